@@ -1,0 +1,66 @@
+import { StatusManagerError } from '../errors.ts';
+
+export interface ApiErrorOptions {
+  /** HTTP status; undefined when no answer arrived. */
+  readonly status?: number | undefined;
+  /** The Status object's `reason` (`NotFound`, `Conflict`, …), or one of ours for an answer that never came (`Timeout`, `Aborted`, `Network`, `BrokenAnswer`). */
+  readonly reason: string;
+  readonly message: string;
+  /** How long the server asked to wait, from `Retry-After`. */
+  readonly retryAfterMs?: number | undefined;
+  readonly cause?: unknown;
+}
+
+/** A failed request. Its message never holds a header, a token or a request body. */
+export class ApiError extends StatusManagerError {
+  readonly status: number | undefined;
+  readonly reason: string;
+  readonly retryAfterMs: number | undefined;
+
+  constructor({ status, reason, message, retryAfterMs, cause }: ApiErrorOptions) {
+    super('ERR_API', message, cause === undefined ? undefined : { cause });
+    this.name = 'ApiError';
+    this.status = status;
+    this.reason = reason;
+    this.retryAfterMs = retryAfterMs;
+  }
+}
+
+/** What a failure means to the manager; design decision 7 says what follows from each. */
+export type ErrorClass =
+  | 'gone'
+  | 'conflict'
+  | 'invalid'
+  | 'unauthorized'
+  | 'forbidden'
+  | 'throttled'
+  | 'unavailable'
+  | 'timeout'
+  | 'broken-answer'
+  | 'aborted';
+
+const classOfStatus: Readonly<Record<number, ErrorClass>> = {
+  400: 'invalid',
+  401: 'unauthorized',
+  403: 'forbidden',
+  404: 'gone',
+  408: 'timeout',
+  409: 'conflict',
+  410: 'gone',
+  413: 'invalid',
+  415: 'invalid',
+  422: 'invalid',
+  429: 'throttled',
+};
+
+/** The class of anything a {@link PodClient} rejected with. An error that is not an `ApiError` counts as `unavailable`. */
+export function classifyApiError(error: unknown): ErrorClass {
+  if (typeof error !== 'object' || error === null) return 'unavailable';
+  const status = 'status' in error && typeof error.status === 'number' ? error.status : undefined;
+  if (status !== undefined && status >= 400) return classOfStatus[status] ?? 'unavailable';
+  const reason = 'reason' in error ? error.reason : undefined;
+  if (reason === 'Timeout') return 'timeout';
+  if (reason === 'Aborted') return 'aborted';
+  if (reason === 'BrokenAnswer') return 'broken-answer';
+  return 'unavailable';
+}

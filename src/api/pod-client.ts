@@ -1,0 +1,42 @@
+import type { WirePod } from './wire.ts';
+
+/** What every request of a {@link PodClient} takes. */
+export interface RequestOptions {
+  /** Ends the request. The promise rejects once the request has settled, never before. */
+  readonly signal: AbortSignal;
+}
+
+/** The metadata an answer carries; a server that answers with the whole pod is fine too. */
+export interface PodMetadata {
+  readonly uid: string;
+  readonly resourceVersion: string;
+  readonly deletionTimestamp?: string;
+  readonly finalizers?: readonly string[];
+}
+
+/** The media types of the two patch formats. */
+export type PatchType = 'application/strategic-merge-patch+json' | 'application/json-patch+json';
+
+export interface PodStatusPatch {
+  readonly type: PatchType;
+  /** The body: an object for a strategic merge patch, a list of operations for a JSON Patch. */
+  readonly body: unknown;
+}
+
+export interface DeletePodOptions extends RequestOptions {
+  readonly gracePeriodSeconds: number;
+  /** Precondition: the server refuses (409) when the pod of this name has another uid. */
+  readonly uid: string;
+}
+
+/**
+ * The only way out to the apiserver. Each method is one request; each rejects with an `ApiError`
+ * (`status`, `reason`, `retryAfterMs`) and never retries by itself.
+ */
+export interface PodClient {
+  getPod(namespace: string, name: string, options: RequestOptions): Promise<WirePod>;
+  /** PATCH of the `status` subresource. Resolves to the metadata after the patch. */
+  patchPodStatus(namespace: string, name: string, patch: PodStatusPatch, options: RequestOptions): Promise<PodMetadata>;
+  /** DELETE. Resolves to the pod's metadata as the server answered, or undefined when the answer carries none. */
+  deletePod(namespace: string, name: string, options: DeletePodOptions): Promise<PodMetadata | undefined>;
+}

@@ -1,0 +1,39 @@
+/** Ends a timer; a second call does nothing. */
+export type CancelTimer = () => void;
+
+/** The only door to time. */
+export interface Clock {
+  /** Milliseconds since the epoch. */
+  now(): number;
+  /** Calls `callback` once, `delayMs` from now, unless cancelled. The timer holds the process open only with `keepAlive`. */
+  setTimer(callback: () => void, delayMs: number, options?: TimerOptions): CancelTimer;
+}
+
+export interface TimerOptions {
+  /** True while a caller awaits the timer. Default false. */
+  readonly keepAlive?: boolean;
+}
+
+/** The machine's clock. */
+export const systemClock: Clock = {
+  now: () => Date.now(),
+  setTimer(callback, delayMs, options) {
+    const timer = setTimeout(callback, delayMs);
+    if (options?.keepAlive !== true) timer.unref();
+    return () => clearTimeout(timer);
+  },
+};
+
+/** Resolves after `ms`, or at once when `signal` aborts. Never rejects; look at the signal afterwards. */
+export function sleep(clock: Clock, ms: number, signal?: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal?.aborted) return resolve();
+    const done = (): void => {
+      cancel();
+      signal?.removeEventListener('abort', done);
+      resolve();
+    };
+    const cancel = clock.setTimer(done, ms);
+    signal?.addEventListener('abort', done, { once: true });
+  });
+}

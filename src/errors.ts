@@ -1,0 +1,47 @@
+/** Every code an error of this library can carry, with what it means. */
+export const errorCodes = {
+  ERR_INVALID_OPTION: 'a constructor or method option is out of range or of the wrong type',
+  ERR_INVALID_ARGUMENT: 'a pod, status, uid or container id breaks a rule; nothing was changed',
+  ERR_ALREADY_STARTED: 'start() was called twice',
+  ERR_NOT_STARTED: 'the operation needs a started manager',
+  ERR_NO_CLIENT: 'the operation needs a pod client, and the manager has none',
+  ERR_STOPPED: 'the manager is stopping or stopped',
+  ERR_FLUSH_TIMEOUT: 'flush() timed out before every pod had settled',
+  ERR_API: 'a request to the apiserver failed',
+} as const;
+
+export type ErrorCode = keyof typeof errorCodes;
+
+/** The one error family of this library: `code` says which rule, `cause` what was underneath. */
+export class StatusManagerError extends Error {
+  readonly code: ErrorCode;
+
+  constructor(code: ErrorCode, message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.name = 'StatusManagerError';
+    this.code = code;
+  }
+}
+
+/** True for any error of this library, also one from another copy of the package. */
+export function isStatusManagerError(error: unknown, code?: ErrorCode): error is StatusManagerError {
+  if (!(error instanceof Error) || !('code' in error) || typeof error.code !== 'string') return false;
+  return Object.hasOwn(errorCodes, error.code) && (code === undefined || error.code === code);
+}
+
+/** How a value is shown in an error message: short, with its type, and never more than the first 60 characters. */
+export function showValue(value: unknown): string {
+  const type = value === null ? 'null' : Array.isArray(value) ? 'array' : typeof value;
+  if (typeof value === 'string') return `${JSON.stringify(value.length > 60 ? `${value.slice(0, 60)}…` : value)} (${type})`;
+  if (typeof value === 'number' || typeof value === 'boolean' || typeof value === 'bigint') return `${value} (${type})`;
+  return `(${type})`;
+}
+
+/** Expected `name` to be RULE, got VALUE (TYPE). */
+export function invalidOption(name: string, rule: string, value: unknown): StatusManagerError {
+  return new StatusManagerError('ERR_INVALID_OPTION', `Expected \`${name}\` to be ${rule}, got ${showValue(value)}`);
+}
+
+export function invalidArgument(name: string, rule: string, value: unknown): StatusManagerError {
+  return new StatusManagerError('ERR_INVALID_ARGUMENT', `Expected \`${name}\` to be ${rule}, got ${showValue(value)}`);
+}

@@ -1,0 +1,25 @@
+/** A pino-shaped logger: fields first, then a constant message. */
+export interface Logger {
+  debug(fields: object, message: string): void;
+  info(fields: object, message: string): void;
+  warn(fields: object, message: string): void;
+  error(fields: object, message: string): void;
+}
+
+const nothing = (): void => {};
+
+export const silentLogger: Logger = { debug: nothing, info: nothing, warn: nothing, error: nothing };
+
+/** The same logger, but one that throws harms nobody. */
+export function safeLogger(logger: Logger): Logger {
+  const guard =
+    (level: keyof Logger) =>
+    (fields: object, message: string): void => {
+      try {
+        logger[level](fields, message);
+      } catch {
+        // a logger that fails has nowhere to say so
+      }
+    };
+  return { debug: guard('debug'), info: guard('info'), warn: guard('warn'), error: guard('error') };
+}

@@ -1,0 +1,15 @@
+import { defineConfig } from 'vitest/config';
+
+export default defineConfig({
+  test: {
+    include: [
+      'test/unit/**/*.test.ts',
+      'test/conformance/**/*.test.ts',
+      'test/apiserver/**/*.test.ts',
+      'test/package/**/*.test.ts',
+    ],
+    environment: 'node',
+    testTimeout: 120_000,
+    hookTimeout: 120_000,
+  },
+});
