@@ -1,0 +1,56 @@
+// Behaviour of pkg/kubelet/types/pod_update.go and pkg/kubelet/container (full names), v1.36.3.
+import type { Pod } from '../api/wire.ts';
+import { invalidArgument } from '../errors.ts';
+
+/** Where the agent learned of a pod: `file`, `http` or `api`. */
+export const configSourceAnnotationKey = 'kubernetes.io/config.source';
+/** Marks a mirror pod; its value is the hash of the static pod it stands for. */
+export const configMirrorAnnotationKey = 'kubernetes.io/config.mirror';
+/** The hash of a static pod's own manifest. */
+export const configHashAnnotationKey = 'kubernetes.io/config.hash';
+
+const apiserverSource = 'api';
+
+export interface PodFullName {
+  readonly name: string;
+  readonly namespace: string;
+}
+
+/** True for a pod that came from anywhere but the apiserver. A pod that does not say where it came from is not static. */
+export function isStaticPod(pod: Pod): boolean {
+  const source = annotation(pod, configSourceAnnotationKey);
+  return source !== undefined && source !== apiserverSource;
+}
+
+/** True for the apiserver's stand-in of a static pod, whatever the annotation's value, also an empty one. */
+export function isMirrorPod(pod: Pod): boolean {
+  return annotation(pod, configMirrorAnnotationKey) !== undefined;
+}
+
+/** True when `mirrorPod` was made from exactly this version of `pod`: same name, and the hash it carries is the pod's. */
+export function isMirrorPodOf(mirrorPod: Pod, pod: Pod): boolean {
+  if (mirrorPod.metadata?.name !== pod.metadata?.name || mirrorPod.metadata?.namespace !== pod.metadata?.namespace) return false;
+  const hash = annotation(mirrorPod, configMirrorAnnotationKey);
+  return hash !== undefined && hash === (annotation(pod, configHashAnnotationKey) ?? '');
+}
+
+/** `name_namespace`: what a static pod and its mirror pod have in common. */
+export function podFullName(pod: Pod): string {
+  return buildPodFullName(pod.metadata?.name ?? '', pod.metadata?.namespace ?? '');
+}
+
+export function buildPodFullName(name: string, namespace: string): string {
+  return `${name}_${namespace}`;
+}
+
+/** The inverse of {@link buildPodFullName}. Throws ERR_INVALID_ARGUMENT unless there are exactly two parts and neither is empty. */
+export function parsePodFullName(fullName: string): PodFullName {
+  const [name, namespace, ...rest] = fullName.split('_');
+  if (!name || !namespace || rest.length > 0) throw invalidArgument('podFullName', 'of the form "name_namespace"', fullName);
+  return { name, namespace };
+}
+
+function annotation(pod: Pod, key: string): string | undefined {
+  const annotations = pod.metadata?.annotations;
+  return annotations != null && Object.hasOwn(annotations, key) ? annotations[key] : undefined;
+}
