@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { WirePodCondition } from '../../../src/api/wire.ts';
 import {
   getPodCondition,
+  hasTransitionTimeRule,
   isOwnedConditionType,
   isSharedConditionType,
   replaceOrAppendPodCondition,
@@ -136,5 +137,7 @@ describe('updateLastTransitionTime', () => {
       'DisruptionTarget',
       'AllContainersRestarting',
     ]);
+    expect(transitionTimeConditionTypes.every(hasTransitionTimeRule)).toBe(true);
+    expect(hasTransitionTimeRule('PodResizePending')).toBe(false);
   });
 });
