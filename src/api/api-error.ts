@@ -3,7 +3,7 @@ import { StatusManagerError } from '../errors.ts';
 export interface ApiErrorOptions {
   /** HTTP status; undefined when no answer arrived. */
   readonly status?: number | undefined;
-  /** The Status object's `reason` (`NotFound`, `Conflict`, …), or one of ours for an answer that never came (`Timeout`, `Aborted`, `Network`, `BrokenAnswer`). */
+  /** The Status object's `reason` (`NotFound`, `Conflict`, …), or one of ours for an answer that never came (`Timeout`, `Aborted`, `Network`, `BrokenAnswer`) or a request that could not be made (`NoCredentials`). */
   readonly reason: string;
   readonly message: string;
   /** How long the server asked to wait, from `Retry-After`. */
@@ -62,5 +62,6 @@ export function classifyApiError(error: unknown): ErrorClass {
   if (reason === 'Timeout') return 'timeout';
   if (reason === 'Aborted') return 'aborted';
   if (reason === 'BrokenAnswer') return 'broken-answer';
+  if (reason === 'NoCredentials') return 'unauthorized';
   return 'unavailable';
 }

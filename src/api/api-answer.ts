@@ -1,0 +1,68 @@
+import { STATUS_CODES } from 'node:http';
+import { ApiError } from './api-error.ts';
+import type { HttpAnswer } from './http-exchange.ts';
+
+/** A server's words are kept up to this many characters. */
+const maxMessageLength = 500;
+
+export type JsonMembers = { readonly [key: string]: unknown };
+
+export function isMembers(value: unknown): value is JsonMembers {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** The object a 2xx answer holds. Throws the `ApiError` that any other answer stands for. */
+export function readAnswer({ status, headers, body }: HttpAnswer, label: string, nowMs: number): JsonMembers {
+  const value = parseJson(body);
+  if (status < 200 || status >= 300) {
+    const header = headers['retry-after'];
+    throw errorFromStatus(value, { status, label, retryAfterMs: parseRetryAfter(header, nowMs) });
+  }
+  if (isMembers(value)) return value;
+  throw new ApiError({
+    status,
+    reason: 'BrokenAnswer',
+    message: `${label}: ${status} with ${body.length} bytes that are not a JSON object`,
+  });
+}
+
+interface StatusContext {
+  readonly status: number;
+  readonly label: string;
+  readonly retryAfterMs?: number | undefined;
+}
+
+/** The error a Status object tells of; one that is missing or broken still has its HTTP status. */
+export function errorFromStatus(value: unknown, { status, label, retryAfterMs }: StatusContext): ApiError {
+  const { reason, message, details } = isMembers(value) ? value : {};
+  const phrase = STATUS_CODES[status] ?? 'Unknown';
+  const seconds = isMembers(details) ? details.retryAfterSeconds : undefined;
+  return new ApiError({
+    status,
+    reason: typeof reason === 'string' && reason !== '' ? reason.slice(0, 100) : phrase.replaceAll(' ', ''),
+    message: `${label}: ${status} ${typeof message === 'string' && message !== '' ? shorten(message) : phrase}`,
+    retryAfterMs: retryAfterMs ?? (typeof seconds === 'number' && seconds > 0 ? seconds * 1000 : undefined),
+  });
+}
+
+/** `Retry-After` in milliseconds from now: seconds, or an HTTP date. Undefined for anything else. */
+export function parseRetryAfter(header: string | readonly string[] | undefined, nowMs: number): number | undefined {
+  if (typeof header !== 'string') return undefined;
+  if (/^\d{1,9}$/.test(header)) return Number(header) * 1000;
+  // Date.parse takes much more than an HTTP date; all three forms of one begin with the weekday's name
+  const date = /^[A-Z][a-z]{2}/.test(header) ? Date.parse(header) : Number.NaN;
+  return Number.isNaN(date) ? undefined : Math.max(0, date - nowMs);
+}
+
+function shorten(text: string): string {
+  return text.length > maxMessageLength ? `${text.slice(0, maxMessageLength)}…` : text;
+}
+
+function parseJson(body: Buffer): unknown {
+  try {
+    return JSON.parse(body.toString('utf8'));
+  } catch {
+    // the parser's message quotes the body, so it is not kept
+    return undefined;
+  }
+}

@@ -1,0 +1,40 @@
+import { ApiError } from './api-error.ts';
+
+const newline = 0x0a;
+
+/**
+ * Cuts a stream of bytes into lines of text. Bytes are joined before they are decoded, so a character split over two
+ * chunks is whole. An unfinished last line is never given out.
+ */
+export class LineSplitter {
+  readonly #maxLineBytes: number;
+  #pending: Buffer[] = [];
+  #pendingBytes = 0;
+
+  constructor({ maxLineBytes }: { maxLineBytes: number }) {
+    this.#maxLineBytes = maxLineBytes;
+  }
+
+  /** The lines this chunk completes. Throws a `BrokenAnswer` once a line is too long to be kept. */
+  push(chunk: Buffer): string[] {
+    const lines: string[] = [];
+    let start = 0;
+    for (let end = chunk.indexOf(newline); end !== -1; end = chunk.indexOf(newline, start)) {
+      this.#keep(chunk.subarray(start, end));
+      lines.push(Buffer.concat(this.#pending).toString('utf8'));
+      this.#pending = [];
+      this.#pendingBytes = 0;
+      start = end + 1;
+    }
+    if (start < chunk.length) this.#keep(chunk.subarray(start));
+    return lines;
+  }
+
+  #keep(part: Buffer): void {
+    this.#pendingBytes += part.length;
+    if (this.#pendingBytes > this.#maxLineBytes) {
+      throw new ApiError({ reason: 'BrokenAnswer', message: `A watch event is longer than ${this.#maxLineBytes} bytes` });
+    }
+    this.#pending.push(part);
+  }
+}
