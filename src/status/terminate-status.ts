@@ -13,8 +13,8 @@ export interface TerminatedStatus {
 
 /**
  * The last status of a pod that will run no more: containers that nobody saw end are given up as unknown, and the phase
- * becomes terminal. Everything else stays as it is in `baseStatus`, and
- * is shared with it. Neither input is changed.
+ * becomes terminal. The rest is `baseStatus`'s own, shared with it.
+ * Neither input is changed.
  */
 export function terminatedStatus(pod: Pod, baseStatus: WirePodStatus): TerminatedStatus {
   const status: WirePodStatus = { ...baseStatus };
