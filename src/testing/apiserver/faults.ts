@@ -1,0 +1,87 @@
+import type { ApiVerb, Route } from './route.ts';
+
+/** What goes wrong with a request. */
+export type Fault =
+  /** Waits before the request is looked at. */
+  | { readonly kind: 'latency'; readonly ms: number }
+  /** Answers with a Status object and does nothing. */
+  | { readonly kind: 'status'; readonly code: number; readonly retryAfterSeconds?: number; readonly reason?: string }
+  /** Resets the connection; the request has no effect. */
+  | { readonly kind: 'reset' }
+  /** Never answers; the request has no effect. */
+  | { readonly kind: 'hang' }
+  /** The request takes effect, and its answer breaks off in the middle. */
+  | { readonly kind: 'cut' }
+  /** Answers 200 with something that is no JSON; the request has no effect. */
+  | { readonly kind: 'garbage' }
+  /** The request takes effect, and the connection is reset before the answer. */
+  | { readonly kind: 'reset-after' };
+
+export interface FaultRule {
+  readonly fault: Fault;
+  readonly verb?: ApiVerb;
+  readonly namespace?: string;
+  readonly name?: string;
+  /** How many requests it hits. Default 1, and without end when a `probability` is given. */
+  readonly times?: number;
+  /** The share of matching requests it hits, 0 to 1. */
+  readonly probability?: number;
+  /** Where the dice come from. Default `Math.random`. */
+  readonly random?: () => number;
+}
+
+export interface FaultHandle {
+  /** How many more requests the rule hits. */
+  readonly remaining: number;
+  remove(): void;
+}
+
+interface ActiveRule {
+  readonly rule: FaultRule;
+  remaining: number;
+}
+
+/** The faults asked for, in order; each hits the requests it names until it is used up. */
+export class Faults {
+  #rules: ActiveRule[] = [];
+
+  add(rule: FaultRule): FaultHandle {
+    const active: ActiveRule = { rule, remaining: rule.times ?? (rule.probability === undefined ? 1 : Number.POSITIVE_INFINITY) };
+    this.#rules.push(active);
+    return {
+      get remaining() {
+        return active.remaining;
+      },
+      remove: () => {
+        active.remaining = 0;
+      },
+    };
+  }
+
+  clear(): void {
+    for (const active of this.#rules) active.remaining = 0;
+    this.#rules = [];
+  }
+
+  /** What hits this request: the sum of all latencies, and the first other fault. Uses them up. */
+  take(route: Route): { readonly latencyMs: number; readonly fault: Fault | undefined } {
+    let latencyMs = 0;
+    let fault: Fault | undefined;
+    for (const active of this.#rules) {
+      const isLatency = active.rule.fault.kind === 'latency';
+      if ((!isLatency && fault !== undefined) || !hits(active, route)) continue;
+      active.remaining -= 1;
+      if (active.rule.fault.kind === 'latency') latencyMs += active.rule.fault.ms;
+      else fault = active.rule.fault;
+    }
+    this.#rules = this.#rules.filter(({ remaining }) => remaining > 0);
+    return { latencyMs, fault };
+  }
+}
+
+function hits({ rule, remaining }: ActiveRule, route: Route): boolean {
+  const { verb, namespace, name, probability, random = Math.random } = rule;
+  if (remaining <= 0 || (verb ?? route.verb) !== route.verb) return false;
+  if ((namespace ?? route.namespace) !== route.namespace || (name ?? route.name) !== route.name) return false;
+  return probability === undefined || random() < probability;
+}

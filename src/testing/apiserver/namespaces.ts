@@ -1,0 +1,77 @@
+import { randomUUID } from 'node:crypto';
+import type { JsonObject } from '../../api/wire.ts';
+import type { Clock } from '../../concurrency/clock.ts';
+import { alreadyExists, badRequest, notFound } from '../api-status.ts';
+import { isJsonObject, objectAt, textAt } from '../json-fields.ts';
+import type { PodStore } from '../pod-store.ts';
+import type { Answer } from './answer.ts';
+import { parseBody } from './request-body.ts';
+import type { Route } from './route.ts';
+
+const initialNamespaces = ['default', 'kube-node-lease', 'kube-public', 'kube-system'];
+
+/** The namespaces of a server: enough for tests to work in one of their own and to take it away with all its pods. */
+export class Namespaces {
+  readonly #store: PodStore;
+  readonly #clock: Clock;
+  readonly #namespaces = new Map<string, JsonObject>();
+
+  constructor(store: PodStore, clock: Clock) {
+    this.#store = store;
+    this.#clock = clock;
+    for (const name of initialNamespaces) this.#add({ name });
+  }
+
+  has(name: string): boolean {
+    return this.#namespaces.has(name);
+  }
+
+  handle({ verb, name = '' }: Route, body: Buffer): Answer {
+    if (verb === 'create') return { code: 201, body: this.#create(parseBody(body)) };
+    if (verb === 'list') {
+      const items = [...this.#namespaces.values()];
+      return {
+        code: 200,
+        body: { kind: 'NamespaceList', apiVersion: 'v1', metadata: { resourceVersion: this.#store.resourceVersion }, items },
+      };
+    }
+    const namespace = this.#namespaces.get(name);
+    if (namespace === undefined) throw notFound(name, 'namespaces');
+    return { code: 200, body: verb === 'delete' ? this.#delete(name, namespace) : namespace };
+  }
+
+  #create(given: unknown): JsonObject {
+    const metadata = isJsonObject(given) ? objectAt(given, 'metadata') : {};
+    const prefix = textAt(metadata, 'generateName');
+    const name = textAt(metadata, 'name') || (prefix && `${prefix}${randomUUID().slice(0, 5)}`);
+    if (name === '') throw badRequest('name or generateName is required');
+    if (this.has(name)) throw alreadyExists(name, 'namespaces');
+    return this.#add({ ...metadata, name });
+  }
+
+  #add(metadata: JsonObject): JsonObject {
+    const name = textAt(metadata, 'name');
+    const namespace: JsonObject = {
+      kind: 'Namespace',
+      apiVersion: 'v1',
+      metadata: {
+        ...metadata,
+        uid: randomUUID(),
+        resourceVersion: this.#store.resourceVersion,
+        creationTimestamp: `${new Date(this.#clock.now()).toISOString().slice(0, 19)}Z`,
+        labels: { ...objectAt(metadata, 'labels'), 'kubernetes.io/metadata.name': name },
+      },
+      spec: { finalizers: ['kubernetes'] },
+      status: { phase: 'Active' },
+    };
+    this.#namespaces.set(name, namespace);
+    return namespace;
+  }
+
+  /** At once, where a real server has a controller work through it: pods go without grace and without regard to finalizers. */
+  #delete(name: string, namespace: JsonObject): JsonObject {
+    for (const { metadata } of this.#store.list({ namespace: name })) this.#store.remove(name, metadata?.name ?? '');
+    this.#namespaces.delete(name);
+    return { ...namespace, status: { phase: 'Terminating' } };
+  }
+}

@@ -1,0 +1,121 @@
+import type { Json, JsonObject } from '../../api/wire.ts';
+import { apiStatus, badRequest, StoreError } from '../api-status.ts';
+import { isJsonObject, numberAt, objectAt, textAt } from '../json-fields.ts';
+import type { DeletePodRequest } from '../pod-deletion.ts';
+import type { PodSelection } from '../pod-selectors.ts';
+import type { PodStore } from '../pod-store.ts';
+import { type Answer, type Rendering, renderPod, renderPodList } from './answer.ts';
+import { expectJson, parseBody, patchTypeOf } from './request-body.ts';
+import type { Route } from './route.ts';
+
+/** A request on pods with everything read in. */
+export interface PodRequest {
+  readonly route: Route;
+  readonly body: Buffer;
+  readonly contentType: string | undefined;
+  readonly rendering: Rendering;
+}
+
+export function selectionOf({ namespace, query }: Route): PodSelection {
+  return {
+    namespace,
+    fieldSelector: query.get('fieldSelector') ?? undefined,
+    labelSelector: query.get('labelSelector') ?? undefined,
+  };
+}
+
+/** The resourceVersion of a query as a number; 0 for none. Throws 400 for what is no number. */
+export function requestedVersion(query: URLSearchParams): number {
+  const text = query.get('resourceVersion') ?? '';
+  if (text !== '' && !/^\d+$/.test(text)) {
+    throw badRequest(
+      `resourceVersion: Invalid value: ${JSON.stringify(text)}: strconv.ParseUint: parsing ${JSON.stringify(text)}: invalid syntax`,
+    );
+  }
+  return Number(text);
+}
+
+/** Throws 504 for a version the store has not reached, 410 for an exact one it has gone past: it keeps only the newest state. */
+function checkVersion(query: URLSearchParams, store: PodStore): void {
+  const wanted = requestedVersion(query);
+  const current = Number(store.resourceVersion);
+  if (wanted > current) {
+    const message = `Timeout: Too large resource version: ${wanted}, current: ${current}`;
+    throw new StoreError(apiStatus(504, 'Timeout', message, { retryAfterSeconds: 1 }));
+  }
+  if (query.get('resourceVersionMatch') === 'Exact' && wanted < current) {
+    throw new StoreError(apiStatus(410, 'Expired', `The provided resourceVersion ${wanted} is too old`));
+  }
+}
+
+function objectBody({ body, contentType }: PodRequest): JsonObject {
+  expectJson(contentType);
+  const value = parseBody(body);
+  if (!isJsonObject(value)) throw badRequest('json: cannot unmarshal into Go value of type v1.Pod');
+  return value;
+}
+
+/** The pod of a POST or PUT with the namespace (and name) of the URL; throws 400 when it has others. */
+function podOf(request: PodRequest): JsonObject {
+  const { namespace = '', name } = request.route;
+  const pod = objectBody(request);
+  const metadata = objectAt(pod, 'metadata');
+  if (name !== undefined && textAt(metadata, 'name') !== name) {
+    throw badRequest(`the name of the object (${textAt(metadata, 'name')}) does not match the name on the URL (${name})`);
+  }
+  if (textAt(metadata, 'namespace') !== '' && textAt(metadata, 'namespace') !== namespace) {
+    throw badRequest('the namespace of the provided object does not match the namespace sent on the request');
+  }
+  return { ...pod, metadata: { ...metadata, namespace } };
+}
+
+function deleteOptions({ route: { query }, body, contentType }: PodRequest): DeletePodRequest {
+  if (body.length > 0) expectJson(contentType);
+  const options: Json = body.length === 0 ? {} : parseBody(body);
+  if (!isJsonObject(options)) throw badRequest('json: cannot unmarshal into Go value of type v1.DeleteOptions');
+  const inQuery = query.get('gracePeriodSeconds');
+  const preconditions = objectAt(options, 'preconditions');
+  return {
+    gracePeriodSeconds: numberAt(options, 'gracePeriodSeconds') ?? (inQuery === null ? undefined : Number(inQuery)),
+    preconditions: {
+      uid: textAt(preconditions, 'uid') || undefined,
+      resourceVersion: textAt(preconditions, 'resourceVersion') || undefined,
+    },
+  };
+}
+
+function deleteAll(request: PodRequest, store: PodStore): Answer {
+  const options = deleteOptions(request);
+  const pods = store.list(selectionOf(request.route));
+  const deleted = pods.map(({ metadata }) => store.delete(metadata?.namespace ?? '', metadata?.name ?? '', options).pod);
+  return { code: 200, body: renderPodList(deleted, store.resourceVersion, request.rendering) };
+}
+
+function patchPod(request: PodRequest, store: PodStore): object {
+  const { namespace = '', name = '', subresource } = request.route;
+  const type = patchTypeOf(request.contentType);
+  return store.patch(namespace, name, { type, body: parseBody(request.body), subresource });
+}
+
+/** Answers any request on pods but a watch. Throws a `StoreError` for a refusal. */
+export function handlePods(request: PodRequest, store: PodStore): Answer {
+  const { route, rendering } = request;
+  const { verb, namespace = '', name, subresource, query } = route;
+  const one = (pod: object, code = 200): Answer => ({ code, body: renderPod(pod, rendering) });
+  switch (verb) {
+    case 'get':
+      checkVersion(query, store);
+      return one(store.get(namespace, name ?? ''));
+    case 'create':
+      return one(store.create(podOf(request)), 201);
+    case 'update':
+      return one(subresource === undefined ? store.update(podOf(request)) : store.updateStatus(podOf(request)));
+    case 'patch':
+      return one(patchPod(request, store));
+    case 'delete':
+      return name === undefined ? deleteAll(request, store) : one(store.delete(namespace, name, deleteOptions(request)).pod);
+    default:
+      checkVersion(query, store);
+      return { code: 200, body: renderPodList(store.list(selectionOf(route)), store.resourceVersion, rendering) };
+  }
+}

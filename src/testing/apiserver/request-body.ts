@@ -1,0 +1,50 @@
+import type { IncomingMessage } from 'node:http';
+import type { Json } from '../../api/wire.ts';
+import { apiStatus, badRequest, StoreError } from '../api-status.ts';
+import { type PodPatchType, podPatchTypes } from '../pod-patches.ts';
+
+/** What a kube-apiserver takes at most of one request. */
+const maxBodyBytes = 3 * 1024 * 1024;
+
+/** The whole body, or undefined when it is longer than the server takes. Rejects when the client goes away. */
+export async function readBody(request: IncomingMessage): Promise<Buffer | undefined> {
+  const chunks: Buffer[] = [];
+  let length = 0;
+  for await (const chunk of request) {
+    length += chunk.length;
+    // Reads on without keeping it: an answer on a half-read request would be lost in a connection reset.
+    if (length <= maxBodyBytes) chunks.push(chunk);
+  }
+  return length > maxBodyBytes ? undefined : Buffer.concat(chunks);
+}
+
+export function parseBody(body: Buffer): Json {
+  try {
+    return JSON.parse(body.toString('utf8'));
+  } catch (error) {
+    throw badRequest(`couldn't get version/kind; json parse error: ${error instanceof Error ? error.message : ''}`);
+  }
+}
+
+function unsupported(accepted: readonly string[]): StoreError {
+  const message = `the body of the request was in an unknown format - accepted media types include: ${accepted.join(', ')}`;
+  return new StoreError(apiStatus(415, 'UnsupportedMediaType', message));
+}
+
+function mediaType(header: string | undefined): string {
+  return (header ?? '').split(';')[0]?.trim().toLowerCase() ?? '';
+}
+
+/** Throws 415 for the body of a POST, PUT or DELETE that is no JSON. */
+export function expectJson(contentType: string | undefined): void {
+  const type = mediaType(contentType);
+  if (type !== '' && type !== 'application/json' && type !== '*/*') throw unsupported(['application/json']);
+}
+
+/** The format of a PATCH. Throws 415 for any but the three. */
+export function patchTypeOf(contentType: string | undefined): PodPatchType {
+  const type = mediaType(contentType);
+  const known = podPatchTypes.find((each) => each === type);
+  if (known === undefined) throw unsupported(podPatchTypes);
+  return known;
+}

@@ -1,0 +1,148 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Clock } from '../../concurrency/clock.ts';
+import { apiStatus, notFound, reasonOfCode, StoreError } from '../api-status.ts';
+import type { PodStore } from '../pod-store.ts';
+import { type Answer, encodeAnswer, failures, renderingOf, sendAnswer, statusAnswer, writeHead } from './answer.ts';
+import type { Fault, Faults } from './faults.ts';
+import type { Namespaces } from './namespaces.ts';
+import { handlePods } from './pod-handlers.ts';
+import { readBody } from './request-body.ts';
+import type { RequestLog } from './request-log.ts';
+import { parseRoute, type Route } from './route.ts';
+import type { Watches } from './watches.ts';
+
+export interface HandlerParts {
+  readonly store: PodStore;
+  readonly clock: Clock;
+  readonly watches: Watches;
+  readonly namespaces: Namespaces;
+  readonly faults: Faults;
+  readonly log: RequestLog;
+  readonly token: string | undefined;
+  readonly requireNamespaces: boolean;
+}
+
+const serverVersion = { major: '1', minor: '36', gitVersion: 'v1.36.3', platform: 'in-memory' };
+
+/** Takes each request from its head to its answer: route, credentials, faults, and then the resource. */
+export class RequestHandler {
+  readonly #parts: HandlerParts;
+
+  constructor(parts: HandlerParts) {
+    this.#parts = parts;
+  }
+
+  /** Never rejects: what nobody foresaw is answered 500, and a client that has gone is let go. */
+  async handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    try {
+      await this.#respond(request, response);
+    } catch (error) {
+      if (response.destroyed || response.headersSent) {
+        response.destroy();
+        return;
+      }
+      const status =
+        error instanceof StoreError ? error.body : apiStatus(500, 'InternalError', `Internal error occurred: ${String(error)}`);
+      sendAnswer(response, statusAnswer(status));
+    }
+  }
+
+  async #respond(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const route = parseRoute(request.method ?? 'GET', request.url ?? '/');
+    if (typeof route === 'object' && route.resource === 'pods') {
+      const answered = this.#parts.log.add(route);
+      response.once('close', () => answered(response.headersSent ? response.statusCode : 0));
+    }
+    const body = await readBody(request);
+    // As measured: a body that is too long is answered with nothing but the code.
+    if (body === undefined) return sendAnswer(response, { code: 413, body: undefined, headers: { connection: 'close' } });
+    if (!this.#isAuthorized(request)) return sendAnswer(response, statusAnswer(failures.unauthorized));
+    if (route === 'unknown') return sendAnswer(response, statusAnswer(failures.unknownPath));
+    if (route === 'method-not-allowed') return sendAnswer(response, statusAnswer(failures.methodNotAllowed));
+    switch (route.resource) {
+      case 'version':
+        return sendAnswer(response, { code: 200, body: serverVersion });
+      case 'health':
+        return sendAnswer(response, { code: 200, body: 'ok' });
+      case 'namespaces':
+        return sendAnswer(response, this.#parts.namespaces.handle(route, body));
+      case 'pods':
+        return this.#respondWithFaults(route, request, response, body);
+    }
+  }
+
+  #isAuthorized({ headers: { authorization } }: IncomingMessage): boolean {
+    return this.#parts.token === undefined || authorization === `Bearer ${this.#parts.token}`;
+  }
+
+  async #respondWithFaults(route: Route, request: IncomingMessage, response: ServerResponse, body: Buffer): Promise<void> {
+    const { latencyMs, fault } = this.#parts.faults.take(route);
+    if (latencyMs > 0 && !(await this.#passes(latencyMs, response))) return;
+    switch (fault?.kind) {
+      case 'status':
+        return sendAnswer(response, faultAnswer(fault));
+      case 'reset':
+        response.socket?.resetAndDestroy();
+        return;
+      case 'hang':
+        return;
+      case 'garbage':
+        return sendAnswer(response, {
+          code: 200,
+          body: '{"kind": "Pod", "metadata": \u0000 not JSON',
+          headers: { 'content-type': 'application/json' },
+        });
+      default:
+        return this.#respondPods(route, request, response, body, fault);
+    }
+  }
+
+  /** True once the time has passed, false when the client went away before. */
+  #passes(ms: number, response: ServerResponse): Promise<boolean> {
+    return new Promise((resolve) => {
+      const gone = (): void => {
+        cancel();
+        resolve(false);
+      };
+      const cancel = this.#parts.clock.setTimer(() => {
+        response.off('close', gone);
+        resolve(true);
+      }, ms);
+      response.once('close', gone);
+    });
+  }
+
+  #respondPods(route: Route, request: IncomingMessage, response: ServerResponse, body: Buffer, fault: Fault | undefined): void {
+    const { store, watches, namespaces, requireNamespaces } = this.#parts;
+    const rendering = renderingOf(request.headers.accept);
+    if (rendering === undefined) throw new StoreError(failures.notAcceptable);
+    const { namespace = '' } = route;
+    if (requireNamespaces && route.verb === 'create' && !namespaces.has(namespace)) throw notFound(namespace, 'namespaces');
+    if (route.verb === 'watch') {
+      watches.serve(route, response, rendering);
+      if (fault !== undefined) breakOff(response, fault);
+      return;
+    }
+    const answer = handlePods({ route, body, contentType: request.headers['content-type'], rendering }, store);
+    if (fault === undefined) sendAnswer(response, answer);
+    else if (fault.kind === 'cut') sendHalf(response, answer);
+    else breakOff(response, fault);
+  }
+}
+
+function faultAnswer({ code, retryAfterSeconds, reason }: Fault & { kind: 'status' }): Answer {
+  const details = retryAfterSeconds === undefined ? undefined : { retryAfterSeconds };
+  return statusAnswer(apiStatus(code, reason ?? reasonOfCode(code), `This request fails with ${code} on demand`, details));
+}
+
+/** Promises the whole body, sends half of it, and ends the connection. */
+function sendHalf(response: ServerResponse, answer: Answer): void {
+  const whole = encodeAnswer(answer);
+  writeHead(response, answer, whole.length);
+  response.write(whole.subarray(0, Math.floor(whole.length / 2)), () => response.socket?.destroy());
+}
+
+function breakOff(response: ServerResponse, { kind }: Fault): void {
+  if (kind === 'cut') response.write('{"type":"ADDED","object":{"ki', () => response.socket?.destroy());
+  else response.socket?.resetAndDestroy();
+}

@@ -1,0 +1,141 @@
+import type { ServerResponse } from 'node:http';
+import type { Json, JsonObject } from '../../api/wire.ts';
+import type { CancelTimer, Clock } from '../../concurrency/clock.ts';
+import { expired, StoreError, statusJson } from '../api-status.ts';
+import type { PodEvent } from '../pod-history.ts';
+import { type PodFilter, podFilter } from '../pod-selectors.ts';
+import type { PodStore } from '../pod-store.ts';
+import { type Rendering, renderPod } from './answer.ts';
+import type { Route } from './route.ts';
+import { initialEventsEnd, readWatchQuery, type WatchQuery } from './watch-query.ts';
+
+export type WatchEnd = 'reset' | '410' | 'end';
+
+/** One client's stream of events: one JSON object a line. */
+class WatchStream {
+  readonly #response: ServerResponse;
+  readonly #rendering: Rendering;
+  readonly #matches: PodFilter;
+
+  constructor(response: ServerResponse, rendering: Rendering, matches: PodFilter) {
+    this.#response = response;
+    this.#rendering = rendering;
+    this.#matches = matches;
+    response.writeHead(200, { 'content-type': 'application/json', 'cache-control': 'no-cache, private' });
+    response.flushHeaders();
+  }
+
+  /** A pod that comes to match the selection is added for this client, one that ceases to is deleted. */
+  pass({ type, object, previous }: PodEvent): void {
+    const isIn = type !== 'DELETED' && this.#matches(asJson(object));
+    const wasIn = previous !== undefined && this.#matches(asJson(previous));
+    if (isIn) this.write(wasIn ? 'MODIFIED' : 'ADDED', renderPod(object, this.#rendering));
+    else if (wasIn) this.write('DELETED', renderPod(lastSeen(type, object, previous), this.#rendering));
+  }
+
+  bookmark(resourceVersion: string, annotations?: JsonObject): void {
+    const metadata: JsonObject = {
+      resourceVersion,
+      creationTimestamp: null,
+      ...(annotations === undefined ? {} : { annotations }),
+    };
+    const pod = { metadata, spec: { containers: null }, status: {} };
+    this.write('BOOKMARK', renderPod(pod, this.#rendering));
+  }
+
+  write(type: string, object: Json): void {
+    if (!this.#response.writableEnded) this.#response.write(`${JSON.stringify({ type, object })}\n`);
+  }
+
+  end(how: WatchEnd): void {
+    if (how === 'reset') {
+      this.#response.socket?.resetAndDestroy();
+      return;
+    }
+    if (how === '410') this.write('ERROR', statusJson(expired('0', '1').body));
+    this.#response.end();
+  }
+}
+
+/** The open watches of a server. */
+export class Watches {
+  readonly #store: PodStore;
+  readonly #clock: Clock;
+  readonly #bookmarkIntervalMs: number;
+  readonly #open = new Set<WatchStream>();
+
+  constructor(store: PodStore, clock: Clock, bookmarkIntervalMs: number) {
+    this.#store = store;
+    this.#clock = clock;
+    this.#bookmarkIntervalMs = bookmarkIntervalMs;
+  }
+
+  get size(): number {
+    return this.#open.size;
+  }
+
+  /** Ends every open watch; returns how many there were. */
+  drop(how: WatchEnd): number {
+    const streams = [...this.#open];
+    for (const stream of streams) stream.end(how);
+    return streams.length;
+  }
+
+  /** Streams until the client goes, the time is up, or {@link drop}. Throws a `StoreError` for a query it refuses. */
+  serve(route: Route, response: ServerResponse, rendering: Rendering): void {
+    const query = readWatchQuery(route);
+    const matches = podFilter(query.selection);
+    const stream = new WatchStream(response, rendering, matches);
+    if (!this.#catchUp(stream, query)) return;
+    const stops: CancelTimer[] = [this.#store.watch((event) => stream.pass(event))];
+    if (query.bookmarks) stops.push(this.#repeat(() => stream.bookmark(this.#store.resourceVersion)));
+    if (query.timeoutMs !== undefined) stops.push(this.#clock.setTimer(() => stream.end('end'), query.timeoutMs));
+    this.#open.add(stream);
+    response.once('close', () => {
+      this.#open.delete(stream);
+      for (const stop of stops) stop();
+    });
+  }
+
+  /** What the client has missed. False when that is no longer known: the stream then ends with an ERROR event. */
+  #catchUp(stream: WatchStream, { selection, since, initialEvents }: WatchQuery): boolean {
+    if (since === undefined || initialEvents) {
+      for (const pod of this.#store.list(selection)) {
+        stream.pass({ type: 'ADDED', object: pod, resourceVersion: pod.metadata?.resourceVersion ?? '', previous: undefined });
+      }
+      if (initialEvents) stream.bookmark(this.#store.resourceVersion, initialEventsEnd);
+      return true;
+    }
+    try {
+      for (const event of this.#store.eventsSince(since)) stream.pass(event);
+      return true;
+    } catch (error) {
+      if (!(error instanceof StoreError)) throw error;
+      stream.write('ERROR', statusJson(error.body));
+      stream.end('end');
+      return false;
+    }
+  }
+
+  #repeat(callback: () => void): CancelTimer {
+    let cancel: CancelTimer = () => {};
+    const arm = (): void => {
+      cancel = this.#clock.setTimer(() => {
+        callback();
+        arm();
+      }, this.#bookmarkIntervalMs);
+    };
+    arm();
+    return () => cancel();
+  }
+}
+
+function asJson(pod: object): JsonObject {
+  return pod as JsonObject;
+}
+
+/** A pod that left the selection is shown as it was while it still matched, at the version that took it out. */
+function lastSeen(type: PodEvent['type'], object: PodEvent['object'], previous: PodEvent['previous']): object {
+  if (type === 'DELETED' || previous === undefined) return object;
+  return { ...previous, metadata: { ...previous.metadata, resourceVersion: object.metadata?.resourceVersion } };
+}
