@@ -29,7 +29,7 @@ const generators = {
 
 describe.each(Object.entries(generators))('%s', (fn, generate) => {
   it('agrees with every recorded call of the upstream function', () => {
-    const calls = recordedCalls<Input>(fn);
+    const calls = recordedCalls<Input, object>(fn);
     expect(calls.length).toBeGreaterThan(0);
     for (const call of calls) {
       expect({ ...unsetTimes, ...generate(call.in) }, JSON.stringify(call.in)).toStrictEqual(call.out);
