@@ -1,0 +1,91 @@
+import type { CancelTimer, Clock } from './clock.ts';
+
+export interface RateLimiterOptions {
+  /** Requests a second in the long run. */
+  readonly qps: number;
+  /** Requests that may go at once after a quiet time. */
+  readonly burst: number;
+}
+
+/**
+ * A token bucket over an injected clock. `tryTake` is for whoever can do something else meanwhile, `take` for a request
+ * that is due now: waiting takers are served in order and before any `tryTake`.
+ */
+export class RateLimiter {
+  readonly #clock: Clock;
+  readonly #qps: number;
+  readonly #burst: number;
+  #tokens: number;
+  #refilledAt: number;
+  readonly #takers: (() => void)[] = [];
+  readonly #onAvailable: () => void;
+  #cancelTimer: CancelTimer | undefined;
+
+  constructor({ qps, burst }: RateLimiterOptions, clock: Clock, onAvailable: () => void) {
+    this.#clock = clock;
+    this.#qps = qps;
+    this.#burst = burst;
+    this.#tokens = burst;
+    this.#refilledAt = clock.now();
+    this.#onAvailable = onAvailable;
+  }
+
+  /** Takes a token if one is free; otherwise `onAvailable` is called once one may be. */
+  tryTake(): boolean {
+    this.#refill();
+    if (this.#takers.length === 0 && this.#tokens >= 1) {
+      this.#tokens--;
+      return true;
+    }
+    this.#arm();
+    return false;
+  }
+
+  /** Resolves once a token is taken, or when `release` ends the wait. */
+  take(): Promise<void> {
+    if (this.tryTake()) return Promise.resolve();
+    return new Promise((resolve) => {
+      this.#takers.push(resolve);
+    });
+  }
+
+  /** Gives back a token that was not needed. */
+  putBack(): void {
+    this.#tokens = Math.min(this.#burst, this.#tokens + 1);
+    this.#serve();
+  }
+
+  /** Ends every wait and the timer; waiting takers resolve without a token. */
+  release(): void {
+    this.#cancelTimer?.();
+    this.#cancelTimer = undefined;
+    for (const resolve of this.#takers.splice(0)) resolve();
+  }
+
+  #refill(): void {
+    const now = this.#clock.now();
+    // a clock that jumped backwards gives no tokens and takes none
+    const passedMs = Math.max(0, now - this.#refilledAt);
+    this.#refilledAt = now;
+    this.#tokens = Math.min(this.#burst, this.#tokens + (passedMs * this.#qps) / 1000);
+  }
+
+  #arm(): void {
+    if (this.#cancelTimer !== undefined) return;
+    const waitMs = Math.max(1, Math.ceil(((1 - this.#tokens) * 1000) / this.#qps));
+    this.#cancelTimer = this.#clock.setTimer(() => {
+      this.#cancelTimer = undefined;
+      this.#serve();
+    }, waitMs);
+  }
+
+  #serve(): void {
+    this.#refill();
+    while (this.#takers.length > 0 && this.#tokens >= 1) {
+      this.#tokens--;
+      this.#takers.shift()?.();
+    }
+    if (this.#takers.length > 0) this.#arm();
+    else this.#onAvailable();
+  }
+}

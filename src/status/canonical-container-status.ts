@@ -1,0 +1,86 @@
+import type { Json, WireContainerStatus } from '../api/wire.ts';
+import { invalidArgument } from '../errors.ts';
+import { canonicalMember, canonicalText, isObject, type Source } from './canonical-json.ts';
+
+/** One object serves every empty container state: most statuses have an empty lastState. */
+const emptyState: WireContainerStatus['state'] & object = Object.freeze({});
+
+type ContainerState = NonNullable<WireContainerStatus['state']>;
+
+const encoder = new TextEncoder();
+const decoder = new TextDecoder();
+
+/** The longest beginning of `text` that fits into `maxBytes` of UTF-8 without splitting a character. */
+export function cutToBytes(text: string, maxBytes: number): string {
+  if (text.length * 3 <= maxBytes) return text;
+  const bytes = encoder.encode(text);
+  if (bytes.length <= maxBytes) return text;
+  let end = maxBytes;
+  while (end > 0 && ((bytes[end] ?? 0) & 0xc0) === 0x80) end--;
+  return decoder.decode(bytes.subarray(0, end));
+}
+
+function canonicalState(value: unknown, path: string, maxMessageBytes: number): ContainerState {
+  if (value === undefined || value === null) return emptyState;
+  if (!isObject(value)) throw invalidArgument(path, 'an object', value);
+  let state: { [key: string]: Json } | undefined;
+  for (const kind of Object.keys(value)) {
+    const inner = canonicalMember(kind, value[kind], `${path}.${kind}`);
+    if (inner === undefined) continue;
+    if (kind === 'terminated' && isObject(inner)) {
+      inner.exitCode ??= 0;
+      if (typeof inner.message === 'string') inner.message = cutToBytes(inner.message, maxMessageBytes);
+    }
+    state ??= {};
+    state[kind] = inner;
+  }
+  return (state as ContainerState | undefined) ?? emptyState;
+}
+
+function text(value: unknown, path: string): string {
+  if (value === undefined || value === null) return '';
+  if (typeof value !== 'string') throw invalidArgument(path, 'a string', value);
+  return canonicalText(value);
+}
+
+/**
+ * A copy of one container status in canonical form. Members that Go always writes are always there
+ * (`name`, `image`, `imageID`, `ready`, `restartCount`, `state`, `lastState`).
+ */
+export function canonicalContainerStatus(source: Source, path: string, maxMessageBytes: number): WireContainerStatus {
+  const result: Record<string, unknown> & WireContainerStatus = {
+    name: text(source.name, `${path}.name`),
+    state: canonicalState(source.state, `${path}.state`, maxMessageBytes),
+    lastState: canonicalState(source.lastState, `${path}.lastState`, maxMessageBytes),
+    ready: source.ready === true,
+    restartCount: typeof source.restartCount === 'number' ? source.restartCount : 0,
+    image: text(source.image, `${path}.image`),
+    imageID: text(source.imageID, `${path}.imageID`),
+  };
+  for (const key of Object.keys(source)) {
+    switch (key) {
+      case 'name':
+      case 'state':
+      case 'lastState':
+      case 'image':
+      case 'imageID':
+      case '__proto__':
+        break;
+      case 'ready':
+        expectType(source.ready, 'boolean', `${path}.ready`);
+        break;
+      case 'restartCount':
+        expectType(source.restartCount, 'number', `${path}.restartCount`);
+        break;
+      default: {
+        const member = canonicalMember(key, source[key], `${path}.${key}`);
+        if (member !== undefined) result[key] = member;
+      }
+    }
+  }
+  return result;
+}
+
+function expectType(value: unknown, type: 'boolean' | 'number', path: string): void {
+  if (value !== undefined && value !== null && typeof value !== type) throw invalidArgument(path, `a ${type}`, value);
+}

@@ -1,0 +1,29 @@
+import type { Pod, WirePodStatus } from '../api/wire.ts';
+import type { AgentView } from './agent-view.ts';
+import type { VersionedPodStatus } from './pod-statuses.ts';
+import type { SyncRecords } from './sync-records.ts';
+import { terminatedStatus } from './terminate-status.ts';
+
+/**
+ * True when a deleted pod may be finished for its agent: an ordinary pod the pod manager still has, deleting on the
+ * apiserver, whose agent has set a status knowing so (and that one is acknowledged), with nothing left running and
+ * everything reclaimed.
+ */
+export function isDueToFinish(agent: AgentView, records: SyncRecords, podUID: string, entry: VersionedPodStatus): boolean {
+  if (entry.podIsFinished || entry.deletionSeenAt === undefined) return false;
+  if (records.acknowledgedVersion(podUID) < entry.deletionSeenAt || !agent.isOrdinaryPod(podUID)) return false;
+  const target = agent.target(podUID);
+  const copy = target && agent.freshest(target);
+  if (!copy?.deleting || copy.isMirrorPod) return false;
+  return !agent.podCouldHaveRunningContainers(podUID, entry) && agent.podResourcesAreReclaimed(podUID, entry);
+}
+
+/** What `terminatePod` makes of it, with phase Succeeded when every regular container exited with 0. */
+export function finishedStatus(pod: Pod, status: WirePodStatus): WirePodStatus {
+  const finished = terminatedStatus(pod, status).status;
+  if (status.phase === 'Succeeded' || status.phase === 'Failed') return finished;
+  const names = (pod.spec?.containers ?? []).map(({ name }) => name);
+  const succeeded = (name: string): boolean =>
+    finished.containerStatuses?.find((container) => container.name === name)?.state?.terminated?.exitCode === 0;
+  return { ...finished, phase: names.length > 0 && names.every(succeeded) ? 'Succeeded' : 'Failed' };
+}

@@ -1,0 +1,92 @@
+import isEqual from 'lodash.isequal';
+import type { WireContainerStatus, WirePodCondition, WirePodStatus } from '../api/wire.ts';
+import { isOwnedConditionType, isSharedConditionType } from './pod-conditions.ts';
+
+/** Status fields that other components write; differences in them are none of ours. */
+const foreignFields: ReadonlySet<string> = new Set([
+  'resourceClaimStatuses',
+  'extendedResourceClaimStatus',
+  'nodeAllocatableResourceClaimStatuses',
+]);
+
+type Fields = { readonly [key: string]: unknown };
+
+/**
+ * True when the two canonical statuses say the same as far as the kubelet is concerned: conditions of other owners,
+ * condition times and claim statuses do not count. Both sides must have gone through `normalizeStatus`.
+ *
+ * Behaviour of pkg/kubelet/status isPodStatusByKubeletEqual, v1.36.3. Cheap comparisons come first;
+ * lodash.isequal sees only what they leave.
+ */
+export function isPodStatusByKubeletEqual(a: WirePodStatus, b: WirePodStatus, owned?: ReadonlySet<string>): boolean {
+  if (a === b) return true;
+  return conditionsEqual(a.conditions, b.conditions, owned) && membersEqual(a as Fields, b as Fields, statusMemberEqual);
+}
+
+function statusMemberEqual(key: string, a: unknown, b: unknown): boolean {
+  switch (key) {
+    case 'conditions':
+      return true;
+    case 'containerStatuses':
+    case 'initContainerStatuses':
+    case 'ephemeralContainerStatuses':
+      return containerStatusesEqual(a as WireContainerStatus[] | undefined, b as WireContainerStatus[] | undefined);
+    default:
+      return foreignFields.has(key) || valueEqual(a, b);
+  }
+}
+
+function containerStatusesEqual(a: WireContainerStatus[] | undefined, b: WireContainerStatus[] | undefined): boolean {
+  if (a === undefined || b === undefined || a.length !== b.length) return a === b;
+  return a.every((status, index) => membersEqual(status as object as Fields, b[index] as object as Fields, containerMemberEqual));
+}
+
+function containerMemberEqual(key: string, a: unknown, b: unknown): boolean {
+  if (a === b) return true;
+  if (key !== 'state' && key !== 'lastState') return valueEqual(a, b);
+  return membersEqual((a ?? {}) as Fields, (b ?? {}) as Fields, (_, x, y) =>
+    isFields(x) && isFields(y) ? membersEqual(x, y, (_key, u, v) => valueEqual(u, v)) : x === y,
+  );
+}
+
+function isFields(value: unknown): value is Fields {
+  return typeof value === 'object' && value !== null;
+}
+
+function valueEqual(a: unknown, b: unknown): boolean {
+  return a === b || (isFields(a) && isFields(b) && isEqual(a, b));
+}
+
+/** Both sides' members, each looked at once; canonical objects hold no undefined. */
+function membersEqual(a: Fields, b: Fields, equal: (key: string, x: unknown, y: unknown) => boolean): boolean {
+  for (const key in a) if (!equal(key, a[key], b[key])) return false;
+  for (const key in b) if (a[key] === undefined && !equal(key, undefined, b[key])) return false;
+  return true;
+}
+
+function conditionsEqual(
+  a: readonly WirePodCondition[] | undefined,
+  b: readonly WirePodCondition[] | undefined,
+  owned: ReadonlySet<string> | undefined,
+): boolean {
+  const counts = (type: string): boolean => isOwnedConditionType(type, owned) || isSharedConditionType(type);
+  const types = new Set<string>();
+  for (const { type } of a ?? []) if (counts(type)) types.add(type);
+  let missing = types.size;
+  const seen = new Set<string>();
+  for (const { type } of b ?? []) {
+    if (!counts(type) || seen.has(type)) continue;
+    seen.add(type);
+    if (!types.has(type)) return false;
+    missing--;
+    const x = lastOfType(a, type);
+    const y = lastOfType(b, type);
+    if (x?.status !== y?.status || x?.reason !== y?.reason || x?.message !== y?.message) return false;
+  }
+  return missing === 0;
+}
+
+/** Of a type that stands twice the later one counts, as upstream's map has it. */
+function lastOfType(conditions: readonly WirePodCondition[] | undefined, type: string): WirePodCondition | undefined {
+  return conditions?.findLast((condition) => condition.type === type);
+}

@@ -1,0 +1,62 @@
+import type { WirePodStatus } from '../api/wire.ts';
+import type { AgentView } from './agent-view.ts';
+import type { ApiCopies, ApiPod } from './api-copies.ts';
+import { isTerminalPhase } from './merge-pod-status.ts';
+import { getPodCondition } from './pod-conditions.ts';
+import { isPodStatusByKubeletEqual } from './pod-status-equality.ts';
+import type { PodStatuses, VersionedPodStatus } from './pod-statuses.ts';
+import { withServerFillIns } from './server-fill-ins.ts';
+import { canBeDeleted } from './sync-pod.ts';
+
+export interface BatchView {
+  readonly agent: AgentView;
+  readonly copies: ApiCopies;
+  readonly podStatuses: PodStatuses;
+  readonly ownedConditionTypes: ReadonlySet<string>;
+  readonly apiStatusVersions: ReadonlyMap<string, number>;
+}
+
+/** Why a batch sends a pod: a newer version, a DELETE that is due, or an API copy that says something else. */
+export type SyncReason = 'version' | 'delete' | 'reconcile';
+
+/**
+ * What the periodic batch does with one pod; undefined when all is well, or the pod is a static one without a mirror.
+ *
+ * Behaviour of pkg/kubelet/status syncBatch, needsUpdate and needsReconcile, v1.36.3.
+ */
+export function reasonToSync(view: BatchView, podUID: string, entry: VersionedPodStatus): SyncReason | undefined {
+  const target = view.agent.target(podUID);
+  if (target === undefined) return undefined;
+  const acknowledged = view.apiStatusVersions.get(target.apiUID);
+  if (acknowledged === undefined || acknowledged < entry.version) return 'version';
+  const copy = view.agent.freshest(target) ?? (target.managed && view.copies.read(target.managed));
+  if (copy === undefined) return undefined;
+  if (canBeDeleted(view.agent, podUID, entry, copy)) return 'delete';
+  return needsReconcile(entry.status, copy.status, view.ownedConditionTypes) ? 'reconcile' : undefined;
+}
+
+/** True when the apiserver's copy says something else than the cache, other than what the server fills in by itself. */
+export function needsReconcile(cached: WirePodStatus, copy: WirePodStatus, ownedConditionTypes: ReadonlySet<string>): boolean {
+  return !isPodStatusByKubeletEqual(withServerFillIns(cached, copy), copy, ownedConditionTypes);
+}
+
+/** The uids in `apiStatusVersions` that belong to no cached pod and no known mirror pod. */
+export function orphanedVersions(view: BatchView): string[] {
+  const mirrors = view.agent.knownMirrorUIDs();
+  return [...view.apiStatusVersions.keys()].filter((uid) => view.podStatuses.get(uid) === undefined && !mirrors.has(uid));
+}
+
+/**
+ * True for a change the cluster waits for: a pod becomes Ready or loses it, ends, or may be deleted.
+ * `copy` is the apiserver's view; without one, a Ready or ended pod counts.
+ */
+export function isUrgent(entry: VersionedPodStatus, copy: ApiPod | undefined): boolean {
+  if (entry.podIsFinished) return true;
+  const { status } = entry;
+  if (isTerminalPhase(status.phase) && !isTerminalPhase(copy?.status.phase)) return true;
+  return isReady(status) !== (copy !== undefined && isReady(copy.status));
+}
+
+function isReady(status: WirePodStatus): boolean {
+  return getPodCondition(status.conditions, 'Ready')?.status === 'True';
+}

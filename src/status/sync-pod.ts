@@ -1,0 +1,195 @@
+import type { PodClient } from '../api/pod-client.ts';
+import { createWirePodStatusPatch } from '../api/pod-status-patch.ts';
+import type { WirePodStatus } from '../api/wire.ts';
+import type { Clock } from '../concurrency/clock.ts';
+import type { AgentView, ApiTarget } from './agent-view.ts';
+import { type ApiCopies, type ApiPod, apiPodOf, patchedApiPod } from './api-copies.ts';
+import { isTerminalPhase, mergePodStatus } from './merge-pod-status.ts';
+import type { PodStatuses, VersionedPodStatus } from './pod-statuses.ts';
+import { type Admission, RequestFailure, type RequestGate } from './request-gate.ts';
+import { withServerFillIns } from './server-fill-ins.ts';
+import { formatTime } from './wire-time.ts';
+
+export interface SyncPodContext {
+  readonly podClient: PodClient;
+  readonly podStatuses: PodStatuses;
+  readonly agent: AgentView;
+  readonly copies: ApiCopies;
+  readonly gate: RequestGate;
+  readonly clock: Clock;
+  readonly fetchBeforePatch: 'when-unknown' | 'always';
+  readonly patchFormat: 'strategic' | 'json';
+  readonly ownedConditionTypes: ReadonlySet<string>;
+  /** The entry's version is on the apiserver. Called before anything else of the pod is sent. */
+  readonly acknowledge: (podUID: string, acknowledged: Acknowledged) => void;
+}
+
+export interface Acknowledged {
+  readonly entry: VersionedPodStatus;
+  readonly copy: ApiPod;
+  /** The terminal phase stays here until no container could run any more. */
+  readonly phaseHeldBack: boolean;
+  /** True when the version made a PATCH necessary. */
+  readonly patched: boolean;
+}
+
+/** How a pod's sync ended. What follows from it is the worker's to decide. */
+export type SyncOutcome =
+  | { readonly kind: 'nothing-to-sync' | 'acknowledged' | 'no-mirror-pod' | 'deleted' | 'recreated' }
+  | { readonly kind: 'gone'; readonly version: number }
+  | { readonly kind: 'deleting'; readonly resourceVersion: string }
+  | {
+      readonly kind: 'invalid';
+      readonly failure: RequestFailure;
+      readonly version: number;
+      readonly resourceVersion: string | undefined;
+    }
+  | { readonly kind: 'failed'; readonly failure: RequestFailure; readonly version: number };
+
+export interface SyncRequestOptions {
+  readonly admission: Admission;
+  /** Read the pod from the apiserver first, whatever is known of it. */
+  readonly fetch: boolean;
+}
+
+/**
+ * Brings one pod's newest status to the apiserver: freshest copy -> merge -> patch -> version record -> DELETE when it
+ * may go. One request a change; a GET only when nothing is known, or after a conflict or a refusal, once. Never rejects
+ * for a failed request.
+ */
+export async function syncPod(context: SyncPodContext, podUID: string, options: SyncRequestOptions): Promise<SyncOutcome> {
+  let fetch = options.fetch || context.fetchBeforePatch === 'always';
+  let recomputed = false;
+  for (;;) {
+    const target = context.agent.target(podUID);
+    const entry = context.podStatuses.get(podUID);
+    if (entry === undefined) return { kind: 'nothing-to-sync' };
+    if (target === undefined) return { kind: 'no-mirror-pod' };
+    const attempt = new SyncAttempt(context, podUID, options.admission);
+    const outcome = await attempt.run(target, entry, fetch);
+    const refused = outcome.kind === 'failed' && ['conflict', 'invalid'].includes(outcome.failure.errorClass);
+    if (!refused || outcome.failure.verb === 'get') return outcome;
+    if (recomputed) return outcome.failure.errorClass === 'invalid' ? invalidOutcome(outcome, attempt.base) : outcome;
+    recomputed = true;
+    fetch = true;
+  }
+}
+
+function invalidOutcome(outcome: SyncOutcome & { kind: 'failed' }, base: ApiPod | undefined): SyncOutcome {
+  return { kind: 'invalid', failure: outcome.failure, version: outcome.version, resourceVersion: base?.resourceVersion };
+}
+
+class SyncAttempt {
+  readonly #context: SyncPodContext;
+  readonly #podUID: string;
+  readonly #admission: Admission;
+  /** The copy the last patch was computed against. */
+  base: ApiPod | undefined;
+
+  constructor(context: SyncPodContext, podUID: string, admission: Admission) {
+    this.#context = context;
+    this.#podUID = podUID;
+    this.#admission = admission;
+  }
+
+  async run(target: ApiTarget, known: VersionedPodStatus, fetch: boolean): Promise<SyncOutcome> {
+    const { agent, podStatuses, copies } = this.#context;
+    let entry = known;
+    try {
+      let base = fetch ? undefined : agent.freshest(target);
+      if (base === undefined) {
+        base = await this.#get(entry);
+        if (isOtherPod(base, this.#podUID, agent)) return { kind: 'recreated' };
+        copies.record(base);
+        // the pod may have changed, or gone from the cache, while the answer was on its way
+        const newest = podStatuses.get(this.#podUID);
+        if (newest === undefined) return { kind: 'nothing-to-sync' };
+        entry = newest;
+      }
+      this.base = base;
+      const { copy, ...rest } = await this.#patch(entry, base, target.apiUID);
+      this.#context.acknowledge(this.#podUID, { entry, copy, ...rest });
+      return await this.#deleteIfPossible(entry, copy);
+    } catch (failure) {
+      if (!(failure instanceof RequestFailure)) throw failure;
+      if (failure.errorClass === 'gone') {
+        return failure.verb === 'delete' ? { kind: 'deleted' } : { kind: 'gone', version: entry.version };
+      }
+      return { kind: 'failed', failure, version: entry.version };
+    }
+  }
+
+  async #get(entry: VersionedPodStatus): Promise<ApiPod> {
+    const { gate, podClient } = this.#context;
+    const pod = await gate.send('get', this.#admission, (signal) =>
+      podClient.getPod(entry.podNamespace, entry.podName, { signal }),
+    );
+    try {
+      return apiPodOf(pod);
+    } catch (error) {
+      throw new RequestFailure('get', 'broken-answer', error);
+    }
+  }
+
+  async #patch(entry: VersionedPodStatus, base: ApiPod, apiUID: string): Promise<Omit<Acknowledged, 'entry'>> {
+    const { gate, podClient, patchFormat } = this.#context;
+    const status = this.#merge(entry, base);
+    const phaseHeldBack = status.phase !== entry.status.phase;
+    const uid = base.uid || apiUID;
+    const patch = createWirePodStatusPatch(base.status, status, {
+      uid,
+      format: patchFormat,
+      ...(base.resourceVersion !== undefined && { resourceVersion: base.resourceVersion }),
+    });
+    if (patch.unchanged) return { copy: base, phaseHeldBack, patched: false };
+    const metadata = await gate.send('patch', this.#admission, (signal) =>
+      podClient.patchPodStatus(entry.podNamespace, entry.podName, patch, { signal }),
+    );
+    return { copy: patchedApiPod(base, status, metadata), phaseHeldBack, patched: true };
+  }
+
+  #merge(entry: VersionedPodStatus, base: ApiPod): WirePodStatus {
+    const { agent, clock, ownedConditionTypes } = this.#context;
+    const merged = mergePodStatus(base.status, entry.status, {
+      pod: { metadata: base.generation === undefined ? {} : { generation: base.generation } },
+      couldHaveRunningContainers:
+        isTerminalPhase(entry.status.phase) &&
+        !isTerminalPhase(base.status.phase) &&
+        agent.podCouldHaveRunningContainers(this.#podUID, entry),
+      now: formatTime(clock.now()),
+      ownedConditionTypes,
+    });
+    return withServerFillIns(merged, base.status);
+  }
+
+  async #deleteIfPossible(entry: VersionedPodStatus, copy: ApiPod): Promise<SyncOutcome> {
+    const { agent, gate, podClient } = this.#context;
+    if (!canBeDeleted(agent, this.#podUID, entry, copy)) return { kind: 'acknowledged' };
+    try {
+      const left = await gate.send('delete', this.#admission, (signal) =>
+        podClient.deletePod(entry.podNamespace, entry.podName, { signal, gracePeriodSeconds: 0, uid: copy.uid }),
+      );
+      if (left?.finalizers === undefined || left.finalizers.length === 0) return { kind: 'deleted' };
+      return { kind: 'deleting', resourceVersion: left.resourceVersion };
+    } catch (failure) {
+      if (!(failure instanceof RequestFailure) || failure.errorClass !== 'conflict') throw failure;
+      // another pod of this name, or a server that is just busy: only a look at it tells
+      if (isOtherPod(await this.#get(entry), this.#podUID, agent)) return { kind: 'recreated' };
+      return { kind: 'failed', failure, version: entry.version };
+    }
+  }
+}
+
+/** An answer without a uid says nothing about whose it is. */
+function isOtherPod(copy: ApiPod, podUID: string, agent: AgentView): boolean {
+  return copy.uid !== '' && agent.translate(copy.uid) !== podUID;
+}
+
+/**
+ * True when the pod's object may be deleted: it is being deleted, it is no mirror pod, the apiserver shows a terminal
+ * phase, the agent has finished with it and its resources are reclaimed.
+ */
+export function canBeDeleted(agent: AgentView, podUID: string, entry: VersionedPodStatus, copy: ApiPod): boolean {
+  if (!copy.deleting || copy.isMirrorPod || !isTerminalPhase(copy.status.phase) || !entry.podIsFinished) return false;
+  return agent.podResourcesAreReclaimed(podUID, entry);
+}

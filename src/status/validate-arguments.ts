@@ -1,0 +1,44 @@
+import type { Pod, WirePodStatus } from '../api/wire.ts';
+import { invalidArgument } from '../errors.ts';
+
+const containerIDPattern = /^[^:/\s]+:\/\/\S+$/;
+
+/** The pod's uid. Throws ERR_INVALID_ARGUMENT unless uid, name and namespace are there. */
+export function requirePod(pod: Pod): string {
+  if (typeof pod !== 'object' || pod === null) throw invalidArgument('pod', 'an object', pod);
+  const { uid, name, namespace } = pod.metadata ?? {};
+  requireText('pod.metadata.uid', uid);
+  requirePathSegment('pod.metadata.name', name);
+  requirePathSegment('pod.metadata.namespace', namespace);
+  return String(uid);
+}
+
+export function requireText(path: string, value: unknown): void {
+  if (typeof value !== 'string' || value === '') throw invalidArgument(path, 'a non-empty string', value);
+}
+
+/** A name that stands in a request's path: the apiserver takes no slash or percent sign in it, nor `.` or `..`. */
+function requirePathSegment(path: string, value: unknown): void {
+  requireText(path, value);
+  const text = String(value);
+  if (text === '.' || text === '..' || /[/%]/.test(text)) {
+    throw invalidArgument(path, 'a name without "/" and "%", neither "." nor ".."', value);
+  }
+}
+
+/** `type://id`, as container runtimes name containers. */
+export function requireContainerID(path: string, value: unknown): void {
+  if (typeof value !== 'string' || !containerIDPattern.test(value)) throw invalidArgument(path, 'of the form "type://id"', value);
+}
+
+/** Throws ERR_INVALID_ARGUMENT for a container named twice in one list, or a container id that is no `type://id`. */
+export function requireStatus(status: WirePodStatus): void {
+  for (const list of ['containerStatuses', 'initContainerStatuses', 'ephemeralContainerStatuses'] as const) {
+    const seen = new Set<string>();
+    for (const { name, containerID } of status[list] ?? []) {
+      if (seen.has(name)) throw invalidArgument(`status.${list}`, 'a list that names each container once', name);
+      seen.add(name);
+      if (containerID !== undefined) requireContainerID(`status.${list}[${name}].containerID`, containerID);
+    }
+  }
+}
