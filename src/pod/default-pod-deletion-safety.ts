@@ -1,0 +1,133 @@
+// Behaviour of the classic kubelet's PodResourcesAreReclaimed, over probes.
+import type { Pod, PodStatus } from '../api/wire.ts';
+import { invalidOption } from '../errors.ts';
+import { type Logger, safeLogger, silentLogger } from '../logger.ts';
+import type { PodDeletionSafety } from './pod-deletion-safety.ts';
+import type { RuntimeContainer } from './runtime-pod.ts';
+
+/** The agent's cache of what the container runtime lists. Both methods answer from memory, at once. */
+export interface RuntimeCacheProbe {
+  /** True once the runtime has been listed for the first time: before that, an empty list means nothing. */
+  hasSynced(): boolean;
+  /** All containers of the pod that the runtime still lists, exited ones that are not removed yet included. */
+  getContainers(podUID: string): readonly Pick<RuntimeContainer, 'state'>[];
+}
+
+export interface VolumesProbe {
+  /** True while any volume of the pod is still mounted, or its directory is still there. */
+  podVolumesExist(podUID: string): boolean;
+}
+
+export interface CgroupsProbe {
+  /** True while the pod's own cgroup is still there. */
+  podCgroupExists(pod: Pod): boolean;
+}
+
+export interface DefaultPodDeletionSafetyOptions {
+  readonly runtimeCache: RuntimeCacheProbe;
+  /** Without it volumes are not asked about. */
+  readonly volumes?: VolumesProbe;
+  /** Without it cgroups are not asked about. */
+  readonly cgroups?: CgroupsProbe;
+  /** The volumes of an ended pod stay, so they are not waited for. Default false. */
+  readonly keepTerminatedPodVolumes?: boolean;
+  /** Every pod has a cgroup of its own, which must be gone. Default true. */
+  readonly cgroupsPerQOS?: boolean;
+  readonly logger?: Logger;
+}
+
+/**
+ * Answers from what the node's runtime, volumes and cgroups look like now. In doubt the pod is kept: until the runtime
+ * cache has synced, and whenever a probe throws or answers with something else than it should (a promise, say), containers
+ * could run and nothing is reclaimed.
+ */
+export class DefaultPodDeletionSafety implements PodDeletionSafety {
+  readonly #runtimeCache: RuntimeCacheProbe;
+  readonly #volumes: VolumesProbe | undefined;
+  readonly #cgroups: CgroupsProbe | undefined;
+  readonly #logger: Logger;
+
+  constructor(options: DefaultPodDeletionSafetyOptions) {
+    const { runtimeCache, volumes, cgroups, keepTerminatedPodVolumes = false, cgroupsPerQOS = true } = options ?? {};
+    requireMethods('runtimeCache', runtimeCache, ['hasSynced', 'getContainers']);
+    if (volumes !== undefined) requireMethods('volumes', volumes, ['podVolumesExist']);
+    if (cgroups !== undefined) requireMethods('cgroups', cgroups, ['podCgroupExists']);
+    requireBoolean('keepTerminatedPodVolumes', keepTerminatedPodVolumes);
+    requireBoolean('cgroupsPerQOS', cgroupsPerQOS);
+    this.#runtimeCache = runtimeCache;
+    this.#volumes = keepTerminatedPodVolumes ? undefined : volumes;
+    this.#cgroups = cgroupsPerQOS ? cgroups : undefined;
+    this.#logger = safeLogger(options.logger ?? silentLogger);
+  }
+
+  /** False only when the runtime is known, and lists no container of the pod that has not exited. */
+  podCouldHaveRunningContainers(pod: Pod): boolean {
+    const containers = this.#probe(pod, 'runtimeCache', () => this.#listContainers(pod));
+    return containers === undefined || containers.some(({ state }) => state !== 'exited');
+  }
+
+  /**
+   * True when no regular container of `status` runs, the runtime lists nothing of the pod any more, and its volumes and
+   * cgroup are gone. The log says, at debug level, which of these fails.
+   */
+  podResourcesAreReclaimed(pod: Pod, status: PodStatus): boolean {
+    if (status.containerStatuses?.some(({ state }) => !state?.terminated && !state?.waiting)) {
+      return this.#notReclaimed(pod, 'some containers still run');
+    }
+    const containers = this.#probe(pod, 'runtimeCache', () => this.#listContainers(pod));
+    if (containers === undefined) return this.#notReclaimed(pod, 'the runtime cache has no answer');
+    if (containers.length > 0) return this.#notReclaimed(pod, 'the runtime still lists containers');
+    const volumes = this.#volumes;
+    if (volumes && this.#probe(pod, 'volumes', () => volumes.podVolumesExist(uidOf(pod))) !== false) {
+      return this.#notReclaimed(pod, 'volumes are still there');
+    }
+    const cgroups = this.#cgroups;
+    if (cgroups && this.#probe(pod, 'cgroups', () => cgroups.podCgroupExists(pod)) !== false) {
+      return this.#notReclaimed(pod, 'the pod cgroup is still there');
+    }
+    return true;
+  }
+
+  /** Undefined while the runtime cannot be known. A mistaken answer must not look like "no containers". */
+  #listContainers(pod: Pod): readonly Pick<RuntimeContainer, 'state'>[] | undefined {
+    if (this.#runtimeCache.hasSynced() !== true) return undefined;
+    const containers = this.#runtimeCache.getContainers(uidOf(pod));
+    if (!Array.isArray(containers)) throw new TypeError('getContainers() must return an array');
+    return containers;
+  }
+
+  /** Undefined when the probe throws. */
+  #probe<T>(pod: Pod, probe: string, ask: () => T): T | undefined {
+    try {
+      return ask();
+    } catch (error) {
+      this.#logger.warn({ ...fieldsOf(pod), probe, error }, 'A probe of the pod failed; the pod is kept');
+      return undefined;
+    }
+  }
+
+  #notReclaimed(pod: Pod, reason: string): false {
+    this.#logger.debug({ ...fieldsOf(pod), reason }, 'Pod resources are not reclaimed yet');
+    return false;
+  }
+}
+
+function uidOf(pod: Pod): string {
+  const uid = pod.metadata?.uid;
+  if (!uid) throw new TypeError('the pod has no uid');
+  return uid;
+}
+
+function fieldsOf({ metadata }: Pod): object {
+  return { pod: `${metadata?.namespace}/${metadata?.name}`, podUID: metadata?.uid };
+}
+
+function requireMethods(option: string, probe: unknown, methods: readonly string[]): void {
+  const isFunction = (method: string) => typeof (probe as Record<string, unknown>)[method] === 'function';
+  if (typeof probe === 'object' && probe !== null && methods.every(isFunction)) return;
+  throw invalidOption(option, `an object with ${methods.map((method) => `${method}()`).join(' and ')}`, probe);
+}
+
+function requireBoolean(option: string, value: unknown): void {
+  if (typeof value !== 'boolean') throw invalidOption(option, 'a boolean', value);
+}
