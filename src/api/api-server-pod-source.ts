@@ -20,7 +20,7 @@ export interface ApiServerPodSourceOptions {
   readonly namespace?: string;
   readonly podManager: PodSink;
   readonly handlers?: PodSourceHandlers;
-  /** A watch that brings nothing for this long is taken for dead. Default 90 000: the apiserver sends a bookmark about every minute. */
+  /** A watch that brings nothing for this long is taken for dead. Default 150 000: the first bookmark of a quiet watch takes the apiserver two minutes. */
   readonly idleTimeoutMs?: number;
   /** From 0 up to 1. Default `Math.random`. */
   readonly random?: () => number;
@@ -55,7 +55,7 @@ export class ApiServerPodSource {
   #resourceVersion: string | undefined;
 
   constructor(options: ApiServerPodSourceOptions) {
-    const { kubeConfig, transport, nodeName, namespace, podManager, handlers = {}, idleTimeoutMs = 90_000 } = options;
+    const { kubeConfig, transport, nodeName, namespace, podManager, handlers = {}, idleTimeoutMs = 150_000 } = options;
     const { random = Math.random, clock = systemClock, logger = silentLogger } = options;
     if (typeof nodeName !== 'string' || !nodeNameRule.test(nodeName))
       throw invalidOption('nodeName', 'the name of a node', nodeName);

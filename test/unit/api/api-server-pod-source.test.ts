@@ -1,0 +1,411 @@
+import { describe, expect, it } from 'vitest';
+import { ApiServerPodSource, type ApiServerPodSourceOptions } from '../../../src/api/api-server-pod-source.ts';
+import { KubeTransport } from '../../../src/api/kube-transport.ts';
+import { FakeClock } from '../../../src/testing/fake-clock.ts';
+import { answerList, type ListScript, pod, podSourceServer, recorder, refuse } from './pod-source-server.ts';
+import { failureOf, kubeConfigFor, sendJson, until } from './scripted-server.ts';
+
+async function setUp(scripts: ListScript[] = [answerList([pod('a')], '10')], options: Partial<ApiServerPodSourceOptions> = {}) {
+  const server = await podSourceServer(...scripts);
+  const clock = new FakeClock();
+  const { calls, sink, handlers, interruptions } = recorder();
+  const source = new ApiServerPodSource({
+    kubeConfig: kubeConfigFor(server.url),
+    nodeName: 'n1',
+    podManager: sink,
+    handlers,
+    clock,
+    random: () => 0.5,
+    ...options,
+  });
+  const dispose = async (): Promise<void> => {
+    await source.stop();
+    await server[Symbol.asyncDispose]();
+  };
+  return { server, clock, calls, interruptions, source, [Symbol.asyncDispose]: dispose };
+}
+
+async function startAndWatch(...args: Parameters<typeof setUp>) {
+  const test = await setUp(...args);
+  await test.source.start();
+  await until(() => test.server.watches.length === 1);
+  test.calls.length = 0;
+  return test;
+}
+
+describe('ApiServerPodSource', () => {
+  it('lists the pods of its node, then watches on from there', async () => {
+    await using test = await setUp();
+    await test.source.start();
+    expect(test.calls).toEqual(['setPods a', 'added a', 'synced a']);
+    expect(Object.fromEntries(test.server.lists[0] ?? [])).toEqual({ fieldSelector: 'spec.nodeName=n1', limit: '500' });
+    await until(() => test.server.watches.length === 1);
+    expect(Object.fromEntries(test.server.latestWatch().query)).toEqual({
+      watch: 'true',
+      allowWatchBookmarks: 'true',
+      fieldSelector: 'spec.nodeName=n1',
+      resourceVersion: '10',
+      timeoutSeconds: '450',
+    });
+    expect(test.server.seen.map(({ url }) => url.split('?')[0])).toEqual(['/api/v1/pods', '/api/v1/pods']);
+  });
+
+  it('keeps to one namespace where one is given', async () => {
+    await using test = await setUp(undefined, { namespace: 'kube-system' });
+    await test.source.start();
+    expect(test.server.seen[0]?.url.split('?')[0]).toBe('/api/v1/namespaces/kube-system/pods');
+  });
+
+  it('delivers every change to the sink, then to the handlers', async () => {
+    await using test = await startAndWatch();
+    const watch = test.server.latestWatch();
+    watch.send('ADDED', pod('b', '11'));
+    watch.send('MODIFIED', pod('a', '12'));
+    watch.send('DELETED', pod('b', '13'));
+    watch.send('BOOKMARK', { kind: 'Pod', metadata: { resourceVersion: '14' } });
+    await until(() => test.calls.length === 6);
+    expect(test.calls).toEqual(['addPod b', 'added b', 'updatePod a', 'updated a 1->12', 'removePod b', 'deleted b']);
+  });
+
+  it('keeps the pods without their managedFields', async () => {
+    const kept: unknown[] = [];
+    const podManager = {
+      ...recorder().sink,
+      setPods: (pods: readonly unknown[]) => kept.push(...pods),
+      addPod: (one: unknown) => kept.push(one),
+    };
+    await using test = await setUp(undefined, { podManager });
+    await test.source.start();
+    await until(() => test.server.watches.length === 1);
+    test.server.latestWatch().send('ADDED', pod('b', '11'));
+    await until(() => kept.length === 2);
+    expect(JSON.stringify(kept)).not.toContain('managedFields');
+  });
+
+  it('collects a list from all its pages', async () => {
+    const pages: ListScript = (query, response) => {
+      const from = Number(query.get('continue') ?? 0);
+      const metadata = { resourceVersion: '10', ...(from < 2 && { continue: String(from + 1) }) };
+      sendJson(response, { metadata, items: [pod(`p${from}`)] });
+    };
+    await using test = await setUp([pages]);
+    await test.source.start();
+    expect(test.calls[0]).toBe('setPods p0 p1 p2');
+  });
+
+  it('starts a list over when the server forgets it between two pages', async () => {
+    const firstPage: ListScript = (_query, response) =>
+      sendJson(response, { metadata: { resourceVersion: '5', continue: 'x' }, items: [pod('old')] });
+    await using test = await setUp([firstPage, refuse(410), answerList([pod('new')], '10')]);
+    await test.source.start();
+    expect(test.calls[0]).toBe('setPods new');
+    expect(test.server.lists.map((query) => query.get('continue'))).toEqual([null, 'x', null]);
+    expect(test.interruptions).toEqual([]);
+  });
+
+  it('takes a list that Go wrote with no items', async () => {
+    await using test = await setUp([
+      (_query, response) => sendJson(response, { metadata: { resourceVersion: '1' }, items: null }),
+    ]);
+    await test.source.start();
+    expect(test.calls).toEqual(['setPods ', 'synced ']);
+  });
+
+  it('reads characters split over two chunks', async () => {
+    await using test = await startAndWatch();
+    const bytes = Buffer.from(`${JSON.stringify({ type: 'ADDED', object: pod('grün-😀', '11') })}\n`);
+    const cut = bytes.indexOf(0xf0) + 2;
+    const { response } = test.server.latestWatch();
+    response.write(bytes.subarray(0, cut), () => setImmediate(() => response.write(bytes.subarray(cut))));
+    await until(() => test.calls.length === 2);
+    expect(test.calls).toEqual(['addPod grün-😀', 'added grün-😀']);
+  });
+
+  it('says when the server was last heard from', async () => {
+    await using test = await setUp();
+    expect(test.source.lastObservedAt()).toBeUndefined();
+    await test.source.start();
+    const start = test.clock.now();
+    expect(test.source.lastObservedAt()).toBe(start);
+    await until(() => test.server.watches.length === 1);
+    await test.clock.advance(1000);
+    expect(test.source.lastObservedAt()).toBe(start);
+    test.server.latestWatch().send('BOOKMARK', { metadata: { resourceVersion: '11' } });
+    await until(() => test.source.lastObservedAt() === start + 1000);
+    await test.clock.advance(1000);
+    test.server.latestWatch().send('ADDED', pod('b', '12'));
+    await until(() => test.calls.includes('added b'));
+    expect(test.source.lastObservedAt()).toBe(start + 2000);
+  });
+});
+
+describe('ApiServerPodSource, cut off', () => {
+  const next = async (test: Awaited<ReturnType<typeof setUp>>, count = 2): Promise<void> => {
+    await until(() => test.interruptions.length === count - 1);
+    await test.clock.advance(test.interruptions.at(-1)?.delayMs ?? 0);
+    await until(() => test.server.watches.length === count);
+  };
+
+  it('goes on from the last event after a reset connection', async () => {
+    await using test = await startAndWatch();
+    test.server.latestWatch().send('ADDED', pod('b', '11'));
+    await until(() => test.calls.includes('added b'));
+    test.server.latestWatch().response.socket?.resetAndDestroy();
+    await next(test);
+    expect(test.server.latestWatch().query.get('resourceVersion')).toBe('11');
+    expect(test.server.lists).toHaveLength(1);
+  });
+
+  it('goes on from the last bookmark after a silence', async () => {
+    await using test = await startAndWatch(undefined, { idleTimeoutMs: 60_000 });
+    test.server.latestWatch().send('BOOKMARK', { metadata: { resourceVersion: '42' } });
+    await test.clock.advance(1);
+    await until(() => test.source.lastObservedAt() !== undefined && test.clock.pendingTimers === 1);
+    await test.clock.advance(60_000);
+    await next(test);
+    expect(test.interruptions[0]?.error).toMatchObject({ reason: 'Timeout' });
+    expect(test.server.lists).toHaveLength(1);
+  });
+
+  it('drops a line that was cut off and goes on before it', async () => {
+    await using test = await startAndWatch();
+    test.server.latestWatch().send('ADDED', pod('b', '11'));
+    test.server.latestWatch().response.end('{"type":"ADDED","object":{"metadata":{"name":"c"');
+    await next(test);
+    expect(test.server.latestWatch().query.get('resourceVersion')).toBe('11');
+    expect(test.calls).toEqual(['addPod b', 'added b']);
+  });
+
+  it('opens the next watch without a pause when the server ends one in good order', async () => {
+    await using test = await startAndWatch();
+    await test.clock.advance(450_000 / 10);
+    test.server.latestWatch().send('BOOKMARK', { metadata: { resourceVersion: '20' } });
+    test.server.latestWatch().response.end();
+    await until(() => test.server.watches.length === 2);
+    expect(test.server.latestWatch().query.get('resourceVersion')).toBe('20');
+    expect(test.interruptions).toEqual([]);
+  });
+
+  it('backs off from a server that ends every watch at once', async () => {
+    await using test = await setUp();
+    test.server.refuseWatch = (response) => response.end();
+    await test.source.start();
+    for (let count = 2; count < 9; count += 1) await next(test, count);
+    await until(() => test.interruptions.length === 8);
+    expect(test.interruptions.map(({ delayMs }) => delayMs)).toEqual([250, 500, 1000, 2000, 4000, 8000, 15_000, 15_000]);
+  });
+
+  it.each([
+    ['an ERROR event of 410', 'ERROR', { kind: 'Status', code: 410, reason: 'Expired' }],
+    ['an event that is none', 'ADDED', { metadata: {} }],
+    ['an unknown type', 'SURPRISE', pod('b', '11')],
+  ])('lists again after %s', async (_what, type, object) => {
+    await using test = await startAndWatch();
+    test.server.scripts = [answerList([pod('b', '20')], '21')];
+    test.server.latestWatch().send(type, object);
+    await next(test);
+    expect(test.server.latestWatch().query.get('resourceVersion')).toBe('21');
+    expect(test.calls).toEqual(['setPods b', 'deleted a', 'added b', 'synced b']);
+  });
+
+  it('lists again after garbage', async () => {
+    await using test = await startAndWatch();
+    test.server.latestWatch().response.write('<html>oops</html>\n');
+    await next(test);
+    expect(test.server.lists).toHaveLength(2);
+  });
+
+  it('lists again after a watch is refused with 410, and backs off when that goes on', async () => {
+    await using test = await setUp();
+    test.server.refuseWatch = (response) => sendJson(response, { code: 410, reason: 'Gone' }, { status: 410 });
+    await test.source.start();
+    for (let count = 2; count < 6; count += 1) await next(test, count);
+    await until(() => test.interruptions.length === 5);
+    expect(test.interruptions.map(({ delayMs }) => delayMs)).toEqual([250, 500, 1000, 2000, 4000]);
+    expect(test.server.lists.length).toBeGreaterThanOrEqual(5);
+  });
+
+  it('finds what changed while it was away', async () => {
+    await using test = await startAndWatch([answerList([pod('stays', '1'), pod('changes', '2'), pod('goes', '3')], '10')]);
+    test.server.scripts = [answerList([pod('stays', '1'), pod('changes', '12'), pod('comes', '13')], '20')];
+    test.server.latestWatch().send('ERROR', { code: 410 });
+    await next(test);
+    expect(test.calls).toEqual([
+      'setPods stays changes comes',
+      'deleted goes',
+      'updated changes 2->12',
+      'added comes',
+      'synced stays changes comes',
+    ]);
+  });
+
+  it('takes a pod recreated under its name for another', async () => {
+    await using test = await startAndWatch();
+    test.server.scripts = [answerList([pod('a', '12', 'uid-2')], '20')];
+    test.server.latestWatch().send('ERROR', { code: 410 });
+    await next(test);
+    expect(test.calls).toEqual(['setPods a', 'deleted a', 'added a', 'synced a']);
+  });
+
+  it('waits as long as Retry-After says, on a list and on a watch', async () => {
+    await using test = await setUp([refuse(429, { 'retry-after': '7' }), answerList([], '1')]);
+    test.server.refuseWatch = (response) => sendJson(response, {}, { status: 503, headers: { 'retry-after': '3' } });
+    const started = test.source.start();
+    await until(() => test.interruptions.length === 1);
+    await test.clock.advance(7249);
+    expect(test.server.lists).toHaveLength(1);
+    await test.clock.advance(1);
+    await started;
+    await until(() => test.interruptions.length === 2);
+    expect(test.interruptions.map(({ delayMs }) => delayMs)).toEqual([7250, 3250]);
+  });
+
+  it('lists until it succeeds, with a growing pause, and begins anew after a success', async () => {
+    const broken: ListScript = (_query, response) => response.end('{"items":');
+    const reset: ListScript = (_query, response) => response.socket?.resetAndDestroy();
+    const noPods: ListScript = (_query, response) => sendJson(response, { metadata: { resourceVersion: '1' }, items: [{}] });
+    await using test = await setUp([refuse(500), broken, reset, noPods, answerList([], '1'), refuse(500)]);
+    const started = test.source.start();
+    for (let count = 1; count <= 4; count += 1) {
+      await until(() => test.interruptions.length === count);
+      await test.clock.advance(test.interruptions.at(-1)?.delayMs ?? 0);
+    }
+    await started;
+    await until(() => test.server.watches.length === 1);
+    test.server.latestWatch().send('ERROR', { code: 410 });
+    await until(() => test.interruptions.length === 5);
+    await test.clock.advance(250);
+    await until(() => test.interruptions.length === 6);
+    expect(test.interruptions.map(({ delayMs }) => delayMs)).toEqual([250, 500, 1000, 2000, 250, 250]);
+  });
+
+  it('is harmed by no handler, sink or logger that fails', async () => {
+    const fail = (): never => {
+      throw new Error('mistake');
+    };
+    const reject = async (): Promise<never> => fail();
+    const logged: unknown[] = [];
+    const logger = {
+      debug: fail,
+      info: fail,
+      warn: fail,
+      error: (fields: object) => {
+        logged.push('callback' in fields && fields.callback);
+        fail();
+      },
+    };
+    const podManager = { setPods: fail, addPod: fail, updatePod: fail, removePod: fail };
+    const handlers = { podAdded: reject, podUpdated: fail, podDeleted: reject, synced: fail, interrupted: fail };
+    await using test = await setUp(undefined, { podManager, handlers, logger });
+    await test.source.start();
+    await until(() => test.server.watches.length === 1);
+    test.server.latestWatch().send('MODIFIED', pod('a', '11'));
+    test.server.latestWatch().send('DELETED', pod('a', '12'));
+    await until(() => logged.length === 7);
+    expect(logged.sort()).toEqual(['podAdded', 'podDeleted', 'podUpdated', 'removePod', 'setPods', 'synced', 'updatePod']);
+    test.server.latestWatch().send('BOOKMARK', { metadata: { resourceVersion: '13' } });
+    test.server.latestWatch().response.end();
+    await until(() => logged.length === 8);
+    await test.clock.advance(250);
+    await until(() => test.server.watches.length === 2);
+    expect(test.server.latestWatch().query.get('resourceVersion')).toBe('13');
+  });
+});
+
+describe('ApiServerPodSource.stop', () => {
+  it('leaves no timer and no socket, and no callback comes any more', async () => {
+    await using test = await startAndWatch();
+    const watch = test.server.latestWatch();
+    await test.source.stop();
+    watch.send('ADDED', pod('late', '99'));
+    expect(test.clock.pendingTimers).toBe(0);
+    await until(() => test.server.connections.open.size === 0);
+    expect(test.calls).toEqual([]);
+    expect(test.interruptions).toEqual([]);
+  });
+
+  it('ends a pause between two tries', async () => {
+    await using test = await setUp([refuse(500)]);
+    const started = failureOf(test.source.start());
+    await until(() => test.interruptions.length === 1 && test.clock.pendingTimers === 1);
+    await test.source.stop();
+    expect(await started).toMatchObject({ code: 'ERR_STOPPED' });
+    expect(test.clock.pendingTimers).toBe(0);
+  });
+
+  it('ends a list under way, and a start nobody waits for does no harm', async () => {
+    await using test = await setUp([() => {}]);
+    void test.source.start();
+    await until(() => test.server.lists.length === 1);
+    await test.source.stop();
+    expect(test.clock.pendingTimers).toBe(0);
+    await until(() => test.server.connections.open.size === 0);
+  });
+
+  it('may be called from a handler, and stops the events that came in the same chunk', async () => {
+    await using test = await setUp(undefined, {
+      handlers: {
+        podAdded: async (one) => {
+          if (one.metadata?.name === 'b') await test.source.stop();
+        },
+      },
+    });
+    await test.source.start();
+    await until(() => test.server.watches.length === 1);
+    const lines = [pod('b', '11'), pod('c', '12')].map((object) => `${JSON.stringify({ type: 'ADDED', object })}\n`);
+    test.server.latestWatch().response.write(lines.join(''));
+    await until(() => test.calls.includes('addPod b'));
+    await test.source.stop();
+    expect(test.calls).toEqual(['setPods a', 'addPod b']);
+  });
+
+  it('happens once, also before start', async () => {
+    await using test = await setUp();
+    expect(test.source.stop()).toBe(test.source.stop());
+    expect(await failureOf(test.source.start())).toMatchObject({ code: 'ERR_STOPPED' });
+    expect(test.server.seen).toEqual([]);
+  });
+
+  it('leaves a shared transport open', async () => {
+    const server = await podSourceServer(answerList([], '1'));
+    await using transport = new KubeTransport(kubeConfigFor(server.url), { connections: 1 });
+    await using test = await setUp(undefined, { transport });
+    await test.source.start();
+    await until(() => server.watches.length === 1);
+    await test.source.stop();
+    expect(await transport.request({ method: 'GET', path: '/api/v1/pods' })).toMatchObject({ items: [] });
+    await transport.close();
+    await server[Symbol.asyncDispose]();
+  });
+});
+
+describe('new ApiServerPodSource', () => {
+  const { sink } = recorder();
+  const good = { kubeConfig: kubeConfigFor('https://127.0.0.1'), nodeName: 'n1', podManager: sink };
+
+  it('cannot be started twice', async () => {
+    await using test = await setUp();
+    await test.source.start();
+    expect(await failureOf(test.source.start())).toMatchObject({ code: 'ERR_ALREADY_STARTED' });
+  });
+
+  it.each([
+    { nodeName: '' },
+    { nodeName: 'a,metadata.name=b' },
+    { nodeName: 'UPPER' },
+    { idleTimeoutMs: 10 },
+    { idleTimeoutMs: Number.NaN },
+    { idleTimeoutMs: 2 ** 31 },
+    { namespace: 'a/b' },
+  ])('refuses the option %j', (options) => {
+    expect(() => new ApiServerPodSource({ ...good, ...options })).toThrow(
+      expect.objectContaining({ name: 'StatusManagerError' }),
+    );
+  });
+
+  it('needs a kubeconfig or a transport', () => {
+    expect(() => new ApiServerPodSource({ nodeName: 'n1', podManager: sink })).toThrow(
+      expect.objectContaining({ code: 'ERR_INVALID_OPTION' }),
+    );
+  });
+});

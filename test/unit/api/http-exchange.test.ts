@@ -1,0 +1,100 @@
+import type { Dispatcher } from 'undici';
+import { describe, expect, it } from 'vitest';
+import { HttpExchange } from '../../../src/api/http-exchange.ts';
+import { FakeClock } from '../../../src/testing/fake-clock.ts';
+import { failureOf } from './scripted-server.ts';
+
+/** As undici does it: an abort reaches the handler before the call returns. */
+class FakeController implements Dispatcher.DispatchController {
+  readonly exchange: HttpExchange;
+  aborted = false;
+  readonly paused = false;
+  reason: Error | null = null;
+
+  constructor(exchange: HttpExchange) {
+    this.exchange = exchange;
+  }
+
+  abort(reason: Error): void {
+    this.aborted = true;
+    this.reason = reason;
+    this.exchange.onResponseError(this, reason);
+  }
+
+  pause(): void {}
+  resume(): void {}
+}
+
+function exchangeOf(options: { signal?: AbortSignal } = {}) {
+  const clock = new FakeClock();
+  const exchange = new HttpExchange({ label: 'GET /p', clock, timeoutMs: 1000, maxAnswerBytes: 10, ...options });
+  return { clock, exchange, controller: new FakeController(exchange) };
+}
+
+describe('HttpExchange', () => {
+  it('resolves to the whole answer, informational ones left out', async () => {
+    const { exchange, controller } = exchangeOf();
+    exchange.onRequestStart(controller);
+    exchange.onResponseStart(controller, 103, { link: 'x' });
+    exchange.onResponseStart(controller, 200, { 'content-type': 'text/plain' });
+    exchange.onResponseData(controller, Buffer.from('12345'));
+    exchange.onResponseData(controller, Buffer.from('67890'));
+    exchange.onResponseEnd();
+    expect(await exchange.answer).toEqual({
+      status: 200,
+      headers: { 'content-type': 'text/plain' },
+      body: Buffer.from('1234567890'),
+    });
+  });
+
+  it('ends an answer that is longer than allowed', async () => {
+    const { exchange, controller } = exchangeOf();
+    exchange.onRequestStart(controller);
+    exchange.onResponseStart(controller, 200, {});
+    exchange.onResponseData(controller, Buffer.from('12345678901'));
+    expect(controller.aborted).toBe(true);
+    expect(await failureOf(exchange.answer)).toMatchObject({ reason: 'BrokenAnswer' });
+  });
+
+  it('settles only when undici lets go of a request it has begun', async () => {
+    const stop = new AbortController();
+    const { exchange, controller } = exchangeOf({ signal: stop.signal });
+    let letGo = (): void => {};
+    controller.abort = (reason) => {
+      letGo = () => exchange.onResponseError(controller, reason);
+    };
+    exchange.onRequestStart(controller);
+    stop.abort();
+    expect(exchange.isSettled).toBe(false);
+    letGo();
+    expect(await failureOf(exchange.answer)).toMatchObject({ reason: 'Aborted' });
+  });
+
+  it('keeps the first of two failures', async () => {
+    const stop = new AbortController();
+    const { clock, exchange, controller } = exchangeOf({ signal: stop.signal });
+    controller.abort = () => {};
+    exchange.onRequestStart(controller);
+    await clock.advance(1000);
+    stop.abort();
+    exchange.onResponseError(controller, new Error('aborted'));
+    expect(await failureOf(exchange.answer)).toMatchObject({ reason: 'Timeout' });
+  });
+
+  it('aborts a request that gets its connection after it has failed', async () => {
+    const { clock, exchange, controller } = exchangeOf();
+    const failure = failureOf(exchange.answer);
+    await clock.advance(1000);
+    expect(await failure).toMatchObject({ reason: 'Timeout' });
+    exchange.onRequestStart(controller);
+    expect(controller.aborted).toBe(true);
+  });
+
+  it('keeps the status of an error whose body breaks off', async () => {
+    const { exchange, controller } = exchangeOf();
+    exchange.onRequestStart(controller);
+    exchange.onResponseStart(controller, 503, {});
+    exchange.onResponseError(controller, new Error('reset'));
+    expect(await failureOf(exchange.answer)).toMatchObject({ status: 503, reason: 'BrokenAnswer' });
+  });
+});

@@ -1,0 +1,90 @@
+import type { ServerResponse } from 'node:http';
+import type { PodSink, PodSourceHandlers } from '../../../src/api/pod-delivery.ts';
+import type { WirePod } from '../../../src/api/wire.ts';
+import { type ScriptedServer, type SeenRequest, scriptedServer, sendJson } from './scripted-server.ts';
+
+export function pod(name: string, resourceVersion = '1', uid = `uid-${name}`): WirePod {
+  const metadata = { name, namespace: 'default', uid, resourceVersion, managedFields: [{ manager: 'kubelet' }] };
+  return { metadata, spec: { nodeName: 'n1', containers: [] } };
+}
+
+export interface Watch {
+  readonly query: URLSearchParams;
+  readonly response: ServerResponse;
+  send(type: string, object: unknown): void;
+}
+
+export type ListScript = (query: URLSearchParams, response: ServerResponse) => void;
+
+export interface PodSourceServer extends ScriptedServer {
+  readonly lists: URLSearchParams[];
+  readonly watches: Watch[];
+  /** How the next lists are answered, in turn; the last one stays. */
+  scripts: ListScript[];
+  /** Answers a watch instead of opening it. */
+  refuseWatch: ((response: ServerResponse) => void) | undefined;
+  latestWatch(): Watch;
+}
+
+export function answerList(pods: readonly WirePod[], resourceVersion: string): ListScript {
+  return (_query, response) => sendJson(response, { kind: 'PodList', metadata: { resourceVersion }, items: pods });
+}
+
+export function refuse(status: number, headers = {}): ListScript {
+  return (_query, response) => sendJson(response, { kind: 'Status', code: status }, { status, headers });
+}
+
+/** Lists by script; watches stay open in the test's hands. */
+export async function podSourceServer(...scripts: ListScript[]): Promise<PodSourceServer> {
+  const lists: URLSearchParams[] = [];
+  const watches: Watch[] = [];
+  const handle = (request: SeenRequest, response: ServerResponse): void => {
+    const query = new URL(request.url, 'http://x').searchParams;
+    if (query.get('watch') === null) {
+      lists.push(query);
+      const script = result.scripts.length > 1 ? result.scripts.shift() : result.scripts[0];
+      script?.(query, response);
+      return;
+    }
+    const send = (type: string, object: unknown): void => {
+      response.write(`${JSON.stringify({ type, object })}\n`);
+    };
+    watches.push({ query, response, send });
+    if (result.refuseWatch !== undefined) return result.refuseWatch(response);
+    response.writeHead(200, { 'content-type': 'application/json' });
+    response.flushHeaders();
+  };
+  const server = await scriptedServer(handle);
+  const latestWatch = (): Watch => {
+    const watch = watches.at(-1);
+    if (watch === undefined) throw new Error('no watch was opened');
+    return watch;
+  };
+  const result: PodSourceServer = Object.assign(server, { lists, watches, scripts, refuseWatch: undefined, latestWatch });
+  return result;
+}
+
+/** Notes every call as `what name`. */
+export function recorder() {
+  const calls: string[] = [];
+  const names = (pods: readonly WirePod[]): string => pods.map((one) => one.metadata?.name).join(' ');
+  const note = (what: string) => (one: WirePod) => {
+    calls.push(`${what} ${one.metadata?.name}`);
+  };
+  const sink: PodSink = {
+    setPods: (pods) => calls.push(`setPods ${names(pods)}`),
+    addPod: note('addPod'),
+    updatePod: note('updatePod'),
+    removePod: note('removePod'),
+  };
+  const interruptions: { error: unknown; delayMs: number }[] = [];
+  const handlers: PodSourceHandlers = {
+    podAdded: note('added'),
+    podUpdated: (one, old) =>
+      calls.push(`updated ${one.metadata?.name} ${old.metadata?.resourceVersion}->${one.metadata?.resourceVersion}`),
+    podDeleted: note('deleted'),
+    synced: (pods) => calls.push(`synced ${names(pods)}`),
+    interrupted: (interruption) => interruptions.push(interruption),
+  };
+  return { calls, sink, handlers, interruptions };
+}

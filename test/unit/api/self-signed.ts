@@ -1,0 +1,52 @@
+import { generateKeyPairSync, sign } from 'node:crypto';
+
+function der(tag: number, ...parts: readonly (Buffer | string)[]): Buffer {
+  const body = Buffer.concat(parts.map((part) => (typeof part === 'string' ? Buffer.from(part, 'hex') : part)));
+  const { length } = body;
+  const head = length < 128 ? [tag, length] : length < 256 ? [tag, 0x81, length] : [tag, 0x82, length >> 8, length & 255];
+  return Buffer.concat([Buffer.from(head), body]);
+}
+
+const sequence = (...parts: readonly (Buffer | string)[]): Buffer => der(0x30, ...parts);
+const ecdsaWithSha256 = sequence('06082a8648ce3d040302');
+
+function distinguishedName(commonName: string): Buffer {
+  return sequence(der(0x31, sequence('0603550403', der(0x0c, Buffer.from(commonName)))));
+}
+
+/** A self-signed certificate, fresh for each run so that no key lies in the repository. */
+export function selfSigned({
+  commonName,
+  dnsNames = [],
+  ips = [],
+}: {
+  commonName: string;
+  dnsNames?: string[];
+  ips?: string[];
+}): {
+  cert: string;
+  key: string;
+} {
+  const { publicKey, privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
+  const name = distinguishedName(commonName);
+  const names = sequence(
+    ...dnsNames.map((dns) => der(0x82, Buffer.from(dns))),
+    ...ips.map((ip) => der(0x87, Buffer.from(ip.split('.').map(Number)))),
+  );
+  const constraints = sequence('0603551d13', der(0x04, sequence('0101ff')));
+  const alternatives = dnsNames.length + ips.length === 0 ? [] : [sequence('0603551d11', der(0x04, names))];
+  const extensions = der(0xa3, sequence(constraints, ...alternatives));
+  const validity = sequence(der(0x17, Buffer.from('200101000000Z')), der(0x17, Buffer.from('491231235959Z')));
+  const key = publicKey.export({ type: 'spki', format: 'der' });
+  const toSign = sequence('a003020102', '020101', ecdsaWithSha256, name, validity, name, key, extensions);
+  const signature = der(0x03, '00', sign('sha256', toSign, privateKey));
+  const certificate = sequence(toSign, ecdsaWithSha256, signature).toString('base64');
+  return {
+    cert: `-----BEGIN CERTIFICATE-----\n${certificate.replace(/(.{64})/g, '$1\n')}\n-----END CERTIFICATE-----\n`,
+    key: privateKey.export({ type: 'pkcs8', format: 'pem' }).toString(),
+  };
+}
+
+export function base64(pem: string): string {
+  return Buffer.from(pem).toString('base64');
+}
