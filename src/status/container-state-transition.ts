@@ -1,7 +1,7 @@
 // Behaviour of pkg/kubelet/status/status_manager.go checkContainerStateTransition, v1.36.3.
 import type { PodStatus } from '../api/wire.ts';
 import type { Container, PodSpec } from './restart-policy.ts';
-import { containerShouldRestart, hasRestartAllContainersRule, isRestartableInitContainer } from './restart-policy.ts';
+import { containerShouldRestart, hasRestartAllContainersRule } from './restart-policy.ts';
 
 type ContainerStatus = NonNullable<PodStatus['containerStatuses']>[number];
 
@@ -45,7 +45,8 @@ function checkInit(
   for (const [index, status] of old.entries()) {
     const container = podSpec?.initContainers?.[index];
     if (container?.name !== status.name) return `found mismatch between pod spec and status, container: ${status.name}`;
-    if (isRestartableInitContainer(container) || mayLeaveTerminated(status, container, podSpec)) continue;
+    // A sidecar's own policy is Always: it may.
+    if (mayLeaveTerminated(status, container, podSpec)) continue;
     if (leavesTerminated(status.name, updated)) {
       return `terminated init container ${status.name} attempted illegal transition to non-terminated state`;
     }

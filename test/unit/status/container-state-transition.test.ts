@@ -152,6 +152,13 @@ describe('checkContainerStateTransition: what is compared', () => {
     expect(checkContainerStateTransition(init(status('c', terminated(0))), init(), spec('Never', 'init'))).toBeUndefined();
   });
 
+  it('does not confuse one container with another', () => {
+    const subject: PodSpec = { restartPolicy: 'Never', containers: [{ name: 'c' }, { name: 'other' }] };
+    expect(
+      checkContainerStateTransition(regular(status('c', terminated(0))), regular(status('other', running)), subject),
+    ).toBeUndefined();
+  });
+
   it('does not confuse the kinds', () => {
     expect(checkContainerStateTransition(regular(status('c', terminated(0))), init(status('c', running)), never)).toBeUndefined();
   });
