@@ -1,7 +1,9 @@
 import type { ServerResponse } from 'node:http';
+import { ApiServerPodSource, type ApiServerPodSourceOptions } from '../../../src/api/api-server-pod-source.ts';
 import type { PodSink, PodSourceHandlers } from '../../../src/api/pod-delivery.ts';
 import type { WirePod } from '../../../src/api/wire.ts';
-import { type ScriptedServer, type SeenRequest, scriptedServer, sendJson } from './scripted-server.ts';
+import { FakeClock } from '../../../src/testing/fake-clock.ts';
+import { kubeConfigFor, type ScriptedServer, type SeenRequest, scriptedServer, sendJson, until } from './scripted-server.ts';
 
 export function pod(name: string, resourceVersion = '1', uid = `uid-${name}`): WirePod {
   const metadata = { name, namespace: 'default', uid, resourceVersion, managedFields: [{ manager: 'kubelet' }] };
@@ -50,9 +52,12 @@ export async function podSourceServer(...scripts: ListScript[]): Promise<PodSour
       response.write(`${JSON.stringify({ type, object })}\n`);
     };
     watches.push({ query, response, send });
-    if (result.refuseWatch !== undefined) return result.refuseWatch(response);
-    response.writeHead(200, { 'content-type': 'application/json' });
-    response.flushHeaders();
+    if (result.refuseWatch !== undefined) {
+      result.refuseWatch(response);
+    } else {
+      response.writeHead(200, { 'content-type': 'application/json' });
+      response.flushHeaders();
+    }
   };
   const server = await scriptedServer(handle);
   const latestWatch = (): Watch => {
@@ -87,4 +92,37 @@ export function recorder() {
     interrupted: (interruption) => interruptions.push(interruption),
   };
   return { calls, sink, handlers, interruptions };
+}
+
+/** A source over its own server, on a clock that stands still. */
+export async function setUp(
+  scripts: ListScript[] = [answerList([pod('a')], '10')],
+  options: Partial<ApiServerPodSourceOptions> = {},
+) {
+  const server = await podSourceServer(...scripts);
+  const clock = new FakeClock();
+  const { calls, sink, handlers, interruptions } = recorder();
+  const source = new ApiServerPodSource({
+    kubeConfig: kubeConfigFor(server.url),
+    nodeName: 'n1',
+    podManager: sink,
+    handlers,
+    clock,
+    random: () => 0.5,
+    ...options,
+  });
+  const dispose = async (): Promise<void> => {
+    await source.stop();
+    await server[Symbol.asyncDispose]();
+  };
+  return { server, clock, calls, interruptions, source, [Symbol.asyncDispose]: dispose };
+}
+
+/** The same, with its first watch open and the calls so far forgotten. */
+export async function startAndWatch(...args: Parameters<typeof setUp>) {
+  const test = await setUp(...args);
+  await test.source.start();
+  await until(() => test.server.watches.length === 1);
+  test.calls.length = 0;
+  return test;
 }
