@@ -131,6 +131,18 @@ describe('ApiServerPodSource.stop', () => {
     expect(test.interruptions).toEqual([]);
   });
 
+  it('delivers no list that arrives as it stops', async () => {
+    const transport = new KubeTransport(kubeConfigFor('https://127.0.0.1'));
+    transport.request = async () => {
+      void test.source.stop();
+      return { metadata: { resourceVersion: '1' }, items: [] };
+    };
+    await using test = await setUp(undefined, { transport });
+    expect(await failureOf(test.source.start())).toMatchObject({ code: 'ERR_STOPPED' });
+    await test.source.stop();
+    expect(test.calls).toEqual([]);
+  });
+
   it('ends a pause between two tries', async () => {
     await using test = await setUp([refuse(500)]);
     const started = failureOf(test.source.start());

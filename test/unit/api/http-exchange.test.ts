@@ -90,6 +90,25 @@ describe('HttpExchange', () => {
     expect(controller.aborted).toBe(true);
   });
 
+  it('times a request from its start, however its answer trickles', async () => {
+    const { clock, exchange, controller } = exchangeOf();
+    const failure = failureOf(exchange.answer);
+    exchange.onRequestStart(controller);
+    await clock.advance(900);
+    exchange.onResponseStart(controller, 200, {});
+    exchange.onResponseData(controller, Buffer.from('x'));
+    await clock.advance(100);
+    expect(await failure).toMatchObject({ reason: 'Timeout' });
+  });
+
+  it('takes no informational answer for the status', async () => {
+    const { exchange, controller } = exchangeOf();
+    exchange.onRequestStart(controller);
+    exchange.onResponseStart(controller, 103, {});
+    exchange.onResponseError(controller, new Error('reset'));
+    expect(await failureOf(exchange.answer)).toMatchObject({ status: undefined, reason: 'Network' });
+  });
+
   it('keeps the status of an error whose body breaks off', async () => {
     const { exchange, controller } = exchangeOf();
     exchange.onRequestStart(controller);
