@@ -16,6 +16,8 @@ export interface PatchSchema {
   readonly fields: Readonly<Record<string, PatchField>>;
   /** Which members mean the same as absent ones when two objects of this kind are compared. */
   readonly isAbsent: IsAbsent;
+  /** Members that the API's encoder writes as null where they have no value. */
+  readonly nullMembers?: readonly string[];
 }
 
 const plain: PatchSchema = { fields: {}, isAbsent: nullIsAbsent };
@@ -83,7 +85,7 @@ const statusElement: PatchSchema = { fields: {}, isAbsent: isAbsentInStatus };
 /** Container status lists have no merge key: they are replaced whole, with everything in them. */
 export const podStatusSchema: PatchSchema = {
   fields: {
-    conditions: mergeBy('type', statusElement),
+    conditions: mergeBy('type', { ...statusElement, nullMembers: ['lastProbeTime', 'lastTransitionTime'] }),
     podIPs: mergeBy('ip', statusElement),
     hostIPs: mergeBy('ip', statusElement),
     resourceClaimStatuses: mergeAndRetainKeys('name', statusElement),

@@ -104,6 +104,7 @@ function diffElements(
   const changed: Json[] = [];
   const deleted: Json[] = [];
   let i = 0;
+  let previous: string | undefined;
   for (const element of after) {
     for (let dropped = before[i]; dropped !== undefined && dropped.key < element.key; dropped = before[++i]) {
       deleted.push({ [mergeKey]: keyOf(dropped.item), $patch: 'delete' });
@@ -114,11 +115,18 @@ function diffElements(
       const inner = diffObjects(match.item, element.item, schema, retainKeys);
       if (inner !== undefined) changed.push({ ...inner, [mergeKey]: keyOf(element.item) });
     } else {
-      changed.push(element.item);
+      changed.push(element.key === previous ? asEncoded(element.item, schema) : element.item);
     }
+    previous = element.key;
   }
   for (const { item } of before.slice(i)) deleted.push({ [mergeKey]: keyOf(item), $patch: 'delete' });
   return [...sortByOrder(changed, next, keyOf), ...deleted];
+}
+
+/** The element as the API encodes it: where a key repeats, this one is merged into another, and what it lacks must be said. */
+function asEncoded(item: JsonObject, { isAbsent, nullMembers = [] }: PatchSchema): JsonObject {
+  const nulls = nullMembers.map((key): [string, null] => [key, null]);
+  return Object.fromEntries([...nulls, ...Object.entries(item).filter(([key, value]) => !isAbsent(key, value))]);
 }
 
 /** Sorted by key; elements with the same key change places, as Go's comparison calls neither the smaller one. */

@@ -42,8 +42,14 @@ export function applyStrategicMergePatch(target: JsonObject, patch: JsonObject, 
   return out;
 }
 
+/** An empty list on the server is none: the API's encoder leaves it out. */
+function present(object: JsonObject, key: string): Json | undefined {
+  const value = member(object, key) ?? undefined;
+  return Array.isArray(value) && value.length === 0 ? undefined : value;
+}
+
 function applyMember(out: JsonObject, key: string, value: Json, schema: PatchSchema): void {
-  const current = member(out, key);
+  const current = present(out, key);
   if (value === null) {
     delete out[key];
   } else if (isJsonObject(value) && isJsonObject(current)) {
@@ -77,7 +83,7 @@ function applyElementOrders(out: JsonObject, patch: JsonObject, schema: PatchSch
     if (!isPrefixed(directive, orderPrefix)) continue;
     const key = fieldOf(directive, orderPrefix);
     const order = asList(directive, value);
-    const current = member(out, key) ?? undefined;
+    const current = present(out, key);
     const changes = member(patch, key);
     const field = schema.fields[key] ?? {};
     const keyOf = keyBy(key, field.mergeKey);
@@ -85,6 +91,8 @@ function applyElementOrders(out: JsonObject, patch: JsonObject, schema: PatchSch
     const currentList = current === undefined ? [] : asList(key, current);
     checkElementOrder(key, patchList, order, keyOf);
     if (current === undefined && changes === undefined) continue;
+    if (currentList.length === 0 && patchList.length === 0)
+      throw invalidArgument(key, 'a list with elements to order', patchList);
     const merged = mergeForOrder(key, currentList, patchList, {
       field,
       schema,
@@ -126,7 +134,10 @@ function mergeLists(key: string, current: Json[], patch: Json[], field: PatchFie
   }
   if (field.mergeKey === undefined) throw invalidArgument(key, 'a list of strings, numbers or booleans', patch);
   const { kept, additions, replaced } = applyElementDirectives(key, current, patch, field.mergeKey);
-  if (replaced) return { list: additions.map(plainCopy), serverOrder: [...kept, ...current.slice(kept.length)] };
+  if (replaced) {
+    const list = inElementOrder(additions.map(plainCopy), [], additions, keyOf);
+    return { list, serverOrder: [...kept, ...current.slice(kept.length)] };
+  }
 
   const list = [...kept];
   for (const item of additions) {
