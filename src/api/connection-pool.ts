@@ -1,6 +1,5 @@
 import { Socket } from 'node:net';
 import { buildConnector, type Dispatcher, Pool, ProxyAgent } from 'undici';
-import { invalidOption } from '../errors.ts';
 import type { Endpoint } from './kube-access.ts';
 
 /** The apiserver closes an idle connection after 90 s; going first means never writing to one that is about to close. */
@@ -48,7 +47,6 @@ export class ConnectionPool {
     // all waiting is timed by the caller's clock, so undici's own timers are off
     const options = { connections, pipelining: 1, allowH2: false, keepAliveTimeout, headersTimeout: 0, bodyTimeout: 0 };
     if (proxyUrl !== undefined) {
-      if (!/^https?:/.test(proxyUrl)) throw invalidOption('proxy-url', 'an http or https URL', new URL(proxyUrl).protocol);
       return new ProxyAgent({ ...options, uri: proxyUrl, requestTls: { ...tls, allowH2: false } });
     }
     const open = buildConnector({ ...tls, allowH2: false, keepAliveInitialDelay, timeout: connectTimeout });

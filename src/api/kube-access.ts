@@ -30,6 +30,9 @@ export function currentCluster(kubeConfig: KubeConfig): Cluster {
   if (cluster === null || !URL.canParse(cluster.server)) {
     throw invalidOption('kubeConfig', 'a KubeConfig whose current context names a cluster with a server URL', cluster);
   }
+  if (cluster.proxyUrl && !/^https?:/.test(cluster.proxyUrl)) {
+    throw invalidOption('proxy-url', 'an http or https URL', cluster.proxyUrl.split(':')[0]);
+  }
   const { protocol, hostname } = new URL(cluster.server);
   if (protocol === 'https:') return cluster;
   if (protocol !== 'http:') throw invalidOption('server', 'an http or https URL', protocol);
@@ -62,7 +65,7 @@ export async function askForAccess(kubeConfig: KubeConfig, cluster: Cluster): Pr
   const { ca, cert, key, pfx, passphrase, servername } = given;
   // verified unless the kubeconfig says otherwise, whatever NODE_TLS_REJECT_UNAUTHORIZED says
   const tls = { ca, cert, key, pfx, passphrase, servername, rejectUnauthorized: given.rejectUnauthorized !== false };
-  return { endpoint: { server: cluster.server, proxyUrl: cluster.proxyUrl, tls }, headers };
+  return { endpoint: { server: cluster.server, proxyUrl: cluster.proxyUrl || undefined, tls }, headers };
 }
 
 /** client-node refuses plain http unless `skipTLSVerify` is set; {@link currentCluster} has the rule here. The caller's object stays as it is. */

@@ -90,6 +90,7 @@ describe('KubeTransport', () => {
     ['a server that is no URL', kubeConfigFor('nonsense')],
     ['another protocol', kubeConfigFor('ftp://127.0.0.1')],
     ['plain http to another machine', kubeConfigFor('http://10.0.0.1:8080')],
+    ['a proxy it cannot use', kubeConfigFor('https://127.0.0.1', {}, { proxyUrl: 'socks5://127.0.0.1:1080' })],
   ])('refuses a kubeconfig with %s', (_what, kubeConfig) => {
     expect(() => new KubeTransport(kubeConfig)).toThrow(expect.objectContaining({ code: 'ERR_INVALID_OPTION' }));
   });
