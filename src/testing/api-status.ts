@@ -3,13 +3,19 @@ import type { JsonObject } from '../api/wire.ts';
 
 /** One broken rule, as a Status object lists it. */
 export interface StatusCause {
-  readonly reason: 'FieldValueInvalid' | 'FieldValueForbidden' | 'FieldValueRequired' | 'FieldValueNotSupported';
+  readonly reason:
+    | 'FieldValueInvalid'
+    | 'FieldValueForbidden'
+    | 'FieldValueRequired'
+    | 'FieldValueNotSupported'
+    | 'ResourceVersionTooLarge';
   readonly message: string;
-  readonly field: string;
+  readonly field?: string;
 }
 
 export interface StatusDetails {
   readonly name?: string;
+  readonly group?: string;
   readonly kind?: string;
   readonly uid?: string;
   readonly causes?: readonly StatusCause[];
@@ -45,8 +51,9 @@ export class StoreError extends ApiError {
   }
 }
 
-export function apiStatus(code: number, reason: string, message: string, details?: StatusDetails): ApiStatus {
-  const head = { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Failure', message, reason } as const;
+export function apiStatus(code: number, reason: string | undefined, message: string, details?: StatusDetails): ApiStatus {
+  const named = reason === undefined ? {} : { reason };
+  const head = { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Failure', message, ...named } as const;
   return details === undefined ? { ...head, code } : { ...head, details, code };
 }
 
@@ -71,6 +78,17 @@ export function badRequest(message: string): StoreError {
   return new StoreError(apiStatus(400, 'BadRequest', message));
 }
 
+/** A mistake of the client's that a kube-apiserver takes for its own: it answers 500 and gives no reason. */
+export function unforeseen(message: string): StoreError {
+  return new StoreError(apiStatus(500, undefined, message));
+}
+
+/** The answer to a patch whose result is no pod. */
+export function invalidPatch(body: unknown, why: string): StoreError {
+  const cause = invalidValue('patch', JSON.stringify(body), why);
+  return new StoreError(apiStatus(422, 'Invalid', ` "" is invalid: patch: ${cause.message}`, { causes: [cause] }));
+}
+
 /** The answer to a JSON Patch that cannot be applied: it says no more than this. */
 export function unprocessable(): StoreError {
   return new StoreError(apiStatus(422, 'Invalid', 'the server rejected our request due to an error in our request', {}));
@@ -81,9 +99,11 @@ export function expired(requested: string, oldest: string): StoreError {
 }
 
 export function invalidPod(name: string, causes: readonly StatusCause[]): StoreError {
-  const lines = causes.map(({ field, message }) => `${field}: ${message}`);
+  const lines = [...new Set(causes.map(({ field, message }) => `${field}: ${message}`))];
   const list = lines.length === 1 ? lines.join('') : `[${lines.join(', ')}]`;
-  return new StoreError(apiStatus(422, 'Invalid', `Pod "${name}" is invalid: ${list}`, { name, kind: 'Pod', causes }));
+  return new StoreError(
+    apiStatus(422, 'Invalid', `Pod "${name}" is invalid: ${list}`, { ...(name === '' ? {} : { name }), kind: 'Pod', causes }),
+  );
 }
 
 export function invalidValue(field: string, value: unknown, why: string): StatusCause {
@@ -95,8 +115,8 @@ export function forbiddenChange(field: string, why: string): StatusCause {
   return { reason: 'FieldValueForbidden', message: `Forbidden: ${why}`, field };
 }
 
-export function requiredValue(field: string): StatusCause {
-  return { reason: 'FieldValueRequired', message: 'Required value', field };
+export function requiredValue(field: string, why?: string): StatusCause {
+  return { reason: 'FieldValueRequired', message: why === undefined ? 'Required value' : `Required value: ${why}`, field };
 }
 
 /** A Status object as plain JSON. */

@@ -32,6 +32,11 @@ export function textsAt(object: JsonObject, key: string): string[] {
   return Array.isArray(value) ? value.filter((item) => typeof item === 'string') : [];
 }
 
+/** Milliseconds since the epoch as the server writes a time: cut to whole seconds. */
+export function formatTime(ms: number): string {
+  return `${new Date(ms).toISOString().slice(0, 19)}Z`;
+}
+
 /** A deep copy as JSON: `undefined` members are gone and every `Date` is a string. */
 export function copyJson(value: object): JsonObject {
   return JSON.parse(JSON.stringify(value));

@@ -1,6 +1,6 @@
 import type { JsonObject } from '../api/wire.ts';
 import { conflict } from './api-status.ts';
-import { numberAt, objectAt, textAt, textsAt } from './json-fields.ts';
+import { formatTime, numberAt, objectAt, textAt, textsAt } from './json-fields.ts';
 
 export interface DeletePodRequest {
   readonly gracePeriodSeconds?: number | undefined;
@@ -12,8 +12,6 @@ export interface DeletionOutcome {
   readonly marked: JsonObject | undefined;
   readonly gone: boolean;
 }
-
-const formatTime = (ms: number): string => `${new Date(ms).toISOString().slice(0, 19)}Z`;
 
 function checkPreconditions(metadata: JsonObject, { preconditions }: DeletePodRequest): void {
   for (const [key, field] of [

@@ -1,7 +1,7 @@
-import jsonPatch from 'fast-json-patch';
+import jsonPatch, { type Operation } from 'fast-json-patch';
 import { applyPodPatch } from '../api/strategic-merge-patch.ts';
 import type { Json, JsonObject } from '../api/wire.ts';
-import { badRequest, StoreError, unprocessable } from './api-status.ts';
+import { badRequest, unforeseen, unprocessable } from './api-status.ts';
 import { isJsonObject } from './json-fields.ts';
 
 /** The patch formats a pods API takes. */
@@ -27,25 +27,50 @@ function mergePatch(target: Json | undefined, patch: Json): Json {
   return result;
 }
 
-function jsonPatchOperations(document: JsonObject, operations: Json): Json {
-  if (!Array.isArray(operations)) throw badRequest('json: cannot unmarshal object into Go value of type jsonpatch.Patch');
+/** What Go's library forgives and RFC 6902 does not: replacing a member that is not there, and testing that there is none. */
+function forgiven(document: Json, operation: Operation): Operation | undefined {
+  if (operation.op !== 'replace' && operation.op !== 'test') return operation;
+  const at = operation.path.lastIndexOf('/');
+  const parent: unknown = at < 0 ? undefined : jsonPatch.getValueByPointer(document, operation.path.slice(0, at));
+  const key = operation.path
+    .slice(at + 1)
+    .replaceAll('~1', '/')
+    .replaceAll('~0', '~');
+  if (!isJsonObject(parent) || Object.hasOwn(parent, key)) return operation;
+  if (operation.op === 'replace') return { ...operation, op: 'add' };
+  return operation.value === null ? undefined : operation;
+}
+
+function applyOperations(document: Json, operations: readonly Operation[]): Json {
+  let result = document;
   try {
-    // Validated against the document: a failed `test` and a path that is not there are errors, as on the server.
-    return jsonPatch.applyPatch(document, structuredClone(operations) as never, true, false).newDocument as Json;
+    for (const each of operations) {
+      const operation = forgiven(result, each);
+      // Validated against the document: a failed `test` and a path that is not there are errors.
+      if (operation !== undefined) result = jsonPatch.applyOperation(result, operation, true, false).newDocument;
+    }
   } catch {
     throw unprocessable();
   }
+  return result;
 }
 
+const notAnObject = 'json: cannot unmarshal array into Go value of type map[string]interface {}';
+
 function applied(pod: JsonObject, type: PodPatchType, body: Json): Json {
-  if (type === 'application/json-patch+json') return jsonPatchOperations(structuredClone(pod), body);
-  if (!isJsonObject(body)) throw badRequest('invalid JSON document');
-  if (type === 'application/merge-patch+json') return mergePatch(pod, body);
+  if (type === 'application/json-patch+json') {
+    if (Array.isArray(body)) return applyOperations(structuredClone(pod), structuredClone(body) as unknown as Operation[]);
+    throw badRequest('error decoding patch: json: cannot unmarshal object into Go value of type []handlers.jsonPatchOp');
+  }
+  if (type === 'application/merge-patch+json') {
+    if (!isJsonObject(body)) throw badRequest(`error decoding patch: ${notAnObject}`);
+    return mergePatch(pod, body);
+  }
+  if (!isJsonObject(body)) throw badRequest(notAnObject);
   try {
     return applyPodPatch(structuredClone(pod), structuredClone(body));
   } catch (error) {
-    if (error instanceof StoreError) throw error;
-    throw badRequest(error instanceof Error ? error.message : String(error));
+    throw unforeseen(error instanceof Error ? error.message : String(error));
   }
 }
 

@@ -1,5 +1,4 @@
 import type { Json, JsonObject } from '../api/wire.ts';
-import { badRequest } from './api-status.ts';
 import { isJsonObject } from './json-fields.ts';
 
 // The fields of a v1 PodStatus and the form in which the apiserver gives each back: what it drops when empty,
@@ -11,10 +10,11 @@ type Fields = { readonly [key: string]: Shape };
 
 const absent = (value: Json | undefined): value is undefined | null => value === undefined || value === null;
 
+/** A member of a status has the wrong type; how the server answers depends on the request it came with. */
+export class ShapeError extends TypeError {}
+
 function mismatch(path: string, wanted: string): never {
-  throw badRequest(
-    `Pod in version "v1" cannot be handled as a Pod: json: cannot unmarshal into Go struct field ${path} of type ${wanted}`,
-  );
+  throw new ShapeError(`json: cannot unmarshal into Go struct field ${path} of type ${wanted}`);
 }
 
 function scalar(type: 'string' | 'number' | 'boolean', whenAbsent?: Json): Shape {
@@ -40,7 +40,7 @@ const flagPointer = scalar('boolean');
 function wholeSeconds(value: Json, path: string): string {
   const ms = typeof value === 'string' && /^\d{4}-\d\d-\d\dT/.test(value) ? Date.parse(value) : Number.NaN;
   if (Number.isNaN(ms))
-    throw badRequest(`parsing time ${JSON.stringify(value)} of ${path} as "2006-01-02T15:04:05Z07:00": cannot parse`);
+    throw new ShapeError(`parsing time ${JSON.stringify(value)} of ${path} as "2006-01-02T15:04:05Z07:00": cannot parse`);
   return `${new Date(ms).toISOString().slice(0, 19)}Z`;
 }
 
@@ -182,7 +182,7 @@ const podStatusFields: Fields = {
 /** The names a PodStatus may have at its top. */
 export const podStatusFieldNames: readonly string[] = Object.keys(podStatusFields);
 
-/** The status as the apiserver stores and answers it. Throws a 400 for a member of the wrong type. */
+/** The status as the apiserver stores and answers it. Throws a `ShapeError` for a member of the wrong type. */
 export function shapePodStatus(status: JsonObject): JsonObject {
   return members(podStatusFields, status, 'PodStatus.status');
 }

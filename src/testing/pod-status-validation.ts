@@ -1,20 +1,10 @@
 import { isIP, isIPv4 } from 'node:net';
 import type { JsonObject } from '../api/wire.ts';
+import { isSubdomain, qualifiedNameProblems, subdomainRule } from './api-names.ts';
 import { forbiddenChange, invalidValue, type StatusCause } from './api-status.ts';
 import { numberAt, objectAt, objectsAt, textAt } from './json-fields.ts';
 
 // The rules a kube-apiserver holds a write of the status subresource against. Phases have none: it takes Failed -> Running.
-
-const labelPart = /^([A-Za-z0-9][-A-Za-z0-9_.]{0,61})?[A-Za-z0-9]$/;
-const dnsSubdomain = /^[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?$/;
-const dnsMessage =
-  "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and end with an alphanumeric character";
-
-function isQualifiedName(name: string): boolean {
-  const parts = name.split('/');
-  const [prefix, rest] = parts.length === 2 ? parts : [undefined, name];
-  return (prefix === undefined || dnsSubdomain.test(prefix)) && labelPart.test(rest ?? '') && parts.length <= 2;
-}
 
 function conditionErrors(status: JsonObject): StatusCause[] {
   return objectsAt(status, 'conditions').flatMap((condition, index) => {
@@ -23,11 +13,8 @@ function conditionErrors(status: JsonObject): StatusCause[] {
     if ((numberAt(condition, 'observedGeneration') ?? 0) < 0) {
       causes.push(invalidValue(`${path}.observedGeneration`, condition.observedGeneration, 'must be a non-negative integer'));
     }
-    if (!isQualifiedName(textAt(condition, 'type'))) {
-      causes.push(
-        invalidValue(`${path}.Type`, condition.type, "name part must consist of alphanumeric characters, '-', '_' or '.'"),
-      );
-    }
+    const type = textAt(condition, 'type');
+    causes.push(...qualifiedNameProblems(type).map((why) => invalidValue(`${path}.Type`, type, why)));
     return causes;
   });
 }
@@ -44,7 +31,8 @@ function addressErrors(status: JsonObject, old: JsonObject, key: 'podIPs' | 'hos
   });
   const families = new Set(addresses.map((ip) => isIPv4(ip)));
   if (addresses.length > 1 && (families.size !== 2 || addresses.length > 2)) {
-    causes.push(invalidValue(`status.${key}`, status[key], 'may specify no more than one IP for each IP family'));
+    const shown = addresses.map((ip) => ({ IP: ip }));
+    causes.push(invalidValue(`status.${key}`, shown, 'may specify no more than one IP for each IP family'));
   }
   return causes;
 }
@@ -99,7 +87,7 @@ function nominationErrors(status: JsonObject, old: JsonObject, spec: JsonObject)
   const path = 'status.nominatedNodeName';
   const name = textAt(status, 'nominatedNodeName');
   if (name === '' || name === textAt(old, 'nominatedNodeName')) return [];
-  const causes = dnsSubdomain.test(name) ? [] : [invalidValue(path, name, dnsMessage)];
+  const causes = isSubdomain(name) ? [] : [invalidValue(path, name, subdomainRule)];
   if (textAt(spec, 'nodeName') !== '')
     causes.push(forbiddenChange(path, 'may not be set on pods that are already bound to a node'));
   return causes;

@@ -5,18 +5,21 @@ import {
   alreadyExists,
   badRequest,
   conflict,
+  invalidPatch,
   invalidPod,
   notFound,
   type StatusCause,
   staleResourceVersion,
+  unforeseen,
 } from './api-status.ts';
-import { copyJson, deepFreeze, equalJson, objectAt, textAt } from './json-fields.ts';
+import { copyJson, deepFreeze, equalJson, formatTime, objectAt, textAt } from './json-fields.ts';
 import { initialStatus, withSpecDefaults } from './pod-defaults.ts';
 import { type DeletePodRequest, decideDeletion, isReleased } from './pod-deletion.ts';
 import { type PodEvent, type PodEventListener, PodHistory } from './pod-history.ts';
 import { applyPatch, type PodPatchType } from './pod-patches.ts';
 import { type PodSelection, podFilter } from './pod-selectors.ts';
-import { updatedPod, updatedStatus } from './pod-updates.ts';
+import { ShapeError } from './pod-status-fields.ts';
+import { boundPod, updatedPod, updatedStatus } from './pod-updates.ts';
 import { validatePodCreate } from './pod-validation.ts';
 
 export interface PodStoreOptions {
@@ -75,6 +78,7 @@ export class PodStore {
     const namespace = namespaceOf(metadata);
     const created = this.#fillIns ? this.#filledIn(given, namespace, name) : withIdentity(given, namespace, name);
     if (this.#validate) refuse(name, validatePodCreate(created));
+    else requireName(name);
     if (this.#pods.has(`${namespace}/${name}`)) throw alreadyExists(name);
     return asPod(this.#store(created, undefined));
   }
@@ -107,7 +111,17 @@ export class PodStore {
   /** PATCH of the pod or of its status subresource. One that changes nothing keeps the resourceVersion and is no event. */
   patch(namespace: string, name: string, { type, body, subresource }: PodPatch): WirePod {
     const old = this.#find(namespace, name);
-    return this.#write(old, applyPatch(old, type, body as Json), subresource);
+    try {
+      return this.#write(old, applyPatch(old, type, body as Json), subresource);
+    } catch (error) {
+      throw error instanceof ShapeError ? invalidPatch(body, error.message) : error;
+    }
+  }
+
+  /** POST of a binding: what a scheduler does. Throws 409 when the pod is bound or deleting. */
+  bind(namespace: string, name: string, nodeName: string): WirePod {
+    const old = this.#find(namespace, name);
+    return asPod(this.#store(boundPod(old, nodeName, formatTime(this.#clock.now())), old));
   }
 
   /** DELETE, with the rules for grace periods and finalizers. */
@@ -122,7 +136,7 @@ export class PodStore {
   put(pod: object): WirePod {
     const given = copyJson(pod);
     const metadata = objectAt(given, 'metadata');
-    const next = withIdentity(given, namespaceOf(metadata), nameOf(metadata));
+    const next = withIdentity(given, namespaceOf(metadata), requireName(nameOf(metadata)));
     const old = this.#pods.get(keyOf(next));
     const isSame = old !== undefined && objectAt(old, 'metadata').uid === objectAt(next, 'metadata').uid;
     if (old !== undefined && !isSame) this.#drop(old);
@@ -153,7 +167,7 @@ export class PodStore {
 
   #filledIn(given: JsonObject, namespace: string, name: string): JsonObject {
     const spec = withSpecDefaults(objectAt(given, 'spec'));
-    const creationTimestamp = `${new Date(this.#clock.now()).toISOString().slice(0, 19)}Z`;
+    const creationTimestamp = formatTime(this.#clock.now());
     const metadata = { ...objectAt(given, 'metadata'), namespace, name, uid: randomUUID(), creationTimestamp, generation: 1 };
     return { kind: 'Pod', apiVersion: 'v1', metadata, spec, status: initialStatus(spec) };
   }
@@ -169,18 +183,24 @@ export class PodStore {
       const why = `Precondition failed: UID in precondition: ${uid}, UID in object meta: ${found}`;
       throw conflict(name, `StorageError: invalid object, Code: 4, Key: ${key}, ResourceVersion: 0, AdditionalErrorMsg: ${why}`);
     }
-    return this.#write(old, given, subresource);
+    try {
+      return this.#write(old, given, subresource);
+    } catch (error) {
+      throw error instanceof ShapeError ? badRequest(`Pod in version "v1" cannot be handled as a Pod: ${error.message}`) : error;
+    }
   }
 
   #write(old: JsonObject, given: JsonObject, subresource: 'status' | undefined): WirePod {
-    const { name, resourceVersion } = objectAt(old, 'metadata');
-    const wanted = textAt(objectAt(given, 'metadata'), 'resourceVersion');
-    if (wanted !== '' && wanted !== resourceVersion) throw staleResourceVersion(String(name));
+    const name = textAt(objectAt(old, 'metadata'), 'name');
+    checkTarget(objectAt(given, 'metadata'), objectAt(old, 'metadata'));
     const update = subresource === 'status' ? updatedStatus : updatedPod;
     const { pod, causes } = update(given, old, { fillIns: this.#fillIns, validate: this.#validate });
-    refuse(String(name), causes);
+    refuse(name, causes);
     if (equalJson(pod, old)) return asPod(old);
-    return asPod(isReleased(old, pod) ? this.#drop(this.#store(pod, old)) : this.#store(pod, old));
+    if (!isReleased(old, pod)) return asPod(this.#store(pod, old));
+    // The last finalizer is gone: the update itself is never stored, its answer shows it all the same.
+    this.#drop(old);
+    return asPod(deepFreeze(pod));
   }
 
   #find(namespace: string, name: string): JsonObject {
@@ -223,8 +243,26 @@ function nameOf(metadata: JsonObject): string {
   const name = textAt(metadata, 'name');
   if (name !== '') return name;
   const prefix = textAt(metadata, 'generateName');
-  if (prefix === '') throw badRequest('name or generateName is required');
-  return `${prefix}${randomUUID().slice(0, 5)}`;
+  return prefix === '' ? '' : `${prefix}${randomUUID().slice(0, 5)}`;
+}
+
+function requireName(name: string): string {
+  if (name === '') throw badRequest('name or generateName is required');
+  return name;
+}
+
+/** Refuses an update that names another pod than the one it was sent to, or another version than the stored one. */
+function checkTarget(given: JsonObject, old: JsonObject): void {
+  const [name, wanted] = [textAt(given, 'name'), textAt(given, 'resourceVersion')];
+  if (name !== '' && name !== old.name) {
+    throw badRequest(`the name of the object (${name}) does not match the name on the URL (${textAt(old, 'name')})`);
+  }
+  if (textAt(given, 'namespace') !== '' && given.namespace !== old.namespace) {
+    throw badRequest('the namespace of the provided object does not match the namespace sent on the request');
+  }
+  if (wanted === '' || wanted === old.resourceVersion) return;
+  if (/\D/.test(wanted)) throw unforeseen(`strconv.ParseUint: parsing ${JSON.stringify(wanted)}: invalid syntax`);
+  throw staleResourceVersion(textAt(old, 'name'));
 }
 
 function namespaceOf(metadata: JsonObject): string {

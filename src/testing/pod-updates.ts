@@ -1,6 +1,6 @@
 import type { JsonObject } from '../api/wire.ts';
-import { invalidValue, type StatusCause } from './api-status.ts';
-import { equalJson, numberAt, objectAt } from './json-fields.ts';
+import { conflict, invalidValue, type StatusCause } from './api-status.ts';
+import { equalJson, numberAt, objectAt, objectsAt, textAt, without } from './json-fields.ts';
 import { withSpecDefaults, withStatusFillIns, withTidyMetadata } from './pod-defaults.ts';
 import { validateStatusUpdate } from './pod-status-validation.ts';
 import { validateMetadataUpdate, validateSpecUpdate } from './pod-validation.ts';
@@ -63,4 +63,20 @@ export function updatedStatus(given: JsonObject, old: JsonObject, rules: UpdateR
   const causes = metadataCauses(metadata, oldMetadata, rules);
   if (rules.validate) causes.push(...validateStatusUpdate(status, oldStatus, objectAt(old, 'spec')));
   return { pod: { ...old, metadata, status }, causes };
+}
+
+/** The pod on its node, with the condition that says so; the nomination has done its work. */
+export function boundPod(old: JsonObject, nodeName: string, now: string): JsonObject {
+  const name = textAt(objectAt(old, 'metadata'), 'name');
+  const [spec, status] = [objectAt(old, 'spec'), objectAt(old, 'status')];
+  if (objectAt(old, 'metadata').deletionTimestamp !== undefined) {
+    throw conflict(name, `pod ${name} is being deleted, cannot be assigned to a host`, 'pods/binding');
+  }
+  if (textAt(spec, 'nodeName') !== '') {
+    throw conflict(name, `pod ${name} is already assigned to node "${textAt(spec, 'nodeName')}"`, 'pods/binding');
+  }
+  const scheduled = { type: 'PodScheduled', status: 'True', lastProbeTime: null, lastTransitionTime: now };
+  const others = objectsAt(status, 'conditions').filter(({ type }) => type !== 'PodScheduled');
+  const conditions = [...others, scheduled];
+  return { ...old, spec: { ...spec, nodeName }, status: { ...without(status, 'nominatedNodeName'), conditions } };
 }

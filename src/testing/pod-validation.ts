@@ -1,12 +1,10 @@
 import type { JsonObject } from '../api/wire.ts';
+import { isSubdomain, subdomainRule } from './api-names.ts';
 import { forbiddenChange, invalidValue, requiredValue, type StatusCause } from './api-status.ts';
 import { equalJson, numberAt, objectAt, objectsAt, textAt, textsAt, without } from './json-fields.ts';
 
 // The rules for a pod's metadata and spec, as far as a node agent's tests meet them.
 
-const subdomain = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/;
-const subdomainMessage =
-  "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and end with an alphanumeric character (e.g. 'example.com', regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')";
 const mirrorAnnotation = 'kubernetes.io/config.mirror';
 const updatableFields =
   'pod updates may not change fields other than `spec.containers[*].image`,`spec.initContainers[*].image`,`spec.activeDeadlineSeconds`,`spec.tolerations` (only additions to existing tolerations),`spec.terminationGracePeriodSeconds` (allow it to be set to 1 if it was previously negative)';
@@ -16,7 +14,8 @@ export function validatePodCreate(pod: JsonObject): StatusCause[] {
   const spec = objectAt(pod, 'spec');
   const name = textAt(objectAt(pod, 'metadata'), 'name');
   const causes: StatusCause[] = [];
-  if (!subdomain.test(name)) causes.push(invalidValue('metadata.name', name, subdomainMessage));
+  if (name === '') causes.push(requiredValue('metadata.name', 'name or generateName is required'));
+  else if (!isSubdomain(name)) causes.push(invalidValue('metadata.name', name, subdomainRule));
   const containers = objectsAt(spec, 'containers');
   if (containers.length === 0) causes.push(requiredValue('spec.containers'));
   containers.forEach((container, index) => {
@@ -34,6 +33,18 @@ export function validatePodCreate(pod: JsonObject): StatusCause[] {
 
 /** Metadata no write may change, whichever resource it goes to. */
 export function validateMetadataUpdate(metadata: JsonObject, old: JsonObject): StatusCause[] {
+  // Checked twice over there, and listed twice.
+  const causes = [...immutableErrors(metadata, old), ...immutableErrors(metadata, old)];
+  const mirror = objectAt(metadata, 'annotations')[mirrorAnnotation];
+  const oldMirror = objectAt(old, 'annotations')[mirrorAnnotation];
+  if (mirror !== oldMirror) {
+    const why = oldMirror === undefined ? 'may not add mirror pod annotation' : 'may not remove or update mirror pod annotation';
+    causes.push(forbiddenChange(`metadata.annotations[${mirrorAnnotation}]`, why));
+  }
+  return causes;
+}
+
+function immutableErrors(metadata: JsonObject, old: JsonObject): StatusCause[] {
   const causes: StatusCause[] = [];
   const added = textsAt(metadata, 'finalizers').filter((finalizer) => !textsAt(old, 'finalizers').includes(finalizer));
   if (old.deletionTimestamp !== undefined && added.length > 0) {
@@ -43,12 +54,6 @@ export function validateMetadataUpdate(metadata: JsonObject, old: JsonObject): S
   }
   for (const key of ['name', 'namespace', 'uid', 'deletionTimestamp', 'deletionGracePeriodSeconds']) {
     if (metadata[key] !== old[key]) causes.push(invalidValue(`metadata.${key}`, metadata[key], 'field is immutable'));
-  }
-  const mirror = objectAt(metadata, 'annotations')[mirrorAnnotation];
-  const oldMirror = objectAt(old, 'annotations')[mirrorAnnotation];
-  if (mirror !== oldMirror) {
-    const why = oldMirror === undefined ? 'may not add mirror pod annotation' : 'may not remove or update mirror pod annotation';
-    causes.push(forbiddenChange(`metadata.annotations[${mirrorAnnotation}]`, why));
   }
   return causes;
 }
@@ -62,6 +67,11 @@ function fixedPart(spec: JsonObject): JsonObject {
 
 /** What is wrong with a change of the spec; empty when nothing is. */
 export function validateSpecUpdate(spec: JsonObject, old: JsonObject): StatusCause[] {
+  const [count, oldCount] = [objectsAt(spec, 'containers').length, objectsAt(old, 'containers').length];
+  if (count !== oldCount) {
+    const change = forbiddenChange('spec.containers', 'pod updates may not add or remove containers');
+    return count === 0 ? [requiredValue('spec.containers'), change] : [change];
+  }
   const oldGrace = numberAt(old, 'terminationGracePeriodSeconds') ?? 0;
   const isGraceRepair = oldGrace < 0 && spec.terminationGracePeriodSeconds === 1;
   const before = isGraceRepair ? { ...old, terminationGracePeriodSeconds: 1 } : old;

@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import type { Json, JsonObject } from '../../api/wire.ts';
-import { type ApiStatus, apiStatus, statusJson } from '../api-status.ts';
+import { type ApiStatus, apiStatus, StoreError, statusJson } from '../api-status.ts';
 import { objectAt } from '../json-fields.ts';
 
 /** A finished answer. */
@@ -16,10 +16,12 @@ export const failures = {
   unknownPath: apiStatus(404, 'NotFound', 'the server could not find the requested resource', {}),
   methodNotAllowed: apiStatus(405, 'MethodNotAllowed', 'the server does not allow this method on the requested resource', {}),
   unauthorized: apiStatus(401, 'Unauthorized', 'Unauthorized'),
+  tooLarge: apiStatus(413, 'RequestEntityTooLarge', 'Request entity too large: limit is 3145728'),
   notAcceptable: apiStatus(
     406,
     'NotAcceptable',
-    'only the following media types are accepted: application/json, application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1',
+    '406: Not Acceptable\n\nAvailable representations: application/json, application/yaml, application/vnd.kubernetes.protobuf',
+    {},
   ),
 } as const;
 
@@ -29,8 +31,8 @@ export function statusAnswer(status: ApiStatus): Answer {
   return seconds === undefined ? answer : { ...answer, headers: { 'retry-after': String(seconds) } };
 }
 
-/** How the client wants objects: whole, or their metadata alone. */
-export type Rendering = 'whole' | 'metadata';
+/** How the client wants objects: whole, or their metadata alone, each kind in words of its own. */
+export type Rendering = 'whole' | 'PartialObjectMetadata' | 'PartialObjectMetadataList';
 
 /** The first form of the Accept header that the server has; undefined when it has none. */
 export function renderingOf(accept: string | undefined): Rendering | undefined {
@@ -40,13 +42,8 @@ export function renderingOf(accept: string | undefined): Rendering | undefined {
     if (type !== 'application/json' && type !== 'application/*' && type !== '*/*') continue;
     const wanted = Object.fromEntries(parameters.map((parameter) => parameter.split('=')));
     if (wanted.as === undefined) return 'whole';
-    if (
-      ['PartialObjectMetadata', 'PartialObjectMetadataList'].includes(wanted.as) &&
-      wanted.g === 'meta.k8s.io' &&
-      wanted.v === 'v1'
-    ) {
-      return 'metadata';
-    }
+    const isKnown = wanted.as === 'PartialObjectMetadata' || wanted.as === 'PartialObjectMetadataList';
+    if (isKnown && wanted.g === 'meta.k8s.io' && wanted.v === 'v1') return wanted.as;
   }
   return undefined;
 }
@@ -56,14 +53,27 @@ const metadataKind = { kind: 'PartialObjectMetadata', apiVersion: 'meta.k8s.io/v
 /** One pod as it goes out. */
 export function renderPod(pod: object, rendering: Rendering): JsonObject {
   const json = pod as JsonObject;
-  if (rendering === 'metadata') return { ...metadataKind, metadata: objectAt(json, 'metadata') };
+  if (rendering !== 'whole') return { ...metadataKind, metadata: objectAt(json, 'metadata') };
   return { ...json, kind: 'Pod', apiVersion: 'v1' };
+}
+
+/** One pod as the answer to a request for one. Throws 406 when the client wants a list. */
+export function renderOne(pod: object, rendering: Rendering): JsonObject {
+  if (rendering !== 'PartialObjectMetadataList') return renderPod(pod, rendering);
+  throw notAcceptable('you requested PartialObjectMetadataList, but the requested object is not a list (*core.Pod)');
+}
+
+function notAcceptable(message: string): StoreError {
+  return new StoreError(apiStatus(406, 'NotAcceptable', message));
 }
 
 /** A list as it goes out: its items do not repeat kind and apiVersion, except as bare metadata. */
 export function renderPodList(pods: readonly object[], resourceVersion: string, rendering: Rendering): JsonObject {
   const metadata = { resourceVersion };
-  if (rendering === 'metadata') {
+  if (rendering === 'PartialObjectMetadata') {
+    throw notAcceptable('you requested PartialObjectMetadata, but the requested object is a list (*core.PodList)');
+  }
+  if (rendering === 'PartialObjectMetadataList') {
     const items = pods.map((pod) => renderPod(pod, rendering));
     return { kind: 'PartialObjectMetadataList', apiVersion: 'meta.k8s.io/v1', metadata, items };
   }

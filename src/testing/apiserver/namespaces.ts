@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { JsonObject } from '../../api/wire.ts';
 import type { Clock } from '../../concurrency/clock.ts';
 import { alreadyExists, badRequest, notFound } from '../api-status.ts';
-import { isJsonObject, objectAt, textAt } from '../json-fields.ts';
+import { formatTime, isJsonObject, objectAt, textAt } from '../json-fields.ts';
 import type { PodStore } from '../pod-store.ts';
 import type { Answer } from './answer.ts';
 import { parseBody } from './request-body.ts';
@@ -58,7 +58,7 @@ export class Namespaces {
         ...metadata,
         uid: randomUUID(),
         resourceVersion: this.#store.resourceVersion,
-        creationTimestamp: `${new Date(this.#clock.now()).toISOString().slice(0, 19)}Z`,
+        creationTimestamp: formatTime(this.#clock.now()),
         labels: { ...objectAt(metadata, 'labels'), 'kubernetes.io/metadata.name': name },
       },
       spec: { finalizers: ['kubernetes'] },

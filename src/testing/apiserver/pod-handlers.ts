@@ -4,7 +4,7 @@ import { isJsonObject, numberAt, objectAt, textAt } from '../json-fields.ts';
 import type { DeletePodRequest } from '../pod-deletion.ts';
 import type { PodSelection } from '../pod-selectors.ts';
 import type { PodStore } from '../pod-store.ts';
-import { type Answer, type Rendering, renderPod, renderPodList } from './answer.ts';
+import { type Answer, type Rendering, renderOne, renderPodList } from './answer.ts';
 import { expectJson, parseBody, patchTypeOf } from './request-body.ts';
 import type { Route } from './route.ts';
 
@@ -24,24 +24,22 @@ export function selectionOf({ namespace, query }: Route): PodSelection {
   };
 }
 
-/** The resourceVersion of a query as a number; 0 for none. Throws 400 for what is no number. */
-export function requestedVersion(query: URLSearchParams): number {
+/** The resourceVersion of a query as a number; 0 for none. Throws what `refusal` makes of one that is no number. */
+export function requestedVersion(query: URLSearchParams, refusal: (message: string) => StoreError): number {
   const text = query.get('resourceVersion') ?? '';
-  if (text !== '' && !/^\d+$/.test(text)) {
-    throw badRequest(
-      `resourceVersion: Invalid value: ${JSON.stringify(text)}: strconv.ParseUint: parsing ${JSON.stringify(text)}: invalid syntax`,
-    );
-  }
-  return Number(text);
+  if (/^\d*$/.test(text)) return Number(text);
+  const shown = JSON.stringify(text);
+  throw refusal(`resourceVersion: Invalid value: ${shown}: strconv.ParseUint: parsing ${shown}: invalid syntax`);
 }
 
 /** Throws 504 for a version the store has not reached, 410 for an exact one it has gone past: it keeps only the newest state. */
 function checkVersion(query: URLSearchParams, store: PodStore): void {
-  const wanted = requestedVersion(query);
+  const wanted = requestedVersion(query, (message) => badRequest(`invalid resource version: ${message}`));
   const current = Number(store.resourceVersion);
   if (wanted > current) {
+    const causes = [{ reason: 'ResourceVersionTooLarge', message: 'Too large resource version' }] as const;
     const message = `Timeout: Too large resource version: ${wanted}, current: ${current}`;
-    throw new StoreError(apiStatus(504, 'Timeout', message, { retryAfterSeconds: 1 }));
+    throw new StoreError(apiStatus(504, 'Timeout', message, { causes, retryAfterSeconds: 1 }));
   }
   if (query.get('resourceVersionMatch') === 'Exact' && wanted < current) {
     throw new StoreError(apiStatus(410, 'Expired', `The provided resourceVersion ${wanted} is too old`));
@@ -94,19 +92,32 @@ function deleteAll(request: PodRequest, store: PodStore): Answer {
 function patchPod(request: PodRequest, store: PodStore): object {
   const { namespace = '', name = '', subresource } = request.route;
   const type = patchTypeOf(request.contentType);
-  return store.patch(namespace, name, { type, body: parseBody(request.body), subresource });
+  return store.patch(namespace, name, {
+    type,
+    body: parseBody(request.body),
+    subresource: subresource === 'status' ? subresource : undefined,
+  });
+}
+
+function bindPod(request: PodRequest, store: PodStore): Answer {
+  const { namespace = '', name = '' } = request.route;
+  const nodeName = textAt(objectAt(objectBody(request), 'target'), 'name');
+  if (nodeName === '') throw badRequest('Binding "" is invalid: target.name: Required value');
+  store.bind(namespace, name, nodeName);
+  return { code: 201, body: { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Success', code: 201 } };
 }
 
 /** Answers any request on pods but a watch. Throws a `StoreError` for a refusal. */
 export function handlePods(request: PodRequest, store: PodStore): Answer {
   const { route, rendering } = request;
   const { verb, namespace = '', name, subresource, query } = route;
-  const one = (pod: object, code = 200): Answer => ({ code, body: renderPod(pod, rendering) });
+  const one = (pod: object, code = 200): Answer => ({ code, body: renderOne(pod, rendering) });
   switch (verb) {
     case 'get':
       checkVersion(query, store);
       return one(store.get(namespace, name ?? ''));
     case 'create':
+      if (subresource === 'binding') return bindPod(request, store);
       return one(store.create(podOf(request)), 201);
     case 'update':
       return one(subresource === undefined ? store.update(podOf(request)) : store.updateStatus(podOf(request)));

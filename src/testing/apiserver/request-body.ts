@@ -26,10 +26,7 @@ export function parseBody(body: Buffer): Json {
   }
 }
 
-function unsupported(accepted: readonly string[]): StoreError {
-  const message = `the body of the request was in an unknown format - accepted media types include: ${accepted.join(', ')}`;
-  return new StoreError(apiStatus(415, 'UnsupportedMediaType', message));
-}
+const accepted = 'application/json, application/yaml, application/vnd.kubernetes.protobuf';
 
 function mediaType(header: string | undefined): string {
   return (header ?? '').split(';')[0]?.trim().toLowerCase() ?? '';
@@ -38,13 +35,16 @@ function mediaType(header: string | undefined): string {
 /** Throws 415 for the body of a POST, PUT or DELETE that is no JSON. */
 export function expectJson(contentType: string | undefined): void {
   const type = mediaType(contentType);
-  if (type !== '' && type !== 'application/json' && type !== '*/*') throw unsupported(['application/json']);
+  if (type !== '' && type !== 'application/json' && type !== '*/*') {
+    const message = `the body of the request was in an unknown format - accepted media types include: ${accepted}`;
+    throw new StoreError(apiStatus(415, 'UnsupportedMediaType', message));
+  }
 }
 
 /** The format of a PATCH. Throws 415 for any but the three. */
 export function patchTypeOf(contentType: string | undefined): PodPatchType {
   const type = mediaType(contentType);
   const known = podPatchTypes.find((each) => each === type);
-  if (known === undefined) throw unsupported(podPatchTypes);
+  if (known === undefined) throw new StoreError(apiStatus(415, 'UnsupportedMediaType', '415: Unsupported Media Type', {}));
   return known;
 }

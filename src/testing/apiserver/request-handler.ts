@@ -22,6 +22,13 @@ export interface HandlerParts {
   readonly requireNamespaces: boolean;
 }
 
+interface Exchange {
+  readonly route: Route;
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+  readonly body: Buffer;
+}
+
 const serverVersion = { major: '1', minor: '36', gitVersion: 'v1.36.3', platform: 'in-memory' };
 
 /** Takes each request from its head to its answer: route, credentials, faults, and then the resource. */
@@ -49,13 +56,9 @@ export class RequestHandler {
 
   async #respond(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const route = parseRoute(request.method ?? 'GET', request.url ?? '/');
-    if (typeof route === 'object' && route.resource === 'pods') {
-      const answered = this.#parts.log.add(route);
-      response.once('close', () => answered(response.headersSent ? response.statusCode : 0));
-    }
+    if (typeof route === 'object' && route.resource === 'pods') this.#parts.log.add(route, response);
     const body = await readBody(request);
-    // As measured: a body that is too long is answered with nothing but the code.
-    if (body === undefined) return sendAnswer(response, { code: 413, body: undefined, headers: { connection: 'close' } });
+    if (body === undefined) return sendAnswer(response, statusAnswer(failures.tooLarge));
     if (!this.#isAuthorized(request)) return sendAnswer(response, statusAnswer(failures.unauthorized));
     if (route === 'unknown') return sendAnswer(response, statusAnswer(failures.unknownPath));
     if (route === 'method-not-allowed') return sendAnswer(response, statusAnswer(failures.methodNotAllowed));
@@ -67,7 +70,7 @@ export class RequestHandler {
       case 'namespaces':
         return sendAnswer(response, this.#parts.namespaces.handle(route, body));
       case 'pods':
-        return this.#respondWithFaults(route, request, response, body);
+        return this.#respondWithFaults({ route, request, response, body });
     }
   }
 
@@ -75,7 +78,8 @@ export class RequestHandler {
     return this.#parts.token === undefined || authorization === `Bearer ${this.#parts.token}`;
   }
 
-  async #respondWithFaults(route: Route, request: IncomingMessage, response: ServerResponse, body: Buffer): Promise<void> {
+  async #respondWithFaults(exchange: Exchange): Promise<void> {
+    const { route, response } = exchange;
     const { latencyMs, fault } = this.#parts.faults.take(route);
     if (latencyMs > 0 && !(await this.#passes(latencyMs, response))) return;
     switch (fault?.kind) {
@@ -93,7 +97,7 @@ export class RequestHandler {
           headers: { 'content-type': 'application/json' },
         });
       default:
-        return this.#respondPods(route, request, response, body, fault);
+        return this.#respondPods(exchange, fault);
     }
   }
 
@@ -112,7 +116,7 @@ export class RequestHandler {
     });
   }
 
-  #respondPods(route: Route, request: IncomingMessage, response: ServerResponse, body: Buffer, fault: Fault | undefined): void {
+  #respondPods({ route, request, response, body }: Exchange, fault: Fault | undefined): void {
     const { store, watches, namespaces, requireNamespaces } = this.#parts;
     const rendering = renderingOf(request.headers.accept);
     if (rendering === undefined) throw new StoreError(failures.notAcceptable);

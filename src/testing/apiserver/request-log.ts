@@ -1,21 +1,28 @@
-import type { ApiVerb, Route } from './route.ts';
+import type { ServerResponse } from 'node:http';
+import type { ApiVerb, Route, Subresource } from './route.ts';
 
 /** One request on pods, as the server saw it. */
 export interface LoggedRequest {
   readonly verb: ApiVerb;
   readonly namespace: string | undefined;
   readonly name: string | undefined;
-  readonly subresource: 'status' | undefined;
+  readonly subresource: Subresource | undefined;
   /** The HTTP status answered; 0 while there is no answer, and for good when the connection ended before one. */
   readonly status: number;
 }
 
-type Writable = { -readonly [K in keyof LoggedRequest]: LoggedRequest[K] };
+interface Entry {
+  readonly logged: Omit<LoggedRequest, 'status'>;
+  /** The answer under way, or the status it ended with: a finished answer is not kept for the log's sake. */
+  answer: ServerResponse | number;
+}
+
+const statusOf = (response: ServerResponse): number => (response.headersSent ? response.statusCode : 0);
 
 /** The last requests, and how many there were in all. */
 export class RequestLog {
   readonly #capacity: number;
-  #entries: Writable[] = [];
+  #entries: Entry[] = [];
   readonly #counts = new Map<ApiVerb, number>();
 
   constructor(capacity: number) {
@@ -23,18 +30,20 @@ export class RequestLog {
   }
 
   get entries(): readonly LoggedRequest[] {
-    return this.#entries.slice(-this.#capacity);
+    return this.#entries
+      .slice(-this.#capacity)
+      .map(({ logged, answer }) => ({ ...logged, status: typeof answer === 'number' ? answer : statusOf(answer) }));
   }
 
-  /** Notes a request that has just come in; the function returned notes what it is answered. */
-  add({ verb, namespace, name, subresource }: Route): (status: number) => void {
-    const entry: Writable = { verb, namespace, name, subresource, status: 0 };
+  /** Notes a request that has just come in. */
+  add({ verb, namespace, name, subresource }: Route, response: ServerResponse): void {
+    const entry: Entry = { logged: { verb, namespace, name, subresource }, answer: response };
+    response.once('close', () => {
+      entry.answer = statusOf(response);
+    });
     this.#entries.push(entry);
     if (this.#entries.length > 2 * this.#capacity) this.#entries = this.#entries.slice(-this.#capacity);
     this.#counts.set(verb, (this.#counts.get(verb) ?? 0) + 1);
-    return (status) => {
-      entry.status = status;
-    };
   }
 
   /** Requests of `verb` (none given: of all), those no longer listed included. */

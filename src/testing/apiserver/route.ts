@@ -3,13 +3,15 @@ export type ApiVerb = 'get' | 'list' | 'watch' | 'create' | 'update' | 'patch' |
 
 export type Resource = 'pods' | 'namespaces' | 'version' | 'health';
 
+export type Subresource = 'status' | 'binding';
+
 /** What a request line asks for. */
 export interface Route {
   readonly resource: Resource;
   readonly verb: ApiVerb;
   readonly namespace: string | undefined;
   readonly name: string | undefined;
-  readonly subresource: 'status' | undefined;
+  readonly subresource: Subresource | undefined;
   readonly query: URLSearchParams;
 }
 
@@ -30,6 +32,11 @@ const paths: readonly { readonly resource: Resource; readonly pattern: RegExp; r
     resource: 'pods',
     pattern: /^\/api\/v1\/namespaces\/(?<namespace>[^/]+)\/pods\/(?<name>[^/]+)\/(?<subresource>status)$/,
     methods: 'GET PUT PATCH',
+  },
+  {
+    resource: 'pods',
+    pattern: /^\/api\/v1\/namespaces\/(?<namespace>[^/]+)\/pods\/(?<name>[^/]+)\/(?<subresource>binding)$/,
+    methods: 'POST',
   },
   { resource: 'namespaces', pattern: /^\/api\/v1\/namespaces$/, methods: 'GET POST' },
   { resource: 'namespaces', pattern: /^\/api\/v1\/namespaces\/(?<name>[^/]+)$/, methods: 'GET DELETE' },
@@ -61,9 +68,9 @@ export function parseRoute(method: string, target: string): Route | RouteFailure
     const { namespace, name, subresource } = match.groups ?? {};
     const query = url.searchParams;
     const reading: ApiVerb = name !== undefined ? 'get' : isTrue(query, 'watch') ? 'watch' : 'list';
-    const status = subresource === 'status' ? subresource : undefined;
+    const sub = subresource === 'status' || subresource === 'binding' ? subresource : undefined;
     const verb = verbs[method] ?? reading;
-    return { resource, verb, namespace: decoded(namespace), name: decoded(name), subresource: status, query };
+    return { resource, verb, namespace: decoded(namespace), name: decoded(name), subresource: sub, query };
   }
   return 'unknown';
 }

@@ -9,6 +9,9 @@ import { type Rendering, renderPod } from './answer.ts';
 import type { Route } from './route.ts';
 import { initialEventsEnd, readWatchQuery, type WatchQuery } from './watch-query.ts';
 
+/** How long before the time is up a watch says how far it has seen. */
+const lastBookmarkMs = 2000;
+
 export type WatchEnd = 'reset' | '410' | 'end';
 
 /** One client's stream of events: one JSON object a line. */
@@ -36,7 +39,6 @@ class WatchStream {
   bookmark(resourceVersion: string, annotations?: JsonObject): void {
     const metadata: JsonObject = {
       resourceVersion,
-      creationTimestamp: null,
       ...(annotations === undefined ? {} : { annotations }),
     };
     const pod = { metadata, spec: { containers: null }, status: {} };
@@ -89,7 +91,13 @@ export class Watches {
     if (!this.#catchUp(stream, query)) return;
     const stops: CancelTimer[] = [this.#store.watch((event) => stream.pass(event))];
     if (query.bookmarks) stops.push(this.#repeat(() => stream.bookmark(this.#store.resourceVersion)));
-    if (query.timeoutMs !== undefined) stops.push(this.#clock.setTimer(() => stream.end('end'), query.timeoutMs));
+    if (query.timeoutMs !== undefined) {
+      stops.push(this.#clock.setTimer(() => stream.end('end'), query.timeoutMs));
+      // So that a client of a quiet selection need not begin again from an old version.
+      const lastMs = query.timeoutMs - lastBookmarkMs;
+      if (query.bookmarks && lastMs > 0)
+        stops.push(this.#clock.setTimer(() => stream.bookmark(this.#store.resourceVersion), lastMs));
+    }
     this.#open.add(stream);
     response.once('close', () => {
       this.#open.delete(stream);
@@ -98,12 +106,12 @@ export class Watches {
   }
 
   /** What the client has missed. False when that is no longer known: the stream then ends with an ERROR event. */
-  #catchUp(stream: WatchStream, { selection, since, initialEvents }: WatchQuery): boolean {
+  #catchUp(stream: WatchStream, { selection, since, initialEvents, bookmarks }: WatchQuery): boolean {
     if (since === undefined || initialEvents) {
       for (const pod of this.#store.list(selection)) {
         stream.pass({ type: 'ADDED', object: pod, resourceVersion: pod.metadata?.resourceVersion ?? '', previous: undefined });
       }
-      if (initialEvents) stream.bookmark(this.#store.resourceVersion, initialEventsEnd);
+      if (initialEvents && bookmarks) stream.bookmark(this.#store.resourceVersion, initialEventsEnd);
       return true;
     }
     try {
