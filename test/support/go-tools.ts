@@ -1,0 +1,125 @@
+import { createHash } from 'node:crypto';
+import { constants } from 'node:fs';
+import { access, mkdir, readdir, readFile } from 'node:fs/promises';
+import { homedir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { type GoBuild, type GoBuildContext, goBuild } from './go-build.ts';
+import { withLockFile } from './lock-file.ts';
+
+/** `etcd` and `kube-apiserver` are the real control plane, `peer` the Go status manager for benchmarks, `oracle` its recorder. */
+export type GoTool = 'etcd' | 'kube-apiserver' | 'peer' | 'oracle';
+
+export interface GoToolsOptions {
+  readonly env?: NodeJS.ProcessEnv;
+  /** The Go module; default `test/peer`. */
+  readonly moduleDir?: string;
+  readonly go?: string;
+  /** Takes the progress lines; default: standard error. */
+  readonly report?: (line: string) => void;
+  readonly progressMs?: number;
+}
+
+const peerModuleDir = fileURLToPath(new URL('../peer', import.meta.url));
+
+const version = 'k8s.io/component-base/version';
+const kubernetesVersion = `-X ${version}.gitVersion=v1.36.3 -X ${version}.gitMajor=1 -X ${version}.gitMinor=36`;
+
+const builds: Readonly<Record<GoTool, GoBuild>> = {
+  etcd: {
+    name: 'etcd',
+    args: (file) => ['build', '-trimpath', '-ldflags', '-s -w', '-o', file, 'go.etcd.io/etcd/server/v3'],
+    env: { CGO_ENABLED: '0' },
+    usually: '1 min',
+  },
+  'kube-apiserver': {
+    name: 'kube-apiserver',
+    args: (file) => [
+      'build',
+      '-trimpath',
+      '-ldflags',
+      `-s -w ${kubernetesVersion}`,
+      '-o',
+      file,
+      'k8s.io/kubernetes/cmd/kube-apiserver',
+    ],
+    env: { CGO_ENABLED: '0' },
+    usually: '5 min',
+  },
+  peer: { name: 'peer', args: (file) => ['build', '-o', file, '.'], env: {}, usually: '2 min' },
+  oracle: { name: 'oracle', args: (file) => ['test', '-c', '-o', file, '.'], env: {}, usually: '1 min' },
+};
+
+function contextOf(options: GoToolsOptions): GoBuildContext {
+  return {
+    go: options.go ?? 'go',
+    moduleDir: options.moduleDir ?? peerModuleDir,
+    env: options.env ?? process.env,
+    report: options.report ?? ((line) => void process.stderr.write(`${line}\n`)),
+    progressMs: options.progressMs ?? 15_000,
+  };
+}
+
+async function isExecutable(file: string): Promise<boolean> {
+  return access(file, constants.X_OK).then(
+    () => true,
+    () => false,
+  );
+}
+
+function hashOf(...parts: readonly (string | Buffer)[]): string {
+  const hash = createHash('sha256');
+  for (const part of parts) hash.update(part);
+  return hash.digest('hex');
+}
+
+/** The folder of the binaries built from the module's present dependencies: in the user's cache, named after go.sum. */
+export async function goToolsDir(options: GoToolsOptions = {}): Promise<string> {
+  const { env, moduleDir } = contextOf(options);
+  const cache = env.XDG_CACHE_HOME || join(env.HOME || homedir(), '.cache');
+  const goSum = await readFile(join(moduleDir, 'go.sum'));
+  return join(cache, 'pod-status-manager', hashOf(goSum).slice(0, 16));
+}
+
+/** etcd and kube-apiserver depend on go.sum alone; peer and oracle also on our own sources, so their names carry those. */
+async function fileNameOf(tool: GoTool, moduleDir: string): Promise<string> {
+  if (tool === 'etcd' || tool === 'kube-apiserver') return tool;
+  const names = (await readdir(moduleDir, { recursive: true })).filter((name) => name.endsWith('.go')).sort();
+  const sources = tool === 'oracle' ? names : names.filter((name) => !name.endsWith('_test.go'));
+  const texts = await Promise.all(sources.map((name) => readFile(join(moduleDir, name))));
+  const hash = hashOf(...texts.flatMap((text, index) => [`${sources[index]}\0${text.length}\0`, text]));
+  return tool === 'peer' ? `peer-${hash.slice(0, 8)}` : `oracle-${hash.slice(0, 8)}.test`;
+}
+
+/** The path of a tool's binary, built first where there is none: minutes the first time, then nothing. */
+export async function goTool(tool: GoTool, options: GoToolsOptions = {}): Promise<string> {
+  const context = contextOf(options);
+  const dir = await goToolsDir(options);
+  const file = join(dir, await fileNameOf(tool, context.moduleDir));
+  if (await isExecutable(file)) return file;
+  await mkdir(dir, { recursive: true });
+  // One lock for all tools: two Go builds at once only slow each other down.
+  const build = async (): Promise<string> => {
+    if (!(await isExecutable(file))) await goBuild(builds[tool], file, context);
+    return file;
+  };
+  return withLockFile(join(dir, '.lock'), build, {
+    onWait: (pid) => context.report(`waiting for process ${pid}, which is building in ${dir}`),
+  });
+}
+
+export interface ServerBinaries {
+  readonly etcd: string;
+  readonly kubeApiserver: string;
+}
+
+/** The real control plane's two binaries: those in `KUBEBUILDER_ASSETS` when it has both, else our own builds. */
+export async function serverBinaries(options: GoToolsOptions = {}): Promise<ServerBinaries> {
+  const assets = contextOf(options).env.KUBEBUILDER_ASSETS;
+  if (assets) {
+    const ready = { etcd: join(assets, 'etcd'), kubeApiserver: join(assets, 'kube-apiserver') };
+    if ((await isExecutable(ready.etcd)) && (await isExecutable(ready.kubeApiserver))) return ready;
+  }
+  const etcd = await goTool('etcd', options);
+  return { etcd, kubeApiserver: await goTool('kube-apiserver', options) };
+}
