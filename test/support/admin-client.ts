@@ -1,0 +1,127 @@
+import { randomBytes } from 'node:crypto';
+import type { KubeConfig } from '@kubernetes/client-node';
+import { Agent, type Dispatcher, request } from 'undici';
+import type { JsonObject } from '../../src/api/wire.ts';
+import type { Answer } from './answers.ts';
+import { readWatch, type WatchEvent } from './watch-stream.ts';
+
+export type PatchFormat = 'strategic' | 'merge' | 'json';
+
+const patchTypes: Readonly<Record<PatchFormat, string>> = {
+  strategic: 'application/strategic-merge-patch+json',
+  merge: 'application/merge-patch+json',
+  json: 'application/json-patch+json',
+};
+
+export interface SendOptions {
+  readonly body?: unknown;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly query?: Readonly<Record<string, string>>;
+}
+
+/** Raw requests for tests: every answer is returned, none thrown, nothing retried or cached. */
+export class AdminClient {
+  readonly #origin: string;
+  readonly #token: string | undefined;
+  readonly #agent: Agent;
+
+  constructor(kubeConfig: KubeConfig) {
+    const cluster = kubeConfig.getCurrentCluster();
+    if (cluster === null) throw new Error('The KubeConfig has no current cluster');
+    this.#origin = cluster.server;
+    this.#token = kubeConfig.getCurrentUser()?.token;
+    const ca = cluster.caData === undefined ? undefined : Buffer.from(cluster.caData, 'base64');
+    // HTTP/1.1 on both servers: over HTTP/2 a body the server refuses to read resets the stream instead of being answered.
+    this.#agent = new Agent({ allowH2: false, ...(ca === undefined ? {} : { connect: { ca } }) });
+  }
+
+  async send(method: Dispatcher.HttpMethod, path: string, options: SendOptions = {}): Promise<Answer> {
+    const { statusCode, headers, body } = await this.#request(method, path, options);
+    const text = await body.text();
+    const json = `${headers['content-type'] ?? ''}`.startsWith('application/json') && text !== '';
+    return { status: statusCode, body: json ? JSON.parse(text) : text, headers };
+  }
+
+  createPod(namespace: string, pod: unknown): Promise<Answer> {
+    return this.send('POST', podsPath(namespace), { body: pod });
+  }
+
+  getPod(namespace: string, name: string): Promise<Answer> {
+    return this.send('GET', podsPath(namespace, name));
+  }
+
+  /** All namespaces without one. */
+  listPods(namespace?: string, query: Readonly<Record<string, string>> = {}): Promise<Answer> {
+    return this.send('GET', namespace === undefined ? '/api/v1/pods' : podsPath(namespace), { query });
+  }
+
+  /** PUT of the whole pod. */
+  replacePod(namespace: string, name: string, pod: unknown): Promise<Answer> {
+    return this.send('PUT', podsPath(namespace, name), { body: pod });
+  }
+
+  replacePodStatus(namespace: string, name: string, pod: unknown): Promise<Answer> {
+    return this.send('PUT', `${podsPath(namespace, name)}/status`, { body: pod });
+  }
+
+  patchPod(namespace: string, name: string, body: unknown, format: PatchFormat = 'strategic', headers = {}): Promise<Answer> {
+    return this.send('PATCH', podsPath(namespace, name), { body, headers: { 'content-type': patchTypes[format], ...headers } });
+  }
+
+  patchPodStatus(
+    namespace: string,
+    name: string,
+    body: unknown,
+    format: PatchFormat = 'strategic',
+    headers = {},
+  ): Promise<Answer> {
+    const path = `${podsPath(namespace, name)}/status`;
+    return this.send('PATCH', path, { body, headers: { 'content-type': patchTypes[format], ...headers } });
+  }
+
+  /** `options` are the DeleteOptions: `{ gracePeriodSeconds, preconditions, … }`. */
+  deletePod(namespace: string, name: string, options: JsonObject = {}): Promise<Answer> {
+    return this.send('DELETE', podsPath(namespace, name), { body: options });
+  }
+
+  /** Makes a namespace whose name nobody else has; a test file works in one of its own. */
+  async createNamespace(prefix = 'test'): Promise<string> {
+    const name = `${prefix}-${randomBytes(5).toString('hex')}`;
+    const { status, body } = await this.send('POST', '/api/v1/namespaces', { body: { metadata: { name } } });
+    if (status !== 201) throw new Error(`Creating namespace ${name} answered ${status}: ${JSON.stringify(body)}`);
+    return name;
+  }
+
+  /** The events of a pod watch, until the server ends it or the loop is left. Rejects at a refusal that is not an event. */
+  async *watchPods(namespace: string, query: Readonly<Record<string, string>> = {}): AsyncGenerator<WatchEvent> {
+    const { statusCode, body } = await this.#request('GET', podsPath(namespace), { query: { ...query, watch: 'true' } });
+    if (statusCode !== 200) throw new Error(`The watch was answered ${statusCode}: ${await body.text()}`);
+    yield* readWatch(body);
+  }
+
+  /** Ends its connections, open watches included. */
+  async close(): Promise<void> {
+    await this.#agent.destroy();
+  }
+
+  #request(method: Dispatcher.HttpMethod, path: string, { body, headers = {}, query = {} }: SendOptions) {
+    const url = new URL(path, this.#origin);
+    for (const [name, value] of Object.entries(query)) url.searchParams.set(name, value);
+    return request(url, {
+      method,
+      dispatcher: this.#agent,
+      headers: {
+        accept: 'application/json',
+        ...(this.#token === undefined ? {} : { authorization: `Bearer ${this.#token}` }),
+        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+        ...headers,
+      },
+      ...(body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
+    });
+  }
+}
+
+function podsPath(namespace: string, name?: string): string {
+  const pods = `/api/v1/namespaces/${encodeURIComponent(namespace)}/pods`;
+  return name === undefined ? pods : `${pods}/${encodeURIComponent(name)}`;
+}

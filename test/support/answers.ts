@@ -1,0 +1,44 @@
+import type { WirePod } from '../../src/api/wire.ts';
+
+/** An answer as it is, refusals included. The body of an answer that is not JSON is its text. */
+export interface Answer {
+  readonly status: number;
+  readonly body: unknown;
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>;
+}
+
+/** A pod as every server hands it out: the fields that are always there are not optional. */
+export type ServedPod = WirePod & {
+  readonly metadata: {
+    readonly name: string;
+    readonly namespace: string;
+    readonly uid: string;
+    readonly resourceVersion: string;
+  };
+  readonly spec: NonNullable<WirePod['spec']>;
+  readonly status: NonNullable<WirePod['status']>;
+};
+
+function hasKind(body: unknown, kind: string): boolean {
+  return typeof body === 'object' && body !== null && 'kind' in body && body.kind === kind;
+}
+
+function unexpected(answer: Answer, kind: string): Error {
+  return new Error(`Expected a ${kind}, got status ${answer.status}: ${JSON.stringify(answer.body)?.slice(0, 500)}`);
+}
+
+/** The pod of an answer; throws with the answer when it is something else. */
+export function podOf(answer: Answer): ServedPod {
+  if (answer.status >= 300 || !hasKind(answer.body, 'Pod')) throw unexpected(answer, 'Pod');
+  return answer.body as ServedPod;
+}
+
+export interface ServedPodList {
+  readonly metadata: { readonly resourceVersion: string };
+  readonly items: readonly ServedPod[];
+}
+
+export function podListOf(answer: Answer): ServedPodList {
+  if (answer.status !== 200 || !hasKind(answer.body, 'PodList')) throw unexpected(answer, 'PodList');
+  return answer.body as ServedPodList;
+}

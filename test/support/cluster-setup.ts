@@ -1,0 +1,16 @@
+import type { TestProject } from 'vitest/node';
+import { ControlPlane } from './control-plane/control-plane.ts';
+
+declare module 'vitest' {
+  interface ProvidedContext {
+    /** The kubeconfig of the run's control plane. */
+    readonly controlPlaneKubeconfig: string;
+  }
+}
+
+/** One control plane for a whole run: its test files share it, each in namespaces of its own. */
+export default async function setup(project: TestProject): Promise<() => Promise<void>> {
+  const controlPlane = await ControlPlane.start();
+  project.provide('controlPlaneKubeconfig', controlPlane.kubeconfigYaml());
+  return () => controlPlane.stop();
+}

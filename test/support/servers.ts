@@ -1,0 +1,54 @@
+import { KubeConfig } from '@kubernetes/client-node';
+import { inject } from 'vitest';
+import { AdminClient } from './admin-client.ts';
+import './cluster-setup.ts';
+
+/** What a test of test/apiserver knows of its server: the same for both kinds, with the same assertions. */
+export interface TestServer extends AsyncDisposable {
+  readonly kind: 'in-memory' | 'real';
+  /** A fresh one of an administrator. */
+  kubeConfig(): KubeConfig;
+  readonly admin: AdminClient;
+  stop(): Promise<void>;
+}
+
+function testServer(kind: TestServer['kind'], kubeConfig: () => KubeConfig, stopServer: () => Promise<void>): TestServer {
+  const admin = new AdminClient(kubeConfig());
+  const stop = async (): Promise<void> => {
+    await admin.close();
+    await stopServer();
+  };
+  return { kind, kubeConfig, admin, stop, [Symbol.asyncDispose]: stop };
+}
+
+/** The run's shared control plane: `stop` ends our connections and leaves the server to the run. */
+function realServer(): TestServer {
+  const yaml = inject('controlPlaneKubeconfig');
+  if (yaml === undefined) {
+    throw new Error('TEST_SERVER=real needs the control plane that vitest.cluster.config.ts starts: run `npm run test:cluster`');
+  }
+  const kubeConfig = (): KubeConfig => {
+    const config = new KubeConfig();
+    config.loadFromString(yaml);
+    return config;
+  };
+  return testServer('real', kubeConfig, async () => {});
+}
+
+async function inMemoryServer(): Promise<TestServer> {
+  const { InMemoryApiServer } = await import('../../src/testing/in-memory-apiserver.ts');
+  const server = await InMemoryApiServer.start({ requireNamespaces: true });
+  return testServer(
+    'in-memory',
+    () => server.kubeConfig(),
+    () => server.stop(),
+  );
+}
+
+/** The server that `TEST_SERVER` names, for one test file. Default: a fresh in-memory one. */
+export async function startTestServer(): Promise<TestServer> {
+  const kind = process.env.TEST_SERVER ?? 'in-memory';
+  if (kind === 'real') return realServer();
+  if (kind === 'in-memory') return inMemoryServer();
+  throw new Error(`Expected TEST_SERVER to be real or in-memory, got ${kind}`);
+}
