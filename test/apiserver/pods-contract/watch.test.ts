@@ -1,0 +1,144 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { podListOf } from '../../support/answers.ts';
+import { startTestServer, type TestServer } from '../../support/servers.ts';
+import type { WatchEvent } from '../../support/watch-stream.ts';
+import { createPod } from './fixture.ts';
+
+let server: TestServer;
+
+beforeAll(async () => {
+  server = await startTestServer();
+});
+afterAll(() => server.stop());
+
+/** `type name phase` of the next `count` events; the watch is then ended. */
+async function take(events: AsyncGenerator<WatchEvent>, count: number): Promise<string[]> {
+  const seen: string[] = [];
+  for await (const event of events) {
+    if (event.type === 'ERROR') throw new Error(event.object.message);
+    seen.push(`${event.type} ${event.object.metadata.name} ${event.object.status.phase}`);
+    if (seen.length === count) break;
+  }
+  return seen;
+}
+
+function versionOf(event: WatchEvent): string {
+  if (event.type === 'ERROR') throw new Error(event.object.message);
+  return event.object.metadata.resourceVersion;
+}
+
+async function listVersion(namespace: string): Promise<string> {
+  return podListOf(await server.admin.listPods(namespace)).metadata.resourceVersion;
+}
+
+describe('watching pods', () => {
+  it('tells everything after a resourceVersion, in order, none twice', async () => {
+    const namespace = await server.admin.createNamespace('watch');
+    await createPod(server.admin, namespace, 'before');
+    const resourceVersion = await listVersion(namespace);
+    await createPod(server.admin, namespace, 'after');
+    await server.admin.patchPodStatus(namespace, 'after', { status: { phase: 'Running' } });
+    await server.admin.patchPodStatus(namespace, 'after', { status: { phase: 'Running' } });
+    await server.admin.deletePod(namespace, 'after', { gracePeriodSeconds: 0 });
+    const seen = await take(server.admin.watchPods(namespace, { resourceVersion }), 4);
+    // The third is the deletion itself: also a pod that goes at once is marked first.
+    expect(seen).toEqual(['ADDED after Pending', 'MODIFIED after Running', 'MODIFIED after Running', 'DELETED after Running']);
+  });
+
+  it('tells what happens while it is open', async () => {
+    const namespace = await server.admin.createNamespace('watch');
+    const events = take(server.admin.watchPods(namespace, { resourceVersion: await listVersion(namespace) }), 2);
+    await createPod(server.admin, namespace, 'live');
+    await server.admin.patchPodStatus(namespace, 'live', { status: { phase: 'Running' } });
+    expect(await events).toEqual(['ADDED live Pending', 'MODIFIED live Running']);
+  });
+
+  it('begins with what is there when no resourceVersion is given', async () => {
+    const namespace = await server.admin.createNamespace('watch');
+    await createPod(server.admin, namespace, 'a');
+    await createPod(server.admin, namespace, 'b');
+    const seen = await take(server.admin.watchPods(namespace), 2);
+    expect(seen.sort()).toEqual(['ADDED a Pending', 'ADDED b Pending']);
+  });
+
+  it('carries the whole pod at the version of the event', async () => {
+    const namespace = await server.admin.createNamespace('watch');
+    const resourceVersion = await listVersion(namespace);
+    const created = await createPod(server.admin, namespace, 'whole');
+    await server.admin.patchPodStatus(namespace, 'whole', { status: { phase: 'Running' } });
+    const { value: first } = await server.admin.watchPods(namespace, { resourceVersion }).next();
+    expect(first).toEqual({ type: 'ADDED', object: created });
+  });
+
+  it('shows a deletion as MODIFIED when marked, as DELETED when gone, each at a version of its own', async () => {
+    const namespace = await server.admin.createNamespace('watch');
+    const { resourceVersion } = (await createPod(server.admin, namespace, 'ending')).metadata;
+    await server.admin.deletePod(namespace, 'ending');
+    await server.admin.deletePod(namespace, 'ending', { gracePeriodSeconds: 0 });
+    const events: WatchEvent[] = [];
+    for await (const event of server.admin.watchPods(namespace, { resourceVersion })) {
+      events.push(event);
+      if (event.type === 'DELETED') break;
+    }
+    expect(events).toMatchObject([
+      { type: 'MODIFIED', object: { metadata: { deletionGracePeriodSeconds: 30 } } },
+      { type: 'MODIFIED', object: { metadata: { deletionGracePeriodSeconds: 0 } } },
+      { type: 'DELETED', object: { metadata: { deletionGracePeriodSeconds: 0 } } },
+    ]);
+    const versions = [resourceVersion, ...events.map(versionOf)].map(BigInt);
+    expect(versions).toEqual([...new Set(versions)].sort((a, b) => Number(a - b)));
+  });
+
+  it('shows the deletion of an unbound pod, which goes at once, as MODIFIED and DELETED', async () => {
+    const namespace = await server.admin.createNamespace('watch');
+    const resourceVersion = await listVersion(namespace);
+    await createPod(server.admin, namespace, 'unbound', { spec: { nodeName: null } });
+    await server.admin.deletePod(namespace, 'unbound');
+    const seen = await take(server.admin.watchPods(namespace, { resourceVersion }), 3);
+    expect(seen).toEqual(['ADDED unbound Pending', 'MODIFIED unbound Pending', 'DELETED unbound Pending']);
+  });
+
+  it("follows a node: a pod bound to it appears as ADDED, another node's never", async () => {
+    const namespace = await server.admin.createNamespace('watch');
+    const query = { resourceVersion: await listVersion(namespace), fieldSelector: 'spec.nodeName=node-b' };
+    await createPod(server.admin, namespace, 'elsewhere');
+    await createPod(server.admin, namespace, 'late', { spec: { nodeName: null } });
+    const binding = { apiVersion: 'v1', kind: 'Binding', metadata: { name: 'late' }, target: { kind: 'Node', name: 'node-b' } };
+    const path = `/api/v1/namespaces/${namespace}/pods/late/binding`;
+    expect((await server.admin.send('POST', path, { body: binding })).status).toBe(201);
+    await createPod(server.admin, namespace, 'there', { spec: { nodeName: 'node-b' } });
+    expect(await take(server.admin.watchPods(namespace, query), 2)).toEqual(['ADDED late Pending', 'ADDED there Pending']);
+  });
+
+  it('ends by itself after timeoutSeconds, and says in a bookmark before how far it has seen', async () => {
+    const [namespace, other] = [await server.admin.createNamespace('watch'), await server.admin.createNamespace('watch')];
+    const resourceVersion = await listVersion(namespace);
+    const query = { resourceVersion, allowWatchBookmarks: 'true', timeoutSeconds: '4' };
+    const events: WatchEvent[] = [];
+    const ended = (async () => {
+      for await (const event of server.admin.watchPods(namespace, query)) events.push(event);
+    })();
+    // Without a bookmark a watcher of one namespace would not learn that the others have moved on.
+    const elsewhere = await createPod(server.admin, other, 'elsewhere');
+    await ended;
+    expect(events.length).toBeGreaterThan(0);
+    for (const event of events) expect(event).toMatchObject({ type: 'BOOKMARK', object: { kind: 'Pod', apiVersion: 'v1' } });
+    const seen = BigInt(events.map(versionOf).at(-1) ?? 0);
+    expect(seen).toBeGreaterThanOrEqual(BigInt(elsewhere.metadata.resourceVersion));
+  });
+
+  it('sends what is there and then a bookmark that says so, with sendInitialEvents', async () => {
+    const namespace = await server.admin.createNamespace('watch');
+    await createPod(server.admin, namespace, 'initial');
+    const query = { sendInitialEvents: 'true', resourceVersionMatch: 'NotOlderThan', allowWatchBookmarks: 'true' };
+    const events: WatchEvent[] = [];
+    for await (const event of server.admin.watchPods(namespace, query)) {
+      events.push(event);
+      if (event.type === 'BOOKMARK') break;
+    }
+    expect(events).toMatchObject([
+      { type: 'ADDED', object: { metadata: { name: 'initial' } } },
+      { type: 'BOOKMARK', object: { metadata: { annotations: { 'k8s.io/initial-events-end': 'true' } } } },
+    ]);
+  });
+});
