@@ -113,26 +113,24 @@ function keyOf(item: Json, mergeKey: string): Json {
 
 /** `pod` with the patch applied; neither is changed. Throws ERR_INVALID_ARGUMENT when a `test` fails or a path is missing. */
 export function applyJsonPatch(pod: JsonObject, operations: readonly unknown[]): JsonObject {
+  const copies = structuredClone(operations) as AnyOperation[];
+  let result: unknown;
   try {
-    const copies = structuredClone(operations) as AnyOperation[];
-    const result: unknown = jsonpatch.applyPatch(pod, copies, true, false).newDocument;
-    if (isJsonObject(result)) return result;
+    result = jsonpatch.applyPatch(pod, copies, true, false).newDocument;
   } catch (error) {
-    throw refusedPatch(operations, error);
+    throw refusedPatch(copies, error);
   }
-  throw invalidArgument('patch', 'one that leaves an object', operations);
+  if (!isJsonObject(result)) throw invalidArgument('patch', 'one that leaves an object', result);
+  return result;
 }
 
-/** The library's own message holds the whole document: this one names the operation and the rule only. */
+/** The library's own message holds the whole document, and its index is not to be trusted: this names operation and rule only. */
 function refusedPatch(operations: readonly unknown[], error: unknown): StatusManagerError {
-  const index = error instanceof jsonpatch.JsonPatchError ? (error.index ?? -1) : -1;
-  const rule = error instanceof jsonpatch.JsonPatchError ? error.name : 'OPERATION_NOT_AN_OBJECT';
-  const operation = operations[index];
+  const { name, operation } =
+    error instanceof jsonpatch.JsonPatchError ? error : { name: 'an operation of no kind', operation: undefined };
   const shown = isJsonObject(operation) ? ` (${String(operation.op)} ${String(operation.path)})` : '';
-  return new StatusManagerError(
-    'ERR_INVALID_ARGUMENT',
-    `Expected a JSON Patch that applies, got ${rule} at operation ${index}${shown}`,
-  );
+  const message = `Expected a JSON Patch that applies, got ${name} at operation ${operations.indexOf(operation)}${shown}`;
+  return new StatusManagerError('ERR_INVALID_ARGUMENT', message);
 }
 
 /** JSON pointers of what differs between two wire objects, by position in lists; for logs. */

@@ -24,7 +24,7 @@ function diffObjects(old: JsonObject, next: JsonObject, schema: PatchSchema, ret
     patch ??= {};
     patch[key] = null;
   }
-  if (patch !== undefined && retainKeys) patch['$retainKeys'] = presentKeys(next, schema).sort();
+  if (patch !== undefined && retainKeys) patch.$retainKeys = presentKeys(next, schema).sort();
   return patch;
 }
 
