@@ -1,0 +1,76 @@
+import { randomBytes } from 'node:crypto';
+import { AdminClient } from './admin-client.ts';
+import { DemoRun } from './demo-run.ts';
+import { claimNamespace } from './namespace.ts';
+import type { DemoOptions } from './options.ts';
+import { runLabel } from './pod-template.ts';
+import type { Screen } from './screen.ts';
+import { type DemoServer, openServer } from './server.ts';
+import { summarize } from './summary.ts';
+import { describeError, judge, type VerdictContext } from './verdict.ts';
+
+/** A cluster's controllers take pods of a node without a Node object away after about this long. */
+const safeSecondsOnACluster = 40;
+
+export interface Interrupts {
+  /** Aborted by the first Ctrl-C: the run ends early. */
+  readonly ending: AbortSignal;
+  /** Aborted by the second: nothing is waited for any more. */
+  readonly hurrying: AbortSignal;
+}
+
+/** The whole demo, from the server to the clean-up. Resolves to true when the server says what the manager says. */
+export async function runDemo(options: DemoOptions, screen: Screen, interrupts: Interrupts): Promise<boolean> {
+  if (options.server.kind === 'control-plane') screen.print('starting etcd and kube-apiserver ...');
+  const server = await openServer(options.server);
+  const admin = new AdminClient(server.kubeConfig());
+  try {
+    return await inNamespace(options, { server, admin, screen, interrupts });
+  } finally {
+    await admin.close();
+    await server.stop();
+  }
+}
+
+interface Surroundings {
+  readonly server: DemoServer;
+  readonly admin: AdminClient;
+  readonly screen: Screen;
+  readonly interrupts: Interrupts;
+}
+
+async function inNamespace(options: DemoOptions, surroundings: Surroundings): Promise<boolean> {
+  const { admin, screen, server } = surroundings;
+  const runID = randomBytes(4).toString('hex');
+  const labelSelector = `${runLabel}=${runID}`;
+  const namespace = await claimNamespace(admin, options.namespace ?? `pod-status-manager-${runID}`, labelSelector);
+  screen.print(
+    `${options.pods} pods for ${options.seconds} s on the ${server.label}, seed ${options.seed}, namespace ${namespace.name}`,
+  );
+  if (server.isShared && options.seconds > safeSecondsOnACluster) {
+    screen.print('A cluster with a kube-controller-manager takes pods of an unknown node away after about a minute.');
+  }
+  const run = new DemoRun({ server, admin, namespace: namespace.name, runID, options });
+  try {
+    return await playAndJudge(run, { admin, server, namespace: namespace.name, labelSelector }, surroundings);
+  } finally {
+    await run.close();
+    const done = await namespace.cleanUp();
+    if (server.isShared) screen.print(done);
+  }
+}
+
+async function playAndJudge(run: DemoRun, context: VerdictContext, { screen, interrupts }: Surroundings): Promise<boolean> {
+  const problems: string[] = [];
+  screen.begin(() => run.snapshot());
+  try {
+    await run.play(interrupts.ending);
+    await run.settle(interrupts.hurrying).catch((error: unknown) => problems.push(describeError(error)));
+  } finally {
+    screen.end();
+  }
+  if (interrupts.hurrying.aborted) problems.push('interrupted before everything had settled');
+  const { lines, ok } = summarize(await judge(run, context, problems), screen.paint);
+  for (const line of lines) screen.print(line);
+  return ok;
+}

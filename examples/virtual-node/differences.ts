@@ -1,0 +1,51 @@
+import type { V1PodStatus } from '@kubernetes/client-node';
+import { createPodStatusPatch, type WirePod, type WirePodCondition } from '../../src/index.ts';
+import { ownConditions } from './pod-status.ts';
+
+export interface Comparison {
+  /** Pods on the server. */
+  readonly serverPods: readonly WirePod[];
+  /** Pods the agent has. */
+  readonly agentUIDs: ReadonlySet<string>;
+  readonly getPodStatus: (podUID: string) => V1PodStatus | undefined;
+  /** Conditions somebody else wrote, by pod uid. */
+  readonly foreignConditions: ReadonlyMap<string, WirePodCondition>;
+}
+
+/** One sentence a difference between what the server says and what was set; none when all is well. */
+export function findDifferences(comparison: Comparison): string[] {
+  const { serverPods, agentUIDs } = comparison;
+  const known = new Set(serverPods.map(({ metadata }) => metadata?.uid));
+  const lost = [...agentUIDs].filter((uid) => !known.has(uid));
+  return [
+    ...serverPods.flatMap((pod) => differencesOf(pod, comparison)),
+    ...lost.map((uid) => `${uid}: the agent has it, the server does not`),
+  ];
+}
+
+function differencesOf(pod: WirePod, { agentUIDs, getPodStatus, foreignConditions }: Comparison): string[] {
+  const { name = '', uid = '' } = pod.metadata ?? {};
+  const ours = getPodStatus(uid);
+  if (!agentUIDs.has(uid)) return [`${name}: the server has it, the agent does not`];
+  if (ours === undefined) return [`${name}: the manager has no status of it`];
+  const found: string[] = [];
+  const fields = differingFields(pod, ours);
+  if (fields.length > 0) found.push(`${name}: the server differs in ${fields.join(', ')}`);
+  const written = foreignConditions.get(uid);
+  const there = pod.status?.conditions?.find(({ type }) => type === written?.type);
+  if (written !== undefined && (there?.status !== written.status || there.message !== written.message)) {
+    found.push(`${name}: condition ${written.type} is not as its owner wrote it`);
+  }
+  return found;
+}
+
+/** The top-level fields a patch would have to touch to make the server say what the manager says, of what the node owns. */
+function differingFields({ metadata, status = {} }: WirePod, ours: V1PodStatus): string[] {
+  const foreign = (status.conditions ?? []).filter(({ type }) => !ownConditions.has(type));
+  const own = (ours.conditions ?? []).filter(({ type }) => ownConditions.has(type));
+  // what the manager leaves to the server (qosClass, say) stays as the server has it
+  const wanted = { ...status, ...ours, conditions: [...own, ...foreign] };
+  const { body } = createPodStatusPatch(status, wanted, { uid: metadata?.uid ?? '' });
+  const patch = (body as { status?: object }).status ?? {};
+  return Object.keys(patch).filter((key) => !key.startsWith('$'));
+}

@@ -1,0 +1,48 @@
+import type { WirePodCondition } from '../../src/index.ts';
+import type { AdminClient } from './admin-client.ts';
+import { pause } from './pause.ts';
+import { inspectedCondition } from './pod-template.ts';
+import { Random } from './random.ts';
+import type { PodRef } from './workload.ts';
+
+const writesASecond = 30;
+
+/** Somebody else who writes into the same statuses: one condition of its own, on one pod after another. */
+export class ForeignController {
+  /** Conditions the server took, by pod uid: they must be there at the end. */
+  readonly written = new Map<string, WirePodCondition>();
+  writes = 0;
+  readonly #admin: AdminClient;
+  readonly #namespace: string;
+  readonly #pods: ReadonlyMap<string, PodRef>;
+  readonly #random: Random;
+
+  constructor(admin: AdminClient, namespace: string, pods: ReadonlyMap<string, PodRef>, seed: number) {
+    this.#admin = admin;
+    this.#namespace = namespace;
+    this.#pods = pods;
+    this.#random = new Random(seed, -1);
+  }
+
+  /** Resolves when the signal has aborted and no request is under way. */
+  async run(signal: AbortSignal): Promise<void> {
+    while (await pause(1000 / writesASecond, signal)) {
+      const pod = this.#random.pick([...this.#pods.values()]);
+      if (pod !== undefined) await this.#inspect(pod);
+    }
+  }
+
+  async #inspect({ name, uid }: PodRef): Promise<void> {
+    const condition: WirePodCondition = {
+      type: inspectedCondition,
+      status: this.#random.chance(0.85) ? 'True' : 'False',
+      reason: 'Inspected',
+      message: `inspection ${++this.writes}`,
+      lastTransitionTime: new Date().toISOString().replace(/\.\d+Z$/, 'Z'),
+    };
+    // a pod that went in the meantime needs no condition, and an answer that got lost leaves nothing to rely on
+    const answer = await this.#admin.patchCondition(this.#namespace, name, uid, condition).catch(() => undefined);
+    if (answer?.status === 200) this.written.set(uid, condition);
+    else if (answer === undefined) this.written.delete(uid);
+  }
+}

@@ -1,0 +1,36 @@
+// `npm start`: a virtual node whose pods live whole lives, and a status manager that keeps the apiserver's copy of each true.
+import { runDemo } from './demo.ts';
+import { help, usage } from './help.ts';
+import { parseOptions, UsageError } from './options.ts';
+import { openScreen } from './screen.ts';
+import { describeError } from './verdict.ts';
+
+const ending = new AbortController();
+const hurrying = new AbortController();
+
+function interrupt(): void {
+  if (ending.signal.aborted) hurrying.abort();
+  else ending.abort();
+}
+
+async function main(argv: readonly string[]): Promise<number> {
+  try {
+    const options = parseOptions(argv);
+    if (options === 'help') {
+      console.log(help);
+      return 0;
+    }
+    for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, interrupt);
+    // whoever read the output has gone: what was begun is still cleaned up
+    process.stdout.on('error', interrupt);
+    const ok = await runDemo(options, openScreen(process.stdout), { ending: ending.signal, hurrying: hurrying.signal });
+    return ok ? 0 : 1;
+  } catch (error) {
+    console.error(describeError(error));
+    if (!(error instanceof UsageError)) return 1;
+    console.error(`${usage}\nnpm start -- --help says more.`);
+    return 2;
+  }
+}
+
+process.exitCode = await main(process.argv.slice(2));

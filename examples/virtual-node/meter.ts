@@ -1,0 +1,67 @@
+import { createHistogram } from 'node:perf_hooks';
+import type { StatusManager, SyncErrorEvent } from '../../src/index.ts';
+
+interface Unsynced {
+  version: number;
+  /** Versions not on the apiserver yet, oldest first. */
+  readonly waiting: { readonly version: number; readonly at: number }[];
+}
+
+/** Measures from the manager's events alone: how many versions were set, and how long each took from set to `synced`. */
+export class Meter {
+  versions = 0;
+  syncErrors = 0;
+  illegalTransitions = 0;
+  lastError: SyncErrorEvent | undefined;
+  /** In microseconds. */
+  readonly #delays = createHistogram();
+  readonly #pods = new Map<string, Unsynced>();
+  #lastVersionAt = performance.now();
+
+  watch(manager: StatusManager): void {
+    // each version stored is told by exactly one of these two events
+    manager.on('podUpdated', ({ pod }) => this.#set(pod.metadata?.uid ?? ''));
+    manager.on('podRemoved', ({ pod }) => this.#set(pod.metadata?.uid ?? ''));
+    manager.on('synced', ({ podUID, version }) => this.#synced(podUID, version));
+    manager.on('illegalTransition', () => this.illegalTransitions++);
+    manager.on('syncError', (event) => {
+      this.syncErrors++;
+      this.lastError = event;
+    });
+  }
+
+  /** The pod is gone; nothing of it is kept. */
+  forget(podUID: string): void {
+    this.#pods.delete(podUID);
+  }
+
+  /** Milliseconds within which `percent` of the versions were on the apiserver; undefined before the first. */
+  delayMs(percent: number): number | undefined {
+    return this.#delays.count === 0 ? undefined : this.#delays.percentile(percent) / 1000;
+  }
+
+  /** How long nothing has been set. */
+  get quietMs(): number {
+    return performance.now() - this.#lastVersionAt;
+  }
+
+  #set(podUID: string): void {
+    this.versions++;
+    this.#lastVersionAt = performance.now();
+    const pod = this.#pods.get(podUID) ?? { version: 0, waiting: [] };
+    this.#pods.set(podUID, pod);
+    pod.version++;
+    pod.waiting.push({ version: pod.version, at: performance.now() });
+  }
+
+  /** A newer version on the apiserver takes the older ones along. */
+  #synced(podUID: string, version: number): void {
+    const pod = this.#pods.get(podUID);
+    if (pod === undefined) return;
+    const now = performance.now();
+    for (let next = pod.waiting[0]; next !== undefined && next.version <= version; next = pod.waiting[0]) {
+      this.#delays.record(Math.max(1, Math.round((now - next.at) * 1000)));
+      pod.waiting.shift();
+    }
+  }
+}

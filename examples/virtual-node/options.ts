@@ -1,0 +1,79 @@
+import { parseArgs } from 'node:util';
+
+export type ServerChoice =
+  | { readonly kind: 'in-memory' }
+  | { readonly kind: 'control-plane' }
+  | { readonly kind: 'kubeconfig'; readonly file: string; readonly context: string | undefined };
+
+export interface DemoOptions {
+  readonly pods: number;
+  readonly seconds: number;
+  readonly seed: number;
+  readonly server: ServerChoice;
+  /** Undefined: one of the run's own. */
+  readonly namespace: string | undefined;
+}
+
+/** What was asked for cannot be done as it was written: the message says which rule it breaks. */
+export class UsageError extends Error {}
+
+const config = {
+  pods: { type: 'string', default: '200' },
+  seconds: { type: 'string', default: '15' },
+  seed: { type: 'string' },
+  kubeconfig: { type: 'string' },
+  context: { type: 'string' },
+  namespace: { type: 'string' },
+  'control-plane': { type: 'boolean', default: false },
+  help: { type: 'boolean', short: 'h', default: false },
+} as const;
+
+/** The options of a command line, or 'help'. Throws a {@link UsageError}. `random` picks the seed where none is given. */
+export function parseOptions(argv: readonly string[], random: () => number = Math.random): DemoOptions | 'help' {
+  const values = read(argv);
+  if (values.help) return 'help';
+  return {
+    pods: integer('--pods', values.pods, 1, 5000),
+    seconds: seconds(values.seconds),
+    seed: values.seed === undefined ? Math.floor(random() * 1_000_000) : integer('--seed', values.seed, 0, 2 ** 32 - 1),
+    server: serverOf(values),
+    namespace: values.namespace === undefined ? undefined : namespaceName(values.namespace),
+  };
+}
+
+function read(argv: readonly string[]) {
+  try {
+    return parseArgs({ args: [...argv], options: config, strict: true, allowPositionals: false }).values;
+  } catch (error) {
+    // "Unknown option '--x'. To specify a positional argument starting with ...": the first sentence is the one that helps
+    const message = error instanceof Error ? error.message : String(error);
+    throw new UsageError(message.split(/\. |\n/)[0]?.replace(/\.$/, '') ?? message);
+  }
+}
+
+function serverOf(values: ReturnType<typeof read>): ServerChoice {
+  const { kubeconfig: file, context } = values;
+  if (file !== undefined && values['control-plane']) throw new UsageError('--kubeconfig and --control-plane exclude each other');
+  if (context !== undefined && file === undefined) throw new UsageError('--context needs --kubeconfig FILE');
+  if (file === '') throw new UsageError('--kubeconfig must be the name of a file, got ""');
+  if (file !== undefined) return { kind: 'kubeconfig', file, context };
+  return { kind: values['control-plane'] ? 'control-plane' : 'in-memory' };
+}
+
+function integer(option: string, text: string, min: number, max: number): number {
+  const value = Number(text);
+  if (/^\d+$/.test(text) && value >= min && value <= max) return value;
+  throw new UsageError(`${option} must be an integer from ${min} to ${max}, got ${JSON.stringify(text)}`);
+}
+
+function seconds(text: string): number {
+  const value = Number(text);
+  if (/^\d+(\.\d+)?$/.test(text) && value >= 1 && value <= 86_400) return value;
+  throw new UsageError(`--seconds must be a number from 1 to 86400, got ${JSON.stringify(text)}`);
+}
+
+function namespaceName(text: string): string {
+  if (/^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/.test(text)) return text;
+  const rule = "lower case letters, digits and '-', at most 63, with a letter or digit at both ends";
+  throw new UsageError(`--namespace must be ${rule}, got ${JSON.stringify(text)}`);
+}

@@ -1,0 +1,61 @@
+import type { WirePod } from '../../src/index.ts';
+import type { Random } from './random.ts';
+
+/** How a pod of the demo behaves. Its label says so, as everything the virtual runtime knows of a pod is in the pod itself. */
+export type PodKind = 'web' | 'flapping' | 'crashing' | 'job';
+
+export const runLabel = 'virtual-node.example/run';
+export const kindLabel = 'virtual-node.example/kind';
+export const seedAnnotation = 'virtual-node.example/seed';
+/** Written by the foreign controller; some pods have it as a readiness gate. */
+export const inspectedCondition = 'virtual-node.example/Inspected';
+
+type PodSpec = NonNullable<WirePod['spec']>;
+type Container = PodSpec['containers'][number];
+
+export interface PodTemplate {
+  readonly name: string;
+  readonly kind: PodKind;
+  readonly runID: string;
+  readonly nodeName: string;
+  readonly random: Random;
+}
+
+export function pickKind(random: Random): PodKind {
+  const dice = random.next();
+  if (dice < 0.5) return 'web';
+  if (dice < 0.7) return 'flapping';
+  return dice < 0.85 ? 'crashing' : 'job';
+}
+
+/** A pod bound to the virtual node: no scheduler, kubelet or Node object takes part. */
+export function podTemplate({ name, kind, runID, nodeName, random }: PodTemplate): WirePod {
+  const spec: PodSpec = {
+    nodeName,
+    restartPolicy: kind === 'job' ? (random.chance(0.5) ? 'OnFailure' : 'Never') : 'Always',
+    terminationGracePeriodSeconds: 2,
+    automountServiceAccountToken: false,
+    tolerations: [{ operator: 'Exists' }],
+    containers: [container('app'), ...(kind === 'web' && random.chance(0.2) ? [container('logs')] : [])],
+  };
+  const initContainers = [
+    ...(random.chance(0.4) ? [container('prepare')] : []),
+    ...(kind === 'web' && random.chance(0.25) ? [{ ...container('proxy'), restartPolicy: 'Always' }] : []),
+  ];
+  if (initContainers.length > 0) spec.initContainers = initContainers;
+  if (kind === 'web' && random.chance(0.25)) spec.readinessGates = [{ conditionType: inspectedCondition }];
+  return {
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata: {
+      name,
+      labels: { [runLabel]: runID, [kindLabel]: kind },
+      annotations: { [seedAnnotation]: String(random.seed()) },
+    },
+    spec,
+  };
+}
+
+function container(name: string): Container {
+  return { name, image: `registry.example/${name}:1` };
+}

@@ -1,0 +1,63 @@
+import { styleText } from 'node:util';
+import { createLogUpdate } from 'log-update';
+import { type Paint, renderLine, renderView } from './render.ts';
+import type { Snapshot } from './snapshot.ts';
+
+/** Where a run shows itself. */
+export interface Screen {
+  readonly paint: Paint;
+  /** Shows the snapshots that `take` makes, until `end`. */
+  begin(take: () => Snapshot): void;
+  end(): void;
+  /** A line that stays. */
+  print(line: string): void;
+}
+
+/** A live view on a terminal, otherwise a line a second. */
+export function openScreen(stream: NodeJS.WriteStream): Screen {
+  // styleText knows NO_COLOR, FORCE_COLOR and streams that are no terminal
+  const paint: Paint = (style, text) => (text === '' ? '' : styleText(style, text, { stream }));
+  const print = (line: string): void => {
+    stream.write(`${line}\n`);
+  };
+  return stream.isTTY ? liveScreen(stream, paint, print) : plainScreen(paint, print);
+}
+
+function liveScreen(stream: NodeJS.WriteStream, paint: Paint, print: (line: string) => void): Screen {
+  // log-update hides the cursor, and puts it back at `done` and at the end of the process
+  const log = createLogUpdate(stream);
+  const timers = repeater(100);
+  return {
+    paint,
+    print,
+    // one column stays free, so that no terminal wraps a full line
+    begin: (take) => timers.begin(() => log(renderView(take(), Math.max(1, stream.columns - 1), paint))),
+    end: () => {
+      timers.end();
+      log.done();
+    },
+  };
+}
+
+function plainScreen(paint: Paint, print: (line: string) => void): Screen {
+  const timers = repeater(1000);
+  return { paint, print, begin: (take) => timers.begin(() => print(renderLine(take()))), end: () => timers.end() };
+}
+
+function repeater(periodMs: number): { begin(callback: () => void): void; end(): void } {
+  let timer: NodeJS.Timeout | undefined;
+  let show = (): void => {};
+  return {
+    begin: (callback) => {
+      show = callback;
+      timer = setInterval(callback, periodMs);
+    },
+    end: () => {
+      if (timer === undefined) return;
+      clearInterval(timer);
+      timer = undefined;
+      // the last state is the one that stays on the screen
+      show();
+    },
+  };
+}

@@ -1,0 +1,32 @@
+/** Everything the view shows, at one moment. */
+export interface Snapshot {
+  readonly server: string;
+  readonly seed: number;
+  /** `settling`: nothing new happens any more, and what is under way comes to its end. */
+  readonly stage: 'running' | 'settling' | 'done';
+  readonly elapsedMs: number;
+  readonly totalMs: number;
+  /** By the phase the apiserver shows. */
+  readonly podsByPhase: Readonly<Record<string, number>>;
+  readonly podsDeleting: number;
+  readonly created: number;
+  readonly recreated: number;
+  readonly deleted: number;
+  readonly crashes: number;
+  readonly readinessFlips: number;
+  /** Calls of the manager's setters, and the versions they made: most calls say nothing new. */
+  readonly calls: number;
+  readonly versions: number;
+  readonly requests: { readonly get: number; readonly patch: number; readonly delete: number };
+  readonly syncErrors: number;
+  readonly p50Ms: number | undefined;
+  readonly p99Ms: number | undefined;
+}
+
+export function totalRequests({ requests }: Snapshot): number {
+  return requests.get + requests.patch + requests.delete;
+}
+
+export function podsAlive({ podsByPhase }: Snapshot): number {
+  return Object.values(podsByPhase).reduce((sum, count) => sum + count, 0);
+}

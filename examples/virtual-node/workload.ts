@@ -1,0 +1,103 @@
+import { type AdminClient, type Answer, refused } from './admin-client.ts';
+import { pause } from './pause.ts';
+import { pickKind, podTemplate } from './pod-template.ts';
+import { Random } from './random.ts';
+
+export interface WorkloadOptions {
+  readonly admin: AdminClient;
+  readonly namespace: string;
+  readonly nodeName: string;
+  readonly runID: string;
+  readonly pods: number;
+  readonly seconds: number;
+  readonly seed: number;
+}
+
+export interface PodRef {
+  readonly name: string;
+  readonly uid: string;
+}
+
+/**
+ * The controllers that own the pods, one for each: create, let live, delete, and again, sometimes under the same name
+ * (as a StatefulSet does, as soon as it is free) and sometimes with force.
+ */
+export class Workload {
+  created = 0;
+  recreated = 0;
+  forced = 0;
+  failures = 0;
+  lastFailure = '';
+  /** Pods that were created and not deleted yet, by uid. */
+  readonly alive = new Map<string, PodRef>();
+  readonly #options: WorkloadOptions;
+
+  constructor(options: WorkloadOptions) {
+    this.#options = options;
+  }
+
+  /** Resolves when the signal has aborted and no request is under way. */
+  async run(signal: AbortSignal): Promise<void> {
+    await Promise.all(Array.from({ length: this.#options.pods }, (_, slot) => this.#own(slot, signal)));
+  }
+
+  async #own(slot: number, signal: AbortSignal): Promise<void> {
+    const { pods, seconds, seed } = this.#options;
+    const random = new Random(seed, slot);
+    const rampMs = Math.min(3000, seconds * 250);
+    let name: string | undefined;
+    if (!(await pause((slot / pods) * rampMs, signal))) return;
+    for (let life = 0; ; life++) {
+      const kind = pickKind(random);
+      if (name !== undefined) this.recreated++;
+      name ??= `${kind}-${slot}-${life}`;
+      const pod = await this.#create(name, kind, random, signal);
+      if (pod === undefined) return;
+      if (!(await pause(random.between(0.25, 1.6) * seconds * 1000, signal))) return;
+      await this.#delete(pod, random.chance(0.15));
+      if (!random.chance(0.4)) name = undefined;
+    }
+  }
+
+  /** Tries until it is done: the name may still be taken, and a new namespace has no service account for a moment. */
+  async #create(
+    name: string,
+    kind: ReturnType<typeof pickKind>,
+    random: Random,
+    signal: AbortSignal,
+  ): Promise<PodRef | undefined> {
+    const { admin, namespace, nodeName, runID } = this.#options;
+    const template = podTemplate({ name, kind, runID, nodeName, random });
+    for (;;) {
+      const answer = await this.#try(`Creating pod ${name}`, [201, 409], () => admin.createPod(namespace, template));
+      if (answer?.status === 201) {
+        const ref = { name, uid: answer.body.metadata?.uid ?? '' };
+        this.created++;
+        this.alive.set(ref.uid, ref);
+        return ref;
+      }
+      if (!(await pause(answer?.status === 409 ? 100 : 500, signal))) return undefined;
+    }
+  }
+
+  async #delete({ name, uid }: PodRef, force: boolean): Promise<void> {
+    const { admin, namespace } = this.#options;
+    this.alive.delete(uid);
+    if (force) this.forced++;
+    await this.#try(`Deleting pod ${name}`, [200, 202, 404, 409], () =>
+      admin.deletePod(namespace, name, uid, force ? 0 : undefined),
+    );
+  }
+
+  async #try(what: string, expected: readonly number[], send: () => Promise<Answer>): Promise<Answer | undefined> {
+    try {
+      const answer = await send();
+      if (expected.includes(answer.status)) return answer;
+      throw refused(what, answer);
+    } catch (error) {
+      this.failures++;
+      this.lastFailure = error instanceof Error ? error.message : String(error);
+      return undefined;
+    }
+  }
+}
