@@ -3,8 +3,22 @@ export type { ApiStatus, StatusCause, StatusDetails } from './testing/api-status
 export { StoreError } from './testing/api-status.ts';
 export type { Fault, FaultHandle, FaultRule } from './testing/apiserver/faults.ts';
 export type { LoggedRequest } from './testing/apiserver/request-log.ts';
-export type { ApiVerb } from './testing/apiserver/route.ts';
+export type { ApiVerb, Subresource } from './testing/apiserver/route.ts';
 export type { WatchEnd } from './testing/apiserver/watches.ts';
+export type { PodOverrides } from './testing/builders.ts';
+export {
+  buildCondition,
+  buildContainerStatus,
+  buildMirrorPodOf,
+  buildPod,
+  buildReadyCondition,
+  buildRunningState,
+  buildRunningStatus,
+  buildStaticPod,
+  buildTerminatedState,
+  buildTerminatedStatus,
+  buildWaitingState,
+} from './testing/builders.ts';
 export type { FakeClockOptions } from './testing/fake-clock.ts';
 export { FakeClock, settle } from './testing/fake-clock.ts';
 export type { FakeFailure, FakePodClientOptions, PodAction, PodVerb } from './testing/fake-pod-client.ts';
