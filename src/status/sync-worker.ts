@@ -159,8 +159,11 @@ export class SyncWorker {
 
   /** The pod may have a version the apiserver has not. */
   #hint(podUID: string): void {
-    const entry = this.#options.podStatuses.get(podUID);
-    if (entry === undefined || this.#records.acknowledgedVersion(podUID) >= entry.version) return;
+    const { podStatuses, agent } = this.#options;
+    const entry = podStatuses.get(podUID);
+    // a static pod without a mirror pod has nowhere to go: the batch finds it once it has one
+    if (entry === undefined || agent.target(podUID) === undefined) return;
+    if (this.#records.acknowledgedVersion(podUID) >= entry.version) return;
     const state = this.#records.state(podUID);
     if (state?.inFlight || state?.mayTry(entry.version) === false) return;
     state?.endWait();
