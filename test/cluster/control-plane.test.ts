@@ -141,7 +141,7 @@ describe('npm run control-plane', () => {
   const cli = fileURLToPath(new URL('../support/control-plane/cli.ts', import.meta.url));
 
   it.each(['SIGINT', 'SIGTERM'] as const)('serves until %s, and leaves nothing behind', async (signal) => {
-    const child = spawn(process.execPath, [cli], { stdio: ['ignore', 'pipe', 'inherit'] });
+    const child = spawn(process.execPath, [cli], { stdio: ['ignore', 'pipe', 'ignore'] });
     const [line] = await once(createInterface(child.stdout), 'line');
     const kubeconfig = String(line).replace('export KUBECONFIG=', '');
     const kubeConfig = new KubeConfig();
@@ -157,7 +157,7 @@ describe('npm run control-plane', () => {
     const dataDir = await tempDir();
     const file = join(dataDir, 'kubeconfig');
     const child = spawn(process.execPath, [cli, '--data-dir', dataDir, '--kubeconfig', file], {
-      stdio: ['ignore', 'pipe', 'inherit'],
+      stdio: ['ignore', 'pipe', 'ignore'],
     });
     await once(child.stdout, 'data');
     const kubeConfig = new KubeConfig();
