@@ -102,6 +102,18 @@ describe('createStrategicMergePatch', () => {
   });
 });
 
+describe('a list in which a key repeats', () => {
+  it('says what the second element lacks, as it is merged into the first', () => {
+    const first = { type: 'A', status: 'True', lastTransitionTime: '2000-01-01T00:00:00Z' };
+    const old: JsonObject = { status: { conditions: [first] } };
+    const next: JsonObject = { status: { conditions: [{ type: 'A', status: 'False', reason: '' }, first] } };
+    const patch = createStrategicMergePatch(old, next, podSchema);
+    const second = { type: 'A', status: 'False', lastProbeTime: null, lastTransitionTime: null };
+    expect(patch).toEqual({ status: { conditions: [second], '$setElementOrder/conditions': [{ type: 'A' }, { type: 'A' }] } });
+    expect(applyPodPatch(old, patch)).toEqual({ status: { conditions: [{ type: 'A', status: 'False' }] } });
+  });
+});
+
 describe('applyPodPatch', () => {
   it('leaves the conditions of other writers as they are, in their place', () => {
     const patch = createStrategicMergePatch(withTypes('A', 'C'), withTypes('A', 'D', 'C'), podSchema);
@@ -162,6 +174,17 @@ describe('applyPodPatch', () => {
     });
   });
 
+  it('replaces a list without merge key by the list of the patch, less its nulls', () => {
+    const pod: JsonObject = { status: { containerStatuses: [{ name: 'a', ready: true }, { name: 'b' }] } };
+    const patch = { status: { containerStatuses: [{ name: 'a', state: { running: { startedAt: null } } }] } };
+    expect(applyPodPatch(pod, patch)).toEqual({ status: { containerStatuses: [{ name: 'a', state: { running: {} } }] } });
+  });
+
+  it('takes an empty list of the pod for none', () => {
+    const patch = { status: { conditions: [{ type: 'A' }, { type: 'B', $patch: 'drop' }] } };
+    expect(applyPodPatch({ status: { conditions: [] } }, patch)).toEqual({ status: { conditions: [{ type: 'A' }] } });
+  });
+
   it('keeps the members that $retainKeys names and no others', () => {
     const pod: JsonObject = { spec: { volumes: [{ name: 'v', emptyDir: { medium: 'Memory' } }] } };
     const patch = { spec: { volumes: [{ name: 'v', hostPath: { path: '/x' }, $retainKeys: ['name', 'hostPath'] }] } };
@@ -203,6 +226,11 @@ describe('applyPodPatch', () => {
       /\$setElementOrder\/conditions, in the same order/,
     ],
     ['an order that is no list', { '$setElementOrder/conditions': 'A' }, /\$setElementOrder\/conditions.*a list/],
+    [
+      'an order where there is nothing to order',
+      { podIPs: [], '$setElementOrder/podIPs': [{ ip: '10.0.0.1' }] },
+      /podIPs.*elements to order/,
+    ],
     ['an order of no field', { '$setElementOrder-conditions': [] }, /\$setElementOrder\/<field>/],
     ['an unknown directive of an object', { $patch: 'drop' }, /\$patch.*'replace' or 'delete'/],
     ['an unknown directive of an element', { conditions: [{ type: 'A', $patch: 'drop' }] }, /\$patch in conditions/],
