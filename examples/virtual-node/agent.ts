@@ -49,10 +49,10 @@ export class Agent {
   }
 
   podUpdated(pod: WirePod, old: WirePod): void {
-    if (pod.metadata?.deletionTimestamp !== undefined) return this.#stop(pod);
     // a readiness gate may have changed
-    if (JSON.stringify(foreignConditions(pod)) === JSON.stringify(foreignConditions(old))) return;
-    this.#setPodStatus(pod.metadata?.uid ?? '');
+    const conditionsChanged = JSON.stringify(foreignConditions(pod)) !== JSON.stringify(foreignConditions(old));
+    if (pod.metadata?.deletionTimestamp !== undefined) this.#stop(pod);
+    else if (conditionsChanged) this.#setPodStatus(pod.metadata?.uid ?? '');
   }
 
   podDeleted(pod: WirePod): void {

@@ -46,8 +46,8 @@ function read(argv: readonly string[]) {
     return parseArgs({ args: [...argv], options: config, strict: true, allowPositionals: false }).values;
   } catch (error) {
     // "Unknown option '--x'. To specify a positional argument starting with ...": the first sentence is the one that helps
-    const message = error instanceof Error ? error.message : String(error);
-    throw new UsageError(message.split(/\. |\n/)[0]?.replace(/\.$/, '') ?? message);
+    const [sentence = ''] = String(error instanceof Error ? error.message : error).split(/\. |\.?\n/);
+    throw new UsageError(sentence.replace(/ is ambiguous$/, " is missing, or starts with '-': write it as --OPTION=VALUE"));
   }
 }
 

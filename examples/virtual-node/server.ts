@@ -53,7 +53,9 @@ async function load(file: string, context: string | undefined): Promise<KubeConf
     await readFile(file);
     kubeConfig.loadFromFile(file);
   } catch (error) {
-    throw new UsageError(`--kubeconfig must be a kubeconfig that can be read: ${error instanceof Error ? error.message : error}`);
+    // the first line alone: a YAML error goes on with a piece of the file, which may hold a token
+    const why = String(error instanceof Error ? error.message : error).split('\n')[0];
+    throw new UsageError(`--kubeconfig must be a kubeconfig that can be read: ${why}`);
   }
   const names = kubeConfig.getContexts().map(({ name }) => name);
   if (context !== undefined && !names.includes(context)) {

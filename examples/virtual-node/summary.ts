@@ -19,6 +19,8 @@ export interface SummaryFacts {
 }
 
 const shownAtMost = 20;
+/** Refusals that belong to the life of pods: the manager knows what to do. */
+const meanings: Readonly<Record<string, string>> = { 404: 'the pod was gone', 409: 'somebody else wrote first' };
 
 /** What a run came to, line by line, and whether all is well. */
 export function summarize(facts: SummaryFacts, paint: Paint): { readonly lines: string[]; readonly ok: boolean } {
@@ -26,7 +28,9 @@ export function summarize(facts: SummaryFacts, paint: Paint): { readonly lines: 
   const { requests } = snapshot;
   const mismatches = countMismatches(serverCounts);
   const ok = differences.length === 0 && problems.length === 0 && mismatches.length === 0;
-  const answers = [...refusals].map(([what, count]) => `${count} × ${what}`).join(', ');
+  const answers = [...refusals].map(
+    ([what, count]) => `${count} × ${what}${meanings[what] === undefined ? '' : ` (${meanings[what]})`}`,
+  );
   const row = (label: string, text: string): string => `${paint('dim', label.padEnd(13))}${text}`;
   const lines = [
     paint('bold', 'Summary'),
@@ -37,7 +41,7 @@ export function summarize(facts: SummaryFacts, paint: Paint): { readonly lines: 
     row('lives', `${snapshot.crashes} crashes, ${snapshot.readinessFlips} readiness results`),
     row('statuses', `${snapshot.calls} set, ${snapshot.versions} changes`),
     row('requests', `${totalRequests(snapshot)} = patch ${requests.patch} + get ${requests.get} + delete ${requests.delete}`),
-    row('', `${requestsAChange(snapshot)} a change${answers === '' ? '' : `; answered with a refusal: ${answers}`}`),
+    row('', `${requestsAChange(snapshot)} a change${answers.length === 0 ? '' : `; refused ${answers.join(', ')}`}`),
     ...(serverCounts === undefined ? [] : [row('', mismatches[0] ?? 'the server counted the same')]),
     row('delay', `p50 ${ms(snapshot.p50Ms)}, p99 ${ms(snapshot.p99Ms)}, from set to synced`),
     row('others', `${facts.foreignWrites} foreign conditions written, ${facts.foreignChecked} checked on the pods that are left`),

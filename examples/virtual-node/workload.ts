@@ -44,7 +44,7 @@ export class Workload {
   async #own(slot: number, signal: AbortSignal): Promise<void> {
     const { pods, seconds, seed } = this.#options;
     const random = new Random(seed, slot);
-    const rampMs = Math.min(3000, seconds * 250);
+    const rampMs = Math.min(10_000, seconds * 333);
     let name: string | undefined;
     if (!(await pause((slot / pods) * rampMs, signal))) return;
     for (let life = 0; ; life++) {

@@ -32,6 +32,8 @@ export class PodSyncState {
   /** Grows when the pod's entry is dropped: what was in flight then speaks of another life of the pod. */
   life = 0;
   lifeInFlight = 0;
+  /** The version that the sync in flight, or the last one, has dealt with. */
+  attempted = 0;
   wait: Wait | undefined;
   /** Failures in a row. */
   failures = 0;

@@ -52,6 +52,7 @@ export class StatusSync {
       onOpen: () => this.worker.pump(),
     });
     this.records = new SyncRecords({
+      podStatuses,
       agent,
       copies,
       gate: this.#gate,

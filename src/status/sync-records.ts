@@ -3,6 +3,7 @@ import type { Clock } from '../concurrency/clock.ts';
 import { backoffMs } from '../concurrency/retry.ts';
 import type { AgentView } from './agent-view.ts';
 import type { ApiCopies } from './api-copies.ts';
+import type { PodStatuses } from './pod-statuses.ts';
 import { PodSyncState } from './pod-sync-state.ts';
 import type { RequestFailure, RequestGate } from './request-gate.ts';
 import type { Acknowledged, SyncOutcome } from './sync-pod.ts';
@@ -12,6 +13,7 @@ const backoff = { baseMs: 1000, capMs: 60_000 } as const;
 const serverFailures: ReadonlySet<ErrorClass> = new Set(['unavailable', 'timeout', 'broken-answer']);
 
 export interface SyncRecordsOptions {
+  readonly podStatuses: PodStatuses;
   readonly agent: AgentView;
   readonly copies: ApiCopies;
   readonly gate: RequestGate;
@@ -89,6 +91,7 @@ export class SyncRecords {
     const state = this.ensureState(podUID);
     if (state.life !== state.lifeInFlight) return;
     const { copy, entry, patched } = acknowledged;
+    state.attempted = entry.version;
     this.#apiStatusVersions.set(copy.uid || podUID, entry.version);
     if (patched) {
       this.#options.copies.record(copy);
@@ -104,16 +107,21 @@ export class SyncRecords {
     state.inFlight = true;
     state.lifeInFlight = state.life;
     state.again = false;
+    state.attempted = 0;
     return state;
   }
 
-  /** Draws the consequences of a sync that has settled. */
-  finish(podUID: string, outcome: SyncOutcome): void {
+  /** Draws the consequences of a sync that has settled. True when a look at the pod is due at once: it changed meanwhile. */
+  finish(podUID: string, outcome: SyncOutcome): boolean {
     const state = this.ensureState(podUID);
     state.inFlight = false;
-    if (state.life === state.lifeInFlight) this.#apply(podUID, state, outcome);
+    const sameLife = state.life === state.lifeInFlight;
+    if (sameLife) this.#apply(podUID, state, outcome);
+    if ('version' in outcome) state.attempted = outcome.version;
+    const version = this.#options.podStatuses.get(podUID)?.version ?? 0;
     this.tidy(podUID);
     this.#options.events.changed(podUID);
+    return !sameLife || version > state.attempted;
   }
 
   /** The pod's entry was dropped: nothing is kept of it but the mark that a request is still in flight. */

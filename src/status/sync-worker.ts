@@ -214,9 +214,9 @@ export class SyncWorker {
     this.#inFlight--;
     const again = this.#records.state(podUID)?.again === true;
     this.#options.gate.putBack(admission);
-    this.#records.finish(podUID, outcome);
+    const changed = this.#records.finish(podUID, outcome);
     if (again) this.#addReady(podUID);
-    else this.#hint(podUID);
+    else if (changed) this.#hint(podUID);
     this.pump();
     if (this.#inFlight === 0) this.#whenIdle?.();
   }

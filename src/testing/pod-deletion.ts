@@ -32,7 +32,7 @@ function firstGracePeriod(pod: JsonObject, requested: number | undefined): numbe
   const spec = objectAt(pod, 'spec');
   const phase = textAt(objectAt(pod, 'status'), 'phase');
   if (textAt(spec, 'nodeName') === '' || phase === 'Failed' || phase === 'Succeeded') return 0;
-  const period = requested ?? numberAt(spec, 'terminationGracePeriodSeconds') ?? 0;
+  const period = requested ?? numberAt(spec, 'terminationGracePeriodSeconds') ?? 30;
   return period < 0 ? 1 : period;
 }
 

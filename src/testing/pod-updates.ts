@@ -40,7 +40,8 @@ function metadataCauses(metadata: JsonObject, old: JsonObject, rules: UpdateRule
 /** A write of the pod itself: the status is the stored one; a changed spec is a new generation. */
 export function updatedPod(given: JsonObject, old: JsonObject, rules: UpdateRules): PodUpdate {
   const oldMetadata = objectAt(old, 'metadata');
-  const oldSpec = objectAt(old, 'spec');
+  const stored = objectAt(old, 'spec');
+  const oldSpec = rules.fillIns ? withSpecDefaults(stored) : stored;
   const metadata = withServerMetadata(objectAt(given, 'metadata'), oldMetadata, rules);
   const spec = rules.fillIns ? withSpecDefaults(objectAt(given, 'spec')) : objectAt(given, 'spec');
   const causes = metadataCauses(metadata, oldMetadata, rules);
@@ -49,7 +50,12 @@ export function updatedPod(given: JsonObject, old: JsonObject, rules: UpdateRule
     const generation = numberAt(oldMetadata, 'generation');
     if (generation !== undefined) metadata.generation = generation + 1;
   }
-  return { pod: { ...old, metadata, spec }, causes };
+  return { pod: { ...old, metadata, spec: keptIfEqual(spec, oldSpec, stored) }, causes };
+}
+
+/** A pod put behind the API lacks what the server fills in: filling it in alone is no change. */
+function keptIfEqual(next: JsonObject, filledIn: JsonObject, stored: JsonObject): JsonObject {
+  return equalJson(next, filledIn) ? stored : next;
 }
 
 /** A write of the status subresource: spec and owners are the stored ones; labels, annotations and finalizers may change. */
@@ -58,11 +64,12 @@ export function updatedStatus(given: JsonObject, old: JsonObject, rules: UpdateR
   const { ownerReferences: _ignored, deletionTimestamp: _too, ...writable } = objectAt(given, 'metadata');
   const metadata = withServerMetadata(writable, oldMetadata, rules);
   if (oldMetadata.ownerReferences !== undefined) metadata.ownerReferences = oldMetadata.ownerReferences;
-  const oldStatus = objectAt(old, 'status');
+  const stored = objectAt(old, 'status');
+  const oldStatus = rules.fillIns ? withStatusFillIns(stored, stored) : stored;
   const status = rules.fillIns ? withStatusFillIns(objectAt(given, 'status'), oldStatus) : objectAt(given, 'status');
   const causes = metadataCauses(metadata, oldMetadata, rules);
   if (rules.validate) causes.push(...validateStatusUpdate(status, oldStatus, objectAt(old, 'spec')));
-  return { pod: { ...old, metadata, status }, causes };
+  return { pod: { ...old, metadata, status: keptIfEqual(status, oldStatus, stored) }, causes };
 }
 
 /** The pod on its node, with the condition that says so; the nomination has done its work. */
