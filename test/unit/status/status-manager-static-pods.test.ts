@@ -1,0 +1,129 @@
+import { describe, expect, it } from 'vitest';
+import type { WirePod } from '../../../src/api/wire.ts';
+import { asUpstream, deleting, Harness, randomStatus, testPod } from './harness.ts';
+
+const staticPod = testPod({ metadata: { annotations: { 'kubernetes.io/config.source': 'file' } } });
+const mirrorPod = (uid = 'mirror-12345678', metadata = {}): WirePod =>
+  testPod({
+    metadata: {
+      uid,
+      annotations: { 'kubernetes.io/config.source': 'api', 'kubernetes.io/config.mirror': 'mirror' },
+      ...metadata,
+    },
+  });
+
+function withStaticPod(options = {}): Harness {
+  const h = new Harness(options);
+  h.podManager.addPod(staticPod);
+  h.client.store.put(mirrorPod());
+  return h;
+}
+
+describe('StatusManager and a static pod', () => {
+  it('answers with the status as it was set [T-SM-027]', async () => {
+    const h = withStaticPod(asUpstream);
+    await h.set(staticPod, { message: 'm', startTime: '1999-01-01T00:00:00.9Z' });
+    expect(h.manager.getPodStatus('12345678')).toEqual({ message: 'm', startTime: new Date('1999-01-01T00:00:00Z') });
+  });
+
+  it('sends nothing while no mirror pod is known [T-SM-028]', async () => {
+    const h = withStaticPod(asUpstream);
+    expect(await h.set(staticPod, randomStatus())).toEqual([]);
+    expect(await h.batch()).toEqual([]);
+    expect(h.manager.explain('12345678').phase).toBe('no-mirror-pod');
+  });
+
+  it('answers for the mirror pod’s uid too [T-SM-029]', async () => {
+    const h = withStaticPod(asUpstream);
+    await h.set(staticPod, randomStatus());
+    h.podManager.addPod(mirrorPod());
+    expect(h.manager.getPodStatus('mirror-12345678')).toBe(h.manager.getPodStatus('12345678'));
+    expect(h.manager.getPodStatus('mirror-12345678')?.message).toBeDefined();
+    expect(h.manager.explain('mirror-12345678').podUID).toBe('12345678');
+  });
+
+  it.each([
+    ['upstream’s way', asUpstream, true, ['get', 'patch']],
+    ['without a copy', {}, false, ['get', 'patch']],
+    ['with a copy', {}, true, ['patch']],
+  ] as const)('brings the status to the mirror pod at the next batch, %s [T-SM-030]', async (_how, options, observed, calls) => {
+    const h = withStaticPod(options);
+    await h.set(staticPod, { message: 'static' });
+    h.podManager.addPod(observed ? h.api(staticPod) : mirrorPod());
+    expect(await h.batch()).toEqual(calls);
+    expect(h.api(staticPod)).toMatchObject({ metadata: { uid: 'mirror-12345678' }, status: { message: 'static' } });
+    expect(h.manager.explain('12345678')).toMatchObject({ phase: 'in-sync', apiUID: 'mirror-12345678' });
+  });
+
+  it('sends nothing more while the mirror pod says the same [T-SM-031]', async () => {
+    const h = withStaticPod(asUpstream);
+    h.podManager.addPod(mirrorPod());
+    await h.set(staticPod, randomStatus());
+    h.observe(staticPod);
+    expect(await h.batch()).toEqual([]);
+    expect(await h.batch()).toEqual([]);
+  });
+
+  it.each([
+    ['upstream’s way', asUpstream, ['get']],
+    ['our way', {}, ['get']],
+  ] as const)('does not write to the old mirror pod when a new one is known, %s [T-SM-032]', async (_way, options, calls) => {
+    const h = withStaticPod(options);
+    h.podManager.addPod(mirrorPod());
+    await h.set(staticPod, randomStatus());
+    h.podManager.removePod(mirrorPod());
+    h.podManager.addPod(mirrorPod('new-mirror-pod'));
+    const before = h.api(staticPod);
+    expect(await h.batch()).toEqual(calls);
+    expect(h.api(staticPod)).toEqual(before);
+  });
+
+  it('sends a status again to a recreated mirror pod', async () => {
+    const h = withStaticPod();
+    h.podManager.addPod(h.api(staticPod));
+    await h.set(staticPod, { message: 'again' });
+    h.podManager.removePod(mirrorPod());
+    h.client.store.put(mirrorPod('mirror-2'));
+    h.podManager.addPod(h.api(staticPod));
+    expect(await h.batch()).toEqual(['patch']);
+    expect(h.apiStatus(staticPod).message).toBe('again');
+  });
+
+  it('is never deleted by way of its mirror pod [T-SM-074]', async () => {
+    const h = withStaticPod(asUpstream);
+    h.safety.reclaimed = true;
+    h.client.store.put(mirrorPod(undefined, deleting));
+    h.podManager.addPod(h.api(staticPod));
+    const pod = testPod({ metadata: { ...staticPod.metadata, ...deleting } });
+    h.podManager.addPod(pod);
+    expect(await h.set(pod, { phase: 'Failed' })).toEqual(['get', 'patch']);
+    h.manager.terminatePod(pod);
+    expect(await h.calls()).toEqual(['get']);
+    expect(h.apiStatus(pod).phase).toBe('Failed');
+    expect(await h.batch()).toEqual([]);
+  });
+
+  it('keeps its phase when it is terminated, and is no longer finished after its next status', async () => {
+    const h = withStaticPod();
+    const removed = h.record('podRemoved');
+    const updated = h.record('podUpdated');
+    h.manager.setPodStatus(staticPod, { phase: 'Running' });
+    h.manager.terminatePod(staticPod);
+    expect(h.manager.getPodStatus('12345678')?.phase).toBe('Running');
+    expect(removed).toHaveLength(1);
+    h.manager.setPodStatus(staticPod, { phase: 'Running', message: 'runs again' });
+    expect(removed).toHaveLength(1);
+    expect(updated).toHaveLength(2);
+  });
+
+  it('is not read again and again when its mirror pod comes and goes', async () => {
+    const h = withStaticPod();
+    await h.set(staticPod, randomStatus());
+    h.podManager.addPod(h.api(staticPod));
+    expect(await h.batch()).toEqual(['patch']);
+    h.podManager.removePod(mirrorPod());
+    expect(await h.batch()).toEqual([]);
+    h.observe(staticPod);
+    expect(await h.batch()).toEqual([]);
+  });
+});
