@@ -36,6 +36,7 @@ export class InMemoryApiServer {
   readonly #faults: Faults;
   readonly #log: RequestLog;
   readonly #token: string | undefined;
+  #stopped: Promise<void> | undefined;
 
   private constructor(server: Server, port: number, parts: HandlerParts) {
     this.#server = server;
@@ -71,7 +72,8 @@ export class InMemoryApiServer {
   kubeConfig(): KubeConfig {
     const config = new KubeConfig();
     config.loadFromOptions({
-      clusters: [{ name: 'in-memory', server: this.url, skipTLSVerify: false }],
+      // client-node takes plain HTTP only from who says that there is nothing to verify.
+      clusters: [{ name: 'in-memory', server: this.url, skipTLSVerify: true }],
       users: [{ name: 'admin', ...(this.#token === undefined ? {} : { token: this.#token }) }],
       contexts: [{ name: 'in-memory', cluster: 'in-memory', user: 'admin' }],
       currentContext: 'in-memory',
@@ -112,12 +114,12 @@ export class InMemoryApiServer {
   }
 
   /** Ends every connection, open watches and unanswered requests included. A second call waits for the same end. */
-  async stop(): Promise<void> {
-    if (!this.#server.listening) return;
-    const closed = new Promise<void>((resolve) => this.#server.once('close', resolve));
-    this.#server.close();
-    this.#server.closeAllConnections();
-    await closed;
+  stop(): Promise<void> {
+    this.#stopped ??= new Promise((resolve) => {
+      this.#server.close(() => resolve());
+      this.#server.closeAllConnections();
+    });
+    return this.#stopped;
   }
 
   [Symbol.asyncDispose](): Promise<void> {
