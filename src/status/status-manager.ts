@@ -5,6 +5,7 @@ import { SafeEmitter } from '../concurrency/safe-emitter.ts';
 import { StatusManagerError } from '../errors.ts';
 import { AgentView } from './agent-view.ts';
 import { ApiCopies } from './api-copies.ts';
+import { countTerminations } from './count-terminations.ts';
 import { explain, type PodExplanation } from './explain.ts';
 import { finishedStatus, isDueToFinish } from './finish-when-reclaimed.ts';
 import { normalizeStatus } from './normalize-status.ts';
@@ -233,6 +234,7 @@ export class StatusManager extends SafeEmitter<StatusManagerEvents> {
       this.notify('illegalTransition', { pod, podUID, reason: outcome.reason });
       return false;
     }
+    countTerminations(this.#options.metrics, outcome.previous, outcome.entry.status);
     this.#sync?.worker.podStatusChannel.trySend(podUID);
     this.#tell(pod, outcome.entry, outcome.isAdded);
     return true;
