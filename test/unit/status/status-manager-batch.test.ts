@@ -1,0 +1,164 @@
+import { describe, expect, it } from 'vitest';
+import type { WirePod } from '../../../src/api/wire.ts';
+import { silentLogger } from '../../../src/logger.ts';
+import { BasicPodManager } from '../../../src/pod/basic-pod-manager.ts';
+import { AgentView } from '../../../src/status/agent-view.ts';
+import { ApiCopies } from '../../../src/status/api-copies.ts';
+import { PodStatuses } from '../../../src/status/pod-statuses.ts';
+import { needsReconcile, orphanedVersions } from '../../../src/status/sync-batch.ts';
+import { asUpstream, Harness, numberedPod, randomStatus, testPod } from './harness.ts';
+
+const mirror = (uid: string): WirePod =>
+  testPod({ metadata: { uid, annotations: { 'kubernetes.io/config.mirror': 'x', 'kubernetes.io/config.source': 'api' } } });
+const staticPod = testPod({ metadata: { annotations: { 'kubernetes.io/config.source': 'file' } } });
+
+describe('orphanedVersions', () => {
+  function orphans(podManager: BasicPodManager, cachedUID?: string): string[] {
+    const podStatuses = new PodStatuses();
+    const copies = new ApiCopies();
+    if (cachedUID !== undefined) {
+      const rest = { at: 0, podIsFinished: false, finishedByManager: false, deletionSeenAt: undefined };
+      podStatuses.store(cachedUID, { status: {}, podName: 'foo', podNamespace: 'new', ...rest });
+    }
+    const safety = { podCouldHaveRunningContainers: () => false, podResourcesAreReclaimed: () => false };
+    const agent = new AgentView(podManager, safety, copies, silentLogger);
+    const apiStatusVersions = new Map([
+      ['12345678', 100],
+      ['mirror', 200],
+    ]);
+    return orphanedVersions({ agent, copies, podStatuses, ownedConditionTypes: new Set(), apiStatusVersions });
+  }
+
+  it('names versions of neither a cached pod nor a known mirror pod [T-SM-067]', () => {
+    expect(orphans(new BasicPodManager())).toEqual(['12345678', 'mirror']);
+  });
+
+  it('names none of a cached pod or a known mirror pod [T-SM-068]', () => {
+    const podManager = new BasicPodManager();
+    podManager.setPods([mirror('mirror'), staticPod]);
+    expect(orphans(podManager, '12345678')).toEqual([]);
+  });
+});
+
+describe('StatusManager, the periodic batch', () => {
+  it('forgets what an old mirror pod had, and keeps what is known [T-SM-067] [T-SM-068]', async () => {
+    const h = new Harness();
+    h.podManager.setPods([staticPod, h.client.store.put(mirror('m1'))]);
+    expect(await h.set(staticPod, randomStatus())).toEqual(['patch']);
+    h.observe(staticPod);
+    expect(await h.batch()).toEqual([]);
+    expect(h.manager.explain('12345678').acknowledgedVersion).toBe(1);
+    const m2 = mirror('m2');
+    h.podManager.setPods([staticPod, h.client.store.put(m2)]);
+    expect(await h.batch()).toEqual(['patch']);
+    h.podManager.setPods([staticPod, mirror('m1')]);
+    expect(h.manager.explain('12345678').acknowledgedVersion).toBe(0);
+  });
+
+  it.each([
+    ['upstream’s way', asUpstream],
+    ['our way', {}],
+  ])('sends nothing while the pod manager shows the cached status, %s [T-SM-069]', async (_way, options) => {
+    const h = new Harness(options);
+    const pod = h.publish(testPod());
+    const status = randomStatus();
+    await h.set(pod, status);
+    h.podManager.updatePod({ ...pod, status: h.apiStatus(pod) });
+    expect(await h.set(pod, status)).toEqual([]);
+    expect(await h.batch()).toEqual([]);
+    h.observe(pod);
+    expect(await h.batch()).toEqual([]);
+  });
+
+  it('takes a time with fractions of a second for the one it stored [T-SM-070]', async () => {
+    const h = new Harness(asUpstream);
+    const pod = h.publish(testPod());
+    await h.set(pod, { message: 'm', startTime: '1999-01-01T00:00:00.999Z' });
+    const status = { ...h.apiStatus(pod), startTime: '1999-01-01T00:00:00.5Z' };
+    h.podManager.updatePod({ ...h.api(pod), status });
+    expect(await h.batch()).toEqual([]);
+  });
+
+  it.each([
+    ['upstream’s way', asUpstream, ['get', 'patch']],
+    ['our way', {}, ['patch']],
+  ] as const)('restores a status that somebody else has changed, %s [T-SM-071]', async (_way, options, calls) => {
+    const h = new Harness(options);
+    const pod = h.publish(testPod());
+    await h.set(pod, { message: 'ours' });
+    h.rival(pod, { message: 'theirs' });
+    h.observe(pod);
+    expect(await h.batch()).toEqual(calls);
+    expect(h.apiStatus(pod).message).toBe('ours');
+    h.observe(pod);
+    expect(await h.batch()).toEqual([]);
+  });
+
+  it('says when two statuses need reconciling [T-SM-069] [T-SM-071]', () => {
+    const none: ReadonlySet<string> = new Set();
+    expect(needsReconcile({ message: 'a' }, { message: 'a' }, none)).toBe(false);
+    expect(needsReconcile({ message: 'a' }, { message: 'b' }, none)).toBe(true);
+    expect(
+      needsReconcile({ podIP: '10.0.0.1' }, { podIP: '10.0.0.1', podIPs: [{ ip: '10.0.0.1' }], qosClass: 'Burstable' }, none),
+    ).toBe(false);
+    expect(needsReconcile({ podIP: '10.0.0.1' }, { podIP: '10.0.0.1', podIPs: [{ ip: '10.0.0.2' }] }, none)).toBe(true);
+    expect(needsReconcile({}, { conditions: [{ type: 'x.io/y', status: 'True' }] }, none)).toBe(false);
+    expect(needsReconcile({}, { conditions: [{ type: 'x.io/y', status: 'True' }] }, new Set(['x.io/y']))).toBe(true);
+  });
+
+  it('retries a restoring PATCH that failed, until the apiserver says the same', async () => {
+    const h = new Harness();
+    const pod = h.publish(testPod());
+    await h.set(pod, { message: 'ours' });
+    h.rival(pod, { message: 'theirs' });
+    h.observe(pod);
+    h.client.failNext('patch', { code: 500 });
+    expect(await h.batch()).toEqual(['patch']);
+    await h.clock.advance(500);
+    expect(await h.calls()).toEqual(['patch']);
+    expect(h.apiStatus(pod).message).toBe('ours');
+  });
+
+  it('believes its own newer copy rather than a pod manager that lags behind', async () => {
+    const h = new Harness();
+    const pod = h.publish(testPod());
+    await h.set(pod, { message: 'one' });
+    await h.set(pod, { message: 'two' });
+    expect(await h.batch()).toEqual([]);
+  });
+
+  it('looks at more pods than fit into one turn of the event loop', async () => {
+    const h = new Harness({ channelCapacity: 1000 });
+    const pods = Array.from({ length: 450 }, (_, n) => h.publish(numberedPod(n)));
+    for (const pod of pods) h.manager.setPodStatus(pod, { phase: 'Running' });
+    await h.clock.advance(100);
+    for (const pod of pods) {
+      h.rival(pod, { phase: 'Unknown' });
+      h.observe(pod);
+    }
+    await h.clock.advance(10_000);
+    await h.clock.advance(100);
+    expect(pods.filter((pod) => h.apiStatus(pod).phase !== 'Running')).toEqual([]);
+  });
+
+  it('drops the statuses of pods that are not known, and only theirs', async () => {
+    const h = new Harness();
+    const pods = [1, 2, 3].map((n) => h.publish(numberedPod(n)));
+    for (const pod of pods) h.manager.setPodStatus(pod, { phase: 'Running' });
+    await h.calls();
+    h.manager.removeOrphanedStatuses(new Set(['uid-2']));
+    expect(pods.map((pod) => h.manager.getPodStatus(pod.metadata.uid)?.phase)).toEqual([undefined, 'Running', undefined]);
+    expect(h.manager.explain('uid-1')).toMatchObject({ phase: 'unknown', acknowledgedVersion: 0 });
+    expect(await h.batch()).toEqual([]);
+  });
+
+  it('sends a dropped pod anew once it is set again', async () => {
+    const h = new Harness();
+    const pod = h.publish(numberedPod(1));
+    await h.set(pod, { phase: 'Running' });
+    h.manager.removeOrphanedStatuses(new Set());
+    h.observe(pod);
+    expect(await h.set(pod, { phase: 'Running', message: 'back' })).toEqual(['patch']);
+    expect(h.apiStatus(pod).message).toBe('back');
+  });
+});

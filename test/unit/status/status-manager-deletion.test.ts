@@ -1,0 +1,206 @@
+import { describe, expect, it } from 'vitest';
+import { asUpstream, deleting, Harness, testPod } from './harness.ts';
+
+const deletingPod = (metadata = {}) => testPod({ metadata: { ...deleting, ...metadata } });
+const mirrorAnnotations = { 'kubernetes.io/config.mirror': 'x', 'kubernetes.io/config.source': 'api' };
+const exists = (h: Harness): boolean => h.client.store.list().length > 0;
+
+/** Waits for nothing: everything holds but what a test takes away. */
+function reclaimed(options = {}): Harness {
+  const h = new Harness({ terminateWhenReclaimed: false, ...options });
+  h.safety.reclaimed = true;
+  return h;
+}
+
+describe('StatusManager, deletion', () => {
+  it.each([
+    ['upstream’s way', asUpstream, ['get', 'patch']],
+    ['our way', {}, ['patch']],
+  ] as const)('does not delete a pod before it is finished, %s [T-SM-072]', async (_way, options, calls) => {
+    const h = reclaimed(options);
+    const pod = h.publish(deletingPod());
+    expect(await h.set(pod, { phase: 'Failed' })).toEqual(calls);
+    expect(exists(h)).toBe(true);
+  });
+
+  it.each([
+    ['upstream’s way', asUpstream, ['get', 'patch', 'delete']],
+    ['our way', {}, ['patch', 'delete']],
+  ] as const)('deletes a finished pod, %s [T-SM-073]', async (_way, options, calls) => {
+    const h = reclaimed(options);
+    const pod = h.publish(deletingPod());
+    h.manager.terminatePod(pod);
+    await h.clock.advance(0);
+    expect(h.client.actions.at(-1)).toMatchObject({ verb: 'delete', uid: '12345678', gracePeriodSeconds: 0 });
+    expect(await h.calls()).toEqual(calls);
+    expect(exists(h)).toBe(false);
+    expect(h.manager.getPodStatus('12345678')).toBeUndefined();
+  });
+
+  it('deletes a reclaimed pod of an agent that never terminates it [T-SM-075]', async () => {
+    const h = reclaimed({ fetchBeforePatch: 'always', terminateWhenReclaimed: true });
+    const pod = h.publish(deletingPod());
+    expect(await h.set(pod, { phase: 'Succeeded' })).toEqual(['get', 'patch', 'get', 'delete']);
+    expect(exists(h)).toBe(false);
+  });
+
+  it.each([
+    ['without a deletionTimestamp', {}, {}],
+    ['as long as its resources are not reclaimed', { reclaimed: false }, deleting],
+    ['as long as its containers could run', { running: true }, deleting],
+    ['that is a mirror pod', {}, { ...deleting, annotations: mirrorAnnotations }],
+  ])('does not delete a pod %s', async (_which, safety, metadata) => {
+    const h = reclaimed();
+    Object.assign(h.safety, safety);
+    h.manager.terminatePod(h.publish(testPod({ metadata })));
+    expect(await h.calls()).not.toContain('delete');
+    expect(await h.batch()).not.toContain('delete');
+    expect(exists(h)).toBe(true);
+  });
+
+  it('goes by the apiserver’s phase and not by its own', async () => {
+    const h = reclaimed();
+    h.safety.running = true;
+    const pod = h.publish(deletingPod());
+    h.manager.terminatePod(pod);
+    await h.calls();
+    expect(h.apiStatus(pod).phase).toBeUndefined();
+    h.rival(pod, { phase: 'Failed' });
+    h.observe(pod);
+    expect(await h.batch()).toContain('delete');
+  });
+
+  it('deletes at a later batch once the resources are reclaimed', async () => {
+    const h = reclaimed();
+    h.safety.reclaimed = false;
+    const pod = h.publish(deletingPod());
+    h.manager.terminatePod(pod);
+    expect(await h.calls()).toEqual(['patch']);
+    expect(await h.batch()).toEqual([]);
+    h.safety.reclaimed = true;
+    expect(await h.batch()).toEqual(['delete']);
+    expect(exists(h)).toBe(false);
+  });
+
+  it('deletes at a batch that first sees the deletionTimestamp', async () => {
+    const h = reclaimed();
+    const pod = h.publish(testPod());
+    h.manager.terminatePod(pod);
+    expect(await h.calls()).toEqual(['patch']);
+    const current = h.api(pod);
+    h.client.store.put({ ...current, metadata: { ...current.metadata, ...deleting } });
+    h.observe(pod);
+    expect(await h.batch()).toEqual(['delete']);
+  });
+
+  it.each([500, 429, undefined])('retries a DELETE that failed (%s), and no PATCH with it', async (code) => {
+    const h = reclaimed();
+    const pod = h.publish(deletingPod());
+    h.client.failNext('delete', code === undefined ? { reason: 'Network' } : { code });
+    h.manager.terminatePod(pod);
+    expect(await h.calls()).toEqual(['patch', 'delete']);
+    await h.clock.advance(500);
+    expect(await h.calls()).toEqual(['delete']);
+    expect(exists(h)).toBe(false);
+    expect(h.manager.getPodStatus('12345678')).toBeUndefined();
+  });
+
+  it('waits longer after each DELETE that failed', async () => {
+    const h = reclaimed();
+    const pod = h.publish(deletingPod());
+    const errors = h.record('syncError');
+    h.client.failNext('delete', { code: 500, times: 3 });
+    h.manager.terminatePod(pod);
+    await h.clock.advance(5_000);
+    expect(errors.map(({ retryInMs, attempts }) => [attempts, retryInMs])).toEqual([
+      [1, 500],
+      [2, 1_000],
+      [3, 2_000],
+    ]);
+    expect(exists(h)).toBe(false);
+  });
+
+  it('takes a pod that was deleted in the meantime for deleted', async () => {
+    const h = reclaimed();
+    const pod = h.publish(deletingPod());
+    h.client.hold('delete');
+    h.manager.terminatePod(pod);
+    await h.clock.advance(0);
+    h.client.store.remove('new', 'foo');
+    h.client.release();
+    expect(await h.calls()).toEqual(['patch', 'delete']);
+    expect(h.manager.getPodStatus('12345678')).toBeUndefined();
+  });
+
+  it('does not delete the next pod of the name', async () => {
+    const h = reclaimed();
+    const pod = h.publish(deletingPod());
+    h.client.hold('delete');
+    h.manager.terminatePod(pod);
+    await h.clock.advance(0);
+    h.client.store.put(testPod({ metadata: { uid: 'next' } }));
+    h.client.release();
+    expect(await h.calls()).toEqual(['patch', 'delete', 'get']);
+    expect(h.api(pod).metadata?.uid).toBe('next');
+    expect(h.manager.getPodStatus('12345678')).toBeUndefined();
+  });
+
+  it('is deleting, not gone, while finalizers hold the pod, and asks once', async () => {
+    const h = reclaimed();
+    const pod = h.publish(deletingPod({ finalizers: ['example.com/hold'] }));
+    h.manager.terminatePod(pod);
+    expect(await h.calls()).toEqual(['patch', 'delete']);
+    expect(h.manager.explain('12345678').phase).toBe('deleting');
+    await expect(h.manager.flush()).resolves.toEqual({ held: [{ podUID: '12345678', phase: 'deleting' }] });
+    h.observe(pod);
+    expect(await h.batch()).toEqual([]);
+    expect(await h.batch()).toEqual([]);
+    expect(h.manager.getPodStatus('12345678')).toBeDefined();
+  });
+
+  it('deletes again when the object that finalizers held has changed', async () => {
+    const h = reclaimed();
+    const pod = h.publish(deletingPod({ finalizers: ['example.com/hold'] }));
+    h.manager.terminatePod(pod);
+    await h.calls();
+    const { finalizers: _, ...metadata } = h.api(pod).metadata ?? {};
+    h.client.store.put({ ...h.api(pod), metadata });
+    h.observe(pod);
+    expect(await h.batch()).toEqual(['delete']);
+    expect(exists(h)).toBe(false);
+  });
+
+  it('takes the careful answer from a deletion safety that throws', async () => {
+    const h = reclaimed({
+      podDeletionSafety: {
+        podCouldHaveRunningContainers: () => {
+          throw new Error('no idea');
+        },
+        podResourcesAreReclaimed: () => true,
+      },
+    });
+    const pod = h.publish(deletingPod({}));
+    h.manager.setPodStatus(pod, { phase: 'Running' });
+    h.manager.terminatePod(pod);
+    expect(await h.calls()).toEqual(['patch']);
+    expect(h.apiStatus(pod).phase).toBeUndefined();
+    expect(h.manager.explain('12345678').phase).toBe('terminal-phase-held-back');
+  });
+
+  it('holds a terminal phase back while containers could run, and sends the rest', async () => {
+    const h = new Harness();
+    h.safety.running = true;
+    const pod = h.publish(testPod({ status: { phase: 'Running', conditions: [{ type: 'Ready', status: 'True' }] } }));
+    await h.set(pod, { phase: 'Failed', reason: 'Evicted', message: 'gone', podIP: '10.0.0.1' });
+    expect(h.apiStatus(pod)).toMatchObject({ phase: 'Running', podIP: '10.0.0.1' });
+    expect(h.apiStatus(pod).reason).toBeUndefined();
+    expect(h.manager.explain('12345678').phase).toBe('terminal-phase-held-back');
+    await expect(h.manager.flush()).resolves.toEqual({ held: [{ podUID: '12345678', phase: 'terminal-phase-held-back' }] });
+    expect(await h.batch()).toEqual([]);
+    h.safety.running = false;
+    expect(await h.batch()).toEqual(['patch']);
+    expect(h.apiStatus(pod)).toMatchObject({ phase: 'Failed', reason: 'Evicted', message: 'gone' });
+    expect(h.manager.explain('12345678').phase).toBe('in-sync');
+    await expect(h.manager.flush()).resolves.toEqual({ held: [] });
+  });
+});
