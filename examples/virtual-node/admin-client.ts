@@ -101,7 +101,7 @@ export class AdminClient {
     if (this.#server.protocol === 'https:') await this.#kubeConfig.applyToHTTPSOptions(given);
     const headers: Record<string, string> = {};
     for (const [name, value] of Object.entries(given.headers ?? {})) headers[name] = String(value);
-    if (typeof given.auth === 'string') headers['authorization'] = `Basic ${Buffer.from(given.auth).toString('base64')}`;
+    if (typeof given.auth === 'string') headers.authorization = `Basic ${Buffer.from(given.auth).toString('base64')}`;
     this.#dispatcher ??= this.#connect(given);
     return { headers, dispatcher: this.#dispatcher };
   }

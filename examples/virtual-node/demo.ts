@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { AdminClient } from './admin-client.ts';
 import { DemoRun } from './demo-run.ts';
-import { claimNamespace } from './namespace.ts';
+import { claimNamespace, type RunNamespace } from './namespace.ts';
 import type { DemoOptions } from './options.ts';
 import { runLabel } from './pod-template.ts';
 import type { Screen } from './screen.ts';
@@ -51,12 +51,24 @@ async function inNamespace(options: DemoOptions, surroundings: Surroundings): Pr
     screen.print('A cluster with a kube-controller-manager takes pods of an unknown node away after about a minute.');
   }
   const run = new DemoRun({ server, admin, namespace: namespace.name, runID, options });
+  let ok = false;
   try {
-    return await playAndJudge(run, { admin, server, namespace: namespace.name, labelSelector }, surroundings);
+    ok = await playAndJudge(run, { admin, server, namespace: namespace.name, labelSelector }, surroundings);
   } finally {
     await run.close();
-    const done = await namespace.cleanUp();
-    if (server.isShared) screen.print(done);
+    if (server.isShared) ok = (await cleanUp(namespace, screen)) && ok;
+  }
+  return ok;
+}
+
+/** False when something is left behind; whatever the run itself came to is not hidden by that. */
+async function cleanUp(namespace: RunNamespace, screen: Screen): Promise<boolean> {
+  try {
+    screen.print(await namespace.cleanUp());
+    return true;
+  } catch (error) {
+    screen.print(screen.paint('red', `${describeError(error)}: the pods in namespace ${namespace.name} are left behind`));
+    return false;
   }
 }
 

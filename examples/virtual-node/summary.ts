@@ -9,6 +9,8 @@ export interface SummaryFacts {
   readonly differences: readonly string[];
   /** What else went wrong, a sentence each; makes the run a failure too. */
   readonly problems: readonly string[];
+  /** Worth a line, and no failure. */
+  readonly notes: readonly string[];
   readonly forced: number;
   readonly foreignWrites: number;
   readonly foreignChecked: number;
@@ -46,6 +48,7 @@ export function summarize(facts: SummaryFacts, paint: Paint): { readonly lines: 
     row('delay', `p50 ${ms(snapshot.p50Ms)}, p99 ${ms(snapshot.p99Ms)}, from set to synced`),
     row('others', `${facts.foreignWrites} foreign conditions written, ${facts.foreignChecked} checked on the pods that are left`),
     row('errors', count(snapshot.syncErrors, paint)),
+    ...facts.notes.map((note) => row('', note)),
     row('compared', `${facts.podsCompared} pods on the server with the manager`),
     row('differences', count(differences.length, paint)),
     ...[...differences.slice(0, shownAtMost), ...problems].map((line) => paint('red', `  ${line}`)),

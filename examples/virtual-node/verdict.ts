@@ -1,3 +1,4 @@
+import type { WirePod } from '../../src/index.ts';
 import type { AdminClient } from './admin-client.ts';
 import type { Verb } from './counting-pod-client.ts';
 import type { DemoRun } from './demo-run.ts';
@@ -13,36 +14,60 @@ export interface VerdictContext {
 }
 
 /** Reads every pod back from the server and compares. `problems` are what is known to have gone wrong already. */
-export async function judge(run: DemoRun, context: VerdictContext, problems: string[]): Promise<SummaryFacts> {
-  const { admin, server, namespace, labelSelector } = context;
-  const { foreign, manager, meter, podClient, podManager, workload } = run;
+export async function judge(run: DemoRun, context: VerdictContext, problems: readonly string[]): Promise<SummaryFacts> {
+  const { admin, server } = context;
+  const { foreign, meter, podClient, workload } = run;
   // before the list below adds to them
   const snapshot = run.snapshot();
   const serverCounts = server.countRequests && countedBySides(podClient.requests, admin.requests, server.countRequests);
-  const serverPods = await admin.listPods(namespace, labelSelector);
-  const differences = findDifferences({
-    serverPods,
-    agentUIDs: new Set(podManager.getPods().map(({ metadata }) => metadata?.uid ?? '')),
-    getPodStatus: (podUID) => manager.getPodStatus(podUID),
-    foreignConditions: foreign.written,
-  });
-  if (workload.failures > 0)
-    problems.push(`${workload.failures} requests of the workload failed, the last one: ${workload.lastFailure}`);
-  if (workload.created === 0) problems.push('no pod was created');
-  if (meter.illegalTransitions > 0) problems.push(`${meter.illegalTransitions} statuses of the agent were refused as illegal`);
-  const { lastError } = meter;
-  if (lastError !== undefined) problems.push(`the last error (${lastError.errorClass}): ${describeError(lastError.error)}`);
+  const compared = await compare(run, context);
+  const checked = compared.serverPods.filter(({ metadata }) => foreign.written.has(metadata?.uid ?? ''));
+  const found = [...problems, ...compared.problems];
+  if (workload.created === 0) found.push('no pod was created');
+  if (meter.illegalTransitions > 0) found.push(`${meter.illegalTransitions} statuses of the agent were refused as illegal`);
   return {
     snapshot,
-    podsCompared: serverPods.length,
-    differences,
-    problems,
+    podsCompared: compared.serverPods.length,
+    differences: compared.differences,
+    problems: found,
+    notes: notesOn(run),
     forced: workload.forced,
     foreignWrites: foreign.writes,
-    foreignChecked: serverPods.filter(({ metadata }) => foreign.written.has(metadata?.uid ?? '')).length,
+    foreignChecked: checked.length,
     refusals: podClient.refusals,
     serverCounts,
   };
+}
+
+interface Compared {
+  readonly serverPods: readonly WirePod[];
+  readonly differences: readonly string[];
+  readonly problems: readonly string[];
+}
+
+async function compare(run: DemoRun, { admin, namespace, labelSelector }: VerdictContext): Promise<Compared> {
+  try {
+    const serverPods = await admin.listPods(namespace, labelSelector);
+    const differences = findDifferences({
+      serverPods,
+      agentUIDs: new Set(run.podManager.getPods().map(({ metadata }) => metadata?.uid ?? '')),
+      getPodStatus: (podUID) => run.manager.getPodStatus(podUID),
+      foreignConditions: run.foreign.written,
+    });
+    return { serverPods, differences, problems: [] };
+  } catch (error) {
+    return { serverPods: [], differences: [], problems: [`the pods could not be compared: ${describeError(error)}`] };
+  }
+}
+
+/** What went wrong on the way and was made good since. */
+function notesOn({ meter: { lastError }, workload }: DemoRun): string[] {
+  const notes: string[] = [];
+  if (lastError !== undefined) notes.push(`the last error (${lastError.errorClass}): ${describeError(lastError.error)}`);
+  if (workload.failures > 0) {
+    notes.push(`${workload.failures} requests of the workload failed and were made again, the last one: ${workload.lastFailure}`);
+  }
+  return notes;
 }
 
 function countedBySides(
@@ -54,9 +79,10 @@ function countedBySides(
   return { get: both('get'), patch: both('patch'), delete: both('delete') };
 }
 
-/** One line, also for errors that carry their reason in a code alone. */
+/** One line of bearable length, also for errors that carry their reason in a code alone. */
 export function describeError(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   const code = 'code' in error && typeof error.code === 'string' ? error.code : error.name;
-  return (error.message || code).split('\n')[0] ?? code;
+  const [line = code] = (error.message || code).split('\n');
+  return line.length > 400 ? `${line.slice(0, 400)} ...` : line;
 }

@@ -1,0 +1,77 @@
+// The PodClient seam: the manager's three requests over the platform's own fetch, for an apiserver behind `kubectl proxy`
+// or a sidecar that adds the credentials. Run it: node examples/custom-pod-client.ts
+import {
+  ApiError,
+  BasicPodManager,
+  type DeletePodOptions,
+  type PodClient,
+  type PodMetadata,
+  type PodStatusPatch,
+  type RequestOptions,
+  StatusManager,
+  type WirePod,
+} from '../src/index.ts';
+import { InMemoryApiServer } from '../src/testing.ts';
+
+class FetchPodClient implements PodClient {
+  readonly #server: string;
+
+  constructor(server: string) {
+    this.#server = server;
+  }
+
+  getPod(namespace: string, name: string, { signal }: RequestOptions): Promise<WirePod> {
+    return this.#send<WirePod>('GET', `${namespace}/pods/${name}`, signal);
+  }
+
+  async patchPodStatus(namespace: string, name: string, patch: PodStatusPatch, options: RequestOptions): Promise<PodMetadata> {
+    const path = `${namespace}/pods/${name}/status`;
+    const { metadata } = await this.#send<{ metadata: PodMetadata }>('PATCH', path, options.signal, patch.body, patch.type);
+    return metadata;
+  }
+
+  async deletePod(namespace: string, name: string, options: DeletePodOptions): Promise<PodMetadata | undefined> {
+    const { signal, gracePeriodSeconds, uid } = options;
+    const body = { gracePeriodSeconds, preconditions: { uid } };
+    const answer = await this.#send<{ metadata?: PodMetadata }>('DELETE', `${namespace}/pods/${name}`, signal, body);
+    return answer.metadata;
+  }
+
+  /** One request. The manager wants to know the HTTP status of a refusal, and `Retry-After`; it decides what follows. */
+  async #send<T>(method: string, path: string, signal: AbortSignal, body?: unknown, type = 'application/json'): Promise<T> {
+    const init = body === undefined ? {} : { body: JSON.stringify(body), headers: { 'content-type': type } };
+    const response = await fetch(`${this.#server}/api/v1/namespaces/${path}`, { method, signal, ...init });
+    const answer: unknown = await response.json();
+    if (response.ok) return answer as T;
+    const seconds = Number(response.headers.get('retry-after'));
+    const { reason = 'Unknown', message = 'no message' } = answer as { reason?: string; message?: string };
+    throw new ApiError({
+      status: response.status,
+      reason,
+      message: `${method} ${path}: ${message}`,
+      ...(seconds > 0 && { retryAfterMs: seconds * 1000 }),
+    });
+  }
+}
+
+await using server = await InMemoryApiServer.start();
+const pod = server.store.create({
+  metadata: { name: 'web', namespace: 'default' },
+  spec: { nodeName: 'my-node', containers: [{ name: 'app', image: 'registry.example/app:1' }] },
+});
+
+const podManager = new BasicPodManager();
+podManager.addPod(pod);
+await using manager = new StatusManager({
+  podClient: new FetchPodClient(server.url),
+  podManager,
+  podDeletionSafety: { podCouldHaveRunningContainers: () => true, podResourcesAreReclaimed: () => false },
+});
+manager.on('syncError', ({ errorClass, retryInMs }) => console.log(`Refused (${errorClass}), again in ${retryInMs} ms.`));
+manager.start();
+
+// The seam carries refusals too: the manager tries again by itself.
+server.fail({ verb: 'patch', times: 1, fault: { kind: 'status', code: 503 } });
+manager.setPodStatus(pod, { phase: 'Running' });
+await manager.flush();
+console.log(`The apiserver says ${server.store.get('default', 'web').status?.phase}.`);

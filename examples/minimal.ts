@@ -1,0 +1,31 @@
+// One pod, one status, one request. Run it: node examples/minimal.ts
+import { BasicPodManager, KubePodClient, StatusManager } from '../src/index.ts';
+import { InMemoryApiServer } from '../src/testing.ts';
+
+// An apiserver to try things on. With a cluster: `const kubeConfig = new KubeConfig(); kubeConfig.loadFromDefault();`
+const server = await InMemoryApiServer.start();
+const pod = server.store.create({
+  metadata: { name: 'web', namespace: 'default' },
+  spec: { nodeName: 'my-node', containers: [{ name: 'app', image: 'registry.example/app:1' }] },
+});
+
+const podManager = new BasicPodManager();
+const podClient = KubePodClient.fromKubeConfig(server.kubeConfig());
+const manager = new StatusManager({
+  podClient,
+  podManager,
+  podDeletionSafety: { podCouldHaveRunningContainers: () => false, podResourcesAreReclaimed: () => true },
+});
+manager.start();
+
+podManager.addPod(pod);
+manager.setPodStatus(pod, { phase: 'Running', conditions: [{ type: 'Ready', status: 'True' }] });
+manager.setPodStatus(pod, { phase: 'Running', conditions: [{ type: 'Ready', status: 'True' }] }); // says nothing new
+await manager.flush();
+
+const { status } = server.store.get('default', 'web');
+console.log(`The apiserver says ${status?.phase}, after ${server.countRequests()} request.`);
+
+await manager.stop();
+await podClient.close();
+await server.stop();
