@@ -39,12 +39,15 @@ function differencesOf(pod: WirePod, { agentUIDs, getPodStatus, foreignCondition
   return found;
 }
 
-/** The top-level fields a patch would have to touch to make the server say what the manager says, of what the node owns. */
+/**
+ * The top-level fields a patch would have to touch to make the server say what the manager says: no more and no less,
+ * but for `qosClass`, which is the server's to fill in, and the conditions of others.
+ */
 function differingFields({ metadata, status = {} }: WirePod, ours: V1PodStatus): string[] {
   const foreign = (status.conditions ?? []).filter(({ type }) => !ownConditions.has(type));
   const own = (ours.conditions ?? []).filter(({ type }) => ownConditions.has(type));
-  // what the manager leaves to the server (qosClass, say) stays as the server has it
-  const wanted = { ...status, ...ours, conditions: [...own, ...foreign] };
+  const { qosClass } = status;
+  const wanted = { ...(qosClass !== undefined && { qosClass }), ...ours, conditions: [...own, ...foreign] };
   const { body } = createPodStatusPatch(status, wanted, { uid: metadata?.uid ?? '' });
   const patch = (body as { status?: object }).status ?? {};
   return Object.keys(patch).filter((key) => !key.startsWith('$'));

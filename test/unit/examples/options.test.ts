@@ -1,0 +1,42 @@
+import { describe, expect, it } from 'vitest';
+import { parseOptions, UsageError } from '../../../examples/virtual-node/options.ts';
+
+describe('parseOptions', () => {
+  it('takes 200 pods for 15 seconds on the in-memory apiserver when nothing is given', () => {
+    const expected = { pods: 200, seconds: 15, seed: 500_000, server: { kind: 'in-memory' }, namespace: undefined };
+    expect(parseOptions([], () => 0.5)).toEqual(expected);
+  });
+
+  it('reads every option', () => {
+    const argv = ['--pods', '7', '--seconds=2.5', '--seed', '9', '--kubeconfig', 'f', '--context', 'c', '--namespace', 'n-1'];
+    const server = { kind: 'kubeconfig', file: 'f', context: 'c' };
+    expect(parseOptions(argv)).toEqual({ pods: 7, seconds: 2.5, seed: 9, server, namespace: 'n-1' });
+    expect(parseOptions(['--control-plane'])).toMatchObject({ server: { kind: 'control-plane' } });
+  });
+
+  it.each(['--help', '-h'])('asks for help with %s, whatever else is given', (flag) => {
+    expect(parseOptions(['--pods', 'none', flag])).toBe('help');
+  });
+
+  it.each([
+    [['--pods', '0'], '--pods must be an integer from 1 to 5000, got "0"'],
+    [['--pods', '1.5'], '--pods must be an integer from 1 to 5000, got "1.5"'],
+    [['--pods='], '--pods must be an integer from 1 to 5000, got ""'],
+    [['--pods'], "Option '--pods <value>' argument missing"],
+    [['--seed=-1'], '--seed must be an integer from 0 to 4294967295, got "-1"'],
+    [['--seed', '-1'], "Option '--seed' argument is missing, or starts with '-': write it as --OPTION=VALUE"],
+    [['--seconds', '1e3'], '--seconds must be a number from 1 to 86400, got "1e3"'],
+    [['--seconds', '0.5'], '--seconds must be a number from 1 to 86400, got "0.5"'],
+    [['--context', 'c'], '--context needs --kubeconfig FILE'],
+    [['--kubeconfig', ''], '--kubeconfig must be the name of a file, got ""'],
+    [['--kubeconfig', 'f', '--control-plane'], '--kubeconfig and --control-plane exclude each other'],
+    [['--bogus'], "Unknown option '--bogus'"],
+    [['extra'], "Unexpected argument 'extra'"],
+  ])('refuses %j and says which rule it breaks', (argv, message) => {
+    expect(() => parseOptions(argv)).toThrow(new UsageError(message));
+  });
+
+  it.each(['A', 'a_b', '-a', 'a-', '', 'a'.repeat(64)])('refuses the namespace %j', (name) => {
+    expect(() => parseOptions([`--namespace=${name}`])).toThrow('--namespace must be lower case letters, digits');
+  });
+});

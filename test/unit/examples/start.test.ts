@@ -1,0 +1,109 @@
+import { execFile } from 'node:child_process';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { InMemoryApiServer } from '../../../src/testing.ts';
+
+interface Ended {
+  readonly code: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/** Runs an example to its end. `onOutput` sees what it has printed so far. */
+function run(file: string, argv: readonly string[], onOutput?: (stdout: string, kill: () => void) => void): Promise<Ended> {
+  const path = fileURLToPath(new URL(`../../../examples/${file}`, import.meta.url));
+  return new Promise((resolve) => {
+    const child = execFile(process.execPath, [path, ...argv], (_, stdout, stderr) => {
+      resolve({ code: child.exitCode, stdout, stderr });
+    });
+    let seen = '';
+    child.stdout?.on('data', (chunk) => {
+      seen += chunk;
+      onOutput?.(seen, () => child.kill('SIGINT'));
+    });
+  });
+}
+
+const main = 'virtual-node/main.ts';
+
+describe('npm start', () => {
+  it('lives through its pods, finds no difference and ends with 0', async () => {
+    const { code, stdout, stderr } = await run(main, ['--pods', '20', '--seconds', '2', '--seed', '1']);
+    expect(stderr).toBe('');
+    expect(stdout).toMatch(/errors +0\n/);
+    expect(stdout).toMatch(/differences +0\n/);
+    expect(stdout).toMatch(/compared +[1-9]\d* pods/);
+    expect(stdout).toContain('the server counted the same');
+    expect(stdout).not.toContain('\u001b');
+    expect(code).toBe(0);
+  });
+
+  it('ends with 1 and names the pods whose status on the server is another one, and leaves nothing behind', async () => {
+    await using server = await InMemoryApiServer.start();
+    // somebody who writes over every status, the last one included
+    server.store.watch(({ type, object: { metadata, status } }) => {
+      if (type === 'DELETED' || status?.message === 'changed') return;
+      const { namespace = '', name = '' } = metadata ?? {};
+      const body = { status: { message: 'changed' } };
+      setImmediate(() => {
+        const isThere = server.store.list({ namespace }).some((pod) => pod.metadata?.name === name);
+        const type = 'application/merge-patch+json';
+        if (isThere) server.store.patch(namespace, name, { type, body, subresource: 'status' });
+      });
+    });
+    const folder = await mkdtemp(join(tmpdir(), 'npm-start-'));
+    onTestFinished(() => rm(folder, { recursive: true }));
+    const kubeconfig = join(folder, 'kubeconfig');
+    await writeFile(kubeconfig, server.kubeConfig().exportConfig());
+    const argv = ['--pods', '3', '--seconds', '1', '--kubeconfig', kubeconfig, '--namespace', 'only-here'];
+    const { code, stdout } = await run(main, argv);
+    expect(stdout).toMatch(/\w+-0-0: the server differs in message\n/);
+    expect(stdout).toContain('Not all is well.\nnamespace only-here is removed\n');
+    expect(server.store.list()).toEqual([]);
+    expect(code).toBe(1);
+  });
+
+  it('ends early with the summary when it is interrupted', async () => {
+    let interrupted = false;
+    const { code, stdout } = await run(main, ['--pods', '5', '--seconds', '3600'], (seen, interrupt) => {
+      if (interrupted || !seen.includes('1 s |')) return;
+      interrupted = true;
+      interrupt();
+    });
+    expect(stdout).toMatch(/differences +0\n/);
+    expect(code).toBe(0);
+  });
+
+  it('says which rule an option breaks and ends with 2', async () => {
+    const { code, stdout, stderr } = await run(main, ['--pods', 'many']);
+    expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
+    expect(stderr).toMatch(/^--pods must be an integer from 1 to 5000, got "many"\nUsage: npm start/);
+  });
+
+  it('refuses a kubeconfig that is not there', async () => {
+    const { code, stderr } = await run(main, ['--kubeconfig', '/no/such/file']);
+    expect(code).toBe(2);
+    expect(stderr).toContain('--kubeconfig must be a kubeconfig that can be read: ENOENT');
+  });
+
+  it('prints its help', async () => {
+    const { code, stdout } = await run(main, ['--help']);
+    expect(code).toBe(0);
+    expect(stdout).toContain('Usage: npm start -- [--pods N]');
+  });
+});
+
+describe('the small examples', () => {
+  it.each([
+    ['minimal.ts', 'The apiserver says Running, after 1 request.'],
+    ['graceful-shutdown.ts', 'Set last: '],
+    ['custom-pod-client.ts', 'The apiserver says Running.'],
+  ])('%s runs and ends by itself', async (file, output) => {
+    const { code, stdout, stderr } = await run(file, []);
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    expect(stdout).toContain(output);
+  });
+});
