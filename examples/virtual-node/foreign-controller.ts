@@ -12,6 +12,7 @@ export class ForeignController {
   /** Conditions the server took, by pod uid: they must be there at the end. */
   readonly written = new Map<string, WirePodCondition>();
   writes = 0;
+  #inspections = 0;
   readonly #admin: AdminClient;
   readonly #namespace: string;
   readonly #pods: ReadonlyMap<string, PodRef>;
@@ -37,12 +38,14 @@ export class ForeignController {
       type: inspectedCondition,
       status: this.#random.chance(0.85) ? 'True' : 'False',
       reason: 'Inspected',
-      message: `inspection ${++this.writes}`,
+      message: `inspection ${++this.#inspections}`,
       lastTransitionTime: new Date().toISOString().replace(/\.\d+Z$/, 'Z'),
     };
     // a pod that went in the meantime needs no condition, and an answer that got lost leaves nothing to rely on
     const answer = await this.#admin.patchCondition(this.#namespace, name, uid, condition).catch(() => undefined);
-    if (answer?.status === 200) this.written.set(uid, condition);
-    else if (answer === undefined) this.written.delete(uid);
+    if (answer === undefined) this.written.delete(uid);
+    if (answer?.status !== 200) return;
+    this.writes++;
+    this.written.set(uid, condition);
   }
 }

@@ -30,8 +30,8 @@ function liveScreen(stream: NodeJS.WriteStream, paint: Paint, print: (line: stri
   return {
     paint,
     print,
-    // one column stays free, so that no terminal wraps a full line
-    begin: (take) => timers.begin(() => log(renderView(take(), Math.max(1, stream.columns - 1), paint))),
+    // one column stays free, so that no terminal wraps a full line; one that does not know its size says 0
+    begin: (take) => timers.begin(() => log(renderView(take(), Math.max(1, (stream.columns || 80) - 1), paint))),
     end: () => {
       timers.end();
       log.done();
