@@ -56,7 +56,8 @@ function diffObjects(path: string, old: JsonObject, next: JsonObject, diffLists:
     const at = `${path}/${jsonpatch.escapePathComponent(key)}`;
     const inner = diffLists(at, key, before, value);
     if (inner !== undefined) out.push(...inner);
-    else if (isAbsentInStatus(key, value)) out.push(...(isAbsentInStatus(key, before) ? [] : [removal(at)]));
+    else if (isAbsentInStatus(key, value) && isAbsentInStatus(key, before)) continue;
+    else if (value === null) out.push(removal(at));
     else if (isJsonObject(before) && isJsonObject(value)) out.push(...diffObjects(at, before, value, replaceLists));
     else out.push({ op: isAbsentInStatus(key, before) ? 'add' : 'replace', path: at, value });
   }

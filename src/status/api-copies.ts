@@ -1,14 +1,17 @@
+import isEqual from 'lodash.isequal';
 import type { PodMetadata } from '../api/pod-client.ts';
 import type { Pod, WirePodStatus } from '../api/wire.ts';
 import { isMirrorPod } from '../pod/pod-identity.ts';
-import { normalizeStatus } from './normalize-status.ts';
+import { canonicalPodStatus, normalizeStatus } from './normalize-status.ts';
 
 /** What is known of a pod on the apiserver. */
 export interface ApiPod {
   readonly uid: string;
   readonly resourceVersion: string | undefined;
-  /** In canonical form. */
+  /** Canonical, with lists in the server's order: what a patch is computed against. */
   readonly status: WirePodStatus;
+  /** The same, normalised: what the cached status is compared with. */
+  readonly normalized: WirePodStatus;
   readonly deleting: boolean;
   readonly isMirrorPod: boolean;
   readonly generation: number | undefined;
@@ -17,10 +20,14 @@ export interface ApiPod {
 /** Reads an API object. Throws ERR_INVALID_ARGUMENT when its status is none. */
 export function apiPodOf(pod: Pod): ApiPod {
   const metadata = pod.metadata;
+  const status = canonicalPodStatus(pod.status ?? {});
+  const normalized = normalizeStatus(pod, pod.status ?? {});
   return {
     uid: metadata?.uid ?? '',
     resourceVersion: metadata?.resourceVersion || undefined,
-    status: normalizeStatus(pod, pod.status ?? {}),
+    status,
+    // one object in the usual case: what we wrote is normalised
+    normalized: isEqual(status, normalized) ? status : normalized,
     deleting: Boolean(metadata?.deletionTimestamp),
     isMirrorPod: isMirrorPod(pod),
     generation: metadata?.generation,
@@ -34,6 +41,7 @@ export function patchedApiPod(copy: ApiPod, status: WirePodStatus, metadata: Pod
     uid: metadata.uid || copy.uid,
     resourceVersion: metadata.resourceVersion || undefined,
     status,
+    normalized: status,
     deleting: copy.deleting || Boolean(metadata.deletionTimestamp),
   };
 }

@@ -14,31 +14,39 @@ const maxTerminationMessageBytes = 1024 * 12;
  * Behaviour of pkg/kubelet/status normalizeStatus, v1.36.3, but for messages: they are cut between characters.
  */
 export function normalizeStatus(pod: Pod, status: PodStatus): WirePodStatus {
+  const canonical = canonicalPodStatus(status, messageShare(pod));
+  canonical.containerStatuses?.sort(byName);
+  canonical.ephemeralContainerStatuses?.sort(byName);
+  if (canonical.initContainerStatuses) sortInitContainerStatuses(canonical.initContainerStatuses, pod.spec?.initContainers ?? []);
+  return canonical;
+}
+
+/**
+ * A copy of `status` as wire JSON without anything undefined or empty, but in the order, and with the messages, it has.
+ * What a patch is computed against: the lists as they stand on the apiserver. Throws ERR_INVALID_ARGUMENT.
+ */
+export function canonicalPodStatus(status: PodStatus, maxMessageBytes = Number.POSITIVE_INFINITY): WirePodStatus {
   if (!isObject(status)) throw invalidArgument('status', 'an object', status);
-  const maxMessageBytes = messageShare(pod);
   const source: Source = status as object as Source;
   const result: Record<string, unknown> = {};
   for (const key of Object.keys(source)) {
     const value = source[key];
     if (value === undefined || value === null || key === '__proto__') continue;
-    const member = normalizeMember(pod, key, value, maxMessageBytes);
+    const member = canonicalStatusMember(key, value, maxMessageBytes);
     if (member !== undefined) result[key] = member;
   }
   return result as WirePodStatus;
 }
 
-function normalizeMember(pod: Pod, key: string, value: unknown, maxMessageBytes: number): unknown {
+function canonicalStatusMember(key: string, value: unknown, maxMessageBytes: number): unknown {
   const path = `status.${key}`;
   switch (key) {
     case 'containerStatuses':
     case 'ephemeralContainerStatuses':
-      return normalizeContainerStatuses(value, path, maxMessageBytes)?.sort(byName);
-    case 'initContainerStatuses': {
-      const list = normalizeContainerStatuses(value, path, maxMessageBytes);
-      return list && sortInitContainerStatuses(list, pod.spec?.initContainers ?? []);
-    }
+    case 'initContainerStatuses':
+      return mapList(value, path, (source, itemPath) => canonicalContainerStatus(source, itemPath, maxMessageBytes));
     case 'conditions':
-      return mapList(value, path, normalizeCondition);
+      return mapList(value, path, canonicalCondition);
     default:
       return canonicalMember(key, value, path);
   }
@@ -60,11 +68,7 @@ function mapList<T>(value: unknown, path: string, convert: (source: Source, path
   });
 }
 
-function normalizeContainerStatuses(value: unknown, path: string, maxMessageBytes: number): WireContainerStatus[] | undefined {
-  return mapList(value, path, (source, itemPath) => canonicalContainerStatus(source, itemPath, maxMessageBytes));
-}
-
-function normalizeCondition(source: Source, path: string): WirePodCondition {
+function canonicalCondition(source: Source, path: string): WirePodCondition {
   if (typeof source.type !== 'string') throw invalidArgument(`${path}.type`, 'a string', source.type);
   const result: Record<string, unknown> & WirePodCondition = { type: source.type, status: '' };
   for (const key of Object.keys(source)) {
@@ -83,7 +87,7 @@ function byName(a: WireContainerStatus, b: WireContainerStatus): number {
 function sortInitContainerStatuses(
   statuses: WireContainerStatus[],
   spec: readonly { readonly name: string }[],
-): WireContainerStatus[] {
+): void {
   let next = 0;
   for (const { name } of spec) {
     const found = statuses.findIndex((status, index) => index >= next && status.name === name);
@@ -94,5 +98,4 @@ function sortInitContainerStatuses(
     statuses[found] = other;
     next++;
   }
-  return statuses;
 }

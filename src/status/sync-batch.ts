@@ -29,10 +29,12 @@ export function reasonToSync(view: BatchView, podUID: string, entry: VersionedPo
   if (target === undefined) return undefined;
   const acknowledged = view.apiStatusVersions.get(target.apiUID);
   if (acknowledged === undefined || acknowledged < entry.version) return 'version';
+  // a pod the agent no longer has is left as it is, until its status is dropped
+  if (view.agent.pod(podUID) === undefined) return undefined;
   const copy = view.agent.freshest(target) ?? (target.managed && view.copies.read(target.managed));
   if (copy === undefined) return undefined;
   if (canBeDeleted(view.agent, podUID, entry, copy)) return 'delete';
-  return needsReconcile(entry.status, copy.status, view.ownedConditionTypes) ? 'reconcile' : undefined;
+  return needsReconcile(entry.status, copy.normalized, view.ownedConditionTypes) ? 'reconcile' : undefined;
 }
 
 /** True when the apiserver's copy says something else than the cache, other than what the server fills in by itself. */

@@ -1,5 +1,5 @@
 import type { PodClient } from '../api/pod-client.ts';
-import { createWirePodStatusPatch } from '../api/pod-status-patch.ts';
+import { applyPodStatusPatch, createWirePodStatusPatch } from '../api/pod-status-patch.ts';
 import type { WirePodStatus } from '../api/wire.ts';
 import type { Clock } from '../concurrency/clock.ts';
 import type { AgentView, ApiTarget } from './agent-view.ts';
@@ -145,7 +145,9 @@ class SyncAttempt {
     const metadata = await gate.send('patch', this.#admission, (signal) =>
       podClient.patchPodStatus(entry.podNamespace, entry.podName, patch, { signal }),
     );
-    return { copy: patchedApiPod(base, status, metadata), phaseHeldBack, patched: true };
+    // a strategic merge patch leaves exactly the merged status; a JSON Patch leaves conditions in the server's order
+    const left = patchFormat === 'json' ? applyPodStatusPatch(base.status, patch) : status;
+    return { copy: patchedApiPod(base, left, metadata), phaseHeldBack, patched: true };
   }
 
   #merge(entry: VersionedPodStatus, base: ApiPod): WirePodStatus {
