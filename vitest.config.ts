@@ -7,6 +7,7 @@ export default defineConfig({
       'test/unit/**/*.test.ts',
       'test/conformance/**/*.test.ts',
       'test/apiserver/**/*.test.ts',
+      'test/structure/**/*.test.ts',
       'test/package/**/*.test.ts',
     ],
     environment: 'node',

@@ -1,0 +1,75 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { root } from './source-tree.ts';
+
+interface PackageJson {
+  readonly license: string;
+  readonly type: string;
+  readonly sideEffects: boolean;
+  readonly engines: Readonly<Record<string, string>>;
+  readonly exports: Readonly<Record<string, string | Readonly<Record<string, string>>>>;
+  readonly files: readonly string[];
+  readonly dependencies: Readonly<Record<string, string>>;
+  readonly peerDependencies: Readonly<Record<string, string>>;
+  readonly devDependencies: Readonly<Record<string, string>>;
+}
+
+const read = (path: string): string => readFileSync(join(root, path), 'utf8');
+const packageJson: PackageJson = JSON.parse(read('package.json'));
+const doors = Object.entries(packageJson.exports).filter(([door]) => door !== './package.json');
+
+describe('package.json', () => {
+  it.each(doors)('opens the door %s on types and code of one source file', (door, target) => {
+    const name = door === '.' ? 'index' : door.slice(2);
+    expect(target).toEqual({ types: `./dist/${name}.d.ts`, default: `./dist/${name}.js` });
+    expect(existsSync(join(root, 'src', `${name}.ts`))).toBe(true);
+  });
+
+  it('opens no other door than these', () => {
+    expect(Object.keys(packageJson.exports)).toEqual(expect.arrayContaining(['.', './testing', './package.json']));
+    expect(Object.keys(packageJson.exports).filter((door) => door.includes('*'))).toEqual([]);
+  });
+
+  it('is ESM without side effects, for the Node that client-node needs', () => {
+    expect(packageJson).toMatchObject({ type: 'module', sideEffects: false, engines: { node: '>=22.19' } });
+  });
+
+  it('packs dist, and no sources or tests', () => {
+    expect(packageJson.files).toContain('dist');
+    expect(packageJson.files.filter((entry) => /^(?:src|test|bench|examples|\.|\*)/.test(entry))).toEqual([]);
+  });
+
+  it('asks its user for client-node, in the range it is tested with', () => {
+    expect(packageJson.peerDependencies).toEqual({
+      '@kubernetes/client-node': packageJson.devDependencies['@kubernetes/client-node'],
+    });
+    expect(packageJson.dependencies).not.toHaveProperty('@kubernetes/client-node');
+  });
+
+  it('says Apache-2.0, and so does LICENSE', () => {
+    expect(packageJson.license).toBe('Apache-2.0');
+    expect(read('LICENSE')).toMatch(/^\s*Apache License\s+Version 2\.0, January 2004/);
+  });
+});
+
+describe('package-lock.json', () => {
+  const lock: { packages: Record<string, Record<string, unknown>> } = JSON.parse(read('package-lock.json'));
+
+  it('names no registry', () => {
+    expect(Object.keys(lock.packages).length).toBeGreaterThan(50);
+    expect(read('package-lock.json')).not.toMatch(/"resolved"|https?:\/\/[^"]*\.tgz/);
+  });
+
+  it('agrees with package.json', () => {
+    const { dependencies, devDependencies, peerDependencies } = packageJson;
+    expect(lock.packages['']).toMatchObject({ dependencies, devDependencies, peerDependencies });
+  });
+
+  it('pins every package by its digest', () => {
+    const unpinned = Object.entries(lock.packages).filter(
+      ([path, { integrity }]) => path !== '' && typeof integrity !== 'string',
+    );
+    expect(unpinned.map(([path]) => path)).toEqual([]);
+  });
+});

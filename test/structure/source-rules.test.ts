@@ -1,0 +1,94 @@
+import { describe, expect, it } from 'vitest';
+import { readTree, type SourceFile } from './source-tree.ts';
+
+interface Rule {
+  readonly says: string;
+  /** What no line of code may match. */
+  readonly forbids: RegExp;
+  /** Comments are looked at too. */
+  readonly inComments?: boolean;
+  readonly appliesTo: (path: string) => boolean;
+  /** Code that breaks the rule, so that the rule is known to bite. */
+  readonly broken: string;
+}
+
+const everywhere = (): boolean => true;
+const rules: readonly Rule[] = [
+  {
+    says: 'time goes through Clock',
+    forbids: /\b(?:Date\.now|new Date\(\s*\)|performance\.now|process\.hrtime|AbortSignal\.timeout)/,
+    appliesTo: (path) => path !== 'src/concurrency/clock.ts',
+    broken: 'const now = new Date();',
+  },
+  {
+    says: 'waits go through Clock',
+    forbids: /\bset(?:Timeout|Interval)\b/,
+    appliesTo: (path) => path !== 'src/concurrency/clock.ts',
+    broken: "import { setTimeout as sleep } from 'node:timers/promises';",
+  },
+  {
+    says: 'there is no mutable state of a module',
+    forbids: /^(?:export )?(?:let|var)\b|^(?:export )?const \w+(?:: [^=]+)? = new (?:Map|Set|WeakMap|WeakSet)\b[^;]*\(\s*\)/,
+    appliesTo: everywhere,
+    broken: 'const cache = new Map<string, Pod>();',
+  },
+  {
+    says: 'the cache and the update of a status change without await',
+    forbids: /\b(?:async|await|Promise)\b|\.then\(/,
+    appliesTo: (path) => /^src\/status\/(?:pod-statuses|update-status)\.ts$/.test(path),
+    broken: 'await settled;',
+  },
+  {
+    says: 'unfinished work is an issue and not a comment',
+    forbids: /\b(?:TODO|FIXME|XXX|HACK)\b/,
+    inComments: true,
+    appliesTo: everywhere,
+    broken: '// TODO: later',
+  },
+  {
+    says: 'the compiler and the linter are not silenced',
+    forbids: /@ts-(?:ignore|expect-error|nocheck)|biome-ignore/,
+    inComments: true,
+    appliesTo: everywhere,
+    broken: '// @ts-ignore',
+  },
+  {
+    says: 'public names are listed by hand',
+    forbids: /^export \*/,
+    appliesTo: everywhere,
+    broken: "export * from './pod.ts';",
+  },
+  {
+    says: 'no any',
+    forbids: /(?:[:<|&,(]|\bas)\s*any\b(?!')/,
+    appliesTo: everywhere,
+    broken: 'const pod = answer as any;',
+  },
+];
+
+const longest = 400;
+
+function breaks(rule: Rule, { path, text, code }: SourceFile): string[] {
+  const lines = (rule.inComments ? text : code).split('\n');
+  return lines.flatMap((line, index) => (rule.forbids.test(line) ? [`${path}:${index + 1}: ${line.trim()}`] : []));
+}
+
+describe('the rules of src', () => {
+  const files = readTree('src');
+
+  it.each(rules)('$says', (rule) => {
+    const subject = files.filter(({ path }) => rule.appliesTo(path));
+    expect(subject.length).toBeGreaterThan(0);
+    expect(subject.flatMap((file) => breaks(rule, file))).toEqual([]);
+  });
+
+  it.each(rules)('are seen broken: $broken', (rule) => {
+    const file = { path: 'src/broken.ts', text: rule.broken, code: rule.broken, imports: [] };
+    expect(breaks(rule, file)).toEqual([`src/broken.ts:1: ${rule.broken}`]);
+  });
+
+  it(`keep every file within ${longest} lines`, () => {
+    const lengths = files.map(({ path, text }) => ({ path, lines: text.split('\n').length - 1 }));
+    expect(lengths.filter(({ lines }) => lines > longest)).toEqual([]);
+  });
+});
