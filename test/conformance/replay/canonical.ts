@@ -1,0 +1,15 @@
+const zeroFields: ReadonlySet<string> = new Set(['restartCount', 'observedGeneration', 'signal', 'exitCode']);
+
+/** JSON without what Go's encoding adds or leaves out for nothing: null, empty text, empty lists and states, zero counts. */
+export function pruned(value: unknown, key = ''): unknown {
+  if (value === null || value === '' || (value === 0 && zeroFields.has(key)) || (value === false && key === 'ready'))
+    return undefined;
+  if (Array.isArray(value)) return value.length === 0 ? undefined : value.map((item) => pruned(item));
+  if (typeof value !== 'object') return value;
+  const result: Record<string, unknown> = {};
+  for (const [member, inner] of Object.entries(value as object)) {
+    const kept = pruned(inner, member);
+    if (kept !== undefined) result[member] = kept;
+  }
+  return Object.keys(result).length === 0 && ['state', 'lastState'].includes(key) ? undefined : result;
+}

@@ -1,0 +1,66 @@
+import { isDeepStrictEqual } from 'node:util';
+import type { WirePodStatus } from '../../../src/index.ts';
+import { pruned } from './canonical.ts';
+import type { Expected } from './expected.ts';
+import type { Outcome } from './play.ts';
+import type { Write } from './replay-client.ts';
+import type { ServerPod } from './scenario.ts';
+
+/** What of a pod is compared after a step. */
+export type Aspect = 'notifications' | 'cache' | 'server' | 'writes';
+
+export interface AspectDifference {
+  readonly aspect: Aspect;
+  readonly expected: unknown;
+  readonly got: unknown;
+}
+
+/** One pod's part of an outcome. A pod is everything that carries one name: a static pod and its mirrors, the recreated ones. */
+export interface PodView {
+  readonly notifications: readonly unknown[];
+  readonly cache: Readonly<Record<string, WirePodStatus>>;
+  readonly server: ServerPod | undefined;
+  readonly writes: readonly Write[];
+}
+
+export function podView(outcome: Expected | Outcome, pod: string, podUIDs: ReadonlySet<string>): PodView {
+  return {
+    notifications: outcome.notifications.filter(({ podUID }) => podUIDs.has(podUID)),
+    cache: Object.fromEntries(Object.entries(outcome.cache).filter(([podUID]) => podUIDs.has(podUID))),
+    server: outcome.server[pod],
+    writes: outcome.writes.filter((write) => write.pod === pod),
+  };
+}
+
+export interface CompareOptions {
+  /** The order of conditions counts: JSON Patch leaves them where they are and adds new ones at the end. */
+  readonly conditionOrder: boolean;
+}
+
+/** The aspects in which the two differ, each with both sides. */
+export function differences(expected: PodView, got: PodView, options: CompareOptions): AspectDifference[] {
+  const found: AspectDifference[] = [];
+  for (const aspect of ['notifications', 'cache', 'server', 'writes'] satisfies Aspect[]) {
+    const [a, b] = [comparable(expected[aspect], options), comparable(got[aspect], options)];
+    if (!isDeepStrictEqual(a, b)) found.push({ aspect, expected: a, got: b });
+  }
+  return found;
+}
+
+function comparable(value: unknown, { conditionOrder }: CompareOptions): unknown {
+  const plain = pruned(value);
+  return conditionOrder ? plain : sortedConditions(plain);
+}
+
+function sortedConditions(value: unknown, key = ''): unknown {
+  if (Array.isArray(value)) {
+    const items = value.map((item) => sortedConditions(item));
+    return key === 'conditions' ? items.sort(byType) : items;
+  }
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([member, inner]) => [member, sortedConditions(inner, member)]));
+}
+
+function byType(a: unknown, b: unknown): number {
+  return String((a as { type: unknown }).type).localeCompare(String((b as { type: unknown }).type));
+}

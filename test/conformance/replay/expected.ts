@@ -1,0 +1,93 @@
+import { isDeepStrictEqual } from 'node:util';
+import { applyPodStatusPatch, type WirePodStatus } from '../../../src/index.ts';
+import { pruned } from './canonical.ts';
+import type { Write } from './replay-client.ts';
+import type { Expectation, ServerPod, Step } from './scenario.ts';
+
+/** What upstream did in one step, made whole: recorded outcomes leave out what is as it was. */
+export interface Expected {
+  readonly changed: boolean | undefined;
+  readonly notifications: NonNullable<Expectation['notifications']>;
+  readonly cache: Readonly<Record<string, WirePodStatus>>;
+  readonly server: Readonly<Record<string, ServerPod>>;
+  /** Upstream's writes that changed something, by their effect. */
+  readonly writes: readonly Write[];
+  /** Pods of which a write failed on demand. */
+  readonly failed: ReadonlySet<string>;
+}
+
+/**
+ * Follows the recording of one scenario, step by step. The oracle's server fills in nothing; the real one keeps its own
+ * qosClass and observedGeneration where a patch takes them away. What it would hold is what ours is compared with.
+ */
+export class Recording {
+  #cache: Expected['cache'] = {};
+  #recorded: Expected['server'] = {};
+  #server: Expected['server'] = {};
+  /** Pods in which the fill-in made a difference, in the last step. */
+  filledIn = new Set<string>();
+
+  next(step: Step): Expected {
+    const { changed, notifications = [], cache = this.#cache, server: recorded = this.#recorded } = step.expect;
+    this.filledIn = new Set();
+    const before = serverBeforeWrites(step, this.#server);
+    const done = writesOf(step.expect, new Map(before));
+    const server: Record<string, ServerPod> = {};
+    for (const [name, pod] of Object.entries(recorded)) {
+      const status = keptByServer(before.get(name), pod);
+      server[name] = status === pod.status ? pod : { ...pod, status };
+      if (status !== pod.status) this.filledIn.add(name);
+    }
+    this.#cache = cache;
+    this.#recorded = recorded;
+    this.#server = server;
+    return { changed, notifications, cache, server, ...done };
+  }
+}
+
+function keptByServer(before: ServerPod | undefined, { uid, status }: ServerPod): WirePodStatus {
+  if (before?.uid !== uid) return status;
+  const { qosClass, observedGeneration } = before.status;
+  const kept: WirePodStatus = {
+    ...(qosClass && !status.qosClass && { qosClass }),
+    ...(observedGeneration && !status.observedGeneration && { observedGeneration }),
+  };
+  return Object.keys(kept).length === 0 ? status : { ...status, ...kept };
+}
+
+/** The server's pods as the manager finds them: after somebody else's write of the same step. */
+function serverBeforeWrites({ op, pod, namespace, name }: Step, server: Expected['server']): Map<string, ServerPod> {
+  const pods = new Map(Object.entries(server));
+  if (op === 'apiserver.put' && pod?.metadata !== undefined) {
+    const { uid = '', deletionTimestamp } = pod.metadata;
+    pods.set(`${pod.metadata.namespace}/${pod.metadata.name}`, {
+      uid,
+      deleting: Boolean(deletionTimestamp),
+      status: pod.status ?? {},
+    });
+  }
+  if (op === 'apiserver.remove') pods.delete(`${namespace}/${name}`);
+  return pods;
+}
+
+function writesOf({ calls = [] }: Expectation, server: Map<string, ServerPod>): Pick<Expected, 'writes' | 'failed'> {
+  const writes: Write[] = [];
+  const failed = new Set<string>();
+  for (const call of calls) {
+    const pod = `${call.namespace}/${call.name}`;
+    const stored = server.get(pod);
+    if (call.error) failed.add(pod);
+    if (call.verb === 'get' || call.error || stored === undefined) continue;
+    if (call.verb === 'delete') {
+      writes.push({ verb: 'delete', pod, uid: call.uid ?? '', gracePeriodSeconds: call.gracePeriodSeconds ?? -1 });
+      server.delete(pod);
+      continue;
+    }
+    const patch = { type: 'application/strategic-merge-patch+json', body: call.patch } as const;
+    const status = keptByServer(stored, { ...stored, status: applyPodStatusPatch(stored.status, patch) });
+    // taking away what the server keeps is no effect
+    if (!isDeepStrictEqual(pruned(status), pruned(stored.status))) writes.push({ verb: 'patch', pod, status });
+    server.set(pod, { ...stored, status });
+  }
+  return { writes, failed };
+}

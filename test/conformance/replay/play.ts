@@ -1,0 +1,197 @@
+import {
+  BasicPodManager,
+  isStaticPod,
+  type Pod,
+  StatusManager,
+  type StatusManagerOptions,
+  type WirePod,
+  type WirePodStatus,
+} from '../../../src/index.ts';
+import { FakeClock, PodStore, settle } from '../../../src/testing.ts';
+import { ReplayClient, type Write } from './replay-client.ts';
+import type { Notification, Scenario, ServerPod, Step } from './scenario.ts';
+
+export type Variant = Pick<StatusManagerOptions, 'fetchBeforePatch' | 'patchFormat'>;
+
+/** What ours did in one step, in the recorded form. */
+export interface Outcome {
+  readonly changed: boolean | undefined;
+  readonly notifications: readonly Notification[];
+  readonly writes: readonly Write[];
+  /** Pods whose requests failed on demand in this step, and those for which failures are still to come. */
+  readonly failed: ReadonlySet<string>;
+  readonly cache: Readonly<Record<string, WirePodStatus>>;
+  readonly server: Readonly<Record<string, ServerPod>>;
+  /** Pods ("namespace/name") whose newest object on the server the pod manager has not seen. */
+  readonly unobserved: ReadonlySet<string>;
+}
+
+/** A scenario under way: the manager as its users see it, in virtual time. */
+export class Player {
+  readonly #clock: FakeClock;
+  readonly #store: PodStore;
+  readonly #client: ReplayClient;
+  readonly #podManager = new BasicPodManager();
+  readonly #manager: StatusManager;
+  readonly #known = new Map<string, Pod>();
+  readonly #couldRun = new Set<string>();
+  #notifications: Notification[] = [];
+
+  constructor(scenario: Scenario, variant: Variant) {
+    this.#clock = new FakeClock({ start: new Date(scenario.start) });
+    this.#store = new PodStore({ validate: false, fillIns: false, clock: this.#clock });
+    this.#client = new ReplayClient(this.#store);
+    this.#manager = new StatusManager({
+      podClient: this.#client,
+      podManager: this.#podManager,
+      podDeletionSafety: {
+        podCouldHaveRunningContainers: (pod) => !isStaticPod(pod) && this.#couldRun.has(pod.metadata?.uid ?? ''),
+        podResourcesAreReclaimed: () => true,
+      },
+      terminateWhenReclaimed: false,
+      clock: this.#clock,
+      random: () => 0.5,
+      ...variant,
+    });
+    this.#manager.on('podUpdated', ({ pod, isAdded }) => this.#notified('updated', pod, isAdded));
+    this.#manager.on('podRemoved', ({ pod }) => this.#notified('removed', pod, false));
+    this.#manager.start();
+  }
+
+  async play(step: Step): Promise<Outcome> {
+    this.#notifications = [];
+    this.#client.writes.length = 0;
+    this.#client.failed.clear();
+    const changed = await this.#apply(step);
+    await settle(3);
+    return {
+      changed,
+      notifications: this.#notifications,
+      writes: [...this.#client.writes],
+      failed: new Set(this.#client.failed),
+      cache: this.#cache(),
+      server: this.#server(),
+      unobserved: this.#unobserved(),
+    };
+  }
+
+  async stop(): Promise<void> {
+    await this.#manager.stop({ drainTimeoutMs: 0 });
+  }
+
+  async #apply(step: Step): Promise<boolean | undefined> {
+    const { namespace = '', name = '', podUID = '' } = step;
+    switch (step.op) {
+      case 'podManager.add':
+        this.#remember(given(step.pod), (pod) => this.#podManager.addPod(pod));
+        return undefined;
+      case 'podManager.update':
+        this.#remember(given(step.pod), (pod) => this.#podManager.updatePod(pod));
+        return undefined;
+      case 'podManager.remove': {
+        const pod = this.#pod(podUID);
+        if (pod !== undefined) this.#podManager.removePod(pod);
+        return undefined;
+      }
+      case 'podManager.observe': {
+        const pod = this.#stored(namespace, name);
+        if (pod !== undefined) this.#remember(pod, (observed) => this.#podManager.updatePod(observed));
+        return undefined;
+      }
+      case 'apiserver.put':
+        this.#store.put(given(step.pod));
+        return undefined;
+      case 'apiserver.remove':
+        this.#store.remove(namespace, name);
+        return undefined;
+      case 'apiserver.fail':
+        this.#client.fail(step.verb ?? 'patch', `${namespace}/${name}`, step.code ?? 500, step.times ?? 1);
+        return undefined;
+      case 'podDeletionSafety.couldHaveRunningContainers':
+        if (step.value) this.#couldRun.add(podUID);
+        else this.#couldRun.delete(podUID);
+        return undefined;
+      case 'advance':
+        await this.#clock.advance((step.seconds ?? 0) * 1000);
+        return undefined;
+      default:
+        return this.#operate(step, podUID);
+    }
+  }
+
+  #operate(step: Step, podUID: string): boolean | undefined {
+    const { containerID = '', value = false } = step;
+    switch (step.op) {
+      case 'setPodStatus':
+        return this.#manager.setPodStatus(given(this.#pod(podUID)), given(step.status));
+      case 'setContainerReadiness':
+        this.#manager.setContainerReadiness(podUID, containerID, value);
+        return undefined;
+      case 'setContainerStartup':
+        this.#manager.setContainerStartup(podUID, containerID, value);
+        return undefined;
+      case 'terminatePod':
+        this.#manager.terminatePod(given(this.#pod(podUID)));
+        return undefined;
+      case 'removeOrphanedStatuses':
+        this.#manager.removeOrphanedStatuses(new Set(step.podUIDs));
+        return undefined;
+      default:
+        throw new Error(`unknown op ${step.op}`);
+    }
+  }
+
+  #remember(pod: Pod, hand: (pod: Pod) => void): void {
+    this.#known.set(pod.metadata?.uid ?? '', pod);
+    hand(pod);
+  }
+
+  /** The pod manager's, else the last one seen with that uid. */
+  #pod(podUID: string): Pod | undefined {
+    return this.#podManager.getPodByUID(podUID) ?? this.#known.get(podUID);
+  }
+
+  #stored(namespace: string, name: string): WirePod | undefined {
+    return this.#store.list({ namespace }).find(({ metadata }) => metadata?.name === name);
+  }
+
+  #notified(type: Notification['type'], pod: Pod, isAdded: boolean): void {
+    const podUID = pod.metadata?.uid ?? '';
+    this.#notifications.push(isAdded ? { type, podUID, isAdded } : { type, podUID });
+  }
+
+  #cache(): Record<string, WirePodStatus> {
+    const cache: Record<string, WirePodStatus> = {};
+    for (const podUID of this.#known.keys()) {
+      const status = this.#manager.getPodStatus(podUID);
+      if (status !== undefined) cache[podUID] = JSON.parse(JSON.stringify(status).replaceAll(/\.000Z"/g, 'Z"'));
+    }
+    return cache;
+  }
+
+  #server(): Record<string, ServerPod> {
+    const server: Record<string, ServerPod> = {};
+    for (const { metadata, status = {} } of this.#store.list()) {
+      const { namespace, name, uid = '', deletionTimestamp } = metadata ?? {};
+      server[`${namespace}/${name}`] = deletionTimestamp ? { uid, deleting: true, status } : { uid, status };
+    }
+    return server;
+  }
+
+  #unobserved(): Set<string> {
+    const unobserved = new Set<string>();
+    const seen = this.#podManager.getPodsAndMirrorPods();
+    const versions = new Map(
+      [...seen.allPods, ...seen.allMirrorPods].map((pod) => [pod.metadata?.uid, pod.metadata?.resourceVersion]),
+    );
+    for (const { metadata } of this.#store.list()) {
+      if (versions.get(metadata?.uid) !== metadata?.resourceVersion) unobserved.add(`${metadata?.namespace}/${metadata?.name}`);
+    }
+    return unobserved;
+  }
+}
+
+function given<T>(value: T | undefined): T {
+  if (value === undefined) throw new Error('the step names nothing it needs');
+  return value;
+}

@@ -1,0 +1,94 @@
+import { type AspectDifference, differences, podView } from './compare.ts';
+import { type Exemption, PodHistory } from './exemptions.ts';
+import { type Expected, Recording } from './expected.ts';
+import { type Outcome, Player, type Variant } from './play.ts';
+import type { Scenario, Step } from './scenario.ts';
+
+export interface Difference {
+  readonly scenario: string;
+  readonly step: number;
+  readonly op: string;
+  readonly pod: string;
+  readonly aspects: readonly { readonly aspect: string; readonly expected: unknown; readonly got: unknown }[];
+}
+
+export interface ScenarioResult {
+  readonly steps: number;
+  /** (step, pod) pairs looked at. */
+  readonly pairs: number;
+  readonly exempt: ReadonlyMap<Exemption, number>;
+  readonly differences: readonly Difference[];
+}
+
+/** Plays one scenario and compares every pod after every step. */
+export async function runScenario(scenario: Scenario, variant: Variant): Promise<ScenarioResult> {
+  const run = new ScenarioRun(scenario, variant);
+  const player = new Player(scenario, variant);
+  try {
+    for (const [index, step] of scenario.steps.entries()) run.compare(index, step, await player.play(step));
+    return run.result();
+  } finally {
+    await player.stop();
+  }
+}
+
+class ScenarioRun {
+  readonly #scenario: Scenario;
+  readonly #conditionOrder: boolean;
+  readonly #recording = new Recording();
+  /** Pod ("namespace/name") to every uid that has carried the name. */
+  readonly #pods = new Map<string, Set<string>>();
+  readonly #initContainers = new Map<string, readonly string[]>();
+  readonly #histories = new Map<string, PodHistory>();
+  readonly #exempt = new Map<Exemption, number>();
+  readonly #found: Difference[] = [];
+  #pairs = 0;
+
+  constructor(scenario: Scenario, { patchFormat }: Variant) {
+    this.#scenario = scenario;
+    this.#conditionOrder = patchFormat !== 'json';
+  }
+
+  compare(index: number, step: Step, outcome: Outcome): void {
+    const expected = this.#recording.next(step);
+    const { uid, name, namespace } = step.pod?.metadata ?? {};
+    if (uid !== undefined) {
+      const pod = `${namespace}/${name}`;
+      this.#pods.set(pod, (this.#pods.get(pod) ?? new Set()).add(uid));
+      this.#initContainers.set(
+        pod,
+        (step.pod?.spec?.initContainers ?? []).map((container) => container.name),
+      );
+    }
+    for (const [pod, podUIDs] of this.#pods) this.#comparePair(index, step, pod, podUIDs, expected, outcome);
+  }
+
+  result(): ScenarioResult {
+    return { steps: this.#scenario.steps.length, pairs: this.#pairs, exempt: this.#exempt, differences: this.#found };
+  }
+
+  #comparePair(index: number, step: Step, pod: string, podUIDs: ReadonlySet<string>, expected: Expected, outcome: Outcome): void {
+    this.#pairs++;
+    const history = this.#histories.get(pod) ?? new PodHistory();
+    this.#histories.set(pod, history);
+    history.note(pod, podUIDs, expected, outcome);
+    const [expectedView, gotView] = [podView(expected, pod, podUIDs), podView(outcome, pod, podUIDs)];
+    const found: AspectDifference[] = differences(expectedView, gotView, { conditionOrder: this.#conditionOrder });
+    const changedDiffers =
+      expected.changed !== undefined && podUIDs.has(step.podUID ?? '') && expected.changed !== outcome.changed;
+    if (found.length === 0 && !changedDiffers) {
+      history.agreed(step);
+      return;
+    }
+    const initContainers = this.#initContainers.get(pod) ?? [];
+    const views = { expectedView, gotView, initContainers };
+    const rule = history.explain({ step, pod, podUIDs, expected, outcome, differences: found, ...views });
+    if (rule !== undefined && (!changedDiffers || history.livesApart || rule === 'D4 init order')) {
+      history.divergence = rule;
+      this.#exempt.set(rule, (this.#exempt.get(rule) ?? 0) + 1);
+      return;
+    }
+    const changed = changedDiffers ? [{ aspect: 'changed', expected: expected.changed, got: outcome.changed }] : [];
+    this.#found.push({ scenario: this.#scenario.name, step: index, op: step.op, pod, aspects: [...changed, ...found] });
+  }
+}
