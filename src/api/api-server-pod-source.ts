@@ -1,9 +1,9 @@
 import type { KubeConfig } from '@kubernetes/client-node';
-import { type Clock, systemClock } from '../concurrency/clock.ts';
+import { type Clock, sleep, systemClock } from '../concurrency/clock.ts';
+import { Backoff } from '../concurrency/retry.ts';
 import { invalidOption, StatusManagerError } from '../errors.ts';
 import { type Logger, safeLogger, silentLogger } from '../logger.ts';
 import { ApiError } from './api-error.ts';
-import { Backoff, pause } from './backoff.ts';
 import { KubeTransport, type KubeTransportOptions } from './kube-transport.ts';
 import { isGone, listPods, type PodSelection } from './list-pods.ts';
 import { podsPath } from './path-segment.ts';
@@ -30,7 +30,7 @@ export interface ApiServerPodSourceOptions {
 
 /** A watch that ends sooner counts as failed, so that a server that ends each at once is not asked without a pause. */
 const shortestGoodWatchMs = 1000;
-const backoffLimits = { baseMs: 500, maxMs: 30_000 };
+const backoffLimits = { baseMs: 500, capMs: 30_000 };
 const nodeNameRule = /^[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?$/;
 
 /**
@@ -111,7 +111,7 @@ export class ApiServerPodSource {
       let delayMs: number;
       if (this.#resourceVersion === undefined) delayMs = await this.#list(listBackoff, signal);
       else delayMs = await this.#watch(watchBackoff, this.#resourceVersion, signal);
-      if (delayMs > 0) await pause(this.#clock, delayMs, signal);
+      if (delayMs > 0) await sleep(this.#clock, delayMs, signal);
     }
   }
 

@@ -15,7 +15,7 @@ export type Loose<T> = T extends Date
   : T extends readonly (infer E)[]
     ? readonly Loose<E>[]
     : T extends object
-      ? { readonly [K in keyof T]: Loose<T[K]> }
+      ? { readonly [K in keyof T]: object extends Pick<T, K> ? Loose<T[K]> | undefined : Loose<T[K]> }
       : T;
 
 /** A pod as callers and pod managers hold it: a client-node object or plain JSON. */

@@ -24,16 +24,22 @@ export const systemClock: Clock = {
   },
 };
 
-/** Resolves after `ms`, or at once when `signal` aborts. Never rejects; look at the signal afterwards. */
-export function sleep(clock: Clock, ms: number, signal?: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    if (signal?.aborted) return resolve();
-    const done = (): void => {
-      cancel();
-      signal?.removeEventListener('abort', done);
-      resolve();
-    };
-    const cancel = clock.setTimer(done, ms);
-    signal?.addEventListener('abort', done, { once: true });
-  });
+/**
+ * Resolves after `ms`, or at once when `signal` aborts. Never rejects; look at the signal afterwards.
+ * Holds the process open meanwhile: somebody awaits it.
+ */
+export function sleep(clock: Clock, ms: number, signal: AbortSignal): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  if (signal.aborted) {
+    resolve();
+    return promise;
+  }
+  const done = (): void => {
+    cancel();
+    signal.removeEventListener('abort', done);
+    resolve();
+  };
+  const cancel = clock.setTimer(done, ms, { keepAlive: true });
+  signal.addEventListener('abort', done);
+  return promise;
 }

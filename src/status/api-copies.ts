@@ -2,6 +2,7 @@ import isEqual from 'lodash.isequal';
 import type { PodMetadata } from '../api/pod-client.ts';
 import type { Pod, WirePodStatus } from '../api/wire.ts';
 import { isMirrorPod } from '../pod/pod-identity.ts';
+import { compareResourceVersions } from '../pod/resource-version.ts';
 import { canonicalPodStatus, normalizeStatus } from './normalize-status.ts';
 
 /** What is known of a pod on the apiserver. */
@@ -44,16 +45,6 @@ export function patchedApiPod(copy: ApiPod, status: WirePodStatus, metadata: Pod
     normalized: status,
     deleting: copy.deleting || Boolean(metadata.deletionTimestamp),
   };
-}
-
-const decimal = /^\d+$/;
-
-/** Negative, zero or positive as `a` is older, the same or newer; undefined when the two cannot be ordered. */
-export function compareResourceVersions(a: string, b: string): number | undefined {
-  if (a === b) return 0;
-  if (!decimal.test(a) || !decimal.test(b)) return undefined;
-  const [x, y] = [BigInt(a), BigInt(b)];
-  return x < y ? -1 : x > y ? 1 : 0;
 }
 
 /**

@@ -84,10 +84,7 @@ function byName(a: WireContainerStatus, b: WireContainerStatus): number {
 }
 
 /** Spec order; statuses the spec does not name end up behind, as upstream's swaps leave them. */
-function sortInitContainerStatuses(
-  statuses: WireContainerStatus[],
-  spec: readonly { readonly name: string }[],
-): void {
+function sortInitContainerStatuses(statuses: WireContainerStatus[], spec: readonly { readonly name: string }[]): void {
   let next = 0;
   for (const { name } of spec) {
     const found = statuses.findIndex((status, index) => index >= next && status.name === name);

@@ -47,7 +47,7 @@ describe('FakeClock', () => {
   it('lets continuations run between two timers', async () => {
     const clock = new FakeClock({ start: 0 });
     const seen: string[] = [];
-    void sleep(clock, 10).then(async () => {
+    void sleep(clock, 10, new AbortController().signal).then(async () => {
       await new Promise((resolve) => setImmediate(resolve));
       seen.push(`after the first at ${clock.now()}`);
     });

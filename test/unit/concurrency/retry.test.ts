@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { Backoff, pause } from '../../../src/api/backoff.ts';
-import { FakeClock } from '../../../src/testing/fake-clock.ts';
+import { Backoff } from '../../../src/concurrency/retry.ts';
 
-const limits = { baseMs: 500, maxMs: 30_000 };
+const limits = { baseMs: 500, capMs: 30_000 };
 
 describe('Backoff', () => {
   it('doubles its ceiling up to the limit, and starts again after a reset', () => {
@@ -27,31 +26,5 @@ describe('Backoff', () => {
     expect(new Backoff({ ...limits, random: () => 0 }).next(7000)).toBe(7000);
     expect(new Backoff({ ...limits, random: () => 1 }).next(7000)).toBe(7500);
     expect(new Backoff({ ...limits, random: () => 0 }).next(86_400_000)).toBe(300_000);
-  });
-});
-
-describe('pause', () => {
-  it('ends after its time', async () => {
-    const clock = new FakeClock();
-    let isOver = false;
-    const paused = pause(clock, 100, new AbortController().signal).then(() => {
-      isOver = true;
-    });
-    await clock.advance(99);
-    expect(isOver).toBe(false);
-    await clock.advance(1);
-    await paused;
-    expect(isOver).toBe(true);
-  });
-
-  it('ends at once when aborted, and leaves no timer', async () => {
-    const clock = new FakeClock();
-    const stop = new AbortController();
-    const paused = pause(clock, 100, stop.signal);
-    expect(clock.pendingTimers).toBe(1);
-    stop.abort();
-    await paused;
-    await pause(clock, 100, stop.signal);
-    expect(clock.pendingTimers).toBe(0);
   });
 });
