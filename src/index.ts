@@ -1,7 +1,9 @@
 export { ApiError, type ApiErrorOptions, classifyApiError, type ErrorClass } from './api/api-error.ts';
 export { ApiServerPodSource, type ApiServerPodSourceOptions } from './api/api-server-pod-source.ts';
 export { KubePodClient, type KubePodClientOptions } from './api/kube-pod-client.ts';
+export { KubeTransport, type KubeTransportOptions } from './api/kube-transport.ts';
 export type { DeletePodOptions, PatchType, PodClient, PodMetadata, PodStatusPatch, RequestOptions } from './api/pod-client.ts';
+export type { PodSink, PodSourceHandlers } from './api/pod-delivery.ts';
 export { applyPodStatusPatch, type CreatePodStatusPatchOptions, createPodStatusPatch } from './api/pod-status-patch.ts';
 export type { Loose, Pod, PodStatus, Wire, WirePod, WirePodCondition, WirePodStatus } from './api/wire.ts';
 export { type CancelTimer, type Clock, systemClock, type TimerOptions } from './concurrency/clock.ts';
@@ -11,15 +13,29 @@ export { type ErrorCode, errorCodes, isStatusManagerError, StatusManagerError } 
 export type { Logger } from './logger.ts';
 export type { Labels, MetricsSink } from './metrics.ts';
 export { BasicPodManager } from './pod/basic-pod-manager.ts';
+export {
+  type CgroupsProbe,
+  DefaultPodDeletionSafety,
+  type DefaultPodDeletionSafetyOptions,
+  type RuntimeCacheProbe,
+  type VolumesProbe,
+} from './pod/default-pod-deletion-safety.ts';
 export type { PodDeletionSafety } from './pod/pod-deletion-safety.ts';
-export { isMirrorPod, isMirrorPodOf, isStaticPod } from './pod/pod-identity.ts';
+export { buildPodFullName, isMirrorPod, isMirrorPodOf, isStaticPod, parsePodFullName } from './pod/pod-identity.ts';
 export type { PodManager, UIDTranslations } from './pod/pod-manager.ts';
+export type { RuntimeContainer, RuntimeSandbox } from './pod/runtime-pod.ts';
 export type { PodExplanation, PodSyncPhase } from './status/explain.ts';
 export {
   generateContainersReadyCondition,
   generatePodInitializedCondition,
   generatePodReadyCondition,
+  generatePodScheduledCondition,
 } from './status/generate-conditions.ts';
+export {
+  generateAllContainersRestartingCondition,
+  generatePodReadyToStartContainersCondition,
+} from './status/generate-runtime-conditions.ts';
+export { needToReconcilePodReadiness } from './status/need-to-reconcile-pod-readiness.ts';
 export { StatusManager } from './status/status-manager.ts';
 export type {
   IllegalTransitionEvent,
