@@ -1,0 +1,99 @@
+import { describe, expect, it } from 'vitest';
+import { Harness, numberedPod, testPod } from './harness.ts';
+
+const minute = 60_000;
+
+/** A manager whose pod source last heard from the apiserver when `heardAt` says. */
+function withSource(count: number, options = {}) {
+  const source: { at: number | undefined } = { at: undefined };
+  const h = new Harness({ podSource: { lastObservedAt: () => source.at }, ...options });
+  source.at = h.clock.now();
+  const pods = Array.from({ length: count }, (_, n) => h.publish(numberedPod(n)));
+  for (const pod of pods) h.manager.setPodStatus(pod, { message: 'ours' });
+  return { h, pods, source };
+}
+
+describe('a pod source that is silent', () => {
+  it('costs nothing as long as it is heard of', async () => {
+    const { h, source } = withSource(3);
+    await h.calls();
+    for (let tick = 0; tick < 60; tick += 1) {
+      source.at = h.clock.now();
+      expect(await h.batch()).toEqual([]);
+    }
+  });
+
+  it('has its pods read again after five minutes, and what somebody changed is restored', async () => {
+    const { h, pods } = withSource(3);
+    await h.calls();
+    const [pod] = pods;
+    if (pod === undefined) throw new Error('no pod');
+    h.rival(pod, { message: 'theirs' });
+    await h.clock.advance(5 * minute);
+    expect(await h.calls()).toEqual([]);
+    expect((await h.batch()).sort()).toEqual(['get', 'get', 'get', 'patch']);
+    expect(h.apiStatus(pod).message).toBe('ours');
+  });
+
+  it('counts from the start when it was never heard of', async () => {
+    const { h, source } = withSource(1);
+    source.at = undefined;
+    await h.clock.advance(5 * minute);
+    expect(await h.calls()).toEqual(['patch']);
+    expect(await h.batch()).toEqual(['get']);
+  });
+
+  it('has a bounded number of pods read in one batch, and each in its turn', async () => {
+    const { h, pods } = withSource(120, { channelCapacity: 1000 });
+    await h.clock.advance(5 * minute);
+    await h.calls();
+    const read = new Set<string>();
+    for (const wanted of [50, 50, 50]) {
+      await h.clock.advance(10_000);
+      const names = h.client.actions.filter(({ verb }) => verb === 'get').map(({ name }) => name);
+      expect(names).toHaveLength(wanted);
+      for (const name of names) read.add(name);
+      h.client.clearActions();
+    }
+    expect(read.size).toBe(pods.length);
+  });
+
+  it('has more read in one batch where fifty would not do in five minutes', async () => {
+    const { h } = withSource(3_000, { channelCapacity: 5_000 });
+    await h.clock.advance(5 * minute);
+    await h.calls();
+    await h.clock.advance(10_000);
+    await h.clock.advance(100);
+    expect(h.client.verbs().filter((verb) => verb === 'get')).toHaveLength(100);
+  });
+
+  it('is believed again as soon as it is heard of', async () => {
+    const { h, source } = withSource(1, { staleAfterMs: 30_000 });
+    await h.clock.advance(30_000);
+    await h.calls();
+    expect(await h.batch()).toEqual(['get']);
+    source.at = h.clock.now();
+    expect(await h.batch()).toEqual([]);
+  });
+
+  it('does not have a pod read that waits for something else', async () => {
+    const { h, pods } = withSource(1, { staleAfterMs: 15_000 });
+    const [pod] = pods;
+    if (pod === undefined) throw new Error('no pod');
+    await h.calls();
+    h.client.failNext('patch', { code: 422, times: 2 });
+    await h.set(pod, { message: 'bad' });
+    expect(h.manager.explain('uid-0').phase).toBe('quarantined');
+    for (let tick = 0; tick < 4; tick += 1) expect(await h.batch()).toEqual([]);
+  });
+
+  it('notices a pod that is gone and one that was recreated', async () => {
+    const { h, pods } = withSource(2, { staleAfterMs: 15_000 });
+    await h.calls();
+    h.client.store.remove('default', 'pod-0');
+    h.client.store.put(testPod({ metadata: { uid: 'other', name: 'pod-1', namespace: 'default' } }));
+    await h.clock.advance(20_000);
+    expect(await h.calls()).toEqual(['get', 'get']);
+    expect(pods.map((pod) => h.manager.explain(pod.metadata.uid).phase)).toEqual(['gone', 'unknown']);
+  });
+});

@@ -1,0 +1,144 @@
+import { describe, expect, it } from 'vitest';
+import type { Logger } from '../../../src/logger.ts';
+import type { MetricsSink } from '../../../src/metrics.ts';
+import { deleting, Harness, settle, testPod } from './harness.ts';
+
+const container = (state: object, name = 'c') => ({ name, image: '', imageID: '', ready: false, restartCount: 0, state });
+const never = testPod({ spec: { containers: [{ name: 'c' }], restartPolicy: 'Never' } });
+const ended = { phase: 'Running', containerStatuses: [container({ terminated: { exitCode: 0 } })] };
+const running = { phase: 'Running', containerStatuses: [container({ running: {} })], message: 'forbidden' };
+
+describe('a status the transition rules forbid', () => {
+  it('leaves cache, version, channel and listeners untouched, and tells', async () => {
+    const h = new Harness();
+    const pod = h.publish(never);
+    const [updated, removed, illegal] = [h.record('podUpdated'), h.record('podRemoved'), h.record('illegalTransition')];
+    await h.set(pod, ended);
+    const before = { view: h.manager.getPodStatus('12345678'), told: updated.length, ...h.manager.explain('12345678') };
+    expect(h.manager.setPodStatus(pod, running)).toBe(false);
+    expect(await h.calls()).toEqual([]);
+    const after = { view: h.manager.getPodStatus('12345678'), told: updated.length, ...h.manager.explain('12345678') };
+    expect(after).toEqual(before);
+    expect(after.view).toBe(before.view);
+    expect(removed).toEqual([]);
+    const reason = 'terminated container c attempted illegal transition to non-terminated state';
+    expect(illegal).toEqual([{ pod, podUID: '12345678', reason }]);
+  });
+
+  it('is refused too while the pod is deleting', () => {
+    const h = new Harness({ started: false });
+    h.manager.setPodStatus(never, ended);
+    expect(h.manager.setPodStatus({ ...never, metadata: { ...never.metadata, ...deleting } }, running)).toBe(false);
+    expect(h.manager.explain('12345678').version).toBe(1);
+  });
+
+  it('is judged against the pod’s own status while none is cached', () => {
+    const h = new Harness({ started: false });
+    expect(h.manager.setPodStatus({ ...never, status: ended }, running)).toBe(false);
+    expect(h.manager.getPodStatus('12345678')).toBeUndefined();
+  });
+});
+
+describe('podUpdated and podRemoved', () => {
+  it('tell each stored status in its order, in the caller’s turn', () => {
+    const h = new Harness({ started: false });
+    const seen: unknown[] = [];
+    h.manager.on('podUpdated', ({ pod, status, isAdded }) => seen.push(['updated', pod.metadata?.uid, status.message, isAdded]));
+    h.manager.on('podRemoved', ({ pod }) => seen.push(['removed', pod.metadata?.uid]));
+    const pod = testPod();
+    h.manager.setPodStatus(pod, { message: 'one' });
+    h.manager.setPodStatus(pod, { message: 'one' });
+    h.manager.setPodStatus(pod, { message: 'two' });
+    h.manager.terminatePod(pod);
+    expect(seen).toEqual([
+      ['updated', '12345678', 'one', true],
+      ['updated', '12345678', 'two', false],
+      ['removed', '12345678'],
+    ]);
+  });
+
+  it('add no pod that is being deleted', () => {
+    const h = new Harness({ started: false });
+    const updated = h.record('podUpdated');
+    h.manager.setPodStatus(testPod({ metadata: deleting }), { message: 'one' });
+    expect(updated.map(({ isAdded }) => isAdded)).toEqual([false]);
+  });
+
+  it('show a listener the status that was stored, frozen, and the cache with it', () => {
+    const h = new Harness({ started: false });
+    let seen: unknown[] = [];
+    h.manager.on('podUpdated', ({ status }) => {
+      seen = [status.message, Object.isFrozen(status), h.manager.getPodStatus('12345678') === status];
+    });
+    h.manager.setPodStatus(testPod(), { message: 'one' });
+    expect(seen).toEqual(['one', true, true]);
+  });
+
+  it('say nothing of sends, deletions and orphans', async () => {
+    const h = new Harness();
+    h.safety.reclaimed = true;
+    const [updated, removed] = [h.record('podUpdated'), h.record('podRemoved')];
+    const pod = h.publish(testPod({ metadata: deleting }));
+    h.manager.terminatePod(pod);
+    expect(await h.calls()).toEqual(['patch', 'delete']);
+    h.manager.setPodStatus(testPod({ metadata: { uid: 'x' } }), {});
+    h.manager.removeOrphanedStatuses(new Set());
+    expect([updated.length, removed.length]).toEqual([1, 1]);
+  });
+
+  it('let a listener set another status', () => {
+    const h = new Harness({ started: false });
+    const versions: (string | undefined)[] = [];
+    h.manager.on('podUpdated', ({ pod, status }) => {
+      versions.push(status.message);
+      if (versions.length < 3) h.manager.setPodStatus(pod, { message: `m${versions.length}` });
+    });
+    h.manager.setPodStatus(testPod(), { message: 'm0' });
+    expect(versions).toEqual(['m0', 'm1', 'm2']);
+    expect(h.manager.getPodStatus('12345678')?.message).toBe('m2');
+  });
+});
+
+describe('whatever the agent gave and that throws', () => {
+  const boom = (): never => {
+    throw new Error('boom');
+  };
+  const brokenLogger: Logger = { debug: boom, info: boom, warn: boom, error: boom };
+  const brokenMetrics: MetricsSink = { increment: boom, observe: boom, set: boom };
+  const brokenSafety = { podCouldHaveRunningContainers: boom, podResourcesAreReclaimed: boom };
+
+  it.each([
+    ['a logger', { logger: brokenLogger }],
+    ['a metrics sink', { metrics: brokenMetrics }],
+    ['a deletion safety', { podDeletionSafety: brokenSafety }],
+  ])('stops neither sync nor batch: %s', async (_what, options) => {
+    const h = new Harness(options);
+    const pod = h.publish(testPod({ metadata: deleting }));
+    h.client.failNext('patch', { code: 500 });
+    expect(await h.set(pod, { phase: 'Failed', message: 'm' })).toEqual(['patch']);
+    await h.clock.advance(500);
+    expect(h.apiStatus(pod).startTime).toBeDefined();
+    h.rival(pod, { podIP: '10.0.0.9' });
+    h.observe(pod);
+    await h.batch();
+    expect(h.apiStatus(pod).podIP).toBeUndefined();
+  });
+
+  it('stops no other listener, and is logged', async () => {
+    const logged: unknown[] = [];
+    const nothing = (): void => {};
+    const logger: Logger = { debug: nothing, info: nothing, warn: nothing, error: (fields) => void logged.push(fields) };
+    const h = new Harness({ logger });
+    for (const event of ['podUpdated', 'synced'] as const) {
+      h.manager.on(event, boom);
+      h.manager.on(event, async () => boom());
+    }
+    const [updated, synced] = [h.record('podUpdated'), h.record('synced')];
+    const pod = h.publish(testPod());
+    expect(h.manager.setPodStatus(pod, { message: 'm' })).toBe(true);
+    await settle();
+    expect([updated.length, synced.length]).toEqual([1, 1]);
+    expect(logged).toMatchObject([{ event: 'podUpdated' }, { event: 'podUpdated' }, { event: 'synced' }, { event: 'synced' }]);
+    expect(h.manager.explain('12345678').phase).toBe('in-sync');
+  });
+});

@@ -1,0 +1,71 @@
+import { describe, expect, it } from 'vitest';
+import { Harness, numberedPod, settle, testPod } from './harness.ts';
+
+const uid = '12345678';
+
+// not-started, cache-only: status-manager-lifecycle; backing-off, paused: -failures; quarantined, gone: -refusals;
+// no-mirror-pod: -static-pods; deleting, terminal-phase-held-back: -deletion
+describe('StatusManager.explain', () => {
+  it('knows nothing of a pod without a status', () => {
+    expect(new Harness().manager.explain(uid)).toEqual({
+      podUID: uid,
+      phase: 'unknown',
+      reason: 'no status was set for this pod, or its entry was dropped',
+      version: undefined,
+      acknowledgedVersion: 0,
+      apiUID: uid,
+      failures: 0,
+      lastError: undefined,
+      retryAt: undefined,
+      differs: [],
+    });
+  });
+
+  it('follows a status from pending over in-flight to in-sync', async () => {
+    const h = new Harness();
+    const pod = h.publish(testPod());
+    h.client.hold();
+    h.manager.setPodStatus(pod, { phase: 'Running' });
+    expect(h.manager.explain(uid)).toMatchObject({ phase: 'pending', version: 1, acknowledgedVersion: 0 });
+    await settle();
+    expect(h.manager.explain(uid)).toMatchObject({ phase: 'in-flight', version: 1, acknowledgedVersion: 0 });
+    h.client.release();
+    await settle();
+    expect(h.manager.explain(uid)).toMatchObject({ phase: 'in-sync', version: 1, acknowledgedVersion: 1, differs: [] });
+  });
+
+  it('is pending while others have the slots', async () => {
+    const h = new Harness({ concurrency: 1 });
+    const [one, two] = [h.publish(numberedPod(1)), h.publish(numberedPod(2))];
+    h.client.hold();
+    h.manager.setPodStatus(one, { phase: 'Running' });
+    h.manager.setPodStatus(two, { phase: 'Running' });
+    await settle();
+    expect([h.manager.explain('uid-1').phase, h.manager.explain('uid-2').phase]).toEqual(['in-flight', 'pending']);
+  });
+
+  it('names what differs from the freshest copy', () => {
+    const h = new Harness({ started: false });
+    const pod = h.publish(testPod({ status: { phase: 'Pending', podIP: '10.0.0.1', startTime: '1999-01-01T00:00:00Z' } }));
+    h.manager.setPodStatus(pod, { phase: 'Running', podIP: '10.0.0.1', message: 'm' });
+    expect([...h.manager.explain(uid).differs].sort()).toEqual(['/message', '/phase']);
+  });
+
+  it('says with the reason what went wrong last', async () => {
+    const h = new Harness();
+    const pod = h.publish(testPod());
+    h.client.failNext('patch', { code: 403 });
+    await h.set(pod, { phase: 'Running' });
+    expect(h.manager.explain(uid).reason).toMatch(/^the last request failed and is tried again \(forbidden: .+\)$/);
+  });
+
+  it('changes nothing', async () => {
+    const h = new Harness();
+    const pod = h.publish(testPod());
+    h.manager.explain(uid);
+    await h.set(pod, { phase: 'Running' });
+    h.manager.explain(uid);
+    expect(await h.batch()).toEqual([]);
+    expect(h.manager.getPodStatus(uid)?.phase).toBe('Running');
+  });
+});

@@ -1,0 +1,229 @@
+import { describe, expect, it } from 'vitest';
+import { Harness, numberedPod, settle, testPod } from './harness.ts';
+
+const uid = '12345678';
+
+function withPod(options = {}) {
+  const h = new Harness(options);
+  return { h, pod: h.publish(testPod()), errors: h.record('syncError') };
+}
+
+describe('StatusManager, a pod that fails', () => {
+  it.each([
+    ['500', { code: 500 }, 'unavailable'],
+    ['no answer', { reason: 'Network' }, 'unavailable'],
+    ['a timeout of the client', { reason: 'Timeout' }, 'timeout'],
+    ['403', { code: 403 }, 'forbidden'],
+    ['a broken answer', { reason: 'BrokenAnswer' }, 'broken-answer'],
+  ])('tries again after %s, and tells', async (_what, failure, errorClass) => {
+    const { h, pod, errors } = withPod();
+    h.client.failNext('patch', failure);
+    expect(await h.set(pod, { message: 'm' })).toEqual(['patch']);
+    expect(errors).toMatchObject([{ podUID: uid, podName: 'foo', podNamespace: 'new', errorClass, attempts: 1, retryInMs: 500 }]);
+    expect(h.manager.explain(uid)).toMatchObject({
+      phase: 'backing-off',
+      failures: 1,
+      retryAt: h.clock.now() + 500,
+      lastError: { errorClass, at: h.clock.now() },
+    });
+    await h.clock.advance(499);
+    expect(await h.calls()).toEqual([]);
+    await h.clock.advance(1);
+    expect(await h.calls()).toEqual(['patch']);
+    expect(h.manager.explain(uid)).toMatchObject({ phase: 'in-sync', failures: 0, retryAt: undefined, lastError: undefined });
+  });
+
+  it('waits longer each time, up to a minute, for ever', async () => {
+    const { h, pod, errors } = withPod();
+    h.client.failNext('patch', { code: 500, times: 1_000 });
+    h.manager.setPodStatus(pod, { message: 'm' });
+    await h.clock.advance(300_000);
+    const waits = errors.map(({ retryInMs }) => retryInMs);
+    expect(waits.slice(0, 9)).toEqual([500, 1_000, 2_000, 4_000, 8_000, 16_000, 30_000, 30_000, 30_000]);
+    expect(new Set(waits.slice(6))).toEqual(new Set([30_000]));
+    expect(h.client.actions.length).toBe(waits.length);
+  });
+
+  it('is not tried again by another pod’s change, nor by the batch', async () => {
+    const { h, pod } = withPod();
+    const other = h.publish(numberedPod(1));
+    h.client.failNext('patch', { code: 403, name: 'foo', times: 6 });
+    h.manager.setPodStatus(pod, { message: 'm' });
+    await h.clock.advance(15_499);
+    expect(await h.calls()).toHaveLength(5);
+    expect(await h.set(other, { message: 'a' })).toEqual(['patch']);
+    await h.clock.advance(5_000);
+    expect(await h.calls()).toEqual(['patch']);
+    expect(h.manager.explain(uid)).toMatchObject({ phase: 'backing-off', failures: 6 });
+  });
+
+  it('tries a new version at once', async () => {
+    const { h, pod } = withPod();
+    h.client.failNext('patch', { code: 500 });
+    await h.set(pod, { message: 'one' });
+    expect(await h.set(pod, { message: 'two' })).toEqual(['patch']);
+    expect(h.apiStatus(pod).message).toBe('two');
+    await h.clock.advance(5_000);
+    expect(await h.calls()).toEqual([]);
+  });
+
+  it('does not try a new version before its time after 503, and heeds Retry-After', async () => {
+    const { h, pod } = withPod();
+    h.client.failNext('patch', { code: 503, retryAfterMs: 3_000 });
+    await h.set(pod, { message: 'one' });
+    expect(await h.set(pod, { message: 'two' })).toEqual([]);
+    await h.clock.advance(2_999);
+    expect(await h.calls()).toEqual([]);
+    await h.clock.advance(1);
+    expect(await h.calls()).toEqual(['patch']);
+    expect(h.apiStatus(pod).message).toBe('two');
+  });
+
+  it('is looked at now by reconcile, whatever it waits for', async () => {
+    const { h, pod } = withPod();
+    h.client.failNext('patch', { code: 503, retryAfterMs: 30_000 });
+    await h.set(pod, { message: 'one' });
+    h.manager.reconcile(uid);
+    expect(await h.calls()).toEqual(['patch']);
+    expect(h.apiStatus(pod).message).toBe('one');
+    h.manager.reconcile('nobody');
+    expect(await h.calls()).toEqual([]);
+  });
+
+  it('times out when the answer does not come, and tries again', async () => {
+    const { h, pod, errors } = withPod({ requestTimeoutMs: 2_000 });
+    h.client.hold();
+    h.manager.setPodStatus(pod, { message: 'm' });
+    await h.clock.advance(1_999);
+    expect(errors).toEqual([]);
+    await h.clock.advance(1);
+    expect(errors).toMatchObject([{ errorClass: 'timeout', retryInMs: 500 }]);
+    h.client.release();
+    await h.clock.advance(500);
+    expect(h.apiStatus(pod).message).toBe('m');
+  });
+});
+
+describe('StatusManager, a server that fails', () => {
+  it('releases those that wait for it at the first success, once', async () => {
+    const h = new Harness({ concurrency: 4 });
+    const pods = [1, 2, 3].map((n) => h.publish(numberedPod(n)));
+    const healthy = h.publish(numberedPod(9));
+    h.client.failNext('patch', { code: 500, times: 3 });
+    for (const pod of pods) h.manager.setPodStatus(pod, { message: 'm' });
+    expect(await h.calls()).toHaveLength(3);
+    h.client.failNext('patch', { code: 500, name: 'pod-1' });
+    expect(await h.set(healthy, { message: 'm' })).toHaveLength(4);
+    expect(pods.map((pod) => h.apiStatus(pod).message)).toEqual([undefined, 'm', 'm']);
+    await h.set(healthy, { message: 'n' });
+    expect(h.apiStatus(pods[0] ?? healthy).message).toBeUndefined();
+    await h.clock.advance(1_000);
+    expect(h.apiStatus(pods[0] ?? healthy).message).toBe('m');
+  });
+
+  it('does not release a pod that failed for its own sake', async () => {
+    const h = new Harness();
+    const [forbidden, healthy] = [h.publish(numberedPod(1)), h.publish(numberedPod(2))];
+    h.client.failNext('patch', { code: 403, name: 'pod-1' });
+    await h.set(forbidden, { message: 'm' });
+    expect(await h.set(healthy, { message: 'm' })).toEqual(['patch']);
+    expect(h.manager.explain('uid-1').phase).toBe('backing-off');
+  });
+
+  it('pauses everything after 429, for as long as it was asked to', async () => {
+    const h = new Harness();
+    const [first, second] = [h.publish(numberedPod(1)), h.publish(numberedPod(2))];
+    const errors = h.record('syncError');
+    h.client.failNext('patch', { code: 429, retryAfterMs: 7_000 });
+    expect(await h.set(first, { message: 'a' })).toEqual(['patch']);
+    expect(errors).toMatchObject([{ errorClass: 'throttled', retryInMs: 7_000 }]);
+    expect(await h.set(second, { message: 'a' })).toEqual([]);
+    expect(await h.set(first, { message: 'b' })).toEqual([]);
+    for (const podUID of ['uid-1', 'uid-2']) {
+      expect(h.manager.explain(podUID)).toMatchObject({ phase: 'paused', retryAt: h.clock.now() + 7_000 });
+    }
+    await h.clock.advance(6_999);
+    expect(await h.calls()).toEqual([]);
+    await h.clock.advance(1);
+    expect(await h.calls()).toEqual(['patch', 'patch']);
+    expect([first, second].map((pod) => h.apiStatus(pod).message)).toEqual(['b', 'a']);
+  });
+
+  it('pauses longer with each 429 in a row that says no time', async () => {
+    const { h, pod, errors } = withPod();
+    h.client.failNext('patch', { code: 429, times: 3 });
+    h.manager.setPodStatus(pod, { message: 'm' });
+    await h.clock.advance(5_000);
+    expect(errors.map(({ retryInMs }) => retryInMs)).toEqual([500, 1_000, 2_000]);
+    expect(h.apiStatus(pod).message).toBe('m');
+  });
+
+  it('asks once more after 401, and then pauses everything', async () => {
+    const { h, pod, errors } = withPod();
+    h.client.failNext('patch', { code: 401 });
+    expect(await h.set(pod, { message: 'a' })).toEqual(['patch', 'patch']);
+    expect(h.apiStatus(pod).message).toBe('a');
+    expect(errors).toEqual([]);
+    h.client.failNext('patch', { code: 401, times: 2 });
+    expect(await h.set(pod, { message: 'b' })).toEqual(['patch', 'patch']);
+    expect(errors).toMatchObject([{ errorClass: 'unauthorized', retryInMs: 500 }]);
+    expect(h.manager.explain(uid).phase).toBe('paused');
+    await h.clock.advance(500);
+    expect(h.apiStatus(pod).message).toBe('b');
+  });
+});
+
+describe('StatusManager, a conflict', () => {
+  it('reads the pod and computes the patch anew, once', async () => {
+    const { h, pod, errors } = withPod();
+    h.rival(pod, { conditions: [{ type: 'example.com/x', status: 'True' }] });
+    expect(await h.set(pod, { message: 'm', conditions: [{ type: 'Ready', status: 'True' }] })).toEqual([
+      'patch',
+      'get',
+      'patch',
+    ]);
+    expect(h.apiStatus(pod).conditions?.map(({ type }) => type)).toEqual(['example.com/x', 'Ready']);
+    expect(errors).toEqual([]);
+  });
+
+  it('is a failure like any other when it comes twice', async () => {
+    const { h, pod, errors } = withPod();
+    h.client.failNext('patch', { code: 409, times: 2 });
+    expect(await h.set(pod, { message: 'm' })).toEqual(['patch', 'get', 'patch']);
+    expect(errors).toMatchObject([{ errorClass: 'conflict', attempts: 1, retryInMs: 500 }]);
+    await h.clock.advance(500);
+    expect(h.apiStatus(pod).message).toBe('m');
+  });
+
+  it('sends the version that is newest after the GET', async () => {
+    const { h, pod } = withPod();
+    h.client.failNext('patch', { code: 409 });
+    h.client.hold('get');
+    h.manager.setPodStatus(pod, { message: 'one' });
+    await settle();
+    h.manager.setPodStatus(pod, { message: 'two' });
+    h.client.release();
+    expect(await h.calls()).toEqual(['patch', 'get', 'patch']);
+    expect(h.apiStatus(pod).message).toBe('two');
+  });
+
+  it('is not made worse by a late PATCH of our own', async () => {
+    const { h, pod } = withPod({ client: { settleAbortsLate: false }, requestTimeoutMs: 1_000 });
+    const store = h.client.store;
+    let runLate: (() => unknown) | undefined;
+    const patch = h.client.patchPodStatus.bind(h.client);
+    h.client.patchPodStatus = (namespace, name, body, options) => {
+      runLate ??= () => store.patch(namespace, name, { ...body, subresource: 'status' });
+      return patch(namespace, name, body, options);
+    };
+    h.client.hold();
+    h.manager.setPodStatus(pod, { message: 'old' });
+    await h.clock.advance(1_000);
+    h.client.release();
+    h.manager.setPodStatus(pod, { message: 'new' });
+    await h.calls();
+    expect(h.apiStatus(pod).message).toBe('new');
+    expect(runLate).toThrow(expect.objectContaining({ status: 409 }));
+    expect(h.apiStatus(pod).message).toBe('new');
+  });
+});

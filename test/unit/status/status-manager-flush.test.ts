@@ -1,0 +1,165 @@
+import { describe, expect, it } from 'vitest';
+import { BasicPodManager } from '../../../src/pod/basic-pod-manager.ts';
+import { StatusManager } from '../../../src/status/status-manager.ts';
+import { Harness, numberedPod, settle, testPod } from './harness.ts';
+
+const uid = '12345678';
+const safety = { podCouldHaveRunningContainers: () => false, podResourcesAreReclaimed: () => false };
+
+/** What became of a promise so far. */
+function track(promise: Promise<unknown>): { settled: string } {
+  const seen = { settled: 'pending' };
+  promise.then(
+    () => (seen.settled = 'resolved'),
+    (error: { code?: string }) => (seen.settled = `rejected ${error.code}`),
+  );
+  return seen;
+}
+
+describe('StatusManager.flush', () => {
+  it('resolves once what was set is on the apiserver', async () => {
+    const h = new Harness();
+    const pod = h.publish(testPod());
+    h.client.hold();
+    h.manager.setPodStatus(pod, { message: 'm' });
+    const flushed = h.manager.flush();
+    const seen = track(flushed);
+    await settle();
+    expect(seen.settled).toBe('pending');
+    h.client.release();
+    await expect(flushed).resolves.toEqual({ held: [] });
+    expect(h.apiStatus(pod).message).toBe('m');
+  });
+
+  it('resolves at once when nothing is left to send, and leaves no timer', async () => {
+    const h = new Harness();
+    const timers = h.clock.pendingTimers;
+    await expect(h.manager.flush()).resolves.toEqual({ held: [] });
+    await expect(h.manager.flush({ podUID: 'nobody' })).resolves.toEqual({ held: [] });
+    expect(h.clock.pendingTimers).toBe(timers);
+  });
+
+  it('waits for what was set before it, and not for what comes after', async () => {
+    const h = new Harness({ concurrency: 1 });
+    const pod = h.publish(testPod());
+    h.client.hold();
+    h.manager.setPodStatus(pod, { message: 'before' });
+    await settle();
+    const seen = track(h.manager.flush());
+    h.manager.once('synced', () => h.client.failNext('patch', { code: 403 }));
+    h.manager.setPodStatus(pod, { message: 'after' });
+    const later = track(h.manager.flush());
+    h.client.release();
+    await settle();
+    expect([seen.settled, later.settled]).toEqual(['resolved', 'pending']);
+    await h.clock.advance(500);
+    expect(later.settled).toBe('resolved');
+  });
+
+  it('waits for one pod alone when asked to', async () => {
+    const h = new Harness();
+    const [one, two] = [h.publish(numberedPod(1)), h.publish(numberedPod(2))];
+    h.client.failNext('patch', { name: 'pod-1', code: 500, times: 99 });
+    h.manager.setPodStatus(one, { message: 'm' });
+    h.manager.setPodStatus(two, { message: 'm' });
+    await expect(h.manager.flush({ podUID: 'uid-2' })).resolves.toEqual({ held: [] });
+    const seen = track(h.manager.flush({ podUID: 'uid-1', timeoutMs: 1_000 }));
+    await h.clock.advance(999);
+    expect(seen.settled).toBe('pending');
+    await h.clock.advance(1);
+    expect(seen.settled).toBe('rejected ERR_FLUSH_TIMEOUT');
+  });
+
+  it('takes a mirror pod’s uid for its static pod', async () => {
+    const h = new Harness();
+    const annotations = { 'kubernetes.io/config.source': 'api', 'kubernetes.io/config.mirror': 'x' };
+    h.publish(testPod({ metadata: { uid: 'mirror', annotations } }));
+    const pod = testPod({ metadata: { annotations: { 'kubernetes.io/config.source': 'file' } } });
+    h.podManager.addPod(pod);
+    h.manager.setPodStatus(pod, { message: 'm' });
+    await h.manager.flush({ podUID: 'mirror' });
+    expect(h.apiStatus(pod).message).toBe('m');
+  });
+
+  it('waits out failures and pauses until its time is over', async () => {
+    const h = new Harness();
+    const pod = h.publish(testPod());
+    h.client.failNext('patch', { code: 429, retryAfterMs: 20_000 });
+    h.manager.setPodStatus(pod, { message: 'm' });
+    const seen = track(h.manager.flush());
+    await h.clock.advance(19_999);
+    expect(seen.settled).toBe('pending');
+    await h.clock.advance(1);
+    expect(seen.settled).toBe('resolved');
+  });
+
+  it('names the pods and each one’s reason when its time is over', async () => {
+    const h = new Harness();
+    const pods = [1, 2, 3].map((n) => h.publish(numberedPod(n)));
+    h.client.failNext('patch', { name: 'pod-2', code: 500, times: 99 });
+    h.client.failNext('patch', { name: 'pod-3', code: 403, times: 99 });
+    for (const pod of pods) h.manager.setPodStatus(pod, { message: 'm' });
+    const flushed = h.manager.flush();
+    const rejected = expect(flushed).rejects.toMatchObject({
+      code: 'ERR_FLUSH_TIMEOUT',
+      message: expect.stringMatching(
+        /^2 pod\(s\) had not settled after 30000 ms: uid-2 \(backing-off: patch of pod .*pod-2.*\), uid-3 \(backing-off: .*pod-3.*\)$/,
+      ),
+    });
+    await h.clock.advance(30_000);
+    await rejected;
+  });
+
+  it('names twenty pods at most', async () => {
+    const h = new Harness();
+    for (let n = 0; n < 25; n += 1) h.manager.setPodStatus(h.publish(numberedPod(n)), { message: 'm' });
+    h.client.hold();
+    const rejected = expect(h.manager.flush({ timeoutMs: 0 })).rejects.toThrow(/^25 pod\(s\) .*uid-19 \(.*\) and 5 more$/);
+    await h.clock.advance(0);
+    await rejected;
+  });
+
+  it('lists a static pod without a mirror pod as held', async () => {
+    const h = new Harness();
+    const pod = testPod({ metadata: { annotations: { 'kubernetes.io/config.source': 'file' } } });
+    h.podManager.addPod(pod);
+    h.manager.setPodStatus(pod, { message: 'm' });
+    await expect(h.manager.flush()).resolves.toEqual({ held: [{ podUID: uid, phase: 'no-mirror-pod' }] });
+    await settle();
+    await expect(h.manager.flush()).resolves.toEqual({ held: [{ podUID: uid, phase: 'no-mirror-pod' }] });
+  });
+
+  it('resolves when the entry is dropped while it waits', async () => {
+    const h = new Harness();
+    h.client.hold();
+    h.manager.setPodStatus(h.publish(testPod()), { message: 'm' });
+    const seen = track(h.manager.flush());
+    await settle();
+    h.manager.removeOrphanedStatuses(new Set());
+    await settle();
+    expect(seen.settled).toBe('resolved');
+  });
+
+  it('resolves when the pod turns out to be gone', async () => {
+    const h = new Harness();
+    const pod = h.publish(testPod());
+    h.client.store.remove('new', 'foo');
+    h.manager.setPodStatus(pod, { message: 'm' });
+    await expect(h.manager.flush()).resolves.toEqual({ held: [] });
+  });
+
+  it('rejects at once without a client, before start and after stop', async () => {
+    const podManager = new BasicPodManager();
+    const cacheOnly = new StatusManager({ podClient: null, podManager, podDeletionSafety: safety });
+    await expect(cacheOnly.flush()).rejects.toMatchObject({ code: 'ERR_NO_CLIENT' });
+    const h = new Harness({ started: false });
+    await expect(h.manager.flush()).rejects.toMatchObject({ code: 'ERR_NOT_STARTED' });
+    await h.manager.stop();
+    await expect(h.manager.flush()).rejects.toMatchObject({ code: 'ERR_STOPPED' });
+  });
+
+  it.each([-1, Number.NaN, '5', Number.POSITIVE_INFINITY])('refuses timeoutMs %s', async (timeoutMs) => {
+    const { manager } = new Harness();
+    await expect(manager.flush({ timeoutMs: timeoutMs as number })).rejects.toMatchObject({ code: 'ERR_INVALID_OPTION' });
+  });
+});

@@ -1,0 +1,192 @@
+import { describe, expect, it } from 'vitest';
+import type { Logger } from '../../../src/logger.ts';
+import { BasicPodManager } from '../../../src/pod/basic-pod-manager.ts';
+import { StatusManager } from '../../../src/status/status-manager.ts';
+import { FakeClock } from '../../../src/testing/fake-clock.ts';
+import { Harness, numberedPod, settle, testPod } from './harness.ts';
+
+const safety = { podCouldHaveRunningContainers: () => false, podResourcesAreReclaimed: () => false };
+
+describe('StatusManager.start', () => {
+  it('does nothing before it, not even set a timer', async () => {
+    const h = new Harness({ started: false });
+    h.manager.setPodStatus(h.publish(testPod()), { message: 'm' });
+    await h.clock.advance(60_000);
+    expect(h.client.actions).toEqual([]);
+    expect(h.clock.pendingTimers).toBe(0);
+    expect(h.manager.state).toBe('idle');
+    expect(h.manager.explain('12345678').phase).toBe('not-started');
+  });
+
+  it('starts once', () => {
+    const h = new Harness();
+    expect(h.manager.state).toBe('running');
+    expect(() => h.manager.start()).toThrow(expect.objectContaining({ code: 'ERR_ALREADY_STARTED' }));
+    expect(h.manager.state).toBe('running');
+  });
+
+  it('does not start again after stop', async () => {
+    const h = new Harness();
+    await h.manager.stop();
+    expect(() => h.manager.start()).toThrow(expect.objectContaining({ code: 'ERR_STOPPED' }));
+  });
+
+  it('without a client logs, and stays a cache', async () => {
+    const clock = new FakeClock();
+    const logged: string[] = [];
+    const log = (_: object, message: string): void => void logged.push(message);
+    const logger: Logger = { debug: log, info: log, warn: log, error: log };
+    const podManager = new BasicPodManager();
+    const manager = new StatusManager({ podClient: null, podManager, podDeletionSafety: safety, clock, logger });
+    manager.start();
+    expect(logged).toEqual(['no pod client: statuses are cached and nothing is sent']);
+    expect(manager.state).toBe('idle');
+    expect(manager.setPodStatus(testPod(), { message: 'm' })).toBe(true);
+    expect(manager.getPodStatus('12345678')?.message).toBe('m');
+    expect(manager.explain('12345678')).toMatchObject({ phase: 'cache-only', version: 1, acknowledgedVersion: 0 });
+    manager.reconcile('12345678');
+    manager.removeOrphanedStatuses(new Set());
+    expect(manager.getPodStatus('12345678')).toBeUndefined();
+    expect(clock.pendingTimers).toBe(0);
+    await manager.stop();
+    expect(manager.state).toBe('stopped');
+  });
+});
+
+describe('StatusManager.stop', () => {
+  it('drains, and leaves neither timer nor request', async () => {
+    const h = new Harness({ concurrency: 2 });
+    const pods = [1, 2, 3, 4, 5].map((n) => h.publish(numberedPod(n)));
+    for (const pod of pods) h.manager.setPodStatus(pod, { message: 'm' });
+    const stopped = h.manager.stop();
+    expect(h.manager.state).toBe('stopping');
+    await stopped;
+    expect(h.manager.state).toBe('stopped');
+    expect(pods.map((pod) => h.apiStatus(pod).message)).toEqual(['m', 'm', 'm', 'm', 'm']);
+    expect(h.clock.pendingTimers).toBe(0);
+    expect(h.client.heldRequests).toBe(0);
+  });
+
+  it('drains for ten seconds unless told otherwise, then aborts what is in flight', async () => {
+    const h = new Harness();
+    h.client.hold();
+    h.manager.setPodStatus(h.publish(testPod()), { message: 'm' });
+    await settle();
+    let stopped = false;
+    const stopping = h.manager.stop().then(() => (stopped = true));
+    await h.clock.advance(9_999);
+    expect([stopped, h.client.heldRequests]).toEqual([false, 1]);
+    await h.clock.advance(1);
+    await stopping;
+    expect(h.client.heldRequests).toBe(0);
+    expect(h.clock.pendingTimers).toBe(0);
+    expect(h.manager.state).toBe('stopped');
+  });
+
+  it('resolves only when the aborted request has settled', async () => {
+    const h = new Harness({ client: { settleAbortsLate: true } });
+    h.client.hold();
+    h.manager.setPodStatus(h.publish(testPod()), { message: 'm' });
+    await settle();
+    let stopped = false;
+    const stopping = h.manager.stop({ drainTimeoutMs: 0 }).then(() => (stopped = true));
+    await h.clock.advance(60_000);
+    expect([stopped, h.manager.state]).toEqual([false, 'stopping']);
+    h.client.release();
+    await stopping;
+    expect(h.manager.state).toBe('stopped');
+    expect(h.client.actions).toHaveLength(1);
+  });
+
+  it('aborts at once when it is given no time', async () => {
+    const h = new Harness();
+    h.client.hold();
+    const [first, second] = [h.publish(numberedPod(1)), h.publish(numberedPod(2))];
+    h.manager.setPodStatus(first, { message: 'm' });
+    await settle();
+    h.manager.setPodStatus(second, { message: 'm' });
+    await h.manager.stop({ drainTimeoutMs: 0 });
+    expect(h.client.actions.every(({ error }) => error === 0)).toBe(true);
+    expect(h.clock.pendingTimers).toBe(0);
+  });
+
+  it('ends while the client is paused, or limited, or backing off', async () => {
+    for (const failure of [{ code: 429, retryAfterMs: 3_600_000 }, { code: 500 }]) {
+      const h = new Harness({ rateLimiter: { qps: 0.001, burst: 1 } });
+      h.client.failNext('patch', failure);
+      h.manager.setPodStatus(h.publish(testPod()), { message: 'm' });
+      await settle();
+      await h.manager.stop({ drainTimeoutMs: 0 });
+      expect(h.clock.pendingTimers).toBe(0);
+      expect(h.client.actions).toHaveLength(1);
+    }
+  });
+
+  it('answers every call with the first one’s promise', async () => {
+    const { manager } = new Harness();
+    const first = manager.stop();
+    expect(manager.stop({ drainTimeoutMs: 5 })).toBe(first);
+    await first;
+    expect(manager.stop()).toBe(first);
+  });
+
+  it('works before start', async () => {
+    const h = new Harness({ started: false });
+    h.manager.setPodStatus(testPod(), { message: 'm' });
+    await h.manager.stop();
+    expect(h.manager.state).toBe('stopped');
+    expect(h.client.actions).toEqual([]);
+  });
+
+  it('refuses every change from the moment it is called, and still answers', async () => {
+    const h = new Harness();
+    const pod = h.publish(testPod());
+    h.manager.setPodStatus(pod, { message: 'm' });
+    const stopping = h.manager.stop();
+    const refused = (): void => {
+      for (const operation of [
+        () => h.manager.setPodStatus(pod, { message: 'late' }),
+        () => h.manager.terminatePod(pod),
+        () => h.manager.setContainerReadiness('12345678', 'a://b', true),
+        () => h.manager.setContainerStartup('12345678', 'a://b', true),
+        () => h.manager.removeOrphanedStatuses(new Set()),
+        () => h.manager.reconcile('12345678'),
+      ]) {
+        expect(operation).toThrow(expect.objectContaining({ code: 'ERR_STOPPED' }));
+      }
+    };
+    refused();
+    await stopping;
+    refused();
+    expect(h.manager.getPodStatus('12345678')?.message).toBe('m');
+    expect(h.manager.explain('12345678').phase).toBe('in-sync');
+  });
+
+  it('rejects a flush that is still waiting', async () => {
+    const h = new Harness();
+    h.client.hold();
+    h.manager.setPodStatus(h.publish(testPod()), { message: 'm' });
+    const rejected = expect(h.manager.flush()).rejects.toMatchObject({ code: 'ERR_STOPPED' });
+    await h.manager.stop({ drainTimeoutMs: 0 });
+    await rejected;
+    expect(h.clock.pendingTimers).toBe(0);
+  });
+
+  it('is what await using does', async () => {
+    const h = new Harness();
+    {
+      await using manager = h.manager;
+      manager.setPodStatus(h.publish(testPod()), { message: 'm' });
+    }
+    expect(h.manager.state).toBe('stopped');
+    expect(h.client.verbs()).toEqual(['patch']);
+  });
+
+  it.each([-1, Number.NaN, 'soon'])('refuses drainTimeoutMs %s, and goes on running', (drainTimeoutMs) => {
+    const { manager } = new Harness();
+    expect(() => manager.stop({ drainTimeoutMs: drainTimeoutMs as number })).toThrow(
+      expect.objectContaining({ code: 'ERR_INVALID_OPTION', message: expect.stringContaining('drainTimeoutMs') }),
+    );
+    expect(manager.state).toBe('running');
+  });
+});

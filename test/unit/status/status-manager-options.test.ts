@@ -1,0 +1,98 @@
+import { describe, expect, it } from 'vitest';
+import { isStatusManagerError } from '../../../src/errors.ts';
+import { BasicPodManager } from '../../../src/pod/basic-pod-manager.ts';
+import { StatusManager } from '../../../src/status/status-manager.ts';
+import { resolveOptions } from '../../../src/status/status-manager-options.ts';
+import { FakePodClient } from '../../../src/testing/fake-pod-client.ts';
+
+const required = {
+  podClient: new FakePodClient(),
+  podManager: new BasicPodManager(),
+  podDeletionSafety: { podCouldHaveRunningContainers: () => false, podResourcesAreReclaimed: () => false },
+};
+const construct = (options: object): StatusManager => new StatusManager({ ...required, ...options } as never);
+
+describe('StatusManager options', () => {
+  type Row = [option: string, value: unknown, rule: string, type: string];
+  const rows: Row[] = [
+    ['podClient', undefined, 'an object with getPod, patchPodStatus, deletePod', '(undefined)'],
+    ['podClient', {}, 'an object with getPod, patchPodStatus, deletePod', '(object)'],
+    ['podClient', { getPod: () => {}, deletePod: () => {} }, 'an object with patchPodStatus', '(object)'],
+    ['podManager', null, 'an object with getPodByUID, getMirrorPodByPod, translatePodUID, getUIDTranslations', '(null)'],
+    ['podDeletionSafety', 'yes', 'an object with podCouldHaveRunningContainers, podResourcesAreReclaimed', '"yes" (string)'],
+    ['syncPeriodMs', 0, 'a number from 1 to 2147483647', '0 (number)'],
+    ['syncPeriodMs', '10', 'a number from 1 to 2147483647', '"10" (string)'],
+    ['syncPeriodMs', 2 ** 31, 'a number from 1 to 2147483647', '2147483648 (number)'],
+    ['syncPeriodMs', Number.NaN, 'a number from 1 to 2147483647', 'NaN (number)'],
+    ['channelCapacity', -1, 'an integer from 0 up', '-1 (number)'],
+    ['channelCapacity', 1.5, 'an integer from 0 up', '1.5 (number)'],
+    ['concurrency', 0, 'an integer from 1 up', '0 (number)'],
+    ['concurrency', Number.POSITIVE_INFINITY, 'an integer from 1 up', 'Infinity (number)'],
+    ['requestTimeoutMs', 0, 'a number from 1 to 2147483647', '0 (number)'],
+    ['rateLimiter', 5, 'an object { qps, burst }', '5 (number)'],
+    ['rateLimiter.qps', { qps: 0, burst: 1 }, 'a number from 0.001 to 1000000', '0 (number)'],
+    ['rateLimiter.burst', { qps: 1, burst: 0 }, 'an integer from 1 up', '0 (number)'],
+    ['patchFormat', 'merge', 'one of "strategic", "json"', '"merge" (string)'],
+    ['fetchBeforePatch', 'never', 'one of "when-unknown", "always"', '"never" (string)'],
+    ['terminateWhenReclaimed', 'true', 'a boolean', '"true" (string)'],
+    ['ownedConditionTypes', 'Ready', 'a list of condition types (non-empty strings)', '"Ready" (string)'],
+    ['ownedConditionTypes', ['a', ''], 'a list of condition types (non-empty strings)', '"" (string)'],
+    ['podSource', {}, 'an object with lastObservedAt', '(object)'],
+    ['staleAfterMs', 0, 'a number from 1 to', '0 (number)'],
+    ['random', 0.5, 'a function', '0.5 (number)'],
+    ['clock', {}, 'an object with now, setTimer', '(object)'],
+    ['logger', { info: () => {} }, 'an object with debug, warn, error', '(object)'],
+    ['metrics', { increment: () => {} }, 'an object with observe, set', '(object)'],
+  ];
+
+  it.each(rows)('%s is refused when it is %j, by its rule, value and type', (option, value, rule, type) => {
+    const [name = ''] = option.split('.');
+    let error: unknown;
+    try {
+      construct({ [name]: value });
+    } catch (thrown) {
+      error = thrown;
+    }
+    expect(isStatusManagerError(error, 'ERR_INVALID_OPTION')).toBe(true);
+    const { message } = error as Error;
+    expect(message.startsWith(`Expected \`${option}\` to be ${rule}`)).toBe(true);
+    expect(message.endsWith(`, got ${type}`)).toBe(true);
+  });
+
+  it.each([undefined, null, 7])('refuses %s for all of them', (options) => {
+    expect(() => new StatusManager(options as never)).toThrow(expect.objectContaining({ code: 'ERR_INVALID_OPTION' }));
+  });
+
+  it('fills in the defaults', () => {
+    expect(resolveOptions(required)).toMatchObject({
+      syncPeriodMs: 10_000,
+      channelCapacity: 1000,
+      concurrency: 16,
+      requestTimeoutMs: 10_000,
+      rateLimiter: undefined,
+      patchFormat: 'strategic',
+      fetchBeforePatch: 'when-unknown',
+      terminateWhenReclaimed: true,
+      ownedConditionTypes: new Set(),
+      podSource: undefined,
+      staleAfterMs: 300_000,
+      random: Math.random,
+    });
+  });
+
+  it('takes the smallest values, and a null client', () => {
+    const smallest = { syncPeriodMs: 1, channelCapacity: 0, concurrency: 1, requestTimeoutMs: 1, staleAfterMs: 1 };
+    expect(resolveOptions({ ...required, ...smallest, podClient: null, rateLimiter: { qps: 0.001, burst: 1 } })).toMatchObject({
+      ...smallest,
+      podClient: null,
+      rateLimiter: { qps: 0.001, burst: 1 },
+    });
+  });
+
+  it('keeps two managers in one process apart', () => {
+    const [a, b] = [construct({}), construct({})];
+    a.setPodStatus({ metadata: { uid: 'u', name: 'n', namespace: 'ns' } }, { phase: 'Running' });
+    expect(a.getPodStatus('u')?.phase).toBe('Running');
+    expect(b.getPodStatus('u')).toBeUndefined();
+  });
+});
