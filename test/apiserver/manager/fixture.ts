@@ -1,0 +1,236 @@
+import { randomBytes } from 'node:crypto';
+import type { KubeConfig } from '@kubernetes/client-node';
+import { ApiServerPodSource } from '../../../src/api/api-server-pod-source.ts';
+import { KubePodClient } from '../../../src/api/kube-pod-client.ts';
+import type { WirePod, WirePodCondition, WirePodStatus } from '../../../src/api/wire.ts';
+import { type Clock, systemClock } from '../../../src/concurrency/clock.ts';
+import { BasicPodManager } from '../../../src/pod/basic-pod-manager.ts';
+import { StatusManager } from '../../../src/status/status-manager.ts';
+import type { SyncErrorEvent, SyncedEvent } from '../../../src/status/status-manager-events.ts';
+import type { StatusManagerOptions } from '../../../src/status/status-manager-options.ts';
+import { podOf, type ServedPod } from '../../support/answers.ts';
+import type { TestServer } from '../../support/servers.ts';
+import { type PodJsonOptions, podJson } from '../pods-contract/fixture.ts';
+import { Facts } from './facts.ts';
+import { RecordingPodClient } from './recording-pod-client.ts';
+
+/** Short, so that a batch looks at everything all the time: what it sends without need is counted. */
+const syncPeriodMs = 47;
+
+export interface TestNodeOptions
+  extends Partial<Omit<StatusManagerOptions, 'podClient' | 'podManager' | 'podDeletionSafety' | 'clock' | 'podSource'>> {
+  /** The source's way to the server, where that is another one. */
+  readonly sourceKubeConfig?: KubeConfig;
+}
+
+/**
+ * A node of its own on the test's server, made of the real pieces: a source that feeds a pod manager, and a status
+ * manager on the machine's clock whose requests are recorded.
+ */
+export class TestNode implements AsyncDisposable {
+  readonly name: string;
+  readonly podManager = new BasicPodManager();
+  readonly client: RecordingPodClient;
+  /** What the deletion safety answers; change it at will. */
+  readonly safety = { running: false, reclaimed: true };
+  readonly synced: SyncedEvent[] = [];
+  readonly syncErrors: SyncErrorEvent[] = [];
+  readonly interruptions: unknown[] = [];
+  manager: StatusManager;
+  readonly #facts = new Facts();
+  readonly #server: TestServer;
+  readonly #namespace: string;
+  readonly #options: TestNodeOptions;
+  readonly #kubePodClient: KubePodClient;
+  #source: ApiServerPodSource;
+  #batches = 0;
+
+  private constructor(server: TestServer, namespace: string, options: TestNodeOptions) {
+    this.name = `${namespace}-${randomBytes(3).toString('hex')}`;
+    this.#server = server;
+    this.#namespace = namespace;
+    this.#options = options;
+    this.#kubePodClient = KubePodClient.fromKubeConfig(server.kubeConfig(), { connections: 4 });
+    this.client = new RecordingPodClient(this.#kubePodClient, this.#facts.changed);
+    this.#source = this.#newSource();
+    this.manager = this.#newManager();
+  }
+
+  /** The source has listed and the manager runs. */
+  static async start(server: TestServer, namespace: string, options: TestNodeOptions = {}): Promise<TestNode> {
+    const node = new TestNode(server, namespace, options);
+    await node.#source.start();
+    node.manager.start();
+    return node;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.manager.stop({ drainTimeoutMs: 0 });
+    await this.#source.stop();
+    await this.#kubePodClient.close();
+  }
+
+  until<T>(what: string, fact: () => T | false | undefined): Promise<T> {
+    return this.#facts.until(what, fact);
+  }
+
+  /** Resolves after this many more whole batches. */
+  async batches(count: number): Promise<void> {
+    const goal = this.#batches + count;
+    await this.until(`${count} batches`, () => this.#batches >= goal);
+  }
+
+  /** From now on the pod manager hears of nothing. */
+  async stopSource(): Promise<void> {
+    await this.#source.stop();
+  }
+
+  /** Lists and watches again. */
+  async startSource(): Promise<void> {
+    await this.#source.stop();
+    this.#source = this.#newSource();
+    await this.#source.start();
+  }
+
+  lastObservedAt(): number | undefined {
+    return this.#source.lastObservedAt();
+  }
+
+  /** The agent starts anew: another manager, over the same pods. */
+  async restartManager(): Promise<void> {
+    await this.manager.stop();
+    this.manager = this.#newManager();
+    this.manager.start();
+  }
+
+  /** Makes a pod on the apiserver, bound to this node. */
+  async createUnseen(name: string, { metadata = {}, spec = {} }: PodJsonOptions = {}): Promise<ServedPod> {
+    const json = podJson(name, { metadata, spec: { nodeName: this.name, ...spec } });
+    return podOf(await this.#server.admin.createPod(this.#namespace, json));
+  }
+
+  /** … and waits until the source has seen it. */
+  async create(name: string, options?: PodJsonOptions): Promise<ServedPod> {
+    const pod = await this.createUnseen(name, options);
+    await this.seen(pod.metadata.uid, () => true);
+    return pod;
+  }
+
+  /** The pod manager's pod, as soon as it is as wanted. */
+  seen(uid: string, isWanted: (pod: WirePod) => boolean): Promise<WirePod> {
+    return this.until(`the source shows pod ${uid} as wanted`, () => {
+      const pod = this.podManager.getPodByUID(uid);
+      return pod !== undefined && isWanted(pod as WirePod) && (pod as WirePod);
+    });
+  }
+
+  /** The source has seen what the apiserver has now. */
+  async seenAsServed(name: string): Promise<WirePod> {
+    const { uid, resourceVersion } = (await this.served(name)).metadata;
+    return this.seen(uid, (pod) => pod.metadata?.resourceVersion === resourceVersion);
+  }
+
+  seenGone(uid: string): Promise<true> {
+    return this.until(`the source shows pod ${uid} gone`, () => this.podManager.getPodByUID(uid) === undefined);
+  }
+
+  /** The apiserver's copy. */
+  async served(name: string): Promise<ServedPod> {
+    return podOf(await this.#server.admin.getPod(this.#namespace, name));
+  }
+
+  async isGone(name: string): Promise<boolean> {
+    return (await this.#server.admin.getPod(this.#namespace, name)).status === 404;
+  }
+
+  /** Another writer's hand on the status. */
+  async writeStatus(name: string, status: unknown): Promise<ServedPod> {
+    return podOf(await this.#server.admin.patchPodStatus(this.#namespace, name, { status }));
+  }
+
+  async patch(name: string, body: unknown): Promise<ServedPod> {
+    return podOf(await this.#server.admin.patchPod(this.#namespace, name, body, 'merge'));
+  }
+
+  /** A user's DELETE: the pod is asked to end. */
+  async askToDelete(name: string, options = {}): Promise<void> {
+    const { status, body } = await this.#server.admin.deletePod(this.#namespace, name, options);
+    if (status !== 200) throw new Error(`DELETE ${name} answered ${status}: ${JSON.stringify(body)}`);
+  }
+
+  #newSource(): ApiServerPodSource {
+    const { changed } = this.#facts;
+    const handlers = {
+      podAdded: changed,
+      podUpdated: changed,
+      podDeleted: changed,
+      synced: changed,
+      interrupted: ({ error }: { readonly error: unknown }) => {
+        this.interruptions.push(error);
+        changed();
+      },
+    };
+    return new ApiServerPodSource({
+      kubeConfig: this.#options.sourceKubeConfig ?? this.#server.kubeConfig(),
+      nodeName: this.name,
+      podManager: this.podManager,
+      handlers,
+    });
+  }
+
+  #newManager(): StatusManager {
+    const { sourceKubeConfig: _, ...options } = this.#options;
+    const manager = new StatusManager({
+      syncPeriodMs,
+      ...options,
+      podClient: this.client,
+      podManager: this.podManager,
+      podDeletionSafety: {
+        podCouldHaveRunningContainers: () => this.safety.running,
+        podResourcesAreReclaimed: () => this.safety.reclaimed,
+      },
+      podSource: { lastObservedAt: () => this.#source.lastObservedAt() },
+      clock: this.#clock(),
+    });
+    manager.on('synced', (event) => {
+      this.synced.push(event);
+      this.#facts.changed();
+    });
+    manager.on('syncError', (event) => {
+      this.syncErrors.push(event);
+      this.#facts.changed();
+    });
+    return manager;
+  }
+
+  /** The machine's clock, which counts the batches. */
+  #clock(): Clock {
+    const onTick = (): void => {
+      this.#batches++;
+      this.#facts.changed();
+    };
+    return {
+      now: () => systemClock.now(),
+      setTimer: (callback, delayMs, options) =>
+        systemClock.setTimer(
+          () => {
+            callback();
+            if (delayMs === syncPeriodMs) onTick();
+          },
+          delayMs,
+          options,
+        ),
+    };
+  }
+}
+
+export function conditionOf(status: WirePodStatus | undefined, type: string): WirePodCondition | undefined {
+  return status?.conditions?.find((condition) => condition.type === type);
+}
+
+export const foreignCondition = {
+  type: 'example.test/Attached',
+  status: 'True',
+  reason: 'AttachedByAnother',
+  lastTransitionTime: '2026-01-02T03:04:05Z',
+} as const;
