@@ -13,3 +13,22 @@ export function pruned(value: unknown, key = ''): unknown {
   }
   return Object.keys(result).length === 0 && ['state', 'lastState'].includes(key) ? undefined : result;
 }
+
+/** {@link pruned}, and conditions in order of their types where their order does not count. */
+export function comparable(value: unknown, conditionOrder: boolean): unknown {
+  const plain = pruned(value);
+  return conditionOrder ? plain : sortedConditions(plain);
+}
+
+function sortedConditions(value: unknown, key = ''): unknown {
+  if (Array.isArray(value)) {
+    const items = value.map((item) => sortedConditions(item));
+    return key === 'conditions' ? items.sort(byType) : items;
+  }
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([member, inner]) => [member, sortedConditions(inner, member)]));
+}
+
+function byType(a: unknown, b: unknown): number {
+  return String((a as { type: unknown }).type).localeCompare(String((b as { type: unknown }).type));
+}

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { WirePodStatus } from '../../../src/index.ts';
-import { pruned } from './canonical.ts';
+import { comparable } from './canonical.ts';
 import type { Expected } from './expected.ts';
 import type { Outcome } from './play.ts';
 import type { Write } from './replay-client.ts';
@@ -38,29 +38,11 @@ export interface CompareOptions {
 }
 
 /** The aspects in which the two differ, each with both sides. */
-export function differences(expected: PodView, got: PodView, options: CompareOptions): AspectDifference[] {
+export function differences(expected: PodView, got: PodView, { conditionOrder }: CompareOptions): AspectDifference[] {
   const found: AspectDifference[] = [];
   for (const aspect of ['notifications', 'cache', 'server', 'writes'] satisfies Aspect[]) {
-    const [a, b] = [comparable(expected[aspect], options), comparable(got[aspect], options)];
+    const [a, b] = [comparable(expected[aspect], conditionOrder), comparable(got[aspect], conditionOrder)];
     if (!isDeepStrictEqual(a, b)) found.push({ aspect, expected: a, got: b });
   }
   return found;
-}
-
-function comparable(value: unknown, { conditionOrder }: CompareOptions): unknown {
-  const plain = pruned(value);
-  return conditionOrder ? plain : sortedConditions(plain);
-}
-
-function sortedConditions(value: unknown, key = ''): unknown {
-  if (Array.isArray(value)) {
-    const items = value.map((item) => sortedConditions(item));
-    return key === 'conditions' ? items.sort(byType) : items;
-  }
-  if (typeof value !== 'object' || value === null) return value;
-  return Object.fromEntries(Object.entries(value).map(([member, inner]) => [member, sortedConditions(inner, member)]));
-}
-
-function byType(a: unknown, b: unknown): number {
-  return String((a as { type: unknown }).type).localeCompare(String((b as { type: unknown }).type));
 }

@@ -11,6 +11,8 @@ export const exemptions = {
   'D3 unobserved': 'a write the pod manager has not seen is found by a conflict or a later look, not by a GET before each patch',
   'D5 recreated': 'a recreated pod to which nothing would be written is found when the next write is due',
   'D6 disruption time': 'the cached DisruptionTarget keeps its time; upstream’s merge writes a new one into the cache',
+  'D7 pause': 'after a 429 nothing is sent for as long as the server asked',
+  'D8 gone': 'a pod the apiserver did not know is not asked for because another pod changed, but when it is seen again',
   'D4 init order': 'an API status with init containers out of spec order is put in order before it is compared',
 } as const;
 
@@ -25,60 +27,92 @@ export interface PairContext {
   readonly differences: readonly AspectDifference[];
   readonly expectedView: PodView;
   readonly gotView: PodView;
-  /** The init containers of the pod's spec, by name and in order. */
-  readonly initContainers: readonly string[];
+  /** The pod manager's copy of the pod lists init containers in another order than the spec. */
+  readonly initOutOfOrder: boolean;
 }
 
 /** What has happened to one pod that may explain a difference. */
 export class PodHistory {
   /** The rule under which the two differ now; they are compared all the same, and it ends when they agree. */
-  divergence: Exemption | undefined;
+  #divergence: Exemption | undefined;
   #failed = false;
+  #paused = false;
+  #gone = false;
   #unobserved = false;
   #wasUnobserved = false;
+  /** One side began the pod's entry anew while the other kept it. */
   #livesApart = false;
+  /** The rule under which something differs that is not compared: the copy the pod manager was given, or the entry's age. */
+  #aftermath: Exemption | undefined;
+  #observedApart = false;
+  #entryApart = false;
   readonly #dropped = new Set<string>();
   #cached = new Set<string>();
+  #cachedBefore = new Set<string>();
 
   get livesApart(): boolean {
-    return this.#livesApart;
+    return this.#livesApart || this.#aftermath !== undefined;
   }
 
   /** Before a step's pair is compared. */
-  note(pod: string, podUIDs: ReadonlySet<string>, expected: Expected, outcome: Outcome): void {
+  note(pod: string, podUIDs: ReadonlySet<string>, step: Step, expected: Expected, outcome: Outcome): void {
     if (expected.failed.has(pod) || outcome.failed.has(pod)) this.#failed = true;
+    if (step.op === 'podManager.observe' && `${step.namespace}/${step.name}` === pod)
+      this.#observedApart = this.#divergence !== undefined;
+    this.#paused = outcome.paused;
     this.#wasUnobserved = this.#unobserved;
     this.#unobserved = outcome.unobserved.has(pod);
     const cached = new Set([...podUIDs].filter((podUID) => podUID in expected.cache));
     for (const podUID of this.#cached) if (!cached.has(podUID)) this.#dropped.add(podUID);
+    if (cached.size > 0 && expected.server[pod] === undefined) this.#gone = true;
+    this.#cachedBefore = this.#cached;
     this.#cached = cached;
   }
 
   /** The two agree after this step. A failed request is only behind them once a batch has passed. */
   agreed({ op, seconds = 0 }: Step): void {
-    this.divergence = undefined;
+    if (this.#livesApart) this.#entryApart = true;
+    if (this.#cached.size === 0) this.#entryApart = false;
+    if (this.#divergence !== undefined) this.#aftermath = this.#divergence;
+    if (!this.#observedApart && !this.#entryApart) this.#aftermath = undefined;
+    this.#divergence = undefined;
     this.#livesApart = false;
-    if (op === 'advance' && seconds >= 10) this.#failed = false;
+    if (op !== 'advance' || seconds < 10) return;
+    this.#failed = false;
+    this.#gone = false;
+  }
+
+  /** The two differ after this step, and `rule` says why. */
+  diverged(rule: Exemption): void {
+    this.#divergence = rule;
   }
 
   /** The rule that explains the difference, if one does. */
   explain(pair: PairContext): Exemption | undefined {
     const rule = this.#rule(pair);
     const presence = cachePresenceDiffers(pair);
-    if (!this.#livesApart && contentDiffers(pair) && rule !== 'D4 init order') return undefined;
+    if (!this.livesApart && contentDiffers(pair) && rule !== 'D4 init order') return undefined;
     // one side began the pod's entry anew: its times and versions are those of another life until the two agree
     if (rule !== undefined && presence) this.#livesApart = true;
     return rule;
   }
 
   #rule(pair: PairContext): Exemption | undefined {
-    if (this.divergence !== undefined && this.divergence !== 'D6 disruption time') return this.divergence;
-    if (isInitOrderCase(pair)) return 'D4 init order';
+    if (this.#divergence !== undefined && this.#divergence !== 'D6 disruption time') return this.#divergence;
+    if (pair.initOutOfOrder && this.#isFirstStatus(pair)) return 'D4 init order';
     if (onlyDisruptionTimeDiffers(pair)) return 'D6 disruption time';
+    if (this.#aftermath !== undefined) return this.#aftermath;
     if (this.#failed) return 'D1 retry';
+    if (this.#paused && pair.gotView.writes.length < pair.expectedView.writes.length) return 'D7 pause';
     if (isFoundLater(pair)) return 'D5 recreated';
+    if (this.#gone && pair.gotView.writes.length < pair.expectedView.writes.length) return 'D8 gone';
     if (this.#unobserved || this.#wasUnobserved) return 'D3 unobserved';
     return isSentAtOnce(pair) && [...pair.podUIDs].some((podUID) => this.#dropped.has(podUID)) ? 'D2 entry' : undefined;
+  }
+
+  /** The operation makes the pod's entry, from the API status. */
+  #isFirstStatus({ step, podUIDs }: PairContext): boolean {
+    return step.podUID !== undefined && podUIDs.has(step.podUID) && !this.#cachedBefore.has(step.podUID);
   }
 }
 
@@ -125,11 +159,4 @@ function untimed(value: unknown): unknown {
 function isFoundLater(pair: PairContext): boolean {
   const [expected, got] = caches(pair);
   return Object.keys(got).some((podUID) => !(podUID in expected) && pair.expectedView.server?.uid !== podUID);
-}
-
-/** Upstream refused the first status of a pod because of the order its API status has. */
-function isInitOrderCase({ step, podUIDs, expected, expectedView, gotView, initContainers }: PairContext): boolean {
-  if (step.podUID === undefined || !podUIDs.has(step.podUID) || step.podUID in expected.cache) return false;
-  if (gotView.notifications.length === 0 || expectedView.notifications.length > 0) return false;
-  return expectedView.server?.status.initContainerStatuses?.some(({ name }, index) => name !== initContainers[index]) === true;
 }

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { applyPodStatusPatch, type WirePodStatus } from '../../../src/index.ts';
-import { pruned } from './canonical.ts';
+import { comparable } from './canonical.ts';
 import type { Write } from './replay-client.ts';
 import type { Expectation, ServerPod, Step } from './scenario.ts';
 
@@ -21,17 +21,23 @@ export interface Expected {
  * qosClass and observedGeneration where a patch takes them away. What it would hold is what ours is compared with.
  */
 export class Recording {
+  readonly #conditionOrder: boolean;
   #cache: Expected['cache'] = {};
   #recorded: Expected['server'] = {};
   #server: Expected['server'] = {};
   /** Pods in which the fill-in made a difference, in the last step. */
   filledIn = new Set<string>();
 
+  /** With `conditionOrder` false, a write that only moves conditions is none. */
+  constructor(conditionOrder: boolean) {
+    this.#conditionOrder = conditionOrder;
+  }
+
   next(step: Step): Expected {
     const { changed, notifications = [], cache = this.#cache, server: recorded = this.#recorded } = step.expect;
     this.filledIn = new Set();
     const before = serverBeforeWrites(step, this.#server);
-    const done = writesOf(step.expect, new Map(before));
+    const done = writesOf(step.expect, new Map(before), this.#conditionOrder);
     const server: Record<string, ServerPod> = {};
     for (const [name, pod] of Object.entries(recorded)) {
       const status = keptByServer(before.get(name), pod);
@@ -70,7 +76,11 @@ function serverBeforeWrites({ op, pod, namespace, name }: Step, server: Expected
   return pods;
 }
 
-function writesOf({ calls = [] }: Expectation, server: Map<string, ServerPod>): Pick<Expected, 'writes' | 'failed'> {
+function writesOf(
+  { calls = [] }: Expectation,
+  server: Map<string, ServerPod>,
+  conditionOrder: boolean,
+): Pick<Expected, 'writes' | 'failed'> {
   const writes: Write[] = [];
   const failed = new Set<string>();
   for (const call of calls) {
@@ -86,7 +96,8 @@ function writesOf({ calls = [] }: Expectation, server: Map<string, ServerPod>): 
     const patch = { type: 'application/strategic-merge-patch+json', body: call.patch } as const;
     const status = keptByServer(stored, { ...stored, status: applyPodStatusPatch(stored.status, patch) });
     // taking away what the server keeps is no effect
-    if (!isDeepStrictEqual(pruned(status), pruned(stored.status))) writes.push({ verb: 'patch', pod, status });
+    if (!isDeepStrictEqual(comparable(status, conditionOrder), comparable(stored.status, conditionOrder)))
+      writes.push({ verb: 'patch', pod, status });
     server.set(pod, { ...stored, status });
   }
   return { writes, failed };

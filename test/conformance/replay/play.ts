@@ -24,7 +24,12 @@ export interface Outcome {
   readonly server: Readonly<Record<string, ServerPod>>;
   /** Pods ("namespace/name") whose newest object on the server the pod manager has not seen. */
   readonly unobserved: ReadonlySet<string>;
+  /** The server asked the whole client to wait, and the wait was on in this step. */
+  readonly paused: boolean;
 }
+
+/** What the replay's server asks for with a 429. */
+const pauseMs = 1000;
 
 /** A scenario under way: the manager as its users see it, in virtual time. */
 export class Player {
@@ -36,6 +41,8 @@ export class Player {
   readonly #known = new Map<string, Pod>();
   readonly #couldRun = new Set<string>();
   #notifications: Notification[] = [];
+  #throttled = 0;
+  #pausedUntil = 0;
 
   constructor(scenario: Scenario, variant: Variant) {
     this.#clock = new FakeClock({ start: new Date(scenario.start) });
@@ -62,8 +69,11 @@ export class Player {
     this.#notifications = [];
     this.#client.writes.length = 0;
     this.#client.failed.clear();
+    const begun = this.#clock.now();
     const changed = await this.#apply(step);
     await settle(3);
+    if (this.#client.throttled > this.#throttled) this.#pausedUntil = this.#clock.now() + pauseMs;
+    this.#throttled = this.#client.throttled;
     return {
       changed,
       notifications: this.#notifications,
@@ -72,6 +82,7 @@ export class Player {
       cache: this.#cache(),
       server: this.#server(),
       unobserved: this.#unobserved(),
+      paused: begun <= this.#pausedUntil,
     };
   }
 
@@ -179,13 +190,18 @@ export class Player {
   }
 
   #unobserved(): Set<string> {
+    const { allPods, allMirrorPods } = this.#podManager.getPodsAndMirrorPods();
+    const seen = new Map([...allPods, ...allMirrorPods].map((pod) => [pod.metadata?.uid, pod]));
     const unobserved = new Set<string>();
-    const seen = this.#podManager.getPodsAndMirrorPods();
-    const versions = new Map(
-      [...seen.allPods, ...seen.allMirrorPods].map((pod) => [pod.metadata?.uid, pod.metadata?.resourceVersion]),
-    );
+    const stored = new Set<string | undefined>();
     for (const { metadata } of this.#store.list()) {
-      if (versions.get(metadata?.uid) !== metadata?.resourceVersion) unobserved.add(`${metadata?.namespace}/${metadata?.name}`);
+      stored.add(metadata?.uid);
+      const isNewest = seen.get(metadata?.uid)?.metadata?.resourceVersion === metadata?.resourceVersion;
+      if (!isNewest) unobserved.add(`${metadata?.namespace}/${metadata?.name}`);
+    }
+    for (const [uid, pod] of seen) {
+      const isRemoved = pod.metadata?.resourceVersion !== undefined && !stored.has(uid);
+      if (isRemoved) unobserved.add(`${pod.metadata?.namespace}/${pod.metadata?.name}`);
     }
     return unobserved;
   }

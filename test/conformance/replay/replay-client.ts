@@ -15,6 +15,8 @@ export class ReplayClient implements PodClient {
   readonly writes: Write[] = [];
   /** Pods ("namespace/name") whose requests were failed on demand since the list was emptied last. */
   readonly failed = new Set<string>();
+  /** How many requests were answered 429. */
+  throttled = 0;
   readonly #store: PodStore;
   readonly #failures = new Map<string, number[]>();
 
@@ -67,6 +69,7 @@ export class ReplayClient implements PodClient {
     const code = this.#failures.get(`${verb} ${pod}`)?.shift();
     if (code === undefined) return;
     this.failed.add(pod);
+    if (code === 429) this.throttled++;
     throw apiError(code);
   }
 

@@ -1,3 +1,4 @@
+import type { WirePodStatus } from '../../../src/index.ts';
 import { type AspectDifference, differences, podView } from './compare.ts';
 import { type Exemption, PodHistory } from './exemptions.ts';
 import { type Expected, Recording } from './expected.ts';
@@ -32,13 +33,23 @@ export async function runScenario(scenario: Scenario, variant: Variant): Promise
   }
 }
 
+/** What the pod manager was given of a pod last. */
+interface ManagedCopy {
+  readonly initContainers: readonly string[];
+  readonly status: WirePodStatus | undefined;
+}
+
+function isOutOfOrder(copy: ManagedCopy | undefined): boolean {
+  return copy?.status?.initContainerStatuses?.some(({ name }, index) => name !== copy.initContainers[index]) === true;
+}
+
 class ScenarioRun {
   readonly #scenario: Scenario;
   readonly #conditionOrder: boolean;
-  readonly #recording = new Recording();
+  readonly #recording: Recording;
   /** Pod ("namespace/name") to every uid that has carried the name. */
   readonly #pods = new Map<string, Set<string>>();
-  readonly #initContainers = new Map<string, readonly string[]>();
+  readonly #copies = new Map<string, ManagedCopy>();
   readonly #histories = new Map<string, PodHistory>();
   readonly #exempt = new Map<Exemption, number>();
   readonly #found: Difference[] = [];
@@ -47,6 +58,7 @@ class ScenarioRun {
   constructor(scenario: Scenario, { patchFormat }: Variant) {
     this.#scenario = scenario;
     this.#conditionOrder = patchFormat !== 'json';
+    this.#recording = new Recording(this.#conditionOrder);
   }
 
   compare(index: number, step: Step, outcome: Outcome): void {
@@ -55,11 +67,11 @@ class ScenarioRun {
     if (uid !== undefined) {
       const pod = `${namespace}/${name}`;
       this.#pods.set(pod, (this.#pods.get(pod) ?? new Set()).add(uid));
-      this.#initContainers.set(
-        pod,
-        (step.pod?.spec?.initContainers ?? []).map((container) => container.name),
-      );
+      const initContainers = (step.pod?.spec?.initContainers ?? []).map((container) => container.name);
+      const status = step.op === 'apiserver.put' ? this.#copies.get(pod)?.status : step.pod?.status;
+      this.#copies.set(pod, { initContainers, status });
     }
+    if (step.op === 'podManager.observe') this.#observe(`${step.namespace}/${step.name}`, expected);
     for (const [pod, podUIDs] of this.#pods) this.#comparePair(index, step, pod, podUIDs, expected, outcome);
   }
 
@@ -67,11 +79,17 @@ class ScenarioRun {
     return { steps: this.#scenario.steps.length, pairs: this.#pairs, exempt: this.#exempt, differences: this.#found };
   }
 
+  #observe(pod: string, expected: Expected): void {
+    const copy = this.#copies.get(pod);
+    const status = expected.server[pod]?.status;
+    if (copy !== undefined && status !== undefined) this.#copies.set(pod, { ...copy, status });
+  }
+
   #comparePair(index: number, step: Step, pod: string, podUIDs: ReadonlySet<string>, expected: Expected, outcome: Outcome): void {
     this.#pairs++;
     const history = this.#histories.get(pod) ?? new PodHistory();
     this.#histories.set(pod, history);
-    history.note(pod, podUIDs, expected, outcome);
+    history.note(pod, podUIDs, step, expected, outcome);
     const [expectedView, gotView] = [podView(expected, pod, podUIDs), podView(outcome, pod, podUIDs)];
     const found: AspectDifference[] = differences(expectedView, gotView, { conditionOrder: this.#conditionOrder });
     const changedDiffers =
@@ -80,11 +98,10 @@ class ScenarioRun {
       history.agreed(step);
       return;
     }
-    const initContainers = this.#initContainers.get(pod) ?? [];
-    const views = { expectedView, gotView, initContainers };
+    const views = { expectedView, gotView, initOutOfOrder: isOutOfOrder(this.#copies.get(pod)) };
     const rule = history.explain({ step, pod, podUIDs, expected, outcome, differences: found, ...views });
     if (rule !== undefined && (!changedDiffers || history.livesApart || rule === 'D4 init order')) {
-      history.divergence = rule;
+      history.diverged(rule);
       this.#exempt.set(rule, (this.#exempt.get(rule) ?? 0) + 1);
       return;
     }
