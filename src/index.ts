@@ -24,6 +24,7 @@ export type { PodDeletionSafety } from './pod/pod-deletion-safety.ts';
 export { buildPodFullName, isMirrorPod, isMirrorPodOf, isStaticPod, parsePodFullName } from './pod/pod-identity.ts';
 export type { PodManager, UIDTranslations } from './pod/pod-manager.ts';
 export type { RuntimeContainer, RuntimeSandbox } from './pod/runtime-pod.ts';
+export { carryOverContainerStatuses } from './status/carry-over.ts';
 export type { PodExplanation, PodSyncPhase } from './status/explain.ts';
 export {
   generateContainersReadyCondition,
