@@ -107,6 +107,8 @@ export class RequestGate {
   async #admit(admission: Admission): Promise<void> {
     const { clock, metrics } = this.#options;
     while (this.#cancelPause !== undefined) await new Promise<void>((resolve) => this.#pauseWaiters.push(resolve));
+    // once aborted nothing is sent any more: no wait for a token may keep `stop` waiting
+    if (this.#aborted) return;
     if (admission.prepaid || this.#limiter === undefined) {
       admission.prepaid = false;
       return;
