@@ -122,6 +122,18 @@ describe('StatusManager.stop', () => {
     }
   });
 
+  it('does not wait for a token for a request that will not be sent', async () => {
+    const h = new Harness({ fetchBeforePatch: 'always', rateLimiter: { qps: 0.001, burst: 1 } });
+    const pod = h.publish(testPod());
+    h.client.getPod = (_namespace, _name, { signal }) =>
+      new Promise((resolve) => signal.addEventListener('abort', () => resolve(h.api(pod))));
+    h.manager.setPodStatus(pod, { message: 'm' });
+    await settle();
+    h.manager.stop({ drainTimeoutMs: 0 }).catch(() => {});
+    await settle();
+    expect([h.manager.state, h.clock.pendingTimers, h.client.verbs()]).toEqual(['stopped', 0, []]);
+  });
+
   it('answers every call with the first one’s promise', async () => {
     const { manager } = new Harness();
     const first = manager.stop();

@@ -1,0 +1,81 @@
+import { describe, expect, it } from 'vitest';
+import { FifoSet } from '../../../src/concurrency/fifo-set.ts';
+
+function taken<T>(set: FifoSet<T>): T[] {
+  const keys: T[] = [];
+  for (let key = set.take(); key !== undefined; key = set.take()) keys.push(key);
+  return keys;
+}
+
+describe('FifoSet', () => {
+  it('gives its members back in order of arrival, each once', () => {
+    const set = new FifoSet<number>();
+    for (const key of [3, 1, 2, 1, 3]) set.add(key);
+    expect([set.size, set.has(1), set.has(9)]).toEqual([3, true, false]);
+    expect(taken(set)).toEqual([3, 1, 2]);
+    expect([set.size, set.has(1)]).toEqual([0, false]);
+  });
+
+  it('takes members added after it was empty', () => {
+    const set = new FifoSet<number>();
+    for (let round = 0; round < 3; round += 1) {
+      set.add(1);
+      expect(set.take()).toBe(1);
+      expect(set.take()).toBeUndefined();
+    }
+  });
+
+  it('puts a member that comes back to the end', () => {
+    const set = new FifoSet<string>();
+    for (const key of ['a', 'b']) set.add(key);
+    set.take();
+    set.add('a');
+    expect(taken(set)).toEqual(['b', 'a']);
+  });
+
+  it('passes over deleted members', () => {
+    const set = new FifoSet<string>();
+    for (const key of ['a', 'b', 'c', 'd']) set.add(key);
+    set.take();
+    expect([set.delete('b'), set.delete('b')]).toEqual([true, false]);
+    set.delete('d');
+    expect(taken(set)).toEqual(['c']);
+  });
+
+  it('goes on after it was cleared', () => {
+    const set = new FifoSet<string>();
+    for (const key of ['a', 'b']) set.add(key);
+    set.take();
+    set.clear();
+    expect([set.size, set.take()]).toEqual([0, undefined]);
+    set.add('c');
+    expect(taken(set)).toEqual(['c']);
+  });
+
+  it('does the same as a list would, whatever is done in whatever order', () => {
+    let seed = 7;
+    const next = (limit: number): number => {
+      seed = (seed * 48_271) % 2_147_483_647;
+      return seed % limit;
+    };
+    const set = new FifoSet<number>();
+    const model: number[] = [];
+    for (let step = 0; step < 5_000; step += 1) {
+      const key = next(20);
+      switch (next(4)) {
+        case 0:
+          expect(set.take()).toBe(model.shift());
+          break;
+        case 1:
+          expect(set.delete(key)).toBe(model.includes(key));
+          if (model.includes(key)) model.splice(model.indexOf(key), 1);
+          break;
+        default:
+          set.add(key);
+          if (!model.includes(key)) model.push(key);
+      }
+      expect(set.size).toBe(model.length);
+    }
+    expect(taken(set)).toEqual(model);
+  });
+});

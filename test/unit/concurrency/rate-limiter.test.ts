@@ -1,0 +1,102 @@
+import { describe, expect, it } from 'vitest';
+import { RateLimiter } from '../../../src/concurrency/rate-limiter.ts';
+import { FakeClock, settle } from '../../../src/testing/fake-clock.ts';
+
+function limiter(qps: number, burst: number) {
+  const clock = new FakeClock();
+  const seen = { available: 0 };
+  const subject = new RateLimiter({ qps, burst }, clock, () => {
+    seen.available += 1;
+  });
+  return { clock, seen, subject };
+}
+const tryMany = (subject: RateLimiter, count: number): number =>
+  Array.from({ length: count }, () => subject.tryTake()).filter(Boolean).length;
+
+describe('RateLimiter', () => {
+  it('gives a burst at once, and no more', () => {
+    const { subject } = limiter(10, 5);
+    expect(tryMany(subject, 8)).toBe(5);
+  });
+
+  it('gives a token each 1/qps seconds, and says so to whoever found none', async () => {
+    const { clock, seen, subject } = limiter(10, 1);
+    expect([subject.tryTake(), subject.tryTake()]).toEqual([true, false]);
+    await clock.advance(99);
+    expect([seen.available, subject.tryTake()]).toEqual([0, false]);
+    await clock.advance(1);
+    expect([seen.available, subject.tryTake()]).toEqual([1, true]);
+  });
+
+  it('saves up no more than a burst', async () => {
+    const { clock, subject } = limiter(10, 3);
+    tryMany(subject, 3);
+    await clock.advance(3_600_000);
+    expect(tryMany(subject, 9)).toBe(3);
+  });
+
+  it('keeps to its rate in the long run', async () => {
+    const { clock, subject } = limiter(7, 4);
+    let taken = 0;
+    for (let ms = 0; ms < 10_000; ms += 100) {
+      taken += tryMany(subject, 5);
+      await clock.advance(100);
+    }
+    expect(taken).toBe(4 + 69);
+  });
+
+  it('serves those who wait in their order, and before any who only tries', async () => {
+    const { clock, seen, subject } = limiter(10, 1);
+    subject.tryTake();
+    const served: number[] = [];
+    for (const n of [1, 2]) void subject.take().then(() => served.push(n));
+    await clock.advance(100);
+    expect(served).toEqual([1]);
+    expect(seen.available).toBe(0);
+    expect(subject.tryTake()).toBe(false);
+    await clock.advance(100);
+    expect(served).toEqual([1, 2]);
+    expect(seen.available).toBe(1);
+  });
+
+  it('does not make the first of a quiet time wait', async () => {
+    const { subject } = limiter(1, 1);
+    await expect(subject.take()).resolves.toBeUndefined();
+  });
+
+  it('gives a token that was put back to whoever waits first', async () => {
+    const { clock, subject } = limiter(0.001, 1);
+    subject.tryTake();
+    let served = false;
+    void subject.take().then(() => {
+      served = true;
+    });
+    subject.putBack();
+    await settle();
+    expect(served).toBe(true);
+    expect(subject.tryTake()).toBe(false);
+    await clock.advance(1_000_000);
+    subject.putBack();
+    subject.putBack();
+    expect(tryMany(subject, 3)).toBe(1);
+  });
+
+  it('when released ends every wait and leaves no timer', async () => {
+    const { clock, subject } = limiter(0.001, 1);
+    subject.tryTake();
+    const waits = [subject.take(), subject.take()];
+    expect(clock.pendingTimers).toBe(1);
+    subject.release();
+    await Promise.all(waits);
+    expect(clock.pendingTimers).toBe(0);
+  });
+
+  it('neither gives nor takes tokens when the clock is set back', async () => {
+    const { clock, subject } = limiter(10, 2);
+    subject.tryTake();
+    clock.jump(-3_600_000);
+    expect([subject.tryTake(), subject.tryTake()]).toEqual([true, false]);
+    await clock.advance(100);
+    expect(subject.tryTake()).toBe(true);
+  });
+});
