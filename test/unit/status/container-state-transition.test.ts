@@ -73,14 +73,14 @@ describe('checkContainerStateTransition: leaving terminated', () => {
   const always = ['Always', 'OnFailure', 'Never'].map((podPolicy): Cell => [podPolicy, 'Always', true, true]);
   const own = (restartPolicy: string | undefined): Setting => (restartPolicy === undefined ? {} : { restartPolicy });
 
-  it.each([...common, ...always])(
-    'regular: pod %s, container %s: after 0 %s, after 1 %s',
-    (podPolicy, policy, afterZero, afterFailure) => {
-      const subject = spec(podPolicy, 'regular', own(policy));
-      expect(leave('regular', subject, 0)).toBe(afterZero ? undefined : illegal.regular);
-      expect(leave('regular', subject, 1)).toBe(afterFailure ? undefined : illegal.regular);
-    },
-  );
+  it.each([
+    ...common,
+    ...always,
+  ])('regular: pod %s, container %s: after 0 %s, after 1 %s', (podPolicy, policy, afterZero, afterFailure) => {
+    const subject = spec(podPolicy, 'regular', own(policy));
+    expect(leave('regular', subject, 0)).toBe(afterZero ? undefined : illegal.regular);
+    expect(leave('regular', subject, 1)).toBe(afterFailure ? undefined : illegal.regular);
+  });
 
   it.each(common)('init: pod %s, container %s: after 0 %s, after 1 %s', (podPolicy, policy, afterZero, afterFailure) => {
     const subject = spec(podPolicy, 'init', own(policy));

@@ -18,12 +18,15 @@ function condition(type: string, status: string, more: Partial<WirePodCondition>
 }
 
 describe('isOwnedConditionType', () => {
-  it.each(['PodScheduled', 'Ready', 'Initialized', 'ContainersReady', 'PodReadyToStartContainers'])(
-    'owns %s [T-TY-01]',
-    (type) => {
-      expect(isOwnedConditionType(type)).toBe(true);
-    },
-  );
+  it.each([
+    'PodScheduled',
+    'Ready',
+    'Initialized',
+    'ContainersReady',
+    'PodReadyToStartContainers',
+  ])('owns %s [T-TY-01]', (type) => {
+    expect(isOwnedConditionType(type)).toBe(true);
+  });
 
   it.each(['PodResizePending', 'PodResizeInProgress', 'AllContainersRestarting'])('owns %s', (type) => {
     expect(isOwnedConditionType(type)).toBe(true);
