@@ -13,6 +13,7 @@ export const exemptions = {
   'D6 disruption time': 'the cached DisruptionTarget keeps its time; upstream’s merge writes a new one into the cache',
   'D7 pause': 'after a 429 nothing is sent for as long as the server asked',
   'D8 gone': 'a pod the apiserver did not know is not asked for because another pod changed, but when it is seen again',
+  'D9 server fill-ins': 'what the server keeps by itself is in the copies observed from it, and not in the oracle’s',
   'D4 init order': 'an API status with init containers out of spec order is put in order before it is compared',
 } as const;
 
@@ -36,6 +37,7 @@ export class PodHistory {
   /** The rule under which the two differ now; they are compared all the same, and it ends when they agree. */
   #divergence: Exemption | undefined;
   #failed = false;
+  #failedNow = false;
   #paused = false;
   #gone = false;
   #unobserved = false;
@@ -56,9 +58,9 @@ export class PodHistory {
 
   /** Before a step's pair is compared. */
   note(pod: string, podUIDs: ReadonlySet<string>, step: Step, expected: Expected, outcome: Outcome): void {
-    if (expected.failed.has(pod) || outcome.failed.has(pod)) this.#failed = true;
-    if (step.op === 'podManager.observe' && `${step.namespace}/${step.name}` === pod)
-      this.#observedApart = this.#divergence !== undefined;
+    this.#failedNow = expected.failed.has(pod) || outcome.failed.has(pod);
+    if (this.#failedNow) this.#failed = true;
+    if (step.op === 'podManager.observe' && `${step.namespace}/${step.name}` === pod) this.#observed(expected.filledIn.has(pod));
     this.#paused = outcome.paused;
     this.#wasUnobserved = this.#unobserved;
     this.#unobserved = outcome.unobserved.has(pod);
@@ -67,6 +69,11 @@ export class PodHistory {
     if (cached.size > 0 && expected.server[pod] === undefined) this.#gone = true;
     this.#cachedBefore = this.#cached;
     this.#cached = cached;
+  }
+
+  #observed(filledIn: boolean): void {
+    this.#observedApart = filledIn || this.#divergence !== undefined;
+    if (filledIn) this.#aftermath ??= 'D9 server fill-ins';
   }
 
   /** The two agree after this step. A failed request is only behind them once a batch has passed. */
@@ -78,7 +85,7 @@ export class PodHistory {
     this.#divergence = undefined;
     this.#livesApart = false;
     if (op !== 'advance' || seconds < 10) return;
-    this.#failed = false;
+    this.#failed = this.#failedNow;
     this.#gone = false;
   }
 

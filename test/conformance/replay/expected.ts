@@ -10,6 +10,8 @@ export interface Expected {
   readonly notifications: NonNullable<Expectation['notifications']>;
   readonly cache: Readonly<Record<string, WirePodStatus>>;
   readonly server: Readonly<Record<string, ServerPod>>;
+  /** Pods of which the real server would hold more than the oracle's does. */
+  readonly filledIn: ReadonlySet<string>;
   /** Upstream's writes that changed something, by their effect. */
   readonly writes: readonly Write[];
   /** Pods of which a write failed on demand. */
@@ -25,9 +27,6 @@ export class Recording {
   #cache: Expected['cache'] = {};
   #recorded: Expected['server'] = {};
   #server: Expected['server'] = {};
-  /** Pods in which the fill-in made a difference, in the last step. */
-  filledIn = new Set<string>();
-
   /** With `conditionOrder` false, a write that only moves conditions is none. */
   constructor(conditionOrder: boolean) {
     this.#conditionOrder = conditionOrder;
@@ -35,19 +34,19 @@ export class Recording {
 
   next(step: Step): Expected {
     const { changed, notifications = [], cache = this.#cache, server: recorded = this.#recorded } = step.expect;
-    this.filledIn = new Set();
+    const filledIn = new Set<string>();
     const before = serverBeforeWrites(step, this.#server);
     const done = writesOf(step.expect, new Map(before), this.#conditionOrder);
     const server: Record<string, ServerPod> = {};
     for (const [name, pod] of Object.entries(recorded)) {
       const status = keptByServer(before.get(name), pod);
       server[name] = status === pod.status ? pod : { ...pod, status };
-      if (status !== pod.status) this.filledIn.add(name);
+      if (status !== pod.status) filledIn.add(name);
     }
     this.#cache = cache;
     this.#recorded = recorded;
     this.#server = server;
-    return { changed, notifications, cache, server, ...done };
+    return { changed, notifications, cache, server, filledIn, ...done };
   }
 }
 
