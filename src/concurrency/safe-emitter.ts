@@ -1,10 +1,22 @@
 import { EventEmitter } from 'node:events';
 
+/** An EventEmitter that knows its events' names. Node's own types let any name pass, so that a misspelt one compiles. */
+interface TypedEmitter<Events extends Record<keyof Events, unknown[]>>
+  extends Omit<EventEmitter<Events>, 'on' | 'once' | 'off' | 'addListener' | 'removeListener'> {
+  on<Name extends keyof Events>(event: Name, listener: (...args: Events[Name]) => void): this;
+  once<Name extends keyof Events>(event: Name, listener: (...args: Events[Name]) => void): this;
+  off<Name extends keyof Events>(event: Name, listener: (...args: Events[Name]) => void): this;
+  addListener<Name extends keyof Events>(event: Name, listener: (...args: Events[Name]) => void): this;
+  removeListener<Name extends keyof Events>(event: Name, listener: (...args: Events[Name]) => void): this;
+}
+
+const TypedEmitter = EventEmitter as unknown as new <Events extends Record<keyof Events, unknown[]>>() => TypedEmitter<Events>;
+
 /**
  * An emitter whose listeners cannot hurt the emitter: one that throws, or returns a promise that rejects, is reported
  * and the others are still called. There is no special `error` event.
  */
-export class SafeEmitter<Events extends Record<keyof Events, unknown[]>> extends EventEmitter<Events> {
+export class SafeEmitter<Events extends Record<keyof Events, unknown[]>> extends TypedEmitter<Events> {
   readonly #onListenerError: (event: PropertyKey, error: unknown) => void;
 
   constructor(onListenerError: (event: PropertyKey, error: unknown) => void) {
