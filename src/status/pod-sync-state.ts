@@ -1,5 +1,6 @@
 import type { ErrorClass } from '../api/api-error.ts';
 import type { CancelTimer } from '../concurrency/clock.ts';
+import { compareResourceVersions } from '../pod/resource-version.ts';
 
 /** Why a pod that is not on the apiserver as it should be is not being sent right now. */
 export type Wait =
@@ -84,8 +85,10 @@ export class PodSyncState {
         return false;
       case 'gone':
       case 'quarantined':
-      case 'deleting':
         return resourceVersion !== undefined && resourceVersion !== this.wait.resourceVersion;
+      case 'deleting':
+        // until the pod source has caught up, the copy is the one from before the DELETE
+        return resourceVersion !== undefined && (compareResourceVersions(resourceVersion, this.wait.resourceVersion) ?? 1) > 0;
       default:
         return true;
     }
