@@ -1,0 +1,130 @@
+import { readFile } from 'node:fs/promises';
+import { KubeConfig, loadAllYaml } from '@kubernetes/client-node';
+import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
+import type { Json, JsonObject } from '../../src/api/wire.ts';
+import {
+  ApiServerPodSource,
+  BasicPodManager,
+  isStatusManagerError,
+  KubePodClient,
+  StatusManager,
+  type SyncErrorEvent,
+  type WirePod,
+} from '../../src/index.ts';
+import { AdminClient } from '../support/admin-client.ts';
+import { podOf } from '../support/answers.ts';
+
+const nodeName = 'rbac-node';
+let admin: AdminClient;
+let adminConfig: KubeConfig;
+let namespace: string;
+
+beforeAll(async () => {
+  adminConfig = new KubeConfig();
+  adminConfig.loadFromString(inject('controlPlaneKubeconfig'));
+  admin = new AdminClient(adminConfig);
+  namespace = await admin.createNamespace('rbac');
+});
+afterAll(() => admin.close());
+
+const rbacPath = '/apis/rbac.authorization.k8s.io/v1';
+const collections: Readonly<Record<string, string>> = {
+  ClusterRole: `${rbacPath}/clusterroles`,
+  ClusterRoleBinding: `${rbacPath}/clusterrolebindings`,
+  ServiceAccount: '/api/v1/namespaces/kube-system/serviceaccounts',
+};
+
+async function apply(objects: readonly JsonObject[]): Promise<void> {
+  for (const object of objects) {
+    const answer = await admin.send('POST', collections[String(object.kind)] ?? '', { body: object });
+    expect([201, 409]).toContain(answer.status);
+  }
+}
+
+/** A kubeconfig of the service account, with a fresh token of the apiserver. */
+async function configOf(serviceAccount: string): Promise<KubeConfig> {
+  const path = `${collections.ServiceAccount}/${serviceAccount}/token`;
+  const answer = await admin.send('POST', path, { body: { spec: { expirationSeconds: 3600 } } });
+  expect(answer.status).toBe(201);
+  const token = (answer.body as { status: { token: string } }).status.token;
+  const cluster = adminConfig.getCurrentCluster();
+  const config = new KubeConfig();
+  config.loadFromOptions({
+    clusters: [cluster],
+    users: [{ name: serviceAccount, token }],
+    contexts: [{ name: 'agent', cluster: cluster?.name, user: serviceAccount }],
+    currentContext: 'agent',
+  });
+  return config;
+}
+
+async function pod(name: string): Promise<WirePod> {
+  const spec = { nodeName, containers: [{ name: 'app', image: 'app:1' }], terminationGracePeriodSeconds: 30 };
+  return podOf(await admin.createPod(namespace, { metadata: { name }, spec }));
+}
+
+describe('the rights in deploy/rbac.yaml', () => {
+  it('are enough for a pod source and a whole life of a pod', async () => {
+    await apply(loadAllYaml(await readFile(new URL('../../deploy/rbac.yaml', import.meta.url), 'utf8')) as JsonObject[]);
+    const kubeConfig = await configOf('pod-status-manager');
+    const podManager = new BasicPodManager();
+    await using source = new ApiServerPodSource({ kubeConfig, nodeName, podManager });
+    await using podClient = KubePodClient.fromKubeConfig(kubeConfig);
+    const errors: SyncErrorEvent[] = [];
+    await using manager = new StatusManager({
+      podClient,
+      podManager,
+      podSource: source,
+      podDeletionSafety: { podCouldHaveRunningContainers: () => false, podResourcesAreReclaimed: () => true },
+    });
+    manager.on('syncError', (error) => errors.push(error));
+    const created = await pod('lives');
+    await source.start();
+    manager.start();
+    manager.setPodStatus(created, { phase: 'Running' });
+    await manager.flush({ timeoutMs: 20_000 });
+    expect(podOf(await admin.getPod(namespace, 'lives')).status?.phase).toBe('Running');
+
+    const deleting = podOf(await admin.deletePod(namespace, 'lives'));
+    podManager.updatePod(deleting);
+    manager.terminatePod(deleting);
+    await manager.flush({ timeoutMs: 20_000 });
+    await expect.poll(async () => (await admin.getPod(namespace, 'lives')).status, { timeout: 20_000 }).toBe(404);
+    expect(errors).toEqual([]);
+  });
+
+  it('are all needed: without the right to patch a status the error says so', async () => {
+    const name = 'reads-only';
+    const rules = [{ apiGroups: [''], resources: ['pods'], verbs: ['get', 'list', 'watch'] }];
+    const account = { kind: 'ServiceAccount', name, namespace: 'kube-system' };
+    await apply([
+      { apiVersion: 'v1', kind: 'ServiceAccount', metadata: { name, namespace: 'kube-system' } },
+      { apiVersion: 'rbac.authorization.k8s.io/v1', kind: 'ClusterRole', metadata: { name }, rules: rules as Json },
+      {
+        apiVersion: 'rbac.authorization.k8s.io/v1',
+        kind: 'ClusterRoleBinding',
+        metadata: { name },
+        roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name },
+        subjects: [account],
+      },
+    ]);
+    const podManager = new BasicPodManager();
+    await using podClient = KubePodClient.fromKubeConfig(await configOf(name));
+    await using manager = new StatusManager({
+      podClient,
+      podManager,
+      podDeletionSafety: { podCouldHaveRunningContainers: () => true, podResourcesAreReclaimed: () => false },
+    });
+    const created = await pod('forbidden');
+    podManager.addPod(created);
+    const failed = new Promise<SyncErrorEvent>((resolve) => manager.once('syncError', resolve));
+    manager.start();
+    manager.setPodStatus(created, { phase: 'Running' });
+    const { errorClass, error, retryInMs } = await failed;
+    expect(errorClass).toBe('forbidden');
+    expect(isStatusManagerError(error, 'ERR_API') && error.message).toMatch(/cannot patch resource "pods\/status"/);
+    expect(retryInMs).toBeGreaterThanOrEqual(0);
+    expect(manager.explain(created.metadata?.uid ?? '')).toMatchObject({ lastError: { errorClass: 'forbidden' } });
+    await manager.stop({ drainTimeoutMs: 0 });
+  });
+});
