@@ -1,0 +1,33 @@
+import { describe, expect, it } from 'vitest';
+import { codeFencesOf } from './code-fences.ts';
+
+const fence = (info: string, ...lines: string[]): string => [`\`\`\`${info}`, ...lines, '```'].join('\n');
+
+describe('codeFencesOf', () => {
+  it('finds every TypeScript fence, and no other', () => {
+    const markdown = [
+      '# Title',
+      fence('ts', 'one();'),
+      fence('sh', 'npm test'),
+      fence('typescript no-run', 'two();'),
+      fence('tsx', 'three'),
+    ].join('\n\n');
+    expect(codeFencesOf('docs/use.md', markdown)).toEqual([
+      { name: 'docs/use.md:4', fileName: 'docs-use-4.ts', code: '\n\n\none();\n', runs: true },
+      { name: 'docs/use.md:12', fileName: 'docs-use-12.ts', code: `${'\n'.repeat(11)}two();\n`, runs: false },
+    ]);
+  });
+
+  it('puts the code before a continued fence first, every line where it was', () => {
+    const markdown = [fence('ts', 'const a = 1;'), '', fence('ts continued', 'a;'), fence('ts', 'b;')].join('\n');
+    expect(codeFencesOf('README.md', markdown).map(({ code }) => code)).toEqual([
+      '\nconst a = 1;\n',
+      '\nconst a = 1;\n\n\n\na;\n',
+      `${'\n'.repeat(8)}b;\n`,
+    ]);
+  });
+
+  it('refuses a word it does not know', () => {
+    expect(() => codeFencesOf('README.md', fence('ts norun', 'a;'))).toThrow('README.md:1: a ts fence says `norun`');
+  });
+});

@@ -1,0 +1,64 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+export interface CodeFence {
+  /** `README.md:12`, the line of the first line of code. */
+  readonly name: string;
+  /** A file name for the code: `README-12.ts`. */
+  readonly fileName: string;
+  /** The code on the lines it has in the document, so that a message about it names the right line. */
+  readonly code: string;
+  readonly runs: boolean;
+}
+
+interface Block {
+  readonly line: number;
+  readonly words: readonly string[];
+  readonly code: string;
+}
+
+function blocksOf(markdown: string): Block[] {
+  const fences = /^```(ts|typescript)\b([^\n]*)\n([\s\S]*?)^```[ \t]*$/gm;
+  return [...markdown.matchAll(fences)].map(({ index, 2: info = '', 3: code = '' }) => ({
+    line: markdown.slice(0, index).split('\n').length + 1,
+    words: info.trim().split(/\s+/),
+    code,
+  }));
+}
+
+/**
+ * Every TypeScript fence of a document. Each stands alone and is run, unless the words after `ts` say otherwise:
+ * `no-run` is only type-checked; `continued` goes on where the fence before it ended, and gets its code first.
+ */
+export function codeFencesOf(document: string, markdown: string): CodeFence[] {
+  const fences: CodeFence[] = [];
+  let soFar = '';
+  for (const { line, words, code } of blocksOf(markdown)) {
+    const unknown = words.filter((word) => !['', 'no-run', 'continued'].includes(word));
+    if (unknown.length > 0)
+      throw new Error(`${document}:${line - 1}: a ts fence says \`${unknown.join(' ')}\`; no-run and continued are known`);
+    if (!words.includes('continued')) soFar = '';
+    const padding = line - 1 - (soFar.split('\n').length - 1);
+    soFar += '\n'.repeat(padding) + code;
+    fences.push({
+      name: `${document}:${line}`,
+      fileName: `${document.replace(/\.md$/, '').replace(/\W+/g, '-')}-${line}.ts`,
+      code: soFar,
+      runs: !words.includes('no-run'),
+    });
+  }
+  return fences;
+}
+
+/** The fences of README.md and docs/*.md. */
+export function readCodeFences(root: string): CodeFence[] {
+  const documents = [
+    'README.md',
+    ...readdirSync(join(root, 'docs'))
+      .sort()
+      .map((name) => `docs/${name}`),
+  ];
+  return documents
+    .filter((document) => document.endsWith('.md'))
+    .flatMap((document) => codeFencesOf(document, readFileSync(join(root, document), 'utf8')));
+}

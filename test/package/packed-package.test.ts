@@ -1,0 +1,128 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join, posix } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { readCodeFences } from './code-fences.ts';
+import { type Consumer, createConsumer, root } from './consumer.ts';
+
+const read = (path: string): string => readFileSync(join(root, path), 'utf8');
+const filesBelow = (folder: string): string[] =>
+  readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath, entry.name).slice(folder.length + 1))
+    .sort();
+
+/** A door of the source tree becomes that of the package. */
+const asUserWrites = (code: string): string =>
+  code.replaceAll("'../src/index.ts'", "'pod-status-manager'").replace(/'\.\.\/src\/(\w+)\.ts'/g, "'pod-status-manager/$1'");
+
+// Every file directly in examples/ is run: it ends by itself, well, within a minute. Bigger ones have a folder and tests of their own.
+const examples = readdirSync(join(root, 'examples')).filter((name) => name.endsWith('.ts'));
+const fences = readCodeFences(root);
+const doors = Object.keys(JSON.parse(read('package.json')).exports);
+
+const strictOptions = {
+  target: 'es2024',
+  lib: ['es2024', 'esnext.disposable'],
+  types: ['node'],
+  module: 'nodenext',
+  moduleDetection: 'force',
+  strict: true,
+  exactOptionalPropertyTypes: true,
+  noUncheckedIndexedAccess: true,
+};
+
+let consumer: Consumer;
+
+beforeAll(async () => {
+  consumer = await createConsumer();
+  await consumer.write('types.ts', read('test/package/fixture/types.ts'));
+  await consumer.write('import-all-doors.js', read('test/package/fixture/import-all-doors.js'));
+  for (const name of examples) await consumer.write(`example-${name}`, asUserWrites(read(`examples/${name}`)));
+  for (const { fileName, code } of fences) await consumer.write(fileName, code);
+});
+
+afterAll(() => consumer?.remove());
+
+describe('the tarball', () => {
+  it('holds the code and the types of every source file, the documents, and nothing else', () => {
+    const modules = filesBelow(join(root, 'src')).flatMap((path) => [
+      path.replace(/\.ts$/, '.d.ts'),
+      path.replace(/\.ts$/, '.js'),
+    ]);
+    const { files }: { files: string[] } = JSON.parse(read('package.json'));
+    const documents = files.filter((name) => name !== 'dist' && readdirSync(root).includes(name));
+    const expected = ['package.json', ...documents, ...modules.map((path) => `dist/${path}`)];
+    expect(filesBelow(consumer.packageFolder)).toEqual(expected.sort());
+  });
+
+  it('points at no file it does not hold', () => {
+    const files = filesBelow(consumer.packageFolder).filter((path) => path.startsWith('dist/'));
+    const lost = files.flatMap((path) => {
+      const text = readFileSync(join(consumer.packageFolder, path), 'utf8');
+      const targets = [...text.matchAll(/\bfrom '(\.[^']*)'/g)].map(([, target = '']) => posix.join(posix.dirname(path), target));
+      // a declaration file says ./x.ts and means ./x.d.ts
+      const missing = targets.filter(
+        (target) => !files.includes(path.endsWith('.d.ts') ? target.replace(/\.ts$/, '.d.ts') : target),
+      );
+      return [...missing, ...(text.match(/sourceMappingURL=.*/g) ?? [])].map((target) => `${path}: ${target}`);
+    });
+    expect(lost).toEqual([]);
+  });
+});
+
+describe('the installed package', () => {
+  it('imports through every door, leaving no timer, handle, listener or global behind', async () => {
+    const { code, stdout, stderr } = await consumer.node('import-all-doors.js');
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    const { names, before, after } = JSON.parse(stdout);
+    expect(Object.keys(names)).toEqual(doors.filter((door) => door !== './package.json'));
+    expect(Object.values(names).every((list) => Array.isArray(list) && list.length > 0)).toBe(true);
+    expect(after).toEqual(before);
+  });
+
+  it.each(['dist/status/sync-worker.js', 'dist/index.js', 'src/index.ts', 'status'])('refuses an import of %s', async (path) => {
+    const { code, stderr } = await consumer.node('-e', `import('pod-status-manager/${path}')`);
+    expect(code).toBe(1);
+    expect(stderr).toContain('ERR_PACKAGE_PATH_NOT_EXPORTED');
+  });
+
+  it('can be required, by those who are not ESM yet', async () => {
+    const { code, stdout, stderr } = await consumer.node(
+      '--input-type=commonjs',
+      '-p',
+      "typeof require('pod-status-manager').StatusManager",
+    );
+    expect({ code, stdout, stderr }).toEqual({ code: 0, stdout: 'function\n', stderr: '' });
+  });
+});
+
+describe("a user's code against the installed types", () => {
+  it('passes the compiler: the fixture, every example and every code fence', async () => {
+    expect(await consumer.typeErrors(strictOptions)).toEqual([]);
+  });
+
+  it('passes with a bundler too, and with loose settings', async () => {
+    const loose = { ...strictOptions, module: 'esnext', moduleResolution: 'bundler', exactOptionalPropertyTypes: false };
+    expect(await consumer.typeErrors({ ...loose, noUncheckedIndexedAccess: false })).toEqual([]);
+  });
+});
+
+describe('the examples', () => {
+  it('are there, and import the library alone', () => {
+    expect(examples.length).toBeGreaterThan(0);
+    expect(examples.filter((name) => /from '\.\.?\//.test(asUserWrites(read(`examples/${name}`))))).toEqual([]);
+  });
+
+  it.each(examples)('%s runs and ends by itself', async (name) => {
+    const { code, stdout, stderr } = await consumer.node(`example-${name}`);
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    expect(stdout).not.toBe('');
+  });
+});
+
+describe.runIf(fences.length > 0)('the code in the documents', () => {
+  it.each(fences.filter(({ runs }) => runs))('$name runs and ends by itself', async ({ fileName }) => {
+    const { code, stderr } = await consumer.node(fileName);
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+  });
+});
