@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { WirePod } from '../../../src/api/wire.ts';
-import { buildMirrorPodOf, buildRunningStatus, buildStaticPod } from '../../../src/testing/builders.ts';
+import { buildMirrorPodOf, buildRunningStatus, buildStaticPod, buildTerminatedStatus } from '../../../src/testing/builders.ts';
 import type { ServedPod } from '../../support/answers.ts';
 import { startTestServer, type TestServer } from '../../support/servers.ts';
 import { TestNode } from './fixture.ts';
@@ -103,7 +103,7 @@ describe('a static pod', () => {
       'the mirror pod is seen deleting',
       () => node.podManager.getMirrorPodByPod(pod)?.metadata?.deletionTimestamp != null,
     );
-    node.manager.setPodStatus(pod, buildRunningStatus(pod, { phase: 'Failed' }));
+    node.manager.setPodStatus(pod, buildTerminatedStatus(pod, 1));
     node.manager.terminatePod(pod);
     await node.manager.flush();
     await node.batches(3);
