@@ -146,7 +146,8 @@ describe('generateContainersReadyCondition', () => {
 });
 
 describe('generatePodReadyCondition', () => {
-  const same: ReadyRow[] = containersReadyRows.map(([, ...row], i) => [`T-GEN-${12 + i}`, ...row]);
+  const ids = ['T-GEN-12', 'T-GEN-13', 'T-GEN-14', 'T-GEN-15', 'T-GEN-16', 'T-GEN-17', 'T-GEN-18'];
+  const same: ReadyRow[] = containersReadyRows.map(([, ...row], i) => [ids[i] ?? '', ...row]);
   it.each(same)('[%s] follows the containers: %s', (_id, _behaviour, parts, statuses, phase, is) => {
     expect(generatePodReadyCondition(pod(parts), undefined, [], statuses, phase)).toStrictEqual(expected('Ready', is));
   });
