@@ -10,6 +10,8 @@ export default defineConfig({
       'test/structure/**/*.test.ts',
       'test/package/**/*.test.ts',
     ],
+    // What else does not compile is for `npm run types` to say.
+    typecheck: { enabled: true, include: ['test/types/**/*.test-d.ts'], ignoreSourceErrors: true },
     environment: 'node',
     testTimeout: 120_000,
     hookTimeout: 120_000,

@@ -1,0 +1,70 @@
+import type { V1Pod, V1PodStatus } from '@kubernetes/client-node';
+import { describe, expectTypeOf, it } from 'vitest';
+import * as door from '../../src/index.ts';
+import type * as testing from '../../src/testing.ts';
+
+type IsAny<T> = 0 extends 1 & T ? true : false;
+/** True when the value is `any`, or a function that takes or gives one. */
+type TakesOrGivesAny<T> =
+  IsAny<T> extends true
+    ? true
+    : T extends (...args: infer Args) => infer Result
+      ? true extends IsAny<Result> | IsAny<Awaited<Result>> | { [I in keyof Args]: IsAny<Args[I]> }[number]
+        ? true
+        : false
+      : false;
+/** The names of members that leak `any`, those of Node's emitter left out. */
+type Leaks<T> = { [K in Exclude<keyof T, keyof NodeJS.EventEmitter>]: TakesOrGivesAny<T[K]> extends true ? K : never }[Exclude<
+  keyof T,
+  keyof NodeJS.EventEmitter
+>];
+/** The same for each class of a module: constructor arguments and members. */
+type ClassLeaks<Module> = {
+  [Name in keyof Module]: Module[Name] extends abstract new (
+    ...args: infer Args
+  ) => infer Instance
+    ? Leaks<Instance> | (true extends { [I in keyof Args]: IsAny<Args[I]> }[number] ? Name : never)
+    : never;
+}[keyof Module];
+
+describe('the doors', () => {
+  it('let no any through', () => {
+    expectTypeOf<Leaks<typeof door>>().toBeNever();
+    expectTypeOf<ClassLeaks<typeof door>>().toBeNever();
+    expectTypeOf<Leaks<typeof testing>>().toBeNever();
+    expectTypeOf<ClassLeaks<typeof testing>>().toBeNever();
+  });
+
+  it('would be seen to let any through', () => {
+    class Leaky {
+      take(_value: ReturnType<typeof JSON.parse>): void {}
+      fine(): void {}
+    }
+    expectTypeOf<Leaks<Leaky>>().toEqualTypeOf<'take'>();
+    expectTypeOf<ClassLeaks<{ Leaky: typeof Leaky }>>().toEqualTypeOf<'take'>();
+    expectTypeOf<Leaks<{ parse: typeof JSON.parse }>>().toEqualTypeOf<'parse'>();
+  });
+});
+
+describe('functions that stand alone', () => {
+  const pod: V1Pod = {};
+  const status: V1PodStatus = {};
+
+  it("take client-node's classes and plain JSON", () => {
+    expectTypeOf(door.isStaticPod(pod)).toEqualTypeOf<boolean>();
+    expectTypeOf(door.isMirrorPod({ metadata: { annotations: {} } })).toEqualTypeOf<boolean>();
+    expectTypeOf(door.isMirrorPodOf(pod, pod)).toEqualTypeOf<boolean>();
+    expectTypeOf(door.generatePodReadyCondition).not.toBeAny();
+    expectTypeOf(
+      door.createPodStatusPatch(status, { startTime: '2025-01-01T00:00:00Z' }, { uid: 'u' }),
+    ).toExtend<door.PodStatusPatch>();
+  });
+
+  it('tell errors apart', () => {
+    const error: unknown = new Error('x');
+    if (door.isStatusManagerError(error)) expectTypeOf(error.code).toEqualTypeOf<door.ErrorCode>();
+    expectTypeOf(new door.ApiError({ reason: 'Network', message: 'reset' })).toExtend<door.StatusManagerError>();
+    // @ts-expect-error no such code
+    door.isStatusManagerError(error, 'ERR_UNKNOWN');
+  });
+});
