@@ -37,6 +37,7 @@ export {
   generatePodReadyToStartContainersCondition,
 } from './status/generate-runtime-conditions.ts';
 export { needToReconcilePodReadiness } from './status/need-to-reconcile-pod-readiness.ts';
+export type { PodResizeInProgress } from './status/pod-resize-conditions.ts';
 export { StatusManager } from './status/status-manager.ts';
 export type {
   IllegalTransitionEvent,

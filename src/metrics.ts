@@ -2,7 +2,7 @@ export type Labels = Readonly<Record<string, string>>;
 
 /**
  * Where measurements go. Metric names are Prometheus names; times are in seconds.
- * A sink that throws is ignored.
+ * A sink that throws is ignored. No series is ever taken away: where the kubelet drops one, it is set to 0.
  */
 export interface MetricsSink {
   increment(name: string, labels?: Labels, by?: number): void;

@@ -27,3 +27,11 @@ export function finishedStatus(pod: Pod, status: WirePodStatus): WirePodStatus {
     finished.containerStatuses?.find((container) => container.name === name)?.state?.terminated?.exitCode === 0;
   return { ...finished, phase: names.length > 0 && names.every(succeeded) ? 'Succeeded' : 'Failed' };
 }
+
+/** What was finished by the manager stays so, whatever phase the agent sets later. `next` belongs to the caller. */
+export function keepPhase(next: WirePodStatus, cached: WirePodStatus): void {
+  for (const field of ['phase', 'reason', 'message'] as const) {
+    if (cached[field] === undefined) delete next[field];
+    else next[field] = cached[field];
+  }
+}

@@ -1,5 +1,5 @@
-import type { V1PodStatus } from '@kubernetes/client-node';
-import type { Json, WirePodStatus } from '../api/wire.ts';
+import type { V1PodCondition, V1PodStatus } from '@kubernetes/client-node';
+import type { Json, WirePodCondition, WirePodStatus } from '../api/wire.ts';
 import { isObject } from './canonical-json.ts';
 
 const timeFields: ReadonlySet<string> = new Set(['startTime', 'lastProbeTime', 'lastTransitionTime', 'startedAt', 'finishedAt']);
@@ -7,6 +7,11 @@ const timeFields: ReadonlySet<string> = new Set(['startTime', 'lastProbeTime', '
 /** A frozen copy as client-node types it: `Date` where the wire has text. */
 export function podStatusView(status: WirePodStatus): V1PodStatus {
   return viewOf('', status as Json) as V1PodStatus;
+}
+
+/** {@link podStatusView} of one condition. */
+export function podConditionView(condition: WirePodCondition): V1PodCondition {
+  return viewOf('', condition as Json) as V1PodCondition;
 }
 
 function viewOf(key: string, value: Json | undefined): unknown {

@@ -51,3 +51,14 @@ export interface StatusManagerEvents {
   syncError: [SyncErrorEvent];
   illegalTransition: [IllegalTransitionEvent];
 }
+
+/** The event; its status is made when a listener first reads it. */
+export function podUpdatedEvent(pod: Pod, entry: { readonly view: V1PodStatus }, isAdded: boolean): PodUpdatedEvent {
+  return {
+    pod,
+    isAdded,
+    get status() {
+      return entry.view;
+    },
+  };
+}

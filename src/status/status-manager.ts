@@ -1,23 +1,24 @@
 import type { V1PodStatus } from '@kubernetes/client-node';
 import type { Pod, PodStatus, WirePodStatus } from '../api/wire.ts';
 import { RunState, type RunStateName } from '../concurrency/run-state.ts';
-import { SafeEmitter } from '../concurrency/safe-emitter.ts';
 import { StatusManagerError } from '../errors.ts';
 import { AgentView } from './agent-view.ts';
 import { ApiCopies } from './api-copies.ts';
 import { countTerminations } from './count-terminations.ts';
 import { explain, type PodExplanation } from './explain.ts';
-import { finishedStatus, isDueToFinish } from './finish-when-reclaimed.ts';
+import { finishedStatus, isDueToFinish, keepPhase } from './finish-when-reclaimed.ts';
 import { normalizeStatus } from './normalize-status.ts';
+import { PodResizeConditions } from './pod-resize-conditions.ts';
+import { PodResizeStatus } from './pod-resize-status.ts';
 import { PodStatuses, type VersionedPodStatus } from './pod-statuses.ts';
 import { withContainerReadiness, withContainerStartup } from './probe-results.ts';
-import type { StatusManagerEvents } from './status-manager-events.ts';
+import { podUpdatedEvent } from './status-manager-events.ts';
 import { number, type ResolvedOptions, resolveOptions, type StatusManagerOptions } from './status-manager-options.ts';
 import { type FlushResult, StatusSync } from './status-sync.ts';
 import type { Acknowledged } from './sync-pod.ts';
 import type { SyncFailure } from './sync-records.ts';
 import { terminatedStatus } from './terminate-status.ts';
-import { removeOrphanedEntries, type UpdateRequest, updateStatusInternal } from './update-status.ts';
+import { ownCopy, removeOrphanedEntries, type UpdateRequest, updateStatusInternal } from './update-status.ts';
 import { requireContainerID, requirePod, requireStatus, requireText } from './validate-arguments.ts';
 
 const longestWaitMs = 2 ** 31 - 1;
@@ -29,18 +30,25 @@ const longestWaitMs = 2 ** 31 - 1;
  *
  * A kubelet-style manager: pkg/kubelet/status of Kubernetes v1.36.3 is the reference; DIVERGENCES.md lists what differs.
  */
-export class StatusManager extends SafeEmitter<StatusManagerEvents> {
+export class StatusManager extends PodResizeStatus {
   readonly #options: ResolvedOptions;
   readonly #podStatuses = new PodStatuses();
   readonly #agent: AgentView;
   readonly #sync: StatusSync | undefined;
-  readonly #runState = new RunState();
+  readonly #podResizeConditions: PodResizeConditions;
+  readonly #runState: RunState;
 
   /** Throws ERR_INVALID_OPTION for an option out of range or of the wrong type. Starts nothing. */
   constructor(options: StatusManagerOptions) {
     const resolved = resolveOptions(options);
-    super((event, error) => resolved.logger.error({ err: error, event }, 'a listener threw'));
+    const podResizeConditions = new PodResizeConditions(resolved);
+    const runState = new RunState();
+    const onListenerError = (event: PropertyKey, error: unknown): void =>
+      resolved.logger.error({ err: error, event }, 'a listener threw');
+    super(onListenerError, podResizeConditions, runState);
     this.#options = resolved;
+    this.#podResizeConditions = podResizeConditions;
+    this.#runState = runState;
     const copies = new ApiCopies();
     this.#agent = new AgentView(resolved.podManager, resolved.podDeletionSafety, copies, resolved.logger);
     if (resolved.podClient === null) return;
@@ -126,13 +134,14 @@ export class StatusManager extends SafeEmitter<StatusManagerEvents> {
     return this.#update({ pod, podUID, status: ownCopy(status), force: true, podIsFinished: true });
   }
 
-  /** Drops the status of every pod whose uid is not in the set. */
+  /** Drops the status and the resize conditions of every pod whose uid is not in the set. */
   removeOrphanedStatuses(knownPodUIDs: ReadonlySet<string>): void {
     this.#runState.assertNotStopped('removeOrphanedStatuses');
     for (const podUID of removeOrphanedEntries(this.#podStatuses, knownPodUIDs)) {
       this.#options.logger.debug({ podUID }, 'dropped the status of an orphaned pod');
       this.#sync?.worker.forget(podUID);
     }
+    this.#podResizeConditions.retain(knownPodUIDs);
   }
 
   /** The newest status, frozen; a mirror pod's uid answers for its static pod. Works in every state. */
@@ -241,18 +250,8 @@ export class StatusManager extends SafeEmitter<StatusManagerEvents> {
   }
 
   #tell(pod: Pod, entry: VersionedPodStatus, isAdded: boolean): void {
-    if (entry.podIsFinished) {
-      this.notify('podRemoved', { pod });
-      return;
-    }
-    if (this.listenerCount('podUpdated') === 0) return;
-    this.notify('podUpdated', {
-      pod,
-      isAdded,
-      get status() {
-        return entry.view;
-      },
-    });
+    if (entry.podIsFinished) this.notify('podRemoved', { pod });
+    else if (this.listenerCount('podUpdated') > 0) this.notify('podUpdated', podUpdatedEvent(pod, entry, isAdded));
   }
 
   /** What a pod without a cached status had before: its mirror pod's status, or its own. */
@@ -280,6 +279,7 @@ export class StatusManager extends SafeEmitter<StatusManagerEvents> {
   #onEnded(podUID: string, how: 'recreated' | 'deleted'): void {
     this.#options.logger.info({ podUID, how }, 'the pod is no more; its status is dropped');
     this.#podStatuses.delete(podUID);
+    this.#podResizeConditions.delete(podUID);
     this.#sync?.worker.forget(podUID);
   }
 
@@ -292,16 +292,4 @@ export class StatusManager extends SafeEmitter<StatusManagerEvents> {
     const status = ownCopy(finishedStatus(pod, entry.status));
     this.#update({ pod, podUID, status, force: true, podIsFinished: true, finishedByManager: true });
   }
-}
-
-function keepPhase(next: WirePodStatus, cached: WirePodStatus): void {
-  for (const field of ['phase', 'reason', 'message'] as const) {
-    if (cached[field] === undefined) delete next[field];
-    else next[field] = cached[field];
-  }
-}
-
-/** A status whose own members may be completed: the rest is shared and never changed. */
-function ownCopy(status: WirePodStatus): WirePodStatus {
-  return status.conditions === undefined ? { ...status } : { ...status, conditions: [...status.conditions] };
 }

@@ -84,3 +84,8 @@ export function removeOrphanedEntries(podStatuses: PodStatuses, knownPodUIDs: Re
   for (const podUID of orphans) podStatuses.delete(podUID);
   return orphans;
 }
+
+/** A status whose own members may be completed: the rest is shared and never changed. */
+export function ownCopy(status: WirePodStatus): WirePodStatus {
+  return status.conditions === undefined ? { ...status } : { ...status, conditions: [...status.conditions] };
+}

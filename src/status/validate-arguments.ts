@@ -17,6 +17,15 @@ export function requireText(path: string, value: unknown): void {
   if (typeof value !== 'string' || value === '') throw invalidArgument(path, 'a non-empty string', value);
 }
 
+/** Reason and message of a condition, which may be empty, and a generation. */
+export function requireConditionFields(reason: unknown, message: unknown, observedGeneration: unknown): void {
+  if (typeof reason !== 'string') throw invalidArgument('reason', 'a string', reason);
+  if (typeof message !== 'string') throw invalidArgument('message', 'a string', message);
+  if (!Number.isSafeInteger(observedGeneration) || Number(observedGeneration) < 0) {
+    throw invalidArgument('observedGeneration', 'a whole number, 0 or more', observedGeneration);
+  }
+}
+
 /** A name that stands in a request's path: the apiserver takes no slash or percent sign in it, nor `.` or `..`. */
 function requirePathSegment(path: string, value: unknown): void {
   requireText(path, value);
