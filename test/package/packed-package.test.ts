@@ -1,6 +1,7 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join, posix } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { apiReport } from './api-report.ts';
 import { readCodeFences } from './code-fences.ts';
 import { type Consumer, createConsumer, root } from './consumer.ts';
 
@@ -93,6 +94,16 @@ describe('the installed package', () => {
       "typeof require('pod-status-manager').StatusManager",
     );
     expect({ code, stdout, stderr }).toEqual({ code: 0, stdout: 'function\n', stderr: '' });
+  });
+});
+
+describe('the public API', () => {
+  it('is as api-report.md says: `npm run api-report` renews it, for review', () => {
+    expect(existsSync(join(root, 'api-report.md')) && read('api-report.md')).toBe(apiReport(consumer.packageFolder));
+  });
+
+  it('says any nowhere', () => {
+    expect(apiReport(consumer.packageFolder).match(/.*\bany\b.*/g)).toBeNull();
   });
 });
 

@@ -1,0 +1,127 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join, posix } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { withoutComments } from '../structure/source-tree.ts';
+
+/** What one declaration file says, by name. */
+interface Declarations {
+  /** Without comments and private members. */
+  readonly byName: ReadonlyMap<string, string>;
+  /** The file each imported or re-exported name comes from, as written there. */
+  readonly origins: ReadonlyMap<string, string>;
+  readonly exported: readonly string[];
+}
+
+/** The compiler puts every top-level statement at the start of a line and indents the rest of it. */
+function statementsOf(declarationFile: string): string[] {
+  const lines = withoutComments(declarationFile)
+    .split('\n')
+    .filter((line) => line.trim() !== '' && line.trim() !== '#private;');
+  return lines
+    .map((line) => line.trimEnd())
+    .join('\n')
+    .split(/\n(?=[a-z])/);
+}
+
+function readDeclarations(dist: string, file: string): Declarations {
+  const byName = new Map<string, string>();
+  const origins = new Map<string, string>();
+  const exported: string[] = [];
+  for (const statement of statementsOf(readFileSync(join(dist, file), 'utf8'))) {
+    const [, keyword, names, origin] = statement.match(/^(import|export)(?: type)? \{([^}]*)\}(?: from '([^']+)')?;/) ?? [];
+    const name = statement.match(/^(?:export )?(?:declare )?(?:abstract )?(?:class|function|const|interface|type) (\w+)/)?.[1];
+    if (names !== undefined) {
+      const list = names
+        .split(',')
+        .map((item) => item.trim().replace(/^type /, ''))
+        .filter((item) => item !== '');
+      if (origin?.startsWith('.')) for (const item of list) origins.set(item, posix.join(posix.dirname(file), origin));
+      if (keyword === 'export') exported.push(...list);
+    } else if (name !== undefined) {
+      const text = statement.replace(/^export /, '').replace(/^declare /, '');
+      const overloads = byName.get(name);
+      byName.set(name, overloads === undefined ? text : `${overloads}\n${text}`);
+    }
+  }
+  return { byName, origins, exported };
+}
+
+interface Declaration {
+  readonly name: string;
+  /** Where it is declared. */
+  readonly file: string;
+  readonly text: string;
+}
+
+type ReadFile = (file: string) => Declarations;
+
+/** Follows a name from the file that knows it to the file that declares it; undefined for one that is foreign to both. */
+function find(read: ReadFile, file: string, name: string): Declaration | undefined {
+  const { byName, origins } = read(file);
+  const text = byName.get(name);
+  if (text !== undefined) return { name, file, text };
+  const origin = origins.get(name);
+  return origin === undefined ? undefined : find(read, origin.replace(/\.[jt]s$/, '.d.ts'), name);
+}
+
+function exportsOf(read: ReadFile, door: string): Declaration[] {
+  return [...read(door).exported].sort().map((name) => {
+    const declaration = find(read, door, name);
+    if (declaration === undefined) throw new Error(`${door} exports ${name}, which is nowhere declared`);
+    return declaration;
+  });
+}
+
+/** What the exported declarations name and no door exports, and what that names in turn. */
+function unexportedOf(read: ReadFile, exported: readonly Declaration[]): Declaration[] {
+  const seen = new Map(exported.map((declaration) => [declaration.name, declaration]));
+  const queue = [...exported];
+  for (const { file, text } of queue) {
+    for (const word of text.match(/\b[A-Z]\w*|(?<=\btypeof )\w+/g) ?? []) {
+      const declaration = seen.has(word) ? undefined : find(read, file, word);
+      if (declaration === undefined) continue;
+      seen.set(word, declaration);
+      queue.push(declaration);
+    }
+  }
+  return [...seen.values()].slice(exported.length).sort((a, b) => (a.name < b.name ? -1 : 1));
+}
+
+function section(title: string, declarations: readonly Declaration[]): string {
+  const code = declarations.map(({ text }) => text).join('\n\n');
+  return `## ${title}\n\n${declarations.length} names.\n\n\`\`\`ts\n${code}\n\`\`\`\n`;
+}
+
+/** The public surface of a built package: every name of every door with its declaration, and what these name besides. */
+export function apiReport(packageFolder: string): string {
+  const packageJson: { name: string; exports: Record<string, { types?: string }> } = JSON.parse(
+    readFileSync(join(packageFolder, 'package.json'), 'utf8'),
+  );
+  const cache = new Map<string, Declarations>();
+  const read = (file: string): Declarations => {
+    const known = cache.get(file) ?? readDeclarations(join(packageFolder, 'dist'), file);
+    cache.set(file, known);
+    return known;
+  };
+  const doors = Object.entries(packageJson.exports).flatMap(([door, { types }]) =>
+    types === undefined ? [] : [{ door, exported: exportsOf(read, types.replace('./dist/', '')) }],
+  );
+  return [
+    '# API report\n',
+    'Every public name and its declaration, from the built package. `npm run api-report` writes this page, and a test fails',
+    'when it is out of date: review a change of it like code.\n',
+    ...doors.map(({ door, exported }) => section(`\`${posix.join(packageJson.name, door)}\``, exported)),
+    section(
+      'Named by these, exported by no door',
+      unexportedOf(
+        read,
+        doors.flatMap(({ exported }) => exported),
+      ),
+    ),
+  ].join('\n');
+}
+
+if (import.meta.main) {
+  const root = fileURLToPath(new URL('../..', import.meta.url));
+  writeFileSync(join(root, 'api-report.md'), apiReport(root));
+}
