@@ -191,9 +191,7 @@ export class SyncRecords {
     this.#noteFailure(state, failure);
     const asked = retryAfterMs(failure.cause);
     if (failure.errorClass === 'throttled' || failure.errorClass === 'unauthorized') {
-      this.#throttledInARow++;
-      const pauseMs = asked ?? backoffMs(this.#throttledInARow, { ...backoff, random });
-      gate.pause(pauseMs);
+      const pauseMs = this.#pauseAll(asked);
       enqueue(podUID);
       this.#tell(podUID, state, failure, pauseMs);
       return;
@@ -209,6 +207,17 @@ export class SyncRecords {
     state.wait = { kind: 'backoff', version, retryAt: clock.now() + waitMs, overloaded, cancel };
     if (serverFailures.has(failure.errorClass) && !state.releasedBySuccess) this.#waitingForServer.add(podUID);
     this.#tell(podUID, state, failure, waitMs);
+  }
+
+  /** Stops the whole client; returns for how long. Requests that were under way together and failed together are one failure. */
+  #pauseAll(asked: number | undefined): number {
+    const { clock, random, gate } = this.#options;
+    const { pausedUntil } = gate;
+    if (pausedUntil !== undefined && asked === undefined) return Math.max(0, pausedUntil - clock.now());
+    if (pausedUntil === undefined) this.#throttledInARow++;
+    const pauseMs = asked ?? backoffMs(this.#throttledInARow, { ...backoff, random });
+    gate.pause(pauseMs);
+    return pauseMs;
   }
 
   /** The server answers again: whoever waited for that need not wait longer, once. */

@@ -158,6 +158,18 @@ describe('StatusManager, a server that fails', () => {
     expect(h.apiStatus(pod).message).toBe('m');
   });
 
+  it.each([429, 401])('counts requests that were under way together and all got %i as one failure', async (code) => {
+    const h = new Harness();
+    const errors = h.record('syncError');
+    h.client.failNext('patch', { code, times: code === 401 ? 32 : 16 });
+    for (let n = 0; n < 16; n++) h.manager.setPodStatus(h.publish(numberedPod(n)), { message: 'm' });
+    await settle();
+    expect(errors).toHaveLength(16);
+    expect(new Set(errors.map(({ retryInMs }) => retryInMs))).toEqual(new Set([500]));
+    await h.clock.advance(500);
+    expect(h.manager.explain('uid-15').phase).toBe('in-sync');
+  });
+
   it('asks once more after 401, and then pauses everything', async () => {
     const { h, pod, errors } = withPod();
     h.client.failNext('patch', { code: 401 });
