@@ -186,7 +186,7 @@ export class SyncRecords {
   }
 
   #fail(podUID: string, state: PodSyncState, failure: RequestFailure, version: number): void {
-    const { clock, random, gate, enqueue } = this.#options;
+    const { clock, random, enqueue } = this.#options;
     if (failure.errorClass === 'aborted') return;
     this.#noteFailure(state, failure);
     const asked = retryAfterMs(failure.cause);
