@@ -59,6 +59,19 @@ describe('RateLimiter', () => {
     expect(seen.available).toBe(1);
   });
 
+  it('keeps a fresh token for whoever waits, though the timer for it has not fired yet', async () => {
+    const { clock, subject } = limiter(10, 1);
+    subject.tryTake();
+    let served = false;
+    void subject.take().then(() => {
+      served = true;
+    });
+    clock.jump(60_000);
+    expect(subject.tryTake()).toBe(false);
+    await clock.advance(100);
+    expect(served).toBe(true);
+  });
+
   it('does not make the first of a quiet time wait', async () => {
     const { subject } = limiter(1, 1);
     await expect(subject.take()).resolves.toBeUndefined();

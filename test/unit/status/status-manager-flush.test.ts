@@ -93,6 +93,37 @@ describe('StatusManager.flush', () => {
     expect(seen.settled).toBe('resolved');
   });
 
+  it('waits for a status that is being restored after somebody changed it', async () => {
+    const h = new Harness();
+    const pod = h.publish(testPod());
+    await h.set(pod, { message: 'ours' });
+    h.rival(pod, { message: 'theirs' });
+    h.observe(pod);
+    h.client.hold();
+    await h.clock.advance(10_000);
+    const seen = track(h.manager.flush());
+    await settle();
+    expect(seen.settled).toBe('pending');
+    h.client.release();
+    await settle();
+    expect([seen.settled, h.apiStatus(pod).message]).toEqual(['resolved', 'ours']);
+  });
+
+  it('waits for a new status of a pod whose last one was refused', async () => {
+    const h = new Harness();
+    const pod = h.publish(testPod());
+    h.client.failNext('patch', { code: 422, times: 2 });
+    await h.set(pod, { message: 'bad' });
+    h.client.hold();
+    h.manager.setPodStatus(pod, { message: 'good' });
+    const seen = track(h.manager.flush());
+    await settle();
+    expect(seen.settled).toBe('pending');
+    h.client.release();
+    await settle();
+    expect([seen.settled, h.apiStatus(pod).message]).toEqual(['resolved', 'good']);
+  });
+
   it('names the pods and each one’s reason when its time is over', async () => {
     const h = new Harness();
     const pods = [1, 2, 3].map((n) => h.publish(numberedPod(n)));

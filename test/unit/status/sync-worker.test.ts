@@ -103,6 +103,19 @@ describe('SyncWorker, one pod', () => {
     expect(overlap.samePod).toBe(1);
   });
 
+  it('looks once more after a sync during which reconcile was asked for', async () => {
+    const { h, pods } = withPods(1, { fetchBeforePatch: 'always' });
+    const [pod] = pods;
+    if (pod === undefined) throw new Error('no pod');
+    h.client.hold('patch');
+    h.manager.setPodStatus(pod, { message: 'm' });
+    await settle();
+    h.manager.reconcile('uid-0');
+    h.client.release();
+    expect(await h.calls()).toEqual(['get', 'patch', 'get']);
+    expect(await h.calls()).toEqual([]);
+  });
+
   it('forgets an answer for an entry that was dropped meanwhile', async () => {
     const { h, pods } = withPods(1);
     const [pod] = pods;

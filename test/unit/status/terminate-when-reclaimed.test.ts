@@ -1,5 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { WirePod, WirePodStatus } from '../../../src/api/wire.ts';
+import { BasicPodManager } from '../../../src/pod/basic-pod-manager.ts';
+import type { UIDTranslations } from '../../../src/pod/pod-manager.ts';
 import { deleting, Harness, testPod } from './harness.ts';
 
 const uid = '12345678';
@@ -99,6 +101,19 @@ describe('terminateWhenReclaimed does not finish a pod', () => {
     const { h, pod, removed } = ready({}, deletingPod({ annotations }));
     h.manager.setPodStatus(pod, running);
     await expectLeftAlone(h, removed);
+  });
+
+  it('that is static, also when a pod manager fails to list it among its static pods', async () => {
+    class Forgetful extends BasicPodManager {
+      override getUIDTranslations(): UIDTranslations {
+        return { podToMirror: new Map(), mirrorToPod: new Map() };
+      }
+    }
+    const annotations = { 'kubernetes.io/config.source': 'file' };
+    const { h, pod, removed } = ready({ podManager: new Forgetful() }, deletingPod({ annotations }));
+    h.manager.setPodStatus(pod, running);
+    await expectLeftAlone(h, removed);
+    expect(h.apiStatus(pod).phase).toBe('Running');
   });
 
   it('that is a mirror pod', async () => {
