@@ -1,0 +1,69 @@
+import type { PodStatus, WirePod, WirePodStatus } from '../../../src/api/wire.ts';
+import {
+  buildCondition,
+  buildContainerStatus,
+  buildRunningStatus,
+  buildTerminatedStatus,
+  buildWaitingState,
+} from '../../../src/testing/builders.ts';
+import type { Shape } from './operations.ts';
+
+/** A pod of two containers in one of its states. The first container's restart count carries `marker`. */
+export function statusOf(pod: WirePod, shape: Shape, marker: number): WirePodStatus {
+  const status = byShape(pod, shape);
+  const [first, ...rest] = status.containerStatuses ?? [];
+  return { ...status, containerStatuses: [{ ...(first ?? buildContainerStatus()), restartCount: marker }, ...rest] };
+}
+
+function byShape(pod: WirePod, shape: Shape): WirePodStatus {
+  if (shape === 'failed' || shape === 'succeeded') return buildTerminatedStatus(pod, shape === 'failed' ? 1 : 0);
+  const running = buildRunningStatus(pod);
+  if (shape === 'ready') return running;
+  const why = { reason: 'ContainersNotReady' };
+  const notReady = {
+    ...running,
+    conditions: [
+      buildCondition('Initialized'),
+      buildCondition('Ready', { status: 'False', ...why }),
+      buildCondition('ContainersReady', { status: 'False', ...why }),
+      buildCondition('PodScheduled'),
+    ],
+  };
+  const off = { ready: false, started: false };
+  if (shape === 'running')
+    return { ...notReady, containerStatuses: running.containerStatuses?.map((c) => ({ ...c, ...off })) ?? [] };
+  const waiting = running.containerStatuses?.map((c) => ({ ...c, ...off, state: buildWaitingState() })) ?? [];
+  return { ...notReady, phase: 'Pending', containerStatuses: waiting };
+}
+
+export function markerOf(status: PodStatus | undefined, name = 'a'): number {
+  return status?.containerStatuses?.find((container) => container.name === name)?.restartCount ?? 0;
+}
+
+/** The same status as another agent loop would put it: other order, `Date`s for texts, nothing shared. */
+export function reworded(status: WirePodStatus): PodStatus {
+  const copy = JSON.parse(JSON.stringify(status), (key, value: unknown) =>
+    typeof value === 'string' && /(Time|At)$/.test(key) ? new Date(value) : value,
+  ) as PodStatus & { conditions?: unknown[]; containerStatuses?: unknown[] };
+  copy.conditions?.reverse();
+  copy.containerStatuses?.reverse();
+  return copy;
+}
+
+/** Writes over everything in reach. */
+export function garble(value: unknown): void {
+  if (value instanceof Date) value.setTime(0);
+  else if (typeof value === 'object' && value !== null && !Object.isFrozen(value)) {
+    const target = value as Record<string, unknown>;
+    for (const key of Object.keys(target)) {
+      garble(target[key]);
+      if (typeof target[key] === 'string') target[key] = 'garbled';
+      if (typeof target[key] === 'number') target[key] = -1;
+    }
+    if (Array.isArray(value)) value.length = 0;
+  }
+}
+
+export function isDeepFrozen(value: unknown): boolean {
+  return typeof value !== 'object' || value === null || (Object.isFrozen(value) && Object.values(value).every(isDeepFrozen));
+}

@@ -1,0 +1,90 @@
+import { ApiError } from '../../../src/api/api-error.ts';
+import type { DeletePodOptions, PodClient, PodMetadata, PodStatusPatch, RequestOptions } from '../../../src/api/pod-client.ts';
+import type { WirePod } from '../../../src/api/wire.ts';
+import { FakePodClient, type PodVerb } from '../../../src/testing/fake-pod-client.ts';
+import type { PodStore } from '../../../src/testing/pod-store.ts';
+
+/** `lost`: the server did it and the answer never came. A number: it refused, and did nothing. */
+export type Trouble = { readonly verb: PodVerb; readonly how: number | 'network' | 'lost' };
+
+interface LateWrite {
+  readonly namespace: string;
+  readonly name: string;
+  readonly patch: PodStatusPatch;
+}
+
+/**
+ * A client over a {@link PodStore} whose requests can be held, refused, answered into the void, and, once aborted,
+ * carried out late all the same.
+ */
+export class UnrulyClient implements PodClient {
+  readonly #inner: FakePodClient;
+  readonly #store: PodStore;
+  readonly #onPatch: (namespace: string, name: string) => void;
+  #troubles: Trouble[] = [];
+  #lateWrites: LateWrite[] = [];
+
+  constructor(store: PodStore, onPatch: (namespace: string, name: string) => void) {
+    this.#store = store;
+    this.#inner = new FakePodClient({ store });
+    this.#onPatch = onPatch;
+  }
+
+  get requests(): number {
+    return this.#inner.actions.length;
+  }
+
+  hold(verb: PodVerb): void {
+    this.#inner.hold(verb);
+  }
+
+  release(verb?: PodVerb): void {
+    this.#inner.release(verb);
+  }
+
+  trouble(trouble: Trouble): void {
+    this.#troubles.push(trouble);
+  }
+
+  calm(): void {
+    this.#troubles = [];
+    this.release();
+  }
+
+  /** The server gets round to writes that were given up long ago. Refusing them is its right. */
+  runLateWrites(): void {
+    for (const { namespace, name, patch } of this.#lateWrites.splice(0)) {
+      try {
+        this.#store.patch(namespace, name, { ...patch, subresource: 'status' });
+      } catch {}
+    }
+  }
+
+  getPod(namespace: string, name: string, options: RequestOptions): Promise<WirePod> {
+    return this.#request('get', () => this.#inner.getPod(namespace, name, options));
+  }
+
+  async patchPodStatus(namespace: string, name: string, patch: PodStatusPatch, options: RequestOptions): Promise<PodMetadata> {
+    this.#onPatch(namespace, name);
+    try {
+      return await this.#request('patch', () => this.#inner.patchPodStatus(namespace, name, patch, options));
+    } catch (error) {
+      if (options.signal.aborted) this.#lateWrites.push({ namespace, name, patch });
+      throw error;
+    }
+  }
+
+  deletePod(namespace: string, name: string, options: DeletePodOptions): Promise<PodMetadata> {
+    return this.#request('delete', async () => (await this.#inner.deletePod(namespace, name, options)) as PodMetadata);
+  }
+
+  async #request<T>(verb: PodVerb, run: () => Promise<T>): Promise<T> {
+    const index = this.#troubles.findIndex((trouble) => trouble.verb === verb);
+    const how = this.#troubles[index]?.how;
+    if (how !== undefined) this.#troubles.splice(index, 1);
+    if (typeof how === 'number') throw new ApiError({ status: how, reason: 'OnDemand', message: `${verb} fails on demand` });
+    const answer = how === 'network' ? undefined : await run();
+    if (answer === undefined || how === 'lost') throw new ApiError({ reason: 'Network', message: `${verb} got no answer` });
+    return answer;
+  }
+}
