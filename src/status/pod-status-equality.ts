@@ -37,8 +37,12 @@ function statusMemberEqual(key: string, a: unknown, b: unknown): boolean {
 }
 
 function containerStatusesEqual(a: WireContainerStatus[] | undefined, b: WireContainerStatus[] | undefined): boolean {
-  if (a === undefined || b === undefined || a.length !== b.length) return a === b;
-  return a.every((status, index) => membersEqual(status as object as Fields, b[index] as object as Fields, containerMemberEqual));
+  if (a === b) return true;
+  if (a === undefined || b === undefined || a.length !== b.length) return false;
+  return a.every((status, index) => {
+    const other = b[index];
+    return status === other || membersEqual(status as object as Fields, other as object as Fields, containerMemberEqual);
+  });
 }
 
 function containerMemberEqual(key: string, a: unknown, b: unknown): boolean {
@@ -69,21 +73,27 @@ function conditionsEqual(
   b: readonly WirePodCondition[] | undefined,
   owned: ReadonlySet<string> | undefined,
 ): boolean {
-  const counts = (type: string): boolean => isOwnedConditionType(type, owned) || isSharedConditionType(type);
-  const types = new Set<string>();
-  for (const { type } of a ?? []) if (counts(type)) types.add(type);
-  let missing = types.size;
-  const seen = new Set<string>();
-  for (const { type } of b ?? []) {
-    if (!counts(type) || seen.has(type)) continue;
-    seen.add(type);
-    if (!types.has(type)) return false;
-    missing--;
-    const x = lastOfType(a, type);
-    const y = lastOfType(b, type);
-    if (x?.status !== y?.status || x?.reason !== y?.reason || x?.message !== y?.message) return false;
+  return a === b || (coversConditions(a, b, owned) && coversConditions(b, a, owned));
+}
+
+/** True when `list` has every condition of `wanted` that counts, and says the same in it. */
+function coversConditions(
+  wanted: readonly WirePodCondition[] | undefined,
+  list: readonly WirePodCondition[] | undefined,
+  owned: ReadonlySet<string> | undefined,
+): boolean {
+  for (let i = 0; wanted !== undefined && i < wanted.length; i++) {
+    const type = wanted[i]?.type ?? '';
+    if (wanted[i] === list?.[i] && wanted.length === list?.length) {
+      // shared by both lists; a later one of its type is looked at when its turn comes
+      continue;
+    }
+    if (!(isOwnedConditionType(type, owned) || isSharedConditionType(type))) continue;
+    const x = lastOfType(wanted, type);
+    const y = lastOfType(list, type);
+    if (y === undefined || x?.status !== y.status || x.reason !== y.reason || x.message !== y.message) return false;
   }
-  return missing === 0;
+  return true;
 }
 
 /** Of a type that stands twice the later one counts, as upstream's map has it. */

@@ -91,12 +91,13 @@ export class StatusManager extends PodResizeStatus {
   setPodStatus(pod: Pod, status: PodStatus): boolean {
     this.#runState.assertNotStopped('setPodStatus');
     const podUID = requirePod(pod);
-    const next = normalizeStatus(pod, status);
+    const cached = this.#podStatuses.get(podUID);
+    const { ownedConditionTypes } = this.#options;
+    const next = normalizeStatus(pod, status, { previous: cached?.status, ownedConditionTypes });
     requireStatus(next);
     const generation = pod.metadata?.generation;
     if (generation) next.observedGeneration = generation;
     else delete next.observedGeneration;
-    const cached = this.#podStatuses.get(podUID);
     if (cached?.finishedByManager) keepPhase(next, cached.status);
     const deleting = Boolean(pod.metadata?.deletionTimestamp);
     return this.#update({ pod, podUID, status: next, force: deleting, podIsFinished: false, deletionSeen: deleting });

@@ -69,8 +69,10 @@ function completeFrom(previous: WirePodStatus, status: WirePodStatus, nowMs: num
     const condition = conditions[i];
     if (condition === undefined || !(hasTransitionTimeRule(condition.type) || own?.has(condition.type))) continue;
     if (getPodCondition(conditions, condition.type) !== condition) continue;
-    now ??= formatTime(nowMs);
-    conditions[i] = withLastTransitionTime(condition, getPodCondition(previous.conditions, condition.type), now);
+    const before = getPodCondition(previous.conditions, condition.type);
+    if (condition === before) continue;
+    if (before?.status !== condition.status) now ??= formatTime(nowMs);
+    conditions[i] = withLastTransitionTime(condition, before, now ?? '');
   }
   if (previous.startTime !== undefined) status.startTime = previous.startTime;
   else status.startTime ??= now ?? formatTime(nowMs);
