@@ -27,7 +27,10 @@ export function disagreements(world: World): string[] {
     if (name.startsWith('never') && world.manager.explain(podUID).phase === 'quarantined') return [];
     const { phase } = world.manager.explain(podUID);
     const held = phase === 'terminal-phase-held-back' && world.answers(name).running;
-    const [ours, theirs] = [comparable(endedIsNotReady(wire(cached)), held), comparable(onServer.status ?? {}, held)];
+    const [ours, theirs] = [
+      comparable(held ? wire(cached) : endedIsNotReady(wire(cached)), held),
+      comparable(onServer.status ?? {}, held),
+    ];
     for (const key of fillIns) if (ours[key] === undefined) delete theirs[key];
     const [a, b] = [sorted(ours), sorted(theirs)];
     return a === b ? [] : [`${name} (${phase}): the cache has ${a} and the server ${b}`];

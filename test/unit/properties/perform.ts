@@ -21,6 +21,8 @@ export class Performer {
   }
 
   async perform(operation: Operation): Promise<void> {
+    // an entry may have been dropped since the last operation
+    this.#lookAtVersions('a pause');
     await this.#do(operation);
     this.#lookAtVersions(JSON.stringify(operation));
   }
@@ -124,7 +126,7 @@ export class Performer {
     for (const uid of this.#uids()) {
       const { version } = this.#world.manager.explain(uid);
       const last = this.#versions.get(uid);
-      if (version === undefined) this.#versions.delete(uid);
+      if (version === undefined) this.#forget(uid);
       else this.#versions.set(uid, version);
       if (last !== undefined && version !== undefined && version < last) {
         this.#world.violations.push(`version ${last} became ${version} after ${after}`);
@@ -132,9 +134,16 @@ export class Performer {
     }
   }
 
+  /** The entry was dropped: what the agent says next begins a new life, with versions of its own. */
+  #forget(uid: string): void {
+    this.#versions.delete(uid);
+    this.#lastSets.delete(uid);
+    this.#world.forget(uid);
+  }
+
   #uids(): Set<string> {
     const now = [...this.#world.known.values()].map((pod) => pod.metadata?.uid ?? '');
-    return new Set([...this.#lastSets.keys(), ...now]);
+    return new Set([...this.#versions.keys(), ...now]);
   }
 }
 

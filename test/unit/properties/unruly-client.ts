@@ -11,6 +11,7 @@ interface LateWrite {
   readonly namespace: string;
   readonly name: string;
   readonly patch: PodStatusPatch;
+  readonly noted: () => void;
 }
 
 /**
@@ -20,11 +21,12 @@ interface LateWrite {
 export class UnrulyClient implements PodClient {
   readonly #inner: FakePodClient;
   readonly #store: PodStore;
-  readonly #onPatch: (namespace: string, name: string) => void;
+  readonly #onPatch: (name: string) => () => void;
   #troubles: Trouble[] = [];
   #lateWrites: LateWrite[] = [];
 
-  constructor(store: PodStore, onPatch: (namespace: string, name: string) => void) {
+  /** `onPatch` hears of every patch when it is made; what it returns is called again when that patch runs late. */
+  constructor(store: PodStore, onPatch: (name: string) => () => void) {
     this.#store = store;
     this.#inner = new FakePodClient({ store });
     this.#onPatch = onPatch;
@@ -53,7 +55,8 @@ export class UnrulyClient implements PodClient {
 
   /** The server gets round to writes that were given up long ago. Refusing them is its right. */
   runLateWrites(): void {
-    for (const { namespace, name, patch } of this.#lateWrites.splice(0)) {
+    for (const { namespace, name, patch, noted } of this.#lateWrites.splice(0)) {
+      noted();
       try {
         this.#store.patch(namespace, name, { ...patch, subresource: 'status' });
       } catch {}
@@ -65,11 +68,11 @@ export class UnrulyClient implements PodClient {
   }
 
   async patchPodStatus(namespace: string, name: string, patch: PodStatusPatch, options: RequestOptions): Promise<PodMetadata> {
-    this.#onPatch(namespace, name);
+    const noted = this.#onPatch(name);
     try {
       return await this.#request('patch', () => this.#inner.patchPodStatus(namespace, name, patch, options));
     } catch (error) {
-      if (options.signal.aborted) this.#lateWrites.push({ namespace, name, patch });
+      if (options.signal.aborted) this.#lateWrites.push({ namespace, name, patch, noted });
       throw error;
     }
   }

@@ -37,19 +37,24 @@ export class World {
   readonly #markers = new Map<string, number>();
   /** API uid to the highest marker the manager knows to be there. */
   readonly #acknowledged = new Map<string, number>();
-  /** What the deletion safety said when the newest patch of the slot was made. */
+  /** What the deletion safety was asked last, of each slot. */
+  readonly #lastAnswers = new Map<string, boolean>();
+  /** True when the deletion safety stood against the end of the pod when the newest patch of the slot was made. */
   readonly #runningAtPatch = new Map<string, boolean>();
 
   constructor({ strictServer, ...options }: WorldOptions) {
     this.store = new PodStore({ validate: strictServer, fillIns: strictServer, clock: this.clock });
-    this.client = new UnrulyClient(this.store, (_, name) => this.#runningAtPatch.set(name, this.answers(name).running));
+    this.client = new UnrulyClient(this.store, (name) => this.#notePatch(name));
     const answer = (pod: Pod): SafetyAnswers => this.answers(pod.metadata?.name ?? '');
     this.manager = new StatusManager({
       ...options,
       podClient: this.client,
       podManager: this.podManager,
       podDeletionSafety: {
-        podCouldHaveRunningContainers: (pod) => answer(pod).running,
+        podCouldHaveRunningContainers: (pod) => {
+          this.#lastAnswers.set(pod.metadata?.name ?? '', answer(pod).running);
+          return answer(pod).running;
+        },
         podResourcesAreReclaimed: (pod) => answer(pod).reclaimed,
       },
       clock: this.clock,
@@ -111,6 +116,23 @@ export class World {
   note(podUID: string): void {
     const { version } = this.manager.explain(podUID);
     if (version !== undefined) this.#markers.set(`${podUID}/${version}`, markerOf(this.manager.getPodStatus(podUID)));
+  }
+
+  /** The manager has dropped the entry, and what it had acknowledged with it. */
+  forget(podUID: string): void {
+    const apiUID = this.manager.explain(podUID).apiUID ?? podUID;
+    this.#acknowledged.delete(apiUID);
+    for (const key of [...this.#markers.keys()]) if (key.startsWith(`${podUID}/`)) this.#markers.delete(key);
+  }
+
+  /** A request repeated for its credentials' sake is the old decision: the answer it was made on counts. */
+  #notePatch(name: string): () => void {
+    const running = this.answers(name).running && this.#lastAnswers.get(name) !== false;
+    const note = (): void => {
+      this.#runningAtPatch.set(name, running);
+    };
+    note();
+    return note;
   }
 
   #remember<P extends Pod>(pod: P): P {
