@@ -36,7 +36,8 @@ export interface Acknowledged {
 /** How a pod's sync ended. What follows from it is the worker's to decide. */
 export type SyncOutcome =
   | { readonly kind: 'nothing-to-sync' | 'acknowledged' | 'no-mirror-pod' | 'deleted' | 'recreated' }
-  | { readonly kind: 'gone'; readonly version: number }
+  /** `resourceVersion` is that of the copy the request was made for: another one seen since may be another pod. */
+  | { readonly kind: 'gone'; readonly version: number; readonly resourceVersion: string | undefined }
   | { readonly kind: 'deleting'; readonly resourceVersion: string }
   | {
       readonly kind: 'invalid';
@@ -95,8 +96,9 @@ class SyncAttempt {
   async run(target: ApiTarget, known: VersionedPodStatus, fetch: boolean): Promise<SyncOutcome> {
     const { agent, podStatuses, copies } = this.#context;
     let entry = known;
+    const freshest = agent.freshest(target);
     try {
-      let base = fetch ? undefined : agent.freshest(target);
+      let base = fetch ? undefined : freshest;
       if (base === undefined) {
         base = await this.#get(entry);
         if (isOtherPod(base, this.#podUID, agent)) return { kind: 'recreated' };
@@ -113,7 +115,8 @@ class SyncAttempt {
     } catch (failure) {
       if (!(failure instanceof RequestFailure)) throw failure;
       if (failure.errorClass === 'gone') {
-        return failure.verb === 'delete' ? { kind: 'deleted' } : { kind: 'gone', version: entry.version };
+        const { resourceVersion } = this.base ?? freshest ?? {};
+        return failure.verb === 'delete' ? { kind: 'deleted' } : { kind: 'gone', version: entry.version, resourceVersion };
       }
       return { kind: 'failed', failure, version: entry.version };
     }

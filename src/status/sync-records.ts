@@ -169,7 +169,7 @@ export class SyncRecords {
         return;
       case 'gone':
         state.succeeded();
-        state.wait = { kind: 'gone', version: outcome.version, resourceVersion: this.#knownResourceVersion(podUID) };
+        state.wait = outcome;
         return;
       case 'deleted':
       case 'recreated':
@@ -239,12 +239,6 @@ export class SyncRecords {
 
   #tell(podUID: string, state: PodSyncState, { errorClass, cause }: RequestFailure, retryInMs: number | undefined): void {
     this.#options.events.failed(podUID, { errorClass, error: cause, attempts: state.failures, retryInMs });
-  }
-
-  #knownResourceVersion(podUID: string): string | undefined {
-    const { agent } = this.#options;
-    const target = agent.target(podUID);
-    return target && agent.freshest(target)?.resourceVersion;
   }
 }
 

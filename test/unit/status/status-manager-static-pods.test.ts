@@ -78,6 +78,21 @@ describe('StatusManager and a static pod', () => {
     expect(h.api(staticPod)).toEqual(before);
   });
 
+  it('sends a status to a mirror pod that was recreated while its predecessor’s 404 was on its way', async () => {
+    const h = withStaticPod();
+    h.podManager.addPod(h.api(staticPod));
+    h.client.hold('patch');
+    h.client.failNext('patch', { code: 404 });
+    await h.set(staticPod, { message: 'm' });
+    h.podManager.removePod(h.api(staticPod));
+    h.client.store.delete('new', 'foo', { gracePeriodSeconds: 0 });
+    h.client.store.put(mirrorPod('mirror-2'));
+    h.podManager.addPod(h.api(staticPod));
+    h.client.release();
+    await h.batch();
+    expect(h.api(staticPod)).toMatchObject({ metadata: { uid: 'mirror-2' }, status: { message: 'm' } });
+  });
+
   it('sends a status again to a recreated mirror pod', async () => {
     const h = withStaticPod();
     h.podManager.addPod(h.api(staticPod));
