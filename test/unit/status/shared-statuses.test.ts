@@ -118,6 +118,30 @@ describe('a status that shares with the one before', () => {
     expect(before).toEqual(snapshot);
   });
 
+  it('cuts a message to the share that is left when the pod has more containers now', () => {
+    const message = 'm'.repeat(3000);
+    const ended = {
+      containerStatuses: [{ ...containersNamed('a')[0], state: { terminated: { exitCode: 1, message } } }],
+    } as PodStatus;
+    const before = normalizeStatus(pod, ended);
+    const grown = { ...pod, spec: { ...pod.spec, ephemeralContainers: [{ name: 'c' }, { name: 'd' }] } };
+    const after = normalizeStatus(grown, ended, { previous: before });
+    expect(before.containerStatuses?.[0]?.state?.terminated?.message).toHaveLength(3000);
+    expect(after.containerStatuses?.[0]?.state?.terminated?.message).toHaveLength(2048);
+  });
+
+  it('takes a time at its word in a condition whose type stands twice', () => {
+    const twice = (second: string): PodStatus => ({
+      conditions: [
+        { type: 'Ready', status: 'True' },
+        { type: 'Ready', status: 'True', lastTransitionTime: new Date(second) },
+      ],
+    });
+    const previous = normalizeStatus(pod, twice(times[0] ?? ''));
+    const after = normalizeStatus(pod, twice(times[1] ?? ''), { previous });
+    expect(after.conditions?.[1]?.lastTransitionTime).toBe(times[1]);
+  });
+
   it('still refuses what is no status, also where the one before is like it', () => {
     const before = normalizeStatus(pod, { conditions: [{ type: 'Ready', status: 'True' }] });
     const bad = { conditions: [{ type: 'Ready', status: 'True', lastTransitionTime: 'yesterday' }] };
