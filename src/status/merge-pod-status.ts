@@ -65,7 +65,10 @@ function notReadyWhenTerminal(merged: WirePodStatus, old: WirePodStatus, pod: Po
   if (!ready('Ready') && !ready('ContainersReady')) return;
   let conditions: readonly WirePodCondition[] = merged.conditions ?? [];
   for (const condition of generateTerminalConditions(pod, old, merged.phase)) {
-    const previous = getPodCondition(conditions, condition.type);
+    const ours = getPodCondition(conditions, condition.type);
+    const theirs = getPodCondition(old.conditions, condition.type);
+    // a readiness ended by an earlier merge ended then: a new time each batch would be a patch each batch
+    const previous = ours?.status === condition.status || theirs?.reason !== condition.reason ? ours : theirs;
     conditions = replaceOrAppendPodCondition(conditions, withLastTransitionTime(condition, previous, now));
   }
   merged.conditions = [...conditions];

@@ -13,7 +13,8 @@ export const exemptions = {
   'D6 disruption time': 'the cached DisruptionTarget keeps its time; upstream’s merge writes a new one into the cache',
   'D7 pause': 'after a 429 nothing is sent for as long as the server asked',
   'D8 gone': 'a pod the apiserver did not know is not asked for because another pod changed, but when it is seen again',
-  'D9 server fill-ins': 'what the server keeps by itself is in the copies observed from it, and not in the oracle’s',
+  'D9 server fill-ins':
+    'a copy observed from the server holds what the server keeps (D9) and one end of Ready (D10), the oracle’s does not',
   'D4 init order': 'an API status with init containers out of spec order is put in order before it is compared',
 } as const;
 

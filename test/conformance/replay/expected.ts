@@ -2,16 +2,18 @@ import { isDeepStrictEqual } from 'node:util';
 import { applyPodStatusPatch, type WirePodStatus } from '../../../src/index.ts';
 import { comparable } from './canonical.ts';
 import type { Write } from './replay-client.ts';
-import type { Expectation, ServerPod, Step } from './scenario.ts';
+import type { Expectation, ResizeConditions, ServerPod, Step } from './scenario.ts';
 
 /** What upstream did in one step, made whole: recorded outcomes leave out what is as it was. */
 export interface Expected {
   readonly changed: boolean | undefined;
+  readonly result: unknown;
   readonly notifications: NonNullable<Expectation['notifications']>;
   readonly cache: Readonly<Record<string, WirePodStatus>>;
   readonly server: Readonly<Record<string, ServerPod>>;
   /** Pods of which the real server would hold more than the oracle's does. */
   readonly filledIn: ReadonlySet<string>;
+  readonly resizeConditions: ResizeConditions;
   /** Upstream's writes that changed something, by their effect. */
   readonly writes: readonly Write[];
   /** Pods of which a write failed on demand. */
@@ -20,20 +22,23 @@ export interface Expected {
 
 /**
  * Follows the recording of one scenario, step by step. The oracle's server fills in nothing; the real one keeps its own
- * qosClass and observedGeneration where a patch takes them away. What it would hold is what ours is compared with.
+ * qosClass and observedGenerations where a patch takes them away (D9). What it would hold is what ours is compared with, and
+ * a readiness that ended with the pod ends once (D10).
  */
 export class Recording {
   readonly #conditionOrder: boolean;
   #cache: Expected['cache'] = {};
   #recorded: Expected['server'] = {};
   #server: Expected['server'] = {};
+  #resizeConditions: ResizeConditions = {};
   /** With `conditionOrder` false, a write that only moves conditions is none. */
   constructor(conditionOrder: boolean) {
     this.#conditionOrder = conditionOrder;
   }
 
   next(step: Step): Expected {
-    const { changed, notifications = [], cache = this.#cache, server: recorded = this.#recorded } = step.expect;
+    const { changed, result, notifications = [], cache = this.#cache, server: recorded = this.#recorded } = step.expect;
+    const { resizeConditions = this.#resizeConditions } = step.expect;
     const filledIn = new Set<string>();
     const before = serverBeforeWrites(step, this.#server);
     const done = writesOf(step.expect, new Map(before), this.#conditionOrder);
@@ -53,11 +58,36 @@ export class Recording {
 function keptByServer(before: ServerPod | undefined, { uid, status }: ServerPod): WirePodStatus {
   if (before?.uid !== uid) return status;
   const { qosClass, observedGeneration } = before.status;
+  const conditions = keptConditions(status.conditions, before.status.conditions);
   const kept: WirePodStatus = {
     ...(qosClass && !status.qosClass && { qosClass }),
     ...(observedGeneration && !status.observedGeneration && { observedGeneration }),
+    ...(conditions !== undefined && { conditions }),
   };
   return Object.keys(kept).length === 0 ? status : { ...status, ...kept };
+}
+
+type Conditions = WirePodStatus['conditions'];
+
+/** The conditions as ours would be: with the generations the server keeps, and a readiness that ended ending once. Undefined for no difference. */
+function keptConditions(conditions: Conditions, before: Conditions): Conditions {
+  let kept = false;
+  const filled = conditions?.map((condition) => {
+    const old = before?.find(({ type }) => type === condition.type);
+    const generation = condition.observedGeneration || old?.observedGeneration;
+    const time = endedBefore(condition, old) ? old?.lastTransitionTime : condition.lastTransitionTime;
+    if (generation === condition.observedGeneration && time === condition.lastTransitionTime) return condition;
+    kept = true;
+    return { ...condition, ...(generation && { observedGeneration: generation }), ...(time && { lastTransitionTime: time }) };
+  });
+  return kept ? filled : undefined;
+}
+
+type Condition = NonNullable<Conditions>[number];
+
+/** D10: upstream's merge ends the readiness of an ended pod anew at every batch while the agent still says Ready. */
+function endedBefore({ status, reason }: Condition, old: Condition | undefined): boolean {
+  return (reason === 'PodFailed' || reason === 'PodCompleted') && old?.status === status && old.reason === reason;
 }
 
 /** The server's pods as the manager finds them: after somebody else's write of the same step. */

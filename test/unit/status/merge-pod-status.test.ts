@@ -173,6 +173,14 @@ describe('mergePodStatus', () => {
     ]);
   });
 
+  it('keeps the time of a readiness lost on the apiserver before, though the agent still says Ready', () => {
+    const next = { phase: 'Failed', conditions: [condition('Ready', 'True')] };
+    const first = merge({ phase: 'Running' }, next);
+    const earlier = '1999-01-01T00:00:00Z';
+    const there = { ...first, conditions: first.conditions?.map((lost) => ({ ...lost, lastTransitionTime: earlier })) ?? [] };
+    expect(merge(there, next)).toEqual(there);
+  });
+
   it('leaves a terminal pod’s conditions alone when none of them says Ready', () => {
     const next = { phase: 'Failed', conditions: [condition('Ready', 'False', 'Mine')] };
     expect(merge({ phase: 'Running' }, next)).toEqual(next);

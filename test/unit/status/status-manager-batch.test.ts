@@ -55,6 +55,16 @@ describe('StatusManager, the periodic batch', () => {
     expect(h.manager.explain('12345678').acknowledgedVersion).toBe(0);
   });
 
+  it('costs nothing for an ended pod whose agent still calls it Ready', async () => {
+    const h = new Harness();
+    const pod = h.publish(numberedPod(1));
+    const readyForEver = { phase: 'Failed', conditions: [{ type: 'Ready', status: 'True' }] };
+    expect(await h.set(pod, readyForEver)).toEqual(['patch']);
+    h.observe(pod);
+    expect(h.apiStatus(pod).conditions?.map(({ status }) => status)).toEqual(['False', 'False']);
+    for (let i = 0; i < 5; i++) expect(await h.batch()).toEqual([]);
+  });
+
   it.each([
     ['upstream’s way', asUpstream],
     ['our way', {}],
