@@ -1,4 +1,7 @@
-import type { WirePodStatus } from '../api/wire.ts';
+import type { WirePodCondition, WirePodStatus } from '../api/wire.ts';
+import { getPodCondition } from './pod-conditions.ts';
+
+type Conditions = WirePodStatus['conditions'];
 
 /**
  * `status` with what the apiserver fills in by itself where the agent left it out: a difference only there is none,
@@ -14,8 +17,23 @@ export function withServerFillIns(status: WirePodStatus, server: WirePodStatus):
   if (status.podIPs === undefined && status.podIP !== undefined && isListOfOne(server.podIPs, status.podIP)) {
     fill.podIPs = server.podIPs;
   }
+  const conditions = withGenerations(status.conditions, server.conditions);
+  if (conditions !== undefined && conditions !== status.conditions) fill.conditions = conditions;
   for (const _ in fill) return { ...status, ...fill };
   return status;
+}
+
+/** A condition keeps its `observedGeneration` on the server, too, whatever a patch says of it. */
+function withGenerations(conditions: Conditions, server: Conditions): Conditions {
+  let filled: WirePodCondition[] | undefined;
+  conditions?.forEach((condition, index) => {
+    if (condition.observedGeneration !== undefined) return;
+    const { observedGeneration } = getPodCondition(server, condition.type) ?? {};
+    if (observedGeneration === undefined) return;
+    filled ??= [...conditions];
+    filled[index] = { ...condition, observedGeneration };
+  });
+  return filled ?? conditions;
 }
 
 function isListOfOne(podIPs: WirePodStatus['podIPs'], ip: string): podIPs is NonNullable<WirePodStatus['podIPs']> {
