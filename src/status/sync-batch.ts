@@ -2,7 +2,7 @@ import type { WirePodStatus } from '../api/wire.ts';
 import type { AgentView } from './agent-view.ts';
 import type { ApiCopies, ApiPod } from './api-copies.ts';
 import { isTerminalPhase } from './merge-pod-status.ts';
-import { getPodCondition } from './pod-conditions.ts';
+import { getPodCondition, isSharedConditionType } from './pod-conditions.ts';
 import { isPodStatusByKubeletEqual } from './pod-status-equality.ts';
 import type { PodStatuses, VersionedPodStatus } from './pod-statuses.ts';
 import { withServerFillIns } from './server-fill-ins.ts';
@@ -37,9 +37,19 @@ export function reasonToSync(view: BatchView, podUID: string, entry: VersionedPo
   return needsReconcile(entry.status, copy.normalized, view.ownedConditionTypes) ? 'reconcile' : undefined;
 }
 
-/** True when the apiserver's copy says something else than the cache, other than what the server fills in by itself. */
+/**
+ * True when the apiserver's copy says something else than the cache, other than what the server fills in by itself and
+ * shared conditions: those are only written along with a terminal phase, which is a difference of its own.
+ */
 export function needsReconcile(cached: WirePodStatus, copy: WirePodStatus, ownedConditionTypes: ReadonlySet<string>): boolean {
-  return !isPodStatusByKubeletEqual(withServerFillIns(cached, copy), copy, ownedConditionTypes);
+  const [ours, theirs] = [withoutShared(withServerFillIns(cached, copy)), withoutShared(copy)];
+  return !isPodStatusByKubeletEqual(ours, theirs, ownedConditionTypes);
+}
+
+function withoutShared(status: WirePodStatus): WirePodStatus {
+  const { conditions } = status;
+  if (!conditions?.some(({ type }) => isSharedConditionType(type))) return status;
+  return { ...status, conditions: conditions.filter(({ type }) => !isSharedConditionType(type)) };
 }
 
 /** The uids in `apiStatusVersions` that belong to no cached pod and no known mirror pod. */
