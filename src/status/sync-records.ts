@@ -104,6 +104,8 @@ export class SyncRecords {
 
   begin(podUID: string): PodSyncState {
     const state = this.ensureState(podUID);
+    // what it waited for no longer counts, and a timer left behind would end the next wait
+    state.endWait();
     state.inFlight = true;
     state.lifeInFlight = state.life;
     state.again = false;

@@ -89,6 +89,8 @@ export class SyncWorker {
     this.#records.endAllWaits();
     await this.#batch;
     if (this.#inFlight > 0) await new Promise<void>((resolve) => (this.#whenIdle = resolve));
+    // what failed by itself while it was being aborted has begun to wait again
+    this.#records.endAllWaits();
   }
 
   /** Looks at this pod now, whatever it waits for. */
