@@ -6,6 +6,8 @@ export interface FlushRequest {
   readonly versions: ReadonlyMap<string, number>;
   readonly timeoutMs: number;
   readonly isSettled: (podUID: string, version: number) => boolean;
+  /** Called once for each pod, at the moment it counts as settled: a moment later it may be under way again. */
+  readonly onSettled: (podUID: string) => void;
   /** Why a pod has not settled, in words. */
   readonly reason: (podUID: string) => string;
 }
@@ -31,7 +33,11 @@ export class FlushWaiters {
 
   /** Resolves once every version has settled; rejects with ERR_FLUSH_TIMEOUT, naming the pods and each one's reason. */
   wait(request: FlushRequest): Promise<void> {
-    const pending = new Map([...request.versions].filter(([podUID, version]) => !request.isSettled(podUID, version)));
+    const pending = new Map<string, number>();
+    for (const [podUID, version] of request.versions) {
+      if (request.isSettled(podUID, version)) request.onSettled(podUID);
+      else pending.set(podUID, version);
+    }
     if (pending.size === 0) return Promise.resolve();
     return new Promise((resolve, reject) => {
       const cancelTimer = this.#clock.setTimer(() => this.#end(waiter, timeoutError(request, pending)), request.timeoutMs, {
@@ -48,6 +54,7 @@ export class FlushWaiters {
       const version = waiter.pending.get(podUID);
       if (version === undefined || !waiter.request.isSettled(podUID, version)) continue;
       waiter.pending.delete(podUID);
+      waiter.request.onSettled(podUID);
       if (waiter.pending.size === 0) this.#end(waiter, undefined);
     }
   }

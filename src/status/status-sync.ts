@@ -117,14 +117,21 @@ export class StatusSync {
   /** See `StatusManager.flush`. `podUIDs` are the pods waited for. */
   async flush(podUIDs: readonly string[], timeoutMs: number): Promise<FlushResult> {
     const versions = new Map<string, number>();
+    const held = new Map<string, HeldPhase>();
     for (const podUID of podUIDs) versions.set(podUID, this.#podStatuses.get(podUID)?.version ?? 0);
     await this.#waiters.wait({
       versions,
       timeoutMs,
       isSettled: (podUID, version) => this.#isSettled(podUID, version),
+      onSettled: (podUID) => {
+        const phase = this.#heldPhase(podUID);
+        if (phase !== undefined) held.set(podUID, phase);
+      },
       reason: (podUID) => this.#reason(podUID),
     });
-    return { held: podUIDs.flatMap((podUID) => this.#held(podUID)) };
+    // one that was held while others were waited for may have come through
+    for (const podUID of held.keys()) if (phaseOf(this.view, podUID) === 'in-sync') held.delete(podUID);
+    return { held: Array.from(held, ([podUID, phase]) => ({ podUID, phase })) };
   }
 
   /** Aborts what is in flight and resolves once it has settled. */
@@ -152,9 +159,8 @@ export class StatusSync {
     return error === undefined ? phase : `${phase}: ${error.message}`;
   }
 
-  #held(podUID: string): { podUID: string; phase: HeldPhase }[] {
+  #heldPhase(podUID: string): HeldPhase | undefined {
     const phase: PodSyncPhase = phaseOf(this.view, podUID);
-    const held = heldPhases.find((candidate) => candidate === phase);
-    return held === undefined ? [] : [{ podUID, phase: held }];
+    return heldPhases.find((candidate) => candidate === phase);
   }
 }

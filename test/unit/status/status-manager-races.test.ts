@@ -1,0 +1,89 @@
+import { describe, expect, it } from 'vitest';
+import { ApiError } from '../../../src/api/api-error.ts';
+import type { WirePod } from '../../../src/api/wire.ts';
+import { Harness, numberedPod, settle, testPod } from './harness.ts';
+
+// Found by the simulation (test/simulation): what happens while something else is under way.
+
+describe('StatusManager, races', () => {
+  it('leaves no timer for a request that had timed out and settles only while the manager stops', async () => {
+    const h = new Harness({ client: { settleAbortsLate: true } });
+    h.client.hold();
+    h.manager.setPodStatus(h.publish(testPod()), { message: 'm' });
+    await h.clock.advance(10_000);
+    const stopping = h.manager.stop({ drainTimeoutMs: 0 });
+    h.client.release();
+    await stopping;
+    expect(h.clock.pendingTimers).toBe(0);
+  });
+
+  it('arms one retry, and no second one, for a pod that is reconciled while its request fails', async () => {
+    const h = new Harness();
+    h.client.failNext('patch', { code: 500, times: 2 });
+    h.client.hold('patch');
+    h.manager.setPodStatus(h.publish(testPod()), { message: 'm' });
+    await settle();
+    h.manager.reconcile('12345678');
+    h.client.release('patch');
+    expect(await h.calls()).toEqual(['patch', 'patch']);
+    expect(h.clock.pendingTimers).toBe(2);
+    await h.manager.stop({ drainTimeoutMs: 0 });
+    expect(h.clock.pendingTimers).toBe(0);
+  });
+
+  it('stops at once while a request waits for the end of a pause and would then wait for a token', async () => {
+    const h = new Harness({ fetchBeforePatch: 'always', rateLimiter: { qps: 0.001, burst: 2 } });
+    const { promise: answered, resolve: answer } = Promise.withResolvers<WirePod>();
+    const [first, second] = [h.publish(numberedPod(1)), h.publish(numberedPod(2))];
+    h.client.getPod = async (_namespace, name) => {
+      if (name === 'pod-2') return answered;
+      throw new ApiError({ status: 429, reason: 'TooManyRequests', message: 'wait', retryAfterMs: 60_000 });
+    };
+    for (const pod of [second, first]) h.manager.setPodStatus(pod, { message: 'm' });
+    await settle();
+    answer(h.api(second));
+    await settle();
+    expect(h.manager.explain('uid-2').phase).toBe('in-flight');
+    h.manager.stop({ drainTimeoutMs: 0 }).catch(() => {});
+    await settle();
+    expect([h.manager.state, h.clock.pendingTimers]).toEqual(['stopped', 0]);
+  });
+
+  it('lists a pod as held in what flush resolves to, though it is looked at again by then', async () => {
+    const h = new Harness();
+    const pod = testPod({ metadata: { annotations: { 'kubernetes.io/config.source': 'file' } } });
+    h.podManager.addPod(pod);
+    await h.set(pod, { message: 'm' });
+    const flushed = h.manager.flush();
+    h.manager.reconcile('12345678');
+    expect(await flushed).toEqual({ held: [{ podUID: '12345678', phase: 'no-mirror-pod' }] });
+  });
+
+  it('does not list a pod as held that came through while others were waited for', async () => {
+    const h = new Harness();
+    const pod = testPod({ metadata: { annotations: { 'kubernetes.io/config.source': 'file' } } });
+    h.podManager.addPod(pod);
+    await h.set(pod, { message: 'm' });
+    h.client.failNext('patch', { name: 'pod-1', code: 403 });
+    await h.set(h.publish(numberedPod(1)), { message: 'm' });
+    const flushed = h.manager.flush();
+    h.publish(testPod({ metadata: { uid: 'mirror', annotations: { 'kubernetes.io/config.mirror': 'x' } } }));
+    h.manager.reconcile('12345678');
+    expect(await h.calls()).toEqual(['patch']);
+    await h.clock.advance(500);
+    expect(await flushed).toEqual({ held: [] });
+  });
+
+  it.each([
+    'when-unknown',
+    'always',
+  ] as const)('sends nothing for a shared condition only others set (%s)', async (fetchBeforePatch) => {
+    const h = new Harness({ fetchBeforePatch });
+    const pod = h.publish(testPod());
+    await h.set(pod, { phase: 'Running', message: 'm' });
+    h.rival(pod, { conditions: [{ type: 'DisruptionTarget', status: 'True' }] });
+    h.observe(pod);
+    expect(await h.batch()).toEqual([]);
+    expect(h.manager.explain('12345678').phase).toBe('in-sync');
+  });
+});
