@@ -1,0 +1,82 @@
+import { parseArgs } from 'node:util';
+import { mutants } from './mutants.ts';
+import { type SimulationOptions, type SimulationResult, simulate } from './simulation.ts';
+import { commandFor, Tally } from './tally.ts';
+
+const usage = `Runs the manager against the in-memory store over a simulated network, in virtual time.
+
+  npm run simulate -- --seed S [--hours H | --minutes M] [--seeds N] [--verbose] [--mutant NAME]
+
+  --seed S      the first seed (default 1)
+  --seeds N     how many seeds, from S on (default 1)
+  --minutes M   simulated minutes of faults in each run (default 6); some minutes of calm follow
+  --hours H     the same in hours
+  --verbose     print every step
+  --mutant M    a manager broken on purpose: ${mutants.map(({ name }) => `"${name}"`).join(', ')}
+`;
+
+/** How many steps before a failure are printed. */
+const lastSteps = 60;
+
+function positive(name: string, text: string | undefined, fallback: number): number {
+  const value = text === undefined ? fallback : Number(text);
+  if (Number.isFinite(value) && value > 0) return value;
+  throw new TypeError(`--${name} takes a number larger than 0, not ${text}`);
+}
+
+/** Runs the failed seed again, with its steps: the same seed breaks at the same step. */
+async function showFailure(options: SimulationOptions, failed: SimulationResult): Promise<void> {
+  const lines: string[] = [];
+  await simulate({
+    ...options,
+    onStep: (line) => {
+      lines.push(line);
+      if (lines.length > lastSteps) lines.shift();
+    },
+  });
+  const { violation } = failed;
+  console.log(`\nseed ${failed.seed} breaks the rule “${violation?.rule}”\n  ${violation?.detail}\n`);
+  console.log(`the last ${lines.length} of ${failed.steps} steps:\n${lines.join('\n')}\n`);
+  console.log(`to see it again, step by step:\n  ${commandFor(options)}\n`);
+}
+
+async function main(): Promise<number> {
+  const { values } = parseArgs({
+    options: {
+      seed: { type: 'string' },
+      seeds: { type: 'string' },
+      hours: { type: 'string' },
+      minutes: { type: 'string' },
+      mutant: { type: 'string' },
+      verbose: { type: 'boolean', default: false },
+      help: { type: 'boolean', short: 'h', default: false },
+    },
+  });
+  if (values.help) {
+    console.log(usage);
+    return 0;
+  }
+  const first = positive('seed', values.seed, 1);
+  const seeds = positive('seeds', values.seeds, 1);
+  const minutes = values.hours === undefined ? positive('minutes', values.minutes, 6) : 60 * positive('hours', values.hours, 1);
+  const mutant = mutants.find(({ name }) => name === values.mutant);
+  if (values.mutant !== undefined && mutant === undefined) throw new TypeError(`no mutant is called "${values.mutant}"`);
+  const tally = new Tally();
+  for (let seed = first; seed < first + seeds; seed++) {
+    const onStep = values.verbose ? (line: string) => console.log(line) : undefined;
+    const options: SimulationOptions = { seed, minutes, mutant, onStep };
+    const result = await simulate(options);
+    tally.add(result);
+    if (result.violation !== undefined) await showFailure(options, result);
+  }
+  console.log(tally.summary());
+  return tally.failures === 0 ? 0 : 1;
+}
+
+try {
+  process.exitCode = await main();
+} catch (error) {
+  if (!(error instanceof TypeError)) throw error;
+  console.error(`${error.message}\n\n${usage}`);
+  process.exitCode = 2;
+}

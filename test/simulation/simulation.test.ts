@@ -1,0 +1,82 @@
+import { describe, expect, it } from 'vitest';
+import { type Mutant, mutants } from './mutants.ts';
+import { Prng } from './prng.ts';
+import { type SimulationResult, simulate } from './simulation.ts';
+import { commandFor, Tally } from './tally.ts';
+
+const minutes = 4;
+const fixedSeeds = Array.from({ length: 30 }, (_, i) => i + 1);
+/** A mutant that survives this many seeds would show that the checker is blind to it. */
+const seedsPerMutant = 40;
+
+/** Undefined when every rule held; otherwise what broke, and how to see it again. */
+function verdict({ seed, violation }: SimulationResult): string | undefined {
+  return violation && `${violation.rule}: ${violation.detail}\n${commandFor({ seed, minutes })}`;
+}
+
+describe('the manager in simulated clusters', () => {
+  it('keeps every promise with every fixed seed, through every kind of fault', async () => {
+    const tally = new Tally();
+    for (const seed of fixedSeeds) {
+      const result = await simulate({ seed, minutes });
+      tally.add(result);
+      expect(verdict(result)).toBeUndefined();
+    }
+    const expected = ['clockJump', 'duplication', 'failing', 'lossyNetwork', 'managerCrash', 'managerRestart', 'serverRestart'];
+    expected.push('slowNetwork', 'straggling', 'throttling', 'watchGap', 'watchLag');
+    expected.push('request duplicated', 'request lost', 'request straggles', 'answer lost', 'answer 429', 'answer 503');
+    expect(tally.faultKinds).toEqual(expect.arrayContaining(expected));
+    expect(tally.writesLanded).toBeGreaterThan(fixedSeeds.length);
+  });
+
+  it('keeps every promise with seeds nobody has tried before', async () => {
+    const first = Date.now() % 2 ** 31;
+    console.log(`fresh simulation seeds: ${first} to ${first + 2}, ${minutes} minutes each`);
+    for (let seed = first; seed < first + 3; seed++) expect(verdict(await simulate({ seed, minutes }))).toBeUndefined();
+  });
+
+  it('does the same, step by step, when the seed is the same', async () => {
+    const run = async (seed: number): Promise<string[]> => {
+      const steps: string[] = [];
+      await simulate({ seed, minutes: 2, onStep: (line) => steps.push(line) });
+      return steps;
+    };
+    const steps = await run(7);
+    expect(steps.length).toBeGreaterThan(100);
+    expect(await run(7)).toEqual(steps);
+    expect(await run(8)).not.toEqual(steps);
+  });
+});
+
+describe('the checker', () => {
+  async function catchMutant(mutant: Mutant): Promise<string | undefined> {
+    for (let seed = 1; seed <= seedsPerMutant; seed++) {
+      const { violation } = await simulate({ seed, minutes: 3, mutant });
+      if (violation !== undefined) return violation.rule;
+    }
+    return undefined;
+  }
+
+  it.each(mutants.map((mutant) => [mutant.name, mutant] as const))('notices when %s', async (_, mutant) => {
+    expect(mutant.rules).toContain(await catchMutant(mutant));
+  });
+});
+
+describe('Prng', () => {
+  it('gives the same numbers for the same seed, and streams that do not depend on one another', () => {
+    const draw = (prng: Prng): number[] => Array.from({ length: 5 }, () => prng.next());
+    const [a, b] = [new Prng(1), new Prng(1)];
+    const forked = a.fork('network');
+    draw(forked);
+    expect(draw(a)).toEqual(draw(b));
+    expect(draw(new Prng(1).fork('network'))).toEqual(draw(new Prng(1).fork('network')));
+    expect(draw(new Prng(1).fork('network'))).not.toEqual(draw(new Prng(1).fork('agent')));
+    expect(draw(new Prng(2))).not.toEqual(draw(new Prng(1)));
+  });
+
+  it('draws whole numbers within both bounds', () => {
+    const prng = new Prng(3);
+    const drawn = new Set(Array.from({ length: 200 }, () => prng.int(1, 3)));
+    expect([...drawn].sort()).toEqual([1, 2, 3]);
+  });
+});

@@ -1,0 +1,84 @@
+import type { StatusManagerOptions } from '../../src/index.ts';
+import { Checker } from './checker.ts';
+import { ManagerProcess } from './manager-process.ts';
+import type { Mutant } from './mutants.ts';
+import { Prng } from './prng.ts';
+import { RunLog } from './run-log.ts';
+import { SimulatedClock } from './simulated-clock.ts';
+import { fairWeather, type NetworkWeather } from './simulated-network.ts';
+import { epochMs, SimulatedServer } from './simulated-server.ts';
+import { Truth } from './truth.ts';
+
+export type ManagerTuning = Omit<
+  StatusManagerOptions,
+  'podClient' | 'podManager' | 'podDeletionSafety' | 'clock' | 'random' | 'logger'
+> & {
+  readonly concurrency: number;
+};
+
+/** Everything there is in one run: the cluster, the network, the node, and the manager's process, if one runs. */
+export class World {
+  readonly clock = new SimulatedClock();
+  readonly log: RunLog;
+  readonly prng: Prng;
+  readonly truth = new Truth();
+  readonly server: SimulatedServer;
+  readonly weather: NetworkWeather = { ...fairWeather };
+  readonly tuning: ManagerTuning;
+  readonly mutant: Mutant | undefined;
+  /** How far the node's wall clock is off. */
+  wallOffsetMs = epochMs;
+  process: ManagerProcess | undefined;
+  #lastID = 0;
+  #processes = 0;
+
+  constructor(seed: number, mutant: Mutant | undefined, onStep: ((line: string) => void) | undefined) {
+    this.prng = new Prng(seed);
+    this.mutant = mutant;
+    this.log = new RunLog(this.clock, onStep);
+    this.server = new SimulatedServer(this.clock, this.prng.fork('server'), this.log);
+    this.tuning = { ...drawTuning(this.prng.fork('tuning')), ...mutant?.tuning };
+    new Checker(this.server, this.truth, this.log);
+  }
+
+  /** Request ids, one sequence for all processes. */
+  readonly nextID = (): number => ++this.#lastID;
+
+  startProcess(): void {
+    const id = ++this.#processes;
+    this.log.step(() => `process ${id} starts`);
+    this.process = new ManagerProcess(this, id);
+  }
+
+  /** The process is gone from one moment to the next. */
+  crash(): void {
+    const { process } = this;
+    if (process === undefined) return;
+    this.log.step(() => `process ${process.id} crashes`);
+    process.kill();
+    this.process = undefined;
+  }
+
+  /** Stops the process the proper way; resolves when it is gone. */
+  async stopProcess(drainTimeoutMs: number): Promise<void> {
+    const { process } = this;
+    if (process === undefined) return;
+    await process.stop(drainTimeoutMs);
+    this.log.step(() => `process ${process.id} has stopped`);
+    this.process = undefined;
+  }
+}
+
+function drawTuning(prng: Prng): ManagerTuning {
+  return {
+    concurrency: prng.pick([1, 2, 4, 16]) ?? 16,
+    channelCapacity: prng.pick([0, 1, 5, 1000]) ?? 1000,
+    requestTimeoutMs: prng.pick([3000, 10_000]) ?? 10_000,
+    patchFormat: prng.chance(0.7) ? 'strategic' : 'json',
+    fetchBeforePatch: prng.chance(0.85) ? 'when-unknown' : 'always',
+    terminateWhenReclaimed: prng.chance(0.6),
+    ownedConditionTypes: ['simulation.example/Own'],
+    staleAfterMs: prng.pick([60_000, 300_000]) ?? 300_000,
+    ...(prng.chance(0.3) ? { rateLimiter: { qps: prng.int(3, 20), burst: prng.int(1, 10) } } : {}),
+  };
+}
