@@ -9,6 +9,7 @@ export default defineConfig({
       'test/apiserver/**/*.test.ts',
       'test/structure/**/*.test.ts',
       'test/package/**/*.test.ts',
+      'test/faults/**/*.test.ts',
       'test/simulation/**/*.test.ts',
     ],
     // What else does not compile is for `npm run types` to say.

@@ -1,0 +1,96 @@
+import { Random } from '../../examples/virtual-node/random.ts';
+
+/** What the proxy does to one request. `late` and `hang` outlive the client's patience: the first takes effect then, the second never. */
+export type Fault =
+  | { readonly kind: 'reset' | 'reset after effect' | 'cut' | 'hang' }
+  | { readonly kind: 'late' | 'delay' | 'slow answer'; readonly ms: number }
+  | { readonly kind: '429' | '500' | '503' | '504'; readonly retryAfterSeconds?: number }
+  | { readonly kind: '504 after effect' };
+
+/** What becomes of a watch, after `ms`. */
+export interface WatchFault {
+  readonly kind: 'watch reset' | 'watch cut' | 'watch ended' | 'watch hung';
+  readonly ms: number;
+}
+
+/** Of a thousand requests, how many meet this fault. Throttling stops the whole client, so it comes seldom. */
+const perMille: Readonly<Record<Fault['kind'], number>> = {
+  reset: 6,
+  'reset after effect': 6,
+  cut: 5,
+  hang: 2,
+  late: 5,
+  delay: 8,
+  'slow answer': 8,
+  '429': 0.5,
+  '500': 5,
+  '503': 4,
+  '504': 3,
+  '504 after effect': 3,
+};
+
+const watchFaults = ['watch reset', 'watch cut', 'watch ended', 'watch hung'] as const;
+
+/**
+ * Which request meets which fault: a pod's nth request of a kind meets the same one in every run of a seed, in whatever
+ * order the pods come.
+ */
+export class FaultPlan {
+  /** While false, nothing goes wrong. */
+  active = true;
+  readonly counts = new Map<string, number>();
+  readonly #seed: number;
+  readonly #clientTimeoutMs: number;
+  readonly #requests = new Map<string, number>();
+
+  constructor(seed: number, clientTimeoutMs: number) {
+    this.#seed = seed;
+    this.#clientTimeoutMs = clientTimeoutMs;
+  }
+
+  take(method: string, path: string): Fault | undefined {
+    const random = this.#dice(`${method} ${path}`);
+    if (!this.active) return undefined;
+    let dice = random.between(0, 1000);
+    for (const kind of Object.keys(perMille) as Fault['kind'][]) {
+      dice -= perMille[kind];
+      if (dice < 0) return this.#make(kind, random);
+    }
+    return undefined;
+  }
+
+  takeForWatch(path: string): WatchFault | undefined {
+    const random = this.#dice(`WATCH ${path}`);
+    const kind = random.pick(watchFaults);
+    return this.active && kind !== undefined ? { kind, ms: random.between(1000, 6000) } : undefined;
+  }
+
+  count(kind: string): void {
+    this.counts.set(kind, (this.counts.get(kind) ?? 0) + 1);
+  }
+
+  #make(kind: Fault['kind'], random: Random): Fault {
+    switch (kind) {
+      case 'late':
+        return { kind, ms: this.#clientTimeoutMs + random.between(100, 1500) };
+      case 'delay':
+      case 'slow answer':
+        return { kind, ms: random.between(10, this.#clientTimeoutMs / 2) };
+      case '429':
+      case '503':
+        return random.chance(0.7) ? { kind, retryAfterSeconds: random.chance(0.3) ? 1 : 0 } : { kind };
+      default:
+        return { kind };
+    }
+  }
+
+  #dice(request: string): Random {
+    const nth = this.#requests.get(request) ?? 0;
+    this.#requests.set(request, nth + 1);
+    // the namespace has another name in each run
+    const place = request.replace(/namespaces\/[^/]+/, '');
+    let hash = 2166136261;
+    for (let i = 0; i < place.length; i++) hash = Math.imul(hash ^ place.charCodeAt(i), 16777619);
+    return new Random(this.#seed, hash, nth);
+  }
+}

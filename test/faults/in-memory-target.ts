@@ -1,0 +1,66 @@
+import { randomBytes } from 'node:crypto';
+import type { KubeConfig } from '@kubernetes/client-node';
+import { InMemoryApiServer } from '../../src/testing/in-memory-apiserver.ts';
+import { AdminClient } from '../support/admin-client.ts';
+import { createCertificateAuthority } from '../support/certificate-authority.ts';
+import type { Checker } from './checker.ts';
+import type { FaultProxy } from './fault-proxy.ts';
+import { type Disturbance, type FaultTarget, pointAt } from './fault-target.ts';
+import type { History } from './history.ts';
+import { pause } from './pause.ts';
+import { WatchHistory } from './watch-history.ts';
+
+/** The in-memory apiserver; certificates and tokens are the proxy's to refuse. */
+export class InMemoryTarget implements FaultTarget {
+  readonly kind = 'in-memory';
+  readonly authority = createCertificateAuthority('fault-suite');
+  readonly admin: AdminClient;
+  readonly #server: InMemoryApiServer;
+
+  private constructor(server: InMemoryApiServer) {
+    this.#server = server;
+    this.admin = new AdminClient(server.kubeConfig());
+  }
+
+  static async start(): Promise<InMemoryTarget> {
+    return new InMemoryTarget(await InMemoryApiServer.start({ requestLogSize: 0 }));
+  }
+
+  get url(): string {
+    return this.#server.url;
+  }
+
+  adminKubeConfig(): KubeConfig {
+    return this.#server.kubeConfig();
+  }
+
+  async newToken(): Promise<string> {
+    return randomBytes(8).toString('hex');
+  }
+
+  histories(namespace: string, checker: (name: string) => Checker): History[] {
+    return [new WatchHistory(this.adminKubeConfig(), namespace, checker('watch'))];
+  }
+
+  disturbances({ proxy, kubeConfig }: { proxy: FaultProxy; kubeConfig: KubeConfig }): Disturbance[] {
+    const drop = (kind: '410' | 'end'): Disturbance => ({
+      kind: `watches dropped (${kind})`,
+      run: async () => {
+        this.#server.dropWatches({ kind });
+      },
+    });
+    const rotate = { kind: 'certificate rotated', run: async () => proxy.rotateCertificate() };
+    const revoke = async (): Promise<void> => {
+      const token = await this.newToken();
+      proxy.expectedToken = token;
+      await pause(1500);
+      pointAt(kubeConfig, proxy.url, token, this.authority.cert);
+    };
+    return [drop('end'), rotate, { kind: 'token revoked and given back', run: revoke }, drop('end'), rotate];
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.admin.close();
+    await this.#server.stop();
+  }
+}

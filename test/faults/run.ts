@@ -1,0 +1,75 @@
+// `npm run test:faults -- --seed S --minutes M`: the fault suite, for as long as you like. Exits with 1 on any damage.
+import { parseArgs } from 'node:util';
+import { damageKinds } from './checker.ts';
+import { type FaultRunOptions, runFaults } from './fault-run.ts';
+import type { FaultTarget } from './fault-target.ts';
+import { InMemoryTarget } from './in-memory-target.ts';
+import { type MutantName, mutantNames, mutants } from './mutants.ts';
+import { RealTarget } from './real-target.ts';
+import { isClean, renderReport } from './report.ts';
+
+const help = `Usage: npm run test:faults -- [options]
+  --seed S         picks faults, updates and rivals; the same again for the same seed (default: another one each time)
+  --minutes M      how long updates go on (default 2)
+  --updates N      default 100000
+  --pods N         default 500
+  --server KIND    in-memory, real or both (default both)
+  --mutant NAME    a manager broken on purpose: ${mutantNames.join(', ')}`;
+
+const options = {
+  seed: { type: 'string', default: String(Math.floor(Math.random() * 1_000_000)) },
+  minutes: { type: 'string', default: '2' },
+  updates: { type: 'string', default: '100000' },
+  pods: { type: 'string', default: '500' },
+  server: { type: 'string', default: 'both' },
+  mutant: { type: 'string' },
+  help: { type: 'boolean', short: 'h', default: false },
+} as const;
+
+function number(name: string, text: string): number {
+  const value = Number(text);
+  if (text === '' || !(value >= 0)) throw new Error(`--${name} must be a number, got "${text}"`);
+  return value;
+}
+
+function mutantOf(name: string): FaultRunOptions['wrapClient'] {
+  if (!mutantNames.includes(name as MutantName))
+    throw new Error(`--mutant must be one of ${mutantNames.join(', ')}, got "${name}"`);
+  return mutants[name as MutantName];
+}
+
+async function main(): Promise<number> {
+  const { values } = parseArgs({ options });
+  if (values.help) {
+    console.log(help);
+    return 0;
+  }
+  const targets: Record<string, (() => Promise<FaultTarget>)[]> = {
+    'in-memory': [InMemoryTarget.start],
+    real: [RealTarget.start],
+    both: [InMemoryTarget.start, RealTarget.start],
+  };
+  const chosen = targets[values.server];
+  if (chosen === undefined) throw new Error(`--server must be in-memory, real or both, got "${values.server}"`);
+  let clean = true;
+  for (const start of chosen) {
+    await using target = await start();
+    const report = await runFaults({
+      target,
+      seed: number('seed', values.seed),
+      pods: number('pods', values.pods),
+      updates: number('updates', values.updates),
+      seconds: number('minutes', values.minutes) * 60,
+      wrapClient: values.mutant === undefined ? undefined : mutantOf(values.mutant),
+      untilDamage: values.mutant === undefined ? [] : damageKinds,
+    });
+    console.log(`${renderReport(report)}\n`);
+    clean &&= isClean(report);
+  }
+  return clean ? 0 : 1;
+}
+
+process.exitCode = await main().catch((error: unknown) => {
+  console.error(error instanceof Error ? error.message : error);
+  return 2;
+});

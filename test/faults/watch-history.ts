@@ -1,0 +1,75 @@
+import type { KubeConfig } from '@kubernetes/client-node';
+import type { WirePod } from '../../src/api/wire.ts';
+import { AdminClient } from '../support/admin-client.ts';
+import { podListOf } from '../support/answers.ts';
+import type { Checker } from './checker.ts';
+import type { History } from './history.ts';
+import { pause } from './pause.ts';
+
+/** Feeds a checker from a watch of its own, straight from the server. Where the server has forgotten, it lists again. */
+export class WatchHistory implements History {
+  readonly checker: Checker;
+  readonly #namespace: string;
+  readonly #client: AdminClient;
+  #resourceVersion: string | undefined;
+  #ending = false;
+  #running: Promise<void> | undefined;
+
+  constructor(kubeConfig: KubeConfig, namespace: string, checker: Checker) {
+    this.#client = new AdminClient(kubeConfig);
+    this.#namespace = namespace;
+    this.checker = checker;
+  }
+
+  start(): void {
+    this.#running = this.#run();
+  }
+
+  get revision(): number {
+    return Number(this.#resourceVersion ?? 0);
+  }
+
+  async stop(): Promise<void> {
+    this.#ending = true;
+    await this.#client.close();
+    await this.#running;
+  }
+
+  async #run(): Promise<void> {
+    while (!this.#ending) {
+      try {
+        this.#resourceVersion ??= await this.#list();
+        await this.#watch(this.#resourceVersion);
+      } catch {
+        // the server is away: what is missed comes with the next watch
+        if (!this.#ending) await pause(100);
+      }
+    }
+  }
+
+  async #list(): Promise<string> {
+    const { items, metadata } = podListOf(await this.#client.listPods(this.#namespace));
+    const versions = items.map((pod) => ({ pod, revision: revisionOf(pod) }));
+    if (this.checker.versions === 0 && versions.length === 0) return metadata.resourceVersion;
+    this.checker.relist(versions);
+    return metadata.resourceVersion;
+  }
+
+  async #watch(resourceVersion: string): Promise<void> {
+    for await (const event of this.#client.watchPods(this.#namespace, { resourceVersion, allowWatchBookmarks: 'true' })) {
+      if (event.type === 'ERROR') {
+        this.#resourceVersion = undefined;
+        return;
+      }
+      const { type, object } = event;
+      const revision = revisionOf(object);
+      if (type === 'DELETED') this.checker.gone(object.metadata.uid, revision);
+      else if (type !== 'BOOKMARK') this.checker.set({ pod: object, revision });
+      this.#resourceVersion = object.metadata.resourceVersion;
+    }
+  }
+}
+
+function revisionOf({ metadata }: WirePod): number {
+  return Number(metadata?.resourceVersion ?? 0);
+}

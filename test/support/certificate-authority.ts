@@ -1,0 +1,70 @@
+import { generateKeyPairSync, type KeyObject, randomBytes, sign } from 'node:crypto';
+
+/** A certificate with its private key, both PEM. */
+export interface KeyedCertificate {
+  readonly cert: string;
+  readonly key: string;
+}
+
+/** A certificate authority made at run time, so that no key lies in the repository. */
+export interface CertificateAuthority {
+  readonly cert: string;
+  /** A serving certificate for 127.0.0.1 and localhost: another key and another serial number at every call. */
+  issue(): KeyedCertificate;
+}
+
+interface Certificate {
+  readonly subject: string;
+  readonly issuer: string;
+  readonly publicKey: KeyObject;
+  readonly signer: KeyObject;
+  readonly extensions: readonly Buffer[];
+}
+
+export function createCertificateAuthority(commonName: string): CertificateAuthority {
+  const { publicKey, privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
+  const isAuthority = extension('551d13', sequence('0101ff'));
+  const ca = { subject: commonName, issuer: commonName, publicKey, signer: privateKey, extensions: [isAuthority] };
+  return {
+    cert: certificatePem(ca),
+    issue: () => {
+      const own = generateKeyPairSync('ec', { namedCurve: 'P-256' });
+      const names = extension('551d11', sequence(der(0x87, '7f000001'), der(0x82, Buffer.from('localhost'))));
+      const forServers = extension('551d25', sequence('06082b06010505070301'));
+      const extensions = [extension('551d13', sequence()), forServers, names];
+      const leaf = { subject: 'kube-apiserver', issuer: commonName, publicKey: own.publicKey, signer: privateKey, extensions };
+      return { cert: certificatePem(leaf), key: own.privateKey.export({ type: 'sec1', format: 'pem' }).toString() };
+    },
+  };
+}
+
+function certificatePem({ subject, issuer, publicKey, signer, extensions }: Certificate): string {
+  const ecdsaWithSha256 = sequence('06082a8648ce3d040302');
+  // positive and of full length, as DER wants an integer: the first bits are 01
+  const serial = der(0x02, '40', randomBytes(15));
+  const validity = sequence(der(0x17, Buffer.from('200101000000Z')), der(0x17, Buffer.from('491231235959Z')));
+  const key = publicKey.export({ type: 'spki', format: 'der' });
+  const names = [name(issuer), validity, name(subject)];
+  const toSign = sequence('a003020102', serial, ecdsaWithSha256, ...names, key, der(0xa3, sequence(...extensions)));
+  const base64 = sequence(toSign, ecdsaWithSha256, der(0x03, '00', sign('sha256', toSign, signer))).toString('base64');
+  return `-----BEGIN CERTIFICATE-----\n${base64.replace(/(.{64})/g, '$1\n')}\n-----END CERTIFICATE-----\n`;
+}
+
+function name(commonName: string): Buffer {
+  return sequence(der(0x31, sequence('0603550403', der(0x0c, Buffer.from(commonName)))));
+}
+
+function extension(oid: string, value: Buffer): Buffer {
+  return sequence(der(0x06, oid), der(0x04, value));
+}
+
+function sequence(...parts: readonly (Buffer | string)[]): Buffer {
+  return der(0x30, ...parts);
+}
+
+function der(tag: number, ...parts: readonly (Buffer | string)[]): Buffer {
+  const body = Buffer.concat(parts.map((part) => (typeof part === 'string' ? Buffer.from(part, 'hex') : part)));
+  const { length } = body;
+  const head = length < 128 ? [tag, length] : length < 256 ? [tag, 0x81, length] : [tag, 0x82, length >> 8, length & 255];
+  return Buffer.concat([Buffer.from(head), body]);
+}
