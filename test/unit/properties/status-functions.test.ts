@@ -1,0 +1,46 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { createPodStatusPatch } from '../../../src/api/pod-status-patch.ts';
+import type { JsonObject, PodStatus, WirePod } from '../../../src/api/wire.ts';
+import { normalizeStatus } from '../../../src/status/normalize-status.ts';
+import { isPodStatusByKubeletEqual } from '../../../src/status/pod-status-equality.ts';
+import { PodStore } from '../../../src/testing/pod-store.ts';
+import { pairSpec, statusPair } from '../../support/status-pairs.ts';
+import { effective, podStatus, unordered } from '../api/effective-status.ts';
+import { runs, seeds } from './seeds.ts';
+import { reworded } from './statuses.ts';
+
+const pod: WirePod = { metadata: { name: 'a', namespace: 'default', uid: 'u' }, spec: pairSpec };
+
+describe.each(seeds())('functions over any status (seed %i)', (seed) => {
+  const parameters = { seed, numRuns: runs(150) };
+
+  it('normalise once and for all, whatever order and types the status comes in', () => {
+    fc.assert(
+      fc.property(statusPair, ({ old }) => {
+        const given = structuredClone(old);
+        const once = normalizeStatus(pod, podStatus(given));
+        expect(given).toEqual(old);
+        expect(normalizeStatus(pod, once)).toStrictEqual(once);
+        const other = normalizeStatus(pod, reworded(once) as PodStatus);
+        expect(isPodStatusByKubeletEqual(once, other)).toBe(true);
+      }),
+      parameters,
+    );
+  });
+
+  it.each(['strategic', 'json'] as const)('patch the one status into the other on a server (%s)', (format) => {
+    fc.assert(
+      fc.property(statusPair, ({ old, next }) => {
+        const store = new PodStore({ validate: false, fillIns: false });
+        const { resourceVersion } = store.put({ ...pod, status: old }).metadata ?? {};
+        const patch = createPodStatusPatch(podStatus(old), podStatus(next), { uid: 'u', resourceVersion, format });
+        const left = store.patch('default', 'a', { ...patch, subresource: 'status' }).status as unknown as JsonObject;
+        if (format === 'json') expect(unordered(left)).toEqual(unordered(next));
+        else expect(effective(left)).toEqual(effective(next));
+        expect(patch.unchanged).toBe(JSON.stringify(unordered(old)) === JSON.stringify(unordered(next)));
+      }),
+      parameters,
+    );
+  });
+});
