@@ -108,8 +108,7 @@ describe('KubePodClient', () => {
         expect(await failureOf(client.deletePod('default', name, deletion))).toEqual(refused);
         expect(seen).toEqual([]);
       },
-    ),
-  );
+    ));
 
   it('encodes what else a name may hold', () =>
     using(

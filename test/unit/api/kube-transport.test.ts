@@ -100,14 +100,16 @@ describe('KubeTransport', () => {
     await expect(transport.close()).resolves.toBeUndefined();
   });
 
-  it.each([{ connections: 0 }, { connections: 1.5 }, { requestTimeoutMs: 0 }, { requestTimeoutMs: 2 ** 31 }])(
-    'refuses the option %j',
-    (options) => {
-      expect(() => new KubeTransport(kubeConfigFor('https://127.0.0.1'), options)).toThrow(
-        expect.objectContaining({ code: 'ERR_INVALID_OPTION' }),
-      );
-    },
-  );
+  it.each([
+    { connections: 0 },
+    { connections: 1.5 },
+    { requestTimeoutMs: 0 },
+    { requestTimeoutMs: 2 ** 31 },
+  ])('refuses the option %j', (options) => {
+    expect(() => new KubeTransport(kubeConfigFor('https://127.0.0.1'), options)).toThrow(
+      expect.objectContaining({ code: 'ERR_INVALID_OPTION' }),
+    );
+  });
 
   it('ends a request that gets no answer in time, and its connection with it', async () => {
     await using server = await scriptedServer(silence);

@@ -21,12 +21,13 @@ describe('toWireJson', () => {
     expect(copy).toEqual({ list: [{ a: 1 }] });
   });
 
-  it.each([[{ a: [new Date(Number.NaN)] }], [{ a: [() => 1] }], [{ a: [Number.NaN] }]])(
-    'refuses what JSON does not hold: %s',
-    (value) => {
-      expect(() => toWireJson(value, 'status')).toThrow(/status\.a\[0\]/);
-    },
-  );
+  it.each([
+    [{ a: [new Date(Number.NaN)] }],
+    [{ a: [() => 1] }],
+    [{ a: [Number.NaN] }],
+  ])('refuses what JSON does not hold: %s', (value) => {
+    expect(() => toWireJson(value, 'status')).toThrow(/status\.a\[0\]/);
+  });
 
   it.each([['text'], [[]], [new Date(0)]])('takes no %j for an object', (value) => {
     expect(() => toWireObject(value, 'status')).toThrow(/status.*an object/);
