@@ -60,7 +60,7 @@ describe('npm start', () => {
     await writeFile(kubeconfig, server.kubeConfig().exportConfig());
     const argv = ['--pods', '3', '--seconds', '1', '--kubeconfig', kubeconfig, '--namespace', 'only-here'];
     const { code, stdout } = await run(main, argv);
-    expect(stdout).toMatch(/\w+-0-0: the server differs in message\n/);
+    expect(stdout).toMatch(/\w+-\d-\d+: the server differs in message\n/);
     expect(stdout).toContain('Not all is well.\nnamespace only-here is removed\n');
     expect(server.store.list()).toEqual([]);
     expect(code).toBe(1);
