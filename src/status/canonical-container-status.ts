@@ -1,6 +1,7 @@
 import type { Json, WireContainerStatus } from '../api/wire.ts';
 import { invalidArgument } from '../errors.ts';
 import { canonicalMember, canonicalText, isObject, type Source } from './canonical-json.ts';
+import { isSameState } from './same-as-canonical.ts';
 
 /** One object serves every empty container state: most statuses have an empty lastState. */
 const emptyState: WireContainerStatus['state'] & object = Object.freeze({});
@@ -20,12 +21,19 @@ export function cutToBytes(text: string, maxBytes: number): string {
   return decoder.decode(bytes.subarray(0, end));
 }
 
-function canonicalState(value: unknown, path: string, maxMessageBytes: number): ContainerState {
+/** `before` itself, a canonical state, where `value` says the same. */
+function canonicalState(
+  value: unknown,
+  before: ContainerState | undefined,
+  path: string,
+  maxMessageBytes: number,
+): ContainerState {
   if (value === undefined || value === null) return emptyState;
   if (!isObject(value)) throw invalidArgument(path, 'an object', value);
+  if (before !== undefined && isSameState(value, before, maxMessageBytes)) return before;
   let state: { [key: string]: Json } | undefined;
   for (const kind of Object.keys(value)) {
-    const inner = canonicalMember(kind, value[kind], `${path}.${kind}`);
+    const inner = canonicalMember(kind, value[kind], path);
     if (inner === undefined) continue;
     if (kind === 'terminated' && isObject(inner)) {
       inner.exitCode ??= 0;
@@ -37,25 +45,31 @@ function canonicalState(value: unknown, path: string, maxMessageBytes: number): 
   return (state as ContainerState | undefined) ?? emptyState;
 }
 
-function text(value: unknown, path: string): string {
+function text(key: string, value: unknown, parent: string): string {
   if (value === undefined || value === null) return '';
-  if (typeof value !== 'string') throw invalidArgument(path, 'a string', value);
+  if (typeof value !== 'string') throw invalidArgument(`${parent}.${key}`, 'a string', value);
   return canonicalText(value);
 }
 
 /**
  * A copy of one container status in canonical form. Members that Go always writes are always there
- * (`name`, `image`, `imageID`, `ready`, `restartCount`, `state`, `lastState`).
+ * (`name`, `image`, `imageID`, `ready`, `restartCount`, `state`, `lastState`). It shares with `before`, a canonical
+ * status that is never changed, the states that say the same.
  */
-export function canonicalContainerStatus(source: Source, path: string, maxMessageBytes: number): WireContainerStatus {
+export function canonicalContainerStatus(
+  source: Source,
+  path: string,
+  maxMessageBytes: number,
+  before?: WireContainerStatus,
+): WireContainerStatus {
   const result: Record<string, unknown> & WireContainerStatus = {
-    name: text(source.name, `${path}.name`),
-    state: canonicalState(source.state, `${path}.state`, maxMessageBytes),
-    lastState: canonicalState(source.lastState, `${path}.lastState`, maxMessageBytes),
+    name: text('name', source.name, path),
+    state: canonicalState(source.state, before?.state, `${path}.state`, maxMessageBytes),
+    lastState: canonicalState(source.lastState, before?.lastState, `${path}.lastState`, maxMessageBytes),
     ready: source.ready === true,
     restartCount: typeof source.restartCount === 'number' ? source.restartCount : 0,
-    image: text(source.image, `${path}.image`),
-    imageID: text(source.imageID, `${path}.imageID`),
+    image: text('image', source.image, path),
+    imageID: text('imageID', source.imageID, path),
   };
   for (const key of Object.keys(source)) {
     switch (key) {
@@ -67,13 +81,13 @@ export function canonicalContainerStatus(source: Source, path: string, maxMessag
       case '__proto__':
         break;
       case 'ready':
-        expectType(source.ready, 'boolean', `${path}.ready`);
+        expectType(source.ready, 'boolean', key, path);
         break;
       case 'restartCount':
-        expectType(source.restartCount, 'number', `${path}.restartCount`);
+        expectType(source.restartCount, 'number', key, path);
         break;
       default: {
-        const member = canonicalMember(key, source[key], `${path}.${key}`);
+        const member = canonicalMember(key, source[key], path);
         if (member !== undefined) result[key] = member;
       }
     }
@@ -81,6 +95,8 @@ export function canonicalContainerStatus(source: Source, path: string, maxMessag
   return result;
 }
 
-function expectType(value: unknown, type: 'boolean' | 'number', path: string): void {
-  if (value !== undefined && value !== null && typeof value !== type) throw invalidArgument(path, `a ${type}`, value);
+function expectType(value: unknown, type: 'boolean' | 'number', key: string, parent: string): void {
+  if (value !== undefined && value !== null && typeof value !== type) {
+    throw invalidArgument(`${parent}.${key}`, `a ${type}`, value);
+  }
 }

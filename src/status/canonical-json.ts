@@ -40,10 +40,19 @@ function expectText(value: unknown, path: string): string {
 }
 
 /**
- * A copy in canonical form of one member `key` of a status: no undefined or null, no empty list, times in whole
- * seconds, quantities as the apiserver writes them. Returns undefined for what Go would leave out.
+ * A copy in canonical form of the member `key` of what stands at `parent`: no undefined or null, no empty list, times
+ * in whole seconds, quantities as the apiserver writes them. Returns undefined for what Go would leave out.
  */
-export function canonicalMember(key: string, value: unknown, path: string, depth = 0): Json | undefined {
+export function canonicalMember(key: string, value: unknown, parent: string, depth = 0): Json | undefined {
+  if (value === undefined || value === null) return undefined;
+  // most members are text or a boolean: they need no path
+  if ((typeof value === 'boolean' || (typeof value === 'string' && value !== '')) && !timeFields.has(key)) {
+    return typeof value === 'string' ? canonicalText(value) : value;
+  }
+  return canonicalValue(key, value, `${parent}.${key}`, depth);
+}
+
+function canonicalValue(key: string, value: unknown, path: string, depth: number): Json | undefined {
   if (value === undefined || value === null) return undefined;
   if (depth > maxDepth) throw invalidArgument(path, `nested at most ${maxDepth} deep`, value);
   if (timeFields.has(key)) return canonicalTime(value, path);
@@ -67,14 +76,14 @@ export function canonicalMember(key: string, value: unknown, path: string, depth
 
 function canonicalList(key: string, list: readonly unknown[], path: string, depth: number): Json[] | undefined {
   if (list.length === 0) return undefined;
-  return list.map((item, index) => canonicalMember(key, item, `${path}[${index}]`, depth + 1) ?? '');
+  return list.map((item, index) => canonicalValue(key, item, `${path}[${index}]`, depth + 1) ?? '');
 }
 
 function canonicalObject(source: Source, path: string, depth: number): JsonObject {
   const result: JsonObject = {};
   for (const key of Object.keys(source)) {
     if (key === '__proto__') continue;
-    const member = canonicalMember(key, source[key], `${path}.${key}`, depth + 1);
+    const member = canonicalMember(key, source[key], path, depth + 1);
     if (member !== undefined) result[key] = member;
   }
   return result;

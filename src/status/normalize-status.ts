@@ -70,7 +70,7 @@ function canonicalStatusMember(
     case 'conditions':
       return conditions(value, sharing);
     default:
-      return previous !== undefined && saysTheSame(value, previous) ? previous : canonicalMember(key, value, `status.${key}`);
+      return previous !== undefined && saysTheSame(value, previous) ? previous : canonicalMember(key, value, 'status');
   }
 }
 
@@ -83,7 +83,7 @@ function containerStatuses(
   return mapList(`status.${key}`, value, previous, (source, index, path) => {
     const before = sameNamed(previous, source.name, index);
     if (before !== undefined && isSameContainerStatus(source, before, maxMessageBytes)) return before;
-    return canonicalContainerStatus(source, `${path}[${index}]`, maxMessageBytes);
+    return canonicalContainerStatus(source, `${path}[${index}]`, maxMessageBytes, before);
   });
 }
 
@@ -150,7 +150,7 @@ function canonicalCondition(source: Source, path: string): WirePodCondition {
   const result: Record<string, unknown> & WirePodCondition = { type: source.type, status: '' };
   for (const key of Object.keys(source)) {
     if (key === '__proto__') continue;
-    const member = canonicalMember(key, source[key], `${path}.${key}`);
+    const member = canonicalMember(key, source[key], path);
     if (member !== undefined) result[key] = member;
   }
   return result;

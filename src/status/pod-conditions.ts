@@ -83,8 +83,9 @@ export function withLastTransitionTime(
 ): WirePodCondition {
   const time = previous?.status === condition.status ? previous.lastTransitionTime : now;
   if (time === condition.lastTransitionTime) return condition;
+  if (time !== undefined) return { ...condition, lastTransitionTime: time };
   const { lastTransitionTime: _, ...rest } = condition;
-  return time === undefined ? rest : { ...rest, lastTransitionTime: time };
+  return rest;
 }
 
 /** The conditions with {@link withLastTransitionTime} applied to the first one of `type`. */

@@ -1,6 +1,8 @@
 import type { WireContainerStatus, WirePodCondition } from '../api/wire.ts';
 import { isObject, type Source } from './canonical-json.ts';
 
+type ContainerState = NonNullable<WireContainerStatus['state']>;
+
 /**
  * True only if the canonical form of `value` would be `canonical`, found without making it. False settles nothing: a
  * value in another spelling may well come to the same, and must be made canonical to tell.
@@ -16,15 +18,19 @@ export function saysTheSame(value: unknown, canonical: unknown): boolean {
 
 /** {@link saysTheSame} for one container status: an absent state says the same as an empty one. */
 export function isSameContainerStatus(source: Source, canonical: WireContainerStatus, maxMessageBytes: number): boolean {
-  const { state, lastState } = canonical;
   let absent = 0;
-  if ((source.state ?? undefined) === undefined && isEmpty(state)) absent++;
-  if ((source.lastState ?? undefined) === undefined && isEmpty(lastState)) absent++;
+  if ((source.state ?? undefined) === undefined && isEmpty(canonical.state)) absent++;
+  if ((source.lastState ?? undefined) === undefined && isEmpty(canonical.lastState)) absent++;
   return (
     sameMembers(source, canonical as object as Source, absent) &&
-    fits(state?.terminated?.message, maxMessageBytes) &&
-    fits(lastState?.terminated?.message, maxMessageBytes)
+    messageFits(canonical.state, maxMessageBytes) &&
+    messageFits(canonical.lastState, maxMessageBytes)
   );
+}
+
+/** {@link saysTheSame} for a container's state, whose message has to fit. */
+export function isSameState(source: Source, canonical: ContainerState, maxMessageBytes: number): boolean {
+  return sameMembers(source, canonical as object as Source) && messageFits(canonical, maxMessageBytes);
 }
 
 /** {@link saysTheSame} for a condition whose transition time follows from the status before: it does not count. */
@@ -85,6 +91,7 @@ function isEmpty(object: object | undefined): boolean {
   return object !== undefined;
 }
 
-function fits(message: string | undefined, maxBytes: number): boolean {
+function messageFits(state: ContainerState | undefined, maxBytes: number): boolean {
+  const message = state?.terminated?.message;
   return message === undefined || message.length * 3 <= maxBytes || Buffer.byteLength(message) <= maxBytes;
 }

@@ -20,6 +20,7 @@ import type { SyncFailure } from './sync-records.ts';
 import { terminatedStatus } from './terminate-status.ts';
 import { ownCopy, removeOrphanedEntries, type UpdateRequest, updateStatusInternal } from './update-status.ts';
 import { requireContainerID, requirePod, requireStatus, requireText } from './validate-arguments.ts';
+import { createTimeFormatter } from './wire-time.ts';
 
 const longestWaitMs = 2 ** 31 - 1;
 
@@ -33,6 +34,7 @@ const longestWaitMs = 2 ** 31 - 1;
 export class StatusManager extends PodResizeStatus {
   readonly #options: ResolvedOptions;
   readonly #podStatuses = new PodStatuses();
+  readonly #formatTime = createTimeFormatter();
   readonly #agent: AgentView;
   readonly #sync: StatusSync | undefined;
   readonly #podResizeConditions: PodResizeConditions;
@@ -224,7 +226,7 @@ export class StatusManager extends PodResizeStatus {
     return this.#update({ pod: pod as Pod, podUID, status: ownCopy(status), force: false, podIsFinished: false });
   }
 
-  #update(change: Omit<UpdateRequest, 'fallback' | 'acknowledged' | 'now' | 'ownedConditionTypes'>): boolean {
+  #update(change: Omit<UpdateRequest, 'fallback' | 'acknowledged' | 'now' | 'formatTime' | 'ownedConditionTypes'>): boolean {
     const { pod, podUID } = change;
     const { logger, clock, ownedConditionTypes } = this.#options;
     const cached = this.#podStatuses.get(podUID);
@@ -233,6 +235,7 @@ export class StatusManager extends PodResizeStatus {
       fallback: () => this.#statusBefore(pod),
       acknowledged: cached !== undefined && (this.#sync?.records.acknowledgedVersion(podUID) ?? 0) >= cached.version,
       now: clock.now(),
+      formatTime: this.#formatTime,
       ownedConditionTypes,
     });
     if (outcome.kind === 'unchanged') return false;

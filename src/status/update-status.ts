@@ -4,7 +4,7 @@ import { checkContainerStateTransition } from './container-state-transition.ts';
 import { getPodCondition, hasTransitionTimeRule, withLastTransitionTime } from './pod-conditions.ts';
 import { isPodStatusByKubeletEqual } from './pod-status-equality.ts';
 import type { PodStatuses, VersionedPodStatus } from './pod-statuses.ts';
-import { formatTime } from './wire-time.ts';
+import { formatTime as formatAnyTime } from './wire-time.ts';
 
 export interface UpdateRequest {
   readonly pod: Pod;
@@ -22,6 +22,8 @@ export interface UpdateRequest {
   /** True when everything up to the cached version is on the apiserver. */
   readonly acknowledged: boolean;
   readonly now: number;
+  /** How `now` is written; one that remembers saves work. */
+  readonly formatTime?: (ms: number) => string;
   readonly ownedConditionTypes?: ReadonlySet<string> | undefined;
 }
 
@@ -45,7 +47,7 @@ export function updateStatusInternal(podStatuses: PodStatuses, request: UpdateRe
   const illegal = checkContainerStateTransition(previous, status, pod.spec);
   if (illegal !== undefined) return { kind: 'refused', reason: illegal };
 
-  completeFrom(previous, status, now, request.ownedConditionTypes);
+  completeFrom(previous, status, request);
   if (cached !== undefined && !request.force && isPodStatusByKubeletEqual(cached.status, status, request.ownedConditionTypes)) {
     return { kind: 'unchanged' };
   }
@@ -62,20 +64,18 @@ export function updateStatusInternal(podStatuses: PodStatuses, request: UpdateRe
 }
 
 /** Carries over what only grows older or never goes back: transition times, start time, observed generation. */
-function completeFrom(previous: WirePodStatus, status: WirePodStatus, nowMs: number, own?: ReadonlySet<string>): void {
-  let now: string | undefined;
+function completeFrom(previous: WirePodStatus, status: WirePodStatus, request: UpdateRequest): void {
+  const { now, formatTime = formatAnyTime, ownedConditionTypes } = request;
   const conditions = status.conditions;
   for (let i = 0; conditions !== undefined && i < conditions.length; i++) {
     const condition = conditions[i];
-    if (condition === undefined || !(hasTransitionTimeRule(condition.type) || own?.has(condition.type))) continue;
+    if (condition === undefined || !(hasTransitionTimeRule(condition.type) || ownedConditionTypes?.has(condition.type))) continue;
     if (getPodCondition(conditions, condition.type) !== condition) continue;
     const before = getPodCondition(previous.conditions, condition.type);
-    if (condition === before) continue;
-    if (before?.status !== condition.status) now ??= formatTime(nowMs);
-    conditions[i] = withLastTransitionTime(condition, before, now ?? '');
+    if (condition !== before) conditions[i] = withLastTransitionTime(condition, before, formatTime(now));
   }
   if (previous.startTime !== undefined) status.startTime = previous.startTime;
-  else status.startTime ??= now ?? formatTime(nowMs);
+  else status.startTime ??= formatTime(now);
   const generation = Math.max(previous.observedGeneration ?? 0, status.observedGeneration ?? 0);
   if (generation > 0) status.observedGeneration = generation;
 }

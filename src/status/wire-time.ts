@@ -9,6 +9,20 @@ export function formatTime(ms: number): string {
   return `${new Date(ms).toISOString().slice(0, 19)}Z`;
 }
 
+/** {@link formatTime} that makes the text of a second once: whoever writes many times writes the same one. */
+export function createTimeFormatter(): (ms: number) => string {
+  let second = Number.NaN;
+  let text = '';
+  return (ms) => {
+    const current = Math.floor(ms / 1000);
+    if (current !== second) {
+      text = formatTime(ms);
+      second = current;
+    }
+    return text;
+  };
+}
+
 /**
  * A time in canonical form: RFC 3339, UTC, cut (not rounded) to whole seconds, as the apiserver stores it.
  * Go's zero time is no time. Throws ERR_INVALID_ARGUMENT for anything that is no time.
