@@ -41,13 +41,15 @@ export class PodHistory {
   #failedNow = false;
   #paused = false;
   #gone = false;
+  #goneNow = false;
   #unobserved = false;
   #wasUnobserved = false;
   /** One side began the pod's entry anew while the other kept it. */
   #livesApart = false;
   /** The rule under which something differs that is not compared: the copy the pod manager was given, or the entry's age. */
   #aftermath: Exemption | undefined;
-  #observedApart = false;
+  /** The uids of which the pod manager was given a copy while the two differed. */
+  readonly #observedApart = new Set<string>();
   #entryApart = false;
   readonly #dropped = new Set<string>();
   #cached = new Set<string>();
@@ -61,19 +63,23 @@ export class PodHistory {
   note(pod: string, podUIDs: ReadonlySet<string>, step: Step, expected: Expected, outcome: Outcome): void {
     this.#failedNow = expected.failed.has(pod) || outcome.failed.has(pod);
     if (this.#failedNow) this.#failed = true;
-    if (step.op === 'podManager.observe' && `${step.namespace}/${step.name}` === pod) this.#observed(expected.filledIn.has(pod));
+    if (step.op === 'podManager.observe' && `${step.namespace}/${step.name}` === pod)
+      this.#observed(expected.server[pod]?.uid, expected.filledIn.has(pod));
     this.#paused = outcome.paused;
     this.#wasUnobserved = this.#unobserved;
     this.#unobserved = outcome.unobserved.has(pod);
     const cached = new Set([...podUIDs].filter((podUID) => podUID in expected.cache));
     for (const podUID of this.#cached) if (!cached.has(podUID)) this.#dropped.add(podUID);
-    if (cached.size > 0 && expected.server[pod] === undefined) this.#gone = true;
+    this.#goneNow = cached.size > 0 && expected.server[pod] === undefined;
+    if (this.#goneNow) this.#gone = true;
     this.#cachedBefore = this.#cached;
     this.#cached = cached;
   }
 
-  #observed(filledIn: boolean): void {
-    this.#observedApart = filledIn || this.#divergence !== undefined;
+  #observed(apiUID: string | undefined, filledIn: boolean): void {
+    if (apiUID === undefined) return;
+    if (filledIn || this.#divergence !== undefined) this.#observedApart.add(apiUID);
+    else this.#observedApart.delete(apiUID);
     if (filledIn) this.#aftermath ??= 'D9 server fill-ins';
   }
 
@@ -82,12 +88,12 @@ export class PodHistory {
     if (this.#livesApart) this.#entryApart = true;
     if (this.#cached.size === 0) this.#entryApart = false;
     if (this.#divergence !== undefined) this.#aftermath = this.#divergence;
-    if (!this.#observedApart && !this.#entryApart) this.#aftermath = undefined;
+    if (this.#observedApart.size === 0 && !this.#entryApart) this.#aftermath = undefined;
     this.#divergence = undefined;
     this.#livesApart = false;
     if (op !== 'advance' || seconds < 10) return;
     this.#failed = this.#failedNow;
-    this.#gone = false;
+    this.#gone = this.#goneNow;
   }
 
   /** The two differ after this step, and `rule` says why. */
@@ -98,6 +104,8 @@ export class PodHistory {
   /** The rule that explains the difference, if one does. */
   explain(pair: PairContext): Exemption | undefined {
     const rule = this.#rule(pair);
+    // a pod observed while the two held different ones on the server: the agent's own look at it differs too
+    if (rule !== undefined && this.#observedApart && pair.step.op === 'reconcilePodReadiness') this.#livesApart = true;
     const presence = cachePresenceDiffers(pair);
     if (!this.livesApart && contentDiffers(pair) && rule !== 'D4 init order') return undefined;
     // one side began the pod's entry anew: its times and versions are those of another life until the two agree
@@ -142,12 +150,13 @@ function cachePresenceDiffers(pair: PairContext): boolean {
   return !isDeepStrictEqual(Object.keys(expected).sort(), Object.keys(got).sort());
 }
 
-/** A cached status that both have, or a notification, differs: never explained away while both speak of one life of the pod. */
+/** A cached status that both have, a notification, or a resize condition of no dropped entry differs: never explained away while both speak of one life of the pod. */
 function contentDiffers(pair: PairContext): boolean {
   const [expected, got] = caches(pair);
   const both = Object.keys(expected).filter((podUID) => podUID in got);
   if (both.some((podUID) => !isDeepStrictEqual(untimed(expected[podUID]), untimed(got[podUID])))) return true;
-  return pair.differences.some(({ aspect }) => aspect === 'notifications');
+  const presence = cachePresenceDiffers(pair);
+  return pair.differences.some(({ aspect }) => aspect === 'notifications' || (aspect === 'resizeConditions' && !presence));
 }
 
 function onlyDisruptionTimeDiffers({ differences }: PairContext): boolean {
