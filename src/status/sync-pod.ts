@@ -101,7 +101,7 @@ class SyncAttempt {
       let base = fetch ? undefined : freshest;
       if (base === undefined) {
         base = await this.#get(entry);
-        if (isOtherPod(base, this.#podUID, agent)) return { kind: 'recreated' };
+        if (isOtherPod(base, this.#podUID, agent)) return this.#replaced(target, entry, freshest);
         copies.record(base);
         // the pod may have changed, or gone from the cache, while the answer was on its way
         const newest = podStatuses.get(this.#podUID);
@@ -120,6 +120,15 @@ class SyncAttempt {
       }
       return { kind: 'failed', failure, version: entry.version };
     }
+  }
+
+  /**
+   * Another pod has this name. That ends an ordinary pod; a static pod lives on, and has lost a mirror pod: its status
+   * waits for the pod manager to show the next one.
+   */
+  #replaced(target: ApiTarget, { version }: VersionedPodStatus, known: ApiPod | undefined): SyncOutcome {
+    if (target.apiUID === this.#podUID) return { kind: 'recreated' };
+    return { kind: 'gone', version, resourceVersion: known?.resourceVersion };
   }
 
   async #get(entry: VersionedPodStatus): Promise<ApiPod> {

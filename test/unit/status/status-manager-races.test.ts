@@ -74,6 +74,23 @@ describe('StatusManager, races', () => {
     expect(await flushed).toEqual({ held: [] });
   });
 
+  it('keeps a static pod’s status when its mirror pod was made again and that is not seen yet', async () => {
+    const h = new Harness();
+    const pod = testPod({ metadata: { annotations: { 'kubernetes.io/config.source': 'file' } } });
+    const mirror = (uid: string) => testPod({ metadata: { uid, annotations: { 'kubernetes.io/config.mirror': 'x' } } });
+    h.podManager.addPod(pod);
+    const old = h.publish(mirror('mirror-1'));
+    expect(await h.set(pod, { message: 'first' })).toEqual(['patch']);
+    h.client.store.put(mirror('mirror-2'));
+    expect(await h.set(pod, { message: 'second' })).toEqual(['patch', 'get']);
+    expect(h.manager.getPodStatus('12345678')?.message).toBe('second');
+    expect(h.apiStatus(pod).message).toBeUndefined();
+    h.podManager.removePod(old);
+    h.observe(pod);
+    expect(await h.batch()).toEqual(['patch']);
+    expect(h.apiStatus(pod).message).toBe('second');
+  });
+
   it.each([
     'when-unknown',
     'always',
