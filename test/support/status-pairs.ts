@@ -25,7 +25,7 @@ const optional = <T>(fields: { [K in keyof T]: fc.Arbitrary<T[K]> }, ...required
 
 const condition = optional(
   {
-    type: fc.constantFrom('PodScheduled', 'Ready', 'Initialized', 'ContainersReady', 'example.com/gate', 'example.com/a~b_c'),
+    type: fc.constantFrom('PodScheduled', 'Ready', 'Initialized', 'ContainersReady', 'example.com/gate', 'example.com/a.b_c'),
     status: fc.constantFrom('True', 'False', 'Unknown'),
     reason: words,
     message: words,
