@@ -58,7 +58,9 @@ func reconcilePodReadiness(m status.Manager, pod *v1.Pod) any {
 	if !ok {
 		return readinessResult{Needed: true}
 	}
-	ready := status.GeneratePodReadyCondition(pod, &pod.Status, pod.Status.Conditions, next.ContainerStatuses, next.Phase)
+	// a status without containers is one whose list is empty, not one that says nothing
+	containers := append([]v1.ContainerStatus{}, next.ContainerStatuses...)
+	ready := status.GeneratePodReadyCondition(pod, &pod.Status, pod.Status.Conditions, containers, next.Phase)
 	next.Conditions = withCondition(next.Conditions, ready)
 	_, changed := m.SetPodStatus(klog.Background(), pod, next)
 	return readinessResult{true, changed}

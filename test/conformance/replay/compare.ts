@@ -4,10 +4,10 @@ import { comparable } from './canonical.ts';
 import type { Expected } from './expected.ts';
 import type { Outcome } from './play.ts';
 import type { Write } from './replay-client.ts';
-import type { ServerPod } from './scenario.ts';
+import type { ResizeConditions, ServerPod } from './scenario.ts';
 
 /** What of a pod is compared after a step. */
-export type Aspect = 'notifications' | 'cache' | 'server' | 'writes';
+export type Aspect = 'notifications' | 'cache' | 'server' | 'writes' | 'resizeConditions';
 
 export interface AspectDifference {
   readonly aspect: Aspect;
@@ -21,14 +21,18 @@ export interface PodView {
   readonly cache: Readonly<Record<string, WirePodStatus>>;
   readonly server: ServerPod | undefined;
   readonly writes: readonly Write[];
+  readonly resizeConditions: ResizeConditions;
 }
 
 export function podView(outcome: Expected | Outcome, pod: string, podUIDs: ReadonlySet<string>): PodView {
+  const own = <T>(byUID: Readonly<Record<string, T>>): Record<string, T> =>
+    Object.fromEntries(Object.entries(byUID).filter(([podUID]) => podUIDs.has(podUID)));
   return {
     notifications: outcome.notifications.filter(({ podUID }) => podUIDs.has(podUID)),
-    cache: Object.fromEntries(Object.entries(outcome.cache).filter(([podUID]) => podUIDs.has(podUID))),
+    cache: own(outcome.cache),
     server: outcome.server[pod],
     writes: outcome.writes.filter((write) => write.pod === pod),
+    resizeConditions: own(outcome.resizeConditions),
   };
 }
 
@@ -40,7 +44,7 @@ export interface CompareOptions {
 /** The aspects in which the two differ, each with both sides. */
 export function differences(expected: PodView, got: PodView, { conditionOrder }: CompareOptions): AspectDifference[] {
   const found: AspectDifference[] = [];
-  for (const aspect of ['notifications', 'cache', 'server', 'writes'] satisfies Aspect[]) {
+  for (const aspect of ['notifications', 'cache', 'server', 'writes', 'resizeConditions'] satisfies Aspect[]) {
     const [a, b] = [comparable(expected[aspect], conditionOrder), comparable(got[aspect], conditionOrder)];
     if (!isDeepStrictEqual(a, b)) found.push({ aspect, expected: a, got: b });
   }

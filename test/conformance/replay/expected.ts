@@ -51,7 +51,8 @@ export class Recording {
     this.#cache = cache;
     this.#recorded = recorded;
     this.#server = server;
-    return { changed, notifications, cache, server, filledIn, ...done };
+    this.#resizeConditions = resizeConditions;
+    return { changed, result, notifications, cache, server, filledIn, resizeConditions, ...done };
   }
 }
 

@@ -8,14 +8,17 @@ import {
   type WirePodStatus,
 } from '../../../src/index.ts';
 import { FakeClock, PodStore, settle } from '../../../src/testing.ts';
+import { playMoreOp, resizeConditionsOf, wire, withResizeConditions } from './more-ops.ts';
 import { ReplayClient, type Write } from './replay-client.ts';
-import type { Notification, Scenario, ServerPod, Step } from './scenario.ts';
+import type { Notification, ResizeConditions, Scenario, ServerPod, Step } from './scenario.ts';
 
 export type Variant = Pick<StatusManagerOptions, 'fetchBeforePatch' | 'patchFormat'>;
 
 /** What ours did in one step, in the recorded form. */
 export interface Outcome {
   readonly changed: boolean | undefined;
+  readonly result: unknown;
+  readonly resizeConditions: ResizeConditions;
   readonly notifications: readonly Notification[];
   readonly writes: readonly Write[];
   /** Pods whose requests failed on demand in this step, and those for which failures are still to come. */
@@ -41,6 +44,7 @@ export class Player {
   readonly #known = new Map<string, Pod>();
   readonly #couldRun = new Set<string>();
   #notifications: Notification[] = [];
+  #result: unknown;
   #throttled = 0;
   #pausedUntil = 0;
 
@@ -67,6 +71,7 @@ export class Player {
 
   async play(step: Step): Promise<Outcome> {
     this.#notifications = [];
+    this.#result = undefined;
     this.#client.writes.length = 0;
     this.#client.failed.clear();
     const begun = this.#clock.now();
@@ -76,6 +81,8 @@ export class Player {
     this.#throttled = this.#client.throttled;
     return {
       changed,
+      result: this.#result,
+      resizeConditions: resizeConditionsOf(this.#manager, this.#known.keys()),
       notifications: this.#notifications,
       writes: [...this.#client.writes],
       failed: new Set(this.#client.failed),
@@ -134,7 +141,7 @@ export class Player {
     const { containerID = '', value = false } = step;
     switch (step.op) {
       case 'setPodStatus':
-        return this.#manager.setPodStatus(given(this.#pod(podUID)), given(step.status));
+        return this.#manager.setPodStatus(given(this.#pod(podUID)), this.#status(step, podUID));
       case 'setContainerReadiness':
         this.#manager.setContainerReadiness(podUID, containerID, value);
         return undefined;
@@ -148,8 +155,14 @@ export class Player {
         this.#manager.removeOrphanedStatuses(new Set(step.podUIDs));
         return undefined;
       default:
-        throw new Error(`unknown op ${step.op}`);
+        this.#result = playMoreOp(this.#manager, step, (uid) => this.#pod(uid));
+        return undefined;
     }
+  }
+
+  #status(step: Step, podUID: string): WirePodStatus {
+    const status = given(step.status);
+    return step.withResizeConditions ? withResizeConditions(this.#manager, podUID, status) : status;
   }
 
   #remember(pod: Pod, hand: (pod: Pod) => void): void {
@@ -175,7 +188,7 @@ export class Player {
     const cache: Record<string, WirePodStatus> = {};
     for (const podUID of this.#known.keys()) {
       const status = this.#manager.getPodStatus(podUID);
-      if (status !== undefined) cache[podUID] = JSON.parse(JSON.stringify(status).replaceAll(/\.000Z"/g, 'Z"'));
+      if (status !== undefined) cache[podUID] = wire(status);
     }
     return cache;
   }

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { WirePodStatus } from '../../../src/index.ts';
 import { type AspectDifference, differences, podView } from './compare.ts';
 import { type Exemption, PodHistory } from './exemptions.ts';
@@ -92,20 +93,28 @@ class ScenarioRun {
     history.note(pod, podUIDs, step, expected, outcome);
     const [expectedView, gotView] = [podView(expected, pod, podUIDs), podView(outcome, pod, podUIDs)];
     const found: AspectDifference[] = differences(expectedView, gotView, { conditionOrder: this.#conditionOrder });
-    const changedDiffers =
-      expected.changed !== undefined && podUIDs.has(step.podUID ?? '') && expected.changed !== outcome.changed;
-    if (found.length === 0 && !changedDiffers) {
+    const answer = podUIDs.has(step.podUID ?? '') ? answerDifference(expected, outcome) : undefined;
+    if (found.length === 0 && answer === undefined) {
       history.agreed(step);
       return;
     }
     const views = { expectedView, gotView, initOutOfOrder: isOutOfOrder(this.#copies.get(pod)) };
     const rule = history.explain({ step, pod, podUIDs, expected, outcome, differences: found, ...views });
-    if (rule !== undefined && (!changedDiffers || history.livesApart || rule === 'D4 init order')) {
+    if (rule !== undefined && (answer === undefined || history.livesApart || rule === 'D4 init order')) {
       history.diverged(rule);
       this.#exempt.set(rule, (this.#exempt.get(rule) ?? 0) + 1);
       return;
     }
-    const changed = changedDiffers ? [{ aspect: 'changed', expected: expected.changed, got: outcome.changed }] : [];
-    this.#found.push({ scenario: this.#scenario.name, step: index, op: step.op, pod, aspects: [...changed, ...found] });
+    const aspects = answer === undefined ? found : [answer, ...found];
+    this.#found.push({ scenario: this.#scenario.name, step: index, op: step.op, pod, aspects });
   }
+}
+
+/** The operation's own answer, where one is recorded. */
+function answerDifference(expected: Expected, outcome: Outcome): Difference['aspects'][number] | undefined {
+  for (const aspect of ['changed', 'result'] as const) {
+    const [theirs, ours] = [expected[aspect], outcome[aspect]];
+    if (theirs !== undefined && !isDeepStrictEqual(theirs, ours)) return { aspect, expected: theirs, got: ours };
+  }
+  return undefined;
 }

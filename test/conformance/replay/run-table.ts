@@ -14,6 +14,7 @@ import {
   type WirePod,
 } from '../../../src/index.ts';
 import { pruned } from './canonical.ts';
+import { evaluateMore, type MoreInput } from './more-functions.ts';
 import type { TableCase } from './scenario.ts';
 
 export interface TableResult {
@@ -21,14 +22,10 @@ export interface TableResult {
   readonly got: unknown;
 }
 
-interface TableInput {
+interface TableInput extends MoreInput {
   readonly uid: string;
-  readonly pod: Pod;
-  readonly old: PodStatus;
-  readonly new: PodStatus;
   readonly conditions?: NonNullable<PodStatus['conditions']>;
   readonly containerStatuses?: NonNullable<PodStatus['containerStatuses']>;
-  readonly phase: string;
   readonly patch: unknown;
   readonly steps: readonly { readonly op: string; readonly pod?: WirePod; readonly pods?: readonly WirePod[] }[];
 }
@@ -58,7 +55,7 @@ function evaluate(fn: string, input: TableInput, out: unknown): [unknown, unknow
     case 'podManager':
       return [out, podManagerViews(input.steps, out as readonly PodManagerView[])];
     default:
-      throw new Error(`unknown function ${fn}`);
+      return [out, evaluateMore(fn, input)];
   }
 }
 

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { gunzipSync } from 'node:zlib';
 import type { JsonObject } from '../../../src/api/wire.ts';
-import type { WirePod, WirePodStatus } from '../../../src/index.ts';
+import type { WirePod, WirePodCondition, WirePodStatus } from '../../../src/index.ts';
 
 /** One step of a scenario, with what the upstream manager did. */
 export interface Step {
@@ -21,17 +21,25 @@ export interface Step {
   readonly reason?: string;
   readonly message?: string;
   readonly generation?: number;
+  /** Set the status with the manager's resize conditions in front of its own. */
+  readonly withResizeConditions?: boolean;
   readonly expect: Expectation;
 }
 
 export interface Expectation {
   readonly changed?: boolean;
+  /** What an operation other than setPodStatus answered. */
+  readonly result?: unknown;
   readonly calls?: readonly Call[];
   readonly notifications?: readonly Notification[];
   /** Left out where it is as after the step before. */
   readonly cache?: Readonly<Record<string, WirePodStatus>>;
   readonly server?: Readonly<Record<string, ServerPod>>;
+  readonly resizeConditions?: ResizeConditions;
 }
+
+/** By pod uid; a pod without one is not in it. */
+export type ResizeConditions = Readonly<Record<string, readonly WirePodCondition[]>>;
 
 export interface Call {
   readonly verb: 'get' | 'patch' | 'delete';
