@@ -1,0 +1,76 @@
+// The sync's own work, without a wire: node --expose-gc bench/cpu/batch.ts PODS ROUNDS
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { BasicPodManager, type Clock, type Pod, StatusManager, systemClock } from '../../src/index.ts';
+import { instantClient, nothingToDelete } from '../support/clients.ts';
+import { median } from '../support/statistics.ts';
+import { localPod, statusFor, wholeSecondNow } from '../support/workload.ts';
+
+const [count, rounds] = [Number(process.argv[2]), Number(process.argv[3])];
+const syncPeriodMs = 3_600_000;
+
+/** The machine's clock, but the batch comes when it is called for. */
+let tick = (): void => {};
+const clock: Clock = {
+  now: systemClock.now,
+  setTimer(callback, delayMs, options) {
+    if (delayMs !== syncPeriodMs) return systemClock.setTimer(callback, delayMs, options);
+    tick = callback;
+    return () => {};
+  },
+};
+
+const now = wholeSecondNow();
+const pods = Array.from({ length: count }, (_, index): Pod => {
+  const pod = localPod(index);
+  return { ...pod, metadata: { ...pod.metadata, resourceVersion: String(index + 1) }, status: { phase: 'Pending' } };
+});
+const podClient = instantClient();
+const podManager = new BasicPodManager();
+podManager.setPods(pods);
+const manager = new StatusManager({ podClient, podManager, podDeletionSafety: nothingToDelete, syncPeriodMs, clock });
+manager.start();
+
+/** Sets every pod and waits until all are acknowledged; microseconds a pod. */
+async function storm(round: number): Promise<number> {
+  const statuses = pods.map((_, index) => statusFor(index, round, now));
+  const start = performance.now();
+  for (const [index, pod] of pods.entries()) manager.setPodStatus(pod, statuses[index] ?? {});
+  await manager.flush();
+  return ((performance.now() - start) * 1000) / count;
+}
+
+/** One batch; the time it takes altogether, and the longest time it held the event loop. */
+async function batch(): Promise<{ busyMs: number; longestMs: number }> {
+  let [busyMs, longestMs, quietTurns] = [0, 0, 0];
+  let before = performance.now();
+  tick();
+  while (quietTurns < 50) {
+    // an immediate of ours comes round once a turn of the event loop, and nothing else goes on in here
+    await nextTurn();
+    const now = performance.now();
+    const turnMs = now - before;
+    before = now;
+    busyMs += turnMs;
+    longestMs = Math.max(longestMs, turnMs);
+    quietTurns = turnMs < 0.05 ? quietTurns + 1 : 0;
+  }
+  return { busyMs, longestMs };
+}
+
+await storm(0);
+const storms: number[] = [];
+for (let round = 1; round <= rounds; round++) storms.push(await storm(round));
+const before = podClient.requests;
+await batch();
+globalThis.gc?.();
+const batches = [];
+for (let round = 0; round < rounds; round++) batches.push(await batch());
+const result = {
+  pods: count,
+  syncUs: median(storms),
+  batchMs: median(batches.map(({ busyMs }) => busyMs)),
+  longestTurnMs: median(batches.map(({ longestMs }) => longestMs)),
+  requestsOfQuietBatches: podClient.requests - before,
+};
+await manager.stop();
+console.log(JSON.stringify(result));

@@ -1,0 +1,53 @@
+// One measurement in a process of its own, as `peer -mode cpu` is one: node --expose-gc bench/cpu/worker.ts PODS ROUNDS [dates]
+import { BasicPodManager, type Pod, type PodStatus, StatusManager } from '../../src/index.ts';
+import { nothingToDelete } from '../support/clients.ts';
+import { containerID, isReadyIn, localPod, statusFor, wholeSecondNow } from '../support/workload.ts';
+import { withDates } from './with-dates.ts';
+
+const [count, rounds] = [Number(process.argv[2]), Number(process.argv[3])];
+const asGiven: (status: PodStatus) => PodStatus = process.argv[4] === 'dates' ? withDates : (status) => status;
+
+const pods: Pod[] = Array.from({ length: count }, (_, index) => localPod(index));
+const podUIDs = pods.map((pod) => String(pod.metadata?.uid));
+const containerIDs = pods.map((_, index) => containerID('main', index));
+const podManager = new BasicPodManager();
+podManager.setPods(pods);
+const manager = new StatusManager({ podClient: null, podManager, podDeletionSafety: nothingToDelete });
+const now = wholeSecondNow();
+
+function usedHeap(): number {
+  globalThis.gc?.();
+  globalThis.gc?.();
+  return process.memoryUsage().heapUsed;
+}
+
+/** Runs `act` for every pod in every round; microseconds a call. */
+function perCall(act: (index: number, round: number) => unknown, firstRound = 0): number {
+  const start = performance.now();
+  for (let round = firstRound; round < firstRound + rounds; round++) {
+    for (let index = 0; index < count; index++) act(index, round);
+  }
+  return ((performance.now() - start) * 1000) / (count * rounds);
+}
+
+const set = (index: number, status: PodStatus): boolean => manager.setPodStatus(pods[index] as Pod, status);
+
+// a status that is not kept, first: the code and its inline caches are not the pods' memory
+for (let index = 0; index < count; index++) set(index, asGiven(statusFor(index, 0, now)));
+manager.removeOrphanedStatuses(new Set());
+const before = usedHeap();
+for (let index = 0; index < count; index++) set(index, asGiven(statusFor(index, 0, now)));
+const bytesPerPod = (usedHeap() - before) / count;
+
+const next = [0, 1].map((round) => pods.map((_, index) => asGiven(statusFor(index, round, now))));
+const given = (index: number, round: number): PodStatus => next[round % 2]?.[index] as PodStatus;
+
+const changedUs = perCall((index, round) => set(index, given(index, round)), 1);
+const sameUs = perCall((index) => set(index, given(index, rounds)));
+const readinessUs = perCall((index, round) =>
+  manager.setContainerReadiness(podUIDs[index] ?? '', containerIDs[index] ?? '', !isReadyIn(round + rounds)),
+);
+const firstGetUs = perCall((index) => manager.getPodStatus(podUIDs[index] ?? '')) * rounds;
+const getUs = perCall((index) => manager.getPodStatus(podUIDs[index] ?? ''));
+
+console.log(JSON.stringify({ pods: count, bytesPerPod, changedUs, sameUs, readinessUs, firstGetUs, getUs }));

@@ -1,0 +1,16 @@
+export function median(values: readonly number[]): number {
+  const sorted = values.toSorted((a, b) => a - b);
+  const middle = sorted.length / 2;
+  return ((sorted[Math.ceil(middle) - 1] ?? 0) + (sorted[Math.floor(middle)] ?? 0)) / 2;
+}
+
+/** The value below which the share `p` of all values lies, as the peer takes it. */
+export function percentile(values: readonly number[], p: number): number {
+  const sorted = values.toSorted((a, b) => a - b);
+  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * p))] ?? 0;
+}
+
+/** For numbers that are read, not computed with: three digits. */
+export function rounded(value: number): number {
+  return Number(value.toPrecision(3));
+}
