@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { exemptShare, runFile } from './replay/run-file.ts';
 import { variants } from './replay/variants.ts';
 
-const files = ['scenarios-public.jsonl.gz', 'tables-public.jsonl.gz'];
+const files = ['scenarios-public', 'tables-public', 'scenarios-more', 'tables-more'].map((name) => `${name}.jsonl.gz`);
 
 describe.each(variants)('replay of what the upstream manager did ($name)', ({ exemptAtMost, name: _, ...variant }) => {
   it.each(files)('finds no difference in %s', async (file) => {
