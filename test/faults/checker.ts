@@ -1,4 +1,5 @@
 import type { WirePod } from '../../src/api/wire.ts';
+import type { ServedPod } from '../support/answers.ts';
 import { foreignConditions, type Journal, markOf, ownerOfPod } from './journal.ts';
 
 export const damageKinds = ['out of order', 'foreign damage', 'wrong pod', 'wrongly removed', 'torn'] as const;
@@ -55,6 +56,11 @@ export class Checker {
     const phase = pod.status?.phase;
     const mayEnd = pod.metadata?.annotations?.['kubernetes.io/config.mirror'] === undefined;
     seen.ended = mayEnd && pod.metadata?.deletionTimestamp !== undefined && (phase === 'Succeeded' || phase === 'Failed');
+  }
+
+  /** True when the history has come as far as this pod's newest version. */
+  hasRead({ metadata }: ServedPod): boolean {
+    return this.#pods.get(metadata.uid)?.revision === Number(metadata.resourceVersion);
   }
 
   gone(uid: string, revision: number): void {

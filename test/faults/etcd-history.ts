@@ -28,7 +28,7 @@ export class EtcdHistory implements History {
   readonly #prefix: string;
   readonly #agent = new Agent({ headersTimeout: 0, bodyTimeout: 0 });
   readonly #uidOfKey = new Map<string, string>();
-  revision = 0;
+  #revision = 0;
   #ending = false;
   #running: Promise<void> | undefined;
 
@@ -58,7 +58,7 @@ export class EtcdHistory implements History {
 
   async #watch(): Promise<void> {
     const range = { key: base64(this.#prefix), range_end: base64(`${this.#prefix.slice(0, -1)}0`) };
-    const create = { ...range, start_revision: String(this.revision + 1) };
+    const create = { ...range, start_revision: String(this.#revision + 1) };
     const { body } = await request(this.#url, {
       method: 'POST',
       dispatcher: this.#agent,
@@ -86,7 +86,7 @@ export class EtcdHistory implements History {
         this.#uidOfKey.set(kv.key, pod.metadata?.uid ?? '');
         this.checker.set({ pod, revision });
       }
-      this.revision = revision;
+      this.#revision = revision;
     }
   }
 }

@@ -37,6 +37,8 @@ export class FaultProxy {
   expectedToken: string | undefined;
   /** Requests that came in, watches included. */
   requests = 0;
+  /** Requests that met a fault and may still take effect. */
+  underWay = 0;
 
   private constructor(server: Server, options: FaultProxyOptions) {
     this.#server = server;
@@ -55,7 +57,7 @@ export class FaultProxy {
   }
 
   static async start(options: FaultProxyOptions): Promise<FaultProxy> {
-    const server = createServer({ ...options.authority.issue(), keepAliveTimeout: 0, requestTimeout: 0 });
+    const server = createServer({ ...options.authority.issue(), keepAliveTimeout: 0, requestTimeout: 0, noDelay: true });
     const proxy = new FaultProxy(server, options);
     server.listen(0, '127.0.0.1');
     await once(server, 'listening');
@@ -97,7 +99,8 @@ export class FaultProxy {
     const fault = plan.take(received.method, path);
     if (fault === undefined) return answer(response, await this.#forward(received));
     plan.count(fault.kind);
-    await this.#fail(fault, received, incoming, response);
+    this.underWay++;
+    await this.#fail(fault, received, incoming, response).finally(() => this.underWay--);
   }
 
   async #fail(fault: Fault, received: Received, incoming: IncomingMessage, response: ServerResponse): Promise<void> {

@@ -17,7 +17,7 @@ describe('the fault suite, on the in-memory apiserver', () => {
     const report = await run({});
     expect(report, renderReport(report)).toMatchObject({ lost: [], damage: [], convergedInMs: expect.any(Number) });
     expect(report.updates).toBeGreaterThanOrEqual(4000);
-    expect(report.faults.size).toBeGreaterThan(8);
+    expect(report.faults.size).toBeGreaterThan(4);
     expect(report.versions).toMatchObject({ watch: { gaps: 0 } });
   });
 
@@ -26,7 +26,7 @@ describe('the fault suite, on the in-memory apiserver', () => {
     ['uid not sent', ['wrong pod', 'wrongly removed']],
     ['foreign conditions replaced', ['foreign damage']],
   ])('catches a broken manager: %s', async (name, kinds) => {
-    const report = await run({ pods: 60, seconds: 20, updates: 20_000, wrapClient: mutants[name], untilDamage: kinds });
+    const report = await run({ pods: 60, seconds: 40, updates: 40_000, wrapClient: mutants[name], untilDamage: kinds });
     expect(kinds).toContain(report.damage.at(-1)?.kind);
   });
 });

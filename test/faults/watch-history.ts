@@ -25,10 +25,6 @@ export class WatchHistory implements History {
     this.#running = this.#run();
   }
 
-  get revision(): number {
-    return Number(this.#resourceVersion ?? 0);
-  }
-
   async stop(): Promise<void> {
     this.#ending = true;
     await this.#client.close();

@@ -1,0 +1,70 @@
+import { Random } from '../../examples/virtual-node/random.ts';
+import type { FaultPlan } from './fault-plan.ts';
+import type { Disturbance } from './fault-target.ts';
+import type { Journal } from './journal.ts';
+import type { JumpingClock } from './jumping-clock.ts';
+import type { NodeAgent } from './node-agent.ts';
+import { pause } from './pause.ts';
+
+export interface StormParts {
+  readonly seed: number;
+  readonly updates: number;
+  readonly seconds: number;
+  readonly agent: NodeAgent;
+  readonly journal: Journal;
+  readonly clock: JumpingClock;
+  readonly plan: FaultPlan;
+  readonly isOver: () => boolean;
+}
+
+/** The loud part of a run: updates at an even pace, disturbances one after the other, clock jumps. */
+export class Storm {
+  readonly disturbances = new Map<string, number>();
+  peakHeap = 0;
+  readonly #parts: StormParts;
+  #disturbing = true;
+  #progress = 0;
+
+  constructor(parts: StormParts) {
+    this.#parts = parts;
+  }
+
+  async run(disturbances: readonly Disturbance[]): Promise<void> {
+    await Promise.all([this.#update(), this.#disturb(disturbances), this.#jump()]);
+  }
+
+  /** The last update comes after the last disturbance, however long that took. */
+  async #update(): Promise<void> {
+    const { updates, seconds, agent, journal, isOver } = this.#parts;
+    const began = performance.now();
+    while (!isOver()) {
+      this.#progress = (performance.now() - began) / (seconds * 1000);
+      if (this.#progress >= 1 && journal.updates >= updates && !this.#disturbing) return;
+      const due = this.#progress >= 1 && !this.#disturbing ? updates : Math.min(this.#progress, 1) * updates - 1;
+      // a burst at a time, so that sockets get their turn
+      for (let n = 0; n < 200 && journal.updates < due; n++) agent.update();
+      this.peakHeap = Math.max(this.peakHeap, process.memoryUsage().heapUsed);
+      await pause(5);
+    }
+  }
+
+  async #disturb(disturbances: readonly Disturbance[]): Promise<void> {
+    for (const [i, { kind, run }] of disturbances.entries()) {
+      while (this.#progress < (i + 0.5) / disturbances.length && !this.#parts.isOver()) await pause(20);
+      if (this.#parts.isOver()) break;
+      await run();
+      this.disturbances.set(kind, (this.disturbances.get(kind) ?? 0) + 1);
+    }
+    this.#disturbing = false;
+  }
+
+  async #jump(): Promise<void> {
+    const { seed, clock, plan, isOver } = this.#parts;
+    const random = new Random(seed, 6);
+    for (let i = 1; i <= 8; i++) {
+      while (this.#progress < i / 9 && !isOver()) await pause(20);
+      clock.jump(random.between(-7_200_000, 7_200_000));
+      plan.count('clock jump');
+    }
+  }
+}
