@@ -238,7 +238,9 @@ export class SyncWorker {
   /** A pod source that is silent for too long may be dead: the next few pods are read from the apiserver itself. */
   #readStalePods(podUIDs: readonly string[]): void {
     const { lastObservedAt, clock, staleAfterMs, syncPeriodMs } = this.#options;
-    if (lastObservedAt === undefined || clock.now() - (lastObservedAt() ?? this.#startedAt) <= staleAfterMs) return;
+    if (lastObservedAt === undefined) return;
+    // a time in the future is one from before a clock was set back: it says as little as one long ago
+    if (Math.abs(clock.now() - (lastObservedAt() ?? this.#startedAt)) <= staleAfterMs) return;
     const share = Math.ceil((podUIDs.length * syncPeriodMs) / staleAfterMs);
     const count = Math.min(podUIDs.length, Math.max(staleReadsAtLeast, share));
     for (let i = 0; i < count; i++) {

@@ -43,6 +43,13 @@ describe('a pod source that is silent', () => {
     expect(await h.batch()).toEqual(['get']);
   });
 
+  it('is noticed too when the clock was set back a day since it was last heard of', async () => {
+    const { h } = withSource(1);
+    await h.calls();
+    h.clock.jump(-24 * 60 * minute);
+    expect(await h.batch()).toEqual(['get']);
+  });
+
   it('has a bounded number of pods read in one batch, and each in its turn', async () => {
     const { h, pods } = withSource(120, { channelCapacity: 1000 });
     await h.clock.advance(5 * minute);
