@@ -43,6 +43,12 @@ export class Faults {
     if (process !== undefined) process.watch.lagMs = 50;
     process?.watch.cut(1000);
     if (process === undefined) this.#world.startProcess();
+    if (this.#world.watchDies) {
+      log.fault('watch dies');
+      log.step(() => 'fault: the watch dies');
+      this.#world.process?.watch.die();
+      if (this.#prng.chance(0.3)) this.#world.process?.clock.jump(-86_400_000);
+    }
   }
 
   #next(): void {

@@ -48,6 +48,12 @@ export class SimulatedWatch {
     this.#relistAfter(gapMs);
   }
 
+  /** Nothing is heard from now on, and nobody says so. */
+  die(): void {
+    this.#isConnected = false;
+    this.#connection++;
+  }
+
   kill(): void {
     this.#dead = true;
     this.#stop();

@@ -16,6 +16,9 @@ export type ManagerTuning = Omit<
   readonly concurrency: number;
 };
 
+/** Short enough for a dead watch to be noticed before the run is over. */
+const soonStaleMs = 60_000;
+
 /** Everything there is in one run: the cluster, the network, the node, and the manager's process, if one runs. */
 export class World {
   readonly clock = new SimulatedClock();
@@ -28,6 +31,8 @@ export class World {
   readonly mutant: Mutant | undefined;
   /** How far the node's wall clock is off. */
   wallOffsetMs = epochMs;
+  /** After the faults the watch never comes back, and nobody is told: the manager has to notice by itself. */
+  readonly watchDies: boolean;
   process: ManagerProcess | undefined;
   #lastID = 0;
   #processes = 0;
@@ -38,6 +43,7 @@ export class World {
     this.log = new RunLog(this.clock, onStep);
     this.server = new SimulatedServer(this.clock, this.prng.fork('server'), this.log);
     this.tuning = { ...drawTuning(this.prng.fork('tuning')), ...mutant?.tuning };
+    this.watchDies = this.tuning.staleAfterMs === soonStaleMs && this.prng.fork('watch dies').chance(0.15);
     new Checker(this.server, this.truth, this.log);
   }
 
@@ -78,7 +84,7 @@ function drawTuning(prng: Prng): ManagerTuning {
     fetchBeforePatch: prng.chance(0.85) ? 'when-unknown' : 'always',
     terminateWhenReclaimed: prng.chance(0.6),
     ownedConditionTypes: ['simulation.example/Own'],
-    staleAfterMs: prng.pick([60_000, 300_000]) ?? 300_000,
+    staleAfterMs: prng.pick([soonStaleMs, 300_000]) ?? 300_000,
     ...(prng.chance(0.3) ? { rateLimiter: { qps: prng.int(3, 20), burst: prng.int(1, 10) } } : {}),
   };
 }
