@@ -37,16 +37,16 @@ function environment(): NodeJS.ProcessEnv {
   return Object.fromEntries(Object.entries(process.env).filter(([name]) => !foreign.test(name)));
 }
 
-function run(command: string, args: readonly string[], cwd: string): Promise<Ended> {
+function run(command: string, args: readonly string[], cwd: string, timeout = 60_000): Promise<Ended> {
   return new Promise((resolve) => {
-    execFile(command, args, { cwd, env: environment(), timeout: 60_000, killSignal: 'SIGKILL' }, (error, stdout, stderr) => {
+    execFile(command, args, { cwd, env: environment(), timeout, killSignal: 'SIGKILL' }, (error, stdout, stderr) => {
       resolve({ code: error ? (error.code ?? error.signal ?? 'unknown') : 0, stdout, stderr });
     });
   });
 }
 
 async function mustRun(command: string, args: readonly string[], cwd: string): Promise<void> {
-  const { code, stdout, stderr } = await run(command, args, cwd);
+  const { code, stdout, stderr } = await run(command, args, cwd, 110_000);
   if (code !== 0) throw new Error(`\`${command} ${args.join(' ')}\` in ${cwd} ended with ${code}\n${stdout}\n${stderr}`);
 }
 

@@ -33,8 +33,10 @@ const strictOptions = {
 };
 
 let consumer: Consumer;
+let sources: readonly string[];
 
 beforeAll(async () => {
+  sources = filesBelow(join(root, 'src'));
   consumer = await createConsumer();
   await consumer.write('types.ts', read('test/package/fixture/types.ts'));
   await consumer.write('import-all-doors.js', read('test/package/fixture/import-all-doors.js'));
@@ -46,10 +48,7 @@ afterAll(() => consumer?.remove());
 
 describe('the tarball', () => {
   it('holds the code and the types of every source file, the documents, and nothing else', () => {
-    const modules = filesBelow(join(root, 'src')).flatMap((path) => [
-      path.replace(/\.ts$/, '.d.ts'),
-      path.replace(/\.ts$/, '.js'),
-    ]);
+    const modules = sources.flatMap((path) => [path.replace(/\.ts$/, '.d.ts'), path.replace(/\.ts$/, '.js')]);
     const { files }: { files: string[] } = JSON.parse(read('package.json'));
     const documents = files.filter((name) => name !== 'dist' && readdirSync(root).includes(name));
     const expected = ['package.json', ...documents, ...modules.map((path) => `dist/${path}`)];
