@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { ApiServerPodSource } from '../../../src/api/api-server-pod-source.ts';
 import { KubeTransport } from '../../../src/api/kube-transport.ts';
+import { BasicPodManager } from '../../../src/pod/basic-pod-manager.ts';
 import {
   answerList,
   type ListScript,
@@ -17,7 +18,7 @@ describe('ApiServerPodSource', () => {
   it('lists the pods of its node, then watches on from there', async () => {
     await using test = await setUp();
     await test.source.start();
-    expect(test.calls).toEqual(['setPods a', 'added a', 'synced a']);
+    expect(test.calls).toEqual(['addPod a', 'added a', 'synced a']);
     expect(Object.fromEntries(test.server.lists[0] ?? [])).toEqual({ fieldSelector: 'spec.nodeName=n1', limit: '500' });
     await until(() => test.server.watches.length === 1);
     expect(Object.fromEntries(test.server.latestWatch().query)).toEqual({
@@ -47,11 +48,29 @@ describe('ApiServerPodSource', () => {
     expect(test.calls).toEqual(['addPod b', 'added b', 'updatePod a', 'updated a 1->12', 'removePod b', 'deleted b']);
   });
 
+  it('leaves the static pods of its pod manager alone, also when it lists again', async () => {
+    const podManager = new BasicPodManager();
+    const metadata = {
+      name: 'static',
+      namespace: 'default',
+      uid: 'static',
+      annotations: { 'kubernetes.io/config.source': 'file' },
+    };
+    podManager.addPod({ metadata });
+    await using test = await setUp(undefined, { podManager });
+    await test.source.start();
+    await until(() => test.server.watches.length === 1);
+    test.server.scripts = [answerList([pod('b', '20')], '21')];
+    test.server.latestWatch().send('ERROR', { code: 410 });
+    await test.clock.advance(1000);
+    await until(() => test.server.lists.length === 2 && podManager.getPodByName('default', 'b') !== undefined);
+    expect(podManager.getPods().map((one) => one.metadata?.name)).toEqual(['static', 'b']);
+  });
+
   it('keeps the pods without their managedFields', async () => {
     const kept: unknown[] = [];
     const podManager = {
       ...recorder().sink,
-      setPods: (pods: readonly unknown[]) => kept.push(...pods),
       addPod: (one: unknown) => kept.push(one),
     };
     await using test = await setUp(undefined, { podManager });
@@ -70,7 +89,7 @@ describe('ApiServerPodSource', () => {
     };
     await using test = await setUp([pages]);
     await test.source.start();
-    expect(test.calls[0]).toBe('setPods p0 p1 p2');
+    expect(test.calls.at(-1)).toBe('synced p0 p1 p2');
   });
 
   it('starts a list over when the server forgets it between two pages', async () => {
@@ -78,7 +97,7 @@ describe('ApiServerPodSource', () => {
       sendJson(response, { metadata: { resourceVersion: '5', continue: 'x' }, items: [pod('old')] });
     await using test = await setUp([firstPage, refuse(410), answerList([pod('new')], '10')]);
     await test.source.start();
-    expect(test.calls[0]).toBe('setPods new');
+    expect(test.calls).toEqual(['addPod new', 'added new', 'synced new']);
     expect(test.server.lists.map((query) => query.get('continue'))).toEqual([null, 'x', null]);
     expect(test.interruptions).toEqual([]);
   });
@@ -88,7 +107,7 @@ describe('ApiServerPodSource', () => {
       (_query, response) => sendJson(response, { metadata: { resourceVersion: '1' }, items: null }),
     ]);
     await test.source.start();
-    expect(test.calls).toEqual(['setPods ', 'synced ']);
+    expect(test.calls).toEqual(['synced ']);
   });
 
   it('reads characters split over two chunks', async () => {
@@ -175,7 +194,7 @@ describe('ApiServerPodSource.stop', () => {
     test.server.latestWatch().response.write(lines.join(''));
     await until(() => test.calls.includes('addPod b'));
     await test.source.stop();
-    expect(test.calls).toEqual(['setPods a', 'addPod b']);
+    expect(test.calls).toEqual(['addPod a', 'addPod b']);
   });
 
   it('happens once, also before start', async () => {
