@@ -13,7 +13,7 @@ export type ServerOperation =
 /** What the agent, the cluster and the network do. `slot` is one pod name, whatever pod bears it now. */
 export type Operation =
   | { readonly op: 'set'; readonly slot: number; readonly shape: Shape; readonly gate?: string | undefined }
-  | { readonly op: 'again' | 'terminate' | 'reconcile' | 'orphan' | 'deliver'; readonly slot: number }
+  | { readonly op: 'again' | 'terminate' | 'reconcile' | 'orphan' | 'deliver' | 'die'; readonly slot: number }
   | { readonly op: 'probe'; readonly slot: number; readonly kind: 'Readiness' | 'Startup'; readonly result: boolean }
   | { readonly op: 'running' | 'reclaimed'; readonly slot: number; readonly value: boolean }
   | ServerOperation
@@ -34,7 +34,7 @@ const operation: fc.Arbitrary<Operation> = fc.oneof(
     weight: 8,
     arbitrary: fc.record({ op: op('set'), slot, shape: fc.constantFrom(...shapes), gate: fc.option(truth, { nil: undefined }) }),
   },
-  { weight: 3, arbitrary: fc.record({ op: op('again', 'again', 'again', 'terminate', 'reconcile', 'orphan'), slot }) },
+  { weight: 3, arbitrary: fc.record({ op: op('again', 'again', 'again', 'terminate', 'die', 'reconcile', 'orphan'), slot }) },
   {
     weight: 2,
     arbitrary: fc.record({ op: op('probe'), slot, kind: op('Readiness', 'Startup'), result: fc.boolean() }),
@@ -66,6 +66,8 @@ export interface WorldOptions {
   readonly concurrency: number;
   readonly channelCapacity: number;
   readonly terminateWhenReclaimed: boolean;
+  /** What the deletion safety says at first of every pod's resources. */
+  readonly reclaimed: boolean;
   /** The server validates and fills in, as a kube-apiserver does. */
   readonly strictServer: boolean;
 }
@@ -76,5 +78,6 @@ export const worldOptions: fc.Arbitrary<WorldOptions> = fc.record({
   concurrency: fc.constantFrom(1, 2, 16),
   channelCapacity: fc.constantFrom(0, 1, 1000),
   terminateWhenReclaimed: fc.boolean(),
+  reclaimed: fc.boolean(),
   strictServer: fc.boolean(),
 });

@@ -70,6 +70,12 @@ export class Performer {
         world.manager.terminatePod(agents);
         world.note(uid);
         break;
+      case 'die':
+        changeServer(world, name, { op: 'delete', slot: operation.slot });
+        world.deliver(name);
+        world.manager.terminatePod(agents);
+        world.note(uid);
+        break;
       case 'reconcile':
         world.manager.reconcile(uid);
         break;

@@ -28,7 +28,7 @@ export class World {
   readonly manager: StatusManager;
   /** Each slot's pod as the agent knew it last. */
   readonly known = new Map<string, Pod>();
-  readonly safety = new Map<string, SafetyAnswers>(slotNames.map((name) => [name, { running: false, reclaimed: false }]));
+  readonly safety = new Map<string, SafetyAnswers>();
   readonly violations: string[] = [];
   marker = 0;
   #uids = 0;
@@ -42,7 +42,8 @@ export class World {
   /** True when the deletion safety stood against the end of the pod when the newest patch of the slot was made. */
   readonly #runningAtPatch = new Map<string, boolean>();
 
-  constructor({ strictServer, ...options }: WorldOptions) {
+  constructor({ strictServer, reclaimed, ...options }: WorldOptions) {
+    for (const name of slotNames) this.safety.set(name, { running: false, reclaimed });
     this.store = new PodStore({ validate: strictServer, fillIns: strictServer, clock: this.clock });
     this.client = new UnrulyClient(this.store, (name) => this.#notePatch(name));
     const answer = (pod: Pod): SafetyAnswers => this.answers(pod.metadata?.name ?? '');
