@@ -1,9 +1,11 @@
 import type { Logger } from '../logger.ts';
 import type { WirePod } from './wire.ts';
 
-/** Where a pod source puts its pods; a `BasicPodManager` is one. */
+/**
+ * Where a pod source puts its pods; a `BasicPodManager` is one. A source adds, updates and removes its own pods alone:
+ * static pods, and those of other sources, stay.
+ */
 export interface PodSink {
-  setPods(pods: readonly WirePod[]): void;
   addPod(pod: WirePod): void;
   updatePod(pod: WirePod): void;
   removePod(pod: WirePod): void;
@@ -27,7 +29,7 @@ export class PodDelivery {
   readonly #handlers: PodSourceHandlers;
   readonly #logger: Logger;
   /** By uid: a pod recreated under its name is another pod. */
-  #known = new Map<string, WirePod>();
+  readonly #known = new Map<string, WirePod>();
 
   constructor(sink: PodSink, handlers: PodSourceHandlers, logger: Logger) {
     this.#sink = sink;
@@ -37,41 +39,33 @@ export class PodDelivery {
 
   /** A full list: what it lacks is gone. */
   replace(pods: readonly WirePod[]): void {
-    const before = this.#known;
-    this.#known = new Map(pods.map((pod) => [uidOf(pod), pod]));
-    this.#guard('setPods', () => this.#sink.setPods(pods));
-    for (const [uid, old] of before) if (!this.#known.has(uid)) this.#tellDeleted(old);
-    for (const pod of pods) this.#tellSet(pod, before.get(uidOf(pod)));
+    const listed = new Set(pods.map(uidOf));
+    for (const [uid, old] of this.#known) if (!listed.has(uid)) this.remove(old);
+    for (const pod of pods) this.set(pod);
     this.#guard('synced', () => this.#handlers.synced?.(pods));
   }
 
   set(pod: WirePod): void {
     const old = this.#known.get(uidOf(pod));
-    this.#known.set(uidOf(pod), pod);
-    if (old === undefined) this.#guard('addPod', () => this.#sink.addPod(pod));
-    else this.#guard('updatePod', () => this.#sink.updatePod(pod));
-    this.#tellSet(pod, old);
+    if (old === undefined) {
+      this.#known.set(uidOf(pod), pod);
+      this.#guard('addPod', () => this.#sink.addPod(pod));
+      this.#guard('podAdded', () => this.#handlers.podAdded?.(pod));
+    } else if (old.metadata?.resourceVersion !== pod.metadata?.resourceVersion) {
+      this.#known.set(uidOf(pod), pod);
+      this.#guard('updatePod', () => this.#sink.updatePod(pod));
+      this.#guard('podUpdated', () => this.#handlers.podUpdated?.(pod, old));
+    }
   }
 
   remove(pod: WirePod): void {
     if (!this.#known.delete(uidOf(pod))) return;
     this.#guard('removePod', () => this.#sink.removePod(pod));
-    this.#tellDeleted(pod);
+    this.#guard('podDeleted', () => this.#handlers.podDeleted?.(pod));
   }
 
   interrupted(error: unknown, delayMs: number): void {
     this.#guard('interrupted', () => this.#handlers.interrupted?.({ error, delayMs }));
-  }
-
-  #tellSet(pod: WirePod, old: WirePod | undefined): void {
-    if (old === undefined) this.#guard('podAdded', () => this.#handlers.podAdded?.(pod));
-    else if (old.metadata?.resourceVersion !== pod.metadata?.resourceVersion) {
-      this.#guard('podUpdated', () => this.#handlers.podUpdated?.(pod, old));
-    }
-  }
-
-  #tellDeleted(pod: WirePod): void {
-    this.#guard('podDeleted', () => this.#handlers.podDeleted?.(pod));
   }
 
   #guard(callback: string, call: () => unknown): void {

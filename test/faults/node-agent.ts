@@ -73,7 +73,10 @@ export class NodeAgent {
   async start(): Promise<void> {
     this.manager.start();
     await this.#source.start();
-    for (const pod of this.#staticPods) this.#run(pod);
+    for (const pod of this.#staticPods) {
+      this.#podManager.addPod(pod);
+      this.#run(pod);
+    }
     this.#housekeeping = setInterval(() => this.#removeOrphans(), 500);
   }
 
@@ -102,7 +105,6 @@ export class NodeAgent {
   }
 
   #newSource(random: Random): ApiServerPodSource {
-    const podManager = this.#podManager;
     return new ApiServerPodSource({
       transport: this.#transport,
       nodeName,
@@ -110,13 +112,7 @@ export class NodeAgent {
       idleTimeoutMs: 2000,
       random: () => random.next(),
       clock: this.#options.clock,
-      podManager: {
-        // the server knows nothing of the agent's own pods
-        setPods: (pods) => podManager.setPods([...this.#staticPods, ...pods]),
-        addPod: (pod) => podManager.addPod(pod),
-        updatePod: (pod) => podManager.updatePod(pod),
-        removePod: (pod) => podManager.removePod(pod),
-      },
+      podManager: this.#podManager,
       handlers: {
         podAdded: (pod) => this.#added(pod),
         podUpdated: (pod) => this.#updated(pod),

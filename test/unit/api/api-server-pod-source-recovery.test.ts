@@ -68,7 +68,7 @@ describe('ApiServerPodSource, cut off', () => {
     test.server.latestWatch().send(type, object);
     await next(test);
     expect(test.server.latestWatch().query.get('resourceVersion')).toBe('21');
-    expect(test.calls).toEqual(['setPods b', 'deleted a', 'added b', 'synced b']);
+    expect(test.calls).toEqual(['removePod a', 'deleted a', 'addPod b', 'added b', 'synced b']);
   });
 
   it('lists again after garbage', async () => {
@@ -94,9 +94,11 @@ describe('ApiServerPodSource, cut off', () => {
     test.server.latestWatch().send('ERROR', { code: 410 });
     await next(test);
     expect(test.calls).toEqual([
-      'setPods stays changes comes',
+      'removePod goes',
       'deleted goes',
+      'updatePod changes',
       'updated changes 2->12',
+      'addPod comes',
       'added comes',
       'synced stays changes comes',
     ]);
@@ -107,7 +109,7 @@ describe('ApiServerPodSource, cut off', () => {
     test.server.scripts = [answerList([pod('a', '12', 'uid-2')], '20')];
     test.server.latestWatch().send('ERROR', { code: 410 });
     await next(test);
-    expect(test.calls).toEqual(['setPods a', 'deleted a', 'added a', 'synced a']);
+    expect(test.calls).toEqual(['removePod a', 'deleted a', 'addPod a', 'added a', 'synced a']);
   });
 
   it('waits as long as Retry-After says, on a list and on a watch', async () => {
@@ -157,7 +159,7 @@ describe('ApiServerPodSource, cut off', () => {
         fail();
       },
     };
-    const podManager = { setPods: fail, addPod: fail, updatePod: fail, removePod: fail };
+    const podManager = { addPod: fail, updatePod: fail, removePod: fail };
     const handlers = { podAdded: reject, podUpdated: fail, podDeleted: reject, synced: fail, interrupted: fail };
     await using test = await setUp(undefined, { podManager, handlers, logger });
     await test.source.start();
@@ -165,7 +167,7 @@ describe('ApiServerPodSource, cut off', () => {
     test.server.latestWatch().send('MODIFIED', pod('a', '11'));
     test.server.latestWatch().send('DELETED', pod('a', '12'));
     await until(() => logged.length === 7);
-    expect(logged.sort()).toEqual(['podAdded', 'podDeleted', 'podUpdated', 'removePod', 'setPods', 'synced', 'updatePod']);
+    expect(logged.sort()).toEqual(['addPod', 'podAdded', 'podDeleted', 'podUpdated', 'removePod', 'synced', 'updatePod']);
     test.server.latestWatch().send('BOOKMARK', { metadata: { resourceVersion: '13' } });
     test.server.latestWatch().response.end();
     await until(() => logged.length === 8);

@@ -77,7 +77,6 @@ export function recorder() {
     calls.push(`${what} ${one.metadata?.name}`);
   };
   const sink: PodSink = {
-    setPods: (pods) => calls.push(`setPods ${names(pods)}`),
     addPod: note('addPod'),
     updatePod: note('updatePod'),
     removePod: note('removePod'),
