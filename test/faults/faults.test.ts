@@ -26,7 +26,10 @@ describe('the fault suite, on the in-memory apiserver', () => {
     ['uid not sent', ['wrong pod', 'wrongly removed']],
     ['foreign conditions replaced', ['foreign damage']],
   ])('catches a broken manager: %s', async (name, kinds) => {
-    const report = await run({ pods: 60, seconds: 40, updates: 40_000, wrapClient: mutants[name], untilDamage: kinds });
-    expect(kinds).toContain(report.damage.at(-1)?.kind);
+    const report = await run({ pods: 30, seconds: 40, updates: 40_000, wrapClient: mutants[name], untilDamage: kinds });
+    expect(
+      report.damage.filter(({ kind }) => kinds.includes(kind)),
+      renderReport(report),
+    ).not.toEqual([]);
   });
 });
