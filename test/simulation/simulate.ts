@@ -24,6 +24,8 @@ function positive(name: string, text: string | undefined, fallback: number): num
   throw new TypeError(`--${name} takes a number larger than 0, not ${text}`);
 }
 
+const progressEvery = 500;
+
 /** Runs the failed seed again, with its steps: the same seed breaks at the same step. */
 async function showFailure(options: SimulationOptions, failed: SimulationResult): Promise<void> {
   const lines: string[] = [];
@@ -67,6 +69,8 @@ async function main(): Promise<number> {
     const options: SimulationOptions = { seed, minutes, mutant, onStep };
     const result = await simulate(options);
     tally.add(result);
+    if ((seed - first + 1) % progressEvery === 0)
+      console.error(`${seed - first + 1} of ${seeds} seeds, ${tally.failures} failures`);
     if (result.violation !== undefined) await showFailure(options, result);
   }
   console.log(tally.summary());
