@@ -64,7 +64,7 @@ export class PodHistory {
     this.#failedNow = expected.failed.has(pod) || outcome.failed.has(pod);
     if (this.#failedNow) this.#failed = true;
     if (step.op === 'podManager.observe' && `${step.namespace}/${step.name}` === pod)
-      this.#observed(expected.server[pod]?.uid, expected.filledIn.has(pod));
+      this.#observed((expected.server[pod] ?? outcome.server[pod])?.uid, expected.filledIn.has(pod));
     this.#paused = outcome.paused;
     this.#wasUnobserved = this.#unobserved;
     this.#unobserved = outcome.unobserved.has(pod);
@@ -76,6 +76,7 @@ export class PodHistory {
     this.#cached = cached;
   }
 
+  /** The pod manager was given the server's copy; where one server has none any more, only ours or only theirs was. */
   #observed(apiUID: string | undefined, filledIn: boolean): void {
     if (apiUID === undefined) return;
     if (filledIn || this.#divergence !== undefined) this.#observedApart.add(apiUID);
@@ -105,7 +106,7 @@ export class PodHistory {
   explain(pair: PairContext): Exemption | undefined {
     const rule = this.#rule(pair);
     // a pod observed while the two held different ones on the server: the agent's own look at it differs too
-    if (rule !== undefined && this.#observedApart && pair.step.op === 'reconcilePodReadiness') this.#livesApart = true;
+    if (rule !== undefined && this.#observedApart.size > 0 && pair.step.op === 'reconcilePodReadiness') this.#livesApart = true;
     const presence = cachePresenceDiffers(pair);
     if (!this.livesApart && contentDiffers(pair) && rule !== 'D4 init order') return undefined;
     // one side began the pod's entry anew: its times and versions are those of another life until the two agree
