@@ -1,0 +1,35 @@
+import { Agent, request } from 'undici';
+
+/** Requests for pods by verb, as the apiserver itself counts them: the witness. */
+export type PodRequests = Readonly<Record<'GET' | 'PATCH' | 'DELETE', number>>;
+
+const line = /^apiserver_request_total\{([^}]*)\} (\S+)$/;
+
+function countsIn(text: string): PodRequests {
+  const counts = { GET: 0, PATCH: 0, DELETE: 0 };
+  for (const row of text.split('\n')) {
+    const [, labels = '', value = '0'] = line.exec(row) ?? [];
+    const label = (name: string): string => new RegExp(`(?:^|,)${name}="([^"]*)"`).exec(labels)?.[1] ?? '';
+    const verb = label('verb');
+    if (label('resource') !== 'pods' || !(verb in counts)) continue;
+    counts[verb as keyof typeof counts] += Number(value);
+  }
+  return counts;
+}
+
+/** Reads the counters. Of pods created or removed by the benchmark itself nothing is counted: those are POST and DELETECOLLECTION. */
+export async function podRequests(server: string, token: string): Promise<PodRequests> {
+  const dispatcher = new Agent({ allowH2: false, connect: { rejectUnauthorized: false } });
+  const { body } = await request(new URL('/metrics', server), { dispatcher, headers: { authorization: `Bearer ${token}` } });
+  const text = await body.text();
+  await dispatcher.close();
+  return countsIn(text);
+}
+
+export function difference(after: PodRequests, before: PodRequests): PodRequests {
+  return { GET: after.GET - before.GET, PATCH: after.PATCH - before.PATCH, DELETE: after.DELETE - before.DELETE };
+}
+
+export function total({ GET, PATCH, DELETE }: PodRequests): number {
+  return GET + PATCH + DELETE;
+}
