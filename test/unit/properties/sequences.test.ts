@@ -24,6 +24,7 @@ describe.each(seeds())('any sequence of what agent, cluster and network do (seed
       expect(world.violations).toEqual([]);
       await quietBatch(world);
       expect(world.violations).toEqual([]);
+      expect(world.client.crossed).toEqual([]);
       expect(disagreements(world)).toEqual([]);
       const { requests } = world.client;
       await world.clock.advance(10_000);
@@ -31,7 +32,7 @@ describe.each(seeds())('any sequence of what agent, cluster and network do (seed
       if (options.fetchBeforePatch === 'when-unknown' && !isNeverQuiet(world)) expect(world.client.requests).toBe(requests);
       await world.manager.stop({ drainTimeoutMs: 0 });
       expect(world.clock.pendingTimers).toBe(0);
-    }, 300);
+    }, 200);
   });
 
   it('ends the same when every hint to the worker is lost', async () => {
@@ -43,7 +44,7 @@ describe.each(seeds())('any sequence of what agent, cluster and network do (seed
         await quietBatch(world);
         expect(world.violations).toEqual([]);
         expect(disagreements(world)).toEqual([]);
-      }, 100);
+      }, 60);
     } finally {
       BoundedChannel.prototype.trySend = trySend;
     }

@@ -24,6 +24,9 @@ export class UnrulyClient implements PodClient {
   readonly #onPatch: (name: string) => () => void;
   #troubles: Trouble[] = [];
   #lateWrites: LateWrite[] = [];
+  readonly #patching = new Set<string>();
+  /** Pods that had two writes in flight at once. */
+  readonly crossed: string[] = [];
 
   /** `onPatch` hears of every patch when it is made; what it returns is called again when that patch runs late. */
   constructor(store: PodStore, onPatch: (name: string) => () => void) {
@@ -69,11 +72,17 @@ export class UnrulyClient implements PodClient {
 
   async patchPodStatus(namespace: string, name: string, patch: PodStatusPatch, options: RequestOptions): Promise<PodMetadata> {
     const noted = this.#onPatch(name);
+    // both formats name the pod: a pod of the same name is another one
+    const uid = /"(uid-\d+)"/.exec(JSON.stringify(patch.body))?.[1] ?? name;
+    if (this.#patching.has(uid)) this.crossed.push(uid);
+    this.#patching.add(uid);
     try {
       return await this.#request('patch', () => this.#inner.patchPodStatus(namespace, name, patch, options));
     } catch (error) {
       if (options.signal.aborted) this.#lateWrites.push({ namespace, name, patch, noted });
       throw error;
+    } finally {
+      this.#patching.delete(uid);
     }
   }
 
