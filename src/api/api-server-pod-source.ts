@@ -9,6 +9,7 @@ import { isGone, listPods, type PodSelection } from './list-pods.ts';
 import { podsPath } from './path-segment.ts';
 import { PodDelivery, type PodSink, type PodSourceHandlers } from './pod-delivery.ts';
 import { type WatchEvent, watchPods } from './watch-pods.ts';
+import type { Pod } from './wire.ts';
 
 export interface ApiServerPodSourceOptions {
   /** The server to ask. One of this and `transport` is needed. */
@@ -42,6 +43,7 @@ export class ApiServerPodSource {
   readonly #ownsTransport: boolean;
   readonly #selection: PodSelection;
   readonly #delivery: PodDelivery;
+  #hasListed = false;
   readonly #idleTimeoutMs: number;
   readonly #random: () => number;
   readonly #clock: Clock;
@@ -60,7 +62,7 @@ export class ApiServerPodSource {
     if (typeof nodeName !== 'string' || !nodeNameRule.test(nodeName))
       throw invalidOption('nodeName', 'the name of a node', nodeName);
     if (!(idleTimeoutMs >= 1000 && idleTimeoutMs < 2 ** 31)) throw invalidOption('idleTimeoutMs', 'at least 1000', idleTimeoutMs);
-    this.#selection = { path: podsPath(namespace), nodeName };
+    this.#selection = { path: podsPath(namespace), nodeName, namespace };
     this.#logger = safeLogger(logger);
     this.#delivery = new PodDelivery(podManager, handlers, this.#logger);
     this.#idleTimeoutMs = idleTimeoutMs;
@@ -115,12 +117,21 @@ export class ApiServerPodSource {
     }
   }
 
+  /** A pod that this source's selection would show, had the server still got it. A static pod has no resourceVersion. */
+  #isFromTheServer({ metadata, spec }: Pod): boolean {
+    const { nodeName, namespace } = this.#selection;
+    const selected = spec?.nodeName === nodeName && (namespace === undefined || metadata?.namespace === namespace);
+    return selected && Boolean(metadata?.resourceVersion);
+  }
+
   /** Resolves to the pause before the next step. */
   async #list(backoff: Backoff, signal: AbortSignal): Promise<number> {
     try {
       const { pods, resourceVersion } = await listPods(this.#transport, this.#selection, { signal, onPage: this.#observed });
       if (signal.aborted) return 0;
       this.#resourceVersion = resourceVersion;
+      if (!this.#hasListed) this.#delivery.removeLeftBehind(pods, (pod) => this.#isFromTheServer(pod));
+      this.#hasListed = true;
       this.#delivery.replace(pods);
       backoff.reset();
       this.#firstList.resolve();

@@ -8,6 +8,7 @@ export interface PodSelection {
   /** `/api/v1/pods`, or a namespace's. */
   readonly path: string;
   readonly nodeName: string;
+  readonly namespace?: string | undefined;
 }
 
 export interface PodList {

@@ -1,5 +1,5 @@
 import type { Logger } from '../logger.ts';
-import type { WirePod } from './wire.ts';
+import type { Pod, WirePod } from './wire.ts';
 
 /**
  * Where a pod source puts its pods; a `BasicPodManager` is one. A source adds, updates and removes its own pods alone:
@@ -8,7 +8,9 @@ import type { WirePod } from './wire.ts';
 export interface PodSink {
   addPod(pod: WirePod): void;
   updatePod(pod: WirePod): void;
-  removePod(pod: WirePod): void;
+  removePod(pod: Pod): void;
+  /** If there: pods that an earlier source left, and that the first list lacks, are removed. */
+  getPodsAndMirrorPods?(): { readonly allPods: readonly Pod[]; readonly allMirrorPods: readonly Pod[] };
 }
 
 /** Told after the sink. Whatever a handler throws, or rejects with, is logged and goes no further. */
@@ -35,6 +37,15 @@ export class PodDelivery {
     this.#sink = sink;
     this.#handlers = handlers;
     this.#logger = logger;
+  }
+
+  /** Removes what the sink has from an earlier source, and the first list lacks. */
+  removeLeftBehind(pods: readonly WirePod[], isOurs: (pod: Pod) => boolean): void {
+    const listed = new Set(pods.map(uidOf));
+    this.#guard('getPodsAndMirrorPods', () => {
+      const { allPods = [], allMirrorPods = [] } = this.#sink.getPodsAndMirrorPods?.() ?? {};
+      for (const pod of [...allPods, ...allMirrorPods]) if (isOurs(pod) && !listed.has(uidOf(pod))) this.#sink.removePod(pod);
+    });
   }
 
   /** A full list: what it lacks is gone. */
@@ -80,6 +91,6 @@ export class PodDelivery {
   }
 }
 
-function uidOf(pod: WirePod): string {
+function uidOf(pod: Pod): string {
   return pod.metadata?.uid ?? '';
 }

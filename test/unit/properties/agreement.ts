@@ -40,14 +40,6 @@ export function disagreements(world: World): string[] {
 const wire = (view: V1PodStatus): WirePodStatus =>
   JSON.parse(JSON.stringify(view).replaceAll(/(\d\d)\.000Z"/g, '$1Z"')) as WirePodStatus;
 
-/** As upstream, the manager writes an ended pod that the agent calls Ready in every batch, each time with a new time. */
-export function isNeverQuiet(world: World): boolean {
-  return [...world.known.values()].some((pod) => {
-    const cached = world.manager.getPodStatus(pod.metadata?.uid ?? '');
-    return cached !== undefined && isEndedAndReady(wire(cached));
-  });
-}
-
 function isEndedAndReady({ phase, conditions = [] }: WirePodStatus): boolean {
   const claimsReady = conditions.some(({ type, status }) => /Ready$/.test(type) && status === 'True');
   return claimsReady && (phase === 'Failed' || phase === 'Succeeded');
