@@ -148,9 +148,12 @@ export class StatusSync {
     if (entry === undefined || this.records.acknowledgedVersion(podUID) >= version) return true;
     const state = this.records.state(podUID);
     if (state?.inFlight) return false;
+    const target = this.#agent.target(podUID);
+    if (target === undefined) return true;
     const wait = state?.wait;
-    if (wait?.kind === 'gone' || wait?.kind === 'quarantined') return wait.version >= version;
-    return this.#agent.target(podUID) === undefined;
+    if (wait?.kind !== 'gone' && wait?.kind !== 'quarantined') return false;
+    // a copy that is not the one it waits on means another try, with the next batch
+    return wait.version >= version && !state?.isOvertaken(this.#agent.freshest(target)?.resourceVersion);
   }
 
   #reason(podUID: string): string {

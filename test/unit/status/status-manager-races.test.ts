@@ -91,6 +91,22 @@ describe('StatusManager, races', () => {
     expect(h.apiStatus(pod).message).toBe('second');
   });
 
+  it('does not count a static pod as settled when its next mirror pod is known and not written yet', async () => {
+    const h = new Harness();
+    const pod = testPod({ metadata: { annotations: { 'kubernetes.io/config.source': 'file' } } });
+    const mirror = (uid: string) => testPod({ metadata: { uid, annotations: { 'kubernetes.io/config.mirror': 'x' } } });
+    h.podManager.addPod(pod);
+    const old = h.publish(mirror('mirror-1'));
+    h.client.store.remove('new', 'foo');
+    expect(await h.set(pod, { message: 'm' })).toEqual(['patch']);
+    expect(await h.manager.flush()).toEqual({ held: [] });
+    h.podManager.removePod(old);
+    h.publish(mirror('mirror-2'));
+    const written = h.manager.flush().then(() => h.apiStatus(pod).message);
+    await h.clock.advance(10_000);
+    expect(await written).toBe('m');
+  });
+
   it.each([
     'when-unknown',
     'always',
