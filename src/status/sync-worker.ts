@@ -246,7 +246,8 @@ export class SyncWorker {
     for (let i = 0; i < count; i++) {
       const podUID = podUIDs[this.#staleCursor++ % podUIDs.length] ?? '';
       const state = this.#records.ensureState(podUID);
-      if (state.inFlight || state.wait !== undefined) continue;
+      // one held by finalizers can change as any other
+      if (state.inFlight || (state.wait !== undefined && state.wait.kind !== 'deleting')) continue;
       state.fetch = true;
       this.#addReady(podUID);
     }

@@ -50,6 +50,25 @@ describe('a pod source that is silent', () => {
     expect(await h.batch()).toEqual(['get']);
   });
 
+  it('has a pod read again that finalizers hold', async () => {
+    const { h } = withSource(0);
+    h.safety.reclaimed = true;
+    const metadata = {
+      finalizers: ['example.com/hold'],
+      deletionTimestamp: '1999-12-31T23:59:00Z',
+      deletionGracePeriodSeconds: 30,
+    };
+    const pod = h.publish(testPod({ metadata }));
+    h.manager.setPodStatus(pod, { phase: 'Failed', message: 'ours' });
+    h.manager.terminatePod(pod);
+    expect(await h.calls()).toEqual(['patch', 'delete']);
+    h.rival(pod, { message: 'theirs' });
+    await h.clock.advance(5 * minute);
+    h.client.clearActions();
+    expect(await h.batch()).toContain('get');
+    expect(h.apiStatus(pod).message).toBe('ours');
+  });
+
   it('has a bounded number of pods read in one batch, and each in its turn', async () => {
     const { h, pods } = withSource(120, { channelCapacity: 1000 });
     await h.clock.advance(5 * minute);
