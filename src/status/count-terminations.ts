@@ -10,6 +10,7 @@ const containerTypes = {
 /** Counts every container that is terminated now and was not before, under the kubelet's metric name and labels. */
 export function countTerminations(metrics: MetricsSink, previous: WirePodStatus, status: WirePodStatus): void {
   for (const list of Object.keys(containerTypes) as (keyof typeof containerTypes)[]) {
+    if (status[list] === previous[list]) continue;
     for (const { name, state } of status[list] ?? []) {
       const terminated = state?.terminated;
       if (!terminated || previous[list]?.find((before) => before.name === name)?.state?.terminated) continue;

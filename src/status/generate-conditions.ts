@@ -44,6 +44,21 @@ export function generatePodReadyCondition(
   return newPodCondition(pod, oldStatus, podConditionType.ready, verdict);
 }
 
+/** Ready and ContainersReady of `status`, as {@link generatePodReadyCondition} and {@link generateContainersReadyCondition} have them. */
+export function generateReadinessConditions(
+  pod: Pod,
+  oldStatus: PodStatus,
+  status: PodStatus,
+): [WirePodCondition, WirePodCondition] {
+  const { initContainerStatuses: init, containerStatuses: regular = [], phase } = status;
+  const verdict = containersReadyVerdict(pod, init?.length ? [...init, ...regular] : regular, phase);
+  const ready = verdict.status === 'True' ? readinessGatesVerdict(pod, status.conditions) : verdict;
+  return [
+    newPodCondition(pod, oldStatus, podConditionType.ready, ready),
+    newPodCondition(pod, oldStatus, podConditionType.containersReady, verdict),
+  ];
+}
+
 /** Have the init containers done their work? Once a regular container has run, they have, whatever a sidecar does now. */
 export function generatePodInitializedCondition(
   pod: Pod,
@@ -80,14 +95,16 @@ function terminalVerdict(phase: string | undefined): ConditionVerdict {
 
 function containersReadyVerdict(pod: Pod, statuses: ContainerStatuses, phase: string | undefined): ConditionVerdict {
   if (!statuses) return unknownStatuses;
-  const sidecars = pod.spec?.initContainers?.filter(isRestartableInitContainer) ?? [];
-  const survey = surveyContainers([...sidecars, ...(pod.spec?.containers ?? [])], statuses, (_, status) => status.ready);
+  const { initContainers, containers = [] } = pod.spec ?? {};
+  const all = initContainers?.length ? [...initContainers.filter(isRestartableInitContainer), ...containers] : containers;
+  const survey = surveyContainers(all, statuses, (_, status) => status.ready);
   if (phase === 'Failed' || (phase === 'Succeeded' && survey.unknown.length === 0)) return terminalVerdict(phase);
   const message = surveyMessage(survey, 'unready');
   return message ? { status: 'False', reason: conditionReason.containersNotReady, message } : isTrue;
 }
 
 function readinessGatesVerdict(pod: Pod, conditions: readonly PodCondition[] | null | undefined): ConditionVerdict {
+  if (!pod.spec?.readinessGates?.length) return isTrue;
   const messages = (pod.spec?.readinessGates ?? []).flatMap(({ conditionType }) => {
     const type = JSON.stringify(conditionType);
     const condition = getPodCondition(conditions, conditionType);

@@ -29,11 +29,9 @@ export function newPodCondition(
   { status, reason, message }: ConditionVerdict,
 ): WirePodCondition {
   const generation = oldStatus == null ? undefined : pod.metadata?.generation;
-  return {
-    type,
-    status,
-    ...(generation && { observedGeneration: generation }),
-    ...(reason && { reason }),
-    ...(message && { message }),
-  };
+  const condition: WirePodCondition = { type, status };
+  if (generation) condition.observedGeneration = generation;
+  if (reason) condition.reason = reason;
+  if (message) condition.message = message;
+  return condition;
 }

@@ -8,7 +8,10 @@ import { isSameCondition, isSameContainerStatus, saysTheSame } from './same-as-c
 /** The bytes of termination messages a pod may carry; each container gets an equal share (MaxPodTerminationMessageLogLength). */
 const maxTerminationMessageBytes = 1024 * 12;
 
-/** What a copy may share with another canonical status, which is never changed: whatever says the same there. */
+/**
+ * What a copy may share with the status before it, which is canonical and never changed: whatever says the same there.
+ * A start time and a generation that the new status lacks may stay: they are to be those of the status before.
+ */
 export interface Sharing {
   readonly previous: WirePodStatus | undefined;
   /** Types whose transition time follows from `previous`, so that the time at hand does not count; beside the kubelet's. */
@@ -45,14 +48,24 @@ export function canonicalPodStatus(
   if (!isObject(status)) throw invalidArgument('status', 'an object', status);
   const source: Source = status as object as Source;
   const previous = sharing?.previous as Source | undefined;
-  const result: Record<string, unknown> = {};
+  const result = beginLike(previous, source);
   for (const key of Object.keys(source)) {
     const value = source[key];
     if (value === undefined || value === null || key === '__proto__') continue;
     const member = canonicalStatusMember(key, value, previous?.[key], maxMessageBytes, sharing);
     if (member !== undefined) result[key] = member;
+    else if (result[key] !== undefined) delete result[key];
   }
   return result as WirePodStatus;
+}
+
+/** A status with the members of the one before begins as its copy, which is cheaper than to begin with nothing. */
+function beginLike(previous: Source | undefined, source: Source): Record<string, unknown> {
+  if (previous === undefined) return {};
+  for (const key in previous) {
+    if (key !== 'startTime' && key !== 'observedGeneration' && (source[key] ?? undefined) === undefined) return {};
+  }
+  return { ...previous };
 }
 
 function canonicalStatusMember(

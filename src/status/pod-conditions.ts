@@ -39,9 +39,11 @@ export const transitionTimeConditionTypes: readonly string[] = [
   podConditionType.allContainersRestarting,
 ];
 
+const transitionTimeTypes: ReadonlySet<string> = new Set(transitionTimeConditionTypes);
+
 /** True for a type in {@link transitionTimeConditionTypes}. */
 export function hasTransitionTimeRule(type: string): boolean {
-  return transitionTimeConditionTypes.includes(type);
+  return transitionTimeTypes.has(type);
 }
 
 /** True for a condition this node writes alone: the kubelet's own types and `extra`, the agent's. */
@@ -59,7 +61,10 @@ export function getPodCondition<C extends { readonly type: string }>(
   conditions: readonly C[] | null | undefined,
   type: string,
 ): C | undefined {
-  return conditions?.find((condition) => condition.type === type);
+  for (let i = 0; conditions && i < conditions.length; i++) {
+    if (conditions[i]?.type === type) return conditions[i];
+  }
+  return undefined;
 }
 
 /** A new list with `condition` in the place of the first one of its type, or at the end. */

@@ -1,22 +1,28 @@
 import type { Pod, WireContainerStatus, WirePodStatus } from '../api/wire.ts';
-import { generateContainersReadyCondition, generatePodReadyCondition } from './generate-conditions.ts';
-import { replaceOrAppendPodCondition } from './pod-conditions.ts';
+import { generateReadinessConditions } from './generate-conditions.ts';
+import { ownCopy } from './update-status.ts';
 
-type ListName = 'containerStatuses' | 'initContainerStatuses';
+const lists = ['containerStatuses', 'initContainerStatuses'] as const;
 
-/** The status with one container's probe result in it; undefined when there is no such container, or nothing changes. */
+/**
+ * The status with one container's probe result in it; undefined when there is no such container, or nothing changes.
+ * Its own members and its list of conditions belong to the caller; the rest is shared.
+ */
 function withContainer(
   status: WirePodStatus,
   containerID: string,
   change: (container: WireContainerStatus) => WireContainerStatus | undefined,
 ): WirePodStatus | undefined {
-  for (const list of ['containerStatuses', 'initContainerStatuses'] satisfies ListName[]) {
+  for (const list of lists) {
     const statuses = status[list] ?? [];
     const index = statuses.findIndex((container) => container.containerID === containerID);
     const container = statuses[index];
     if (container === undefined) continue;
     const changed = change(container);
-    return changed && { ...status, [list]: statuses.with(index, changed) };
+    if (changed === undefined) return undefined;
+    const next = ownCopy(status);
+    next[list] = statuses.with(index, changed);
+    return next;
   }
   return undefined;
 }
@@ -32,11 +38,13 @@ export function withContainerReadiness(
     container.ready === ready ? undefined : { ...container, ready },
   );
   if (next === undefined) return undefined;
-  const statuses = [...(next.initContainerStatuses ?? []), ...(next.containerStatuses ?? [])];
-  const isReady = generatePodReadyCondition(pod, status, next.conditions, statuses, next.phase);
-  const containersReady = generateContainersReadyCondition(pod, status, statuses, next.phase);
-  const conditions = replaceOrAppendPodCondition(replaceOrAppendPodCondition(next.conditions, isReady), containersReady);
-  return { ...next, conditions };
+  next.conditions ??= [];
+  for (const condition of generateReadinessConditions(pod, status, next)) {
+    const index = next.conditions.findIndex(({ type }) => type === condition.type);
+    if (index < 0) next.conditions.push(condition);
+    else next.conditions[index] = condition;
+  }
+  return next;
 }
 
 /** Behaviour of pkg/kubelet/status SetContainerStartup, v1.36.3. */

@@ -21,8 +21,9 @@ export function findMatchingRestartRule(container: Container, exitCode: number):
 
 /** True when any init or regular container may have the whole pod restarted in place. */
 export function hasRestartAllContainersRule(spec: PodSpec | undefined): boolean {
-  const containers = [...(spec?.initContainers ?? []), ...(spec?.containers ?? [])];
-  return containers.some((container) => container.restartPolicyRules?.some(({ action }) => action === 'RestartAllContainers'));
+  return [spec?.initContainers, spec?.containers].some((containers) =>
+    containers?.some((container) => container.restartPolicyRules?.some(({ action }) => action === 'RestartAllContainers')),
+  );
 }
 
 /**

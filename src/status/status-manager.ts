@@ -99,7 +99,7 @@ export class StatusManager extends PodResizeStatus {
     requireStatus(next);
     const generation = pod.metadata?.generation;
     if (generation) next.observedGeneration = generation;
-    else delete next.observedGeneration;
+    else if (next.observedGeneration !== undefined) delete next.observedGeneration;
     if (cached?.finishedByManager) keepPhase(next, cached.status);
     const deleting = Boolean(pod.metadata?.deletionTimestamp);
     return this.#update({ pod, podUID, status: next, force: deleting, podIsFinished: false, deletionSeen: deleting });
@@ -223,7 +223,7 @@ export class StatusManager extends PodResizeStatus {
       this.#options.logger.debug({ podUID, containerID, operation }, 'a probe result changed nothing');
       return false;
     }
-    return this.#update({ pod: pod as Pod, podUID, status: ownCopy(status), force: false, podIsFinished: false });
+    return this.#update({ pod: pod as Pod, podUID, status, force: false, podIsFinished: false });
   }
 
   #update(change: Omit<UpdateRequest, 'fallback' | 'acknowledged' | 'now' | 'formatTime' | 'ownedConditionTypes'>): boolean {

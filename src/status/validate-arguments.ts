@@ -43,10 +43,13 @@ export function requireContainerID(path: string, value: unknown): void {
 /** Throws ERR_INVALID_ARGUMENT for a container named twice in one list, or a container id that is no `type://id`. */
 export function requireStatus(status: WirePodStatus): void {
   for (const list of ['containerStatuses', 'initContainerStatuses', 'ephemeralContainerStatuses'] as const) {
-    const seen = new Set<string>();
-    for (const { name, containerID } of status[list] ?? []) {
-      if (seen.has(name)) throw invalidArgument(`status.${list}`, 'a list that names each container once', name);
-      seen.add(name);
+    const statuses = status[list];
+    if (statuses === undefined) continue;
+    // most pods have few containers
+    const names = statuses.length > 8 ? new Set(statuses.map(({ name }) => name)) : undefined;
+    for (const [index, { name, containerID }] of statuses.entries()) {
+      const again = names === undefined ? statuses.findIndex((other) => other.name === name) !== index : !names.delete(name);
+      if (again) throw invalidArgument(`status.${list}`, 'a list that names each container once', name);
       if (containerID !== undefined) requireContainerID(`status.${list}[${name}].containerID`, containerID);
     }
   }
