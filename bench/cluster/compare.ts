@@ -50,7 +50,6 @@ async function run(server: Server, contender: Contender, { mode, pods, repeats, 
           flags('-', ['mode', contender === 'raw' ? 'raw' : mode, 'server', server.url, 'token', server.token]),
         );
   const requests = difference(await podRequests(server.url, server.token), before);
-  // a pod source lists once; that is no request of the manager's
   const updates = pods * repeats;
   return {
     seconds: median(output.seconds),
@@ -65,11 +64,11 @@ async function run(server: Server, contender: Contender, { mode, pods, repeats, 
 export interface Comparison extends Workload {
   /** Medians over the rounds. */
   readonly results: Readonly<Partial<Record<Contender, Run>>>;
-  /** Medians of the ratios within one round. */
-  readonly goToOursSeconds: number;
-  readonly oursToRawSeconds: number;
-  readonly oursToGoCpu: number;
-  readonly oursToGoP50: number;
+  /** Medians of the ratios within one round; undefined for a contender that was not there. */
+  readonly goToOursSeconds: number | undefined;
+  readonly oursToRawSeconds: number | undefined;
+  readonly oursToGoCpu: number | undefined;
+  readonly oursToGoP50: number | undefined;
 }
 
 /** The contenders in turn, `rounds` times, so that whatever else the machine does hits all of them. */
@@ -87,15 +86,17 @@ export async function compare(
       `${workload.mode}, ${workload.pods} pods, qps ${workload.qps ?? '-'}: round ${round + 1} of ${rounds}\n`,
     );
   }
-  const ratio = (a: Contender, b: Contender, value: (run: Run) => number): number =>
-    rounded(
-      median(
-        runs[a].flatMap((one, index) => {
-          const other = runs[b][index];
-          return other === undefined ? [] : [value(one) / value(other)];
-        }),
-      ),
-    );
+  const ratio = (a: Contender, b: Contender, value: (run: Run) => number): number | undefined =>
+    runs[a].length === 0 || runs[b].length === 0
+      ? undefined
+      : rounded(
+          median(
+            runs[a].flatMap((one, index) => {
+              const other = runs[b][index];
+              return other === undefined ? [] : [value(one) / value(other)];
+            }),
+          ),
+        );
   return {
     ...workload,
     results: Object.fromEntries(contenders.map((contender) => [contender, mediansOf(runs[contender])])),
