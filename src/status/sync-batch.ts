@@ -33,8 +33,9 @@ export function reasonToSync(view: BatchView, podUID: string, entry: VersionedPo
   if (view.agent.pod(podUID) === undefined) return undefined;
   const copy = view.agent.freshest(target) ?? (target.managed && view.copies.read(target.managed));
   if (copy === undefined) return undefined;
-  if (canBeDeleted(view.agent, podUID, entry, copy)) return 'delete';
-  return needsReconcile(entry.status, copy.normalized, view.ownedConditionTypes) ? 'reconcile' : undefined;
+  // a reconciled pod is deleted, too, when that is due; one whose DELETE was accepted may still need to be reconciled
+  if (needsReconcile(entry.status, copy.normalized, view.ownedConditionTypes)) return 'reconcile';
+  return canBeDeleted(view.agent, podUID, entry, copy) ? 'delete' : undefined;
 }
 
 /**

@@ -180,9 +180,11 @@ export class SyncWorker {
     const copy = target && agent.freshest(target);
     if (state?.wait !== undefined && target !== undefined && state.isOvertaken(copy?.resourceVersion)) state.endWait();
     const entry = podStatuses.get(podUID);
-    if (entry === undefined || target === undefined || state?.wait !== undefined) return;
+    const wait = state?.wait?.kind;
+    if (entry === undefined || target === undefined || (wait !== undefined && wait !== 'deleting')) return;
     const reason = reasonToSync(this.#view, podUID, entry);
-    if (reason === undefined) return;
+    // an accepted DELETE is not sent again, but what somebody else writes meanwhile is corrected
+    if (reason === undefined || (reason === 'delete' && wait === 'deleting')) return;
     // the version is sent again, and again after a failure, until the apiserver says the same
     if (reason === 'reconcile') this.#records.dropVersion(target.apiUID);
     this.#addReady(podUID);

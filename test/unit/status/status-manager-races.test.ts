@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { ApiError } from '../../../src/api/api-error.ts';
 import type { WirePod } from '../../../src/api/wire.ts';
-import { Harness, numberedPod, settle, testPod } from './harness.ts';
+import { deleting, Harness, numberedPod, settle, testPod } from './harness.ts';
 
 // Found by the simulation (test/simulation): what happens while something else is under way.
 
@@ -105,6 +105,25 @@ describe('StatusManager, races', () => {
     const written = h.manager.flush().then(() => h.apiStatus(pod).message);
     await h.clock.advance(10_000);
     expect(await written).toBe('m');
+  });
+
+  it('corrects what somebody wrote to a pod that finalizers hold, when the DELETE came between the write and the news of it', async () => {
+    const h = new Harness();
+    h.safety.reclaimed = true;
+    const metadata = { ...deleting, deletionGracePeriodSeconds: 0, finalizers: ['example.com/hold'] };
+    const pod = h.publish(testPod({ metadata, status: { phase: 'Failed', message: 'ours' } }));
+    h.client.hold('delete');
+    h.manager.setPodStatus(pod, { phase: 'Failed', message: 'ours' });
+    h.manager.terminatePod(pod);
+    await settle();
+    h.rival(pod, { message: 'theirs' });
+    h.client.release('delete');
+    expect((await h.calls()).at(-1)).toBe('delete');
+    h.observe(pod);
+    expect(await h.batch()).toContain('patch');
+    expect(h.apiStatus(pod).message).toBe('ours');
+    h.observe(pod);
+    expect(await h.batch()).toEqual([]);
   });
 
   it.each([
