@@ -1,18 +1,17 @@
+import { createWirePodStatusPatch } from '../api/pod-status-patch.ts';
 import type { WirePodStatus } from '../api/wire.ts';
-import type { AgentView } from './agent-view.ts';
 import type { ApiCopies, ApiPod } from './api-copies.ts';
 import { isTerminalPhase } from './merge-pod-status.ts';
 import { getPodCondition, isSharedConditionType } from './pod-conditions.ts';
 import { isPodStatusByKubeletEqual } from './pod-status-equality.ts';
 import type { PodStatuses, VersionedPodStatus } from './pod-statuses.ts';
 import { withServerFillIns } from './server-fill-ins.ts';
+import { type StatusToWriteContext, statusToWrite } from './status-to-write.ts';
 import { canBeDeleted } from './sync-pod.ts';
 
-export interface BatchView {
-  readonly agent: AgentView;
+export interface BatchView extends StatusToWriteContext {
   readonly copies: ApiCopies;
   readonly podStatuses: PodStatuses;
-  readonly ownedConditionTypes: ReadonlySet<string>;
   readonly apiStatusVersions: ReadonlyMap<string, number>;
 }
 
@@ -34,7 +33,8 @@ export function reasonToSync(view: BatchView, podUID: string, entry: VersionedPo
   const copy = view.agent.freshest(target) ?? (target.managed && view.copies.read(target.managed));
   if (copy === undefined) return undefined;
   // a reconciled pod is deleted, too, when that is due; one whose DELETE was accepted may still need to be reconciled
-  if (needsReconcile(entry.status, copy.normalized, view.ownedConditionTypes)) return 'reconcile';
+  const differs = needsReconcile(entry.status, copy.normalized, view.ownedConditionTypes);
+  if (differs && !isWritten(view, podUID, entry, copy)) return 'reconcile';
   return canBeDeleted(view.agent, podUID, entry, copy) ? 'delete' : undefined;
 }
 
@@ -45,6 +45,11 @@ export function reasonToSync(view: BatchView, podUID: string, entry: VersionedPo
 export function needsReconcile(cached: WirePodStatus, copy: WirePodStatus, ownedConditionTypes: ReadonlySet<string>): boolean {
   const [ours, theirs] = [withoutShared(withServerFillIns(cached, copy)), withoutShared(copy)];
   return !isPodStatusByKubeletEqual(ours, theirs, ownedConditionTypes);
+}
+
+/** True for a status that differs from the cached one only as the merge makes it: an ended pod is never Ready, a terminal phase may be held back. */
+function isWritten(view: BatchView, podUID: string, entry: VersionedPodStatus, copy: ApiPod): boolean {
+  return createWirePodStatusPatch(copy.status, statusToWrite(view, podUID, entry, copy), { uid: copy.uid }).unchanged;
 }
 
 function withoutShared(status: WirePodStatus): WirePodStatus {

@@ -1,14 +1,12 @@
 import type { PodClient } from '../api/pod-client.ts';
 import { applyPodStatusPatch, createWirePodStatusPatch } from '../api/pod-status-patch.ts';
-import type { WirePodStatus } from '../api/wire.ts';
 import type { Clock } from '../concurrency/clock.ts';
 import type { AgentView, ApiTarget } from './agent-view.ts';
 import { type ApiCopies, type ApiPod, apiPodOf, patchedApiPod } from './api-copies.ts';
-import { isTerminalPhase, mergePodStatus } from './merge-pod-status.ts';
+import { isTerminalPhase } from './merge-pod-status.ts';
 import type { PodStatuses, VersionedPodStatus } from './pod-statuses.ts';
 import { type Admission, RequestFailure, type RequestGate } from './request-gate.ts';
-import { withServerFillIns } from './server-fill-ins.ts';
-import { formatTime } from './wire-time.ts';
+import { statusToWrite } from './status-to-write.ts';
 
 export interface SyncPodContext {
   readonly podClient: PodClient;
@@ -145,7 +143,7 @@ class SyncAttempt {
 
   async #patch(entry: VersionedPodStatus, base: ApiPod, apiUID: string): Promise<Omit<Acknowledged, 'entry'>> {
     const { gate, podClient, patchFormat } = this.#context;
-    const status = this.#merge(entry, base);
+    const status = statusToWrite(this.#context, this.#podUID, entry, base);
     const phaseHeldBack = status.phase !== entry.status.phase;
     const uid = base.uid || apiUID;
     const patch = createWirePodStatusPatch(base.status, status, {
@@ -160,20 +158,6 @@ class SyncAttempt {
     // a strategic merge patch leaves exactly the merged status; a JSON Patch leaves conditions in the server's order
     const left = patchFormat === 'json' ? applyPodStatusPatch(base.status, patch) : status;
     return { copy: patchedApiPod(base, left, metadata), phaseHeldBack, patched: true };
-  }
-
-  #merge(entry: VersionedPodStatus, base: ApiPod): WirePodStatus {
-    const { agent, clock, ownedConditionTypes } = this.#context;
-    const merged = mergePodStatus(base.status, entry.status, {
-      pod: { metadata: base.generation === undefined ? {} : { generation: base.generation } },
-      couldHaveRunningContainers:
-        isTerminalPhase(entry.status.phase) &&
-        !isTerminalPhase(base.status.phase) &&
-        agent.podCouldHaveRunningContainers(this.#podUID, entry),
-      now: formatTime(clock.now()),
-      ownedConditionTypes,
-    });
-    return withServerFillIns(merged, base.status);
   }
 
   async #deleteIfPossible(entry: VersionedPodStatus, copy: ApiPod): Promise<SyncOutcome> {

@@ -54,7 +54,7 @@ export class SyncWorker {
   #whenIdle: (() => void) | undefined;
 
   constructor(options: SyncWorkerOptions, records: SyncRecords) {
-    const { agent, copies, podStatuses } = options;
+    const { agent, clock, copies, podStatuses } = options;
     this.#options = options;
     this.#records = records;
     this.podStatusChannel = new BoundedChannel(options.channelCapacity);
@@ -63,7 +63,7 @@ export class SyncWorker {
       acknowledge: (podUID, acknowledged) => records.acknowledge(podUID, acknowledged),
     };
     const { ownedConditionTypes } = options.syncPodContext;
-    this.#view = { agent, copies, podStatuses, ownedConditionTypes, apiStatusVersions: records.apiStatusVersions };
+    this.#view = { agent, clock, copies, podStatuses, ownedConditionTypes, apiStatusVersions: records.apiStatusVersions };
   }
 
   get podsInFlight(): number {

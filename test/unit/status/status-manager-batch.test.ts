@@ -6,6 +6,7 @@ import { AgentView } from '../../../src/status/agent-view.ts';
 import { ApiCopies } from '../../../src/status/api-copies.ts';
 import { PodStatuses } from '../../../src/status/pod-statuses.ts';
 import { needsReconcile, orphanedVersions } from '../../../src/status/sync-batch.ts';
+import { FakeClock } from '../../../src/testing/fake-clock.ts';
 import { asUpstream, Harness, numberedPod, randomStatus, testPod } from './harness.ts';
 
 const mirror = (uid: string): WirePod =>
@@ -26,7 +27,14 @@ describe('orphanedVersions', () => {
       ['12345678', 100],
       ['mirror', 200],
     ]);
-    return orphanedVersions({ agent, copies, podStatuses, ownedConditionTypes: new Set(), apiStatusVersions });
+    return orphanedVersions({
+      agent,
+      clock: new FakeClock(),
+      copies,
+      podStatuses,
+      ownedConditionTypes: new Set(),
+      apiStatusVersions,
+    });
   }
 
   it('names versions of neither a cached pod nor a known mirror pod [T-SM-067]', () => {

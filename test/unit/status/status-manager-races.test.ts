@@ -126,6 +126,19 @@ describe('StatusManager, races', () => {
     expect(await h.batch()).toEqual([]);
   });
 
+  it('sends one DELETE, and no more, for an ended pod that finalizers hold and whose agent still calls it Ready', async () => {
+    const h = new Harness();
+    h.safety.reclaimed = true;
+    const metadata = { ...deleting, deletionGracePeriodSeconds: 0, finalizers: ['example.com/hold'] };
+    const pod = h.publish(testPod({ metadata }));
+    await h.set(pod, { phase: 'Failed', conditions: [{ type: 'Ready', status: 'True' }] });
+    h.manager.terminatePod(pod);
+    expect((await h.calls()).at(-1)).toBe('delete');
+    h.observe(pod);
+    expect(await h.batch()).toEqual([]);
+    expect(h.manager.explain('12345678').phase).toBe('deleting');
+  });
+
   it.each([
     'when-unknown',
     'always',
