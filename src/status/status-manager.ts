@@ -96,7 +96,7 @@ export class StatusManager extends PodResizeStatus {
     const cached = this.#podStatuses.get(podUID);
     const { ownedConditionTypes } = this.#options;
     const next = normalizeStatus(pod, status, { previous: cached?.status, ownedConditionTypes });
-    requireStatus(next);
+    requireStatus(next, cached?.status);
     const generation = pod.metadata?.generation;
     if (generation) next.observedGeneration = generation;
     else if (next.observedGeneration !== undefined) delete next.observedGeneration;
