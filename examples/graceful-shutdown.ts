@@ -5,13 +5,15 @@ import { BasicPodManager, KubePodClient, StatusManager } from '../src/index.ts';
 import { InMemoryApiServer } from '../src/testing.ts';
 
 const server = await InMemoryApiServer.start();
-const pod = server.store.create({
-  metadata: { name: 'web', namespace: 'default' },
-  spec: { nodeName: 'my-node', containers: [{ name: 'app', image: 'registry.example/app:1' }] },
-});
+const pods = Array.from({ length: 100 }, (_, index) =>
+  server.store.create({
+    metadata: { name: `web-${index}`, namespace: 'default' },
+    spec: { nodeName: 'my-node', containers: [{ name: 'app', image: 'registry.example/app:1' }] },
+  }),
+);
 
 const podManager = new BasicPodManager();
-podManager.addPod(pod);
+podManager.setPods(pods);
 const podClient = KubePodClient.fromKubeConfig(server.kubeConfig());
 const manager = new StatusManager({
   podClient,
@@ -20,12 +22,13 @@ const manager = new StatusManager({
 });
 manager.start();
 
-// The agent's work: it finds out something new all the time.
+// The agent's work: it finds out something new of every pod, faster than it can be written.
+let looks = 0;
 let last = '';
 const agent = setInterval(() => {
-  last = `look ${Number(last.slice(5)) + 1}`;
-  manager.setPodStatus(pod, { phase: 'Running', message: last });
-}, 20);
+  last = `look ${++looks}`;
+  for (const pod of pods) manager.setPodStatus(pod, { phase: 'Running', message: last });
+}, 10);
 
 // So that this example ends without anybody's help; in earnest a service manager or a kubelet sends it.
 setTimeout(() => process.kill(process.pid, 'SIGTERM'), 300);
@@ -38,7 +41,7 @@ await manager.stop({ drainTimeoutMs: 5000 });
 // 3. The client belongs to whoever made it.
 await podClient.close();
 
-const { status } = server.store.get('default', 'web');
-console.log(`Set last: ${last}. On the apiserver: ${status?.message}.`);
-process.exitCode = status?.message === last ? 0 : 1;
+const written = pods.filter(({ metadata }) => server.store.get('default', metadata?.name ?? '').status?.message === last);
+console.log(`Set last: ${last}. On the apiserver: ${written.length} of ${pods.length} pods.`);
+process.exitCode = written.length === pods.length ? 0 : 1;
 await server.stop();
