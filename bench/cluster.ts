@@ -3,7 +3,9 @@
 import { parseArgs } from 'node:util';
 import { ControlPlane } from '../test/support/control-plane/control-plane.ts';
 import { type Comparison, compare, type Server } from './cluster/compare.ts';
+import { compareWidths } from './cluster/widths.ts';
 import { barChart } from './support/chart.ts';
+
 import { type Bar, machine, printBars, writeResult } from './support/results.ts';
 import { runScript } from './support/run-json.ts';
 
@@ -118,8 +120,9 @@ function plot({ storms, single }: { storms: readonly Comparison[]; single: Compa
 await using controlPlane = await ControlPlane.start();
 const measured = await measure(controlPlane);
 const scenarios = await playScenarios(controlPlane);
+const concurrency = await compareWidths(controlPlane, 500, rounds);
 const bars = barsOf(measured, scenarios);
-const result = { command: 'npm run bench:cluster', rounds, machine: machine(), ...measured, scenarios, bars };
+const result = { command: 'npm run bench:cluster', rounds, machine: machine(), ...measured, scenarios, concurrency, bars };
 await writeResult('cluster.json', JSON.stringify(result, undefined, 2));
 await writeResult('cluster.svg', plot(measured));
 for (const comparison of [...measured.storms, measured.limited, measured.single]) {
@@ -139,4 +142,5 @@ for (const comparison of [...measured.storms, measured.limited, measured.single]
   );
   console.log(JSON.stringify(ratios));
 }
+console.table(concurrency);
 printBars(bars);

@@ -10,6 +10,10 @@ import { median, rounded } from './support/statistics.ts';
 const metrics = ['bytesPerPod', 'changedUs', 'sameUs', 'readinessUs', 'getUs'] as const;
 type Metric = (typeof metrics)[number];
 type Measurement = Record<Metric, number>;
+/** Microseconds of only reading the given status and the cached one: what grows there is the machine's memory. */
+interface OurMeasurement extends Measurement {
+  readonly walkUs: number;
+}
 interface Comparison {
   readonly pods: number;
   readonly ours: Measurement;
@@ -45,7 +49,7 @@ function ratioOf(ours: Measurement, go: Measurement): Measurement {
 }
 
 interface Round {
-  readonly ours: Measurement;
+  readonly ours: OurMeasurement;
   readonly oursWithDates: Measurement;
   readonly go: Measurement;
 }
@@ -53,7 +57,7 @@ interface Round {
 /** One measurement of each contender, right after one another. */
 async function measure(peer: string, pods: number): Promise<Round> {
   const repeats = Math.max(1, Math.round(callsAMeasurement / pods));
-  const ours = await runScript<Measurement>('cpu/worker.ts', [pods, repeats]);
+  const ours = await runScript<OurMeasurement>('cpu/worker.ts', [pods, repeats]);
   const go = await runJson<Measurement>(peer, ['-mode', 'cpu', '-pods', String(pods), '-rounds', String(repeats)]);
   return { ours, go, oursWithDates: await runScript<Measurement>('cpu/worker.ts', [pods, repeats, 'dates']) };
 }
@@ -114,12 +118,23 @@ for (let round = 0; round < rounds; round++) {
 const comparisons = podCounts.map((pods, index) => compare(pods, measured[index] ?? []));
 const [few = [], many = []] = [measured[0], measured.at(-1)];
 const growth = mediansOf(many.map(({ ours }, round) => ratioOf(ours, few[round]?.ours ?? ours)));
+const walkGrowth = rounded(median(many.map(({ ours }, round) => ours.walkUs / (few[round]?.ours ?? ours).walkUs)));
 const batches: BatchResult[] = [];
 for (const pods of podCounts) batches.push(await runScript<BatchResult>('cpu/batch.ts', [pods, rounds]));
 const functions = await runScript<{ name: string; medianUs: number }[]>('cpu/functions.ts', []);
 const bars = barsOf(comparisons.at(-1) as Comparison, growth, batches.at(-1) as BatchResult);
 
-const result = { command: 'npm run bench', rounds, machine: machine(), comparisons, growth, batches, functions, bars };
+const result = {
+  command: 'npm run bench',
+  rounds,
+  machine: machine(),
+  comparisons,
+  growth,
+  walkGrowth,
+  batches,
+  functions,
+  bars,
+};
 await writeResult('cpu.json', JSON.stringify(result, undefined, 2));
 await writeResult('cpu.svg', plot(comparisons));
 for (const { pods, ours, go, ratio } of comparisons) {
@@ -128,4 +143,5 @@ for (const { pods, ours, go, ratio } of comparisons) {
 }
 console.table(batches);
 console.table(functions.map(({ name, medianUs }) => ({ name, 'median µs': rounded(medianUs) })));
+console.log(`only reading the two statuses, ${podCounts.at(-1)}/${podCounts[0]} pods: ${walkGrowth}`);
 printBars(bars);

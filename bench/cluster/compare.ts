@@ -17,6 +17,8 @@ export interface Workload {
   /** Rounds inside one process; medians are taken over them. */
   readonly repeats: number;
   readonly qps?: number;
+  /** Pods at once, where it is not the default. Ours alone. */
+  readonly concurrency?: number;
 }
 
 export interface Run {
@@ -36,15 +38,20 @@ interface WorkerOutput {
 }
 
 /** One run of one contender in a process of its own, with the apiserver's counters read before and after. */
-async function run(server: Server, contender: Contender, { mode, pods, repeats, qps }: Workload): Promise<Run> {
+export async function run(
+  server: Server,
+  contender: Contender,
+  { mode, pods, repeats, qps, concurrency }: Workload,
+): Promise<Run> {
   const before = await podRequests(server.url, server.token);
   const shared = ['pods', String(pods), 'rounds', String(repeats), ...(qps === undefined ? [] : ['qps', String(qps)])];
   const flags = (dashes: string, more: readonly string[]): string[] =>
     [...shared, ...more].map((word, index) => (index % 2 === 0 ? `${dashes}${word}` : word));
+  const width = concurrency === undefined ? [] : ['concurrency', String(concurrency), 'connections', String(concurrency)];
   process.env.BENCH_TOKEN = server.token;
   const output =
     contender === 'ours'
-      ? await runScript<WorkerOutput>('cluster/worker.ts', flags('--', ['mode', mode, 'server', server.url]))
+      ? await runScript<WorkerOutput>('cluster/worker.ts', flags('--', ['mode', mode, 'server', server.url, ...width]))
       : await runJson<WorkerOutput>(
           await goTool('peer'),
           flags('-', ['mode', contender === 'raw' ? 'raw' : mode, 'server', server.url, 'token', server.token]),

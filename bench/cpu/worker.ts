@@ -21,6 +21,13 @@ function usedHeap(): number {
   return process.memoryUsage().heapUsed;
 }
 
+function countValues(value: unknown): number {
+  if (typeof value !== 'object' || value === null) return 1;
+  let count = 1;
+  for (const key in value) count += countValues((value as Record<string, unknown>)[key]);
+  return count;
+}
+
 /** Runs `act` for every pod in every round; microseconds a call. */
 function perCall(act: (index: number, round: number) => unknown, firstRound = 0): number {
   const start = performance.now();
@@ -50,4 +57,12 @@ const readinessUs = perCall((index, round) =>
 const firstGetUs = perCall((index) => manager.getPodStatus(podUIDs[index] ?? '')) * rounds;
 const getUs = perCall((index) => manager.getPodStatus(podUIDs[index] ?? ''));
 
-console.log(JSON.stringify({ pods: count, bytesPerPod, changedUs, sameUs, readinessUs, firstGetUs, getUs }));
+// what a call costs that reads the given status and the cached one, and does nothing with them
+const cached = podUIDs.map((podUID) => manager.getPodStatus(podUID));
+let values = 0;
+const walkUs = perCall((index) => {
+  values += countValues(given(index, rounds)) + countValues(cached[index]);
+});
+if (values === 0) throw new Error('there was nothing to read');
+
+console.log(JSON.stringify({ pods: count, bytesPerPod, changedUs, sameUs, readinessUs, firstGetUs, getUs, walkUs }));
