@@ -21,6 +21,14 @@ export type Wait =
   /** DELETE was accepted, finalizers hold the object. */
   | { readonly kind: 'deleting'; readonly resourceVersion: string };
 
+/** A wait that ends when the apiserver's copy of the pod is another one: see {@link isStillSo}. */
+export type WaitOnCopy = Wait & { readonly kind: 'quarantined' | 'deleting' };
+
+/** True when this copy is the one the pod waits on: nothing has happened to it. */
+export function isStillSo({ resourceVersion }: WaitOnCopy, copy: string | undefined): boolean {
+  return copy !== undefined && copy === resourceVersion;
+}
+
 export interface LastError {
   readonly errorClass: ErrorClass;
   readonly message: string;

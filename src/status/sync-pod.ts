@@ -5,6 +5,7 @@ import type { AgentView, ApiTarget } from './agent-view.ts';
 import { type ApiCopies, type ApiPod, apiPodOf, patchedApiPod } from './api-copies.ts';
 import { isTerminalPhase } from './merge-pod-status.ts';
 import type { PodStatuses, VersionedPodStatus } from './pod-statuses.ts';
+import { isStillSo, type WaitOnCopy } from './pod-sync-state.ts';
 import { type Admission, RequestFailure, type RequestGate } from './request-gate.ts';
 import { statusToWrite } from './status-to-write.ts';
 
@@ -37,6 +38,8 @@ export type SyncOutcome =
   /** `resourceVersion` is that of the copy the request was made for: another one seen since may be another pod. */
   | { readonly kind: 'gone'; readonly version: number; readonly resourceVersion: string | undefined }
   | { readonly kind: 'deleting'; readonly resourceVersion: string }
+  /** Read again, and still the copy the pod waits on. */
+  | { readonly kind: 'waits-on'; readonly wait: WaitOnCopy; readonly version: number }
   | {
       readonly kind: 'invalid';
       readonly failure: RequestFailure;
@@ -49,6 +52,8 @@ export interface SyncRequestOptions {
   readonly admission: Admission;
   /** Read the pod from the apiserver first, whatever is known of it. */
   readonly fetch: boolean;
+  /** What this version of the pod waits on: unless the pod turns out to have changed, it goes on waiting. */
+  readonly waitsOn?: WaitOnCopy | undefined;
 }
 
 /**
@@ -64,7 +69,7 @@ export async function syncPod(context: SyncPodContext, podUID: string, options: 
     const entry = context.podStatuses.get(podUID);
     if (entry === undefined) return { kind: 'nothing-to-sync' };
     if (target === undefined) return { kind: 'no-mirror-pod' };
-    const attempt = new SyncAttempt(context, podUID, options.admission);
+    const attempt = new SyncAttempt(context, podUID, recomputed ? { ...options, waitsOn: undefined } : options);
     const outcome = await attempt.run(target, entry, fetch);
     const refused = outcome.kind === 'failed' && ['conflict', 'invalid'].includes(outcome.failure.errorClass);
     if (!refused || outcome.failure.verb === 'get') return outcome;
@@ -82,13 +87,15 @@ class SyncAttempt {
   readonly #context: SyncPodContext;
   readonly #podUID: string;
   readonly #admission: Admission;
+  readonly #waitsOn: WaitOnCopy | undefined;
   /** The copy the last patch was computed against. */
   base: ApiPod | undefined;
 
-  constructor(context: SyncPodContext, podUID: string, admission: Admission) {
+  constructor(context: SyncPodContext, podUID: string, { admission, waitsOn }: SyncRequestOptions) {
     this.#context = context;
     this.#podUID = podUID;
     this.#admission = admission;
+    this.#waitsOn = waitsOn;
   }
 
   async run(target: ApiTarget, known: VersionedPodStatus, fetch: boolean): Promise<SyncOutcome> {
@@ -105,6 +112,9 @@ class SyncAttempt {
         const newest = podStatuses.get(this.#podUID);
         if (newest === undefined) return { kind: 'nothing-to-sync' };
         entry = newest;
+        if (this.#waitsOn !== undefined && entry === known && isStillSo(this.#waitsOn, base.resourceVersion)) {
+          return { kind: 'waits-on', wait: this.#waitsOn, version: entry.version };
+        }
       }
       this.base = base;
       const { copy, ...rest } = await this.#patch(entry, base, target.apiUID);

@@ -173,6 +173,9 @@ export class SyncRecords {
         state.succeeded();
         state.wait = outcome;
         return;
+      case 'waits-on':
+        state.wait = outcome.wait;
+        return;
       case 'deleted':
       case 'recreated':
         events.ended(podUID, outcome.kind);

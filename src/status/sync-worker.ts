@@ -5,6 +5,7 @@ import type { Logger } from '../logger.ts';
 import type { AgentView } from './agent-view.ts';
 import type { ApiCopies } from './api-copies.ts';
 import type { PodStatuses, VersionedPodStatus } from './pod-statuses.ts';
+import type { WaitOnCopy } from './pod-sync-state.ts';
 import { ReadySet } from './ready-set.ts';
 import { type Admission, RequestFailure, type RequestGate } from './request-gate.ts';
 import { type BatchView, isUrgent, orphanedVersions, reasonToSync } from './sync-batch.ts';
@@ -200,11 +201,12 @@ export class SyncWorker {
 
   #dispatch(podUID: string, admission: Admission): void {
     const { logger, podStatuses } = this.#options;
+    const waitsOn = this.#waitOnCopy(podUID);
     const state = this.#records.begin(podUID);
     const { fetch } = state;
     state.fetch = false;
     this.#inFlight++;
-    syncPod(this.#context, podUID, { admission, fetch })
+    syncPod(this.#context, podUID, { admission, fetch, waitsOn })
       .catch((error: unknown): SyncOutcome => {
         logger.error({ err: error, podUID }, 'a sync failed in an unforeseen way');
         const version = podStatuses.get(podUID)?.version ?? 0;
@@ -212,6 +214,14 @@ export class SyncWorker {
       })
       .then((outcome) => this.#settle(podUID, outcome, admission))
       .catch((error: unknown) => logger.error({ err: error, podUID }, 'a settled sync could not be recorded'));
+  }
+
+  /** What the pod's newest version waits on, where only another copy of the pod on the apiserver brings the next try. */
+  #waitOnCopy(podUID: string): WaitOnCopy | undefined {
+    const version = this.#options.podStatuses.get(podUID)?.version ?? 0;
+    const wait = this.#records.state(podUID)?.wait;
+    if (wait?.kind === 'quarantined') return version <= wait.version ? wait : undefined;
+    return wait?.kind === 'deleting' && version <= this.#records.acknowledgedVersion(podUID) ? wait : undefined;
   }
 
   #settle(podUID: string, outcome: SyncOutcome, admission: Admission): void {
@@ -248,8 +258,9 @@ export class SyncWorker {
     for (let i = 0; i < count; i++) {
       const podUID = podUIDs[this.#staleCursor++ % podUIDs.length] ?? '';
       const state = this.#records.ensureState(podUID);
-      // one held by finalizers can change as any other
-      if (state.inFlight || (state.wait !== undefined && state.wait.kind !== 'deleting')) continue;
+      // one that waits on another copy will hear of it in no other way
+      const mayRead = state.wait === undefined || state.wait.kind === 'deleting' || state.wait.kind === 'quarantined';
+      if (state.inFlight || !mayRead) continue;
       state.fetch = true;
       this.#addReady(podUID);
     }

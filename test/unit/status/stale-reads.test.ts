@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { Harness, numberedPod, testPod } from './harness.ts';
+import { deleting, Harness, numberedPod, testPod } from './harness.ts';
 
 const minute = 60_000;
 
@@ -102,14 +102,52 @@ describe('a pod source that is silent', () => {
     expect(await h.batch()).toEqual([]);
   });
 
-  it('does not have a pod read that waits for something else', async () => {
+  it('has a quarantined pod read again, which is tried again once somebody has changed it, and not before', async () => {
     const { h, pods } = withSource(1, { staleAfterMs: 15_000 });
     const [pod] = pods;
     if (pod === undefined) throw new Error('no pod');
     await h.calls();
     h.client.failNext('patch', { code: 422, times: 2 });
     await h.set(pod, { message: 'bad' });
-    expect(h.manager.explain('uid-0').phase).toBe('quarantined');
+    await h.clock.advance(15_000);
+    h.client.clearActions();
+    const failures = h.record('syncError');
+    for (let tick = 0; tick < 4; tick += 1) expect(await h.batch()).toEqual(['get']);
+    expect(h.manager.explain('uid-0')).toMatchObject({ phase: 'quarantined', failures: 1, lastError: { errorClass: 'invalid' } });
+    expect(failures).toEqual([]);
+    h.rival(pod, { message: 'theirs' });
+    expect(await h.batch()).toEqual(['get', 'patch']);
+    expect([h.apiStatus(pod).message, h.manager.explain('uid-0').phase]).toEqual(['bad', 'in-sync']);
+  });
+
+  it('has no second DELETE sent for a pod that finalizers hold and nobody changes', async () => {
+    const { h } = withSource(0, { staleAfterMs: 15_000 });
+    h.safety.reclaimed = true;
+    const pod = h.publish(testPod({ metadata: { ...deleting, finalizers: ['example.com/hold'] } }));
+    h.manager.setPodStatus(pod, { phase: 'Failed' });
+    h.manager.terminatePod(pod);
+    await h.clock.advance(20_000);
+    expect(await h.calls()).toEqual(['patch', 'delete', 'get']);
+    expect(await h.batch()).toEqual(['get']);
+    expect(h.manager.explain('12345678').phase).toBe('deleting');
+    h.client.hold('get');
+    expect(await h.batch()).toEqual(['get']);
+    h.manager.setPodStatus(h.api(pod), { phase: 'Failed', message: 'set while it is read' });
+    h.client.release('get');
+    expect((await h.calls())[0]).toBe('patch');
+    expect(h.apiStatus(pod).message).toBe('set while it is read');
+  });
+
+  it('does not have a pod read that waits for something else', async () => {
+    const { h, pods } = withSource(1, { staleAfterMs: 15_000 });
+    const [pod] = pods;
+    if (pod === undefined) throw new Error('no pod');
+    await h.calls();
+    h.client.failNext('patch', { code: 503, retryAfterMs: 60_000 });
+    await h.set(pod, { message: 'later' });
+    await h.clock.advance(15_000);
+    expect(await h.calls()).toEqual([]);
+    expect(h.manager.explain('uid-0').phase).toBe('backing-off');
     for (let tick = 0; tick < 4; tick += 1) expect(await h.batch()).toEqual([]);
   });
 
