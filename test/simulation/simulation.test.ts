@@ -8,6 +8,8 @@ const fixedRuns = [
   ...Array.from({ length: 30 }, (_, i) => ({ seed: i + 1, minutes: 2 })),
   // these once found a status that was dropped with its mirror pod
   ...[100_260, 105_130, 106_072].map((seed) => ({ seed, minutes: 4 })),
+  // and this one a pod that stayed quarantined for good once the watch had died
+  { seed: 103_711, minutes: 6 },
 ];
 /** A mutant that survives this many seeds would show that the checker is blind to it. */
 const seedsPerMutant = 40;
