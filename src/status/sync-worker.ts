@@ -67,14 +67,6 @@ export class SyncWorker {
     this.#view = { agent, clock, copies, podStatuses, ownedConditionTypes, apiStatusVersions: records.apiStatusVersions };
   }
 
-  get podsInFlight(): number {
-    return this.#inFlight;
-  }
-
-  get podsReady(): number {
-    return this.#ready.size;
-  }
-
   start(): void {
     this.#running = true;
     this.#startedAt = this.#options.clock.now();
@@ -144,8 +136,10 @@ export class SyncWorker {
       const podUID = podUIDs[i] ?? '';
       const entry = podStatuses.get(podUID);
       if (entry === undefined) continue;
-      beforeLook(podUID, entry);
-      this.#look(podUID);
+      this.#guarded(podUID, () => {
+        beforeLook(podUID, entry);
+        this.#look(podUID);
+      });
     }
     this.#readStalePods(podUIDs);
     this.pump();
@@ -160,17 +154,28 @@ export class SyncWorker {
     }
   }
 
+  /** An agent's pod manager that throws costs the one pod this look, and no other pod anything. */
+  #guarded(podUID: string, look: () => void): void {
+    try {
+      look();
+    } catch (error) {
+      this.#options.logger.error({ err: error, podUID }, 'a pod could not be looked at; the next batch looks again');
+    }
+  }
+
   /** The pod may have a version the apiserver has not. */
   #hint(podUID: string): void {
-    const { podStatuses, agent } = this.#options;
-    const entry = podStatuses.get(podUID);
-    // a static pod without a mirror pod has nowhere to go: the batch finds it once it has one
-    if (entry === undefined || agent.target(podUID) === undefined) return;
-    if (this.#records.acknowledgedVersion(podUID) >= entry.version) return;
-    const state = this.#records.state(podUID);
-    if (state?.inFlight || state?.mayTry(entry.version) === false) return;
-    state?.endWait();
-    this.#addReady(podUID);
+    this.#guarded(podUID, () => {
+      const { podStatuses, agent } = this.#options;
+      const entry = podStatuses.get(podUID);
+      // a static pod without a mirror pod has nowhere to go: the batch finds it once it has one
+      if (entry === undefined || agent.target(podUID) === undefined) return;
+      if (this.#records.acknowledgedVersion(podUID) >= entry.version) return;
+      const state = this.#records.state(podUID);
+      if (state?.inFlight || state?.mayTry(entry.version) === false) return;
+      state?.endWait();
+      this.#addReady(podUID);
+    });
   }
 
   #look(podUID: string): void {
@@ -179,10 +184,13 @@ export class SyncWorker {
     if (state?.inFlight || this.#ready.has(podUID)) return;
     const target = agent.target(podUID);
     const copy = target && agent.freshest(target);
-    if (state?.wait !== undefined && target !== undefined && state.isOvertaken(copy?.resourceVersion)) state.endWait();
     const entry = podStatuses.get(podUID);
+    if (entry === undefined || target === undefined) return;
+    if (state?.isOvertaken(copy?.resourceVersion) || (state?.wait?.kind !== 'deleting' && state?.mayTry(entry.version))) {
+      state.endWait();
+    }
     const wait = state?.wait?.kind;
-    if (entry === undefined || target === undefined || (wait !== undefined && wait !== 'deleting')) return;
+    if (wait !== undefined && wait !== 'deleting') return;
     const reason = reasonToSync(this.#view, podUID, entry);
     // an accepted DELETE is not sent again, but what somebody else writes meanwhile is corrected
     if (reason === undefined || (reason === 'delete' && wait === 'deleting')) return;
@@ -195,8 +203,12 @@ export class SyncWorker {
     const { podStatuses, agent } = this.#options;
     const entry = podStatuses.get(podUID);
     if (entry === undefined || this.#records.state(podUID)?.inFlight) return;
-    const target = agent.target(podUID);
-    this.#ready.add(podUID, isUrgent(entry, target && agent.freshest(target)));
+    let urgent = false;
+    this.#guarded(podUID, () => {
+      const target = agent.target(podUID);
+      urgent = isUrgent(entry, target && agent.freshest(target));
+    });
+    this.#ready.add(podUID, urgent);
   }
 
   #dispatch(podUID: string, admission: Admission): void {
