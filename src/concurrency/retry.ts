@@ -8,8 +8,8 @@ export interface BackoffOptions {
   readonly random: () => number;
 }
 
-/** No server may keep us away for longer than this. */
-const longestRetryAfterMs = 300_000;
+/** No server may keep us away for longer than this, whatever its `Retry-After` says. */
+export const longestRetryAfterMs = 300_000;
 
 /** How long to wait before attempt `attempt` (1 is the first retry): anything up to a ceiling that doubles, in milliseconds. */
 export function backoffMs(attempt: number, { baseMs, capMs, random }: BackoffOptions): number {

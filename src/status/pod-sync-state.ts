@@ -16,8 +16,6 @@ export type Wait =
   | { readonly kind: 'quarantined'; readonly version: number; readonly resourceVersion: string | undefined }
   /** The apiserver knows no such pod; `resourceVersion` is that of the copy we had. */
   | { readonly kind: 'gone'; readonly version: number; readonly resourceVersion: string | undefined }
-  /** A static pod without a mirror pod. */
-  | { readonly kind: 'no-mirror-pod' }
   /** DELETE was accepted, finalizers hold the object. */
   | { readonly kind: 'deleting'; readonly resourceVersion: string };
 
@@ -98,7 +96,7 @@ export class PodSyncState {
         // until the pod source has caught up, the copy is the one from before the DELETE
         return resourceVersion !== undefined && (compareResourceVersions(resourceVersion, this.wait.resourceVersion) ?? 1) > 0;
       default:
-        return true;
+        return false;
     }
   }
 }

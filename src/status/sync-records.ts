@@ -1,6 +1,6 @@
 import type { ErrorClass } from '../api/api-error.ts';
 import type { Clock } from '../concurrency/clock.ts';
-import { backoffMs } from '../concurrency/retry.ts';
+import { backoffMs, longestRetryAfterMs } from '../concurrency/retry.ts';
 import type { AgentView } from './agent-view.ts';
 import type { ApiCopies } from './api-copies.ts';
 import type { PodStatuses } from './pod-statuses.ts';
@@ -160,10 +160,8 @@ export class SyncRecords {
     switch (outcome.kind) {
       case 'acknowledged':
       case 'nothing-to-sync':
-        state.succeeded();
-        return;
       case 'no-mirror-pod':
-        state.wait = { kind: 'no-mirror-pod' };
+        state.succeeded();
         return;
       case 'deleting':
         state.succeeded();
@@ -249,7 +247,7 @@ export class SyncRecords {
 
 function retryAfterMs(cause: unknown): number | undefined {
   const value = typeof cause === 'object' && cause !== null && 'retryAfterMs' in cause ? cause.retryAfterMs : undefined;
-  return typeof value === 'number' && value >= 0 ? value : undefined;
+  return typeof value === 'number' && value >= 0 ? Math.min(value, longestRetryAfterMs) : undefined;
 }
 
 function statusOf(cause: unknown): unknown {

@@ -79,6 +79,41 @@ describe('StatusManager, a pod that fails', () => {
     expect(h.apiStatus(pod).message).toBe('two');
   });
 
+  it.each([429, 503])('is not kept away for longer than five minutes by a %i that asks for more', async (code) => {
+    const { h, pod } = withPod();
+    h.client.failNext('patch', { code, retryAfterMs: 30 * 365 * 86_400_000 });
+    h.manager.setPodStatus(pod, { message: 'm' });
+    await h.clock.advance(299_999);
+    expect(await h.calls()).toEqual(['patch']);
+    await h.clock.advance(1);
+    expect(await h.calls()).toEqual(['patch']);
+    expect(h.manager.explain(uid).phase).toBe('in-sync');
+  });
+
+  it.each([
+    undefined,
+    null,
+    'text',
+    42,
+    {},
+    { retryAfterMs: 'soon' },
+    { retryAfterMs: -5 },
+    { retryAfterMs: Number.NaN },
+    { status: '409' },
+    { status: 200 },
+  ])('is an ordinary one when a client of the agent’s rejects with %o', async (rejection) => {
+    const { h, pod, errors } = withPod();
+    const { client } = h;
+    const patchPodStatus = client.patchPodStatus.bind(client);
+    client.patchPodStatus = () => Promise.reject(rejection);
+    await h.set(pod, { message: 'm' });
+    expect(errors).toMatchObject([{ errorClass: 'unavailable', error: rejection, retryInMs: 500 }]);
+    expect(h.manager.explain(uid)).toMatchObject({ phase: 'backing-off', lastError: { message: 'unavailable' } });
+    client.patchPodStatus = patchPodStatus;
+    await h.clock.advance(500);
+    expect(h.apiStatus(pod).message).toBe('m');
+  });
+
   it('is looked at now by reconcile, whatever it waits for', async () => {
     const { h, pod } = withPod();
     h.client.failNext('patch', { code: 503, retryAfterMs: 30_000 });

@@ -134,6 +134,27 @@ describe('SyncWorker, one pod', () => {
     expect(synced).toMatchObject([{ version: 1 }]);
     expect(h.manager.explain('uid-0')).toMatchObject({ phase: 'in-sync', version: 1, acknowledgedVersion: 1 });
   });
+
+  it.each([
+    ['the pod was gone', { code: 404 }],
+    ['the server failed', { code: 500 }],
+    ['the status was refused', { code: 422, times: 2 }],
+  ])('begins a new life at once, though for the old one %s', async (_, failure) => {
+    const { h, pods } = withPods(1);
+    const [pod] = pods;
+    if (pod === undefined) throw new Error('no pod');
+    const failures = h.record('syncError');
+    h.client.hold('patch');
+    h.manager.setPodStatus(pod, { message: 'old life' });
+    await settle();
+    h.manager.removeOrphanedStatuses(new Set());
+    h.manager.setPodStatus(pod, { message: 'new life' });
+    h.client.failNext('patch', failure);
+    h.client.release();
+    await h.calls();
+    expect(h.apiStatus(pod).message).toBe('new life');
+    expect([failures, h.manager.explain('uid-0').phase]).toEqual([[], 'in-sync']);
+  });
 });
 
 describe('SyncWorker, many pods', () => {
