@@ -2,7 +2,7 @@ import { createWirePodStatusPatch } from '../api/pod-status-patch.ts';
 import type { WirePodStatus } from '../api/wire.ts';
 import type { ApiCopies, ApiPod } from './api-copies.ts';
 import { isTerminalPhase } from './merge-pod-status.ts';
-import { getPodCondition, isSharedConditionType } from './pod-conditions.ts';
+import { getPodCondition } from './pod-conditions.ts';
 import { isPodStatusByKubeletEqual } from './pod-status-equality.ts';
 import type { PodStatuses, VersionedPodStatus } from './pod-statuses.ts';
 import { withServerFillIns } from './server-fill-ins.ts';
@@ -38,24 +38,14 @@ export function reasonToSync(view: BatchView, podUID: string, entry: VersionedPo
   return canBeDeleted(view.agent, podUID, entry, copy) ? 'delete' : undefined;
 }
 
-/**
- * True when the apiserver's copy says something else than the cache, other than what the server fills in by itself and
- * shared conditions: those are only written along with a terminal phase, which is a difference of its own.
- */
+/** True when the apiserver's copy says something else than the cache, other than what the server fills in by itself. */
 export function needsReconcile(cached: WirePodStatus, copy: WirePodStatus, ownedConditionTypes: ReadonlySet<string>): boolean {
-  const [ours, theirs] = [withoutShared(withServerFillIns(cached, copy)), withoutShared(copy)];
-  return !isPodStatusByKubeletEqual(ours, theirs, ownedConditionTypes);
+  return !isPodStatusByKubeletEqual(withServerFillIns(cached, copy), copy, ownedConditionTypes);
 }
 
-/** True for a status that differs from the cached one only as the merge makes it: an ended pod is never Ready, a terminal phase may be held back. */
+/** True for a copy that differs only as the merge makes it: never Ready once ended, a phase held back, a shared condition not written yet. */
 function isWritten(view: BatchView, podUID: string, entry: VersionedPodStatus, copy: ApiPod): boolean {
   return createWirePodStatusPatch(copy.status, statusToWrite(view, podUID, entry, copy), { uid: copy.uid }).unchanged;
-}
-
-function withoutShared(status: WirePodStatus): WirePodStatus {
-  const { conditions } = status;
-  if (!conditions?.some(({ type }) => isSharedConditionType(type))) return status;
-  return { ...status, conditions: conditions.filter(({ type }) => !isSharedConditionType(type)) };
 }
 
 /** The uids in `apiStatusVersions` that belong to no cached pod and no known mirror pod. */
