@@ -118,3 +118,15 @@ describe('pod_status_manager_requests_total', () => {
     expect(metrics.counted('pod_status_manager_requests_total')).toEqual(['patch,conflict', 'get,ok', 'patch,ok']);
   });
 });
+
+describe('pod_status_manager_rate_limiter_wait_seconds', () => {
+  it('says how long a request waited for its token', async () => {
+    const metrics = new Recorder();
+    const h = new Harness({ metrics, fetchBeforePatch: 'always', rateLimiter: { qps: 0.5, burst: 1 } });
+    h.manager.setPodStatus(h.publish(testPod()), { message: 'm' });
+    await h.clock.advance(10_000);
+    expect(h.client.verbs()).toEqual(['get', 'patch']);
+    const waits = metrics.observations.filter(([name]) => name === 'pod_status_manager_rate_limiter_wait_seconds');
+    expect(waits.map(([, seconds]) => seconds)).toEqual([2]);
+  });
+});
