@@ -64,7 +64,6 @@ export class StatusManager extends PodResizeStatus {
         acknowledged: (podUID, acknowledged) => this.#onAcknowledged(podUID, acknowledged),
         failed: (podUID, failure) => this.#onFailed(podUID, failure),
         ended: (podUID, how) => this.#onEnded(podUID, how),
-        changed: () => {},
       },
       beforeLook: (podUID, entry) => this.#finishIfDue(podUID, entry),
     });

@@ -25,7 +25,7 @@ export interface StatusSyncOptions {
   readonly podStatuses: PodStatuses;
   readonly agent: AgentView;
   readonly copies: ApiCopies;
-  readonly events: SyncEvents;
+  readonly events: Omit<SyncEvents, 'changed'>;
   readonly beforeLook: (podUID: string, entry: VersionedPodStatus) => void;
 }
 
@@ -60,10 +60,7 @@ export class StatusSync {
       random,
       events: {
         ...events,
-        changed: (podUID) => {
-          this.#waiters.look(podUID);
-          events.changed(podUID);
-        },
+        changed: (podUID) => this.#waiters.look(podUID),
       },
       enqueue: (podUID) => this.worker.enqueue(podUID),
     });

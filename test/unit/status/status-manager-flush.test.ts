@@ -141,11 +141,14 @@ describe('StatusManager.flush', () => {
     await rejected;
   });
 
-  it('names twenty pods at most', async () => {
+  it.each([
+    [20, /^20 pod\(s\) .*uid-19 \([^)]*\)$/],
+    [25, /^25 pod\(s\) .*uid-19 \([^)]*\) and 5 more$/],
+  ])('names twenty pods at most: of %i', async (count, message) => {
     const h = new Harness();
-    for (let n = 0; n < 25; n += 1) h.manager.setPodStatus(h.publish(numberedPod(n)), { message: 'm' });
+    for (let n = 0; n < count; n += 1) h.manager.setPodStatus(h.publish(numberedPod(n)), { message: 'm' });
     h.client.hold();
-    const rejected = expect(h.manager.flush({ timeoutMs: 0 })).rejects.toThrow(/^25 pod\(s\) .*uid-19 \(.*\) and 5 more$/);
+    const rejected = expect(h.manager.flush({ timeoutMs: 0 })).rejects.toThrow(message);
     await h.clock.advance(0);
     await rejected;
   });

@@ -174,6 +174,14 @@ describe('StatusManager.stop', () => {
     expect(h.manager.explain('12345678').phase).toBe('in-sync');
   });
 
+  it('says of what it could not write any more that nothing runs', async () => {
+    const h = new Harness();
+    h.client.hold();
+    await h.set(h.publish(testPod()), { message: 'm' });
+    await h.manager.stop({ drainTimeoutMs: 0 });
+    expect(h.manager.explain('12345678')).toMatchObject({ phase: 'not-started', version: 1, acknowledgedVersion: 0 });
+  });
+
   it('rejects a flush that is still waiting', async () => {
     const h = new Harness();
     h.client.hold();
