@@ -77,10 +77,13 @@ describe('StatusManager, every operation in every state', () => {
     expect(await outcome(() => operation(h.manager, pod))).toEqual(answer);
   });
 
-  it.each(cases.filter(({ answer }) => answer === 'ERR_STOPPED'))('$verb, $state, changes nothing', async (one) => {
+  it.each(
+    cases.filter(({ answer }) => answer === 'ERR_STOPPED'),
+  )('$verb, $state, changes nothing, and is named in the error', async (one) => {
     const { h, pod } = await managerIn(one.state);
     const before = [h.manager.getPodStatus(uid), h.manager.explain(uid), h.client.actions.length];
-    await outcome(() => one.operation(h.manager, pod));
+    const called = async (): Promise<unknown> => one.operation(h.manager, pod);
+    await expect(called()).rejects.toThrow(`${one.verb}() was called on a manager that is ${one.state}`);
     expect([h.manager.getPodStatus(uid), h.manager.explain(uid), h.client.actions.length]).toEqual(before);
     expect(h.manager.getPodResizeConditions(uid)).toEqual([]);
   });
