@@ -65,6 +65,15 @@ describe('terminateWhenReclaimed', () => {
     expect(h.manager.getPodStatus(uid)?.phase).toBe(phase);
   });
 
+  it('makes the phase Failed where the spec has no containers to have succeeded', async () => {
+    const { h, pod } = ready(
+      {},
+      testPod({ spec: { containers: [] }, metadata: { ...deleting, finalizers: ['example.com/hold'] } }),
+    );
+    await h.set(pod, { phase: 'Running' });
+    expect(h.apiStatus(pod).phase).toBe('Failed');
+  });
+
   it('keeps a terminal phase that the agent has set', async () => {
     const { h, pod } = ready({}, deletingPod({ finalizers: ['example.com/hold'] }));
     await h.set(pod, { phase: 'Failed', reason: 'Evicted', containerStatuses: containers(0, 0) });
@@ -76,6 +85,9 @@ describe('terminateWhenReclaimed', () => {
     await h.set(pod, { phase: 'Running', reason: 'R', message: 'M', containerStatuses: containers(0, 0) });
     expect(h.manager.setPodStatus(pod, { phase: 'Running', podIP: '10.0.0.1', containerStatuses: containers(0, 0) })).toBe(true);
     expect(h.manager.getPodStatus(uid)).toMatchObject({ phase: 'Succeeded', reason: 'R', message: 'M', podIP: '10.0.0.1' });
+    // and whatever it says after that
+    h.manager.setPodStatus(pod, { phase: 'Failed', reason: 'Other', podIP: '10.0.0.2', containerStatuses: containers(0, 0) });
+    expect(h.manager.getPodStatus(uid)).toMatchObject({ phase: 'Succeeded', reason: 'R', message: 'M', podIP: '10.0.0.2' });
   });
 
   it('takes the agent at its word on a pod that the agent itself terminated', async () => {
