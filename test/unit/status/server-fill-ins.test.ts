@@ -21,6 +21,42 @@ describe('withServerFillIns', () => {
     };
     expect(withServerFillIns(status, server)).toBe(status);
   });
+
+  it.each([
+    ['the qosClass, where there is none', {}, { qosClass: 'Burstable' }, { qosClass: 'Burstable' }],
+    ['no qosClass over another', { qosClass: 'Guaranteed' }, { qosClass: 'Burstable' }, { qosClass: 'Guaranteed' }],
+    ['the observedGeneration, where there is none', {}, { observedGeneration: 3 }, { observedGeneration: 3 }],
+    ['no observedGeneration over another', { observedGeneration: 2 }, { observedGeneration: 3 }, { observedGeneration: 2 }],
+    [
+      'the list of the one podIP',
+      { podIP: '10.0.0.1' },
+      { podIPs: [{ ip: '10.0.0.1' }] },
+      { podIP: '10.0.0.1', podIPs: [{ ip: '10.0.0.1' }] },
+    ],
+    ['no list of another podIP', { podIP: '10.0.0.1' }, { podIPs: [{ ip: '10.0.0.2' }] }, { podIP: '10.0.0.1' }],
+    ['no list of two', { podIP: 'a' }, { podIPs: [{ ip: 'a' }, { ip: 'b' }] }, { podIP: 'a' }],
+    ['no empty list', { podIP: 'a' }, { podIPs: [] }, { podIP: 'a' }],
+    ['no list where there is no podIP', {}, { podIPs: [{ ip: '10.0.0.1' }] }, {}],
+    [
+      'no list over another',
+      { podIP: 'a', podIPs: [{ ip: 'b' }] },
+      { podIPs: [{ ip: 'a' }] },
+      { podIP: 'a', podIPs: [{ ip: 'b' }] },
+    ],
+  ])('gives %s', (_, status, server, expected) => {
+    expect(withServerFillIns(status, server)).toEqual(expected);
+  });
+
+  it('leaves the other conditions as they are', () => {
+    const server = { conditions: [{ type: 'Ready', status: 'True', observedGeneration: 3 }] };
+    const [other, last] = [
+      { type: 'Initialized', status: 'True' },
+      { type: 'PodScheduled', status: 'True' },
+    ];
+    const conditions = [other, { type: 'Ready', status: 'False' }, last] as never;
+    const filled = withServerFillIns({ conditions }, server).conditions;
+    expect(filled).toEqual([other, { type: 'Ready', status: 'False', observedGeneration: 3 }, last]);
+  });
 });
 
 describe('StatusManager, conditions whose observedGeneration the server keeps', () => {

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import type { WirePod } from '../../../src/api/wire.ts';
 import { asUpstream, deleting, Harness, testPod } from './harness.ts';
 
 const deletingPod = (metadata = {}) => testPod({ metadata: { ...deleting, ...metadata } });
@@ -56,6 +57,29 @@ describe('StatusManager, deletion', () => {
     expect(await h.calls()).not.toContain('delete');
     expect(await h.batch()).not.toContain('delete');
     expect(exists(h)).toBe(true);
+  });
+
+  it('asks about a pod that the pod manager has forgotten by its name and uid', async () => {
+    const asked: WirePod[] = [];
+    const podDeletionSafety = {
+      podCouldHaveRunningContainers: (pod: WirePod) => asked.push(pod) === 0,
+      podResourcesAreReclaimed: () => false,
+    };
+    const h = new Harness({ podDeletionSafety });
+    const pod = h.publish(testPod());
+    await h.set(pod, { phase: 'Running' });
+    h.podManager.removePod(pod);
+    await h.set(pod, { phase: 'Failed' });
+    expect(asked).toEqual([{ metadata: { uid: '12345678', name: 'foo', namespace: 'new' } }]);
+    expect(h.apiStatus(pod).phase).toBe('Failed');
+  });
+
+  it('marks the Ready that ends with the pod with the generation it saw', async () => {
+    const h = new Harness();
+    const pod = h.publish(testPod({ metadata: { generation: 4 } }));
+    await h.set(pod, { phase: 'Failed', conditions: [{ type: 'Ready', status: 'True' }] });
+    const ready = h.apiStatus(pod).conditions?.find(({ type }) => type === 'Ready');
+    expect(ready).toMatchObject({ status: 'False', reason: 'PodFailed', observedGeneration: 4 });
   });
 
   it('goes by the apiserver’s phase and not by its own', async () => {
