@@ -1,3 +1,4 @@
+import { getEventListeners } from 'node:events';
 import type { Dispatcher } from 'undici';
 import { describe, expect, it } from 'vitest';
 import { HttpExchange } from '../../../src/api/http-exchange.ts';
@@ -25,7 +26,7 @@ class FakeController implements Dispatcher.DispatchController {
   resume(): void {}
 }
 
-function exchangeOf(options: { signal?: AbortSignal } = {}) {
+function exchangeOf(options: { signal?: AbortSignal; onChunk?: (chunk: Buffer) => void } = {}) {
   const clock = new FakeClock();
   const exchange = new HttpExchange({ label: 'GET /p', clock, timeoutMs: 1000, maxAnswerBytes: 10, ...options });
   return { clock, exchange, controller: new FakeController(exchange) };
@@ -115,5 +116,60 @@ describe('HttpExchange', () => {
     exchange.onResponseStart(controller, 503, {});
     exchange.onResponseError(controller, new Error('reset'));
     expect(await failureOf(exchange.answer)).toMatchObject({ status: 503, reason: 'BrokenAnswer' });
+  });
+});
+
+describe('HttpExchange, what its errors say', () => {
+  it.each([
+    ['aborted', undefined, 'Aborted', 'GET /p: aborted by the caller'],
+    ['timed out', new DOMException('late', 'TimeoutError'), 'Timeout', 'GET /p: timed out by the caller'],
+  ])('of a request that its caller %s', async (_, cause, reason, message) => {
+    const stop = new AbortController();
+    const { exchange } = exchangeOf({ signal: stop.signal });
+    stop.abort(cause);
+    expect(await failureOf(exchange.answer)).toMatchObject({ reason, message });
+    expect(getEventListeners(stop.signal, 'abort')).toEqual([]);
+  });
+
+  it.each([
+    ['a request', undefined, 'GET /p: no answer within 1000 ms'],
+    ['a stream', () => {}, 'GET /p: nothing heard within 1000 ms'],
+  ])('of %s that takes too long', async (_, onChunk, message) => {
+    const { clock, exchange } = exchangeOf(onChunk && { onChunk });
+    const failure = failureOf(exchange.answer);
+    await clock.advance(1000);
+    expect(await failure).toMatchObject({ reason: 'Timeout', message });
+  });
+
+  it('of an answer that is too long', async () => {
+    const { exchange, controller } = exchangeOf();
+    exchange.onRequestStart(controller);
+    exchange.onResponseStart(controller, 200, {});
+    exchange.onResponseData(controller, Buffer.from('12345678901'));
+    const message = 'GET /p: the answer is longer than 10 bytes';
+    expect(await failureOf(exchange.answer)).toMatchObject({ message });
+  });
+
+  it.each([
+    [Object.assign(new Error('read failed'), { code: 'ECONNRESET' }), 'GET /p: ECONNRESET read failed'],
+    [Object.assign(new Error('odd'), { code: 7 }), 'GET /p: Error odd'],
+    [new TypeError('no code'), 'GET /p: TypeError no code'],
+    [new Error('x'.repeat(1000)), `GET /p: Error ${'x'.repeat(486)}`],
+  ])('of a network that fails', async (cause, message) => {
+    const { exchange, controller } = exchangeOf();
+    exchange.onRequestStart(controller);
+    exchange.onResponseError(controller, cause);
+    expect(await failureOf(exchange.answer)).toMatchObject({ reason: 'Network', message, cause });
+  });
+
+  it('of a stream: the answer of an error is read whole, and of the edge of one, too', async () => {
+    const chunks: string[] = [];
+    const { exchange, controller } = exchangeOf({ onChunk: (chunk) => chunks.push(String(chunk)) });
+    exchange.onRequestStart(controller);
+    exchange.onResponseStart(controller, 300, {});
+    exchange.onResponseData(controller, Buffer.from('moved'));
+    exchange.onResponseEnd();
+    expect(await exchange.answer).toMatchObject({ status: 300, body: Buffer.from('moved') });
+    expect(chunks).toEqual([]);
   });
 });
