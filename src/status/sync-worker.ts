@@ -213,7 +213,10 @@ export class SyncWorker {
 
   #dispatch(podUID: string, admission: Admission): void {
     const { logger, podStatuses } = this.#options;
-    const waitsOn = this.#waitOnCopy(podUID);
+    let waitsOn: WaitOnCopy | undefined;
+    this.#guarded(podUID, () => {
+      waitsOn = this.#waitOnCopy(podUID);
+    });
     const state = this.#records.begin(podUID);
     const { fetch } = state;
     state.fetch = false;
@@ -240,11 +243,14 @@ export class SyncWorker {
     this.#inFlight--;
     const again = this.#records.state(podUID)?.again === true;
     this.#options.gate.putBack(admission);
-    const changed = this.#records.finish(podUID, outcome);
-    if (again) this.#addReady(podUID);
-    else if (changed) this.#hint(podUID);
-    this.pump();
-    if (this.#inFlight === 0) this.#whenIdle?.();
+    try {
+      const changed = this.#records.finish(podUID, outcome);
+      if (again) this.#addReady(podUID);
+      else if (changed) this.#hint(podUID);
+    } finally {
+      this.pump();
+      if (this.#inFlight === 0) this.#whenIdle?.();
+    }
   }
 
   #armTick(): void {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { Harness, numberedPod, settle } from './harness.ts';
+import { deleting, Harness, numberedPod, settle, testPod } from './harness.ts';
 
 // What the agent gives the manager may throw: that costs the pod it is about a while, and no other pod anything.
 
@@ -65,6 +65,36 @@ describe('a pod manager that throws', () => {
     expect(h.manager.explain('uid-1')).toMatchObject({ phase: 'backing-off', version: 1 });
     await h.clock.advance(1000);
     expect(h.apiStatus(pod).message).toBe('m');
+  });
+
+  it('while the answer to a DELETE is taken down neither stops the other pods nor a stop', async () => {
+    const { h, errors } = withErrors({ concurrency: 1 });
+    h.safety.reclaimed = true;
+    const ended = h.publish(testPod({ metadata: deleting }));
+    const other = h.publish(numberedPod(2));
+    h.client.hold('delete');
+    h.manager.setPodStatus(ended, { phase: 'Failed' });
+    h.manager.terminatePod(ended);
+    await settle();
+    h.manager.setPodStatus(other, { message: 'm' });
+    await settle();
+    expect(h.client.verbs().at(-1)).toBe('delete');
+    const getUIDTranslations = h.podManager.getUIDTranslations.bind(h.podManager);
+    let throws = 1;
+    h.podManager.getUIDTranslations = () => {
+      if (throws-- > 0) throw new Error('not now');
+      return getUIDTranslations();
+    };
+    h.client.release();
+    await settle();
+    expect(errors).toEqual(['a settled sync could not be recorded']);
+    expect(h.apiStatus(other).message).toBe('m');
+    expect(h.manager.getPodStatus('12345678')).toBeUndefined();
+    h.client.hold();
+    h.manager.setPodStatus(other, { message: 'n' });
+    await settle();
+    await h.manager.stop({ drainTimeoutMs: 0 });
+    expect([h.manager.state, h.clock.pendingTimers]).toEqual(['stopped', 0]);
   });
 
   it('when a failed pod is due again takes nothing down with it', async () => {
