@@ -11,6 +11,7 @@ import { canBeDeleted } from './sync-pod.ts';
 
 export interface BatchView extends StatusToWriteContext {
   readonly copies: ApiCopies;
+  readonly patchFormat: 'strategic' | 'json';
   readonly podStatuses: PodStatuses;
   readonly apiStatusVersions: ReadonlyMap<string, number>;
 }
@@ -45,7 +46,9 @@ export function needsReconcile(cached: WirePodStatus, copy: WirePodStatus, owned
 
 /** True for a copy that differs only as the merge makes it: never Ready once ended, a phase held back, a shared condition not written yet. */
 function isWritten(view: BatchView, podUID: string, entry: VersionedPodStatus, copy: ApiPod): boolean {
-  return createWirePodStatusPatch(copy.status, statusToWrite(view, podUID, entry, copy), { uid: copy.uid }).unchanged;
+  // in the format that would be sent: they differ in whether an order of its own is a change
+  const options = { uid: copy.uid, format: view.patchFormat };
+  return createWirePodStatusPatch(copy.status, statusToWrite(view, podUID, entry, copy), options).unchanged;
 }
 
 /** The uids in `apiStatusVersions` that belong to no cached pod and no known mirror pod. */

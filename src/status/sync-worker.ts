@@ -63,8 +63,9 @@ export class SyncWorker {
       ...options.syncPodContext,
       acknowledge: (podUID, acknowledged) => records.acknowledge(podUID, acknowledged),
     };
-    const { ownedConditionTypes } = options.syncPodContext;
-    this.#view = { agent, clock, copies, podStatuses, ownedConditionTypes, apiStatusVersions: records.apiStatusVersions };
+    const { ownedConditionTypes, patchFormat } = options.syncPodContext;
+    const { apiStatusVersions } = records;
+    this.#view = { agent, clock, copies, podStatuses, ownedConditionTypes, patchFormat, apiStatusVersions };
   }
 
   start(): void {

@@ -28,6 +28,7 @@ describe('orphanedVersions', () => {
       ['mirror', 200],
     ]);
     return orphanedVersions({
+      patchFormat: 'strategic',
       agent,
       clock: new FakeClock(),
       copies,
@@ -49,6 +50,18 @@ describe('orphanedVersions', () => {
 });
 
 describe('StatusManager, the periodic batch', () => {
+  it.each(['strategic', 'json'] as const)('looks once at a shared condition of somebody else’s (%s)', async (patchFormat) => {
+    const h = new Harness({ patchFormat });
+    const conditions = ['DisruptionTarget', 'PodScheduled', 'Initialized'].map((type) => ({ type, status: 'True' }));
+    const pod = h.publish(testPod({ status: { phase: 'Failed', conditions } }));
+    const ours = ['Initialized', 'PodScheduled'].map((type) => ({ type, status: 'True' }));
+    await h.set(pod, { phase: 'Failed', conditions: ours });
+    h.observe(pod);
+    const synced = h.record('synced');
+    for (let tick = 0; tick < 3; tick++) expect(await h.batch()).toEqual([]);
+    expect(synced).toEqual([]);
+  });
+
   it('forgets what an old mirror pod had, and keeps what is known [T-SM-067] [T-SM-068]', async () => {
     const h = new Harness();
     h.podManager.setPods([staticPod, h.client.store.put(mirror('m1'))]);
