@@ -22,6 +22,10 @@ export type Wait =
 /** A wait that ends when the apiserver's copy of the pod is another one: see {@link isStillSo}. */
 export type WaitOnCopy = Wait & { readonly kind: 'quarantined' | 'deleting' };
 
+export function isWaitOnCopy(wait: Wait): wait is WaitOnCopy {
+  return wait.kind === 'quarantined' || wait.kind === 'deleting';
+}
+
 /** True when this copy is the one the pod waits on: nothing has happened to it. */
 export function isStillSo({ resourceVersion }: WaitOnCopy, copy: string | undefined): boolean {
   return copy !== undefined && copy === resourceVersion;

@@ -5,7 +5,7 @@ import type { Logger } from '../logger.ts';
 import type { AgentView } from './agent-view.ts';
 import type { ApiCopies } from './api-copies.ts';
 import type { PodStatuses, VersionedPodStatus } from './pod-statuses.ts';
-import type { WaitOnCopy } from './pod-sync-state.ts';
+import { isWaitOnCopy, type WaitOnCopy } from './pod-sync-state.ts';
 import { ReadySet } from './ready-set.ts';
 import { type Admission, RequestFailure, type RequestGate } from './request-gate.ts';
 import { type BatchView, isUrgent, orphanedVersions, reasonToSync } from './sync-batch.ts';
@@ -156,11 +156,12 @@ export class SyncWorker {
   }
 
   /** An agent's pod manager that throws costs the one pod this look, and no other pod anything. */
-  #guarded(podUID: string, look: () => void): void {
+  #guarded<T>(podUID: string, look: () => T): T | undefined {
     try {
-      look();
+      return look();
     } catch (error) {
       this.#options.logger.error({ err: error, podUID }, 'a pod could not be looked at; the next batch looks again');
+      return undefined;
     }
   }
 
@@ -204,20 +205,16 @@ export class SyncWorker {
     const { podStatuses, agent } = this.#options;
     const entry = podStatuses.get(podUID);
     if (entry === undefined || this.#records.state(podUID)?.inFlight) return;
-    let urgent = false;
-    this.#guarded(podUID, () => {
+    const urgent = this.#guarded(podUID, () => {
       const target = agent.target(podUID);
-      urgent = isUrgent(entry, target && agent.freshest(target));
+      return isUrgent(entry, target && agent.freshest(target));
     });
-    this.#ready.add(podUID, urgent);
+    this.#ready.add(podUID, urgent ?? false);
   }
 
   #dispatch(podUID: string, admission: Admission): void {
     const { logger, podStatuses } = this.#options;
-    let waitsOn: WaitOnCopy | undefined;
-    this.#guarded(podUID, () => {
-      waitsOn = this.#waitOnCopy(podUID);
-    });
+    const waitsOn = this.#guarded(podUID, () => this.#waitOnCopy(podUID));
     const state = this.#records.begin(podUID);
     const { fetch } = state;
     state.fetch = false;
@@ -234,10 +231,10 @@ export class SyncWorker {
 
   /** What the pod's newest version waits on, where only another copy of the pod on the apiserver brings the next try. */
   #waitOnCopy(podUID: string): WaitOnCopy | undefined {
-    const version = this.#options.podStatuses.get(podUID)?.version ?? 0;
     const wait = this.#records.state(podUID)?.wait;
-    if (wait?.kind === 'quarantined') return version <= wait.version ? wait : undefined;
-    return wait?.kind === 'deleting' && version <= this.#records.acknowledgedVersion(podUID) ? wait : undefined;
+    if (wait === undefined || !isWaitOnCopy(wait)) return undefined;
+    const dealtWith = wait.kind === 'quarantined' ? wait.version : this.#records.acknowledgedVersion(podUID);
+    return (this.#options.podStatuses.get(podUID)?.version ?? 0) <= dealtWith ? wait : undefined;
   }
 
   #settle(podUID: string, outcome: SyncOutcome, admission: Admission): void {
@@ -278,8 +275,7 @@ export class SyncWorker {
       const podUID = podUIDs[this.#staleCursor++ % podUIDs.length] ?? '';
       const state = this.#records.ensureState(podUID);
       // one that waits on another copy will hear of it in no other way
-      const mayRead = state.wait === undefined || state.wait.kind === 'deleting' || state.wait.kind === 'quarantined';
-      if (state.inFlight || !mayRead) continue;
+      if (state.inFlight || !(state.wait === undefined || isWaitOnCopy(state.wait))) continue;
       state.fetch = true;
       this.#addReady(podUID);
     }
