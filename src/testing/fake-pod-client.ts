@@ -2,6 +2,7 @@ import { ApiError } from '../api/api-error.ts';
 import type { DeletePodOptions, PodClient, PodMetadata, PodStatusPatch, RequestOptions } from '../api/pod-client.ts';
 import type { WirePod } from '../api/wire.ts';
 import { reasonOfCode } from './api-status.ts';
+import { podMetadataOf } from './pod-metadata.ts';
 import { PodStore } from './pod-store.ts';
 
 export type PodVerb = 'get' | 'patch' | 'delete';
@@ -104,13 +105,13 @@ export class FakePodClient implements PodClient {
 
   patchPodStatus(namespace: string, name: string, patch: PodStatusPatch, { signal }: RequestOptions): Promise<PodMetadata> {
     return this.#request({ verb: 'patch', namespace, name, patch: patch.body }, signal, () =>
-      metadataOf(this.store.patch(namespace, name, { ...patch, subresource: 'status' })),
+      podMetadataOf(this.store.patch(namespace, name, { ...patch, subresource: 'status' })),
     );
   }
 
   deletePod(namespace: string, name: string, { gracePeriodSeconds, uid, signal }: DeletePodOptions): Promise<PodMetadata> {
     return this.#request({ verb: 'delete', namespace, name, uid, gracePeriodSeconds }, signal, () =>
-      metadataOf(this.store.delete(namespace, name, { gracePeriodSeconds, preconditions: { uid } }).pod),
+      podMetadataOf(this.store.delete(namespace, name, { gracePeriodSeconds, preconditions: { uid } }).pod),
     );
   }
 
@@ -188,14 +189,4 @@ function errorOf({ code, reason, retryAfterMs }: FakeFailure, { verb, namespace,
     message,
     retryAfterMs,
   });
-}
-
-function metadataOf({ metadata = {} }: WirePod): PodMetadata {
-  const { uid = '', resourceVersion = '', deletionTimestamp, finalizers } = metadata;
-  return {
-    uid,
-    resourceVersion,
-    ...(deletionTimestamp === undefined ? {} : { deletionTimestamp }),
-    ...(finalizers === undefined ? {} : { finalizers }),
-  };
 }

@@ -7,6 +7,7 @@ import {
   type RequestOptions,
   type WirePod,
 } from '../../src/index.ts';
+import { podMetadataOf } from '../../src/testing/pod-metadata.ts';
 import type { Prng } from './prng.ts';
 import type { RunLog } from './run-log.ts';
 import type { SimulatedClock } from './simulated-clock.ts';
@@ -70,7 +71,7 @@ export class SimulatedNetwork implements PodClient {
     const json = JSON.stringify(patch.body);
     this.#parts.log.step(() => `patch for ${namespace}/${name}: ${json}`);
     return this.#send('patch', namespace, name, uidInPatch(patch.body), signal, () =>
-      metadataOf(store.patch(namespace, name, { type, body: JSON.parse(json), subresource: 'status' })),
+      podMetadataOf(store.patch(namespace, name, { type, body: JSON.parse(json), subresource: 'status' })),
     );
   }
 
@@ -78,7 +79,7 @@ export class SimulatedNetwork implements PodClient {
     const { store } = this.#parts.server;
     const preconditions = uid === '' ? undefined : { uid };
     return this.#send('delete', namespace, name, uid, signal, () =>
-      metadataOf(store.delete(namespace, name, { gracePeriodSeconds, preconditions }).pod),
+      podMetadataOf(store.delete(namespace, name, { gracePeriodSeconds, preconditions }).pod),
     );
   }
 
@@ -211,14 +212,4 @@ function uidInPatch(body: unknown): string {
   }
   const uid = (body as { metadata?: { uid?: unknown } }).metadata?.uid;
   return typeof uid === 'string' ? uid : '';
-}
-
-function metadataOf({ metadata = {} }: WirePod): PodMetadata {
-  const { uid = '', resourceVersion = '', deletionTimestamp, finalizers } = metadata;
-  return {
-    uid,
-    resourceVersion,
-    ...(deletionTimestamp === undefined ? {} : { deletionTimestamp }),
-    ...(finalizers === undefined ? {} : { finalizers }),
-  };
 }
