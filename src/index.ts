@@ -1,9 +1,28 @@
-export { ApiError, type ApiErrorOptions, classifyApiError, type ErrorClass } from './api/api-error.ts';
-export { ApiServerPodSource, type ApiServerPodSourceOptions } from './api/api-server-pod-source.ts';
-export { KubePodClient, type KubePodClientOptions } from './api/kube-pod-client.ts';
-export { type KubeRequest, type KubeStream, KubeTransport, type KubeTransportOptions } from './api/kube-transport.ts';
-export type { DeletePodOptions, PatchType, PodClient, PodMetadata, PodStatusPatch, RequestOptions } from './api/pod-client.ts';
-export type { PodSink, PodSourceHandlers } from './api/pod-delivery.ts';
+export { classifyApiError, type ErrorClass } from './client/error-class.ts';
+export { KubePodClient, type KubePodClientOptions } from './client/kube-pod-client.ts';
+export type { DeletePodOptions, PodClient, PodMetadata, RequestOptions } from './client/pod-client.ts';
+export { ApiError, type ApiErrorOptions } from './client/transport/api-error.ts';
+export {
+  type KubeRequest,
+  type KubeStream,
+  KubeTransport,
+  type KubeTransportOptions,
+} from './client/transport/kube-transport.ts';
+export type { RateLimiterOptions } from './concurrency/rate-limiter.ts';
+export type { RunStateName } from './concurrency/run-state.ts';
+export {
+  generateContainersReadyCondition,
+  generatePodInitializedCondition,
+  generatePodReadyCondition,
+  generatePodScheduledCondition,
+} from './conditions/generate-conditions.ts';
+export {
+  generateAllContainersRestartingCondition,
+  generatePodReadyToStartContainersCondition,
+} from './conditions/generate-runtime-conditions.ts';
+export { needToReconcilePodReadiness } from './conditions/need-to-reconcile-pod-readiness.ts';
+export { type ErrorCode, errorCodes, isStatusManagerError, StatusManagerError } from './errors.ts';
+export type { PatchType, PodStatusPatch } from './patch/pod-status-patch.ts';
 export {
   applyPodStatusPatch,
   type CreatedPodStatusPatch,
@@ -12,14 +31,7 @@ export {
   type JsonPodStatusPatch,
   type PatchFormat,
   type StrategicPodStatusPatch,
-} from './api/pod-status-patch.ts';
-export type { Loose, Pod, PodStatus, Wire, WireContainerStatus, WirePod, WirePodCondition, WirePodStatus } from './api/wire.ts';
-export { type CancelTimer, type Clock, systemClock, type TimerOptions } from './concurrency/clock.ts';
-export type { RateLimiterOptions } from './concurrency/rate-limiter.ts';
-export type { RunStateName } from './concurrency/run-state.ts';
-export { type ErrorCode, errorCodes, isStatusManagerError, StatusManagerError } from './errors.ts';
-export type { Logger } from './logger.ts';
-export type { Labels, MetricsSink } from './metrics.ts';
+} from './patch/pod-status-patch.ts';
 export { BasicPodManager, type PodAndMirrorPod, type PodsAndMirrorPods } from './pod/basic-pod-manager.ts';
 export {
   type CgroupsProbe,
@@ -39,21 +51,13 @@ export {
 } from './pod/pod-identity.ts';
 export type { PodManager, UIDTranslations } from './pod/pod-manager.ts';
 export type { RuntimeContainer, RuntimeContainerState, RuntimeSandbox } from './pod/runtime-pod.ts';
-export { carryOverContainerStatuses } from './status/carry-over.ts';
-export type { PodExplanation, PodSyncPhase } from './status/explain.ts';
-export {
-  generateContainersReadyCondition,
-  generatePodInitializedCondition,
-  generatePodReadyCondition,
-  generatePodScheduledCondition,
-} from './status/generate-conditions.ts';
-export {
-  generateAllContainersRestartingCondition,
-  generatePodReadyToStartContainersCondition,
-} from './status/generate-runtime-conditions.ts';
-export { needToReconcilePodReadiness } from './status/need-to-reconcile-pod-readiness.ts';
-export type { PodResizeInProgress } from './status/pod-resize-conditions.ts';
-export type { LastError } from './status/pod-sync-state.ts';
+export { type CancelTimer, type Clock, systemClock, type TimerOptions } from './seams/clock.ts';
+export type { Logger } from './seams/logger.ts';
+export type { Labels, MetricsSink } from './seams/metrics.ts';
+export { ApiServerPodSource, type ApiServerPodSourceOptions } from './sources/api-server-pod-source.ts';
+export type { PodSink, PodSourceHandlers } from './sources/pod-delivery.ts';
+export type { PodResizeInProgress } from './status/resize/pod-resize-conditions.ts';
+export { carryOverContainerStatuses } from './status/rules/carry-over.ts';
 export { StatusManager } from './status/status-manager.ts';
 export type {
   IllegalTransitionEvent,
@@ -64,4 +68,7 @@ export type {
   SyncedEvent,
 } from './status/status-manager-events.ts';
 export type { StatusManagerOptions } from './status/status-manager-options.ts';
-export type { FlushResult, HeldPhase } from './status/status-sync.ts';
+export type { PodExplanation, PodSyncPhase } from './status/sync/explain.ts';
+export type { LastError } from './status/sync/pod-sync-state.ts';
+export type { FlushResult, HeldPhase } from './status/sync/status-sync.ts';
+export type { Loose, Pod, PodStatus, Wire, WireContainerStatus, WirePod, WirePodCondition, WirePodStatus } from './wire/types.ts';

@@ -1,10 +1,10 @@
 // The pure functions under a change, with tinybench: node bench/cpu/functions.ts
 import { Bench } from 'tinybench';
-import { createWirePodStatusPatch } from '../../src/api/pod-status-patch.ts';
 import { createPodStatusPatch } from '../../src/index.ts';
-import { mergePodStatus } from '../../src/status/merge-pod-status.ts';
-import { normalizeStatus } from '../../src/status/normalize-status.ts';
-import { isPodStatusByKubeletEqual } from '../../src/status/pod-status-equality.ts';
+import { createWirePodStatusPatch } from '../../src/patch/pod-status-patch.ts';
+import { normalizeStatus } from '../../src/status/canonical/normalize-status.ts';
+import { mergePodStatus } from '../../src/status/rules/merge-pod-status.ts';
+import { isPodStatusByKubeletEqual } from '../../src/status/rules/pod-status-equality.ts';
 import { localPod, statusFor, wholeSecondNow } from '../support/workload.ts';
 import { withDates } from './with-dates.ts';
 

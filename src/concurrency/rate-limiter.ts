@@ -1,4 +1,4 @@
-import type { CancelTimer, Clock } from './clock.ts';
+import type { CancelTimer, Clock } from '../seams/clock.ts';
 
 export interface RateLimiterOptions {
   /** Requests a second in the long run. */

@@ -1,9 +1,10 @@
 // Behaviour of pkg/kubelet/pod/pod_manager.go, v1.36.3.
-import type { Pod } from '../api/wire.ts';
+
+import { isOlderThan } from '../wire/resource-version.ts';
+import type { Pod } from '../wire/types.ts';
 import { identify } from './identified-pod.ts';
 import { buildPodFullName, isMirrorPod, isStaticPod, podFullName } from './pod-identity.ts';
 import type { PodManager, UIDTranslations } from './pod-manager.ts';
-import { isOlderThan } from './resource-version.ts';
 
 export interface PodsAndMirrorPods {
   /** Every pod but the mirror pods. */

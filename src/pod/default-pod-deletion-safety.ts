@@ -1,7 +1,8 @@
 // Behaviour of the classic kubelet's PodResourcesAreReclaimed, over probes.
-import type { Pod, PodStatus } from '../api/wire.ts';
+
 import { invalidOption } from '../errors.ts';
-import { type Logger, safeLogger, silentLogger } from '../logger.ts';
+import { type Logger, safeLogger, silentLogger } from '../seams/logger.ts';
+import type { Pod, PodStatus } from '../wire/types.ts';
 import type { PodDeletionSafety } from './pod-deletion-safety.ts';
 import type { RuntimeContainer } from './runtime-pod.ts';
 

@@ -1,5 +1,5 @@
-import type { Pod } from '../api/wire.ts';
 import { invalidArgument } from '../errors.ts';
+import type { Pod } from '../wire/types.ts';
 import { buildPodFullName } from './pod-identity.ts';
 
 export interface IdentifiedPod {

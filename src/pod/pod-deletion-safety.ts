@@ -1,4 +1,4 @@
-import type { Pod, PodStatus } from '../api/wire.ts';
+import type { Pod, PodStatus } from '../wire/types.ts';
 
 /** What the agent knows about the safety of ending a pod. Both methods get the agent's pod (for a static pod the static one). */
 export interface PodDeletionSafety {

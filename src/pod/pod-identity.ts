@@ -1,6 +1,7 @@
 // Behaviour of pkg/kubelet/types/pod_update.go and pkg/kubelet/container (full names), v1.36.3.
-import type { Pod } from '../api/wire.ts';
+
 import { invalidArgument } from '../errors.ts';
+import type { Pod } from '../wire/types.ts';
 
 /** Where the agent learned of a pod: `file`, `http` or `api`. */
 export const configSourceAnnotationKey = 'kubernetes.io/config.source';

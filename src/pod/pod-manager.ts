@@ -1,4 +1,4 @@
-import type { Pod } from '../api/wire.ts';
+import type { Pod } from '../wire/types.ts';
 
 /** The uids of static pods and their mirror pods, both ways. */
 export interface UIDTranslations {

@@ -1,6 +1,6 @@
 import type { V1PodStatus } from '@kubernetes/client-node';
-import type { ErrorClass } from '../api/api-error.ts';
-import type { Pod } from '../api/wire.ts';
+import type { ErrorClass } from '../client/error-class.ts';
+import type { Pod } from '../wire/types.ts';
 
 export interface PodUpdatedEvent {
   readonly pod: Pod;

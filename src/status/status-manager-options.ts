@@ -1,11 +1,11 @@
-import type { PodClient } from '../api/pod-client.ts';
-import { type Clock, systemClock } from '../concurrency/clock.ts';
+import type { PodClient } from '../client/pod-client.ts';
 import type { RateLimiterOptions } from '../concurrency/rate-limiter.ts';
 import { invalidOption } from '../errors.ts';
-import { type Logger, safeLogger, silentLogger } from '../logger.ts';
-import { type MetricsSink, noMetrics, safeMetrics } from '../metrics.ts';
 import type { PodDeletionSafety } from '../pod/pod-deletion-safety.ts';
 import type { PodManager } from '../pod/pod-manager.ts';
+import { type Clock, systemClock } from '../seams/clock.ts';
+import { type Logger, safeLogger, silentLogger } from '../seams/logger.ts';
+import { type MetricsSink, noMetrics, safeMetrics } from '../seams/metrics.ts';
 
 export interface StatusManagerOptions {
   /** The way to the apiserver; null makes the manager a cache only: `start` logs and sends nothing. */

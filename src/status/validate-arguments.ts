@@ -1,5 +1,5 @@
-import type { Pod, WirePodStatus } from '../api/wire.ts';
 import { invalidArgument } from '../errors.ts';
+import type { Pod, WirePodStatus } from '../wire/types.ts';
 
 const containerIDPattern = /^[^:/\s]+:\/\/\S+$/;
 

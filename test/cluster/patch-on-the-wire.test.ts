@@ -1,12 +1,12 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createPodStatusPatch } from '../../src/api/pod-status-patch.ts';
-import type { JsonObject, WirePod } from '../../src/api/wire.ts';
+import { createPodStatusPatch } from '../../src/patch/pod-status-patch.ts';
+import type { JsonObject, WirePod } from '../../src/wire/types.ts';
 import { type Answer, podOf, type ServedPod } from '../support/answers.ts';
 import { goPatches } from '../support/go-patches.ts';
 import { startTestServer, type TestServer } from '../support/servers.ts';
 import { pairSpec, type StatusPair, statusPair } from '../support/status-pairs.ts';
-import { podStatus, unordered } from '../unit/api/effective-status.ts';
+import { podStatus, unordered } from '../unit/patch/effective-status.ts';
 
 const pairCount = 500;
 const writers = ['go', 'strategic', 'json'] as const;

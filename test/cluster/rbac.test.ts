@@ -1,7 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { KubeConfig, loadAllYaml } from '@kubernetes/client-node';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
-import type { Json, JsonObject } from '../../src/api/wire.ts';
 import {
   ApiServerPodSource,
   BasicPodManager,
@@ -11,6 +10,7 @@ import {
   type SyncErrorEvent,
   type WirePod,
 } from '../../src/index.ts';
+import type { Json, JsonObject } from '../../src/wire/types.ts';
 import { AdminClient } from '../support/admin-client.ts';
 import { podOf } from '../support/answers.ts';
 

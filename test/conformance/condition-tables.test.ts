@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import type { Pod, PodStatus } from '../../src/api/wire.ts';
 import {
   generateContainersReadyCondition,
   generatePodInitializedCondition,
   generatePodReadyCondition,
-} from '../../src/status/generate-conditions.ts';
+} from '../../src/conditions/generate-conditions.ts';
+import type { Pod, PodStatus } from '../../src/wire/types.ts';
 import { recordedCalls } from './recorded-tables.ts';
 
 interface Input {

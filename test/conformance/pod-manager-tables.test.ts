@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import type { Pod } from '../../src/api/wire.ts';
 import { BasicPodManager } from '../../src/pod/basic-pod-manager.ts';
 import { isMirrorPod, isStaticPod } from '../../src/pod/pod-identity.ts';
+import type { Pod } from '../../src/wire/types.ts';
 import { recordedCalls } from './recorded-tables.ts';
 
 type Step =

@@ -1,4 +1,4 @@
-import type { WirePod } from '../../src/api/wire.ts';
+import type { WirePod } from '../../src/wire/types.ts';
 import type { ServedPod } from '../support/answers.ts';
 import { foreignConditions, type Journal, markOf, ownerOfPod } from './journal.ts';
 

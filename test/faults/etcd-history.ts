@@ -1,5 +1,5 @@
 import { Agent, request } from 'undici';
-import type { WirePod } from '../../src/api/wire.ts';
+import type { WirePod } from '../../src/wire/types.ts';
 import type { Checker } from './checker.ts';
 import type { History } from './history.ts';
 import { pause } from './pause.ts';

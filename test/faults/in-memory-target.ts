@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { KubeConfig } from '@kubernetes/client-node';
-import { InMemoryApiServer } from '../../src/testing/in-memory-apiserver.ts';
+import { InMemoryApiServer } from '../../src/testing/apiserver/in-memory-apiserver.ts';
 import { AdminClient } from '../support/admin-client.ts';
 import { createCertificateAuthority } from '../support/certificate-authority.ts';
 import type { Checker } from './checker.ts';

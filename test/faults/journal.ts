@@ -1,4 +1,4 @@
-import type { WirePod } from '../../src/api/wire.ts';
+import type { WirePod } from '../../src/wire/types.ts';
 
 /** What another controller made of its condition on one pod, one write after the other; undefined: it took it away. */
 export type ForeignSteps = (string | undefined)[];

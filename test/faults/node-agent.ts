@@ -1,6 +1,6 @@
 import type { KubeConfig } from '@kubernetes/client-node';
 import { Random } from '../../examples/virtual-node/random.ts';
-import { KubeTransport } from '../../src/api/kube-transport.ts';
+import { KubeTransport } from '../../src/client/transport/kube-transport.ts';
 import {
   ApiServerPodSource,
   BasicPodManager,

@@ -1,5 +1,10 @@
-import type { WirePod, WirePodStatus } from '../../src/api/wire.ts';
-import { buildCondition, buildContainerStatus, buildRunningStatus, buildTerminatedState } from '../../src/testing/builders.ts';
+import {
+  buildCondition,
+  buildContainerStatus,
+  buildRunningStatus,
+  buildTerminatedState,
+} from '../../src/testing/fakes/builders.ts';
+import type { WirePod, WirePodStatus } from '../../src/wire/types.ts';
 
 export const nodeName = 'fault-node';
 

@@ -1,5 +1,5 @@
 import type { KubeConfig } from '@kubernetes/client-node';
-import type { WirePod } from '../../src/api/wire.ts';
+import type { WirePod } from '../../src/wire/types.ts';
 import { AdminClient } from '../support/admin-client.ts';
 import { podListOf } from '../support/answers.ts';
 import type { Checker } from './checker.ts';

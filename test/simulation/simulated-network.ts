@@ -7,7 +7,7 @@ import {
   type RequestOptions,
   type WirePod,
 } from '../../src/index.ts';
-import { podMetadataOf } from '../../src/testing/pod-metadata.ts';
+import { podMetadataOf } from '../../src/testing/fakes/pod-metadata.ts';
 import type { Prng } from './prng.ts';
 import type { RunLog } from './run-log.ts';
 import type { SimulatedClock } from './simulated-clock.ts';

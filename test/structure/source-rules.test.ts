@@ -17,13 +17,13 @@ const rules: readonly Rule[] = [
   {
     says: 'time goes through Clock',
     forbids: /\b(?:Date\.now|new Date\(\s*\)|performance\.now|process\.hrtime|AbortSignal\.timeout)/,
-    appliesTo: (path) => path !== 'src/concurrency/clock.ts',
+    appliesTo: (path) => path !== 'src/seams/clock.ts',
     broken: 'const now = new Date();',
   },
   {
     says: 'waits go through Clock',
     forbids: /\bset(?:Timeout|Interval)\b/,
-    appliesTo: (path) => path !== 'src/concurrency/clock.ts',
+    appliesTo: (path) => path !== 'src/seams/clock.ts',
     broken: "import { setTimeout as sleep } from 'node:timers/promises';",
   },
   {
@@ -35,7 +35,7 @@ const rules: readonly Rule[] = [
   {
     says: 'the cache and the update of a status change without await',
     forbids: /\b(?:async|await|Promise)\b|\.then\(/,
-    appliesTo: (path) => /^src\/status\/(?:pod-statuses|update-status)\.ts$/.test(path),
+    appliesTo: (path) => /^src\/status\/cache\//.test(path),
     broken: 'await settled;',
   },
   {

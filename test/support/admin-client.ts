@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { KubeConfig } from '@kubernetes/client-node';
 import { Agent, type Dispatcher, request } from 'undici';
-import type { JsonObject } from '../../src/api/wire.ts';
+import type { JsonObject } from '../../src/wire/types.ts';
 import type { Answer } from './answers.ts';
 import { readWatch, type WatchEvent } from './watch-stream.ts';
 

@@ -1,4 +1,4 @@
-import type { WirePod } from '../../src/api/wire.ts';
+import type { WirePod } from '../../src/wire/types.ts';
 
 /** An answer as it is, refusals included. The body of an answer that is not JSON is its text. */
 export interface Answer {

@@ -36,7 +36,7 @@ function realServer(): TestServer {
 }
 
 async function inMemoryServer(): Promise<TestServer> {
-  const { InMemoryApiServer } = await import('../../src/testing/in-memory-apiserver.ts');
+  const { InMemoryApiServer } = await import('../../src/testing/apiserver/in-memory-apiserver.ts');
   const server = await InMemoryApiServer.start({ requireNamespaces: true });
   return testServer(
     'in-memory',

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import type { JsonObject } from '../../src/api/wire.ts';
+import type { JsonObject } from '../../src/wire/types.ts';
 
 /** The spec the statuses are valid for: any container may run again. */
 export const pairSpec = {

@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
-import type { Json, JsonObject } from '../../api/wire.ts';
-import { type ApiStatus, apiStatus, StoreError, statusJson } from '../api-status.ts';
-import { objectAt } from '../json-fields.ts';
+import type { Json, JsonObject } from '../../wire/types.ts';
+import { type ApiStatus, apiStatus, StoreError, statusJson } from '../pods-api/api-status.ts';
+import { objectAt } from '../pods-api/json-fields.ts';
 
 /** A finished answer. */
 export interface Answer {

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
-import type { JsonObject } from '../../api/wire.ts';
-import type { Clock } from '../../concurrency/clock.ts';
-import { alreadyExists, badRequest, notFound } from '../api-status.ts';
-import { formatTime, isJsonObject, objectAt, textAt } from '../json-fields.ts';
-import type { PodStore } from '../pod-store.ts';
+import type { Clock } from '../../seams/clock.ts';
+import type { JsonObject } from '../../wire/types.ts';
+import { alreadyExists, badRequest, notFound } from '../pods-api/api-status.ts';
+import { formatTime, isJsonObject, objectAt, textAt } from '../pods-api/json-fields.ts';
+import type { PodStore } from '../pods-api/pod-store.ts';
 import type { Answer } from './answer.ts';
 import { parseBody } from './request-body.ts';
 import type { Route } from './route.ts';

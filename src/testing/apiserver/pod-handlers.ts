@@ -1,9 +1,9 @@
-import type { Json, JsonObject } from '../../api/wire.ts';
-import { apiStatus, badRequest, StoreError } from '../api-status.ts';
-import { isJsonObject, numberAt, objectAt, textAt } from '../json-fields.ts';
-import type { DeletePodRequest } from '../pod-deletion.ts';
-import type { PodSelection } from '../pod-selectors.ts';
-import type { PodStore } from '../pod-store.ts';
+import type { Json, JsonObject } from '../../wire/types.ts';
+import { apiStatus, badRequest, StoreError } from '../pods-api/api-status.ts';
+import { isJsonObject, numberAt, objectAt, textAt } from '../pods-api/json-fields.ts';
+import type { DeletePodRequest } from '../pods-api/pod-deletion.ts';
+import type { PodSelection } from '../pods-api/pod-selectors.ts';
+import type { PodStore } from '../pods-api/pod-store.ts';
 import { type Answer, type Rendering, renderOne, renderPodList } from './answer.ts';
 import { expectJson, parseBody, patchTypeOf } from './request-body.ts';
 import type { Route } from './route.ts';

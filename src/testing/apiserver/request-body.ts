@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
-import type { Json } from '../../api/wire.ts';
-import { apiStatus, badRequest, StoreError } from '../api-status.ts';
-import { type PodPatchType, podPatchTypes } from '../pod-patches.ts';
+import type { Json } from '../../wire/types.ts';
+import { apiStatus, badRequest, StoreError } from '../pods-api/api-status.ts';
+import { type PodPatchType, podPatchTypes } from '../pods-api/pod-patches.ts';
 
 /** What a kube-apiserver takes at most of one request. */
 const maxBodyBytes = 3 * 1024 * 1024;

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { Clock } from '../../concurrency/clock.ts';
-import { apiStatus, notFound, reasonOfCode, StoreError } from '../api-status.ts';
-import type { PodStore } from '../pod-store.ts';
+import type { Clock } from '../../seams/clock.ts';
+import { apiStatus, notFound, reasonOfCode, StoreError } from '../pods-api/api-status.ts';
+import type { PodStore } from '../pods-api/pod-store.ts';
 import { type Answer, encodeAnswer, failures, renderingOf, sendAnswer, statusAnswer, writeHead } from './answer.ts';
 import type { Fault, Faults } from './faults.ts';
 import type { Namespaces } from './namespaces.ts';

@@ -1,6 +1,6 @@
-import type { JsonObject } from '../../api/wire.ts';
-import { apiStatus, forbiddenChange, StoreError, unforeseen } from '../api-status.ts';
-import type { PodSelection } from '../pod-selectors.ts';
+import type { JsonObject } from '../../wire/types.ts';
+import { apiStatus, forbiddenChange, StoreError, unforeseen } from '../pods-api/api-status.ts';
+import type { PodSelection } from '../pods-api/pod-selectors.ts';
 import { requestedVersion, selectionOf } from './pod-handlers.ts';
 import { isTrue, type Route } from './route.ts';
 

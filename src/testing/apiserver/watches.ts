@@ -1,10 +1,10 @@
 import type { ServerResponse } from 'node:http';
-import type { Json, JsonObject } from '../../api/wire.ts';
-import type { CancelTimer, Clock } from '../../concurrency/clock.ts';
-import { expired, StoreError, statusJson } from '../api-status.ts';
-import type { PodEvent } from '../pod-history.ts';
-import { type PodFilter, podFilter } from '../pod-selectors.ts';
-import type { PodStore } from '../pod-store.ts';
+import type { CancelTimer, Clock } from '../../seams/clock.ts';
+import type { Json, JsonObject } from '../../wire/types.ts';
+import { expired, StoreError, statusJson } from '../pods-api/api-status.ts';
+import type { PodEvent } from '../pods-api/pod-history.ts';
+import { type PodFilter, podFilter } from '../pods-api/pod-selectors.ts';
+import type { PodStore } from '../pods-api/pod-store.ts';
 import { type Rendering, renderPod } from './answer.ts';
 import type { Route } from './route.ts';
 import { initialEventsEnd, readWatchQuery, type WatchQuery } from './watch-query.ts';

@@ -1,5 +1,6 @@
-import type { DeletePodOptions, PodClient, PodMetadata, PodStatusPatch, RequestOptions } from '../../../src/api/pod-client.ts';
-import type { WirePod } from '../../../src/api/wire.ts';
+import type { DeletePodOptions, PodClient, PodMetadata, RequestOptions } from '../../../src/client/pod-client.ts';
+import type { PodStatusPatch } from '../../../src/patch/pod-status-patch.ts';
+import type { WirePod } from '../../../src/wire/types.ts';
 
 type PodVerb = 'get' | 'patch' | 'delete';
 

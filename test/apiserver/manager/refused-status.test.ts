@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { buildRunningStatus } from '../../../src/testing/builders.ts';
+import { buildRunningStatus } from '../../../src/testing/fakes/builders.ts';
 import type { ServedPod } from '../../support/answers.ts';
 import { startTestServer, type TestServer } from '../../support/servers.ts';
 import { foreignCondition, TestNode } from './fixture.ts';

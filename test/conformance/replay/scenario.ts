@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { gunzipSync } from 'node:zlib';
-import type { JsonObject } from '../../../src/api/wire.ts';
 import type { WirePod, WirePodCondition, WirePodStatus } from '../../../src/index.ts';
+import type { JsonObject } from '../../../src/wire/types.ts';
 
 /** One step of a scenario, with what the upstream manager did. */
 export interface Step {

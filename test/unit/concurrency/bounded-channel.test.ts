@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { BoundedChannel } from '../../../src/concurrency/bounded-channel.ts';
-import { settle } from '../../../src/testing/fake-clock.ts';
+import { settle } from '../../../src/testing/fakes/fake-clock.ts';
 
 /** What `readable` has answered so far; undefined while it waits. */
 function reader(channel: BoundedChannel<string>): { answer: boolean | undefined } {

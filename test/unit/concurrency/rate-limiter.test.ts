@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { RateLimiter } from '../../../src/concurrency/rate-limiter.ts';
-import { FakeClock, settle } from '../../../src/testing/fake-clock.ts';
+import { FakeClock, settle } from '../../../src/testing/fakes/fake-clock.ts';
 
 function limiter(qps: number, burst: number) {
   const clock = new FakeClock();

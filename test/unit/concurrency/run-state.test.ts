@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { RunState, type RunStateName } from '../../../src/concurrency/run-state.ts';
-import { settle } from '../../../src/testing/fake-clock.ts';
+import { settle } from '../../../src/testing/fakes/fake-clock.ts';
 
 const nothing = async (): Promise<void> => {};
 const never = (): Promise<void> => new Promise(() => {});

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { SafeEmitter } from '../../../src/concurrency/safe-emitter.ts';
-import { settle } from '../../../src/testing/fake-clock.ts';
+import { settle } from '../../../src/testing/fakes/fake-clock.ts';
 
 interface Events {
   news: [string, number];

@@ -1,8 +1,8 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import type { Pod } from '../../../src/api/wire.ts';
 import { isStatusManagerError } from '../../../src/errors.ts';
 import { BasicPodManager } from '../../../src/pod/basic-pod-manager.ts';
 import { isMirrorPodOf } from '../../../src/pod/pod-identity.ts';
+import type { Pod } from '../../../src/wire/types.ts';
 
 function pod(uid: string, name: string, annotations?: Record<string, string>, resourceVersion?: string): Pod {
   return {

@@ -1,6 +1,4 @@
 import { describe, expect, it } from 'vitest';
-import type { Pod, PodStatus } from '../../../src/api/wire.ts';
-import type { Logger } from '../../../src/logger.ts';
 import {
   DefaultPodDeletionSafety,
   type DefaultPodDeletionSafetyOptions,
@@ -8,6 +6,8 @@ import {
   type VolumesProbe,
 } from '../../../src/pod/default-pod-deletion-safety.ts';
 import type { RuntimeContainer, RuntimeContainerState } from '../../../src/pod/runtime-pod.ts';
+import type { Logger } from '../../../src/seams/logger.ts';
+import type { Pod, PodStatus } from '../../../src/wire/types.ts';
 
 const pod: Pod = { metadata: { name: 'a', namespace: 'd', uid: 'u' } };
 

@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'vitest';
-import type { Pod } from '../../../src/api/wire.ts';
 import { isStatusManagerError } from '../../../src/errors.ts';
 import {
   buildPodFullName,
@@ -12,6 +11,7 @@ import {
   parsePodFullName,
   podFullName,
 } from '../../../src/pod/pod-identity.ts';
+import type { Pod } from '../../../src/wire/types.ts';
 
 function pod(annotations?: Record<string, string>, name = 'a', namespace = 'd'): Pod {
   return { metadata: { name, namespace, ...(annotations && { annotations }) } };

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import type { PodVerb } from '../../../src/testing/fake-pod-client.ts';
+import type { PodVerb } from '../../../src/testing/fakes/fake-pod-client.ts';
 import type { Trouble } from './unruly-client.ts';
 
 export const shapes = ['pending', 'running', 'ready', 'failed', 'succeeded'] as const;

@@ -1,13 +1,13 @@
 import { isDeepStrictEqual } from 'node:util';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { createPodStatusPatch } from '../../../src/api/pod-status-patch.ts';
-import type { JsonObject, PodStatus, WirePod } from '../../../src/api/wire.ts';
-import { normalizeStatus } from '../../../src/status/normalize-status.ts';
-import { isPodStatusByKubeletEqual } from '../../../src/status/pod-status-equality.ts';
-import { PodStore } from '../../../src/testing/pod-store.ts';
+import { createPodStatusPatch } from '../../../src/patch/pod-status-patch.ts';
+import { normalizeStatus } from '../../../src/status/canonical/normalize-status.ts';
+import { isPodStatusByKubeletEqual } from '../../../src/status/rules/pod-status-equality.ts';
+import { PodStore } from '../../../src/testing/pods-api/pod-store.ts';
+import type { JsonObject, PodStatus, WirePod } from '../../../src/wire/types.ts';
 import { pairSpec, statusPair } from '../../support/status-pairs.ts';
-import { effective, podStatus, unordered } from '../api/effective-status.ts';
+import { effective, podStatus, unordered } from '../patch/effective-status.ts';
 import { runs, seeds } from './seeds.ts';
 import { reworded } from './statuses.ts';
 

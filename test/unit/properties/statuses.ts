@@ -1,11 +1,11 @@
-import type { PodStatus, WirePod, WirePodStatus } from '../../../src/api/wire.ts';
 import {
   buildCondition,
   buildContainerStatus,
   buildRunningStatus,
   buildTerminatedStatus,
   buildWaitingState,
-} from '../../../src/testing/builders.ts';
+} from '../../../src/testing/fakes/builders.ts';
+import type { PodStatus, WirePod, WirePodStatus } from '../../../src/wire/types.ts';
 import type { Shape } from './operations.ts';
 
 /** A pod of two containers in one of its states. The first container's restart count carries `marker`. */

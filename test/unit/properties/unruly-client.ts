@@ -1,8 +1,9 @@
-import { ApiError } from '../../../src/api/api-error.ts';
-import type { DeletePodOptions, PodClient, PodMetadata, PodStatusPatch, RequestOptions } from '../../../src/api/pod-client.ts';
-import type { WirePod } from '../../../src/api/wire.ts';
-import { FakePodClient, type PodVerb } from '../../../src/testing/fake-pod-client.ts';
-import type { PodStore } from '../../../src/testing/pod-store.ts';
+import type { DeletePodOptions, PodClient, PodMetadata, RequestOptions } from '../../../src/client/pod-client.ts';
+import { ApiError } from '../../../src/client/transport/api-error.ts';
+import type { PodStatusPatch } from '../../../src/patch/pod-status-patch.ts';
+import { FakePodClient, type PodVerb } from '../../../src/testing/fakes/fake-pod-client.ts';
+import type { PodStore } from '../../../src/testing/pods-api/pod-store.ts';
+import type { WirePod } from '../../../src/wire/types.ts';
 
 /** `lost`: the server did it and the answer never came. A number: it refused, and did nothing. */
 export type Trouble = { readonly verb: PodVerb; readonly how: number | 'network' | 'lost' };

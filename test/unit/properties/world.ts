@@ -1,11 +1,11 @@
-import type { Pod, PodStatus, WirePod, WirePodCondition } from '../../../src/api/wire.ts';
 import { BasicPodManager } from '../../../src/pod/basic-pod-manager.ts';
 import { isStaticPod } from '../../../src/pod/pod-identity.ts';
 import { StatusManager } from '../../../src/status/status-manager.ts';
-import { buildMirrorPodOf, buildPod, buildStaticPod } from '../../../src/testing/builders.ts';
-import { FakeClock } from '../../../src/testing/fake-clock.ts';
-import type { PodEvent } from '../../../src/testing/pod-history.ts';
-import { PodStore } from '../../../src/testing/pod-store.ts';
+import { buildMirrorPodOf, buildPod, buildStaticPod } from '../../../src/testing/fakes/builders.ts';
+import { FakeClock } from '../../../src/testing/fakes/fake-clock.ts';
+import type { PodEvent } from '../../../src/testing/pods-api/pod-history.ts';
+import { PodStore } from '../../../src/testing/pods-api/pod-store.ts';
+import type { Pod, PodStatus, WirePod, WirePodCondition } from '../../../src/wire/types.ts';
 import { foreignTypes, type WorldOptions } from './operations.ts';
 import { markerOf } from './statuses.ts';
 import { UnrulyClient } from './unruly-client.ts';

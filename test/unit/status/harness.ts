@@ -1,11 +1,11 @@
-import type { PodStatus, WirePod, WirePodStatus } from '../../../src/api/wire.ts';
 import { BasicPodManager } from '../../../src/pod/basic-pod-manager.ts';
 import type { PodDeletionSafety } from '../../../src/pod/pod-deletion-safety.ts';
 import { StatusManager } from '../../../src/status/status-manager.ts';
 import type { StatusManagerEvents } from '../../../src/status/status-manager-events.ts';
 import type { StatusManagerOptions } from '../../../src/status/status-manager-options.ts';
-import { FakeClock, settle } from '../../../src/testing/fake-clock.ts';
-import { FakePodClient, type FakePodClientOptions, type PodVerb } from '../../../src/testing/fake-pod-client.ts';
+import { FakeClock, settle } from '../../../src/testing/fakes/fake-clock.ts';
+import { FakePodClient, type FakePodClientOptions, type PodVerb } from '../../../src/testing/fakes/fake-pod-client.ts';
+import type { PodStatus, WirePod, WirePodStatus } from '../../../src/wire/types.ts';
 
 export { settle };
 

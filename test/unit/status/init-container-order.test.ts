@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import type { WireContainerStatus, WirePod } from '../../../src/api/wire.ts';
-import { normalizeStatus } from '../../../src/status/normalize-status.ts';
+import { normalizeStatus } from '../../../src/status/canonical/normalize-status.ts';
+import type { WireContainerStatus, WirePod } from '../../../src/wire/types.ts';
 
 const order = ['first', 'second', 'third', 'fourth'];
 const pod: WirePod = { spec: { containers: [], initContainers: order.map((name) => ({ name })) } };

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import type { PodClient } from '../../../src/api/pod-client.ts';
+import type { PodClient } from '../../../src/client/pod-client.ts';
 import { BasicPodManager } from '../../../src/pod/basic-pod-manager.ts';
 import { StatusManager } from '../../../src/status/status-manager.ts';
-import { FakeClock } from '../../../src/testing/fake-clock.ts';
-import { FakePodClient } from '../../../src/testing/fake-pod-client.ts';
+import { FakeClock } from '../../../src/testing/fakes/fake-clock.ts';
+import { FakePodClient } from '../../../src/testing/fakes/fake-pod-client.ts';
 import { deleting, settle, testPod } from './harness.ts';
 
 // stop({ drainTimeoutMs: 0 }) after every number of microtasks a pod's whole sync takes: GET, PATCH and DELETE, a

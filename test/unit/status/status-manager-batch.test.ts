@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import type { WirePod } from '../../../src/api/wire.ts';
-import { silentLogger } from '../../../src/logger.ts';
 import { BasicPodManager } from '../../../src/pod/basic-pod-manager.ts';
-import { AgentView } from '../../../src/status/agent-view.ts';
-import { ApiCopies } from '../../../src/status/api-copies.ts';
-import { PodStatuses } from '../../../src/status/pod-statuses.ts';
-import { needsReconcile, orphanedVersions } from '../../../src/status/sync-batch.ts';
-import { FakeClock } from '../../../src/testing/fake-clock.ts';
+import { silentLogger } from '../../../src/seams/logger.ts';
+import { PodStatuses } from '../../../src/status/cache/pod-statuses.ts';
+import { AgentView } from '../../../src/status/sync/agent-view.ts';
+import { ApiCopies } from '../../../src/status/sync/api-copies.ts';
+import { needsReconcile, orphanedVersions } from '../../../src/status/sync/sync-batch.ts';
+import { FakeClock } from '../../../src/testing/fakes/fake-clock.ts';
+import type { WirePod } from '../../../src/wire/types.ts';
 import { asUpstream, Harness, numberedPod, randomStatus, testPod } from './harness.ts';
 
 const mirror = (uid: string): WirePod =>

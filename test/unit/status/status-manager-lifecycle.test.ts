@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import type { Logger } from '../../../src/logger.ts';
 import { BasicPodManager } from '../../../src/pod/basic-pod-manager.ts';
+import type { Logger } from '../../../src/seams/logger.ts';
 import { StatusManager } from '../../../src/status/status-manager.ts';
-import { FakeClock } from '../../../src/testing/fake-clock.ts';
+import { FakeClock } from '../../../src/testing/fakes/fake-clock.ts';
 import { Harness, numberedPod, settle, testPod } from './harness.ts';
 
 const safety = { podCouldHaveRunningContainers: () => false, podResourcesAreReclaimed: () => false };

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import type { WirePodStatus } from '../../../src/api/wire.ts';
-import type { Labels, MetricsSink } from '../../../src/metrics.ts';
+import type { Labels, MetricsSink } from '../../../src/seams/metrics.ts';
+import type { WirePodStatus } from '../../../src/wire/types.ts';
 import { Harness, numberedPod, testPod } from './harness.ts';
 
 class Recorder implements MetricsSink {

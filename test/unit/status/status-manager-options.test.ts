@@ -3,7 +3,7 @@ import { isStatusManagerError } from '../../../src/errors.ts';
 import { BasicPodManager } from '../../../src/pod/basic-pod-manager.ts';
 import { StatusManager } from '../../../src/status/status-manager.ts';
 import { resolveOptions } from '../../../src/status/status-manager-options.ts';
-import { FakePodClient } from '../../../src/testing/fake-pod-client.ts';
+import { FakePodClient } from '../../../src/testing/fakes/fake-pod-client.ts';
 
 const required = {
   podClient: new FakePodClient(),

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { ApiError } from '../../../src/api/api-error.ts';
-import type { WirePod } from '../../../src/api/wire.ts';
+import { ApiError } from '../../../src/client/transport/api-error.ts';
+import type { WirePod } from '../../../src/wire/types.ts';
 import { deleting, Harness, numberedPod, settle, testPod } from './harness.ts';
 
 // Found by the simulation (test/simulation): what happens while something else is under way.

@@ -1,6 +1,6 @@
 import { Agent, type Dispatcher, request } from 'undici';
-import { settle } from '../../../../src/testing/fake-clock.ts';
-import type { InMemoryApiServer } from '../../../../src/testing/in-memory-apiserver.ts';
+import type { InMemoryApiServer } from '../../../../src/testing/apiserver/in-memory-apiserver.ts';
+import { settle } from '../../../../src/testing/fakes/fake-clock.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: a test asserts on the shape; a type here would only repeat what it checks.
 type AnyJson = any;

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { buildPod } from '../../../../src/testing/builders.ts';
-import { FakeClock } from '../../../../src/testing/fake-clock.ts';
-import { InMemoryApiServer } from '../../../../src/testing/in-memory-apiserver.ts';
+import { InMemoryApiServer } from '../../../../src/testing/apiserver/in-memory-apiserver.ts';
+import { buildPod } from '../../../../src/testing/fakes/builders.ts';
+import { FakeClock } from '../../../../src/testing/fakes/fake-clock.ts';
 import { pods, TestClient, until } from './client.ts';
 
 const cleanUps: (() => Promise<void>)[] = [];

@@ -1,0 +1,81 @@
+import type { KubeConfig } from '@kubernetes/client-node';
+import type { PodStatusPatch } from '../patch/pod-status-patch.ts';
+import type { WirePod } from '../wire/types.ts';
+import type { DeletePodOptions, PodClient, PodMetadata, RequestOptions } from './pod-client.ts';
+import { podPath } from './pod-path.ts';
+import { isMembers, type JsonMembers } from './transport/api-answer.ts';
+import { ApiError } from './transport/api-error.ts';
+import { KubeTransport, type KubeTransportOptions } from './transport/kube-transport.ts';
+
+/** Asks for the metadata alone; a server that cannot gives the whole pod, which serves as well. */
+const metadataOnly = 'application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1,application/json';
+
+export interface KubePodClientOptions extends KubeTransportOptions {}
+
+/** The {@link PodClient} for a real apiserver. Methods reject with an `ApiError`, and with `ERR_INVALID_ARGUMENT` for a name that fits in no path. */
+export class KubePodClient implements PodClient {
+  readonly #transport: KubeTransport;
+
+  /** Closing this client closes the transport. */
+  constructor(transport: KubeTransport) {
+    this.#transport = transport;
+  }
+
+  static fromKubeConfig(kubeConfig: KubeConfig, options: KubePodClientOptions = {}): KubePodClient {
+    return new KubePodClient(new KubeTransport(kubeConfig, options));
+  }
+
+  async getPod(namespace: string, name: string, { signal }: RequestOptions): Promise<WirePod> {
+    const path = podPath(namespace, name);
+    const pod = await this.#transport.request({ method: 'GET', path, signal });
+    if (!isPod(pod)) throw brokenAnswer('GET', path);
+    return pod;
+  }
+
+  async patchPodStatus(namespace: string, name: string, patch: PodStatusPatch, { signal }: RequestOptions): Promise<PodMetadata> {
+    const path = `${podPath(namespace, name)}/status`;
+    const { type: contentType, body } = patch;
+    const answer = await this.#transport.request({ method: 'PATCH', path, accept: metadataOnly, contentType, body, signal });
+    const metadata = metadataOf(answer);
+    if (metadata === undefined) throw brokenAnswer('PATCH', path);
+    return metadata;
+  }
+
+  async deletePod(namespace: string, name: string, options: DeletePodOptions): Promise<PodMetadata | undefined> {
+    const { gracePeriodSeconds, uid, signal } = options;
+    const body = { apiVersion: 'v1', kind: 'DeleteOptions', gracePeriodSeconds, preconditions: { uid } };
+    const path = podPath(namespace, name);
+    const answer = await this.#transport.request({ method: 'DELETE', path, accept: metadataOnly, body, signal });
+    return metadataOf(answer);
+  }
+
+  /** Waits for the requests under way, then ends every socket. A second call gives the same promise. */
+  close(): Promise<void> {
+    return this.#transport.close();
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
+  }
+}
+
+/** What the manager uses of an answer's metadata; undefined for anything that is not an object of the API. */
+function metadataOf({ metadata }: JsonMembers): PodMetadata | undefined {
+  if (!isMembers(metadata)) return undefined;
+  const { uid, resourceVersion, deletionTimestamp, finalizers } = metadata;
+  if (typeof uid !== 'string' || typeof resourceVersion !== 'string') return undefined;
+  return {
+    uid,
+    resourceVersion,
+    ...(typeof deletionTimestamp === 'string' && { deletionTimestamp }),
+    ...(Array.isArray(finalizers) && { finalizers }),
+  };
+}
+
+function isPod(value: JsonMembers): value is JsonMembers & WirePod {
+  return metadataOf(value) !== undefined;
+}
+
+function brokenAnswer(method: string, path: string): ApiError {
+  return new ApiError({ status: 200, reason: 'BrokenAnswer', message: `${method} ${path}: the answer is not a pod` });
+}

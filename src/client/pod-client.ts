@@ -1,0 +1,34 @@
+import type { PodStatusPatch } from '../patch/pod-status-patch.ts';
+import type { WirePod } from '../wire/types.ts';
+
+/** What every request of a {@link PodClient} takes. */
+export interface RequestOptions {
+  /** Ends the request. The promise rejects once the request has settled, never before. */
+  readonly signal: AbortSignal;
+}
+
+/** The metadata an answer carries; a server that answers with the whole pod is fine too. */
+export interface PodMetadata {
+  readonly uid: string;
+  readonly resourceVersion: string;
+  readonly deletionTimestamp?: string;
+  readonly finalizers?: readonly string[];
+}
+
+export interface DeletePodOptions extends RequestOptions {
+  readonly gracePeriodSeconds: number;
+  /** Precondition: the server refuses (409) when the pod of this name has another uid. */
+  readonly uid: string;
+}
+
+/**
+ * The only way out to the apiserver. Each method is one request; each rejects with an `ApiError`
+ * (`status`, `reason`, `retryAfterMs`) and never retries by itself.
+ */
+export interface PodClient {
+  getPod(namespace: string, name: string, options: RequestOptions): Promise<WirePod>;
+  /** PATCH of the `status` subresource. Resolves to the metadata after the patch. */
+  patchPodStatus(namespace: string, name: string, patch: PodStatusPatch, options: RequestOptions): Promise<PodMetadata>;
+  /** DELETE. Resolves to the pod's metadata as the server answered, or undefined when the answer carries none. */
+  deletePod(namespace: string, name: string, options: DeletePodOptions): Promise<PodMetadata | undefined>;
+}

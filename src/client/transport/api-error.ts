@@ -1,0 +1,27 @@
+import { StatusManagerError } from '../../errors.ts';
+
+export interface ApiErrorOptions {
+  /** HTTP status; undefined when no answer arrived. */
+  readonly status?: number | undefined;
+  /** The Status object's `reason` (`NotFound`, `Conflict`, …), or one of ours for an answer that never came (`Timeout`, `Aborted`, `Network`, `BrokenAnswer`) or a request that could not be made (`NoCredentials`). */
+  readonly reason: string;
+  readonly message: string;
+  /** How long the server asked to wait, from `Retry-After`. */
+  readonly retryAfterMs?: number | undefined;
+  readonly cause?: unknown;
+}
+
+/** A failed request. Its message never holds a header, a token or a request body. */
+export class ApiError extends StatusManagerError {
+  readonly status: number | undefined;
+  readonly reason: string;
+  readonly retryAfterMs: number | undefined;
+
+  constructor({ status, reason, message, retryAfterMs, cause }: ApiErrorOptions) {
+    super('ERR_API', message, cause === undefined ? undefined : { cause });
+    this.name = 'ApiError';
+    this.status = status;
+    this.reason = reason;
+    this.retryAfterMs = retryAfterMs;
+  }
+}

@@ -1,0 +1,158 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import type { Dispatcher } from 'undici';
+import type { CancelTimer, Clock } from '../../seams/clock.ts';
+import { ApiError } from './api-error.ts';
+
+export interface HttpAnswer {
+  readonly status: number;
+  readonly headers: IncomingHttpHeaders;
+  /** The whole body; empty for a stream that was given to `onChunk`. */
+  readonly body: Buffer;
+}
+
+export interface HttpExchangeOptions {
+  /** How errors call this request: `PATCH /api/v1/…`. */
+  readonly label: string;
+  readonly clock: Clock;
+  readonly signal?: AbortSignal | undefined;
+  /** For a request from its start to the end of its answer; for a stream the longest silence. */
+  readonly timeoutMs: number;
+  readonly maxAnswerBytes: number;
+  /** Makes this a stream: takes the body of a 2xx answer as it comes. What it throws ends the exchange. */
+  readonly onChunk?: ((chunk: Buffer) => void) | undefined;
+}
+
+/**
+ * One request and its answer. `answer` settles once, and only when nothing more of this exchange can happen here:
+ * a request undici has not begun to write never will be, any other has its socket destroyed first.
+ */
+export class HttpExchange implements Dispatcher.DispatchHandler {
+  readonly answer: Promise<HttpAnswer>;
+  readonly #options: HttpExchangeOptions;
+  readonly #resolve: (answer: HttpAnswer) => void;
+  readonly #reject: (error: unknown) => void;
+  readonly #chunks: Buffer[] = [];
+  #bytes = 0;
+  #status = 0;
+  #headers: IncomingHttpHeaders = {};
+  #controller: Dispatcher.DispatchController | undefined;
+  #failure: unknown;
+  #cancelTimer: CancelTimer | undefined;
+  #isSettled = false;
+
+  constructor(options: HttpExchangeOptions) {
+    const { promise, resolve, reject } = Promise.withResolvers<HttpAnswer>();
+    this.answer = promise;
+    this.#options = options;
+    this.#resolve = resolve;
+    this.#reject = reject;
+    if (options.signal?.aborted) {
+      this.#onAbort();
+    } else {
+      options.signal?.addEventListener('abort', this.#onAbort);
+      this.#startTimer();
+    }
+  }
+
+  /** True once `answer` has settled. */
+  get isSettled(): boolean {
+    return this.#isSettled;
+  }
+
+  /** Ends the exchange with this error, unless it has settled. The first of several counts. */
+  fail(error: unknown): void {
+    if (this.#isSettled) return;
+    this.#failure ??= error;
+    if (this.#controller === undefined) this.#settle();
+    else this.#controller.abort(error instanceof Error ? error : new Error('failed'));
+  }
+
+  onRequestStart(controller: Dispatcher.DispatchController): void {
+    // failed while it waited for a connection: nothing has been written yet, and nothing will be
+    if (this.#isSettled) controller.abort(new Error('settled'));
+    else this.#controller = controller;
+  }
+
+  onResponseStart(_controller: Dispatcher.DispatchController, status: number, headers: IncomingHttpHeaders): void {
+    if (status < 200) return;
+    this.#status = status;
+    this.#headers = headers;
+    this.#heard();
+  }
+
+  onResponseData(_controller: Dispatcher.DispatchController, chunk: Buffer): void {
+    this.#heard();
+    const { onChunk, maxAnswerBytes, label } = this.#options;
+    if (onChunk !== undefined && this.#status < 300) {
+      try {
+        onChunk(chunk);
+      } catch (error) {
+        this.fail(error);
+      }
+      return;
+    }
+    this.#bytes += chunk.length;
+    if (this.#bytes <= maxAnswerBytes) this.#chunks.push(chunk);
+    else
+      this.fail(new ApiError({ reason: 'BrokenAnswer', message: `${label}: the answer is longer than ${maxAnswerBytes} bytes` }));
+  }
+
+  onResponseEnd(): void {
+    this.#settle();
+  }
+
+  onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {
+    if (this.#isSettled) return;
+    this.#failure ??= this.#networkError(error);
+    this.#settle();
+  }
+
+  #settle(): void {
+    this.#isSettled = true;
+    this.#cancelTimer?.();
+    this.#options.signal?.removeEventListener('abort', this.#onAbort);
+    if (this.#failure !== undefined) {
+      this.#reject(this.#failure);
+    } else {
+      const [only] = this.#chunks;
+      const body = only !== undefined && this.#chunks.length === 1 ? only : Buffer.concat(this.#chunks);
+      this.#resolve({ status: this.#status, headers: this.#headers, body });
+    }
+  }
+
+  #startTimer(): void {
+    const { clock, timeoutMs, label, onChunk } = this.#options;
+    this.#cancelTimer = clock.setTimer(
+      () => {
+        const waited = onChunk === undefined ? 'no answer' : 'nothing heard';
+        this.fail(new ApiError({ reason: 'Timeout', message: `${label}: ${waited} within ${timeoutMs} ms` }));
+      },
+      timeoutMs,
+      { keepAlive: true },
+    );
+  }
+
+  /** A sign of life: a stream's timer starts again. */
+  #heard(): void {
+    if (this.#options.onChunk === undefined) return;
+    this.#cancelTimer?.();
+    this.#startTimer();
+  }
+
+  readonly #onAbort = (): void => {
+    const { signal, label } = this.#options;
+    const cause: unknown = signal?.reason;
+    const isTimeout = cause instanceof Error && cause.name === 'TimeoutError';
+    const message = `${label}: ${isTimeout ? 'timed out' : 'aborted'} by the caller`;
+    this.fail(new ApiError({ reason: isTimeout ? 'Timeout' : 'Aborted', message, cause }));
+  };
+
+  /** A request whose status came has been acted upon: its answer is what is broken. A stream that breaks off has lost nothing yet. */
+  #networkError(cause: Error): ApiError {
+    const { label, onChunk } = this.#options;
+    const status = this.#status === 0 ? undefined : this.#status;
+    const reason = status === undefined || onChunk !== undefined ? 'Network' : 'BrokenAnswer';
+    const code = 'code' in cause && typeof cause.code === 'string' ? cause.code : cause.name;
+    return new ApiError({ status, reason, message: `${label}: ${code} ${cause.message}`.slice(0, 500), cause });
+  }
+}

@@ -1,0 +1,120 @@
+import { invalidArgument, invalidOption } from '../errors.ts';
+import { isJsonObject, member, toWireObject } from '../wire/json.ts';
+import type { JsonObject, PodStatus, WirePodStatus } from '../wire/types.ts';
+import { applyJsonPatch, createGuardedJsonPatch, type Operation } from './json-patch.ts';
+import { podStatusSchema } from './pod-patch-schema.ts';
+import { applyPodPatch, createStrategicMergePatch } from './strategic-merge-patch.ts';
+
+/** The media types of the two patch formats. */
+export type PatchType = 'application/strategic-merge-patch+json' | 'application/json-patch+json';
+
+export interface PodStatusPatch {
+  readonly type: PatchType;
+  /** The body: an object for a strategic merge patch, a list of operations for a JSON Patch. */
+  readonly body: unknown;
+}
+
+export type PatchFormat = 'strategic' | 'json';
+
+export interface CreatePodStatusPatchOptions {
+  /** The API pod's uid: the patch fails against any other pod. */
+  readonly uid: string;
+  /** The resourceVersion of the copy that the old status is from: the patch fails against any other. */
+  readonly resourceVersion?: string | undefined;
+  readonly format?: PatchFormat | undefined;
+}
+
+export interface StrategicPodStatusPatch extends PodStatusPatch {
+  readonly type: 'application/strategic-merge-patch+json';
+  readonly body: JsonObject;
+  /** True when the patch would change nothing: there is no need to send it. */
+  readonly unchanged: boolean;
+}
+
+export interface JsonPodStatusPatch extends PodStatusPatch {
+  readonly type: 'application/json-patch+json';
+  readonly body: Operation[];
+  readonly unchanged: boolean;
+}
+
+export type CreatedPodStatusPatch = StrategicPodStatusPatch | JsonPodStatusPatch;
+
+/** The smallest patch that turns the old status of the pod `uid` into the new one, and works on no other pod. */
+export function createPodStatusPatch(
+  oldStatus: PodStatus,
+  newStatus: PodStatus,
+  options: CreatePodStatusPatchOptions,
+): CreatedPodStatusPatch {
+  return createPatch(toWireObject(oldStatus, 'oldStatus'), toWireObject(newStatus, 'newStatus'), options);
+}
+
+/** {@link createPodStatusPatch} for statuses that are wire JSON already. The patch shares values with `next`. */
+export function createWirePodStatusPatch(
+  old: WirePodStatus,
+  next: WirePodStatus,
+  options: CreatePodStatusPatchOptions,
+): CreatedPodStatusPatch {
+  return createPatch(asJsonObject(old), asJsonObject(next), options);
+}
+
+/** The status a pod has after the patch, whatever its metadata: the guards on uid and resourceVersion count as met. */
+export function applyPodStatusPatch(status: PodStatus, patch: PodStatusPatch): WirePodStatus {
+  const pod = { status: toWireObject(status, 'status') };
+  return (member(applyToPod(pod, patch), 'status') ?? {}) as WirePodStatus;
+}
+
+function applyToPod(pod: JsonObject, { type, body }: PodStatusPatch): JsonObject {
+  if (type === 'application/json-patch+json') {
+    if (!Array.isArray(body)) throw invalidArgument('patch.body', 'a list of operations', body);
+    return applyJsonPatch(
+      pod,
+      body.filter((operation) => !isMetadataTest(operation)),
+    );
+  }
+  if (type !== 'application/strategic-merge-patch+json')
+    throw invalidArgument('patch.type', 'one of the two patch media types', type);
+  if (!isJsonObject(body)) throw invalidArgument('patch.body', 'an object', body);
+  return applyPodPatch(pod, body);
+}
+
+function isMetadataTest(operation: unknown): boolean {
+  return isJsonObject(operation) && operation.op === 'test' && String(operation.path).startsWith('/metadata/');
+}
+
+function createPatch(old: JsonObject, next: JsonObject, options: CreatePodStatusPatchOptions): CreatedPodStatusPatch {
+  const { uid, resourceVersion, format = 'strategic' } = options;
+  if (typeof uid !== 'string' || uid === '') throw invalidOption('uid', 'a non-empty string', uid);
+  if (format === 'json') {
+    const body = createGuardedJsonPatch(old, next, { uid, resourceVersion });
+    return { type: 'application/json-patch+json', body, unchanged: body.length === 0 };
+  }
+  if (format !== 'strategic') throw invalidOption('format', "'strategic' or 'json'", format);
+  const metadata: JsonObject = resourceVersion === undefined ? { uid } : { uid, resourceVersion };
+  const status = createStrategicMergePatch(old, next, podStatusSchema);
+  const unchanged = isEmpty(status);
+  const body: JsonObject = unchanged ? { metadata } : { metadata, status: withEncodedContainers(status) };
+  return { type: 'application/strategic-merge-patch+json', body, unchanged };
+}
+
+const containerLists = ['containerStatuses', 'initContainerStatuses', 'ephemeralContainerStatuses'];
+
+/** Container statuses as the API encodes them, with the members that are always there. They go out whole, so this makes up nothing. */
+function withEncodedContainers(status: JsonObject): JsonObject {
+  for (const key of containerLists) {
+    const list = status[key];
+    if (Array.isArray(list)) status[key] = list.map((item) => (isJsonObject(item) ? { ...containerZero(), ...item } : item));
+  }
+  return status;
+}
+
+const containerZero = (): JsonObject => ({ image: '', imageID: '', lastState: {}, ready: false, restartCount: 0, state: {} });
+
+function isEmpty(object: JsonObject): boolean {
+  for (const _ in object) return false;
+  return true;
+}
+
+/** Wire types hold JSON values alone; their optional members make them no index type. */
+function asJsonObject(status: WirePodStatus): JsonObject {
+  return status as unknown as JsonObject;
+}

@@ -1,0 +1,198 @@
+import type { KubeConfig } from '@kubernetes/client-node';
+import { podsPath } from '../client/pod-path.ts';
+import { ApiError } from '../client/transport/api-error.ts';
+import { KubeTransport, type KubeTransportOptions } from '../client/transport/kube-transport.ts';
+import { Backoff } from '../concurrency/retry.ts';
+import { invalidOption, StatusManagerError } from '../errors.ts';
+import { type Clock, sleep, systemClock } from '../seams/clock.ts';
+import { type Logger, safeLogger, silentLogger } from '../seams/logger.ts';
+import type { Pod } from '../wire/types.ts';
+import { isGone, listPods, type PodSelection } from './list-pods.ts';
+import { PodDelivery, type PodSink, type PodSourceHandlers } from './pod-delivery.ts';
+import { type WatchEvent, watchPods } from './watch-pods.ts';
+
+export interface ApiServerPodSourceOptions {
+  /** The server to ask. One of this and `transport` is needed. */
+  readonly kubeConfig?: KubeConfig;
+  /** A transport shared with a client; `stop()` leaves it open. */
+  readonly transport?: KubeTransport;
+  readonly nodeName: string;
+  /** Default: all namespaces. */
+  readonly namespace?: string;
+  readonly podManager: PodSink;
+  readonly handlers?: PodSourceHandlers;
+  /** A watch that brings nothing for this long is taken for dead. Default 150 000: the first bookmark of a quiet watch takes the apiserver two minutes. */
+  readonly idleTimeoutMs?: number;
+  /** From 0 up to 1. Default `Math.random`. */
+  readonly random?: () => number;
+  readonly clock?: Clock;
+  readonly logger?: Logger;
+}
+
+/** A watch that ends sooner counts as failed, so that a server that ends each at once is not asked without a pause. */
+const shortestGoodWatchMs = 1000;
+const backoffLimits = { baseMs: 500, capMs: 30_000 };
+const nodeNameRule = /^[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?$/;
+
+/**
+ * The pods of one node, as the apiserver has them: listed, then watched, into a pod manager. Goes on through whatever
+ * the network and the server do, until `stop()`. What happened while it was cut off is found afterwards.
+ */
+export class ApiServerPodSource {
+  readonly #transport: KubeTransport;
+  readonly #ownsTransport: boolean;
+  readonly #selection: PodSelection;
+  readonly #delivery: PodDelivery;
+  #hasListed = false;
+  readonly #idleTimeoutMs: number;
+  readonly #random: () => number;
+  readonly #clock: Clock;
+  readonly #logger: Logger;
+  readonly #stopping = new AbortController();
+  readonly #firstList = Promise.withResolvers<void>();
+  #running: Promise<void> | undefined;
+  #stopped: Promise<void> | undefined;
+  #lastObservedAt: number | undefined;
+  /** Where the next watch goes on; undefined: a list comes first. */
+  #resourceVersion: string | undefined;
+
+  constructor(options: ApiServerPodSourceOptions) {
+    const { kubeConfig, transport, nodeName, namespace, podManager, handlers = {}, idleTimeoutMs = 150_000 } = options;
+    const { random = Math.random, clock = systemClock, logger = silentLogger } = options;
+    if (typeof nodeName !== 'string' || !nodeNameRule.test(nodeName))
+      throw invalidOption('nodeName', 'the name of a node', nodeName);
+    if (!(idleTimeoutMs >= 1000 && idleTimeoutMs < 2 ** 31)) throw invalidOption('idleTimeoutMs', 'at least 1000', idleTimeoutMs);
+    this.#selection = { path: podsPath(namespace), nodeName, namespace };
+    this.#logger = safeLogger(logger);
+    this.#delivery = new PodDelivery(podManager, handlers, this.#logger);
+    this.#idleTimeoutMs = idleTimeoutMs;
+    this.#random = random;
+    this.#clock = clock;
+    this.#ownsTransport = transport === undefined;
+    this.#transport = transport ?? ownTransport(kubeConfig, { connections: 1, clock, logger });
+    // rejected by stop() while nobody may be waiting
+    this.#firstList.promise.catch(() => {});
+  }
+
+  /** Resolves once the first list has been delivered; until then it tries again and again. Rejects with `ERR_STOPPED` when it is stopped before. */
+  start(): Promise<void> {
+    if (this.#stopped !== undefined) return Promise.reject(stoppedError());
+    if (this.#running !== undefined)
+      return Promise.reject(new StatusManagerError('ERR_ALREADY_STARTED', 'The pod source has been started already'));
+    this.#running = this.#run(this.#stopping.signal);
+    return this.#firstList.promise;
+  }
+
+  /** Ends the watch. When it resolves nothing is left: no timer, no socket, and no callback comes any more. */
+  stop(): Promise<void> {
+    this.#stopped ??= this.#stop();
+    return this.#stopped;
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.stop();
+  }
+
+  /** When the server was last heard from (a list, an event, a bookmark), in milliseconds since the epoch. */
+  lastObservedAt(): number | undefined {
+    return this.#lastObservedAt;
+  }
+
+  async #stop(): Promise<void> {
+    this.#stopping.abort();
+    this.#firstList.reject(stoppedError());
+    await this.#running;
+    if (this.#ownsTransport) await this.#transport.close();
+  }
+
+  async #run(signal: AbortSignal): Promise<void> {
+    // apart, so that a list that works does not hide watches that don't
+    const listBackoff = new Backoff({ ...backoffLimits, random: this.#random });
+    const watchBackoff = new Backoff({ ...backoffLimits, random: this.#random });
+    while (!signal.aborted) {
+      let delayMs: number;
+      if (this.#resourceVersion === undefined) delayMs = await this.#list(listBackoff, signal);
+      else delayMs = await this.#watch(watchBackoff, this.#resourceVersion, signal);
+      if (delayMs > 0) await sleep(this.#clock, delayMs, signal);
+    }
+  }
+
+  /** A pod that this source's selection would show, had the server still got it. A static pod has no resourceVersion. */
+  #isFromTheServer({ metadata, spec }: Pod): boolean {
+    const { nodeName, namespace } = this.#selection;
+    const selected = spec?.nodeName === nodeName && (namespace === undefined || metadata?.namespace === namespace);
+    return selected && Boolean(metadata?.resourceVersion);
+  }
+
+  /** Resolves to the pause before the next step. */
+  async #list(backoff: Backoff, signal: AbortSignal): Promise<number> {
+    try {
+      const { pods, resourceVersion } = await listPods(this.#transport, this.#selection, { signal, onPage: this.#observed });
+      if (signal.aborted) return 0;
+      this.#resourceVersion = resourceVersion;
+      if (!this.#hasListed) this.#delivery.removeLeftBehind(pods, (pod) => this.#isFromTheServer(pod));
+      this.#hasListed = true;
+      this.#delivery.replace(pods);
+      backoff.reset();
+      this.#firstList.resolve();
+      return 0;
+    } catch (error) {
+      return this.#interrupted(error, backoff, signal);
+    }
+  }
+
+  /** Resolves to the pause before the next step. */
+  async #watch(backoff: Backoff, resourceVersion: string, signal: AbortSignal): Promise<number> {
+    const startedAt = this.#clock.now();
+    const timeoutSeconds = 300 + Math.floor(this.#random() * 300);
+    let failure: unknown;
+    try {
+      const idleTimeoutMs = this.#idleTimeoutMs;
+      await watchPods(this.#transport, this.#selection, {
+        signal,
+        resourceVersion,
+        idleTimeoutMs,
+        timeoutSeconds,
+        onEvent: this.#onEvent,
+      });
+    } catch (error) {
+      failure = error;
+    }
+    if (this.#clock.now() - startedAt >= shortestGoodWatchMs) {
+      backoff.reset();
+      if (failure === undefined) return 0;
+    }
+    // too old to go on from, or something was said that could not be understood and may have been a change
+    if (isGone(failure) || (failure instanceof ApiError && failure.reason === 'BrokenAnswer')) this.#resourceVersion = undefined;
+    failure ??= new ApiError({ reason: 'Network', message: 'The server ended the watch at once' });
+    return this.#interrupted(failure, backoff, signal);
+  }
+
+  #interrupted(error: unknown, backoff: Backoff, signal: AbortSignal): number {
+    if (signal.aborted) return 0;
+    const delayMs = backoff.next(error instanceof ApiError ? error.retryAfterMs : undefined);
+    this.#logger.warn({ err: error, delayMs, node: this.#selection.nodeName }, 'Listing or watching pods failed');
+    this.#delivery.interrupted(error, delayMs);
+    return delayMs;
+  }
+
+  readonly #observed = (): void => {
+    this.#lastObservedAt = this.#clock.now();
+  };
+
+  readonly #onEvent = (event: WatchEvent): void => {
+    this.#observed();
+    this.#resourceVersion = event.resourceVersion;
+    if (event.type === 'ADDED' || event.type === 'MODIFIED') this.#delivery.set(event.pod);
+    else if (event.type === 'DELETED') this.#delivery.remove(event.pod);
+  };
+}
+
+function ownTransport(kubeConfig: KubeConfig | undefined, options: KubeTransportOptions): KubeTransport {
+  if (kubeConfig === undefined) throw invalidOption('kubeConfig', 'given, where `transport` is not', kubeConfig);
+  return new KubeTransport(kubeConfig, options);
+}
+
+function stoppedError(): StatusManagerError {
+  return new StatusManagerError('ERR_STOPPED', 'The pod source is stopped');
+}

@@ -1,0 +1,75 @@
+import { errorFromStatus, isMembers, type JsonMembers } from '../client/transport/api-answer.ts';
+import { ApiError } from '../client/transport/api-error.ts';
+import type { KubeTransport } from '../client/transport/kube-transport.ts';
+import { LineSplitter } from '../client/transport/line-splitter.ts';
+import type { WirePod } from '../wire/types.ts';
+import { isPod, type PodSelection, withoutManagedFields } from './list-pods.ts';
+
+export type WatchEvent =
+  | { readonly type: 'ADDED' | 'MODIFIED' | 'DELETED'; readonly pod: WirePod; readonly resourceVersion: string }
+  | { readonly type: 'BOOKMARK'; readonly resourceVersion: string };
+
+export interface WatchPodsOptions {
+  readonly signal: AbortSignal;
+  /** Only what happened after this is told. */
+  readonly resourceVersion: string;
+  readonly idleTimeoutMs: number;
+  /** When the server is to end the watch by itself. */
+  readonly timeoutSeconds: number;
+  readonly onEvent: (event: WatchEvent) => void;
+}
+
+/** An object of the API has at most 1.5 MiB in etcd; its JSON can be several times as long. */
+const maxLineBytes = 16 * 1024 * 1024;
+
+/** Tells of every change until the server ends the watch. Rejects with the `ApiError` that ended it otherwise. */
+export async function watchPods(
+  transport: KubeTransport,
+  { path, nodeName }: PodSelection,
+  options: WatchPodsOptions,
+): Promise<void> {
+  const { signal, resourceVersion, idleTimeoutMs, timeoutSeconds, onEvent } = options;
+  const lines = new LineSplitter({ maxLineBytes });
+  const query = new URLSearchParams({
+    watch: 'true',
+    allowWatchBookmarks: 'true',
+    fieldSelector: `spec.nodeName=${nodeName}`,
+    resourceVersion,
+    timeoutSeconds: String(timeoutSeconds),
+  });
+  const onChunk = (chunk: Buffer): void => {
+    for (const line of lines.push(chunk)) {
+      // one chunk may hold many events, and a handler of the first may have stopped us
+      if (signal.aborted) return;
+      onEvent(parseEvent(line, path));
+    }
+  };
+  await transport.stream({ method: 'GET', path, query, signal, idleTimeoutMs, onChunk });
+}
+
+function parseEvent(line: string, path: string): WatchEvent {
+  const { type, object } = parseLine(line) ?? {};
+  if (type === 'ERROR') throw errorOfEvent(object, path);
+  if (type === 'BOOKMARK' && isMembers(object) && isMembers(object.metadata)) {
+    const { resourceVersion } = object.metadata;
+    if (typeof resourceVersion === 'string' && resourceVersion !== '') return { type, resourceVersion };
+  }
+  if ((type === 'ADDED' || type === 'MODIFIED' || type === 'DELETED') && isPod(object)) {
+    return { type, pod: withoutManagedFields(object), resourceVersion: object.metadata.resourceVersion };
+  }
+  throw new ApiError({ reason: 'BrokenAnswer', message: `GET ${path}: a line of the watch is no event` });
+}
+
+function parseLine(line: string): JsonMembers | undefined {
+  try {
+    const value: unknown = JSON.parse(line);
+    return isMembers(value) ? value : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function errorOfEvent(object: unknown, path: string): ApiError {
+  const code = isMembers(object) ? object.code : undefined;
+  return errorFromStatus(object, { status: typeof code === 'number' ? code : 500, label: `GET ${path}` });
+}

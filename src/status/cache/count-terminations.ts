@@ -1,0 +1,25 @@
+import type { MetricsSink } from '../../seams/metrics.ts';
+import type { WirePodStatus } from '../../wire/types.ts';
+
+const containerTypes = {
+  initContainerStatuses: 'init_container',
+  containerStatuses: 'container',
+  ephemeralContainerStatuses: 'ephemeral_container',
+} as const;
+
+/** Counts every container that is terminated now and was not before, under the kubelet's metric name and labels. */
+export function countTerminations(metrics: MetricsSink, previous: WirePodStatus, status: WirePodStatus): void {
+  for (const list of Object.keys(containerTypes) as (keyof typeof containerTypes)[]) {
+    if (status[list] === previous[list]) continue;
+    for (const { name, state } of status[list] ?? []) {
+      const terminated = state?.terminated;
+      if (!terminated || previous[list]?.find((before) => before.name === name)?.state?.terminated) continue;
+      const labels = {
+        container_type: containerTypes[list],
+        exit_code: String(terminated.exitCode),
+        reason: terminated.reason ?? '',
+      };
+      metrics.increment('kubelet_terminated_containers_total', labels);
+    }
+  }
+}

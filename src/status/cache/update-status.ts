@@ -1,0 +1,88 @@
+import { getPodCondition, hasTransitionTimeRule, withLastTransitionTime } from '../../conditions/pod-conditions.ts';
+import { isStaticPod } from '../../pod/pod-identity.ts';
+import { formatTime as formatAnyTime } from '../../wire/time.ts';
+import type { Pod, WirePodStatus } from '../../wire/types.ts';
+import { checkContainerStateTransition } from '../rules/container-state-transition.ts';
+import { isPodStatusByKubeletEqual } from '../rules/pod-status-equality.ts';
+import type { PodStatuses, VersionedPodStatus } from './pod-statuses.ts';
+
+export interface UpdateRequest {
+  readonly pod: Pod;
+  readonly podUID: string;
+  /** A canonical copy that belongs to the update: it is completed in place and stored. */
+  readonly status: WirePodStatus;
+  /** The status to compare with while none is cached: the mirror pod's, or the pod's own. */
+  readonly fallback: () => WirePodStatus;
+  /** Store a new version even when nothing changed. */
+  readonly force: boolean;
+  readonly podIsFinished: boolean;
+  readonly finishedByManager?: boolean;
+  /** The agent itself set this status, with the pod's deletionTimestamp set. */
+  readonly deletionSeen?: boolean;
+  /** True when everything up to the cached version is on the apiserver. */
+  readonly acknowledged: boolean;
+  readonly now: number;
+  /** How `now` is written; one that remembers saves work. */
+  readonly formatTime?: (ms: number) => string;
+  readonly ownedConditionTypes?: ReadonlySet<string> | undefined;
+}
+
+export type UpdateOutcome =
+  | { readonly kind: 'stored'; readonly entry: VersionedPodStatus; readonly isAdded: boolean; readonly previous: WirePodStatus }
+  | { readonly kind: 'unchanged' }
+  | { readonly kind: 'refused'; readonly reason: string };
+
+/**
+ * The one way a status gets into `podStatuses`: legal transition? -> times -> startTime kept -> equal to the cached
+ * one? -> next version. A refused or unchanged update leaves everything as it was.
+ *
+ * Behaviour of pkg/kubelet/status updateStatusInternal, v1.36.3.
+ */
+export function updateStatusInternal(podStatuses: PodStatuses, request: UpdateRequest): UpdateOutcome {
+  const { pod, podUID, status, now } = request;
+  const cached = podStatuses.get(podUID);
+  const previous = cached?.status ?? request.fallback();
+  const finished = request.podIsFinished || (cached?.podIsFinished === true && !isStaticPod(pod));
+
+  const illegal = checkContainerStateTransition(previous, status, pod.spec);
+  if (illegal !== undefined) return { kind: 'refused', reason: illegal };
+
+  completeFrom(previous, status, request);
+  if (cached !== undefined && !request.force && isPodStatusByKubeletEqual(cached.status, status, request.ownedConditionTypes)) {
+    return { kind: 'unchanged' };
+  }
+  const entry = podStatuses.store(podUID, {
+    status,
+    podName: String(pod.metadata?.name),
+    podNamespace: String(pod.metadata?.namespace),
+    at: cached === undefined || request.acknowledged ? now : cached.at,
+    podIsFinished: finished,
+    finishedByManager: finished && (request.finishedByManager === true || cached?.finishedByManager === true),
+    deletionSeenAt: cached?.deletionSeenAt ?? (request.deletionSeen ? (cached?.version ?? 0) + 1 : undefined),
+  });
+  return { kind: 'stored', entry, isAdded: cached === undefined && !pod.metadata?.deletionTimestamp, previous };
+}
+
+/** Carries over what only grows older or never goes back: transition times, start time, observed generation. */
+function completeFrom(previous: WirePodStatus, status: WirePodStatus, request: UpdateRequest): void {
+  const { now, formatTime = formatAnyTime, ownedConditionTypes } = request;
+  const conditions = status.conditions;
+  for (let i = 0; conditions !== undefined && i < conditions.length; i++) {
+    const condition = conditions[i];
+    if (condition === undefined || !(hasTransitionTimeRule(condition.type) || ownedConditionTypes?.has(condition.type))) continue;
+    if (getPodCondition(conditions, condition.type) !== condition) continue;
+    const before = getPodCondition(previous.conditions, condition.type);
+    if (condition !== before) conditions[i] = withLastTransitionTime(condition, before, formatTime(now));
+  }
+  if (previous.startTime !== undefined) status.startTime = previous.startTime;
+  else status.startTime ??= formatTime(now);
+  const generation = Math.max(previous.observedGeneration ?? 0, status.observedGeneration ?? 0);
+  if (generation > 0) status.observedGeneration = generation;
+}
+
+/** Drops the entries whose uid is not in the set, and returns their uids. */
+export function removeOrphanedEntries(podStatuses: PodStatuses, knownPodUIDs: ReadonlySet<string>): string[] {
+  const orphans = podStatuses.podUIDs().filter((podUID) => !knownPodUIDs.has(podUID));
+  for (const podUID of orphans) podStatuses.delete(podUID);
+  return orphans;
+}

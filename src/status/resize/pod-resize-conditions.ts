@@ -1,0 +1,160 @@
+// Behaviour of pkg/kubelet/status/status_manager.go (pod resize conditions), v1.36.3.
+import type { V1PodCondition } from '@kubernetes/client-node';
+import { podConditionType } from '../../conditions/pod-conditions.ts';
+import type { Clock } from '../../seams/clock.ts';
+import type { MetricsSink } from '../../seams/metrics.ts';
+import { formatTime } from '../../wire/time.ts';
+import type { Pod, WirePodCondition } from '../../wire/types.ts';
+import { podConditionView } from '../canonical/pod-status-view.ts';
+
+/** Reasons of a resize that waits: the node has no room now, or never will have. */
+export const podResizeReason = { deferred: 'Deferred', infeasible: 'Infeasible' } as const;
+
+/** The in-progress condition after a call: which generation it speaks of (0: there is none), and whether the call changed it. */
+export interface PodResizeInProgress {
+  readonly observedGeneration: number;
+  readonly changed: boolean;
+}
+
+type Kind = 'pending' | 'inProgress';
+/** Never without a condition, and its conditions never changed once stored. */
+type Entry = Readonly<Partial<Record<Kind, WirePodCondition>>>;
+type Wanted = Readonly<Record<'reason' | 'message', string> & { observedGeneration: number }>;
+
+const typeOf = { pending: podConditionType.podResizePending, inProgress: podConditionType.podResizeInProgress } as const;
+
+/**
+ * What the agent says of resizes of its pods: at most one pending and one in-progress condition a pod, in memory only.
+ * A condition that is not there means "False". Nothing here sends anything: the agent puts these conditions into the
+ * status it sets next. The gauges always say what the map says; a reason that nothing waits for any more is set to 0.
+ */
+export class PodResizeConditions {
+  readonly #clock: Clock;
+  readonly #metrics: MetricsSink;
+  readonly #entries = new Map<string, Entry>();
+  /** The label values whose gauge is not 0. */
+  #countedReasons: ReadonlySet<string> = new Set();
+
+  constructor({ clock, metrics }: { readonly clock: Clock; readonly metrics: MetricsSink }) {
+    this.#clock = clock;
+    this.#metrics = metrics;
+  }
+
+  /** Pending before in-progress; new frozen objects at every call. */
+  list(podUID: string): readonly V1PodCondition[] {
+    const { pending, inProgress } = this.#entries.get(podUID) ?? {};
+    const conditions = [pending, inProgress].filter((condition) => condition !== undefined);
+    return Object.freeze(conditions.map(podConditionView));
+  }
+
+  pendingReason(podUID: string): string | undefined {
+    return this.#entries.get(podUID)?.pending?.reason;
+  }
+
+  /** True when there was none, or its reason or generation changed; a message alone is stored, and is no change. */
+  setPending(podUID: string, { reason: given, message, observedGeneration }: Wanted): boolean {
+    const reason = given === podResizeReason.infeasible ? given : podResizeReason.deferred;
+    const old = this.#entries.get(podUID)?.pending;
+    this.#store(podUID, 'pending', this.#condition('pending', old, { reason, message, observedGeneration }));
+    if (old?.reason !== reason) this.#countPending();
+    return old === undefined || old.reason !== reason || (old.observedGeneration ?? 0) !== observedGeneration;
+  }
+
+  /** The generation is that of the first call, until the condition is cleared; reason and message both empty keep the old ones. */
+  setInProgress(podUID: string, wanted: Wanted): PodResizeInProgress {
+    const old = this.#entries.get(podUID)?.inProgress;
+    if (old === undefined) {
+      this.#store(podUID, 'inProgress', this.#condition('inProgress', undefined, wanted));
+      this.#countInProgress();
+      return { observedGeneration: wanted.observedGeneration, changed: true };
+    }
+    const { reason = '', message = '', observedGeneration = 0 } = old;
+    const says = wanted.reason === '' && wanted.message === '' ? { reason, message } : wanted;
+    const next = { reason: says.reason, message: says.message, observedGeneration };
+    this.#store(podUID, 'inProgress', this.#condition('inProgress', old, next));
+    return { observedGeneration, changed: next.reason !== reason || next.message !== message };
+  }
+
+  clearPending(podUID: string): void {
+    if (this.#clear(podUID, 'pending') !== undefined) this.#countPending();
+  }
+
+  clearInProgress(podUID: string): PodResizeInProgress {
+    const old = this.#clear(podUID, 'inProgress');
+    if (old === undefined) return { observedGeneration: 0, changed: false };
+    this.#countInProgress();
+    return { observedGeneration: old.observedGeneration ?? 0, changed: true };
+  }
+
+  /** Takes over what the apiserver says of these pods, as after a restart of the agent: fresh times, reasons as they are. */
+  backfill(pods: readonly Pod[]): void {
+    for (const { metadata, status } of pods) {
+      for (const { type, reason = '', message = '', observedGeneration = 0 } of status?.conditions ?? []) {
+        const kind = type === typeOf.pending ? 'pending' : type === typeOf.inProgress ? 'inProgress' : undefined;
+        if (kind === undefined) continue;
+        const wanted = { reason, message, observedGeneration };
+        this.#store(String(metadata?.uid), kind, this.#condition(kind, undefined, wanted));
+      }
+    }
+    this.#count();
+  }
+
+  delete(podUID: string): void {
+    if (this.#entries.delete(podUID)) this.#count();
+  }
+
+  /** Drops what is known of every pod that is not in the set. */
+  retain(podUIDs: ReadonlySet<string>): void {
+    const orphans = [...this.#entries.keys()].filter((podUID) => !podUIDs.has(podUID));
+    for (const podUID of orphans) this.#entries.delete(podUID);
+    if (orphans.length > 0) this.#count();
+  }
+
+  #store(podUID: string, kind: Kind, condition: WirePodCondition): void {
+    this.#entries.set(podUID, { ...this.#entries.get(podUID), [kind]: condition });
+  }
+
+  #clear(podUID: string, kind: Kind): WirePodCondition | undefined {
+    const { [kind]: old, ...rest } = this.#entries.get(podUID) ?? {};
+    if (old === undefined) return undefined;
+    if (Object.keys(rest).length > 0) this.#entries.set(podUID, rest);
+    else this.#entries.delete(podUID);
+    return old;
+  }
+
+  /** Probed now; in transition when it is new or its reason changed. */
+  #condition(kind: Kind, old: WirePodCondition | undefined, { reason, message, observedGeneration }: Wanted): WirePodCondition {
+    const now = formatTime(this.#clock.now());
+    const isTransition = old === undefined || (old.reason ?? '') !== reason;
+    return {
+      type: typeOf[kind],
+      status: 'True',
+      lastProbeTime: now,
+      lastTransitionTime: (isTransition ? undefined : old.lastTransitionTime) ?? now,
+      ...(observedGeneration && { observedGeneration }),
+      ...(reason && { reason }),
+      ...(message && { message }),
+    };
+  }
+
+  #count(): void {
+    this.#countPending();
+    this.#countInProgress();
+  }
+
+  #countPending(): void {
+    const counts = new Map<string, number>([...this.#countedReasons].map((reason) => [reason, 0]));
+    for (const { pending } of this.#entries.values()) {
+      const reason = pending && (pending.reason ?? '').toLowerCase();
+      if (reason !== undefined) counts.set(reason, (counts.get(reason) ?? 0) + 1);
+    }
+    for (const [reason, count] of counts) this.#metrics.set('kubelet_pod_pending_resizes', count, { reason });
+    this.#countedReasons = new Set([...counts].filter(([, count]) => count > 0).map(([reason]) => reason));
+  }
+
+  #countInProgress(): void {
+    let count = 0;
+    for (const { inProgress } of this.#entries.values()) if (inProgress !== undefined) count++;
+    this.#metrics.set('kubelet_pod_in_progress_resizes', count);
+  }
+}

@@ -1,0 +1,95 @@
+import type { V1PodCondition } from '@kubernetes/client-node';
+import type { RunState } from '../../concurrency/run-state.ts';
+import { SafeEmitter } from '../../concurrency/safe-emitter.ts';
+import { invalidArgument } from '../../errors.ts';
+import type { Pod } from '../../wire/types.ts';
+import type { StatusManagerEvents } from '../status-manager-events.ts';
+import { requireConditionFields, requireText } from '../validate-arguments.ts';
+import { type PodResizeConditions, type PodResizeInProgress, podResizeReason } from './pod-resize-conditions.ts';
+
+/**
+ * The part of the manager that keeps the resize conditions of pods. None of it sends anything or changes a status: the
+ * agent puts `getPodResizeConditions` into the next status it sets, right before the conditions it generates.
+ * What changes something throws ERR_INVALID_ARGUMENT before anything changes, and ERR_STOPPED; reading works in every state.
+ */
+export abstract class PodResizeStatus extends SafeEmitter<StatusManagerEvents> {
+  readonly #conditions: PodResizeConditions;
+  readonly #runState: RunState;
+
+  constructor(
+    onListenerError: (event: PropertyKey, error: unknown) => void,
+    conditions: PodResizeConditions,
+    runState: RunState,
+  ) {
+    super(onListenerError);
+    this.#conditions = conditions;
+    this.#runState = runState;
+  }
+
+  /** The pod's PodResizePending and PodResizeInProgress conditions, in this order, frozen; empty when there are none. */
+  getPodResizeConditions(podUID: string): readonly V1PodCondition[] {
+    return this.#conditions.list(podUID);
+  }
+
+  /** True while a resize of the pod waits for room on the node. */
+  isPodResizeDeferred(podUID: string): boolean {
+    return this.#conditions.pendingReason(podUID) === podResizeReason.deferred;
+  }
+
+  /** True while the pod wants to be resized to what the node can never give. */
+  isPodResizeInfeasible(podUID: string): boolean {
+    return this.#conditions.pendingReason(podUID) === podResizeReason.infeasible;
+  }
+
+  /**
+   * A resize of the pod waits. Every reason but `Infeasible` becomes `Deferred`. True when the condition is new, or its
+   * reason or generation changed; a new message alone is stored and answers false.
+   */
+  setPodResizePendingCondition(podUID: string, reason: string, message: string, observedGeneration: number): boolean {
+    this.#requireCondition('setPodResizePendingCondition', podUID, reason, message, observedGeneration);
+    return this.#conditions.setPending(podUID, { reason, message, observedGeneration });
+  }
+
+  /**
+   * A resize of the pod is under way. While the condition is there, its generation stays (clear it first to change that),
+   * and an empty reason with an empty message keeps both. `changed`: new, or another reason or message.
+   */
+  setPodResizeInProgressCondition(
+    podUID: string,
+    reason: string,
+    message: string,
+    observedGeneration: number,
+  ): PodResizeInProgress {
+    this.#requireCondition('setPodResizeInProgressCondition', podUID, reason, message, observedGeneration);
+    return this.#conditions.setInProgress(podUID, { reason, message, observedGeneration });
+  }
+
+  clearPodResizePendingCondition(podUID: string): void {
+    this.#require('clearPodResizePendingCondition', podUID);
+    this.#conditions.clearPending(podUID);
+  }
+
+  /** `changed`: there was one, and it spoke of `observedGeneration`; otherwise that is 0. */
+  clearPodResizeInProgressCondition(podUID: string): PodResizeInProgress {
+    this.#require('clearPodResizeInProgressCondition', podUID);
+    return this.#conditions.clearInProgress(podUID);
+  }
+
+  /** After a restart of the agent: takes over the resize conditions that these pods have on the apiserver, with fresh times. */
+  backfillPodResizeConditions(pods: readonly Pod[]): void {
+    this.#runState.assertNotStopped('backfillPodResizeConditions');
+    if (!Array.isArray(pods)) throw invalidArgument('pods', 'a list of pods', pods);
+    for (const [index, pod] of pods.entries()) requireText(`pods[${index}].metadata.uid`, pod?.metadata?.uid);
+    this.#conditions.backfill(pods);
+  }
+
+  #require(operation: string, podUID: string): void {
+    this.#runState.assertNotStopped(operation);
+    requireText('podUID', podUID);
+  }
+
+  #requireCondition(operation: string, podUID: string, reason: string, message: string, observedGeneration: number): void {
+    this.#require(operation, podUID);
+    requireConditionFields(reason, message, observedGeneration);
+  }
+}

@@ -1,0 +1,58 @@
+import { generateContainersReadyCondition, generatePodReadyCondition } from '../../conditions/generate-conditions.ts';
+import { getPodCondition, replaceOrAppendPodCondition } from '../../conditions/pod-conditions.ts';
+import type { Pod, PodStatus, WireContainerStatus, WirePodStatus } from '../../wire/types.ts';
+import { normalizeStatus } from '../canonical/normalize-status.ts';
+
+const lists = ['containerStatuses', 'initContainerStatuses'] as const;
+
+/**
+ * The agent's first status of a pod after a restart, with what only probes and counters know taken over from the API
+ * copy (`pod.status`): a container that runs on as the same container keeps `ready` and `started` until a probe says
+ * otherwise, and no restart count goes back. Ready and ContainersReady, where the status has them, are generated anew.
+ * Neither input is changed. Throws ERR_INVALID_ARGUMENT for a value that is no status.
+ *
+ * Without it an agent that restarts makes every pod unready until its probes have run (KEP-4781).
+ */
+export function carryOverContainerStatuses(pod: Pod, status: PodStatus): WirePodStatus {
+  const next = normalizeStatus(pod, status);
+  const before = normalizeStatus(pod, pod.status ?? {});
+  for (const list of lists) {
+    const carried = next[list]?.map((container) => carriedOver(container, before[list]));
+    if (carried !== undefined) next[list] = carried;
+  }
+  return withReadyConditions(pod, before, next);
+}
+
+function carriedOver(container: WireContainerStatus, before: readonly WireContainerStatus[] | undefined): WireContainerStatus {
+  const old = before?.find(({ name }) => name === container.name);
+  if (old === undefined) return container;
+  const restartCount = Math.max(old.restartCount, container.restartCount);
+  if (!runsOn(old, container)) return { ...container, restartCount };
+  const started = container.started ?? old.started;
+  return { ...container, restartCount, ready: container.ready || old.ready, ...(started !== undefined && { started }) };
+}
+
+/** The same container, running then and now. */
+function runsOn(old: WireContainerStatus, container: WireContainerStatus): boolean {
+  if (!old.state?.running || !container.state?.running) return false;
+  return old.containerID !== undefined && old.containerID === container.containerID;
+}
+
+function withReadyConditions(pod: Pod, before: WirePodStatus, status: WirePodStatus): WirePodStatus {
+  const statuses = [...(status.initContainerStatuses ?? []), ...(status.containerStatuses ?? [])];
+  let conditions = status.conditions;
+  for (const condition of [
+    generatePodReadyCondition(pod, before, gateConditions(before, status), statuses, status.phase),
+    generateContainersReadyCondition(pod, before, statuses, status.phase),
+  ]) {
+    if (getPodCondition(conditions, condition.type) !== undefined) {
+      conditions = replaceOrAppendPodCondition(conditions, condition);
+    }
+  }
+  return conditions === undefined ? status : { ...status, conditions };
+}
+
+/** Readiness gates are other writers' conditions: they stand in the API copy. */
+function gateConditions(before: WirePodStatus, status: WirePodStatus): NonNullable<WirePodStatus['conditions']> {
+  return [...(before.conditions ?? []), ...(status.conditions ?? [])];
+}

@@ -1,0 +1,41 @@
+import { getPodCondition } from '../../conditions/pod-conditions.ts';
+import type { WirePodCondition, WirePodStatus } from '../../wire/types.ts';
+
+type Conditions = WirePodStatus['conditions'];
+
+/**
+ * `status` with what the apiserver fills in by itself where the agent left it out: a difference only there is none,
+ * or the manager would patch for ever. Facts measured on kube-apiserver v1.36.3: `qosClass` and `observedGeneration`
+ * stay, and a `podIP` without `podIPs` becomes a list of one.
+ */
+export function withServerFillIns(status: WirePodStatus, server: WirePodStatus): WirePodStatus {
+  const fill: Partial<WirePodStatus> = {};
+  if (status.qosClass === undefined && server.qosClass !== undefined) fill.qosClass = server.qosClass;
+  if (status.observedGeneration === undefined && server.observedGeneration !== undefined) {
+    fill.observedGeneration = server.observedGeneration;
+  }
+  if (status.podIPs === undefined && status.podIP !== undefined && isListOfOne(server.podIPs, status.podIP)) {
+    fill.podIPs = server.podIPs;
+  }
+  const conditions = withGenerations(status.conditions, server.conditions);
+  if (conditions !== undefined && conditions !== status.conditions) fill.conditions = conditions;
+  for (const _ in fill) return { ...status, ...fill };
+  return status;
+}
+
+/** A condition keeps its `observedGeneration` on the server, too, whatever a patch says of it. */
+function withGenerations(conditions: Conditions, server: Conditions): Conditions {
+  let filled: WirePodCondition[] | undefined;
+  conditions?.forEach((condition, index) => {
+    if (condition.observedGeneration !== undefined) return;
+    const { observedGeneration } = getPodCondition(server, condition.type) ?? {};
+    if (observedGeneration === undefined) return;
+    filled ??= [...conditions];
+    filled[index] = { ...condition, observedGeneration };
+  });
+  return filled ?? conditions;
+}
+
+function isListOfOne(podIPs: WirePodStatus['podIPs'], ip: string): podIPs is NonNullable<WirePodStatus['podIPs']> {
+  return podIPs?.length === 1 && podIPs[0]?.ip === ip;
+}

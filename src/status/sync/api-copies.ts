@@ -1,0 +1,90 @@
+import isEqual from 'lodash.isequal';
+import type { PodMetadata } from '../../client/pod-client.ts';
+import { isMirrorPod } from '../../pod/pod-identity.ts';
+import { compareResourceVersions } from '../../wire/resource-version.ts';
+import type { Pod, WirePodStatus } from '../../wire/types.ts';
+import { canonicalPodStatus, normalizeStatus } from '../canonical/normalize-status.ts';
+
+/** What is known of a pod on the apiserver. */
+export interface ApiPod {
+  readonly uid: string;
+  readonly resourceVersion: string | undefined;
+  /** Canonical, with lists in the server's order: what a patch is computed against. */
+  readonly status: WirePodStatus;
+  /** The same, normalised: what the cached status is compared with. */
+  readonly normalized: WirePodStatus;
+  readonly deleting: boolean;
+  readonly isMirrorPod: boolean;
+  readonly generation: number | undefined;
+}
+
+/** Reads an API object. Throws ERR_INVALID_ARGUMENT when its status is none. */
+export function apiPodOf(pod: Pod): ApiPod {
+  const metadata = pod.metadata;
+  const status = canonicalPodStatus(pod.status ?? {});
+  const normalized = normalizeStatus(pod, pod.status ?? {});
+  return {
+    uid: metadata?.uid ?? '',
+    resourceVersion: metadata?.resourceVersion || undefined,
+    status,
+    // one object in the usual case: what we wrote is normalised
+    normalized: isEqual(status, normalized) ? status : normalized,
+    deleting: Boolean(metadata?.deletionTimestamp),
+    isMirrorPod: isMirrorPod(pod),
+    generation: metadata?.generation,
+  };
+}
+
+/** The copy as an acknowledged patch left it. */
+export function patchedApiPod(copy: ApiPod, status: WirePodStatus, metadata: PodMetadata): ApiPod {
+  return {
+    ...copy,
+    uid: metadata.uid || copy.uid,
+    resourceVersion: metadata.resourceVersion || undefined,
+    status,
+    normalized: status,
+    deleting: copy.deleting || Boolean(metadata.deletionTimestamp),
+  };
+}
+
+/**
+ * The freshest API copy of each pod: the pod manager's, or the one our last acknowledged patch or GET left, by
+ * resourceVersion; the pod manager's where they are equal. Keyed by the API pod's uid.
+ */
+export class ApiCopies {
+  readonly #own = new Map<string, ApiPod>();
+  /** A pod manager's object is read once; it is never changed, a pod that changes is another object. */
+  readonly #managed = new WeakMap<Pod, ApiPod>();
+
+  /** A copy that came from the apiserver in answer to a request of ours. */
+  record(copy: ApiPod): void {
+    if (copy.resourceVersion === undefined) this.#own.delete(copy.uid);
+    else this.#own.set(copy.uid, copy);
+  }
+
+  forget(apiUID: string): void {
+    this.#own.delete(apiUID);
+  }
+
+  /** The freshest copy that has a resourceVersion, or undefined. `managed` is the pod manager's object for this uid. */
+  freshest(apiUID: string, managed: Pod | undefined): ApiPod | undefined {
+    const own = this.#own.get(apiUID);
+    if (!managed?.metadata?.resourceVersion || managed.metadata.uid !== apiUID) return own;
+    if (own?.resourceVersion !== undefined) {
+      const order = compareResourceVersions(managed.metadata.resourceVersion, own.resourceVersion);
+      if (order !== undefined && order < 0) return own;
+      this.#own.delete(apiUID);
+    }
+    return this.read(managed);
+  }
+
+  /** The pod manager's object in canonical form, resourceVersion or not. */
+  read(managed: Pod): ApiPod {
+    let copy = this.#managed.get(managed);
+    if (copy === undefined) {
+      copy = apiPodOf(managed);
+      this.#managed.set(managed, copy);
+    }
+    return copy;
+  }
+}

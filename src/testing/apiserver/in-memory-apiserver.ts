@@ -1,0 +1,143 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { KubeConfig } from '@kubernetes/client-node';
+import { type Clock, systemClock } from '../../seams/clock.ts';
+import { PodStore } from '../pods-api/pod-store.ts';
+import { type FaultHandle, type FaultRule, Faults } from './faults.ts';
+import { Namespaces } from './namespaces.ts';
+import { type HandlerParts, RequestHandler } from './request-handler.ts';
+import { type LoggedRequest, RequestLog } from './request-log.ts';
+import type { ApiVerb } from './route.ts';
+import { type WatchEnd, Watches } from './watches.ts';
+
+export interface InMemoryApiServerOptions {
+  /** Where the pods are. Default: a store of its own, which validates and fills in as a kube-apiserver does. */
+  readonly store?: PodStore;
+  /** When given, every request needs it as a bearer token. */
+  readonly token?: string;
+  /** For latencies, watch timeouts and bookmarks. */
+  readonly clock?: Clock;
+  /** How often a watch that allows bookmarks gets one. Default 60 s. */
+  readonly bookmarkIntervalMs?: number;
+  /** Refuse pods in a namespace nobody has created. Default false. */
+  readonly requireNamespaces?: boolean;
+  /** How many requests `requests` lists at most. Default 10 000. */
+  readonly requestLogSize?: number;
+}
+
+/**
+ * A kube-apiserver's pods API over HTTP on 127.0.0.1, in this process: the same answers, refusals and watch events,
+ * and faults on demand. Holds the process open until `stop()`.
+ */
+export class InMemoryApiServer {
+  readonly url: string;
+  readonly store: PodStore;
+  readonly #server: Server;
+  readonly #watches: Watches;
+  readonly #faults: Faults;
+  readonly #log: RequestLog;
+  readonly #token: string | undefined;
+  #stopped: Promise<void> | undefined;
+
+  private constructor(server: Server, port: number, parts: HandlerParts) {
+    this.#server = server;
+    this.url = `http://127.0.0.1:${port}`;
+    this.store = parts.store;
+    this.#watches = parts.watches;
+    this.#faults = parts.faults;
+    this.#log = parts.log;
+    this.#token = parts.token;
+  }
+
+  /** Resolves when the server takes requests, on a free port. */
+  static async start(options: InMemoryApiServerOptions = {}): Promise<InMemoryApiServer> {
+    const parts = partsOf(options);
+    const handler = new RequestHandler(parts);
+    // Idle connections stay open, as a kube-apiserver keeps them for minutes: a client must never meet a stale one by chance.
+    const server = createServer(
+      { keepAliveTimeout: 0, requestTimeout: 0 },
+      (request: IncomingMessage, response: ServerResponse) => {
+        void handler.handle(request, response);
+      },
+    );
+    await new Promise<void>((resolve, reject) => {
+      server.once('error', reject);
+      server.listen(0, '127.0.0.1', resolve);
+    });
+    const address = server.address();
+    if (address === null || typeof address === 'string') throw new TypeError('The server has no port');
+    return new InMemoryApiServer(server, address.port, parts);
+  }
+
+  /** A fresh one of a client that may do everything. */
+  kubeConfig(): KubeConfig {
+    const config = new KubeConfig();
+    config.loadFromOptions({
+      // client-node takes plain HTTP only from who says that there is nothing to verify.
+      clusters: [{ name: 'in-memory', server: this.url, skipTLSVerify: true }],
+      users: [{ name: 'admin', ...(this.#token === undefined ? {} : { token: this.#token }) }],
+      contexts: [{ name: 'in-memory', cluster: 'in-memory', user: 'admin' }],
+      currentContext: 'in-memory',
+    });
+    return config;
+  }
+
+  /** The requests on pods so far, oldest first. */
+  get requests(): readonly LoggedRequest[] {
+    return this.#log.entries;
+  }
+
+  /** How many requests of `verb` (none given: of any) came in, those no longer listed included. */
+  countRequests(verb?: ApiVerb): number {
+    return this.#log.count(verb);
+  }
+
+  clearRequests(): void {
+    this.#log.clear();
+  }
+
+  /** Makes requests on pods go wrong, from the next one on. Rules hit in the order they were made. */
+  fail(rule: FaultRule): FaultHandle {
+    return this.#faults.add(rule);
+  }
+
+  clearFaults(): void {
+    this.#faults.clear();
+  }
+
+  get openWatches(): number {
+    return this.#watches.size;
+  }
+
+  /** Ends every open watch: by a connection reset, with a 410 event, or as a timeout does. Returns how many. */
+  dropWatches({ kind }: { readonly kind: WatchEnd }): number {
+    return this.#watches.drop(kind);
+  }
+
+  /** Ends every connection, open watches and unanswered requests included. A second call waits for the same end. */
+  stop(): Promise<void> {
+    this.#stopped ??= new Promise((resolve) => {
+      this.#server.close(() => resolve());
+      this.#server.closeAllConnections();
+    });
+    return this.#stopped;
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.stop();
+  }
+}
+
+function partsOf(options: InMemoryApiServerOptions): HandlerParts {
+  const { clock = systemClock, token, bookmarkIntervalMs = 60_000, requireNamespaces = false, requestLogSize = 10_000 } = options;
+  const store = options.store ?? new PodStore({ clock });
+  return {
+    store,
+    clock,
+    watches: new Watches(store, clock, bookmarkIntervalMs),
+    namespaces: new Namespaces(store, clock),
+    faults: new Faults(),
+    log: new RequestLog(requestLogSize),
+    token,
+    requireNamespaces,
+  };
+}

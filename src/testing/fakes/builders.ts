@@ -1,0 +1,141 @@
+import type { WireContainerStatus, WirePod, WirePodCondition, WirePodStatus } from '../../wire/types.ts';
+
+// Pods as plain JSON that a kube-apiserver accepts, bound to a node, the same at every call.
+
+type WireMetadata = NonNullable<WirePod['metadata']>;
+type WireSpec = NonNullable<WirePod['spec']>;
+type ContainerState = NonNullable<WireContainerStatus['state']>;
+
+/** What a built pod has instead of the default; annotations and labels replace those of the default as a whole. */
+export interface PodOverrides {
+  readonly metadata?: Partial<WireMetadata>;
+  readonly spec?: Partial<WireSpec>;
+  readonly status?: Partial<WirePodStatus>;
+}
+
+const builtAt = '2000-01-01T00:00:00Z';
+const nodeName = 'node-1';
+const image = 'registry.k8s.io/pause:3.10';
+
+/** A pending pod of one container, bound to `node-1`. Its uid follows from its name. */
+export function buildPod({ metadata = {}, spec = {}, status = {} }: PodOverrides = {}): WirePod {
+  const name = metadata.name ?? 'pod-1';
+  return {
+    kind: 'Pod',
+    apiVersion: 'v1',
+    metadata: { name, namespace: 'default', uid: `uid-of-${name}`, ...metadata },
+    spec: { nodeName, restartPolicy: 'Always', containers: [{ name: 'app', image }], ...spec },
+    status: { phase: 'Pending', ...status },
+  };
+}
+
+/** A pod from a manifest on the node: the agent's own object, which the apiserver knows only by its mirror. */
+export function buildStaticPod({ metadata = {}, ...rest }: PodOverrides = {}): WirePod {
+  const name = metadata.name ?? `static-${nodeName}`;
+  const uid = metadata.uid ?? `hash-of-${name}`;
+  const annotations = {
+    'kubernetes.io/config.source': 'file',
+    'kubernetes.io/config.hash': uid,
+    'kubernetes.io/config.seen': builtAt,
+    ...metadata.annotations,
+  };
+  return buildPod({ ...rest, metadata: { ...metadata, name, uid, annotations } });
+}
+
+/** The mirror of a static pod as the apiserver holds it: the same pod with a uid of its own. */
+export function buildMirrorPodOf(pod: WirePod, { metadata = {}, spec = {}, status = {} }: PodOverrides = {}): WirePod {
+  const { name = '', namespace = 'default', labels, annotations = {} } = pod.metadata ?? {};
+  const hash = annotations['kubernetes.io/config.hash'] ?? pod.metadata?.uid ?? '';
+  const mirrored: Partial<WireMetadata> = {
+    name,
+    namespace,
+    uid: `uid-of-mirror-${name}`,
+    annotations: { ...annotations, 'kubernetes.io/config.mirror': hash },
+    ownerReferences: [{ apiVersion: 'v1', kind: 'Node', name: nodeName, uid: `uid-of-${nodeName}`, controller: true }],
+    ...(labels === undefined ? {} : { labels }),
+  };
+  return buildPod({ metadata: { ...mirrored, ...metadata }, spec: { ...pod.spec, ...spec }, status });
+}
+
+export function buildRunningState(startedAt = builtAt): ContainerState {
+  return { running: { startedAt } };
+}
+
+export function buildWaitingState(reason = 'ContainerCreating'): ContainerState {
+  return { waiting: { reason } };
+}
+
+export function buildTerminatedState(exitCode = 0): ContainerState {
+  const reason = exitCode === 0 ? 'Completed' : 'Error';
+  return { terminated: { exitCode, reason, startedAt: builtAt, finishedAt: builtAt } };
+}
+
+/** The status of a container that runs and is ready. Its id follows from its name. */
+export function buildContainerStatus(overrides: Partial<WireContainerStatus> = {}): WireContainerStatus {
+  const name = overrides.name ?? 'app';
+  return {
+    name,
+    state: buildRunningState(),
+    lastState: {},
+    ready: true,
+    started: true,
+    restartCount: 0,
+    image,
+    imageID: `${image}@sha256:0`,
+    containerID: `containerd://${name}`,
+    ...overrides,
+  };
+}
+
+export function buildCondition(type: string, overrides: Partial<WirePodCondition> = {}): WirePodCondition {
+  return { type, status: 'True', lastTransitionTime: builtAt, ...overrides };
+}
+
+export function buildReadyCondition(
+  status: 'True' | 'False' = 'True',
+  overrides: Partial<WirePodCondition> = {},
+): WirePodCondition {
+  const why = status === 'True' ? {} : { reason: 'ContainersNotReady', message: 'containers with unready status: [app]' };
+  return buildCondition('Ready', { status, ...why, ...overrides });
+}
+
+/** The status of `pod` with every container running and ready, its init containers done, and addresses given. */
+export function buildRunningStatus(pod: WirePod, overrides: Partial<WirePodStatus> = {}): WirePodStatus {
+  const init = (pod.spec?.initContainers ?? []).map(({ name, restartPolicy }) =>
+    buildContainerStatus(restartPolicy === 'Always' ? { name } : { name, started: false, state: buildTerminatedState() }),
+  );
+  return {
+    phase: 'Running',
+    conditions: [
+      buildCondition('Initialized'),
+      buildReadyCondition(),
+      buildCondition('ContainersReady'),
+      buildCondition('PodScheduled'),
+    ],
+    hostIP: '192.0.2.1',
+    hostIPs: [{ ip: '192.0.2.1' }],
+    podIP: '10.0.0.1',
+    podIPs: [{ ip: '10.0.0.1' }],
+    startTime: builtAt,
+    ...(init.length === 0 ? {} : { initContainerStatuses: init }),
+    containerStatuses: (pod.spec?.containers ?? []).map(({ name }) => buildContainerStatus({ name })),
+    ...overrides,
+  };
+}
+
+/** The status of `pod` with every container ended with `exitCode`: Succeeded for 0, else Failed. */
+export function buildTerminatedStatus(pod: WirePod, exitCode = 0, overrides: Partial<WirePodStatus> = {}): WirePodStatus {
+  const reason = exitCode === 0 ? 'PodCompleted' : 'PodFailed';
+  const end = { ready: false, started: false, state: buildTerminatedState(exitCode) };
+  return buildRunningStatus(pod, {
+    phase: exitCode === 0 ? 'Succeeded' : 'Failed',
+    conditions: [
+      buildCondition('Initialized', exitCode === 0 ? { reason } : {}),
+      buildCondition('Ready', { status: 'False', reason }),
+      buildCondition('ContainersReady', { status: 'False', reason }),
+      buildCondition('PodScheduled'),
+    ],
+    containerStatuses: (pod.spec?.containers ?? []).map(({ name }) => buildContainerStatus({ name, ...end })),
+    ...overrides,
+  });
+}

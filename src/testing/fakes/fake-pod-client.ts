@@ -1,0 +1,193 @@
+import type { DeletePodOptions, PodClient, PodMetadata, RequestOptions } from '../../client/pod-client.ts';
+import { ApiError } from '../../client/transport/api-error.ts';
+import type { PodStatusPatch } from '../../patch/pod-status-patch.ts';
+import type { WirePod } from '../../wire/types.ts';
+import { reasonOfCode } from '../pods-api/api-status.ts';
+import { PodStore } from '../pods-api/pod-store.ts';
+import { podMetadataOf } from './pod-metadata.ts';
+
+export type PodVerb = 'get' | 'patch' | 'delete';
+
+/** One request the client was asked to make. */
+export interface PodAction {
+  readonly verb: PodVerb;
+  readonly namespace: string;
+  readonly name: string;
+  /** The body of a patch. */
+  readonly patch?: unknown;
+  /** The uid precondition of a delete. */
+  readonly uid?: string;
+  readonly gracePeriodSeconds?: number;
+  /** The HTTP status it failed with; 0 when it failed without an answer. Absent while it is unanswered and when it succeeded. */
+  readonly error?: number;
+}
+
+export interface FakeFailure {
+  readonly namespace?: string;
+  readonly name?: string;
+  /** HTTP status; leave it out for a request that gets no answer, and give a `reason` (`Network`, `Timeout`). */
+  readonly code?: number;
+  /** How many matching requests fail. Default 1. */
+  readonly times?: number;
+  readonly retryAfterMs?: number;
+  readonly reason?: string;
+}
+
+export interface FakePodClientOptions {
+  /** Where the pods are. Default: a store that validates nothing and fills in nothing. */
+  readonly store?: PodStore;
+  /** Aborted held requests settle when they are released, as a slow connection does, and not at once. Default false. */
+  readonly settleAbortsLate?: boolean;
+}
+
+interface Gate {
+  readonly verb: PodVerb;
+  readonly open: () => void;
+}
+
+type Recorded = { -readonly [K in keyof PodAction]: PodAction[K] };
+
+/** A `PodClient` over a {@link PodStore}: no network, no timer; every answer comes in microtasks. */
+export class FakePodClient implements PodClient {
+  readonly store: PodStore;
+  readonly #settleAbortsLate: boolean;
+  readonly #actions: Recorded[] = [];
+  readonly #failures: { verb: PodVerb; failure: FakeFailure; left: number }[] = [];
+  readonly #heldVerbs = new Set<PodVerb>();
+  readonly #gates = new Set<Gate>();
+
+  constructor({
+    store = new PodStore({ validate: false, fillIns: false }),
+    settleAbortsLate = false,
+  }: FakePodClientOptions = {}) {
+    this.store = store;
+    this.#settleAbortsLate = settleAbortsLate;
+  }
+
+  /** Every request so far, in the order they were made. */
+  get actions(): readonly PodAction[] {
+    return this.#actions;
+  }
+
+  verbs(): PodVerb[] {
+    return this.#actions.map(({ verb }) => verb);
+  }
+
+  clearActions(): void {
+    this.#actions.length = 0;
+  }
+
+  /** Requests that wait for {@link release}. */
+  get heldRequests(): number {
+    return this.#gates.size;
+  }
+
+  /** Fails the next matching requests before they reach the store. Several calls are used up in their order. */
+  failNext(verb: PodVerb, failure: FakeFailure): void {
+    this.#failures.push({ verb, failure, left: failure.times ?? 1 });
+  }
+
+  /** Keeps requests of `verb` (none given: all) from reaching the store until {@link release}. */
+  hold(verb?: PodVerb): void {
+    for (const each of verbsOf(verb)) this.#heldVerbs.add(each);
+  }
+
+  /** Lets the held requests of `verb` (none given: all) go on, in their order, and holds no more of them. */
+  release(verb?: PodVerb): void {
+    for (const each of verbsOf(verb)) this.#heldVerbs.delete(each);
+    for (const gate of [...this.#gates]) {
+      if (!this.#heldVerbs.has(gate.verb)) gate.open();
+    }
+  }
+
+  getPod(namespace: string, name: string, { signal }: RequestOptions): Promise<WirePod> {
+    return this.#request({ verb: 'get', namespace, name }, signal, () => this.store.get(namespace, name));
+  }
+
+  patchPodStatus(namespace: string, name: string, patch: PodStatusPatch, { signal }: RequestOptions): Promise<PodMetadata> {
+    return this.#request({ verb: 'patch', namespace, name, patch: patch.body }, signal, () =>
+      podMetadataOf(this.store.patch(namespace, name, { ...patch, subresource: 'status' })),
+    );
+  }
+
+  deletePod(namespace: string, name: string, { gracePeriodSeconds, uid, signal }: DeletePodOptions): Promise<PodMetadata> {
+    return this.#request({ verb: 'delete', namespace, name, uid, gracePeriodSeconds }, signal, () =>
+      podMetadataOf(this.store.delete(namespace, name, { gracePeriodSeconds, preconditions: { uid } }).pod),
+    );
+  }
+
+  /** One request: recorded, held, failed on demand, and only then run against the store. */
+  async #request<T>(action: Recorded, signal: AbortSignal, run: () => T): Promise<T> {
+    // Aborted before it was sent: there was no request.
+    if (signal.aborted) throw aborted();
+    this.#actions.push(action);
+    try {
+      await this.#reached(action.verb, signal);
+      const failure = this.#takeFailure(action);
+      if (failure !== undefined) throw errorOf(failure, action);
+      return run();
+    } catch (error) {
+      action.error = error instanceof ApiError ? (error.status ?? 0) : 0;
+      throw error;
+    }
+  }
+
+  /** Resolves when the request may reach the store; rejects when it was aborted before. */
+  #reached(verb: PodVerb, signal: AbortSignal): Promise<void> {
+    if (!this.#heldVerbs.has(verb)) return Promise.resolve().then(() => (signal.aborted ? Promise.reject(aborted()) : undefined));
+    return new Promise((resolve, reject) => {
+      const open = (): void => {
+        this.#gates.delete(gate);
+        signal.removeEventListener('abort', onAbort);
+        if (signal.aborted) reject(aborted());
+        else resolve();
+      };
+      const onAbort = (): void => {
+        if (!this.#settleAbortsLate) open();
+      };
+      const gate: Gate = { verb, open };
+      this.#gates.add(gate);
+      signal.addEventListener('abort', onAbort);
+    });
+  }
+
+  #takeFailure({ verb, namespace, name }: PodAction): FakeFailure | undefined {
+    const rule = this.#failures.find(
+      ({ verb: failing, failure, left }) =>
+        left > 0 && failing === verb && (failure.namespace ?? namespace) === namespace && (failure.name ?? name) === name,
+    );
+    if (rule === undefined) return undefined;
+    rule.left -= 1;
+    if (rule.left === 0) this.#failures.splice(this.#failures.indexOf(rule), 1);
+    return rule.failure;
+  }
+}
+
+/** The action a get leaves, for expected lists: `expect(client.actions).toMatchObject([getAction('a'), patchAction('a')])`. */
+export function getAction(name: string, namespace = 'default'): PodAction {
+  return { verb: 'get', namespace, name };
+}
+
+export function patchAction(name: string, namespace = 'default'): PodAction {
+  return { verb: 'patch', namespace, name };
+}
+
+export function deleteAction(name: string, namespace = 'default'): PodAction {
+  return { verb: 'delete', namespace, name };
+}
+
+const verbsOf = (verb: PodVerb | undefined): readonly PodVerb[] => (verb === undefined ? ['get', 'patch', 'delete'] : [verb]);
+
+function aborted(): ApiError {
+  return new ApiError({ reason: 'Aborted', message: 'The request was aborted' });
+}
+
+function errorOf({ code, reason, retryAfterMs }: FakeFailure, { verb, namespace, name }: PodAction): ApiError {
+  const message = `${verb} of pod ${namespace}/${name} fails on demand`;
+  return new ApiError({
+    status: code,
+    reason: reason ?? (code === undefined ? 'Network' : reasonOfCode(code)),
+    message,
+    retryAfterMs,
+  });
+}

@@ -1,0 +1,147 @@
+import { ApiError } from '../../client/transport/api-error.ts';
+import type { JsonObject } from '../../wire/types.ts';
+
+/** One broken rule, as a Status object lists it. */
+export interface StatusCause {
+  readonly reason:
+    | 'FieldValueInvalid'
+    | 'FieldValueForbidden'
+    | 'FieldValueRequired'
+    | 'FieldValueNotSupported'
+    | 'ResourceVersionTooLarge';
+  readonly message: string;
+  readonly field?: string;
+}
+
+export interface StatusDetails {
+  readonly name?: string;
+  readonly group?: string;
+  readonly kind?: string;
+  readonly uid?: string;
+  readonly causes?: readonly StatusCause[];
+  readonly retryAfterSeconds?: number;
+}
+
+/** The `Status` object an apiserver answers a failed request with. */
+export interface ApiStatus {
+  readonly kind: 'Status';
+  readonly apiVersion: 'v1';
+  readonly metadata: Record<string, never>;
+  readonly status: 'Failure';
+  readonly message: string;
+  readonly reason?: string;
+  readonly details?: StatusDetails;
+  readonly code: number;
+}
+
+/** What a {@link PodStore} throws: an `ApiError` with the whole Status object in `body`. */
+export class StoreError extends ApiError {
+  readonly body: ApiStatus;
+
+  constructor(body: ApiStatus) {
+    const retryAfter = body.details?.retryAfterSeconds;
+    super({
+      status: body.code,
+      reason: body.reason ?? 'Unknown',
+      message: body.message,
+      retryAfterMs: retryAfter === undefined ? undefined : retryAfter * 1000,
+    });
+    this.name = 'StoreError';
+    this.body = body;
+  }
+}
+
+export function apiStatus(code: number, reason: string | undefined, message: string, details?: StatusDetails): ApiStatus {
+  const named = reason === undefined ? {} : { reason };
+  const head = { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Failure', message, ...named } as const;
+  return details === undefined ? { ...head, code } : { ...head, details, code };
+}
+
+export function notFound(name: string, kind = 'pods'): StoreError {
+  return new StoreError(apiStatus(404, 'NotFound', `${kind} "${name}" not found`, { name, kind }));
+}
+
+export function alreadyExists(name: string, kind = 'pods'): StoreError {
+  return new StoreError(apiStatus(409, 'AlreadyExists', `${kind} "${name}" already exists`, { name, kind }));
+}
+
+export function conflict(name: string, why: string, kind = 'pods'): StoreError {
+  const message = `Operation cannot be fulfilled on ${kind} "${name}": ${why}`;
+  return new StoreError(apiStatus(409, 'Conflict', message, { name, kind }));
+}
+
+export function staleResourceVersion(name: string): StoreError {
+  return conflict(name, 'the object has been modified; please apply your changes to the latest version and try again');
+}
+
+export function badRequest(message: string): StoreError {
+  return new StoreError(apiStatus(400, 'BadRequest', message));
+}
+
+/** A mistake of the client's that a kube-apiserver takes for its own: it answers 500 and gives no reason. */
+export function unforeseen(message: string): StoreError {
+  return new StoreError(apiStatus(500, undefined, message));
+}
+
+/** The answer to a patch whose result is no pod. */
+export function invalidPatch(body: unknown, why: string): StoreError {
+  const cause = invalidValue('patch', JSON.stringify(body), why);
+  return new StoreError(apiStatus(422, 'Invalid', ` "" is invalid: patch: ${cause.message}`, { causes: [cause] }));
+}
+
+/** The answer to a JSON Patch that cannot be applied: it says no more than this. */
+export function unprocessable(): StoreError {
+  return new StoreError(apiStatus(422, 'Invalid', 'the server rejected our request due to an error in our request', {}));
+}
+
+export function expired(requested: string, oldest: string): StoreError {
+  return new StoreError(apiStatus(410, 'Expired', `too old resource version: ${requested} (${oldest})`));
+}
+
+export function invalidPod(name: string, causes: readonly StatusCause[]): StoreError {
+  const lines = [...new Set(causes.map(({ field, message }) => `${field}: ${message}`))];
+  const list = lines.length === 1 ? lines.join('') : `[${lines.join(', ')}]`;
+  return new StoreError(
+    apiStatus(422, 'Invalid', `Pod "${name}" is invalid: ${list}`, { ...(name === '' ? {} : { name }), kind: 'Pod', causes }),
+  );
+}
+
+export function invalidValue(field: string, value: unknown, why: string): StatusCause {
+  const shown = value === undefined || value === null ? 'null' : JSON.stringify(value);
+  return { reason: 'FieldValueInvalid', message: `Invalid value: ${shown}: ${why}`, field };
+}
+
+export function forbiddenChange(field: string, why: string): StatusCause {
+  return { reason: 'FieldValueForbidden', message: `Forbidden: ${why}`, field };
+}
+
+export function requiredValue(field: string, why?: string): StatusCause {
+  return { reason: 'FieldValueRequired', message: why === undefined ? 'Required value' : `Required value: ${why}`, field };
+}
+
+/** A Status object as plain JSON. */
+export function statusJson(status: ApiStatus): JsonObject {
+  return JSON.parse(JSON.stringify(status));
+}
+
+const reasons: Readonly<Record<number, string>> = {
+  400: 'BadRequest',
+  401: 'Unauthorized',
+  403: 'Forbidden',
+  404: 'NotFound',
+  405: 'MethodNotAllowed',
+  409: 'Conflict',
+  410: 'Expired',
+  413: 'RequestEntityTooLarge',
+  415: 'UnsupportedMediaType',
+  422: 'Invalid',
+  429: 'TooManyRequests',
+  500: 'InternalError',
+  503: 'ServiceUnavailable',
+  504: 'Timeout',
+};
+
+/** The `reason` an apiserver gives with this HTTP status. */
+export function reasonOfCode(code: number): string {
+  return reasons[code] ?? 'Unknown';
+}

@@ -1,0 +1,68 @@
+import type { Json, JsonObject } from '../../wire/types.ts';
+
+/** True for a JSON object; false for null and for lists. */
+export function isJsonObject(value: unknown): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** The object at `key`, or an empty one: reading through what is not there is reading nothing. */
+export function objectAt(object: JsonObject, key: string): JsonObject {
+  const value = object[key];
+  return isJsonObject(value) ? value : {};
+}
+
+export function textAt(object: JsonObject, key: string): string {
+  const value = object[key];
+  return typeof value === 'string' ? value : '';
+}
+
+export function numberAt(object: JsonObject, key: string): number | undefined {
+  const value = object[key];
+  return typeof value === 'number' ? value : undefined;
+}
+
+/** The objects in the list at `key`; what is no object is left out. */
+export function objectsAt(object: JsonObject, key: string): JsonObject[] {
+  const value = object[key];
+  return Array.isArray(value) ? value.filter(isJsonObject) : [];
+}
+
+export function textsAt(object: JsonObject, key: string): string[] {
+  const value = object[key];
+  return Array.isArray(value) ? value.filter((item) => typeof item === 'string') : [];
+}
+
+/** Milliseconds since the epoch as the server writes a time: cut to whole seconds. */
+export function formatTime(ms: number): string {
+  return `${new Date(ms).toISOString().slice(0, 19)}Z`;
+}
+
+/** A deep copy as JSON: `undefined` members are gone and every `Date` is a string. */
+export function copyJson(value: object): JsonObject {
+  return JSON.parse(JSON.stringify(value));
+}
+
+/** Freezes the whole value and gives it back. */
+export function deepFreeze<T>(value: T): T {
+  if (typeof value === 'object' && value !== null && !Object.isFrozen(value)) {
+    Object.freeze(value);
+    for (const member of Object.values(value)) deepFreeze(member);
+  }
+  return value;
+}
+
+/** Equal as JSON, whatever the order of members. */
+export function equalJson(a: Json | undefined, b: Json | undefined): boolean {
+  if (a === b) return true;
+  if (Array.isArray(a)) {
+    return Array.isArray(b) && a.length === b.length && a.every((item, index) => equalJson(item, b[index]));
+  }
+  if (!isJsonObject(a) || !isJsonObject(b)) return false;
+  const keys = Object.keys(a);
+  return keys.length === Object.keys(b).length && keys.every((key) => Object.hasOwn(b, key) && equalJson(a[key], b[key]));
+}
+
+/** The object without the members named. */
+export function without(object: JsonObject, ...keys: readonly string[]): JsonObject {
+  return Object.fromEntries(Object.entries(object).filter(([key]) => !keys.includes(key)));
+}

@@ -1,0 +1,62 @@
+import type { WirePod } from '../../wire/types.ts';
+import { expired } from './api-status.ts';
+
+/** One change of the store. */
+export interface PodEvent {
+  readonly type: 'ADDED' | 'MODIFIED' | 'DELETED';
+  /** The pod after the change; for DELETED as it was last, with the resourceVersion of the deletion. */
+  readonly object: WirePod;
+  readonly resourceVersion: string;
+  /** The pod before the change; undefined for ADDED. A watch with a selector needs it to tell who left. */
+  readonly previous: WirePod | undefined;
+}
+
+export type PodEventListener = (event: PodEvent) => void;
+
+/** The events of a store, in order: the last ones to replay, all new ones to listen to. */
+export class PodHistory {
+  readonly #capacity: number;
+  readonly #listeners = new Set<PodEventListener>();
+  #events: PodEvent[] = [];
+  /** The resourceVersion of the newest event that can no longer be replayed. */
+  #forgottenUpTo = 0;
+
+  constructor(capacity: number) {
+    this.#capacity = capacity;
+  }
+
+  /** Keeps the event and tells every listener, before it returns. */
+  add(event: PodEvent): void {
+    this.#events.push(event);
+    // Cut in halves: dropping one at a time from the front would make each write cost the whole history.
+    if (this.#events.length > 2 * this.#capacity) this.#forget(this.#events.length - this.#capacity);
+    for (const listener of [...this.#listeners]) listener(event);
+  }
+
+  listen(listener: PodEventListener): () => void {
+    const own: PodEventListener = (event) => listener(event);
+    this.#listeners.add(own);
+    return () => {
+      this.#listeners.delete(own);
+    };
+  }
+
+  /** The events after `resourceVersion`. Throws 410 Expired when some of them are forgotten. */
+  since(resourceVersion: string): readonly PodEvent[] {
+    const version = Number(resourceVersion);
+    if (version < this.#forgottenUpTo) throw expired(resourceVersion, String(this.#forgottenUpTo));
+    return this.#events.filter((event) => Number(event.resourceVersion) > version);
+  }
+
+  /** Forgets every event so far, as etcd's compaction does. */
+  compact(upTo: number): void {
+    this.#events = [];
+    this.#forgottenUpTo = upTo;
+  }
+
+  #forget(count: number): void {
+    const last = this.#events[count - 1];
+    if (last !== undefined) this.#forgottenUpTo = Number(last.resourceVersion);
+    this.#events = this.#events.slice(count);
+  }
+}

@@ -1,0 +1,82 @@
+import jsonPatch, { type Operation } from 'fast-json-patch';
+import { applyPodPatch } from '../../patch/strategic-merge-patch.ts';
+import type { Json, JsonObject } from '../../wire/types.ts';
+import { badRequest, unforeseen, unprocessable } from './api-status.ts';
+import { isJsonObject } from './json-fields.ts';
+
+/** The patch formats a pods API takes. */
+export type PodPatchType =
+  | 'application/strategic-merge-patch+json'
+  | 'application/merge-patch+json'
+  | 'application/json-patch+json';
+
+export const podPatchTypes: readonly PodPatchType[] = [
+  'application/json-patch+json',
+  'application/merge-patch+json',
+  'application/strategic-merge-patch+json',
+];
+
+/** JSON Merge Patch, RFC 7386: null removes, objects merge, everything else replaces. */
+function mergePatch(target: Json | undefined, patch: Json): Json {
+  if (!isJsonObject(patch)) return patch;
+  const result: JsonObject = isJsonObject(target) ? { ...target } : {};
+  for (const [key, value] of Object.entries(patch)) {
+    if (value === null) delete result[key];
+    else result[key] = mergePatch(result[key], value);
+  }
+  return result;
+}
+
+/** What Go's library forgives and RFC 6902 does not: replacing a member that is not there, and testing that there is none. */
+function forgiven(document: Json, operation: Operation): Operation | undefined {
+  if (operation.op !== 'replace' && operation.op !== 'test') return operation;
+  const at = operation.path.lastIndexOf('/');
+  const parent: unknown = at < 0 ? undefined : jsonPatch.getValueByPointer(document, operation.path.slice(0, at));
+  const key = operation.path
+    .slice(at + 1)
+    .replaceAll('~1', '/')
+    .replaceAll('~0', '~');
+  if (!isJsonObject(parent) || Object.hasOwn(parent, key)) return operation;
+  if (operation.op === 'replace') return { ...operation, op: 'add' };
+  return operation.value === null ? undefined : operation;
+}
+
+function applyOperations(document: Json, operations: readonly Operation[]): Json {
+  let result = document;
+  try {
+    for (const each of operations) {
+      const operation = forgiven(result, each);
+      // Validated against the document: a failed `test` and a path that is not there are errors.
+      if (operation !== undefined) result = jsonPatch.applyOperation(result, operation, true, false).newDocument;
+    }
+  } catch {
+    throw unprocessable();
+  }
+  return result;
+}
+
+const notAnObject = 'json: cannot unmarshal array into Go value of type map[string]interface {}';
+
+function applied(pod: JsonObject, type: PodPatchType, body: Json): Json {
+  if (type === 'application/json-patch+json') {
+    if (Array.isArray(body)) return applyOperations(structuredClone(pod), structuredClone(body) as unknown as Operation[]);
+    throw badRequest('error decoding patch: json: cannot unmarshal object into Go value of type []handlers.jsonPatchOp');
+  }
+  if (type === 'application/merge-patch+json') {
+    if (!isJsonObject(body)) throw badRequest(`error decoding patch: ${notAnObject}`);
+    return mergePatch(pod, body);
+  }
+  if (!isJsonObject(body)) throw badRequest(notAnObject);
+  try {
+    return applyPodPatch(structuredClone(pod), structuredClone(body));
+  } catch (error) {
+    throw unforeseen(error instanceof Error ? error.message : String(error));
+  }
+}
+
+/** The pod after the patch; the pod itself stays as it is. Throws a {@link StoreError}, as the server would answer. */
+export function applyPatch(pod: JsonObject, type: PodPatchType, body: Json): JsonObject {
+  const result = applied(pod, type, body);
+  if (!isJsonObject(result)) throw unprocessable();
+  return result;
+}

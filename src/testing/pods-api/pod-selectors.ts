@@ -1,0 +1,69 @@
+import type { JsonObject } from '../../wire/types.ts';
+import { badRequest } from './api-status.ts';
+import { objectAt, textAt } from './json-fields.ts';
+
+export interface PodSelection {
+  readonly namespace?: string | undefined;
+  /** Comma-separated `field=value`, `field==value`, `field!=value`. */
+  readonly fieldSelector?: string | undefined;
+  /** Comma-separated `label=value`, `label!=value`, `label`, `!label`, `label in (a,b)`, `label notin (a,b)`. */
+  readonly labelSelector?: string | undefined;
+}
+
+export type PodFilter = (pod: JsonObject) => boolean;
+
+const selectableFields: Readonly<Record<string, (pod: JsonObject) => string>> = {
+  'metadata.name': (pod) => textAt(objectAt(pod, 'metadata'), 'name'),
+  'metadata.namespace': (pod) => textAt(objectAt(pod, 'metadata'), 'namespace'),
+  'spec.nodeName': (pod) => textAt(objectAt(pod, 'spec'), 'nodeName'),
+  'spec.restartPolicy': (pod) => textAt(objectAt(pod, 'spec'), 'restartPolicy'),
+  'spec.schedulerName': (pod) => textAt(objectAt(pod, 'spec'), 'schedulerName'),
+  'spec.serviceAccountName': (pod) => textAt(objectAt(pod, 'spec'), 'serviceAccountName'),
+  'spec.hostNetwork': (pod) => String(objectAt(pod, 'spec').hostNetwork === true),
+  'status.phase': (pod) => textAt(objectAt(pod, 'status'), 'phase'),
+  'status.podIP': (pod) => textAt(objectAt(pod, 'status'), 'podIP'),
+  'status.nominatedNodeName': (pod) => textAt(objectAt(pod, 'status'), 'nominatedNodeName'),
+};
+
+function fieldFilter(term: string): PodFilter {
+  const match = /^([^=!]+)(!=|==|=)(.*)$/.exec(term);
+  if (match === null) throw badRequest(`invalid selector: '${term}'; can't understand '${term}'`);
+  const [, field = '', operator, value] = match;
+  const read = Object.hasOwn(selectableFields, field) ? selectableFields[field] : undefined;
+  if (read === undefined) throw badRequest(`field label not supported: ${field}`);
+  return (pod) => (read(pod) === value) === (operator !== '!=');
+}
+
+function labelFilter(term: string): PodFilter {
+  const labelOf = (pod: JsonObject, key: string) => objectAt(objectAt(pod, 'metadata'), 'labels')[key];
+  const set = /^(\S+)\s+(in|notin)\s+\(([^)]*)\)$/.exec(term);
+  if (set !== null) {
+    const [, key = '', operator, list = ''] = set;
+    const values = list.split(',').map((value) => value.trim());
+    return (pod) => values.includes(String(labelOf(pod, key))) === (operator === 'in');
+  }
+  const equality = /^([^=!\s]+)\s*(!=|==|=)\s*(\S*)$/.exec(term);
+  if (equality !== null) {
+    const [, key = '', operator, value] = equality;
+    return (pod) => (labelOf(pod, key) === value) === (operator !== '!=');
+  }
+  const existence = /^(!?)([^=!\s]+)$/.exec(term);
+  if (existence === null) throw badRequest(`unable to parse requirement: ${term}`);
+  const [, not, key = ''] = existence;
+  return (pod) => (labelOf(pod, key) !== undefined) === (not === '');
+}
+
+/** Splits at commas outside parentheses. */
+const terms = (selector: string): string[] =>
+  selector
+    .split(/,(?![^(]*\))/)
+    .map((term) => term.trim())
+    .filter((term) => term !== '');
+
+/** One test for all of a selection. Throws a 400 for a selector the API does not know. */
+export function podFilter({ namespace, fieldSelector = '', labelSelector = '' }: PodSelection): PodFilter {
+  const filters = [...terms(fieldSelector).map(fieldFilter), ...terms(labelSelector).map(labelFilter)];
+  if (namespace !== undefined && namespace !== '')
+    filters.push((pod) => textAt(objectAt(pod, 'metadata'), 'namespace') === namespace);
+  return (pod) => filters.every((matches) => matches(pod));
+}

@@ -1,0 +1,188 @@
+import type { Json, JsonObject } from '../../wire/types.ts';
+import { isJsonObject } from './json-fields.ts';
+
+// The fields of a v1 PodStatus and the form in which the apiserver gives each back: what it drops when empty,
+// what it writes even so, which times it cuts to whole seconds. A field not named here is unknown and dropped.
+
+/** Takes a member as it came (undefined: absent) and gives it as the server would; undefined leaves it out. */
+type Shape = (value: Json | undefined, path: string) => Json | undefined;
+type Fields = { readonly [key: string]: Shape };
+
+const absent = (value: Json | undefined): value is undefined | null => value === undefined || value === null;
+
+/** A member of a status has the wrong type; how the server answers depends on the request it came with. */
+export class ShapeError extends TypeError {}
+
+function mismatch(path: string, wanted: string): never {
+  throw new ShapeError(`json: cannot unmarshal into Go struct field ${path} of type ${wanted}`);
+}
+
+function scalar(type: 'string' | 'number' | 'boolean', whenAbsent?: Json): Shape {
+  return (value, path) => {
+    if (absent(value)) return whenAbsent;
+    if (typeof value !== type) mismatch(path, type);
+    return whenAbsent === undefined && (value === '' || value === 0) ? undefined : value;
+  };
+}
+
+/** Left out when empty or zero. */
+const text = scalar('string');
+const integer = scalar('number');
+const flag: Shape = (value, path) => scalar('boolean')(value, path) || undefined;
+/** Written always. */
+const textAlways = scalar('string', '');
+const integerAlways = scalar('number', 0);
+const flagAlways = scalar('boolean', false);
+/** A pointer in Go: left out only when it is not there. */
+const textPointer: Shape = (value, path) => (value === '' ? value : text(value, path));
+const flagPointer = scalar('boolean');
+
+function wholeSeconds(value: Json, path: string): string {
+  const ms = typeof value === 'string' && /^\d{4}-\d\d-\d\dT/.test(value) ? Date.parse(value) : Number.NaN;
+  if (Number.isNaN(ms))
+    throw new ShapeError(`parsing time ${JSON.stringify(value)} of ${path} as "2006-01-02T15:04:05Z07:00": cannot parse`);
+  return `${new Date(ms).toISOString().slice(0, 19)}Z`;
+}
+
+const timePointer: Shape = (value, path) => (absent(value) ? undefined : wholeSeconds(value, path));
+const timeOrNull: Shape = (value, path) => (absent(value) ? null : wholeSeconds(value, path));
+
+function members(fields: Fields, value: JsonObject, path: string): JsonObject {
+  const result: JsonObject = {};
+  for (const [key, shape] of Object.entries(fields)) {
+    const member = shape(value[key], `${path}.${key}`);
+    if (member !== undefined) result[key] = member;
+  }
+  return result;
+}
+
+/** A struct behind a pointer. */
+function struct(fields: Fields): Shape {
+  return (value, path) => {
+    if (absent(value)) return undefined;
+    return isJsonObject(value) ? members(fields, value, path) : mismatch(path, 'object');
+  };
+}
+
+/** A struct held by value: written even when empty. */
+function structAlways(fields: Fields): Shape {
+  const shape = struct(fields);
+  return (value, path) => shape(value ?? {}, path);
+}
+
+function list(item: Shape): Shape {
+  return (value, path) => {
+    if (absent(value)) return undefined;
+    if (!Array.isArray(value)) return mismatch(path, 'array');
+    return value.length === 0 ? undefined : value.map((each, index) => item(each ?? {}, `${path}[${index}]`) ?? null);
+  };
+}
+
+/** Names to quantities, kept as they are. */
+const quantities: Shape = (value, path) => {
+  if (absent(value)) return undefined;
+  if (!isJsonObject(value)) return mismatch(path, 'map');
+  return Object.keys(value).length === 0 ? undefined : value;
+};
+
+const requirements = struct({
+  limits: quantities,
+  requests: quantities,
+  claims: list(struct({ name: textAlways, request: text })),
+});
+
+const containerState = structAlways({
+  waiting: struct({ reason: text, message: text }),
+  running: struct({ startedAt: timeOrNull }),
+  terminated: struct({
+    exitCode: integerAlways,
+    signal: integer,
+    reason: text,
+    message: text,
+    startedAt: timeOrNull,
+    finishedAt: timeOrNull,
+    containerID: text,
+  }),
+});
+
+const containerStatuses = list(
+  struct({
+    name: textAlways,
+    state: containerState,
+    lastState: containerState,
+    ready: flagAlways,
+    restartCount: integerAlways,
+    image: textAlways,
+    imageID: textAlways,
+    containerID: text,
+    started: flagPointer,
+    allocatedResources: quantities,
+    resources: requirements,
+    volumeMounts: list(
+      struct({
+        name: textAlways,
+        mountPath: textAlways,
+        readOnly: flag,
+        recursiveReadOnly: textPointer,
+        volumeStatus: struct({ image: struct({ imageRef: text }) }),
+      }),
+    ),
+    user: struct({ linux: struct({ uid: integerAlways, gid: integerAlways, supplementalGroups: list(integerAlways) }) }),
+    allocatedResourcesStatus: list(
+      struct({
+        name: textAlways,
+        resources: list(struct({ resourceID: textAlways, health: text, message: textPointer })),
+      }),
+    ),
+    stopSignal: textPointer,
+  }),
+);
+
+const addresses = list(struct({ ip: textAlways }));
+
+const podStatusFields: Fields = {
+  observedGeneration: integer,
+  phase: text,
+  conditions: list(
+    struct({
+      type: textAlways,
+      observedGeneration: integer,
+      status: textAlways,
+      lastProbeTime: timeOrNull,
+      lastTransitionTime: timeOrNull,
+      reason: text,
+      message: text,
+    }),
+  ),
+  message: text,
+  reason: text,
+  nominatedNodeName: text,
+  hostIP: text,
+  hostIPs: addresses,
+  podIP: text,
+  podIPs: addresses,
+  startTime: timePointer,
+  initContainerStatuses: containerStatuses,
+  containerStatuses,
+  qosClass: text,
+  ephemeralContainerStatuses: containerStatuses,
+  resize: text,
+  resourceClaimStatuses: list(struct({ name: textAlways, resourceClaimName: textPointer })),
+  extendedResourceClaimStatus: struct({
+    requestMappings: list(struct({ containerName: textAlways, resourceName: textAlways, requestName: textAlways })),
+    resourceClaimName: textAlways,
+  }),
+  allocatedResources: quantities,
+  resources: requirements,
+  nodeAllocatableResourceClaimStatuses: list(
+    struct({ resourceClaimName: textAlways, containers: list(textAlways), resources: quantities }),
+  ),
+};
+
+/** The names a PodStatus may have at its top. */
+export const podStatusFieldNames: readonly string[] = Object.keys(podStatusFields);
+
+/** The status as the apiserver stores and answers it. Throws a `ShapeError` for a member of the wrong type. */
+export function shapePodStatus(status: JsonObject): JsonObject {
+  return members(podStatusFields, status, 'PodStatus.status');
+}

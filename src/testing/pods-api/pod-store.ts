@@ -1,0 +1,285 @@
+import { randomUUID } from 'node:crypto';
+import { type Clock, systemClock } from '../../seams/clock.ts';
+import type { Json, JsonObject, WirePod } from '../../wire/types.ts';
+import {
+  alreadyExists,
+  badRequest,
+  conflict,
+  invalidPatch,
+  invalidPod,
+  notFound,
+  type StatusCause,
+  staleResourceVersion,
+  unforeseen,
+} from './api-status.ts';
+import { copyJson, deepFreeze, equalJson, formatTime, objectAt, textAt } from './json-fields.ts';
+import { initialStatus, withSpecDefaults } from './pod-defaults.ts';
+import { type DeletePodRequest, decideDeletion, isReleased } from './pod-deletion.ts';
+import { type PodEvent, type PodEventListener, PodHistory } from './pod-history.ts';
+import { applyPatch, type PodPatchType } from './pod-patches.ts';
+import { type PodSelection, podFilter } from './pod-selectors.ts';
+import { ShapeError } from './pod-status-fields.ts';
+import { boundPod, updatedPod, updatedStatus } from './pod-updates.ts';
+import { validatePodCreate } from './pod-validation.ts';
+
+export interface PodStoreOptions {
+  /** Refuse what a kube-apiserver refuses. Without it only uid and resourceVersion are held against the stored pod. Default true. */
+  readonly validate?: boolean;
+  /** Fill in defaults and bring statuses into the server's form. Without it a pod is stored as it was given. Default true. */
+  readonly fillIns?: boolean;
+  readonly clock?: Clock;
+  /** How many of the last events can be replayed at least. Default 1000. */
+  readonly historySize?: number;
+}
+
+export interface PodPatch {
+  readonly type: PodPatchType;
+  /** An object, or the operations of a JSON Patch. */
+  readonly body: unknown;
+  readonly subresource?: 'status' | undefined;
+}
+
+export interface DeletedPod {
+  /** The pod as the server answers: with its deletion times, and its last resourceVersion. */
+  readonly pod: WirePod;
+  /** False while it waits for its grace period or its finalizers. */
+  readonly gone: boolean;
+}
+
+/**
+ * The pods of an apiserver, in memory: JSON in, frozen JSON out. Every operation is synchronous and either takes
+ * effect as a whole or throws a `StoreError` with the Status object a kube-apiserver answers.
+ */
+export class PodStore {
+  readonly #validate: boolean;
+  readonly #fillIns: boolean;
+  readonly #clock: Clock;
+  readonly #history: PodHistory;
+  readonly #pods = new Map<string, JsonObject>();
+  #version = 0;
+
+  constructor({ validate = true, fillIns = true, clock = systemClock, historySize = 1000 }: PodStoreOptions = {}) {
+    this.#validate = validate;
+    this.#fillIns = fillIns;
+    this.#clock = clock;
+    this.#history = new PodHistory(historySize);
+  }
+
+  /** The resourceVersion of the newest change. */
+  get resourceVersion(): string {
+    return String(this.#version);
+  }
+
+  /** POST. Uid, times, generation and status are the server's to give. */
+  create(pod: object): WirePod {
+    const given = copyJson(pod);
+    const metadata = objectAt(given, 'metadata');
+    const name = nameOf(metadata);
+    const namespace = namespaceOf(metadata);
+    const created = this.#fillIns ? this.#filledIn(given, namespace, name) : withIdentity(given, namespace, name);
+    if (this.#validate) refuse(name, validatePodCreate(created));
+    else requireName(name);
+    if (this.#pods.has(`${namespace}/${name}`)) throw alreadyExists(name);
+    return asPod(this.#store(created, undefined));
+  }
+
+  /** GET. */
+  get(namespace: string, name: string): WirePod {
+    return asPod(this.#find(namespace, name));
+  }
+
+  /** LIST: by namespace and name, in order. */
+  list(selection: PodSelection = {}): readonly WirePod[] {
+    const matches = podFilter(selection);
+    const keys = [...this.#pods.keys()].sort();
+    return keys.flatMap((key) => {
+      const pod = this.#pods.get(key);
+      return pod !== undefined && matches(pod) ? [asPod(pod)] : [];
+    });
+  }
+
+  /** PUT of the pod: its status stays as it is. */
+  update(pod: object): WirePod {
+    return this.#put(pod, undefined);
+  }
+
+  /** PUT of the status subresource: its spec stays as it is. */
+  updateStatus(pod: object): WirePod {
+    return this.#put(pod, 'status');
+  }
+
+  /** PATCH of the pod or of its status subresource. One that changes nothing keeps the resourceVersion and is no event. */
+  patch(namespace: string, name: string, { type, body, subresource }: PodPatch): WirePod {
+    const old = this.#find(namespace, name);
+    try {
+      return this.#write(old, applyPatch(old, type, body as Json), subresource);
+    } catch (error) {
+      throw error instanceof ShapeError ? invalidPatch(body, error.message) : error;
+    }
+  }
+
+  /** POST of a binding: what a scheduler does. Throws 409 when the pod is bound or deleting. */
+  bind(namespace: string, name: string, nodeName: string): WirePod {
+    const old = this.#find(namespace, name);
+    return asPod(this.#store(boundPod(old, nodeName, formatTime(this.#clock.now())), old));
+  }
+
+  /** DELETE, with the rules for grace periods and finalizers. */
+  delete(namespace: string, name: string, request: DeletePodRequest = {}): DeletedPod {
+    const old = this.#find(namespace, name);
+    const { marked, gone } = decideDeletion(old, request, this.#clock.now());
+    const current = marked === undefined ? old : this.#store(marked, old);
+    return { pod: asPod(gone ? this.#drop(current) : current), gone };
+  }
+
+  /** Somebody's write behind the API: creates or replaces the pod as it is, whatever uid it has, and checks nothing. */
+  put(pod: object): WirePod {
+    const given = copyJson(pod);
+    const metadata = objectAt(given, 'metadata');
+    const next = withIdentity(given, namespaceOf(metadata), requireName(nameOf(metadata)));
+    const old = this.#pods.get(keyOf(next));
+    const isSame = old !== undefined && objectAt(old, 'metadata').uid === objectAt(next, 'metadata').uid;
+    if (old !== undefined && !isSame) this.#drop(old);
+    return asPod(this.#store(next, isSame ? old : undefined));
+  }
+
+  /** Takes the pod away at once, finalizers or not. Returns false when there is none. */
+  remove(namespace: string, name: string): boolean {
+    const pod = this.#pods.get(`${namespace}/${name}`);
+    if (pod !== undefined) this.#drop(pod);
+    return pod !== undefined;
+  }
+
+  /** Calls the listener with every change from now on, before the change's caller gets its answer. Returns how to stop it. */
+  watch(listener: PodEventListener): () => void {
+    return this.#history.listen(listener);
+  }
+
+  /** The changes after `resourceVersion`. Throws 410 Expired when they are no longer all known. */
+  eventsSince(resourceVersion: string): readonly PodEvent[] {
+    return this.#history.since(resourceVersion);
+  }
+
+  /** Forgets all history: only a watch from the newest resourceVersion on can still be answered. */
+  compact(): void {
+    this.#history.compact(this.#version);
+  }
+
+  #filledIn(given: JsonObject, namespace: string, name: string): JsonObject {
+    const spec = withSpecDefaults(objectAt(given, 'spec'));
+    const creationTimestamp = formatTime(this.#clock.now());
+    const metadata = { ...objectAt(given, 'metadata'), namespace, name, uid: randomUUID(), creationTimestamp, generation: 1 };
+    return { kind: 'Pod', apiVersion: 'v1', metadata, spec, status: initialStatus(spec) };
+  }
+
+  #put(pod: object, subresource: 'status' | undefined): WirePod {
+    const given = copyJson(pod);
+    const metadata = objectAt(given, 'metadata');
+    const name = nameOf(metadata);
+    const old = this.#find(namespaceOf(metadata), name);
+    const [uid, found] = [textAt(metadata, 'uid'), textAt(objectAt(old, 'metadata'), 'uid')];
+    if (uid !== '' && uid !== found) {
+      const key = `/registry/pods/${keyOf(old)}`;
+      const why = `Precondition failed: UID in precondition: ${uid}, UID in object meta: ${found}`;
+      throw conflict(name, `StorageError: invalid object, Code: 4, Key: ${key}, ResourceVersion: 0, AdditionalErrorMsg: ${why}`);
+    }
+    try {
+      return this.#write(old, given, subresource);
+    } catch (error) {
+      throw error instanceof ShapeError ? badRequest(`Pod in version "v1" cannot be handled as a Pod: ${error.message}`) : error;
+    }
+  }
+
+  #write(old: JsonObject, given: JsonObject, subresource: 'status' | undefined): WirePod {
+    const name = textAt(objectAt(old, 'metadata'), 'name');
+    checkTarget(objectAt(given, 'metadata'), objectAt(old, 'metadata'));
+    const update = subresource === 'status' ? updatedStatus : updatedPod;
+    const { pod, causes } = update(given, old, { fillIns: this.#fillIns, validate: this.#validate });
+    refuse(name, causes);
+    if (equalJson(pod, old)) return asPod(old);
+    if (!isReleased(old, pod)) return asPod(this.#store(pod, old));
+    // The last finalizer is gone: the update itself is never stored, its answer shows it all the same.
+    this.#drop(old);
+    return asPod(deepFreeze(pod));
+  }
+
+  #find(namespace: string, name: string): JsonObject {
+    const pod = this.#pods.get(`${namespace}/${name}`);
+    if (pod === undefined) throw notFound(name);
+    return pod;
+  }
+
+  #store(pod: JsonObject, previous: JsonObject | undefined): JsonObject {
+    const stored = this.#versioned(pod);
+    this.#pods.set(keyOf(stored), stored);
+    this.#announce(previous === undefined ? 'ADDED' : 'MODIFIED', stored, previous);
+    return stored;
+  }
+
+  #drop(pod: JsonObject): JsonObject {
+    const last = this.#versioned(pod);
+    this.#pods.delete(keyOf(pod));
+    this.#announce('DELETED', last, pod);
+    return last;
+  }
+
+  #versioned(pod: JsonObject): JsonObject {
+    this.#version += 1;
+    return deepFreeze({ ...pod, metadata: { ...objectAt(pod, 'metadata'), resourceVersion: this.resourceVersion } });
+  }
+
+  #announce(type: PodEvent['type'], pod: JsonObject, previous: JsonObject | undefined): void {
+    const before = previous === undefined ? undefined : asPod(previous);
+    this.#history.add({ type, object: asPod(pod), resourceVersion: this.resourceVersion, previous: before });
+  }
+}
+
+function keyOf(pod: JsonObject): string {
+  const metadata = objectAt(pod, 'metadata');
+  return `${textAt(metadata, 'namespace')}/${textAt(metadata, 'name')}`;
+}
+
+function nameOf(metadata: JsonObject): string {
+  const name = textAt(metadata, 'name');
+  if (name !== '') return name;
+  const prefix = textAt(metadata, 'generateName');
+  return prefix === '' ? '' : `${prefix}${randomUUID().slice(0, 5)}`;
+}
+
+function requireName(name: string): string {
+  if (name === '') throw badRequest('name or generateName is required');
+  return name;
+}
+
+/** Refuses an update that names another pod than the one it was sent to, or another version than the stored one. */
+function checkTarget(given: JsonObject, old: JsonObject): void {
+  const [name, wanted] = [textAt(given, 'name'), textAt(given, 'resourceVersion')];
+  if (name !== '' && name !== old.name) {
+    throw badRequest(`the name of the object (${name}) does not match the name on the URL (${textAt(old, 'name')})`);
+  }
+  if (textAt(given, 'namespace') !== '' && given.namespace !== old.namespace) {
+    throw badRequest('the namespace of the provided object does not match the namespace sent on the request');
+  }
+  if (wanted === '' || wanted === old.resourceVersion) return;
+  if (/\D/.test(wanted)) throw unforeseen(`strconv.ParseUint: parsing ${JSON.stringify(wanted)}: invalid syntax`);
+  throw staleResourceVersion(textAt(old, 'name'));
+}
+
+function namespaceOf(metadata: JsonObject): string {
+  return textAt(metadata, 'namespace') || 'default';
+}
+
+function withIdentity(pod: JsonObject, namespace: string, name: string): JsonObject {
+  const metadata = objectAt(pod, 'metadata');
+  const uid = textAt(metadata, 'uid') || randomUUID();
+  return { ...pod, metadata: { ...metadata, namespace, name, uid } };
+}
+
+function refuse(name: string, causes: readonly StatusCause[]): void {
+  if (causes.length > 0) throw invalidPod(name, causes);
+}
+
+/** The one place where JSON becomes a typed pod. Outside it nothing is promised about the members. */
+function asPod(pod: JsonObject): WirePod {
+  return pod as unknown as WirePod;
+}

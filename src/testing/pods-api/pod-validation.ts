@@ -1,0 +1,84 @@
+import type { JsonObject } from '../../wire/types.ts';
+import { isSubdomain, subdomainRule } from './api-names.ts';
+import { forbiddenChange, invalidValue, requiredValue, type StatusCause } from './api-status.ts';
+import { equalJson, numberAt, objectAt, objectsAt, textAt, textsAt, without } from './json-fields.ts';
+
+// The rules for a pod's metadata and spec, as far as a node agent's tests meet them.
+
+const mirrorAnnotation = 'kubernetes.io/config.mirror';
+const updatableFields =
+  'pod updates may not change fields other than `spec.containers[*].image`,`spec.initContainers[*].image`,`spec.activeDeadlineSeconds`,`spec.tolerations` (only additions to existing tolerations),`spec.terminationGracePeriodSeconds` (allow it to be set to 1 if it was previously negative)';
+
+/** What is wrong with a pod about to be created; empty when nothing is. */
+export function validatePodCreate(pod: JsonObject): StatusCause[] {
+  const spec = objectAt(pod, 'spec');
+  const name = textAt(objectAt(pod, 'metadata'), 'name');
+  const causes: StatusCause[] = [];
+  if (name === '') causes.push(requiredValue('metadata.name', 'name or generateName is required'));
+  else if (!isSubdomain(name)) causes.push(invalidValue('metadata.name', name, subdomainRule));
+  const containers = objectsAt(spec, 'containers');
+  if (containers.length === 0) causes.push(requiredValue('spec.containers'));
+  containers.forEach((container, index) => {
+    for (const key of ['name', 'image']) {
+      if (textAt(container, key) === '') causes.push(requiredValue(`spec.containers[${index}].${key}`));
+    }
+  });
+  const restartPolicy = textAt(spec, 'restartPolicy');
+  if (!['Always', 'OnFailure', 'Never'].includes(restartPolicy)) {
+    const message = `Unsupported value: ${JSON.stringify(restartPolicy)}: supported values: "Always", "OnFailure", "Never"`;
+    causes.push({ reason: 'FieldValueNotSupported', message, field: 'spec.restartPolicy' });
+  }
+  return causes;
+}
+
+/** Metadata no write may change, whichever resource it goes to. */
+export function validateMetadataUpdate(metadata: JsonObject, old: JsonObject): StatusCause[] {
+  // Checked twice over there, and listed twice.
+  const causes = [...immutableErrors(metadata, old), ...immutableErrors(metadata, old)];
+  const mirror = objectAt(metadata, 'annotations')[mirrorAnnotation];
+  const oldMirror = objectAt(old, 'annotations')[mirrorAnnotation];
+  if (mirror !== oldMirror) {
+    const why = oldMirror === undefined ? 'may not add mirror pod annotation' : 'may not remove or update mirror pod annotation';
+    causes.push(forbiddenChange(`metadata.annotations[${mirrorAnnotation}]`, why));
+  }
+  return causes;
+}
+
+function immutableErrors(metadata: JsonObject, old: JsonObject): StatusCause[] {
+  const causes: StatusCause[] = [];
+  const added = textsAt(metadata, 'finalizers').filter((finalizer) => !textsAt(old, 'finalizers').includes(finalizer));
+  if (old.deletionTimestamp !== undefined && added.length > 0) {
+    const list = added.map((finalizer) => JSON.stringify(finalizer)).join(', ');
+    const why = `no new finalizers can be added if the object is being deleted, found new finalizers []string{${list}}`;
+    causes.push(forbiddenChange('metadata.finalizers', why));
+  }
+  for (const key of ['name', 'namespace', 'uid', 'deletionTimestamp', 'deletionGracePeriodSeconds']) {
+    if (metadata[key] !== old[key]) causes.push(invalidValue(`metadata.${key}`, metadata[key], 'field is immutable'));
+  }
+  return causes;
+}
+
+/** The spec with everything taken out that an update may change. */
+function fixedPart(spec: JsonObject): JsonObject {
+  const withoutImages = (key: string) => objectsAt(spec, key).map((container) => without(container, 'image'));
+  const rest = without(spec, 'activeDeadlineSeconds', 'tolerations', 'schedulingGates');
+  return { ...rest, containers: withoutImages('containers'), initContainers: withoutImages('initContainers') };
+}
+
+/** What is wrong with a change of the spec; empty when nothing is. */
+export function validateSpecUpdate(spec: JsonObject, old: JsonObject): StatusCause[] {
+  const [count, oldCount] = [objectsAt(spec, 'containers').length, objectsAt(old, 'containers').length];
+  if (count !== oldCount) {
+    const change = forbiddenChange('spec.containers', 'pod updates may not add or remove containers');
+    return count === 0 ? [requiredValue('spec.containers'), change] : [change];
+  }
+  const oldGrace = numberAt(old, 'terminationGracePeriodSeconds') ?? 0;
+  const isGraceRepair = oldGrace < 0 && spec.terminationGracePeriodSeconds === 1;
+  const before = isGraceRepair ? { ...old, terminationGracePeriodSeconds: 1 } : old;
+  const causes: StatusCause[] = [];
+  const kept = objectsAt(old, 'tolerations').every((toleration) =>
+    objectsAt(spec, 'tolerations').some((other) => equalJson(toleration, other)),
+  );
+  if (!kept || !equalJson(fixedPart(spec), fixedPart(before))) causes.push(forbiddenChange('spec', updatableFields));
+  return causes;
+}

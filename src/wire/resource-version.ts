@@ -1,0 +1,23 @@
+import type { Pod } from './types.ts';
+
+const decimal = /^\d+$/;
+
+/**
+ * Negative, zero or positive as `a` is older, the same or newer; undefined when the two cannot be ordered.
+ * Resource versions are 64 bit, more than a number holds exactly.
+ */
+export function compareResourceVersions(a: string, b: string): number | undefined {
+  if (a === b) return 0;
+  if (!decimal.test(a) || !decimal.test(b)) return undefined;
+  const [x, y] = [BigInt(a), BigInt(b)];
+  return x < y ? -1 : x > y ? 1 : 0;
+}
+
+/**
+ * True when `pod` is certainly an older copy than `held`: both carry a resourceVersion, and both are numbers.
+ * Anything else (a static pod has none) proves nothing, and is false.
+ */
+export function isOlderThan(pod: Pod, held: Pod): boolean {
+  const order = compareResourceVersions(pod.metadata?.resourceVersion ?? '', held.metadata?.resourceVersion ?? '');
+  return order !== undefined && order < 0;
+}

@@ -1,0 +1,175 @@
+import { getEventListeners } from 'node:events';
+import type { Dispatcher } from 'undici';
+import { describe, expect, it } from 'vitest';
+import { HttpExchange } from '../../../../src/client/transport/http-exchange.ts';
+import { FakeClock } from '../../../../src/testing/fakes/fake-clock.ts';
+import { failureOf } from './scripted-server.ts';
+
+/** As undici does it: an abort reaches the handler before the call returns. */
+class FakeController implements Dispatcher.DispatchController {
+  readonly exchange: HttpExchange;
+  aborted = false;
+  readonly paused = false;
+  reason: Error | null = null;
+
+  constructor(exchange: HttpExchange) {
+    this.exchange = exchange;
+  }
+
+  abort(reason: Error): void {
+    this.aborted = true;
+    this.reason = reason;
+    this.exchange.onResponseError(this, reason);
+  }
+
+  pause(): void {}
+  resume(): void {}
+}
+
+function exchangeOf(options: { signal?: AbortSignal; onChunk?: (chunk: Buffer) => void } = {}) {
+  const clock = new FakeClock();
+  const exchange = new HttpExchange({ label: 'GET /p', clock, timeoutMs: 1000, maxAnswerBytes: 10, ...options });
+  return { clock, exchange, controller: new FakeController(exchange) };
+}
+
+describe('HttpExchange', () => {
+  it('resolves to the whole answer, informational ones left out', async () => {
+    const { exchange, controller } = exchangeOf();
+    exchange.onRequestStart(controller);
+    exchange.onResponseStart(controller, 103, { link: 'x' });
+    exchange.onResponseStart(controller, 200, { 'content-type': 'text/plain' });
+    exchange.onResponseData(controller, Buffer.from('12345'));
+    exchange.onResponseData(controller, Buffer.from('67890'));
+    exchange.onResponseEnd();
+    expect(await exchange.answer).toEqual({
+      status: 200,
+      headers: { 'content-type': 'text/plain' },
+      body: Buffer.from('1234567890'),
+    });
+  });
+
+  it('ends an answer that is longer than allowed', async () => {
+    const { exchange, controller } = exchangeOf();
+    exchange.onRequestStart(controller);
+    exchange.onResponseStart(controller, 200, {});
+    exchange.onResponseData(controller, Buffer.from('12345678901'));
+    expect(controller.aborted).toBe(true);
+    expect(await failureOf(exchange.answer)).toMatchObject({ reason: 'BrokenAnswer' });
+  });
+
+  it('settles only when undici lets go of a request it has begun', async () => {
+    const stop = new AbortController();
+    const { exchange, controller } = exchangeOf({ signal: stop.signal });
+    let letGo = (): void => {};
+    controller.abort = (reason) => {
+      letGo = () => exchange.onResponseError(controller, reason);
+    };
+    exchange.onRequestStart(controller);
+    stop.abort();
+    expect(exchange.isSettled).toBe(false);
+    letGo();
+    expect(await failureOf(exchange.answer)).toMatchObject({ reason: 'Aborted' });
+  });
+
+  it('keeps the first of two failures', async () => {
+    const stop = new AbortController();
+    const { clock, exchange, controller } = exchangeOf({ signal: stop.signal });
+    controller.abort = () => {};
+    exchange.onRequestStart(controller);
+    await clock.advance(1000);
+    stop.abort();
+    exchange.onResponseError(controller, new Error('aborted'));
+    expect(await failureOf(exchange.answer)).toMatchObject({ reason: 'Timeout' });
+  });
+
+  it('aborts a request that gets its connection after it has failed', async () => {
+    const { clock, exchange, controller } = exchangeOf();
+    const failure = failureOf(exchange.answer);
+    await clock.advance(1000);
+    expect(await failure).toMatchObject({ reason: 'Timeout' });
+    exchange.onRequestStart(controller);
+    expect(controller.aborted).toBe(true);
+  });
+
+  it('times a request from its start, however its answer trickles', async () => {
+    const { clock, exchange, controller } = exchangeOf();
+    const failure = failureOf(exchange.answer);
+    exchange.onRequestStart(controller);
+    await clock.advance(900);
+    exchange.onResponseStart(controller, 200, {});
+    exchange.onResponseData(controller, Buffer.from('x'));
+    await clock.advance(100);
+    expect(await failure).toMatchObject({ reason: 'Timeout' });
+  });
+
+  it('takes no informational answer for the status', async () => {
+    const { exchange, controller } = exchangeOf();
+    exchange.onRequestStart(controller);
+    exchange.onResponseStart(controller, 103, {});
+    exchange.onResponseError(controller, new Error('reset'));
+    expect(await failureOf(exchange.answer)).toMatchObject({ status: undefined, reason: 'Network' });
+  });
+
+  it('keeps the status of an error whose body breaks off', async () => {
+    const { exchange, controller } = exchangeOf();
+    exchange.onRequestStart(controller);
+    exchange.onResponseStart(controller, 503, {});
+    exchange.onResponseError(controller, new Error('reset'));
+    expect(await failureOf(exchange.answer)).toMatchObject({ status: 503, reason: 'BrokenAnswer' });
+  });
+});
+
+describe('HttpExchange, what its errors say', () => {
+  it.each([
+    ['aborted', undefined, 'Aborted', 'GET /p: aborted by the caller'],
+    ['timed out', new DOMException('late', 'TimeoutError'), 'Timeout', 'GET /p: timed out by the caller'],
+  ])('of a request that its caller %s', async (_, cause, reason, message) => {
+    const stop = new AbortController();
+    const { exchange } = exchangeOf({ signal: stop.signal });
+    stop.abort(cause);
+    expect(await failureOf(exchange.answer)).toMatchObject({ reason, message });
+    expect(getEventListeners(stop.signal, 'abort')).toEqual([]);
+  });
+
+  it.each([
+    ['a request', undefined, 'GET /p: no answer within 1000 ms'],
+    ['a stream', () => {}, 'GET /p: nothing heard within 1000 ms'],
+  ])('of %s that takes too long', async (_, onChunk, message) => {
+    const { clock, exchange } = exchangeOf(onChunk && { onChunk });
+    const failure = failureOf(exchange.answer);
+    await clock.advance(1000);
+    expect(await failure).toMatchObject({ reason: 'Timeout', message });
+  });
+
+  it('of an answer that is too long', async () => {
+    const { exchange, controller } = exchangeOf();
+    exchange.onRequestStart(controller);
+    exchange.onResponseStart(controller, 200, {});
+    exchange.onResponseData(controller, Buffer.from('12345678901'));
+    const message = 'GET /p: the answer is longer than 10 bytes';
+    expect(await failureOf(exchange.answer)).toMatchObject({ message });
+  });
+
+  it.each([
+    [Object.assign(new Error('read failed'), { code: 'ECONNRESET' }), 'GET /p: ECONNRESET read failed'],
+    [Object.assign(new Error('odd'), { code: 7 }), 'GET /p: Error odd'],
+    [new TypeError('no code'), 'GET /p: TypeError no code'],
+    [new Error('x'.repeat(1000)), `GET /p: Error ${'x'.repeat(486)}`],
+  ])('of a network that fails', async (cause, message) => {
+    const { exchange, controller } = exchangeOf();
+    exchange.onRequestStart(controller);
+    exchange.onResponseError(controller, cause);
+    expect(await failureOf(exchange.answer)).toMatchObject({ reason: 'Network', message, cause });
+  });
+
+  it('of a stream: the answer of an error is read whole, and of the edge of one, too', async () => {
+    const chunks: string[] = [];
+    const { exchange, controller } = exchangeOf({ onChunk: (chunk) => chunks.push(String(chunk)) });
+    exchange.onRequestStart(controller);
+    exchange.onResponseStart(controller, 300, {});
+    exchange.onResponseData(controller, Buffer.from('moved'));
+    exchange.onResponseEnd();
+    expect(await exchange.answer).toMatchObject({ status: 300, body: Buffer.from('moved') });
+    expect(chunks).toEqual([]);
+  });
+});

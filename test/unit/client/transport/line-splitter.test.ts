@@ -1,0 +1,34 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { LineSplitter } from '../../../../src/client/transport/line-splitter.ts';
+
+describe('LineSplitter', () => {
+  it('gives the same lines however the bytes are cut', () => {
+    const line = fc.string({ unit: 'grapheme' }).map((text) => text.replaceAll('\n', ' '));
+    fc.assert(
+      fc.property(fc.array(line), fc.array(fc.nat(40)), (lines, sizes) => {
+        const bytes = Buffer.from(lines.map((text) => `${text}\n`).join(''));
+        const splitter = new LineSplitter({ maxLineBytes: 1_000_000 });
+        const found: string[] = [];
+        let start = 0;
+        for (const size of [...sizes, bytes.length]) {
+          found.push(...splitter.push(bytes.subarray(start, start + size)));
+          start += size;
+        }
+        expect(found).toEqual(lines);
+      }),
+    );
+  });
+
+  it('holds back an unfinished line', () => {
+    const splitter = new LineSplitter({ maxLineBytes: 100 });
+    expect(splitter.push(Buffer.from('one\ntw'))).toEqual(['one']);
+    expect(splitter.push(Buffer.from('o\n'))).toEqual(['two']);
+  });
+
+  it('refuses a line that does not end', () => {
+    const splitter = new LineSplitter({ maxLineBytes: 10 });
+    splitter.push(Buffer.from('12345'));
+    expect(() => splitter.push(Buffer.from('678901'))).toThrow(expect.objectContaining({ reason: 'BrokenAnswer' }));
+  });
+});

@@ -1,0 +1,249 @@
+import { describe, expect, it } from 'vitest';
+import { KubeTransport } from '../../../src/client/transport/kube-transport.ts';
+import { BasicPodManager } from '../../../src/pod/basic-pod-manager.ts';
+import { ApiServerPodSource } from '../../../src/sources/api-server-pod-source.ts';
+import { failureOf, kubeConfigFor, sendJson, until } from '../client/transport/scripted-server.ts';
+import {
+  answerList,
+  type ListScript,
+  pod,
+  podSourceServer,
+  recorder,
+  refuse,
+  setUp,
+  startAndWatch,
+} from './pod-source-server.ts';
+
+describe('ApiServerPodSource', () => {
+  it('lists the pods of its node, then watches on from there', async () => {
+    await using test = await setUp();
+    await test.source.start();
+    expect(test.calls).toEqual(['addPod a', 'added a', 'synced a']);
+    expect(Object.fromEntries(test.server.lists[0] ?? [])).toEqual({ fieldSelector: 'spec.nodeName=n1', limit: '500' });
+    await until(() => test.server.watches.length === 1);
+    expect(Object.fromEntries(test.server.latestWatch().query)).toEqual({
+      watch: 'true',
+      allowWatchBookmarks: 'true',
+      fieldSelector: 'spec.nodeName=n1',
+      resourceVersion: '10',
+      timeoutSeconds: '450',
+    });
+    expect(test.server.seen.map(({ url }) => url.split('?')[0])).toEqual(['/api/v1/pods', '/api/v1/pods']);
+  });
+
+  it('keeps to one namespace where one is given', async () => {
+    await using test = await setUp(undefined, { namespace: 'kube-system' });
+    await test.source.start();
+    expect(test.server.seen[0]?.url.split('?')[0]).toBe('/api/v1/namespaces/kube-system/pods');
+  });
+
+  it('delivers every change to the sink, then to the handlers', async () => {
+    await using test = await startAndWatch();
+    const watch = test.server.latestWatch();
+    watch.send('ADDED', pod('b', '11'));
+    watch.send('MODIFIED', pod('a', '12'));
+    watch.send('DELETED', pod('b', '13'));
+    watch.send('BOOKMARK', { kind: 'Pod', metadata: { resourceVersion: '14' } });
+    await until(() => test.calls.length === 6);
+    expect(test.calls).toEqual(['addPod b', 'added b', 'updatePod a', 'updated a 1->12', 'removePod b', 'deleted b']);
+  });
+
+  it('leaves the static pods of its pod manager alone, also when it lists again', async () => {
+    const podManager = new BasicPodManager();
+    const metadata = {
+      name: 'static',
+      namespace: 'default',
+      uid: 'static',
+      annotations: { 'kubernetes.io/config.source': 'file' },
+    };
+    podManager.addPod({ metadata });
+    await using test = await setUp(undefined, { podManager });
+    await test.source.start();
+    await until(() => test.server.watches.length === 1);
+    test.server.scripts = [answerList([pod('b', '20')], '21')];
+    test.server.latestWatch().send('ERROR', { code: 410 });
+    await test.clock.advance(1000);
+    await until(() => test.server.lists.length === 2 && podManager.getPodByName('default', 'b') !== undefined);
+    expect(podManager.getPods().map((one) => one.metadata?.name)).toEqual(['static', 'b']);
+  });
+
+  it('keeps the pods without their managedFields', async () => {
+    const kept: unknown[] = [];
+    const podManager = {
+      ...recorder().sink,
+      addPod: (one: unknown) => kept.push(one),
+    };
+    await using test = await setUp(undefined, { podManager });
+    await test.source.start();
+    await until(() => test.server.watches.length === 1);
+    test.server.latestWatch().send('ADDED', pod('b', '11'));
+    await until(() => kept.length === 2);
+    expect(JSON.stringify(kept)).not.toContain('managedFields');
+  });
+
+  it('collects a list from all its pages', async () => {
+    const pages: ListScript = (query, response) => {
+      const from = Number(query.get('continue') ?? 0);
+      const metadata = { resourceVersion: '10', ...(from < 2 && { continue: String(from + 1) }) };
+      sendJson(response, { metadata, items: [pod(`p${from}`)] });
+    };
+    await using test = await setUp([pages]);
+    await test.source.start();
+    expect(test.calls.at(-1)).toBe('synced p0 p1 p2');
+  });
+
+  it('starts a list over when the server forgets it between two pages', async () => {
+    const firstPage: ListScript = (_query, response) =>
+      sendJson(response, { metadata: { resourceVersion: '5', continue: 'x' }, items: [pod('old')] });
+    await using test = await setUp([firstPage, refuse(410), answerList([pod('new')], '10')]);
+    await test.source.start();
+    expect(test.calls).toEqual(['addPod new', 'added new', 'synced new']);
+    expect(test.server.lists.map((query) => query.get('continue'))).toEqual([null, 'x', null]);
+    expect(test.interruptions).toEqual([]);
+  });
+
+  it('takes a list that Go wrote with no items', async () => {
+    await using test = await setUp([
+      (_query, response) => sendJson(response, { metadata: { resourceVersion: '1' }, items: null }),
+    ]);
+    await test.source.start();
+    expect(test.calls).toEqual(['synced ']);
+  });
+
+  it('reads characters split over two chunks', async () => {
+    await using test = await startAndWatch();
+    const bytes = Buffer.from(`${JSON.stringify({ type: 'ADDED', object: pod('grün-😀', '11') })}\n`);
+    const cut = bytes.indexOf(0xf0) + 2;
+    const { response } = test.server.latestWatch();
+    response.write(bytes.subarray(0, cut), () => setImmediate(() => response.write(bytes.subarray(cut))));
+    await until(() => test.calls.length === 2);
+    expect(test.calls).toEqual(['addPod grün-😀', 'added grün-😀']);
+  });
+
+  it('says when the server was last heard from', async () => {
+    await using test = await setUp();
+    expect(test.source.lastObservedAt()).toBeUndefined();
+    await test.source.start();
+    const start = test.clock.now();
+    expect(test.source.lastObservedAt()).toBe(start);
+    await until(() => test.server.watches.length === 1);
+    await test.clock.advance(1000);
+    expect(test.source.lastObservedAt()).toBe(start);
+    test.server.latestWatch().send('BOOKMARK', { metadata: { resourceVersion: '11' } });
+    await until(() => test.source.lastObservedAt() === start + 1000);
+    await test.clock.advance(1000);
+    test.server.latestWatch().send('ADDED', pod('b', '12'));
+    await until(() => test.calls.includes('added b'));
+    expect(test.source.lastObservedAt()).toBe(start + 2000);
+  });
+});
+
+describe('ApiServerPodSource.stop', () => {
+  it('leaves no timer and no socket, and no callback comes any more', async () => {
+    await using test = await startAndWatch();
+    const watch = test.server.latestWatch();
+    await test.source.stop();
+    watch.send('ADDED', pod('late', '99'));
+    expect(test.clock.pendingTimers).toBe(0);
+    await until(() => test.server.connections.open.size === 0);
+    expect(test.calls).toEqual([]);
+    expect(test.interruptions).toEqual([]);
+  });
+
+  it('delivers no list that arrives as it stops', async () => {
+    const transport = new KubeTransport(kubeConfigFor('https://127.0.0.1'));
+    transport.request = async () => {
+      void test.source.stop();
+      return { metadata: { resourceVersion: '1' }, items: [] };
+    };
+    await using test = await setUp(undefined, { transport });
+    expect(await failureOf(test.source.start())).toMatchObject({ code: 'ERR_STOPPED' });
+    await test.source.stop();
+    expect(test.calls).toEqual([]);
+  });
+
+  it('ends a pause between two tries', async () => {
+    await using test = await setUp([refuse(500)]);
+    const started = failureOf(test.source.start());
+    await until(() => test.interruptions.length === 1 && test.clock.pendingTimers === 1);
+    await test.source.stop();
+    expect(await started).toMatchObject({ code: 'ERR_STOPPED' });
+    expect(test.clock.pendingTimers).toBe(0);
+  });
+
+  it('ends a list under way, and a start nobody waits for does no harm', async () => {
+    await using test = await setUp([() => {}]);
+    void test.source.start();
+    await until(() => test.server.lists.length === 1);
+    await test.source.stop();
+    expect(test.clock.pendingTimers).toBe(0);
+    await until(() => test.server.connections.open.size === 0);
+  });
+
+  it('may be called from a handler, and stops the events that came in the same chunk', async () => {
+    await using test = await setUp(undefined, {
+      handlers: {
+        podAdded: async (one) => {
+          if (one.metadata?.name === 'b') await test.source.stop();
+        },
+      },
+    });
+    await test.source.start();
+    await until(() => test.server.watches.length === 1);
+    const lines = [pod('b', '11'), pod('c', '12')].map((object) => `${JSON.stringify({ type: 'ADDED', object })}\n`);
+    test.server.latestWatch().response.write(lines.join(''));
+    await until(() => test.calls.includes('addPod b'));
+    await test.source.stop();
+    expect(test.calls).toEqual(['addPod a', 'addPod b']);
+  });
+
+  it('happens once, also before start', async () => {
+    await using test = await setUp();
+    expect(test.source.stop()).toBe(test.source.stop());
+    expect(await failureOf(test.source.start())).toMatchObject({ code: 'ERR_STOPPED' });
+    expect(test.server.seen).toEqual([]);
+  });
+
+  it('leaves a shared transport open', async () => {
+    const server = await podSourceServer(answerList([], '1'));
+    await using transport = new KubeTransport(kubeConfigFor(server.url), { connections: 1 });
+    await using test = await setUp(undefined, { transport });
+    await test.source.start();
+    await until(() => server.watches.length === 1);
+    await test.source.stop();
+    expect(await transport.request({ method: 'GET', path: '/api/v1/pods' })).toMatchObject({ items: [] });
+    await transport.close();
+    await server[Symbol.asyncDispose]();
+  });
+});
+
+describe('new ApiServerPodSource', () => {
+  const { sink } = recorder();
+  const good = { kubeConfig: kubeConfigFor('https://127.0.0.1'), nodeName: 'n1', podManager: sink };
+
+  it('cannot be started twice', async () => {
+    await using test = await setUp();
+    await test.source.start();
+    expect(await failureOf(test.source.start())).toMatchObject({ code: 'ERR_ALREADY_STARTED' });
+  });
+
+  it.each([
+    { nodeName: '' },
+    { nodeName: 'a,metadata.name=b' },
+    { nodeName: 'UPPER' },
+    { idleTimeoutMs: 10 },
+    { idleTimeoutMs: Number.NaN },
+    { idleTimeoutMs: 2 ** 31 },
+    { namespace: 'a/b' },
+  ])('refuses the option %j', (options) => {
+    expect(() => new ApiServerPodSource({ ...good, ...options })).toThrow(
+      expect.objectContaining({ name: 'StatusManagerError' }),
+    );
+  });
+
+  it('needs a kubeconfig or a transport', () => {
+    expect(() => new ApiServerPodSource({ nodeName: 'n1', podManager: sink })).toThrow(
+      expect.objectContaining({ code: 'ERR_INVALID_OPTION' }),
+    );
+  });
+});

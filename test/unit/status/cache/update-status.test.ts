@@ -1,0 +1,131 @@
+import { describe, expect, it } from 'vitest';
+import { transitionTimeConditionTypes } from '../../../../src/conditions/pod-conditions.ts';
+import { PodStatuses } from '../../../../src/status/cache/pod-statuses.ts';
+import {
+  removeOrphanedEntries,
+  type UpdateOutcome,
+  type UpdateRequest,
+  updateStatusInternal,
+} from '../../../../src/status/cache/update-status.ts';
+import type { WirePod, WirePodStatus } from '../../../../src/wire/types.ts';
+
+const now = Date.UTC(2000, 0, 1);
+const pod: WirePod = {
+  metadata: { uid: 'u', name: 'n', namespace: 'ns' },
+  spec: { containers: [{ name: 'c' }], restartPolicy: 'Never' },
+};
+const staticPod: WirePod = { ...pod, metadata: { ...pod.metadata, annotations: { 'kubernetes.io/config.source': 'file' } } };
+
+function update(podStatuses: PodStatuses, status: WirePodStatus, more: Partial<UpdateRequest> = {}): UpdateOutcome {
+  const request = { pod, podUID: 'u', fallback: () => ({}), force: false, podIsFinished: false, acknowledged: true, now };
+  return updateStatusInternal(podStatuses, { ...request, status: structuredClone(status), ...more });
+}
+const container = (state: object) => ({ name: 'c', image: '', imageID: '', ready: false, restartCount: 0, state });
+
+describe('updateStatusInternal', () => {
+  it('stores the first version under the pod’s names, and the next ones after it', () => {
+    const podStatuses = new PodStatuses();
+    expect(update(podStatuses, { phase: 'Pending' })).toMatchObject({
+      kind: 'stored',
+      isAdded: true,
+      previous: {},
+      entry: { version: 1, podName: 'n', podNamespace: 'ns', at: now, podIsFinished: false },
+    });
+    expect(update(podStatuses, { phase: 'Running' })).toMatchObject({ kind: 'stored', isAdded: false, entry: { version: 2 } });
+    expect(podStatuses.get('u')?.status.phase).toBe('Running');
+  });
+
+  it('leaves the stored entry as it is for an equal status, unless forced', () => {
+    const podStatuses = new PodStatuses();
+    update(podStatuses, { phase: 'Running' });
+    const entry = podStatuses.get('u');
+    expect(update(podStatuses, { phase: 'Running' })).toEqual({ kind: 'unchanged' });
+    expect(podStatuses.get('u')).toBe(entry);
+    expect(update(podStatuses, { phase: 'Running' }, { force: true })).toMatchObject({ kind: 'stored', entry: { version: 2 } });
+  });
+
+  it('leaves the stored entry as it is for an illegal status, even when forced', () => {
+    const podStatuses = new PodStatuses();
+    update(podStatuses, { containerStatuses: [container({ terminated: { exitCode: 1 } })] });
+    const entry = podStatuses.get('u');
+    const running = { containerStatuses: [container({ running: {} })] };
+    expect(update(podStatuses, running, { force: true, podIsFinished: true })).toEqual({
+      kind: 'refused',
+      reason: 'terminated container c attempted illegal transition to non-terminated state',
+    });
+    expect(podStatuses.get('u')).toBe(entry);
+  });
+
+  it('keeps finished finished for an ordinary pod, and not for a static one', () => {
+    for (const [which, finished] of [
+      [pod, true],
+      [staticPod, false],
+    ] as const) {
+      const podStatuses = new PodStatuses();
+      update(podStatuses, { phase: 'Failed' }, { pod: which, podIsFinished: true, force: true });
+      expect(podStatuses.get('u')?.podIsFinished).toBe(true);
+      update(podStatuses, { phase: 'Failed', message: 'm' }, { pod: which });
+      expect(podStatuses.get('u')?.podIsFinished).toBe(finished);
+    }
+  });
+
+  it('remembers since when something waits to be sent', () => {
+    const podStatuses = new PodStatuses();
+    update(podStatuses, { message: '1' });
+    update(podStatuses, { message: '2' }, { now: now + 5_000, acknowledged: false });
+    expect(podStatuses.get('u')?.at).toBe(now);
+    update(podStatuses, { message: '3' }, { now: now + 9_000, acknowledged: true });
+    expect(podStatuses.get('u')?.at).toBe(now + 9_000);
+  });
+
+  it('remembers the first version the agent set while it saw the deletion', () => {
+    const podStatuses = new PodStatuses();
+    update(podStatuses, { message: '1' });
+    expect(podStatuses.get('u')?.deletionSeenAt).toBeUndefined();
+    for (const message of ['2', '3']) update(podStatuses, { message }, { deletionSeen: true });
+    expect(podStatuses.get('u')).toMatchObject({ version: 3, deletionSeenAt: 2 });
+  });
+
+  it.each(transitionTimeConditionTypes)('gives %s a new transition time only when its status changes', (type) => {
+    const podStatuses = new PodStatuses();
+    const time = (): string | undefined => podStatuses.get('u')?.status.conditions?.[0]?.lastTransitionTime;
+    const set = (status: string, reason: string, at: number) =>
+      update(podStatuses, { conditions: [{ type, status, reason }] }, { now: at });
+    set('True', 'a', now);
+    expect(time()).toBe('2000-01-01T00:00:00Z');
+    set('True', 'b', now + 5_000);
+    expect(time()).toBe('2000-01-01T00:00:00Z');
+    set('False', 'b', now + 9_999);
+    expect(time()).toBe('2000-01-01T00:00:09Z');
+  });
+
+  it('gives the agent’s own condition types a transition time, and leaves resize and other conditions theirs', () => {
+    const podStatuses = new PodStatuses();
+    const conditions = ['agent.io/x', 'other.io/y', 'PodResizePending'].map((type) => ({ type, status: 'True' }));
+    update(podStatuses, { conditions }, { ownedConditionTypes: new Set(['agent.io/x']) });
+    expect(podStatuses.get('u')?.status.conditions?.map(({ lastTransitionTime }) => lastTransitionTime)).toEqual([
+      '2000-01-01T00:00:00Z',
+      undefined,
+      undefined,
+    ]);
+  });
+
+  it('compares with the fallback while nothing is cached, and only then', () => {
+    const podStatuses = new PodStatuses();
+    const fallback = (): WirePodStatus => ({ startTime: '1999-01-01T00:00:00Z', observedGeneration: 4 });
+    expect(update(podStatuses, {}, { fallback })).toMatchObject({ previous: fallback(), entry: { status: fallback() } });
+    const never = (): never => {
+      throw new Error('asked for the fallback');
+    };
+    expect(update(podStatuses, { message: 'm' }, { fallback: never }).kind).toBe('stored');
+  });
+});
+
+describe('removeOrphanedEntries', () => {
+  it('drops what is not in the set, and says what', () => {
+    const podStatuses = new PodStatuses();
+    for (const podUID of ['a', 'b', 'c']) update(podStatuses, {}, { podUID });
+    expect(removeOrphanedEntries(podStatuses, new Set(['b', 'x']))).toEqual(['a', 'c']);
+    expect(podStatuses.podUIDs()).toEqual(['b']);
+  });
+});

@@ -1,0 +1,163 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type { PodStatus, WirePodStatus } from '../../../../src/index.ts';
+import { PodStatuses } from '../../../../src/status/cache/pod-statuses.ts';
+import { updateStatusInternal } from '../../../../src/status/cache/update-status.ts';
+import { normalizeStatus } from '../../../../src/status/canonical/normalize-status.ts';
+
+const pod = {
+  metadata: { name: 'web', namespace: 'default', uid: 'uid-1' },
+  spec: { restartPolicy: 'Always', containers: [{ name: 'a' }, { name: 'b' }], initContainers: [{ name: 'b' }, { name: 'a' }] },
+};
+const times = ['2026-01-02T03:04:05Z', '2026-01-02T03:04:06Z'];
+
+/** Every way to say a time, or that there is none. */
+const time = fc.oneof(
+  fc.constantFrom(...times, '2026-01-02T03:04:05.678Z', null, undefined),
+  fc.constantFrom(...times).map((text) => new Date(Date.parse(text) + 1)),
+);
+const text = fc.constantFrom('', 'x', 'y', null, undefined);
+const state = fc.constantFrom(
+  undefined,
+  null,
+  {},
+  { running: { startedAt: times[0] } },
+  { running: { startedAt: new Date(times[0] ?? '') }, waiting: null },
+  { waiting: { reason: '', message: 'pulling' } },
+  { terminated: { exitCode: 0, message: 'm'.repeat(2000) } },
+  { terminated: { message: 'é'.repeat(3000) } },
+);
+const container = fc.record(
+  {
+    name: fc.constantFrom('a', 'b'),
+    state,
+    lastState: state,
+    ready: fc.boolean(),
+    image: text,
+    containerID: fc.constantFrom('containerd://1', undefined),
+    started: fc.constantFrom(true, false, null),
+    allocatedResources: fc.constantFrom({ cpu: '1' }, { cpu: '1000m' }, { cpu: 1 }, {}),
+    volumeMounts: fc.constantFrom([], [{ name: 'v', mountPath: '' }], null),
+  },
+  { requiredKeys: ['name'] },
+);
+const containers = fc.uniqueArray(container, { maxLength: 2, selector: ({ name }) => name });
+const condition = fc.record(
+  {
+    type: fc.constantFrom('Ready', 'PodScheduled', 'PodResizePending', 'example.com/own', 'example.com/foreign'),
+    status: fc.constantFrom('True', 'False'),
+    reason: text,
+    lastProbeTime: time,
+    lastTransitionTime: time,
+  },
+  { requiredKeys: ['type', 'status'] },
+);
+const anyStatus = fc.record(
+  {
+    phase: fc.constantFrom('Pending', 'Running'),
+    message: text,
+    podIPs: fc.constantFrom([], [{ ip: '10.0.0.1' }], undefined),
+    startTime: time,
+    conditions: fc.array(condition, { maxLength: 4 }),
+    containerStatuses: containers,
+    initContainerStatuses: containers,
+  },
+  { requiredKeys: [] },
+) as fc.Arbitrary<unknown> as fc.Arbitrary<PodStatus>;
+
+const ownedConditionTypes = new Set(['example.com/own']);
+
+function play(statuses: readonly PodStatus[], share: boolean): (WirePodStatus | undefined)[] {
+  const podStatuses = new PodStatuses();
+  return statuses.map((status, step) => {
+    const previous = podStatuses.get('uid-1')?.status;
+    updateStatusInternal(podStatuses, {
+      pod,
+      podUID: 'uid-1',
+      status: normalizeStatus(pod, status, share ? { previous, ownedConditionTypes } : undefined),
+      fallback: () => ({}),
+      force: false,
+      podIsFinished: false,
+      acknowledged: false,
+      now: Date.parse('2026-02-03T04:05:06Z') + step * 1000,
+      ownedConditionTypes,
+    });
+    return structuredClone(podStatuses.get('uid-1')?.status);
+  });
+}
+
+describe('a status that shares with the one before', () => {
+  it('comes to the same, step by step, as one copied whole', () => {
+    const several = fc.array(anyStatus, { minLength: 2, maxLength: 4 }).chain((statuses) =>
+      // the same status again, or nearly, is what there is to share
+      fc.shuffledSubarray([...statuses, ...structuredClone(statuses)], { minLength: statuses.length }),
+    );
+    fc.assert(
+      fc.property(several, (statuses) => {
+        expect(play(statuses, true)).toEqual(play(statuses, false));
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  it('holds the very members that say the same, and only those', () => {
+    const before = normalizeStatus(pod, status('a', true));
+    const after = normalizeStatus(pod, status('b', false), { previous: before });
+    expect(after.podIPs).toBe(before.podIPs);
+    expect(after.containerStatuses?.[0]).toBe(before.containerStatuses?.[0]);
+    expect(after.containerStatuses?.[1]).not.toBe(before.containerStatuses?.[1]);
+    expect(after.containerStatuses?.[1]?.ready).toBe(false);
+  });
+
+  it('never changes what it shares: an order or a message that has to change is changed in a copy', () => {
+    const before = normalizeStatus(pod, { initContainerStatuses: containersNamed('b', 'a') });
+    const snapshot = structuredClone(before);
+    const reordered = { ...pod, spec: { ...pod.spec, initContainers: [{ name: 'a' }, { name: 'b' }] } };
+    const after = normalizeStatus(reordered, { initContainerStatuses: containersNamed('b', 'a') }, { previous: before });
+    expect(after.initContainerStatuses?.map(({ name }) => name)).toEqual(['a', 'b']);
+    expect(before).toEqual(snapshot);
+  });
+
+  it('cuts a message to the share that is left when the pod has more containers now', () => {
+    const message = 'm'.repeat(3000);
+    const ended = {
+      containerStatuses: [{ ...containersNamed('a')[0], state: { terminated: { exitCode: 1, message } } }],
+    } as PodStatus;
+    const before = normalizeStatus(pod, ended);
+    const grown = { ...pod, spec: { ...pod.spec, ephemeralContainers: [{ name: 'c' }, { name: 'd' }] } };
+    const after = normalizeStatus(grown, ended, { previous: before });
+    expect(before.containerStatuses?.[0]?.state?.terminated?.message).toHaveLength(3000);
+    expect(after.containerStatuses?.[0]?.state?.terminated?.message).toHaveLength(2048);
+  });
+
+  it('takes a time at its word in a condition whose type stands twice', () => {
+    const twice = (second: string): PodStatus => ({
+      conditions: [
+        { type: 'Ready', status: 'True' },
+        { type: 'Ready', status: 'True', lastTransitionTime: new Date(second) },
+      ],
+    });
+    const previous = normalizeStatus(pod, twice(times[0] ?? ''));
+    const after = normalizeStatus(pod, twice(times[1] ?? ''), { previous });
+    expect(after.conditions?.[1]?.lastTransitionTime).toBe(times[1]);
+  });
+
+  it('still refuses what is no status, also where the one before is like it', () => {
+    const before = normalizeStatus(pod, { conditions: [{ type: 'Ready', status: 'True' }] });
+    const bad = { conditions: [{ type: 'Ready', status: 'True', lastTransitionTime: 'yesterday' }] };
+    expect(() => normalizeStatus(pod, bad, { previous: before })).toThrow(/lastTransitionTime/);
+  });
+});
+
+function containersNamed(...names: string[]) {
+  return names.map((name) => ({ name, ready: true, restartCount: 0, image: 'i', imageID: '' }));
+}
+
+function status(reason: string, ready: boolean): PodStatus {
+  const [a, b] = containersNamed('a', 'b');
+  return {
+    reason,
+    podIPs: [{ ip: '10.0.0.1' }],
+    containerStatuses: [a, { ...b, ready }] as NonNullable<PodStatus['containerStatuses']>,
+  };
+}

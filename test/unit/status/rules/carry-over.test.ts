@@ -1,0 +1,69 @@
+import { describe, expect, it } from 'vitest';
+import { carryOverContainerStatuses, type Pod, type PodStatus } from '../../../../src/index.ts';
+import { buildContainerStatus, buildPod } from '../../../../src/testing.ts';
+
+const running = { running: { startedAt: '2000-01-01T00:00:00Z' } };
+const app = (over: object = {}) => buildContainerStatus({ name: 'app', containerID: 'test://1', state: running, ...over });
+
+function podWith(containers: PodStatus['containerStatuses'], conditions: PodStatus['conditions'] = []): Pod {
+  const pod = buildPod({ spec: { nodeName: 'n', containers: [{ name: 'app', image: 'i' }] } });
+  return { ...pod, status: { phase: 'Running', conditions, containerStatuses: containers } };
+}
+
+const firstStatus = (over: object = {}): PodStatus => ({
+  phase: 'Running',
+  conditions: [
+    { type: 'ContainersReady', status: 'False' },
+    { type: 'Ready', status: 'False' },
+  ],
+  containerStatuses: [app({ ready: false, started: undefined, restartCount: 0, ...over })],
+});
+
+describe('carryOverContainerStatuses', () => {
+  it('keeps ready, started and the restart count of a container that runs on', () => {
+    const pod = podWith([app({ ready: true, started: true, restartCount: 3 })]);
+    const status = carryOverContainerStatuses(pod, firstStatus());
+    expect(status.containerStatuses).toMatchObject([{ ready: true, started: true, restartCount: 3 }]);
+    expect(status.conditions?.map(({ type, status: is }) => [type, is])).toEqual([
+      ['ContainersReady', 'True'],
+      ['Ready', 'True'],
+    ]);
+  });
+
+  it('takes over nothing but the restart count from another container of the same name', () => {
+    const pod = podWith([app({ ready: true, started: true, restartCount: 3, containerID: 'test://0' })]);
+    const status = carryOverContainerStatuses(pod, firstStatus());
+    expect(status.containerStatuses).toMatchObject([{ ready: false, restartCount: 3 }]);
+    expect(status.containerStatuses?.[0]).not.toHaveProperty('started');
+  });
+
+  it('takes over no readiness from a container that had ended', () => {
+    const pod = podWith([app({ ready: true, state: { terminated: { exitCode: 1 } } })]);
+    expect(carryOverContainerStatuses(pod, firstStatus()).containerStatuses).toMatchObject([{ ready: false }]);
+  });
+
+  it('lets a newer count and a probe result of this process stand', () => {
+    const pod = podWith([app({ ready: true, started: true, restartCount: 3 })]);
+    const status = carryOverContainerStatuses(pod, firstStatus({ restartCount: 5, started: false }));
+    expect(status.containerStatuses).toMatchObject([{ restartCount: 5, started: false }]);
+  });
+
+  it('judges readiness gates by the API copy', () => {
+    const gate = { type: 'example.com/gate', status: 'False' };
+    const pod = podWith([app({ ready: true })], [gate]);
+    const gated: Pod = { ...pod, spec: { containers: [{ name: 'app' }], readinessGates: [{ conditionType: gate.type }] } };
+    const status = carryOverContainerStatuses(gated, firstStatus());
+    expect(status.conditions?.find(({ type }) => type === 'Ready')).toMatchObject({
+      status: 'False',
+      reason: 'ReadinessGatesNotReady',
+    });
+  });
+
+  it('changes neither input and adds no condition the status does not have', () => {
+    const pod = podWith([app({ ready: true })]);
+    const status = { ...firstStatus(), conditions: [] };
+    const before = structuredClone([pod, status]);
+    expect(carryOverContainerStatuses(pod, status).conditions).toBeUndefined();
+    expect([pod, status]).toEqual(before);
+  });
+});

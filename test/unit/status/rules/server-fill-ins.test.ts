@@ -1,0 +1,79 @@
+import { describe, expect, it } from 'vitest';
+import { withServerFillIns } from '../../../../src/status/rules/server-fill-ins.ts';
+import { PodStore } from '../../../../src/testing.ts';
+import { Harness, testPod } from '../harness.ts';
+
+describe('withServerFillIns', () => {
+  it('gives a condition the observedGeneration the server keeps for it', () => {
+    const server = { conditions: [{ type: 'Ready', status: 'True', observedGeneration: 3 }] };
+    const status = { conditions: [{ type: 'Ready', status: 'False' }] };
+    expect(withServerFillIns(status, server).conditions).toEqual([{ type: 'Ready', status: 'False', observedGeneration: 3 }]);
+    expect(status.conditions[0]).not.toHaveProperty('observedGeneration');
+  });
+
+  it('leaves a condition that has one, and one the server does not know', () => {
+    const server = { conditions: [{ type: 'Ready', status: 'True', observedGeneration: 3 }] };
+    const status = {
+      conditions: [
+        { type: 'Ready', status: 'True', observedGeneration: 4 },
+        { type: 'Initialized', status: 'True' },
+      ],
+    };
+    expect(withServerFillIns(status, server)).toBe(status);
+  });
+
+  it.each([
+    ['the qosClass, where there is none', {}, { qosClass: 'Burstable' }, { qosClass: 'Burstable' }],
+    ['no qosClass over another', { qosClass: 'Guaranteed' }, { qosClass: 'Burstable' }, { qosClass: 'Guaranteed' }],
+    ['the observedGeneration, where there is none', {}, { observedGeneration: 3 }, { observedGeneration: 3 }],
+    ['no observedGeneration over another', { observedGeneration: 2 }, { observedGeneration: 3 }, { observedGeneration: 2 }],
+    [
+      'the list of the one podIP',
+      { podIP: '10.0.0.1' },
+      { podIPs: [{ ip: '10.0.0.1' }] },
+      { podIP: '10.0.0.1', podIPs: [{ ip: '10.0.0.1' }] },
+    ],
+    ['no list of another podIP', { podIP: '10.0.0.1' }, { podIPs: [{ ip: '10.0.0.2' }] }, { podIP: '10.0.0.1' }],
+    ['no list of two', { podIP: 'a' }, { podIPs: [{ ip: 'a' }, { ip: 'b' }] }, { podIP: 'a' }],
+    ['no empty list', { podIP: 'a' }, { podIPs: [] }, { podIP: 'a' }],
+    ['no list where there is no podIP', {}, { podIPs: [{ ip: '10.0.0.1' }] }, {}],
+    [
+      'no list over another',
+      { podIP: 'a', podIPs: [{ ip: 'b' }] },
+      { podIPs: [{ ip: 'a' }] },
+      { podIP: 'a', podIPs: [{ ip: 'b' }] },
+    ],
+  ])('gives %s', (_, status, server, expected) => {
+    expect(withServerFillIns(status, server)).toEqual(expected);
+  });
+
+  it('leaves the other conditions as they are', () => {
+    const server = { conditions: [{ type: 'Ready', status: 'True', observedGeneration: 3 }] };
+    const [other, last] = [
+      { type: 'Initialized', status: 'True' },
+      { type: 'PodScheduled', status: 'True' },
+    ];
+    const conditions = [other, { type: 'Ready', status: 'False' }, last] as never;
+    const filled = withServerFillIns({ conditions }, server).conditions;
+    expect(filled).toEqual([other, { type: 'Ready', status: 'False', observedGeneration: 3 }, last]);
+  });
+});
+
+describe('StatusManager, conditions whose observedGeneration the server keeps', () => {
+  it.each(['strategic', 'json'] as const)('does not try to take it away, batch for batch (%s)', async (patchFormat) => {
+    const h = new Harness({ patchFormat, client: { store: new PodStore({ validate: false }) } });
+    const kept = { type: 'Ready', status: 'True', observedGeneration: 3 };
+    const pod = h.publish(testPod({ spec: { containers: [] }, status: { phase: 'Running', conditions: [kept] } }));
+    const status = { ...h.apiStatus(pod), conditions: [{ type: 'Ready', status: 'True' }], message: 'm' };
+    expect(await h.set(pod, status)).toEqual(['patch']);
+    expect(h.apiStatus(pod).conditions).toEqual([expect.objectContaining(kept)]);
+    h.observe(pod);
+    h.rival(pod, { message: 'somebody else’s' });
+    h.observe(pod);
+    expect(await h.batch()).toEqual(['patch']);
+    h.observe(pod);
+    expect(await h.batch()).toEqual([]);
+    h.manager.reconcile('12345678');
+    expect(await h.calls()).toEqual([]);
+  });
+});

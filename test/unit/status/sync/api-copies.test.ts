@@ -1,0 +1,98 @@
+import { describe, expect, it } from 'vitest';
+import { ApiCopies, type ApiPod, apiPodOf, patchedApiPod } from '../../../../src/status/sync/api-copies.ts';
+import type { WirePod } from '../../../../src/wire/types.ts';
+import { deleting, testPod } from '../harness.ts';
+
+const uid = '12345678';
+const at = (resourceVersion: string, message: string): WirePod => testPod({ metadata: { resourceVersion }, status: { message } });
+const messageOf = (copy: ApiPod | undefined): string | undefined => copy?.status.message;
+
+describe('apiPodOf', () => {
+  it('reads what the sync needs of a pod', () => {
+    const pod = testPod({ metadata: { resourceVersion: '7', generation: 3, ...deleting }, status: { phase: 'Running' } });
+    const status = { phase: 'Running' };
+    expect(apiPodOf(pod)).toEqual({
+      uid,
+      resourceVersion: '7',
+      generation: 3,
+      deleting: true,
+      isMirrorPod: false,
+      status,
+      normalized: status,
+    });
+  });
+
+  it('takes what is missing or empty for unknown', () => {
+    const unknown = { uid: '', resourceVersion: undefined, generation: undefined, deleting: false, isMirrorPod: false };
+    expect(apiPodOf({})).toMatchObject(unknown);
+    expect(apiPodOf({ metadata: { resourceVersion: '' } })).toMatchObject(unknown);
+  });
+});
+
+describe('patchedApiPod', () => {
+  it.each([
+    ['neither before nor after', {}, {}, false],
+    ['since before', deleting, {}, true],
+    ['by now', {}, { deletionTimestamp: '2026-01-01T00:00:00Z' }, true],
+    ['all along', deleting, { deletionTimestamp: '2026-01-01T00:00:00Z' }, true],
+  ])('is deleting %s', (_, before, after, expected) => {
+    const copy = apiPodOf(testPod({ metadata: before }));
+    expect(patchedApiPod(copy, {}, { uid, resourceVersion: '8', ...after }).deleting).toBe(expected);
+  });
+
+  it('has the answer’s uid and resourceVersion, or the copy’s uid where there is none', () => {
+    const copy = apiPodOf(at('7', 'old'));
+    const status = { message: 'new' };
+    expect(patchedApiPod(copy, status, { uid: 'u', resourceVersion: '8' })).toMatchObject({
+      uid: 'u',
+      resourceVersion: '8',
+      status,
+    });
+    expect(patchedApiPod(copy, status, { uid: '', resourceVersion: '' })).toMatchObject({ uid, resourceVersion: undefined });
+  });
+});
+
+describe('ApiCopies.freshest', () => {
+  it.each([
+    ['9', '10', 'own'],
+    ['10', '10', 'managed'],
+    ['11', '10', 'managed'],
+    ['no number', '10', 'managed'],
+  ])('of the pod manager’s at %s and our own at %s is %s', (managed, own, expected) => {
+    const copies = new ApiCopies();
+    copies.record(apiPodOf(at(own, 'own')));
+    expect(messageOf(copies.freshest(uid, at(managed, 'managed')))).toBe(expected);
+  });
+
+  it('is our own where the pod manager has none, none with a resourceVersion, or another pod', () => {
+    const copies = new ApiCopies();
+    copies.record(apiPodOf(at('10', 'own')));
+    const another = testPod({ metadata: { uid: 'another', resourceVersion: '99' } });
+    for (const managed of [undefined, {}, testPod(), another]) expect(messageOf(copies.freshest(uid, managed))).toBe('own');
+    expect(new ApiCopies().freshest(uid, testPod())).toBeUndefined();
+  });
+
+  it('has forgotten our own once the pod manager’s was as fresh, and when told to', () => {
+    const copies = new ApiCopies();
+    copies.record(apiPodOf(at('10', 'own')));
+    copies.freshest(uid, at('10', 'managed'));
+    expect(copies.freshest(uid, undefined)).toBeUndefined();
+    copies.record(apiPodOf(at('11', 'own')));
+    copies.forget(uid);
+    expect(copies.freshest(uid, undefined)).toBeUndefined();
+  });
+
+  it('does not keep a copy that has no resourceVersion, nor the one before it', () => {
+    const copies = new ApiCopies();
+    copies.record(apiPodOf(at('10', 'own')));
+    copies.record(apiPodOf(testPod({ status: { message: 'unordered' } })));
+    expect(copies.freshest(uid, undefined)).toBeUndefined();
+  });
+
+  it('reads a pod manager’s object once', () => {
+    const copies = new ApiCopies();
+    const pod = at('10', 'managed');
+    expect(copies.read(pod)).toBe(copies.read(pod));
+    expect(copies.freshest(uid, pod)).toBe(copies.read(pod));
+  });
+});

@@ -1,0 +1,188 @@
+import { describe, expect, it } from 'vitest';
+import { ApiError } from '../../../../src/client/transport/api-error.ts';
+import { noMetrics } from '../../../../src/seams/metrics.ts';
+import { type Admission, RequestGate } from '../../../../src/status/sync/request-gate.ts';
+import { FakeClock, settle } from '../../../../src/testing/fakes/fake-clock.ts';
+
+function gate(rateLimiter?: { qps: number; burst: number }) {
+  const clock = new FakeClock();
+  const seen = { opened: 0 };
+  const onOpen = (): void => {
+    seen.opened += 1;
+  };
+  return { clock, seen, subject: new RequestGate({ clock, metrics: noMetrics, requestTimeoutMs: 1_000, rateLimiter, onOpen }) };
+}
+const unpaid = (): Admission => ({ prepaid: false });
+const fail = (status: number) => (): Promise<never> => Promise.reject(new ApiError({ status, reason: 'X', message: 'x' }));
+/** A request that only its abort ends, and then after `turns` more turns of the event loop. */
+const untilAborted =
+  (turns = 0) =>
+  (signal: AbortSignal): Promise<never> =>
+    new Promise((_, reject) => {
+      const end = async (): Promise<void> => {
+        await settle(turns);
+        reject(new ApiError({ reason: 'Aborted', message: 'aborted' }));
+      };
+      signal.addEventListener('abort', () => void end());
+    });
+
+describe('RequestGate.send', () => {
+  it('gives the answer, and counts the request until then', async () => {
+    const { clock, subject } = gate();
+    const answer = Promise.withResolvers<string>();
+    const sent = subject.send('get', unpaid(), () => answer.promise);
+    await settle();
+    expect([subject.requestsInFlight, clock.pendingTimers]).toEqual([1, 1]);
+    answer.resolve('pod');
+    await expect(sent).resolves.toBe('pod');
+    expect([subject.requestsInFlight, clock.pendingTimers]).toEqual([0, 0]);
+  });
+
+  it.each([
+    [404, 'gone'],
+    [409, 'conflict'],
+    [422, 'invalid'],
+    [429, 'throttled'],
+    [503, 'unavailable'],
+  ])('rejects with what a %i means, and sends it once', async (status, errorClass) => {
+    const { subject } = gate();
+    let requests = 0;
+    const sent = subject.send('patch', unpaid(), () => {
+      requests += 1;
+      return fail(status)();
+    });
+    await expect(sent).rejects.toMatchObject({ verb: 'patch', errorClass, cause: { status } });
+    expect(requests).toBe(1);
+  });
+
+  it('takes a client that throws at once, or rejects with anything, for a failure', async () => {
+    const { subject } = gate();
+    const thrown = subject.send('get', unpaid(), () => {
+      throw new TypeError('broken client');
+    });
+    await expect(thrown).rejects.toMatchObject({ errorClass: 'unavailable' });
+    await expect(subject.send('get', unpaid(), () => Promise.reject('text'))).rejects.toMatchObject({
+      errorClass: 'unavailable',
+    });
+    expect(subject.requestsInFlight).toBe(0);
+  });
+
+  it('aborts a request that takes too long, and rejects once it has settled', async () => {
+    const { clock, subject } = gate();
+    const settled = { error: undefined as unknown };
+    void subject.send('get', unpaid(), untilAborted(20)).catch((error: unknown) => {
+      settled.error = error;
+    });
+    await clock.advance(999);
+    expect(subject.requestsInFlight).toBe(1);
+    await clock.advance(1);
+    expect([subject.requestsInFlight, settled.error]).toEqual([1, undefined]);
+    await settle(20);
+    expect(settled.error).toMatchObject({ errorClass: 'timeout' });
+    expect(subject.requestsInFlight).toBe(0);
+  });
+
+  it('asks a second time after 401, and no third', async () => {
+    const { subject } = gate();
+    let requests = 0;
+    const unauthorized = (): Promise<string> => {
+      requests += 1;
+      return requests === 1 || requests > 2 ? fail(401)() : Promise.resolve('pod');
+    };
+    await expect(subject.send('get', unpaid(), unauthorized)).resolves.toBe('pod');
+    await expect(subject.send('get', unpaid(), unauthorized)).rejects.toMatchObject({ errorClass: 'unauthorized' });
+    expect(requests).toBe(4);
+  });
+});
+
+describe('RequestGate.pause', () => {
+  it('holds every request back until it is over, and says so', async () => {
+    const { clock, seen, subject } = gate();
+    subject.pause(5_000);
+    expect([subject.pausedUntil, subject.tryAdmit()]).toEqual([clock.now() + 5_000, undefined]);
+    let sent = false;
+    void subject.send('get', unpaid(), async () => {
+      sent = true;
+    });
+    await clock.advance(4_999);
+    expect([sent, seen.opened]).toEqual([false, 0]);
+    await clock.advance(1);
+    expect([sent, seen.opened, subject.pausedUntil]).toEqual([true, 1, undefined]);
+    expect(subject.tryAdmit()).toEqual({ prepaid: false });
+  });
+
+  it('grows with a longer one and is not cut by a shorter one', async () => {
+    const { clock, subject } = gate();
+    const until = clock.now() + 9_000;
+    subject.pause(5_000);
+    subject.pause(9_000);
+    subject.pause(1_000);
+    expect([subject.pausedUntil, clock.pendingTimers]).toEqual([until, 1]);
+    await clock.advance(8_999);
+    expect(subject.pausedUntil).toBe(until);
+    await clock.advance(1);
+    expect(subject.pausedUntil).toBeUndefined();
+  });
+});
+
+describe('RequestGate and its rate limit', () => {
+  it('admits as many as there are tokens, each paid for once', async () => {
+    const { subject } = gate({ qps: 0.001, burst: 2 });
+    const [first, second] = [subject.tryAdmit(), subject.tryAdmit()];
+    expect([first, second, subject.tryAdmit()]).toEqual([{ prepaid: true }, { prepaid: true }, undefined]);
+    await subject.send('patch', first ?? unpaid(), async () => 'ok');
+    expect(first).toEqual({ prepaid: false });
+    subject.putBack(first ?? unpaid());
+    expect(subject.tryAdmit()).toBeUndefined();
+    subject.putBack(second ?? unpaid());
+    expect(subject.tryAdmit()).toEqual({ prepaid: true });
+  });
+
+  it('makes the second request of a sync wait for a token of its own', async () => {
+    const { clock, subject } = gate({ qps: 1, burst: 1 });
+    const admission = subject.tryAdmit() ?? unpaid();
+    await subject.send('get', admission, async () => 'ok');
+    let sent = false;
+    void subject.send('patch', admission, async () => {
+      sent = true;
+    });
+    await clock.advance(999);
+    expect(sent).toBe(false);
+    await clock.advance(1);
+    expect(sent).toBe(true);
+  });
+
+  it('says when a token is there for whoever found none', async () => {
+    const { clock, seen, subject } = gate({ qps: 1, burst: 1 });
+    subject.tryAdmit();
+    expect(subject.tryAdmit()).toBeUndefined();
+    await clock.advance(1_000);
+    expect(seen.opened).toBe(1);
+  });
+});
+
+describe('RequestGate.abort', () => {
+  it('aborts what is in flight, refuses the rest, and leaves no timer', async () => {
+    const { clock, seen, subject } = gate({ qps: 0.001, burst: 1 });
+    const inFlight = expect(subject.send('get', unpaid(), untilAborted())).rejects.toMatchObject({ errorClass: 'aborted' });
+    await settle();
+    const waiting = expect(subject.send('get', unpaid(), async () => 'never')).rejects.toMatchObject({ errorClass: 'aborted' });
+    await settle();
+    subject.abort();
+    await Promise.all([inFlight, waiting]);
+    await expect(subject.send('get', unpaid(), async () => 'never')).rejects.toMatchObject({ errorClass: 'aborted' });
+    expect(subject.tryAdmit()).toBeUndefined();
+    expect([clock.pendingTimers, seen.opened]).toEqual([0, 0]);
+  });
+
+  it('ends a pause, and a later one does not begin', async () => {
+    const { clock, seen, subject } = gate();
+    subject.pause(5_000);
+    const waiting = expect(subject.send('get', unpaid(), async () => 'never')).rejects.toMatchObject({ errorClass: 'aborted' });
+    await settle();
+    subject.abort();
+    await waiting;
+    subject.pause(5_000);
+    expect([clock.pendingTimers, subject.pausedUntil, seen.opened]).toEqual([0, undefined, 0]);
+  });
+});

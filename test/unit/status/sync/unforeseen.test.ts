@@ -1,0 +1,143 @@
+import { describe, expect, it } from 'vitest';
+import { deleting, Harness, numberedPod, settle, testPod } from '../harness.ts';
+
+// What the agent gives the manager may throw: that costs the pod it is about a while, and no other pod anything.
+
+function withErrors(options = {}) {
+  const errors: string[] = [];
+  const silent = (): void => {};
+  const logger = {
+    debug: silent,
+    info: silent,
+    warn: silent,
+    error: (_: object, message: string) => {
+      errors.push(message);
+    },
+  };
+  return { errors, h: new Harness({ logger, ...options }) };
+}
+
+const lookFailed = 'a pod could not be looked at; the next batch looks again';
+
+describe('a pod manager that throws', () => {
+  it('for one pod delays that pod, and is survived by the channel and by each batch', async () => {
+    const { h, errors } = withErrors();
+    const pods = [1, 2, 3].map((n) => h.publish(numberedPod(n)));
+    const [first] = pods;
+    if (first === undefined) throw new Error('no pod');
+    const getPodByUID = h.podManager.getPodByUID.bind(h.podManager);
+    let broken = true;
+    h.podManager.getPodByUID = (uid) => {
+      if (broken && uid === 'uid-1') throw new Error('not now');
+      return getPodByUID(uid);
+    };
+    for (const pod of pods) h.manager.setPodStatus(pod, { message: 'one' });
+    expect(await h.calls()).toEqual(['patch', 'patch']);
+    expect(errors).toEqual([lookFailed]);
+    for (const pod of pods.slice(1)) h.manager.setPodStatus(pod, { message: 'two' });
+    expect(await h.calls()).toEqual(['patch', 'patch']);
+    for (const pod of pods) h.rival(pod, { message: 'theirs' });
+    for (const pod of pods) h.observe(pod);
+    expect(await h.batch()).toEqual(['patch', 'patch']);
+    expect(new Set(errors)).toEqual(new Set([lookFailed]));
+
+    broken = false;
+    expect(await h.batch()).toEqual(['patch']);
+    expect(pods.map((pod) => h.apiStatus(pod).message)).toEqual(['one', 'two', 'two']);
+  });
+
+  it('in the middle of a sync fails that sync, which is tried again', async () => {
+    const { h, errors } = withErrors();
+    const pod = h.publish(numberedPod(1));
+    const failures = h.record('syncError');
+    h.client.failNext('patch', { code: 409 });
+    h.client.hold('patch');
+    await h.set(pod, { message: 'm' });
+    const getUIDTranslations = h.podManager.getUIDTranslations.bind(h.podManager);
+    h.podManager.getUIDTranslations = () => {
+      throw new Error('not now');
+    };
+    h.client.release('patch');
+    await settle();
+    h.podManager.getUIDTranslations = getUIDTranslations;
+    expect(errors).toEqual(['a sync failed in an unforeseen way']);
+    expect(failures).toMatchObject([{ podUID: 'uid-1', errorClass: 'broken-answer', attempts: 1 }]);
+    expect(h.manager.explain('uid-1')).toMatchObject({ phase: 'backing-off', version: 1 });
+    await h.clock.advance(1000);
+    expect(h.apiStatus(pod).message).toBe('m');
+  });
+
+  it('while the answer to a DELETE is taken down neither stops the other pods nor a stop', async () => {
+    const { h, errors } = withErrors({ concurrency: 1 });
+    h.safety.reclaimed = true;
+    const ended = h.publish(testPod({ metadata: deleting }));
+    const other = h.publish(numberedPod(2));
+    h.client.hold('delete');
+    h.manager.setPodStatus(ended, { phase: 'Failed' });
+    h.manager.terminatePod(ended);
+    await settle();
+    h.manager.setPodStatus(other, { message: 'm' });
+    await settle();
+    expect(h.client.verbs().at(-1)).toBe('delete');
+    const getUIDTranslations = h.podManager.getUIDTranslations.bind(h.podManager);
+    let throws = 1;
+    h.podManager.getUIDTranslations = () => {
+      if (throws-- > 0) throw new Error('not now');
+      return getUIDTranslations();
+    };
+    h.client.release();
+    await settle();
+    expect(errors).toEqual(['a settled sync could not be recorded']);
+    expect(h.apiStatus(other).message).toBe('m');
+    expect(h.manager.getPodStatus('12345678')).toBeUndefined();
+    h.client.hold();
+    h.manager.setPodStatus(other, { message: 'n' });
+    await settle();
+    await h.manager.stop({ drainTimeoutMs: 0 });
+    expect([h.manager.state, h.clock.pendingTimers]).toEqual(['stopped', 0]);
+  });
+
+  it('when a failed pod is due again takes nothing down with it', async () => {
+    const { h, errors } = withErrors();
+    const pod = h.publish(numberedPod(1));
+    h.client.failNext('patch', { code: 500 });
+    await h.set(pod, { message: 'm' });
+    const getUIDTranslations = h.podManager.getUIDTranslations.bind(h.podManager);
+    h.podManager.getUIDTranslations = () => {
+      throw new Error('not now');
+    };
+    await h.clock.advance(1000);
+    expect(errors).toContain(lookFailed);
+    await h.clock.advance(10_000);
+    expect(errors).toContain('a batch failed');
+    h.podManager.getUIDTranslations = getUIDTranslations;
+    await h.clock.advance(60_000);
+    expect(h.apiStatus(pod).message).toBe('m');
+  });
+});
+
+describe('a batch over many pods', () => {
+  it('lets the event loop have its turn after every 200, and ends where it is when the manager stops', async () => {
+    const h = new Harness({ channelCapacity: 1000 });
+    const pods = Array.from({ length: 650 }, (_, n) => h.publish(numberedPod(n)));
+    for (const pod of pods) h.manager.setPodStatus(pod, { message: 'm' });
+    await h.calls();
+    const looked = new Set<string>();
+    const getPodByUID = h.podManager.getPodByUID.bind(h.podManager);
+    h.podManager.getPodByUID = (uid) => {
+      looked.add(uid);
+      return getPodByUID(uid);
+    };
+    const seen: number[] = [];
+    const turns = async (): Promise<void> => {
+      for (let turn = 0; turn < 12; turn++) {
+        await new Promise((resolve) => setImmediate(resolve));
+        seen.push(looked.size);
+        if (looked.size === 400) await h.manager.stop({ drainTimeoutMs: 0 });
+      }
+    };
+    await Promise.all([h.clock.advance(10_000), turns()]);
+    expect([...new Set(seen.filter((count) => count > 0))]).toEqual([200, 400]);
+    expect(h.manager.state).toBe('stopped');
+  });
+});

@@ -1,0 +1,34 @@
+import { describe, expect, it } from 'vitest';
+import { buildPod } from '../../../../src/testing/fakes/builders.ts';
+import { podQOSClass } from '../../../../src/testing/pods-api/pod-qos-class.ts';
+import { PodStore } from '../../../../src/testing/pods-api/pod-store.ts';
+import type { JsonObject } from '../../../../src/wire/types.ts';
+
+const container = (requests: JsonObject, limits: JsonObject): JsonObject => ({ name: 'c', resources: { requests, limits } });
+
+describe('podQOSClass', () => {
+  it.each([
+    ['nothing asked for', [{ name: 'c' }], 'BestEffort'],
+    ['zero amounts', [container({ cpu: '0' }, {})], 'BestEffort'],
+    ['other resources', [container({ 'example.com/gpu': '1' }, { 'example.com/gpu': '1' })], 'BestEffort'],
+    ['a request', [container({ cpu: '100m' }, {})], 'Burstable'],
+    ['one limit of two', [container({ cpu: '1' }, { cpu: '1' })], 'Burstable'],
+    ['less requested than the limit', [container({ cpu: '1', memory: '1Gi' }, { cpu: '2', memory: '1Gi' })], 'Burstable'],
+    ['all limits, in other words', [container({ cpu: '1', memory: '1024Mi' }, { cpu: '1000m', memory: '1Gi' })], 'Guaranteed'],
+    ['one container of two', [container({ cpu: '1', memory: '1' }, { cpu: '1', memory: '1' }), { name: 'd' }], 'Burstable'],
+  ])('%s', (_what, containers, expected) => {
+    expect(podQOSClass({ containers })).toBe(expected);
+  });
+
+  it('counts init containers, and the resources of the pod itself before those of containers', () => {
+    const full = container({ cpu: '1', memory: '1' }, { cpu: '1', memory: '1' });
+    expect(podQOSClass({ containers: [full], initContainers: [{ name: 'i' }] })).toBe('Burstable');
+    expect(podQOSClass({ containers: [{ name: 'c' }], resources: full.resources ?? {} })).toBe('Guaranteed');
+  });
+
+  it('takes limits for requests when a pod is created without requests', () => {
+    const limits = { cpu: '1', memory: '1Gi' };
+    const pod = buildPod({ spec: { containers: [{ name: 'c', image: 'i', resources: { limits } }] } });
+    expect(new PodStore().create(pod).status?.qosClass).toBe('Guaranteed');
+  });
+});

@@ -1,0 +1,12 @@
+import { type ApiStatus, StoreError } from '../../../../src/testing/pods-api/api-status.ts';
+
+/** The Status object that `act` is refused with. Throws when it is not refused. */
+export function refusal(act: () => unknown): ApiStatus {
+  try {
+    act();
+  } catch (error) {
+    if (error instanceof StoreError) return error.body;
+    throw error;
+  }
+  throw new Error('Expected a refusal');
+}
