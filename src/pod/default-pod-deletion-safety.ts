@@ -1,6 +1,6 @@
 // Behaviour of the classic kubelet's PodResourcesAreReclaimed, over probes.
 
-import { invalidOption } from '../errors.ts';
+import { optionOfType, requireMethods } from '../checks/options.ts';
 import { type Logger, safeLogger, silentLogger } from '../seams/logger.ts';
 import type { Pod, PodStatus } from '../wire/types.ts';
 import type { PodDeletionSafety } from './pod-deletion-safety.ts';
@@ -53,8 +53,8 @@ export class DefaultPodDeletionSafety implements PodDeletionSafety {
     requireMethods('runtimeCache', runtimeCache, ['hasSynced', 'getContainers']);
     if (volumes !== undefined) requireMethods('volumes', volumes, ['podVolumesExist']);
     if (cgroups !== undefined) requireMethods('cgroups', cgroups, ['podCgroupExists']);
-    requireBoolean('keepTerminatedPodVolumes', keepTerminatedPodVolumes);
-    requireBoolean('cgroupsPerQOS', cgroupsPerQOS);
+    optionOfType('keepTerminatedPodVolumes', keepTerminatedPodVolumes, 'boolean');
+    optionOfType('cgroupsPerQOS', cgroupsPerQOS, 'boolean');
     this.#runtimeCache = runtimeCache;
     this.#volumes = keepTerminatedPodVolumes ? undefined : volumes;
     this.#cgroups = cgroupsPerQOS ? cgroups : undefined;
@@ -121,14 +121,4 @@ function uidOf(pod: Pod): string {
 
 function fieldsOf({ metadata }: Pod): object {
   return { pod: `${metadata?.namespace}/${metadata?.name}`, podUID: metadata?.uid };
-}
-
-function requireMethods(option: string, probe: unknown, methods: readonly string[]): void {
-  const isFunction = (method: string) => typeof (probe as Record<string, unknown>)[method] === 'function';
-  if (typeof probe === 'object' && probe !== null && methods.every(isFunction)) return;
-  throw invalidOption(option, `an object with ${methods.map((method) => `${method}()`).join(' and ')}`, probe);
-}
-
-function requireBoolean(option: string, value: unknown): void {
-  if (typeof value !== 'boolean') throw invalidOption(option, 'a boolean', value);
 }

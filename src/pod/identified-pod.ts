@@ -1,6 +1,7 @@
+import { requirePathSegment, requireText } from '../checks/arguments.ts';
 import { invalidArgument } from '../errors.ts';
 import type { Pod } from '../wire/types.ts';
-import { buildPodFullName } from './pod-identity.ts';
+import { podFullName } from './pod-identity.ts';
 
 export interface IdentifiedPod {
   readonly pod: Pod;
@@ -8,18 +9,17 @@ export interface IdentifiedPod {
   readonly fullName: string;
 }
 
-/** What a pod is kept under. Throws ERR_INVALID_ARGUMENT for a pod without uid, name or namespace. */
-export function identify(pod: Pod): IdentifiedPod {
+/** The pod's uid. Throws ERR_INVALID_ARGUMENT for a pod without a uid, or without a name or namespace that fits into a path. */
+export function requirePod(pod: Pod): string {
   if (typeof pod !== 'object' || pod === null) throw invalidArgument('pod', 'an object', pod);
   const { uid, name, namespace } = pod.metadata ?? {};
-  return {
-    pod,
-    uid: required('uid', uid),
-    fullName: buildPodFullName(required('name', name), required('namespace', namespace)),
-  };
+  requireText('pod.metadata.uid', uid);
+  requirePathSegment('pod.metadata.name', name);
+  requirePathSegment('pod.metadata.namespace', namespace);
+  return uid;
 }
 
-function required(field: string, value: unknown): string {
-  if (typeof value === 'string' && value !== '') return value;
-  throw invalidArgument(`pod.metadata.${field}`, 'a non-empty string', value);
+/** What a pod is kept under. Throws as {@link requirePod} does. */
+export function identify(pod: Pod): IdentifiedPod {
+  return { pod, uid: requirePod(pod), fullName: podFullName(pod) };
 }

@@ -1,3 +1,5 @@
+import { callGuarded, ignoreFailure } from './guard.ts';
+
 /** A pino-shaped logger: fields first, then a constant message. */
 export interface Logger {
   debug(fields: object, message: string): void;
@@ -10,16 +12,11 @@ const nothing = (): void => {};
 
 export const silentLogger: Logger = { debug: nothing, info: nothing, warn: nothing, error: nothing };
 
-/** The same logger, but one that throws harms nobody. */
+/** The same logger, whose failures are ignored: a logger that throws or rejects has nowhere to say so. */
 export function safeLogger(logger: Logger): Logger {
   const guard =
     (level: keyof Logger) =>
-    (fields: object, message: string): void => {
-      try {
-        logger[level](fields, message);
-      } catch {
-        // a logger that fails has nowhere to say so
-      }
-    };
+    (fields: object, message: string): void =>
+      callGuarded(() => logger[level](fields, message), ignoreFailure);
   return { debug: guard('debug'), info: guard('info'), warn: guard('warn'), error: guard('error') };
 }

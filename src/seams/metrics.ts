@@ -1,8 +1,10 @@
+import { callGuarded, ignoreFailure } from './guard.ts';
+
 export type Labels = Readonly<Record<string, string>>;
 
 /**
  * Where measurements go. Metric names are Prometheus names; times are in seconds.
- * A sink that throws is ignored. No series is ever taken away: where the kubelet drops one, it is set to 0.
+ * The failures of a sink that throws or rejects are ignored. No series is ever taken away: where the kubelet drops one, it is set to 0.
  */
 export interface MetricsSink {
   increment(name: string, labels?: Labels, by?: number): void;
@@ -14,17 +16,12 @@ const nothing = (): void => {};
 
 export const noMetrics: MetricsSink = { increment: nothing, observe: nothing, set: nothing };
 
-/** The same sink, but one that throws harms nobody. */
+/** The same sink, whose failures are ignored: they must not stop the sync. */
 export function safeMetrics(sink: MetricsSink): MetricsSink {
   const guard =
     <Args extends unknown[]>(call: (...args: Args) => void) =>
-    (...args: Args): void => {
-      try {
-        call(...args);
-      } catch {
-        // a sink that fails must not stop the sync
-      }
-    };
+    (...args: Args): void =>
+      callGuarded(() => call(...args), ignoreFailure);
   return {
     increment: guard((...args) => sink.increment(...args)),
     observe: guard((...args) => sink.observe(...args)),

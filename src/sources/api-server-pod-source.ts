@@ -1,4 +1,5 @@
 import type { KubeConfig } from '@kubernetes/client-node';
+import { longestTimerMs, numberOption } from '../checks/options.ts';
 import { podsPath } from '../client/pod-path.ts';
 import { ApiError } from '../client/transport/api-error.ts';
 import { KubeTransport, type KubeTransportOptions } from '../client/transport/kube-transport.ts';
@@ -61,7 +62,7 @@ export class ApiServerPodSource {
     const { random = Math.random, clock = systemClock, logger = silentLogger } = options;
     if (typeof nodeName !== 'string' || !nodeNameRule.test(nodeName))
       throw invalidOption('nodeName', 'the name of a node', nodeName);
-    if (!(idleTimeoutMs >= 1000 && idleTimeoutMs < 2 ** 31)) throw invalidOption('idleTimeoutMs', 'at least 1000', idleTimeoutMs);
+    numberOption('idleTimeoutMs', idleTimeoutMs, 1000, longestTimerMs);
     this.#selection = { path: podsPath(namespace), nodeName, namespace };
     this.#logger = safeLogger(logger);
     this.#delivery = new PodDelivery(podManager, handlers, this.#logger);

@@ -1,3 +1,4 @@
+import { integerOption, longestTimerMs, numberOption, oneOfOption, optionOfType, requireMethods } from '../checks/options.ts';
 import type { PodClient } from '../client/pod-client.ts';
 import type { RateLimiterOptions } from '../concurrency/rate-limiter.ts';
 import { invalidOption } from '../errors.ts';
@@ -49,36 +50,34 @@ export type ResolvedOptions = Required<Omit<StatusManagerOptions, 'rateLimiter' 
   readonly ownedConditionTypes: ReadonlySet<string>;
 };
 
-const longestTimerMs = 2 ** 31 - 1;
-
 /** Throws ERR_INVALID_OPTION, naming the option, the rule and the value. */
 export function resolveOptions(options: StatusManagerOptions): ResolvedOptions {
   if (typeof options !== 'object' || options === null) throw invalidOption('options', 'an object', options);
   const { podClient, podManager, podDeletionSafety } = options;
-  if (podClient !== null) methods('podClient', podClient, ['getPod', 'patchPodStatus', 'deletePod']);
-  methods('podManager', podManager, ['getPodByUID', 'getMirrorPodByPod', 'translatePodUID', 'getUIDTranslations']);
-  methods('podDeletionSafety', podDeletionSafety, ['podCouldHaveRunningContainers', 'podResourcesAreReclaimed']);
+  if (podClient !== null) requireMethods('podClient', podClient, ['getPod', 'patchPodStatus', 'deletePod']);
+  requireMethods('podManager', podManager, ['getPodByUID', 'getMirrorPodByPod', 'translatePodUID', 'getUIDTranslations']);
+  requireMethods('podDeletionSafety', podDeletionSafety, ['podCouldHaveRunningContainers', 'podResourcesAreReclaimed']);
   const { podSource, rateLimiter, ownedConditionTypes, clock, logger, metrics } = options;
-  if (podSource !== undefined) methods('podSource', podSource, ['lastObservedAt']);
-  if (clock !== undefined) methods('clock', clock, ['now', 'setTimer']);
-  if (logger !== undefined) methods('logger', logger, ['debug', 'info', 'warn', 'error']);
-  if (metrics !== undefined) methods('metrics', metrics, ['increment', 'observe', 'set']);
+  if (podSource !== undefined) requireMethods('podSource', podSource, ['lastObservedAt']);
+  if (clock !== undefined) requireMethods('clock', clock, ['now', 'setTimer']);
+  if (logger !== undefined) requireMethods('logger', logger, ['debug', 'info', 'warn', 'error']);
+  if (metrics !== undefined) requireMethods('metrics', metrics, ['increment', 'observe', 'set']);
   return {
     podClient,
     podManager,
     podDeletionSafety,
-    syncPeriodMs: number('syncPeriodMs', options.syncPeriodMs ?? 10_000, 1, longestTimerMs),
-    channelCapacity: integer('channelCapacity', options.channelCapacity ?? 1000, 0),
-    concurrency: integer('concurrency', options.concurrency ?? 16, 1),
-    requestTimeoutMs: number('requestTimeoutMs', options.requestTimeoutMs ?? 10_000, 1, longestTimerMs),
+    syncPeriodMs: numberOption('syncPeriodMs', options.syncPeriodMs ?? 10_000, 1, longestTimerMs),
+    channelCapacity: integerOption('channelCapacity', options.channelCapacity ?? 1000, 0),
+    concurrency: integerOption('concurrency', options.concurrency ?? 16, 1),
+    requestTimeoutMs: numberOption('requestTimeoutMs', options.requestTimeoutMs ?? 10_000, 1, longestTimerMs),
     rateLimiter: rateLimiter === undefined ? undefined : resolveRateLimiter(rateLimiter),
-    patchFormat: oneOf('patchFormat', options.patchFormat ?? 'strategic', ['strategic', 'json']),
-    fetchBeforePatch: oneOf('fetchBeforePatch', options.fetchBeforePatch ?? 'when-unknown', ['when-unknown', 'always']),
-    terminateWhenReclaimed: ofType('terminateWhenReclaimed', options.terminateWhenReclaimed ?? true, 'boolean'),
+    patchFormat: oneOfOption('patchFormat', options.patchFormat ?? 'strategic', ['strategic', 'json']),
+    fetchBeforePatch: oneOfOption('fetchBeforePatch', options.fetchBeforePatch ?? 'when-unknown', ['when-unknown', 'always']),
+    terminateWhenReclaimed: optionOfType('terminateWhenReclaimed', options.terminateWhenReclaimed ?? true, 'boolean'),
     ownedConditionTypes: conditionTypes(ownedConditionTypes ?? []),
     podSource,
-    staleAfterMs: number('staleAfterMs', options.staleAfterMs ?? 300_000, 1, Number.MAX_SAFE_INTEGER),
-    random: ofType('random', options.random ?? Math.random, 'function'),
+    staleAfterMs: numberOption('staleAfterMs', options.staleAfterMs ?? 300_000, 1, Number.MAX_SAFE_INTEGER),
+    random: optionOfType('random', options.random ?? Math.random, 'function'),
     clock: clock ?? systemClock,
     logger: safeLogger(logger ?? silentLogger),
     metrics: safeMetrics(metrics ?? noMetrics),
@@ -88,8 +87,8 @@ export function resolveOptions(options: StatusManagerOptions): ResolvedOptions {
 function resolveRateLimiter(limiter: RateLimiterOptions): RateLimiterOptions {
   if (typeof limiter !== 'object' || limiter === null) throw invalidOption('rateLimiter', 'an object { qps, burst }', limiter);
   return {
-    qps: number('rateLimiter.qps', limiter.qps, 0.001, 1_000_000),
-    burst: integer('rateLimiter.burst', limiter.burst, 1),
+    qps: numberOption('rateLimiter.qps', limiter.qps, 0.001, 1_000_000),
+    burst: integerOption('rateLimiter.burst', limiter.burst, 1),
   };
 }
 
@@ -98,32 +97,4 @@ function conditionTypes(types: unknown): ReadonlySet<string> {
   if (!Array.isArray(types)) throw invalidOption('ownedConditionTypes', rule, types);
   for (const type of types) if (typeof type !== 'string' || type === '') throw invalidOption('ownedConditionTypes', rule, type);
   return new Set(types);
-}
-
-export function number(name: string, value: unknown, min: number, max: number): number {
-  if (typeof value !== 'number' || !(value >= min && value <= max)) {
-    throw invalidOption(name, `a number from ${min} to ${max}`, value);
-  }
-  return value;
-}
-
-function integer(name: string, value: unknown, min: number): number {
-  if (!Number.isSafeInteger(value) || Number(value) < min) throw invalidOption(name, `an integer from ${min} up`, value);
-  return Number(value);
-}
-
-function oneOf<T extends string>(name: string, value: T, allowed: readonly T[]): T {
-  if (!allowed.includes(value)) throw invalidOption(name, `one of ${allowed.map((item) => `"${item}"`).join(', ')}`, value);
-  return value;
-}
-
-function ofType<T>(name: string, value: T, type: 'boolean' | 'function'): T {
-  if (typeof value !== type) throw invalidOption(name, `a ${type}`, value);
-  return value;
-}
-
-function methods(name: string, value: unknown, names: readonly string[]): void {
-  const object = value as Record<string, unknown> | null | undefined;
-  const missing = typeof value === 'object' && object ? names.filter((method) => typeof object[method] !== 'function') : names;
-  if (missing.length > 0) throw invalidOption(name, `an object with ${missing.join(', ')}`, value);
 }

@@ -1,6 +1,9 @@
 import type { V1PodStatus } from '@kubernetes/client-node';
+import { requireText } from '../checks/arguments.ts';
+import { longestTimerMs, numberOption } from '../checks/options.ts';
 import { RunState, type RunStateName } from '../concurrency/run-state.ts';
 import { StatusManagerError } from '../errors.ts';
+import { requirePod } from '../pod/identified-pod.ts';
 import { createTimeFormatter } from '../wire/time.ts';
 import type { Pod, PodStatus, WirePodStatus } from '../wire/types.ts';
 import { countTerminations } from './cache/count-terminations.ts';
@@ -12,8 +15,9 @@ import { PodResizeConditions } from './resize/pod-resize-conditions.ts';
 import { PodResizeStatus } from './resize/pod-resize-status.ts';
 import { withContainerReadiness, withContainerStartup } from './rules/probe-results.ts';
 import { terminatedStatus } from './rules/terminate-status.ts';
+import { requireContainerID, requireStatus } from './rules/validate-status.ts';
 import { podUpdatedEvent } from './status-manager-events.ts';
-import { number, type ResolvedOptions, resolveOptions, type StatusManagerOptions } from './status-manager-options.ts';
+import { type ResolvedOptions, resolveOptions, type StatusManagerOptions } from './status-manager-options.ts';
 import { AgentView } from './sync/agent-view.ts';
 import { ApiCopies } from './sync/api-copies.ts';
 import { explain, type PodExplanation } from './sync/explain.ts';
@@ -21,9 +25,6 @@ import { finishedStatus, isDueToFinish, keepPhase } from './sync/finish-when-rec
 import { type FlushResult, StatusSync } from './sync/status-sync.ts';
 import type { Acknowledged } from './sync/sync-pod.ts';
 import type { SyncFailure } from './sync/sync-records.ts';
-import { requireContainerID, requirePod, requireStatus, requireText } from './validate-arguments.ts';
-
-const longestWaitMs = 2 ** 31 - 1;
 
 /**
  * Keeps the apiserver's copy of every pod's status true. The agent says what it sees, synchronously and at any rate; the
@@ -176,7 +177,7 @@ export class StatusManager extends PodResizeStatus {
    * (default 30 000), naming the pods and each one's reason; at once with ERR_NO_CLIENT, ERR_NOT_STARTED or ERR_STOPPED.
    */
   async flush({ timeoutMs = 30_000, podUID }: { timeoutMs?: number; podUID?: string } = {}): Promise<FlushResult> {
-    number('timeoutMs', timeoutMs, 0, longestWaitMs);
+    numberOption('timeoutMs', timeoutMs, 0, longestTimerMs);
     this.#runState.assertNotStopped('flush');
     if (this.#sync === undefined)
       throw new StatusManagerError('ERR_NO_CLIENT', 'flush() needs a pod client, and the manager has none');
@@ -190,7 +191,7 @@ export class StatusManager extends PodResizeStatus {
    * timer is left. Every call after the first returns the first one's promise. The pod client stays open: it is its owner's.
    */
   stop({ drainTimeoutMs = 10_000 }: { drainTimeoutMs?: number } = {}): Promise<void> {
-    number('drainTimeoutMs', drainTimeoutMs, 0, longestWaitMs);
+    numberOption('drainTimeoutMs', drainTimeoutMs, 0, longestTimerMs);
     const wasRunning = this.state === 'running';
     return this.#runState.stop(async () => {
       if (this.#sync === undefined || !wasRunning) return;

@@ -4,6 +4,7 @@
  */
 export const rooms = [
   'errors',
+  'checks',
   'seams',
   'concurrency',
   'wire',
@@ -26,7 +27,17 @@ export const rooms = [
  * they may know types only.
  */
 export const testingRooms = ['testing/pods-api', 'testing/fakes', 'testing/apiserver'] as const;
-export const groundOfTesting: readonly string[] = ['errors', 'seams', 'concurrency', 'wire', 'patch', 'client', 'pod'];
+export const groundOfTesting: readonly string[] = [
+  'errors',
+  'checks',
+  'seams',
+  'concurrency',
+  'wire',
+  'patch',
+  'client/transport',
+  'client',
+  'pod',
+];
 
 /** The files of src that the package opens to its users: `index` is the door `.`, every other one the door `./NAME`. */
 export const doors = ['index', 'testing'] as const;

@@ -1,5 +1,5 @@
 import type { KubeConfig } from '@kubernetes/client-node';
-import { invalidOption } from '../../errors.ts';
+import { integerOption, longestTimerMs, numberOption } from '../../checks/options.ts';
 import { type Clock, systemClock } from '../../seams/clock.ts';
 import { type Logger, safeLogger, silentLogger } from '../../seams/logger.ts';
 import { type JsonMembers, readAnswer } from './api-answer.ts';
@@ -40,7 +40,6 @@ export interface KubeStream extends KubeRequest {
 const maxAnswerBytes = 64 * 1024 * 1024;
 /** The apiserver's own limit: it cuts the connection while a longer body is still being written, which looks like a network fault. */
 const maxBodyBytes = 3 * 1024 * 1024;
-const longestTimerMs = 2 ** 31 - 1;
 
 /**
  * The wire to one apiserver: the kubeconfig says where to and with which credentials, asked for every request;
@@ -60,11 +59,8 @@ export class KubeTransport {
 
   constructor(kubeConfig: KubeConfig, options: KubeTransportOptions = {}) {
     const { connections = 16, requestTimeoutMs = 10_000, clock = systemClock, logger = silentLogger } = options;
-    if (!Number.isInteger(connections) || connections < 1)
-      throw invalidOption('connections', 'an integer of at least 1', connections);
-    if (!(requestTimeoutMs > 0 && requestTimeoutMs <= longestTimerMs)) {
-      throw invalidOption('requestTimeoutMs', `more than 0 and at most ${longestTimerMs}`, requestTimeoutMs);
-    }
+    integerOption('connections', connections, 1);
+    numberOption('requestTimeoutMs', requestTimeoutMs, 1, longestTimerMs);
     currentCluster(kubeConfig);
     this.#kubeConfig = kubeConfig;
     this.#connections = connections;

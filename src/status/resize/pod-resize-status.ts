@@ -1,10 +1,10 @@
 import type { V1PodCondition } from '@kubernetes/client-node';
+import { requireText } from '../../checks/arguments.ts';
 import type { RunState } from '../../concurrency/run-state.ts';
 import { SafeEmitter } from '../../concurrency/safe-emitter.ts';
 import { invalidArgument } from '../../errors.ts';
 import type { Pod } from '../../wire/types.ts';
 import type { StatusManagerEvents } from '../status-manager-events.ts';
-import { requireConditionFields, requireText } from '../validate-arguments.ts';
 import { type PodResizeConditions, type PodResizeInProgress, podResizeReason } from './pod-resize-conditions.ts';
 
 /**
@@ -91,5 +91,14 @@ export abstract class PodResizeStatus extends SafeEmitter<StatusManagerEvents> {
   #requireCondition(operation: string, podUID: string, reason: string, message: string, observedGeneration: number): void {
     this.#require(operation, podUID);
     requireConditionFields(reason, message, observedGeneration);
+  }
+}
+
+/** Reason and message may be empty. */
+function requireConditionFields(reason: unknown, message: unknown, observedGeneration: unknown): void {
+  if (typeof reason !== 'string') throw invalidArgument('reason', 'a string', reason);
+  if (typeof message !== 'string') throw invalidArgument('message', 'a string', message);
+  if (!Number.isSafeInteger(observedGeneration) || Number(observedGeneration) < 0) {
+    throw invalidArgument('observedGeneration', 'a whole number, 0 or more', observedGeneration);
   }
 }

@@ -1,9 +1,8 @@
 import { setImmediate } from 'node:timers/promises';
+import { longestTimerMs } from '../../checks/options.ts';
 import { invalidArgument, StatusManagerError } from '../../errors.ts';
 import type { CancelTimer, Clock, TimerOptions } from '../../seams/clock.ts';
 
-/** Node fires a timer with a longer delay at once; a fake that waits would hide that. */
-const longestDelayMs = 2 ** 31 - 1;
 /** More timers than this at one instant are a loop that would never end. */
 const timersPerInstant = 100_000;
 
@@ -41,7 +40,7 @@ export class FakeClock implements Clock {
   }
 
   setTimer(callback: () => void, delayMs: number, _options?: TimerOptions): CancelTimer {
-    if (!(delayMs <= longestDelayMs)) throw invalidArgument('delayMs', `at most ${longestDelayMs}`, delayMs);
+    if (!(delayMs <= longestTimerMs)) throw invalidArgument('delayMs', `at most ${longestTimerMs}`, delayMs);
     const timer: Timer = { dueMs: this.#elapsedMs + Math.max(0, delayMs), callback };
     this.#timers.add(timer);
     return () => {

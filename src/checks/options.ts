@@ -1,0 +1,41 @@
+// Checks of options. Each throws ERR_INVALID_OPTION, which names the option, the rule, the value and its type.
+import { invalidOption } from '../errors.ts';
+
+/** The longest delay a timer of Node.js takes, in milliseconds: it would fire at once after a longer one. */
+export const longestTimerMs = 2 ** 31 - 1;
+
+/** Refuses anything but an object, and an object with a member that is not in `known`: a misspelt option would be ignored. */
+export function requireKnownOptions(name: string, options: unknown, known: readonly string[]): void {
+  if (typeof options !== 'object' || options === null) throw invalidOption(name, 'an object', options);
+  for (const [key, value] of Object.entries(options)) {
+    if (!known.includes(key)) throw invalidOption(`${name}.${key}`, `absent: the known options are ${known.join(', ')}`, value);
+  }
+}
+
+export function numberOption(name: string, value: unknown, min: number, max: number): number {
+  if (typeof value === 'number' && value >= min && value <= max) return value;
+  throw invalidOption(name, `a number from ${min} to ${max}`, value);
+}
+
+export function integerOption(name: string, value: unknown, min: number): number {
+  if (Number.isSafeInteger(value) && Number(value) >= min) return Number(value);
+  throw invalidOption(name, `an integer from ${min} up`, value);
+}
+
+export function oneOfOption<T extends string>(name: string, value: T, allowed: readonly T[]): T {
+  if (allowed.includes(value)) return value;
+  throw invalidOption(name, `one of ${allowed.map((item) => `"${item}"`).join(', ')}`, value);
+}
+
+export function optionOfType<T>(name: string, value: T, type: 'boolean' | 'function'): T {
+  if (typeof value === type) return value;
+  throw invalidOption(name, `a ${type}`, value);
+}
+
+/** Refuses a value that lacks one of the methods; the error names those that are missing. */
+export function requireMethods(name: string, value: unknown, methods: readonly string[]): void {
+  const object = value as Record<string, unknown> | null | undefined;
+  const missing =
+    typeof value === 'object' && object ? methods.filter((method) => typeof object[method] !== 'function') : methods;
+  if (missing.length > 0) throw invalidOption(name, `an object with ${missing.join(', ')}`, value);
+}

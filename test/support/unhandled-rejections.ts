@@ -1,0 +1,19 @@
+import { settle } from '../../src/testing/fakes/fake-clock.ts';
+
+/** The rejections that Node.js would have ended the process for while `act` ran, and a few turns of the event loop after. */
+export async function unhandledRejectionsOf(act: () => unknown): Promise<unknown[]> {
+  const unhandled: unknown[] = [];
+  const note = (error: unknown): void => void unhandled.push(error);
+  // Vitest's own listener would fail the run before the test can say which call it was.
+  const others = process.listeners('unhandledRejection');
+  process.removeAllListeners('unhandledRejection');
+  process.on('unhandledRejection', note);
+  try {
+    await act();
+    await settle();
+  } finally {
+    process.off('unhandledRejection', note);
+    for (const listener of others) process.on('unhandledRejection', listener);
+  }
+  return unhandled;
+}

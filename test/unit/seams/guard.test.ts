@@ -1,0 +1,69 @@
+import { describe, expect, it } from 'vitest';
+import { callGuarded, catchRejection } from '../../../src/seams/guard.ts';
+import { type Logger, safeLogger } from '../../../src/seams/logger.ts';
+import { type MetricsSink, safeMetrics } from '../../../src/seams/metrics.ts';
+import { unhandledRejectionsOf } from '../../support/unhandled-rejections.ts';
+
+const boom = new Error('boom');
+const throws = (): never => {
+  throw boom;
+};
+const rejects = async (): Promise<never> => {
+  throw boom;
+};
+
+describe('callGuarded', () => {
+  it('returns the answer', () => {
+    const failures: unknown[] = [];
+    expect(callGuarded(() => 7, failures.push)).toBe(7);
+    expect(failures).toEqual([]);
+  });
+
+  it.each([
+    ['throws', throws],
+    ['returns a promise that rejects', rejects],
+    ['returns something like a promise that rejects', () => ({ then: (_: unknown, reject: (e: Error) => void) => reject(boom) })],
+    [
+      'returns something like a promise that throws',
+      () => ({
+        then: throws,
+      }),
+    ],
+  ])('gives the failure of a function that %s to the handler, once', async (_, call: () => unknown) => {
+    const failures: unknown[] = [];
+    const unhandled = await unhandledRejectionsOf(() => void callGuarded(call, (error) => failures.push(error)));
+    expect([failures, unhandled]).toEqual([[boom], []]);
+  });
+});
+
+describe('catchRejection', () => {
+  it.each([
+    ['a promise', Promise.resolve(), true],
+    ['an object with a then method', { then: () => {} }, true],
+    ['an object with a then member', { then: 1 }, false],
+    ['a boolean', true, false],
+    ['null', null, false],
+  ])('says of %s whether it is a promise', (_, value, isPromise) => {
+    expect(catchRejection(value, throws)).toBe(isPromise);
+  });
+});
+
+describe('an injected part that fails', () => {
+  const levels = ['debug', 'info', 'warn', 'error'] as const;
+  const measures = ['increment', 'observe', 'set'] as const;
+
+  it.each([throws, rejects])('costs nothing when it is a logger (%o)', async (fail) => {
+    const logger = safeLogger(Object.fromEntries(levels.map((level) => [level, fail])) as unknown as Logger);
+    expect(await unhandledRejectionsOf(() => levels.forEach((level) => void logger[level]({}, 'message')))).toEqual([]);
+  });
+
+  it.each([throws, rejects])('costs nothing when it is a metrics sink (%o)', async (fail) => {
+    const sink = safeMetrics(Object.fromEntries(measures.map((measure) => [measure, fail])) as unknown as MetricsSink);
+    const measureAll = (): void => {
+      sink.increment('name');
+      sink.observe('name', 1);
+      sink.set('name', 1);
+    };
+    expect(await unhandledRejectionsOf(measureAll)).toEqual([]);
+  });
+});
