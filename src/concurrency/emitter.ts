@@ -1,40 +1,68 @@
 import { EventEmitter } from 'node:events';
+import { invalidArgument } from '../errors.ts';
+import { callGuarded } from '../seams/guard.ts';
 
-/** An EventEmitter that knows its events' names. Node's own types let any name pass, so that a misspelt one compiles. */
-interface TypedEmitter<Events extends Record<keyof Events, unknown[]>>
-  extends Omit<EventEmitter<Events>, 'on' | 'once' | 'off' | 'addListener' | 'removeListener'> {
+/** Event names, each with the arguments its listeners get. */
+type EventMap<Events> = Record<keyof Events, unknown[]>;
+
+/** The listening half of an emitter: nobody who holds it can emit. Every method returns the object it is called on. */
+export interface Listenable<Events extends EventMap<Events>> {
   on<Name extends keyof Events>(event: Name, listener: (...args: Events[Name]) => void): this;
   once<Name extends keyof Events>(event: Name, listener: (...args: Events[Name]) => void): this;
   off<Name extends keyof Events>(event: Name, listener: (...args: Events[Name]) => void): this;
+  /** The same as `on`. Node's helpers for emitters call it. */
   addListener<Name extends keyof Events>(event: Name, listener: (...args: Events[Name]) => void): this;
+  /** The same as `off`. Node's helpers for emitters call it. */
   removeListener<Name extends keyof Events>(event: Name, listener: (...args: Events[Name]) => void): this;
+  listenerCount(event: keyof Events): number;
 }
 
-const TypedEmitter = EventEmitter as unknown as new <Events extends Record<keyof Events, unknown[]>>() => TypedEmitter<Events>;
-
 /**
- * An emitter whose listeners cannot hurt the emitter: one that throws, or returns a promise that rejects, is reported
- * and the others are still called. There is no special `error` event.
+ * Events of a fixed set of names. A listener cannot hurt whoever emits: one that throws, or returns a promise that
+ * rejects, is reported, and the others are still called. There is no special `error` event.
  */
-export class SafeEmitter<Events extends Record<keyof Events, unknown[]>> extends TypedEmitter<Events> {
+export class Emitter<Events extends EventMap<Events>> {
+  readonly #names: readonly PropertyKey[];
   readonly #onListenerError: (event: PropertyKey, error: unknown) => void;
+  readonly #listeners = new EventEmitter();
 
-  constructor(onListenerError: (event: PropertyKey, error: unknown) => void) {
-    super();
+  constructor(names: readonly (keyof Events)[], onListenerError: (event: PropertyKey, error: unknown) => void) {
+    this.#names = names;
     this.#onListenerError = onListenerError;
   }
 
-  /** Calls the listeners of `event`, in the order they were added. True when there was one. */
-  protected notify<Name extends keyof Events>(event: Name & (string | symbol), ...args: Events[Name]): boolean {
-    const listeners = this.rawListeners(event as never);
-    for (const listener of listeners) {
-      try {
-        const result: unknown = Reflect.apply(listener, this, args);
-        if (result instanceof Promise) result.catch((error: unknown) => this.#onListenerError(event, error));
-      } catch (error) {
-        this.#onListenerError(event, error);
-      }
+  /** Throws ERR_INVALID_ARGUMENT for a name that no event has, and for a listener that is no function. */
+  on<Name extends keyof Events>(event: Name, listener: (...args: Events[Name]) => void): void {
+    this.#listeners.on(this.#checked(event, listener), listener as () => void);
+  }
+
+  once<Name extends keyof Events>(event: Name, listener: (...args: Events[Name]) => void): void {
+    this.#listeners.once(this.#checked(event, listener), listener as () => void);
+  }
+
+  off<Name extends keyof Events>(event: Name, listener: (...args: Events[Name]) => void): void {
+    this.#listeners.off(this.#checked(event, listener), listener as () => void);
+  }
+
+  listenerCount(event: keyof Events): number {
+    return this.#listeners.listenerCount(event as string);
+  }
+
+  /** Calls the listeners of `event`, in the order they were added. */
+  emit<Name extends keyof Events>(event: Name, ...args: Events[Name]): void {
+    for (const listener of this.#listeners.rawListeners(event as string)) {
+      callGuarded(
+        () => Reflect.apply(listener, undefined, args),
+        (error) => this.#onListenerError(event, error),
+      );
     }
-    return listeners.length > 0;
+  }
+
+  #checked(event: keyof Events, listener: unknown): string {
+    // `once` of node:events listens for `error` beside the event it waits for
+    if (!this.#names.includes(event) && event !== 'error')
+      throw invalidArgument('event', `one of ${this.#names.join(', ')}`, event);
+    if (typeof listener !== 'function') throw invalidArgument('listener', 'a function', listener);
+    return event as string;
   }
 }

@@ -1,13 +1,21 @@
 import { StatusManagerError } from '../errors.ts';
 
-/** The life of a manager. It runs once: idle -> running -> stopping -> stopped, or idle -> stopped. */
+/** The life of something that runs. It runs once: idle -> running -> stopping -> stopped, or idle -> stopped. */
 export type RunStateName = 'idle' | 'running' | 'stopping' | 'stopped';
 
-type State = { readonly name: 'idle' | 'running' } | { readonly name: 'stopping' | 'stopped'; readonly stopped: Promise<void> };
+type State<Result> =
+  | { readonly name: 'idle' | 'running' }
+  | { readonly name: 'stopping' | 'stopped'; readonly stopped: Promise<Result> };
 
-/** The one place that knows which lifecycle moves are legal. */
-export class RunState {
-  #state: State = { name: 'idle' };
+/** Which moves of a life are legal. Everything with `start` and `stop` has one. `Result` is what `stop` resolves to. */
+export class RunState<Result = void> {
+  /** How errors call the owner: `manager`, `pod source`. */
+  readonly #owner: string;
+  #state: State<Result> = { name: 'idle' };
+
+  constructor(owner: string) {
+    this.#owner = owner;
+  }
 
   get name(): RunStateName {
     return this.#state.name;
@@ -16,24 +24,24 @@ export class RunState {
   /** idle -> running. Throws ERR_ALREADY_STARTED or ERR_STOPPED. */
   start(): void {
     if (this.#state.name === 'running') {
-      throw new StatusManagerError('ERR_ALREADY_STARTED', 'The manager was started already; one manager is started once');
+      throw new StatusManagerError('ERR_ALREADY_STARTED', `The ${this.#owner} was started already; it is started once`);
     }
     this.assertNotStopped('start');
     this.#state = { name: 'running' };
   }
 
   /** Runs `shutDown` on the first call; every later call gets the first one's promise. */
-  stop(shutDown: () => Promise<void>): Promise<void> {
+  stop(shutDown: () => Promise<Result>): Promise<Result> {
     if ('stopped' in this.#state) return this.#state.stopped;
-    const { promise, resolve, reject } = Promise.withResolvers<void>();
+    const { promise, resolve, reject } = Promise.withResolvers<Result>();
     this.#state = { name: 'stopping', stopped: promise };
     const finish = (): void => {
       this.#state = { name: 'stopped', stopped: promise };
     };
     shutDown().then(
-      () => {
+      (result) => {
         finish();
-        resolve();
+        resolve(result);
       },
       (error: unknown) => {
         finish();
@@ -46,7 +54,7 @@ export class RunState {
   /** Throws ERR_STOPPED once `stop` was called. */
   assertNotStopped(operation: string): void {
     if ('stopped' in this.#state) {
-      throw new StatusManagerError('ERR_STOPPED', `${operation}() was called on a manager that is ${this.#state.name}`);
+      throw new StatusManagerError('ERR_STOPPED', `${operation}() was called on a ${this.#owner} that is ${this.#state.name}`);
     }
   }
 }

@@ -20,4 +20,10 @@ export interface PodManager {
   /** A mirror pod's uid becomes its static pod's; any other stays as it is. */
   translatePodUID(uid: string): string;
   getUIDTranslations(): UIDTranslations;
+  /**
+   * If there: calls the listener after each change, with the uid of the pod that changed, and for a change of a mirror pod
+   * with the uid of its static pod. Returns what ends the subscription. The manager then looks at a pod as soon as its copy
+   * or its mirror pod changes, and not at the next batch.
+   */
+  subscribe?(listener: (podUID: string) => void): () => void;
 }

@@ -69,3 +69,12 @@ function membersEqual(a: JsonObject, b: JsonObject, isAbsent: IsAbsent): boolean
   }
   return true;
 }
+
+/** A deep copy of a JSON value, for handing out: who gets it may change it. */
+export function copyJson<T extends Json>(value: T): T {
+  if (typeof value !== 'object' || value === null) return value;
+  if (Array.isArray(value)) return value.map(copyJson) as T;
+  const copy: JsonObject = {};
+  for (const key of Object.keys(value)) copy[key] = copyJson(value[key] ?? null);
+  return copy as T;
+}

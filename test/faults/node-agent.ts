@@ -27,7 +27,7 @@ export interface NodeAgentOptions {
 
 /**
  * A node agent over the real pieces, all of them behind the fault proxy. It sets what the workload wants, ends the pods
- * it is asked to end, half of them by `terminatePod`, and drops what is gone.
+ * it is asked to end, by `terminatePod` or not at all as the seed has it, and drops what is gone.
  */
 export class NodeAgent {
   readonly manager: StatusManager;
@@ -41,6 +41,8 @@ export class NodeAgent {
   /** Pods whose containers run, by uid, in the order they came. */
   readonly #running = new Map<string, WirePod>();
   readonly #ended = new Set<string>();
+  /** An agent that calls it must do so for every pod: the manager finishes none by itself then. */
+  readonly #callsTerminatePod: boolean;
   #uids: string[] = [];
   #housekeeping: NodeJS.Timeout | undefined;
 
@@ -48,6 +50,7 @@ export class NodeAgent {
     const { kubeConfig, namespace, pods, seed, clock, clientTimeoutMs, wrapClient } = options;
     this.#options = options;
     this.#random = new Random(seed, 1);
+    this.#callsTerminatePod = seed % 2 === 0;
     this.#staticPods = podNames(pods).fixed.map((name) => staticPod(namespace, name));
     this.#transport = new KubeTransport(kubeConfig, { connections: 16, requestTimeoutMs: clientTimeoutMs, clock });
     const podClient = new KubePodClient(this.#transport);
@@ -144,7 +147,7 @@ export class NodeAgent {
     this.#forget(uid);
     this.#ended.add(uid);
     this.#set(pod, true);
-    if (this.#random.chance(0.5)) this.manager.terminatePod(pod);
+    if (this.#callsTerminatePod) this.manager.terminatePod(pod);
     this.manager.reconcile(uid);
   }
 

@@ -160,7 +160,8 @@ export class Agent {
       return;
     }
     if (life.stage === 'ended' && prng.chance(0.5)) life.reclaimed = true;
-    const finishes = this.#world.tuning.terminateWhenReclaimed === true ? 0.1 : 0.6;
+    // an agent that calls it once must call it for every pod: the manager finishes none by itself then
+    const finishes = this.#world.tuning.terminateWhenReclaimed === true ? 0 : 0.6;
     if (life.stage !== 'ended' || !prng.chance(finishes)) {
       this.#report(process, pod, life);
       return;

@@ -196,8 +196,9 @@ export class ManagerProcess {
 
   #onSent(write: ManagerWrite, target: string): void {
     const { log, tuning } = this.#world;
-    if (this.requestsInFlight > tuning.concurrency) {
-      log.violate('requests in flight are bounded', `${this.requestsInFlight} at once, ${tuning.concurrency} allowed`);
+    const awaited = this.#network.requestsAwaited;
+    if (awaited > tuning.concurrency) {
+      log.violate('requests in flight are bounded', `${awaited} at once, ${tuning.concurrency} allowed`);
     }
     if (write.verb === 'get') return;
     const writing = (this.#writing.get(write.uid) ?? 0) + 1;

@@ -76,7 +76,7 @@ export const mutants: readonly Mutant[] = [
   },
   {
     name: 'failed patches count as done',
-    rules: ['flush resolves when everything is there', 'everything is brought up to date'],
+    rules: ['flush resolves when everything is there', 'everything is brought up to date', 'only what has ended is deleted'],
     client: (client) => ({
       ...bound(client),
       patchPodStatus: (namespace, name, patch, options) =>

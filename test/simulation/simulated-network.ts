@@ -44,6 +44,7 @@ export interface NetworkParts {
 export class SimulatedNetwork implements PodClient {
   readonly #parts: NetworkParts;
   #inFlight = 0;
+  #givenUp = 0;
   #dead = false;
 
   constructor(parts: NetworkParts) {
@@ -52,6 +53,11 @@ export class SimulatedNetwork implements PodClient {
 
   get requestsInFlight(): number {
     return this.#inFlight;
+  }
+
+  /** Those in flight that the manager has not given up. */
+  get requestsAwaited(): number {
+    return this.#inFlight - this.#givenUp;
   }
 
   /** The process is gone: what it sent may arrive, and nobody hears the answers. */
@@ -105,6 +111,7 @@ export class SimulatedNetwork implements PodClient {
       isSettled = true;
       signal.removeEventListener('abort', abort);
       this.#inFlight--;
+      if (signal.aborted) this.#givenUp--;
       this.#parts.onSettled(write);
       log.step(() => `#${write.id} ${what}`);
       act();
@@ -116,6 +123,7 @@ export class SimulatedNetwork implements PodClient {
     });
     // an aborted request takes its time to settle, and may run on the server all the same
     const abort = (): void => {
+      this.#givenUp++;
       journey.abort();
       const aborted = new ApiError({ reason: 'Aborted', message: 'aborted' });
       this.#parts.clock.schedule(() => settle('is aborted', () => reject(aborted)), this.#parts.prng.between(0, 300));

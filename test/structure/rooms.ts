@@ -15,6 +15,7 @@ export const rooms = [
   'sources',
   'conditions',
   'status/canonical',
+  'status/events',
   'status/rules',
   'status/resize',
   'status/cache',

@@ -1,4 +1,3 @@
-import { once } from 'node:events';
 import type { KubernetesObject, V1Pod, V1PodStatus } from '@kubernetes/client-node';
 import { describe, expectTypeOf, it } from 'vitest';
 import {
@@ -6,11 +5,14 @@ import {
   type ErrorClass,
   type FlushResult,
   KubePodClient,
+  type Listenable,
   type Pod,
   type PodExplanation,
   type RunStateName,
   StatusManager,
+  type StatusManagerEvents,
   type StatusManagerOptions,
+  type StopResult,
   type SyncedEvent,
 } from '../../src/index.ts';
 
@@ -69,7 +71,7 @@ describe('what the manager answers', () => {
     expectTypeOf(manager.removeOrphanedStatuses(new Set(['u']))).toEqualTypeOf<void>();
     expectTypeOf(manager.flush()).toEqualTypeOf<Promise<FlushResult>>();
     expectTypeOf(manager.flush({ timeoutMs: 1, podUID: 'u' })).toEqualTypeOf<Promise<FlushResult>>();
-    expectTypeOf(manager.stop({ drainTimeoutMs: 0 })).toEqualTypeOf<Promise<void>>();
+    expectTypeOf(manager.stop({ drainTimeoutMs: 0 })).toEqualTypeOf<Promise<StopResult>>();
     expectTypeOf(manager).toExtend<AsyncDisposable>();
   });
 
@@ -95,7 +97,10 @@ describe('events', () => {
       expectTypeOf(event.status).toEqualTypeOf<V1PodStatus>();
       expectTypeOf(event.isAdded).toEqualTypeOf<boolean>();
     });
-    manager.on('podRemoved', (event) => expectTypeOf(event.pod).toEqualTypeOf<Pod>());
+    manager.on('podRemoved', (event) => {
+      expectTypeOf(event.pod).toEqualTypeOf<Pod>();
+      expectTypeOf(event.status).toEqualTypeOf<V1PodStatus>();
+    });
     manager.on('syncError', (event) => {
       expectTypeOf(event.errorClass).toEqualTypeOf<ErrorClass>();
       expectTypeOf(event.error).toBeUnknown();
@@ -115,8 +120,10 @@ describe('events', () => {
     manager.on('synced', ({ pod: of }) => of);
   });
 
-  it('can be awaited with node:events', () => {
-    expectTypeOf(once(manager, 'synced')).toExtend<Promise<unknown[]>>();
+  it('are for listening, and nobody outside emits them', () => {
+    expectTypeOf(manager).toExtend<Listenable<StatusManagerEvents>>();
+    // @ts-expect-error only the manager emits
+    manager.emit('synced');
   });
 });
 

@@ -1,42 +1,43 @@
-import { getPodCondition } from '../../conditions/pod-conditions.ts';
-import { isTerminalPhase } from '../../conditions/pod-phase.ts';
 import { createWirePodStatusPatch } from '../../patch/pod-status-patch.ts';
 import type { WirePodStatus } from '../../wire/types.ts';
-import type { PodStatuses, VersionedPodStatus } from '../cache/pod-statuses.ts';
+import type { PodStatusReader, VersionedPodStatus } from '../cache/pod-statuses.ts';
 import { isPodStatusByKubeletEqual } from '../rules/pod-status-equality.ts';
 import { withServerFillIns } from '../rules/server-fill-ins.ts';
+import type { AgentView, ApiTarget } from './agent-view.ts';
 import type { ApiCopies, ApiPod } from './api-copies.ts';
+import { canBeDeleted } from './delete-pod.ts';
 import { type StatusToWriteContext, statusToWrite } from './status-to-write.ts';
-import { canBeDeleted } from './sync-pod.ts';
 
-export interface BatchView extends StatusToWriteContext {
+export interface ReasonContext extends StatusToWriteContext {
   readonly copies: ApiCopies;
   readonly patchFormat: 'strategic' | 'json';
-  readonly podStatuses: PodStatuses;
   readonly apiStatusVersions: ReadonlyMap<string, number>;
 }
 
-/** Why a batch sends a pod: a newer version, a DELETE that is due, or an API copy that says something else. */
+/** Why a look at a pod sends it: a newer version, a DELETE that is due, or an API copy that says something else. */
 export type SyncReason = 'version' | 'delete' | 'reconcile';
 
 /**
- * What the periodic batch does with one pod; undefined when all is well, or the pod is a static one without a mirror.
+ * What a look finds to do for one pod; undefined when all is well.
  *
  * Behaviour of pkg/kubelet/status syncBatch, needsUpdate and needsReconcile, v1.36.3.
  */
-export function reasonToSync(view: BatchView, podUID: string, entry: VersionedPodStatus): SyncReason | undefined {
-  const target = view.agent.target(podUID);
-  if (target === undefined) return undefined;
-  const acknowledged = view.apiStatusVersions.get(target.apiUID);
-  if (acknowledged === undefined || acknowledged < entry.version) return 'version';
-  // a pod the agent no longer has is left as it is, until its status is dropped
-  if (view.agent.pod(podUID) === undefined) return undefined;
-  const copy = view.agent.freshest(target) ?? (target.managed && view.copies.read(target.managed));
+export function reasonToSync(
+  context: ReasonContext,
+  podUID: string,
+  entry: VersionedPodStatus,
+  target: ApiTarget,
+): SyncReason | undefined {
+  const { agent, apiStatusVersions, copies, ownedConditionTypes } = context;
+  if ((apiStatusVersions.get(target.apiUID) ?? 0) < entry.version) return 'version';
+  // a pod that the agent no longer has is left as it is, until its status is dropped
+  if (agent.pod(podUID) === undefined) return undefined;
+  const copy = agent.freshest(target) ?? (target.managed && copies.read(target.managed));
   if (copy === undefined) return undefined;
   // a reconciled pod is deleted, too, when that is due; one whose DELETE was accepted may still need to be reconciled
-  const differs = needsReconcile(entry.status, copy.normalized, view.ownedConditionTypes);
-  if (differs && !isWritten(view, podUID, entry, copy)) return 'reconcile';
-  return canBeDeleted(view.agent, podUID, entry, copy) ? 'delete' : undefined;
+  const differs = needsReconcile(entry.status, copy.normalized, ownedConditionTypes);
+  if (differs && !isWritten(context, podUID, entry, copy)) return 'reconcile';
+  return canBeDeleted(agent, podUID, entry, copy) ? 'delete' : undefined;
 }
 
 /** True when the apiserver's copy says something else than the cache, other than what the server fills in by itself. */
@@ -45,29 +46,18 @@ export function needsReconcile(cached: WirePodStatus, copy: WirePodStatus, owned
 }
 
 /** True for a copy that differs only as the merge makes it: never Ready once ended, a phase held back, a shared condition not written yet. */
-function isWritten(view: BatchView, podUID: string, entry: VersionedPodStatus, copy: ApiPod): boolean {
+function isWritten(context: ReasonContext, podUID: string, entry: VersionedPodStatus, copy: ApiPod): boolean {
   // in the format that would be sent: they differ in whether an order of its own is a change
-  const options = { uid: copy.uid, format: view.patchFormat };
-  return createWirePodStatusPatch(copy.status, statusToWrite(view, podUID, entry, copy), options).unchanged;
+  const options = { uid: copy.uid, format: context.patchFormat };
+  return createWirePodStatusPatch(copy.status, statusToWrite(context, podUID, entry, copy), options).unchanged;
 }
 
-/** The uids in `apiStatusVersions` that belong to no cached pod and no known mirror pod. */
-export function orphanedVersions(view: BatchView): string[] {
-  const mirrors = view.agent.knownMirrorUIDs();
-  return [...view.apiStatusVersions.keys()].filter((uid) => view.podStatuses.get(uid) === undefined && !mirrors.has(uid));
-}
-
-/**
- * True for a change the cluster waits for: a pod becomes Ready or loses it, ends, or may be deleted.
- * `copy` is the apiserver's view; without one, a Ready or ended pod counts.
- */
-export function isUrgent(entry: VersionedPodStatus, copy: ApiPod | undefined): boolean {
-  if (entry.podIsFinished) return true;
-  const { status } = entry;
-  if (isTerminalPhase(status.phase) && !isTerminalPhase(copy?.status.phase)) return true;
-  return isReady(status) !== (copy !== undefined && isReady(copy.status));
-}
-
-function isReady(status: WirePodStatus): boolean {
-  return getPodCondition(status.conditions, 'Ready')?.status === 'True';
+/** The uids in `apiStatusVersions` that belong to no cached pod and to no known mirror pod. */
+export function orphanedVersions(
+  agent: AgentView,
+  podStatuses: PodStatusReader,
+  apiStatusVersions: ReadonlyMap<string, number>,
+): string[] {
+  const mirrors = agent.knownMirrorUIDs();
+  return [...apiStatusVersions.keys()].filter((uid) => podStatuses.get(uid) === undefined && !mirrors.has(uid));
 }

@@ -7,7 +7,7 @@ const never = (): Promise<void> => new Promise(() => {});
 
 /** A run state brought to where a row of the table begins. */
 async function inState(name: RunStateName): Promise<RunState> {
-  const state = new RunState();
+  const state = new RunState('manager');
   if (name !== 'idle') state.start();
   if (name === 'stopping') state.stop(never).catch(nothing);
   if (name === 'stopped') await state.stop(nothing);
@@ -62,7 +62,7 @@ describe('RunState', () => {
   });
 
   it('is stopping until the shutdown has ended', async () => {
-    const state = new RunState();
+    const state = new RunState('manager');
     state.start();
     const shutDown = Promise.withResolvers<void>();
     const stopped = state.stop(() => shutDown.promise);
@@ -74,7 +74,7 @@ describe('RunState', () => {
   });
 
   it('is stopped too when the shutdown failed, and every caller learns of it', async () => {
-    const state = new RunState();
+    const state = new RunState('manager');
     const failure = new Error('no');
     const stopped = state.stop(() => Promise.reject(failure));
     await expect(stopped).rejects.toBe(failure);

@@ -8,6 +8,7 @@ import {
 import type { RuntimeContainer, RuntimeContainerState } from '../../../src/pod/runtime-pod.ts';
 import type { Logger } from '../../../src/seams/logger.ts';
 import type { Pod, PodStatus } from '../../../src/wire/types.ts';
+import { unhandledRejectionsOf } from '../../support/unhandled-rejections.ts';
 
 const pod: Pod = { metadata: { name: 'a', namespace: 'd', uid: 'u' } };
 
@@ -135,6 +136,24 @@ describe('DefaultPodDeletionSafety with a probe that fails', () => {
   ])('keeps the pod when %s', (_what, options, couldRun) => {
     expect(safety({}, options).podResourcesAreReclaimed(pod, {})).toBe(false);
     expect(safety({}, options).podCouldHaveRunningContainers(pod)).toBe(couldRun);
+  });
+
+  it('lets no probe that rejects end the process', async () => {
+    const rejects = async (): Promise<never> => throws();
+    const rejecting: object = {
+      runtimeCache: { hasSynced: () => true, getContainers: rejects },
+      volumes: { podVolumesExist: rejects },
+    };
+    const subjects = [
+      rejecting,
+      { runtimeCache: { hasSynced: rejects, getContainers: rejects } },
+      { volumes: { podVolumesExist: rejects } },
+    ];
+    const answers: boolean[] = [];
+    const unhandled = await unhandledRejectionsOf(() => {
+      for (const options of subjects) answers.push(safety({}, options).podResourcesAreReclaimed(pod, {}));
+    });
+    expect([answers, unhandled]).toEqual([[false, false, false], []]);
   });
 
   it('keeps a pod without a uid', () => {

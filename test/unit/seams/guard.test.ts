@@ -12,6 +12,9 @@ const rejects = async (): Promise<never> => {
   throw boom;
 };
 
+/** An object with this as its `then` member. */
+const thenable = (then: unknown): object => Object.fromEntries([['then', then]]);
+
 describe('callGuarded', () => {
   it('returns the answer', () => {
     const failures: unknown[] = [];
@@ -22,13 +25,11 @@ describe('callGuarded', () => {
   it.each([
     ['throws', throws],
     ['returns a promise that rejects', rejects],
-    ['returns something like a promise that rejects', () => ({ then: (_: unknown, reject: (e: Error) => void) => reject(boom) })],
     [
-      'returns something like a promise that throws',
-      () => ({
-        then: throws,
-      }),
+      'returns something like a promise that rejects',
+      () => thenable((_: unknown, reject: (error: Error) => void) => reject(boom)),
     ],
+    ['returns something like a promise that throws', () => thenable(throws)],
   ])('gives the failure of a function that %s to the handler, once', async (_, call: () => unknown) => {
     const failures: unknown[] = [];
     const unhandled = await unhandledRejectionsOf(() => void callGuarded(call, (error) => failures.push(error)));
@@ -39,8 +40,8 @@ describe('callGuarded', () => {
 describe('catchRejection', () => {
   it.each([
     ['a promise', Promise.resolve(), true],
-    ['an object with a then method', { then: () => {} }, true],
-    ['an object with a then member', { then: 1 }, false],
+    ['an object with a then method', thenable(() => {}), true],
+    ['an object with a then member', thenable(1), false],
     ['a boolean', true, false],
     ['null', null, false],
   ])('says of %s whether it is a promise', (_, value, isPromise) => {

@@ -1,7 +1,7 @@
 import { BasicPodManager } from '../../../src/pod/basic-pod-manager.ts';
 import type { PodDeletionSafety } from '../../../src/pod/pod-deletion-safety.ts';
+import type { StatusManagerEvents } from '../../../src/status/events/status-manager-events.ts';
 import { StatusManager } from '../../../src/status/status-manager.ts';
-import type { StatusManagerEvents } from '../../../src/status/status-manager-events.ts';
 import type { StatusManagerOptions } from '../../../src/status/status-manager-options.ts';
 import { FakeClock, settle } from '../../../src/testing/fakes/fake-clock.ts';
 import { FakePodClient, type FakePodClientOptions, type PodVerb } from '../../../src/testing/fakes/fake-pod-client.ts';
@@ -124,7 +124,7 @@ export class Harness {
   /** Every event of one kind from now on. */
   record<Name extends keyof StatusManagerEvents>(name: Name): StatusManagerEvents[Name][0][] {
     const seen: StatusManagerEvents[Name][0][] = [];
-    this.manager.on(name, ((event: StatusManagerEvents[Name][0]) => seen.push(event)) as never);
+    this.manager.on(name, (...[event]) => seen.push(event as StatusManagerEvents[Name][0]));
     return seen;
   }
 }

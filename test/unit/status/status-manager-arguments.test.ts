@@ -82,3 +82,9 @@ describe('StatusManager, a probe of nothing', () => {
     await refused(({ manager }) => manager.setContainerStartup('12345678', containerID as never, true), 'containerID');
   });
 });
+
+describe('StatusManager, uids that are in no set', () => {
+  it.each([[['12345678']], [undefined], [null], [{}], ['12345678']])('are refused as a whole: %j', async (uids) => {
+    await refused((h) => h.manager.removeOrphanedStatuses(uids as never), 'knownPodUIDs');
+  });
+});

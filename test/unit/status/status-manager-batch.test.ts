@@ -4,7 +4,8 @@ import { silentLogger } from '../../../src/seams/logger.ts';
 import { PodStatuses } from '../../../src/status/cache/pod-statuses.ts';
 import { AgentView } from '../../../src/status/sync/agent-view.ts';
 import { ApiCopies } from '../../../src/status/sync/api-copies.ts';
-import { needsReconcile, orphanedVersions } from '../../../src/status/sync/sync-batch.ts';
+import { PodSourceView } from '../../../src/status/sync/pod-source-view.ts';
+import { needsReconcile, orphanedVersions } from '../../../src/status/sync/reason-to-sync.ts';
 import { FakeClock } from '../../../src/testing/fakes/fake-clock.ts';
 import type { WirePod } from '../../../src/wire/types.ts';
 import { asUpstream, Harness, numberedPod, randomStatus, testPod } from './harness.ts';
@@ -16,7 +17,7 @@ const staticPod = testPod({ metadata: { annotations: { 'kubernetes.io/config.sou
 describe('orphanedVersions', () => {
   function orphans(podManager: BasicPodManager, cachedUID?: string): string[] {
     const podStatuses = new PodStatuses();
-    const copies = new ApiCopies();
+    const copies = new ApiCopies(new FakeClock(), new PodSourceView(undefined));
     if (cachedUID !== undefined) {
       const rest = { at: 0, podIsFinished: false, finishedByManager: false, deletionSeenAt: undefined };
       podStatuses.store(cachedUID, { status: {}, podName: 'foo', podNamespace: 'new', ...rest });
@@ -27,15 +28,7 @@ describe('orphanedVersions', () => {
       ['12345678', 100],
       ['mirror', 200],
     ]);
-    return orphanedVersions({
-      patchFormat: 'strategic',
-      agent,
-      clock: new FakeClock(),
-      copies,
-      podStatuses,
-      ownedConditionTypes: new Set(),
-      apiStatusVersions,
-    });
+    return orphanedVersions(agent, podStatuses, apiStatusVersions);
   }
 
   it('names versions of neither a cached pod nor a known mirror pod [T-SM-067]', () => {

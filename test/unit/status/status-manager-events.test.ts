@@ -74,6 +74,38 @@ describe('podUpdated and podRemoved', () => {
     expect(seen).toEqual(['one', true, true]);
   });
 
+  it('carry the pod with its new status, and podRemoved a status of its own', () => {
+    const h = new Harness({ started: false });
+    const [updated, removed] = [h.record('podUpdated'), h.record('podRemoved')];
+    const pod = testPod({ status: { phase: 'Pending' }, spec: { containers: [{ name: 'c' }] } });
+    h.manager.setPodStatus(pod, { phase: 'Running' });
+    h.manager.terminatePod(pod);
+    const { status: _, ...rest } = pod;
+    const seen = [...updated, ...removed].map(({ podUID, pod, status }) => ({ podUID, pod, phase: status.phase }));
+    expect(seen).toMatchObject([
+      { podUID: '12345678', pod: { ...rest, status: { phase: 'Running' } }, phase: 'Running' },
+      { podUID: '12345678', pod: { ...rest, status: { phase: 'Failed' } }, phase: 'Failed' },
+    ]);
+    expect(pod.status).toEqual({ phase: 'Pending' });
+  });
+
+  it('hand out nothing that a listener can change', () => {
+    const h = new Harness({ started: false });
+    const [updated, illegal] = [h.record('podUpdated'), h.record('illegalTransition')];
+    const created = new Date('2026-01-01T00:00:00Z');
+    const pod = { ...never, metadata: { ...never.metadata, labels: { a: 'b' }, creationTimestamp: created } };
+    h.manager.setPodStatus(pod, ended);
+    h.manager.setPodStatus(pod, running);
+    for (const event of [updated[0], illegal[0]]) {
+      const metadata = event?.pod.metadata as { labels: Record<string, string>; creationTimestamp: Date };
+      expect(() => Object.assign(metadata.labels, { a: 'changed' })).toThrow(TypeError);
+      expect(() => Object.assign(event as object, { podUID: 'changed' })).toThrow(TypeError);
+      metadata.creationTimestamp.setFullYear(1999);
+      expect(event?.pod.metadata).toMatchObject({ labels: { a: 'b' }, creationTimestamp: new Date('2026-01-01T00:00:00Z') });
+    }
+    expect(created.getFullYear()).toBe(2026);
+  });
+
   it('say nothing of sends, deletions and orphans', async () => {
     const h = new Harness();
     h.safety.reclaimed = true;

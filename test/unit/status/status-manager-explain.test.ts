@@ -51,6 +51,26 @@ describe('StatusManager.explain', () => {
     expect([...h.manager.explain(uid).differs].sort()).toEqual(['/message', '/phase']);
   });
 
+  it.each(['strategic', 'json'] as const)('names nothing that a patch would not change: %s', async (patchFormat) => {
+    const foreign = { type: 'example.com/gate', status: 'True' } as const;
+    const h = new Harness({ patchFormat });
+    const pod = h.publish(testPod({ status: { qosClass: 'Burstable', conditions: [foreign] } }));
+    const ready = { type: 'Ready', status: 'True' };
+    await h.set(pod, { phase: 'Running', conditions: [ready, { type: 'Initialized', status: 'True' }] });
+    expect(h.manager.explain(uid)).toMatchObject({ phase: 'in-sync', differs: [] });
+    h.rival(pod, { message: 'theirs' });
+    h.observe(pod);
+    expect(h.manager.explain(uid).differs).toEqual(['/message']);
+  });
+
+  it('names nothing of a terminal phase that is held back', async () => {
+    const h = new Harness();
+    h.safety.running = true;
+    const pod = h.publish(testPod());
+    await h.set(pod, { phase: 'Failed' });
+    expect(h.manager.explain(uid)).toMatchObject({ phase: 'terminal-phase-held-back', differs: [] });
+  });
+
   it('says with the reason what went wrong last', async () => {
     const h = new Harness();
     const pod = h.publish(testPod());

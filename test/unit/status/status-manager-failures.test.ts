@@ -108,10 +108,44 @@ describe('StatusManager, a pod that fails', () => {
     client.patchPodStatus = () => Promise.reject(rejection);
     await h.set(pod, { message: 'm' });
     expect(errors).toMatchObject([{ errorClass: 'unavailable', error: rejection, retryInMs: 500 }]);
-    expect(h.manager.explain(uid)).toMatchObject({ phase: 'backing-off', lastError: { message: 'unavailable' } });
+    expect(h.manager.explain(uid)).toMatchObject({
+      phase: 'backing-off',
+      lastError: { message: expect.stringContaining('the pod client rejected with') },
+    });
     client.patchPodStatus = patchPodStatus;
     await h.clock.advance(500);
     expect(h.apiStatus(pod).message).toBe('m');
+  });
+
+  it.each([
+    [429, 0],
+    [429, -5_000],
+    [503, 0],
+  ])('is not tried again at once because a %i asks for %s ms', async (code, retryAfterMs) => {
+    const { h, pod } = withPod();
+    h.client.failNext('patch', { code, retryAfterMs, times: 1_000 });
+    h.manager.setPodStatus(pod, { message: 'm' });
+    await h.clock.advance(60_000);
+    // after 0, 0.5, 1.5, 3.5, 7.5, 15.5 and 31.5 s
+    expect(h.client.actions).toHaveLength(7);
+  });
+
+  it('is read first by reconcile where no pod source watches, and what somebody wrote is repaired', async () => {
+    const { h, pod } = withPod();
+    await h.set(pod, { message: 'ours' });
+    await h.calls();
+    h.rival(pod, { message: 'theirs' });
+    h.manager.reconcile(uid);
+    expect(await h.calls()).toEqual(['get', 'patch']);
+    expect(h.apiStatus(pod).message).toBe('ours');
+  });
+
+  it('is not read by reconcile while a pod source watches', async () => {
+    const h = new Harness({ podSource: { lastObservedAt: () => h.clock.now() } });
+    const pod = h.publish(testPod());
+    await h.set(pod, { message: 'ours' });
+    h.manager.reconcile(uid);
+    expect(await h.calls()).toEqual([]);
   });
 
   it('is looked at now by reconcile, whatever it waits for', async () => {
@@ -119,7 +153,7 @@ describe('StatusManager, a pod that fails', () => {
     h.client.failNext('patch', { code: 503, retryAfterMs: 30_000 });
     await h.set(pod, { message: 'one' });
     h.manager.reconcile(uid);
-    expect(await h.calls()).toEqual(['patch']);
+    expect(await h.calls()).toEqual(['get', 'patch']);
     expect(h.apiStatus(pod).message).toBe('one');
     h.manager.reconcile('nobody');
     expect(await h.calls()).toEqual([]);

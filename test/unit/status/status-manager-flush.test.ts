@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { BasicPodManager } from '../../../src/pod/basic-pod-manager.ts';
 import { StatusManager } from '../../../src/status/status-manager.ts';
+import { UnsettledPodsError } from '../../../src/status/sync/sync-phase.ts';
 import { Harness, numberedPod, settle, testPod } from './harness.ts';
 
 const uid = '12345678';
@@ -179,7 +180,7 @@ describe('StatusManager.flush', () => {
     const pod = h.publish(testPod());
     h.client.store.remove('new', 'foo');
     h.manager.setPodStatus(pod, { message: 'm' });
-    await expect(h.manager.flush()).resolves.toEqual({ held: [] });
+    await expect(h.manager.flush()).resolves.toEqual({ held: [{ podUID: '12345678', phase: 'gone' }] });
   });
 
   it('rejects at once without a client, before start and after stop', async () => {
@@ -195,5 +196,34 @@ describe('StatusManager.flush', () => {
   it.each([-1, Number.NaN, '5', Number.POSITIVE_INFINITY])('refuses timeoutMs %s', async (timeoutMs) => {
     const { manager } = new Harness();
     await expect(manager.flush({ timeoutMs: timeoutMs as number })).rejects.toMatchObject({ code: 'ERR_INVALID_OPTION' });
+  });
+
+  it('rejects with an error that lists every pod, with its phase and its last error', async () => {
+    const h = new Harness();
+    const pods = Array.from({ length: 25 }, (_, n) => h.publish(numberedPod(n)));
+    h.client.failNext('patch', { code: 503, times: 1_000 });
+    for (const pod of pods) h.manager.setPodStatus(pod, { message: 'm' });
+    const flushed = h.manager.flush({ timeoutMs: 200 }).catch((error: unknown) => error);
+    await h.clock.advance(200);
+    const error = await flushed;
+    if (!(error instanceof UnsettledPodsError)) throw error;
+    expect(error.code).toBe('ERR_FLUSH_TIMEOUT');
+    expect(error.pods.map(({ podUID }) => podUID).sort()).toEqual(pods.map(({ metadata }) => metadata.uid).sort());
+    expect(error.pods[0]).toMatchObject({ phase: 'backing-off', error: { errorClass: 'unavailable' } });
+    expect(error.message).toMatch(/^25 pod\(s\) had not settled after 200 ms: .* and 5 more$/);
+  });
+
+  it('rejects when the manager is stopped, with an error that lists the pods, and stop resolves to them', async () => {
+    const h = new Harness();
+    const [one, two] = [h.publish(numberedPod(1)), h.publish(numberedPod(2))];
+    h.client.failNext('patch', { code: 503, times: 1_000, name: 'pod-2' });
+    h.manager.setPodStatus(one, { message: 'm' });
+    h.manager.setPodStatus(two, { message: 'm' });
+    const flushed = h.manager.flush().catch((error: unknown) => error);
+    await settle();
+    const stopped = await h.manager.stop({ drainTimeoutMs: 0 });
+    const unsettled = { podUID: 'uid-2', phase: expect.any(String), error: { errorClass: 'unavailable' } };
+    expect(await flushed).toMatchObject({ code: 'ERR_STOPPED', pods: [unsettled] });
+    expect(stopped).toMatchObject({ pods: [unsettled], underWay: [] });
   });
 });

@@ -90,11 +90,32 @@ describe('StatusManager.stop', () => {
     await settle();
     let stopped = false;
     const stopping = h.manager.stop({ drainTimeoutMs: 0 }).then(() => (stopped = true));
-    await h.clock.advance(60_000);
+    await h.clock.advance(999);
     expect([stopped, h.manager.state]).toEqual([false, 'stopping']);
     h.client.release();
     await stopping;
-    expect(h.manager.state).toBe('stopped');
+    expect([h.manager.state, h.clock.pendingTimers]).toEqual(['stopped', 0]);
+    expect(h.client.actions).toHaveLength(1);
+  });
+
+  it('ends all the same, a second after the drain, when the pod client does not heed its signal, and names the pod', async () => {
+    const h = new Harness({ client: { settleAbortsLate: true } });
+    h.client.hold();
+    h.manager.setPodStatus(h.publish(testPod()), { message: 'm' });
+    await settle();
+    let stopped = false;
+    const stopping = h.manager.stop({ drainTimeoutMs: 5_000 });
+    void stopping.then(() => (stopped = true));
+    await h.clock.advance(5_999);
+    expect([stopped, h.manager.state]).toEqual([false, 'stopping']);
+    await h.clock.advance(1);
+    expect(await stopping).toEqual({
+      pods: [{ podUID: '12345678', phase: 'in-flight', error: undefined }],
+      underWay: ['12345678'],
+    });
+    expect([h.manager.state, h.clock.pendingTimers]).toEqual(['stopped', 0]);
+    h.client.release();
+    await settle();
     expect(h.client.actions).toHaveLength(1);
   });
 
@@ -202,9 +223,9 @@ describe('StatusManager.stop', () => {
     expect(h.client.verbs()).toEqual(['patch']);
   });
 
-  it.each([-1, Number.NaN, 'soon'])('refuses drainTimeoutMs %s, and goes on running', (drainTimeoutMs) => {
+  it.each([-1, Number.NaN, 'soon'])('refuses drainTimeoutMs %s, and goes on running', async (drainTimeoutMs) => {
     const { manager } = new Harness();
-    expect(() => manager.stop({ drainTimeoutMs: drainTimeoutMs as number })).toThrow(
+    await expect(manager.stop({ drainTimeoutMs: drainTimeoutMs as number })).rejects.toEqual(
       expect.objectContaining({ code: 'ERR_INVALID_OPTION', message: expect.stringContaining('drainTimeoutMs') }),
     );
     expect(manager.state).toBe('running');

@@ -59,6 +59,22 @@ describe('StatusManager options', () => {
     expect(message.endsWith(`, got ${type}`)).toBe(true);
   });
 
+  it.each([
+    [{ syncPeriod: 5000 }, 'options.syncPeriod', '5000 (number)'],
+    [{ rateLimiter: { qps: 1, burst: 1, bursts: 2 } }, 'rateLimiter.bursts', '2 (number)'],
+  ])('refuses an option that it does not know: %j', (options, name, value) => {
+    const refusal = { code: 'ERR_INVALID_OPTION', message: expect.stringContaining(`Expected \`${name}\` to be absent`) };
+    expect(() => construct(options)).toThrow(expect.objectContaining(refusal));
+    expect(() => construct(options)).toThrow(value);
+  });
+
+  it.each(['flush', 'stop'] as const)('are checked for %s, too', async (operation) => {
+    const manager = construct({ podClient: null });
+    const options: object = { timeout: 5 };
+    await expect(manager[operation](options)).rejects.toThrow(/Expected `options.timeout` to be absent: .*TimeoutMs|timeoutMs/);
+    expect(manager.state).toBe('idle');
+  });
+
   it.each([undefined, null, 7])('refuses %s for all of them', (options) => {
     expect(() => new StatusManager(options as never)).toThrow(expect.objectContaining({ code: 'ERR_INVALID_OPTION' }));
   });

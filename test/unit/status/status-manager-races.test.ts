@@ -25,7 +25,7 @@ describe('StatusManager, races', () => {
     await settle();
     h.manager.reconcile('12345678');
     h.client.release('patch');
-    expect(await h.calls()).toEqual(['patch', 'patch']);
+    expect(await h.calls()).toEqual(['patch', 'get', 'patch']);
     expect(h.clock.pendingTimers).toBe(2);
     await h.manager.stop({ drainTimeoutMs: 0 });
     expect(h.clock.pendingTimers).toBe(0);
@@ -69,7 +69,7 @@ describe('StatusManager, races', () => {
     const flushed = h.manager.flush();
     h.publish(testPod({ metadata: { uid: 'mirror', annotations: { 'kubernetes.io/config.mirror': 'x' } } }));
     h.manager.reconcile('12345678');
-    expect(await h.calls()).toEqual(['patch']);
+    expect(await h.calls()).toEqual(['get', 'patch']);
     await h.clock.advance(500);
     expect(await flushed).toEqual({ held: [] });
   });
@@ -99,7 +99,7 @@ describe('StatusManager, races', () => {
     const old = h.publish(mirror('mirror-1'));
     h.client.store.remove('new', 'foo');
     expect(await h.set(pod, { message: 'm' })).toEqual(['patch']);
-    expect(await h.manager.flush()).toEqual({ held: [] });
+    expect(await h.manager.flush()).toEqual({ held: [{ podUID: '12345678', phase: 'gone' }] });
     h.podManager.removePod(old);
     h.publish(mirror('mirror-2'));
     const written = h.manager.flush().then(() => h.apiStatus(pod).message);

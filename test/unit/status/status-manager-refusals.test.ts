@@ -50,7 +50,7 @@ describe('StatusManager, a status the apiserver refuses', () => {
   it('ends by reconcile', async () => {
     const { h, pod } = await quarantined();
     h.manager.reconcile(uid);
-    expect(await h.calls()).toEqual(['patch']);
+    expect(await h.calls()).toEqual(['get', 'patch']);
     expect(h.apiStatus(pod).message).toBe('bad');
   });
 
@@ -84,7 +84,7 @@ describe('StatusManager, a pod that is gone', () => {
     for (let tick = 0; tick < 5; tick += 1) expect(await h.batch()).toEqual([]);
     expect(h.manager.getPodStatus(uid)?.message).toBe('one');
     expect(errors).toEqual([]);
-    await expect(h.manager.flush()).resolves.toEqual({ held: [] });
+    await expect(h.manager.flush()).resolves.toEqual({ held: [{ podUID: uid, phase: 'gone' }] });
   });
 
   it('is asked about again when it is set again', async () => {

@@ -50,21 +50,26 @@ const table: Readonly<Record<string, [Operation, Readonly<Record<State, unknown>
   terminatePod: [(m, pod) => m.terminatePod(pod), untilStop(true)],
   removeOrphanedStatuses: [(m) => m.removeOrphanedStatuses(new Set()), untilStop(undefined)],
   reconcile: [(m) => m.reconcile(uid), untilStop(undefined)],
-  setPodResizePendingCondition: [(m) => m.setPodResizePendingCondition(uid, 'Deferred', 'no room', 1), untilStop(true)],
+  setPodResizePendingCondition: [(m) => m.resizes.setPodResizePendingCondition(uid, 'Deferred', 'no room', 1), untilStop(true)],
   setPodResizeInProgressCondition: [
-    (m) => m.setPodResizeInProgressCondition(uid, '', '', 1),
+    (m) => m.resizes.setPodResizeInProgressCondition(uid, '', '', 1),
     untilStop(expect.objectContaining({ changed: true })),
   ],
-  clearPodResizePendingCondition: [(m) => m.clearPodResizePendingCondition(uid), untilStop(undefined)],
-  clearPodResizeInProgressCondition: [(m) => m.clearPodResizeInProgressCondition(uid), untilStop(expect.anything())],
-  backfillPodResizeConditions: [(m, pod) => m.backfillPodResizeConditions([pod]), untilStop(undefined)],
+  clearPodResizePendingCondition: [(m) => m.resizes.clearPodResizePendingCondition(uid), untilStop(undefined)],
+  clearPodResizeInProgressCondition: [(m) => m.resizes.clearPodResizeInProgressCondition(uid), untilStop(expect.anything())],
+  backfillPodResizeConditions: [(m, pod) => m.resizes.backfillPodResizeConditions([pod]), untilStop(undefined)],
   flush: [(m) => m.flush({ timeoutMs: 5 }), { ...untilStop({ held: [] }), idle: 'ERR_NOT_STARTED' }],
   getPodStatus: [(m) => m.getPodStatus(uid)?.phase, always('Running')],
   explain: [(m) => m.explain(uid).phase, { idle: 'not-started', running: 'in-sync', stopping: 'in-flight', stopped: 'in-sync' }],
-  getPodResizeConditions: [(m) => m.getPodResizeConditions(uid), always([])],
-  isPodResizeDeferred: [(m) => m.isPodResizeDeferred(uid), always(false)],
-  isPodResizeInfeasible: [(m) => m.isPodResizeInfeasible(uid), always(false)],
+  getPodResizeConditions: [(m) => m.resizes.getPodResizeConditions(uid), always([])],
+  isPodResizeDeferred: [(m) => m.resizes.isPodResizeDeferred(uid), always(false)],
+  isPodResizeInfeasible: [(m) => m.resizes.isPodResizeInfeasible(uid), always(false)],
   on: [(m) => m.on('synced', () => {}) === m, always(true)],
+  once: [(m) => m.once('synced', () => {}) === m, always(true)],
+  off: [(m) => m.off('synced', () => {}) === m, always(true)],
+  addListener: [(m) => m.addListener('synced', () => {}) === m, always(true)],
+  removeListener: [(m) => m.removeListener('synced', () => {}) === m, always(true)],
+  listenerCount: [(m) => m.listenerCount('synced'), always(0)],
 };
 
 const cases = Object.entries(table).flatMap(([verb, [operation, answers]]) =>
@@ -85,7 +90,7 @@ describe('StatusManager, every operation in every state', () => {
     const called = async (): Promise<unknown> => one.operation(h.manager, pod);
     await expect(called()).rejects.toThrow(`${one.verb}() was called on a manager that is ${one.state}`);
     expect([h.manager.getPodStatus(uid), h.manager.explain(uid), h.client.actions.length]).toEqual(before);
-    expect(h.manager.getPodResizeConditions(uid)).toEqual([]);
+    expect(h.manager.resizes.getPodResizeConditions(uid)).toEqual([]);
   });
 
   it.each(states)('stop, %s', async (state) => {
@@ -99,7 +104,7 @@ describe('StatusManager, every operation in every state', () => {
 
   it('knows every operation the manager has', () => {
     const { manager } = new Harness({ started: false });
-    const prototypes = [Object.getPrototypeOf(manager), Object.getPrototypeOf(Object.getPrototypeOf(manager))];
+    const prototypes = [Object.getPrototypeOf(manager), Object.getPrototypeOf(manager.resizes)];
     const operations = prototypes.flatMap((prototype) => Object.getOwnPropertyNames(prototype));
     const left = operations.filter((name) => !(name in table) && !['constructor', 'state', 'stop'].includes(name));
     expect(left).toEqual([]);

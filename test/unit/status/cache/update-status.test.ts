@@ -1,12 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { transitionTimeConditionTypes } from '../../../../src/conditions/pod-conditions.ts';
 import { PodStatuses } from '../../../../src/status/cache/pod-statuses.ts';
-import {
-  removeOrphanedEntries,
-  type UpdateOutcome,
-  type UpdateRequest,
-  updateStatusInternal,
-} from '../../../../src/status/cache/update-status.ts';
+import { type UpdateOutcome, type UpdateRequest, updateStatusInternal } from '../../../../src/status/cache/update-status.ts';
 import type { WirePod, WirePodStatus } from '../../../../src/wire/types.ts';
 
 const now = Date.UTC(2000, 0, 1);
@@ -118,14 +113,5 @@ describe('updateStatusInternal', () => {
       throw new Error('asked for the fallback');
     };
     expect(update(podStatuses, { message: 'm' }, { fallback: never }).kind).toBe('stored');
-  });
-});
-
-describe('removeOrphanedEntries', () => {
-  it('drops what is not in the set, and says what', () => {
-    const podStatuses = new PodStatuses();
-    for (const podUID of ['a', 'b', 'c']) update(podStatuses, {}, { podUID });
-    expect(removeOrphanedEntries(podStatuses, new Set(['b', 'x']))).toEqual(['a', 'c']);
-    expect(podStatuses.podUIDs()).toEqual(['b']);
   });
 });

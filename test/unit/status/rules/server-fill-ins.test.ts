@@ -74,6 +74,6 @@ describe('StatusManager, conditions whose observedGeneration the server keeps', 
     h.observe(pod);
     expect(await h.batch()).toEqual([]);
     h.manager.reconcile('12345678');
-    expect(await h.calls()).toEqual([]);
+    expect(await h.calls()).toEqual(['get']);
   });
 });

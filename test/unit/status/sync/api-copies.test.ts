@@ -1,5 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { ApiCopies, type ApiPod, apiPodOf, patchedApiPod } from '../../../../src/status/sync/api-copies.ts';
+import { PodSourceView } from '../../../../src/status/sync/pod-source-view.ts';
+import { FakeClock } from '../../../../src/testing/fakes/fake-clock.ts';
 import type { WirePod } from '../../../../src/wire/types.ts';
 import { deleting, testPod } from '../harness.ts';
 
@@ -52,6 +54,11 @@ describe('patchedApiPod', () => {
   });
 });
 
+/** Copies over a source whose last full list began at `listedAt`. */
+function noCopies(clock = new FakeClock(), source: { listedAt?: number } = {}): ApiCopies {
+  return new ApiCopies(clock, new PodSourceView({ lastObservedAt: () => undefined, lastListedAt: () => source.listedAt }));
+}
+
 describe('ApiCopies.freshest', () => {
   it.each([
     ['9', '10', 'own'],
@@ -59,21 +66,21 @@ describe('ApiCopies.freshest', () => {
     ['11', '10', 'managed'],
     ['no number', '10', 'managed'],
   ])('of the pod manager’s at %s and our own at %s is %s', (managed, own, expected) => {
-    const copies = new ApiCopies();
+    const copies = noCopies();
     copies.record(apiPodOf(at(own, 'own')));
     expect(messageOf(copies.freshest(uid, at(managed, 'managed')))).toBe(expected);
   });
 
   it('is our own where the pod manager has none, none with a resourceVersion, or another pod', () => {
-    const copies = new ApiCopies();
+    const copies = noCopies();
     copies.record(apiPodOf(at('10', 'own')));
     const another = testPod({ metadata: { uid: 'another', resourceVersion: '99' } });
     for (const managed of [undefined, {}, testPod(), another]) expect(messageOf(copies.freshest(uid, managed))).toBe('own');
-    expect(new ApiCopies().freshest(uid, testPod())).toBeUndefined();
+    expect(noCopies().freshest(uid, testPod())).toBeUndefined();
   });
 
   it('has forgotten our own once the pod manager’s was as fresh, and when told to', () => {
-    const copies = new ApiCopies();
+    const copies = noCopies();
     copies.record(apiPodOf(at('10', 'own')));
     copies.freshest(uid, at('10', 'managed'));
     expect(copies.freshest(uid, undefined)).toBeUndefined();
@@ -82,17 +89,46 @@ describe('ApiCopies.freshest', () => {
     expect(copies.freshest(uid, undefined)).toBeUndefined();
   });
 
+  it('is the pod manager’s, though older by its number, once a full list began after ours came', () => {
+    const clock = new FakeClock();
+    const source: { listedAt?: number } = {};
+    const copies = noCopies(clock, source);
+    copies.record(apiPodOf(at('900', 'own')));
+    const restored = at('50', 'restored');
+    source.listedAt = clock.now() - 1;
+    expect(messageOf(copies.freshest(uid, restored))).toBe('own');
+    source.listedAt = clock.now();
+    expect(messageOf(copies.freshest(uid, restored))).toBe('own');
+    source.listedAt = clock.now() + 1;
+    expect(messageOf(copies.freshest(uid, restored))).toBe('restored');
+    expect(copies.freshest(uid, undefined)).toBeUndefined();
+  });
+
   it('does not keep a copy that has no resourceVersion, nor the one before it', () => {
-    const copies = new ApiCopies();
+    const copies = noCopies();
     copies.record(apiPodOf(at('10', 'own')));
     copies.record(apiPodOf(testPod({ status: { message: 'unordered' } })));
     expect(copies.freshest(uid, undefined)).toBeUndefined();
   });
 
   it('reads a pod manager’s object once', () => {
-    const copies = new ApiCopies();
+    const copies = noCopies();
     const pod = at('10', 'managed');
     expect(copies.read(pod)).toBe(copies.read(pod));
     expect(copies.freshest(uid, pod)).toBe(copies.read(pod));
+  });
+});
+
+describe('ApiCopies.isOwn', () => {
+  it('knows the very version that our own request left', () => {
+    const copies = noCopies();
+    expect(copies.isOwn(uid, at('10', 'm'))).toBe(false);
+    copies.record(apiPodOf(at('10', 'own')));
+    expect([at('10', 'm'), at('11', 'm'), testPod(), undefined].map((pod) => copies.isOwn(uid, pod))).toEqual([
+      true,
+      false,
+      false,
+      false,
+    ]);
   });
 });

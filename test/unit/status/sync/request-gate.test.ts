@@ -1,23 +1,28 @@
 import { describe, expect, it } from 'vitest';
 import { ApiError } from '../../../../src/client/transport/api-error.ts';
 import { noMetrics } from '../../../../src/seams/metrics.ts';
-import { type Admission, RequestGate } from '../../../../src/status/sync/request-gate.ts';
+import { RequestFailure } from '../../../../src/status/sync/request-failure.ts';
+import { type Admission, RequestGate, type RequestLimits } from '../../../../src/status/sync/request-gate.ts';
 import { FakeClock, settle } from '../../../../src/testing/fakes/fake-clock.ts';
 
 function gate(rateLimiter?: { qps: number; burst: number }) {
   const clock = new FakeClock();
+  const subject = new RequestGate({ clock, metrics: noMetrics, requestTimeoutMs: 1_000, rateLimiter });
   const seen = { opened: 0 };
-  const onOpen = (): void => {
-    seen.opened += 1;
+  /** Counts from now on, once. */
+  const listen = (): void => {
+    void subject.whenOpen().then(() => {
+      seen.opened += 1;
+    });
   };
-  return { clock, seen, subject: new RequestGate({ clock, metrics: noMetrics, requestTimeoutMs: 1_000, rateLimiter, onOpen }) };
+  return { clock, seen, listen, subject };
 }
 const unpaid = (): Admission => ({ prepaid: false });
-const fail = (status: number) => (): Promise<never> => Promise.reject(new ApiError({ status, reason: 'X', message: 'x' }));
+const fail = (status: number) => (): Promise<never> => Promise.reject(new ApiError({ status, reason: 'NotFound', message: 'x' }));
 /** A request that only its abort ends, and then after `turns` more turns of the event loop. */
 const untilAborted =
   (turns = 0) =>
-  (signal: AbortSignal): Promise<never> =>
+  ({ signal }: RequestLimits): Promise<never> =>
     new Promise((_, reject) => {
       const end = async (): Promise<void> => {
         await settle(turns);
@@ -32,10 +37,10 @@ describe('RequestGate.send', () => {
     const answer = Promise.withResolvers<string>();
     const sent = subject.send('get', unpaid(), () => answer.promise);
     await settle();
-    expect([subject.requestsInFlight, clock.pendingTimers]).toEqual([1, 1]);
+    expect([subject.requestsUnderWay, clock.pendingTimers]).toEqual([1, 1]);
     answer.resolve('pod');
     await expect(sent).resolves.toBe('pod');
-    expect([subject.requestsInFlight, clock.pendingTimers]).toEqual([0, 0]);
+    expect([subject.requestsUnderWay, clock.pendingTimers]).toEqual([0, 0]);
   });
 
   it.each([
@@ -64,22 +69,37 @@ describe('RequestGate.send', () => {
     await expect(subject.send('get', unpaid(), () => Promise.reject('text'))).rejects.toMatchObject({
       errorClass: 'unavailable',
     });
-    expect(subject.requestsInFlight).toBe(0);
+    expect(subject.requestsUnderWay).toBe(0);
   });
 
-  it('aborts a request that takes too long, and rejects once it has settled', async () => {
+  it('hands the client its signal and how long the caller waits', async () => {
+    const { subject } = gate();
+    let limits: RequestLimits | undefined;
+    await subject.send('get', unpaid(), async (given) => {
+      limits = given;
+    });
+    expect(limits).toMatchObject({ timeoutMs: 1_000, signal: { aborted: false } });
+  });
+
+  it('gives up a request that takes too long, and counts it until it has settled', async () => {
     const { clock, subject } = gate();
-    const settled = { error: undefined as unknown };
+    const seen = { error: undefined as unknown, settled: false };
     void subject.send('get', unpaid(), untilAborted(20)).catch((error: unknown) => {
-      settled.error = error;
+      seen.error = error;
+      if (error instanceof RequestFailure) void error.settled?.then(() => (seen.settled = true));
     });
     await clock.advance(999);
-    expect(subject.requestsInFlight).toBe(1);
+    expect([subject.requestsUnderWay, seen.error]).toEqual([1, undefined]);
     await clock.advance(1);
-    expect([subject.requestsInFlight, settled.error]).toEqual([1, undefined]);
+    expect(seen).toMatchObject({ error: { errorClass: 'timeout', cause: { reason: 'Timeout' } }, settled: false });
+    expect(subject.requestsUnderWay).toBe(1);
     await settle(20);
-    expect(settled.error).toMatchObject({ errorClass: 'timeout' });
-    expect(subject.requestsInFlight).toBe(0);
+    expect([subject.requestsUnderWay, seen.settled]).toEqual([0, true]);
+  });
+
+  it('leaves nothing to wait for when the client had settled', async () => {
+    const { subject } = gate();
+    await expect(subject.send('get', unpaid(), fail(500))).rejects.toMatchObject({ settled: undefined });
   });
 
   it('asks a second time after 401, and no third', async () => {
@@ -97,7 +117,8 @@ describe('RequestGate.send', () => {
 
 describe('RequestGate.pause', () => {
   it('holds every request back until it is over, and says so', async () => {
-    const { clock, seen, subject } = gate();
+    const { clock, seen, listen, subject } = gate();
+    listen();
     subject.pause(5_000);
     expect([subject.pausedUntil, subject.tryAdmit()]).toEqual([clock.now() + 5_000, undefined]);
     let sent = false;
@@ -152,9 +173,10 @@ describe('RequestGate and its rate limit', () => {
     expect(sent).toBe(true);
   });
 
-  it('says when a token is there for whoever found none', async () => {
-    const { clock, seen, subject } = gate({ qps: 1, burst: 1 });
+  it('says when a token is there for a caller that found none', async () => {
+    const { clock, seen, listen, subject } = gate({ qps: 1, burst: 1 });
     subject.tryAdmit();
+    listen();
     expect(subject.tryAdmit()).toBeUndefined();
     await clock.advance(1_000);
     expect(seen.opened).toBe(1);
@@ -162,8 +184,9 @@ describe('RequestGate and its rate limit', () => {
 });
 
 describe('RequestGate.abort', () => {
-  it('aborts what is in flight, refuses the rest, and leaves no timer', async () => {
-    const { clock, seen, subject } = gate({ qps: 0.001, burst: 1 });
+  it('gives up what is under way, refuses the rest, and leaves no timer', async () => {
+    const { clock, seen, listen, subject } = gate({ qps: 0.001, burst: 1 });
+    listen();
     const inFlight = expect(subject.send('get', unpaid(), untilAborted())).rejects.toMatchObject({ errorClass: 'aborted' });
     await settle();
     const waiting = expect(subject.send('get', unpaid(), async () => 'never')).rejects.toMatchObject({ errorClass: 'aborted' });
@@ -176,7 +199,8 @@ describe('RequestGate.abort', () => {
   });
 
   it('ends a pause, and a later one does not begin', async () => {
-    const { clock, seen, subject } = gate();
+    const { clock, seen, listen, subject } = gate();
+    listen();
     subject.pause(5_000);
     const waiting = expect(subject.send('get', unpaid(), async () => 'never')).rejects.toMatchObject({ errorClass: 'aborted' });
     await settle();

@@ -2,19 +2,19 @@ import { describe, expect, it } from 'vitest';
 import { BasicPodManager } from '../../../../src/pod/basic-pod-manager.ts';
 import type { UIDTranslations } from '../../../../src/pod/pod-manager.ts';
 import type { WirePod, WirePodStatus } from '../../../../src/wire/types.ts';
-import { deleting, Harness, testPod } from '../harness.ts';
+import { deleting, Harness, numberedPod, testPod } from '../harness.ts';
 
 const uid = '12345678';
 const spec = { containers: [{ name: 'a' }, { name: 'b' }], restartPolicy: 'Never' };
 const deletingPod = (metadata = {}): WirePod => testPod({ spec, metadata: { ...deleting, ...metadata } });
-const containers = (...codes: (number | 'running')[]): NonNullable<WirePodStatus['containerStatuses']> =>
+const containers = (...codes: (number | 'running' | 'waiting')[]): NonNullable<WirePodStatus['containerStatuses']> =>
   codes.map((code, i) => ({
     name: 'ab'[i] ?? 'x',
     image: '',
     imageID: '',
     ready: false,
     restartCount: 0,
-    state: code === 'running' ? { running: {} } : { terminated: { exitCode: code } },
+    state: typeof code === 'string' ? { [code]: {} } : { terminated: { exitCode: code } },
   }));
 const exists = (h: Harness): boolean => h.client.store.list().length > 0;
 
@@ -42,6 +42,30 @@ describe('terminateWhenReclaimed', () => {
     expect(h.manager.getPodStatus(uid)).toBeUndefined();
   });
 
+  it('finishes no pod whose newest status shows a running container, whatever the deletion safety says', async () => {
+    const { h, pod } = ready();
+    expect(await h.set(pod, { phase: 'Running', containerStatuses: containers(0, 'running') })).toEqual(['patch']);
+    expect(await h.batch()).toEqual([]);
+    expect(exists(h)).toBe(true);
+    expect(await h.set(pod, { phase: 'Running', containerStatuses: containers(0, 0) })).toEqual(['patch', 'patch', 'delete']);
+    expect(exists(h)).toBe(false);
+  });
+
+  it('finishes none any more once the agent has called terminatePod, and says so once', async () => {
+    const lines: string[] = [];
+    const silent = (): void => {};
+    const info = (_: object, message: string): void => void lines.push(message);
+    const { h, pod } = ready({ logger: { debug: silent, info, warn: silent, error: silent } });
+    for (const n of [1, 2]) h.manager.terminatePod(h.publish(numberedPod(n)));
+    await h.calls();
+    expect(await h.set(pod, { phase: 'Running', containerStatuses: containers(0, 0) })).toEqual(['patch']);
+    expect(await h.batch()).toEqual([]);
+    expect(exists(h)).toBe(true);
+    expect(lines.filter((line) => line.includes('finishes no pod by itself'))).toHaveLength(1);
+    h.manager.terminatePod(pod);
+    expect(await h.calls()).toEqual(['patch', 'delete']);
+  });
+
   it('finishes it at the batch after the last of it is gone', async () => {
     const { h, pod } = ready();
     h.safety.reclaimed = false;
@@ -55,7 +79,7 @@ describe('terminateWhenReclaimed', () => {
   it.each([
     ['Succeeded when every regular container exited with 0', containers(0, 0), 'Succeeded'],
     ['Failed when one did not', containers(0, 1), 'Failed'],
-    ['Failed when one never reported its end', containers(0, 'running'), 'Failed'],
+    ['Failed when one never reported its end', containers(0, 'waiting'), 'Failed'],
     ['Failed when one has no status', containers(0), 'Failed'],
     ['Failed when none has a status', undefined, 'Failed'],
   ])('makes the phase %s', async (_what, containerStatuses, phase) => {

@@ -87,7 +87,7 @@ describe('a pod manager that throws', () => {
     };
     h.client.release();
     await settle();
-    expect(errors).toEqual(['a settled sync could not be recorded']);
+    expect(errors).toEqual([]);
     expect(h.apiStatus(other).message).toBe('m');
     expect(h.manager.getPodStatus('12345678')).toBeUndefined();
     h.client.hold();
@@ -125,7 +125,8 @@ describe('a batch over many pods', () => {
     const looked = new Set<string>();
     const getPodByUID = h.podManager.getPodByUID.bind(h.podManager);
     h.podManager.getPodByUID = (uid) => {
-      looked.add(uid);
+      // what was not written is listed at the end of the stop, for every pod
+      if (h.manager.state === 'running') looked.add(uid);
       return getPodByUID(uid);
     };
     const seen: number[] = [];

@@ -1,0 +1,59 @@
+import type { PodStatusReader } from '../cache/pod-statuses.ts';
+import type { ApiTarget } from './agent-view.ts';
+import { showsRunningContainer } from './finish-when-reclaimed.ts';
+import { type ReasonContext, reasonToSync, type SyncReason } from './reason-to-sync.ts';
+import type { SyncRecords } from './sync-records.ts';
+import { isOvertaken, mayTry } from './wait.ts';
+
+export interface LookContext extends ReasonContext {
+  readonly podStatuses: PodStatusReader;
+  readonly records: SyncRecords;
+}
+
+/** What a look at a pod has found. */
+export type Finding =
+  /** All is well, or something is on its way already. */
+  | { readonly kind: 'nothing' }
+  /** The pod has vanished and nothing of it runs: its status is to be dropped. */
+  | { readonly kind: 'vanished' }
+  /** What the pod waited for is over, and there is nothing to send. */
+  | { readonly kind: 'wait-is-over' }
+  | {
+      readonly kind: 'to-send';
+      readonly reason: SyncReason;
+      readonly target: ApiTarget;
+      readonly waitIsOver: boolean;
+    };
+
+const nothing: Finding = { kind: 'nothing' };
+
+/** Looks at one pod, as each batch does with every pod. Changes nothing. */
+export function lookAt(context: LookContext, podUID: string): Finding {
+  const { agent, podStatuses, records } = context;
+  const entry = podStatuses.get(podUID);
+  const target = agent.target(podUID);
+  const state = records.state(podUID);
+  if (entry === undefined || target === undefined || state?.underWay !== undefined) return nothing;
+  if (hasVanished(context, podUID)) return { kind: 'vanished' };
+  const wait = state?.wait;
+  const resourceVersion = agent.freshest(target)?.resourceVersion;
+  const isHeldByFinalizers = wait?.kind === 'deleting';
+  const waitIsOver = isOvertaken(wait, resourceVersion) || (!isHeldByFinalizers && mayTry(wait, entry.version));
+  if (!waitIsOver && !isHeldByFinalizers) return nothing;
+  const reason = reasonToSync(context, podUID, entry, target);
+  // an accepted DELETE is not sent again, but what somebody else writes meanwhile is corrected
+  if (reason !== undefined && (waitIsOver || reason !== 'delete')) return { kind: 'to-send', reason, target, waitIsOver };
+  return waitIsOver && wait !== undefined ? { kind: 'wait-is-over' } : nothing;
+}
+
+/**
+ * True for a pod that the pod manager has shown and has forgotten, whose newest status is on the apiserver (or that the
+ * apiserver does not know), and of which nothing runs: neither by its newest status nor by the deletion safety.
+ */
+function hasVanished({ agent, podStatuses, records }: LookContext, podUID: string): boolean {
+  if (!agent.hasVanished(podUID)) return false;
+  const entry = podStatuses.get(podUID);
+  if (entry === undefined || showsRunningContainer(entry.status)) return false;
+  const isSettled = records.acknowledgedVersion(podUID) >= entry.version || records.state(podUID)?.wait?.kind === 'gone';
+  return isSettled && !agent.podCouldHaveRunningContainers(podUID, entry);
+}

@@ -1,0 +1,31 @@
+import { deletePod } from './delete-pod.ts';
+import type { SyncAttempt, SyncContext } from './sync-context.ts';
+import type { Acknowledged, SyncOutcome } from './sync-outcome.ts';
+import { writeStatus } from './write-status.ts';
+
+/**
+ * One sync of one pod: PATCH, and DELETE once that is due. Where the apiserver refuses the first attempt, for a conflict or
+ * as invalid, a second one follows against a copy just read. Yields as soon as a version is on the apiserver, before
+ * anything else of the pod is sent; returns how the sync ended. Throws only for what nobody foresees.
+ *
+ * Behaviour of pkg/kubelet/status syncPod, v1.36.3, with the divergences D1 to D10.
+ */
+export async function* syncPod(context: SyncContext, first: SyncAttempt): AsyncGenerator<Acknowledged, SyncOutcome, void> {
+  const outcome = yield* attemptOnce(context, first);
+  if (!isRefused(outcome)) return outcome;
+  const second = yield* attemptOnce(context, { ...first, fetch: true, waitsOn: undefined });
+  return isRefused(second) && second.failure.errorClass === 'invalid' ? { ...second, kind: 'invalid' } : second;
+}
+
+async function* attemptOnce(context: SyncContext, attempt: SyncAttempt): AsyncGenerator<Acknowledged, SyncOutcome, void> {
+  const written = await writeStatus(context, attempt);
+  if (written.kind !== 'acknowledged') return written;
+  yield written;
+  return await deletePod(context, attempt, written);
+}
+
+/** True for an outcome that another attempt, against a copy just read, may better. */
+function isRefused(outcome: SyncOutcome): outcome is SyncOutcome & { readonly kind: 'invalid' | 'failed' } {
+  if (outcome.kind !== 'failed' || outcome.failure.verb === 'get') return false;
+  return outcome.failure.errorClass === 'conflict' || outcome.failure.errorClass === 'invalid';
+}
