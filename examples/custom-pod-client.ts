@@ -44,10 +44,11 @@ class FetchPodClient implements PodClient {
     const answer: unknown = await response.json();
     if (response.ok) return answer as T;
     const seconds = Number(response.headers.get('retry-after'));
-    const { reason = 'Unknown', message = 'no message' } = answer as { reason?: string; message?: string };
+    // only a Status object is the apiserver's own word: a proxy in between answers 404 too
+    const { kind, reason = 'Unknown', message = 'no message' } = answer as { kind?: string; reason?: string; message?: string };
     throw new ApiError({
       status: response.status,
-      reason,
+      reason: kind === 'Status' ? reason : 'NoStatus',
       message: `${method} ${path}: ${message}`,
       ...(seconds > 0 && { retryAfterMs: seconds * 1000 }),
     });

@@ -1,5 +1,5 @@
 // One pod, one status, one request. Run it: node examples/minimal.ts
-import { BasicPodManager, KubePodClient, StatusManager } from '../src/index.ts';
+import { BasicPodManager, DefaultPodDeletionSafety, KubePodClient, StatusManager } from '../src/index.ts';
 import { InMemoryApiServer } from '../src/testing.ts';
 
 // An apiserver to try things on. With a cluster: `const kubeConfig = new KubeConfig(); kubeConfig.loadFromDefault();`
@@ -14,7 +14,8 @@ const podClient = KubePodClient.fromKubeConfig(server.kubeConfig());
 const manager = new StatusManager({
   podClient,
   podManager,
-  podDeletionSafety: { podCouldHaveRunningContainers: () => false, podResourcesAreReclaimed: () => true },
+  // your container runtime's own list stands here; this node runs nothing
+  podDeletionSafety: new DefaultPodDeletionSafety({ runtimeCache: { hasSynced: () => true, getContainers: () => [] } }),
 });
 manager.start();
 
