@@ -269,7 +269,10 @@ export class StatusManager implements Listenable<StatusManagerEvents> {
     this.#runState.assertNotStopped(operation);
     requireText('podUID', podUID);
     requireContainerID('containerID', containerID);
-    const pod = this.#agent.pod(podUID);
+    const pod = callGuarded(
+      () => this.#agent.pod(podUID),
+      (err) => this.#options.logger.error({ err, podUID, operation }, 'the pod manager failed; a probe result is lost'),
+    );
     const cached = this.#cache.get(podUID);
     const status = pod && cached && change(pod, cached.status);
     if (pod === undefined || status === undefined) {

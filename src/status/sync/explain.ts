@@ -1,5 +1,6 @@
 import { changedPaths } from '../../patch/json-patch.ts';
 import { createWirePodStatusPatch } from '../../patch/pod-status-patch.ts';
+import { callGuarded, ignoreFailure } from '../../seams/guard.ts';
 import type { JsonObject } from '../../wire/types.ts';
 import type { PodStatusReader, VersionedPodStatus } from '../cache/pod-statuses.ts';
 import type { ApiTarget } from './agent-view.ts';
@@ -53,11 +54,11 @@ const reasons: Readonly<Record<PodSyncPhase, string>> = {
   deleting: 'the deletion was accepted, and finalizers hold the object',
 };
 
-/** Why this pod's status is, or is not, on the apiserver. Changes nothing. */
+/** Why this pod's status is, or is not, on the apiserver. Changes nothing. What the pod manager fails to say is left out. */
 export function explain(context: ExplainContext, podUID: string): PodExplanation {
   const { podStatuses, agent, records, phases, pausedUntil } = context;
   const entry = podStatuses.get(podUID);
-  const target = agent.target(podUID);
+  const target = callGuarded(() => agent.target(podUID), ignoreFailure);
   const state = records?.state(podUID);
   const phase = phases.phaseOf(podUID);
   const lastError = state?.lastError;
@@ -67,7 +68,7 @@ export function explain(context: ExplainContext, podUID: string): PodExplanation
     phase,
     reason: `${reasons[phase]}${because}`,
     version: entry?.version,
-    acknowledgedVersion: records?.acknowledgedVersion(podUID) ?? 0,
+    acknowledgedVersion: callGuarded(() => records?.acknowledgedVersion(podUID), ignoreFailure) ?? 0,
     apiUID: target?.apiUID,
     failures: state?.failures ?? 0,
     lastError,

@@ -1,4 +1,4 @@
-import type { PodStatusReader } from '../cache/pod-statuses.ts';
+import type { PodStatusReader, VersionedPodStatus } from '../cache/pod-statuses.ts';
 import type { ApiTarget } from './agent-view.ts';
 import { showsRunningContainer } from './finish-when-reclaimed.ts';
 import { type ReasonContext, reasonToSync, type SyncReason } from './reason-to-sync.ts';
@@ -14,8 +14,8 @@ export interface LookContext extends ReasonContext {
 export type Finding =
   /** All is well, or something is on its way already. */
   | { readonly kind: 'nothing' }
-  /** The pod has vanished and nothing of it runs: its status is to be dropped. */
-  | { readonly kind: 'vanished' }
+  /** Nothing is left to do for the pod: its status is to be dropped. */
+  | { readonly kind: 'over' }
   /** What the pod waited for is over, and there is nothing to send. */
   | { readonly kind: 'wait-is-over' }
   | {
@@ -34,7 +34,7 @@ export function lookAt(context: LookContext, podUID: string): Finding {
   const target = agent.target(podUID);
   const state = records.state(podUID);
   if (entry === undefined || target === undefined || state?.underWay !== undefined) return nothing;
-  if (hasVanished(context, podUID)) return { kind: 'vanished' };
+  if (isOver(context, podUID, entry)) return { kind: 'over' };
   const wait = state?.wait;
   const resourceVersion = agent.freshest(target)?.resourceVersion;
   const isHeldByFinalizers = wait?.kind === 'deleting';
@@ -47,13 +47,13 @@ export function lookAt(context: LookContext, podUID: string): Finding {
 }
 
 /**
- * True for a pod that the pod manager has shown and has forgotten, whose newest status is on the apiserver (or that the
- * apiserver does not know), and of which nothing runs: neither by its newest status nor by the deletion safety.
+ * True for a pod of which nothing is left to do: the pod manager does not show it, nothing of it runs, neither by its newest
+ * status nor by the deletion safety, and either the apiserver does not know it, or its newest status is acknowledged and the
+ * pod manager has shown it before.
  */
-function hasVanished({ agent, podStatuses, records }: LookContext, podUID: string): boolean {
-  if (!agent.hasVanished(podUID)) return false;
-  const entry = podStatuses.get(podUID);
-  if (entry === undefined || showsRunningContainer(entry.status)) return false;
-  const isSettled = records.acknowledgedVersion(podUID) >= entry.version || records.state(podUID)?.wait?.kind === 'gone';
+function isOver({ agent, records }: LookContext, podUID: string, entry: VersionedPodStatus): boolean {
+  if (agent.pod(podUID) !== undefined || showsRunningContainer(entry.status)) return false;
+  const isGone = records.state(podUID)?.wait?.kind === 'gone';
+  const isSettled = isGone || (agent.hasVanished(podUID) && records.acknowledgedVersion(podUID) >= entry.version);
   return isSettled && !agent.podCouldHaveRunningContainers(podUID, entry);
 }

@@ -48,7 +48,7 @@ export type SyncEffect =
   | { readonly kind: 'send'; readonly podUID: string }
   /** The pod may have a version that the apiserver has not. */
   | { readonly kind: 'hint'; readonly podUID: string }
-  /** The pod is to be looked at as in a batch. */
+  /** The pod manager has told of a change of the pod that is to be looked at. */
   | { readonly kind: 'look'; readonly podUID: string }
   /** The pod's backoff is over after this long. */
   | { readonly kind: 'retry'; readonly podUID: string; readonly afterMs: number }

@@ -174,8 +174,8 @@ export class SyncWorker {
   #follow(podUID: string): void {
     const finding = lookAt(this.#context, podUID);
     if (finding.kind === 'nothing') return;
-    if (finding.kind === 'vanished') {
-      this.#options.logger.info({ podUID }, 'the pod has vanished and nothing of it runs; its status is dropped');
+    if (finding.kind === 'over') {
+      this.#options.logger.info({ podUID }, 'the pod is no longer there and nothing of it runs; its status is dropped');
       this.forget(podUID);
       return;
     }
@@ -264,7 +264,7 @@ export class SyncWorker {
         this.hint(effect.podUID);
         break;
       case 'look':
-        this.look(effect.podUID);
+        this.lookAtChange(effect.podUID);
         break;
       case 'retry':
         this.#retryLater(effect.podUID, effect.afterMs);

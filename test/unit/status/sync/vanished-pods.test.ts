@@ -66,6 +66,14 @@ describe('a pod that has vanished', () => {
     expect(h.manager.getPodStatus(uid)?.phase).toBe('Running');
   });
 
+  it('is over, too, when the pod manager has never shown it and the apiserver does not know it', async () => {
+    const h = new Harness();
+    expect(await h.set(testPod(), { phase: 'Running' })).toEqual(['get']);
+    expect(h.manager.explain(uid).phase).toBe('gone');
+    expect(await h.batch()).toEqual([]);
+    expect(h.manager.explain(uid).phase).toBe('unknown');
+  });
+
   it('is none once the pod manager shows it again', async () => {
     const { h, pod } = await vanished();
     h.publish(pod);
