@@ -3,7 +3,8 @@ import { ApiError } from '../client/transport/api-error.ts';
 import type { KubeTransport } from '../client/transport/kube-transport.ts';
 import { LineSplitter } from '../client/transport/line-splitter.ts';
 import type { WirePod } from '../wire/types.ts';
-import { isPod, type PodSelection, withoutManagedFields } from './list-pods.ts';
+import type { PodSelection } from './list-pods.ts';
+import { isPod, receivedPod } from './received-pod.ts';
 
 export type WatchEvent =
   | { readonly type: 'ADDED' | 'MODIFIED' | 'DELETED'; readonly pod: WirePod; readonly resourceVersion: string }
@@ -55,7 +56,7 @@ function parseEvent(line: string, path: string): WatchEvent {
     if (typeof resourceVersion === 'string' && resourceVersion !== '') return { type, resourceVersion };
   }
   if ((type === 'ADDED' || type === 'MODIFIED' || type === 'DELETED') && isPod(object)) {
-    return { type, pod: withoutManagedFields(object), resourceVersion: object.metadata.resourceVersion };
+    return { type, pod: receivedPod(object), resourceVersion: object.metadata.resourceVersion };
   }
   throw new ApiError({ reason: 'BrokenAnswer', message: `GET ${path}: a line of the watch is no event` });
 }
