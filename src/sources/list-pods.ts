@@ -63,6 +63,6 @@ function notPods(path: string): ApiError {
 }
 
 /** The resourceVersion (or the continue token that holds one) is older than what the server remembers. */
-export function isGone(error: unknown): boolean {
+function isGone(error: unknown): boolean {
   return error instanceof ApiError && error.status === 410;
 }

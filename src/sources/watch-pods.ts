@@ -12,7 +12,7 @@ export type WatchEvent =
 
 export interface WatchPodsOptions {
   readonly signal: AbortSignal;
-  /** Only what happened after this is told. */
+  /** Changes after this version are told. */
   readonly resourceVersion: string;
   readonly idleTimeoutMs: number;
   /** When the server is to end the watch by itself. */
@@ -40,7 +40,7 @@ export async function watchPods(
   });
   const onChunk = (chunk: Buffer): void => {
     for (const line of lines.push(chunk)) {
-      // one chunk may hold many events, and a handler of the first may have stopped us
+      // one chunk may hold many events, and a handler of the first may have stopped the source
       if (signal.aborted) return;
       onEvent(parseEvent(line, path));
     }
@@ -72,5 +72,6 @@ function parseLine(line: string): JsonMembers | undefined {
 
 function errorOfEvent(object: unknown, path: string): ApiError {
   const code = isMembers(object) ? object.code : undefined;
-  return errorFromStatus(object, { status: typeof code === 'number' ? code : 500, label: `GET ${path}` });
+  // an ERROR event refuses the watch, whatever code it carries
+  return errorFromStatus(object, { status: typeof code === 'number' && code >= 400 ? code : 500, label: `GET ${path}` });
 }
