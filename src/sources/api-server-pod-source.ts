@@ -39,14 +39,14 @@ const nodeNameRule = /^[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?$/;
 /**
  * The pods of one node, as the apiserver has them: listed, then watched, into a pod manager. Each pod that it hands on has
  * the config source `api`, whatever its annotations say on the server. Goes on through whatever the network and the server
- * do, until `stop()`. What happened while it was cut off is found afterwards.
+ * do, until `stop()`. What happened while it was cut off is found afterwards: a full list is the truth, also when it shows
+ * older resourceVersions than before, as after a restore of etcd.
  */
 export class ApiServerPodSource {
   readonly #transport: KubeTransport;
   readonly #ownsTransport: boolean;
   readonly #selection: PodSelection;
   readonly #delivery: PodDelivery;
-  #hasListed = false;
   readonly #idleTimeoutMs: number;
   readonly #random: () => number;
   readonly #clock: Clock;
@@ -56,6 +56,7 @@ export class ApiServerPodSource {
   #running: Promise<void> | undefined;
   #stopped: Promise<void> | undefined;
   #lastObservedAt: number | undefined;
+  #lastListedAt: number | undefined;
   /** Where the next watch goes on; undefined when a list has to come first. */
   #resourceVersion: string | undefined;
 
@@ -101,6 +102,14 @@ export class ApiServerPodSource {
     return this.#lastObservedAt;
   }
 
+  /**
+   * When the last full list that was delivered began, by the source's clock, in milliseconds since the epoch; undefined
+   * before the first. A list is a consistent read: it shows every write that was acknowledged before it began.
+   */
+  lastListedAt(): number | undefined {
+    return this.#lastListedAt;
+  }
+
   async #stop(): Promise<void> {
     this.#stopping.abort();
     this.#firstList.reject(stoppedError());
@@ -130,12 +139,14 @@ export class ApiServerPodSource {
   /** Resolves to the pause before the next step. */
   async #list(backoff: Backoff, signal: AbortSignal): Promise<number> {
     try {
+      const startedAt = this.#clock.now();
       const { pods, resourceVersion } = await listPods(this.#transport, this.#selection, { signal, onPage: this.#observed });
       if (signal.aborted) return 0;
       this.#resourceVersion = resourceVersion;
-      if (!this.#hasListed) this.#delivery.removeLeftBehind(pods, (pod) => this.#isFromTheServer(pod));
-      this.#hasListed = true;
+      if (this.#lastListedAt === undefined) this.#delivery.takeOver(pods, (pod) => this.#isFromTheServer(pod));
       this.#delivery.replace(pods);
+      this.#lastListedAt = startedAt;
+      this.#delivery.synced(pods);
       backoff.reset();
       this.#firstList.resolve();
       return 0;
