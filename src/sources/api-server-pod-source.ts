@@ -1,5 +1,5 @@
 import type { KubeConfig } from '@kubernetes/client-node';
-import { longestTimerMs, numberOption } from '../checks/options.ts';
+import { longestTimerMs, numberOption, optionOfType, requireKnownOptions, requireMethods } from '../checks/options.ts';
 import { podsPath } from '../client/pod-path.ts';
 import { ApiError } from '../client/transport/api-error.ts';
 import { KubeTransport, type KubeTransportOptions } from '../client/transport/kube-transport.ts';
@@ -7,6 +7,7 @@ import { Backoff } from '../concurrency/retry.ts';
 import { invalidOption, StatusManagerError } from '../errors.ts';
 import { type Clock, sleep, systemClock } from '../seams/clock.ts';
 import { type Logger, safeLogger, silentLogger } from '../seams/logger.ts';
+import { safeRandom } from '../seams/random.ts';
 import type { Pod } from '../wire/types.ts';
 import { isRefusal, mayGoOnAfter } from './ended-watch.ts';
 import { listPods, type PodSelection } from './list-pods.ts';
@@ -34,6 +35,7 @@ export interface ApiServerPodSourceOptions {
 /** A watch that ends sooner counts as failed: a server that ends every watch at once is then asked with growing pauses. */
 const shortestGoodWatchMs = 1000;
 const backoffLimits = { baseMs: 500, capMs: 30_000 };
+const knownOptions = 'kubeConfig transport nodeName namespace podManager handlers idleTimeoutMs random clock logger'.split(' ');
 const nodeNameRule = /^[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?$/;
 
 /**
@@ -60,17 +62,20 @@ export class ApiServerPodSource {
   /** Where the next watch goes on; undefined when a list has to come first. */
   #resourceVersion: string | undefined;
 
+  /** Throws ERR_INVALID_OPTION, naming the option, the rule and the value. */
   constructor(options: ApiServerPodSourceOptions) {
+    requireKnownOptions('options', options, knownOptions);
     const { kubeConfig, transport, nodeName, namespace, podManager, handlers = {}, idleTimeoutMs = 150_000 } = options;
     const { random = Math.random, clock = systemClock, logger = silentLogger } = options;
     if (typeof nodeName !== 'string' || !nodeNameRule.test(nodeName))
       throw invalidOption('nodeName', 'the name of a node', nodeName);
+    requireMethods('podManager', podManager, ['addPod', 'updatePod', 'removePod']);
     numberOption('idleTimeoutMs', idleTimeoutMs, 1000, longestTimerMs);
     this.#selection = { path: podsPath(namespace), nodeName, namespace };
     this.#logger = safeLogger(logger);
     this.#delivery = new PodDelivery(podManager, handlers, this.#logger);
     this.#idleTimeoutMs = idleTimeoutMs;
-    this.#random = random;
+    this.#random = safeRandom(optionOfType('random', random, 'function'));
     this.#clock = clock;
     this.#ownsTransport = transport === undefined;
     this.#transport = transport ?? ownTransport(kubeConfig, { connections: 1, clock, logger });

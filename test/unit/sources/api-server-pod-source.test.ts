@@ -262,6 +262,9 @@ describe('new ApiServerPodSource', () => {
     { idleTimeoutMs: Number.NaN },
     { idleTimeoutMs: 2 ** 31 },
     { namespace: 'a/b' },
+    { idleTimeoutMS: 60_000 },
+    { podManager: { addPod: () => {} } },
+    { random: 0.5 },
   ])('refuses the option %j', (options) => {
     const given = { ...good, ...options } as ApiServerPodSourceOptions;
     const make = (): unknown => new ApiServerPodSource(given);
