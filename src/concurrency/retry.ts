@@ -26,10 +26,14 @@ export class Backoff {
     this.#options = options;
   }
 
-  /** Counts one failure. How long to wait now: at least what the server asked for, with the jitter on top. */
+  /**
+   * Counts one failure. How long to wait now, in milliseconds: what the server asked for, with the jitter on top. What is
+   * no time to come (0, a negative number, NaN) asks for nothing: the wait is never shorter than the backoff's own.
+   */
   next(retryAfterMs = 0): number {
     this.#failures += 1;
-    return Math.min(retryAfterMs, longestRetryAfterMs) + backoffMs(this.#failures, this.#options);
+    const askedMs = retryAfterMs > 0 ? Math.min(retryAfterMs, longestRetryAfterMs) : 0;
+    return askedMs + backoffMs(this.#failures, this.#options);
   }
 
   reset(): void {

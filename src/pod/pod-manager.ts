@@ -21,9 +21,12 @@ export interface PodManager {
   translatePodUID(uid: string): string;
   getUIDTranslations(): UIDTranslations;
   /**
-   * If there: calls the listener after each change, with the uid of the pod that changed, and for a change of a mirror pod
-   * with the uid of its static pod. Returns what ends the subscription. The manager then looks at a pod as soon as its copy
-   * or its mirror pod changes, and not at the next batch.
+   * Calls `listener` after a pod was added, removed or replaced by another object, with the uid of the pod that the change
+   * concerns: the pod's own, or, for a change of a mirror pod, its static pod's (the mirror pod's own while no pod has its
+   * full name). A pod manager without this method works too: the status manager then finds changes at its next batch.
+   *
+   * A listener may be called at any time, before the method that made the change returns. It may ask the pod manager
+   * anything and must not change it. Returns a function that ends the subscription; a second call of it does nothing.
    */
   subscribe?(listener: (podUID: string) => void): () => void;
 }

@@ -12,7 +12,7 @@ export interface TestServer extends AsyncDisposable {
   stop(): Promise<void>;
 }
 
-function testServer(kind: TestServer['kind'], kubeConfig: () => KubeConfig, stopServer: () => Promise<void>): TestServer {
+export function testServer(kind: TestServer['kind'], kubeConfig: () => KubeConfig, stopServer: () => Promise<void>): TestServer {
   const admin = new AdminClient(kubeConfig());
   const stop = async (): Promise<void> => {
     await admin.close();

@@ -89,14 +89,21 @@ export class Watches {
     const matches = podFilter(query.selection);
     const stream = new WatchStream(response, rendering, matches);
     if (!this.#catchUp(stream, query)) return;
-    const stops: CancelTimer[] = [this.#store.watch((event) => stream.pass(event))];
-    if (query.bookmarks) stops.push(this.#repeat(() => stream.bookmark(this.#store.resourceVersion)));
+    const since = Number(query.since ?? 0);
+    // a kube-apiserver says nothing of a version before the one that the watch is from, which may be one to come
+    const pass = (event: PodEvent): void => {
+      if (Number(event.resourceVersion) > since) stream.pass(event);
+    };
+    const bookmark = (): void => {
+      if (Number(this.#store.resourceVersion) >= since) stream.bookmark(this.#store.resourceVersion);
+    };
+    const stops: CancelTimer[] = [this.#store.watch(pass, () => stream.end('reset'))];
+    if (query.bookmarks) stops.push(this.#repeat(bookmark));
     if (query.timeoutMs !== undefined) {
       stops.push(this.#clock.setTimer(() => stream.end('end'), query.timeoutMs));
       // So that a client of a quiet selection need not begin again from an old version.
       const lastMs = query.timeoutMs - lastBookmarkMs;
-      if (query.bookmarks && lastMs > 0)
-        stops.push(this.#clock.setTimer(() => stream.bookmark(this.#store.resourceVersion), lastMs));
+      if (query.bookmarks && lastMs > 0) stops.push(this.#clock.setTimer(bookmark, lastMs));
     }
     this.#open.add(stream);
     response.once('close', () => {

@@ -13,10 +13,15 @@ export interface PodEvent {
 
 export type PodEventListener = (event: PodEvent) => void;
 
+interface Subscription {
+  readonly listener: PodEventListener;
+  readonly onCut: () => void;
+}
+
 /** The events of a store, in order: the last ones to replay, all new ones to listen to. */
 export class PodHistory {
   readonly #capacity: number;
-  readonly #listeners = new Set<PodEventListener>();
+  readonly #subscriptions = new Set<Subscription>();
   #events: PodEvent[] = [];
   /** The resourceVersion of the newest event that can no longer be replayed. */
   #forgottenUpTo = 0;
@@ -30,15 +35,24 @@ export class PodHistory {
     this.#events.push(event);
     // Cut in halves: dropping one at a time from the front would make each write cost the whole history.
     if (this.#events.length > 2 * this.#capacity) this.#forget(this.#events.length - this.#capacity);
-    for (const listener of [...this.#listeners]) listener(event);
+    for (const { listener } of [...this.#subscriptions]) listener(event);
   }
 
-  listen(listener: PodEventListener): () => void {
-    const own: PodEventListener = (event) => listener(event);
-    this.#listeners.add(own);
+  /** Returns how to stop. `onCut` is called once when {@link cut} ends it instead. */
+  listen(listener: PodEventListener, onCut: () => void = () => {}): () => void {
+    const subscription: Subscription = { listener, onCut };
+    this.#subscriptions.add(subscription);
     return () => {
-      this.#listeners.delete(own);
+      this.#subscriptions.delete(subscription);
     };
+  }
+
+  /** Ends every subscription, and goes on from `resourceVersion` without a past: as after a restore of etcd. */
+  cut(resourceVersion: number): void {
+    const subscriptions = [...this.#subscriptions];
+    this.#subscriptions.clear();
+    this.compact(resourceVersion);
+    for (const { onCut } of subscriptions) onCut();
   }
 
   /** The events after `resourceVersion`. Throws 410 Expired when some of them are forgotten. */

@@ -16,6 +16,7 @@ import { copyJson, deepFreeze, equalJson, formatTime, objectAt, textAt } from '.
 import { initialStatus, withSpecDefaults } from './pod-defaults.ts';
 import { type DeletePodRequest, decideDeletion, isReleased } from './pod-deletion.ts';
 import { type PodEvent, type PodEventListener, PodHistory } from './pod-history.ts';
+import { keyOf, nameOf, namespaceOf, requireName, withIdentity } from './pod-keys.ts';
 import { applyPatch, type PodPatchType } from './pod-patches.ts';
 import { type PodSelection, podFilter } from './pod-selectors.ts';
 import { ShapeError } from './pod-status-fields.ts';
@@ -44,6 +45,12 @@ export interface DeletedPod {
   readonly pod: WirePod;
   /** False while it waits for its grace period or its finalizers. */
   readonly gone: boolean;
+}
+
+/** What {@link PodStore.snapshot} keeps: frozen, so that it stays as it was. */
+export interface PodStoreSnapshot {
+  readonly resourceVersion: string;
+  readonly pods: readonly WirePod[];
 }
 
 /**
@@ -150,9 +157,29 @@ export class PodStore {
     return pod !== undefined;
   }
 
-  /** Calls the listener with every change from now on, before the change's caller gets its answer. Returns how to stop it. */
-  watch(listener: PodEventListener): () => void {
-    return this.#history.listen(listener);
+  /**
+   * Calls the listener with every change from now on, before the change's caller gets its answer. Returns how to stop it.
+   * `onCut` is called once when {@link restore} ends the watch: the listener then hears of nothing more.
+   */
+  watch(listener: PodEventListener, onCut?: () => void): () => void {
+    return this.#history.listen(listener, onCut);
+  }
+
+  /** The store as it is now, for {@link restore}. */
+  snapshot(): PodStoreSnapshot {
+    return Object.freeze({ resourceVersion: this.resourceVersion, pods: Object.freeze(this.list()) });
+  }
+
+  /**
+   * Makes the store what it was at the snapshot, as when etcd is restored from a backup: later writes are lost, the
+   * resourceVersions go on from the snapshot's, so that they are given out a second time, and every watch is cut. A
+   * watch from a version that is not reached yet is silent until it is; from one before the snapshot it is refused (410).
+   */
+  restore({ resourceVersion, pods }: PodStoreSnapshot): void {
+    this.#pods.clear();
+    for (const pod of pods.map(asJson)) this.#pods.set(keyOf(pod), pod);
+    this.#version = Number(resourceVersion);
+    this.#history.cut(this.#version);
   }
 
   /** The changes after `resourceVersion`. Throws 410 Expired when they are no longer all known. */
@@ -234,23 +261,6 @@ export class PodStore {
   }
 }
 
-function keyOf(pod: JsonObject): string {
-  const metadata = objectAt(pod, 'metadata');
-  return `${textAt(metadata, 'namespace')}/${textAt(metadata, 'name')}`;
-}
-
-function nameOf(metadata: JsonObject): string {
-  const name = textAt(metadata, 'name');
-  if (name !== '') return name;
-  const prefix = textAt(metadata, 'generateName');
-  return prefix === '' ? '' : `${prefix}${randomUUID().slice(0, 5)}`;
-}
-
-function requireName(name: string): string {
-  if (name === '') throw badRequest('name or generateName is required');
-  return name;
-}
-
 /** Refuses an update that names another pod than the one it was sent to, or another version than the stored one. */
 function checkTarget(given: JsonObject, old: JsonObject): void {
   const [name, wanted] = [textAt(given, 'name'), textAt(given, 'resourceVersion')];
@@ -265,16 +275,6 @@ function checkTarget(given: JsonObject, old: JsonObject): void {
   throw staleResourceVersion(textAt(old, 'name'));
 }
 
-function namespaceOf(metadata: JsonObject): string {
-  return textAt(metadata, 'namespace') || 'default';
-}
-
-function withIdentity(pod: JsonObject, namespace: string, name: string): JsonObject {
-  const metadata = objectAt(pod, 'metadata');
-  const uid = textAt(metadata, 'uid') || randomUUID();
-  return { ...pod, metadata: { ...metadata, namespace, name, uid } };
-}
-
 function refuse(name: string, causes: readonly StatusCause[]): void {
   if (causes.length > 0) throw invalidPod(name, causes);
 }
@@ -282,4 +282,8 @@ function refuse(name: string, causes: readonly StatusCause[]): void {
 /** The one place where JSON becomes a typed pod. Outside it nothing is promised about the members. */
 function asPod(pod: JsonObject): WirePod {
   return pod as unknown as WirePod;
+}
+
+function asJson(pod: WirePod): JsonObject {
+  return pod as unknown as JsonObject;
 }

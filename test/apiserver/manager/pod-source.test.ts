@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { buildRunningStatus } from '../../../src/testing/fakes/builders.ts';
+import { buildRunningStatus, buildTerminatedStatus } from '../../../src/testing/fakes/builders.ts';
 import { startTestServer, type TestServer } from '../../support/servers.ts';
 import { TcpRelay } from '../../support/tcp-relay.ts';
 import { TestNode } from './fixture.ts';
@@ -86,6 +86,26 @@ describe('a pod source', () => {
     expect(namesSeen(node)).toEqual(['replaced', 'stayed']);
     expect(node.podManager.getPodByUID(gone.metadata.uid)).toBeUndefined();
     expect(node.podManager.getPodByUID(again.metadata.uid)).toBeUndefined();
+  });
+});
+
+describe('a pod whose tenant annotated it as one from a file', () => {
+  it('is an API pod all the same: its status is written, and its deletion carried out', async () => {
+    await using node = await TestNode.start(server, namespace);
+    const annotations = { 'kubernetes.io/config.source': 'file', theirs: 'yes' };
+    const { uid } = (await node.create('says-file', { metadata: { annotations } })).metadata;
+    const pod = await node.seen(uid, () => true);
+    expect(pod.metadata?.annotations).toEqual({ ...annotations, 'kubernetes.io/config.source': 'api' });
+    node.manager.setPodStatus(pod, buildRunningStatus(pod));
+    expect(await node.manager.flush()).toEqual({ held: [] });
+    expect(await node.served('says-file')).toMatchObject({ metadata: { annotations }, status: { phase: 'Running' } });
+
+    await node.askToDelete('says-file');
+    const deleting = await node.seen(uid, ({ metadata }) => metadata?.deletionTimestamp != null);
+    node.manager.setPodStatus(deleting, buildTerminatedStatus(deleting));
+    node.manager.terminatePod(deleting);
+    await node.seenGone(uid);
+    expect(await node.isGone('says-file')).toBe(true);
   });
 });
 

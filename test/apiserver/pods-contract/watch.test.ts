@@ -127,6 +127,19 @@ describe('watching pods', () => {
     expect(seen).toBeGreaterThanOrEqual(BigInt(elsewhere.metadata.resourceVersion));
   });
 
+  it('is silent from a resourceVersion that the server has not reached: no change before it is told, and no bookmark', async () => {
+    const namespace = await server.admin.createNamespace('watch');
+    const resourceVersion = String(Number(await listVersion(namespace)) + 1_000_000);
+    const events: WatchEvent[] = [];
+    const query = { resourceVersion, allowWatchBookmarks: 'true', timeoutSeconds: '3' };
+    const ended = (async () => {
+      for await (const event of server.admin.watchPods(namespace, query)) events.push(event);
+    })();
+    await createPod(server.admin, namespace, 'too-early');
+    await ended;
+    expect(events).toEqual([]);
+  });
+
   it('sends what is there and then a bookmark that says so, with sendInitialEvents', async () => {
     const namespace = await server.admin.createNamespace('watch');
     await createPod(server.admin, namespace, 'initial');

@@ -124,7 +124,8 @@ describe('a watch', () => {
   });
 
   it('ends after timeoutSeconds, with a last bookmark 2 s before, and leaves no timer', async () => {
-    const { client, clock, server } = await serve();
+    const { client, clock, server, put } = await serve();
+    put('a');
     const watch = await client.watch('&resourceVersion=1&timeoutSeconds=5&allowWatchBookmarks=true');
     await clock.advance(3_000);
     await until(() => watch.events.length === 1);
@@ -134,6 +135,26 @@ describe('a watch', () => {
     expect(watch.ended).toBe('end');
     await until(() => server.openWatches === 0);
     expect(clock.pendingTimers).toBe(0);
+  });
+
+  it('is reset when the store is restored, and silent from a version that is then yet to come', async () => {
+    const { client, clock, server, store, put } = await serve();
+    const snapshot = store.snapshot();
+    put('a');
+    put('b');
+    const watch = await client.watch('&resourceVersion=2');
+    store.restore(snapshot);
+    await until(() => watch.ended !== undefined);
+    expect(watch.ended).toMatch(/ECONNRESET|UND_ERR/);
+    await until(() => server.openWatches === 0);
+    const ahead = await client.watch('&resourceVersion=2&allowWatchBookmarks=true');
+    put('c');
+    await clock.advance(60_000);
+    put('d');
+    put('e');
+    await clock.advance(60_000);
+    await until(() => ahead.events.length === 2);
+    expect(ahead.names).toEqual(['ADDED e', 'BOOKMARK']);
   });
 
   it('is let go when its client goes away', async () => {
