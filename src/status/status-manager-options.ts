@@ -15,6 +15,7 @@ import type { PodManager } from '../pod/pod-manager.ts';
 import { type Clock, systemClock } from '../seams/clock.ts';
 import { type Logger, safeLogger, silentLogger } from '../seams/logger.ts';
 import { type MetricsSink, noMetrics, safeMetrics } from '../seams/metrics.ts';
+import { safeRandom } from '../seams/random.ts';
 import type { PodSourceTimes } from './sync/pod-source-view.ts';
 
 export interface StatusManagerOptions {
@@ -107,7 +108,7 @@ export function resolveOptions(options: StatusManagerOptions): ResolvedOptions {
     ownedConditionTypes: conditionTypes(ownedConditionTypes ?? []),
     podSource,
     staleAfterMs: numberOption('staleAfterMs', options.staleAfterMs ?? 300_000, 1, Number.MAX_SAFE_INTEGER),
-    random: optionOfType('random', options.random ?? Math.random, 'function'),
+    random: safeRandom(optionOfType('random', options.random ?? Math.random, 'function')),
     clock: clock ?? systemClock,
     logger: safeLogger(logger ?? silentLogger),
     metrics: safeMetrics(metrics ?? noMetrics),

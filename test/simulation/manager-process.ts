@@ -175,7 +175,7 @@ export class ManagerProcess {
       },
       podSource: { lastObservedAt: () => this.#lastHeard },
       clock: this.clock,
-      random: mutant?.random ?? random,
+      random,
       logger: { debug() {}, info() {}, warn() {}, error: (fields, message) => this.#onError(fields, message) },
     });
     const say = (what: string): void => log.step(() => what);

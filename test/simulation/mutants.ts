@@ -1,4 +1,11 @@
-import type { PodClient, PodDeletionSafety, PodMetadata, PodStatusPatch, RequestOptions } from '../../src/index.ts';
+import {
+  ApiError,
+  type PodClient,
+  type PodDeletionSafety,
+  type PodMetadata,
+  type PodStatusPatch,
+  type RequestOptions,
+} from '../../src/index.ts';
 import type { ManagerTuning } from './world.ts';
 
 /** A manager broken on purpose, from outside. The checker must catch every one of them. */
@@ -9,7 +16,6 @@ export interface Mutant {
   readonly client?: (client: PodClient) => PodClient;
   readonly tuning?: Partial<ManagerTuning>;
   readonly safety?: Partial<PodDeletionSafety>;
-  readonly random?: () => number;
 }
 
 type Body = { metadata?: Record<string, unknown>; status?: Record<string, unknown> };
@@ -52,7 +58,7 @@ export const mutants: readonly Mutant[] = [
   {
     name: 'nothing is tried again',
     rules: ['everything is brought up to date', 'flush settles'],
-    random: () => 10_000,
+    client: postponing,
   },
   {
     name: 'an aborted request is given up before it has settled',
@@ -105,6 +111,20 @@ function withReplacedConditions(all: Record<string, unknown> = {}): Record<strin
   const { '$setElementOrder/conditions': _, ...status } = all;
   const { conditions } = status;
   return Array.isArray(conditions) ? { ...status, conditions: [...conditions, { $patch: 'replace' }] } : status;
+}
+
+/** Every failure of the server asks for the longest wait there is: longer than the end of the faults is away. */
+function postponing(client: PodClient): PodClient {
+  const later = (error: unknown): never => {
+    if (!(error instanceof ApiError) || (error.status ?? 500) < 500) throw error;
+    const { status, reason, message } = error;
+    throw new ApiError({ status, reason, message, retryAfterMs: 300_000 });
+  };
+  return {
+    getPod: (...request) => client.getPod(...request).catch(later),
+    patchPodStatus: (...request) => client.patchPodStatus(...request).catch(later),
+    deletePod: (...request) => client.deletePod(...request).catch(later),
+  };
 }
 
 /** Rejects at once when the signal aborts, though the request is still on its way. */

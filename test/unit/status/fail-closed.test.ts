@@ -107,6 +107,25 @@ describe('what an agent gave, and that rejects', () => {
   });
 });
 
+describe('a source of random numbers that fails', () => {
+  it.each([
+    boom,
+    rejects,
+    () => Number.NaN,
+    () => -1,
+    () => 10_000,
+  ])('does not keep a failed pod from being tried again: %#', async (random) => {
+    const h = new Harness({ random: random as () => number });
+    const pod = h.publish(testPod());
+    h.client.failNext('patch', { code: 500 });
+    const unhandled = await unhandledRejectionsOf(async () => {
+      await h.set(pod, { message: 'm' });
+      await h.clock.advance(500);
+    });
+    expect([unhandled, h.apiStatus(pod).message]).toEqual([[], 'm']);
+  });
+});
+
 describe('a pod manager that answers with something else', () => {
   const broken: [keyof PodManager, () => unknown][] = [
     ['getPodByUID', rejects],

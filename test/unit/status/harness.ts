@@ -1,5 +1,6 @@
 import { BasicPodManager } from '../../../src/pod/basic-pod-manager.ts';
 import type { PodDeletionSafety } from '../../../src/pod/pod-deletion-safety.ts';
+import type { PodManager } from '../../../src/pod/pod-manager.ts';
 import type { StatusManagerEvents } from '../../../src/status/events/status-manager-events.ts';
 import { StatusManager } from '../../../src/status/status-manager.ts';
 import type { StatusManagerOptions } from '../../../src/status/status-manager-options.ts';
@@ -38,6 +39,8 @@ export interface HarnessOptions extends Partial<Omit<StatusManagerOptions, 'podC
   readonly client?: FakePodClientOptions;
   /** Default true. */
   readonly started?: boolean;
+  /** False hides the pod manager's `subscribe`: the manager then finds changes at its next batch. Default true. */
+  readonly subscribed?: boolean;
 }
 
 /** A started manager over a fake clock, a fake client and a real pod manager. Waits are half of their ceiling. */
@@ -49,7 +52,7 @@ export class Harness {
   /** What the deletion safety answers; change it at will. */
   readonly safety = { running: false, reclaimed: false };
 
-  constructor({ client, started = true, ...options }: HarnessOptions = {}) {
+  constructor({ client, started = true, subscribed = true, ...options }: HarnessOptions = {}) {
     const safety: PodDeletionSafety = {
       podCouldHaveRunningContainers: () => this.safety.running,
       podResourcesAreReclaimed: () => this.safety.reclaimed,
@@ -57,7 +60,7 @@ export class Harness {
     this.client = new FakePodClient(client);
     this.podManager = (options.podManager as BasicPodManager | undefined) ?? new BasicPodManager();
     this.manager = new StatusManager({
-      podManager: this.podManager,
+      podManager: subscribed ? this.podManager : withoutSubscribe(this.podManager),
       podDeletionSafety: safety,
       random: () => 0.5,
       ...options,
@@ -127,6 +130,16 @@ export class Harness {
     this.manager.on(name, (...[event]) => seen.push(event as StatusManagerEvents[Name][0]));
     return seen;
   }
+}
+
+/** The four methods that every pod manager has. */
+export function withoutSubscribe(podManager: PodManager): PodManager {
+  return {
+    getPodByUID: (uid) => podManager.getPodByUID(uid),
+    getMirrorPodByPod: (pod) => podManager.getMirrorPodByPod(pod),
+    translatePodUID: (uid) => podManager.translatePodUID(uid),
+    getUIDTranslations: () => podManager.getUIDTranslations(),
+  };
 }
 
 /** Upstream's way: a GET before every PATCH, and a pod ends only by `terminatePod`. */

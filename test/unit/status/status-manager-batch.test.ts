@@ -131,7 +131,7 @@ describe('StatusManager, the periodic batch', () => {
   });
 
   it('retries a restoring PATCH that failed, until the apiserver says the same', async () => {
-    const h = new Harness();
+    const h = new Harness({ subscribed: false });
     const pod = h.publish(testPod());
     await h.set(pod, { message: 'ours' });
     h.rival(pod, { message: 'theirs' });

@@ -65,7 +65,7 @@ describe('StatusManager, deletion', () => {
       podCouldHaveRunningContainers: (pod: WirePod) => asked.push(pod) === 0,
       podResourcesAreReclaimed: () => false,
     };
-    const h = new Harness({ podDeletionSafety });
+    const h = new Harness({ podDeletionSafety, subscribed: false });
     const pod = h.publish(testPod());
     await h.set(pod, { phase: 'Running' });
     h.podManager.removePod(pod);

@@ -95,7 +95,7 @@ describe('StatusManager.flush', () => {
   });
 
   it('waits for a status that is being restored after somebody changed it', async () => {
-    const h = new Harness();
+    const h = new Harness({ subscribed: false });
     const pod = h.publish(testPod());
     await h.set(pod, { message: 'ours' });
     h.rival(pod, { message: 'theirs' });

@@ -92,7 +92,6 @@ describe('StatusManager options', () => {
       ownedConditionTypes: new Set(),
       podSource: undefined,
       staleAfterMs: 300_000,
-      random: Math.random,
     });
   });
 

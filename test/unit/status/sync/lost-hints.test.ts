@@ -14,7 +14,7 @@ afterEach(() => {
 
 describe('a channel that loses every hint', () => {
   it('only delays: the next batch writes everything', async () => {
-    const h = new Harness();
+    const h = new Harness({ subscribed: false });
     const pods = [1, 2, 3].map((n) => h.publish(numberedPod(n)));
     loseHints();
     for (const pod of pods) h.manager.setPodStatus(pod, { message: 'm' });

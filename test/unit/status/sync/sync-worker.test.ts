@@ -222,7 +222,7 @@ describe('SyncWorker, many pods', () => {
   });
 
   it('writes at the tick what it has no hint of', async () => {
-    const h = new Harness({ started: false });
+    const h = new Harness({ started: false, subscribed: false });
     const pods = numbers(5).map((n) => h.publish(numberedPod(n)));
     h.manager.start();
     await settle();
@@ -257,7 +257,7 @@ describe('SyncWorker, many pods', () => {
   });
 
   it('uses its period', async () => {
-    const { h, pods } = withPods(1, { syncPeriodMs: 500 });
+    const { h, pods } = withPods(1, { syncPeriodMs: 500, subscribed: false });
     const [pod] = pods;
     if (pod === undefined) throw new Error('no pod');
     await h.set(pod, { message: 'ours' });

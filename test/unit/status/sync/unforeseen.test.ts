@@ -14,7 +14,7 @@ function withErrors(options = {}) {
       errors.push(message);
     },
   };
-  return { errors, h: new Harness({ logger, ...options }) };
+  return { errors, h: new Harness({ logger, subscribed: false, ...options }) };
 }
 
 const lookFailed = 'a pod could not be looked at; the next batch looks again';

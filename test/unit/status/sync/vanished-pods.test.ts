@@ -8,7 +8,7 @@ const running = {
 
 /** A pod whose status is on the apiserver, and that then goes from there and from the pod manager. */
 async function vanished(status: object = { phase: 'Running' }, options = {}) {
-  const h = new Harness(options);
+  const h = new Harness({ subscribed: false, ...options });
   const pod = h.publish(testPod());
   await h.set(pod, status);
   h.client.store.remove('new', 'foo');
