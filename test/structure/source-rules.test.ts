@@ -59,6 +59,12 @@ const rules: readonly Rule[] = [
     broken: "export * from './pod.ts';",
   },
   {
+    says: 'parts are put together, and only errors are extended',
+    forbids: /\bclass \w+(?:<.*>)? extends (?!\w*Error\b)/,
+    appliesTo: everywhere,
+    broken: 'export class StatusManager extends Emitter<Events> {',
+  },
+  {
     says: 'no any',
     forbids: /(?:[:<|&,(]|\bas)\s*any\b(?!')/,
     appliesTo: everywhere,
