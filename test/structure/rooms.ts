@@ -9,6 +9,7 @@ export const rooms = [
   'concurrency',
   'wire',
   'patch',
+  'client/credentials',
   'client/transport',
   'client',
   'pod',

@@ -28,7 +28,8 @@ describe('PodClient', () => {
       deletePod: async (namespace, name, { uid }) => (await send('DELETE', namespace, name, uid)).metadata,
     };
     expectTypeOf(podClient.getPod).returns.resolves.not.toBeAny();
-    expectTypeOf<PodClient['patchPodStatus']>().parameter(3).toEqualTypeOf<{ readonly signal: AbortSignal }>();
+    type Options = { readonly signal: AbortSignal; readonly timeoutMs?: number | undefined };
+    expectTypeOf<PodClient['patchPodStatus']>().parameter(3).toEqualTypeOf<Options>();
   });
 
   it('is what both clients of the library are', () => {
