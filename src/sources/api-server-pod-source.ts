@@ -4,6 +4,7 @@ import { podsPath } from '../client/pod-path.ts';
 import { ApiError } from '../client/transport/api-error.ts';
 import { KubeTransport, type KubeTransportOptions } from '../client/transport/kube-transport.ts';
 import { Backoff } from '../concurrency/retry.ts';
+import { RunState, type RunStateName } from '../concurrency/run-state.ts';
 import { invalidOption, StatusManagerError } from '../errors.ts';
 import { type Clock, sleep, systemClock } from '../seams/clock.ts';
 import { type Logger, safeLogger, silentLogger } from '../seams/logger.ts';
@@ -55,8 +56,8 @@ export class ApiServerPodSource {
   readonly #logger: Logger;
   readonly #stopping = new AbortController();
   readonly #firstList = Promise.withResolvers<void>();
-  #running: Promise<void> | undefined;
-  #stopped: Promise<void> | undefined;
+  readonly #runState = new RunState('pod source');
+  #loop: Promise<void> | undefined;
   #lastObservedAt: number | undefined;
   #lastListedAt: number | undefined;
   /** Where the next watch goes on; undefined when a list has to come first. */
@@ -83,19 +84,27 @@ export class ApiServerPodSource {
     this.#firstList.promise.catch(() => {});
   }
 
-  /** Resolves once the first list has been delivered; a list that fails is tried again. Rejects with `ERR_STOPPED` when the source is stopped before. */
+  get state(): RunStateName {
+    return this.#runState.name;
+  }
+
+  /**
+   * Resolves once the first list has been delivered; a list that fails is tried again. Rejects with ERR_ALREADY_STARTED, and
+   * with ERR_STOPPED when the source is stopped before that.
+   */
   start(): Promise<void> {
-    if (this.#stopped !== undefined) return Promise.reject(stoppedError());
-    if (this.#running !== undefined)
-      return Promise.reject(new StatusManagerError('ERR_ALREADY_STARTED', 'The pod source has been started already'));
-    this.#running = this.#run(this.#stopping.signal);
+    try {
+      this.#runState.start();
+    } catch (error) {
+      return Promise.reject(error);
+    }
+    this.#loop = this.#run(this.#stopping.signal);
     return this.#firstList.promise;
   }
 
   /** Ends the watch. When it resolves, there is no timer and no socket left, and no callback comes any more. */
   stop(): Promise<void> {
-    this.#stopped ??= this.#stop();
-    return this.#stopped;
+    return this.#runState.stop(() => this.#stop());
   }
 
   [Symbol.asyncDispose](): Promise<void> {
@@ -117,8 +126,8 @@ export class ApiServerPodSource {
 
   async #stop(): Promise<void> {
     this.#stopping.abort();
-    this.#firstList.reject(stoppedError());
-    await this.#running;
+    this.#firstList.reject(new StatusManagerError('ERR_STOPPED', 'The pod source was stopped before its first list'));
+    await this.#loop;
     if (this.#ownsTransport) await this.#transport.close();
   }
 
@@ -214,8 +223,4 @@ export class ApiServerPodSource {
 function ownTransport(kubeConfig: KubeConfig | undefined, options: KubeTransportOptions): KubeTransport {
   if (kubeConfig === undefined) throw invalidOption('kubeConfig', 'given, where `transport` is not', kubeConfig);
   return new KubeTransport(kubeConfig, options);
-}
-
-function stoppedError(): StatusManagerError {
-  return new StatusManagerError('ERR_STOPPED', 'The pod source is stopped');
 }
