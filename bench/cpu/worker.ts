@@ -37,6 +37,26 @@ function perCall(act: (index: number, round: number) => unknown, firstRound = 0)
   return ((performance.now() - start) * 1000) / (count * rounds);
 }
 
+/** Sets new statuses in every round and reads all of them in two passes; microseconds a read of each pass. */
+function readTwice(): [number, number] {
+  let [firstMs, secondMs, read] = [0, 0, 0];
+  const pass = (): number => {
+    const start = performance.now();
+    for (let index = 0; index < count; index++) if (manager.getPodStatus(podUIDs[index] ?? '') !== undefined) read++;
+    return performance.now() - start;
+  };
+  for (let index = 0; index < count; index++) set(index, given(index, 0));
+  for (let round = 1; round <= rounds; round++) {
+    for (let index = 0; index < count; index++) {
+      if (!set(index, given(index, round))) throw new Error('a status did not change, so its first read is none');
+    }
+    firstMs += pass();
+    secondMs += pass();
+  }
+  if (read !== 2 * count * rounds) throw new Error('a status was not there to be read');
+  return [(firstMs * 1000) / (count * rounds), (secondMs * 1000) / (count * rounds)];
+}
+
 const set = (index: number, status: PodStatus): boolean => manager.setPodStatus(pods[index] as Pod, status);
 
 // a status that is not kept, first: the code and its inline caches are not the pods' memory
@@ -54,8 +74,7 @@ const sameUs = perCall((index) => set(index, given(index, rounds)));
 const readinessUs = perCall((index, round) =>
   manager.setContainerReadiness(podUIDs[index] ?? '', containerIDs[index] ?? '', !isReadyIn(round + rounds)),
 );
-const firstGetUs = perCall((index) => manager.getPodStatus(podUIDs[index] ?? '')) * rounds;
-const getUs = perCall((index) => manager.getPodStatus(podUIDs[index] ?? ''));
+const [getFirstUs, getSecondUs] = readTwice();
 
 // what a call costs that reads the given status and the cached one, and does nothing with them
 const cached = podUIDs.map((podUID) => manager.getPodStatus(podUID));
@@ -65,4 +84,4 @@ const walkUs = perCall((index) => {
 });
 if (values === 0) throw new Error('there was nothing to read');
 
-console.log(JSON.stringify({ pods: count, bytesPerPod, changedUs, sameUs, readinessUs, firstGetUs, getUs, walkUs }));
+console.log(JSON.stringify({ pods: count, bytesPerPod, changedUs, sameUs, readinessUs, getFirstUs, getSecondUs, walkUs }));

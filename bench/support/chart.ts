@@ -24,7 +24,8 @@ export function barChart(panels: readonly BarPanel[]): string {
     animation: false,
     backgroundColor: '#ffffff',
     color: colors,
-    legend: { top: 4, data: [...new Set(panels.flatMap(({ series }) => series.map(({ name }) => name)))] },
+    // the fonts of those who look may be wider than the one that is measured here
+    legend: { top: 4, itemGap: 50, data: [...new Set(panels.flatMap(({ series }) => series.map(({ name }) => name)))] },
     title: panels.map((panel, index) => ({
       text: `${panel.title} [${panel.unit}]`,
       left: left(index) + 16,

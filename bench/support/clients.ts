@@ -24,3 +24,22 @@ export function instantClient(): PodClient & { readonly requests: number } {
     },
   };
 }
+
+/** A client that does what the given one does, but for its writes. */
+export function withWrites(client: PodClient, patchPodStatus: PodClient['patchPodStatus']): PodClient {
+  return {
+    getPod: (...args) => client.getPod(...args),
+    deletePod: (...args) => client.deletePod(...args),
+    patchPodStatus,
+  };
+}
+
+/** A client that makes every write twice, the second time against no version: what a broken manager would do. */
+export function writingTwice(client: PodClient): PodClient {
+  return withWrites(client, async (namespace, name, patch, options) => {
+    await client.patchPodStatus(namespace, name, patch, options);
+    const { metadata, ...body } = patch.body as { readonly metadata: { readonly uid: string } };
+    const again = { ...patch, body: { ...body, metadata: { uid: metadata.uid } } };
+    return client.patchPodStatus(namespace, name, again, options);
+  });
+}

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { KubeConfig } from '@kubernetes/client-node';
-import { Agent, type Dispatcher, request } from 'undici';
+import type { Dispatcher } from 'undici';
+import { ApiConnection, type ApiRequest } from '../../examples/virtual-node/api-connection.ts';
 import type { JsonObject } from '../../src/wire/types.ts';
 import type { Answer } from './answers.ts';
 import { readWatch, type WatchEvent } from './watch-stream.ts';
@@ -13,30 +14,19 @@ const patchTypes: Readonly<Record<PatchFormat, string>> = {
   json: 'application/json-patch+json',
 };
 
-export interface SendOptions {
-  readonly body?: unknown;
-  readonly headers?: Readonly<Record<string, string>>;
-  readonly query?: Readonly<Record<string, string>>;
-}
+export type SendOptions = Omit<ApiRequest, 'method' | 'path'>;
 
 /** Raw requests for tests: every answer is returned, none thrown, nothing retried or cached. */
 export class AdminClient {
-  readonly #origin: string;
-  readonly #token: string | undefined;
-  readonly #agent: Agent;
+  readonly #connection: ApiConnection;
 
   constructor(kubeConfig: KubeConfig) {
-    const cluster = kubeConfig.getCurrentCluster();
-    if (cluster === null) throw new Error('The KubeConfig has no current cluster');
-    this.#origin = cluster.server;
-    this.#token = kubeConfig.getCurrentUser()?.token;
-    const ca = cluster.caData === undefined ? undefined : Buffer.from(cluster.caData, 'base64');
     // HTTP/1.1 on both servers: over HTTP/2 a body the server refuses to read resets the stream instead of being answered.
-    this.#agent = new Agent({ allowH2: false, ...(ca === undefined ? {} : { connect: { ca } }) });
+    this.#connection = new ApiConnection(kubeConfig, { allowH2: false });
   }
 
   async send(method: Dispatcher.HttpMethod, path: string, options: SendOptions = {}): Promise<Answer> {
-    const { statusCode, headers, body } = await this.#request(method, path, options);
+    const { statusCode, headers, body } = await this.#connection.send({ method, path, ...options });
     const text = await body.text();
     const json = `${headers['content-type'] ?? ''}`.startsWith('application/json') && text !== '';
     return { status: statusCode, body: json ? JSON.parse(text) : text, headers };
@@ -94,30 +84,15 @@ export class AdminClient {
 
   /** The events of a pod watch, until the server ends it or the loop is left. Rejects at a refusal that is not an event. */
   async *watchPods(namespace: string, query: Readonly<Record<string, string>> = {}): AsyncGenerator<WatchEvent> {
-    const { statusCode, body } = await this.#request('GET', podsPath(namespace), { query: { ...query, watch: 'true' } });
+    const watch: ApiRequest = { method: 'GET', path: podsPath(namespace), query: { ...query, watch: 'true' } };
+    const { statusCode, body } = await this.#connection.send(watch);
     if (statusCode !== 200) throw new Error(`The watch was answered ${statusCode}: ${await body.text()}`);
     yield* readWatch(body);
   }
 
   /** Ends its connections, open watches included. */
-  async close(): Promise<void> {
-    await this.#agent.destroy();
-  }
-
-  #request(method: Dispatcher.HttpMethod, path: string, { body, headers = {}, query = {} }: SendOptions) {
-    const url = new URL(path, this.#origin);
-    for (const [name, value] of Object.entries(query)) url.searchParams.set(name, value);
-    return request(url, {
-      method,
-      dispatcher: this.#agent,
-      headers: {
-        accept: 'application/json',
-        ...(this.#token === undefined ? {} : { authorization: `Bearer ${this.#token}` }),
-        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
-        ...headers,
-      },
-      ...(body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
-    });
+  close(): Promise<void> {
+    return this.#connection.close();
   }
 }
 
