@@ -47,7 +47,7 @@ export class VersionedPodStatus implements PodStatusEntry {
   }
 }
 
-/** The newest status of every pod, for those who only look. */
+/** The newest status of every pod, to read. */
 export interface PodStatusReader {
   get(podUID: string): VersionedPodStatus | undefined;
   podUIDs(): string[];

@@ -1,7 +1,7 @@
 import { isObject } from './canonical-json.ts';
 
 /**
- * A deep copy that nobody can change, for handing out. Each `Date` becomes an accessor that gives a fresh one at every
+ * A deep copy for handing out: no reader can change it. Each `Date` becomes an accessor that gives a fresh one at every
  * read: `Object.freeze` does not keep a Date from being set.
  */
 export function frozenCopy<T>(value: T): T {

@@ -54,7 +54,7 @@ export interface IllegalTransitionEvent {
   readonly reason: string;
 }
 
-/** What a StatusManager emits. A listener that throws or rejects harms nobody; there is no `error` event. */
+/** What a StatusManager emits. A listener that throws or rejects is logged, and the others are still called; there is no `error` event. */
 export interface StatusManagerEvents {
   podUpdated: [PodUpdatedEvent];
   podRemoved: [PodRemovedEvent];

@@ -24,11 +24,11 @@ const permission: Readonly<Record<SafetyQuestion, boolean>> = {
 };
 
 /**
- * The agent's side as the sync sees it: its pods, and what it says of deletion safety.
+ * The agent's pods and its deletion safety, as the sync asks for them.
  *
- * A question about safety never throws: an answer that is not exactly the boolean that permits, a promise included, counts
- * as the careful one, and is logged once a pod. A pod manager that throws, or answers with something else than its contract
- * says, makes the method throw: the caller leaves the pod as it is and looks again later.
+ * A question about safety never throws. Any answer but the one boolean that permits is the careful answer, a promise
+ * included; the log names such an answer once a pod. A question to the pod manager throws when the pod manager throws, or
+ * when its answer breaks its contract: the caller leaves the pod as it is, and the next batch looks again.
  */
 export class AgentView {
   readonly #podManager: PodManager;

@@ -29,7 +29,7 @@ export function apiPodOf(pod: Pod): ApiPod {
     uid: metadata?.uid ?? '',
     resourceVersion: metadata?.resourceVersion || undefined,
     status,
-    // one object in the usual case: what we wrote is normalised
+    // usually the two are equal, since we write normalised statuses: one object then serves for both
     normalized: isEqual(status, normalized) ? status : normalized,
     deleting: Boolean(metadata?.deletionTimestamp),
     isMirrorPod: isMirrorPod(pod),
@@ -57,11 +57,11 @@ interface OwnCopy {
 }
 
 /**
- * The freshest API copy of each pod: the pod manager's, or the one that our last acknowledged patch or GET left, whichever
- * has the larger resourceVersion; the pod manager's where they are equal. Keyed by the API pod's uid.
+ * The freshest API copy of each pod: the pod manager's object, or the copy that our last PATCH or GET left. The larger
+ * resourceVersion wins, and the pod manager's object where they are equal. Keyed by the API pod's uid.
  *
- * A full list that began after our copy came is the truth, even with smaller resourceVersions: then somebody has put an
- * older backup of etcd back.
+ * The pod manager's object also wins when the pod source began a full list after our copy came: a list with smaller
+ * resourceVersions means that etcd was restored from an older backup.
  */
 export class ApiCopies {
   readonly #own = new Map<string, OwnCopy>();

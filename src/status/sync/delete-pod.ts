@@ -17,7 +17,7 @@ export function canBeDeleted(agent: AgentView, podUID: string, entry: VersionedP
   return agent.podResourcesAreReclaimed(podUID, entry);
 }
 
-/** Deletes the pod whose status was acknowledged, where that is due. Rejects only for what nobody foresees. */
+/** Deletes the pod whose status was acknowledged, when that is due. A failed request is an outcome; only a defect rejects. */
 export async function deletePod(
   context: SyncContext,
   { podUID, admission }: SyncAttempt,
@@ -34,7 +34,7 @@ export async function deletePod(
     return outcomeOf(left);
   } catch (failure) {
     if (!isConflict(failure)) return outcomeOfFailure(agent, podUID, acknowledged, failure);
-    // another pod of this name, or a server that is just busy: only a look at the pod tells
+    // either another pod has this name, or the server was busy: only a GET tells
     try {
       const read = await readPod(context, entry, admission);
       return isOtherPod(agent, podUID, read) ? { kind: 'recreated' } : outcomeOfFailure(agent, podUID, acknowledged, failure);

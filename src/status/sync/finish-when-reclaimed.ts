@@ -25,9 +25,10 @@ export function finishingChange({ agent, podStatuses, records }: FinishContext, 
 }
 
 /**
- * True when a deleted pod may be finished for its agent: an ordinary pod that the pod manager still has, deleting on the
- * apiserver, whose agent has set a status knowing so (and that one is acknowledged), with nothing left running, neither
- * by its newest status nor by the deletion safety, and everything reclaimed.
+ * True when the manager may finish a deleted pod. All of these hold: the pod manager has the pod, and it is neither static
+ * nor a mirror pod; the apiserver is deleting it; the agent has set a status since it saw the deletionTimestamp, and that
+ * status is acknowledged; the newest status shows no running container; the deletion safety says that nothing runs and that
+ * everything is reclaimed.
  */
 function isDueToFinish(agent: AgentView, records: SyncRecords, podUID: string, entry: VersionedPodStatus): boolean {
   if (entry.podIsFinished || entry.deletionSeenAt === undefined || showsRunningContainer(entry.status)) return false;

@@ -15,7 +15,7 @@ interface Waiter {
   readonly cancelTimer: CancelTimer;
 }
 
-/** The callers of `flush`, each with the pods it still waits for. */
+/** The calls of `flush` that have not ended, each with the pods it still waits for. */
 export class FlushWaiters {
   readonly #clock: Clock;
   readonly #phases: SyncPhases;
@@ -35,12 +35,12 @@ export class FlushWaiters {
     const held = new Map<string, HeldPhase>();
     for (const podUID of versions.keys()) this.#settle(podUID, pending, held);
     if (pending.size > 0) await this.#settled(pending, held, timeoutMs);
-    // one that was held while others were waited for may have come through
+    // a held pod may have got into step while the flush waited for other pods
     for (const podUID of held.keys()) if (this.#phases.phaseOf(podUID) === 'in-sync') held.delete(podUID);
     return { held: Array.from(held, ([podUID, phase]) => ({ podUID, phase })) };
   }
 
-  /** Something about this pod has changed: those who wait for it look again. */
+  /** Something about this pod has changed: every flush that waits for it looks again. */
   look(podUID: string): void {
     for (const waiter of this.#waiters) {
       this.#settle(podUID, waiter.pending, waiter.held);

@@ -41,15 +41,14 @@ export function lookAt(context: LookContext, podUID: string): Finding {
   const waitIsOver = isOvertaken(wait, resourceVersion) || (!isHeldByFinalizers && mayTry(wait, entry.version));
   if (!waitIsOver && !isHeldByFinalizers) return nothing;
   const reason = reasonToSync(context, podUID, entry, target);
-  // an accepted DELETE is not sent again, but what somebody else writes meanwhile is corrected
+  // an accepted DELETE is not sent again, but a foreign write to the pod is repaired
   if (reason !== undefined && (waitIsOver || reason !== 'delete')) return { kind: 'to-send', reason, target, waitIsOver };
   return waitIsOver && wait !== undefined ? { kind: 'wait-is-over' } : nothing;
 }
 
 /**
- * True for a pod of which nothing is left to do: the pod manager does not show it, nothing of it runs, neither by its newest
- * status nor by the deletion safety, and either the apiserver does not know it, or its newest status is acknowledged and the
- * pod manager has shown it before.
+ * True when nothing is left to do for the pod. The pod manager does not show it; nothing of it runs, by its newest status and
+ * by the deletion safety; and the apiserver does not know it, or the pod has vanished after its newest status was acknowledged.
  */
 function isOver({ agent, records }: LookContext, podUID: string, entry: VersionedPodStatus): boolean {
   if (agent.pod(podUID) !== undefined || showsRunningContainer(entry.status)) return false;

@@ -33,8 +33,8 @@ type Activity = { readonly kind: 'idle' } | InFlight | Overdue | { readonly kind
 const idle: Activity = { kind: 'idle' };
 
 /**
- * What is remembered of one pod, beside its acknowledged version: what it is doing, as one union whose moves are the
- * methods here, and how its last requests went. Only `SyncRecords` calls the moves.
+ * What the sync remembers of one pod, beside its acknowledged version: what the pod is doing, as one union whose moves are
+ * the methods here, and how its last requests went. Only `SyncRecords` calls the moves.
  */
 export class PodSyncState {
   #activity: Activity = idle;
@@ -43,7 +43,7 @@ export class PodSyncState {
   lastError: LastError | undefined;
   /** The next sync reads the pod from the apiserver first. */
   fetch = false;
-  /** Its wait was ended once by another pod's success; if it fails again, the fault is its own. */
+  /** Another pod's success has ended this pod's wait once. If this pod fails again, the fault is its own. */
   releasedBySuccess = false;
   /** The acknowledged version's terminal phase is not on the apiserver: containers could still run. */
   phaseHeldBack = false;

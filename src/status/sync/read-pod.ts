@@ -26,8 +26,8 @@ export function isOtherPod(agent: AgentView, podUID: string, copy: ApiPod): bool
 }
 
 /**
- * True when the failure says that the apiserver has no such pod. The Node authorizer answers Forbidden for a pod that was
- * deleted: it counts once the pod manager no longer shows a pod that it has shown.
+ * True when the failure says that the apiserver has no such pod. The Node authorizer answers Forbidden, and not NotFound, for
+ * a deleted pod of its node: a Forbidden for a vanished pod means the same.
  */
 export function isPodGone(agent: AgentView, podUID: string, { errorClass, failure }: RequestFailure): boolean {
   if (errorClass === 'gone') return true;

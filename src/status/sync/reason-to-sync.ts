@@ -30,11 +30,11 @@ export function reasonToSync(
 ): SyncReason | undefined {
   const { agent, apiStatusVersions, copies, ownedConditionTypes } = context;
   if ((apiStatusVersions.get(target.apiUID) ?? 0) < entry.version) return 'version';
-  // a pod that the agent no longer has is left as it is, until its status is dropped
+  // a pod that the pod manager does not show is left as it is
   if (agent.pod(podUID) === undefined) return undefined;
   const copy = agent.freshest(target) ?? (target.managed && copies.read(target.managed));
   if (copy === undefined) return undefined;
-  // a reconciled pod is deleted, too, when that is due; one whose DELETE was accepted may still need to be reconciled
+  // a repair comes before a DELETE: the sync that repairs also deletes when that is due
   const differs = needsReconcile(entry.status, copy.normalized, ownedConditionTypes);
   if (differs && !isWritten(context, podUID, entry, copy)) return 'reconcile';
   return canBeDeleted(agent, podUID, entry, copy) ? 'delete' : undefined;
@@ -47,7 +47,7 @@ export function needsReconcile(cached: WirePodStatus, copy: WirePodStatus, owned
 
 /** True for a copy that differs only as the merge makes it: never Ready once ended, a phase held back, a shared condition not written yet. */
 function isWritten(context: ReasonContext, podUID: string, entry: VersionedPodStatus, copy: ApiPod): boolean {
-  // in the format that would be sent: they differ in whether an order of its own is a change
+  // the two formats differ in whether another order of the conditions is a change
   const options = { uid: copy.uid, format: context.patchFormat };
   return createWirePodStatusPatch(copy.status, statusToWrite(context, podUID, entry, copy), options).unchanged;
 }

@@ -17,7 +17,7 @@ export interface RequestGateOptions {
   readonly rateLimiter: RateLimiterOptions | undefined;
 }
 
-/** How a request asks its pod client: it passes both on. */
+/** What a request passes on to the pod client. */
 export interface RequestLimits {
   readonly signal: AbortSignal;
   readonly timeoutMs: number;
@@ -114,7 +114,7 @@ export class RequestGate {
   async #admit(admission: Admission): Promise<void> {
     const { clock, metrics } = this.#options;
     while (this.#cancelPause !== undefined) await new Promise<void>((resolve) => this.#pauseWaiters.push(resolve));
-    // once aborted nothing is sent any more: no wait for a token may keep `stop` waiting
+    // after an abort nothing is sent, so there is no token to wait for
     if (this.#aborted) return;
     if (admission.prepaid || this.#limiter === undefined) {
       admission.prepaid = false;

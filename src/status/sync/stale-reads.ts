@@ -32,7 +32,7 @@ export class StaleReads {
   /** True while the pod source hears from the apiserver: what happens there reaches the pod manager. */
   get isWatched(): boolean {
     const { source, clock, staleAfterMs } = this.#options;
-    // a time in the future is one from before a clock was set back: it says as little as one long ago
+    // a time in the future is from before the clock was set back, and tells nothing
     return source.isThere && Math.abs(clock.now() - (source.lastObservedAt() ?? this.#startedAt)) <= staleAfterMs;
   }
 

@@ -57,7 +57,7 @@ export interface StatusSyncOptions {
   readonly terminateWhenReclaimed: boolean;
 }
 
-/** Everything of a manager that talks to the apiserver, put together: gate, records, worker, loop, and those who wait. */
+/** Everything of a manager that talks to the apiserver, put together: gate, records, worker, loop and flush. */
 export class StatusSync {
   readonly records: SyncRecords;
   readonly phases: SyncPhases;

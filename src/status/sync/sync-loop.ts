@@ -32,12 +32,12 @@ export interface SyncLoopOptions {
 }
 
 /**
- * Where the worker's work comes from: hints of new versions out of the channel, a batch over all pods every
- * `syncPeriodMs`, and the changes that the pod manager tells of. The batch finds everything, even when every hint was lost.
+ * Gives the worker its work: hints from the channel, a batch over all pods every `syncPeriodMs`, and the changes that the pod
+ * manager tells of. The batch finds everything, even when every hint was lost.
  */
 export class SyncLoop {
   readonly #options: SyncLoopOptions;
-  /** Pods of which the pod manager has told a change that nobody has looked at yet. */
+  /** Pods with a change that the pod manager has told, and that were not looked at since. */
   readonly #changed = new FifoSet<string>();
   #looksAtChanged = false;
   #running = false;
@@ -119,7 +119,7 @@ export class SyncLoop {
     }, syncPeriodMs);
   }
 
-  /** One that waits on another copy hears of it in no other way. */
+  /** A pod that waits on another copy is read, too: it learns of that copy in no other way. */
   #readStale(podUID: string): void {
     const { worker, records } = this.#options;
     const state = records.state(podUID);

@@ -32,7 +32,7 @@ export type HeldPhase = (typeof heldPhases)[number];
 export interface UnsettledPod {
   readonly podUID: string;
   readonly phase: PodSyncPhase;
-  /** How its last request failed; undefined when none has failed since the last success. */
+  /** How the pod's last request failed; undefined when none has failed since its last success. */
   readonly error: LastError | undefined;
 }
 
@@ -119,7 +119,7 @@ export class SyncPhases {
     if (target === undefined) return true;
     const wait = state?.wait;
     if (wait?.kind !== 'gone' && wait?.kind !== 'quarantined') return false;
-    // a copy that is not the one it waits on means another try
+    // another copy than the one it waits on means that it is sent again
     return wait.version >= version && !isOvertaken(wait, agent.freshest(target)?.resourceVersion);
   }
 }

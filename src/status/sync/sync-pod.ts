@@ -6,7 +6,7 @@ import { writeStatus } from './write-status.ts';
 /**
  * One sync of one pod: PATCH, and DELETE once that is due. Where the apiserver refuses the first attempt, for a conflict or
  * as invalid, a second one follows against a copy just read. Yields as soon as a version is on the apiserver, before
- * anything else of the pod is sent; returns how the sync ended. Throws only for what nobody foresees.
+ * anything else of the pod is sent; returns how the sync ended. A failed request is an outcome; only a defect throws.
  *
  * Behaviour of pkg/kubelet/status syncPod, v1.36.3, with the divergences D1 to D10.
  */

@@ -40,7 +40,7 @@ export class SyncRecords {
   /** API pod uid to the last version the apiserver took. */
   readonly #apiStatusVersions = new Map<string, number>();
   readonly #states = new Map<string, PodSyncState>();
-  /** Pods that wait because the server failed, not they. */
+  /** Pods that back off because the server failed. */
   readonly #waitingForServer = new Set<string>();
   #throttledInARow = 0;
 
@@ -149,7 +149,7 @@ export class SyncRecords {
   /** The pod's entry was dropped: nothing is kept of it but the mark that a request is still in flight. */
   forget(podUID: string): void {
     const { agent, copies } = this.#options;
-    // of a mirror pod that cannot be asked for now, the next batch drops the version
+    // when the pod manager cannot name the mirror pod now, the next batch drops its version
     const target = callGuarded(() => agent.target(podUID), ignoreFailure);
     for (const uid of new Set([podUID, target?.apiUID ?? podUID])) {
       this.#apiStatusVersions.delete(uid);

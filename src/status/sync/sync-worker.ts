@@ -63,7 +63,7 @@ export class SyncWorker {
     records.endAllWaits();
     gate.abort();
     const left = await this.#slots.whenSettled(limitMs);
-    // what failed by itself while it was being aborted has begun to wait again
+    // a request that failed by itself during the abort has begun a wait
     records.endAllWaits();
     return left;
   }
@@ -102,7 +102,7 @@ export class SyncWorker {
       const entry = podStatuses.get(podUID);
       if (entry === undefined) return;
       agent.notePod(podUID);
-      // a static pod without a mirror pod has nowhere to go: the look finds it once it has one
+      // a static pod without a mirror pod has nowhere to go; a look finds it once it has one
       if (agent.target(podUID) === undefined || records.acknowledgedVersion(podUID) >= entry.version) return;
       const state = records.state(podUID);
       if (state?.underWay !== undefined || !mayTry(state?.wait, entry.version)) return;
@@ -127,7 +127,7 @@ export class SyncWorker {
       const podUID = agent.translate(uid);
       if (podStatuses.get(podUID) === undefined || records.askFor(podUID, 'look')) return;
       const target = agent.target(podUID);
-      // most changes are the echo of our own last write
+      // most changes are our own last write, which the watch shows
       const isEcho = target !== undefined && copies.isOwn(target.apiUID, target.managed);
       if (!isEcho || records.state(podUID) !== undefined) this.look(podUID);
     });
@@ -181,7 +181,7 @@ export class SyncWorker {
     }
     if (finding.kind === 'wait-is-over' || finding.waitIsOver) this.#endWait(podUID);
     if (finding.kind === 'wait-is-over') return;
-    // a pod that somebody writes again and again is repaired once a sync period
+    // a pod that another writer changes again and again is repaired once a sync period
     if (finding.reason === 'reconcile' && this.#repaired.has(podUID)) return;
     if (finding.reason === 'reconcile') {
       this.#repaired.add(podUID);
@@ -302,7 +302,7 @@ export class SyncWorker {
     if (change !== undefined) this.#options.cache.update(change);
   }
 
-  /** A part of the agent's that throws costs the one pod this look, and no other pod anything. */
+  /** An injected part that throws costs this pod this look, and costs no other pod anything. */
   #guarded<T>(podUID: string, look: () => T): T | undefined {
     return callGuarded(look, (err) =>
       this.#options.logger.error({ err, podUID }, 'a pod could not be looked at; the next batch looks again'),

@@ -20,7 +20,7 @@ interface Progress {
 
 /**
  * Brings the newest status of one pod to the apiserver: freshest copy -> merge -> PATCH. A GET comes first only when no
- * copy is known or the attempt asks for one. Rejects only for what nobody foresees: a failed request is an outcome.
+ * copy is known or the attempt asks for one. A failed request is an outcome; only a defect rejects.
  */
 export async function writeStatus(context: SyncContext, attempt: SyncAttempt): Promise<Acknowledged | SyncOutcome> {
   const { podUID } = attempt;
@@ -54,7 +54,7 @@ async function fetchCopy(
   const { entry } = progress;
   const read = await readPod(context, entry, admission);
   if (isOtherPod(context.agent, podUID, read)) return replaced(podUID, target, progress);
-  // the status may have changed, or been dropped, while the answer was on its way; a dropped one leaves no copy behind
+  // while the answer was on its way the agent may have set another status, or the status may have been dropped
   const newest = context.podStatuses.get(podUID);
   if (newest === undefined) return { kind: 'done' };
   context.copies.record(read);
@@ -99,7 +99,7 @@ async function patch(
   return { kind: 'acknowledged', entry, copy: patchedApiPod(base, left, metadata), phaseHeldBack, patched: true };
 }
 
-/** The patch for the pod client. Its body shares nothing with the cached status, which nobody may change. */
+/** The patch for the pod client. Its body is a copy: the client may change it, and must not change the cached status. */
 function handedOut(change: CreatedPodStatusPatch): CreatedPodStatusPatch {
   return { ...change, body: copyJson(change.body as Json) } as CreatedPodStatusPatch;
 }
