@@ -43,6 +43,8 @@ export class PodSyncState {
   lastError: LastError | undefined;
   /** The next sync reads the pod from the apiserver first. */
   fetch = false;
+  /** A PATCH that brought no answer, or whose entry was dropped meanwhile, may have changed the pod: no copy shows that. */
+  inDoubt = false;
   /** Another pod's success has ended this pod's wait once. If this pod fails again, the fault is its own. */
   releasedBySuccess = false;
   /** The acknowledged version's terminal phase is not on the apiserver: containers could still run. */
@@ -64,7 +66,7 @@ export class PodSyncState {
 
   /** True when nothing here is worth remembering. */
   get isForgettable(): boolean {
-    return this.#activity.kind === 'idle' && this.failures === 0 && !this.fetch && !this.phaseHeldBack;
+    return this.#activity.kind === 'idle' && this.failures === 0 && !this.fetch && !this.inDoubt && !this.phaseHeldBack;
   }
 
   /** A sync begins. What the pod waited for no longer counts. */
@@ -121,6 +123,7 @@ export class PodSyncState {
   forget(): void {
     this.succeed();
     this.fetch = false;
+    this.inDoubt = false;
     this.phaseHeldBack = false;
     this.endWait();
     const { underWay } = this;

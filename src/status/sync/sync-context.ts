@@ -25,6 +25,8 @@ export interface SyncAttempt {
   readonly admission: Admission;
   /** Read the pod from the apiserver first, whatever is known of it. */
   readonly fetch: boolean;
+  /** A PATCH may have changed the pod since the copy at hand: the pod is read before "no change" is believed. */
+  readonly inDoubt: boolean;
   /** What the newest version waits on: unless the pod turns out to have changed, it goes on waiting. */
   readonly waitsOn: WaitOnCopy | undefined;
 }

@@ -26,6 +26,8 @@ export interface SyncRecordsOptions {
 export interface SyncStart {
   /** Read the pod from the apiserver first, whatever is known of it. */
   readonly fetch: boolean;
+  /** A PATCH may have changed the pod since the copy at hand. */
+  readonly inDoubt: boolean;
   /** What the newest version waits on: unless the pod turns out to have changed, it goes on waiting. */
   readonly waitsOn: WaitOnCopy | undefined;
 }
@@ -89,10 +91,10 @@ export class SyncRecords {
 
   begin(podUID: string): SyncStart {
     const state = this.#ensureState(podUID);
-    const { wait, fetch } = state;
+    const { wait, fetch, inDoubt } = state;
     const waitsOn = wait && isWaitOnCopy(wait) && this.#isDealtWith(podUID, wait) ? wait : undefined;
     state.begin();
-    return { fetch, waitsOn };
+    return { fetch, inDoubt, waitsOn };
   }
 
   /** The version is on the apiserver. Ignored when its entry was dropped while the request was in flight. */
@@ -102,6 +104,7 @@ export class SyncRecords {
     const { copy, entry, patched } = acknowledged;
     state.attempt(entry.version);
     state.phaseHeldBack = acknowledged.phaseHeldBack;
+    state.inDoubt = false;
     this.#apiStatusVersions.set(copy.uid || podUID, entry.version);
     const effects: SyncEffect[] = [{ kind: 'acknowledged', podUID, acknowledged }];
     if (!patched) return effects;
@@ -116,6 +119,8 @@ export class SyncRecords {
     if ('version' in outcome) state.attempt(outcome.version);
     const effects: SyncEffect[] = [];
     const entryDropped = state.underWay?.entryDropped === true;
+    // the next life of the pod has its status cached already
+    if (entryDropped && this.#options.podStatuses.get(podUID) !== undefined) state.inDoubt = true;
     const wait = entryDropped ? undefined : this.#consequences(podUID, state, outcome, pausedUntil, effects);
     if ('failure' in outcome && outcome.failure.settled !== undefined) state.settleOverdue(wait);
     else {
@@ -229,7 +234,8 @@ export class SyncRecords {
     pausedUntil: number | undefined,
     effects: SyncEffect[],
   ): Wait | undefined {
-    const { errorClass } = failure;
+    const { errorClass, verb } = failure;
+    if (verb === 'patch' && (serverFailures.has(errorClass) || errorClass === 'aborted')) state.inDoubt = true;
     if (errorClass === 'aborted') return undefined;
     const askedMs = Math.min(failure.failure.retryAfterMs ?? 0, longestRetryAfterMs);
     if (errorClass === 'throttled' || errorClass === 'unauthorized') {

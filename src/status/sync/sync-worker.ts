@@ -211,9 +211,9 @@ export class SyncWorker {
     return true;
   }
 
-  async #sync({ podUID, admission }: Turn, { fetch, waitsOn }: SyncStart): Promise<SyncOutcome> {
-    const fetchFirst = fetch || this.#context.fetchBeforePatch === 'always';
-    const steps = syncPod(this.#context, { podUID, admission, fetch: fetchFirst, waitsOn });
+  async #sync({ podUID, admission }: Turn, start: SyncStart): Promise<SyncOutcome> {
+    const fetch = start.fetch || this.#context.fetchBeforePatch === 'always';
+    const steps = syncPod(this.#context, { ...start, podUID, admission, fetch });
     for (;;) {
       const step = await steps.next();
       if (step.done) return step.value;

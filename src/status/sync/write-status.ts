@@ -30,11 +30,10 @@ export async function writeStatus(context: SyncContext, attempt: SyncAttempt): P
   if (target === undefined) return { kind: 'no-mirror-pod' };
   const progress: Progress = { entry, base: context.agent.freshest(target) };
   try {
-    const known = attempt.fetch ? undefined : progress.base;
-    return (
-      (known === undefined && (await fetchCopy(context, attempt, target, progress))) ||
-      (await patch(context, attempt, target, progress))
-    );
+    const isKnown = !attempt.fetch && progress.base !== undefined;
+    const written = isKnown ? await patch(context, attempt, target, progress) : undefined;
+    if (written !== undefined && (written.patched || !attempt.inDoubt)) return written;
+    return (await fetchCopy(context, attempt, target, progress)) ?? (await patch(context, attempt, target, progress));
   } catch (failure) {
     if (!(failure instanceof RequestFailure)) throw failure;
     const { version } = progress.entry;

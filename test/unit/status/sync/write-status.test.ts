@@ -36,7 +36,13 @@ describe('writeStatus', () => {
       ownedConditionTypes: new Set<string>(),
     } as const;
     podClient.hold('get');
-    const written = writeStatus(context, { podUID: uid, admission: { prepaid: false }, fetch: true, waitsOn: undefined });
+    const written = writeStatus(context, {
+      podUID: uid,
+      admission: { prepaid: false },
+      fetch: true,
+      inDoubt: false,
+      waitsOn: undefined,
+    });
     podStatuses.delete(uid);
     podClient.release();
     expect(await written).toEqual({ kind: 'done' });

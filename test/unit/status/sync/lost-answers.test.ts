@@ -1,0 +1,57 @@
+import { describe, expect, it } from 'vitest';
+import { Harness, settle, testPod } from '../harness.ts';
+
+/** A manager whose PATCH from `a` to `b` landed, and whose answer never came. */
+async function afterLostAnswer() {
+  const h = new Harness();
+  const pod = h.publish(testPod());
+  await h.set(pod, { message: 'a' });
+  h.client.failNext('patch', { reason: 'Timeout' });
+  h.manager.setPodStatus(pod, { message: 'b' });
+  await settle();
+  const body = h.client.actions.at(-1)?.patch;
+  h.client.store.patch('new', 'foo', { type: 'application/strategic-merge-patch+json', body, subresource: 'status' });
+  h.client.clearActions();
+  return { h, pod };
+}
+
+describe('a PATCH that landed without an answer', () => {
+  it('is undone when the status before it is set again: the pod is read before it counts as written', async () => {
+    const { h, pod } = await afterLostAnswer();
+    expect(h.apiStatus(pod).message).toBe('b');
+    expect(await h.set(pod, { message: 'a' })).toEqual(['get', 'patch']);
+    expect(h.apiStatus(pod).message).toBe('a');
+    expect(h.manager.explain('12345678')).toMatchObject({ phase: 'in-sync', failures: 0 });
+  });
+
+  it('costs no GET when another status follows: the version in the PATCH says that the copy is old', async () => {
+    const { h, pod } = await afterLostAnswer();
+    h.observe(pod);
+    expect(await h.set(pod, { message: 'c' })).toEqual(['patch']);
+  });
+
+  it('is told from one that never arrived, whose status is written already', async () => {
+    const h = new Harness();
+    const pod = h.publish(testPod());
+    await h.set(pod, { message: 'a' });
+    h.client.failNext('patch', { reason: 'Timeout' });
+    await h.set(pod, { message: 'b' });
+    expect(await h.set(pod, { message: 'a' })).toEqual(['get']);
+    expect(await h.batch()).toEqual([]);
+  });
+
+  it('of an entry that was dropped meanwhile is undone, too, when the pod’s next life has the status before it', async () => {
+    const h = new Harness();
+    const before = { message: 'a', startTime: '2026-01-01T00:00:00Z' };
+    const pod = h.publish(testPod({ status: before }));
+    expect(await h.set(pod, before)).toEqual([]);
+    h.client.hold('patch');
+    h.manager.setPodStatus(pod, { message: 'b' });
+    await settle();
+    h.manager.removeOrphanedStatuses(new Set());
+    h.manager.setPodStatus(pod, before);
+    h.client.release();
+    expect(await h.calls()).toEqual(['patch', 'get', 'patch']);
+    expect(h.apiStatus(pod).message).toBe('a');
+  });
+});
