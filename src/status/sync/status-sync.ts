@@ -26,7 +26,7 @@ const abortGraceMs = 1000;
 
 /** What `stop` could not write. */
 export interface StopResult {
-  /** Pods whose newest status is not on the apiserver, with where each stands. */
+  /** Pods whose newest status is not on the apiserver, with where each stood when the drain ended. */
   readonly pods: readonly UnsettledPod[];
   /** Uids of pods with a request that had not settled: the pod client did not heed its signal. */
   readonly underWay: readonly string[];
@@ -101,11 +101,13 @@ export class StatusSync {
 
   /** Aborts what is in flight, and resolves once it has settled, or has not within {@link abortGraceMs}. */
   async stop(): Promise<StopResult> {
+    const unwritten = this.unwritten();
+    this.#waiters.rejectAll();
     const stopped = this.#worker.stop(abortGraceMs);
     await this.#loop.stop();
     const underWay = await stopped;
-    this.#waiters.rejectAll();
-    return { pods: this.unwritten(), underWay };
+    const left = new Set(this.unwritten().map(({ podUID }) => podUID));
+    return { pods: unwritten.filter(({ podUID }) => left.has(podUID)), underWay };
   }
 
   /** The pods whose newest status is not on the apiserver, though the pod may be. */

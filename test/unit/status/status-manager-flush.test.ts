@@ -222,7 +222,7 @@ describe('StatusManager.flush', () => {
     const flushed = h.manager.flush().catch((error: unknown) => error);
     await settle();
     const stopped = await h.manager.stop({ drainTimeoutMs: 0 });
-    const unsettled = { podUID: 'uid-2', phase: expect.any(String), error: { errorClass: 'unavailable' } };
+    const unsettled = { podUID: 'uid-2', phase: 'backing-off', error: { errorClass: 'unavailable' } };
     expect(await flushed).toMatchObject({ code: 'ERR_STOPPED', pods: [unsettled] });
     expect(stopped).toMatchObject({ pods: [unsettled], underWay: [] });
   });
