@@ -12,7 +12,7 @@ export const errorCodes = {
 
 export type ErrorCode = keyof typeof errorCodes;
 
-/** The one error family of this library: `code` says which rule, `cause` what was underneath. */
+/** The base class of this library's errors: `code` says what went wrong, `cause` holds the error behind it. */
 export class StatusManagerError extends Error {
   readonly code: ErrorCode;
 
@@ -23,7 +23,7 @@ export class StatusManagerError extends Error {
   }
 }
 
-/** True for any error of this library, also one from another copy of the package. */
+/** True for an error of this library (with `code`, if given), also for one from another copy of the package. */
 export function isStatusManagerError(error: unknown, code?: ErrorCode): error is StatusManagerError {
   if (!(error instanceof Error) || !('code' in error) || typeof error.code !== 'string') return false;
   return Object.hasOwn(errorCodes, error.code) && (code === undefined || error.code === code);
@@ -37,7 +37,7 @@ export function showValue(value: unknown): string {
   return `(${type})`;
 }
 
-/** Expected `name` to be RULE, got VALUE (TYPE). */
+/** The error says: Expected `name` to be RULE, got VALUE (TYPE). */
 export function invalidOption(name: string, rule: string, value: unknown): StatusManagerError {
   return new StatusManagerError('ERR_INVALID_OPTION', `Expected \`${name}\` to be ${rule}, got ${showValue(value)}`);
 }
