@@ -53,7 +53,7 @@ describe('summarize', () => {
         ['Timeout', 1],
       ]),
     });
-    expect(text).toContain('refused 3 × 409 (somebody else wrote first), 1 × Timeout');
+    expect(text).toContain('refused 3 × 409 (another client wrote first), 1 × Timeout');
   });
 
   it('holds the requests sent against those the server counted', () => {
