@@ -42,7 +42,7 @@ describe('renderLine', () => {
     );
   });
 
-  it('has a dash where there is nothing to divide or measure yet', () => {
+  it('shows a dash where nothing is measured yet', () => {
     const line = renderLine(aSnapshot({ versions: 0, p50Ms: undefined, p99Ms: undefined }));
     expect(line).toContain('(- a change) | delay p50 - p99 -');
   });
