@@ -14,11 +14,7 @@ describe('podQOSClass', () => {
     ['a request', [container({ cpu: '100m' }, {})], 'Burstable'],
     ['one limit of two', [container({ cpu: '1' }, { cpu: '1' })], 'Burstable'],
     ['less requested than the limit', [container({ cpu: '1', memory: '1Gi' }, { cpu: '2', memory: '1Gi' })], 'Burstable'],
-    [
-      'all limits, written in two ways',
-      [container({ cpu: '1', memory: '1024Mi' }, { cpu: '1000m', memory: '1Gi' })],
-      'Guaranteed',
-    ],
+    ['all limits, in other units', [container({ cpu: '1', memory: '1024Mi' }, { cpu: '1000m', memory: '1Gi' })], 'Guaranteed'],
     ['one container of two', [container({ cpu: '1', memory: '1' }, { cpu: '1', memory: '1' }), { name: 'd' }], 'Burstable'],
   ])('%s', (_what, containers, expected) => {
     expect(podQOSClass({ containers })).toBe(expected);
