@@ -1,9 +1,9 @@
 import { median, rounded } from '../support/statistics.ts';
 import { run, type Server } from './compare.ts';
 
-export const widths = [1, 4, 8, 16, 32] as const;
+const widths = [1, 4, 8, 16, 32] as const;
 /** The default, with which the others are compared. */
-export const defaultWidth = 16;
+const defaultWidth = 16;
 
 export interface Width {
   readonly concurrency: number;

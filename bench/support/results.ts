@@ -21,7 +21,7 @@ export interface Bar {
   readonly atLeast?: number;
 }
 
-export function isMet({ value, atMost = Number.POSITIVE_INFINITY, atLeast = Number.NEGATIVE_INFINITY }: Bar): boolean {
+function isMet({ value, atMost = Number.POSITIVE_INFINITY, atLeast = Number.NEGATIVE_INFINITY }: Bar): boolean {
   return value <= atMost && value >= atLeast;
 }
 

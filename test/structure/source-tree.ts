@@ -36,7 +36,7 @@ export function importsOf(code: string): ImportOfFile[] {
   ];
 }
 
-export function readSourceFile(path: string): SourceFile {
+function readSourceFile(path: string): SourceFile {
   const text = readFileSync(join(root, path), 'utf8');
   const code = withoutComments(text);
   return { path, text, code, imports: importsOf(code) };

@@ -25,7 +25,7 @@ function quote(word: string): string {
 }
 
 /** The command in the form of a shell line. */
-export function buildCommandLine(build: GoBuild, outputFile: string, { go, moduleDir }: GoBuildContext): string {
+function buildCommandLine(build: GoBuild, outputFile: string, { go, moduleDir }: GoBuildContext): string {
   const variables = Object.entries(build.env).map(([name, value]) => `${name}=${quote(value)}`);
   return `cd ${quote(moduleDir)} && ${[...variables, go, ...build.args(outputFile).map(quote)].join(' ')}`;
 }

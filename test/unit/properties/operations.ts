@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import type { PodVerb } from '../../../src/testing/fakes/fake-pod-client.ts';
 import type { Trouble } from './unruly-client.ts';
 
-export const shapes = ['pending', 'running', 'ready', 'failed', 'succeeded'] as const;
+const shapes = ['pending', 'running', 'ready', 'failed', 'succeeded'] as const;
 export type Shape = (typeof shapes)[number];
 
 /** What users and other controllers do to a pod on the server. */

@@ -133,7 +133,7 @@ export class Harness {
 }
 
 /** The pod manager with only the four methods that every pod manager has. */
-export function withoutSubscribe(podManager: PodManager): PodManager {
+function withoutSubscribe(podManager: PodManager): PodManager {
   return {
     getPodByUID: (uid) => podManager.getPodByUID(uid),
     getMirrorPodByPod: (pod) => podManager.getMirrorPodByPod(pod),
