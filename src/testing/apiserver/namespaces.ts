@@ -1,8 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import type { Clock } from '../../seams/clock.ts';
+import { isJsonObject } from '../../wire/json.ts';
+import { formatTime } from '../../wire/time.ts';
 import type { JsonObject } from '../../wire/types.ts';
 import { alreadyExists, badRequest, notFound } from '../pods-api/api-status.ts';
-import { formatTime, isJsonObject, objectAt, textAt } from '../pods-api/json-fields.ts';
+import { objectAt, textAt } from '../pods-api/json-fields.ts';
 import type { PodStore } from '../pods-api/pod-store.ts';
 import type { Answer } from './answer.ts';
 import { parseBody } from './request-body.ts';

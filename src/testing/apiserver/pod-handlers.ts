@@ -1,6 +1,7 @@
+import { isJsonObject } from '../../wire/json.ts';
 import type { Json, JsonObject } from '../../wire/types.ts';
 import { apiStatus, badRequest, StoreError } from '../pods-api/api-status.ts';
-import { isJsonObject, numberAt, objectAt, textAt } from '../pods-api/json-fields.ts';
+import { numberAt, objectAt, textAt } from '../pods-api/json-fields.ts';
 import type { DeletePodRequest } from '../pods-api/pod-deletion.ts';
 import type { PodSelection } from '../pods-api/pod-selectors.ts';
 import type { PodStore } from '../pods-api/pod-store.ts';

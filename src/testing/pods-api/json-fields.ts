@@ -1,9 +1,5 @@
+import { isJsonObject } from '../../wire/json.ts';
 import type { Json, JsonObject } from '../../wire/types.ts';
-
-/** True for a JSON object; false for null and for lists. */
-export function isJsonObject(value: unknown): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
 
 /** The object at `key`, or an empty one. */
 export function objectAt(object: JsonObject, key: string): JsonObject {
@@ -30,11 +26,6 @@ export function objectsAt(object: JsonObject, key: string): JsonObject[] {
 export function textsAt(object: JsonObject, key: string): string[] {
   const value = object[key];
   return Array.isArray(value) ? value.filter((item) => typeof item === 'string') : [];
-}
-
-/** Milliseconds since the epoch as the server writes a time: cut to whole seconds. */
-export function formatTime(ms: number): string {
-  return `${new Date(ms).toISOString().slice(0, 19)}Z`;
 }
 
 /** A deep copy as JSON: `undefined` members are gone and every `Date` is a string. */

@@ -1,5 +1,6 @@
+import { isJsonObject } from '../../wire/json.ts';
 import type { Json, JsonObject } from '../../wire/types.ts';
-import { isJsonObject, numberAt, objectAt, objectsAt, textAt } from './json-fields.ts';
+import { numberAt, objectAt, objectsAt, textAt } from './json-fields.ts';
 import { podQOSClass } from './pod-qos-class.ts';
 import { shapePodStatus } from './pod-status-fields.ts';
 

@@ -1,6 +1,7 @@
+import { formatTime } from '../../wire/time.ts';
 import type { JsonObject } from '../../wire/types.ts';
 import { conflict } from './api-status.ts';
-import { formatTime, numberAt, objectAt, textAt, textsAt } from './json-fields.ts';
+import { numberAt, objectAt, textAt, textsAt } from './json-fields.ts';
 
 export interface DeletePodRequest {
   readonly gracePeriodSeconds?: number | undefined;

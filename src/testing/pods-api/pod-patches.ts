@@ -1,8 +1,8 @@
 import jsonPatch, { type Operation } from 'fast-json-patch';
 import { applyPodPatch } from '../../patch/strategic-merge-patch.ts';
+import { isJsonObject } from '../../wire/json.ts';
 import type { Json, JsonObject } from '../../wire/types.ts';
 import { badRequest, unforeseen, unprocessable } from './api-status.ts';
-import { isJsonObject } from './json-fields.ts';
 
 /** The patch formats of a pods API. */
 export type PodPatchType =

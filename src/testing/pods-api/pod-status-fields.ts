@@ -1,5 +1,6 @@
+import { isJsonObject } from '../../wire/json.ts';
+import { formatTime } from '../../wire/time.ts';
 import type { Json, JsonObject } from '../../wire/types.ts';
-import { isJsonObject } from './json-fields.ts';
 
 // The fields of a v1 PodStatus and the form in which the apiserver returns each: which it drops when empty, which it
 // always writes, which times it cuts to whole seconds. A field not named here is unknown, and dropped.
@@ -41,7 +42,7 @@ function wholeSeconds(value: Json, path: string): string {
   const ms = typeof value === 'string' && /^\d{4}-\d\d-\d\dT/.test(value) ? Date.parse(value) : Number.NaN;
   if (Number.isNaN(ms))
     throw new ShapeError(`parsing time ${JSON.stringify(value)} of ${path} as "2006-01-02T15:04:05Z07:00": cannot parse`);
-  return `${new Date(ms).toISOString().slice(0, 19)}Z`;
+  return formatTime(ms);
 }
 
 const timePointer: Shape = (value, path) => (absent(value) ? undefined : wholeSeconds(value, path));

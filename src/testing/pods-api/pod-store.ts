@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { type Clock, systemClock } from '../../seams/clock.ts';
+import { formatTime } from '../../wire/time.ts';
 import type { Json, JsonObject, WirePod } from '../../wire/types.ts';
 import {
   alreadyExists,
@@ -12,7 +13,7 @@ import {
   staleResourceVersion,
   unforeseen,
 } from './api-status.ts';
-import { copyJson, deepFreeze, equalJson, formatTime, objectAt, textAt } from './json-fields.ts';
+import { copyJson, deepFreeze, equalJson, objectAt, textAt } from './json-fields.ts';
 import { initialStatus, withSpecDefaults } from './pod-defaults.ts';
 import { type DeletePodRequest, decideDeletion, isReleased } from './pod-deletion.ts';
 import { type PodEvent, type PodEventListener, PodHistory } from './pod-history.ts';
