@@ -1,6 +1,6 @@
 import { isJsonObject } from '../../wire/json.ts';
 import type { Json, JsonObject } from '../../wire/types.ts';
-import { apiStatus, badRequest, StoreError } from '../pods-api/api-status.ts';
+import { apiStatus, badRequest, otherName, otherNamespace, StoreError } from '../pods-api/api-status.ts';
 import { numberAt, objectAt, textAt } from '../pods-api/json-fields.ts';
 import type { DeletePodRequest } from '../pods-api/pod-deletion.ts';
 import type { PodSelection } from '../pods-api/pod-selectors.ts';
@@ -59,12 +59,8 @@ function podOf(request: PodRequest): JsonObject {
   const { namespace = '', name } = request.route;
   const pod = objectBody(request);
   const metadata = objectAt(pod, 'metadata');
-  if (name !== undefined && textAt(metadata, 'name') !== name) {
-    throw badRequest(`the name of the object (${textAt(metadata, 'name')}) does not match the name on the URL (${name})`);
-  }
-  if (textAt(metadata, 'namespace') !== '' && textAt(metadata, 'namespace') !== namespace) {
-    throw badRequest('the namespace of the provided object does not match the namespace sent on the request');
-  }
+  if (name !== undefined && textAt(metadata, 'name') !== name) throw otherName(textAt(metadata, 'name'), name);
+  if (textAt(metadata, 'namespace') !== '' && textAt(metadata, 'namespace') !== namespace) throw otherNamespace();
   return { ...pod, metadata: { ...metadata, namespace } };
 }
 

@@ -78,6 +78,16 @@ export function badRequest(message: string): StoreError {
   return new StoreError(apiStatus(400, 'BadRequest', message));
 }
 
+/** The answer to a body that names another pod than the URL. */
+export function otherName(given: string, onURL: string): StoreError {
+  return badRequest(`the name of the object (${given}) does not match the name on the URL (${onURL})`);
+}
+
+/** The answer to a body that names another namespace than the URL. */
+export function otherNamespace(): StoreError {
+  return badRequest('the namespace of the provided object does not match the namespace sent on the request');
+}
+
 /** A client's mistake that a kube-apiserver answers with 500 and without a reason. */
 export function unforeseen(message: string): StoreError {
   return new StoreError(apiStatus(500, undefined, message));

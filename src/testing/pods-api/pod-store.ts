@@ -9,6 +9,8 @@ import {
   invalidPatch,
   invalidPod,
   notFound,
+  otherName,
+  otherNamespace,
   type StatusCause,
   staleResourceVersion,
   unforeseen,
@@ -265,12 +267,8 @@ export class PodStore {
 /** Refuses an update that names another pod than the URL, or another resourceVersion than the stored one. */
 function checkTarget(given: JsonObject, old: JsonObject): void {
   const [name, wanted] = [textAt(given, 'name'), textAt(given, 'resourceVersion')];
-  if (name !== '' && name !== old.name) {
-    throw badRequest(`the name of the object (${name}) does not match the name on the URL (${textAt(old, 'name')})`);
-  }
-  if (textAt(given, 'namespace') !== '' && given.namespace !== old.namespace) {
-    throw badRequest('the namespace of the provided object does not match the namespace sent on the request');
-  }
+  if (name !== '' && name !== old.name) throw otherName(name, textAt(old, 'name'));
+  if (textAt(given, 'namespace') !== '' && given.namespace !== old.namespace) throw otherNamespace();
   if (wanted === '' || wanted === old.resourceVersion) return;
   if (/\D/.test(wanted)) throw unforeseen(`strconv.ParseUint: parsing ${JSON.stringify(wanted)}: invalid syntax`);
   throw staleResourceVersion(textAt(old, 'name'));
