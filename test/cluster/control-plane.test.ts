@@ -11,6 +11,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { AdminClient } from '../support/admin-client.ts';
 import { podListOf } from '../support/answers.ts';
 import { ControlPlane } from '../support/control-plane/control-plane.ts';
+import { isAlive } from '../support/is-alive.ts';
 import { tempDir } from '../support/temp-dir.ts';
 
 let controlPlane: ControlPlane;
@@ -19,16 +20,6 @@ beforeAll(async () => {
   controlPlane = await ControlPlane.start();
 });
 afterAll(() => controlPlane.stop());
-
-function isAlive(pid: number | undefined): boolean {
-  if (pid === undefined) return false;
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch {
-    return false;
-  }
-}
 
 async function namespaceNames(kubeConfig: KubeConfig): Promise<(string | undefined)[]> {
   const { items } = await kubeConfig.makeApiClient(CoreV1Api).listNamespace();

@@ -1,15 +1,6 @@
 import { open, readFile, rm } from 'node:fs/promises';
 import { setTimeout as delay } from 'node:timers/promises';
-
-function isAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch (error) {
-    // EPERM: the process exists and belongs to another user.
-    return error instanceof Error && 'code' in error && error.code === 'EPERM';
-  }
-}
+import { isAlive } from './is-alive.ts';
 
 async function tryLock(path: string): Promise<boolean> {
   try {

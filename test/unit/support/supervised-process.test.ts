@@ -6,6 +6,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { SupervisedProcess } from '../../support/control-plane/supervised-process.ts';
+import { isAlive } from '../../support/is-alive.ts';
 import { tempDir } from '../../support/temp-dir.ts';
 
 const supervisedProcessModule = new URL('../../support/control-plane/supervised-process.ts', import.meta.url).href;
@@ -14,15 +15,6 @@ const supervisedProcessModule = new URL('../../support/control-plane/supervised-
 async function startNode(script: string): Promise<SupervisedProcess> {
   const logFile = join(await tempDir(), 'log');
   return SupervisedProcess.start({ command: process.execPath, args: ['-e', script], logFile });
-}
-
-function isAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch {
-    return false;
-  }
 }
 
 /** Waits until `condition` holds; the test's timeout ends the wait. */
