@@ -1,7 +1,6 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join, posix } from 'node:path';
-import { fileURLToPath } from 'node:url';
-import { withoutComments } from '../structure/source-tree.ts';
+import { root, withoutComments } from '../structure/source-tree.ts';
 
 /** The declarations of one declaration file. */
 interface Declarations {
@@ -122,6 +121,5 @@ export function apiReport(packageFolder: string): string {
 }
 
 if (import.meta.main) {
-  const root = fileURLToPath(new URL('../..', import.meta.url));
   writeFileSync(join(root, 'api-report.md'), apiReport(root));
 }

@@ -1,9 +1,10 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join, posix } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { root } from '../structure/source-tree.ts';
 import { apiReport } from './api-report.ts';
 import { readCodeFences } from './code-fences.ts';
-import { type Consumer, createConsumer, root } from './consumer.ts';
+import { type Consumer, createConsumer } from './consumer.ts';
 
 const read = (path: string): string => readFileSync(join(root, path), 'utf8');
 const filesBelow = (folder: string): string[] =>
@@ -80,7 +81,12 @@ describe('the installed package', () => {
     expect(after).toEqual(before);
   });
 
-  it.each(['dist/status/sync-worker.js', 'dist/index.js', 'src/index.ts', 'status'])('refuses an import of %s', async (path) => {
+  it.each([
+    'dist/status/sync/sync-worker.js',
+    'dist/index.js',
+    'src/index.ts',
+    'status',
+  ])('refuses an import of %s', async (path) => {
     const { code, stderr } = await consumer.node('-e', `import('pod-status-manager/${path}')`);
     expect(code).toBe(1);
     expect(stderr).toContain('ERR_PACKAGE_PATH_NOT_EXPORTED');
