@@ -38,7 +38,7 @@ describe.each([
   const refused = refusedBy[patchFormat];
   const always = fetchBeforePatch === 'always';
 
-  it('survives our write when it came before it', async () => {
+  it('survives our write when it came first', async () => {
     const name = `before-${suffix}`;
     const { node, pod } = await nodeInTheDark(name, options);
     await using _ = node;

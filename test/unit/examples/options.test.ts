@@ -32,7 +32,7 @@ describe('parseOptions', () => {
     [['--kubeconfig', 'f', '--control-plane'], '--kubeconfig and --control-plane exclude each other'],
     [['--bogus'], "Unknown option '--bogus'"],
     [['extra'], "Unexpected argument 'extra'"],
-  ])('refuses %j and says which rule it breaks', (argv, message) => {
+  ])('refuses %j and names the rule that it breaks', (argv, message) => {
     expect(() => parseOptions(argv)).toThrow(new UsageError(message));
   });
 

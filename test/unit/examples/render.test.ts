@@ -47,7 +47,7 @@ describe('renderLine', () => {
     expect(line).toContain('(- a change) | delay p50 - p99 -');
   });
 
-  it('says when the run is settling, and how many errors there were', () => {
+  it('shows that the run is settling, and the number of errors', () => {
     const line = renderLine(aSnapshot({ stage: 'settling', syncErrors: 1 }));
     expect(line).toContain('8 s settling');
     expect(line).toContain('| errors 1');

@@ -77,7 +77,7 @@ describe('npm start', () => {
     expect(code).toBe(0);
   });
 
-  it('says which rule an option breaks and ends with 2', async () => {
+  it('names the rule that an option breaks, and ends with 2', async () => {
     const { code, stdout, stderr } = await run(main, ['--pods', 'many']);
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
     expect(stderr).toMatch(/^--pods must be an integer from 1 to 5000, got "many"\nUsage: npm start/);

@@ -190,7 +190,7 @@ describe('StatusManager, a server that fails', () => {
     expect(h.apiStatus(pods[0] ?? healthy).message).toBe('m');
   });
 
-  it('does not end the wait of a pod that failed by itself', async () => {
+  it('does not end the wait of a pod that got a 403', async () => {
     const h = new Harness();
     const [forbidden, healthy] = [h.publish(numberedPod(1)), h.publish(numberedPod(2))];
     h.client.failNext('patch', { code: 403, name: 'pod-1' });

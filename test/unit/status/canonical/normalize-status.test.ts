@@ -170,7 +170,7 @@ describe('normalizeStatus: the canonical form', () => {
     ['NaN', { observedGeneration: Number.NaN }, 'status.observedGeneration', 'a finite number'],
     ['a condition without a type', { conditions: [{ status: 'True' }] }, 'status.conditions[0].type', 'a string'],
     ['text for ready', { containerStatuses: [{ name: 'c', ready: 'yes' }] }, 'status.containerStatuses[0].ready', 'a boolean'],
-  ])('refuses %s and says where and why', (_what, status, path, rule) => {
+  ])('refuses %s, and names the place and the rule', (_what, status, path, rule) => {
     expect(() => normalizeStatus({}, status as never)).toThrow(expect.objectContaining({ code: 'ERR_INVALID_ARGUMENT' }));
     expect(() => normalizeStatus({}, status as never)).toThrow(path);
     expect(() => normalizeStatus({}, status as never)).toThrow(rule);

@@ -64,7 +64,6 @@ describe('a foreign write that the pod manager shows', () => {
       return (await h.calls()).length;
     };
     expect(await fight(40)).toBe(1);
-    // the batch repairs it
     expect(await h.batch()).toEqual(['patch']);
     h.observe(pod);
     expect(await fight(40)).toBe(0);
