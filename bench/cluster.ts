@@ -1,6 +1,6 @@
 // npm run bench:cluster [-- --rounds 5 --pods 100,500,2000]
-// A real control plane; this manager, the Go manager (with protobuf and with JSON) and bare patches in turn.
-// `npm run control-plane` has the binaries' story.
+// Measures this manager, the Go manager (with protobuf and with JSON) and bare patches in turn, on a real control plane.
+// It builds the control plane's binaries as `npm run control-plane` does.
 import { parseArgs } from 'node:util';
 import { ControlPlane } from '../test/support/control-plane/control-plane.ts';
 import { barsOf, type Measured, type Scenarios } from './cluster/bars.ts';
@@ -25,7 +25,7 @@ async function measure(server: Server): Promise<Measured> {
     storms.push(await compare(server, { mode: 'manager', pods, repeats: 3 }, { rounds, withRaw: true }));
   }
   const single = await compare(server, { mode: 'latency', pods: 100, repeats: 10 }, { rounds });
-  // with a limit it is the limit that is measured: one round tells
+  // with a limit the measurement shows the limit: one round is enough
   const limited = await compare(server, { mode: 'manager', pods: 500, repeats: 2, qps }, { rounds: 1 });
   return { storms, limited, single };
 }

@@ -1,4 +1,4 @@
-// The door `pod-status-manager/testing`: fakes and a pods API in memory, for the tests of those who embed the manager.
+// The entry point `pod-status-manager/testing`: fakes and a pods API in memory, for tests of code that embeds the manager.
 
 export type { Fault, FaultHandle, FaultRule } from './testing/apiserver/faults.ts';
 export type { InMemoryApiServerOptions } from './testing/apiserver/in-memory-apiserver.ts';

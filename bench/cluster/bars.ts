@@ -10,17 +10,17 @@ export interface Measured {
 
 export interface Scenarios {
   readonly churn: Churn;
-  /** The same with a manager that writes everything twice. It shows that the bar of churn can be missed. */
+  /** The same with a manager that writes everything twice. It shows that the churn bar can fail. */
   readonly churnTwice: Churn;
   readonly lifecycle: { readonly requestsAChange: number };
   readonly quiet: { readonly total: number };
   readonly urgency: { readonly slots: readonly number[]; readonly delaysMs: readonly number[] };
 }
 
-/** The bar of churn. A manager that writes everything twice asks 2. */
+/** The churn bar. A manager that writes everything twice makes 2 requests for each needed write. */
 export const mostRequestsANeededWrite = 1.02;
 
-/** The rival of every bar is the Go manager as its users have it: with protobuf, the kubelet's default. */
+/** Every bar compares with the Go manager as kubelets run it: with protobuf, the kubelet's default. */
 export function barsOf({ storms, limited, single }: Measured, scenarios: Scenarios, churnPods: number): Bar[] {
   const large = storms.filter(({ pods }) => pods >= 500);
   const ofEach = (bar: (storm: Comparison) => Bar): Bar[] => large.map(bar);

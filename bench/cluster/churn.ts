@@ -12,13 +12,13 @@ export interface Churn {
   readonly changes: number;
   readonly requests: PodRequests;
   readonly neededWrites: number;
-  /** 1 when each write carries its pod's newest change, for the first time, and nothing else is asked. */
+  /** 1 when each write is the first with its pod's newest change, and there are no other requests. */
   readonly requestsANeededWrite: number;
-  /** Pods whose last change is on the apiserver in the end. */
+  /** Pods whose last change is on the apiserver at the end. */
   readonly podsUpToDate: number;
 }
 
-/** Every pod changes again and again, faster than it can be written. `brokenly`: each write is made twice. */
+/** Changes every pod again and again, faster than it can be written. `brokenly`: each write is made twice. */
 export async function churn(options: ReturnType<typeof workerOptions>, { brokenly = false } = {}): Promise<Churn> {
   const ledger = new WriteLedger();
   const wrapClient = (client: PodClient): PodClient => {

@@ -31,7 +31,7 @@ export async function run(server: Server, contender: Contender, workload: Worklo
   };
 }
 
-/** This manager beside one rival: medians of the ratios within one round. */
+/** This manager compared with one rival: medians of the ratios within one round. */
 export interface Ratios {
   readonly rivalToOursSeconds: number;
   readonly oursToRivalCpu: number;
@@ -42,11 +42,11 @@ export interface Comparison extends Workload {
   /** Medians over the rounds. */
   readonly results: Readonly<Partial<Record<Contender, Run>>>;
   readonly ratios: Readonly<Record<Rival, Ratios>>;
-  /** Undefined where there were no bare patches. */
+  /** Undefined when bare patches were not measured. */
   readonly oursToRawSeconds: number | undefined;
 }
 
-/** The contenders in turn, `rounds` times, so that whatever else the machine does hits all of them. */
+/** Runs the contenders in turn, `rounds` times, so that other work on the machine affects all of them. */
 export async function compare(
   server: Server,
   workload: Workload,
@@ -55,7 +55,7 @@ export async function compare(
   const contenders: Contender[] = ['ours', ...rivals, ...(withRaw ? (['raw'] as const) : [])];
   const runs: Record<Contender, Run[]> = { ours: [], goProtobuf: [], goJson: [], raw: [] };
   for (let round = 0; round < rounds; round++) {
-    // each begins as often as the others
+    // each contender goes first in as many rounds as the others
     const turn = contenders.map((_, index) => contenders[(index + round) % contenders.length] as Contender);
     for (const contender of turn) runs[contender].push(await run(server, contender, workload));
     process.stderr.write(

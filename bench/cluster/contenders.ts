@@ -2,12 +2,12 @@ import { goTool } from '../../test/support/go-tools.ts';
 import { runJson, runScript } from '../support/run-json.ts';
 
 /**
- * Who does the work: this manager; the Go manager as the kubelet configures it (protobuf); the Go manager with JSON; or bare
- * patches, 16 at once and computed by Go, which show the most the apiserver can do.
+ * The programs that are compared: this manager; the Go manager as the kubelet configures it (protobuf); the Go manager with
+ * JSON; and bare patches, sent by a Go program 16 at once, which show the apiserver's limit.
  */
 export type Contender = 'ours' | 'goProtobuf' | 'goJson' | 'raw';
 
-/** The Go manager twice, the one that bars are judged against first. */
+/** The Go manager in its two forms. The bars compare with the first. */
 export const rivals = ['goProtobuf', 'goJson'] as const;
 export type Rival = (typeof rivals)[number];
 
@@ -24,11 +24,11 @@ export interface Workload {
   /** Rounds inside one process; medians are taken over them. */
   readonly repeats: number;
   readonly qps?: number;
-  /** Pods at once, where it is not the default. Ours alone. */
+  /** Pods at once; without it the default. Only for this manager. */
   readonly concurrency?: number;
 }
 
-/** What a worker and the peer print. */
+/** The JSON that a worker and the peer print. */
 export interface WorkerOutput {
   readonly seconds: readonly number[];
   readonly cpuSeconds: readonly number[];
@@ -37,7 +37,7 @@ export interface WorkerOutput {
 }
 
 interface PeerOutput extends WorkerOutput {
-  /** How many answers came in each content type. */
+  /** The number of answers by content type. */
   readonly answers: Readonly<Record<string, number>>;
 }
 
@@ -46,7 +46,7 @@ export interface Address {
   readonly token: string;
 }
 
-/** Lets a contender do the work in a process of its own. */
+/** Runs the workload with one contender, in a separate process. */
 export async function play(contender: Contender, workload: Workload, { url, token }: Address): Promise<WorkerOutput> {
   const { mode, pods, repeats, qps, concurrency } = workload;
   const shared = { server: url, pods, rounds: repeats, ...(qps !== undefined && { qps }) };
@@ -59,7 +59,7 @@ export async function play(contender: Contender, workload: Workload, { url, toke
   const given = { ...shared, token, mode: contender === 'raw' ? 'raw' : mode, 'content-type': contentType };
   const output = await runJson<PeerOutput>(await goTool('peer'), flags('-', given));
   const others = Object.keys(output.answers).filter((type) => !type.endsWith(contentType));
-  if (others.length > 0) throw new Error(`The peer was to use ${contentType}, and was answered with ${others.join(', ')}`);
+  if (others.length > 0) throw new Error(`Expected the peer to get ${contentType} only, got also ${others.join(', ')}`);
   return output;
 }
 

@@ -6,7 +6,7 @@ import { podFor } from '../support/workload.ts';
 
 const inParallel = 16;
 
-/** Calls `act` for 0, 1, … `count - 1`, sixteen at once, with a client that is closed afterwards. */
+/** Calls `act` for 0, 1, … `count - 1`, sixteen at once, with one client. Closes the client afterwards. */
 async function forEach<T>(
   kubeConfig: KubeConfig,
   count: number,
@@ -26,7 +26,7 @@ async function forEach<T>(
   return results;
 }
 
-/** A namespace with `count` fresh pods and no others. */
+/** Makes a namespace with `count` new pods and no others. */
 export async function createPods(kubeConfig: KubeConfig, namespace: string, count: number): Promise<WirePod[]> {
   await forEach(kubeConfig, 1, async (admin) => {
     await admin.send('POST', '/api/v1/namespaces', { body: { metadata: { name: namespace } } });
@@ -36,13 +36,13 @@ export async function createPods(kubeConfig: KubeConfig, namespace: string, coun
     for (;;) {
       const { status, body } = await admin.createPod(namespace, podFor(namespace, 'node-a', index));
       if (status === 201) return body as WirePod;
-      // a new namespace takes pods only once it has settled
+      // the apiserver accepts pods only a moment after it has created the namespace
       await pause(200);
     }
   });
 }
 
-/** What a user does: the pods get a deletionTimestamp, and the node's agent has to end them. */
+/** Deletes pods as a user does: they get a deletionTimestamp, and the node's agent has to end them. */
 export async function deleteGracefully(kubeConfig: KubeConfig, namespace: string, pods: readonly WirePod[]): Promise<void> {
   await forEach(kubeConfig, pods.length, async (admin, index) => {
     await admin.deletePod(namespace, pods[index]?.metadata?.name ?? '', { gracePeriodSeconds: 30 });

@@ -1,7 +1,7 @@
 import type { KubeConfig } from '@kubernetes/client-node';
 import { AdminClient } from '../../test/support/admin-client.ts';
 
-/** Requests for pods by verb, as the apiserver itself counts them: the witness. */
+/** Requests for pods by verb, as the apiserver counts them. */
 export type PodRequests = Readonly<Record<'GET' | 'PATCH' | 'DELETE', number>>;
 
 const line = /^apiserver_request_total\{([^}]*)\} (\S+)$/;
@@ -18,7 +18,7 @@ function countsIn(text: string): PodRequests {
   return counts;
 }
 
-/** Reads the counters. Of pods created or removed by the benchmark itself nothing is counted: those are POST and DELETECOLLECTION. */
+/** Reads the counters. The benchmark's own requests are POST and DELETECOLLECTION, which are not counted here. */
 export async function podRequests(kubeConfig: KubeConfig): Promise<PodRequests> {
   const admin = new AdminClient(kubeConfig);
   const { status, body } = await admin.send('GET', '/metrics');

@@ -1,4 +1,5 @@
-// What one manager asks of the apiserver in a life that is not a storm: node bench/cluster/scenarios.ts --mode churn|churnTwice|lifecycle|quiet|urgency …
+// Counts one manager's requests in scenarios that are not a storm:
+// node bench/cluster/scenarios.ts --mode churn|churnTwice|lifecycle|quiet|urgency …
 import { setTimeout as pause } from 'node:timers/promises';
 import type { PodClient, PodDeletionSafety, PodStatus } from '../../src/index.ts';
 import { withWrites } from '../support/clients.ts';
@@ -12,7 +13,7 @@ const options = workerOptions();
 const counters = (): Promise<PodRequests> => podRequests(options.kubeConfig);
 const now = wholeSecondNow();
 
-/** From Pending to the object's removal: four statuses and a DELETE a pod. */
+/** Takes each pod from Pending to the object's removal: four statuses and a DELETE for each pod. */
 async function lifecycle() {
   const reclaimed: PodDeletionSafety = { podCouldHaveRunningContainers: () => false, podResourcesAreReclaimed: () => true };
   const { pods, podManager, manager, stop } = await startAgent(options, { podDeletionSafety: reclaimed });
@@ -32,7 +33,7 @@ async function lifecycle() {
   for (const pod of pods) {
     while (!podManager.getPodByUID(pod.metadata?.uid ?? '')?.metadata?.deletionTimestamp) await pause(5);
   }
-  // an end is two changes: the last status, and the object's removal
+  // the end of a pod is two changes: the last status, and the object's removal
   changes += pods.length;
   await setAll((index) => ended(index));
   for (const pod of pods) while (podManager.getPodByUID(pod.metadata?.uid ?? '') !== undefined) await pause(5);
@@ -54,7 +55,7 @@ function ended(index: number): PodStatus {
   };
 }
 
-/** Nothing changes: batches over pods in step, some of them without what the server fills in by itself. */
+/** Runs batches while nothing changes. Some statuses lack the values that the server fills in. */
 async function quiet() {
   const { pods, manager, stop } = await startAgent(options, { manager: { syncPeriodMs: 1000 } });
   for (const [index, pod] of pods.entries()) {
@@ -80,7 +81,7 @@ async function urgency() {
     });
   const { pods, manager, stop } = await startAgent(options, { wrapClient: recorded });
   for (const [index, pod] of pods.entries()) manager.setPodStatus(pod, statusFor(index, 1, now));
-  // the burst is used up, and the backlog is there
+  // until the burst is used up and there is a backlog
   await pause(2000);
   const [slots, delaysMs]: [number[], number[]] = [[], []];
   for (let round = 0; round < options.rounds; round++) {

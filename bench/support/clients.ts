@@ -1,12 +1,12 @@
 import type { PodClient, PodDeletionSafety } from '../../src/index.ts';
 
-/** As the peer's: nothing runs any more, and nothing is deleted either. */
+/** The same answers as the peer's: no container runs, and no pod may be deleted. */
 export const nothingToDelete: PodDeletionSafety = {
   podCouldHaveRunningContainers: () => false,
   podResourcesAreReclaimed: () => false,
 };
 
-/** An apiserver that takes every patch at once: what is left is the client's own work, without a wire. */
+/** A client whose patches succeed at once, so that only the manager's own work is measured. */
 export function instantClient(): PodClient & { readonly requests: number } {
   let requests = 0;
   let resourceVersion = 1_000_000;
@@ -25,7 +25,7 @@ export function instantClient(): PodClient & { readonly requests: number } {
   };
 }
 
-/** A client that does what the given one does, but for its writes. */
+/** The given client with another `patchPodStatus`. */
 export function withWrites(client: PodClient, patchPodStatus: PodClient['patchPodStatus']): PodClient {
   return {
     getPod: (...args) => client.getPod(...args),
@@ -34,7 +34,7 @@ export function withWrites(client: PodClient, patchPodStatus: PodClient['patchPo
   };
 }
 
-/** A client that makes every write twice, the second time against no version: what a broken manager would do. */
+/** A client that makes every write twice, as a broken manager would. The second write names no resourceVersion. */
 export function writingTwice(client: PodClient): PodClient {
   return withWrites(client, async (namespace, name, patch, options) => {
     await client.patchPodStatus(namespace, name, patch, options);

@@ -2,20 +2,20 @@ import type { PodClient, WirePodStatus } from '../../src/index.ts';
 import { withWrites } from './clients.ts';
 
 /**
- * Tells the writes that were needed from the others. A write is needed when it carries its pod's newest change and no write
- * has carried that change before. A change is known by the message of its status.
+ * Counts the needed writes. A write is needed when it carries its pod's newest change and no write has carried that change
+ * before. The message of a status identifies its change.
  */
 export class WriteLedger {
   readonly #newest = new Map<string, string>();
   readonly #carried = new Map<string, string>();
   #needed = 0;
 
-  /** How many needed writes the observed client has been asked for. */
+  /** The number of needed writes so far. */
   get needed(): number {
     return this.#needed;
   }
 
-  /** The status as the pod's newest change, with a message of its own. */
+  /** Records a change of the pod. Returns its status, with a message that identifies the change. */
   change(podName: string, number: number, status: WirePodStatus): WirePodStatus & { readonly message: string } {
     const message = `change ${number}`;
     this.#newest.set(podName, message);
@@ -27,7 +27,7 @@ export class WriteLedger {
     return this.#newest.get(podName);
   }
 
-  /** A client that does what the given one does, while the ledger looks at each of its writes. */
+  /** The given client, with each of its writes recorded in this ledger. */
   observe(client: PodClient): PodClient {
     return withWrites(client, (namespace, name, patch, options) => {
       this.#sent(name, (patch.body as { readonly status?: WirePodStatus }).status?.message);

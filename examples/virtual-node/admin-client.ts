@@ -10,7 +10,7 @@ export interface Answer {
 
 export type AdminVerb = 'create' | 'get' | 'list' | 'patch' | 'delete';
 
-/** Everybody else at the apiserver: who makes and deletes pods and namespaces, and writes conditions that are not the node's. */
+/** The client of users and of other controllers: it creates and deletes pods and namespaces, and writes their conditions. */
 export class AdminClient {
   /** Requests on pods, by verb. */
   readonly requests: Record<AdminVerb, number> = { create: 0, get: 0, list: 0, patch: 0, delete: 0 };
@@ -25,14 +25,14 @@ export class AdminClient {
     return this.#send({ method: 'POST', path: podsPath(namespace), body: pod });
   }
 
-  /** Without `gracePeriodSeconds` the pod's own; 0 is what `--force` does. */
+  /** Without `gracePeriodSeconds` the pod's own grace period counts; 0 deletes by force. */
   deletePod(namespace: string, name: string, uid: string, gracePeriodSeconds?: number): Promise<Answer> {
     this.requests.delete++;
     const body = { preconditions: { uid }, gracePeriodSeconds };
     return this.#send({ method: 'DELETE', path: `${podsPath(namespace)}/${name}`, body });
   }
 
-  /** Every pod with the label, at once and with force. */
+  /** Deletes every pod with the label, at once and by force. */
   deletePods(namespace: string, labelSelector: string): Promise<Answer> {
     this.requests.delete++;
     return this.#send({
@@ -84,7 +84,7 @@ function podsPath(namespace: string): string {
   return `/api/v1/namespaces/${namespace}/pods`;
 }
 
-/** What the server said instead, in one line. */
+/** The error for an unexpected answer, in one line. */
 export function refused(what: string, { status, body }: Answer): Error {
   return new Error(`${what} was answered ${status}${body.message === undefined ? '' : `: ${body.message}`}`);
 }

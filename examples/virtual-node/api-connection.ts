@@ -8,11 +8,11 @@ export interface ApiRequest {
   readonly path: string;
   readonly query?: Readonly<Record<string, string>>;
   readonly headers?: Readonly<Record<string, string>>;
-  /** A string goes out as it is, anything else as JSON. */
+  /** A string is sent as it is, anything else as JSON. */
   readonly body?: unknown;
 }
 
-/** Plain requests to the apiserver of a KubeConfig, with its credentials. Each answer is given back; nothing is retried. */
+/** Plain requests to the apiserver of a KubeConfig, with its credentials. Each answer is returned; nothing is retried. */
 export class ApiConnection {
   readonly #kubeConfig: KubeConfig;
   readonly #server: URL;
@@ -44,12 +44,12 @@ export class ApiConnection {
     });
   }
 
-  /** Ends the connections, answers under way included. */
+  /** Ends the connections, also those with an unfinished answer. */
   async close(): Promise<void> {
     await this.#dispatcher?.destroy();
   }
 
-  /** Credentials are asked for each time, since they may expire; connections are made once. */
+  /** Gets credentials for each request, since they may expire; makes the dispatcher once. */
   async #access(): Promise<{ headers: Record<string, string>; dispatcher: Dispatcher }> {
     const given: RequestOptions = {};
     // client-node has credentials for https alone; the apiserver in memory speaks plain http and needs none

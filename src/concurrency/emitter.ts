@@ -5,7 +5,7 @@ import { callGuarded } from '../seams/guard.ts';
 /** Event names, each with the arguments its listeners get. */
 type EventMap<Events> = Record<keyof Events, unknown[]>;
 
-/** The listening half of an emitter: nobody who holds it can emit. Every method returns the object it is called on. */
+/** The listening half of an emitter; it cannot emit. `on`, `off` and their kin return the object they are called on. */
 export interface Listenable<Events extends EventMap<Events>> {
   on<Name extends keyof Events>(event: Name, listener: (...args: Events[Name]) => void): this;
   once<Name extends keyof Events>(event: Name, listener: (...args: Events[Name]) => void): this;
@@ -18,8 +18,8 @@ export interface Listenable<Events extends EventMap<Events>> {
 }
 
 /**
- * Events of a fixed set of names. A listener cannot hurt whoever emits: one that throws, or returns a promise that
- * rejects, is reported, and the others are still called. There is no special `error` event.
+ * Events of a fixed set of names. When a listener throws, or its promise rejects, the emitter reports the error and
+ * calls the other listeners; `emit` does not throw. There is no special `error` event.
  */
 export class Emitter<Events extends EventMap<Events>> {
   readonly #names: readonly PropertyKey[];
@@ -31,7 +31,7 @@ export class Emitter<Events extends EventMap<Events>> {
     this.#onListenerError = onListenerError;
   }
 
-  /** Throws ERR_INVALID_ARGUMENT for a name that no event has, and for a listener that is no function. */
+  /** Throws ERR_INVALID_ARGUMENT for an unknown event name, and for a listener that is no function. */
   on<Name extends keyof Events>(event: Name, listener: (...args: Events[Name]) => void): void {
     this.#listeners.on(this.#checked(event, listener), listener as () => void);
   }

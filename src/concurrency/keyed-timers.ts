@@ -1,6 +1,6 @@
 import type { CancelTimer, Clock } from '../seams/clock.ts';
 
-/** Timers by key, at most one a key. */
+/** Timers by key, at most one for each key. */
 export class KeyedTimers<Key> {
   readonly #clock: Clock;
   readonly #timers = new Map<Key, CancelTimer>();

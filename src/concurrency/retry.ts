@@ -8,10 +8,10 @@ export interface BackoffOptions {
   readonly random: () => number;
 }
 
-/** No server may keep us away for longer than this, whatever its `Retry-After` says. */
+/** The longest wait that a server's `Retry-After` can bring, in milliseconds. */
 export const longestRetryAfterMs = 300_000;
 
-/** How long to wait before attempt `attempt` (1 is the first retry): anything up to a ceiling that doubles, in milliseconds. */
+/** The wait before retry `attempt` (1 is the first), in milliseconds: random, up to a ceiling that doubles with each attempt. */
 export function backoffMs(attempt: number, { baseMs, capMs, random }: BackoffOptions): number {
   const ceiling = Math.min(capMs, baseMs * 2 ** Math.min(attempt - 1, 30));
   return Math.ceil(random() * ceiling);
@@ -27,8 +27,8 @@ export class Backoff {
   }
 
   /**
-   * Counts one failure. How long to wait now, in milliseconds: what the server asked for, with the jitter on top. What is
-   * no time to come (0, a negative number, NaN) asks for nothing: the wait is never shorter than the backoff's own.
+   * Counts one failure and returns the wait that follows, in milliseconds: `retryAfterMs` plus the backoff's own wait. A
+   * `retryAfterMs` that is not positive (0, a negative number, NaN) counts as 0.
    */
   next(retryAfterMs = 0): number {
     this.#failures += 1;

@@ -1,15 +1,15 @@
 import { StatusManagerError } from '../errors.ts';
 
-/** The life of something that runs. It runs once: idle -> running -> stopping -> stopped, or idle -> stopped. */
+/** The states of something that runs once: idle -> running -> stopping -> stopped, or idle -> stopping -> stopped. */
 export type RunStateName = 'idle' | 'running' | 'stopping' | 'stopped';
 
 type State<Result> =
   | { readonly name: 'idle' | 'running' }
   | { readonly name: 'stopping' | 'stopped'; readonly stopped: Promise<Result> };
 
-/** Which moves of a life are legal. Everything with `start` and `stop` has one. `Result` is what `stop` resolves to. */
+/** The run state of an owner that has `start` and `stop`; it allows only legal changes. `stop` resolves to a `Result`. */
 export class RunState<Result = void> {
-  /** How errors call the owner: `manager`, `pod source`. */
+  /** The owner's name in errors: `manager`, `pod source`. */
   readonly #owner: string;
   #state: State<Result> = { name: 'idle' };
 
@@ -24,7 +24,7 @@ export class RunState<Result = void> {
   /** idle -> running. Throws ERR_ALREADY_STARTED or ERR_STOPPED. */
   start(): void {
     if (this.#state.name === 'running') {
-      throw new StatusManagerError('ERR_ALREADY_STARTED', `The ${this.#owner} was started already; it is started once`);
+      throw new StatusManagerError('ERR_ALREADY_STARTED', `The ${this.#owner} was already started; it can start only once`);
     }
     this.assertNotStopped('start');
     this.#state = { name: 'running' };
@@ -51,7 +51,7 @@ export class RunState<Result = void> {
     return promise;
   }
 
-  /** Throws ERR_STOPPED once `stop` was called. */
+  /** Throws ERR_STOPPED after `stop` was called. */
   assertNotStopped(operation: string): void {
     if ('stopped' in this.#state) {
       throw new StatusManagerError('ERR_STOPPED', `${operation}() was called on a ${this.#owner} that is ${this.#state.name}`);

@@ -1,6 +1,6 @@
 import { callGuarded, ignoreFailure } from './guard.ts';
 
-/** The same source of random numbers, which answers 0.5 where that one throws or answers no number from 0 to 1. */
+/** The same source of random numbers. Where it throws, or returns no number from 0 to 1, the answer is 0.5. */
 export function safeRandom(random: () => number): () => number {
   return () => {
     const value = callGuarded(random, ignoreFailure);

@@ -16,12 +16,12 @@ const patchTypes: Readonly<Record<PatchFormat, string>> = {
 
 export type SendOptions = Omit<ApiRequest, 'method' | 'path'>;
 
-/** Raw requests for tests: every answer is returned, none thrown, nothing retried or cached. */
+/** Sends raw requests for tests. It returns every answer, refusals too, and retries and caches nothing. */
 export class AdminClient {
   readonly #connection: ApiConnection;
 
   constructor(kubeConfig: KubeConfig) {
-    // HTTP/1.1 on both servers: over HTTP/2 a body the server refuses to read resets the stream instead of being answered.
+    // HTTP/1.1 for both servers: over HTTP/2 a server that refuses to read a body resets the stream and sends no answer.
     this.#connection = new ApiConnection(kubeConfig, { allowH2: false });
   }
 
@@ -40,7 +40,7 @@ export class AdminClient {
     return this.send('GET', podsPath(namespace, name));
   }
 
-  /** All namespaces without one. */
+  /** Without a namespace: the pods of all namespaces. */
   listPods(namespace?: string, query: Readonly<Record<string, string>> = {}): Promise<Answer> {
     return this.send('GET', namespace === undefined ? '/api/v1/pods' : podsPath(namespace), { query });
   }
@@ -74,7 +74,7 @@ export class AdminClient {
     return this.send('DELETE', podsPath(namespace, name), { body: options });
   }
 
-  /** Makes a namespace whose name nobody else has; a test file works in one of its own. */
+  /** Creates a namespace with a new name; each test file works in its own. */
   async createNamespace(prefix = 'test'): Promise<string> {
     const name = `${prefix}-${randomBytes(5).toString('hex')}`;
     const { status, body } = await this.send('POST', '/api/v1/namespaces', { body: { metadata: { name } } });
@@ -82,7 +82,7 @@ export class AdminClient {
     return name;
   }
 
-  /** The events of a pod watch, until the server ends it or the loop is left. Rejects at a refusal that is not an event. */
+  /** The events of a pod watch, until the server ends it or the caller leaves the loop. Rejects when the server refuses it. */
   async *watchPods(namespace: string, query: Readonly<Record<string, string>> = {}): AsyncGenerator<WatchEvent> {
     const watch: ApiRequest = { method: 'GET', path: podsPath(namespace), query: { ...query, watch: 'true' } };
     const { statusCode, body } = await this.#connection.send(watch);
@@ -90,7 +90,7 @@ export class AdminClient {
     yield* readWatch(body);
   }
 
-  /** Ends its connections, open watches included. */
+  /** Ends its connections, also open watches. */
   close(): Promise<void> {
     return this.#connection.close();
   }

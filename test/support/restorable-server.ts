@@ -3,11 +3,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestServer, testServer } from './servers.ts';
 
-/** A server of one test's own, whose data can be set back. */
+/** A server for one test, whose data can be set back. */
 export interface RestorableServer extends TestServer {
-  /** Keeps the data as they are now. The real server is down meanwhile. */
+  /** Keeps a copy of the data. The real server is down meanwhile. */
   backUp(): Promise<void>;
-  /** Brings the kept data back: later writes are lost, and resourceVersions are given out a second time. */
+  /** Brings the kept data back: later writes are lost, and resourceVersions are used a second time. */
   restore(): Promise<void>;
 }
 
@@ -30,7 +30,7 @@ async function inMemoryServer(): Promise<RestorableServer> {
   };
 }
 
-/** Both servers are killed, etcd's folder is copied, and both are started again. */
+/** Kills both servers, copies etcd's folder, and starts both again. */
 async function realServer(): Promise<RestorableServer> {
   const { ControlPlane } = await import('./control-plane/control-plane.ts');
   const dir = await mkdtemp(join(tmpdir(), 'pod-status-manager-'));
@@ -58,7 +58,7 @@ async function realServer(): Promise<RestorableServer> {
   };
 }
 
-/** Of the kind that `TEST_SERVER` names. Default: in memory. */
+/** Starts a server of the kind that `TEST_SERVER` names. Default: in memory. */
 export function startRestorableServer(): Promise<RestorableServer> {
   return process.env.TEST_SERVER === 'real' ? realServer() : inMemoryServer();
 }

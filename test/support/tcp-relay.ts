@@ -2,7 +2,7 @@ import type { AddressInfo } from 'node:net';
 import { connect, createServer, type Server, type Socket } from 'node:net';
 import { KubeConfig } from '@kubernetes/client-node';
 
-/** Stands between a client and its apiserver, TLS untouched, so that a test can cut the line to either kind of server. */
+/** Relays bytes between a client and its apiserver, TLS or not, so that a test can cut the connection. */
 export class TcpRelay implements AsyncDisposable {
   readonly #target: URL;
   readonly #server: Server;
@@ -23,7 +23,7 @@ export class TcpRelay implements AsyncDisposable {
     return relay;
   }
 
-  /** The kubeconfig, with the relay in the server's place. */
+  /** The kubeconfig with the relay's address instead of the server's. */
   through(kubeConfig: KubeConfig): KubeConfig {
     const cluster = kubeConfig.getCurrentCluster();
     if (cluster === null) throw new Error('The KubeConfig has no current cluster');
@@ -38,7 +38,7 @@ export class TcpRelay implements AsyncDisposable {
     return relayed;
   }
 
-  /** Breaks every connection off, and each new one, until `mend`. */
+  /** Resets every connection, and each new one, until `mend`. */
   cut(): void {
     this.#isCut = true;
     for (const socket of this.#sockets) socket.resetAndDestroy();
@@ -64,7 +64,7 @@ export class TcpRelay implements AsyncDisposable {
       [server, client],
     ] as const) {
       this.#sockets.add(socket);
-      // whatever ends one side ends the other
+      // the end of one side ends the other
       socket.on('error', () => other.destroy());
       socket.on('close', () => {
         this.#sockets.delete(socket);

@@ -3,7 +3,7 @@ import type { JsonObject } from '../../wire/types.ts';
 import { badRequest } from './api-status.ts';
 import { objectAt, textAt } from './json-fields.ts';
 
-/** What a store keeps a pod under: `namespace/name`. */
+/** The key of a pod in a store: `namespace/name`. */
 export function keyOf(pod: JsonObject): string {
   const metadata = objectAt(pod, 'metadata');
   return `${textAt(metadata, 'namespace')}/${textAt(metadata, 'name')}`;
@@ -27,7 +27,7 @@ export function namespaceOf(metadata: JsonObject): string {
   return textAt(metadata, 'namespace') || 'default';
 }
 
-/** The pod under this namespace and name, with a uid of its own when it has none. */
+/** The pod with this namespace and name, and with a new uid when it has none. */
 export function withIdentity(pod: JsonObject, namespace: string, name: string): JsonObject {
   const metadata = objectAt(pod, 'metadata');
   const uid = textAt(metadata, 'uid') || randomUUID();

@@ -22,7 +22,7 @@ async function create(name: string) {
 }
 
 describe('a pod source, when etcd is restored from an older backup', () => {
-  it('brings the pod manager back to what the server has now, and goes on from there', async () => {
+  it('sets the pod manager to the server’s present pods, and then shows new changes', async () => {
     const facts = new Facts();
     const podManager = new BasicPodManager();
     const found = (name: string): Pod | undefined => podManager.getPodByName(namespace, name);
@@ -32,7 +32,7 @@ describe('a pod source, when etcd is restored from an older backup', () => {
     await create('deleted');
     await server.backUp();
 
-    // short, because a restored server is silent to a watch from a version that it has not reached again
+    // short, because a restored server is silent to a watch from a resourceVersion that it has not reached again
     const handlers = { podAdded: facts.changed, podUpdated: facts.changed, podDeleted: facts.changed };
     const kubeConfig = server.kubeConfig();
     await using source = new ApiServerPodSource({ kubeConfig, nodeName, podManager, handlers, idleTimeoutMs: 1000 });

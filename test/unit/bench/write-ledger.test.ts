@@ -8,7 +8,7 @@ import { numberedPod } from '../status/harness.ts';
 
 const [podCount, rounds] = [40, 5];
 
-/** Requests for each needed write while pods change faster than the server answers. */
+/** Requests per needed write while pods change faster than the server answers. */
 async function churn(wrap: (client: PodClient) => PodClient): Promise<number> {
   const ledger = new WriteLedger();
   const server = new FakePodClient();
@@ -31,13 +31,13 @@ async function churn(wrap: (client: PodClient) => PodClient): Promise<number> {
   return server.actions.length / ledger.needed;
 }
 
-describe("the benchmark's figure of churn", () => {
-  it('is 1 for this manager, within the bar', async () => {
+describe("the benchmark's churn figure", () => {
+  it('is 1 for this manager, which is within the bar', async () => {
     expect(await churn((client) => client)).toBe(1);
     expect(mostRequestsANeededWrite).toBeGreaterThanOrEqual(1);
   });
 
-  it('is 2 for a manager that writes everything twice, over the bar', async () => {
+  it('is 2 for a manager that writes everything twice, which is over the bar', async () => {
     expect(await churn(writingTwice)).toBe(2);
     expect(mostRequestsANeededWrite).toBeLessThan(2);
   });
@@ -46,12 +46,12 @@ describe("the benchmark's figure of churn", () => {
 describe('WriteLedger', () => {
   const [answer, noSignal] = [{ uid: 'u', resourceVersion: '1' }, { signal: new AbortController().signal }];
   const server: PodClient = {
-    getPod: () => Promise.reject(new Error('nobody asks')),
-    deletePod: () => Promise.reject(new Error('nobody asks')),
+    getPod: () => Promise.reject(new Error('not expected')),
+    deletePod: () => Promise.reject(new Error('not expected')),
     patchPodStatus: () => Promise.resolve(answer),
   };
 
-  /** A ledger, and a write of a status to the pod `a`. */
+  /** A ledger, and a function that writes a status to the pod `a`. */
   function begin() {
     const ledger = new WriteLedger();
     const client = ledger.observe(server);
@@ -70,7 +70,7 @@ describe('WriteLedger', () => {
     expect(ledger.needed).toBe(2);
   });
 
-  it('does not count a write of a change that a newer one has replaced', async () => {
+  it('does not count a write of an old change', async () => {
     const { ledger, write } = begin();
     const first = ledger.change('a', 1, {});
     ledger.change('a', 2, {});

@@ -16,7 +16,7 @@ function emitter() {
 }
 
 describe('Emitter', () => {
-  it('calls its listeners in their order, with the arguments, and hands none of them the emitter', () => {
+  it('calls its listeners in order, with the arguments, and does not pass them the emitter', () => {
     const { subject, tell } = emitter();
     const seen: unknown[] = [];
     subject.on('news', function (this: unknown, text, n) {
@@ -30,7 +30,7 @@ describe('Emitter', () => {
     ]);
   });
 
-  it('counts those who listen', () => {
+  it('counts its listeners', () => {
     const { subject } = emitter();
     const listener = (): void => {};
     expect(subject.listenerCount('news')).toBe(0);
@@ -65,7 +65,7 @@ describe('Emitter', () => {
     expect(errors).toEqual([['news', boom]]);
   });
 
-  it('calls a once listener once, also when it tells itself', () => {
+  it('calls a once listener once, even when that listener emits the event', () => {
     const { subject, tell } = emitter();
     let calls = 0;
     subject.once('news', () => {
@@ -77,7 +77,7 @@ describe('Emitter', () => {
     expect(calls).toBe(1);
   });
 
-  it('calls those who listened when it began, whoever comes and goes meanwhile', () => {
+  it('calls the listeners of the moment of emit, even when one adds or removes others', () => {
     const { subject, tell } = emitter();
     const seen: string[] = [];
     const second = (): void => void seen.push('second');
@@ -93,7 +93,7 @@ describe('Emitter', () => {
 
   it('has no special error event', () => {
     const { errors, subject } = emitter();
-    expect(() => subject.emit('error', 'nobody listens')).not.toThrow();
+    expect(() => subject.emit('error', 'no listener')).not.toThrow();
     expect(errors).toEqual([]);
   });
 
@@ -103,7 +103,7 @@ describe('Emitter', () => {
     expect(() => subject[method]('news', 5 as never)).toThrow('Expected `listener` to be a function, got 5 (number)');
   });
 
-  it('serves Node’s own `once`, which listens for errors too', async () => {
+  it('works with Node’s own `once`, which listens for errors too', async () => {
     const subject = new Emitter<{ news: [string] }>(['news'], () => {});
     const listenable = Object.assign(Object.create(EventEmitter.prototype) as EventEmitter, {
       on: subject.on.bind(subject),

@@ -5,7 +5,7 @@ import { KubeConfig } from '@kubernetes/client-node';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { ApiConnection, type ApiRequest } from '../../../examples/virtual-node/api-connection.ts';
 
-/** Sends a request to a server whose API lies below `prefix`; resolves to what the server heard, and to what it answered: 418. */
+/** Sends a request to a server whose API is below `prefix`; resolves to the request that came in, and to the answer 418. */
 async function exchange(asked: ApiRequest, prefix = '') {
   const heard: { line?: string; type?: string | undefined; accept?: string | undefined; body?: string } = {};
   const server = createServer(async (request, response) => {
@@ -29,7 +29,7 @@ async function exchange(asked: ApiRequest, prefix = '') {
 }
 
 describe('ApiConnection', () => {
-  it('sends an object as JSON, and gives a refusal back as it is', async () => {
+  it('sends an object as JSON, and returns a refusal unchanged', async () => {
     const { heard, answer } = await exchange({ method: 'POST', path: '/api/v1/namespaces', body: { a: 1 } });
     expect(heard).toEqual({
       line: 'POST /api/v1/namespaces',
@@ -40,19 +40,19 @@ describe('ApiConnection', () => {
     expect(answer).toEqual({ status: 418, text: 'no' });
   });
 
-  it('sends text as it is, and the headers that are given instead of its own', async () => {
+  it('sends text unchanged, and given headers instead of its own', async () => {
     const headers = { 'content-type': 'application/merge-patch+json' };
     const { heard } = await exchange({ method: 'PATCH', path: '/x', headers, body: '{broken' });
     expect(heard).toMatchObject({ type: 'application/merge-patch+json', body: '{broken' });
   });
 
-  it('keeps the path of the server, and puts the query behind', async () => {
+  it('keeps the path of the server, and adds the query', async () => {
     const { heard } = await exchange({ method: 'GET', path: '/api/v1/pods', query: { labelSelector: 'a=b' } }, '/clusters/one/');
     expect(heard).toMatchObject({ line: 'GET /clusters/one/api/v1/pods?labelSelector=a%3Db', body: '' });
     expect(heard.type).toBeUndefined();
   });
 
-  it('says so when the KubeConfig has no current cluster', () => {
+  it('throws when the KubeConfig has no current cluster', () => {
     expect(() => new ApiConnection(new KubeConfig())).toThrow('The KubeConfig has no current cluster');
   });
 });

@@ -38,7 +38,7 @@ describe('Meter', () => {
     expect(meter.versions).toBe(2);
   });
 
-  it('has no delay before something is synced, and one for every version afterwards', async () => {
+  it('has no delay before the first sync, and one for every synced version afterwards', async () => {
     const { manager, meter, pod } = setUp();
     manager.setPodStatus(pod, { phase: 'Running' });
     expect(meter.delayMs(50)).toBeUndefined();
@@ -48,7 +48,7 @@ describe('Meter', () => {
     await manager.stop();
   });
 
-  it('counts errors and statuses that are refused', async () => {
+  it('counts sync errors and refused statuses', async () => {
     const { client, manager, meter, pod } = setUp();
     const ended = buildContainerStatus({ name: 'app', state: buildTerminatedState(0) });
     const never = { ...pod, spec: { ...pod.spec, restartPolicy: 'Never', containers: pod.spec?.containers ?? [] } };

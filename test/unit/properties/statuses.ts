@@ -40,7 +40,7 @@ export function markerOf(status: PodStatus | undefined, name = 'a'): number {
   return status?.containerStatuses?.find((container) => container.name === name)?.restartCount ?? 0;
 }
 
-/** The same status as another agent loop would put it: other order, `Date`s for texts, nothing shared. */
+/** The same status in another form: another order, `Date`s instead of texts, nothing shared. */
 export function reworded(status: WirePodStatus): PodStatus {
   const copy = JSON.parse(JSON.stringify(status), (key, value: unknown) =>
     typeof value === 'string' && /(Time|At)$/.test(key) ? new Date(value) : value,
@@ -50,7 +50,7 @@ export function reworded(status: WirePodStatus): PodStatus {
   return copy;
 }
 
-/** Writes over everything in reach. */
+/** Overwrites every member that is not frozen. */
 export function garble(value: unknown): void {
   if (value instanceof Date) value.setTime(0);
   else if (typeof value === 'object' && value !== null && !Object.isFrozen(value)) {

@@ -12,7 +12,7 @@ const rejects = async (): Promise<never> => {
   throw boom;
 };
 
-/** An object with this as its `then` member. */
+/** An object with `then` as its `then` member. */
 const thenable = (then: unknown): object => Object.fromEntries([['then', then]]);
 
 describe('callGuarded', () => {
@@ -25,12 +25,9 @@ describe('callGuarded', () => {
   it.each([
     ['throws', throws],
     ['returns a promise that rejects', rejects],
-    [
-      'returns something like a promise that rejects',
-      () => thenable((_: unknown, reject: (error: Error) => void) => reject(boom)),
-    ],
-    ['returns something like a promise that throws', () => thenable(throws)],
-  ])('gives the failure of a function that %s to the handler, once', async (_, call: () => unknown) => {
+    ['returns a thenable that rejects', () => thenable((_: unknown, reject: (error: Error) => void) => reject(boom))],
+    ['returns a thenable that throws', () => thenable(throws)],
+  ])('passes the failure of a function that %s to the handler, once', async (_, call: () => unknown) => {
     const failures: unknown[] = [];
     const unhandled = await unhandledRejectionsOf(() => void callGuarded(call, (error) => failures.push(error)));
     expect([failures, unhandled]).toEqual([[boom], []]);
@@ -44,7 +41,7 @@ describe('catchRejection', () => {
     ['an object with a then member', thenable(1), false],
     ['a boolean', true, false],
     ['null', null, false],
-  ])('says of %s whether it is a promise', (_, value, isPromise) => {
+  ])('tells whether %s is a promise', (_, value, isPromise) => {
     expect(catchRejection(value, throws)).toBe(isPromise);
   });
 });
@@ -53,12 +50,12 @@ describe('an injected part that fails', () => {
   const levels = ['debug', 'info', 'warn', 'error'] as const;
   const measures = ['increment', 'observe', 'set'] as const;
 
-  it.each([throws, rejects])('costs nothing when it is a logger (%o)', async (fail) => {
+  it.each([throws, rejects])('does no harm when it is a logger (%o)', async (fail) => {
     const logger = safeLogger(Object.fromEntries(levels.map((level) => [level, fail])) as unknown as Logger);
     expect(await unhandledRejectionsOf(() => levels.forEach((level) => void logger[level]({}, 'message')))).toEqual([]);
   });
 
-  it.each([throws, rejects])('costs nothing when it is a metrics sink (%o)', async (fail) => {
+  it.each([throws, rejects])('does no harm when it is a metrics sink (%o)', async (fail) => {
     const sink = safeMetrics(Object.fromEntries(measures.map((measure) => [measure, fail])) as unknown as MetricsSink);
     const measureAll = (): void => {
       sink.increment('name');

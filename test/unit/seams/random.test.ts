@@ -3,7 +3,7 @@ import { safeRandom } from '../../../src/seams/random.ts';
 import { unhandledRejectionsOf } from '../../support/unhandled-rejections.ts';
 
 describe('safeRandom', () => {
-  it.each([0, 0.25, 1])('hands on the number %d', (value) => {
+  it.each([0, 0.25, 1])('passes on the number %d', (value) => {
     expect(safeRandom(() => value)()).toBe(value);
   });
 

@@ -5,7 +5,7 @@ import type { MetricsSink } from '../../../src/seams/metrics.ts';
 import { unhandledRejectionsOf } from '../../support/unhandled-rejections.ts';
 import { deleting, Harness, numberedPod, settle, testPod } from './harness.ts';
 
-// Whatever a part of the agent's answers, throws or rejects with: the careful answer is taken, and the process lives.
+// Whatever an injected part answers, throws or rejects with: the manager takes the careful answer, and the process lives.
 
 const boom = (): never => {
   throw new Error('boom');
@@ -13,7 +13,7 @@ const boom = (): never => {
 const rejects = async (): Promise<never> => boom();
 const uid = '12345678';
 
-/** A manager whose log of errors is kept. */
+/** A manager, and the errors it has logged. */
 function withLog(options: object) {
   const errors: { readonly podUID?: string; readonly message: string }[] = [];
   const silent = (): void => {};
@@ -36,7 +36,7 @@ describe('a PodDeletionSafety that gives no boolean', () => {
     ['an exception', boom],
   ];
 
-  it.each(odd)('holds a terminal phase back, and is reported once a pod: %s', async (_, answer) => {
+  it.each(odd)('holds a terminal phase back, and is reported once for each pod: %s', async (_, answer) => {
     const safety = { podCouldHaveRunningContainers: answer as () => boolean, podResourcesAreReclaimed: () => false };
     const { h, errors } = withLog({ podDeletionSafety: safety });
     const pods = [h.publish(numberedPod(1)), h.publish(numberedPod(2))];
@@ -69,7 +69,7 @@ describe('a PodDeletionSafety that gives no boolean', () => {
   });
 });
 
-describe('what an agent gave, and that rejects', () => {
+describe('an injected part that rejects', () => {
   const brokenLogger = { debug: rejects, info: rejects, warn: rejects, error: rejects } as unknown as Logger;
   const brokenMetrics = { increment: rejects, observe: rejects, set: rejects } as unknown as MetricsSink;
 
@@ -89,7 +89,7 @@ describe('what an agent gave, and that rejects', () => {
     expect([unhandled, h.apiStatus(pod).message]).toEqual([[], 'm']);
   });
 
-  it('stops nothing when it is a listener, of any event', async () => {
+  it('stops nothing when it is a listener of any event', async () => {
     const h = new Harness();
     const pod = h.publish(testPod({ spec: { containers: [{ name: 'c' }], restartPolicy: 'Never' } }));
     for (const event of ['podUpdated', 'podRemoved', 'synced', 'syncError', 'illegalTransition'] as const) {
@@ -114,7 +114,7 @@ describe('a source of random numbers that fails', () => {
     () => Number.NaN,
     () => -1,
     () => 10_000,
-  ])('does not keep a failed pod from being tried again: %#', async (random) => {
+  ])('does not stop the retry of a failed pod: %#', async (random) => {
     const h = new Harness({ random: random as () => number });
     const pod = h.publish(testPod());
     h.client.failNext('patch', { code: 500 });
@@ -126,7 +126,7 @@ describe('a source of random numbers that fails', () => {
   });
 });
 
-describe('a pod manager that answers with something else', () => {
+describe('a pod manager with wrong answers', () => {
   const broken: [keyof PodManager, () => unknown][] = [
     ['getPodByUID', rejects],
     ['getPodByUID', () => 'pod'],
@@ -138,7 +138,7 @@ describe('a pod manager that answers with something else', () => {
     ['getUIDTranslations', boom],
   ];
 
-  it.each(broken)('loses no status, and writes it once it answers again: %s %#', async (method, answer) => {
+  it.each(broken)('loses no status: the manager writes it when the answers are right again: %s %#', async (method, answer) => {
     const { h } = withLog({});
     const pod = h.publish(testPod());
     const right = h.podManager[method as 'getPodByUID'];
@@ -155,7 +155,7 @@ describe('a pod manager that answers with something else', () => {
     expect([unhandled, h.apiStatus(pod).message]).toEqual([[], 'm']);
   });
 
-  it.each(broken)('cannot keep the manager from stopping: %s %#', async (method, answer) => {
+  it.each(broken)('does not stop the manager from stopping: %s %#', async (method, answer) => {
     const { h } = withLog({});
     const pod = h.publish(testPod());
     Object.assign(h.podManager, { [method]: answer });
@@ -168,7 +168,7 @@ describe('a pod manager that answers with something else', () => {
   });
 });
 
-describe('a pod client that answers with something else', () => {
+describe('a pod client with wrong answers', () => {
   it.each([
     ['patchPodStatus', undefined],
     ['patchPodStatus', 5],
@@ -177,7 +177,7 @@ describe('a pod client that answers with something else', () => {
     ['getPod', undefined],
     ['getPod', 'pod'],
     ['getPod', { status: [] }],
-  ] as const)('is a broken answer, and the status is written once it answers again: %s %j', async (method, answer) => {
+  ] as const)('counts as a broken answer, and the manager writes the status later: %s %j', async (method, answer) => {
     const h = new Harness({ fetchBeforePatch: 'always' });
     const failures = h.record('syncError');
     const pod = h.publish(testPod());
@@ -190,7 +190,7 @@ describe('a pod client that answers with something else', () => {
     expect([h.apiStatus(pod).message, h.manager.explain(uid).phase]).toEqual(['m', 'in-sync']);
   });
 
-  it.each([5, 'deleted', { finalizers: 'none' }, { finalizers: ['x'] }])('does not take %j for a deletion', async (answer) => {
+  it.each([5, 'deleted', { finalizers: 'none' }, { finalizers: ['x'] }])('does not count %j as a deletion', async (answer) => {
     const h = new Harness();
     h.safety.reclaimed = true;
     const pod = h.publish(testPod({ metadata: deleting, status: { phase: 'Failed' } }));
@@ -204,7 +204,7 @@ describe('a pod client that answers with something else', () => {
     expect(h.client.store.list()).toEqual([]);
   });
 
-  it('cannot change what is cached through the patch it is given', async () => {
+  it('cannot change the cache through the patch it gets', async () => {
     const h = new Harness();
     const pod = h.publish(testPod());
     const { client } = h;

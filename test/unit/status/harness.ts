@@ -21,7 +21,7 @@ export function testPod({ metadata, ...rest }: PodParts = {}): WirePod & { metad
 /** Metadata of a pod that is being deleted, with time left. */
 export const deleting = { deletionTimestamp: '1999-12-31T23:59:00Z', deletionGracePeriodSeconds: 30 } as const;
 
-/** A pod of its own per number: uid `uid-n`, `pod-n` in default. */
+/** Another pod for each number: uid `uid-n`, `pod-n` in default. */
 export function numberedPod(n: number): ReturnType<typeof testPod> {
   return testPod({ metadata: { uid: `uid-${n}`, name: `pod-${n}`, namespace: 'default' } });
 }
@@ -29,7 +29,7 @@ export function numberedPod(n: number): ReturnType<typeof testPod> {
 export const readyStatus = (status: 'True' | 'False'): WirePodStatus => ({ conditions: [{ type: 'Ready', status }] });
 
 let lastNumber = 0;
-/** A status unlike every other. */
+/** A status with a new message. */
 export function randomStatus(): WirePodStatus {
   lastNumber += 1;
   return { message: `message ${lastNumber}` };
@@ -49,7 +49,7 @@ export class Harness {
   readonly client: FakePodClient;
   readonly podManager: BasicPodManager;
   readonly manager: StatusManager;
-  /** What the deletion safety answers; change it at will. */
+  /** The answers of the deletion safety; a test may change them. */
   readonly safety = { running: false, reclaimed: false };
 
   constructor({ client, started = true, subscribed = true, ...options }: HarnessOptions = {}) {
@@ -70,21 +70,21 @@ export class Harness {
     if (started) this.manager.start();
   }
 
-  /** The pod is on the apiserver, and the pod manager has seen it there. */
+  /** Puts the pod on the apiserver, and the stored copy into the pod manager. */
   publish<P extends WirePod>(pod: P): P {
     const stored = this.client.store.put(pod);
     this.podManager.addPod(stored);
     return stored as P;
   }
 
-  /** The pod is on the apiserver; the pod manager has a copy that says nothing of a resourceVersion. */
+  /** Puts the pod on the apiserver, and a copy without a resourceVersion into the pod manager. */
   publishBlind<P extends WirePod>(pod: P): P {
     this.client.store.put(pod);
     this.podManager.addPod(pod);
     return pod;
   }
 
-  /** The watch delivers what the apiserver has. */
+  /** Gives the apiserver's copy to the pod manager, as a watch does. */
   observe(pod: WirePod): void {
     this.podManager.updatePod(this.api(pod));
   }
@@ -98,19 +98,19 @@ export class Harness {
     return this.api(pod).status ?? {};
   }
 
-  /** Somebody else writes this status to the apiserver. */
+  /** Writes this status to the apiserver, as another controller does. */
   rival(pod: WirePod, status: WirePodStatus): void {
     const current = this.api(pod);
     this.client.store.put({ ...current, status: { ...current.status, ...status } });
   }
 
-  /** Sets a status, lets everything happen that needs no time, and says which requests that made. */
+  /** Sets a status, settles, and returns the verbs of the requests since the last call. */
   async set(pod: WirePod, status: PodStatus): Promise<PodVerb[]> {
     this.manager.setPodStatus(pod, status);
     return this.calls();
   }
 
-  /** The requests since the last question, once all that needs no time has happened. */
+  /** Settles, and returns the verbs of the requests since the last call. */
   async calls(): Promise<PodVerb[]> {
     await settle();
     const verbs = this.client.verbs();
@@ -118,13 +118,13 @@ export class Harness {
     return verbs;
   }
 
-  /** The requests of the next batch. */
+  /** Lets the next batch run, and returns the verbs of the requests since the last call. */
   async batch(): Promise<PodVerb[]> {
     await this.clock.advance(10_000);
     return this.calls();
   }
 
-  /** Every event of one kind from now on. */
+  /** Collects every event of one kind from now on. */
   record<Name extends keyof StatusManagerEvents>(name: Name): StatusManagerEvents[Name][0][] {
     const seen: StatusManagerEvents[Name][0][] = [];
     this.manager.on(name, (...[event]) => seen.push(event as StatusManagerEvents[Name][0]));
@@ -132,8 +132,8 @@ export class Harness {
   }
 }
 
-/** The four methods that every pod manager has. */
-export function withoutSubscribe(podManager: PodManager): PodManager {
+/** The pod manager with only the four methods that every pod manager has. */
+function withoutSubscribe(podManager: PodManager): PodManager {
   return {
     getPodByUID: (uid) => podManager.getPodByUID(uid),
     getMirrorPodByPod: (pod) => podManager.getMirrorPodByPod(pod),
@@ -142,5 +142,5 @@ export function withoutSubscribe(podManager: PodManager): PodManager {
   };
 }
 
-/** Upstream's way: a GET before every PATCH, and a pod ends only by `terminatePod`. */
+/** As upstream: a GET before every PATCH, and only `terminatePod` finishes a pod. */
 export const asUpstream = { fetchBeforePatch: 'always', terminateWhenReclaimed: false } as const;

@@ -3,7 +3,7 @@ import type { StatusManager } from '../../../src/status/status-manager.ts';
 import type { WirePod } from '../../../src/wire/types.ts';
 import { Harness, settle, testPod } from './harness.ts';
 
-// Every operation in every state of a manager's life: what it answers, or the code it throws or rejects with.
+// Every operation in every state of a manager: its answer, or the code of its error.
 
 const states = ['idle', 'running', 'stopping', 'stopped'] as const;
 type State = (typeof states)[number];
@@ -13,7 +13,7 @@ const uid = '12345678';
 const late = { phase: 'Running', message: 'late' } as const;
 const containerID = 'containerd://main';
 
-/** A manager in that state which was given a status before; what is being stopped hangs in its one request. */
+/** A manager in that state, with a status set before. In state stopping its only request hangs. */
 async function managerIn(state: State): Promise<{ h: Harness; pod: WirePod }> {
   const h = new Harness({ started: state !== 'idle' });
   const pod = h.publish(testPod({ spec: { containers: [{ name: 'main' }] } }));
@@ -84,7 +84,7 @@ describe('StatusManager, every operation in every state', () => {
 
   it.each(
     cases.filter(({ answer }) => answer === 'ERR_STOPPED'),
-  )('$verb, $state, changes nothing, and is named in the error', async (one) => {
+  )('$verb, $state: changes nothing, and the error names it', async (one) => {
     const { h, pod } = await managerIn(one.state);
     const before = [h.manager.getPodStatus(uid), h.manager.explain(uid), h.client.actions.length];
     const called = async (): Promise<unknown> => one.operation(h.manager, pod);
@@ -98,11 +98,11 @@ describe('StatusManager, every operation in every state', () => {
     h.client.release();
     await h.manager.stop();
     expect([h.manager.state, h.clock.pendingTimers]).toEqual(['stopped', 0]);
-    // one that never ran has sent nothing; what was set in any other is on the server
+    // in state idle nothing was sent; in every other state the status is on the server
     expect(h.client.verbs()).toEqual(state === 'idle' ? [] : ['patch']);
   });
 
-  it('knows every operation the manager has', () => {
+  it('covers every operation of the manager', () => {
     const { manager } = new Harness({ started: false });
     const prototypes = [Object.getPrototypeOf(manager), Object.getPrototypeOf(manager.resizes)];
     const operations = prototypes.flatMap((prototype) => Object.getOwnPropertyNames(prototype));

@@ -9,28 +9,28 @@ const ciFolder = fileURLToPath(new URL('../../../.ci', import.meta.url));
 
 interface Ci {
   readonly child: ChildProcess;
-  /** Resolves once `text` has come out; rejects when the run ends without. */
+  /** Resolves when `text` is in the output; rejects when the run ends without it. */
   saw(text: string): Promise<void>;
-  /** How it ended, with its whole output and the last line of that. */
+  /** The exit code, the whole output and its last line. */
   readonly ended: Promise<{ lastLine: string; output: string; code: number | null }>;
 }
 
 const report = JSON.stringify({ testResults: [{ status: 'passed', assertionResults: [{ status: 'passed' }] }] });
-/** What a step does whose one test passes. */
+/** The shell code of a step whose only test passes. */
 const passes = `echo '${report}' >"$VITEST_JSON/report.json"`;
 
 interface CiOptions {
-  /** What `npm cit` and `npm run test:cluster` do, in shell code. */
+  /** The shell code for `npm cit` and for `npm run test:cluster`. */
   readonly cit?: string;
   readonly cluster?: string;
-  /** Changes the copy before it runs. */
+  /** Changes the copy of .ci before the run. */
   readonly change?: (folder: string) => Promise<void>;
   readonly limitSeconds?: number;
-  /** Where standard error goes. Default: into the output, as in a CI's log. */
+  /** The target of standard error. Default: the output, as in a CI's log. */
   readonly stderr?: string;
 }
 
-/** Starts a copy of .ci/run whose floors are 1, with an `npm` that plays the steps. */
+/** Starts a copy of .ci/run whose floors are 1, with an `npm` that runs the shell code of the steps. */
 async function startCi({ cit = passes, cluster = passes, change, limitSeconds = 60, stderr = '&1' }: CiOptions): Promise<Ci> {
   const folder = await tempDir();
   const bin = join(folder, 'bin');
@@ -63,7 +63,7 @@ async function startCi({ cit = passes, cluster = passes, change, limitSeconds = 
       };
       waiting.add(look);
       look();
-      child.on('close', () => reject(new Error(`${text} never came out; all that did:\n${output}`)));
+      child.on('close', () => reject(new Error(`Expected ${text} in the output, got:\n${output}`)));
     });
   return { child, saw, ended };
 }
@@ -79,7 +79,7 @@ describe('.ci/run', () => {
     expect(code).toBe(0);
   });
 
-  it('goes on after a step that failed, such as an install', async () => {
+  it('runs the second step after the first has failed', async () => {
     const { lastLine, output, code } = await runCi({ cit: 'echo no network >&2; exit 7' });
     expect({ lastLine, code }).toEqual({ lastLine: '1 passed, 1 failed', code: 1 });
     expect(output).toMatch(/no network[\s\S]*checks: 0 passed, 1 failed \(floor 1\); it ended with code 7/);
@@ -88,12 +88,12 @@ describe('.ci/run', () => {
   it.each([
     ['writes no report', 'exit 0'],
     ['writes a report that is no JSON', 'echo "{" >"$VITEST_JSON/report.json"'],
-    ['is not there', 'exec no-such-command'],
+    ['does not exist', 'exec no-such-command'],
   ])('counts a step that %s', async (_what, cluster) => {
     expect(await runCi({ cluster })).toMatchObject({ lastLine: '1 passed, 1 failed', code: 1 });
   });
 
-  it('begins the line on a line of its own when a step ends in the middle of one', async () => {
+  it('prints the counting line on its own line when a step ends in the middle of a line', async () => {
     const answer = await runCi({ cluster: 'printf "1000 passed, "; exit 1', stderr: '/dev/null' });
     expect(answer).toMatchObject({ lastLine: '1 passed, 1 failed', code: 1 });
   });
@@ -102,8 +102,8 @@ describe('.ci/run', () => {
     ['crashes', 'process.exit(3);'],
     ['is no JavaScript', '{'],
     ['prints something else', "console.log('2 passed, 0 failed, or so');"],
-    ['says nothing', ''],
-  ])('prints a line of its own when the counting script %s', async (_what, code) => {
+    ['prints nothing', ''],
+  ])('prints the counting line itself when the counting script %s', async (_what, code) => {
     const answer = await runCi({ change: (folder) => writeFile(join(folder, '.ci/count-tests.mjs'), code) });
     expect(answer).toMatchObject({ lastLine: '0 passed, 1 failed', code: 1 });
   });
@@ -117,14 +117,14 @@ describe('.ci/run', () => {
     ['SIGTERM', 143],
     ['SIGINT', 130],
     ['SIGHUP', 129],
-  ] as const)('counts what has ended when %s comes, at once', async (signal, code) => {
+  ] as const)('ends at once on %s, and counts the steps that have ended', async (signal, code) => {
     const ci = await startCi({ cluster: 'echo under way; exec sleep 600' });
     await ci.saw('under way');
     ci.child.kill(signal);
     expect(await ci.ended).toMatchObject({ lastLine: '1 passed, 1 failed', code });
   });
 
-  it('ends a step with all its children when it is ended itself', async () => {
+  it('ends the running step and its children when a signal ends it', async () => {
     const ci = await startCi({ cluster: 'sleep 600 & echo "pids: $$ $!"; echo under way; wait' });
     await ci.saw('under way');
     ci.child.kill('SIGTERM');
@@ -134,13 +134,13 @@ describe('.ci/run', () => {
     for (const pid of pids) expect(() => process.kill(pid, 0)).toThrow('ESRCH');
   });
 
-  it('ends a step that hangs, and counts', async () => {
+  it('ends a step that hangs, and counts it as failed', async () => {
     const answer = await runCi({ cit: 'exec sleep 600', limitSeconds: 0.3 });
     expect(answer).toMatchObject({ lastLine: '0 passed, 2 failed', code: 143 });
     expect(answer.output).toContain('not done after 0.3 seconds');
   });
 
-  it('lets no process that a step left behind write after the last line', async () => {
+  it('lets no process left behind by a step write after the last line', async () => {
     const daemon = `const { spawn } = require('node:child_process');
       spawn('sh', ['-c', 'while sleep 0.05; do echo still here; done'], { detached: true, stdio: 'inherit' }).unref();`;
     const answer = await runCi({ cluster: `${passes}; node -e "${daemon}"` });

@@ -15,7 +15,7 @@ interface File {
 }
 
 interface Step {
-  /** Reports by name: the files of a report, or the text of one that is broken. */
+  /** The reports of the step: each the files of a report, or the text of a broken one. */
   readonly reports?: readonly (readonly File[] | string)[];
   /** Undefined: the step did not end. */
   readonly code?: number;
@@ -32,7 +32,7 @@ function reportOf(files: readonly File[]): string {
 
 const passed = (count: number): File => ({ tests: Array.from({ length: count }, (): TestStatus => 'passed') });
 
-/** What the script prints and answers for these steps. */
+/** The output and the exit code of the script for these steps. */
 async function count(steps: Readonly<Record<string, Step>>): Promise<{ output: string; notes: string; code: number }> {
   const folder = await tempDir();
   const [copy, reports] = [join(folder, 'count-tests.mjs'), join(folder, 'reports')];
@@ -56,7 +56,7 @@ async function count(steps: Readonly<Record<string, Step>>): Promise<{ output: s
   });
 }
 
-/** A step that is in order and passes three tests. */
+/** A step without errors that passes three tests. */
 const inOrder: Step = { reports: [[passed(3)]], code: 0, floor: 3 };
 
 describe('.ci/count-tests.mjs', () => {
@@ -70,7 +70,7 @@ describe('.ci/count-tests.mjs', () => {
     expect(await count(steps)).toMatchObject({ output: '4 passed, 1 failed\n', code: 1 });
   });
 
-  it('counts a test file that could not be loaded, beside failing tests', async () => {
+  it('counts a test file that could not be loaded, in addition to failing tests', async () => {
     const files: File[] = [passed(3), { tests: ['failed'] }, { status: 'failed', tests: [] }];
     expect(await count({ checks: { ...inOrder, reports: [files], code: 1 } })).toMatchObject({
       output: '3 passed, 2 failed\n',
@@ -78,7 +78,7 @@ describe('.ci/count-tests.mjs', () => {
     });
   });
 
-  it('counts a step that failed without any failing test, beside the failing tests of another', async () => {
+  it('counts a step that failed without a failing test, in addition to the failing tests of another step', async () => {
     const failing: Step = { ...inOrder, reports: [[passed(3), { tests: ['failed'] }]], code: 1 };
     const answer = await count({ checks: failing, cluster: { ...inOrder, code: 127 } });
     expect(answer).toMatchObject({ output: '6 passed, 2 failed\n', code: 1 });
@@ -108,7 +108,7 @@ describe('.ci/count-tests.mjs', () => {
     'null',
     '{}',
     '{"testResults": [{}]}',
-  ])('counts a report that says %j as a failure, and the other reports as they are', async (report) => {
+  ])('counts the report %j as a failure, and counts the other reports', async (report) => {
     const answer = await count({ checks: { ...inOrder, reports: [report, [passed(3)]] } });
     expect(answer).toMatchObject({ output: '3 passed, 1 failed\n', code: 1 });
     expect(answer.notes).toContain('its report 0.json cannot be read');

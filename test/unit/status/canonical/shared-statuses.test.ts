@@ -11,7 +11,7 @@ const pod = {
 };
 const times = ['2026-01-02T03:04:05Z', '2026-01-02T03:04:06Z'];
 
-/** Every way to say a time, or that there is none. */
+/** A time in every form, or none. */
 const time = fc.oneof(
   fc.constantFrom(...times, '2026-01-02T03:04:05.678Z', null, undefined),
   fc.constantFrom(...times).map((text) => new Date(Date.parse(text) + 1)),
@@ -86,10 +86,10 @@ function play(statuses: readonly PodStatus[], share: boolean): (WirePodStatus | 
   });
 }
 
-describe('a status that shares with the one before', () => {
-  it('comes to the same, step by step, as one copied whole', () => {
+describe('a status that shares equal parts with the previous one', () => {
+  it('is equal, step by step, to a status copied as a whole', () => {
     const several = fc.array(anyStatus, { minLength: 2, maxLength: 4 }).chain((statuses) =>
-      // the same status again, or nearly, is what there is to share
+      // a status shares much only when an equal or similar one came before
       fc.shuffledSubarray([...statuses, ...structuredClone(statuses)], { minLength: statuses.length }),
     );
     fc.assert(
@@ -100,7 +100,7 @@ describe('a status that shares with the one before', () => {
     );
   });
 
-  it('holds the very members that say the same, and only those', () => {
+  it('shares equal parts by reference, and no others', () => {
     const before = normalizeStatus(pod, status('a', true));
     const after = normalizeStatus(pod, status('b', false), { previous: before });
     expect(after.podIPs).toBe(before.podIPs);
@@ -109,7 +109,7 @@ describe('a status that shares with the one before', () => {
     expect(after.containerStatuses?.[1]?.ready).toBe(false);
   });
 
-  it('never changes what it shares: an order or a message that has to change is changed in a copy', () => {
+  it('never changes a shared part: it changes the order in a copy', () => {
     const before = normalizeStatus(pod, { initContainerStatuses: containersNamed('b', 'a') });
     const snapshot = structuredClone(before);
     const reordered = { ...pod, spec: { ...pod.spec, initContainers: [{ name: 'a' }, { name: 'b' }] } };
@@ -118,7 +118,7 @@ describe('a status that shares with the one before', () => {
     expect(before).toEqual(snapshot);
   });
 
-  it('cuts a message to the share that is left when the pod has more containers now', () => {
+  it('cuts a shared message to fewer bytes when the pod now has more containers', () => {
     const message = 'm'.repeat(3000);
     const ended = {
       containerStatuses: [{ ...containersNamed('a')[0], state: { terminated: { exitCode: 1, message } } }],
@@ -130,7 +130,7 @@ describe('a status that shares with the one before', () => {
     expect(after.containerStatuses?.[0]?.state?.terminated?.message).toHaveLength(2048);
   });
 
-  it('takes a time at its word in a condition whose type stands twice', () => {
+  it('keeps the given times of two conditions of one type', () => {
     const twice = (second: string): PodStatus => ({
       conditions: [
         { type: 'Ready', status: 'True' },
@@ -142,7 +142,7 @@ describe('a status that shares with the one before', () => {
     expect(after.conditions?.[1]?.lastTransitionTime).toBe(times[1]);
   });
 
-  it('still refuses what is no status, also where the one before is like it', () => {
+  it('refuses an invalid status, also when the previous one is similar', () => {
     const before = normalizeStatus(pod, { conditions: [{ type: 'Ready', status: 'True' }] });
     const bad = { conditions: [{ type: 'Ready', status: 'True', lastTransitionTime: 'yesterday' }] };
     expect(() => normalizeStatus(pod, bad, { previous: before })).toThrow(/lastTransitionTime/);

@@ -20,7 +20,7 @@ const firstStatus = (over: object = {}): PodStatus => ({
 });
 
 describe('carryOverContainerStatuses', () => {
-  it('keeps ready, started and the restart count of a container that runs on', () => {
+  it('keeps ready, started and the restart count of a container that still runs', () => {
     const pod = podWith([app({ ready: true, started: true, restartCount: 3 })]);
     const status = carryOverContainerStatuses(pod, firstStatus());
     expect(status.containerStatuses).toMatchObject([{ ready: true, started: true, restartCount: 3 }]);
@@ -30,7 +30,7 @@ describe('carryOverContainerStatuses', () => {
     ]);
   });
 
-  it('takes over nothing but the restart count from another container of the same name', () => {
+  it('takes over only the restart count from another container of the same name', () => {
     const pod = podWith([app({ ready: true, started: true, restartCount: 3, containerID: 'test://0' })]);
     const status = carryOverContainerStatuses(pod, firstStatus());
     expect(status.containerStatuses).toMatchObject([{ ready: false, restartCount: 3 }]);
@@ -42,13 +42,13 @@ describe('carryOverContainerStatuses', () => {
     expect(carryOverContainerStatuses(pod, firstStatus()).containerStatuses).toMatchObject([{ ready: false }]);
   });
 
-  it('lets a newer count and a probe result of this process stand', () => {
+  it('keeps a newer restart count and a probe result of this process', () => {
     const pod = podWith([app({ ready: true, started: true, restartCount: 3 })]);
     const status = carryOverContainerStatuses(pod, firstStatus({ restartCount: 5, started: false }));
     expect(status.containerStatuses).toMatchObject([{ restartCount: 5, started: false }]);
   });
 
-  it('judges readiness gates by the API copy', () => {
+  it('reads readiness gates from the API copy', () => {
     const gate = { type: 'example.com/gate', status: 'False' };
     const pod = podWith([app({ ready: true })], [gate]);
     const gated: Pod = { ...pod, spec: { containers: [{ name: 'app' }], readinessGates: [{ conditionType: gate.type }] } };

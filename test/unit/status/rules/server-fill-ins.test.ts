@@ -4,14 +4,14 @@ import { PodStore } from '../../../../src/testing.ts';
 import { Harness, testPod } from '../harness.ts';
 
 describe('withServerFillIns', () => {
-  it('gives a condition the observedGeneration the server keeps for it', () => {
+  it('gives a condition the observedGeneration that the server keeps for it', () => {
     const server = { conditions: [{ type: 'Ready', status: 'True', observedGeneration: 3 }] };
     const status = { conditions: [{ type: 'Ready', status: 'False' }] };
     expect(withServerFillIns(status, server).conditions).toEqual([{ type: 'Ready', status: 'False', observedGeneration: 3 }]);
     expect(status.conditions[0]).not.toHaveProperty('observedGeneration');
   });
 
-  it('leaves a condition that has one, and one the server does not know', () => {
+  it('does not change a condition that has an observedGeneration, or that the server does not have', () => {
     const server = { conditions: [{ type: 'Ready', status: 'True', observedGeneration: 3 }] };
     const status = {
       conditions: [
@@ -28,17 +28,17 @@ describe('withServerFillIns', () => {
     ['the observedGeneration, where there is none', {}, { observedGeneration: 3 }, { observedGeneration: 3 }],
     ['no observedGeneration over another', { observedGeneration: 2 }, { observedGeneration: 3 }, { observedGeneration: 2 }],
     [
-      'the list of the one podIP',
+      'the podIPs of the same single podIP',
       { podIP: '10.0.0.1' },
       { podIPs: [{ ip: '10.0.0.1' }] },
       { podIP: '10.0.0.1', podIPs: [{ ip: '10.0.0.1' }] },
     ],
-    ['no list of another podIP', { podIP: '10.0.0.1' }, { podIPs: [{ ip: '10.0.0.2' }] }, { podIP: '10.0.0.1' }],
-    ['no list of two', { podIP: 'a' }, { podIPs: [{ ip: 'a' }, { ip: 'b' }] }, { podIP: 'a' }],
-    ['no empty list', { podIP: 'a' }, { podIPs: [] }, { podIP: 'a' }],
-    ['no list where there is no podIP', {}, { podIPs: [{ ip: '10.0.0.1' }] }, {}],
+    ['no podIPs of another podIP', { podIP: '10.0.0.1' }, { podIPs: [{ ip: '10.0.0.2' }] }, { podIP: '10.0.0.1' }],
+    ['no podIPs with two addresses', { podIP: 'a' }, { podIPs: [{ ip: 'a' }, { ip: 'b' }] }, { podIP: 'a' }],
+    ['no empty podIPs', { podIP: 'a' }, { podIPs: [] }, { podIP: 'a' }],
+    ['no podIPs without a podIP', {}, { podIPs: [{ ip: '10.0.0.1' }] }, {}],
     [
-      'no list over another',
+      'no podIPs over others',
       { podIP: 'a', podIPs: [{ ip: 'b' }] },
       { podIPs: [{ ip: 'a' }] },
       { podIP: 'a', podIPs: [{ ip: 'b' }] },
@@ -47,7 +47,7 @@ describe('withServerFillIns', () => {
     expect(withServerFillIns(status, server)).toEqual(expected);
   });
 
-  it('leaves the other conditions as they are', () => {
+  it('does not change the other conditions', () => {
     const server = { conditions: [{ type: 'Ready', status: 'True', observedGeneration: 3 }] };
     const [other, last] = [
       { type: 'Initialized', status: 'True' },
@@ -60,7 +60,7 @@ describe('withServerFillIns', () => {
 });
 
 describe('StatusManager, conditions whose observedGeneration the server keeps', () => {
-  it.each(['strategic', 'json'] as const)('does not try to take it away, batch for batch (%s)', async (patchFormat) => {
+  it.each(['strategic', 'json'] as const)('does not patch it away at each batch (%s)', async (patchFormat) => {
     const h = new Harness({ patchFormat, client: { store: new PodStore({ validate: false }) } });
     const kept = { type: 'Ready', status: 'True', observedGeneration: 3 };
     const pod = h.publish(testPod({ spec: { containers: [] }, status: { phase: 'Running', conditions: [kept] } }));
@@ -68,7 +68,7 @@ describe('StatusManager, conditions whose observedGeneration the server keeps', 
     expect(await h.set(pod, status)).toEqual(['patch']);
     expect(h.apiStatus(pod).conditions).toEqual([expect.objectContaining(kept)]);
     h.observe(pod);
-    h.rival(pod, { message: 'somebody else’s' });
+    h.rival(pod, { message: 'theirs' });
     h.observe(pod);
     expect(await h.batch()).toEqual(['patch']);
     h.observe(pod);

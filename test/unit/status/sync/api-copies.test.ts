@@ -10,7 +10,7 @@ const at = (resourceVersion: string, message: string): WirePod => testPod({ meta
 const messageOf = (copy: ApiPod | undefined): string | undefined => copy?.status.message;
 
 describe('apiPodOf', () => {
-  it('reads what the sync needs of a pod', () => {
+  it('reads the parts of a pod that a sync needs', () => {
     const pod = testPod({ metadata: { resourceVersion: '7', generation: 3, ...deleting }, status: { phase: 'Running' } });
     const status = { phase: 'Running' };
     expect(apiPodOf(pod)).toEqual({
@@ -24,7 +24,7 @@ describe('apiPodOf', () => {
     });
   });
 
-  it('takes what is missing or empty for unknown', () => {
+  it('reads missing and empty members as unknown', () => {
     const unknown = { uid: '', resourceVersion: undefined, generation: undefined, deleting: false, isMirrorPod: false };
     expect(apiPodOf({})).toMatchObject(unknown);
     expect(apiPodOf({ metadata: { resourceVersion: '' } })).toMatchObject(unknown);
@@ -42,7 +42,7 @@ describe('patchedApiPod', () => {
     expect(patchedApiPod(copy, {}, { uid, resourceVersion: '8', ...after }).deleting).toBe(expected);
   });
 
-  it('has the answer’s uid and resourceVersion, or the copy’s uid where there is none', () => {
+  it('has the answer’s uid and resourceVersion, or the copy’s uid when the answer has none', () => {
     const copy = apiPodOf(at('7', 'old'));
     const status = { message: 'new' };
     expect(patchedApiPod(copy, status, { uid: 'u', resourceVersion: '8' })).toMatchObject({
@@ -54,7 +54,7 @@ describe('patchedApiPod', () => {
   });
 });
 
-/** Copies over a source whose last full list began at `listedAt`. */
+/** API copies with a pod source whose last full list began at `listedAt`. */
 function noCopies(clock = new FakeClock(), source: { listedAt?: number } = {}): ApiCopies {
   return new ApiCopies(clock, new PodSourceView({ lastObservedAt: () => undefined, lastListedAt: () => source.listedAt }));
 }
@@ -65,13 +65,13 @@ describe('ApiCopies.freshest', () => {
     ['10', '10', 'managed'],
     ['11', '10', 'managed'],
     ['no number', '10', 'managed'],
-  ])('of the pod manager’s at %s and our own at %s is %s', (managed, own, expected) => {
+  ])('of the pod manager’s copy at %s and our own at %s is %s', (managed, own, expected) => {
     const copies = noCopies();
     copies.record(apiPodOf(at(own, 'own')));
     expect(messageOf(copies.freshest(uid, at(managed, 'managed')))).toBe(expected);
   });
 
-  it('is our own where the pod manager has none, none with a resourceVersion, or another pod', () => {
+  it('is our own when the pod manager has no copy, one without a resourceVersion, or another pod', () => {
     const copies = noCopies();
     copies.record(apiPodOf(at('10', 'own')));
     const another = testPod({ metadata: { uid: 'another', resourceVersion: '99' } });
@@ -79,7 +79,7 @@ describe('ApiCopies.freshest', () => {
     expect(noCopies().freshest(uid, testPod())).toBeUndefined();
   });
 
-  it('has forgotten our own once the pod manager’s was as fresh, and when told to', () => {
+  it('forgets our own when the pod manager’s is as fresh, and after forget', () => {
     const copies = noCopies();
     copies.record(apiPodOf(at('10', 'own')));
     copies.freshest(uid, at('10', 'managed'));
@@ -89,7 +89,7 @@ describe('ApiCopies.freshest', () => {
     expect(copies.freshest(uid, undefined)).toBeUndefined();
   });
 
-  it('is the pod manager’s, though older by its number, once a full list began after ours came', () => {
+  it('is the pod manager’s, even with a smaller resourceVersion, after a newer full list', () => {
     const clock = new FakeClock();
     const source: { listedAt?: number } = {};
     const copies = noCopies(clock, source);
@@ -104,14 +104,14 @@ describe('ApiCopies.freshest', () => {
     expect(copies.freshest(uid, undefined)).toBeUndefined();
   });
 
-  it('does not keep a copy that has no resourceVersion, nor the one before it', () => {
+  it('keeps no copy without a resourceVersion, and drops the previous one', () => {
     const copies = noCopies();
     copies.record(apiPodOf(at('10', 'own')));
     copies.record(apiPodOf(testPod({ status: { message: 'unordered' } })));
     expect(copies.freshest(uid, undefined)).toBeUndefined();
   });
 
-  it('reads a pod manager’s object once', () => {
+  it('reads each object of the pod manager once', () => {
     const copies = noCopies();
     const pod = at('10', 'managed');
     expect(copies.read(pod)).toBe(copies.read(pod));
@@ -120,7 +120,7 @@ describe('ApiCopies.freshest', () => {
 });
 
 describe('ApiCopies.isOwn', () => {
-  it('knows the very version that our own request left', () => {
+  it('recognises the resourceVersion that our own request left', () => {
     const copies = noCopies();
     expect(copies.isOwn(uid, at('10', 'm'))).toBe(false);
     copies.record(apiPodOf(at('10', 'own')));

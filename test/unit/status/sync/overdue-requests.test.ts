@@ -2,16 +2,16 @@ import { describe, expect, it } from 'vitest';
 import type { PodClient } from '../../../../src/client/pod-client.ts';
 import { Harness, numberedPod, settle } from '../harness.ts';
 
-// A pod client that does not heed its signal: its promise settles when the test says so, or never.
+// A pod client that ignores its signal: its promise settles when the test lets it, or never.
 
 interface Deaf {
   readonly h: Harness;
-  /** Lets the requests that hang settle: with what the server answers, or with an error. */
+  /** Settles the hanging requests, with the server's answer or with an error. */
   readonly settleAll: (fails?: boolean) => Promise<void>;
   readonly hanging: () => number;
 }
 
-/** The requests of these pods hang, and nothing ends them. */
+/** Makes the requests of these pods hang, even when they are aborted. */
 function deafFor(names: readonly string[], options = {}): Deaf {
   const h = new Harness({ requestTimeoutMs: 1_000, ...options });
   const hanging: ((fails: boolean) => void)[] = [];
@@ -35,8 +35,8 @@ function deafFor(names: readonly string[], options = {}): Deaf {
 const pods = (h: Harness, count: number) => Array.from({ length: count }, (_, n) => h.publish(numberedPod(n)));
 const told = (h: Harness) => h.record('syncError');
 
-describe('a request whose client does not heed its signal', () => {
-  it('counts as timed out, and is told', async () => {
+describe('a request whose pod client ignores its signal', () => {
+  it('counts as timed out, and a syncError is emitted', async () => {
     const { h } = deafFor(['pod-0']);
     const failures = told(h);
     const [pod] = pods(h, 1);
@@ -48,7 +48,7 @@ describe('a request whose client does not heed its signal', () => {
     expect(h.manager.explain('uid-0')).toMatchObject({ phase: 'in-flight', lastError: { errorClass: 'timeout' } });
   });
 
-  it('lets the other pods go on, though it took the only slot', async () => {
+  it('does not block the other pods, even when it had the only slot', async () => {
     const { h } = deafFor(['pod-0'], { concurrency: 1 });
     const all = pods(h, 4);
     for (const pod of all) h.manager.setPodStatus(pod, { message: 'm' });
@@ -56,7 +56,7 @@ describe('a request whose client does not heed its signal', () => {
     expect(all.map((pod) => h.apiStatus(pod).message)).toEqual([undefined, 'm', 'm', 'm']);
   });
 
-  it.each([true, false])('keeps every other write of its pod back until it has settled (it fails then: %s)', async (fails) => {
+  it.each([true, false])('holds back every other write of its pod until it has settled (it then fails: %s)', async (fails) => {
     const { h, settleAll, hanging } = deafFor(['pod-0']);
     const [pod] = pods(h, 1);
     if (pod === undefined) throw new Error('no pod');
@@ -71,7 +71,7 @@ describe('a request whose client does not heed its signal', () => {
     expect([hanging(), h.apiStatus(pod).message, h.manager.explain('uid-0').phase]).toEqual([0, 'two', 'in-sync']);
   });
 
-  it('is tried again when its backoff is over, and not before, once it has settled', async () => {
+  it('is tried again after it has settled and its backoff is over', async () => {
     const { h, settleAll, hanging } = deafFor(['pod-0']);
     const [pod] = pods(h, 1);
     h.manager.setPodStatus(pod ?? {}, { message: 'one' });
@@ -84,7 +84,7 @@ describe('a request whose client does not heed its signal', () => {
     expect(hanging()).toBe(1);
   });
 
-  it('of an entry that was dropped holds back the pod’s next life, too', async () => {
+  it('also holds back the pod’s next entry when the first was dropped', async () => {
     const { h, settleAll, hanging } = deafFor(['pod-0']);
     const [pod] = pods(h, 1);
     if (pod === undefined) throw new Error('no pod');
@@ -99,7 +99,7 @@ describe('a request whose client does not heed its signal', () => {
     expect([h.apiStatus(pod).message, h.manager.explain('uid-0')]).toMatchObject(['new life', { phase: 'in-sync', version: 1 }]);
   });
 
-  it('keeps a flush waiting, whose error names the pod and its error', async () => {
+  it('keeps a flush waiting, and the flush error names the pod and its error', async () => {
     const { h } = deafFor(['pod-0']);
     const [pod] = pods(h, 1);
     h.manager.setPodStatus(pod ?? {}, { message: 'm' });
@@ -111,7 +111,7 @@ describe('a request whose client does not heed its signal', () => {
     await flushed;
   });
 
-  it('does not keep the manager from stopping, which names the pod and sends nothing when it settles after all', async () => {
+  it('does not block stop, which names the pod and sends nothing when the request settles later', async () => {
     const { h, settleAll } = deafFor(['pod-0']);
     const [pod] = pods(h, 1);
     h.manager.setPodStatus(pod ?? {}, { message: 'm' });

@@ -11,8 +11,8 @@ function begun(): PodSyncState {
   return state;
 }
 
-describe('PodSyncState, what a pod is doing', () => {
-  it('is nothing, then a sync, then nothing or a wait', () => {
+describe('PodSyncState, idle, in flight and waiting', () => {
+  it('is idle, then in flight, then idle or waiting', () => {
     const state = new PodSyncState();
     expect([state.underWay, state.wait]).toEqual([undefined, undefined]);
     state.begin();
@@ -26,7 +26,7 @@ describe('PodSyncState, what a pod is doing', () => {
     expect(state.wait).toBeUndefined();
   });
 
-  it('is still something under way while a request outlives its sync, and the wait comes after it', () => {
+  it('is overdue while a request outlives its sync, and then waiting', () => {
     const state = begun();
     state.settleOverdue(backoff);
     expect([state.underWay?.kind, state.isOverdue, state.wait]).toEqual(['overdue', true, backoff]);
@@ -34,7 +34,7 @@ describe('PodSyncState, what a pod is doing', () => {
     expect([state.underWay, state.isOverdue, state.wait]).toEqual([undefined, false, backoff]);
   });
 
-  it('waits for nothing after an overdue request whose wait was ended meanwhile', () => {
+  it('is idle after an overdue request whose wait was ended meanwhile', () => {
     const state = begun();
     state.settleOverdue(backoff);
     state.endWait();
@@ -43,7 +43,7 @@ describe('PodSyncState, what a pod is doing', () => {
     expect([state.underWay, state.wait]).toEqual([undefined, undefined]);
   });
 
-  it('knows the version that the sync has dealt with, and forgets it with the next sync', () => {
+  it('keeps the version that the sync attempted until the next sync begins', () => {
     const state = begun();
     state.attempt(4);
     expect(state.underWay?.attempted).toBe(4);
@@ -52,13 +52,13 @@ describe('PodSyncState, what a pod is doing', () => {
   });
 });
 
-describe('PodSyncState, what comes afterwards', () => {
+describe('PodSyncState.askFor', () => {
   it.each([
     [['look'], 'look'],
     [['sync'], 'sync'],
     [['look', 'sync'], 'sync'],
     [['sync', 'look'], 'sync'],
-  ] as const)('is what was asked for, and a sync outweighs a look: %j', (asked, expected) => {
+  ] as const)('keeps what was asked for, a sync before a look: %j', (asked, expected) => {
     const state = begun();
     for (const afterwards of asked) state.askFor(afterwards);
     expect(state.underWay?.afterwards).toBe(expected);
@@ -66,7 +66,7 @@ describe('PodSyncState, what comes afterwards', () => {
     expect(state.underWay?.afterwards).toBe(expected);
   });
 
-  it('can be asked for while a request outlives its sync, and not of a pod that does nothing', () => {
+  it('works while a request outlives its sync, and does nothing for an idle pod', () => {
     const state = begun();
     state.settleOverdue(undefined);
     state.askFor('look');
@@ -78,7 +78,7 @@ describe('PodSyncState, what comes afterwards', () => {
 });
 
 describe('PodSyncState.forget', () => {
-  it.each(['in-flight', 'overdue'] as const)('keeps nothing but the mark that something is %s', (kind) => {
+  it.each(['in-flight', 'overdue'] as const)('keeps only the mark that a request is %s', (kind) => {
     const state = begun();
     Object.assign(state, { fetch: true, phaseHeldBack: true, releasedBySuccess: true });
     state.fail(error);
@@ -98,7 +98,7 @@ describe('PodSyncState.forget', () => {
 });
 
 describe('PodSyncState.isForgettable', () => {
-  it('is true of a new one, and false of one with anything to remember', () => {
+  it('is true for a new state, and false for one that holds anything', () => {
     expect(new PodSyncState().isForgettable).toBe(true);
     const waiting = begun();
     waiting.settle(held);

@@ -9,7 +9,7 @@ function gate(rateLimiter?: { qps: number; burst: number }) {
   const clock = new FakeClock();
   const subject = new RequestGate({ clock, metrics: noMetrics, requestTimeoutMs: 1_000, rateLimiter });
   const seen = { opened: 0 };
-  /** Counts from now on, once. */
+  /** Counts the next opening of the gate in `seen.opened`. */
   const listen = (): void => {
     void subject.whenOpen().then(() => {
       seen.opened += 1;
@@ -19,7 +19,7 @@ function gate(rateLimiter?: { qps: number; burst: number }) {
 }
 const unpaid = (): Admission => ({ prepaid: false });
 const fail = (status: number) => (): Promise<never> => Promise.reject(new ApiError({ status, reason: 'NotFound', message: 'x' }));
-/** A request that only its abort ends, and then after `turns` more turns of the event loop. */
+/** A request that rejects only after its abort, `turns` turns of the event loop later. */
 const untilAborted =
   (turns = 0) =>
   ({ signal }: RequestLimits): Promise<never> =>
@@ -32,7 +32,7 @@ const untilAborted =
     });
 
 describe('RequestGate.send', () => {
-  it('gives the answer, and counts the request until then', async () => {
+  it('returns the answer, and counts the request until then', async () => {
     const { clock, subject } = gate();
     const answer = Promise.withResolvers<string>();
     const sent = subject.send('get', unpaid(), () => answer.promise);
@@ -49,7 +49,7 @@ describe('RequestGate.send', () => {
     [422, 'invalid'],
     [429, 'throttled'],
     [503, 'unavailable'],
-  ])('rejects with what a %i means, and sends it once', async (status, errorClass) => {
+  ])('rejects with the error class of a %i, and sends the request once', async (status, errorClass) => {
     const { subject } = gate();
     let requests = 0;
     const sent = subject.send('patch', unpaid(), () => {
@@ -60,7 +60,7 @@ describe('RequestGate.send', () => {
     expect(requests).toBe(1);
   });
 
-  it('takes a client that throws at once, or rejects with anything, for a failure', async () => {
+  it('counts it as a failure when the client throws, or rejects with any value', async () => {
     const { subject } = gate();
     const thrown = subject.send('get', unpaid(), () => {
       throw new TypeError('broken client');
@@ -72,7 +72,7 @@ describe('RequestGate.send', () => {
     expect(subject.requestsUnderWay).toBe(0);
   });
 
-  it('hands the client its signal and how long the caller waits', async () => {
+  it('passes the signal and the time limit to the client', async () => {
     const { subject } = gate();
     let limits: RequestLimits | undefined;
     await subject.send('get', unpaid(), async (given) => {
@@ -81,7 +81,7 @@ describe('RequestGate.send', () => {
     expect(limits).toMatchObject({ timeoutMs: 1_000, signal: { aborted: false } });
   });
 
-  it('gives up a request that takes too long, and counts it until it has settled', async () => {
+  it('gives up a request after its time limit, and counts it until it has settled', async () => {
     const { clock, subject } = gate();
     const seen = { error: undefined as unknown, settled: false };
     void subject.send('get', unpaid(), untilAborted(20)).catch((error: unknown) => {
@@ -97,12 +97,12 @@ describe('RequestGate.send', () => {
     expect([subject.requestsUnderWay, seen.settled]).toEqual([0, true]);
   });
 
-  it('leaves nothing to wait for when the client had settled', async () => {
+  it('waits for nothing when the client has settled', async () => {
     const { subject } = gate();
     await expect(subject.send('get', unpaid(), fail(500))).rejects.toMatchObject({ settled: undefined });
   });
 
-  it('asks a second time after 401, and no third', async () => {
+  it('sends a request a second time after 401, and not a third time', async () => {
     const { subject } = gate();
     let requests = 0;
     const unauthorized = (): Promise<string> => {
@@ -116,7 +116,7 @@ describe('RequestGate.send', () => {
 });
 
 describe('RequestGate.pause', () => {
-  it('holds every request back until it is over, and says so', async () => {
+  it('holds every request back until it is over, and reports its end', async () => {
     const { clock, seen, listen, subject } = gate();
     listen();
     subject.pause(5_000);
@@ -132,7 +132,7 @@ describe('RequestGate.pause', () => {
     expect(subject.tryAdmit()).toEqual({ prepaid: false });
   });
 
-  it('grows with a longer one and is not cut by a shorter one', async () => {
+  it('is extended by a longer one, and not cut by a shorter one', async () => {
     const { clock, subject } = gate();
     const until = clock.now() + 9_000;
     subject.pause(5_000);
@@ -147,7 +147,7 @@ describe('RequestGate.pause', () => {
 });
 
 describe('RequestGate and its rate limit', () => {
-  it('admits as many as there are tokens, each paid for once', async () => {
+  it('admits as many requests as there are tokens, one token for each', async () => {
     const { subject } = gate({ qps: 0.001, burst: 2 });
     const [first, second] = [subject.tryAdmit(), subject.tryAdmit()];
     expect([first, second, subject.tryAdmit()]).toEqual([{ prepaid: true }, { prepaid: true }, undefined]);
@@ -159,7 +159,7 @@ describe('RequestGate and its rate limit', () => {
     expect(subject.tryAdmit()).toEqual({ prepaid: true });
   });
 
-  it('makes the second request of a sync wait for a token of its own', async () => {
+  it('makes the second request of a sync wait for another token', async () => {
     const { clock, subject } = gate({ qps: 1, burst: 1 });
     const admission = subject.tryAdmit() ?? unpaid();
     await subject.send('get', admission, async () => 'ok');
@@ -173,7 +173,7 @@ describe('RequestGate and its rate limit', () => {
     expect(sent).toBe(true);
   });
 
-  it('says when a token is there for a caller that found none', async () => {
+  it('reports a new token to a caller that found none', async () => {
     const { clock, seen, listen, subject } = gate({ qps: 1, burst: 1 });
     subject.tryAdmit();
     listen();
@@ -184,7 +184,7 @@ describe('RequestGate and its rate limit', () => {
 });
 
 describe('RequestGate.abort', () => {
-  it('gives up what is under way, refuses the rest, and leaves no timer', async () => {
+  it('gives up the requests in flight, refuses new ones, and leaves no timer', async () => {
     const { clock, seen, listen, subject } = gate({ qps: 0.001, burst: 1 });
     listen();
     const inFlight = expect(subject.send('get', unpaid(), untilAborted())).rejects.toMatchObject({ errorClass: 'aborted' });
@@ -198,7 +198,7 @@ describe('RequestGate.abort', () => {
     expect([clock.pendingTimers, seen.opened]).toEqual([0, 0]);
   });
 
-  it('ends a pause, and a later one does not begin', async () => {
+  it('ends a pause, and lets no later one begin', async () => {
     const { clock, seen, listen, subject } = gate();
     listen();
     subject.pause(5_000);

@@ -48,8 +48,8 @@ const effect = <Kind extends SyncEffect['kind']>(effects: readonly SyncEffect[],
   return found;
 };
 
-describe('SyncRecords, what is kept of a pod', () => {
-  it('is nothing once all is well', () => {
+describe('SyncRecords, the records of a pod', () => {
+  it('are empty after a successful sync', () => {
     const { records } = recordsOf();
     expect(records.begin(uid)).toEqual({ fetch: false, inDoubt: false, waitsOn: undefined });
     expect(records.state(uid)?.underWay?.kind).toBe('in-flight');
@@ -57,7 +57,7 @@ describe('SyncRecords, what is kept of a pod', () => {
     expect(records.state(uid)).toBeUndefined();
   });
 
-  it('is dropped with its status: versions, copies and waits', () => {
+  it('are dropped with its status: versions, copies and waits', () => {
     const { copies, records, store } = recordsOf();
     const entry = store();
     records.begin(uid);
@@ -77,7 +77,7 @@ describe('SyncRecords, what is kept of a pod', () => {
     ]);
   });
 
-  it('is the mark of what is under way until that has settled, and what it brings then counts for nothing', () => {
+  it('keep only a mark for a sync in flight after a drop, and ignore its result', () => {
     const { copies, records, store } = recordsOf();
     const entry = store();
     records.begin(uid);
@@ -92,7 +92,7 @@ describe('SyncRecords, what is kept of a pod', () => {
   });
 });
 
-describe('SyncRecords, what follows from a sync', () => {
+describe('SyncRecords, the effects of a sync', () => {
   it.each<[string, SyncOutcome, string[]]>([
     ['that is done', { kind: 'done' }, ['changed']],
     ['of a pod that was deleted', { kind: 'deleted' }, ['ended', 'changed']],
@@ -108,7 +108,7 @@ describe('SyncRecords, what follows from a sync', () => {
     expect(kinds(records.settle(uid, outcome, undefined))).toEqual(expected);
   });
 
-  it('is a hint when a newer version was set meanwhile', () => {
+  it('include a hint when a newer version was set meanwhile', () => {
     const { records, store } = recordsOf();
     store();
     records.begin(uid);
@@ -119,7 +119,7 @@ describe('SyncRecords, what follows from a sync', () => {
   it.each([
     ['sync', 'send'],
     ['look', 'look'],
-  ] as const)('is the %s that was asked for meanwhile', (afterwards, kind) => {
+  ] as const)('include the %s that was asked for meanwhile', (afterwards, kind) => {
     const { records } = recordsOf();
     expect(records.askFor(uid, afterwards)).toBe(false);
     records.begin(uid);
@@ -127,7 +127,7 @@ describe('SyncRecords, what follows from a sync', () => {
     expect(kinds(records.settle(uid, { kind: 'done' }, undefined))).toEqual([kind, 'changed']);
   });
 
-  it('waits for a request that outlives its sync, and then for what is left of the backoff', () => {
+  it('wait for a request that outlives its sync, and then for the rest of the backoff', () => {
     const { clock, records, store } = recordsOf();
     store();
     records.begin(uid);
@@ -145,7 +145,7 @@ describe('SyncRecords, what follows from a sync', () => {
 });
 
 describe('SyncRecords, a failed pod', () => {
-  it('is sent again when its time has come, and not when it waits for something else by then', () => {
+  it('is sent again after its backoff, but not when it then waits for something else', () => {
     const { records, store } = recordsOf();
     store();
     records.begin(uid);
@@ -160,7 +160,7 @@ describe('SyncRecords, a failed pod', () => {
     [200, 500],
     [9_000, 9_000],
     [86_400_000, 300_000],
-  ])('waits as long as the server asked (%s ms), never less than our own backoff, and five minutes at most', (asked, expected) => {
+  ])('waits as long as the server asked (%s ms), never less than our own backoff, and at most five minutes', (asked, expected) => {
     const { records, store } = recordsOf();
     store();
     records.begin(uid);
@@ -179,7 +179,7 @@ describe('SyncRecords, the pause of the whole client', () => {
     ]);
   });
 
-  it('grows from one failure to the next until a request succeeds', () => {
+  it('grows with each failure until a request succeeds', () => {
     const { records, store } = recordsOf();
     const pauseMs = (): number => {
       records.begin('a');
@@ -196,13 +196,13 @@ describe('SyncRecords, the pause of the whole client', () => {
     [300, 500],
     [2_000, 2_000],
     [86_400_000, 300_000],
-  ])('is as long as the server asked (%s ms), never less than our own backoff, and five minutes at most', (asked, expected) => {
+  ])('is as long as the server asked (%s ms), never less than our own backoff, and at most five minutes', (asked, expected) => {
     const { records } = recordsOf();
     records.begin('a');
     expect(effect(records.settle('a', failed(429, asked), undefined), 'pause').forMs).toBe(expected);
   });
 
-  it('grows with a longer one that comes while it runs', () => {
+  it('is extended by a longer one that comes while it runs', () => {
     const { clock, records } = recordsOf();
     for (const podUID of ['a', 'b']) records.begin(podUID);
     const first = effect(records.settle('a', failed(429), undefined), 'pause').forMs;

@@ -4,8 +4,8 @@ import type { WirePod } from '../../../../src/wire/types.ts';
 import { unhandledRejectionsOf } from '../../../support/unhandled-rejections.ts';
 import { deleting, Harness, numberedPod, settle, testPod } from '../harness.ts';
 
-// The pod manager tells of each change: the manager looks at that pod in the next turn of the event loop. No test here
-// lets a batch pass but those that say so.
+// The pod manager reports each change, and the manager looks at that pod in the next turn of the event loop. A batch runs
+// only in the tests that name one.
 
 const uid = '12345678';
 const config = 'kubernetes.io/config';
@@ -13,7 +13,7 @@ const staticPod = testPod({ metadata: { annotations: { [`${config}.source`]: 'fi
 const mirrorPod = (mirrorUID: string): WirePod =>
   testPod({ metadata: { uid: mirrorUID, annotations: { [`${config}.source`]: 'api', [`${config}.mirror`]: 'x' } } });
 
-/** A pod whose status is on the apiserver and in step. */
+/** A pod whose status is on the apiserver. */
 async function inStep(options = {}) {
   const h = new Harness(options);
   const pod = h.publish(testPod());
@@ -30,7 +30,7 @@ describe('a foreign write that the pod manager shows', () => {
     expect(h.apiStatus(pod).message).toBe('ours');
   });
 
-  it('costs nothing when it touches nothing of ours, nor does the echo of our own write', async () => {
+  it('causes no request when it changes nothing of ours; nor does our own write', async () => {
     const { h, pod } = await inStep();
     h.observe(pod);
     expect(await h.calls()).toEqual([]);
@@ -39,7 +39,7 @@ describe('a foreign write that the pod manager shows', () => {
     expect(await h.calls()).toEqual([]);
   });
 
-  it('that comes while a write of ours is in flight is looked at as soon as that has settled', async () => {
+  it('is repaired right after our own write when it comes during that write', async () => {
     const { h, pod } = await inStep({ fetchBeforePatch: 'always' });
     h.client.hold('patch');
     h.manager.setPodStatus(pod, { message: 'newer' });
@@ -53,7 +53,7 @@ describe('a foreign write that the pod manager shows', () => {
     expect([h.api(pod).metadata?.resourceVersion !== resourceVersion, h.apiStatus(pod).message]).toEqual([true, 'newer']);
   });
 
-  it('is repaired once a sync period, however often it comes again', async () => {
+  it('is repaired at most once a sync period, however often it comes again', async () => {
     const { h, pod } = await inStep();
     const fight = async (times: number): Promise<number> => {
       for (let n = 0; n < times; n++) {
@@ -64,7 +64,6 @@ describe('a foreign write that the pod manager shows', () => {
       return (await h.calls()).length;
     };
     expect(await fight(40)).toBe(1);
-    // the batch repairs, and so may what is told after it
     expect(await h.batch()).toEqual(['patch']);
     h.observe(pod);
     expect(await fight(40)).toBe(0);
@@ -72,7 +71,7 @@ describe('a foreign write that the pod manager shows', () => {
     expect(h.apiStatus(pod).message).toBe('ours');
   });
 
-  it('to one pod does not delay the repair of another', async () => {
+  it('does not delay the repair of another pod', async () => {
     const h = new Harness();
     const pods = [1, 2].map((n) => h.publish(numberedPod(n)));
     for (const pod of pods) await h.set(pod, { message: 'ours' });
@@ -87,7 +86,7 @@ describe('a foreign write that the pod manager shows', () => {
     expect(await h.calls()).toEqual(['patch']);
   });
 
-  it('ends a quarantine at once, and makes a pod that was gone wait no longer', async () => {
+  it('ends a quarantine at once, and also the wait of a pod that was gone', async () => {
     const h = new Harness();
     const pod = h.publish(testPod());
     h.client.failNext('patch', { code: 422, times: 2 });
@@ -118,7 +117,7 @@ describe('a mirror pod that appears', () => {
     expect(await h.manager.flush()).toEqual({ held: [] });
   });
 
-  it('in place of another gets it, too', async () => {
+  it('gets it too when it replaces another mirror pod', async () => {
     const h = new Harness();
     h.podManager.addPod(staticPod);
     const first = h.publish(mirrorPod('first'));
@@ -131,7 +130,7 @@ describe('a mirror pod that appears', () => {
     expect(h.apiStatus(second).message).toBe('m');
   });
 
-  it('just before the stop is written by the drain', async () => {
+  it('is written by the drain when it appears just before stop', async () => {
     const h = new Harness();
     h.podManager.addPod(staticPod);
     await h.set(staticPod, { message: 'm' });
@@ -142,8 +141,8 @@ describe('a mirror pod that appears', () => {
   });
 });
 
-describe('a pod that is deleted, or goes', () => {
-  it('is finished as soon as the pod manager shows that it is being deleted', async () => {
+describe('a pod that is deleted or forgotten', () => {
+  it('is finished as soon as the pod manager shows its deletion', async () => {
     const { h, pod } = await inStep();
     h.safety.reclaimed = true;
     const asked = h.client.store.put({ ...h.api(pod), metadata: { ...h.api(pod).metadata, ...deleting } });
@@ -154,7 +153,7 @@ describe('a pod that is deleted, or goes', () => {
     expect(h.manager.explain(uid).phase).toBe('unknown');
   });
 
-  it('has its entry dropped as soon as the pod manager has forgotten it', async () => {
+  it('loses its entry as soon as the pod manager has forgotten it', async () => {
     const { h, pod } = await inStep();
     h.client.store.remove('new', 'foo');
     h.podManager.removePod(pod);
@@ -165,7 +164,7 @@ describe('a pod that is deleted, or goes', () => {
 });
 
 describe('the subscription', () => {
-  it('begins with the start and ends with the stop', async () => {
+  it('begins with start and ends with stop', async () => {
     let subscribers = 0;
     const podManager = new BasicPodManager();
     const subscribe = podManager.subscribe.bind(podManager);
@@ -200,7 +199,7 @@ describe('the subscription', () => {
         throw new Error('no');
       },
     ],
-  ])('that fails leaves the batch to find changes: one that %s', async (_, subscribe) => {
+  ])('leaves changes to the batch when it %s', async (_, subscribe) => {
     const podManager = Object.assign(new BasicPodManager(), { subscribe });
     const unhandled = await unhandledRejectionsOf(async () => {
       const { h, pod } = await inStep({ podManager });
@@ -213,7 +212,7 @@ describe('the subscription', () => {
     expect(unhandled).toEqual([]);
   });
 
-  it('bears whatever it is told, at any time', async () => {
+  it('ignores wrong arguments, and calls at any time', async () => {
     let tell: (podUID: unknown) => void = () => {};
     const podManager = Object.assign(new BasicPodManager(), {
       subscribe: (listener: (podUID: unknown) => void) => {
@@ -222,7 +221,7 @@ describe('the subscription', () => {
       },
     });
     const { h } = await inStep({ podManager });
-    for (const told of [undefined, null, 5, {}, '', 'nobody', uid, uid]) tell(told);
+    for (const told of [undefined, null, 5, {}, '', 'unknown-uid', uid, uid]) tell(told);
     expect(await h.calls()).toEqual([]);
     await h.manager.stop();
     tell(uid);
@@ -230,7 +229,7 @@ describe('the subscription', () => {
     expect([await h.calls(), h.clock.pendingTimers]).toEqual([[], 0]);
   });
 
-  it('lets the event loop have its turn after every 200 pods', async () => {
+  it('yields to the event loop after every 200 pods', async () => {
     const h = new Harness();
     const pods = Array.from({ length: 500 }, (_, n) => h.publish(numberedPod(n)));
     for (const pod of pods) h.manager.setPodStatus(pod, { message: 'ours' });

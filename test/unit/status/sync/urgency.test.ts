@@ -21,15 +21,15 @@ describe('isUrgent', () => {
 
   it.each([
     ['a finished pod', entryOf({ phase: 'Failed' }, true), copyOf({ phase: 'Failed' }), true],
-    ['an end the apiserver does not know', entryOf({ phase: 'Succeeded' }), copyOf({ phase: 'Running' }), true],
-    ['an end it knows', entryOf({ phase: 'Succeeded' }), copyOf({ phase: 'Succeeded' }), false],
-    ['an end of a pod it shows nothing of', entryOf({ phase: 'Failed' }), undefined, true],
+    ['a terminal phase that is not on the apiserver', entryOf({ phase: 'Succeeded' }), copyOf({ phase: 'Running' }), true],
+    ['a terminal phase that is on the apiserver', entryOf({ phase: 'Succeeded' }), copyOf({ phase: 'Succeeded' }), false],
+    ['a terminal phase without an API copy', entryOf({ phase: 'Failed' }), undefined, true],
     ['a first Ready', entryOf(ready('True')), copyOf(ready('False')), true],
-    ['a Ready that is lost', entryOf(ready('False')), copyOf(ready('True')), true],
-    ['a Ready that it knows', entryOf(ready('True')), copyOf(ready('True')), false],
-    ['a Ready of a pod it shows nothing of', entryOf(ready('True')), undefined, true],
-    ['a pod that is not Ready and that it shows nothing of', entryOf(ready('False')), undefined, false],
-    ['an unknown Ready for one that is False', entryOf(ready('Unknown')), copyOf(ready('False')), false],
+    ['a lost Ready', entryOf(ready('False')), copyOf(ready('True')), true],
+    ['a Ready that is on the apiserver', entryOf(ready('True')), copyOf(ready('True')), false],
+    ['a Ready without an API copy', entryOf(ready('True')), undefined, true],
+    ['a pod that is not Ready, without an API copy', entryOf(ready('False')), undefined, false],
+    ['Ready Unknown after Ready False', entryOf(ready('Unknown')), copyOf(ready('False')), false],
   ])('%s', (_, entry, copy, expected) => {
     expect(isUrgent(entry, copy)).toBe(expected);
   });

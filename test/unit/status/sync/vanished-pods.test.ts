@@ -6,7 +6,7 @@ const running = {
   containerStatuses: [{ name: 'c', image: '', imageID: '', ready: true, restartCount: 0, state: { running: {} } }],
 };
 
-/** A pod whose status is on the apiserver, and that then goes from there and from the pod manager. */
+/** A pod whose status is on the apiserver, and that is then removed from there and from the pod manager. */
 async function vanished(status: object = { phase: 'Running' }, options = {}) {
   const h = new Harness({ subscribed: false, ...options });
   const pod = h.publish(testPod());
@@ -17,7 +17,7 @@ async function vanished(status: object = { phase: 'Running' }, options = {}) {
 }
 
 describe('a pod that has vanished', () => {
-  it('is gone in explain, and its entry goes with the next batch, without a request', async () => {
+  it('is gone in explain, and its entry is dropped at the next batch, without a request', async () => {
     const { h } = await vanished();
     expect(h.manager.explain(uid)).toMatchObject({ phase: 'gone', version: 1, acknowledgedVersion: 1 });
     expect(await h.batch()).toEqual([]);
@@ -25,7 +25,7 @@ describe('a pod that has vanished', () => {
     expect(h.manager.getPodStatus(uid)).toBeUndefined();
   });
 
-  it('takes its resize conditions with it', async () => {
+  it('loses its resize conditions', async () => {
     const { h } = await vanished();
     h.manager.resizes.setPodResizePendingCondition(uid, 'Deferred', '', 1);
     await h.batch();
@@ -35,7 +35,7 @@ describe('a pod that has vanished', () => {
   it.each([
     ['containers could run', {}, true],
     ['its newest status shows a running container', running, false],
-  ])('stays while %s', async (_, status, couldRun) => {
+  ])('keeps its entry while %s', async (_, status, couldRun) => {
     const { h } = await vanished({ phase: 'Running', ...status });
     h.safety.running = couldRun;
     await h.batch();
@@ -46,7 +46,7 @@ describe('a pod that has vanished', () => {
     expect(h.manager.explain(uid).phase).toBe('unknown');
   });
 
-  it('stays until its newest version was sent, and goes when the apiserver does not know it', async () => {
+  it('keeps its entry until its newest version was sent and the apiserver has no such pod', async () => {
     const { h } = await vanished();
     h.client.failNext('patch', { code: 503, times: 2 });
     expect(await h.set(testPod(), { phase: 'Failed' })).toEqual(['patch']);
@@ -57,7 +57,7 @@ describe('a pod that has vanished', () => {
     expect(h.manager.explain(uid).phase).toBe('unknown');
   });
 
-  it('is none as long as the pod manager has never shown it', async () => {
+  it('does not count as vanished when the pod manager has never shown it', async () => {
     const h = new Harness();
     const pod = h.client.store.put(testPod());
     await h.set(pod, { phase: 'Running' });
@@ -66,7 +66,7 @@ describe('a pod that has vanished', () => {
     expect(h.manager.getPodStatus(uid)?.phase).toBe('Running');
   });
 
-  it('is over, too, when the pod manager has never shown it and the apiserver does not know it', async () => {
+  it('loses its entry, too, when the pod manager has never shown it and the apiserver has no such pod', async () => {
     const h = new Harness();
     expect(await h.set(testPod(), { phase: 'Running' })).toEqual(['get']);
     expect(h.manager.explain(uid).phase).toBe('gone');
@@ -74,7 +74,7 @@ describe('a pod that has vanished', () => {
     expect(h.manager.explain(uid).phase).toBe('unknown');
   });
 
-  it('is none once the pod manager shows it again', async () => {
+  it('does not count as vanished when the pod manager shows it again', async () => {
     const { h, pod } = await vanished();
     h.publish(pod);
     await h.batch();
@@ -101,9 +101,9 @@ describe('a 403', () => {
   });
 
   it.each([
-    ['that the pod manager shows', async () => ({ h: new Harness() }), 'Forbidden'],
-    ['that is no apiserver’s', () => vanished(), 'NoStatus'],
-  ])('for a pod %s backs off', async (what, begin, reason) => {
+    ['for a pod that the pod manager shows', async () => ({ h: new Harness() }), 'Forbidden'],
+    ['without a Status object', () => vanished(), 'NoStatus'],
+  ])('backs off %s', async (what, begin, reason) => {
     const { h } = await begin();
     const pod = what.includes('shows') ? h.publish(testPod()) : testPod();
     h.client.failNext('patch', { ...forbidden, reason });

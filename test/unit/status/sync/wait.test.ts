@@ -42,7 +42,7 @@ describe('isStillSo', () => {
     [{ ...quarantined, resourceVersion: undefined }, undefined, false],
     [held, '10', true],
     [held, '9', false],
-  ])('%o and a copy of version %s: %s', (wait, copy, expected) => {
+  ])('%o and a copy of resourceVersion %s: %s', (wait, copy, expected) => {
     expect(isStillSo(wait, copy)).toBe(expected);
   });
 });

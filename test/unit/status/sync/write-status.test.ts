@@ -16,7 +16,7 @@ const uid = '12345678';
 const safety = { podCouldHaveRunningContainers: () => false, podResourcesAreReclaimed: () => false };
 
 describe('writeStatus', () => {
-  it('keeps no copy of a pod whose status was dropped while the GET was on its way', async () => {
+  it('keeps no copy of a pod whose status was dropped during the GET', async () => {
     const clock = new FakeClock();
     const podClient = new FakePodClient();
     podClient.store.put(testPod());

@@ -6,7 +6,7 @@ import { refusal } from './refusal.ts';
 const named = (name: string, phase = 'Pending') => buildPod({ metadata: { name }, status: { phase } });
 
 describe('PodStore.restore', () => {
-  it('brings back the pods of a snapshot: what was written since is lost', () => {
+  it('brings back the pods of a snapshot, and loses later writes', () => {
     const store = new PodStore();
     const [kept, changed] = [store.put(named('kept')), store.put(named('changed'))];
     const deleted = store.put(named('deleted'));
@@ -20,7 +20,7 @@ describe('PodStore.restore', () => {
     expect(() => store.get('default', 'made')).toThrow('not found');
   });
 
-  it('gives out the resourceVersions after the snapshot a second time', () => {
+  it('uses the resourceVersions after the snapshot a second time', () => {
     const store = new PodStore();
     store.put(named('a'));
     const snapshot = store.snapshot();
@@ -30,7 +30,7 @@ describe('PodStore.restore', () => {
     expect(store.put(named('a', 'Failed')).metadata?.resourceVersion).toBe('2');
   });
 
-  it('cuts every watch, once, and remembers no event', () => {
+  it('cuts every watch once, and forgets every event', () => {
     const store = new PodStore();
     store.put(named('a'));
     const snapshot = store.snapshot();
@@ -54,7 +54,7 @@ describe('PodStore.restore', () => {
     expect(refusal(() => store.eventsSince('0')).code).toBe(410);
   });
 
-  it('can be done again with the same snapshot, also in another store', () => {
+  it('can restore the same snapshot again, also in another store', () => {
     const store = new PodStore();
     store.put(named('a'));
     const snapshot = store.snapshot();
