@@ -1,13 +1,9 @@
 import isEqual from 'lodash.isequal';
 import { isOwnedConditionType, isSharedConditionType } from '../../conditions/pod-conditions.ts';
 import type { WireContainerStatus, WirePodCondition, WirePodStatus } from '../../wire/types.ts';
+import { foreignFields } from './foreign-fields.ts';
 
-/** Status fields that other components write; differences in them are none of ours. */
-const foreignFields: ReadonlySet<string> = new Set([
-  'resourceClaimStatuses',
-  'extendedResourceClaimStatus',
-  'nodeAllocatableResourceClaimStatuses',
-]);
+const foreign: ReadonlySet<string> = new Set(foreignFields);
 
 type Fields = { readonly [key: string]: unknown };
 
@@ -32,7 +28,7 @@ function statusMemberEqual(key: string, a: unknown, b: unknown): boolean {
     case 'ephemeralContainerStatuses':
       return containerStatusesEqual(a as WireContainerStatus[] | undefined, b as WireContainerStatus[] | undefined);
     default:
-      return foreignFields.has(key) || valueEqual(a, b);
+      return foreign.has(key) || valueEqual(a, b);
   }
 }
 
