@@ -1,6 +1,6 @@
 import type { V1PodCondition, V1PodStatus } from '@kubernetes/client-node';
 import type { Json, WirePodCondition, WirePodStatus } from '../../wire/types.ts';
-import { isObject } from './canonical-json.ts';
+import { isObject } from './source.ts';
 
 const timeFields: ReadonlySet<string> = new Set(['startTime', 'lastProbeTime', 'lastTransitionTime', 'startedAt', 'finishedAt']);
 
