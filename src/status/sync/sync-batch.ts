@@ -3,8 +3,7 @@ import { isTerminalPhase } from '../../conditions/pod-phase.ts';
 import { createWirePodStatusPatch } from '../../patch/pod-status-patch.ts';
 import type { WirePodStatus } from '../../wire/types.ts';
 import type { PodStatuses, VersionedPodStatus } from '../cache/pod-statuses.ts';
-import { isPodStatusByKubeletEqual } from '../rules/pod-status-equality.ts';
-import { withServerFillIns } from '../rules/server-fill-ins.ts';
+import { differsFromServer } from '../rules/server-fill-ins.ts';
 import type { ApiCopies, ApiPod } from './api-copies.ts';
 import { type StatusToWriteContext, statusToWrite } from './status-to-write.ts';
 import { canBeDeleted } from './sync-pod.ts';
@@ -41,7 +40,7 @@ export function reasonToSync(view: BatchView, podUID: string, entry: VersionedPo
 
 /** True when the apiserver's copy says something else than the cache, other than what the server fills in by itself. */
 export function needsReconcile(cached: WirePodStatus, copy: WirePodStatus, ownedConditionTypes: ReadonlySet<string>): boolean {
-  return !isPodStatusByKubeletEqual(withServerFillIns(cached, copy), copy, ownedConditionTypes);
+  return differsFromServer(cached, copy, ownedConditionTypes);
 }
 
 /** True for a copy that differs only as the merge makes it: never Ready once ended, a phase held back, a shared condition not written yet. */
