@@ -112,7 +112,8 @@ export class Performer {
     const said = JSON.stringify(out);
     garble(given);
     garble(pod);
-    if (JSON.stringify(manager.getPodStatus(uid)) !== said) violations.push('what was put in is still held');
+    garble(out);
+    if (JSON.stringify(manager.getPodStatus(uid)) !== said) violations.push('what was put in, or came out, is still held');
     if (out !== undefined && !isDeepFrozen(out)) violations.push('what came out is not frozen');
     this.#lastSets.set(uid, { status, version });
   }
