@@ -13,8 +13,8 @@ type View = { [key: string]: unknown };
 
 /**
  * A copy as client-node types it, with `Date` where the wire has text. Nothing in it can be changed: objects and lists are
- * frozen, and since nothing protects a `Date`, every read of a time gives a new one. To whoever reads, copies, compares or
- * serialises it, it is plain data.
+ * frozen, and since nothing protects a `Date`, every read of a time gives a new one. Readers, copies, comparisons and
+ * JSON see plain data.
  */
 export function podStatusView(status: WirePodStatus): V1PodStatus {
   return membersView(status as Source, podStatusMembers) as unknown as V1PodStatus;

@@ -14,7 +14,7 @@ export function withServerFillIns(status: WirePodStatus, server: WirePodStatus):
 }
 
 /**
- * True when the server's copy says something else than `status`. A difference only in what the server fills in, or in
+ * True when the server's copy differs from `status`. A difference only in what the server fills in, or in
  * members that Kubernetes 1.36 does not know, is none, or the manager would patch for ever.
  */
 export function differsFromServer(status: WirePodStatus, server: WirePodStatus, owned: ReadonlySet<string>): boolean {
