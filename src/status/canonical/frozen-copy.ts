@@ -1,4 +1,4 @@
-import { isObject } from './canonical-json.ts';
+import { isObject } from './source.ts';
 
 /**
  * A deep copy for handing out: no reader can change it. Each `Date` becomes an accessor that gives a fresh one at every
@@ -21,6 +21,6 @@ function copyOf(value: unknown): unknown {
 }
 
 /** A member that gives a fresh `Date` at every read. */
-export function defineTime(target: Record<string, unknown>, key: string, ms: number): void {
+function defineTime(target: Record<string, unknown>, key: string, ms: number): void {
   Object.defineProperty(target, key, { enumerable: true, get: () => new Date(ms) });
 }

@@ -1,8 +1,7 @@
 import { createWirePodStatusPatch } from '../../patch/pod-status-patch.ts';
 import type { WirePodStatus } from '../../wire/types.ts';
 import type { PodStatusReader, VersionedPodStatus } from '../cache/pod-statuses.ts';
-import { isPodStatusByKubeletEqual } from '../rules/pod-status-equality.ts';
-import { withServerFillIns } from '../rules/server-fill-ins.ts';
+import { differsFromServer } from '../rules/server-fill-ins.ts';
 import type { AgentView, ApiTarget } from './agent-view.ts';
 import type { ApiCopies, ApiPod } from './api-copies.ts';
 import { canBeDeleted } from './delete-pod.ts';
@@ -42,7 +41,7 @@ export function reasonToSync(
 
 /** True when the apiserver's copy says something else than the cache, other than what the server fills in by itself. */
 export function needsReconcile(cached: WirePodStatus, copy: WirePodStatus, ownedConditionTypes: ReadonlySet<string>): boolean {
-  return !isPodStatusByKubeletEqual(withServerFillIns(cached, copy), copy, ownedConditionTypes);
+  return differsFromServer(cached, copy, ownedConditionTypes);
 }
 
 /** True for a copy that differs only as the merge makes it: never Ready once ended, a phase held back, a shared condition not written yet. */

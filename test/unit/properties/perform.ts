@@ -113,7 +113,9 @@ export class Performer {
     const said = JSON.stringify(out);
     garble(given);
     garble(pod);
-    if (JSON.stringify(manager.getPodStatus(uid)) !== said) violations.push('the cache shares an object with its caller');
+    garble(out);
+    if (JSON.stringify(manager.getPodStatus(uid)) !== said)
+      violations.push('the cache shares an object with its caller or its reader');
     if (out !== undefined && !isDeepFrozen(out)) violations.push('getPodStatus returned an object that is not frozen');
     this.#lastSets.set(uid, { status, version });
   }

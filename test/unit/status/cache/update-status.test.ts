@@ -94,6 +94,25 @@ describe('updateStatusInternal', () => {
     expect(time()).toBe('2000-01-01T00:00:09Z');
   });
 
+  it('adds no condition for a type that the new status lacks [T-SM-076]', () => {
+    const podStatuses = new PodStatuses();
+    update(podStatuses, { conditions: [{ type: 'Ready', status: 'True' }] });
+    update(podStatuses, { conditions: [{ type: 'example.com/other', status: 'True' }] }, { now: now + 5_000 });
+    expect(podStatuses.get('u')?.status.conditions).toEqual([{ type: 'example.com/other', status: 'True' }]);
+  });
+
+  it('looks at the first condition of a type on either side', () => {
+    const podStatuses = new PodStatuses();
+    const set = (statuses: string[], at: number) =>
+      update(podStatuses, { conditions: statuses.map((status) => ({ type: 'Ready', status })) }, { now: at });
+    set(['False', 'True'], now);
+    set(['True', 'False'], now + 5_000);
+    expect(podStatuses.get('u')?.status.conditions).toEqual([
+      { type: 'Ready', status: 'True', lastTransitionTime: '2000-01-01T00:00:05Z' },
+      { type: 'Ready', status: 'False' },
+    ]);
+  });
+
   it('gives the agent’s own condition types a transition time, and keeps that of resize and foreign conditions', () => {
     const podStatuses = new PodStatuses();
     const conditions = ['agent.io/x', 'other.io/y', 'PodResizePending'].map((type) => ({ type, status: 'True' }));

@@ -160,6 +160,47 @@ describe('normalizeStatus: the canonical form', () => {
     expect(normalizeStatus({}, { conditions }).conditions).toEqual(conditions);
   });
 
+  it('copies what Kubernetes 1.36 does not know as it stands, in a status, a condition and a container status', () => {
+    const unknown = {
+      text: '',
+      list: ['', null, []],
+      startTime: '2030-01-01T00:00:00.123456Z',
+      startedAt: 'soon',
+      limits: { cpu: 'plenty' },
+      observedGeneration: 0,
+    };
+    const given = {
+      fieldOf137: unknown,
+      startedAt: '',
+      conditions: [{ type: 'Ready', status: 'True', fieldOf137: unknown, startTime: '' }],
+      containerStatuses: [{ ...container('c'), fieldOf137: unknown, phase: [] }],
+    };
+    const copy = normalizeStatus({}, given as object as PodStatus);
+    expect(copy).toStrictEqual(given);
+    expect((copy as { fieldOf137?: unknown }).fieldOf137).not.toBe(unknown);
+  });
+
+  it('makes JSON of an unknown member that is none', () => {
+    const unknown = { time: new Date('2030-01-01T00:00:00.123Z'), nothing: null, missing: undefined, text: 'a\ud800' };
+    const given = { fieldOf137: unknown, gone: null } as PodStatus;
+    expect(normalizeStatus({}, given)).toStrictEqual({ fieldOf137: { time: '2030-01-01T00:00:00Z', text: 'a\ufffd' } });
+  });
+
+  it('takes no member called __proto__, however deep', () => {
+    const inside = '{"__proto__":{"polluted":1},"x":1}';
+    const state = `{"running":{"startedAt":null},"__proto__":{"polluted":1}}`;
+    const container = `{"name":"c","fieldOf137":${inside},"state":${state},"resources":${inside},"__proto__":{"polluted":1}}`;
+    const given = JSON.parse(`{"fieldOf137":${inside},"__proto__":{"polluted":1},"containerStatuses":[${container}]}`);
+    const again = normalizeStatus({}, given, { previous: normalizeStatus({}, given) });
+    for (const copy of [normalizeStatus({}, given), again]) {
+      expect(JSON.stringify(copy)).not.toContain('polluted');
+      const [first] = copy.containerStatuses ?? [];
+      for (const object of [copy, first, first?.state, first?.resources, (copy as { fieldOf137?: object }).fieldOf137]) {
+        expect(Object.getPrototypeOf(object)).toBe(Object.prototype);
+      }
+    }
+  });
+
   it.each([
     ['status', 'text', 'status', 'an object'],
     ['a member that is no list', { conditions: {} }, 'status.conditions', 'a list'],
@@ -169,6 +210,9 @@ describe('normalizeStatus: the canonical form', () => {
     ['a function', { message: () => '' }, 'status.message', 'a JSON value'],
     ['NaN', { observedGeneration: Number.NaN }, 'status.observedGeneration', 'a finite number'],
     ['a condition without a type', { conditions: [{ status: 'True' }] }, 'status.conditions[0].type', 'a string'],
+    ['an unknown function', { fieldOf137: { f: () => '' } }, 'status.fieldOf137.f', 'a JSON value'],
+    ['an unknown number that is none', { fieldOf137: [Number.NaN] }, 'status.fieldOf137[0]', 'a JSON value'],
+    ['no state', { containerStatuses: [{ name: 'c', state: 'running' }] }, 'status.containerStatuses[0].state', 'an object'],
     ['text for ready', { containerStatuses: [{ name: 'c', ready: 'yes' }] }, 'status.containerStatuses[0].ready', 'a boolean'],
   ])('refuses %s, and names the place and the rule', (_what, status, path, rule) => {
     expect(() => normalizeStatus({}, status as never)).toThrow(expect.objectContaining({ code: 'ERR_INVALID_ARGUMENT' }));

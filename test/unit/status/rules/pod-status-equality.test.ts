@@ -88,6 +88,22 @@ describe('isPodStatusByKubeletEqual', () => {
     expect(equal(containers(extra), containers(structuredClone(extra)))).toBe(true);
   });
 
+  it('sees a member that Kubernetes 1.36 does not know, unless only known members are compared', () => {
+    const unknown = (value: object): [PodStatus, PodStatus][] =>
+      [
+        [value, {}],
+        [conditions(condition('Ready', 'True', value)), conditions(condition('Ready', 'True'))],
+        [containers(value), containers({})],
+      ] as [PodStatus, PodStatus][];
+    for (const [a, b] of unknown({ fieldOf137: { x: [1] } })) {
+      expect(equal(a, b)).toBe(false);
+      expect(equal(a, structuredClone(a))).toBe(true);
+      const [x, y] = [normalizeStatus({}, a), normalizeStatus({}, b)];
+      expect(isPodStatusByKubeletEqual(x, y, undefined, 'known')).toBe(true);
+      expect(isPodStatusByKubeletEqual(y, x, undefined, 'known')).toBe(true);
+    }
+  });
+
   it('counts absent and empty as equal, and compares quantities by value', () => {
     expect(equal({ conditions: [], podIPs: [], phase: '', containerStatuses: [] }, {})).toBe(true);
     expect(

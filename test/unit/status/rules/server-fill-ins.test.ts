@@ -59,6 +59,69 @@ describe('withServerFillIns', () => {
   });
 });
 
+describe('withServerFillIns, members that Kubernetes 1.36 does not know', () => {
+  const newer = { writtenBy: 'a newer server' };
+  const container = (name: string, more: object = {}) => ({
+    name,
+    image: '',
+    imageID: '',
+    ready: true,
+    restartCount: 0,
+    ...more,
+  });
+  const server = {
+    phase: 'Pending',
+    fieldOf137: newer,
+    conditions: [{ type: 'Ready', status: 'True', fieldOf137: newer }],
+    containerStatuses: [container('a', { fieldOf137: newer }), container('b')],
+    initContainerStatuses: [container('i', { fieldOf137: newer })],
+    ephemeralContainerStatuses: [container('e', { fieldOf137: newer })],
+  };
+  const ours = {
+    phase: 'Running',
+    conditions: [
+      { type: 'Initialized', status: 'True' },
+      { type: 'Ready', status: 'False' },
+    ],
+    containerStatuses: [container('b'), container('a', { ready: false }), container('c')],
+    initContainerStatuses: [container('i')],
+    ephemeralContainerStatuses: [container('e')],
+  };
+
+  it('gives the server’s own, by the type of the condition and the name of the container, and no others', () => {
+    const before = structuredClone({ ours, server });
+    expect(withServerFillIns(ours, server)).toEqual({
+      phase: 'Running',
+      fieldOf137: newer,
+      conditions: [
+        { type: 'Initialized', status: 'True' },
+        { type: 'Ready', status: 'False', fieldOf137: newer },
+      ],
+      containerStatuses: [container('b'), container('a', { ready: false, fieldOf137: newer }), container('c')],
+      initContainerStatuses: [container('i', { fieldOf137: newer })],
+      ephemeralContainerStatuses: [container('e', { fieldOf137: newer })],
+    });
+    expect({ ours, server }).toEqual(before);
+  });
+
+  it('leaves what the agent sets, and what the server knows and the agent left out', () => {
+    const set = { ...ours, fieldOf137: 'ours', containerStatuses: [container('a', { fieldOf137: false })] };
+    const known = { ...server, reason: 'Evicted', resize: 'Proposed' };
+    const filled = withServerFillIns(set, known);
+    expect(filled).toMatchObject({ fieldOf137: 'ours', containerStatuses: [{ fieldOf137: false }] });
+    expect(filled).not.toHaveProperty('reason');
+    expect(filled).not.toHaveProperty('resize');
+  });
+
+  it('brings back no condition and no container that the agent left out', () => {
+    expect(withServerFillIns({ conditions: [], containerStatuses: [] }, server)).toEqual({
+      fieldOf137: newer,
+      conditions: [],
+      containerStatuses: [],
+    });
+  });
+});
+
 describe('StatusManager, conditions whose observedGeneration the server keeps', () => {
   it.each(['strategic', 'json'] as const)('does not patch it away at each batch (%s)', async (patchFormat) => {
     const h = new Harness({ patchFormat, client: { store: new PodStore({ validate: false }) } });
