@@ -125,7 +125,7 @@ describe('ExecPlugin', () => {
 
   it('goes on for those who wait when one of them leaves', async () => {
     using files = scratch();
-    const script = `${counting}until [ -e "$1/go" ]; do sleep 0.01; done\n${printCredential('{"token":"token-$n"}')}`;
+    const script = `${counting}until [ -e "$1/go" ]; do [ -d "$1" ] || exit 1; sleep 0.01; done\n${printCredential('{"token":"token-$n"}')}`;
     const { plugin } = pluginOf(script, files);
     const [first, second] = [waiter(), waiter()];
     const leaving = plugin.get(first);

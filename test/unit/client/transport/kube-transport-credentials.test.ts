@@ -102,7 +102,7 @@ describe('KubeTransport with an exec plugin', () => {
     using files = scratch();
     files.write('token', 'A');
     await using server = await scriptedServer(guarded(() => 'A'));
-    const script = `echo $$ > "$1/pid"; until [ -e "$1/go" ]; do sleep 0.01; done\n${fromFile}`;
+    const script = `echo $$ > "$1/pid"; until [ -e "$1/go" ]; do [ -d "$1" ] || exit 1; sleep 0.01; done\n${fromFile}`;
     await using transport = new KubeTransport(kubeConfigFor(server.url, plugin(script, files)));
     const stop = new AbortController();
     const aborted = failureOf(transport.request({ ...patch, signal: stop.signal }));
