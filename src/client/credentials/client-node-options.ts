@@ -3,7 +3,7 @@ import type { Cluster, KubeConfig, User } from '@kubernetes/client-node';
 import { CredentialsFailure, kindOfError } from './credentials.ts';
 
 /** client-node leaves out the CA, skip-tls and the server name where there is no user; this one has nothing else to say. */
-const nobody: User = { name: '' };
+const anonymous: User = { name: '' };
 
 export interface ClientNodeInput {
   readonly kubeConfig: KubeConfig;
@@ -30,9 +30,9 @@ export async function clientNodeOptions(input: ClientNodeInput): Promise<Request
 
 /**
  * The same kubeconfig, with this cluster and this user. client-node refuses plain http unless `skipTLSVerify` is set; the
- * transport has a rule of its own for that. The agent that client-node would make and keep is not made: nobody uses it.
+ * transport has a rule of its own for that. The agent that client-node would make and keep is not made: the library does not use it.
  */
-function viewOf({ kubeConfig, cluster, user = nobody, hideCustom = false }: ClientNodeInput): KubeConfig {
+function viewOf({ kubeConfig, cluster, user = anonymous, hideCustom = false }: ClientNodeInput): KubeConfig {
   const seen = cluster.server.startsWith('http:') ? { ...cluster, skipTLSVerify: true } : cluster;
   return Object.create(kubeConfig, {
     getCurrentCluster: { value: () => seen },

@@ -16,7 +16,7 @@ const longestMarginMs = 10_000;
 const maxHintLength = 500;
 
 /**
- * Credentials from a plugin, kept until they expire or are refused. One process at a time, whoever waits for it; no
+ * Credentials from a plugin, kept until they expire or are refused. One process at a time serves all that wait; no
  * process outlives the wait, and none outlives `close`.
  */
 export class ExecPlugin implements CredentialSource {

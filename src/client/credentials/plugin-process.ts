@@ -31,8 +31,8 @@ const maxOutputBytes = 1024 * 1024;
 const hasGroups = process.platform !== 'win32';
 
 /**
- * Runs a plugin, in a process group of its own: it has no input and no terminal, and nobody reads what it writes to its
- * standard error. When it is over, and when the signal aborts, whatever is left of its group is killed.
+ * Runs a plugin, in a process group of its own. The plugin has no input and no terminal, and what it writes to standard
+ * error is dropped. When the plugin has ended, and when the signal aborts, every process left of its group is killed.
  */
 export function runPlugin({ command, args, env }: PluginCommand, signal: AbortSignal): PluginProcess {
   const output = Promise.withResolvers<string>();
@@ -117,7 +117,7 @@ class ProcessGroup {
     else this.#signal('SIGKILL');
   }
 
-  /** False when there is nobody left to signal. */
+  /** False when no process is left to signal. */
   #signal(signal: 'SIGKILL' | 0): boolean {
     if (this.#child.pid === undefined) return false;
     try {

@@ -77,6 +77,6 @@ export class SharedRun<T> {
 
   readonly #leave = (): void => {
     this.#waiting -= 1;
-    if (this.#waiting === 0) this.end(new CredentialsFailure('Aborted', `Nobody waits for ${this.#options.name} any longer`));
+    if (this.#waiting === 0) this.end(new CredentialsFailure('Aborted', `No request waits for ${this.#options.name} any longer`));
   };
 }

@@ -7,7 +7,7 @@ import type { Endpoint } from './kube-cluster.ts';
 /** As client-go has it: below the idle timeouts of common load balancers. */
 const keepAliveInitialDelay = 30_000;
 
-/** How long a connection may take to open, in milliseconds; undefined when nobody waits for one. */
+/** How long a connection may take to open, in milliseconds; undefined when no request waits for one. */
 export type ConnectLimit = () => number | undefined;
 
 type Target = buildConnector.Options;
@@ -48,7 +48,7 @@ export class Connector {
     return (target, callback) => {
       const limitMs = limit();
       if (limitMs !== undefined) this.#attempt(target, limitMs, callback);
-      else queueMicrotask(() => callback(timedOut('nobody waits for a connection any longer'), null));
+      else queueMicrotask(() => callback(timedOut('no request waits for a connection any longer'), null));
     };
   }
 
@@ -89,7 +89,7 @@ export class Connector {
     this.#sockets.add(socket);
     socket.once('close', () => this.#sockets.delete(socket));
     socket.setNoDelay(true).setKeepAlive(true, keepAliveInitialDelay);
-    // nobody else hears an error of a socket that lies under another one
+    // an error of a socket that lies under another one is heard only here
     socket.on('error', () => {});
   }
 }

@@ -14,7 +14,7 @@ export interface TerminatedStatus {
 }
 
 /**
- * The last status of a pod that will run no more: containers that nobody saw end are given up as unknown, and the phase
+ * The last status of a pod that will run no more: containers whose end the agent did not see are given up as unknown, and the phase
  * becomes terminal. The rest is `baseStatus`'s own, shared with it.
  * Neither input is changed.
  */

@@ -161,7 +161,7 @@ describe('DefaultPodDeletionSafety with a probe that fails', () => {
     expect(safety({}).podResourcesAreReclaimed({}, {})).toBe(false);
   });
 
-  it('says in the log what failed, and harms nobody when the log fails too', () => {
+  it('says in the log what failed, and answers as before when the log fails too', () => {
     const lines: unknown[] = [];
     const write = (fields: object, message: string) => void lines.push({ ...fields, message });
     const logger: Logger = { debug: write, info: write, warn: write, error: write };

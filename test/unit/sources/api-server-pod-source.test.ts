@@ -198,7 +198,7 @@ describe('ApiServerPodSource.stop', () => {
     expect(test.clock.pendingTimers).toBe(0);
   });
 
-  it('ends a list under way, and a start nobody waits for does no harm', async () => {
+  it('ends a list under way, and a start that is not awaited does no harm', async () => {
     await using test = await setUp([() => {}]);
     void test.source.start();
     await until(() => test.server.lists.length === 1);

@@ -140,7 +140,7 @@ describe('ExecPlugin', () => {
   });
 
   it.each([
-    ['nobody waits for it any longer', async (_clock: FakeClock, leave: () => void) => leave()],
+    ['no request waits for it any longer', async (_clock: FakeClock, leave: () => void) => leave()],
     ['the time of the request is up', async (clock: FakeClock) => clock.advance(300)],
   ])('ends a plugin that hangs when %s, and says so once', async (_when, pass) => {
     using files = scratch();

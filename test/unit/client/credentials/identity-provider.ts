@@ -7,7 +7,7 @@ const clientId = 'node-agent';
 
 const part = (value: object): string => Buffer.from(JSON.stringify(value)).toString('base64url');
 
-/** A token that nobody has signed: neither client-node nor the library checks that. */
+/** A token without a signature: neither client-node nor the library checks that. */
 export function idToken(claims: object): string {
   return `${part({ alg: 'RS256' })}.${part(claims)}.signature`;
 }

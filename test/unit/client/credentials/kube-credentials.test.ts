@@ -114,7 +114,7 @@ describe('KubeCredentials, when the kubeconfig changes', () => {
   const counting = (files: Scratch): object =>
     shellPlugin(`echo run >> "$1/runs"\n${printCredential('{"token":"t"}')}`, { args: [files.folder] });
 
-  it('asks nobody again for a user that says the same', async () => {
+  it('asks no plugin again for an equal user', async () => {
     using files = scratch();
     const { kubeConfig, ask } = credentialsOf({ exec: counting(files) });
     const { credentials } = await ask();

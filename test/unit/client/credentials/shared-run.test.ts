@@ -50,12 +50,12 @@ describe('SharedRun', () => {
     await settle();
     expect([run.isOver, signal.aborted]).toEqual([false, false]);
     second.leave();
-    expect(await failure).toMatchObject({ reason: 'Aborted', message: 'Nobody waits for the work any longer' });
+    expect(await failure).toMatchObject({ reason: 'Aborted', message: 'No request waits for the work any longer' });
     expect([run.isOver, signal.aborted, clock.pendingTimers]).toEqual([true, true, 0]);
-    expect(ended).toEqual(['Nobody waits for the work any longer']);
+    expect(ended).toEqual(['No request waits for the work any longer']);
   });
 
-  it('ends after the limit, whoever has come in the meantime with the same limit', async () => {
+  it('ends after the limit, even when later callers came with the same limit', async () => {
     const { clock, run, signal } = startRun();
     const failures = [failureOf(run.join(waiter(1000)))];
     await clock.advance(600);

@@ -13,7 +13,7 @@ const get: KubeRequest = { method: 'GET', path: '/api/v1/pods' };
 const patch: KubeRequest = { method: 'PATCH', path: '/p', body: { status: {} } };
 const certificate = selfSigned({ commonName: 'apiserver', ips: ['127.0.0.1'] });
 
-/** Lets in whoever has the token that `accepted` gives. */
+/** Lets in a request with the token that `accepted` gives. */
 function guarded(accepted: () => string): Script {
   return ({ headers }, response) => {
     const isLetIn = headers.authorization === `Bearer ${accepted()}`;

@@ -45,7 +45,7 @@ describe('KubeTransport behind a proxy', () => {
     expect(proxy.seen).toMatchObject([{ method: 'CONNECT', target: 'apiserver.invalid:443' }]);
   });
 
-  it('shows the proxy the user and the password of its URL, and nobody else', async () => {
+  it('shows the user and the password of a proxy URL to the proxy only', async () => {
     await using server = await scriptedServer(ok, certificate);
     await using proxy = await testProxy();
     const proxyUrl = proxy.url.replace('//', '//me:p%40ss@');

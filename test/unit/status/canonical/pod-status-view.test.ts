@@ -56,7 +56,7 @@ describe('podStatusView', () => {
     expect(view).toEqual(plain);
   });
 
-  it('is plain data to whoever compares it', () => {
+  it('is plain data for a comparison', () => {
     const view = podStatusView(status);
     expect(view).toEqual(plain);
     expect(view).toStrictEqual(plain);
@@ -67,7 +67,7 @@ describe('podStatusView', () => {
     expect(isDeepStrictEqual(view, podStatusView({ ...status, startTime: later }))).toBe(false);
   });
 
-  it('is plain data to whoever copies or serialises it', () => {
+  it('is plain data for a copy and for JSON', () => {
     const view = podStatusView(status);
     expect(JSON.stringify(view)).toBe(JSON.stringify(plain));
     expect(structuredClone(view)).toStrictEqual(plain);
