@@ -3,13 +3,13 @@ import {
   isStaticPod,
   type Pod,
   type PodClient,
-  type PodManager,
   StatusManager,
   type StatusManagerOptions,
   type WirePod,
   type WirePodStatus,
 } from '../../../src/index.ts';
 import { FakeClock, PodStore, settle } from '../../../src/testing.ts';
+import { withoutSubscribe } from '../../support/without-subscribe.ts';
 import { playMoreOp, resizeConditionsOf, wire, withResizeConditions } from './more-ops.ts';
 import { type Arrived, ReplayClient } from './replay-client.ts';
 import type { Notification, ResizeConditions, Scenario, ServerPod, Step } from './scenario.ts';
@@ -68,6 +68,7 @@ class Player {
     this.#client = new ReplayClient({ store: this.#store, clock: this.#clock, cachedStatus: (uid) => this.#cached(uid) });
     this.#manager = new StatusManager({
       podClient: interpose(this.#client),
+      // the kubelet's manager is not told of changes, so the one that is compared with it is not, either
       podManager: withoutSubscribe(this.#podManager),
       podDeletionSafety: {
         podCouldHaveRunningContainers: (pod) => !isStaticPod(pod) && this.#couldRun.has(pod.metadata?.uid ?? ''),
@@ -220,16 +221,6 @@ class Player {
     const pods: readonly WirePod[] = [...allPods, ...allMirrorPods] as WirePod[];
     return Object.fromEntries(pods.map(({ metadata }) => [metadata?.uid ?? '', metadata?.resourceVersion ?? '']));
   }
-}
-
-/** The four questions of a pod manager, without `subscribe`: the kubelet is not told of changes, so the replayed manager is not, either. */
-function withoutSubscribe(podManager: BasicPodManager): PodManager {
-  return {
-    getPodByUID: (uid) => podManager.getPodByUID(uid),
-    getMirrorPodByPod: (pod) => podManager.getMirrorPodByPod(pod),
-    translatePodUID: (uid) => podManager.translatePodUID(uid),
-    getUIDTranslations: () => podManager.getUIDTranslations(),
-  };
 }
 
 function given<T>(value: T | undefined): T {
