@@ -56,7 +56,8 @@ function whyOneHasIt(pair: Pair, memory: Memory, uid: string): Rule | undefined 
     if (ourRequests.wasToldOfNoPod(uid)) return 'D8 gone';
     return ourRequests.hasReadNow(pod) ? undefined : 'D5 recreated';
   }
-  if (ours.server === undefined && theirs.server?.uid === uid) return whyTheirsIsLate(pair);
+  if (ourRequests.hasFoundNothingToDelete(pod)) return 'D8 gone';
+  if (ours.server === undefined && theirs.server?.uid === uid) return whyTheirsIsLate(pair, memory);
   return whyOursFoundAnother(pair, memory, uid) ?? (isVanished(pair, memory, uid) ? 'D11 vanished' : undefined);
 }
 

@@ -10,26 +10,31 @@ import type { World } from './world.ts';
 /** Follows the copies that upstream's pod manager was given: what a pod without an entry is compared with. */
 export class TheirCopies {
   readonly #world: World;
-  /** uid to the status of the copy. */
-  readonly #statuses = new Map<string, WirePodStatus>();
+  readonly #copies = new Map<string, ServerPod>();
 
   constructor(world: World) {
     this.#world = world;
   }
 
   note({ op, pod, podUID = '', namespace, name }: Step, recorded: Readonly<Record<string, ServerPod>>): void {
-    if (op === 'podManager.remove' && this.#world.isMirror(podUID)) this.#statuses.delete(podUID);
+    if (op === 'podManager.remove' && this.#world.isMirror(podUID)) this.#copies.delete(podUID);
     if ((op === 'podManager.add' || op === 'podManager.update') && pod?.metadata?.uid !== undefined) {
-      this.#statuses.set(pod.metadata.uid, pod.status ?? {});
+      const { uid, deletionTimestamp } = pod.metadata;
+      this.#copies.set(uid, { uid, deleting: Boolean(deletionTimestamp), status: pod.status ?? {} });
     }
     const observed = op === 'podManager.observe' ? recorded[`${namespace}/${name}`] : undefined;
-    if (observed !== undefined) this.#statuses.set(observed.uid, observed.status);
+    if (observed !== undefined) this.#copies.set(observed.uid, observed);
+  }
+
+  /** The copy of this uid. */
+  get(podUID: string): ServerPod | undefined {
+    return this.#copies.get(podUID);
   }
 
   /** What a first status of the pod is compared with: its mirror's copy, or its own. */
   statusBefore(podUID: string, podUIDs: ReadonlySet<string>): WirePodStatus | undefined {
-    const mirror = [...podUIDs].find((uid) => this.#world.isMirror(uid) && this.#statuses.has(uid));
-    return this.#statuses.get(this.#world.isStatic(podUID) && mirror !== undefined ? mirror : podUID);
+    const mirror = [...podUIDs].find((uid) => this.#world.isMirror(uid) && this.#copies.has(uid));
+    return this.#copies.get(this.#world.isStatic(podUID) && mirror !== undefined ? mirror : podUID)?.status;
   }
 
   /** The init containers of that status stand in another order than the pod's spec has them. */

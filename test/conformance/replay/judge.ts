@@ -210,6 +210,7 @@ class ScenarioJudge {
       began,
       now: this.#now,
       isFirst: step.podUID !== undefined && !(step.podUID in this.#theirCache) && !(step.podUID in this.#ourCache),
+      isTheirCopySettled: this.#isTheirCopySettled(pod, podUIDs, second),
       hasBatch,
       readsFirst: this.#variant.fetchBeforePatch === 'always',
       theirs: view(expected, expected.writes),
@@ -223,10 +224,18 @@ class ScenarioJudge {
     };
   }
 
+  #isTheirCopySettled(pod: string, podUIDs: ReadonlySet<string>, second: string): boolean {
+    const copies = [...podUIDs].map((uid) => [this.#theirCopies.get(uid), this.#theirCache[uid]] as const);
+    return copies.every(([copy, cached]) => {
+      const due = copy && cached && this.#world.dueOf(pod, copy, cached, this.#theirFinished, second);
+      return due === undefined || due === 'nothing' || due === 'quiet';
+    });
+  }
+
   #remember(pair: Pair, memory: Memory, { server, recorded }: Expected, outcome: Outcome): void {
     const { step, pod, ourDue, theirDue } = pair;
     const ourWait = ourDue === 'nothing' ? undefined : whyOursIsLate(pair, memory);
-    memory.waited = ourWait ?? (theirDue === 'nothing' ? undefined : whyTheirsIsLate(pair));
+    memory.waited = ourWait ?? (theirDue === 'nothing' ? undefined : whyTheirsIsLate(pair, memory));
     memory.isQuietLeft = ourDue === 'quiet' || theirDue === 'quiet';
     const uid = outcome.server[pod]?.uid;
     if (uid !== undefined && ourWait !== undefined) memory.unsent.set(uid, ourWait);
@@ -234,7 +243,8 @@ class ScenarioJudge {
     this.#noteSettled(pair, memory);
     memory.serverUIDs = serverUIDs(pair);
     memory.ourEntries = new Set(Object.keys(pair.ours.cache));
-    if (step.op === 'podManager.observe' && `${step.namespace}/${step.name}` === pod) {
+    const isThere = pair.theirs.server !== undefined || pair.ours.server !== undefined;
+    if (step.op === 'podManager.observe' && `${step.namespace}/${step.name}` === pod && isThere) {
       const isFilledIn = !isDeepStrictEqual(comparable(server[pod]?.status, true), comparable(recorded[pod]?.status, true));
       memory.copy = memory.apart ?? (isFilledIn ? 'D9 server fill-ins' : undefined);
       const isDeleting = [pair.theirs, pair.ours].map((side) => side.server?.deleting === true);

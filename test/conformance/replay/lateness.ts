@@ -19,19 +19,30 @@ export function whyOursIsLate(pair: Pair, memory: Memory): Rule | undefined {
   return memory.apart === 'D1 retry' || pair.theirRequests.hasRetriedNow(pod) ? 'D1 retry' : undefined;
 }
 
-/** Why upstream may have left undone what ours has done. */
-export function whyTheirsIsLate({ theirRequests: requests, pod, theirs, world, podUIDs }: Pair): Rule | undefined {
+/**
+ * Why upstream may have left undone what ours has done. A foreign write that ours undid because its own write was late is
+ * found by upstream when its pod manager shows it.
+ */
+export function whyTheirsIsLate(
+  { theirRequests: requests, pod, theirs, world, podUIDs }: Pair,
+  memory: Memory,
+): Rule | undefined {
   if (requests.isBehindAfterFailure(pod)) return 'D1 retry';
   const uid = theirs.server?.uid;
   if (uid === undefined) return undefined;
   // upstream remembers a static pod's version under the uid of its mirror
   const uids = world.isStatic(uid) ? [uid, ...[...podUIDs].filter((other) => world.isMirror(other))] : [uid];
-  return uids.some((each) => requests.takesForAcknowledged(each)) ? 'D2 entry' : undefined;
+  if (uids.some((each) => requests.takesForAcknowledged(each))) return 'D2 entry';
+  return requests.hasNotDealtWithForeignWrite(pod) ? (memory.apart ?? memory.waited) : undefined;
 }
 
-/** Upstream's batch compared with a copy from before its own last write, and so went to look. */
-export function isSecondLook({ hasBatch, pod, theirRequests }: Pair): boolean {
-  return hasBatch && theirRequests.hasAskedNow(pod) && theirRequests.hasOwnWriteUnshown(pod);
+/**
+ * Upstream's batch went to look where no write was due: it compared with a copy from before its own last write, or with one
+ * that differs only in what the merge makes different each time.
+ */
+export function isSecondLook({ hasBatch, pod, podUIDs, theirRequests, isTheirCopySettled }: Pair): boolean {
+  const isOld = (uid: string): boolean => theirRequests.hasOwnWriteUnshown(uid);
+  return hasBatch && theirRequests.hasAskedNow(pod) && (isTheirCopySettled || [...podUIDs].some(isOld));
 }
 
 /** Why the two may have written at different moments of this step: a request failed, or the client waited, while it lasted. */
@@ -44,7 +55,7 @@ export function whyMomentsDiffer({ ourRequests, theirRequests, pod, began }: Pai
 export function whyBothMayWait(pair: Pair, memory: Memory): Rule | undefined {
   const reasons = [
     [pair.ourDue, whyOursIsLate(pair, memory)],
-    [pair.theirDue, whyTheirsIsLate(pair)],
+    [pair.theirDue, whyTheirsIsLate(pair, memory)],
   ] as const;
   const due = reasons.filter(([what]) => what === 'patch' || what === 'delete');
   return due.every(([, why]) => why !== undefined) ? due[0]?.[1] : undefined;

@@ -65,6 +65,11 @@ export class OurRequests {
     return this.#now.some((arrived) => arrived.pod === pod && arrived.verb === 'get' && arrived.code === 200);
   }
 
+  /** A DELETE of this step was answered that there is no such pod: its work is done. */
+  hasFoundNothingToDelete(pod: string): boolean {
+    return this.#now.some((arrived) => arrived.pod === pod && arrived.verb === 'delete' && arrived.code === 404);
+  }
+
   /** The pod manager shows this mirror pod, and ours has not asked for it nor has a batch run since. */
   isNewMirror(uid: string | undefined): boolean {
     return uid !== undefined && this.#newMirrors.has(uid);

@@ -33,6 +33,8 @@ export interface Pair {
   readonly now: number;
   /** The operation was for a pod that neither side had an entry of. */
   readonly isFirst: boolean;
+  /** Nothing would be written to any copy of the pod that upstream's pod manager had when the step began. */
+  readonly isTheirCopySettled: boolean;
   /** The batch ran in this step. */
   readonly hasBatch: boolean;
   /** Ours reads a pod before it writes it, as upstream does. */

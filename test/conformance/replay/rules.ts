@@ -8,10 +8,11 @@ export const rules = {
   'D5 recreated': 'a recreated pod to which nothing would be written is found when the next write is due',
   'D6 disruption time': 'the cached DisruptionTarget keeps its time; upstream’s merge writes a new one into the cache',
   'D7 pause': 'after a 429 nothing is sent for as long as the server asked',
-  'D8 gone': 'a pod the apiserver did not know is not asked for because another pod changed, but when it is seen again',
+  'D8 gone':
+    'a pod the apiserver did not know is asked for when it is seen again, not when another pod changes; a DELETE that finds no pod is done',
   'D9 server fill-ins': 'the copy that the pod manager is given holds what a real server keeps, the oracle’s does not',
   'D11 vanished': 'the entry of a pod that the pod manager has forgotten goes by itself once nothing of it runs',
-  'D12 second look': 'a batch compares with the freshest copy known, not with one from before the last write',
+  'D12 second look': 'a batch asks only for a pod to which something would be written, going by the freshest copy known',
   'D13 mirror': 'a static pod outlives its mirror pods, and a new mirror gets its status at the next batch',
 } as const;
 

@@ -37,7 +37,7 @@ export function excuseServers(pair: Pair, memory: Memory, differences: Differenc
 function whyApart(pair: Pair, memory: Memory): Rule | undefined {
   const waits = [
     [pair.ourDue, whyOursIsLate(pair, memory)],
-    [pair.theirDue, whyTheirsIsLate(pair)],
+    [pair.theirDue, whyTheirsIsLate(pair, memory)],
   ] as const;
   const late = waits.find(([due, why]) => due !== 'nothing' && why !== undefined)?.[1];
   return late ?? whyMomentsDiffer(pair) ?? (isSecondLook(pair) ? 'D12 second look' : undefined);

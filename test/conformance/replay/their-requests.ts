@@ -1,6 +1,6 @@
 import type { Attempt } from './recorded-calls.ts';
 import type { Expected } from './recording.ts';
-import type { Step } from './scenario.ts';
+import type { Call, Step } from './scenario.ts';
 import type { World } from './world.ts';
 
 /** What upstream has asked of the server, as far as rules go by it. */
@@ -12,10 +12,12 @@ export class TheirRequests {
   #retriedNow: ReadonlySet<string> = new Set();
   /** uids whose entry is gone, or new, while the version that was acknowledged of the old one is still remembered. */
   readonly #leftovers = new Set<string>();
-  /** Pods that upstream has written since the pod manager was last given a copy. */
+  /** uids that upstream has written since the pod manager was last given a copy. */
   readonly #unshown = new Set<string>();
   /** Those of which that was so before the last batch of this step. */
   #unshownBefore: ReadonlySet<string> = new Set();
+  /** Pods that another writer has changed since upstream last asked for them, and whether the pod manager has been given a copy. */
+  readonly #foreign = new Map<string, 'unseen' | 'shown'>();
   #cache: Expected['cache'] = {};
 
   constructor(world: World) {
@@ -29,9 +31,10 @@ export class TheirRequests {
     this.#failedNow = new Set(calls.filter(({ error }) => error).map(({ pod }) => pod));
     this.#retriedNow = new Set([...expected.attempts.keys()].filter((pod) => this.isBehindAfterFailure(pod)));
     for (const [pod, attempt] of expected.attempts) this.#last.set(pod, attempt);
+    this.#noteForeign(step, expected, batches > 0);
     this.#noteShown(step, expected);
     const before = new Set(this.#unshown);
-    for (const { verb, error, pod } of calls) if (verb === 'patch' && !error) this.#unshown.add(pod);
+    for (const { verb, error, patch } of calls) if (verb === 'patch' && !error) this.#unshown.add(uidOf(patch));
     this.#unshownBefore = batches > 1 ? new Set(this.#unshown) : before;
     const deleted = new Set(calls.filter(({ verb, error }) => verb === 'delete' && !error).map(({ uid = '' }) => uid));
     for (const [pod, podUIDs] of this.#world.pods) this.#noteLeftovers(pod, podUIDs, expected, shown, deleted, batches > 0);
@@ -64,29 +67,51 @@ export class TheirRequests {
   }
 
   /** When the last batch of this step ran, the pod manager's copy was older than upstream's own last PATCH. */
-  hasOwnWriteUnshown(pod: string): boolean {
-    return this.#unshownBefore.has(pod);
+  hasOwnWriteUnshown(podUID: string): boolean {
+    return this.#unshownBefore.has(podUID);
+  }
+
+  /** The last write of another writer was in no answer to upstream, and no batch has run since the pod manager showed it, if it has. */
+  hasNotDealtWithForeignWrite(pod: string): boolean {
+    return this.#foreign.has(pod);
   }
 
   #noteShown({ op, pod, namespace, name }: Step, { recorded }: Expected): void {
-    if (op === 'podManager.observe' && `${namespace}/${name}` in recorded) this.#unshown.delete(`${namespace}/${name}`);
-    if (op.startsWith('podManager.') && pod) this.#unshown.delete(`${pod.metadata?.namespace}/${pod.metadata?.name}`);
+    const observed = op === 'podManager.observe' ? recorded[`${namespace}/${name}`]?.uid : undefined;
+    if (observed !== undefined) this.#unshown.delete(observed);
+    if (op.startsWith('podManager.') && pod) this.#unshown.delete(pod.metadata?.uid ?? '');
+  }
+
+  #noteForeign({ op, pod, namespace, name }: Step, { attempts, recorded }: Expected, hasBatch: boolean): void {
+    if (hasBatch) for (const [key, state] of this.#foreign) if (state === 'shown') this.#foreign.delete(key);
+    const key = pod === undefined ? `${namespace}/${name}` : `${pod.metadata?.namespace}/${pod.metadata?.name}`;
+    if (op === 'apiserver.put') this.#foreign.set(key, 'unseen');
+    if (op === 'apiserver.remove') this.#foreign.delete(key);
+    if (op === 'podManager.observe' && key in recorded && this.#foreign.has(key)) this.#foreign.set(key, 'shown');
+    for (const [asked, attempt] of attempts) if (attempt === 'done') this.#foreign.delete(asked);
   }
 
   #noteLeftovers(
     pod: string,
     podUIDs: ReadonlySet<string>,
-    { cache, attempts }: Expected,
+    { cache, attempts, server }: Expected,
     shown: Readonly<Record<string, string>>,
     deleted: ReadonlySet<string>,
     hasBatch: boolean,
   ): void {
+    const onServer = server[pod]?.uid;
     for (const uid of podUIDs) {
+      // a request that finds another pod under the name tells nothing of what is remembered for this one
+      const isAsked = attempts.has(pod) && (onServer === undefined || onServer === uid || this.#world.isMirror(onServer));
       const had = uid in this.#cache;
       // a batch cleans up after entries that are gone, but for those of mirror pods it knows
       const isSwept = hasBatch && !had && !(this.#world.isMirror(uid) && uid in shown);
-      if (isSwept || (had && attempts.has(pod))) this.#leftovers.delete(uid);
+      if (isSwept || (had && isAsked)) this.#leftovers.delete(uid);
       if ((had || deleted.has(uid)) && !(uid in cache)) this.#leftovers.add(uid);
     }
   }
+}
+
+function uidOf(patch: Call['patch']): string {
+  return (patch?.metadata as { uid?: string } | undefined)?.uid ?? '';
 }
