@@ -52,6 +52,8 @@ export interface SyncRequestOptions {
   readonly admission: Admission;
   /** Read the pod from the apiserver first, whatever is known of it. */
   readonly fetch: boolean;
+  /** The last sync failed: a PATCH without an answer may have landed, so the copy at hand may be older than the pod. */
+  readonly inDoubt?: boolean | undefined;
   /** What this version of the pod waits on: unless the pod turns out to have changed, it goes on waiting. */
   readonly waitsOn?: WaitOnCopy | undefined;
 }
@@ -88,14 +90,16 @@ class SyncAttempt {
   readonly #podUID: string;
   readonly #admission: Admission;
   readonly #waitsOn: WaitOnCopy | undefined;
+  readonly #inDoubt: boolean;
   /** The copy the last patch was computed against. */
   base: ApiPod | undefined;
 
-  constructor(context: SyncPodContext, podUID: string, { admission, waitsOn }: SyncRequestOptions) {
+  constructor(context: SyncPodContext, podUID: string, { admission, waitsOn, inDoubt = false }: SyncRequestOptions) {
     this.#context = context;
     this.#podUID = podUID;
     this.#admission = admission;
     this.#waitsOn = waitsOn;
+    this.#inDoubt = inDoubt;
   }
 
   async run(target: ApiTarget, known: VersionedPodStatus, fetch: boolean): Promise<SyncOutcome> {
@@ -118,6 +122,7 @@ class SyncAttempt {
       }
       this.base = base;
       const { copy, ...rest } = await this.#patch(entry, base, target.apiUID);
+      if (!rest.patched && this.#inDoubt && base === freshest) return this.run(target, entry, true);
       this.#context.acknowledge(this.#podUID, { entry, copy, ...rest });
       return await this.#deleteIfPossible(entry, copy);
     } catch (failure) {

@@ -215,11 +215,12 @@ export class SyncWorker {
   #dispatch(podUID: string, admission: Admission): void {
     const { logger, podStatuses } = this.#options;
     const waitsOn = this.#guarded(podUID, () => this.#waitOnCopy(podUID));
+    const inDoubt = this.#guarded(podUID, () => this.#isInDoubt(podUID));
     const state = this.#records.begin(podUID);
     const { fetch } = state;
     state.fetch = false;
     this.#inFlight++;
-    syncPod(this.#context, podUID, { admission, fetch, waitsOn })
+    syncPod(this.#context, podUID, { admission, fetch, waitsOn, inDoubt })
       .catch((error: unknown): SyncOutcome => {
         logger.error({ err: error, podUID }, 'a sync failed in an unforeseen way');
         const version = podStatuses.get(podUID)?.version ?? 0;
@@ -227,6 +228,12 @@ export class SyncWorker {
       })
       .then((outcome) => this.#settle(podUID, outcome, admission))
       .catch((error: unknown) => logger.error({ err: error, podUID }, 'a settled sync could not be recorded'));
+  }
+
+  /** True when a request that failed may have written another status than the copy at hand shows. */
+  #isInDoubt(podUID: string): boolean {
+    const version = this.#options.podStatuses.get(podUID)?.version ?? 0;
+    return (this.#records.state(podUID)?.failures ?? 0) > 0 && this.#records.acknowledgedVersion(podUID) < version;
   }
 
   /** What the pod's newest version waits on, where only another copy of the pod on the apiserver brings the next try. */

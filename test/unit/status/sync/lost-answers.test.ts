@@ -1,0 +1,42 @@
+import { describe, expect, it } from 'vitest';
+import { Harness, settle, testPod } from '../harness.ts';
+
+/** A manager whose PATCH from `a` to `b` landed, and whose answer never came. */
+async function afterLostAnswer() {
+  const h = new Harness();
+  const pod = h.publish(testPod());
+  await h.set(pod, { message: 'a' });
+  h.client.failNext('patch', { reason: 'Timeout' });
+  h.manager.setPodStatus(pod, { message: 'b' });
+  await settle();
+  const body = h.client.actions.at(-1)?.patch;
+  h.client.store.patch('new', 'foo', { type: 'application/strategic-merge-patch+json', body, subresource: 'status' });
+  h.client.clearActions();
+  return { h, pod };
+}
+
+describe('a PATCH that landed without an answer', () => {
+  it('is undone when the status before it is set again: the pod is read before it counts as written', async () => {
+    const { h, pod } = await afterLostAnswer();
+    expect(h.apiStatus(pod).message).toBe('b');
+    expect(await h.set(pod, { message: 'a' })).toEqual(['get', 'patch']);
+    expect(h.apiStatus(pod).message).toBe('a');
+    expect(h.manager.explain('12345678')).toMatchObject({ phase: 'in-sync', failures: 0 });
+  });
+
+  it('costs no GET when another status follows: the version in the PATCH says that the copy is old', async () => {
+    const { h, pod } = await afterLostAnswer();
+    h.observe(pod);
+    expect(await h.set(pod, { message: 'c' })).toEqual(['patch']);
+  });
+
+  it('is told from one that never arrived, whose status is written already', async () => {
+    const h = new Harness();
+    const pod = h.publish(testPod());
+    await h.set(pod, { message: 'a' });
+    h.client.failNext('patch', { reason: 'Timeout' });
+    await h.set(pod, { message: 'b' });
+    expect(await h.set(pod, { message: 'a' })).toEqual(['get']);
+    expect(await h.batch()).toEqual([]);
+  });
+});
