@@ -1,6 +1,6 @@
 import { Agent, request } from 'undici';
 import type { WirePod } from '../../src/wire/types.ts';
-import type { Checker } from './checker.ts';
+import type { Checker } from '../chaos/check/checker.ts';
 import type { History } from './history.ts';
 import { pause } from './pause.ts';
 

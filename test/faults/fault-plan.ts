@@ -1,4 +1,4 @@
-import { Random } from '../../examples/virtual-node/random.ts';
+import { Prng } from '../chaos/prng.ts';
 
 /** What the proxy does to one request. `late` and `hang` outlive the client's patience: the first takes effect then, the second never. */
 export type Fault =
@@ -29,6 +29,9 @@ const perMille: Readonly<Record<Fault['kind'], number>> = {
   '504 after effect': 3,
 };
 
+/** There are few deletes, and a late one is the worst: by then another pod may have the name. */
+const lateDeletes = 8;
+
 const watchFaults = ['watch reset', 'watch cut', 'watch ended', 'watch hung'] as const;
 
 /**
@@ -40,57 +43,58 @@ export class FaultPlan {
   active = true;
   readonly counts = new Map<string, number>();
   readonly #seed: number;
+  readonly #rate: number;
   readonly #clientTimeoutMs: number;
   readonly #requests = new Map<string, number>();
 
-  constructor(seed: number, clientTimeoutMs: number) {
+  /** With `rate` 2 twice as many requests meet a fault. */
+  constructor(seed: number, clientTimeoutMs: number, rate = 1) {
+    this.#rate = rate;
     this.#seed = seed;
     this.#clientTimeoutMs = clientTimeoutMs;
   }
 
   take(method: string, path: string): Fault | undefined {
-    const random = this.#dice(`${method} ${path}`);
+    const prng = this.#dice(`${method} ${path}`);
     if (!this.active) return undefined;
-    let dice = random.between(0, 1000);
+    let dice = prng.between(0, 1000 / this.#rate);
     for (const kind of Object.keys(perMille) as Fault['kind'][]) {
-      dice -= perMille[kind];
-      if (dice < 0) return this.#make(kind, random);
+      dice -= perMille[kind] * (method === 'DELETE' && kind === 'late' ? lateDeletes : 1);
+      if (dice < 0) return this.#make(kind, prng);
     }
     return undefined;
   }
 
   takeForWatch(path: string): WatchFault | undefined {
-    const random = this.#dice(`WATCH ${path}`);
-    const kind = random.pick(watchFaults);
-    return this.active && kind !== undefined ? { kind, ms: random.between(1000, 6000) } : undefined;
+    const prng = this.#dice(`WATCH ${path}`);
+    const kind = prng.pick(watchFaults);
+    return this.active && kind !== undefined ? { kind, ms: prng.between(1000, 6000) } : undefined;
   }
 
   count(kind: string): void {
     this.counts.set(kind, (this.counts.get(kind) ?? 0) + 1);
   }
 
-  #make(kind: Fault['kind'], random: Random): Fault {
+  #make(kind: Fault['kind'], prng: Prng): Fault {
     switch (kind) {
       case 'late':
-        return { kind, ms: this.#clientTimeoutMs + random.between(100, 1500) };
+        return { kind, ms: this.#clientTimeoutMs + prng.between(100, 1500) };
       case 'delay':
       case 'slow answer':
-        return { kind, ms: random.between(10, this.#clientTimeoutMs / 2) };
+        return { kind, ms: prng.between(10, this.#clientTimeoutMs / 2) };
       case '429':
       case '503':
-        return random.chance(0.7) ? { kind, retryAfterSeconds: random.chance(0.3) ? 1 : 0 } : { kind };
+        return prng.chance(0.7) ? { kind, retryAfterSeconds: prng.chance(0.3) ? 1 : 0 } : { kind };
       default:
         return { kind };
     }
   }
 
-  #dice(request: string): Random {
+  #dice(request: string): Prng {
     const nth = this.#requests.get(request) ?? 0;
     this.#requests.set(request, nth + 1);
     // the namespace has another name in each run
     const place = request.replace(/namespaces\/[^/]+/, '');
-    let hash = 2166136261;
-    for (let i = 0; i < place.length; i++) hash = Math.imul(hash ^ place.charCodeAt(i), 16777619);
-    return new Random(this.#seed, hash, nth);
+    return new Prng(this.#seed, nth).fork(place);
   }
 }

@@ -1,7 +1,7 @@
 import { KubeConfig } from '@kubernetes/client-node';
+import type { Checker } from '../chaos/check/checker.ts';
 import type { AdminClient } from '../support/admin-client.ts';
 import type { CertificateAuthority } from '../support/certificate-authority.ts';
-import type { Checker } from './checker.ts';
 import type { FaultProxy } from './fault-proxy.ts';
 import type { History } from './history.ts';
 

@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import type { KubeConfig } from '@kubernetes/client-node';
 import { InMemoryApiServer } from '../../src/testing/apiserver/in-memory-apiserver.ts';
+import type { Checker } from '../chaos/check/checker.ts';
 import { AdminClient } from '../support/admin-client.ts';
 import { createCertificateAuthority } from '../support/certificate-authority.ts';
-import type { Checker } from './checker.ts';
 import type { FaultProxy } from './fault-proxy.ts';
 import { type Disturbance, type FaultTarget, pointAt } from './fault-target.ts';
 import type { History } from './history.ts';

@@ -1,12 +1,11 @@
 // `npm run test:faults -- --seed S --minutes M`: the fault suite, for as long as you like. Exits with 1 on any damage.
 import { parseArgs } from 'node:util';
-import { damageKinds } from './checker.ts';
-import { type FaultRunOptions, runFaults } from './fault-run.ts';
+import { type Mutant, mutants } from '../chaos/mutants.ts';
+import { runFaults } from './fault-run.ts';
 import type { FaultTarget } from './fault-target.ts';
 import { InMemoryTarget } from './in-memory-target.ts';
-import { type MutantName, mutantNames, mutants } from './mutants.ts';
 import { RealTarget } from './real-target.ts';
-import { isClean, renderReport } from './report.ts';
+import { brokenRules, renderReport } from './report.ts';
 
 const help = `Usage: npm run test:faults -- [options]
   --seed S         picks faults, updates and rivals; the same again for the same seed (default: another one each time)
@@ -14,7 +13,7 @@ const help = `Usage: npm run test:faults -- [options]
   --updates N      default 100000
   --pods N         default 500
   --server KIND    in-memory, real or both (default both)
-  --mutant NAME    a manager broken on purpose: ${mutantNames.join(', ')}`;
+  --mutant NAME    a manager broken on purpose: ${mutants.map(({ name }) => `"${name}"`).join(', ')}`;
 
 const options = {
   seed: { type: 'string', default: String(Math.floor(Math.random() * 1_000_000)) },
@@ -32,10 +31,10 @@ function number(name: string, text: string): number {
   return value;
 }
 
-function mutantOf(name: string): FaultRunOptions['wrapClient'] {
-  if (!mutantNames.includes(name as MutantName))
-    throw new Error(`--mutant must be one of ${mutantNames.join(', ')}, got "${name}"`);
-  return mutants[name as MutantName];
+function mutantOf(name: string): Mutant {
+  const mutant = mutants.find((each) => each.name === name);
+  if (mutant === undefined) throw new Error(`no mutant is called "${name}"`);
+  return mutant;
 }
 
 async function main(): Promise<number> {
@@ -60,11 +59,10 @@ async function main(): Promise<number> {
       pods: number('pods', values.pods),
       updates: number('updates', values.updates),
       seconds: number('minutes', values.minutes) * 60,
-      wrapClient: values.mutant === undefined ? undefined : mutantOf(values.mutant),
-      untilDamage: values.mutant === undefined ? [] : damageKinds,
+      mutant: values.mutant === undefined ? undefined : mutantOf(values.mutant),
     });
     console.log(`${renderReport(report)}\n`);
-    clean &&= isClean(report);
+    clean &&= brokenRules(report).length === 0;
   }
   return clean ? 0 : 1;
 }

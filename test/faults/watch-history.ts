@@ -1,8 +1,8 @@
 import type { KubeConfig } from '@kubernetes/client-node';
 import type { WirePod } from '../../src/wire/types.ts';
+import type { Checker } from '../chaos/check/checker.ts';
 import { AdminClient } from '../support/admin-client.ts';
 import { podListOf } from '../support/answers.ts';
-import type { Checker } from './checker.ts';
 import type { History } from './history.ts';
 import { pause } from './pause.ts';
 

@@ -1,8 +1,9 @@
-import type { Prng } from './prng.ts';
+import type { Prng } from '../chaos/prng.ts';
 import { fairWeather } from './simulated-network.ts';
 import type { World } from './world.ts';
 
 const kinds = {
+  refusing: 3,
   throttling: 3,
   failing: 3,
   serverRestart: 2,
@@ -39,6 +40,7 @@ export class Faults {
     log.step(() => 'the faults end');
     server.mode = 'well';
     server.flakiness = 0;
+    server.refuses.clear();
     Object.assign(weather, fairWeather);
     if (process !== undefined) process.watch.lagMs = 50;
     process?.watch.cut(1000);
@@ -80,6 +82,15 @@ export class Faults {
       }, forMs);
     };
     switch (kind) {
+      case 'refusing': {
+        const uids = server.store.list().map(({ metadata }) => metadata?.uid ?? '');
+        const refused = uids.filter(() => this.#prng.chance(0.5));
+        for (const uid of refused) server.refuses.add(uid);
+        meanwhile(() => {
+          for (const uid of refused) server.refuses.delete(uid);
+        });
+        return;
+      }
       case 'throttling':
       case 'failing':
         server.mode = kind;

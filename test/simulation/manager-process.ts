@@ -1,15 +1,19 @@
-import { BasicPodManager, isStatusManagerError, type PodClient, StatusManager, type WirePod } from '../../src/index.ts';
-import { markOf, ownerOf } from './checker.ts';
-import type { PodLife } from './pod-life.ts';
+import { BasicPodManager, type ErrorCode, isStatusManagerError, StatusManager, type WirePod } from '../../src/index.ts';
+import { AgentPodManager, PodManagerFailure } from '../chaos/agent-pod-manager.ts';
+import { ownerOf } from '../chaos/check/checker.ts';
+import type { PodLife } from '../chaos/life/pod-life.ts';
+import { type Manager, Voice } from '../chaos/said/voice.ts';
+import { WatchedClient } from '../chaos/watched-client.ts';
+import { HintCount } from './hint-count.ts';
 import { ProcessClock } from './simulated-clock.ts';
 import { SimulatedNetwork } from './simulated-network.ts';
-import type { ManagerWrite } from './simulated-server.ts';
 import { SimulatedWatch } from './simulated-watch.ts';
 import type { World } from './world.ts';
 
 interface FlushedPod {
   readonly life: PodLife;
-  readonly mark: number;
+  /** Of the newest statement about it. */
+  readonly number: number;
   /** The uid of its object on the server, as the process saw it when flush was called. */
   readonly apiUID: string | undefined;
 }
@@ -21,11 +25,11 @@ export class ManagerProcess {
   readonly podManager = new BasicPodManager();
   readonly manager: StatusManager;
   readonly watch: SimulatedWatch;
-  /** uid to the newest mark set in this process. */
-  readonly marksSet = new Map<string, number>();
+  readonly voice: Voice;
   readonly #world: World;
   readonly #network: SimulatedNetwork;
-  readonly #writing = new Map<string, number>();
+  readonly #client: WatchedClient;
+  readonly #agentPods: AgentPodManager;
   #flushes = 0;
   #stopping = false;
   #dead = false;
@@ -36,18 +40,16 @@ export class ManagerProcess {
     this.id = id;
     const prng = world.prng.fork(`process ${id}`);
     this.clock = new ProcessClock(world.clock, world.wallOffsetMs);
-    const { clock, server, weather, log, nextID } = world;
-    this.#network = new SimulatedNetwork({
-      clock,
-      server,
-      weather,
-      log,
-      nextID,
-      prng: prng.fork('network'),
-      onSent: (write, target) => this.#onSent(write, target),
-      onSettled: (write) => this.#onSettled(write),
+    const { clock, server, weather, log, nextID, subscribes, tuning } = world;
+    this.#network = new SimulatedNetwork({ clock, server, weather, log, nextID, prng: prng.fork('network') });
+    this.#client = new WatchedClient(this.#network, tuning.concurrency, log.violate);
+    this.#agentPods = new AgentPodManager(this.podManager, {
+      subscribes,
+      turn: () => clock.turn,
+      onFailure: () => log.counts.paths['hint lost']++,
     });
     this.manager = this.#makeManager(() => prng.next());
+    this.voice = this.#makeVoice();
     this.watch = new SimulatedWatch({
       clock,
       server,
@@ -67,8 +69,9 @@ export class ManagerProcess {
     return !this.#stopping && !this.#dead;
   }
 
-  get requestsInFlight(): number {
-    return this.#network.requestsInFlight;
+  /** The hints of this turn are looked at in vain. */
+  loseHints(): void {
+    this.#agentPods.failNow();
   }
 
   kill(): void {
@@ -89,18 +92,20 @@ export class ManagerProcess {
     await this.manager.stop({ drainTimeoutMs });
     isOver = true;
     const { pendingTimers } = this.clock;
+    const { requestsInFlight } = this.#client;
     if (pendingTimers > 0) log.violate('nothing is left after stop', `${pendingTimers} timers are pending`);
-    if (this.requestsInFlight > 0) log.violate('nothing is left after stop', `${this.requestsInFlight} requests are in flight`);
+    if (requestsInFlight > 0) log.violate('nothing is left after stop', `${requestsInFlight} requests are in flight`);
     this.kill();
   }
 
-  /** Flushes, and holds the answer against the server. */
+  /** Flushes, and holds the answer against the server: a checkpoint. */
   flush(timeoutMs: number): void {
-    const { log, clock, truth } = this.#world;
+    const { log, clock, ledger } = this.#world;
     const pods: FlushedPod[] = [];
-    for (const [uid, mark] of this.marksSet) {
-      const life = truth.life(uid);
-      if (life !== undefined) pods.push({ life, mark, apiUID: this.#seenUID(life) });
+    for (const uid of this.voice.uids) {
+      const life = ledger.life(uid);
+      const number = life && ledger.newest(life.owner)?.number;
+      if (life !== undefined && number !== undefined) pods.push({ life, number, apiUID: this.#seenUID(life) });
     }
     this.#flushes++;
     let isOver = false;
@@ -118,8 +123,9 @@ export class ManagerProcess {
       },
       (error: unknown) => {
         end('rejects');
-        const isFair = isStatusManagerError(error, 'ERR_FLUSH_TIMEOUT') || isStatusManagerError(error, 'ERR_STOPPED');
-        if (!isFair) log.violate('flush settles', `flush() rejected with ${String(error)}`);
+        const isFair = ['ERR_FLUSH_TIMEOUT', 'ERR_STOPPED'].some((code) => isStatusManagerError(error, code as ErrorCode));
+        if (!isFair && !(error instanceof PodManagerFailure))
+          log.violate('flush settles', `flush() rejected with ${String(error)}`);
       },
     );
     clock.schedule(() => {
@@ -129,24 +135,24 @@ export class ManagerProcess {
 
   /** Per-pod records stay in proportion to the pods: timers are what of them shows. */
   checkBounds(): void {
-    const { log } = this.#world;
-    const known = [...this.marksSet.keys()].filter((uid) => this.manager.getPodStatus(uid) !== undefined).length;
-    const allowed = 4 + known + this.requestsInFlight + this.#flushes + (this.#stopping ? 1 : 0);
+    const known = this.voice.uids.filter((uid) => this.manager.getPodStatus(uid) !== undefined).length;
+    const allowed = 4 + known + this.#client.requestsInFlight + this.#flushes + (this.#stopping ? 1 : 0);
     if (this.clock.pendingTimers > allowed) {
-      log.violate('the process stays small', `${this.clock.pendingTimers} timers for ${known} known pods`);
+      this.#world.log.violate('the process stays small', `${this.clock.pendingTimers} timers for ${known} known pods`);
     }
   }
 
-  #checkFlushed({ life, mark, apiUID }: FlushedPod): void {
+  #checkFlushed({ life, number, apiUID }: FlushedPod): void {
+    const { checker, log } = this.#world;
     const pod = this.#onServer(life);
     // a mirror pod made again counts once the process has seen it
     const isSeen = pod?.metadata?.uid === apiUID && apiUID === this.#seenUID(life);
     if (pod === undefined || !isSeen || this.manager.getPodStatus(life.uid) === undefined) return;
-    const found = markOf(pod.status);
-    if (found >= mark) return;
+    log.counts.checkpoints++;
+    if (checker.shows(pod, number)) return;
     const { reason } = this.manager.explain(life.uid);
-    const detail = `${life.name} (${life.uid}) has mark ${found}, ${mark} was set before flush(); ${reason}`;
-    this.#world.log.violate('flush resolves when everything is there', detail);
+    const detail = `${life.name} (${life.uid}) is not as it was said before flush(); ${reason}`;
+    log.violate('flush resolves when everything is there', detail);
   }
 
   #seenUID(life: PodLife): string | undefined {
@@ -161,55 +167,73 @@ export class ManagerProcess {
   }
 
   #makeManager(random: () => number): StatusManager {
-    const { mutant, tuning, truth, log } = this.#world;
-    const podClient: PodClient = mutant?.client?.(this.#network) ?? this.#network;
-    const truthOf = (uid: string | undefined): PodLife | undefined => truth.life(uid ?? '');
+    const { mutant, tuning, tender, log } = this.#world;
     const manager = new StatusManager({
+      random,
       ...tuning,
-      podClient,
-      podManager: this.podManager,
-      podDeletionSafety: {
-        podCouldHaveRunningContainers: ({ metadata }) => truthOf(metadata?.uid)?.couldRun ?? false,
-        podResourcesAreReclaimed: ({ metadata }) => truthOf(metadata?.uid)?.reclaimed ?? false,
-        ...mutant?.safety,
-      },
+      podClient: mutant?.client?.(this.#client) ?? this.#client,
+      podManager: this.#agentPods,
+      podDeletionSafety: { ...tender.safety, ...mutant?.safety },
       podSource: { lastObservedAt: () => this.#lastHeard },
       clock: this.clock,
-      random: mutant?.random ?? random,
       logger: { debug() {}, info() {}, warn() {}, error: (fields, message) => this.#onError(fields, message) },
     });
     const say = (what: string): void => log.step(() => what);
     manager.on('synced', ({ podName, version, patched }) =>
       say(`synced ${podName}, version ${version}${patched ? '' : ', no change'}`),
     );
-    manager.on('syncError', ({ podName, errorClass, retryInMs }) =>
-      say(`sync error ${podName}: ${errorClass}, again in ${retryInMs}`),
-    );
+    manager.on('syncError', ({ podName, errorClass, retryInMs }) => {
+      if (errorClass === 'invalid') log.counts.paths['status quarantined']++;
+      say(`sync error ${podName}: ${errorClass}, again in ${retryInMs}`);
+    });
+    manager.on('podRemoved', ({ pod }) => this.voice.podRemoved(pod.metadata?.uid ?? ''));
     return manager;
   }
 
+  #makeVoice(): Voice {
+    const { mutant, tuning, ledger, log, clock, prng } = this.#world;
+    const hints = new HintCount(
+      tuning.channelCapacity,
+      () => clock.turn,
+      () => log.counts.paths['channel overflowed']++,
+    );
+    const counted = counting(this.manager, (uid) => hints.sent(uid));
+    return new Voice({
+      manager: mutant?.manager?.(counted) ?? counted,
+      podManager: this.podManager,
+      ledger,
+      prng: prng.fork(`voice ${this.id}`),
+      found: log.violate,
+      atOneInstant: (act) => act(this.clock.now()),
+      mayBeDropped: (life) => this.#mayBeDropped(life),
+      log: log.step,
+    });
+  }
+
+  /** A static pod lives on without its mirror; any other pod ends with its object. */
+  #mayBeDropped(life: PodLife): boolean {
+    return (!life.isStatic && this.#onServer(life) === undefined) || this.podManager.getPodByUID(life.uid) === undefined;
+  }
+
   #onError(fields: object, message: string): void {
-    if (message.startsWith('a status was refused')) return;
-    const error = 'err' in fields ? `: ${fields.err instanceof Error ? fields.err.stack : String(fields.err)}` : '';
-    this.#world.log.violate('nothing unforeseen happens', `${message}${error}`);
+    const error = 'err' in fields ? fields.err : undefined;
+    if (message.startsWith('a status was refused') || error instanceof PodManagerFailure) return;
+    const what = error === undefined ? '' : `: ${error instanceof Error ? error.stack : String(error)}`;
+    this.#world.log.violate('nothing unforeseen happens', `${message}${what}`);
   }
+}
 
-  #onSent(write: ManagerWrite, target: string): void {
-    const { log, tuning } = this.#world;
-    if (this.requestsInFlight > tuning.concurrency) {
-      log.violate('requests in flight are bounded', `${this.requestsInFlight} at once, ${tuning.concurrency} allowed`);
-    }
-    if (write.verb === 'get') return;
-    const writing = (this.#writing.get(write.uid) ?? 0) + 1;
-    this.#writing.set(write.uid, writing);
-    if (writing > 1)
-      log.violate('one write of a pod at a time', `#${write.id} ${write.verb} of ${target} while another is in flight`);
-  }
-
-  #onSettled(write: ManagerWrite): void {
-    if (write.verb === 'get') return;
-    const writing = (this.#writing.get(write.uid) ?? 1) - 1;
-    if (writing === 0) this.#writing.delete(write.uid);
-    else this.#writing.set(write.uid, writing);
-  }
+/** Tells of each status that the manager has taken. */
+function counting(manager: StatusManager, onTaken: (podUID: string) => void): Manager {
+  const taken = (uid: string | undefined, isTaken: boolean): boolean => {
+    if (isTaken) onTaken(uid ?? '');
+    return isTaken;
+  };
+  return {
+    setPodStatus: (pod, status) => taken(pod.metadata?.uid, manager.setPodStatus(pod, status)),
+    setContainerReadiness: (uid, ...rest) => taken(uid, manager.setContainerReadiness(uid, ...rest)),
+    setContainerStartup: (uid, ...rest) => taken(uid, manager.setContainerStartup(uid, ...rest)),
+    terminatePod: (pod) => taken(pod.metadata?.uid, manager.terminatePod(pod)),
+    getPodStatus: (uid) => manager.getPodStatus(uid),
+  };
 }

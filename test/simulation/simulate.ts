@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util';
-import { mutants } from './mutants.ts';
+import { mutants } from '../chaos/mutants.ts';
 import { type SimulationOptions, type SimulationResult, simulate } from './simulation.ts';
 import { commandFor, Tally } from './tally.ts';
 

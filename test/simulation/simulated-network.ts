@@ -8,7 +8,8 @@ import {
   type WirePod,
 } from '../../src/index.ts';
 import { podMetadataOf } from '../../src/testing/fakes/pod-metadata.ts';
-import type { Prng } from './prng.ts';
+import type { Prng } from '../chaos/prng.ts';
+import { uidInPatch } from '../chaos/watched-client.ts';
 import type { RunLog } from './run-log.ts';
 import type { SimulatedClock } from './simulated-clock.ts';
 import { type ManagerWrite, networkError, type SimulatedServer } from './simulated-server.ts';
@@ -31,9 +32,6 @@ export interface NetworkParts {
   readonly weather: Readonly<NetworkWeather>;
   readonly prng: Prng;
   readonly log: RunLog;
-  /** Told when a request leaves the client and when its promise settles. */
-  readonly onSent: (write: ManagerWrite, target: string) => void;
-  readonly onSettled: (write: ManagerWrite) => void;
   readonly nextID: () => number;
 }
 
@@ -43,15 +41,10 @@ export interface NetworkParts {
  */
 export class SimulatedNetwork implements PodClient {
   readonly #parts: NetworkParts;
-  #inFlight = 0;
   #dead = false;
 
   constructor(parts: NetworkParts) {
     this.#parts = parts;
-  }
-
-  get requestsInFlight(): number {
-    return this.#inFlight;
   }
 
   /** The process is gone: what it sent may arrive, and nobody hears the answers. */
@@ -70,15 +63,15 @@ export class SimulatedNetwork implements PodClient {
     // encoded as it leaves: what the client does with the object afterwards changes nothing
     const json = JSON.stringify(patch.body);
     this.#parts.log.step(() => `patch for ${namespace}/${name}: ${json}`);
-    return this.#send('patch', namespace, name, uidInPatch(patch.body), signal, () =>
+    return this.#send('patch', namespace, name, uidInPatch(patch), signal, () =>
       podMetadataOf(store.patch(namespace, name, { type, body: JSON.parse(json), subresource: 'status' })),
     );
   }
 
   deletePod(namespace: string, name: string, { signal, gracePeriodSeconds, uid }: DeletePodOptions): Promise<PodMetadata> {
     const { store } = this.#parts.server;
-    const preconditions = uid === '' ? undefined : { uid };
-    return this.#send('delete', namespace, name, uid, signal, () =>
+    const preconditions = uid ? { uid } : undefined;
+    return this.#send('delete', namespace, name, uid ?? '', signal, () =>
       podMetadataOf(store.delete(namespace, name, { gracePeriodSeconds, preconditions }).pod),
     );
   }
@@ -91,21 +84,17 @@ export class SimulatedNetwork implements PodClient {
     signal: AbortSignal,
     execute: () => T,
   ): Promise<T> {
-    const { nextID, onSent, log } = this.#parts;
+    const { nextID, log } = this.#parts;
     const write: ManagerWrite = { id: nextID(), verb, uid };
     const target = `${namespace}/${name}`;
     log.counts.requests++;
     log.step(() => `#${write.id} ${verb} ${target} is sent${uid === '' ? '' : `, uid ${uid}`}`);
-    this.#inFlight++;
-    onSent(write, target);
     const { promise, resolve, reject } = Promise.withResolvers<T>();
     let isSettled = false;
     const settle = (what: string, act: () => void): void => {
       if (isSettled || this.#dead) return;
       isSettled = true;
       signal.removeEventListener('abort', abort);
-      this.#inFlight--;
-      this.#parts.onSettled(write);
       log.step(() => `#${write.id} ${what}`);
       act();
     };
@@ -202,14 +191,4 @@ class Journey<T> {
     this.#parts.log.fault(kind);
     this.#parts.log.step(() => `#${this.#write.id} ${kind}`);
   }
-}
-
-/** The uid a patch of either format is held against; empty when it names none. */
-function uidInPatch(body: unknown): string {
-  if (Array.isArray(body)) {
-    const test = body.find((operation) => operation.op === 'test' && operation.path === '/metadata/uid');
-    return typeof test?.value === 'string' ? test.value : '';
-  }
-  const uid = (body as { metadata?: { uid?: unknown } }).metadata?.uid;
-  return typeof uid === 'string' ? uid : '';
 }

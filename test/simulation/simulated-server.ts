@@ -1,6 +1,6 @@
 import { ApiError, type WirePod } from '../../src/index.ts';
 import { PodStore } from '../../src/testing.ts';
-import type { Prng } from './prng.ts';
+import type { Prng } from '../chaos/prng.ts';
 import type { RunLog } from './run-log.ts';
 import type { SimulatedClock } from './simulated-clock.ts';
 
@@ -22,6 +22,8 @@ export class SimulatedServer {
   mode: ServerMode = 'well';
   /** The chance that a request fails though the server is well. */
   flakiness = 0;
+  /** The uids of pods whose every patch it refuses: some rule of its own forbids what the agent says. */
+  readonly refuses = new Set<string>();
   readonly #prng: Prng;
   readonly #log: RunLog;
   #writer: ManagerWrite | undefined;
@@ -50,6 +52,7 @@ export class SimulatedServer {
   answer<T>(write: ManagerWrite, execute: () => T): T {
     const failure = this.#failure();
     if (failure !== undefined && !failure.afterEffect) throw this.#counted(failure.error);
+    if (write.verb === 'patch' && this.refuses.has(write.uid)) throw this.#counted(refusal());
     this.#writer = write;
     try {
       const answer = execute();
@@ -84,6 +87,10 @@ export class SimulatedServer {
     this.#log.fault(error.status === undefined ? 'server down' : `answer ${error.status}`);
     return error;
   }
+}
+
+function refusal(): ApiError {
+  return new ApiError({ status: 422, reason: 'Invalid', message: 'a simulated 422' });
 }
 
 export function networkError(message: string): ApiError {

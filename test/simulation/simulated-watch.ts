@@ -1,6 +1,6 @@
 import type { WirePod } from '../../src/index.ts';
 import type { PodEvent } from '../../src/testing.ts';
-import type { Prng } from './prng.ts';
+import type { Prng } from '../chaos/prng.ts';
 import type { RunLog } from './run-log.ts';
 import type { SimulatedClock } from './simulated-clock.ts';
 import type { SimulatedServer } from './simulated-server.ts';

@@ -1,19 +1,21 @@
 import type { StatusManagerOptions } from '../../src/index.ts';
-import { Checker } from './checker.ts';
+import { Checker } from '../chaos/check/checker.ts';
+import type { Mutant } from '../chaos/mutants.ts';
+import { Prng } from '../chaos/prng.ts';
+import { Ledger } from '../chaos/said/ledger.ts';
+import { ownConditionType } from '../chaos/said/plain-status.ts';
+import { secondOf } from '../chaos/said/voice.ts';
+import { Tender } from '../chaos/tender.ts';
 import { ManagerProcess } from './manager-process.ts';
-import type { Mutant } from './mutants.ts';
-import { Prng } from './prng.ts';
 import { RunLog } from './run-log.ts';
 import { SimulatedClock } from './simulated-clock.ts';
 import { fairWeather, type NetworkWeather } from './simulated-network.ts';
 import { epochMs, SimulatedServer } from './simulated-server.ts';
-import { Truth } from './truth.ts';
+import { WriteChecks } from './write-checks.ts';
 
-export type ManagerTuning = Omit<
-  StatusManagerOptions,
-  'podClient' | 'podManager' | 'podDeletionSafety' | 'clock' | 'random' | 'logger'
-> & {
+export type ManagerTuning = Omit<StatusManagerOptions, 'podClient' | 'podManager' | 'podDeletionSafety' | 'clock' | 'logger'> & {
   readonly concurrency: number;
+  readonly channelCapacity: number;
 };
 
 /** Short enough for a dead watch to be noticed before the run is over. */
@@ -24,11 +26,16 @@ export class World {
   readonly clock = new SimulatedClock();
   readonly log: RunLog;
   readonly prng: Prng;
-  readonly truth = new Truth();
+  readonly ledger = new Ledger();
+  readonly checker: Checker;
   readonly server: SimulatedServer;
+  /** The pods' lives: they go on whatever becomes of the manager's process. */
+  readonly tender: Tender;
   readonly weather: NetworkWeather = { ...fairWeather };
   readonly tuning: ManagerTuning;
   readonly mutant: Mutant | undefined;
+  /** The pod manager tells the manager of each change, where it can. */
+  readonly subscribes: boolean;
   /** How far the node's wall clock is off. */
   wallOffsetMs = epochMs;
   /** After the faults the watch never comes back, and nobody is told: the manager has to notice by itself. */
@@ -42,9 +49,14 @@ export class World {
     this.mutant = mutant;
     this.log = new RunLog(this.clock, onStep);
     this.server = new SimulatedServer(this.clock, this.prng.fork('server'), this.log);
-    this.tuning = { ...drawTuning(this.prng.fork('tuning')), ...mutant?.tuning };
+    this.tuning = { ...drawTuning(this.prng.fork('tuning')), ...mutant?.options };
+    this.subscribes = mutant?.withoutSubscription !== true && this.prng.fork('subscribes').chance(0.5);
     this.watchDies = this.tuning.staleAfterMs === soonStaleMs && this.prng.fork('watch dies').chance(0.15);
-    new Checker(this.server, this.truth, this.log);
+    this.checker = new Checker('server', this.ledger, this.log.violate);
+    new WriteChecks(this.server, this.checker, this.log);
+    const nodeTime = (): string => secondOf(this.clock.elapsedMs + this.wallOffsetMs);
+    const isLeftToTheManager = this.tuning.terminateWhenReclaimed === true;
+    this.tender = new Tender(this.ledger, this.prng.fork('lives'), nodeTime, isLeftToTheManager);
   }
 
   /** Request ids, one sequence for all processes. */
@@ -83,7 +95,7 @@ function drawTuning(prng: Prng): ManagerTuning {
     patchFormat: prng.chance(0.7) ? 'strategic' : 'json',
     fetchBeforePatch: prng.chance(0.85) ? 'when-unknown' : 'always',
     terminateWhenReclaimed: prng.chance(0.6),
-    ownedConditionTypes: ['simulation.example/Own'],
+    ownedConditionTypes: [ownConditionType],
     staleAfterMs: prng.pick([soonStaleMs, 300_000]) ?? 300_000,
     ...(prng.chance(0.3) ? { rateLimiter: { qps: prng.int(3, 20), burst: prng.int(1, 10) } } : {}),
   };

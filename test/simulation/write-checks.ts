@@ -1,0 +1,51 @@
+import { isDeepStrictEqual } from 'node:util';
+import type { WirePod } from '../../src/index.ts';
+import type { PodEvent } from '../../src/testing.ts';
+import type { Checker } from '../chaos/check/checker.ts';
+import type { RunLog } from './run-log.ts';
+import type { ManagerWrite, SimulatedServer } from './simulated-server.ts';
+
+/** Looks at every change on the server at the moment it lands. Here, as nowhere else, it is known who wrote. */
+export class WriteChecks {
+  readonly #server: SimulatedServer;
+  readonly #checker: Checker;
+  readonly #log: RunLog;
+
+  constructor(server: SimulatedServer, checker: Checker, log: RunLog) {
+    this.#server = server;
+    this.#checker = checker;
+    this.#log = log;
+    server.store.watch((event) => this.#check(event));
+  }
+
+  #check({ type, object: pod, previous }: PodEvent): void {
+    const { writer } = this.#server;
+    // of a status a DELETE changes nothing
+    const by = writer?.verb === 'patch' ? 'manager' : 'other';
+    if (writer !== undefined && previous !== undefined) this.#checkWrite(writer, type, pod, previous);
+    const revision = Number(pod.metadata?.resourceVersion);
+    if (type === 'DELETED') this.#checker.gone(pod.metadata?.uid ?? '', revision, by);
+    else this.#checker.set({ pod, revision }, by);
+  }
+
+  #checkWrite({ id, verb, uid }: ManagerWrite, type: PodEvent['type'], pod: WirePod, before: WirePod): void {
+    const { counts, step, violate } = this.#log;
+    counts.writesLanded++;
+    const what = `#${id} ${verb} on ${pod.metadata?.name} (${pod.metadata?.uid})`;
+    step(() => `${what} lands, phase ${pod.status?.phase}`);
+    if (uid !== pod.metadata?.uid) violate('every write names its pod', `${what} names "${uid}"`);
+    if (verb === 'delete') {
+      this.#checker.checkDeletion(before, what);
+      return;
+    }
+    if (type !== 'MODIFIED') violate('a patch never ends a pod', what);
+    if (isDeepStrictEqual(metadata(pod), metadata(before))) return;
+    const change = `${JSON.stringify(metadata(before))} became ${JSON.stringify(metadata(pod))}`;
+    violate('no other writer’s data is touched', `${what}: metadata ${change}`);
+  }
+}
+
+function metadata({ metadata = {} }: WirePod): object {
+  const { resourceVersion: _, ...rest } = metadata;
+  return rest;
+}
