@@ -12,9 +12,16 @@ export interface Disturbance {
   run(): Promise<void>;
 }
 
-/** One of the two servers, as a fault run needs it. */
+/** What a disturbance may reach of a run. */
+export interface DisturbanceParts {
+  readonly proxy: FaultProxy;
+  readonly kubeConfig: KubeConfig;
+  readonly namespace: string;
+}
+
+/** A server, or several that are one, as a fault run needs them. */
 export interface FaultTarget extends AsyncDisposable {
-  readonly kind: 'in-memory' | 'real';
+  readonly kind: 'in-memory' | 'real' | 'two-apiservers';
   readonly authority: CertificateAuthority;
   /** Where the fault proxy sends what comes in. */
   readonly url: string;
@@ -25,7 +32,7 @@ export interface FaultTarget extends AsyncDisposable {
   newToken(namespace: string): Promise<string>;
   /** Histories that read from the server itself, each with its checker. */
   histories(namespace: string, checker: (name: string) => Checker): History[];
-  disturbances(parts: { readonly proxy: FaultProxy; readonly kubeConfig: KubeConfig; readonly namespace: string }): Disturbance[];
+  disturbances(parts: DisturbanceParts): Disturbance[];
 }
 
 /** Puts server and token into a kubeconfig that is in use already, as a credential plugin would with a fresh token. */

@@ -4,8 +4,7 @@ import { InMemoryApiServer } from '../../src/testing/apiserver/in-memory-apiserv
 import type { Checker } from '../chaos/check/checker.ts';
 import { AdminClient } from '../support/admin-client.ts';
 import { createCertificateAuthority } from '../support/certificate-authority.ts';
-import type { FaultProxy } from './fault-proxy.ts';
-import { type Disturbance, type FaultTarget, pointAt } from './fault-target.ts';
+import { type Disturbance, type DisturbanceParts, type FaultTarget, pointAt } from './fault-target.ts';
 import type { History } from './history.ts';
 import { pause } from './pause.ts';
 import { WatchHistory } from './watch-history.ts';
@@ -42,7 +41,7 @@ export class InMemoryTarget implements FaultTarget {
     return [new WatchHistory(this.adminKubeConfig(), namespace, checker('watch'))];
   }
 
-  disturbances({ proxy, kubeConfig }: { proxy: FaultProxy; kubeConfig: KubeConfig }): Disturbance[] {
+  disturbances({ proxy, kubeConfig }: DisturbanceParts): Disturbance[] {
     const drop = (kind: '410' | 'end'): Disturbance => ({
       kind: `watches dropped (${kind})`,
       run: async () => {

@@ -76,10 +76,10 @@ export class NodeAgent {
     this.#housekeeping = setInterval(() => this.#removeOrphans(), 500);
   }
 
-  /** One thing happens to a pod, or is said of it. Pods that are new or about to go come first, half of the time. */
+  /** One thing happens to a pod, or is said of it. At times it is one that is new or about to go. */
   update(): void {
     const pods = this.#pods();
-    const urgent = this.#prng.chance(0.5) ? this.#prng.pick(pods.filter((pod) => this.#isUrgent(pod))) : undefined;
+    const urgent = this.#prng.chance(0.15) ? this.#prng.pick(pods.filter((pod) => this.#isUrgent(pod))) : undefined;
     const pod = urgent ?? this.#prng.pick(pods);
     if (pod !== undefined) this.#tender.tend(this.#voice, pod);
   }

@@ -6,13 +6,14 @@ import type { FaultTarget } from './fault-target.ts';
 import { InMemoryTarget } from './in-memory-target.ts';
 import { RealTarget } from './real-target.ts';
 import { brokenRules, renderReport } from './report.ts';
+import { TwoApiServersTarget } from './two-apiservers-target.ts';
 
 const help = `Usage: npm run test:faults -- [options]
   --seed S         picks faults, updates and rivals; the same again for the same seed (default: another one each time)
   --minutes M      how long updates go on (default 2)
   --updates N      default 100000
   --pods N         default 500
-  --server KIND    in-memory, real or both (default both)
+  --server KIND    in-memory, real, two-apiservers, both (the first two) or all (default both)
   --mutant NAME    a manager broken on purpose: ${mutants.map(({ name }) => `"${name}"`).join(', ')}`;
 
 const options = {
@@ -46,10 +47,12 @@ async function main(): Promise<number> {
   const targets: Record<string, (() => Promise<FaultTarget>)[]> = {
     'in-memory': [InMemoryTarget.start],
     real: [RealTarget.start],
+    'two-apiservers': [TwoApiServersTarget.start],
     both: [InMemoryTarget.start, RealTarget.start],
+    all: [InMemoryTarget.start, RealTarget.start, TwoApiServersTarget.start],
   };
   const chosen = targets[values.server];
-  if (chosen === undefined) throw new Error(`--server must be in-memory, real or both, got "${values.server}"`);
+  if (chosen === undefined) throw new Error(`--server must be one of ${Object.keys(targets).join(', ')}, got "${values.server}"`);
   let clean = true;
   for (const start of chosen) {
     await using target = await start();

@@ -120,6 +120,7 @@ export class Voice {
     const status = this.#remembered(life)?.status;
     const container = status?.containerStatuses?.find(({ state }) => state?.terminated !== undefined);
     if (container === undefined || life.shape.restartPolicy !== 'Never') return;
+    this.#parts.ledger.updates++;
     const running = { ...container, state: { running: { startedAt: nowText } } };
     const isTaken = this.#speak(() =>
       this.#parts.manager.setPodStatus(pod, { ...(status as object), conditions: [], containerStatuses: [running] }),

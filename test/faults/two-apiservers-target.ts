@@ -1,0 +1,107 @@
+import type { KubeConfig } from '@kubernetes/client-node';
+import type { Checker } from '../chaos/check/checker.ts';
+import type { AdminClient } from '../support/admin-client.ts';
+import type { CertificateAuthority } from '../support/certificate-authority.ts';
+import type { ApiServer } from '../support/control-plane/api-server.ts';
+import { TcpRelay } from '../support/tcp-relay.ts';
+import type { Disturbance, FaultTarget } from './fault-target.ts';
+import type { History } from './history.ts';
+import { OwnControlPlane } from './own-control-plane.ts';
+import { pause } from './pause.ts';
+
+/** How long the second kube-apiserver hears nothing from etcd, or stands still. */
+const lagMs = 2500;
+const rounds = 3;
+
+/**
+ * Two kube-apiservers over one etcd, behind a balancer that gives each connection to the other one. The second reaches etcd
+ * by a relay that can hold back what etcd says: its watch cache then lags behind the first one's, while what it is told to
+ * write is written.
+ */
+export class TwoApiServersTarget implements FaultTarget {
+  readonly kind = 'two-apiservers';
+  readonly #plane: OwnControlPlane;
+  readonly #second: ApiServer;
+  readonly #etcdRelay: TcpRelay;
+  readonly #balancer: TcpRelay;
+
+  private constructor(plane: OwnControlPlane, second: ApiServer, etcdRelay: TcpRelay, balancer: TcpRelay) {
+    this.#plane = plane;
+    this.#second = second;
+    this.#etcdRelay = etcdRelay;
+    this.#balancer = balancer;
+  }
+
+  static async start(): Promise<TwoApiServersTarget> {
+    const plane = await OwnControlPlane.start();
+    const { servers } = plane;
+    const etcdRelay = await TcpRelay.to(servers.etcdUrl);
+    try {
+      const second = await servers.startAnotherApiServer({ etcdUrl: etcdRelay.url });
+      return new TwoApiServersTarget(plane, second, etcdRelay, await TcpRelay.to(servers.url, second.url));
+    } catch (error) {
+      await etcdRelay[Symbol.asyncDispose]();
+      await plane[Symbol.asyncDispose]();
+      throw error;
+    }
+  }
+
+  /** The balancer's. */
+  get url(): string {
+    return this.#balancer.url;
+  }
+
+  get authority(): CertificateAuthority {
+    return this.#plane.authority;
+  }
+
+  get admin(): AdminClient {
+    return this.#plane.admin;
+  }
+
+  adminKubeConfig(): KubeConfig {
+    return this.#plane.adminKubeConfig();
+  }
+
+  newToken(namespace: string): Promise<string> {
+    return this.#plane.account.create(namespace);
+  }
+
+  histories(namespace: string, checker: (name: string) => Checker): History[] {
+    return this.#plane.histories(namespace, checker);
+  }
+
+  disturbances(): Disturbance[] {
+    const round: Disturbance[] = [
+      { kind: 'second apiserver lags', run: () => this.#lag() },
+      { kind: 'all connections to the second apiserver', run: async () => this.#balancer.switchTo(1) },
+      { kind: 'second apiserver lags', run: () => this.#lag() },
+      { kind: 'connections in turn again', run: async () => this.#balancer.switchTo(undefined) },
+      { kind: 'second apiserver paused', run: () => this.#pauseSecond() },
+      { kind: 'all connections to the first apiserver', run: async () => this.#balancer.switchTo(0) },
+      { kind: 'second apiserver restarted', run: () => this.#second.restart({ signal: 'SIGKILL' }) },
+      { kind: 'all connections to the restarted apiserver', run: async () => this.#balancer.switchTo(1) },
+      { kind: 'first apiserver killed', run: () => this.#plane.killApiServer() },
+      { kind: 'connections in turn again', run: async () => this.#balancer.switchTo(undefined) },
+    ];
+    return Array.from({ length: rounds }, () => round).flat();
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#balancer[Symbol.asyncDispose]();
+    await this.#plane[Symbol.asyncDispose]();
+    await this.#etcdRelay[Symbol.asyncDispose]();
+  }
+
+  async #lag(): Promise<void> {
+    this.#etcdRelay.hold();
+    await pause(lagMs);
+    this.#etcdRelay.release();
+  }
+
+  async #pauseSecond(): Promise<void> {
+    this.#second.pause();
+    await pause(lagMs);
+    this.#second.resume();
+  }
+}
