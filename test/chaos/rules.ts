@@ -20,6 +20,7 @@ export type Rule =
   | 'nothing is left after stop'
   | 'the process stays small'
   | 'a quiet pod costs nothing'
+  | 'a fight over a pod costs a repair a sync period'
   | 'nothing unforeseen happens'
   | 'the simulated watch works';
 

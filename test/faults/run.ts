@@ -47,9 +47,9 @@ async function main(): Promise<number> {
   const targets: Record<string, (() => Promise<FaultTarget>)[]> = {
     'in-memory': [InMemoryTarget.start],
     real: [RealTarget.start],
-    'two-apiservers': [TwoApiServersTarget.start],
+    'two-apiservers': [() => TwoApiServersTarget.start()],
     both: [InMemoryTarget.start, RealTarget.start],
-    all: [InMemoryTarget.start, RealTarget.start, TwoApiServersTarget.start],
+    all: [InMemoryTarget.start, RealTarget.start, () => TwoApiServersTarget.start()],
   };
   const chosen = targets[values.server];
   if (chosen === undefined) throw new Error(`--server must be one of ${Object.keys(targets).join(', ')}, got "${values.server}"`);

@@ -11,7 +11,6 @@ import { pause } from './pause.ts';
 
 /** How long the second kube-apiserver hears nothing from etcd, or stands still. */
 const lagMs = 2500;
-const rounds = 3;
 
 /**
  * Two kube-apiservers over one etcd, behind a balancer that gives each connection to the other one. The second reaches etcd
@@ -24,21 +23,25 @@ export class TwoApiServersTarget implements FaultTarget {
   readonly #second: ApiServer;
   readonly #etcdRelay: TcpRelay;
   readonly #balancer: TcpRelay;
+  readonly #rounds: number;
 
-  private constructor(plane: OwnControlPlane, second: ApiServer, etcdRelay: TcpRelay, balancer: TcpRelay) {
+  private constructor(plane: OwnControlPlane, second: ApiServer, etcdRelay: TcpRelay, balancer: TcpRelay, rounds: number) {
     this.#plane = plane;
+    this.#rounds = rounds;
     this.#second = second;
     this.#etcdRelay = etcdRelay;
     this.#balancer = balancer;
   }
 
-  static async start(): Promise<TwoApiServersTarget> {
+  /** Everything that can happen to the two happens `rounds` times. */
+  static async start({ rounds = 3 }: { rounds?: number } = {}): Promise<TwoApiServersTarget> {
     const plane = await OwnControlPlane.start();
     const { servers } = plane;
     const etcdRelay = await TcpRelay.to(servers.etcdUrl);
     try {
       const second = await servers.startAnotherApiServer({ etcdUrl: etcdRelay.url });
-      return new TwoApiServersTarget(plane, second, etcdRelay, await TcpRelay.to(servers.url, second.url));
+      const balancer = await TcpRelay.to(servers.url, second.url);
+      return new TwoApiServersTarget(plane, second, etcdRelay, balancer, rounds);
     } catch (error) {
       await etcdRelay[Symbol.asyncDispose]();
       await plane[Symbol.asyncDispose]();
@@ -84,7 +87,7 @@ export class TwoApiServersTarget implements FaultTarget {
       { kind: 'first apiserver killed', run: () => this.#plane.killApiServer() },
       { kind: 'connections in turn again', run: async () => this.#balancer.switchTo(undefined) },
     ];
-    return Array.from({ length: rounds }, () => round).flat();
+    return Array.from({ length: this.#rounds }, () => round).flat();
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

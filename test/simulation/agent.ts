@@ -35,7 +35,7 @@ export class Agent {
     if (prng.chance(0.05)) for (const each of pods) tender.tend(process.voice, each);
     else if (pod !== undefined) tender.tend(process.voice, pod);
     if (prng.chance(0.04)) process.flush(prng.int(0, 30_000));
-    if (prng.chance(0.03)) process.manager.reconcile(pod?.metadata?.uid ?? 'nobody');
+    if (prng.chance(0.03)) process.reconcile(pod?.metadata?.uid ?? 'nobody');
     if (prng.chance(0.05)) this.#makeMirrors();
     if (prng.chance(0.1)) this.tidyUp();
     if (prng.chance(0.03)) process.loseHints();

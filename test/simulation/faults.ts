@@ -1,4 +1,5 @@
 import type { Prng } from '../chaos/prng.ts';
+import type { Rivals } from './rivals.ts';
 import { fairWeather } from './simulated-network.ts';
 import type { World } from './world.ts';
 
@@ -13,6 +14,8 @@ const kinds = {
   duplication: 3,
   watchLag: 3,
   watchGap: 4,
+  staleLists: 2,
+  fight: 2,
   clockJump: 2,
   managerRestart: 2,
   managerCrash: 2,
@@ -21,12 +24,14 @@ const kinds = {
 /** Brings one calamity after another, several at a time, until it is told to stop. */
 export class Faults {
   readonly #world: World;
+  readonly #rivals: Rivals;
   readonly #prng: Prng;
   readonly #everyMs: number;
   #isOver = false;
 
-  constructor(world: World) {
+  constructor(world: World, rivals: Rivals) {
     this.#world = world;
+    this.#rivals = rivals;
     this.#prng = world.prng.fork('faults');
     this.#everyMs = this.#prng.pick([3000, 10_000, 30_000]) ?? 10_000;
     world.server.flakiness = this.#prng.pick([0, 0.01, 0.1]) ?? 0;
@@ -42,7 +47,7 @@ export class Faults {
     server.flakiness = 0;
     server.refuses.clear();
     Object.assign(weather, fairWeather);
-    if (process !== undefined) process.watch.lagMs = 50;
+    if (process !== undefined) Object.assign(process.watch, { lagMs: 50, listsAreStale: false });
     process?.watch.cut(1000);
     if (process === undefined) this.#world.startProcess();
     if (this.#world.watchDies) {
@@ -121,6 +126,15 @@ export class Faults {
         if (process === undefined) return;
         process.watch.lagMs = this.#prng.between(1000, 30_000);
         meanwhile(() => Object.assign(process.watch, { lagMs: 50 }));
+        return;
+      case 'staleLists':
+        if (process === undefined) return;
+        process.watch.listsAreStale = true;
+        process.watch.cut(this.#prng.between(100, 3000));
+        meanwhile(() => Object.assign(process.watch, { listsAreStale: false }));
+        return;
+      case 'fight':
+        this.#rivals.fight(forMs);
         return;
       case 'watchGap':
         process?.watch.cut(forMs);

@@ -5,6 +5,7 @@ import type { PodLife } from '../chaos/life/pod-life.ts';
 import { type Manager, Voice } from '../chaos/said/voice.ts';
 import { WatchedClient } from '../chaos/watched-client.ts';
 import { HintCount } from './hint-count.ts';
+import { RepairCount } from './repair-count.ts';
 import { ProcessClock } from './simulated-clock.ts';
 import { SimulatedNetwork } from './simulated-network.ts';
 import { SimulatedWatch } from './simulated-watch.ts';
@@ -26,6 +27,7 @@ export class ManagerProcess {
   readonly manager: StatusManager;
   readonly watch: SimulatedWatch;
   readonly voice: Voice;
+  readonly repairs: RepairCount;
   readonly #world: World;
   readonly #network: SimulatedNetwork;
   readonly #client: WatchedClient;
@@ -61,12 +63,19 @@ export class ManagerProcess {
         this.#lastHeard = this.clock.now();
       },
     });
+    this.repairs = new RepairCount(() => clock.elapsedMs, tuning.syncPeriodMs, log.violate);
     this.manager.start();
   }
 
   /** The agent may use the manager. */
   get isUp(): boolean {
     return !this.#stopping && !this.#dead;
+  }
+
+  /** Has the manager look at a pod at once. */
+  reconcile(uid: string): void {
+    this.repairs.allowOne(this.#apiUID(uid));
+    this.manager.reconcile(uid);
   }
 
   /** The hints of this turn are looked at in vain. */
@@ -155,9 +164,16 @@ export class ManagerProcess {
     log.violate('flush resolves when everything is there', detail);
   }
 
-  #seenUID(life: PodLife): string | undefined {
-    if (!life.isStatic) return life.uid;
-    const pod = this.podManager.getPodByUID(life.uid);
+  #seenUID({ uid, isStatic }: PodLife): string | undefined {
+    return isStatic ? this.#mirrorUID(uid) : uid;
+  }
+
+  #apiUID(uid: string): string {
+    return this.#mirrorUID(uid) ?? uid;
+  }
+
+  #mirrorUID(uid: string): string | undefined {
+    const pod = this.podManager.getPodByUID(uid);
     return pod && this.podManager.getMirrorPodByPod(pod)?.metadata?.uid;
   }
 

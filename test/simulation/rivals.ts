@@ -68,6 +68,20 @@ export class Rivals {
     if (controller !== undefined) this.#write(pod, controller.label(pod));
   }
 
+  /** Somebody takes a pod's Ready away again and again, as a controller does that thinks the node is gone. */
+  fight(forMs: number): void {
+    const { server, clock } = this.#world;
+    const name = this.#prng.pick(this.#names) ?? '';
+    const untilMs = clock.elapsedMs + forMs;
+    const strike = (): void => {
+      const [pod, controller] = [server.find('default', name), this.#controllers[0]];
+      if (clock.elapsedMs > untilMs || pod === undefined || controller === undefined) return;
+      this.#write(pod, controller.takeReadyAway(pod));
+      clock.schedule(strike, this.#prng.between(100, 1500));
+    };
+    strike();
+  }
+
   #create(name: string): void {
     const { server, log } = this.#world;
     const metadata = { name, uid: `u${++log.counts.podsCreated}-of-${name}`, generation: 1 };

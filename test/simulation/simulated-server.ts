@@ -12,6 +12,15 @@ export interface ManagerWrite {
   readonly uid: string;
 }
 
+/** A list of all pods, and where a watch goes on from it. */
+export interface Snapshot {
+  readonly pods: readonly WirePod[];
+  readonly resourceVersion: string;
+}
+
+const snapshotEveryMs = 2000;
+const snapshotsKept = 5;
+
 export type ServerMode = 'well' | 'throttling' | 'failing' | 'down';
 
 export const epochMs = Date.UTC(2030, 0, 1);
@@ -26,11 +35,13 @@ export class SimulatedServer {
   readonly refuses = new Set<string>();
   readonly #prng: Prng;
   readonly #log: RunLog;
+  readonly #snapshots: Snapshot[] = [];
   #writer: ManagerWrite | undefined;
 
   constructor(clock: SimulatedClock, prng: Prng, log: RunLog) {
     this.#prng = prng;
     this.#log = log;
+    this.#takeSnapshots(clock);
     const wall = { now: () => epochMs + clock.elapsedMs, setTimer: () => () => {} };
     this.store = new PodStore({ validate: true, clock: wall, historySize: 10 });
   }
@@ -38,6 +49,15 @@ export class SimulatedServer {
   /** The manager's write under way; undefined when somebody else writes. */
   get writer(): ManagerWrite | undefined {
     return this.#writer;
+  }
+
+  /** All pods as they were some seconds ago: what a server whose cache lags behind answers. */
+  staleList(prng: Prng): Snapshot {
+    return prng.pick(this.#snapshots) ?? this.list();
+  }
+
+  list(): Snapshot {
+    return { pods: this.store.list(), resourceVersion: this.store.resourceVersion };
   }
 
   find(namespace: string, name: string): WirePod | undefined {
@@ -61,6 +81,14 @@ export class SimulatedServer {
     } finally {
       this.#writer = undefined;
     }
+  }
+
+  #takeSnapshots(clock: SimulatedClock): void {
+    clock.schedule(() => {
+      this.#snapshots.push(this.list());
+      if (this.#snapshots.length > snapshotsKept) this.#snapshots.shift();
+      this.#takeSnapshots(clock);
+    }, snapshotEveryMs);
   }
 
   #failure(): { error: ApiError; afterEffect: boolean } | undefined {

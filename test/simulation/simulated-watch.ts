@@ -1,5 +1,5 @@
 import type { WirePod } from '../../src/index.ts';
-import type { PodEvent } from '../../src/testing.ts';
+import { type PodEvent, StoreError } from '../../src/testing.ts';
 import type { Prng } from '../chaos/prng.ts';
 import type { RunLog } from './run-log.ts';
 import type { SimulatedClock } from './simulated-clock.ts';
@@ -27,6 +27,8 @@ export class SimulatedWatch {
   readonly #known = new Map<string, WirePod>();
   /** The longest usual delay of an event, in milliseconds. */
   lagMs = 50;
+  /** Lists come from a server whose cache lags behind: copies go back in time, and pods come and go again. */
+  listsAreStale = false;
   #connection = 0;
   #isConnected = false;
   #lastDeliveryMs = 0;
@@ -89,17 +91,31 @@ export class SimulatedWatch {
         this.#relistAfter(prng.between(500, 5000));
         return;
       }
-      const pods = server.store.list();
+      const { pods, resourceVersion } = this.listsAreStale ? server.staleList(prng) : server.list();
       this.#isConnected = true;
       this.#lastDeliveryMs = clock.elapsedMs;
       this.#deliver(() => this.#replace(pods));
+      this.#catchUpFrom(resourceVersion);
     }, delayMs);
   }
 
+  /** What happened since a list. What the server has forgotten takes another list. */
+  #catchUpFrom(resourceVersion: string): void {
+    const { server } = this.#parts;
+    try {
+      for (const event of server.store.eventsSince(resourceVersion)) this.#announce(event);
+    } catch (error) {
+      if (!(error instanceof StoreError)) throw error;
+      this.cut(100);
+    }
+  }
+
   #replace(pods: readonly WirePod[]): void {
-    this.#parts.log.step(() => `watch: a list of ${pods.length} pods`);
+    const old = pods.filter(({ metadata }) => isOlder(metadata, this.#known.get(metadata?.uid ?? '')?.metadata));
+    this.#parts.log.step(() => `watch: a list of ${pods.length} pods, ${old.length} of them older than known`);
+    for (const _ of old) this.#parts.log.fault('copy back in time');
     const uids = new Set(pods.map((pod) => pod.metadata?.uid));
-    for (const old of [...this.#known.values()]) if (!uids.has(old.metadata?.uid)) this.#remove(old);
+    for (const known of [...this.#known.values()]) if (!uids.has(known.metadata?.uid)) this.#remove(known);
     for (const pod of pods) this.#set(pod);
   }
 
@@ -119,6 +135,12 @@ export class SimulatedWatch {
       this.#bookmark();
     }, bookmarkEveryMs);
   }
+}
+
+type Metadata = WirePod['metadata'];
+
+function isOlder(pod: Metadata, known: Metadata): boolean {
+  return Number(pod?.resourceVersion) < Number(known?.resourceVersion ?? 0);
 }
 
 function shown({ metadata = {} }: WirePod): string {

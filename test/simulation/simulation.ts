@@ -37,7 +37,7 @@ export async function simulate({ seed, minutes, mutant, onStep }: SimulationOpti
   const agent = new Agent(world, shape.int(0, 2));
   const paceMs = shape.pick([200, 1000, 3000]) ?? 1000;
   world.startProcess();
-  const faults = new Faults(world);
+  const faults = new Faults(world, rivals);
   const untilMs = minutes * 60_000;
   const isOver = (): boolean => clock.elapsedMs >= untilMs;
   repeat(world, shape.fork('agent'), paceMs, isOver, () => agent.act());

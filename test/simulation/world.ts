@@ -1,4 +1,4 @@
-import type { StatusManagerOptions } from '../../src/index.ts';
+import type { StatusManagerOptions, WirePod } from '../../src/index.ts';
 import { Checker } from '../chaos/check/checker.ts';
 import type { Mutant } from '../chaos/mutants.ts';
 import { Prng } from '../chaos/prng.ts';
@@ -16,6 +16,7 @@ import { WriteChecks } from './write-checks.ts';
 export type ManagerTuning = Omit<StatusManagerOptions, 'podClient' | 'podManager' | 'podDeletionSafety' | 'clock' | 'logger'> & {
   readonly concurrency: number;
   readonly channelCapacity: number;
+  readonly syncPeriodMs: number;
 };
 
 /** Short enough for a dead watch to be noticed before the run is over. */
@@ -52,7 +53,7 @@ export class World {
     this.tuning = { ...drawTuning(this.prng.fork('tuning')), ...mutant?.options };
     this.subscribes = mutant?.withoutSubscription !== true && this.prng.fork('subscribes').chance(0.5);
     this.watchDies = this.tuning.staleAfterMs === soonStaleMs && this.prng.fork('watch dies').chance(0.15);
-    this.checker = new Checker('server', this.ledger, this.log.violate);
+    this.checker = new Checker('server', this.ledger, this.log.violate, (pod) => this.#repaired(pod));
     new WriteChecks(this.server, this.checker, this.log);
     const nodeTime = (): string => secondOf(this.clock.elapsedMs + this.wallOffsetMs);
     const isLeftToTheManager = this.tuning.terminateWhenReclaimed === true;
@@ -61,6 +62,11 @@ export class World {
 
   /** Request ids, one sequence for all processes. */
   readonly nextID = (): number => ++this.#lastID;
+
+  #repaired({ metadata }: WirePod): void {
+    this.log.counts.paths['foreign write repaired']++;
+    this.process?.repairs.count(metadata?.uid ?? '');
+  }
 
   startProcess(): void {
     const id = ++this.#processes;
@@ -91,6 +97,7 @@ function drawTuning(prng: Prng): ManagerTuning {
   return {
     concurrency: prng.pick([1, 2, 4, 16]) ?? 16,
     channelCapacity: prng.pick([0, 1, 5, 1000]) ?? 1000,
+    syncPeriodMs: 10_000,
     requestTimeoutMs: prng.pick([3000, 10_000]) ?? 10_000,
     patchFormat: prng.chance(0.7) ? 'strategic' : 'json',
     fetchBeforePatch: prng.chance(0.85) ? 'when-unknown' : 'always',

@@ -41,12 +41,15 @@ export class Checker {
   gaps = 0;
   readonly #ledger: Ledger;
   readonly #found: Found;
+  readonly #onRepair: (pod: WirePod) => void;
   readonly #pods = new Map<string, Seen>();
   /** By owner, the number of the newest statement that has been seen on the server. */
   readonly #positions = new Map<string, number>();
 
-  constructor(name: string, ledger: Ledger, found: Found) {
+  /** `onRepair` is told of each write that says what had been written before, and somebody had changed. */
+  constructor(name: string, ledger: Ledger, found: Found, onRepair: (pod: WirePod) => void = () => {}) {
     this.name = name;
+    this.#onRepair = onRepair;
     this.#ledger = ledger;
     this.#found = (rule, detail) => found(rule, `${detail} (${name})`);
     ledger.addReader(name);
@@ -149,6 +152,7 @@ export class Checker {
         mayBeHeldBack: true,
       });
       if (wrong.length > 0) continue;
+      if (number === this.position(owner)) this.#onRepair(now.pod);
       this.#positions.set(owner, number);
       this.#ledger.reached(this.name, owner, number);
       return;

@@ -1,0 +1,36 @@
+import type { Found } from '../chaos/rules.ts';
+
+/** What may come together at once: a batch, and a repair that was on its way before it. */
+const atOnce = 2;
+/** Requests that take long land closer together than they were sent. */
+const leeway = 1.5;
+
+/** Counts the repairs of each pod by one process: however often others write, they come at most once a sync period. */
+export class RepairCount {
+  readonly #now: () => number;
+  readonly #periodMs: number;
+  readonly #found: Found;
+  readonly #sinceMs: number;
+  readonly #repairs = new Map<string, number>();
+
+  constructor(now: () => number, periodMs: number, found: Found) {
+    this.#now = now;
+    this.#periodMs = periodMs;
+    this.#found = found;
+    this.#sinceMs = now();
+  }
+
+  /** Somebody asks for one more. */
+  allowOne(apiUID: string): void {
+    this.#repairs.set(apiUID, (this.#repairs.get(apiUID) ?? 0) - 1);
+  }
+
+  count(apiUID: string): void {
+    const repairs = (this.#repairs.get(apiUID) ?? 0) + 1;
+    this.#repairs.set(apiUID, repairs);
+    const periods = (this.#now() - this.#sinceMs) / this.#periodMs;
+    if (repairs <= atOnce + leeway * periods) return;
+    const detail = `${repairs} repairs of ${apiUID} in ${periods.toFixed(1)} sync periods`;
+    this.#found('a fight over a pod costs a repair a sync period', detail);
+  }
+}
