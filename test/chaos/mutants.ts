@@ -39,13 +39,13 @@ const wireMutants: readonly Mutant[] = [
   },
   {
     name: 'a patch carries no uid',
-    breaks: ['every write names its pod', 'one write of a pod at a time', 'no other pod is touched'],
+    breaks: ['every write names its pod'],
     options: strategic,
     client: patching(({ metadata: { uid: _, ...metadata } = {}, ...body }) => ({ ...body, metadata })),
   },
   {
     name: 'a patch carries neither uid nor resourceVersion',
-    breaks: ['every write names its pod', 'one write of a pod at a time', order, 'no other pod is touched'],
+    breaks: ['every write names its pod'],
     options: strategic,
     client: patching(({ status }) => (status === undefined ? {} : { status })),
   },
@@ -96,8 +96,21 @@ const wireMutants: readonly Mutant[] = [
   },
   { name: 'a stale version is written last', breaks: [order, whole], options: strategic, client: writingStaleOnes },
   {
+    name: 'a patch goes to whoever has the name',
+    breaks: ['no other pod is touched', order, whole],
+    options: strategic,
+    client: (client) => ({
+      ...bound(client),
+      patchPodStatus: async (namespace, name, { type, body }, options) => {
+        const { uid, resourceVersion } = (await client.getPod(namespace, name, options)).metadata ?? {};
+        const patch: PodStatusPatch = { type, body: { ...(body as Body), metadata: { uid, resourceVersion } } };
+        return client.patchPodStatus(namespace, name, patch, options);
+      },
+    }),
+  },
+  {
     name: 'a delete carries no uid',
-    breaks: ['every write names its pod', 'one write of a pod at a time', 'only what has ended is deleted'],
+    breaks: ['every write names its pod'],
     client: (client) => ({
       ...bound(client),
       // a precondition without a uid holds for every pod
@@ -111,13 +124,13 @@ const wireMutants: readonly Mutant[] = [
 const otherMutants: readonly Mutant[] = [
   {
     name: 'readiness is ignored',
-    // a later version of the status shows that it was not heard
-    breaks: [whole, 'everything is brought up to date', 'flush resolves when everything is there'],
+    // a later version of the status shows, too, that it was not heard
+    breaks: ['everything is brought up to date', 'flush resolves when everything is there', whole],
     manager: (manager) => ({ ...boundManager(manager), setContainerReadiness: () => true }),
   },
   {
     name: 'startup is ignored',
-    breaks: [whole, 'everything is brought up to date', 'flush resolves when everything is there'],
+    breaks: ['everything is brought up to date', 'flush resolves when everything is there', whole],
     manager: (manager) => ({ ...boundManager(manager), setContainerStartup: () => true }),
   },
   {

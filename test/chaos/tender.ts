@@ -35,7 +35,14 @@ export class Tender {
 
   /** The pod's life; one begins where it has none. */
   lifeOf(pod: WirePod): PodLife {
-    return this.#ledger.life(pod.metadata?.uid ?? '') ?? this.#ledger.addLife(new PodLife(pod, this.#prng));
+    return this.#ledger.life(pod.metadata?.uid ?? '') ?? this.#ledger.addLife(this.#begin(pod));
+  }
+
+  /** The first word of a pod may come when it has run for a while. */
+  #begin(pod: WirePod): PodLife {
+    const life = new PodLife(pod, this.#prng);
+    for (let i = this.#prng.int(0, 10); i > 0; i--) life.advance(this.#prng, this.#now());
+    return life;
   }
 
   /** Does one thing of this pod: something happens to it, or something is said of it, mostly both. */
@@ -58,6 +65,18 @@ export class Tender {
     voice.set(pod, life, { again });
     // a finished pod is finished in every process: the next one learns it from the node
     if (life.finished) voice.terminate(pod, life);
+  }
+
+  /** Says how the pod is, and after that what its probes find. */
+  lastWord(voice: Voice, pod: WirePod): void {
+    this.report(voice, pod);
+    const life = this.lifeOf(pod);
+    const container = this.#prng.pick(life.probed);
+    if (container === undefined) return;
+    container.started = true;
+    voice.probe('startup', life, container);
+    container.ready = !container.ready;
+    voice.probe('readiness', life, container);
   }
 
   /** What was said so that no apiserver takes it is put right. */

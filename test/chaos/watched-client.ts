@@ -1,7 +1,7 @@
 import type { PodClient, PodStatusPatch } from '../../src/index.ts';
 import type { Found } from './rules.ts';
 
-/** A client that sees what is in flight: never more than allowed, and never two writes of one pod. Mutants go on top of it. */
+/** A client that sees what is in flight: never more than allowed, never two writes of one pod, and each names its pod. Mutants go on top of it. */
 export class WatchedClient implements PodClient {
   readonly #client: PodClient;
   readonly #concurrency: number;
@@ -33,6 +33,7 @@ export class WatchedClient implements PodClient {
   }
 
   async #countWrite<T>(what: string, uid: string, send: () => Promise<T>): Promise<T> {
+    if (uid === '') this.#found('every write names its pod', what);
     const writing = (this.#writing.get(uid) ?? 0) + 1;
     this.#writing.set(uid, writing);
     if (writing > 1) this.#found('one write of a pod at a time', `${what} (${uid}) while another is in flight`);

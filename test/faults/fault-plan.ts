@@ -4,7 +4,7 @@ import { Prng } from '../chaos/prng.ts';
 export type Fault =
   | { readonly kind: 'reset' | 'reset after effect' | 'cut' | 'hang' }
   | { readonly kind: 'late' | 'delay' | 'slow answer'; readonly ms: number }
-  | { readonly kind: '429' | '500' | '503' | '504'; readonly retryAfterSeconds?: number }
+  | { readonly kind: '403' | '429' | '500' | '503' | '504'; readonly retryAfterSeconds?: number }
   | { readonly kind: '504 after effect' };
 
 /** What becomes of a watch, after `ms`. */
@@ -22,6 +22,7 @@ const perMille: Readonly<Record<Fault['kind'], number>> = {
   late: 5,
   delay: 8,
   'slow answer': 8,
+  '403': 2,
   '429': 0.5,
   '500': 5,
   '503': 4,
@@ -32,6 +33,9 @@ const perMille: Readonly<Record<Fault['kind'], number>> = {
 /** There are few deletes, and a late one is the worst: by then another pod may have the name. */
 const lateDeletes = 8;
 
+/** Of the writes while they are forbidden. */
+const forbidden = 0.5;
+
 const watchFaults = ['watch reset', 'watch cut', 'watch ended', 'watch hung'] as const;
 
 /**
@@ -41,6 +45,8 @@ const watchFaults = ['watch reset', 'watch cut', 'watch ended', 'watch hung'] as
 export class FaultPlan {
   /** While false, nothing goes wrong. */
   active = true;
+  /** While true, many writes are refused, as when somebody has taken the agent's rights away. */
+  forbids = false;
   readonly counts = new Map<string, number>();
   readonly #seed: number;
   readonly #rate: number;
@@ -56,6 +62,7 @@ export class FaultPlan {
 
   take(method: string, path: string): Fault | undefined {
     const prng = this.#dice(`${method} ${path}`);
+    if (this.forbids && method !== 'GET' && prng.chance(forbidden)) return { kind: '403' };
     if (!this.active) return undefined;
     let dice = prng.between(0, 1000 / this.#rate);
     for (const kind of Object.keys(perMille) as Fault['kind'][]) {

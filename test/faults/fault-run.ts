@@ -13,7 +13,7 @@ import type { History } from './history.ts';
 import { whatIsOutOfStep } from './in-step.ts';
 import { JumpingClock } from './jumping-clock.ts';
 import { NodeAgent } from './node-agent.ts';
-import { eventually } from './pause.ts';
+import { eventually, pause } from './pause.ts';
 import type { Damage, FaultReport } from './report.ts';
 import { Rivals } from './rivals.ts';
 import { Storm } from './storm.ts';
@@ -37,6 +37,7 @@ export interface FaultRunOptions {
 }
 
 const clientTimeoutMs = 800;
+const lastWordsMs = 300;
 
 /** One run: pods, updates, faults and rivals; then quiet, and the look at what is left. */
 export async function runFaults(options: FaultRunOptions): Promise<FaultReport> {
@@ -52,6 +53,7 @@ export async function runFaults(options: FaultRunOptions): Promise<FaultReport> 
   await storm.run(options.disturbed === false ? [] : target.disturbances({ proxy, kubeConfig, namespace }));
 
   plan.active = false;
+  if (!isCaught()) await lastWords(stage);
   const withinMs = isCaught() ? 0 : (options.convergeWithinMs ?? 90_000);
   const calm = await calmDown(stage, { admin: target.admin, pods, withinMs });
   await Promise.all(histories.map((history) => history.stop()));
@@ -75,6 +77,14 @@ export async function runFaults(options: FaultRunOptions): Promise<FaultReport> 
     damage,
     peakHeapMiB: storm.peakHeap / 2 ** 20,
   };
+}
+
+/** Something is said of each pod, and for some of them the answer is no: what nobody tries again is then lost. */
+async function lastWords({ agent, plan }: Stage): Promise<void> {
+  plan.forbids = true;
+  agent.lastWords();
+  await pause(lastWordsMs);
+  plan.forbids = false;
 }
 
 type Stage = Awaited<ReturnType<typeof setTheStage>>;
@@ -115,11 +125,11 @@ async function calmDown(stage: Stage, { admin, pods, withinMs }: { admin: AdminC
     agent.catchUp();
     return (await wrong()).length === 0;
   };
-  const [, converged] = await Promise.all([rivals.finish(withinMs), eventually(isCalm, withinMs)]);
+  const [, converged] = await Promise.all([rivals.finish(withinMs), eventually(isCalm, withinMs, 150)]);
   const convergedInMs = converged ? performance.now() - lastFault : undefined;
-  await checkpoints.finish();
   const stopping = performance.now();
-  await agent.stop();
+  // with the manager ends each flush that is still waited for
+  await Promise.all([checkpoints.finish(), agent.stop(Math.min(withinMs, 1000))]);
   const stoppedInMs = performance.now() - stopping;
   await eventually(() => proxy.underWay === 0, 5000);
   const blind = async () => unread(await items(), histories);

@@ -76,6 +76,11 @@ export class NodeAgent {
     this.#housekeeping = setInterval(() => this.#removeOrphans(), 500);
   }
 
+  /** The last thing is said of each pod. */
+  lastWords(): void {
+    for (const pod of this.#pods()) this.#tender.lastWord(this.#voice, pod);
+  }
+
   /** One thing happens to a pod, or is said of it. At times it is one that is new or about to go. */
   update(): void {
     const pods = this.#pods();
@@ -98,9 +103,9 @@ export class NodeAgent {
     return this.#voice.uids;
   }
 
-  async stop(): Promise<void> {
+  async stop(drainTimeoutMs: number): Promise<void> {
     clearInterval(this.#housekeeping);
-    await this.manager.stop({ drainTimeoutMs: 1000 });
+    await this.manager.stop({ drainTimeoutMs });
     await this.#source.stop();
     await this.#transport.close();
   }
