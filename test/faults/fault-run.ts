@@ -55,7 +55,7 @@ export async function runFaults(options: FaultRunOptions): Promise<FaultReport> 
   plan.active = false;
   if (!isCaught()) await lastWords(stage);
   const withinMs = isCaught() ? 0 : (options.convergeWithinMs ?? 90_000);
-  const calm = await calmDown(stage, { admin: target.admin, pods, withinMs });
+  const calm = await calmDown(stage, { admin: target.access.admin, pods, withinMs });
   await Promise.all(histories.map((history) => history.stop()));
   await proxy.stop();
   const versions = histories.map(({ checker: { name, versions: read, gaps } }) => [name, { read, gaps }]);
@@ -91,17 +91,18 @@ type Stage = Awaited<ReturnType<typeof setTheStage>>;
 
 /** A namespace full of pods, everybody who watches it, and an agent that has seen its pods through the proxy. */
 async function setTheStage({ target, seed, pods, mutant, rivalPauseMs = 22, faultRate }: FaultRunOptions) {
-  const { admin, authority } = target;
+  const { access } = target;
+  const { admin, authority } = access;
   const namespace = await admin.createNamespace('faults');
   const ledger = new Ledger();
   const damage: Damage[] = [];
   const found: Found = (rule, detail) => damage.push({ rule, detail });
   const plan = new FaultPlan(seed, clientTimeoutMs, faultRate);
   const proxy = await FaultProxy.start({ upstream: target.url, authority, plan });
-  const token = await target.newToken(namespace);
+  const token = await access.newToken(namespace);
   if (target.kind === 'in-memory') proxy.expectedToken = token;
   const kubeConfig = kubeConfigFor(proxy.url, token, authority.cert);
-  const histories = target.histories(namespace, (name) => new Checker(name, ledger, found));
+  const histories = access.histories(namespace, (name) => new Checker(name, ledger, found));
   for (const history of histories) history.start();
   const rivals = new Rivals({ admin, namespace, pods, seed, ledger, pauseMs: rivalPauseMs });
   await rivals.createPods();

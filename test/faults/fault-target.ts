@@ -19,19 +19,23 @@ export interface DisturbanceParts {
   readonly namespace: string;
 }
 
-/** A server, or several that are one, as a fault run needs them. */
-export interface FaultTarget extends AsyncDisposable {
-  readonly kind: 'in-memory' | 'real' | 'two-apiservers';
+/** The ways to a server past the fault proxy: those of rivals and of checks. */
+export interface ServerAccess {
+  /** Who signs the server's certificates. */
   readonly authority: CertificateAuthority;
-  /** Where the fault proxy sends what comes in. */
-  readonly url: string;
   readonly admin: AdminClient;
-  /** Straight to the server, as an administrator. */
-  adminKubeConfig(): KubeConfig;
   /** The token of a node agent's account. */
   newToken(namespace: string): Promise<string>;
   /** Histories that read from the server itself, each with its checker. */
   histories(namespace: string, checker: (name: string) => Checker): History[];
+}
+
+/** A server, or several that are one, as a fault run needs them. */
+export interface FaultTarget extends AsyncDisposable {
+  readonly kind: 'in-memory' | 'real' | 'two-apiservers';
+  /** Where the fault proxy sends what comes in. */
+  readonly url: string;
+  readonly access: ServerAccess;
   disturbances(parts: DisturbanceParts): Disturbance[];
 }
 

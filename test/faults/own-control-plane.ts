@@ -7,7 +7,7 @@ import { AdminClient } from '../support/admin-client.ts';
 import { type CertificateAuthority, createCertificateAuthority } from '../support/certificate-authority.ts';
 import { ControlPlane } from '../support/control-plane/control-plane.ts';
 import { EtcdHistory } from './etcd-history.ts';
-import { kubeConfigFor } from './fault-target.ts';
+import { kubeConfigFor, type ServerAccess } from './fault-target.ts';
 import type { History } from './history.ts';
 import { NodeAccount } from './node-account.ts';
 import { pause } from './pause.ts';
@@ -17,7 +17,7 @@ import { WatchHistory } from './watch-history.ts';
 const apiServerArgs = ['--storage-media-type=application/json', '--etcd-compaction-interval=0'];
 
 /** A control plane of a run's own, with serving certificates of an authority of our own, and what reads from it. */
-export class OwnControlPlane implements AsyncDisposable {
+export class OwnControlPlane implements ServerAccess, AsyncDisposable {
   readonly authority: CertificateAuthority;
   readonly servers: ControlPlane;
   /** Straight to the first kube-apiserver. */
@@ -29,7 +29,7 @@ export class OwnControlPlane implements AsyncDisposable {
     this.servers = servers;
     this.authority = authority;
     this.#dir = dir;
-    this.admin = new AdminClient(this.adminKubeConfig());
+    this.admin = new AdminClient(this.#adminKubeConfig());
     this.account = new NodeAccount(this.admin);
   }
 
@@ -48,13 +48,13 @@ export class OwnControlPlane implements AsyncDisposable {
     }
   }
 
-  adminKubeConfig(): KubeConfig {
-    return kubeConfigFor(this.servers.url, this.servers.token, this.authority.cert);
+  newToken(namespace: string): Promise<string> {
+    return this.account.create(namespace);
   }
 
   histories(namespace: string, checker: (name: string) => Checker): History[] {
     return [
-      new WatchHistory(this.adminKubeConfig(), namespace, checker('watch')),
+      new WatchHistory(this.#adminKubeConfig(), namespace, checker('watch')),
       new EtcdHistory(this.servers.etcdUrl, namespace, checker('etcd')),
     ];
   }
@@ -84,6 +84,10 @@ export class OwnControlPlane implements AsyncDisposable {
     await this.admin.close();
     await this.servers.stop();
     await rm(this.#dir, { recursive: true, force: true, maxRetries: 5 });
+  }
+
+  #adminKubeConfig(): KubeConfig {
+    return kubeConfigFor(this.servers.url, this.servers.token, this.authority.cert);
   }
 }
 

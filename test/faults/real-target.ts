@@ -1,11 +1,14 @@
 import { connect } from 'node:tls';
-import type { KubeConfig } from '@kubernetes/client-node';
-import type { Checker } from '../chaos/check/checker.ts';
 import { AdminClient } from '../support/admin-client.ts';
-import type { CertificateAuthority } from '../support/certificate-authority.ts';
 import type { FaultProxy } from './fault-proxy.ts';
-import { type Disturbance, type DisturbanceParts, type FaultTarget, kubeConfigFor, pointAt } from './fault-target.ts';
-import type { History } from './history.ts';
+import {
+  type Disturbance,
+  type DisturbanceParts,
+  type FaultTarget,
+  kubeConfigFor,
+  pointAt,
+  type ServerAccess,
+} from './fault-target.ts';
 import { OwnControlPlane } from './own-control-plane.ts';
 import { eventually, pause } from './pause.ts';
 
@@ -29,24 +32,8 @@ export class RealTarget implements FaultTarget {
     return this.#plane.servers.url;
   }
 
-  get authority(): CertificateAuthority {
-    return this.#plane.authority;
-  }
-
-  get admin(): AdminClient {
-    return this.#plane.admin;
-  }
-
-  adminKubeConfig(): KubeConfig {
-    return this.#plane.adminKubeConfig();
-  }
-
-  newToken(namespace: string): Promise<string> {
-    return this.#plane.account.create(namespace);
-  }
-
-  histories(namespace: string, checker: (name: string) => Checker): History[] {
-    return this.#plane.histories(namespace, checker);
+  get access(): ServerAccess {
+    return this.#plane;
   }
 
   /** Ten kills of kube-apiserver, the rest between them. */
@@ -94,7 +81,7 @@ export class RealTarget implements FaultTarget {
   #servedSerial(): Promise<string> {
     const { hostname: host, port } = new URL(this.url);
     return new Promise((resolve, reject) => {
-      const socket = connect({ host, port: Number(port), ca: this.authority.cert }, () => {
+      const socket = connect({ host, port: Number(port), ca: this.#plane.authority.cert }, () => {
         resolve(socket.getPeerCertificate().serialNumber);
         socket.destroy();
       });

@@ -1,11 +1,6 @@
-import type { KubeConfig } from '@kubernetes/client-node';
-import type { Checker } from '../chaos/check/checker.ts';
-import type { AdminClient } from '../support/admin-client.ts';
-import type { CertificateAuthority } from '../support/certificate-authority.ts';
 import type { ApiServer } from '../support/control-plane/api-server.ts';
 import { TcpRelay } from '../support/tcp-relay.ts';
-import type { Disturbance, FaultTarget } from './fault-target.ts';
-import type { History } from './history.ts';
+import type { Disturbance, FaultTarget, ServerAccess } from './fault-target.ts';
 import { OwnControlPlane } from './own-control-plane.ts';
 import { pause } from './pause.ts';
 
@@ -54,24 +49,8 @@ export class TwoApiServersTarget implements FaultTarget {
     return this.#balancer.url;
   }
 
-  get authority(): CertificateAuthority {
-    return this.#plane.authority;
-  }
-
-  get admin(): AdminClient {
-    return this.#plane.admin;
-  }
-
-  adminKubeConfig(): KubeConfig {
-    return this.#plane.adminKubeConfig();
-  }
-
-  newToken(namespace: string): Promise<string> {
-    return this.#plane.account.create(namespace);
-  }
-
-  histories(namespace: string, checker: (name: string) => Checker): History[] {
-    return this.#plane.histories(namespace, checker);
+  get access(): ServerAccess {
+    return this.#plane;
   }
 
   disturbances(): Disturbance[] {

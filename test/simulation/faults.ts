@@ -21,6 +21,14 @@ const kinds = {
   managerCrash: 2,
 } as const;
 
+/** What each kind of bad weather changes, and within which bounds. */
+const storms = {
+  slowNetwork: { what: 'latencyMs', from: 500, to: 8000 },
+  lossyNetwork: { what: 'loss', from: 0.1, to: 0.8 },
+  straggling: { what: 'straggling', from: 0.1, to: 0.6 },
+  duplication: { what: 'duplication', from: 0.1, to: 0.6 },
+} as const;
+
 /** Brings one calamity after another, several at a time, until it is told to stop. */
 export class Faults {
   readonly #world: World;
@@ -80,67 +88,81 @@ export class Faults {
   }
 
   #begin(kind: keyof typeof kinds, forMs: number): void {
-    const { server, weather, process, clock } = this.#world;
-    const meanwhile = (undo: () => void): void => {
-      clock.schedule(() => {
-        if (!this.#isOver) undo();
-      }, forMs);
-    };
+    const { weather } = this.#world;
     switch (kind) {
-      case 'refusing': {
-        const uids = server.store.list().map(({ metadata }) => metadata?.uid ?? '');
-        const refused = uids.filter(() => this.#prng.chance(0.5));
-        for (const uid of refused) server.refuses.add(uid);
-        meanwhile(() => {
-          for (const uid of refused) server.refuses.delete(uid);
+      case 'refusing':
+      case 'throttling':
+      case 'failing':
+      case 'serverRestart':
+        this.#strikeServer(kind, forMs);
+        return;
+      case 'slowNetwork':
+      case 'lossyNetwork':
+      case 'straggling':
+      case 'duplication': {
+        const { what, from, to } = storms[kind];
+        weather[what] = this.#prng.between(from, to);
+        this.#afterwards(forMs, () => {
+          weather[what] = fairWeather[what];
         });
         return;
       }
-      case 'throttling':
-      case 'failing':
-        server.mode = kind;
-        meanwhile(() => this.#recover(kind));
-        return;
-      case 'serverRestart':
-        server.mode = 'down';
-        process?.watch.cut(forMs);
-        meanwhile(() => this.#recover('down'));
-        return;
-      case 'slowNetwork':
-        weather.latencyMs = this.#prng.between(500, 8000);
-        meanwhile(() => Object.assign(weather, { latencyMs: fairWeather.latencyMs }));
-        return;
-      case 'lossyNetwork':
-        weather.loss = this.#prng.between(0.1, 0.8);
-        meanwhile(() => Object.assign(weather, { loss: 0 }));
-        return;
-      case 'straggling':
-        weather.straggling = this.#prng.between(0.1, 0.6);
-        meanwhile(() => Object.assign(weather, { straggling: 0 }));
-        return;
-      case 'duplication':
-        weather.duplication = this.#prng.between(0.1, 0.6);
-        meanwhile(() => Object.assign(weather, { duplication: 0 }));
-        return;
       case 'watchLag':
-        if (process === undefined) return;
-        process.watch.lagMs = this.#prng.between(1000, 30_000);
-        meanwhile(() => Object.assign(process.watch, { lagMs: 50 }));
-        return;
       case 'staleLists':
-        if (process === undefined) return;
-        process.watch.listsAreStale = true;
-        process.watch.cut(this.#prng.between(100, 3000));
-        meanwhile(() => Object.assign(process.watch, { listsAreStale: false }));
+      case 'watchGap':
+        this.#strikeWatch(kind, forMs);
         return;
       case 'fight':
         this.#rivals.fight(forMs);
         return;
-      case 'watchGap':
-        process?.watch.cut(forMs);
-        return;
       default:
         this.#strikeProcess(kind, forMs);
+    }
+  }
+
+  /** Undoes what was done, unless all is well again already. */
+  #afterwards(forMs: number, undo: () => void): void {
+    this.#world.clock.schedule(() => {
+      if (!this.#isOver) undo();
+    }, forMs);
+  }
+
+  #strikeServer(kind: 'refusing' | 'throttling' | 'failing' | 'serverRestart', forMs: number): void {
+    const { server, process } = this.#world;
+    if (kind === 'refusing') {
+      const uids = server.store.list().map(({ metadata }) => metadata?.uid ?? '');
+      const refused = uids.filter(() => this.#prng.chance(0.5));
+      for (const uid of refused) server.refuses.add(uid);
+      this.#afterwards(forMs, () => {
+        for (const uid of refused) server.refuses.delete(uid);
+      });
+      return;
+    }
+    const mode = kind === 'serverRestart' ? 'down' : kind;
+    server.mode = mode;
+    if (mode === 'down') process?.watch.cut(forMs);
+    this.#afterwards(forMs, () => {
+      if (server.mode === mode) server.mode = 'well';
+    });
+  }
+
+  #strikeWatch(kind: 'watchLag' | 'staleLists' | 'watchGap', forMs: number): void {
+    const { process } = this.#world;
+    if (process === undefined) return;
+    const { watch } = process;
+    switch (kind) {
+      case 'watchGap':
+        watch.cut(forMs);
+        return;
+      case 'watchLag':
+        watch.lagMs = this.#prng.between(1000, 30_000);
+        this.#afterwards(forMs, () => Object.assign(watch, { lagMs: 50 }));
+        return;
+      case 'staleLists':
+        watch.listsAreStale = true;
+        watch.cut(this.#prng.between(100, 3000));
+        this.#afterwards(forMs, () => Object.assign(watch, { listsAreStale: false }));
+        return;
     }
   }
 
@@ -168,10 +190,5 @@ export class Faults {
     world.stopProcess(drainTimeoutMs).then(startAgain, (error: unknown) => {
       world.log.violate('stop ends', `stop() rejected with ${String(error)}`);
     });
-  }
-
-  #recover(mode: string): void {
-    const { server } = this.#world;
-    if (server.mode === mode) server.mode = 'well';
   }
 }
