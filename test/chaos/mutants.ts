@@ -1,4 +1,11 @@
-import type { PodClient, PodDeletionSafety, PodStatusPatch, RequestOptions, StatusManagerOptions } from '../../src/index.ts';
+import {
+  ApiError,
+  type PodClient,
+  type PodDeletionSafety,
+  type PodStatusPatch,
+  type RequestOptions,
+  type StatusManagerOptions,
+} from '../../src/index.ts';
 import type { Rule } from './rules.ts';
 import { agentsTypes } from './said/plain-status.ts';
 import type { Manager } from './said/voice.ts';
@@ -142,7 +149,7 @@ const otherMutants: readonly Mutant[] = [
   {
     name: 'nothing is tried again',
     breaks: ['everything is brought up to date', 'flush settles'],
-    options: { random: () => 10_000 },
+    client: postponing,
   },
   {
     name: 'an aborted request is given up before it has settled',
@@ -167,7 +174,7 @@ const otherMutants: readonly Mutant[] = [
   },
   {
     name: 'failed patches count as done',
-    breaks: ['flush resolves when everything is there', 'everything is brought up to date'],
+    breaks: ['flush resolves when everything is there', 'everything is brought up to date', 'only what has ended is deleted'],
     client: (client) => ({
       ...bound(client),
       patchPodStatus: (...request) => client.patchPodStatus(...request).catch(() => ({ uid: '', resourceVersion: '' })),
@@ -248,6 +255,20 @@ function writingStaleOnes(client: PodClient): PodClient {
       last.set(uid, { type: patch.type, body: { metadata: { uid }, ...(status === undefined ? {} : { status }) } });
       return stale === undefined ? answer : client.patchPodStatus(namespace, name, stale, options);
     },
+  };
+}
+
+/** Every refusal asks for the longest wait there is: longer than anybody here waits for the end of the faults. */
+function postponing(client: PodClient): PodClient {
+  const later = (error: unknown): never => {
+    if (!(error instanceof ApiError) || [400, 404, 409, 413, 415, 422].includes(error.status ?? 0)) throw error;
+    const { status, reason, message } = error;
+    throw new ApiError({ status, reason, message, retryAfterMs: 300_000 });
+  };
+  return {
+    getPod: (...request) => client.getPod(...request).catch(later),
+    patchPodStatus: (...request) => client.patchPodStatus(...request).catch(later),
+    deletePod: (...request) => client.deletePod(...request).catch(later),
   };
 }
 

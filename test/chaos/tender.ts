@@ -17,7 +17,7 @@ export class Tender {
   readonly #now: () => string;
   readonly #leavesItToTheManager: boolean;
 
-  /** `leavesItToTheManager`: that a pod is over is mostly for the manager to find out. */
+  /** `leavesItToTheManager`: that a pod is over is for the manager to find out, of every pod. */
   constructor(ledger: Ledger, prng: Prng, now: () => string, leavesItToTheManager: boolean) {
     this.#ledger = ledger;
     this.#prng = prng;
@@ -87,11 +87,11 @@ export class Tender {
   /** Brings a pod that is to go to its end, at once. Nothing where that has been done. */
   finish(voice: Voice, pod: WirePod): void {
     const life = this.lifeOf(pod);
-    if (life.deletionSeen && life.reclaimed && (life.finished || this.#leavesItToTheManager)) return;
+    if (life.deletionSeen && life.reclaimed && (this.#leavesItToTheManager || life.finished)) return;
     life.endAll(this.#now());
     life.reclaimed = true;
     this.report(voice, pod);
-    if (!this.#leavesItToTheManager || this.#prng.chance(0.5)) voice.terminate(pod, life);
+    if (!this.#leavesItToTheManager) voice.terminate(pod, life);
   }
 
   #live(voice: Voice, pod: WirePod, life: PodLife): void {
@@ -156,7 +156,7 @@ export class Tender {
       return;
     }
     if (!life.couldRun && prng.chance(0.5)) life.reclaimed = true;
-    if (life.couldRun || !prng.chance(this.#leavesItToTheManager ? 0.1 : 0.6)) this.report(voice, pod);
+    if (life.couldRun || this.#leavesItToTheManager || !prng.chance(0.6)) this.report(voice, pod);
     else {
       life.saysPhase ??= 'Failed';
       voice.terminate(pod, life);

@@ -1,4 +1,4 @@
-import type { PodClient, PodStatusPatch } from '../../src/index.ts';
+import type { PodClient, PodStatusPatch, RequestOptions } from '../../src/index.ts';
 import type { Found } from './rules.ts';
 
 /** A client that sees what is in flight: never more than allowed, never two writes of one pod, and each names its pod. Mutants go on top of it. */
@@ -7,6 +7,8 @@ export class WatchedClient implements PodClient {
   readonly #concurrency: number;
   readonly #found: Found;
   readonly #writing = new Map<string, number>();
+  /** Of the requests in flight; those that were given up no longer count, however long they take to settle. */
+  readonly #signals = new Set<AbortSignal>();
   #inFlight = 0;
 
   constructor(client: PodClient, concurrency: number, found: Found) {
@@ -20,25 +22,27 @@ export class WatchedClient implements PodClient {
   }
 
   getPod(...request: Parameters<PodClient['getPod']>): ReturnType<PodClient['getPod']> {
-    return this.#count(() => this.#client.getPod(...request));
+    return this.#count(request[2], () => this.#client.getPod(...request));
   }
 
   patchPodStatus(...request: Parameters<PodClient['patchPodStatus']>): ReturnType<PodClient['patchPodStatus']> {
     const uid = uidInPatch(request[2]);
-    return this.#countWrite(`patch of ${request[1]}`, uid, () => this.#client.patchPodStatus(...request));
+    return this.#countWrite(`patch of ${request[1]}`, uid, request[3], () => this.#client.patchPodStatus(...request));
   }
 
   deletePod(...request: Parameters<PodClient['deletePod']>): ReturnType<PodClient['deletePod']> {
-    return this.#countWrite(`delete of ${request[1]}`, request[2].uid ?? '', () => this.#client.deletePod(...request));
+    return this.#countWrite(`delete of ${request[1]}`, request[2].uid ?? '', request[2], () =>
+      this.#client.deletePod(...request),
+    );
   }
 
-  async #countWrite<T>(what: string, uid: string, send: () => Promise<T>): Promise<T> {
+  async #countWrite<T>(what: string, uid: string, options: RequestOptions, send: () => Promise<T>): Promise<T> {
     if (uid === '') this.#found('every write names its pod', what);
     const writing = (this.#writing.get(uid) ?? 0) + 1;
     this.#writing.set(uid, writing);
     if (writing > 1) this.#found('one write of a pod at a time', `${what} (${uid}) while another is in flight`);
     try {
-      return await this.#count(send);
+      return await this.#count(options, send);
     } finally {
       const left = (this.#writing.get(uid) ?? 1) - 1;
       if (left === 0) this.#writing.delete(uid);
@@ -46,14 +50,17 @@ export class WatchedClient implements PodClient {
     }
   }
 
-  async #count<T>(send: () => Promise<T>): Promise<T> {
+  async #count<T>({ signal }: RequestOptions, send: () => Promise<T>): Promise<T> {
+    this.#signals.add(signal);
     this.#inFlight++;
-    if (this.#inFlight > this.#concurrency)
-      this.#found('requests in flight are bounded', `${this.#inFlight} at once, ${this.#concurrency} allowed`);
+    const awaited = [...this.#signals].filter(({ aborted }) => !aborted).length;
+    if (awaited > this.#concurrency)
+      this.#found('requests in flight are bounded', `${awaited} at once, ${this.#concurrency} allowed`);
     try {
       return await send();
     } finally {
       this.#inFlight--;
+      this.#signals.delete(signal);
     }
   }
 }

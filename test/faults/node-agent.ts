@@ -52,7 +52,8 @@ export class NodeAgent {
     this.#transport = new KubeTransport(kubeConfig, { connections: concurrency, requestTimeoutMs: clientTimeoutMs, clock });
     this.copies = new CopiesBackInTime(this.#podManager);
     this.#source = this.#makeSource();
-    const leavesItToTheManager = mutant?.options?.terminateWhenReclaimed ?? true;
+    // both ways are tried, each with its seeds
+    const leavesItToTheManager = mutant?.options?.terminateWhenReclaimed ?? seed % 4 < 2;
     const now = (): string => secondOf(clock.now());
     this.#tender = new Tender(ledger, this.#prng.fork('lives'), now, leavesItToTheManager);
     this.manager = this.#makeManager();
