@@ -45,6 +45,19 @@ const wireMutants: readonly Mutant[] = [
     client: patching(({ metadata: { resourceVersion: _, ...metadata } = {}, ...body }) => ({ ...body, metadata })),
   },
   {
+    name: 'a patch goes to whoever has the name',
+    breaks: ['no other pod is touched', order, whole],
+    options: strategic,
+    client: (client) => ({
+      ...bound(client),
+      patchPodStatus: async (namespace, name, { type, body }, options) => {
+        const { uid, resourceVersion } = (await client.getPod(namespace, name, options)).metadata ?? {};
+        const patch: PodStatusPatch = { type, body: { ...(body as Body), metadata: { uid, resourceVersion } } };
+        return client.patchPodStatus(namespace, name, patch, options);
+      },
+    }),
+  },
+  {
     name: 'a patch carries no uid',
     breaks: ['every write names its pod'],
     options: strategic,
@@ -102,19 +115,6 @@ const wireMutants: readonly Mutant[] = [
     client: patching(({ status = {}, ...body }) => ({ ...body, status: { ...status, startTime: '2001-01-01T00:00:00Z' } })),
   },
   { name: 'a stale version is written last', breaks: [order, whole], options: strategic, client: writingStaleOnes },
-  {
-    name: 'a patch goes to whoever has the name',
-    breaks: ['no other pod is touched', order, whole],
-    options: strategic,
-    client: (client) => ({
-      ...bound(client),
-      patchPodStatus: async (namespace, name, { type, body }, options) => {
-        const { uid, resourceVersion } = (await client.getPod(namespace, name, options)).metadata ?? {};
-        const patch: PodStatusPatch = { type, body: { ...(body as Body), metadata: { uid, resourceVersion } } };
-        return client.patchPodStatus(namespace, name, patch, options);
-      },
-    }),
-  },
   {
     name: 'a delete carries no uid',
     breaks: ['every write names its pod'],

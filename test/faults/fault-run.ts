@@ -32,6 +32,8 @@ export interface FaultRunOptions {
   readonly rivalPauseMs?: number;
   /** 2: twice as many requests meet a fault. Default 1. */
   readonly faultRate?: number;
+  /** Pods that the manager sends at once. Default 16. */
+  readonly concurrency?: number;
   /** False: nothing happens to the server as a whole. Default true. */
   readonly disturbed?: boolean;
 }
@@ -90,7 +92,8 @@ async function lastWords({ agent, plan }: Stage): Promise<void> {
 type Stage = Awaited<ReturnType<typeof setTheStage>>;
 
 /** A namespace full of pods, everybody who watches it, and an agent that has seen its pods through the proxy. */
-async function setTheStage({ target, seed, pods, mutant, rivalPauseMs = 22, faultRate }: FaultRunOptions) {
+async function setTheStage(options: FaultRunOptions) {
+  const { target, seed, pods, mutant, rivalPauseMs = 22, faultRate, concurrency = 16 } = options;
   const { access } = target;
   const { admin, authority } = access;
   const namespace = await admin.createNamespace('faults');
@@ -107,7 +110,7 @@ async function setTheStage({ target, seed, pods, mutant, rivalPauseMs = 22, faul
   const rivals = new Rivals({ admin, namespace, pods, seed, ledger, pauseMs: rivalPauseMs });
   await rivals.createPods();
   const clock = new JumpingClock();
-  const agent = new NodeAgent({ kubeConfig, namespace, pods, seed, clock, ledger, clientTimeoutMs, found, mutant });
+  const agent = new NodeAgent({ kubeConfig, namespace, pods, seed, clock, ledger, clientTimeoutMs, concurrency, found, mutant });
   const [history] = histories;
   if (history === undefined) throw new Error(`The target ${target.kind} has no history to check`);
   const prng = new Prng(seed).fork('checkpoints');
@@ -132,7 +135,7 @@ async function calmDown(stage: Stage, { admin, pods, withinMs }: { admin: AdminC
   // with the manager ends each flush that is still waited for
   await Promise.all([checkpoints.finish(), agent.stop(Math.min(withinMs, 1000))]);
   const stoppedInMs = performance.now() - stopping;
-  await eventually(() => proxy.underWay === 0, 5000);
+  await eventually(() => proxy.underWay === 0, Math.min(withinMs, 5000));
   const blind = async () => unread(await items(), histories);
   await eventually(async () => (await blind()).length === 0, Math.min(withinMs, 10_000));
   return { convergedInMs, stoppedInMs, lost: [...(await wrong()), ...(await blind())] };

@@ -13,13 +13,12 @@ describe('the fault suite, on the in-memory apiserver', () => {
     expect(report.updates).toBeGreaterThanOrEqual(4000);
     expect(report.faults.size).toBeGreaterThan(4);
     expect(report.checkpoints).toBeGreaterThan(10);
-    expect(report.syncErrors.get('invalid')).toBeGreaterThan(0);
     expect(report.versions).toMatchObject({ watch: { gaps: 0 } });
   });
 });
 
 /** These runs mostly wait. */
-const mutantsAtOnce = 10;
+const mutantsAtOnce = 8;
 
 /** True for one whose damage shows only when all should have come to rest. */
 function showsInTheEnd({ breaks }: Mutant): boolean {
@@ -48,7 +47,7 @@ describe('the fault suite', () => {
   async function runNext(queue: Mutant[]): Promise<void> {
     for (let mutant = queue.shift(); mutant !== undefined; mutant = queue.shift()) {
       const seconds = showsInTheEnd(mutant) ? 1 : 60;
-      const storm = { seconds, updates: seconds * 150, rivalPauseMs: 100, faultRate: 8, disturbed: false };
+      const storm = { seconds, updates: seconds * 100, rivalPauseMs: 100, faultRate: 8, concurrency: 4, disturbed: false };
       const run = runFaults({ target, mutant, seed: 44, pods: 16, ...storm, convergeWithinMs: 3000 });
       await run.then(reports.get(mutant.name)?.resolve, reports.get(mutant.name)?.reject);
     }

@@ -23,11 +23,11 @@ export interface NodeAgentOptions {
   readonly clock: JumpingClock;
   readonly ledger: Ledger;
   readonly clientTimeoutMs: number;
+  /** Pods sent at once, each over a connection of its own. */
+  readonly concurrency: number;
   readonly found: Found;
   readonly mutant?: Mutant | undefined;
 }
-
-const concurrency = 16;
 
 /** A node agent over the real pieces, all of them behind the fault proxy: its pods live, and the manager is told of it. */
 export class NodeAgent {
@@ -45,7 +45,7 @@ export class NodeAgent {
   #housekeeping: NodeJS.Timeout | undefined;
 
   constructor(options: NodeAgentOptions) {
-    const { kubeConfig, namespace, pods, seed, clock, clientTimeoutMs, ledger, found, mutant } = options;
+    const { kubeConfig, namespace, pods, seed, clock, clientTimeoutMs, concurrency, ledger, found, mutant } = options;
     this.#options = options;
     this.#prng = new Prng(seed).fork('agent');
     this.#staticPods = podNames(pods).fixed.map((name) => staticPod(namespace, name));
@@ -125,7 +125,7 @@ export class NodeAgent {
   }
 
   #makeManager(): StatusManager {
-    const { seed, clock, clientTimeoutMs, found, mutant } = this.#options;
+    const { seed, clock, clientTimeoutMs, concurrency, found, mutant } = this.#options;
     const prng = this.#prng.fork('manager');
     const wire = settlingLate(this.copies.listeningTo(new KubePodClient(this.#transport)), this.#prng.fork('settling'));
     const client = new WatchedClient(wire, concurrency, found);

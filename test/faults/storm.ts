@@ -33,7 +33,11 @@ export class Storm {
   }
 
   async run(disturbances: readonly Disturbance[]): Promise<void> {
+    const weighing = setInterval(() => {
+      this.peakHeap = Math.max(this.peakHeap, process.memoryUsage().heapUsed);
+    }, 100);
     await Promise.all([this.#update(), this.#disturb(disturbances), this.#jump()]);
+    clearInterval(weighing);
   }
 
   /** The last update comes after the last disturbance, however long that took. */
@@ -45,12 +49,11 @@ export class Storm {
       this.#progress = (performance.now() - began) / (seconds * 1000);
       if (this.#progress >= 1 && ledger.updates >= updates && !this.#disturbing) return;
       const due = this.#progress >= 1 && !this.#disturbing ? updates : Math.min(this.#progress, 1) * updates - 1;
-      // a burst at a time, so that sockets get their turn; a small one where they wait for it
+      // a burst at a time, so that sockets get their turn; a single one where they wait for it
       for (let n = 0; n < burst && ledger.updates < due; n++) agent.update();
-      this.peakHeap = Math.max(this.peakHeap, process.memoryUsage().heapUsed);
       const before = performance.now();
       await pause(5);
-      burst = performance.now() - before > slowTurnMs ? 5 : 200;
+      burst = performance.now() - before > slowTurnMs ? 1 : 200;
     }
   }
 

@@ -32,6 +32,8 @@ export class ManagerProcess {
   readonly #network: SimulatedNetwork;
   readonly #client: WatchedClient;
   readonly #agentPods: AgentPodManager;
+  /** Pods that were out of view once: a list from a server that lags behind may take a pod away for a moment. */
+  readonly #vanished = new Set<string>();
   #flushes = 0;
   #stopping = false;
   #dead = false;
@@ -58,7 +60,10 @@ export class ManagerProcess {
       log,
       prng: prng.fork('watch'),
       set: (pod) => this.podManager.updatePod(pod),
-      remove: (pod) => this.podManager.removePod(pod),
+      remove: (pod) => {
+        this.#vanished.add(pod.metadata?.uid ?? '');
+        this.podManager.removePod(pod);
+      },
       heard: () => {
         this.#lastHeard = this.clock.now();
       },
@@ -74,7 +79,8 @@ export class ManagerProcess {
 
   /** Has the manager look at a pod at once. */
   reconcile(uid: string): void {
-    this.repairs.allowOne(this.#apiUID(uid));
+    const life = this.#world.ledger.life(uid);
+    if (life !== undefined) this.repairs.allowOne(life.owner);
     this.manager.reconcile(uid);
   }
 
@@ -165,14 +171,7 @@ export class ManagerProcess {
   }
 
   #seenUID({ uid, isStatic }: PodLife): string | undefined {
-    return isStatic ? this.#mirrorUID(uid) : uid;
-  }
-
-  #apiUID(uid: string): string {
-    return this.#mirrorUID(uid) ?? uid;
-  }
-
-  #mirrorUID(uid: string): string | undefined {
+    if (!isStatic) return uid;
     const pod = this.podManager.getPodByUID(uid);
     return pod && this.podManager.getMirrorPodByPod(pod)?.metadata?.uid;
   }
@@ -183,7 +182,7 @@ export class ManagerProcess {
   }
 
   #makeManager(random: () => number): StatusManager {
-    const { mutant, tuning, tender, log } = this.#world;
+    const { mutant, tuning, tender, log, ledger, checker } = this.#world;
     const manager = new StatusManager({
       random,
       ...tuning,
@@ -195,9 +194,11 @@ export class ManagerProcess {
       logger: { debug() {}, info() {}, warn() {}, error: (fields, message) => this.#onError(fields, message) },
     });
     const say = (what: string): void => log.step(() => what);
-    manager.on('synced', ({ podName, version, patched }) =>
-      say(`synced ${podName}, version ${version}${patched ? '' : ', no change'}`),
-    );
+    manager.on('synced', ({ podUID, podName, version, patched }) => {
+      const owner = ledger.life(podUID)?.owner ?? '';
+      this.repairs.acknowledged(owner, checker.position(owner));
+      say(`synced ${podName}, version ${version}${patched ? '' : ', no change'}`);
+    });
     manager.on('syncError', ({ podName, errorClass, retryInMs }) => {
       if (errorClass === 'invalid') log.counts.paths['status quarantined']++;
       say(`sync error ${podName}: ${errorClass}, again in ${retryInMs}`);
@@ -228,7 +229,8 @@ export class ManagerProcess {
 
   /** A static pod lives on without its mirror; any other pod ends with its object. */
   #mayBeDropped(life: PodLife): boolean {
-    return (!life.isStatic && this.#onServer(life) === undefined) || this.podManager.getPodByUID(life.uid) === undefined;
+    if (this.#vanished.has(life.uid) || this.podManager.getPodByUID(life.uid) === undefined) return true;
+    return !life.isStatic && this.#onServer(life) === undefined;
   }
 
   #onError(fields: object, message: string): void {

@@ -12,6 +12,7 @@ export class RepairCount {
   readonly #found: Found;
   readonly #sinceMs: number;
   readonly #repairs = new Map<string, number>();
+  readonly #acknowledged = new Map<string, number>();
 
   constructor(now: () => number, periodMs: number, found: Found) {
     this.#now = now;
@@ -21,16 +22,23 @@ export class RepairCount {
   }
 
   /** Somebody asks for one more. */
-  allowOne(apiUID: string): void {
-    this.#repairs.set(apiUID, (this.#repairs.get(apiUID) ?? 0) - 1);
+  allowOne(owner: string): void {
+    this.#repairs.set(owner, (this.#repairs.get(owner) ?? 0) - 1);
   }
 
-  count(apiUID: string): void {
-    const repairs = (this.#repairs.get(apiUID) ?? 0) + 1;
-    this.#repairs.set(apiUID, repairs);
+  /** The process knows that statements up to this number are written. */
+  acknowledged(owner: string, number: number): void {
+    this.#acknowledged.set(owner, number);
+  }
+
+  /** A statement was written again. One that the process did not know to be written was just tried again. */
+  count(owner: string, number: number): void {
+    if (number > (this.#acknowledged.get(owner) ?? 0)) return;
+    const repairs = (this.#repairs.get(owner) ?? 0) + 1;
+    this.#repairs.set(owner, repairs);
     const periods = (this.#now() - this.#sinceMs) / this.#periodMs;
     if (repairs <= atOnce + leeway * periods) return;
-    const detail = `${repairs} repairs of ${apiUID} in ${periods.toFixed(1)} sync periods`;
+    const detail = `${repairs} repairs of ${owner} in ${periods.toFixed(1)} sync periods`;
     this.#found('a fight over a pod costs a repair a sync period', detail);
   }
 }

@@ -1,5 +1,5 @@
 import type { StatusManagerOptions, WirePod } from '../../src/index.ts';
-import { Checker } from '../chaos/check/checker.ts';
+import { Checker, ownerOf } from '../chaos/check/checker.ts';
 import type { Mutant } from '../chaos/mutants.ts';
 import { Prng } from '../chaos/prng.ts';
 import { Ledger } from '../chaos/said/ledger.ts';
@@ -53,7 +53,7 @@ export class World {
     this.tuning = { ...drawTuning(this.prng.fork('tuning')), ...mutant?.options };
     this.subscribes = mutant?.withoutSubscription !== true && this.prng.fork('subscribes').chance(0.5);
     this.watchDies = this.tuning.staleAfterMs === soonStaleMs && this.prng.fork('watch dies').chance(0.15);
-    this.checker = new Checker('server', this.ledger, this.log.violate, (pod) => this.#repaired(pod));
+    this.checker = new Checker('server', this.ledger, this.log.violate, (pod, number) => this.#repaired(pod, number));
     new WriteChecks(this.server, this.checker, this.log);
     const nodeTime = (): string => secondOf(this.clock.elapsedMs + this.wallOffsetMs);
     const isLeftToTheManager = this.tuning.terminateWhenReclaimed === true;
@@ -63,9 +63,9 @@ export class World {
   /** Request ids, one sequence for all processes. */
   readonly nextID = (): number => ++this.#lastID;
 
-  #repaired({ metadata }: WirePod): void {
+  #repaired(pod: WirePod, number: number): void {
     this.log.counts.paths['foreign write repaired']++;
-    this.process?.repairs.count(metadata?.uid ?? '');
+    this.process?.repairs.count(ownerOf(pod), number);
   }
 
   startProcess(): void {

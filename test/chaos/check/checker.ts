@@ -13,6 +13,9 @@ export interface Version {
   readonly pod: WirePod;
 }
 
+/** Told of the pod as it is now, and of the number of the statement that was written again. */
+export type OnRepair = (pod: WirePod, number: number) => void;
+
 /** Who wrote a version: the manager under test, somebody else, or nobody can say. */
 export type Writer = 'manager' | 'other' | 'unknown';
 
@@ -41,13 +44,13 @@ export class Checker {
   gaps = 0;
   readonly #ledger: Ledger;
   readonly #found: Found;
-  readonly #onRepair: (pod: WirePod) => void;
+  readonly #onRepair: OnRepair;
   readonly #pods = new Map<string, Seen>();
   /** By owner, the number of the newest statement that has been seen on the server. */
   readonly #positions = new Map<string, number>();
 
-  /** `onRepair` is told of each write that says what had been written before, and somebody had changed. */
-  constructor(name: string, ledger: Ledger, found: Found, onRepair: (pod: WirePod) => void = () => {}) {
+  /** `onRepair` is called for each write of what had been written before, and somebody had changed. */
+  constructor(name: string, ledger: Ledger, found: Found, onRepair: OnRepair = () => {}) {
     this.name = name;
     this.#onRepair = onRepair;
     this.#ledger = ledger;
@@ -152,7 +155,7 @@ export class Checker {
         mayBeHeldBack: true,
       });
       if (wrong.length > 0) continue;
-      if (number === this.position(owner)) this.#onRepair(now.pod);
+      if (number === this.position(owner)) this.#onRepair(now.pod, number);
       this.#positions.set(owner, number);
       this.#ledger.reached(this.name, owner, number);
       return;
