@@ -1,22 +1,65 @@
-// `count-tests.mjs FOLDER FAILED_STEPS` adds up vitest's JSON reports and prints `N passed, N failed`; exits 1 unless all
-// passed. A step that failed without a failing test (lint, a build, a server that did not start) counts as one failure.
-// Plain JavaScript, for the machine's own Node.
+// `count-tests.mjs REPORTS` adds up vitest's JSON reports and prints `N passed, N failed`, the only line on standard output;
+// exits 1 unless nothing failed. REPORTS holds for each step a folder NAME with its reports, and its exit code in NAME.code.
+// Only a passed test is one: skipped and todo tests count as failed. A step counts at least one failure when it failed, did
+// not end, left a report that cannot be read, or passed fewer tests than its floor. Plain JavaScript, for the machine's Node.
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { floors } from './floors.mjs';
 
-const [folder = '', failedSteps = '0'] = process.argv.slice(2);
-let passed = 0;
-let failed = 0;
-for (const name of readdirSync(folder)) {
-  const report = JSON.parse(readFileSync(join(folder, name), 'utf8'));
-  passed += report.numPassedTests;
-  failed += report.numFailedTests;
-  // A file that failed outside its tests (an import, a hook) has no failed test of its own.
-  for (const file of report.testResults) {
-    if (file.status === 'failed' && file.assertionResults.every((test) => test.status !== 'failed')) failed += 1;
+const [folder = ''] = process.argv.slice(2);
+
+/** What one report says; throws for one that vitest did not write to its end. */
+function countReport(file) {
+  let [passed, failed] = [0, 0];
+  for (const { status, assertionResults } of JSON.parse(readFileSync(file, 'utf8')).testResults) {
+    const passedHere = assertionResults.filter((test) => test.status === 'passed').length;
+    const failedHere = assertionResults.length - passedHere;
+    passed += passedHere;
+    // A file that failed outside its tests (an import, a hook) may have no failed test of its own.
+    failed += status === 'passed' ? failedHere : Math.max(1, failedHere);
+  }
+  return { passed, failed };
+}
+
+/** A folder's files, or a file's text; undefined where there is none. */
+function ifThere(read) {
+  try {
+    return read();
+  } catch {
+    return undefined;
   }
 }
-if (failed === 0) failed = Number(failedSteps);
-if (passed === 0 && failed === 0) failed = 1;
+
+function countStep(name) {
+  let [passed, failed] = [0, 0];
+  const problems = [];
+  for (const file of ifThere(() => readdirSync(join(folder, name))) ?? []) {
+    try {
+      const report = countReport(join(folder, name, file));
+      passed += report.passed;
+      failed += report.failed;
+    } catch (error) {
+      problems.push(`its report ${file} cannot be read (${error.message})`);
+    }
+  }
+  const code = ifThere(() => readFileSync(join(folder, `${name}.code`), 'utf8').trim());
+  if (code === undefined) problems.push('it did not end');
+  else if (code !== '0') problems.push(`it ended with code ${code}`);
+  const floor = floors[name];
+  if (!(floor > 0)) problems.push('it has no floor in .ci/floors.mjs');
+  else if (passed < floor) problems.push(`fewer than ${floor} tests passed`);
+  if (failed === 0 && problems.length > 0) failed = 1;
+  process.stderr.write(`==> ${[`${name}: ${passed} passed, ${failed} failed (floor ${floor})`, ...problems].join('; ')}\n`);
+  return { passed, failed };
+}
+
+const started = readdirSync(folder, { withFileTypes: true }).filter((entry) => entry.isDirectory());
+const names = new Set([...Object.keys(floors), ...started.map(({ name }) => name)]);
+let [passed, failed] = [0, 0];
+for (const name of names) {
+  const step = countStep(name);
+  passed += step.passed;
+  failed += step.failed;
+}
 process.stdout.write(`${passed} passed, ${failed} failed\n`);
 process.exitCode = failed === 0 ? 0 : 1;

@@ -1,5 +1,5 @@
 // npm run bench [-- --rounds 5 --pods 100,1000,10000]
-// The CPU paths of this manager beside those of the Go manager, in turn, in processes of their own.
+// Measures the CPU paths of this manager and of the Go manager in turn, each in its own process.
 import { parseArgs } from 'node:util';
 import { goTool } from '../test/support/go-tools.ts';
 import { barChart } from './support/chart.ts';
@@ -7,10 +7,10 @@ import { type Bar, machine, printBars, writeResult } from './support/results.ts'
 import { runJson, runScript } from './support/run-json.ts';
 import { median, rounded } from './support/statistics.ts';
 
-const metrics = ['bytesPerPod', 'changedUs', 'sameUs', 'readinessUs', 'getUs'] as const;
+const metrics = ['bytesPerPod', 'changedUs', 'sameUs', 'readinessUs', 'getFirstUs', 'getSecondUs'] as const;
 type Metric = (typeof metrics)[number];
 type Measurement = Record<Metric, number>;
-/** Microseconds of only reading the given status and the cached one: what grows there is the machine's memory. */
+/** `walkUs`: microseconds to read the given and the cached status and do no more. Its growth shows the cost of memory. */
 interface OurMeasurement extends Measurement {
   readonly walkUs: number;
 }
@@ -19,7 +19,7 @@ interface Comparison {
   readonly ours: Measurement;
   readonly oursWithDates: Measurement;
   readonly go: Measurement;
-  /** Medians of the ratios of neighbours in time. */
+  /** Medians of the ratios within one round. */
   readonly ratio: Measurement;
 }
 interface BatchResult {
@@ -30,7 +30,7 @@ interface BatchResult {
   readonly requestsOfQuietBatches: number;
 }
 
-/** So many calls a measurement, whatever the number of pods: compiled code is measured against compiled code. */
+/** Calls in each measurement, whatever the number of pods, so that compiled code is compared with compiled code. */
 const callsAMeasurement = 200_000;
 
 const { values } = parseArgs({
@@ -91,6 +91,8 @@ const panelTitles: readonly [Metric, string, string][] = [
   ['changedUs', 'setPodStatus, changed', 'µs'],
   ['sameUs', 'setPodStatus, unchanged', 'µs'],
   ['readinessUs', 'setContainerReadiness', 'µs'],
+  ['getFirstUs', 'getPodStatus, first read of a status', 'µs'],
+  ['getSecondUs', 'getPodStatus, second read', 'µs'],
   ['bytesPerPod', 'heap a cached pod', 'bytes'],
 ];
 
@@ -111,7 +113,7 @@ function plot(comparisons: readonly Comparison[]): string {
 
 const peer = await goTool('peer');
 const measured = podCounts.map((): Round[] => []);
-// all sizes in every round, so that growth, too, is a ratio of neighbours in time
+// every round measures all sizes, so that growth is also a ratio within one round
 for (let round = 0; round < rounds; round++) {
   for (const [index, pods] of podCounts.entries()) measured[index]?.push(await measure(peer, pods));
 }

@@ -37,17 +37,18 @@ class FetchPodClient implements PodClient {
     return answer.metadata;
   }
 
-  /** One request. The manager wants to know the HTTP status of a refusal, and `Retry-After`; it decides what follows. */
+  /** Sends one request. The error of a refusal carries its HTTP status and `Retry-After`: the manager decides what follows. */
   async #send<T>(method: string, path: string, signal: AbortSignal, body?: unknown, type = 'application/json'): Promise<T> {
     const init = body === undefined ? {} : { body: JSON.stringify(body), headers: { 'content-type': type } };
     const response = await fetch(`${this.#server}/api/v1/namespaces/${path}`, { method, signal, ...init });
     const answer: unknown = await response.json();
     if (response.ok) return answer as T;
     const seconds = Number(response.headers.get('retry-after'));
-    const { reason = 'Unknown', message = 'no message' } = answer as { reason?: string; message?: string };
+    // only a Status object comes from the apiserver itself: a proxy may answer 404 too
+    const { kind, reason = 'Unknown', message = 'no message' } = answer as { kind?: string; reason?: string; message?: string };
     throw new ApiError({
       status: response.status,
-      reason,
+      reason: kind === 'Status' ? reason : 'NoStatus',
       message: `${method} ${path}: ${message}`,
       ...(seconds > 0 && { retryAfterMs: seconds * 1000 }),
     });
@@ -70,7 +71,7 @@ await using manager = new StatusManager({
 manager.on('syncError', ({ errorClass, retryInMs }) => console.log(`Refused (${errorClass}), again in ${retryInMs} ms.`));
 manager.start();
 
-// The seam carries refusals too: the manager tries again by itself.
+// The manager sends a refused request again by itself.
 server.fail({ verb: 'patch', times: 1, fault: { kind: 'status', code: 503 } });
 manager.setPodStatus(pod, { phase: 'Running' });
 await manager.flush();

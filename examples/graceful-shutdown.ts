@@ -1,4 +1,4 @@
-// SIGTERM: no new work, then what was set goes out, then the sockets close, then the process ends by itself.
+// On SIGTERM the agent stops its work, the manager writes what was set, the sockets close, and the process ends by itself.
 // Run it: node examples/graceful-shutdown.ts
 import { once } from 'node:events';
 import { BasicPodManager, KubePodClient, StatusManager } from '../src/index.ts';
@@ -22,23 +22,23 @@ const manager = new StatusManager({
 });
 manager.start();
 
-// The agent's work: it finds out something new of every pod, faster than it can be written.
-let looks = 0;
+// The agent's work: it sets a new status of every pod, faster than they can be written.
+let updates = 0;
 let last = '';
 const agent = setInterval(() => {
-  last = `look ${++looks}`;
+  last = `update ${++updates}`;
   for (const pod of pods) manager.setPodStatus(pod, { phase: 'Running', message: last });
 }, 10);
 
-// So that this example ends without anybody's help; in earnest a service manager or a kubelet sends it.
+// This example sends itself the signal. In production a service manager or a kubelet sends it.
 setTimeout(() => process.kill(process.pid, 'SIGTERM'), 300);
 await Promise.race([once(process, 'SIGTERM'), once(process, 'SIGINT')]);
 
-// 1. Those who set statuses stop: afterwards setPodStatus would throw ERR_STOPPED.
+// 1. The agent stops setting statuses: after stop(), setPodStatus throws ERR_STOPPED.
 clearInterval(agent);
-// 2. What is set but not sent yet goes out, for at most so long. The grace period of your own process must be longer.
+// 2. The manager sends what is not sent yet, for at most 5 seconds. The grace period of your own process must be longer.
 await manager.stop({ drainTimeoutMs: 5000 });
-// 3. The client belongs to whoever made it.
+// 3. The code that made the client closes it.
 await podClient.close();
 
 const written = pods.filter(({ metadata }) => server.store.get('default', metadata?.name ?? '').status?.message === last);

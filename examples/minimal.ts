@@ -1,8 +1,8 @@
 // One pod, one status, one request. Run it: node examples/minimal.ts
-import { BasicPodManager, KubePodClient, StatusManager } from '../src/index.ts';
+import { BasicPodManager, DefaultPodDeletionSafety, KubePodClient, StatusManager } from '../src/index.ts';
 import { InMemoryApiServer } from '../src/testing.ts';
 
-// An apiserver to try things on. With a cluster: `const kubeConfig = new KubeConfig(); kubeConfig.loadFromDefault();`
+// An apiserver in memory. With a cluster: `const kubeConfig = new KubeConfig(); kubeConfig.loadFromDefault();`
 const server = await InMemoryApiServer.start();
 const pod = server.store.create({
   metadata: { name: 'web', namespace: 'default' },
@@ -14,13 +14,14 @@ const podClient = KubePodClient.fromKubeConfig(server.kubeConfig());
 const manager = new StatusManager({
   podClient,
   podManager,
-  podDeletionSafety: { podCouldHaveRunningContainers: () => false, podResourcesAreReclaimed: () => true },
+  // put your container runtime's list here; this node runs nothing
+  podDeletionSafety: new DefaultPodDeletionSafety({ runtimeCache: { hasSynced: () => true, getContainers: () => [] } }),
 });
 manager.start();
 
 podManager.addPod(pod);
 manager.setPodStatus(pod, { phase: 'Running', conditions: [{ type: 'Ready', status: 'True' }] });
-manager.setPodStatus(pod, { phase: 'Running', conditions: [{ type: 'Ready', status: 'True' }] }); // says nothing new
+manager.setPodStatus(pod, { phase: 'Running', conditions: [{ type: 'Ready', status: 'True' }] }); // changes nothing
 await manager.flush();
 
 const { status } = server.store.get('default', 'web');

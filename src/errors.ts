@@ -12,7 +12,7 @@ export const errorCodes = {
 
 export type ErrorCode = keyof typeof errorCodes;
 
-/** The one error family of this library: `code` says which rule, `cause` what was underneath. */
+/** The base class of this library's errors: `code` says what went wrong, `cause` holds the error behind it. */
 export class StatusManagerError extends Error {
   readonly code: ErrorCode;
 
@@ -23,21 +23,21 @@ export class StatusManagerError extends Error {
   }
 }
 
-/** True for any error of this library, also one from another copy of the package. */
+/** True for an error of this library (with `code`, if given), also for one from another copy of the package. */
 export function isStatusManagerError(error: unknown, code?: ErrorCode): error is StatusManagerError {
   if (!(error instanceof Error) || !('code' in error) || typeof error.code !== 'string') return false;
   return Object.hasOwn(errorCodes, error.code) && (code === undefined || error.code === code);
 }
 
 /** How a value is shown in an error message: short, with its type, and never more than the first 60 characters. */
-export function showValue(value: unknown): string {
+function showValue(value: unknown): string {
   const type = value === null ? 'null' : Array.isArray(value) ? 'array' : typeof value;
   if (typeof value === 'string') return `${JSON.stringify(value.length > 60 ? `${value.slice(0, 60)}…` : value)} (${type})`;
   if (typeof value === 'number' || typeof value === 'boolean' || typeof value === 'bigint') return `${value} (${type})`;
   return `(${type})`;
 }
 
-/** Expected `name` to be RULE, got VALUE (TYPE). */
+/** The error says: Expected `name` to be RULE, got VALUE (TYPE). */
 export function invalidOption(name: string, rule: string, value: unknown): StatusManagerError {
   return new StatusManagerError('ERR_INVALID_OPTION', `Expected \`${name}\` to be ${rule}, got ${showValue(value)}`);
 }

@@ -8,6 +8,7 @@ export {
   KubeTransport,
   type KubeTransportOptions,
 } from './client/transport/kube-transport.ts';
+export type { Listenable } from './concurrency/emitter.ts';
 export type { RateLimiterOptions } from './concurrency/rate-limiter.ts';
 export type { RunStateName } from './concurrency/run-state.ts';
 export {
@@ -56,9 +57,6 @@ export type { Logger } from './seams/logger.ts';
 export type { Labels, MetricsSink } from './seams/metrics.ts';
 export { ApiServerPodSource, type ApiServerPodSourceOptions } from './sources/api-server-pod-source.ts';
 export type { PodSink, PodSourceHandlers } from './sources/pod-delivery.ts';
-export type { PodResizeInProgress } from './status/resize/pod-resize-conditions.ts';
-export { carryOverContainerStatuses } from './status/rules/carry-over.ts';
-export { StatusManager } from './status/status-manager.ts';
 export type {
   IllegalTransitionEvent,
   PodRemovedEvent,
@@ -66,9 +64,16 @@ export type {
   StatusManagerEvents,
   SyncErrorEvent,
   SyncedEvent,
-} from './status/status-manager-events.ts';
+} from './status/events/status-manager-events.ts';
+export type { PodResizeInProgress } from './status/resize/pod-resize-conditions.ts';
+export type { PodResizes } from './status/resize/pod-resizes.ts';
+export { carryOverContainerStatuses } from './status/rules/carry-over.ts';
+export { StatusManager } from './status/status-manager.ts';
 export type { StatusManagerOptions } from './status/status-manager-options.ts';
-export type { PodExplanation, PodSyncPhase } from './status/sync/explain.ts';
+export type { PodExplanation } from './status/sync/explain.ts';
+export type { FlushResult } from './status/sync/flush-waiters.ts';
+export type { PodSourceTimes } from './status/sync/pod-source-view.ts';
 export type { LastError } from './status/sync/pod-sync-state.ts';
-export type { FlushResult, HeldPhase } from './status/sync/status-sync.ts';
+export type { StopResult } from './status/sync/status-sync.ts';
+export { type HeldPhase, type PodSyncPhase, type UnsettledPod, UnsettledPodsError } from './status/sync/sync-phase.ts';
 export type { Loose, Pod, PodStatus, Wire, WireContainerStatus, WirePod, WirePodCondition, WirePodStatus } from './wire/types.ts';

@@ -1,4 +1,4 @@
-// The door `pod-status-manager/testing`: fakes and a pods API in memory, for the tests of those who embed the manager.
+// The entry point `pod-status-manager/testing`: fakes and a pods API in memory, for tests of code that embeds the manager.
 
 export type { Fault, FaultHandle, FaultRule } from './testing/apiserver/faults.ts';
 export type { InMemoryApiServerOptions } from './testing/apiserver/in-memory-apiserver.ts';
@@ -30,5 +30,5 @@ export type { DeletePodRequest } from './testing/pods-api/pod-deletion.ts';
 export type { PodEvent, PodEventListener } from './testing/pods-api/pod-history.ts';
 export type { PodPatchType } from './testing/pods-api/pod-patches.ts';
 export type { PodSelection } from './testing/pods-api/pod-selectors.ts';
-export type { DeletedPod, PodPatch, PodStoreOptions } from './testing/pods-api/pod-store.ts';
+export type { DeletedPod, PodPatch, PodStoreOptions, PodStoreSnapshot } from './testing/pods-api/pod-store.ts';
 export { PodStore } from './testing/pods-api/pod-store.ts';

@@ -13,7 +13,7 @@ import {
 import { nothingToDelete } from '../support/clients.ts';
 import { createPods } from './create-pods.ts';
 
-/** What every measurement is given, as the peer is. The token comes by the environment. */
+/** The options of every measurement, the same as the peer's. The token comes from the environment. */
 export function workerOptions() {
   const { values } = parseArgs({
     options: {
@@ -52,7 +52,7 @@ export interface AgentOptions {
   readonly manager?: Partial<StatusManagerOptions>;
 }
 
-/** A small node agent: fresh pods on the apiserver, a pod source that watches them, and a manager that runs. */
+/** A small node agent: new pods on the apiserver, a pod source that watches them, and a running manager. */
 export async function startAgent(options: ReturnType<typeof workerOptions>, agent: AgentOptions = {}) {
   const { kubeConfig, namespace, count, connections } = options;
   const pods = await createPods(kubeConfig, namespace, count);

@@ -1,6 +1,7 @@
-import { Agent, request } from 'undici';
+import type { KubeConfig } from '@kubernetes/client-node';
+import { AdminClient } from '../../test/support/admin-client.ts';
 
-/** Requests for pods by verb, as the apiserver itself counts them: the witness. */
+/** Requests for pods by verb, as the apiserver counts them. */
 export type PodRequests = Readonly<Record<'GET' | 'PATCH' | 'DELETE', number>>;
 
 const line = /^apiserver_request_total\{([^}]*)\} (\S+)$/;
@@ -17,13 +18,13 @@ function countsIn(text: string): PodRequests {
   return counts;
 }
 
-/** Reads the counters. Of pods created or removed by the benchmark itself nothing is counted: those are POST and DELETECOLLECTION. */
-export async function podRequests(server: string, token: string): Promise<PodRequests> {
-  const dispatcher = new Agent({ allowH2: false, connect: { rejectUnauthorized: false } });
-  const { body } = await request(new URL('/metrics', server), { dispatcher, headers: { authorization: `Bearer ${token}` } });
-  const text = await body.text();
-  await dispatcher.close();
-  return countsIn(text);
+/** Reads the counters. The benchmark's own requests are POST and DELETECOLLECTION, which are not counted here. */
+export async function podRequests(kubeConfig: KubeConfig): Promise<PodRequests> {
+  const admin = new AdminClient(kubeConfig);
+  const { status, body } = await admin.send('GET', '/metrics');
+  await admin.close();
+  if (status !== 200) throw new Error(`The apiserver answered /metrics with ${status}`);
+  return countsIn(String(body));
 }
 
 export function difference(after: PodRequests, before: PodRequests): PodRequests {

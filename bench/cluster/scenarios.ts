@@ -1,32 +1,19 @@
-// What one manager asks of the apiserver in a life that is not a storm: node bench/cluster/scenarios.ts --mode churn|lifecycle|quiet|urgency …
+// Counts one manager's requests in scenarios that are not a storm:
+// node bench/cluster/scenarios.ts --mode churn|churnTwice|lifecycle|quiet|urgency …
 import { setTimeout as pause } from 'node:timers/promises';
 import type { PodClient, PodDeletionSafety, PodStatus } from '../../src/index.ts';
+import { withWrites } from '../support/clients.ts';
 import { statusFor, wholeSecondNow } from '../support/workload.ts';
 import { startAgent, workerOptions } from './agent.ts';
+import { churn } from './churn.ts';
 import { deleteGracefully } from './create-pods.ts';
 import { difference, type PodRequests, podRequests, total } from './metrics.ts';
 
 const options = workerOptions();
-const server = options.kubeConfig.getCurrentCluster()?.server ?? '';
-const counters = (): Promise<PodRequests> => podRequests(server, process.env.BENCH_TOKEN ?? '');
+const counters = (): Promise<PodRequests> => podRequests(options.kubeConfig);
 const now = wholeSecondNow();
 
-/** Every pod changes again and again, faster than it can be written. */
-async function churn() {
-  const { pods, manager, stop } = await startAgent(options);
-  const before = await counters();
-  let changes = 0;
-  for (let round = 0; round < options.rounds; round++) {
-    for (const [index, pod] of pods.entries()) if (manager.setPodStatus(pod, statusFor(index, round, now))) changes++;
-    await pause(20);
-  }
-  await manager.flush({ timeoutMs: 120_000 });
-  const requests = difference(await counters(), before);
-  await stop();
-  return { changes, requests, requestsAChange: total(requests) / changes };
-}
-
-/** From Pending to the object's removal: four statuses and a DELETE a pod. */
+/** Takes each pod from Pending to the object's removal: four statuses and a DELETE for each pod. */
 async function lifecycle() {
   const reclaimed: PodDeletionSafety = { podCouldHaveRunningContainers: () => false, podResourcesAreReclaimed: () => true };
   const { pods, podManager, manager, stop } = await startAgent(options, { podDeletionSafety: reclaimed });
@@ -46,7 +33,7 @@ async function lifecycle() {
   for (const pod of pods) {
     while (!podManager.getPodByUID(pod.metadata?.uid ?? '')?.metadata?.deletionTimestamp) await pause(5);
   }
-  // an end is two changes: the last status, and the object's removal
+  // the end of a pod is two changes: the last status, and the object's removal
   changes += pods.length;
   await setAll((index) => ended(index));
   for (const pod of pods) while (podManager.getPodByUID(pod.metadata?.uid ?? '') !== undefined) await pause(5);
@@ -68,7 +55,7 @@ function ended(index: number): PodStatus {
   };
 }
 
-/** Nothing changes: batches over pods in step, some of them without what the server fills in by itself. */
+/** Runs batches while nothing changes. Some statuses lack the values that the server fills in. */
 async function quiet() {
   const { pods, manager, stop } = await startAgent(options, { manager: { syncPeriodMs: 1000 } });
   for (const [index, pod] of pods.entries()) {
@@ -87,17 +74,14 @@ async function quiet() {
 /** A pod becomes Ready behind a backlog of all the others, under a rate limit. */
 async function urgency() {
   const order: string[] = [];
-  const recorded = (client: PodClient): PodClient => ({
-    getPod: (...args) => client.getPod(...args),
-    deletePod: (...args) => client.deletePod(...args),
-    patchPodStatus(namespace, name, ...rest) {
+  const recorded = (client: PodClient): PodClient =>
+    withWrites(client, (namespace, name, ...rest) => {
       order.push(name);
       return client.patchPodStatus(namespace, name, ...rest);
-    },
-  });
+    });
   const { pods, manager, stop } = await startAgent(options, { wrapClient: recorded });
   for (const [index, pod] of pods.entries()) manager.setPodStatus(pod, statusFor(index, 1, now));
-  // the burst is used up, and the backlog is there
+  // until the burst is used up and there is a backlog
   await pause(2000);
   const [slots, delaysMs]: [number[], number[]] = [[], []];
   for (let round = 0; round < options.rounds; round++) {
@@ -116,7 +100,13 @@ async function urgency() {
   return { backlogAtEnd: backlog, slots, delaysMs };
 }
 
-const scenarios = { churn, lifecycle, quiet, urgency };
+const scenarios = {
+  churn: () => churn(options),
+  churnTwice: () => churn(options, { brokenly: true }),
+  lifecycle,
+  quiet,
+  urgency,
+};
 const scenario = scenarios[options.mode as keyof typeof scenarios];
 if (scenario === undefined) throw new Error(`--mode must be one of ${Object.keys(scenarios).join(', ')}`);
 console.log(JSON.stringify({ mode: options.mode, pods: options.count, ...(await scenario()) }));

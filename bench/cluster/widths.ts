@@ -1,9 +1,9 @@
 import { median, rounded } from '../support/statistics.ts';
 import { run, type Server } from './compare.ts';
 
-export const widths = [1, 4, 8, 16, 32] as const;
-/** The default, which the others are compared with. */
-export const defaultWidth = 16;
+const widths = [1, 4, 8, 16, 32] as const;
+/** The default, with which the others are compared. */
+const defaultWidth = 16;
 
 export interface Width {
   readonly concurrency: number;
@@ -14,7 +14,7 @@ export interface Width {
   readonly toDefault: number;
 }
 
-/** A storm with so many pods at once, over as many sockets, in turn: what the default of `concurrency` was chosen by. */
+/** Measures a storm with each width: so many pods at once, over as many sockets. It shows which default is best. */
 export async function compareWidths(server: Server, pods: number, rounds: number): Promise<Width[]> {
   const runs = widths.map((): { seconds: number; cpuMsAnUpdate: number }[] => []);
   for (let round = 0; round < rounds; round++) {

@@ -1,4 +1,4 @@
-// One measurement in a process of its own, as `peer` is one: the same pods, the same rounds, the same JSON line.
+// One measurement in its own process, like `peer`: the same pods, the same rounds, the same JSON line.
 import type { WirePod } from '../../src/index.ts';
 import { percentile } from '../support/statistics.ts';
 import { isReadyIn, podName, statusFor, wholeSecondNow } from '../support/workload.ts';
@@ -7,7 +7,7 @@ import { startAgent, workerOptions } from './agent.ts';
 const options = workerOptions();
 const oneAtATime = options.mode === 'latency';
 
-/** Pods whose watch event is awaited: name to the time the status was set. */
+/** Pods whose watch event has not come yet: the name, and when the status was set. */
 const sent = new Map<string, number>();
 const delays: number[] = [];
 let wanted = 'True';

@@ -1,4 +1,4 @@
-// The sync's own work, without a wire: node --expose-gc bench/cpu/batch.ts PODS ROUNDS
+// Measures the work of a sync without a network: node --expose-gc bench/cpu/batch.ts PODS ROUNDS
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { BasicPodManager, type Clock, type Pod, StatusManager, systemClock } from '../../src/index.ts';
 import { instantClient, nothingToDelete } from '../support/clients.ts';
@@ -8,7 +8,7 @@ import { localPod, statusFor, wholeSecondNow } from '../support/workload.ts';
 const [count, rounds] = [Number(process.argv[2]), Number(process.argv[3])];
 const syncPeriodMs = 3_600_000;
 
-/** The machine's clock, but the batch comes when it is called for. */
+/** The machine's clock, except that a batch starts when `tick` is called. */
 let tick = (): void => {};
 const clock: Clock = {
   now: systemClock.now,
@@ -30,7 +30,7 @@ podManager.setPods(pods);
 const manager = new StatusManager({ podClient, podManager, podDeletionSafety: nothingToDelete, syncPeriodMs, clock });
 manager.start();
 
-/** Sets every pod and waits until all are acknowledged; microseconds a pod. */
+/** Sets every pod and waits until all are acknowledged. Returns microseconds per pod. */
 async function storm(round: number): Promise<number> {
   const statuses = pods.map((_, index) => statusFor(index, round, now));
   const start = performance.now();
@@ -39,13 +39,13 @@ async function storm(round: number): Promise<number> {
   return ((performance.now() - start) * 1000) / count;
 }
 
-/** One batch; the time it takes altogether, and the longest time it held the event loop. */
+/** Runs one batch. Returns its whole time, and the longest time it held the event loop. */
 async function batch(): Promise<{ busyMs: number; longestMs: number }> {
   let [busyMs, longestMs, quietTurns] = [0, 0, 0];
   let before = performance.now();
   tick();
   while (quietTurns < 50) {
-    // an immediate of ours comes round once a turn of the event loop, and nothing else goes on in here
+    // this immediate fires once in each turn of the event loop, and nothing else runs in this process
     await nextTurn();
     const now = performance.now();
     const turnMs = now - before;

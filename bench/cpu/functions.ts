@@ -1,4 +1,4 @@
-// The pure functions under a change, with tinybench: node bench/cpu/functions.ts
+// Measures the pure functions that a change goes through, with tinybench: node bench/cpu/functions.ts
 import { Bench } from 'tinybench';
 import { createPodStatusPatch } from '../../src/index.ts';
 import { createWirePodStatusPatch } from '../../src/patch/pod-status-patch.ts';

@@ -4,7 +4,7 @@ export interface BarPanel {
   readonly title: string;
   readonly unit: string;
   readonly categories: readonly string[];
-  /** One value a category. */
+  /** Each series has one value per category. */
   readonly series: readonly { readonly name: string; readonly values: readonly number[] }[];
   readonly logarithmic?: boolean;
 }
@@ -13,7 +13,7 @@ const colors = ['#3b6fb6', '#d98a2b', '#7f8c8d', '#5a9e6f'];
 const panelWidth = 520;
 const panelHeight = 320;
 
-/** Grouped bars, one panel beside the other, two in a row. */
+/** Grouped bars as SVG text, two panels in a row. */
 export function barChart(panels: readonly BarPanel[]): string {
   const columns = Math.min(2, panels.length);
   const rows = Math.ceil(panels.length / columns);
@@ -24,7 +24,8 @@ export function barChart(panels: readonly BarPanel[]): string {
     animation: false,
     backgroundColor: '#ffffff',
     color: colors,
-    legend: { top: 4, data: [...new Set(panels.flatMap(({ series }) => series.map(({ name }) => name)))] },
+    // the viewer's font may be wider than the font measured here
+    legend: { top: 4, itemGap: 50, data: [...new Set(panels.flatMap(({ series }) => series.map(({ name }) => name)))] },
     title: panels.map((panel, index) => ({
       text: `${panel.title} [${panel.unit}]`,
       left: left(index) + 16,

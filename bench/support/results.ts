@@ -3,7 +3,7 @@ import { cpus } from 'node:os';
 
 const folder = new URL('../results/', import.meta.url);
 
-/** What the numbers depend on, beside the code. */
+/** The machine on which the numbers were measured. */
 export function machine(): object {
   return { cpu: cpus()[0]?.model ?? 'unknown', cores: cpus().length, node: process.version, platform: process.platform };
 }
@@ -13,7 +13,7 @@ export async function writeResult(name: string, text: string): Promise<void> {
   await writeFile(new URL(name, folder), text.endsWith('\n') ? text : `${text}\n`);
 }
 
-/** A bar of the performance issue, and whether it was met. */
+/** A measured value and its limit. */
 export interface Bar {
   readonly what: string;
   readonly value: number;
@@ -21,7 +21,7 @@ export interface Bar {
   readonly atLeast?: number;
 }
 
-export function isMet({ value, atMost = Number.POSITIVE_INFINITY, atLeast = Number.NEGATIVE_INFINITY }: Bar): boolean {
+function isMet({ value, atMost = Number.POSITIVE_INFINITY, atLeast = Number.NEGATIVE_INFINITY }: Bar): boolean {
   return value <= atMost && value >= atLeast;
 }
 

@@ -1,6 +1,6 @@
 import type { Pod, WirePod, WirePodStatus } from '../../src/index.ts';
 
-/** The pods and statuses of test/peer/main.go, member for member: both sides are given the same work. */
+/** The same pods and statuses as in test/peer/main.go, so that both sides do the same work. */
 export function podFor(namespace: string, nodeName: string, index: number): WirePod {
   return {
     metadata: { name: podName(index), namespace },
@@ -19,13 +19,13 @@ export function podName(index: number): string {
   return `pod-${String(index).padStart(5, '0')}`;
 }
 
-/** As an agent has it: with a uid, but never seen by an apiserver. */
+/** A pod as an agent has it: with a uid, but not on any apiserver. */
 export function localPod(index: number): Pod {
   const pod = podFor('bench', 'node-a', index);
   return { ...pod, metadata: { ...pod.metadata, uid: `uid-${String(index).padStart(5, '0')}` } };
 }
 
-/** Ready in even rounds and not in odd ones, so that every round is a change. */
+/** True in even rounds only, so that every round changes the status. */
 export function isReadyIn(round: number): boolean {
   return round % 2 === 0;
 }
@@ -65,7 +65,7 @@ export function containerID(name: string, index: number): string {
   return `containerd://${name}-${index}`;
 }
 
-/** The present time as the apiserver writes times. */
+/** The current time in the apiserver's form. */
 export function wholeSecondNow(): string {
   return `${new Date().toISOString().slice(0, 19)}Z`;
 }

@@ -4,7 +4,7 @@ import type { VirtualContainer } from './virtual-container.ts';
 import type { VirtualPod } from './virtual-pod.ts';
 import { type RuntimeEvents, VirtualRuntime } from './virtual-runtime.ts';
 
-/** What happened to the pods, for the view. */
+/** Counts of what happened to the pods, for the view. */
 export interface LifeCounts {
   started: number;
   readinessFlips: number;
@@ -13,8 +13,8 @@ export interface LifeCounts {
 }
 
 /**
- * The node agent: pods in from the apiserver, containers run and stopped, what is seen of them out to the status
- * manager. In the classic style: it never says that a pod is finished, the manager finds out.
+ * The node agent. It gets pods from the apiserver, runs and stops their containers, and tells the status manager what it
+ * sees of them. It never calls `terminatePod`: the manager finds out by itself when a pod is finished.
  */
 export class Agent {
   readonly runtime: VirtualRuntime;
@@ -30,7 +30,7 @@ export class Agent {
     this.runtime = new VirtualRuntime(this.#runtimeEvents());
   }
 
-  /** Takes the manager, which needs this agent's runtime to be made. */
+  /** Starts with the manager, which is made after this agent because it needs the agent's runtime. */
   start(statusManager: StatusManager): void {
     this.#statusManager = statusManager;
     this.#housekeeping = setInterval(() => this.#removeOrphans(), 2000);
@@ -70,7 +70,7 @@ export class Agent {
       startupChanged: (pod, container) => this.#setContainerStartup(pod, container),
       readinessChanged: (pod, container) => this.#setContainerReadiness(pod, container),
       crashed: () => this.counts.crashes++,
-      // the last thing the manager waits for: it looks again now, not at its next batch
+      // the manager waits for this: it looks at the pod now, not at the next batch
       reclaimed: (podUID) => this.#statusManager?.reconcile(podUID),
     };
   }
@@ -80,7 +80,7 @@ export class Agent {
     const virtualPod = this.runtime.get(podUID);
     if (pod === undefined || virtualPod === undefined) return;
     this.calls++;
-    // the pod manager was filled with the source's wire pods
+    // the pod manager holds the source's wire pods
     this.#statusManager?.setPodStatus(pod, makePodStatus(pod as WirePod, virtualPod));
   }
 
@@ -95,7 +95,7 @@ export class Agent {
     this.#statusManager?.setContainerReadiness(pod.uid, container.id, container.ready);
   }
 
-  /** Pods deleted with force go without their agent: nobody else tells the manager. */
+  /** Nothing else tells the manager that a pod was deleted by force. */
   #removeOrphans(): void {
     this.#statusManager?.removeOrphanedStatuses(new Set(this.#podManager.getPods().map(({ metadata }) => metadata?.uid ?? '')));
   }

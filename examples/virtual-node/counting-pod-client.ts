@@ -6,7 +6,7 @@ export type Verb = 'get' | 'patch' | 'delete';
 /** A decorator of another {@link PodClient}: counts its requests, and the refusals by HTTP status. */
 export class CountingPodClient implements PodClient {
   readonly requests: Record<Verb, number> = { get: 0, patch: 0, delete: 0 };
-  /** HTTP status, or the reason where no answer came, to how many. */
+  /** The number of refusals by HTTP status, or by reason where no answer came. */
   readonly refusals = new Map<number | string, number>();
   readonly #next: PodClient;
 

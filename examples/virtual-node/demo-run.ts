@@ -21,7 +21,7 @@ export interface DemoRunOptions {
 const longestSettleMs = 10_000;
 const quietMs = 300;
 
-/** One run: a virtual node with its status manager, the controllers that own its pods, and one that writes into them. */
+/** One run: a virtual node with its status manager, the controllers that own its pods, and a foreign controller. */
 export class DemoRun {
   readonly podClient: CountingPodClient;
   readonly podManager = new BasicPodManager();
@@ -69,22 +69,22 @@ export class DemoRun {
     this.meter.watch(this.manager);
     this.workload = new Workload({ admin, namespace, nodeName, runID, pods, seconds, seed });
     this.foreign = new ForeignController(admin, namespace, this.workload.alive, seed);
-    // rejected later than the first list: nobody waits any more
+    // after the first list nothing awaits this promise, but it may still reject
     this.#firstList.promise.catch(() => {});
   }
 
-  /** Resolves when `signal` aborts, or the time is over, and whoever makes and deletes pods has stopped. */
+  /** Resolves when `signal` has aborted or the time is over, and the workload and the foreign controller have stopped. */
   async play(signal: AbortSignal): Promise<void> {
     this.agent.start(this.manager);
     this.manager.start();
-    // the source itself would try again for ever; a demo that cannot list pods has nothing to show
+    // the source would try again for ever, but a demo that cannot list pods has nothing to show
     await Promise.race([this.#source.start(), this.#firstList.promise]);
     this.#startedAt = performance.now();
     const over = AbortSignal.any([signal, AbortSignal.timeout(this.#options.options.seconds * 1000)]);
     await Promise.all([this.workload.run(over), this.foreign.run(over)]);
   }
 
-  /** Lets everything come to rest: no pod is going, nothing new is set, all is on the server. Throws where it does not. */
+  /** Waits until no pod is deleting and every status is on the server. Throws when that takes too long. */
   async settle(signal: AbortSignal): Promise<void> {
     this.#stage = 'settling';
     this.agent.runtime.freeze();
@@ -96,7 +96,7 @@ export class DemoRun {
     this.#stage = 'done';
   }
 
-  /** In short turns, so that a signal does not wait for the whole of it. */
+  /** Flushes in short turns, so that it soon ends when the signal aborts. */
   async #flush(deadline: number, signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
       try {
@@ -108,9 +108,9 @@ export class DemoRun {
     }
   }
 
-  /** Nothing is left afterwards: no timer, no socket. */
+  /** Stops everything; no timer and no socket is left. */
   async close(): Promise<void> {
-    // those who give the manager something to do go first
+    // the source and the agent give the manager work, so they stop first
     await this.#source.stop();
     await this.agent.stop();
     await this.manager.stop({ drainTimeoutMs: 1000 });

@@ -9,17 +9,17 @@ import { type DemoServer, openServer } from './server.ts';
 import { summarize } from './summary.ts';
 import { describeError, judge, type VerdictContext } from './verdict.ts';
 
-/** A cluster's controllers take pods of a node without a Node object away after about this long. */
+/** A cluster's controllers delete pods of a node without a Node object after about a minute; a safe run is shorter. */
 const safeSecondsOnACluster = 40;
 
 export interface Interrupts {
   /** Aborted by the first Ctrl-C: the run ends early. */
   readonly ending: AbortSignal;
-  /** Aborted by the second: nothing is waited for any more. */
+  /** Aborted by the second Ctrl-C: the run waits for nothing more. */
   readonly hurrying: AbortSignal;
 }
 
-/** The whole demo, from the server to the clean-up. Resolves to true when the server says what the manager says. */
+/** Runs the whole demo, from the server to the clean-up. Resolves to true when the server's statuses equal the manager's. */
 export async function runDemo(options: DemoOptions, screen: Screen, interrupts: Interrupts): Promise<boolean> {
   if (options.server.kind === 'control-plane') screen.print('starting etcd and kube-apiserver ...');
   const server = await openServer(options.server);
@@ -48,7 +48,7 @@ async function inNamespace(options: DemoOptions, surroundings: Surroundings): Pr
     `${options.pods} pods for ${options.seconds} s on the ${server.label}, seed ${options.seed}, namespace ${namespace.name}`,
   );
   if (server.isShared && options.seconds > safeSecondsOnACluster) {
-    screen.print('A cluster with a kube-controller-manager takes pods of an unknown node away after about a minute.');
+    screen.print('A kube-controller-manager deletes the pods of an unknown node after about a minute.');
   }
   const run = new DemoRun({ server, admin, namespace: namespace.name, runID, options });
   let ok = false;
@@ -61,7 +61,7 @@ async function inNamespace(options: DemoOptions, surroundings: Surroundings): Pr
   return ok;
 }
 
-/** False when something is left behind; whatever the run itself came to is not hidden by that. */
+/** Returns false when pods are left behind. It does not throw: an error of the run itself must stay visible. */
 async function cleanUp(namespace: RunNamespace, screen: Screen): Promise<boolean> {
   try {
     screen.print(await namespace.cleanUp());

@@ -8,11 +8,11 @@ export interface Comparison {
   /** Pods the agent has. */
   readonly agentUIDs: ReadonlySet<string>;
   readonly getPodStatus: (podUID: string) => V1PodStatus | undefined;
-  /** Conditions somebody else wrote, by pod uid. */
+  /** The foreign controller's conditions, by pod uid. */
   readonly foreignConditions: ReadonlyMap<string, WirePodCondition>;
 }
 
-/** One sentence a difference between what the server says and what was set; none when all is well. */
+/** One sentence for each difference between the server's pods and the manager's statuses. */
 export function findDifferences(comparison: Comparison): string[] {
   const { serverPods, agentUIDs } = comparison;
   const known = new Set(serverPods.map(({ metadata }) => metadata?.uid));
@@ -40,8 +40,8 @@ function differencesOf(pod: WirePod, { agentUIDs, getPodStatus, foreignCondition
 }
 
 /**
- * The top-level fields a patch would have to touch to make the server say what the manager says: no more and no less,
- * but for `qosClass`, which is the server's to fill in, and the conditions of others.
+ * The top-level fields in which the server's status differs from the manager's. `qosClass`, which the server fills in, and
+ * the conditions of other writers are no difference.
  */
 function differingFields({ metadata, status = {} }: WirePod, ours: V1PodStatus): string[] {
   const foreign = (status.conditions ?? []).filter(({ type }) => !ownConditions.has(type));

@@ -7,9 +7,9 @@ import type { PodRef } from './workload.ts';
 
 const writesASecond = 30;
 
-/** Somebody else who writes into the same statuses: one condition of its own, on one pod after another. */
+/** Another controller that writes into the same statuses: one condition of its own, on one pod after another. */
 export class ForeignController {
-  /** Conditions the server took, by pod uid: they must be there at the end. */
+  /** Conditions that the server accepted, by pod uid. They must be there at the end. */
   readonly written = new Map<string, WirePodCondition>();
   writes = 0;
   #inspections = 0;
@@ -25,7 +25,7 @@ export class ForeignController {
     this.#random = new Random(seed, -1);
   }
 
-  /** Resolves when the signal has aborted and no request is under way. */
+  /** Resolves when the signal has aborted and no request is in flight. */
   async run(signal: AbortSignal): Promise<void> {
     while (await pause(1000 / writesASecond, signal)) {
       const pod = this.#random.pick([...this.#pods.values()]);
@@ -41,7 +41,7 @@ export class ForeignController {
       message: `inspection ${++this.#inspections}`,
       lastTransitionTime: new Date().toISOString().replace(/\.\d+Z$/, 'Z'),
     };
-    // a pod that went in the meantime needs no condition, and an answer that got lost leaves nothing to rely on
+    // a pod deleted meanwhile needs no condition; after a lost answer it is unknown which condition is stored
     const answer = await this.#admin.patchCondition(this.#namespace, name, uid, condition).catch(() => undefined);
     if (answer === undefined) this.written.delete(uid);
     if (answer?.status !== 200) return;

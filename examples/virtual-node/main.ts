@@ -1,4 +1,4 @@
-// `npm start`: a virtual node whose pods live whole lives, and a status manager that keeps the apiserver's copy of each true.
+// `npm start`: a virtual node whose pods live whole lives, and a status manager that writes their statuses to an apiserver.
 import { runDemo } from './demo.ts';
 import { help, usage } from './help.ts';
 import { parseOptions, UsageError } from './options.ts';
@@ -21,7 +21,7 @@ async function main(argv: readonly string[]): Promise<number> {
       return 0;
     }
     for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, interrupt);
-    // whoever read the output has gone: what was begun is still cleaned up
+    // the reader of the output has gone: the run ends early and cleans up
     process.stdout.on('error', interrupt);
     const ok = await runDemo(options, openScreen(process.stdout), { ending: ending.signal, hurrying: hurrying.signal });
     return ok ? 0 : 1;

@@ -19,7 +19,7 @@ export class Meter {
   #lastVersionAt = performance.now();
 
   watch(manager: StatusManager): void {
-    // each version stored is told by exactly one of these two events
+    // the manager emits exactly one of these two events for each version that it stores
     manager.on('podUpdated', ({ pod }) => this.#set(pod.metadata?.uid ?? ''));
     manager.on('podRemoved', ({ pod }) => this.#set(pod.metadata?.uid ?? ''));
     manager.on('synced', ({ podUID, version }) => this.#synced(podUID, version));
@@ -30,17 +30,17 @@ export class Meter {
     });
   }
 
-  /** The pod is gone; nothing of it is kept. */
+  /** Drops everything kept of a pod that is gone. */
   forget(podUID: string): void {
     this.#pods.delete(podUID);
   }
 
-  /** Milliseconds within which `percent` of the versions were on the apiserver; undefined before the first. */
+  /** Milliseconds within which `percent` of the versions reached the apiserver; undefined before the first. */
   delayMs(percent: number): number | undefined {
     return this.#delays.count === 0 ? undefined : this.#delays.percentile(percent) / 1000;
   }
 
-  /** How long nothing has been set. */
+  /** Milliseconds since the last version was set. */
   get quietMs(): number {
     return performance.now() - this.#lastVersionAt;
   }
@@ -54,7 +54,7 @@ export class Meter {
     pod.waiting.push({ version: pod.version, at: performance.now() });
   }
 
-  /** A newer version on the apiserver takes the older ones along. */
+  /** With a version, the older ones count as synced too. */
   #synced(podUID: string, version: number): void {
     const pod = this.#pods.get(podUID);
     if (pod === undefined) return;

@@ -10,11 +10,11 @@ export interface DemoOptions {
   readonly seconds: number;
   readonly seed: number;
   readonly server: ServerChoice;
-  /** Undefined: one of the run's own. */
+  /** Undefined: the run creates its own. */
   readonly namespace: string | undefined;
 }
 
-/** What was asked for cannot be done as it was written: the message says which rule it breaks. */
+/** A wrong command line. The message names the broken rule. */
 export class UsageError extends Error {}
 
 const config = {
@@ -45,7 +45,7 @@ function read(argv: readonly string[]) {
   try {
     return parseArgs({ args: [...argv], options: config, strict: true, allowPositionals: false }).values;
   } catch (error) {
-    // "Unknown option '--x'. To specify a positional argument starting with ...": the first sentence is the one that helps
+    // "Unknown option '--x'. To specify a positional argument starting with ...": only the first sentence helps
     const [sentence = ''] = String(error instanceof Error ? error.message : error).split(/\. |\.?\n/);
     throw new UsageError(sentence.replace(/ is ambiguous$/, " is missing, or starts with '-': write it as --OPTION=VALUE"));
   }

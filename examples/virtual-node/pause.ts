@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** Resolves after `ms`: true. At once when the signal aborts: false, and the caller leaves. */
+/** Resolves to true after `ms`, or at once to false when the signal aborts; the caller then returns. */
 export async function pause(ms: number, signal: AbortSignal): Promise<boolean> {
   try {
     await sleep(ms, undefined, { signal });

@@ -2,7 +2,7 @@ import { pause } from './pause.ts';
 import type { VirtualContainer } from './virtual-container.ts';
 import type { VirtualPod } from './virtual-pod.ts';
 
-/** What a pod's life tells as it happens: state changes of containers, and what the probes of one say. */
+/** The events of a pod's life: state changes of its containers, and probe results. */
 export interface LifeEvents {
   changed(pod: VirtualPod): void;
   startupChanged(pod: VirtualPod, container: VirtualContainer): void;
@@ -10,7 +10,7 @@ export interface LifeEvents {
   crashed(pod: VirtualPod): void;
 }
 
-/** A pod's life, from the pull of its images to the end of its work; most have none. Returns early when the signal aborts. */
+/** Plays a pod's life, from the pull of its images to the end of its work, if it has one. Returns early on the abort signal. */
 export async function live(pod: VirtualPod, events: LifeEvents): Promise<void> {
   const { random } = pod;
   const { signal } = pod.life;
@@ -24,7 +24,7 @@ export async function live(pod: VirtualPod, events: LifeEvents): Promise<void> {
   else if (pod.kind === 'job') await work(pod, events);
 }
 
-/** Init containers, one after another; a sidecar is started and left running. */
+/** Runs the init containers one after another; starts a sidecar and leaves it running. */
 async function initialize(pod: VirtualPod, events: LifeEvents): Promise<boolean> {
   for (const container of pod.initContainers) {
     if (container.isSidecar) {
@@ -40,7 +40,7 @@ async function initialize(pod: VirtualPod, events: LifeEvents): Promise<boolean>
   return true;
 }
 
-/** Started together; then the startup probe says yes, and the readiness probe. */
+/** Starts the containers together; then the startup probe of each succeeds, and its readiness probe. */
 async function startAll(pod: VirtualPod, containers: readonly VirtualContainer[], events: LifeEvents): Promise<boolean> {
   for (const container of containers) container.start();
   events.changed(pod);
@@ -64,7 +64,7 @@ async function flap(pod: VirtualPod, events: LifeEvents): Promise<void> {
   }
 }
 
-/** Fails, waits longer each time, and starts again. */
+/** The app fails, waits longer each time, and starts again. */
 async function crash(pod: VirtualPod, events: LifeEvents): Promise<void> {
   const [app] = pod.containers;
   for (let backOffMs = 400; app !== undefined; backOffMs = Math.min(backOffMs * 2, 5000)) {
@@ -80,7 +80,7 @@ async function crash(pod: VirtualPod, events: LifeEvents): Promise<void> {
   }
 }
 
-/** Works for a while and ends; with `OnFailure` a failed run is followed by one that works out. */
+/** The containers work for a while and end; with `OnFailure` a failed run is followed by a successful one. */
 async function work(pod: VirtualPod, events: LifeEvents): Promise<void> {
   for (let failed = pod.random.chance(0.4); ; failed = false) {
     if (!(await pause(pod.random.between(500, 3000), pod.life.signal))) return;

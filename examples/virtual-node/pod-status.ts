@@ -11,7 +11,7 @@ import type { VirtualPod } from './virtual-pod.ts';
 /** An address for documentation. `hostIP` and the first of `hostIPs` must be the same. */
 const hostIP = '192.0.2.10';
 
-/** The conditions this node writes; every other one on a pod is somebody else's. */
+/** The conditions that this node writes; every other one on a pod belongs to another writer. */
 export const ownConditions: ReadonlySet<string> = new Set([
   'PodReadyToStartContainers',
   'Initialized',
@@ -21,8 +21,8 @@ export const ownConditions: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * A pod's status as the runtime's view makes it, the way a kubelet does: conditions of others are handed on as the pod
- * has them (a readiness gate looks there), and `qosClass` and times of conditions are left to server and manager.
+ * Makes a pod's status from the runtime's view, as a kubelet does. Conditions of other writers are passed on unchanged (a
+ * readiness gate may need them). The server sets `qosClass`; the manager sets the times of conditions.
  */
 export function makePodStatus(pod: WirePod, runtime: VirtualPod): WirePodStatus {
   const containerStatuses = runtime.containers.map(({ status }) => status);
@@ -56,7 +56,7 @@ export function foreignConditions(pod: WirePod): WirePodCondition[] {
 
 function phaseOf({ containers, isCompleted, isRunning, isStopping, restartPolicy }: VirtualPod): string {
   const allSucceeded = containers.every(({ exitCode }) => exitCode === 0);
-  // a pod that is stopped ends as its containers did, whatever its restart policy; one that never ran has failed
+  // a stopped pod ends as its containers ended, whatever its restart policy; a pod that never ran has failed
   if (isStopping && !isRunning) return allSucceeded ? 'Succeeded' : 'Failed';
   if (isCompleted && restartPolicy !== 'Always') {
     if (allSucceeded) return 'Succeeded';

@@ -1,7 +1,7 @@
 import type { WirePod } from '../../src/index.ts';
 import type { Random } from './random.ts';
 
-/** How a pod of the demo behaves. Its label says so, as everything the virtual runtime knows of a pod is in the pod itself. */
+/** How a pod of the demo behaves. The pod's label names it: the virtual runtime knows only what is in the pod. */
 export type PodKind = 'web' | 'flapping' | 'crashing' | 'job';
 
 export const runLabel = 'virtual-node.example/run';

@@ -1,4 +1,4 @@
-/** Numbers that look random and depend on nothing but the seeds: the same run, again. (The generator is mulberry32.) */
+/** Random numbers that depend only on the seeds, so that a run can be repeated. (The generator is mulberry32.) */
 export class Random {
   #state: number;
 

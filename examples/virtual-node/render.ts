@@ -1,7 +1,7 @@
 import { podsAlive, type Snapshot, totalRequests } from './snapshot.ts';
 
 export type Style = 'bold' | 'dim' | 'green' | 'red' | 'yellow' | 'cyan';
-/** Colours a text, or does not. */
+/** Colours a text, or returns it unchanged. */
 export type Paint = (style: Style, text: string) => string;
 
 export const phases = ['Pending', 'Running', 'Succeeded', 'Failed'] as const;
@@ -13,7 +13,7 @@ interface Piece {
   readonly style?: Style;
 }
 
-/** The live view. No line is longer than `columns`, whatever it is. */
+/** The live view. No line is longer than `columns`. */
 export function renderView(snapshot: Snapshot, columns: number, paint: Paint): string {
   const { crashes, created, deleted, podsByPhase, podsDeleting, readinessFlips, recreated, requests } = snapshot;
   const byPhase = phases.map((phase): Piece => {
@@ -64,7 +64,7 @@ export function renderView(snapshot: Snapshot, columns: number, paint: Paint): s
   ].join('\n');
 }
 
-/** One line for where there is no terminal. */
+/** The view as one line, for output that is no terminal. */
 export function renderLine(snapshot: Snapshot): string {
   const { elapsedMs, podsByPhase, podsDeleting, stage, syncErrors, versions } = snapshot;
   const byPhase = phases.map((phase) => `${podsByPhase[phase] ?? 0} ${phase}`).join(', ');
@@ -100,7 +100,7 @@ function texts(...list: string[]): Piece[] {
   return list.map((text) => ({ text }));
 }
 
-/** Pieces in a row after a label, on as many lines as it takes; a piece longer than a line is cut. */
+/** Pieces in a row after a label, on as many lines as they need; a piece longer than a line is cut. */
 function flow(label: string, pieces: readonly Piece[], columns: number, paint: Paint): string[] {
   const indent = label === '' ? 0 : Math.min(labelWidth, Math.floor(columns / 3));
   const room = Math.max(1, columns - indent);

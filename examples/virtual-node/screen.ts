@@ -3,17 +3,17 @@ import { createLogUpdate } from 'log-update';
 import { type Paint, renderLine, renderView } from './render.ts';
 import type { Snapshot } from './snapshot.ts';
 
-/** Where a run shows itself. */
+/** The output of a run. */
 export interface Screen {
   readonly paint: Paint;
   /** Shows the snapshots that `take` makes, until `end`. */
   begin(take: () => Snapshot): void;
   end(): void;
-  /** A line that stays. */
+  /** Prints a line that stays. */
   print(line: string): void;
 }
 
-/** A live view on a terminal, otherwise a line a second. */
+/** A live view on a terminal, otherwise one line per second. */
 export function openScreen(stream: NodeJS.WriteStream): Screen {
   // styleText knows NO_COLOR, FORCE_COLOR and streams that are no terminal
   const paint: Paint = (style, text) => (text === '' ? '' : styleText(style, text, { stream }));
@@ -30,7 +30,7 @@ function liveScreen(stream: NodeJS.WriteStream, paint: Paint, print: (line: stri
   return {
     paint,
     print,
-    // one column stays free, so that no terminal wraps a full line; one that does not know its size says 0
+    // one column stays free, so that no terminal wraps a full line; a terminal of unknown size reports 0 columns
     begin: (take) => timers.begin(() => log(renderView(take(), Math.max(1, (stream.columns || 80) - 1), paint))),
     end: () => {
       timers.end();
@@ -56,7 +56,7 @@ function repeater(periodMs: number): { begin(callback: () => void): void; end():
       if (timer === undefined) return;
       clearInterval(timer);
       timer = undefined;
-      // the last state is the one that stays on the screen
+      // the last state stays on the screen
       show();
     },
   };

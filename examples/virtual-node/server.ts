@@ -5,12 +5,12 @@ import { type ServerChoice, UsageError } from './options.ts';
 
 /** The apiserver of a run. */
 export interface DemoServer {
-  /** How the view calls it. */
+  /** Its name in the view. */
   readonly label: string;
-  /** True where somebody else's cluster has to be left as it was. */
+  /** True for a user's cluster, in which the run has to clean up. */
   readonly isShared: boolean;
   kubeConfig(): KubeConfig;
-  /** Requests on pods the server itself has counted, where it can say. */
+  /** The server's own count of requests on pods; absent when it cannot tell. */
   countRequests?(verb: 'get' | 'patch' | 'delete'): number;
   stop(): Promise<void>;
 }
@@ -36,7 +36,7 @@ async function inMemoryServer(): Promise<DemoServer> {
 }
 
 async function controlPlane(): Promise<DemoServer> {
-  // only there in a checkout of the project, and only needed now
+  // imported here because only a checkout of the project has this module
   const { ControlPlane } = await import('../../test/support/control-plane/control-plane.ts');
   const server = await ControlPlane.start();
   return {
@@ -53,7 +53,7 @@ async function load(file: string, context: string | undefined): Promise<KubeConf
     await readFile(file);
     kubeConfig.loadFromFile(file);
   } catch (error) {
-    // the first line alone: a YAML error goes on with a piece of the file, which may hold a token
+    // only the first line: the rest of a YAML error shows a piece of the file, which may hold a token
     const why = String(error instanceof Error ? error.message : error).split('\n')[0];
     throw new UsageError(`--kubeconfig must be a kubeconfig that can be read: ${why}`);
   }
@@ -66,7 +66,7 @@ async function load(file: string, context: string | undefined): Promise<KubeConf
   if (context !== undefined) kubeConfig.setCurrentContext(context);
   if (!URL.canParse(kubeConfig.getCurrentCluster()?.server ?? '')) {
     throw new UsageError(
-      `--kubeconfig must have a context with a server; ${JSON.stringify(file)} has none that is current: give --context`,
+      `--kubeconfig must have a current context with a server; ${JSON.stringify(file)} has none: give --context`,
     );
   }
   return kubeConfig;

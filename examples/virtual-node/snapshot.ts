@@ -2,7 +2,7 @@
 export interface Snapshot {
   readonly server: string;
   readonly seed: number;
-  /** `settling`: nothing new happens any more, and what is under way comes to its end. */
+  /** `settling`: nothing new starts, and the work in progress ends. */
   readonly stage: 'running' | 'settling' | 'done';
   readonly elapsedMs: number;
   readonly totalMs: number;
@@ -14,7 +14,7 @@ export interface Snapshot {
   readonly deleted: number;
   readonly crashes: number;
   readonly readinessFlips: number;
-  /** Calls of the manager's setters, and the versions they made: most calls say nothing new. */
+  /** Calls of the manager's setters, and the versions they made: most calls change nothing. */
   readonly calls: number;
   readonly versions: number;
   readonly requests: { readonly get: number; readonly patch: number; readonly delete: number };

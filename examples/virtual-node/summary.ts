@@ -7,24 +7,24 @@ export interface SummaryFacts {
   readonly podsCompared: number;
   /** Sentences; each one makes the run a failure. */
   readonly differences: readonly string[];
-  /** What else went wrong, a sentence each; makes the run a failure too. */
+  /** Other problems, one sentence each; each one makes the run a failure too. */
   readonly problems: readonly string[];
-  /** Worth a line, and no failure. */
+  /** Sentences that are shown but are no failure. */
   readonly notes: readonly string[];
   readonly forced: number;
   readonly foreignWrites: number;
   readonly foreignChecked: number;
   /** Answers other than success, by HTTP status or reason. */
   readonly refusals: ReadonlyMap<number | string, number>;
-  /** Requests that the server counted, beside those that were sent; undefined where it cannot say. */
+  /** Requests sent, and requests counted by the server; undefined when the server cannot tell. */
   readonly serverCounts: Readonly<Record<Verb, { readonly sent: number; readonly seen: number }>> | undefined;
 }
 
 const shownAtMost = 20;
-/** Refusals that belong to the life of pods: the manager knows what to do. */
-const meanings: Readonly<Record<string, string>> = { 404: 'the pod was gone', 409: 'somebody else wrote first' };
+/** Refusals that are normal in a pod's life: the manager handles them. */
+const meanings: Readonly<Record<string, string>> = { 404: 'the pod was gone', 409: 'another client wrote first' };
 
-/** What a run came to, line by line, and whether all is well. */
+/** The summary of a run as lines, and whether the run succeeded. */
 export function summarize(facts: SummaryFacts, paint: Paint): { readonly lines: string[]; readonly ok: boolean } {
   const { differences, problems, refusals, serverCounts, snapshot } = facts;
   const { requests } = snapshot;
@@ -58,7 +58,7 @@ export function summarize(facts: SummaryFacts, paint: Paint): { readonly lines: 
   return { lines, ok };
 }
 
-/** A sentence for each verb whose requests were not counted alike on both sides. */
+/** One sentence for each verb where the server counted another number than was sent. */
 function countMismatches(counts: SummaryFacts['serverCounts']): string[] {
   return Object.entries(counts ?? {})
     .filter(([, { sent, seen }]) => sent !== seen)

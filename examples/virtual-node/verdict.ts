@@ -13,11 +13,11 @@ export interface VerdictContext {
   readonly labelSelector: string;
 }
 
-/** Reads every pod back from the server and compares. `problems` are what is known to have gone wrong already. */
+/** Reads every pod back from the server and compares. `problems` are those already known. */
 export async function judge(run: DemoRun, context: VerdictContext, problems: readonly string[]): Promise<SummaryFacts> {
   const { admin, server } = context;
   const { foreign, meter, podClient, workload } = run;
-  // before the list below adds to them
+  // taken before the list below adds to the counts
   const snapshot = run.snapshot();
   const serverCounts = server.countRequests && countedBySides(podClient.requests, admin.requests, server.countRequests);
   const compared = await compare(run, context);
@@ -60,7 +60,7 @@ async function compare(run: DemoRun, { admin, namespace, labelSelector }: Verdic
   }
 }
 
-/** What went wrong on the way and was made good since. */
+/** Sentences about errors that the run has recovered from. */
 function notesOn({ meter: { lastError }, workload }: DemoRun): string[] {
   const notes: string[] = [];
   if (lastError !== undefined) notes.push(`the last error (${lastError.errorClass}): ${describeError(lastError.error)}`);
@@ -79,7 +79,7 @@ function countedBySides(
   return { get: both('get'), patch: both('patch'), delete: both('delete') };
 }
 
-/** One line of bearable length, also for errors that carry their reason in a code alone. */
+/** One line of at most 400 characters, also for errors that have only a code. */
 export function describeError(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   const code = 'code' in error && typeof error.code === 'string' ? error.code : error.name;

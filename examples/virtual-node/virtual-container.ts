@@ -6,7 +6,7 @@ type ContainerState = NonNullable<ContainerStatus['state']>;
 
 const now = (): string => new Date().toISOString();
 
-/** A container that runs nothing: its state is moved by hand, and told in the words of the API. */
+/** A container that runs no process. The demo sets its state; `status` shows it in the API's form. */
 export class VirtualContainer {
   readonly name: string;
   readonly image: string;
@@ -16,7 +16,7 @@ export class VirtualContainer {
   #state: ContainerState;
   #lastState: ContainerState = {};
   #restarts = 0;
-  /** What the probes said last. */
+  /** The last probe results. */
   started = false;
   ready = false;
 
@@ -36,7 +36,7 @@ export class VirtualContainer {
     return this.#state.running !== undefined;
   }
 
-  /** Of a container that has ended and is not waiting to run again. */
+  /** The exit code of a container that has ended and does not wait to run again. */
   get exitCode(): number | undefined {
     return this.#state.terminated?.exitCode;
   }
@@ -63,7 +63,7 @@ export class VirtualContainer {
     this.ready = this.isInit && !this.isSidecar && exitCode === 0;
   }
 
-  /** Has ended and will run again, later. */
+  /** Makes an ended container wait to run again. */
   backOff(): void {
     this.#lastState = this.#state;
     this.#state = { waiting: { reason: 'CrashLoopBackOff', message: `back-off restarting failed container ${this.name}` } };

@@ -8,7 +8,7 @@ export interface RuntimeEvents extends LifeEvents {
   reclaimed(podUID: string): void;
 }
 
-/** The container runtime of a node that runs nothing. It answers the manager's questions about deletion safety too. */
+/** The container runtime of the virtual node; it runs no process. It also answers the manager's deletion safety questions. */
 export class VirtualRuntime implements PodDeletionSafety {
   readonly #events: RuntimeEvents;
   readonly #pods = new Map<string, VirtualPod>();
@@ -30,7 +30,7 @@ export class VirtualRuntime implements PodDeletionSafety {
     this.#follow(live(virtualPod, this.#events));
   }
 
-  /** Stops a pod's containers, within `graceMs`, then takes away what is left of them. A second call does nothing more. */
+  /** Stops a pod's containers within `graceMs`, then removes the pod. A second call does nothing more. */
   stop(podUID: string, graceMs: number): void {
     const pod = this.#pods.get(podUID);
     if (pod === undefined || pod.isStopping) return;
@@ -45,7 +45,7 @@ export class VirtualRuntime implements PodDeletionSafety {
     this.#pods.delete(podUID);
   }
 
-  /** From now on nothing happens by itself: containers stay as they are. Stops under way go on. */
+  /** Ends the life of every pod: its containers stay as they are. Stops in progress go on. */
   freeze(): void {
     for (const pod of this.#pods.values()) pod.life.abort();
   }

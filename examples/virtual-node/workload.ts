@@ -19,8 +19,8 @@ export interface PodRef {
 }
 
 /**
- * The controllers that own the pods, one for each: create, let live, delete, and again, sometimes under the same name
- * (as a StatefulSet does, as soon as it is free) and sometimes with force.
+ * The controllers that own the pods, one for each pod. A controller creates its pod, lets it live, deletes it (sometimes by
+ * force) and creates the next one, sometimes under the same name as soon as that is free, as a StatefulSet does.
  */
 export class Workload {
   created = 0;
@@ -36,7 +36,7 @@ export class Workload {
     this.#options = options;
   }
 
-  /** Resolves when the signal has aborted and no request is under way. */
+  /** Resolves when the signal has aborted and no request is in flight. */
   async run(signal: AbortSignal): Promise<void> {
     await Promise.all(Array.from({ length: this.#options.pods }, (_, slot) => this.#own(slot, signal)));
   }
@@ -59,7 +59,7 @@ export class Workload {
     }
   }
 
-  /** Tries until it is done: the name may still be taken, and a new namespace has no service account for a moment. */
+  /** Tries until it succeeds: the name may still be taken, and a new namespace has no service account at first. */
   async #create(
     name: string,
     kind: ReturnType<typeof pickKind>,

@@ -5,7 +5,7 @@ export function requireText(path: string, value: unknown): asserts value is stri
   if (typeof value !== 'string' || value === '') throw invalidArgument(path, 'a non-empty string', value);
 }
 
-/** A name that stands in the path of a request. The apiserver has the same rule: any other name could name another resource. */
+/** Checks a name that goes into the path of a request, as the apiserver does: any other name could name another resource. */
 export function requirePathSegment(path: string, value: unknown): asserts value is string {
   requireText(path, value);
   if (value === '.' || value === '..' || /[/%]/.test(value) || !value.isWellFormed()) {

@@ -1,10 +1,10 @@
 // Checks of options. Each throws ERR_INVALID_OPTION, which names the option, the rule, the value and its type.
 import { invalidOption } from '../errors.ts';
 
-/** The longest delay a timer of Node.js takes, in milliseconds: it would fire at once after a longer one. */
+/** The longest delay of a Node.js timer, in milliseconds. A timer with a longer delay fires at once. */
 export const longestTimerMs = 2 ** 31 - 1;
 
-/** Refuses anything but an object, and an object with a member that is not in `known`: a misspelt option would be ignored. */
+/** Refuses a value that is no object, and an object with a member that is not in `known`: it may be a misspelt option. */
 export function requireKnownOptions(name: string, options: unknown, known: readonly string[]): void {
   if (typeof options !== 'object' || options === null) throw invalidOption(name, 'an object', options);
   for (const [key, value] of Object.entries(options)) {

@@ -1,4 +1,6 @@
-/** What a failure means to the manager; design decision 7 says what follows from each. */
+import { parseRetryAfter } from './transport/api-answer.ts';
+
+/** What a failed request means to the manager. ARCHITECTURE.md says what follows from each. */
 export type ErrorClass =
   | 'gone'
   | 'conflict'
@@ -11,29 +13,102 @@ export type ErrorClass =
   | 'broken-answer'
   | 'aborted';
 
+/** What an error tells of the answer, whichever client made it. */
+export interface ApiFailure {
+  /** HTTP status; undefined when no answer arrived. */
+  readonly status: number | undefined;
+  /** The `reason` of the Status object, or of an `ApiError`; undefined when the error tells of neither. */
+  readonly reason: string | undefined;
+  /** How long the server asked to wait, in milliseconds; never negative. */
+  readonly retryAfterMs: number | undefined;
+  /** The Status object's message, else the error's own; at most 500 characters. */
+  readonly message: string;
+}
+
+const maxMessageLength = 500;
+
 const classOfStatus: Readonly<Record<number, ErrorClass>> = {
   400: 'invalid',
   401: 'unauthorized',
   403: 'forbidden',
-  404: 'gone',
   408: 'timeout',
   409: 'conflict',
-  410: 'gone',
   413: 'invalid',
   415: 'invalid',
   422: 'invalid',
   429: 'throttled',
 };
 
-/** The class of anything a {@link PodClient} rejected with. An error that is not an `ApiError` counts as `unavailable`. */
+const classOfReason: Readonly<Record<string, ErrorClass>> = {
+  Timeout: 'timeout',
+  Aborted: 'aborted',
+  BrokenAnswer: 'broken-answer',
+  NoCredentials: 'unauthorized',
+};
+
+/**
+ * The class of anything a `PodClient` rejected with: an `ApiError`, client-node's `ApiException` (status in `code`), or
+ * any object with a number as `status` or `code`. A 404 is `gone` only when a Status object gave the reason NotFound: a
+ * proxy answers 404 too. An error that tells of no answer is `unavailable`.
+ */
 export function classifyApiError(error: unknown): ErrorClass {
-  if (typeof error !== 'object' || error === null) return 'unavailable';
-  const status = 'status' in error && typeof error.status === 'number' ? error.status : undefined;
+  return classOf(readApiFailure(error));
+}
+
+export function classOf({ status, reason }: ApiFailure): ErrorClass {
+  if (status === 404) return reason === 'NotFound' ? 'gone' : 'unavailable';
   if (status !== undefined && status >= 400) return classOfStatus[status] ?? 'unavailable';
-  const reason = 'reason' in error ? error.reason : undefined;
-  if (reason === 'Timeout') return 'timeout';
-  if (reason === 'Aborted') return 'aborted';
-  if (reason === 'BrokenAnswer') return 'broken-answer';
-  if (reason === 'NoCredentials') return 'unauthorized';
-  return 'unavailable';
+  return (reason !== undefined && Object.hasOwn(classOfReason, reason) ? classOfReason[reason] : undefined) ?? 'unavailable';
+}
+
+/** Reads an error that a `PodClient` rejected with. `nowMs` is needed for a `Retry-After` that is a date. Never throws. */
+export function readApiFailure(error: unknown, nowMs = 0): ApiFailure {
+  const { status, code, reason, retryAfterMs, message, body, headers } = membersOf(error);
+  const answer = membersOf(typeof body === 'string' ? parsed(body) : body);
+  const answered = answer.kind === 'Status' ? answer : {};
+  const seconds = membersOf(answered.details).retryAfterSeconds;
+  return {
+    status: [status, code].find((value) => typeof value === 'number'),
+    reason: text(answered.reason) ?? text(reason),
+    retryAfterMs:
+      positive(retryAfterMs) ??
+      positive(parseRetryAfter(headerOf(headers), nowMs)) ??
+      positive(typeof seconds === 'number' ? seconds * 1000 : undefined),
+    // client-node's own message repeats the body and the headers of the answer
+    message: messageOf(answered.message, body === undefined ? message : `HTTP status ${String(code)}`, error),
+  };
+}
+
+/** The members of an object; none of anything else. A getter that throws counts as no object. */
+function membersOf(value: unknown): Partial<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null ? (value as Partial<Record<string, unknown>>) : {};
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+function headerOf(headers: unknown): string | undefined {
+  const entry = Object.entries(membersOf(headers)).find(([name]) => name.toLowerCase() === 'retry-after');
+  return typeof entry?.[1] === 'string' ? entry[1] : undefined;
+}
+
+function positive(ms: unknown): number | undefined {
+  return typeof ms === 'number' && ms >= 0 ? ms : undefined;
+}
+
+function text(value: unknown): string | undefined {
+  return typeof value === 'string' && value !== '' ? value : undefined;
+}
+
+function nameOf(error: unknown): string {
+  return error === null ? 'null' : typeof error;
+}
+
+function messageOf(answered: unknown, own: unknown, error: unknown): string {
+  return (text(answered) ?? text(own) ?? `the pod client rejected with ${nameOf(error)}`).slice(0, maxMessageLength);
 }

@@ -25,31 +25,33 @@ export class KubePodClient implements PodClient {
     return new KubePodClient(new KubeTransport(kubeConfig, options));
   }
 
-  async getPod(namespace: string, name: string, { signal }: RequestOptions): Promise<WirePod> {
+  async getPod(namespace: string, name: string, { signal, timeoutMs }: RequestOptions): Promise<WirePod> {
     const path = podPath(namespace, name);
-    const pod = await this.#transport.request({ method: 'GET', path, signal });
+    const pod = await this.#transport.request({ method: 'GET', path, signal, timeoutMs });
     if (!isPod(pod)) throw brokenAnswer('GET', path);
     return pod;
   }
 
-  async patchPodStatus(namespace: string, name: string, patch: PodStatusPatch, { signal }: RequestOptions): Promise<PodMetadata> {
+  async patchPodStatus(namespace: string, name: string, patch: PodStatusPatch, options: RequestOptions): Promise<PodMetadata> {
     const path = `${podPath(namespace, name)}/status`;
     const { type: contentType, body } = patch;
-    const answer = await this.#transport.request({ method: 'PATCH', path, accept: metadataOnly, contentType, body, signal });
+    const { signal, timeoutMs } = options;
+    const request = { method: 'PATCH', path, accept: metadataOnly, contentType, body, signal, timeoutMs } as const;
+    const answer = await this.#transport.request(request);
     const metadata = metadataOf(answer);
     if (metadata === undefined) throw brokenAnswer('PATCH', path);
     return metadata;
   }
 
   async deletePod(namespace: string, name: string, options: DeletePodOptions): Promise<PodMetadata | undefined> {
-    const { gracePeriodSeconds, uid, signal } = options;
+    const { gracePeriodSeconds, uid, signal, timeoutMs } = options;
     const body = { apiVersion: 'v1', kind: 'DeleteOptions', gracePeriodSeconds, preconditions: { uid } };
     const path = podPath(namespace, name);
-    const answer = await this.#transport.request({ method: 'DELETE', path, accept: metadataOnly, body, signal });
+    const answer = await this.#transport.request({ method: 'DELETE', path, accept: metadataOnly, body, signal, timeoutMs });
     return metadataOf(answer);
   }
 
-  /** Waits for the requests under way, then ends every socket. A second call gives the same promise. */
+  /** Waits for the requests under way, then ends every socket; a credential plugin is ended at once. A second call gives the same promise. */
   close(): Promise<void> {
     return this.#transport.close();
   }

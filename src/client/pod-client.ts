@@ -5,6 +5,8 @@ import type { WirePod } from '../wire/types.ts';
 export interface RequestOptions {
   /** Ends the request. The promise rejects once the request has settled, never before. */
   readonly signal: AbortSignal;
+  /** How long the caller waits for this request, in milliseconds. A client with a limit of its own uses this one instead. */
+  readonly timeoutMs?: number | undefined;
 }
 
 /** The metadata an answer carries; a server that answers with the whole pod is fine too. */

@@ -1,8 +1,8 @@
 import { FifoSet } from './fifo-set.ts';
 
 /**
- * A bounded channel of hints with one consumer. A key waits in it at most once; a send to a full or closed channel
- * is dropped, never queued elsewhere, and a drop for want of room leaves an overflow mark. Sending never waits.
+ * A bounded channel of hints with one consumer. A key waits in it at most once. A key sent to a full or a closed channel
+ * is dropped; a full channel then sets its overflow mark. Sending never waits.
  */
 export class BoundedChannel<Key> {
   readonly capacity: number;
@@ -38,7 +38,7 @@ export class BoundedChannel<Key> {
     return this.#keys.take();
   }
 
-  /** True once after keys were dropped for want of room; the mark is taken with it. */
+  /** True when the overflow mark is set; clears the mark. */
   takeOverflow(): boolean {
     const overflowed = this.#overflowed;
     this.#overflowed = false;
@@ -54,7 +54,7 @@ export class BoundedChannel<Key> {
     });
   }
 
-  /** Drops what is in the channel and wakes its reader. A second call does nothing. */
+  /** Drops every key and wakes the reader. A second call does nothing. */
   close(): void {
     this.#closed = true;
     this.#keys.clear();

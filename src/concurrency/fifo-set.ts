@@ -1,7 +1,7 @@
-/** A set that gives its members back in order of arrival, each once. Every operation takes constant time. */
+/** A set whose `take` removes the oldest key. Every operation takes constant time. */
 export class FifoSet<Key> {
   readonly #keys = new Set<Key>();
-  /** Kept between takes: a fresh iterator would walk over the places of all keys taken before. */
+  /** Kept between takes: a new iterator would first pass the places of all keys taken before. */
   #next = this.#keys.values();
 
   get size(): number {
@@ -25,7 +25,7 @@ export class FifoSet<Key> {
     if (this.#keys.size === 0) return undefined;
     let step = this.#next.next();
     if (step.done) {
-      // an iterator that has come to its end stays there, whatever is added later
+      // an iterator at its end stays there, even when keys are added later
       this.#next = this.#keys.values();
       step = this.#next.next();
     }

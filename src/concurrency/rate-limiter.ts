@@ -1,15 +1,15 @@
 import type { CancelTimer, Clock } from '../seams/clock.ts';
 
 export interface RateLimiterOptions {
-  /** Requests a second in the long run. */
+  /** Requests per second in the long run. */
   readonly qps: number;
-  /** Requests that may go at once after a quiet time. */
+  /** Requests that may go at once after a time without requests. */
   readonly burst: number;
 }
 
 /**
- * A token bucket over an injected clock. `tryTake` is for whoever can do something else meanwhile, `take` for a request
- * that is due now: waiting takers are served in order and before any `tryTake`.
+ * A token bucket over an injected clock. `tryTake` never waits; `take` waits for a token. Waiting takers are served in
+ * order, and before any `tryTake`.
  */
 export class RateLimiter {
   readonly #clock: Clock;
@@ -30,7 +30,7 @@ export class RateLimiter {
     this.#onAvailable = onAvailable;
   }
 
-  /** Takes a token if one is free; otherwise `onAvailable` is called once one may be. */
+  /** Takes a token if one is free. If not, the limiter calls `onAvailable` when one may be free. */
   tryTake(): boolean {
     this.#refill();
     if (this.#takers.length === 0 && this.#tokens >= 1) {
@@ -64,7 +64,7 @@ export class RateLimiter {
 
   #refill(): void {
     const now = this.#clock.now();
-    // a clock that jumped backwards gives no tokens and takes none
+    // a clock that jumped backwards adds no tokens and removes none
     const passedMs = Math.max(0, now - this.#refilledAt);
     this.#refilledAt = now;
     this.#tokens = Math.min(this.#burst, this.#tokens + (passedMs * this.#qps) / 1000);

@@ -8,10 +8,10 @@ export interface BackoffOptions {
   readonly random: () => number;
 }
 
-/** No server may keep us away for longer than this, whatever its `Retry-After` says. */
+/** The longest wait that a server's `Retry-After` can bring, in milliseconds. */
 export const longestRetryAfterMs = 300_000;
 
-/** How long to wait before attempt `attempt` (1 is the first retry): anything up to a ceiling that doubles, in milliseconds. */
+/** The wait before retry `attempt` (1 is the first), in milliseconds: random, up to a ceiling that doubles with each attempt. */
 export function backoffMs(attempt: number, { baseMs, capMs, random }: BackoffOptions): number {
   const ceiling = Math.min(capMs, baseMs * 2 ** Math.min(attempt - 1, 30));
   return Math.ceil(random() * ceiling);
@@ -26,10 +26,14 @@ export class Backoff {
     this.#options = options;
   }
 
-  /** Counts one failure. How long to wait now: at least what the server asked for, with the jitter on top. */
+  /**
+   * Counts one failure and returns the wait that follows, in milliseconds: `retryAfterMs` plus the backoff's own wait. A
+   * `retryAfterMs` that is not positive (0, a negative number, NaN) counts as 0.
+   */
   next(retryAfterMs = 0): number {
     this.#failures += 1;
-    return Math.min(retryAfterMs, longestRetryAfterMs) + backoffMs(this.#failures, this.#options);
+    const askedMs = retryAfterMs > 0 ? Math.min(retryAfterMs, longestRetryAfterMs) : 0;
+    return askedMs + backoffMs(this.#failures, this.#options);
   }
 
   reset(): void {

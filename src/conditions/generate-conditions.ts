@@ -59,7 +59,7 @@ export function generateReadinessConditions(
   ];
 }
 
-/** Have the init containers done their work? Once a regular container has run, they have, whatever a sidecar does now. */
+/** True when the init containers have done their work. Once a regular container has run, they have, even if a sidecar fails now. */
 export function generatePodInitializedCondition(
   pod: Pod,
   oldStatus: PodStatus | undefined,

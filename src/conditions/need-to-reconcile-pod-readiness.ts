@@ -3,7 +3,7 @@ import { allContainerStatuses, generatePodReadyCondition } from './generate-cond
 import { getPodCondition, podConditionType } from './pod-conditions.ts';
 
 /**
- * True when somebody turned a readiness gate's condition and the pod's Ready condition has not followed yet.
+ * True when a readiness gate's condition was changed and the pod's Ready condition has not followed yet.
  * Only status and message count, not the reason; a pod without gates or without a Ready condition needs nothing.
  *
  * Upstream looks at the regular container statuses alone, so that a pod with a sidecar looks unknown, and is synced

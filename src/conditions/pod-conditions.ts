@@ -1,4 +1,4 @@
-// Behaviour of pkg/kubelet/types/pod_status.go, pkg/api/v1/pod and updateLastTransitionTime, v1.36.3.
+// Behaviour of pkg/kubelet/types/pod_status.go, pkg/api/v1/pod and pkg/kubelet/status updateLastTransitionTime, v1.36.3.
 import type { WirePodCondition } from '../wire/types.ts';
 
 /** The condition types the kubelet knows. */
@@ -91,17 +91,4 @@ export function withLastTransitionTime(
   if (time !== undefined) return { ...condition, lastTransitionTime: time };
   const { lastTransitionTime: _, ...rest } = condition;
   return rest;
-}
-
-/** The conditions with {@link withLastTransitionTime} applied to the first one of `type`. */
-export function updateLastTransitionTime(
-  conditions: readonly WirePodCondition[],
-  oldConditions: readonly WirePodCondition[] | undefined,
-  type: string,
-  now: string,
-): readonly WirePodCondition[] {
-  const condition = getPodCondition(conditions, type);
-  if (condition === undefined) return conditions;
-  const updated = withLastTransitionTime(condition, getPodCondition(oldConditions, type), now);
-  return updated === condition ? conditions : replaceOrAppendPodCondition(conditions, updated);
 }

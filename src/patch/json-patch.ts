@@ -1,6 +1,7 @@
 import jsonpatch, { type Operation as AnyOperation } from 'fast-json-patch';
 import { invalidArgument, StatusManagerError } from '../errors.ts';
 import { isJsonObject, member, wireEqual } from '../wire/json.ts';
+import { containerStatusLists } from '../wire/status-members.ts';
 import type { Json, JsonObject } from '../wire/types.ts';
 import { isAbsentInStatus } from './pod-patch-schema.ts';
 
@@ -16,7 +17,7 @@ export interface PatchGuards {
 
 /** Lists with more than one writer, and the key that tells whose an element is. The other lists are the node's alone. */
 const sharedLists: Readonly<Record<string, string>> = { conditions: 'type', resourceClaimStatuses: 'name' };
-const containerLists: ReadonlySet<string> = new Set(['containerStatuses', 'initContainerStatuses', 'ephemeralContainerStatuses']);
+const containerLists: ReadonlySet<string> = new Set(containerStatusLists);
 
 /**
  * The JSON Patch that makes the pod's status `next` where it was `old`; `[]` when nothing differs. It tests the uid, the

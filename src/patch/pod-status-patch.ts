@@ -1,5 +1,6 @@
 import { invalidArgument, invalidOption } from '../errors.ts';
 import { isJsonObject, member, toWireObject } from '../wire/json.ts';
+import { containerStatusLists } from '../wire/status-members.ts';
 import type { JsonObject, PodStatus, WirePodStatus } from '../wire/types.ts';
 import { applyJsonPatch, createGuardedJsonPatch, type Operation } from './json-patch.ts';
 import { podStatusSchema } from './pod-patch-schema.ts';
@@ -96,11 +97,9 @@ function createPatch(old: JsonObject, next: JsonObject, options: CreatePodStatus
   return { type: 'application/strategic-merge-patch+json', body, unchanged };
 }
 
-const containerLists = ['containerStatuses', 'initContainerStatuses', 'ephemeralContainerStatuses'];
-
 /** Container statuses as the API encodes them, with the members that are always there. They go out whole, so this makes up nothing. */
 function withEncodedContainers(status: JsonObject): JsonObject {
-  for (const key of containerLists) {
+  for (const key of containerStatusLists) {
     const list = status[key];
     if (Array.isArray(list)) status[key] = list.map((item) => (isJsonObject(item) ? { ...containerZero(), ...item } : item));
   }

@@ -2,8 +2,9 @@
 
 import { isOlderThan } from '../wire/resource-version.ts';
 import type { Pod } from '../wire/types.ts';
-import { identify } from './identified-pod.ts';
+import { type IdentifiedPod, identify } from './identified-pod.ts';
 import { buildPodFullName, isMirrorPod, isStaticPod, podFullName } from './pod-identity.ts';
+import { PodListeners } from './pod-listeners.ts';
 import type { PodManager, UIDTranslations } from './pod-manager.ts';
 
 export interface PodsAndMirrorPods {
@@ -17,7 +18,7 @@ export interface PodsAndMirrorPods {
 export interface PodAndMirrorPod {
   readonly pod: Pod | undefined;
   readonly mirrorPod: Pod | undefined;
-  /** True when the question was asked with the mirror pod. */
+  /** True when the argument was the mirror pod. */
   readonly wasMirror: boolean;
 }
 
@@ -32,10 +33,11 @@ export class BasicPodManager implements PodManager {
   readonly #podByFullName = new Map<string, Pod>();
   readonly #mirrorPodByUID = new Map<string, Pod>();
   readonly #mirrorPodByFullName = new Map<string, Pod>();
-  /** A mirror pod's uid -> its static pod's. */
+  /** From a mirror pod's uid to its static pod's uid. */
   readonly #translationByUID = new Map<string, string>();
-  /** Made when asked for, and kept until a change that would make another. */
+  /** Made at the first call, and kept until a change that would make it different. */
   #translations: UIDTranslations | undefined;
+  readonly #listeners = new PodListeners();
 
   /** Every pod but the mirror pods, in no particular order. */
   getPods(): Pod[] {
@@ -57,12 +59,12 @@ export class BasicPodManager implements PodManager {
     return this.#podByFullName.get(fullName);
   }
 
-  /** The pod of the same full name. Does not ask whether the argument is a mirror pod. */
+  /** The pod of the same full name. The argument is not checked for being a mirror pod. */
   getPodByMirrorPod(mirrorPod: Pod): Pod | undefined {
     return this.#podByFullName.get(podFullName(mirrorPod));
   }
 
-  /** The mirror pod of the same full name. Does not ask whether the argument is a static pod. */
+  /** The mirror pod of the same full name. The argument is not checked for being a static pod. */
   getMirrorPodByPod(pod: Pod): Pod | undefined {
     return this.#mirrorPodByFullName.get(podFullName(pod));
   }
@@ -76,7 +78,7 @@ export class BasicPodManager implements PodManager {
     };
   }
 
-  /** Both sides of a pair, asked with either of them. */
+  /** A pod and its mirror pod, for either of the two. */
   getPodAndMirrorPod(pod: Pod): PodAndMirrorPod {
     if (isMirrorPod(pod)) return { pod: this.getPodByMirrorPod(pod), mirrorPod: pod, wasMirror: true };
     return { pod, mirrorPod: this.getMirrorPodByPod(pod), wasMirror: false };
@@ -93,15 +95,30 @@ export class BasicPodManager implements PodManager {
     return this.#translationByUID.get(uid) ?? uid;
   }
 
-  /** The same object until something changes, so that asking costs nothing. */
+  /** Returns the same object until a static pod, a mirror pod or a pair of them changes, so that a call costs nothing. */
   getUIDTranslations(): UIDTranslations {
     this.#translations ??= this.#makeTranslations();
     return this.#translations;
   }
 
+  /**
+   * Calls `listener` with a uid after each change, before the method that made the change returns. The uid is that of the
+   * pod that was added, removed or replaced by another object; for a mirror pod it is that of the pod with the same full
+   * name, or the mirror pod's own uid while there is none. `setPods` tells each uid that was there before or is there
+   * afterwards, once. A call that changes nothing (an older copy, the same object again) tells nothing.
+   *
+   * A listener must not change the pod manager; it may subscribe and end subscriptions. What it throws, or what its
+   * promise rejects with, is ignored. Returns a function that ends the subscription; a second call of it does nothing.
+   * Throws ERR_INVALID_ARGUMENT for a listener that is no function.
+   */
+  subscribe(listener: (podUID: string) => void): () => void {
+    return this.#listeners.subscribe(listener);
+  }
+
   /** Forgets everything and takes these pods, in any order. All or nothing: one bad pod, and nothing has changed. */
   setPods(pods: Iterable<Pod>): void {
     const identified = Array.from(pods, (pod) => identify(pod));
+    const before = this.#uidsToTell();
     this.#podByUID.clear();
     this.#podByFullName.clear();
     this.#mirrorPodByUID.clear();
@@ -109,6 +126,7 @@ export class BasicPodManager implements PodManager {
     this.#translationByUID.clear();
     this.#translations = undefined;
     for (const { pod, uid, fullName } of identified) this.#put(pod, uid, fullName);
+    this.#listeners.tell(new Set([...before, ...this.#uidsToTell()]));
   }
 
   /** The same as {@link updatePod}. */
@@ -118,9 +136,15 @@ export class BasicPodManager implements PodManager {
 
   /** Adds or replaces a pod, unless the one held is the same pod with a newer resourceVersion: a late answer changes nothing. */
   updatePod(pod: Pod): void {
-    const { uid, fullName } = identify(pod);
+    const identified = identify(pod);
+    const { uid } = identified;
     const held = isMirrorPod(pod) ? this.#mirrorPodByUID.get(uid) : this.#podByUID.get(uid);
-    if (held === undefined || !isOlderThan(pod, held)) this.#put(pod, uid, fullName);
+    if (held === undefined || !isOlderThan(pod, held)) this.#replace(identified);
+  }
+
+  /** Adds or replaces a pod, also when the one held has a newer resourceVersion. For the pods of a full list, which is the truth. */
+  replacePod(pod: Pod): void {
+    this.#replace(identify(pod));
   }
 
   /**
@@ -130,15 +154,47 @@ export class BasicPodManager implements PodManager {
    */
   removePod(pod: Pod): void {
     const { uid, fullName } = identify(pod);
-    if (isMirrorPod(pod)) {
-      this.#mirrorPodByUID.delete(uid);
-      this.#mirrorPodByFullName.delete(fullName);
-      this.#translationByUID.delete(uid);
-    } else {
-      this.#podByUID.delete(uid);
-      if (this.#podByFullName.get(fullName)?.metadata?.uid === uid) this.#podByFullName.delete(fullName);
-    }
-    this.#translations = undefined;
+    const hasChanged = isMirrorPod(pod) ? this.#dropMirrorPod(uid, fullName) : this.#dropPod(uid, fullName);
+    if (hasChanged) this.#listeners.tell([this.#uidToTell(pod, uid, fullName)]);
+  }
+
+  #replace({ pod, uid, fullName }: IdentifiedPod): void {
+    const [byUID, byFullName] = isMirrorPod(pod)
+      ? [this.#mirrorPodByUID, this.#mirrorPodByFullName]
+      : [this.#podByUID, this.#podByFullName];
+    if (byUID.get(uid) === pod && byFullName.get(fullName) === pod) return;
+    this.#put(pod, uid, fullName);
+    this.#listeners.tell([this.#uidToTell(pod, uid, fullName)]);
+  }
+
+  /** Returns whether anything was dropped. */
+  #dropMirrorPod(uid: string, fullName: string): boolean {
+    const wasHeld = this.#mirrorPodByUID.delete(uid);
+    const hadName = this.#mirrorPodByFullName.delete(fullName);
+    if (this.#translationByUID.delete(uid)) this.#translations = undefined;
+    return wasHeld || hadName;
+  }
+
+  /** Returns whether anything was dropped. */
+  #dropPod(uid: string, fullName: string): boolean {
+    const held = this.#podByUID.get(uid);
+    if (held === undefined) return false;
+    this.#podByUID.delete(uid);
+    if (this.#podByFullName.get(fullName)?.metadata?.uid === uid) this.#podByFullName.delete(fullName);
+    // the translations name static pods, and mirror pods, whose translation outlives the pod
+    if (isStaticPod(held)) this.#translations = undefined;
+    return true;
+  }
+
+  #uidToTell(pod: Pod, uid: string, fullName: string): string {
+    return isMirrorPod(pod) ? (this.#podByFullName.get(fullName)?.metadata?.uid ?? uid) : uid;
+  }
+
+  /** The uids to tell when all pods are exchanged; none while there is no listener. */
+  #uidsToTell(): string[] {
+    if (this.#listeners.isEmpty) return [];
+    const ofMirrorPods = Array.from(this.#mirrorPodByUID, ([uid, pod]) => this.#uidToTell(pod, uid, podFullName(pod)));
+    return [...this.#podByUID.keys(), ...ofMirrorPods];
   }
 
   #put(pod: Pod, uid: string, fullName: string): void {
@@ -165,7 +221,7 @@ export class BasicPodManager implements PodManager {
   #makeTranslations(): UIDTranslations {
     const podToMirror = new Map<string, string>();
     for (const [uid, pod] of this.#podByUID) if (isStaticPod(pod)) podToMirror.set(uid, '');
-    // Of several mirror pods of one static pod (an old one is not removed yet) the one first heard of last wins.
+    // A static pod has several mirror pods while an old one is not removed yet. The one that came last counts.
     for (const [mirrorPodUID, podUID] of this.#translationByUID) podToMirror.set(podUID, mirrorPodUID);
     return Object.freeze({ podToMirror, mirrorToPod: new Map(this.#translationByUID) });
   }

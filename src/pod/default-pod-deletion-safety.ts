@@ -1,6 +1,7 @@
 // Behaviour of the classic kubelet's PodResourcesAreReclaimed, over probes.
 
 import { optionOfType, requireMethods } from '../checks/options.ts';
+import { callGuarded } from '../seams/guard.ts';
 import { type Logger, safeLogger, silentLogger } from '../seams/logger.ts';
 import type { Pod, PodStatus } from '../wire/types.ts';
 import type { PodDeletionSafety } from './pod-deletion-safety.ts';
@@ -63,7 +64,7 @@ export class DefaultPodDeletionSafety implements PodDeletionSafety {
 
   /** False only when the runtime is known, and lists no container of the pod that has not exited. */
   podCouldHaveRunningContainers(pod: Pod): boolean {
-    const containers = this.#probe(pod, 'runtimeCache', () => this.#listContainers(pod));
+    const containers = this.#listContainers(pod);
     return containers === undefined || containers.some(({ state }) => state !== 'exited');
   }
 
@@ -75,7 +76,7 @@ export class DefaultPodDeletionSafety implements PodDeletionSafety {
     if (status.containerStatuses?.some(({ state }) => !state?.terminated && !state?.waiting)) {
       return this.#notReclaimed(pod, 'some containers still run');
     }
-    const containers = this.#probe(pod, 'runtimeCache', () => this.#listContainers(pod));
+    const containers = this.#listContainers(pod);
     if (containers === undefined) return this.#notReclaimed(pod, 'the runtime cache has no answer');
     if (containers.length > 0) return this.#notReclaimed(pod, 'the runtime still lists containers');
     const volumes = this.#volumes;
@@ -91,20 +92,20 @@ export class DefaultPodDeletionSafety implements PodDeletionSafety {
 
   /** Undefined while the runtime cannot be known. A mistaken answer must not look like "no containers". */
   #listContainers(pod: Pod): readonly Pick<RuntimeContainer, 'state'>[] | undefined {
-    if (this.#runtimeCache.hasSynced() !== true) return undefined;
-    const containers = this.#runtimeCache.getContainers(uidOf(pod));
-    if (!Array.isArray(containers)) throw new TypeError('getContainers() must return an array');
-    return containers;
+    if (this.#probe(pod, 'runtimeCache', () => this.#runtimeCache.hasSynced()) !== true) return undefined;
+    const containers: unknown = this.#probe(pod, 'runtimeCache', () => this.#runtimeCache.getContainers(uidOf(pod)));
+    if (Array.isArray(containers)) return containers;
+    if (containers !== undefined) this.#failed(pod, 'runtimeCache', new TypeError('getContainers() must return an array'));
+    return undefined;
   }
 
-  /** Undefined when the probe throws. */
+  /** Undefined when the probe throws. A promise is no answer; what it rejects with is logged. */
   #probe<T>(pod: Pod, probe: string, ask: () => T): T | undefined {
-    try {
-      return ask();
-    } catch (error) {
-      this.#logger.warn({ ...fieldsOf(pod), probe, error }, 'A probe of the pod failed; the pod is kept');
-      return undefined;
-    }
+    return callGuarded(ask, (error) => this.#failed(pod, probe, error));
+  }
+
+  #failed(pod: Pod, probe: string, error: unknown): void {
+    this.#logger.warn({ ...fieldsOf(pod), probe, error }, 'A probe of the pod failed; the pod is kept');
   }
 
   #notReclaimed(pod: Pod, reason: string): false {

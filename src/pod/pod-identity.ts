@@ -3,14 +3,15 @@
 import { invalidArgument } from '../errors.ts';
 import type { Pod } from '../wire/types.ts';
 
-/** Where the agent learned of a pod: `file`, `http` or `api`. */
+/** Says where the agent has a pod from: `file`, `http` or `api`. */
 export const configSourceAnnotationKey = 'kubernetes.io/config.source';
 /** Marks a mirror pod; its value is the hash of the static pod it stands for. */
 export const configMirrorAnnotationKey = 'kubernetes.io/config.mirror';
 /** The hash of a static pod's own manifest. */
 export const configHashAnnotationKey = 'kubernetes.io/config.hash';
 
-const apiserverSource = 'api';
+/** The config source of a pod that came from the apiserver. */
+export const apiserverSource = 'api';
 
 export interface PodFullName {
   readonly name: string;
@@ -23,7 +24,7 @@ export function isStaticPod(pod: Pod): boolean {
   return source !== undefined && source !== apiserverSource;
 }
 
-/** True for the apiserver's stand-in of a static pod, whatever the annotation's value, also an empty one. */
+/** True for a pod with the mirror annotation, whatever its value, also an empty one. */
 export function isMirrorPod(pod: Pod): boolean {
   return annotation(pod, configMirrorAnnotationKey) !== undefined;
 }

@@ -20,4 +20,13 @@ export interface PodManager {
   /** A mirror pod's uid becomes its static pod's; any other stays as it is. */
   translatePodUID(uid: string): string;
   getUIDTranslations(): UIDTranslations;
+  /**
+   * Calls `listener` after a pod was added, removed or replaced by another object, with the uid of the pod that the change
+   * concerns: the pod's own, or, for a change of a mirror pod, its static pod's (the mirror pod's own while no pod has its
+   * full name). A pod manager without this method works too: the status manager then finds changes at its next batch.
+   *
+   * A listener may be called at any time, before the method that made the change returns. It may ask the pod manager
+   * anything and must not change it. Returns a function that ends the subscription; a second call of it does nothing.
+   */
+  subscribe?(listener: (podUID: string) => void): () => void;
 }

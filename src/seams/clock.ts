@@ -1,11 +1,11 @@
-/** Ends a timer; a second call does nothing. */
+/** Cancels a timer; a second call does nothing. */
 export type CancelTimer = () => void;
 
-/** The only door to time. */
+/** The library's only source of time. */
 export interface Clock {
   /** Milliseconds since the epoch. */
   now(): number;
-  /** Calls `callback` once, `delayMs` from now, unless cancelled. The timer holds the process open only with `keepAlive`. */
+  /** Calls `callback` once, `delayMs` from now, unless cancelled. The timer keeps the process alive only with `keepAlive`. */
   setTimer(callback: () => void, delayMs: number, options?: TimerOptions): CancelTimer;
 }
 
@@ -25,8 +25,8 @@ export const systemClock: Clock = {
 };
 
 /**
- * Resolves after `ms`, or at once when `signal` aborts. Never rejects; look at the signal afterwards.
- * Holds the process open meanwhile: somebody awaits it.
+ * Resolves after `ms`, or at once when `signal` aborts. Never rejects: the caller checks the signal afterwards.
+ * Keeps the process alive meanwhile.
  */
 export function sleep(clock: Clock, ms: number, signal: AbortSignal): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>();

@@ -1,12 +1,12 @@
-// Calls of injected functions: loggers, metrics sinks, listeners, probes and handlers belong to somebody else. What they
-// throw, and what their promises reject with, must not end the process or the work of the caller.
+// Guarded calls of injected functions: loggers, metrics sinks, listeners, probes and handlers. An error that one throws,
+// or that its promise rejects with, must not end the process or the caller's work.
 
-/** Is given what an injected function threw, or what its promise rejected with. */
+/** Gets the error that an injected function threw, or that its promise rejected with. */
 export type OnFailure = (error: unknown) => void;
 
 /**
  * Calls an injected function and returns its answer; undefined when it throws. `onFailure` is called at most once: with
- * what the function threw, or with what the promise that it returned rejects with.
+ * the error that the function threw, or that its promise rejects with.
  */
 export function callGuarded<T>(call: () => T, onFailure: OnFailure): T | undefined {
   try {
@@ -19,12 +19,12 @@ export function callGuarded<T>(call: () => T, onFailure: OnFailure): T | undefin
   }
 }
 
-/** True when `value` is a promise, or has a `then` method like one; `onFailure` is then called with what it rejects with. */
+/** True when `value` is a promise or has a `then` method. If it rejects, `onFailure` gets the error. */
 export function catchRejection(value: unknown, onFailure: OnFailure): boolean {
   if (typeof value !== 'object' || value === null || !('then' in value) || typeof value.then !== 'function') return false;
   Promise.resolve(value).then(undefined, onFailure);
   return true;
 }
 
-/** An injected function whose failures concern nobody. */
+/** For an injected function whose failures are ignored. */
 export const ignoreFailure: OnFailure = () => {};

@@ -12,7 +12,7 @@ const nothing = (): void => {};
 
 export const silentLogger: Logger = { debug: nothing, info: nothing, warn: nothing, error: nothing };
 
-/** The same logger, whose failures are ignored: a logger that throws or rejects has nowhere to say so. */
+/** The same logger with its failures ignored: there is no other place to log them. */
 export function safeLogger(logger: Logger): Logger {
   const guard =
     (level: keyof Logger) =>

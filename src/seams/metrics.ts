@@ -3,8 +3,8 @@ import { callGuarded, ignoreFailure } from './guard.ts';
 export type Labels = Readonly<Record<string, string>>;
 
 /**
- * Where measurements go. Metric names are Prometheus names; times are in seconds.
- * The failures of a sink that throws or rejects are ignored. No series is ever taken away: where the kubelet drops one, it is set to 0.
+ * Receives measurements. Metric names are Prometheus names; times are in seconds. The errors of a sink are ignored.
+ * No series is removed: where the kubelet drops a series, it is set to 0.
  */
 export interface MetricsSink {
   increment(name: string, labels?: Labels, by?: number): void;
@@ -16,7 +16,7 @@ const nothing = (): void => {};
 
 export const noMetrics: MetricsSink = { increment: nothing, observe: nothing, set: nothing };
 
-/** The same sink, whose failures are ignored: they must not stop the sync. */
+/** The same sink with its failures ignored: they must not stop a sync. */
 export function safeMetrics(sink: MetricsSink): MetricsSink {
   const guard =
     <Args extends unknown[]>(call: (...args: Args) => void) =>

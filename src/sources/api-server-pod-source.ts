@@ -1,16 +1,19 @@
 import type { KubeConfig } from '@kubernetes/client-node';
-import { longestTimerMs, numberOption } from '../checks/options.ts';
+import { longestTimerMs, numberOption, optionOfType, requireKnownOptions, requireMethods } from '../checks/options.ts';
 import { podsPath } from '../client/pod-path.ts';
 import { ApiError } from '../client/transport/api-error.ts';
 import { KubeTransport, type KubeTransportOptions } from '../client/transport/kube-transport.ts';
 import { Backoff } from '../concurrency/retry.ts';
+import { RunState, type RunStateName } from '../concurrency/run-state.ts';
 import { invalidOption, StatusManagerError } from '../errors.ts';
 import { type Clock, sleep, systemClock } from '../seams/clock.ts';
 import { type Logger, safeLogger, silentLogger } from '../seams/logger.ts';
+import { safeRandom } from '../seams/random.ts';
 import type { Pod } from '../wire/types.ts';
-import { isGone, listPods, type PodSelection } from './list-pods.ts';
+import { isRefusal, mayGoOnAfter } from './ended-watch.ts';
+import { listPods, type PodSelection } from './list-pods.ts';
 import { PodDelivery, type PodSink, type PodSourceHandlers } from './pod-delivery.ts';
-import { type WatchEvent, watchPods } from './watch-pods.ts';
+import { type WatchEvent, type WatchPodsOptions, watchPods } from './watch-pods.ts';
 
 export interface ApiServerPodSourceOptions {
   /** The server to ask. One of this and `transport` is needed. */
@@ -22,7 +25,7 @@ export interface ApiServerPodSourceOptions {
   readonly namespace?: string;
   readonly podManager: PodSink;
   readonly handlers?: PodSourceHandlers;
-  /** A watch that brings nothing for this long is taken for dead. Default 150 000: the first bookmark of a quiet watch takes the apiserver two minutes. */
+  /** A watch that brings nothing for this long counts as dead. Default 150 000: the first bookmark of a quiet watch takes the apiserver two minutes. */
   readonly idleTimeoutMs?: number;
   /** From 0 up to 1. Default `Math.random`. */
   readonly random?: () => number;
@@ -30,64 +33,78 @@ export interface ApiServerPodSourceOptions {
   readonly logger?: Logger;
 }
 
-/** A watch that ends sooner counts as failed, so that a server that ends each at once is not asked without a pause. */
+/** A watch that ends sooner counts as failed: a server that ends every watch at once is then asked with growing pauses. */
 const shortestGoodWatchMs = 1000;
 const backoffLimits = { baseMs: 500, capMs: 30_000 };
+const knownOptions = 'kubeConfig transport nodeName namespace podManager handlers idleTimeoutMs random clock logger'.split(' ');
 const nodeNameRule = /^[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?$/;
 
 /**
- * The pods of one node, as the apiserver has them: listed, then watched, into a pod manager. Goes on through whatever
- * the network and the server do, until `stop()`. What happened while it was cut off is found afterwards.
+ * The pods of one node, as the apiserver has them: listed, then watched, into a pod manager. Each pod that it hands on has
+ * the config source `api`, whatever its annotations say on the server. Goes on through whatever the network and the server
+ * do, until `stop()`. What happened while it was cut off is found afterwards: a full list is the truth, also when it shows
+ * older resourceVersions than before, as after a restore of etcd.
  */
 export class ApiServerPodSource {
   readonly #transport: KubeTransport;
   readonly #ownsTransport: boolean;
   readonly #selection: PodSelection;
   readonly #delivery: PodDelivery;
-  #hasListed = false;
   readonly #idleTimeoutMs: number;
   readonly #random: () => number;
   readonly #clock: Clock;
   readonly #logger: Logger;
   readonly #stopping = new AbortController();
   readonly #firstList = Promise.withResolvers<void>();
-  #running: Promise<void> | undefined;
-  #stopped: Promise<void> | undefined;
+  readonly #runState = new RunState('pod source');
+  #loop: Promise<void> | undefined;
   #lastObservedAt: number | undefined;
-  /** Where the next watch goes on; undefined: a list comes first. */
+  #lastListedAt: number | undefined;
+  /** Where the next watch goes on; undefined when a list has to come first. */
   #resourceVersion: string | undefined;
 
+  /** Throws ERR_INVALID_OPTION, naming the option, the rule and the value. */
   constructor(options: ApiServerPodSourceOptions) {
+    requireKnownOptions('options', options, knownOptions);
     const { kubeConfig, transport, nodeName, namespace, podManager, handlers = {}, idleTimeoutMs = 150_000 } = options;
     const { random = Math.random, clock = systemClock, logger = silentLogger } = options;
     if (typeof nodeName !== 'string' || !nodeNameRule.test(nodeName))
       throw invalidOption('nodeName', 'the name of a node', nodeName);
+    requireMethods('podManager', podManager, ['addPod', 'updatePod', 'removePod']);
     numberOption('idleTimeoutMs', idleTimeoutMs, 1000, longestTimerMs);
     this.#selection = { path: podsPath(namespace), nodeName, namespace };
     this.#logger = safeLogger(logger);
     this.#delivery = new PodDelivery(podManager, handlers, this.#logger);
     this.#idleTimeoutMs = idleTimeoutMs;
-    this.#random = random;
+    this.#random = safeRandom(optionOfType('random', random, 'function'));
     this.#clock = clock;
     this.#ownsTransport = transport === undefined;
     this.#transport = transport ?? ownTransport(kubeConfig, { connections: 1, clock, logger });
-    // rejected by stop() while nobody may be waiting
+    // stop() rejects it, also when no caller awaits start()
     this.#firstList.promise.catch(() => {});
   }
 
-  /** Resolves once the first list has been delivered; until then it tries again and again. Rejects with `ERR_STOPPED` when it is stopped before. */
+  get state(): RunStateName {
+    return this.#runState.name;
+  }
+
+  /**
+   * Resolves once the first list has been delivered; a list that fails is tried again. Rejects with ERR_ALREADY_STARTED, and
+   * with ERR_STOPPED when the source is stopped before that.
+   */
   start(): Promise<void> {
-    if (this.#stopped !== undefined) return Promise.reject(stoppedError());
-    if (this.#running !== undefined)
-      return Promise.reject(new StatusManagerError('ERR_ALREADY_STARTED', 'The pod source has been started already'));
-    this.#running = this.#run(this.#stopping.signal);
+    try {
+      this.#runState.start();
+    } catch (error) {
+      return Promise.reject(error);
+    }
+    this.#loop = this.#run(this.#stopping.signal);
     return this.#firstList.promise;
   }
 
-  /** Ends the watch. When it resolves nothing is left: no timer, no socket, and no callback comes any more. */
+  /** Ends the watch. When it resolves, there is no timer and no socket left, and no callback comes any more. */
   stop(): Promise<void> {
-    this.#stopped ??= this.#stop();
-    return this.#stopped;
+    return this.#runState.stop(() => this.#stop());
   }
 
   [Symbol.asyncDispose](): Promise<void> {
@@ -99,15 +116,23 @@ export class ApiServerPodSource {
     return this.#lastObservedAt;
   }
 
+  /**
+   * When the last full list that was delivered began, by the source's clock, in milliseconds since the epoch; undefined
+   * before the first. A list is a consistent read: it shows every write that was acknowledged before it began.
+   */
+  lastListedAt(): number | undefined {
+    return this.#lastListedAt;
+  }
+
   async #stop(): Promise<void> {
     this.#stopping.abort();
-    this.#firstList.reject(stoppedError());
-    await this.#running;
+    this.#firstList.reject(new StatusManagerError('ERR_STOPPED', 'The pod source was stopped before its first list'));
+    await this.#loop;
     if (this.#ownsTransport) await this.#transport.close();
   }
 
   async #run(signal: AbortSignal): Promise<void> {
-    // apart, so that a list that works does not hide watches that don't
+    // two of them: a list that works must not shorten the waits between watches that do not
     const listBackoff = new Backoff({ ...backoffLimits, random: this.#random });
     const watchBackoff = new Backoff({ ...backoffLimits, random: this.#random });
     while (!signal.aborted) {
@@ -118,7 +143,7 @@ export class ApiServerPodSource {
     }
   }
 
-  /** A pod that this source's selection would show, had the server still got it. A static pod has no resourceVersion. */
+  /** True for a pod that belongs to this source's selection and came from a server: a static pod has no resourceVersion. */
   #isFromTheServer({ metadata, spec }: Pod): boolean {
     const { nodeName, namespace } = this.#selection;
     const selected = spec?.nodeName === nodeName && (namespace === undefined || metadata?.namespace === namespace);
@@ -128,12 +153,14 @@ export class ApiServerPodSource {
   /** Resolves to the pause before the next step. */
   async #list(backoff: Backoff, signal: AbortSignal): Promise<number> {
     try {
+      const startedAt = this.#clock.now();
       const { pods, resourceVersion } = await listPods(this.#transport, this.#selection, { signal, onPage: this.#observed });
       if (signal.aborted) return 0;
       this.#resourceVersion = resourceVersion;
-      if (!this.#hasListed) this.#delivery.removeLeftBehind(pods, (pod) => this.#isFromTheServer(pod));
-      this.#hasListed = true;
+      if (this.#lastListedAt === undefined) this.#delivery.takeOver(pods, (pod) => this.#isFromTheServer(pod));
       this.#delivery.replace(pods);
+      this.#lastListedAt = startedAt;
+      this.#delivery.synced(pods);
       backoff.reset();
       this.#firstList.resolve();
       return 0;
@@ -145,28 +172,32 @@ export class ApiServerPodSource {
   /** Resolves to the pause before the next step. */
   async #watch(backoff: Backoff, resourceVersion: string, signal: AbortSignal): Promise<number> {
     const startedAt = this.#clock.now();
-    const timeoutSeconds = 300 + Math.floor(this.#random() * 300);
-    let failure: unknown;
-    try {
-      const idleTimeoutMs = this.#idleTimeoutMs;
-      await watchPods(this.#transport, this.#selection, {
-        signal,
-        resourceVersion,
-        idleTimeoutMs,
-        timeoutSeconds,
-        onEvent: this.#onEvent,
-      });
-    } catch (error) {
-      failure = error;
-    }
-    if (this.#clock.now() - startedAt >= shortestGoodWatchMs) {
+    let hasBroughtSomething = false;
+    const onEvent = (event: WatchEvent): void => {
+      hasBroughtSomething = true;
+      this.#onEvent(event);
+    };
+    const failure = await this.#failureOfWatch({ signal, resourceVersion, onEvent });
+    if (!mayGoOnAfter({ failure, hasBroughtSomething })) this.#resourceVersion = undefined;
+    const hasWorked = hasBroughtSomething || !isRefusal(failure);
+    if (hasWorked && this.#clock.now() - startedAt >= shortestGoodWatchMs) {
       backoff.reset();
       if (failure === undefined) return 0;
     }
-    // too old to go on from, or something was said that could not be understood and may have been a change
-    if (isGone(failure) || (failure instanceof ApiError && failure.reason === 'BrokenAnswer')) this.#resourceVersion = undefined;
-    failure ??= new ApiError({ reason: 'Network', message: 'The server ended the watch at once' });
-    return this.#interrupted(failure, backoff, signal);
+    const error = failure ?? new ApiError({ reason: 'Network', message: 'The server ended the watch at once' });
+    return this.#interrupted(error, backoff, signal);
+  }
+
+  /** Resolves when the watch has ended: to undefined when the server ended it in good order. */
+  async #failureOfWatch(options: Pick<WatchPodsOptions, 'signal' | 'resourceVersion' | 'onEvent'>): Promise<unknown> {
+    const idleTimeoutMs = this.#idleTimeoutMs;
+    const timeoutSeconds = 300 + Math.floor(this.#random() * 300);
+    try {
+      await watchPods(this.#transport, this.#selection, { ...options, idleTimeoutMs, timeoutSeconds });
+      return undefined;
+    } catch (error) {
+      return error;
+    }
   }
 
   #interrupted(error: unknown, backoff: Backoff, signal: AbortSignal): number {
@@ -192,8 +223,4 @@ export class ApiServerPodSource {
 function ownTransport(kubeConfig: KubeConfig | undefined, options: KubeTransportOptions): KubeTransport {
   if (kubeConfig === undefined) throw invalidOption('kubeConfig', 'given, where `transport` is not', kubeConfig);
   return new KubeTransport(kubeConfig, options);
-}
-
-function stoppedError(): StatusManagerError {
-  return new StatusManagerError('ERR_STOPPED', 'The pod source is stopped');
 }

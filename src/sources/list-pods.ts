@@ -1,7 +1,8 @@
-import { isMembers, type JsonMembers } from '../client/transport/api-answer.ts';
+import { isMembers } from '../client/transport/api-answer.ts';
 import { ApiError } from '../client/transport/api-error.ts';
 import type { KubeTransport } from '../client/transport/kube-transport.ts';
 import type { WirePod } from '../wire/types.ts';
+import { isPod, receivedPod } from './received-pod.ts';
 
 /** Which pods: those of one node, in one namespace or in all. */
 export interface PodSelection {
@@ -18,13 +19,16 @@ export interface PodList {
 
 export interface ListPodsOptions {
   readonly signal: AbortSignal;
-  /** Told of every page that has come. */
+  /** Called after each page that has come. */
   readonly onPage: () => void;
 }
 
 const pageSize = 500;
 
-/** All pods of the selection, as they were at one moment. Where the server has forgotten that moment between two pages it starts over, once. */
+/**
+ * All pods of the selection, as they were at one moment: the list names no resourceVersion, so it shows every write that
+ * was acknowledged before it began. Starts over, once, when the server has forgotten that moment between two pages.
+ */
 export async function listPods(transport: KubeTransport, selection: PodSelection, options: ListPodsOptions): Promise<PodList> {
   try {
     return await listPages(transport, selection, options);
@@ -41,11 +45,11 @@ async function listPages(transport: KubeTransport, { path, nodeName }: PodSelect
     const page = await transport.request({ method: 'GET', path, query, signal: options.signal });
     const { items, metadata } = page;
     if (!isMembers(metadata) || typeof metadata.resourceVersion !== 'string') throw notPods(path);
-    // Go writes no items as null
+    // Go writes an empty list as null
     if (items !== null && !Array.isArray(items)) throw notPods(path);
     for (const item of items ?? []) {
       if (!isPod(item)) throw notPods(path);
-      pods.push(withoutManagedFields(item));
+      pods.push(receivedPod(item));
     }
     options.onPage();
     if (typeof metadata.continue !== 'string' || metadata.continue === '')
@@ -59,19 +63,6 @@ function notPods(path: string): ApiError {
 }
 
 /** The resourceVersion (or the continue token that holds one) is older than what the server remembers. */
-export function isGone(error: unknown): boolean {
+function isGone(error: unknown): boolean {
   return error instanceof ApiError && error.status === 410;
-}
-
-/** True for an object that can be told apart from others and put in order. */
-export function isPod(value: unknown): value is JsonMembers & WirePod & { metadata: { uid: string; resourceVersion: string } } {
-  if (!isMembers(value) || !isMembers(value.metadata)) return false;
-  const { uid, name, namespace, resourceVersion } = value.metadata;
-  return [uid, name, namespace, resourceVersion].every((text) => typeof text === 'string' && text !== '');
-}
-
-/** The same pod, changed in place. Nobody here reads managedFields, and they can outweigh the rest. */
-export function withoutManagedFields<P extends WirePod>(pod: P): P {
-  delete pod.metadata?.managedFields;
-  return pod;
 }

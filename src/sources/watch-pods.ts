@@ -2,8 +2,10 @@ import { errorFromStatus, isMembers, type JsonMembers } from '../client/transpor
 import { ApiError } from '../client/transport/api-error.ts';
 import type { KubeTransport } from '../client/transport/kube-transport.ts';
 import { LineSplitter } from '../client/transport/line-splitter.ts';
+import { compareResourceVersions } from '../wire/resource-version.ts';
 import type { WirePod } from '../wire/types.ts';
-import { isPod, type PodSelection, withoutManagedFields } from './list-pods.ts';
+import type { PodSelection } from './list-pods.ts';
+import { isPod, receivedPod } from './received-pod.ts';
 
 export type WatchEvent =
   | { readonly type: 'ADDED' | 'MODIFIED' | 'DELETED'; readonly pod: WirePod; readonly resourceVersion: string }
@@ -11,7 +13,7 @@ export type WatchEvent =
 
 export interface WatchPodsOptions {
   readonly signal: AbortSignal;
-  /** Only what happened after this is told. */
+  /** Changes after this version are told. */
   readonly resourceVersion: string;
   readonly idleTimeoutMs: number;
   /** When the server is to end the watch by itself. */
@@ -22,7 +24,10 @@ export interface WatchPodsOptions {
 /** An object of the API has at most 1.5 MiB in etcd; its JSON can be several times as long. */
 const maxLineBytes = 16 * 1024 * 1024;
 
-/** Tells of every change until the server ends the watch. Rejects with the `ApiError` that ended it otherwise. */
+/**
+ * Tells of every change until the server ends the watch. Rejects with the `ApiError` that ended it otherwise; one of
+ * these is an event whose resourceVersion is older than that of the event before it: the history of the server went back.
+ */
 export async function watchPods(
   transport: KubeTransport,
   { path, nodeName }: PodSelection,
@@ -37,11 +42,15 @@ export async function watchPods(
     resourceVersion,
     timeoutSeconds: String(timeoutSeconds),
   });
+  let reached = resourceVersion;
   const onChunk = (chunk: Buffer): void => {
     for (const line of lines.push(chunk)) {
-      // one chunk may hold many events, and a handler of the first may have stopped us
+      // one chunk may hold many events, and a handler of the first may have stopped the source
       if (signal.aborted) return;
-      onEvent(parseEvent(line, path));
+      const event = parseEvent(line, path);
+      refuseOlder(event, reached, path);
+      reached = event.resourceVersion;
+      onEvent(event);
     }
   };
   await transport.stream({ method: 'GET', path, query, signal, idleTimeoutMs, onChunk });
@@ -55,7 +64,7 @@ function parseEvent(line: string, path: string): WatchEvent {
     if (typeof resourceVersion === 'string' && resourceVersion !== '') return { type, resourceVersion };
   }
   if ((type === 'ADDED' || type === 'MODIFIED' || type === 'DELETED') && isPod(object)) {
-    return { type, pod: withoutManagedFields(object), resourceVersion: object.metadata.resourceVersion };
+    return { type, pod: receivedPod(object), resourceVersion: object.metadata.resourceVersion };
   }
   throw new ApiError({ reason: 'BrokenAnswer', message: `GET ${path}: a line of the watch is no event` });
 }
@@ -71,5 +80,13 @@ function parseLine(line: string): JsonMembers | undefined {
 
 function errorOfEvent(object: unknown, path: string): ApiError {
   const code = isMembers(object) ? object.code : undefined;
-  return errorFromStatus(object, { status: typeof code === 'number' ? code : 500, label: `GET ${path}` });
+  // an ERROR event refuses the watch, whatever code it carries
+  return errorFromStatus(object, { status: typeof code === 'number' && code >= 400 ? code : 500, label: `GET ${path}` });
+}
+
+function refuseOlder({ resourceVersion }: WatchEvent, reached: string, path: string): void {
+  const order = compareResourceVersions(resourceVersion, reached);
+  if (order === undefined || order >= 0) return;
+  const message = `GET ${path}: the watch went back from resourceVersion ${reached} to ${resourceVersion}`.slice(0, 500);
+  throw new ApiError({ reason: 'BrokenAnswer', message });
 }

@@ -1,4 +1,12 @@
-import { integerOption, longestTimerMs, numberOption, oneOfOption, optionOfType, requireMethods } from '../checks/options.ts';
+import {
+  integerOption,
+  longestTimerMs,
+  numberOption,
+  oneOfOption,
+  optionOfType,
+  requireKnownOptions,
+  requireMethods,
+} from '../checks/options.ts';
 import type { PodClient } from '../client/pod-client.ts';
 import type { RateLimiterOptions } from '../concurrency/rate-limiter.ts';
 import { invalidOption } from '../errors.ts';
@@ -7,6 +15,8 @@ import type { PodManager } from '../pod/pod-manager.ts';
 import { type Clock, systemClock } from '../seams/clock.ts';
 import { type Logger, safeLogger, silentLogger } from '../seams/logger.ts';
 import { type MetricsSink, noMetrics, safeMetrics } from '../seams/metrics.ts';
+import { safeRandom } from '../seams/random.ts';
+import type { PodSourceTimes } from './sync/pod-source-view.ts';
 
 export interface StatusManagerOptions {
   /** The way to the apiserver; null makes the manager a cache only: `start` logs and sends nothing. */
@@ -17,9 +27,9 @@ export interface StatusManagerOptions {
   readonly syncPeriodMs?: number;
   /** Sync requests the channel holds; more are dropped and found by a scan. Default 1000. */
   readonly channelCapacity?: number;
-  /** Pods sent at once. Default 16. */
+  /** Pods sent at once. A request that was given up, and that the pod client has not ended, takes no place. Default 16. */
   readonly concurrency?: number;
-  /** A request is aborted after this long, in milliseconds. Default 10 000. */
+  /** A request is given up after this long, in milliseconds; the pod client is told, too. Default 10 000. */
   readonly requestTimeoutMs?: number;
   /** Requests a second, and how many at once after a quiet time. Default: no limit; the apiserver has its own. */
   readonly rateLimiter?: RateLimiterOptions;
@@ -31,8 +41,8 @@ export interface StatusManagerOptions {
   readonly terminateWhenReclaimed?: boolean;
   /** Condition types of the agent's own, beside the kubelet's. */
   readonly ownedConditionTypes?: readonly string[];
-  /** When it last heard from the apiserver, in milliseconds since the epoch. After `staleAfterMs` of silence pods are read again. */
-  readonly podSource?: { lastObservedAt(): number | undefined };
+  /** What feeds the pod manager. After `staleAfterMs` of its silence pods are read again. */
+  readonly podSource?: PodSourceTimes;
   /** Default 300 000 (5 minutes). */
   readonly staleAfterMs?: number;
   /** Uniform in [0, 1), for the jitter of waits. */
@@ -50,9 +60,30 @@ export type ResolvedOptions = Required<Omit<StatusManagerOptions, 'rateLimiter' 
   readonly ownedConditionTypes: ReadonlySet<string>;
 };
 
-/** Throws ERR_INVALID_OPTION, naming the option, the rule and the value. */
+const optionNames = [
+  'podClient',
+  'podManager',
+  'podDeletionSafety',
+  'syncPeriodMs',
+  'channelCapacity',
+  'concurrency',
+  'requestTimeoutMs',
+  'rateLimiter',
+  'patchFormat',
+  'fetchBeforePatch',
+  'terminateWhenReclaimed',
+  'ownedConditionTypes',
+  'podSource',
+  'staleAfterMs',
+  'random',
+  'clock',
+  'logger',
+  'metrics',
+] as const satisfies readonly (keyof StatusManagerOptions)[];
+
+/** Throws ERR_INVALID_OPTION, naming the option, the rule and the value; for an unknown option, too. */
 export function resolveOptions(options: StatusManagerOptions): ResolvedOptions {
-  if (typeof options !== 'object' || options === null) throw invalidOption('options', 'an object', options);
+  requireKnownOptions('options', options, optionNames);
   const { podClient, podManager, podDeletionSafety } = options;
   if (podClient !== null) requireMethods('podClient', podClient, ['getPod', 'patchPodStatus', 'deletePod']);
   requireMethods('podManager', podManager, ['getPodByUID', 'getMirrorPodByPod', 'translatePodUID', 'getUIDTranslations']);
@@ -77,7 +108,7 @@ export function resolveOptions(options: StatusManagerOptions): ResolvedOptions {
     ownedConditionTypes: conditionTypes(ownedConditionTypes ?? []),
     podSource,
     staleAfterMs: numberOption('staleAfterMs', options.staleAfterMs ?? 300_000, 1, Number.MAX_SAFE_INTEGER),
-    random: optionOfType('random', options.random ?? Math.random, 'function'),
+    random: safeRandom(optionOfType('random', options.random ?? Math.random, 'function')),
     clock: clock ?? systemClock,
     logger: safeLogger(logger ?? silentLogger),
     metrics: safeMetrics(metrics ?? noMetrics),
@@ -86,6 +117,7 @@ export function resolveOptions(options: StatusManagerOptions): ResolvedOptions {
 
 function resolveRateLimiter(limiter: RateLimiterOptions): RateLimiterOptions {
   if (typeof limiter !== 'object' || limiter === null) throw invalidOption('rateLimiter', 'an object { qps, burst }', limiter);
+  requireKnownOptions('rateLimiter', limiter, ['qps', 'burst']);
   return {
     qps: numberOption('rateLimiter.qps', limiter.qps, 0.001, 1_000_000),
     burst: integerOption('rateLimiter.burst', limiter.burst, 1),

@@ -1,30 +1,31 @@
 import type { V1PodStatus } from '@kubernetes/client-node';
 import { requireText } from '../checks/arguments.ts';
-import { longestTimerMs, numberOption } from '../checks/options.ts';
+import { longestTimerMs, numberOption, requireKnownOptions } from '../checks/options.ts';
+import { BoundedChannel } from '../concurrency/bounded-channel.ts';
+import { Emitter, type Listenable } from '../concurrency/emitter.ts';
 import { RunState, type RunStateName } from '../concurrency/run-state.ts';
-import { StatusManagerError } from '../errors.ts';
+import { invalidArgument, StatusManagerError } from '../errors.ts';
 import { requirePod } from '../pod/identified-pod.ts';
-import { createTimeFormatter } from '../wire/time.ts';
+import { callGuarded, ignoreFailure } from '../seams/guard.ts';
 import type { Pod, PodStatus, WirePodStatus } from '../wire/types.ts';
-import { countTerminations } from './cache/count-terminations.ts';
-import { PodStatuses, type VersionedPodStatus } from './cache/pod-statuses.ts';
-import { removeOrphanedEntries, type UpdateRequest, updateStatusInternal } from './cache/update-status.ts';
+import { StatusCache, type StatusChange } from './cache/status-cache.ts';
 import { normalizeStatus } from './canonical/normalize-status.ts';
 import { ownCopy } from './canonical/own-copy.ts';
+import { type StatusManagerEvents, statusManagerEventNames } from './events/status-manager-events.ts';
 import { PodResizeConditions } from './resize/pod-resize-conditions.ts';
-import { PodResizeStatus } from './resize/pod-resize-status.ts';
+import { PodResizes } from './resize/pod-resizes.ts';
 import { withContainerReadiness, withContainerStartup } from './rules/probe-results.ts';
 import { terminatedStatus } from './rules/terminate-status.ts';
 import { requireContainerID, requireStatus } from './rules/validate-status.ts';
-import { podUpdatedEvent } from './status-manager-events.ts';
 import { type ResolvedOptions, resolveOptions, type StatusManagerOptions } from './status-manager-options.ts';
 import { AgentView } from './sync/agent-view.ts';
 import { ApiCopies } from './sync/api-copies.ts';
 import { explain, type PodExplanation } from './sync/explain.ts';
-import { finishedStatus, isDueToFinish, keepPhase } from './sync/finish-when-reclaimed.ts';
-import { type FlushResult, StatusSync } from './sync/status-sync.ts';
-import type { Acknowledged } from './sync/sync-pod.ts';
-import type { SyncFailure } from './sync/sync-records.ts';
+import { keepPhase } from './sync/finish-when-reclaimed.ts';
+import type { FlushResult } from './sync/flush-waiters.ts';
+import { PodSourceView } from './sync/pod-source-view.ts';
+import { StatusSync, type StopResult } from './sync/status-sync.ts';
+import { SyncPhases } from './sync/sync-phase.ts';
 
 /**
  * Keeps the apiserver's copy of every pod's status true. The agent says what it sees, synchronously and at any rate; the
@@ -33,42 +34,43 @@ import type { SyncFailure } from './sync/sync-records.ts';
  *
  * A kubelet-style manager: pkg/kubelet/status of Kubernetes v1.36.3 is the reference; DIVERGENCES.md lists what differs.
  */
-export class StatusManager extends PodResizeStatus {
+export class StatusManager implements Listenable<StatusManagerEvents> {
+  /** The resize conditions of pods. */
+  readonly resizes: PodResizes;
   readonly #options: ResolvedOptions;
-  readonly #podStatuses = new PodStatuses();
-  readonly #formatTime = createTimeFormatter();
+  readonly #events: Emitter<StatusManagerEvents>;
+  readonly #runState = new RunState<StopResult>('manager');
+  readonly #resizeConditions: PodResizeConditions;
+  readonly #cache: StatusCache;
   readonly #agent: AgentView;
   readonly #sync: StatusSync | undefined;
-  readonly #podResizeConditions: PodResizeConditions;
-  readonly #runState: RunState;
+  readonly #phases: SyncPhases;
 
-  /** Throws ERR_INVALID_OPTION for an option out of range or of the wrong type. Starts nothing. */
+  /** Throws ERR_INVALID_OPTION for an option that is unknown, out of range or of the wrong type. Starts nothing. */
   constructor(options: StatusManagerOptions) {
     const resolved = resolveOptions(options);
-    const podResizeConditions = new PodResizeConditions(resolved);
-    const runState = new RunState();
-    const onListenerError = (event: PropertyKey, error: unknown): void =>
-      resolved.logger.error({ err: error, event }, 'a listener threw');
-    super(onListenerError, podResizeConditions, runState);
+    const { podClient, podManager, podDeletionSafety, clock, logger } = resolved;
+    const events = new Emitter<StatusManagerEvents>(statusManagerEventNames, (event, err) =>
+      logger.error({ err, event }, 'a listener failed'),
+    );
+    const source = new PodSourceView(resolved.podSource);
+    const copies = new ApiCopies(clock, source);
+    const agent = new AgentView(podManager, podDeletionSafety, copies, logger);
+    const podStatusChannel = new BoundedChannel<string>(resolved.channelCapacity);
     this.#options = resolved;
-    this.#podResizeConditions = podResizeConditions;
-    this.#runState = runState;
-    const copies = new ApiCopies();
-    this.#agent = new AgentView(resolved.podManager, resolved.podDeletionSafety, copies, resolved.logger);
-    if (resolved.podClient === null) return;
-    this.#sync = new StatusSync({
-      podClient: resolved.podClient,
-      resolved,
-      podStatuses: this.#podStatuses,
-      agent: this.#agent,
-      copies,
-      events: {
-        acknowledged: (podUID, acknowledged) => this.#onAcknowledged(podUID, acknowledged),
-        failed: (podUID, failure) => this.#onFailed(podUID, failure),
-        ended: (podUID, how) => this.#onEnded(podUID, how),
-      },
-      beforeLook: (podUID, entry) => this.#finishIfDue(podUID, entry),
-    });
+    this.#events = events;
+    this.#agent = agent;
+    this.#resizeConditions = new PodResizeConditions(resolved);
+    this.resizes = new PodResizes(this.#resizeConditions, this.#runState);
+    const cache = new StatusCache({ ...resolved, resizeConditions: this.#resizeConditions, podStatusChannel, events });
+    this.#cache = cache;
+    const runState = this.#runState;
+    if (podClient === null) {
+      this.#phases = new SyncPhases({ podStatuses: cache, agent, records: undefined, gate: undefined, runState });
+      return;
+    }
+    this.#sync = new StatusSync({ ...resolved, podClient, cache, agent, copies, source, podStatusChannel, events, runState });
+    this.#phases = this.#sync.phases;
   }
 
   get state(): RunStateName {
@@ -94,7 +96,7 @@ export class StatusManager extends PodResizeStatus {
   setPodStatus(pod: Pod, status: PodStatus): boolean {
     this.#runState.assertNotStopped('setPodStatus');
     const podUID = requirePod(pod);
-    const cached = this.#podStatuses.get(podUID);
+    const cached = this.#cache.get(podUID);
     const { ownedConditionTypes } = this.#options;
     const next = normalizeStatus(pod, status, { previous: cached?.status, ownedConditionTypes });
     requireStatus(next, cached?.status);
@@ -125,87 +127,137 @@ export class StatusManager extends PodResizeStatus {
 
   /**
    * Nothing of the pod runs any more: containers without a known end become unknown (exit code 137), the phase becomes
-   * terminal, and the pod may be deleted. True when the cache changed. Throws ERR_INVALID_ARGUMENT.
+   * terminal, and the pod may be deleted. From now on `terminateWhenReclaimed` finishes no pod. True when the cache changed.
+   * Throws ERR_INVALID_ARGUMENT.
    */
   terminatePod(pod: Pod): boolean {
     this.#runState.assertNotStopped('terminatePod');
     const podUID = requirePod(pod);
-    const base = this.#podStatuses.get(podUID)?.status ?? normalizeStatus(pod, pod.status ?? {});
+    const base = this.#cache.get(podUID)?.status ?? normalizeStatus(pod, pod.status ?? {});
     const { status, forcedPhaseFrom } = terminatedStatus(pod, base);
     if (forcedPhaseFrom !== undefined) {
       this.#options.logger.info({ podUID, phase: forcedPhaseFrom }, 'a terminated pod had no terminal phase; it is Failed now');
     }
+    this.#sync?.leaveFinishingToAgent();
     return this.#update({ pod, podUID, status: ownCopy(status), force: true, podIsFinished: true });
   }
 
-  /** Drops the status and the resize conditions of every pod whose uid is not in the set. */
+  /** Drops the status and the resize conditions of every pod whose uid is not in the set. Throws ERR_INVALID_ARGUMENT for anything but a set. */
   removeOrphanedStatuses(knownPodUIDs: ReadonlySet<string>): void {
     this.#runState.assertNotStopped('removeOrphanedStatuses');
-    for (const podUID of removeOrphanedEntries(this.#podStatuses, knownPodUIDs)) {
+    if (typeof knownPodUIDs?.has !== 'function') throw invalidArgument('knownPodUIDs', 'a Set of pod uids', knownPodUIDs);
+    for (const podUID of this.#cache.podUIDs()) {
+      if (knownPodUIDs.has(podUID)) continue;
       this.#options.logger.debug({ podUID }, 'dropped the status of an orphaned pod');
-      this.#sync?.worker.forget(podUID);
+      if (this.#sync === undefined) this.#cache.drop(podUID);
+      else this.#sync.forget(podUID);
     }
-    this.#podResizeConditions.retain(knownPodUIDs);
+    this.#resizeConditions.retain(knownPodUIDs);
   }
 
   /** The newest status, frozen; a mirror pod's uid answers for its static pod. Works in every state. */
   getPodStatus(podUID: string): V1PodStatus | undefined {
-    return this.#podStatuses.get(this.#agent.translate(podUID))?.view;
+    return this.#cache.get(this.#translate(podUID))?.view;
   }
 
-  /** Looks at this pod now, not at the next batch, whatever it waits for. */
+  /** Looks at this pod now, not at the next batch, whatever it waits for. A pod that no pod source watches is read first. */
   reconcile(podUID: string): void {
     this.#runState.assertNotStopped('reconcile');
-    this.#sync?.worker.reconcile(this.#agent.translate(podUID));
+    this.#sync?.reconcile(this.#translate(podUID));
   }
 
   /** Why this pod's newest status is, or is not, on the apiserver. Works in every state. */
   explain(podUID: string): PodExplanation {
-    const view = this.#sync?.view ?? {
-      podStatuses: this.#podStatuses,
+    const { pausedUntil, records } = this.#sync ?? {};
+    const context = {
+      ...this.#options,
+      podStatuses: this.#cache,
       agent: this.#agent,
-      records: undefined,
-      running: false,
-      pausedUntil: undefined,
+      records,
+      phases: this.#phases,
+      pausedUntil,
     };
-    return explain(view, this.#agent.translate(podUID));
+    return explain(context, this.#translate(podUID));
   }
 
   /**
    * Resolves when what was set before this call, for one pod or for all, is on the apiserver or its pod is gone; pods
-   * that only time or the agent can move on are listed in `held`. Rejects with ERR_FLUSH_TIMEOUT after `timeoutMs`
-   * (default 30 000), naming the pods and each one's reason; at once with ERR_NO_CLIENT, ERR_NOT_STARTED or ERR_STOPPED.
+   * that only time or the agent can move on, and pods that are gone, are listed in `held`. Rejects with ERR_FLUSH_TIMEOUT
+   * after `timeoutMs` (default 30 000): the error's `pods` name each pod with its phase and its last error. Rejects at once
+   * with ERR_NO_CLIENT, ERR_NOT_STARTED or ERR_STOPPED.
    */
-  async flush({ timeoutMs = 30_000, podUID }: { timeoutMs?: number; podUID?: string } = {}): Promise<FlushResult> {
+  async flush(options: { timeoutMs?: number; podUID?: string } = {}): Promise<FlushResult> {
+    requireKnownOptions('options', options, ['timeoutMs', 'podUID']);
+    const { timeoutMs = 30_000, podUID } = options;
     numberOption('timeoutMs', timeoutMs, 0, longestTimerMs);
+    if (podUID !== undefined) requireText('podUID', podUID);
     this.#runState.assertNotStopped('flush');
     if (this.#sync === undefined)
       throw new StatusManagerError('ERR_NO_CLIENT', 'flush() needs a pod client, and the manager has none');
     if (this.state !== 'running') throw new StatusManagerError('ERR_NOT_STARTED', 'flush() was called before start()');
-    const podUIDs = podUID === undefined ? this.#podStatuses.podUIDs() : [this.#agent.translate(podUID)];
-    return this.#sync.flush(podUIDs, timeoutMs);
+    return this.#sync.flush(podUID === undefined ? this.#cache.podUIDs() : [this.#translate(podUID)], timeoutMs);
   }
 
   /**
-   * Flushes for at most `drainTimeoutMs` (default 10 000), then aborts. Once it resolves nothing is in flight and no
-   * timer is left. Every call after the first returns the first one's promise. The pod client stays open: it is its owner's.
+   * Flushes for at most `drainTimeoutMs` (default 10 000), then aborts. Resolves when nothing is in flight and no timer is
+   * left, at the latest a second after the drain, to what could not be written and to the requests that the pod client has
+   * not ended. Every call after the first returns the first one's promise. The pod client stays open: it is its owner's.
    */
-  stop({ drainTimeoutMs = 10_000 }: { drainTimeoutMs?: number } = {}): Promise<void> {
-    numberOption('drainTimeoutMs', drainTimeoutMs, 0, longestTimerMs);
-    const wasRunning = this.state === 'running';
-    return this.#runState.stop(async () => {
-      if (this.#sync === undefined || !wasRunning) return;
-      if (drainTimeoutMs > 0) {
-        await this.#sync
-          .flush(this.#podStatuses.podUIDs(), drainTimeoutMs)
-          .catch((error: unknown) => this.#options.logger.warn({ err: error }, 'stopped before every status was written'));
-      }
-      await this.#sync.stop();
-    });
+  stop(options: { drainTimeoutMs?: number } = {}): Promise<StopResult> {
+    try {
+      requireKnownOptions('options', options, ['drainTimeoutMs']);
+      const drainTimeoutMs = numberOption('drainTimeoutMs', options.drainTimeoutMs ?? 10_000, 0, longestTimerMs);
+      const wasRunning = this.state === 'running';
+      return this.#runState.stop(() => this.#stop(wasRunning, drainTimeoutMs));
+    } catch (error) {
+      return Promise.reject(error);
+    }
   }
 
-  [Symbol.asyncDispose](): Promise<void> {
-    return this.stop();
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.stop();
+  }
+
+  on<Name extends keyof StatusManagerEvents>(event: Name, listener: (...args: StatusManagerEvents[Name]) => void): this {
+    this.#events.on(event, listener);
+    return this;
+  }
+
+  once<Name extends keyof StatusManagerEvents>(event: Name, listener: (...args: StatusManagerEvents[Name]) => void): this {
+    this.#events.once(event, listener);
+    return this;
+  }
+
+  off<Name extends keyof StatusManagerEvents>(event: Name, listener: (...args: StatusManagerEvents[Name]) => void): this {
+    this.#events.off(event, listener);
+    return this;
+  }
+
+  addListener<Name extends keyof StatusManagerEvents>(event: Name, listener: (...args: StatusManagerEvents[Name]) => void): this {
+    return this.on(event, listener);
+  }
+
+  removeListener<Name extends keyof StatusManagerEvents>(
+    event: Name,
+    listener: (...args: StatusManagerEvents[Name]) => void,
+  ): this {
+    return this.off(event, listener);
+  }
+
+  listenerCount(event: keyof StatusManagerEvents): number {
+    return this.#events.listenerCount(event);
+  }
+
+  async #stop(wasRunning: boolean, drainTimeoutMs: number): Promise<StopResult> {
+    if (this.#sync === undefined) return { pods: [], underWay: [] };
+    if (!wasRunning) return { pods: this.#sync.unwritten(), underWay: [] };
+    // what has not settled after the drain is in the result
+    if (drainTimeoutMs > 0) await this.#sync.flush(this.#cache.podUIDs(), drainTimeoutMs).catch(() => {});
+    const result = await this.#sync.stop();
+    if (result.pods.length > 0 || result.underWay.length > 0) {
+      this.#options.logger.warn({ ...result }, 'stopped before every status was written');
+    }
+    return result;
   }
 
   #probed(
@@ -217,84 +269,28 @@ export class StatusManager extends PodResizeStatus {
     this.#runState.assertNotStopped(operation);
     requireText('podUID', podUID);
     requireContainerID('containerID', containerID);
-    const pod = this.#agent.pod(podUID);
-    const cached = this.#podStatuses.get(podUID);
+    const pod = callGuarded(
+      () => this.#agent.pod(podUID),
+      (err) => this.#options.logger.error({ err, podUID, operation }, 'the pod manager failed; a probe result is lost'),
+    );
+    const cached = this.#cache.get(podUID);
     const status = pod && cached && change(pod, cached.status);
-    if (status === undefined) {
+    if (pod === undefined || status === undefined) {
       this.#options.logger.debug({ podUID, containerID, operation }, 'a probe result changed nothing');
       return false;
     }
-    return this.#update({ pod: pod as Pod, podUID, status, force: false, podIsFinished: false });
+    return this.#update({ pod, podUID, status, force: false, podIsFinished: false });
   }
 
-  #update(change: Omit<UpdateRequest, 'fallback' | 'acknowledged' | 'now' | 'formatTime' | 'ownedConditionTypes'>): boolean {
-    const { pod, podUID } = change;
-    const { logger, clock, ownedConditionTypes } = this.#options;
-    const cached = this.#podStatuses.get(podUID);
-    const outcome = updateStatusInternal(this.#podStatuses, {
-      ...change,
-      fallback: () => this.#statusBefore(pod),
-      acknowledged: cached !== undefined && (this.#sync?.records.acknowledgedVersion(podUID) ?? 0) >= cached.version,
-      now: clock.now(),
-      formatTime: this.#formatTime,
-      ownedConditionTypes,
-    });
-    if (outcome.kind === 'unchanged') return false;
-    if (outcome.kind === 'refused') {
-      logger.error(
-        { podUID, reason: outcome.reason },
-        'a status was refused: its container states cannot follow the cached ones',
-      );
-      this.notify('illegalTransition', { pod, podUID, reason: outcome.reason });
-      return false;
-    }
-    countTerminations(this.#options.metrics, outcome.previous, outcome.entry.status);
-    this.#sync?.worker.podStatusChannel.trySend(podUID);
-    this.#tell(pod, outcome.entry, outcome.isAdded);
-    return true;
+  #update(change: Omit<StatusChange, 'acknowledged'>): boolean {
+    const { podUID } = change;
+    const version = this.#cache.get(podUID)?.version ?? Number.POSITIVE_INFINITY;
+    const isAcknowledged = (): boolean => (this.#sync?.records.acknowledgedVersion(podUID) ?? 0) >= version;
+    return this.#cache.update({ ...change, acknowledged: callGuarded(isAcknowledged, ignoreFailure) ?? false });
   }
 
-  #tell(pod: Pod, entry: VersionedPodStatus, isAdded: boolean): void {
-    if (entry.podIsFinished) this.notify('podRemoved', { pod });
-    else if (this.listenerCount('podUpdated') > 0) this.notify('podUpdated', podUpdatedEvent(pod, entry, isAdded));
-  }
-
-  /** What a pod without a cached status had before: its mirror pod's status, or its own. */
-  #statusBefore(pod: Pod): WirePodStatus {
-    const source = this.#options.podManager.getMirrorPodByPod(pod) ?? pod;
-    return normalizeStatus(source, source.status ?? {});
-  }
-
-  #onAcknowledged(podUID: string, { entry, patched }: Acknowledged): void {
-    const { metrics, clock } = this.#options;
-    metrics.observe('kubelet_pod_status_sync_duration_seconds', Math.max(0, clock.now() - entry.at) / 1000);
-    const { podName, podNamespace, version } = entry;
-    this.notify('synced', { podUID, podName, podNamespace, version, patched });
-    const newest = this.#podStatuses.get(podUID);
-    if (newest !== undefined) this.#finishIfDue(podUID, newest);
-  }
-
-  #onFailed(podUID: string, { errorClass, error, attempts, retryInMs }: SyncFailure): void {
-    const entry = this.#podStatuses.get(podUID);
-    this.#options.logger.warn({ err: error, podUID, errorClass, attempts, retryInMs }, 'a pod could not be brought up to date');
-    const { podName, podNamespace } = entry ?? {};
-    this.notify('syncError', { podUID, podName, podNamespace, errorClass, error, attempts, retryInMs });
-  }
-
-  #onEnded(podUID: string, how: 'recreated' | 'deleted'): void {
-    this.#options.logger.info({ podUID, how }, 'the pod is no more; its status is dropped');
-    this.#podStatuses.delete(podUID);
-    this.#podResizeConditions.delete(podUID);
-    this.#sync?.worker.forget(podUID);
-  }
-
-  /** Design decision: a deleted pod of an agent that never calls `terminatePod` is finished here. */
-  #finishIfDue(podUID: string, entry: VersionedPodStatus): void {
-    if (!this.#options.terminateWhenReclaimed || this.#sync === undefined) return;
-    if (!isDueToFinish(this.#agent, this.#sync.records, podUID, entry)) return;
-    const pod = this.#agent.pod(podUID);
-    if (pod === undefined) return;
-    const status = ownCopy(finishedStatus(pod, entry.status));
-    this.#update({ pod, podUID, status, force: true, podIsFinished: true, finishedByManager: true });
+  /** A mirror pod's uid becomes its static pod's; where the pod manager fails, the uid stays as it is. */
+  #translate(uid: string): string {
+    return callGuarded(() => this.#agent.translate(uid), ignoreFailure) ?? uid;
   }
 }

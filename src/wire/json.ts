@@ -12,7 +12,8 @@ export function member(object: JsonObject, key: string): Json | undefined {
 
 /**
  * A deep copy of `value` as it stands in JSON: a `Date` becomes a whole-second RFC 3339 string, and members that are
- * null or undefined are left out, since the API takes a null member for an absent one. Nothing else is changed.
+ * null or undefined are left out, since the API takes a null member for an absent one, and so is one called `__proto__`.
+ * Nothing else is changed.
  */
 export function toWireJson(value: unknown, name = 'value'): Json {
   if (value === null || value === undefined) return null;
@@ -23,7 +24,7 @@ export function toWireJson(value: unknown, name = 'value'): Json {
   if (typeof value !== 'object') throw invalidArgument(name, 'a JSON value or a Date', value);
   const out: JsonObject = {};
   for (const [key, inner] of Object.entries(value)) {
-    if (inner !== null && inner !== undefined) out[key] = toWireJson(inner, `${name}.${key}`);
+    if (inner !== null && inner !== undefined && key !== '__proto__') out[key] = toWireJson(inner, `${name}.${key}`);
   }
   return out;
 }
@@ -68,4 +69,13 @@ function membersEqual(a: JsonObject, b: JsonObject, isAbsent: IsAbsent): boolean
     if (!Object.hasOwn(a, key) && !isAbsent(key, b[key] ?? null)) return false;
   }
   return true;
+}
+
+/** A deep copy of a JSON value, for handing out: who gets it may change it. */
+export function copyJson<T extends Json>(value: T): T {
+  if (typeof value !== 'object' || value === null) return value;
+  if (Array.isArray(value)) return value.map(copyJson) as T;
+  const copy: JsonObject = {};
+  for (const key of Object.keys(value)) copy[key] = copyJson(value[key] ?? null);
+  return copy as T;
 }

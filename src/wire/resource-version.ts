@@ -1,16 +1,15 @@
+import { compareNumbers } from './digits.ts';
 import type { Pod } from './types.ts';
 
 const decimal = /^\d+$/;
 
 /**
  * Negative, zero or positive as `a` is older, the same or newer; undefined when the two cannot be ordered.
- * Resource versions are 64 bit, more than a number holds exactly.
+ * Resource versions are 64 bit, more than a number holds exactly: they are compared as digits.
  */
 export function compareResourceVersions(a: string, b: string): number | undefined {
   if (a === b) return 0;
-  if (!decimal.test(a) || !decimal.test(b)) return undefined;
-  const [x, y] = [BigInt(a), BigInt(b)];
-  return x < y ? -1 : x > y ? 1 : 0;
+  return decimal.test(a) && decimal.test(b) ? compareNumbers(a, b) : undefined;
 }
 
 /**

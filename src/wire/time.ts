@@ -9,7 +9,7 @@ export function formatTime(ms: number): string {
   return `${new Date(ms).toISOString().slice(0, 19)}Z`;
 }
 
-/** {@link formatTime} that makes the text of a second once: whoever writes many times writes the same one. */
+/** {@link formatTime} that makes the text of a second once, for a caller that formats many times of one second. */
 export function createTimeFormatter(): (ms: number) => string {
   let second = Number.NaN;
   let text = '';

@@ -11,6 +11,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { AdminClient } from '../support/admin-client.ts';
 import { podListOf } from '../support/answers.ts';
 import { ControlPlane } from '../support/control-plane/control-plane.ts';
+import { isAlive } from '../support/is-alive.ts';
 import { TcpRelay } from '../support/tcp-relay.ts';
 import { tempDir } from '../support/temp-dir.ts';
 
@@ -20,16 +21,6 @@ beforeAll(async () => {
   controlPlane = await ControlPlane.start();
 });
 afterAll(() => controlPlane.stop());
-
-function isAlive(pid: number | undefined): boolean {
-  if (pid === undefined) return false;
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch {
-    return false;
-  }
-}
 
 async function namespaceNames(kubeConfig: KubeConfig): Promise<(string | undefined)[]> {
   const { items } = await kubeConfig.makeApiClient(CoreV1Api).listNamespace();
@@ -53,7 +44,7 @@ describe('ControlPlane', () => {
     expect(await namespaceNames(kubeConfig)).toContain('default');
   });
 
-  it('refuses the powerless user with 403, and a stranger with 401', async () => {
+  it('refuses the powerless user with 403, and an unknown user with 401', async () => {
     const powerless = controlPlane.kubeConfig();
     powerless.setCurrentContext('powerless');
     await expect(namespaceNames(powerless)).rejects.toMatchObject({ code: 403 });
@@ -79,7 +70,7 @@ describe('ControlPlane', () => {
     await admin.close();
   });
 
-  it('answers nothing while etcd or the apiserver is paused, and goes on afterwards', async () => {
+  it('gives no answer while etcd or the apiserver is paused, and answers afterwards', async () => {
     const admin = new AdminClient(controlPlane.kubeConfig());
     for (const [pause, resume] of [
       [() => controlPlane.pauseEtcd(), () => controlPlane.resumeEtcd()],
@@ -137,7 +128,7 @@ describe('ControlPlane', () => {
     await admin.close();
   });
 
-  it('ends both servers and removes its folder at stop; a second stop does nothing', async () => {
+  it('ends both servers at stop, and can be stopped twice', async () => {
     const own = await ControlPlane.start();
     const { etcd, apiServer } = own.pids;
     expect([isAlive(etcd), isAlive(apiServer)]).toEqual([true, true]);
@@ -146,7 +137,7 @@ describe('ControlPlane', () => {
     expect([isAlive(etcd), isAlive(apiServer)]).toEqual([false, false]);
   });
 
-  it('takes up a data folder of an earlier one, its kubeconfig included', async () => {
+  it('continues from the data folder of an earlier control plane, with the same kubeconfig', async () => {
     const dataDir = await tempDir();
     const first = await ControlPlane.start({ dataDir });
     const admin = new AdminClient(first.kubeConfig());
@@ -182,7 +173,7 @@ describe('npm run control-plane', () => {
     await expect(namespaceNames(kubeConfig)).rejects.toThrow();
   });
 
-  it('takes its servers with it when it is killed', async () => {
+  it('ends its servers when it is killed', async () => {
     const dataDir = await tempDir();
     const file = join(dataDir, 'kubeconfig');
     const child = spawn(process.execPath, [cli, '--data-dir', dataDir, '--kubeconfig', file], {

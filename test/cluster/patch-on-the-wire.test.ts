@@ -19,12 +19,12 @@ const refusals = new Set<string>();
 beforeAll(async () => {
   server = await startTestServer();
   namespace = await server.admin.createNamespace('wire');
-  // the server makes no pod before the namespace has its service account
+  // the server creates no pod before the namespace has its service account
   await server.admin.send('POST', `/api/v1/namespaces/${namespace}/serviceaccounts`, { body: { metadata: { name: 'default' } } });
 });
 afterAll(() => server.stop());
 
-/** Sixteen at once: a test of 500 pairs makes thousands of requests. */
+/** Works on sixteen items at once, because a test of 500 pairs makes thousands of requests. */
 async function inParallel<T, R>(items: readonly T[], work: (item: T, index: number) => Promise<R>): Promise<R[]> {
   const results: R[] = [];
   const queue = items.entries();
@@ -35,7 +35,7 @@ async function inParallel<T, R>(items: readonly T[], work: (item: T, index: numb
   return results;
 }
 
-/** A pod with the old status; undefined when the server does not take that. */
+/** A pod with the old status; undefined when the server refuses that status. */
 async function podWith(name: string, old: JsonObject): Promise<ServedPod | undefined> {
   const pod: WirePod = { apiVersion: 'v1', kind: 'Pod', metadata: { name, namespace }, spec: pairSpec };
   const created = podOf(await server.admin.createPod(namespace, pod));
@@ -64,7 +64,7 @@ async function write(pod: ServedPod, body: unknown, format: 'strategic' | 'json'
   return { code: 200, status: podOf(answer).status as unknown as JsonObject };
 }
 
-describe('our patch and the Go library’s', () => {
+describe('our patch and the patch of the Go library', () => {
   it('leave the same pod on the apiserver, in either format, for any two statuses', async () => {
     const seed = Number(process.env.PROPERTY_SEED ?? 20_260_101);
     const pairs: StatusPair[] = fc.sample(statusPair, { seed, numRuns: pairCount });
@@ -97,7 +97,7 @@ describe('our patch and the Go library’s', () => {
       const pair = JSON.stringify({ old: tried[index]?.old, next: tried[index]?.next });
       expect([strategic.code, json.code], pair).toEqual([go.code, go.code]);
       expect(strategic.status, pair).toEqual(go.status);
-      // JSON Patch appends: the order of conditions and claims is no difference there
+      // JSON Patch appends, so the order of conditions and claims may differ
       expect(unordered(json.status), pair).toEqual(unordered(go.status));
     }
   });

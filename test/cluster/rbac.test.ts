@@ -41,7 +41,7 @@ async function apply(objects: readonly JsonObject[]): Promise<void> {
   }
 }
 
-/** A kubeconfig of the service account, with a fresh token of the apiserver. */
+/** A kubeconfig of the service account, with a new token from the apiserver. */
 async function configOf(serviceAccount: string): Promise<KubeConfig> {
   const path = `${collections.ServiceAccount}/${serviceAccount}/token`;
   const answer = await admin.send('POST', path, { body: { spec: { expirationSeconds: 3600 } } });
@@ -64,7 +64,7 @@ async function pod(name: string): Promise<WirePod> {
 }
 
 describe('the rights in deploy/rbac.yaml', () => {
-  it('are enough for a pod source and a whole life of a pod', async () => {
+  it('are enough for a pod source and the whole life of a pod', async () => {
     await apply(loadAllYaml(await readFile(new URL('../../deploy/rbac.yaml', import.meta.url), 'utf8')) as JsonObject[]);
     const kubeConfig = await configOf('pod-status-manager');
     const podManager = new BasicPodManager();
@@ -93,7 +93,7 @@ describe('the rights in deploy/rbac.yaml', () => {
     expect(errors).toEqual([]);
   });
 
-  it('are all needed: without the right to patch a status the error says so', async () => {
+  it('are all needed: without the right to patch a status the syncError names that right', async () => {
     const name = 'reads-only';
     const rules = [{ apiGroups: [''], resources: ['pods'], verbs: ['get', 'list', 'watch'] }];
     const account = { kind: 'ServiceAccount', name, namespace: 'kube-system' };

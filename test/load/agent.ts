@@ -1,7 +1,7 @@
 import { BasicPodManager, type PodStatus, StatusManager, type WirePod } from '../../src/index.ts';
 import { buildPod, FakePodClient, PodStore } from '../../src/testing.ts';
 
-/** A manager over pods in memory, with the machine's clock and no network: what grows here grows in the manager. */
+/** A manager over pods in memory, with the machine's clock and no network: any growth is the manager's. */
 export class LoadAgent {
   readonly store = new PodStore({ validate: false, fillIns: false, historySize: 1 });
   readonly podManager = new BasicPodManager();
@@ -28,7 +28,7 @@ export class LoadAgent {
     }
   }
 
-  /** The agent and its apiserver forget every pod. */
+  /** Removes every pod from the apiserver, the pod manager and the manager. */
   removePods(): void {
     for (const pod of this.#pods.splice(0)) {
       this.store.remove('load', pod.metadata?.name ?? '');
@@ -41,7 +41,7 @@ export class LoadAgent {
     this.manager.setPodStatus(pod, status(mark));
   }
 
-  /** Pods whose status on the server is not the one set last. */
+  /** The names of pods whose status on the server is not the last one set. */
   outOfStep(): string[] {
     return this.#pods.flatMap(({ metadata: { name = '', uid = '' } = {} }) => {
       const server = this.store.get('load', name).status?.message;

@@ -6,7 +6,7 @@ export interface PhaseResult {
   readonly updates: number;
   readonly requests: number;
   readonly seconds: number;
-  /** Heap in use after a collection: once warmed up, and at the end. */
+  /** Heap in use after a garbage collection: after the warm-up, and at the end. */
   readonly heapWarmMB: number;
   readonly heapEndMB: number;
   readonly outOfStep: number;
@@ -20,7 +20,7 @@ function heapMB(): number {
   return process.memoryUsage().heapUsed / 1e6;
 }
 
-/** `updates` statuses over `podCount` pods, as fast as an agent can. */
+/** Sets `updates` statuses over `podCount` pods, as fast as it can. */
 export async function steadyLoad(podCount: number, updates: number): Promise<PhaseResult> {
   const agent = new LoadAgent();
   agent.addPods(podCount, 'p');
@@ -50,7 +50,7 @@ export async function steadyLoad(podCount: number, updates: number): Promise<Pha
   return { name: `${podCount} pods, ${updates} updates`, ...result };
 }
 
-/** Pods come, get a status, and go, until `uids` of them have lived. */
+/** Creates pods, sets a status for each and removes them, until `uids` pods have lived. */
 export async function churn(uids: number, atOnce: number): Promise<PhaseResult> {
   const agent = new LoadAgent();
   const begun = performance.now();
@@ -72,7 +72,7 @@ export async function churn(uids: number, atOnce: number): Promise<PhaseResult> 
   return { name: `churn of ${generations * atOnce} uids`, ...result };
 }
 
-/** Many managers in one process, each with its own pods. */
+/** Runs many managers in one process, each with its own pods. */
 export async function manyManagers(managers: number, podsEach: number, rounds: number): Promise<PhaseResult> {
   const agents = Array.from({ length: managers }, () => new LoadAgent());
   const begun = performance.now();
@@ -94,7 +94,7 @@ export async function manyManagers(managers: number, podsEach: number, rounds: n
   return { name: `${managers} managers of ${podsEach} pods`, ...result };
 }
 
-/** One pod, set in a tight loop that leaves the event loop a turn now and then. */
+/** Sets one pod in a tight loop that yields to the event loop every 500 updates. */
 export function flood(updates: number): Promise<PhaseResult> {
   return steadyLoad(1, updates).then((result) => ({ ...result, name: `flood of one pod, ${updates} updates` }));
 }

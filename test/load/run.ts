@@ -7,7 +7,7 @@ const { values } = parseArgs({ options });
 const scale = Number(values.scale);
 if (values.help || !(scale > 0 && scale <= 1)) {
   console.error(`Usage: npm run test:load -- [--scale S]
-  10,000 pods and 1,000,000 updates, 100,000 uids, 100 managers, a flood; S (0 to 1) makes it all smaller.
+  10,000 pods and 1,000,000 updates, 100,000 uids, 100 managers, a flood; S (0 to 1) scales all of it down.
   Exits 1 when a pod is out of step or the heap has grown by more than a tenth (and 5 MB) after warm-up.`);
   process.exit(values.help ? 0 : 2);
 }

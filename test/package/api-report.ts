@@ -1,18 +1,17 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join, posix } from 'node:path';
-import { fileURLToPath } from 'node:url';
-import { withoutComments } from '../structure/source-tree.ts';
+import { root, withoutComments } from '../structure/source-tree.ts';
 
-/** What one declaration file says, by name. */
+/** The declarations of one declaration file. */
 interface Declarations {
-  /** Without comments and private members. */
+  /** The text of each declaration, without comments and private members. */
   readonly byName: ReadonlyMap<string, string>;
-  /** The file each imported or re-exported name comes from, as written there. */
+  /** The file that each imported or re-exported name comes from. */
   readonly origins: ReadonlyMap<string, string>;
   readonly exported: readonly string[];
 }
 
-/** The compiler puts every top-level statement at the start of a line and indents the rest of it. */
+/** The top-level statements: the compiler starts each at the start of a line and indents its other lines. */
 function statementsOf(declarationFile: string): string[] {
   const lines = withoutComments(declarationFile)
     .split('\n')
@@ -48,14 +47,14 @@ function readDeclarations(dist: string, file: string): Declarations {
 
 interface Declaration {
   readonly name: string;
-  /** Where it is declared. */
+  /** The file with the declaration. */
   readonly file: string;
   readonly text: string;
 }
 
 type ReadFile = (file: string) => Declarations;
 
-/** Follows a name from the file that knows it to the file that declares it; undefined for one that is foreign to both. */
+/** Follows a name through imports to the file that declares it; undefined when no file of the package declares it. */
 function find(read: ReadFile, file: string, name: string): Declaration | undefined {
   const { byName, origins } = read(file);
   const text = byName.get(name);
@@ -67,12 +66,12 @@ function find(read: ReadFile, file: string, name: string): Declaration | undefin
 function exportsOf(read: ReadFile, door: string): Declaration[] {
   return [...read(door).exported].sort().map((name) => {
     const declaration = find(read, door, name);
-    if (declaration === undefined) throw new Error(`${door} exports ${name}, which is nowhere declared`);
+    if (declaration === undefined) throw new Error(`${door} exports ${name}, which no file declares`);
     return declaration;
   });
 }
 
-/** What the exported declarations name and no door exports, and what that names in turn. */
+/** The declarations that exported ones name, directly or not, and that no door exports. */
 function unexportedOf(read: ReadFile, exported: readonly Declaration[]): Declaration[] {
   const seen = new Map(exported.map((declaration) => [declaration.name, declaration]));
   const queue = [...exported];
@@ -92,7 +91,7 @@ function section(title: string, declarations: readonly Declaration[]): string {
   return `## ${title}\n\n${declarations.length} names.\n\n\`\`\`ts\n${code}\n\`\`\`\n`;
 }
 
-/** The public surface of a built package: every name of every door with its declaration, and what these name besides. */
+/** The public API of a built package: each name of each door with its declaration, and the unexported names in these. */
 export function apiReport(packageFolder: string): string {
   const packageJson: { name: string; exports: Record<string, { types?: string }> } = JSON.parse(
     readFileSync(join(packageFolder, 'package.json'), 'utf8'),
@@ -122,6 +121,5 @@ export function apiReport(packageFolder: string): string {
 }
 
 if (import.meta.main) {
-  const root = fileURLToPath(new URL('../..', import.meta.url));
   writeFileSync(join(root, 'api-report.md'), apiReport(root));
 }

@@ -18,7 +18,7 @@ describe('codeFencesOf', () => {
     ]);
   });
 
-  it('puts the code before a continued fence first, every line where it was', () => {
+  it('puts the earlier code before a continued fence, and keeps every line number', () => {
     const markdown = [fence('ts', 'const a = 1;'), '', fence('ts continued', 'a;'), fence('ts', 'b;')].join('\n');
     expect(codeFencesOf('README.md', markdown).map(({ code }) => code)).toEqual([
       '\nconst a = 1;\n',
@@ -27,7 +27,7 @@ describe('codeFencesOf', () => {
     ]);
   });
 
-  it('refuses a word it does not know', () => {
+  it('refuses an unknown word', () => {
     expect(() => codeFencesOf('README.md', fence('ts norun', 'a;'))).toThrow('README.md:1: a ts fence says `norun`');
   });
 });

@@ -6,7 +6,7 @@ export interface CodeFence {
   readonly name: string;
   /** A file name for the code: `README-12.ts`. */
   readonly fileName: string;
-  /** The code on the lines it has in the document, so that a message about it names the right line. */
+  /** The code with the line numbers of the document, so that a compiler message names the right line. */
   readonly code: string;
   readonly runs: boolean;
 }
@@ -27,8 +27,8 @@ function blocksOf(markdown: string): Block[] {
 }
 
 /**
- * Every TypeScript fence of a document. Each stands alone and is run, unless the words after `ts` say otherwise:
- * `no-run` is only type-checked; `continued` goes on where the fence before it ended, and gets its code first.
+ * Every TypeScript fence of a document. A test runs each by itself, except with one of these words after `ts`: a `no-run`
+ * fence is only type-checked; a `continued` fence gets the code of the fence before it first.
  */
 export function codeFencesOf(document: string, markdown: string): CodeFence[] {
   const fences: CodeFence[] = [];

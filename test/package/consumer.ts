@@ -3,9 +3,7 @@ import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
-
-export const root = fileURLToPath(new URL('../..', import.meta.url));
+import { root } from '../structure/source-tree.ts';
 
 export interface Ended {
   readonly code: number | string | null;
@@ -13,13 +11,13 @@ export interface Ended {
   readonly stderr: string;
 }
 
-/** An empty project with the packed library and its peer in it, as a user's would be. */
+/** A user's empty project with the packed library and its peer dependency installed. */
 export interface Consumer {
   readonly folder: string;
-  /** The library as installed: what the tarball held. */
+  /** The folder of the installed library. */
   readonly packageFolder: string;
   write(name: string, text: string): Promise<void>;
-  /** Runs Node in the project's folder; one that has not ended after a minute is killed. */
+  /** Runs Node in the project's folder, and kills it after a minute. */
   node(...args: readonly string[]): Promise<Ended>;
   /** The compiler's messages about the project's files and the library's declarations under these options. */
   typeErrors(compilerOptions: object): Promise<string[]>;
@@ -30,7 +28,7 @@ const require = createRequire(import.meta.url);
 const tsc = join(dirname(require.resolve('typescript/package.json')), 'bin', 'tsc');
 const peer = '@kubernetes/client-node';
 
-/** Without what npm tells its scripts: the npm started here works on another project. */
+/** The environment without the variables that npm sets for scripts: the npm started here works on another project. */
 function environment(): NodeJS.ProcessEnv {
   const foreign =
     /^(?:npm_(?:package|lifecycle|execpath|command)|npm_config_(?:local_prefix|ignore_scripts|dry_run|json)$|INIT_CWD$|VITEST|NODE_OPTIONS$|NODE_ENV$)/i;
@@ -50,7 +48,7 @@ async function mustRun(command: string, args: readonly string[], cwd: string): P
   if (code !== 0) throw new Error(`\`${command} ${args.join(' ')}\` in ${cwd} ended with ${code}\n${stdout}\n${stderr}`);
 }
 
-/** Packs the library, which builds it, and installs the tarball. npm's cache is asked first, the configured registry after it. */
+/** Packs the library, which builds it, and installs the tarball, from npm's cache where it can. */
 export async function createConsumer(): Promise<Consumer> {
   const folder = await mkdtemp(join(tmpdir(), 'pod-status-manager-consumer-'));
   const write = async (name: string, text: string): Promise<void> => {

@@ -1,9 +1,10 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join, posix } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { root } from '../structure/source-tree.ts';
 import { apiReport } from './api-report.ts';
 import { readCodeFences } from './code-fences.ts';
-import { type Consumer, createConsumer, root } from './consumer.ts';
+import { type Consumer, createConsumer } from './consumer.ts';
 
 const read = (path: string): string => readFileSync(join(root, path), 'utf8');
 const filesBelow = (folder: string): string[] =>
@@ -12,11 +13,11 @@ const filesBelow = (folder: string): string[] =>
     .map((entry) => join(entry.parentPath, entry.name).slice(folder.length + 1))
     .sort();
 
-/** A door of the source tree becomes that of the package. */
+/** Replaces imports of the source tree by imports of the package. */
 const asUserWrites = (code: string): string =>
   code.replaceAll("'../src/index.ts'", "'pod-status-manager'").replace(/'\.\.\/src\/(\w+)\.ts'/g, "'pod-status-manager/$1'");
 
-// Every file directly in examples/ is run: it ends by itself, well, within a minute. Bigger ones have a folder and tests of their own.
+// A test runs every file directly in examples/: it must succeed within a minute. A bigger example has its own folder and tests.
 const examples = readdirSync(join(root, 'examples')).filter((name) => name.endsWith('.ts'));
 const fences = readCodeFences(root);
 const doors = Object.keys(JSON.parse(read('package.json')).exports);
@@ -55,12 +56,12 @@ describe('the tarball', () => {
     expect(filesBelow(consumer.packageFolder)).toEqual(expected.sort());
   });
 
-  it('points at no file it does not hold', () => {
+  it('refers to no missing file', () => {
     const files = filesBelow(consumer.packageFolder).filter((path) => path.startsWith('dist/'));
     const lost = files.flatMap((path) => {
       const text = readFileSync(join(consumer.packageFolder, path), 'utf8');
       const targets = [...text.matchAll(/\bfrom '(\.[^']*)'/g)].map(([, target = '']) => posix.join(posix.dirname(path), target));
-      // a declaration file says ./x.ts and means ./x.d.ts
+      // a declaration file imports ./x.ts for ./x.d.ts
       const missing = targets.filter(
         (target) => !files.includes(path.endsWith('.d.ts') ? target.replace(/\.ts$/, '.d.ts') : target),
       );
@@ -80,13 +81,18 @@ describe('the installed package', () => {
     expect(after).toEqual(before);
   });
 
-  it.each(['dist/status/sync-worker.js', 'dist/index.js', 'src/index.ts', 'status'])('refuses an import of %s', async (path) => {
+  it.each([
+    'dist/status/sync/sync-worker.js',
+    'dist/index.js',
+    'src/index.ts',
+    'status',
+  ])('refuses an import of %s', async (path) => {
     const { code, stderr } = await consumer.node('-e', `import('pod-status-manager/${path}')`);
     expect(code).toBe(1);
     expect(stderr).toContain('ERR_PACKAGE_PATH_NOT_EXPORTED');
   });
 
-  it('can be required, by those who are not ESM yet', async () => {
+  it('can be loaded with require, from CommonJS', async () => {
     const { code, stdout, stderr } = await consumer.node(
       '--input-type=commonjs',
       '-p',
@@ -97,11 +103,11 @@ describe('the installed package', () => {
 });
 
 describe('the public API', () => {
-  it('is as api-report.md says: `npm run api-report` renews it, for review', () => {
+  it('matches api-report.md, which `npm run api-report` writes', () => {
     expect(existsSync(join(root, 'api-report.md')) && read('api-report.md')).toBe(apiReport(consumer.packageFolder));
   });
 
-  it('says any nowhere', () => {
+  it('contains no any', () => {
     expect(apiReport(consumer.packageFolder).match(/.*\bany\b.*/g)).toBeNull();
   });
 });
@@ -118,7 +124,7 @@ describe("a user's code against the installed types", () => {
 });
 
 describe('the examples', () => {
-  it('are there, and import the library alone', () => {
+  it('exist, and import only the library', () => {
     expect(examples.length).toBeGreaterThan(0);
     expect(examples.filter((name) => /from '\.\.?\//.test(asUserWrites(read(`examples/${name}`))))).toEqual([]);
   });

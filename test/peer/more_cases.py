@@ -200,7 +200,7 @@ class MoreGen(Gen):
             self.advance(steps)
 
     def turn_gate(self, steps, p):
-        """Somebody turns the gate on the apiserver; the agent sees it and makes Ready anew."""
+        """Another client turns the gate on the apiserver; the agent sees it and makes Ready anew."""
         static = "file" == p["metadata"]["annotations"]["kubernetes.io/config.source"]
         if static or "readinessGates" not in p["spec"]:
             return self.rest(steps, p)

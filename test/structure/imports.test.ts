@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { doors, groundOfTesting, rooms, testingRooms } from './rooms.ts';
 import { importsOf, readTree, resolveImport, type SourceFile, withoutComments } from './source-tree.ts';
 
-/** Only here src meets these packages at run time; `import type` is free. */
+/** The only places in src that import these packages at run time; `import type` is allowed everywhere. */
 const packageHomes: Readonly<Record<string, RegExp>> = {
   '@kubernetes/client-node': /^src\/(client|testing)\//,
   'fast-json-patch': /^src\/(patch|testing)\//,
@@ -41,7 +41,7 @@ function importsAgainstTheRules(file: SourceFile): string[] {
   });
 }
 
-/** One cycle a file that closes one, as `a -> b -> a`. Types are gone at run time and make none. */
+/** The import cycles, as `a -> b -> a`. Type imports make no cycle: they do not exist at run time. */
 function importCycles(tree: readonly SourceFile[]): string[] {
   const byPath = new Map(tree.map((file) => [file.path, file]));
   const done = new Set<string>();
@@ -65,12 +65,12 @@ function sourceFile(path: string, code: string): SourceFile {
 }
 
 describe('the imports of src', () => {
-  it('point down the list of rooms, never at a door, never out of src', () => {
+  it('go to the same room or one before it in the list, never to a door, never out of src', () => {
     expect(files.length).toBeGreaterThan(50);
     expect(files.flatMap(importsAgainstTheRules)).toEqual([]);
   });
 
-  it('are all in a room of the list, and no room of the list is empty', () => {
+  it('are all in files of a listed room, and no listed room is empty', () => {
     const found = new Set(files.filter(({ path }) => !isDoor(path)).map(({ path }) => roomOf(path)));
     expect([...found].sort()).toEqual([...allRooms].sort());
   });
@@ -79,7 +79,7 @@ describe('the imports of src', () => {
     expect(importCycles(files)).toEqual([]);
   });
 
-  it('reach each package from one place', () => {
+  it('reach each package only from its places', () => {
     const strays = files.flatMap(({ path, imports }) =>
       imports
         .filter(({ specifier, typeOnly }) => !typeOnly && !specifier.startsWith('.') && !specifier.startsWith('node:'))
@@ -123,7 +123,7 @@ describe('the checks of imports', () => {
     expect(importCycles([a, types])).toEqual([]);
   });
 
-  it('do not take a comment for code', () => {
+  it('ignore comments', () => {
     expect(withoutComments("a('//x') // y\n/* b\n */c")).toBe("a('//x')     \n    \n   c");
   });
 });

@@ -21,7 +21,7 @@ const packageJson: PackageJson = JSON.parse(read('package.json'));
 const doors = Object.entries(packageJson.exports).filter(([door]) => door !== './package.json');
 
 describe('package.json', () => {
-  it.each(doors)('opens the door %s on types and code of one source file', (door, target) => {
+  it.each(doors)('opens the door %s to types and code of one source file', (door, target) => {
     const name = door === '.' ? 'index' : door.slice(2);
     expect(target).toEqual({ types: `./dist/${name}.d.ts`, default: `./dist/${name}.js` });
     expect(existsSync(join(root, 'src', `${name}.ts`))).toBe(true);
@@ -41,14 +41,14 @@ describe('package.json', () => {
     expect(packageJson.files.filter((entry) => /^(?:src|test|bench|examples|\.|\*)/.test(entry))).toEqual([]);
   });
 
-  it('asks its user for client-node, in the range it is tested with', () => {
+  it('has client-node as a peer dependency, in the range it is tested with', () => {
     expect(packageJson.peerDependencies).toEqual({
       '@kubernetes/client-node': packageJson.devDependencies['@kubernetes/client-node'],
     });
     expect(packageJson.dependencies).not.toHaveProperty('@kubernetes/client-node');
   });
 
-  it('says Apache-2.0, and so does LICENSE', () => {
+  it('names the licence Apache-2.0, as LICENSE does', () => {
     expect(packageJson.license).toBe('Apache-2.0');
     expect(read('LICENSE')).toMatch(/^\s*Apache License\s+Version 2\.0, January 2004/);
   });

@@ -1,6 +1,6 @@
 /**
- * The rooms of src, from the ground up: a room imports only itself and rooms that stand before it. A single file outside
- * any folder, such as `src/errors.ts`, is a room too.
+ * The rooms of src, in order: a room imports only itself and rooms before it. A single file outside any folder, such as
+ * `src/errors.ts`, is a room too.
  */
 export const rooms = [
   'errors',
@@ -9,12 +9,14 @@ export const rooms = [
   'concurrency',
   'wire',
   'patch',
+  'client/credentials',
   'client/transport',
   'client',
   'pod',
   'sources',
   'conditions',
   'status/canonical',
+  'status/events',
   'status/rules',
   'status/resize',
   'status/cache',
@@ -23,8 +25,8 @@ export const rooms = [
 ] as const;
 
 /**
- * The rooms behind the door `./testing`, in the same order. They stand on the rooms named here; of the status manager
- * they may know types only.
+ * The rooms behind the door `./testing`, in the same order. They may also import the rooms of `groundOfTesting`, and only
+ * types of the status manager.
  */
 export const testingRooms = ['testing/pods-api', 'testing/fakes', 'testing/apiserver'] as const;
 export const groundOfTesting: readonly string[] = [
@@ -39,5 +41,5 @@ export const groundOfTesting: readonly string[] = [
   'pod',
 ];
 
-/** The files of src that the package opens to its users: `index` is the door `.`, every other one the door `./NAME`. */
+/** The doors: the files of src that users import. `index` is the entry point `.`, every other one is `./NAME`. */
 export const doors = ['index', 'testing'] as const;

@@ -3,12 +3,12 @@ import { readTree, type SourceFile } from './source-tree.ts';
 
 interface Rule {
   readonly says: string;
-  /** What no line of code may match. */
+  /** No line of code may match this. */
   readonly forbids: RegExp;
-  /** Comments are looked at too. */
+  /** True: comments are checked too. */
   readonly inComments?: boolean;
   readonly appliesTo: (path: string) => boolean;
-  /** Code that breaks the rule, so that the rule is known to bite. */
+  /** Code that breaks the rule, to test the rule itself. */
   readonly broken: string;
 }
 
@@ -39,7 +39,7 @@ const rules: readonly Rule[] = [
     broken: 'await settled;',
   },
   {
-    says: 'unfinished work is an issue and not a comment',
+    says: 'unfinished work is an issue, not a comment',
     forbids: /\b(?:TODO|FIXME|XXX|HACK)\b/,
     inComments: true,
     appliesTo: everywhere,
@@ -57,6 +57,12 @@ const rules: readonly Rule[] = [
     forbids: /^export \*/,
     appliesTo: everywhere,
     broken: "export * from './pod.ts';",
+  },
+  {
+    says: 'objects are composed, and only errors are extended',
+    forbids: /\bclass \w+(?:<.*>)? extends (?!\w*Error\b)/,
+    appliesTo: everywhere,
+    broken: 'export class StatusManager extends Emitter<Events> {',
   },
   {
     says: 'no any',
@@ -82,7 +88,7 @@ describe('the rules of src', () => {
     expect(subject.flatMap((file) => breaks(rule, file))).toEqual([]);
   });
 
-  it.each(rules.map((rule) => [rule.broken, rule] as const))('are seen broken: %s', (_, rule) => {
+  it.each(rules.map((rule) => [rule.broken, rule] as const))('find broken code: %s', (_, rule) => {
     const file = { path: 'src/broken.ts', text: rule.broken, code: rule.broken, imports: [] };
     expect(breaks(rule, file)).toEqual([`src/broken.ts:1: ${rule.broken}`]);
   });

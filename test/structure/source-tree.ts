@@ -5,17 +5,17 @@ import { fileURLToPath } from 'node:url';
 export const root = fileURLToPath(new URL('../..', import.meta.url));
 
 export interface ImportOfFile {
-  /** What stands between the quotes. */
+  /** The text between the quotes. */
   readonly specifier: string;
-  /** True for `import type` and `export type`: nothing of it is left at run time. */
+  /** True for `import type` and `export type`, which do not exist at run time. */
   readonly typeOnly: boolean;
 }
 
 export interface SourceFile {
-  /** From the repository's folder, with slashes: `src/status/sync-pod.ts`. */
+  /** From the repository's folder, with slashes: `src/status/sync/sync-pod.ts`. */
   readonly path: string;
   readonly text: string;
-  /** The text with comments blanked out, line for line; strings stay. */
+  /** The text with spaces instead of comments; strings stay. */
   readonly code: string;
   readonly imports: readonly ImportOfFile[];
 }
@@ -26,7 +26,7 @@ export function withoutComments(text: string): string {
   return text.replace(commentOrString, (found) => (found.startsWith('/') ? found.replace(/[^\n]/g, ' ') : found));
 }
 
-/** The imports and re-exports of a module, the side-effect and the dynamic ones too. */
+/** The imports and re-exports of a module, also side-effect and dynamic imports. */
 export function importsOf(code: string): ImportOfFile[] {
   const statements = /^(?:import|export)(\s+type)?\s(?:[^;'"]*?\sfrom\s+)?['"]([^'"]+)['"]/gm;
   const dynamic = /\bimport\(\s*['"]([^'"]+)['"]\s*\)/g;
@@ -36,7 +36,7 @@ export function importsOf(code: string): ImportOfFile[] {
   ];
 }
 
-export function readSourceFile(path: string): SourceFile {
+function readSourceFile(path: string): SourceFile {
   const text = readFileSync(join(root, path), 'utf8');
   const code = withoutComments(text);
   return { path, text, code, imports: importsOf(code) };
@@ -51,7 +51,7 @@ export function readTree(folder: string): SourceFile[] {
     .map(readSourceFile);
 }
 
-/** The repository path a relative import points at; undefined for a package or a built-in. */
+/** The repository path of a relative import; undefined for a package or a built-in. */
 export function resolveImport(from: string, specifier: string): string | undefined {
   if (!specifier.startsWith('.')) return undefined;
   return new URL(specifier, `file:///${from}`).pathname.slice(1);

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { KubeConfig } from '@kubernetes/client-node';
-import { Agent, type Dispatcher, request } from 'undici';
+import type { Dispatcher } from 'undici';
+import { ApiConnection, type ApiRequest } from '../../examples/virtual-node/api-connection.ts';
 import type { JsonObject } from '../../src/wire/types.ts';
 import type { Answer } from './answers.ts';
 import { readWatch, type WatchEvent } from './watch-stream.ts';
@@ -13,30 +14,19 @@ const patchTypes: Readonly<Record<PatchFormat, string>> = {
   json: 'application/json-patch+json',
 };
 
-export interface SendOptions {
-  readonly body?: unknown;
-  readonly headers?: Readonly<Record<string, string>>;
-  readonly query?: Readonly<Record<string, string>>;
-}
+export type SendOptions = Omit<ApiRequest, 'method' | 'path'>;
 
-/** Raw requests for tests: every answer is returned, none thrown, nothing retried or cached. */
+/** Sends raw requests for tests. It returns every answer, refusals too, and retries and caches nothing. */
 export class AdminClient {
-  readonly #origin: string;
-  readonly #token: string | undefined;
-  readonly #agent: Agent;
+  readonly #connection: ApiConnection;
 
   constructor(kubeConfig: KubeConfig) {
-    const cluster = kubeConfig.getCurrentCluster();
-    if (cluster === null) throw new Error('The KubeConfig has no current cluster');
-    this.#origin = cluster.server;
-    this.#token = kubeConfig.getCurrentUser()?.token;
-    const ca = cluster.caData === undefined ? undefined : Buffer.from(cluster.caData, 'base64');
-    // HTTP/1.1 on both servers: over HTTP/2 a body the server refuses to read resets the stream instead of being answered.
-    this.#agent = new Agent({ allowH2: false, ...(ca === undefined ? {} : { connect: { ca } }) });
+    // HTTP/1.1 for both servers: over HTTP/2 a server that refuses to read a body resets the stream and sends no answer.
+    this.#connection = new ApiConnection(kubeConfig, { allowH2: false });
   }
 
   async send(method: Dispatcher.HttpMethod, path: string, options: SendOptions = {}): Promise<Answer> {
-    const { statusCode, headers, body } = await this.#request(method, path, options);
+    const { statusCode, headers, body } = await this.#connection.send({ method, path, ...options });
     const text = await body.text();
     const json = `${headers['content-type'] ?? ''}`.startsWith('application/json') && text !== '';
     return { status: statusCode, body: json ? JSON.parse(text) : text, headers };
@@ -50,7 +40,7 @@ export class AdminClient {
     return this.send('GET', podsPath(namespace, name));
   }
 
-  /** All namespaces without one. */
+  /** Without a namespace: the pods of all namespaces. */
   listPods(namespace?: string, query: Readonly<Record<string, string>> = {}): Promise<Answer> {
     return this.send('GET', namespace === undefined ? '/api/v1/pods' : podsPath(namespace), { query });
   }
@@ -84,7 +74,7 @@ export class AdminClient {
     return this.send('DELETE', podsPath(namespace, name), { body: options });
   }
 
-  /** Makes a namespace whose name nobody else has; a test file works in one of its own. */
+  /** Creates a namespace with a new name; each test file works in its own. */
   async createNamespace(prefix = 'test'): Promise<string> {
     const name = `${prefix}-${randomBytes(5).toString('hex')}`;
     const { status, body } = await this.send('POST', '/api/v1/namespaces', { body: { metadata: { name } } });
@@ -92,32 +82,17 @@ export class AdminClient {
     return name;
   }
 
-  /** The events of a pod watch, until the server ends it or the loop is left. Rejects at a refusal that is not an event. */
+  /** The events of a pod watch, until the server ends it or the caller leaves the loop. Rejects when the server refuses it. */
   async *watchPods(namespace: string, query: Readonly<Record<string, string>> = {}): AsyncGenerator<WatchEvent> {
-    const { statusCode, body } = await this.#request('GET', podsPath(namespace), { query: { ...query, watch: 'true' } });
+    const watch: ApiRequest = { method: 'GET', path: podsPath(namespace), query: { ...query, watch: 'true' } };
+    const { statusCode, body } = await this.#connection.send(watch);
     if (statusCode !== 200) throw new Error(`The watch was answered ${statusCode}: ${await body.text()}`);
     yield* readWatch(body);
   }
 
-  /** Ends its connections, open watches included. */
-  async close(): Promise<void> {
-    await this.#agent.destroy();
-  }
-
-  #request(method: Dispatcher.HttpMethod, path: string, { body, headers = {}, query = {} }: SendOptions) {
-    const url = new URL(path, this.#origin);
-    for (const [name, value] of Object.entries(query)) url.searchParams.set(name, value);
-    return request(url, {
-      method,
-      dispatcher: this.#agent,
-      headers: {
-        accept: 'application/json',
-        ...(this.#token === undefined ? {} : { authorization: `Bearer ${this.#token}` }),
-        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
-        ...headers,
-      },
-      ...(body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
-    });
+  /** Ends its connections, also open watches. */
+  close(): Promise<void> {
+    return this.#connection.close();
   }
 }
 

@@ -1,13 +1,13 @@
 import type { WirePod } from '../../src/wire/types.ts';
 
-/** An answer as it is, refusals included. The body of an answer that is not JSON is its text. */
+/** An answer, which may be a refusal. A body that is not JSON is text. */
 export interface Answer {
   readonly status: number;
   readonly body: unknown;
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
 }
 
-/** A pod as every server hands it out: the fields that are always there are not optional. */
+/** A pod in a server's answer: the fields that are always there are not optional. */
 export type ServedPod = WirePod & {
   readonly metadata: {
     readonly name: string;
@@ -27,7 +27,7 @@ function unexpected(answer: Answer, kind: string): Error {
   return new Error(`Expected a ${kind}, got status ${answer.status}: ${JSON.stringify(answer.body)?.slice(0, 500)}`);
 }
 
-/** The pod of an answer; throws with the answer when it is something else. */
+/** The pod of an answer; throws an error with the answer when it is no pod. */
 export function podOf(answer: Answer): ServedPod {
   if (answer.status >= 300 || !hasKind(answer.body, 'Pod')) throw unexpected(answer, 'Pod');
   return answer.body as ServedPod;

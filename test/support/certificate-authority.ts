@@ -6,10 +6,10 @@ export interface KeyedCertificate {
   readonly key: string;
 }
 
-/** A certificate authority made at run time, so that no key lies in the repository. */
+/** A certificate authority made at run time, so that the repository holds no key. */
 export interface CertificateAuthority {
   readonly cert: string;
-  /** A serving certificate for 127.0.0.1 and localhost: another key and another serial number at every call. */
+  /** A serving certificate for 127.0.0.1 and localhost, with a new key and a new serial number at every call. */
   issue(): KeyedCertificate;
 }
 
@@ -40,7 +40,7 @@ export function createCertificateAuthority(commonName: string): CertificateAutho
 
 function certificatePem({ subject, issuer, publicKey, signer, extensions }: Certificate): string {
   const ecdsaWithSha256 = sequence('06082a8648ce3d040302');
-  // positive and of full length, as DER wants an integer: the first bits are 01
+  // DER needs a positive integer of full length: the first bits are 01
   const serial = der(0x02, '40', randomBytes(15));
   const validity = sequence(der(0x17, Buffer.from('200101000000Z')), der(0x17, Buffer.from('491231235959Z')));
   const key = publicKey.export({ type: 'spki', format: 'der' });

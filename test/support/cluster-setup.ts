@@ -8,7 +8,7 @@ declare module 'vitest' {
   }
 }
 
-/** One control plane for a whole run: its test files share it, each in namespaces of its own. */
+/** Starts one control plane for a whole run. The test files share it, each in its own namespaces. */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   const controlPlane = await ControlPlane.start();
   project.provide('controlPlaneKubeconfig', controlPlane.kubeconfigYaml());

@@ -4,7 +4,7 @@ import { dirname } from 'node:path';
 
 export interface GoBuild {
   readonly name: string;
-  /** Everything after `go`, with the file to write last: `build -o FILE …`. */
+  /** The arguments of `go` that write the file: `build -o FILE …`. */
   readonly args: (outputFile: string) => readonly string[];
   readonly env: Readonly<Record<string, string>>;
   /** How long a first build takes on two cores, for the progress line. */
@@ -24,8 +24,8 @@ function quote(word: string): string {
   return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word}'`;
 }
 
-/** The command as one would type it in a shell. */
-export function buildCommandLine(build: GoBuild, outputFile: string, { go, moduleDir }: GoBuildContext): string {
+/** The command in the form of a shell line. */
+function buildCommandLine(build: GoBuild, outputFile: string, { go, moduleDir }: GoBuildContext): string {
   const variables = Object.entries(build.env).map(([name, value]) => `${name}=${quote(value)}`);
   return `cd ${quote(moduleDir)} && ${[...variables, go, ...build.args(outputFile).map(quote)].join(' ')}`;
 }
@@ -54,8 +54,8 @@ function runGo(build: GoBuild, outputFile: string, context: GoBuildContext): Pro
 }
 
 /**
- * Builds `outputFile`, saying on the way what it does. It is written under another name and renamed, so a crash leaves
- * no half file. The error names the command and what to install.
+ * Builds `outputFile` and reports its progress. It writes another file and renames that, so a crash leaves no partial
+ * `outputFile`. The error names the command and what to install.
  */
 export async function goBuild(build: GoBuild, outputFile: string, context: GoBuildContext): Promise<void> {
   const started = performance.now();

@@ -12,7 +12,7 @@ export interface PatchInput {
   readonly new: JsonObject;
 }
 
-/** The patches Kubernetes' own Go library makes of these statuses, in their order. Belongs into a test: its files go with it. */
+/** The patches that Kubernetes' Go library makes for these statuses, in order. Only for a test, whose end removes the files. */
 export async function goPatches(inputs: readonly PatchInput[]): Promise<JsonObject[]> {
   const oracle = await goTool('oracle');
   const dir = await tempDir();

@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url';
 import { type GoBuild, type GoBuildContext, goBuild } from './go-build.ts';
 import { withLockFile } from './lock-file.ts';
 
-/** `etcd` and `kube-apiserver` are the real control plane, `peer` the Go status manager for benchmarks, `oracle` its recorder. */
+/** `etcd` and `kube-apiserver`: the real control plane. `peer`: the Go status manager for benchmarks. `oracle`: its recorder. */
 export type GoTool = 'etcd' | 'kube-apiserver' | 'peer' | 'oracle';
 
 export interface GoToolsOptions {
@@ -15,7 +15,7 @@ export interface GoToolsOptions {
   /** The Go module; default `test/peer`. */
   readonly moduleDir?: string;
   readonly go?: string;
-  /** Takes the progress lines; default: standard error. */
+  /** Gets the progress lines; default: standard error. */
   readonly report?: (line: string) => void;
   readonly progressMs?: number;
 }
@@ -73,7 +73,7 @@ function hashOf(...parts: readonly (string | Buffer)[]): string {
   return hash.digest('hex');
 }
 
-/** The folder of the binaries built from the module's present dependencies: in the user's cache, named after go.sum. */
+/** The folder of the built binaries: in the user's cache, named after a hash of go.sum. */
 export async function goToolsDir(options: GoToolsOptions = {}): Promise<string> {
   const { env, moduleDir } = contextOf(options);
   const cache = env.XDG_CACHE_HOME || join(env.HOME || homedir(), '.cache');
@@ -81,7 +81,7 @@ export async function goToolsDir(options: GoToolsOptions = {}): Promise<string> 
   return join(cache, 'pod-status-manager', hashOf(goSum).slice(0, 16));
 }
 
-/** etcd and kube-apiserver depend on go.sum alone; peer and oracle also on our own sources, so their names carry those. */
+/** etcd and kube-apiserver depend only on go.sum. The names of peer and oracle also have a hash of our sources. */
 async function fileNameOf(tool: GoTool, moduleDir: string): Promise<string> {
   if (tool === 'etcd' || tool === 'kube-apiserver') return tool;
   const names = (await readdir(moduleDir, { recursive: true })).filter((name) => name.endsWith('.go')).sort();
@@ -91,7 +91,7 @@ async function fileNameOf(tool: GoTool, moduleDir: string): Promise<string> {
   return tool === 'peer' ? `peer-${hash.slice(0, 8)}` : `oracle-${hash.slice(0, 8)}.test`;
 }
 
-/** The path of a tool's binary, built first where there is none: minutes the first time, then nothing. */
+/** The path of a tool's binary. Builds it first if it does not exist, which takes minutes. */
 export async function goTool(tool: GoTool, options: GoToolsOptions = {}): Promise<string> {
   const context = contextOf(options);
   const dir = await goToolsDir(options);
@@ -113,7 +113,7 @@ export interface ServerBinaries {
   readonly kubeApiserver: string;
 }
 
-/** The real control plane's two binaries: those in `KUBEBUILDER_ASSETS` when it has both, else our own builds. */
+/** The two binaries of the real control plane: from `KUBEBUILDER_ASSETS` when both are there, else built by us. */
 export async function serverBinaries(options: GoToolsOptions = {}): Promise<ServerBinaries> {
   const assets = contextOf(options).env.KUBEBUILDER_ASSETS;
   if (assets) {

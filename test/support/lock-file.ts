@@ -1,15 +1,6 @@
 import { open, readFile, rm } from 'node:fs/promises';
 import { setTimeout as delay } from 'node:timers/promises';
-
-function isAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch (error) {
-    // EPERM: there is such a process, of another user.
-    return error instanceof Error && 'code' in error && error.code === 'EPERM';
-  }
-}
+import { isAlive } from './is-alive.ts';
 
 async function tryLock(path: string): Promise<boolean> {
   try {
@@ -30,8 +21,8 @@ export interface LockOptions {
 }
 
 /**
- * Runs `work` while holding the lock file at `path`. The lock of a process that died is taken over. It saves work and is no
- * mutual exclusion: two may take over a dead lock at the same moment, so `work` must be harmless when done twice.
+ * Runs `work` while holding the lock file at `path`. It takes over the lock of a process that died. This is no mutual
+ * exclusion: two callers may take over a dead lock at the same moment, so `work` must be harmless when done twice.
  */
 export async function withLockFile<T>(
   path: string,
@@ -42,7 +33,7 @@ export async function withLockFile<T>(
   let unreadable = 0;
   while (!(await tryLock(path))) {
     const holder = Number.parseInt(await readFile(path, 'utf8').catch(() => ''), 10);
-    // A lock without a pid is being written, or its writer died in between: give it a few looks.
+    // A lock without a pid is being written, or its writer died meanwhile: read it a few times more.
     unreadable = Number.isNaN(holder) ? unreadable + 1 : 0;
     if (unreadable > 5 || (unreadable === 0 && !isAlive(holder))) {
       await rm(path, { force: true });

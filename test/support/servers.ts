@@ -3,16 +3,16 @@ import { inject } from 'vitest';
 import { AdminClient } from './admin-client.ts';
 import './cluster-setup.ts';
 
-/** What a test of test/apiserver knows of its server: the same for both kinds, with the same assertions. */
+/** The server of a test in test/apiserver. The assertions are the same for both kinds. */
 export interface TestServer extends AsyncDisposable {
   readonly kind: 'in-memory' | 'real';
-  /** A fresh one of an administrator. */
+  /** A new kubeconfig of an administrator. */
   kubeConfig(): KubeConfig;
   readonly admin: AdminClient;
   stop(): Promise<void>;
 }
 
-function testServer(kind: TestServer['kind'], kubeConfig: () => KubeConfig, stopServer: () => Promise<void>): TestServer {
+export function testServer(kind: TestServer['kind'], kubeConfig: () => KubeConfig, stopServer: () => Promise<void>): TestServer {
   const admin = new AdminClient(kubeConfig());
   const stop = async (): Promise<void> => {
     await admin.close();
@@ -21,7 +21,7 @@ function testServer(kind: TestServer['kind'], kubeConfig: () => KubeConfig, stop
   return { kind, kubeConfig, admin, stop, [Symbol.asyncDispose]: stop };
 }
 
-/** The run's shared control plane: `stop` ends our connections and leaves the server to the run. */
+/** The run's shared control plane: `stop` ends only this file's connections. */
 function realServer(): TestServer {
   const yaml = inject('controlPlaneKubeconfig');
   if (yaml === undefined) {
@@ -45,7 +45,7 @@ async function inMemoryServer(): Promise<TestServer> {
   );
 }
 
-/** The server that `TEST_SERVER` names, for one test file. Default: a fresh in-memory one. */
+/** The server that `TEST_SERVER` names, for one test file. Default: a new in-memory one. */
 export async function startTestServer(): Promise<TestServer> {
   const kind = process.env.TEST_SERVER ?? 'in-memory';
   if (kind === 'real') return realServer();

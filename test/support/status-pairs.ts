@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import type { JsonObject } from '../../src/wire/types.ts';
 
-/** The spec the statuses are valid for: any container may run again. */
+/** The spec for which the statuses are valid: any container may run again. */
 export const pairSpec = {
   nodeName: 'node-1',
   restartPolicy: 'Always',
@@ -72,7 +72,7 @@ const containerStatus = (name: string) =>
 const containerStatuses = (...names: string[]) =>
   fc.shuffledSubarray(names, { minLength: 1 }).chain((chosen) => fc.tuple(...chosen.map(containerStatus)));
 
-/** At most one address of each family; the first one is also the single one. */
+/** At most one address of each family. The first one is also the single address. */
 const addresses = (v4: string, v6: string) =>
   fc.oneof(
     fc.shuffledSubarray([`${v4}1`, `${v6}1`], { minLength: 1 }),
@@ -109,7 +109,7 @@ const together = [
   ['podIP', 'podIPs'],
 ] as const;
 
-/** Two statuses that a kube-apiserver takes one after the other for a pod of {@link pairSpec}. Part of the second is the first's. */
+/** Two statuses that a kube-apiserver accepts one after the other for a pod of {@link pairSpec}. They share some members. */
 export const statusPair: fc.Arbitrary<StatusPair> = fc
   .record({ old: status, fresh: status, kept: fc.uniqueArray(fc.nat(9)) })
   .map(({ old, fresh, kept }) => {

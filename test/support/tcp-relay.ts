@@ -50,7 +50,7 @@ export class TcpRelay implements AsyncDisposable {
     return `${this.#targets[0]?.protocol}//127.0.0.1:${port}`;
   }
 
-  /** The kubeconfig, with the relay in the server's place. */
+  /** The kubeconfig with the relay's address instead of the server's. */
   through(kubeConfig: KubeConfig): KubeConfig {
     const cluster = kubeConfig.getCurrentCluster();
     if (cluster === null) throw new Error('The KubeConfig has no current cluster');
@@ -64,7 +64,7 @@ export class TcpRelay implements AsyncDisposable {
     return relayed;
   }
 
-  /** Breaks every connection off, and each new one, until `mend`. */
+  /** Resets every connection, and each new one, until `mend`. */
   cut(): void {
     this.#isCut = true;
     this.#reset();

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 
-/** A fresh folder that goes with the running test. */
+/** A new folder that is removed at the end of the running test. */
 export async function tempDir(): Promise<string> {
   const dir = await mkdtemp(join(tmpdir(), 'pod-status-manager-test-'));
   onTestFinished(() => rm(dir, { recursive: true, force: true }));

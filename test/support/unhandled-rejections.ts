@@ -1,10 +1,10 @@
 import { settle } from '../../src/testing/fakes/fake-clock.ts';
 
-/** The rejections that Node.js would have ended the process for while `act` ran, and a few turns of the event loop after. */
+/** The unhandled rejections while `act` ran, and a few turns of the event loop after. Each would end the process. */
 export async function unhandledRejectionsOf(act: () => unknown): Promise<unknown[]> {
   const unhandled: unknown[] = [];
   const note = (error: unknown): void => void unhandled.push(error);
-  // Vitest's own listener would fail the run before the test can say which call it was.
+  // Vitest's own listener would fail the run before the test can name the call.
   const others = process.listeners('unhandledRejection');
   process.removeAllListeners('unhandledRejection');
   process.on('unhandledRejection', note);

@@ -4,7 +4,7 @@ export type WatchEvent =
   | { readonly type: 'ADDED' | 'MODIFIED' | 'DELETED' | 'BOOKMARK'; readonly object: ServedPod }
   | { readonly type: 'ERROR'; readonly object: { readonly code: number; readonly reason: string; readonly message: string } };
 
-/** Cuts a watch's body into its events: one JSON object a line. */
+/** Cuts a watch's body into its events: one JSON object per line. */
 export async function* readWatch(body: AsyncIterable<Uint8Array>): AsyncGenerator<WatchEvent> {
   const decoder = new TextDecoder();
   let rest = '';

@@ -4,7 +4,7 @@ import * as door from '../../src/index.ts';
 import type * as testing from '../../src/testing.ts';
 
 type IsAny<T> = 0 extends 1 & T ? true : false;
-/** True when the value is `any`, or a function that takes or gives one. */
+/** True when the value is `any`, or a function with an `any` argument or result. */
 type TakesOrGivesAny<T> =
   IsAny<T> extends true
     ? true
@@ -13,7 +13,7 @@ type TakesOrGivesAny<T> =
         ? true
         : false
       : false;
-/** The names of members that leak `any`, those of Node's emitter left out. */
+/** The names of members that contain `any`, without those of Node's emitter. */
 type Leaks<T> = { [K in Exclude<keyof T, keyof NodeJS.EventEmitter>]: TakesOrGivesAny<T[K]> extends true ? K : never }[Exclude<
   keyof T,
   keyof NodeJS.EventEmitter
@@ -28,14 +28,14 @@ type ClassLeaks<Module> = {
 }[keyof Module];
 
 describe('the doors', () => {
-  it('let no any through', () => {
+  it('export no any', () => {
     expectTypeOf<Leaks<typeof door>>().toBeNever();
     expectTypeOf<ClassLeaks<typeof door>>().toBeNever();
     expectTypeOf<Leaks<typeof testing>>().toBeNever();
     expectTypeOf<ClassLeaks<typeof testing>>().toBeNever();
   });
 
-  it('would be seen to let any through', () => {
+  it('are checked by types that find any', () => {
     class Leaky {
       take(_value: ReturnType<typeof JSON.parse>): void {}
       fine(): void {}
@@ -60,11 +60,11 @@ describe('functions that stand alone', () => {
     ).toExtend<door.PodStatusPatch>();
   });
 
-  it('tell errors apart', () => {
+  it('distinguish errors', () => {
     const error: unknown = new Error('x');
     if (door.isStatusManagerError(error)) expectTypeOf(error.code).toEqualTypeOf<door.ErrorCode>();
     expectTypeOf(new door.ApiError({ reason: 'Network', message: 'reset' })).toExtend<door.StatusManagerError>();
-    // @ts-expect-error no such code
+    // @ts-expect-error there is no such code
     door.isStatusManagerError(error, 'ERR_UNKNOWN');
   });
 });

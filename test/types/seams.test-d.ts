@@ -18,7 +18,7 @@ import {
 import type { FakeClock, FakePodClient } from '../../src/testing.ts';
 
 describe('PodClient', () => {
-  it('is three requests, and any object with them will do', () => {
+  it('is three requests, and any object with them is accepted', () => {
     const send = async <T = { metadata: PodMetadata }>(verb: string, ...rest: unknown[]): Promise<T> => {
       throw new ApiError({ status: 404, reason: 'NotFound', message: `${verb} ${rest}` });
     };
@@ -28,17 +28,18 @@ describe('PodClient', () => {
       deletePod: async (namespace, name, { uid }) => (await send('DELETE', namespace, name, uid)).metadata,
     };
     expectTypeOf(podClient.getPod).returns.resolves.not.toBeAny();
-    expectTypeOf<PodClient['patchPodStatus']>().parameter(3).toEqualTypeOf<{ readonly signal: AbortSignal }>();
+    type Options = { readonly signal: AbortSignal; readonly timeoutMs?: number | undefined };
+    expectTypeOf<PodClient['patchPodStatus']>().parameter(3).toEqualTypeOf<Options>();
   });
 
-  it('is what both clients of the library are', () => {
+  it('is the type of both clients of the library', () => {
     expectTypeOf<KubePodClient>().toExtend<PodClient>();
     expectTypeOf<FakePodClient>().toExtend<PodClient>();
     expectTypeOf(KubePodClient.fromKubeConfig).parameter(0).not.toBeAny();
   });
 
-  it('hears of the signal, and answers with uid and resourceVersion', () => {
-    // @ts-expect-error an answer without them is no answer
+  it('gets the signal, and answers with uid and resourceVersion', () => {
+    // @ts-expect-error an answer needs both
     const patchPodStatus: PodClient['patchPodStatus'] = async () => ({ uid: 'u' });
     // @ts-expect-error a time on the wire is a string
     const getPod: PodClient['getPod'] = async () => ({ metadata: { creationTimestamp: new Date() } });
@@ -47,7 +48,7 @@ describe('PodClient', () => {
 });
 
 describe('PodManager', () => {
-  it("is four methods over whatever the agent has, client-node's pods included", () => {
+  it("is four methods over the agent's pods, also client-node's", () => {
     const pods = new Map<string, V1Pod>();
     const podManager: PodManager = {
       getPodByUID: (uid) => pods.get(uid),
@@ -59,11 +60,11 @@ describe('PodManager', () => {
     expectTypeOf<BasicPodManager>().toExtend<PodManager>();
   });
 
-  it('takes pods of any source', () => {
+  it('accepts pods of any source', () => {
     const podManager = new BasicPodManager();
     podManager.setPods([{ metadata: { uid: 'u', creationTimestamp: '2025-01-01T00:00:00Z' } }, {} as V1Pod, {} as WirePod]);
     expectTypeOf(podManager.getPodByName('default', 'web')).toEqualTypeOf<Pod | undefined>();
-    // @ts-expect-error pods, and not a pod
+    // @ts-expect-error a list of pods, not a pod
     podManager.setPods({});
   });
 });
@@ -80,16 +81,16 @@ describe('PodDeletionSafety', () => {
     expectTypeOf(later).not.toBeAny();
   });
 
-  it('is ready-made over probes, of which only the runtime cache is needed', () => {
+  it('has a default over probes, of which only the runtime cache is required', () => {
     const safety = new DefaultPodDeletionSafety({ runtimeCache: { hasSynced: () => true, getContainers: () => [] } });
     expectTypeOf(safety).toExtend<PodDeletionSafety>();
-    // @ts-expect-error no runtime cache
+    // @ts-expect-error the runtime cache is required
     new DefaultPodDeletionSafety({});
   });
 });
 
 describe('Clock and MetricsSink', () => {
-  it('are there for real, for tests, and in three lines', () => {
+  it('have an implementation for production and for tests, and need three lines', () => {
     expectTypeOf(systemClock).toExtend<Clock>();
     expectTypeOf<FakeClock>().toExtend<Clock>();
     const seen = new Map<string, number>();

@@ -1,4 +1,3 @@
-import { once } from 'node:events';
 import type { KubernetesObject, V1Pod, V1PodStatus } from '@kubernetes/client-node';
 import { describe, expectTypeOf, it } from 'vitest';
 import {
@@ -6,11 +5,14 @@ import {
   type ErrorClass,
   type FlushResult,
   KubePodClient,
+  type Listenable,
   type Pod,
   type PodExplanation,
   type RunStateName,
   StatusManager,
+  type StatusManagerEvents,
   type StatusManagerOptions,
+  type StopResult,
   type SyncedEvent,
 } from '../../src/index.ts';
 
@@ -20,19 +22,19 @@ declare const status: V1PodStatus;
 declare const options: StatusManagerOptions;
 
 describe('setPodStatus', () => {
-  it("takes client-node's classes and says whether the cache changed", () => {
+  it("accepts client-node's classes and returns whether the cache changed", () => {
     expectTypeOf(manager.setPodStatus(pod, status)).toEqualTypeOf<boolean>();
     expectTypeOf(manager.terminatePod(pod)).toEqualTypeOf<boolean>();
   });
 
-  it('takes plain JSON, with times as strings, null as Go writes it, or Date', () => {
+  it('accepts plain JSON, with times as strings, null as Go writes it, or Date', () => {
     const json = { metadata: { uid: 'u', creationTimestamp: '2025-01-01T00:00:00Z', deletionTimestamp: null } };
     const condition = { type: 'Ready', status: 'True', lastTransitionTime: '2025-01-01T00:00:00Z', lastProbeTime: null };
     manager.setPodStatus(json, { phase: 'Running', startTime: new Date(), conditions: [condition] });
     manager.terminatePod(json);
   });
 
-  it('takes what is frozen all the way down', () => {
+  it('accepts deeply frozen objects', () => {
     const frozen = { phase: 'Running', conditions: [{ type: 'Ready', status: 'True' }], podIPs: [{ ip: '10.0.0.1' }] } as const;
     manager.setPodStatus(pod, frozen);
   });
@@ -46,22 +48,22 @@ describe('setPodStatus', () => {
     manager.setPodStatus(pod, { containerStatus: [] });
     // @ts-expect-error a condition has a type
     manager.setPodStatus(pod, { conditions: [{ status: 'True' }] });
-    // @ts-expect-error a pod, and not its uid
+    // @ts-expect-error a pod, not its uid
     manager.terminatePod('u');
     // @ts-expect-error an API object of another kind has no such spec
     manager.setPodStatus({ spec: { replicas: 1 } } satisfies KubernetesObject & object, status);
   });
 });
 
-describe('what the manager answers', () => {
-  it("is typed by client-node's classes, or undefined", () => {
+describe('the answers of the manager', () => {
+  it("have client-node's classes as types, or undefined", () => {
     expectTypeOf(manager.getPodStatus('u')).toEqualTypeOf<V1PodStatus | undefined>();
     expectTypeOf(manager.explain('u')).toEqualTypeOf<PodExplanation>();
     expectTypeOf(manager.state).toEqualTypeOf<RunStateName>();
     expectTypeOf<RunStateName>().toEqualTypeOf<'idle' | 'running' | 'stopping' | 'stopped'>();
   });
 
-  it('comes at once, but for flush and stop', () => {
+  it('come at once, except for flush and stop', () => {
     expectTypeOf(manager.start()).toEqualTypeOf<void>();
     expectTypeOf(manager.reconcile('u')).toEqualTypeOf<void>();
     expectTypeOf(manager.setContainerReadiness('u', 'containerd://1', true)).toEqualTypeOf<boolean>();
@@ -69,11 +71,11 @@ describe('what the manager answers', () => {
     expectTypeOf(manager.removeOrphanedStatuses(new Set(['u']))).toEqualTypeOf<void>();
     expectTypeOf(manager.flush()).toEqualTypeOf<Promise<FlushResult>>();
     expectTypeOf(manager.flush({ timeoutMs: 1, podUID: 'u' })).toEqualTypeOf<Promise<FlushResult>>();
-    expectTypeOf(manager.stop({ drainTimeoutMs: 0 })).toEqualTypeOf<Promise<void>>();
+    expectTypeOf(manager.stop({ drainTimeoutMs: 0 })).toEqualTypeOf<Promise<StopResult>>();
     expectTypeOf(manager).toExtend<AsyncDisposable>();
   });
 
-  it('refuses arguments of another type', () => {
+  it('need arguments of the right type', () => {
     // @ts-expect-error a set, so that a lookup is cheap
     manager.removeOrphanedStatuses(['u']);
     // @ts-expect-error a number of milliseconds
@@ -95,7 +97,10 @@ describe('events', () => {
       expectTypeOf(event.status).toEqualTypeOf<V1PodStatus>();
       expectTypeOf(event.isAdded).toEqualTypeOf<boolean>();
     });
-    manager.on('podRemoved', (event) => expectTypeOf(event.pod).toEqualTypeOf<Pod>());
+    manager.on('podRemoved', (event) => {
+      expectTypeOf(event.pod).toEqualTypeOf<Pod>();
+      expectTypeOf(event.status).toEqualTypeOf<V1PodStatus>();
+    });
     manager.on('syncError', (event) => {
       expectTypeOf(event.errorClass).toEqualTypeOf<ErrorClass>();
       expectTypeOf(event.error).toBeUnknown();
@@ -104,8 +109,8 @@ describe('events', () => {
     manager.on('synced', async () => {});
   });
 
-  it('have these names and no other', () => {
-    // @ts-expect-error there is never a bare `error`
+  it('have these names and no others', () => {
+    // @ts-expect-error there is no bare `error` event
     manager.on('error', () => {});
     // @ts-expect-error misspelt
     manager.once('sync', () => {});
@@ -115,8 +120,10 @@ describe('events', () => {
     manager.on('synced', ({ pod: of }) => of);
   });
 
-  it('can be awaited with node:events', () => {
-    expectTypeOf(once(manager, 'synced')).toExtend<Promise<unknown[]>>();
+  it('can be listened to, but only the manager emits them', () => {
+    expectTypeOf(manager).toExtend<Listenable<StatusManagerEvents>>();
+    // @ts-expect-error only the manager emits
+    manager.emit('synced');
   });
 });
 
@@ -127,7 +134,7 @@ describe('the options', () => {
     new StatusManager({ ...needed, podClient: null });
     expectTypeOf<{ podClient: null } & Omit<StatusManagerOptions, 'podClient'>>().toExtend<StatusManagerOptions>();
     expectTypeOf(KubePodClient.fromKubeConfig).returns.toExtend<StatusManagerOptions['podClient']>();
-    // @ts-expect-error null is said, not left out
+    // @ts-expect-error null must be given, not left out
     new StatusManager(needed);
     // @ts-expect-error no pod manager
     new StatusManager({ podClient: null, podDeletionSafety: needed.podDeletionSafety });
@@ -135,7 +142,7 @@ describe('the options', () => {
     new StatusManager({ podClient: null, podManager: needed.podManager });
   });
 
-  it('take what pino, console and Math give', () => {
+  it('accept pino, console and Math.random', () => {
     new StatusManager({ ...needed, podClient: null, random: Math.random, podSource: { lastObservedAt: () => undefined } });
     const pinoLike = (fields: object, message?: string, ...rest: unknown[]): void => void [fields, message, rest];
     new StatusManager({

@@ -32,14 +32,18 @@ interface StatusContext {
   readonly retryAfterMs?: number | undefined;
 }
 
-/** The error a Status object tells of; one that is missing or broken still has its HTTP status. */
+/**
+ * The error that an answer tells of. Only a Status object has a reason of the apiserver's; any other answer comes from a
+ * proxy or a load balancer, and its error has the reason `NoStatus`.
+ */
 export function errorFromStatus(value: unknown, { status, label, retryAfterMs }: StatusContext): ApiError {
-  const { reason, message, details } = isMembers(value) ? value : {};
+  const isStatus = isMembers(value) && value.kind === 'Status';
+  const { reason, message, details }: JsonMembers = isStatus ? value : {};
   const phrase = STATUS_CODES[status] ?? 'Unknown';
   const seconds = isMembers(details) ? details.retryAfterSeconds : undefined;
   return new ApiError({
     status,
-    reason: typeof reason === 'string' && reason !== '' ? reason.slice(0, 100) : phrase.replaceAll(' ', ''),
+    reason: typeof reason === 'string' && reason !== '' ? reason.slice(0, 100) : isStatus ? 'Unknown' : 'NoStatus',
     message: `${label}: ${status} ${typeof message === 'string' && message !== '' ? shorten(message) : phrase}`,
     retryAfterMs: retryAfterMs ?? (typeof seconds === 'number' && seconds > 0 ? seconds * 1000 : undefined),
   });

@@ -3,7 +3,11 @@ import { StatusManagerError } from '../../errors.ts';
 export interface ApiErrorOptions {
   /** HTTP status; undefined when no answer arrived. */
   readonly status?: number | undefined;
-  /** The Status object's `reason` (`NotFound`, `Conflict`, …), or one of ours for an answer that never came (`Timeout`, `Aborted`, `Network`, `BrokenAnswer`) or a request that could not be made (`NoCredentials`). */
+  /**
+   * The Status object's `reason` (`NotFound`, `Conflict`, …; `Unknown` when it gives none). Or one of this library's own:
+   * `NoStatus` for an error answer that is no Status object, `Timeout`, `Aborted`, `Network` and `BrokenAnswer` for an
+   * answer that never came or cannot be read, `NoCredentials` for a request that could not be made.
+   */
   readonly reason: string;
   readonly message: string;
   /** How long the server asked to wait, from `Retry-After`. */

@@ -1,12 +1,26 @@
-import { Socket } from 'node:net';
-import { buildConnector, type Dispatcher, Pool, ProxyAgent } from 'undici';
-import type { Endpoint } from './kube-access.ts';
+import { type Dispatcher, Pool } from 'undici';
+import type { Clock } from '../../seams/clock.ts';
+import { type ConnectLimit, Connector } from './connector.ts';
+import type { Endpoint } from './kube-cluster.ts';
 
 /** The apiserver closes an idle connection after 90 s; going first means never writing to one that is about to close. */
 const keepAliveTimeout = 60_000;
-/** As client-go has it: below the idle timeouts of common load balancers. */
-const keepAliveInitialDelay = 30_000;
-const connectTimeout = 10_000;
+
+export interface ConnectionPoolOptions {
+  /** How many sockets carry requests. */
+  readonly connections: number;
+  readonly clock: Clock;
+  readonly requestLimit: ConnectLimit;
+  readonly streamLimit: ConnectLimit;
+}
+
+export interface PooledRequest {
+  readonly method: 'GET' | 'PATCH' | 'DELETE';
+  /** Below the server's URL, with its query. */
+  readonly path: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: Buffer | null;
+}
 
 /**
  * The sockets to one endpoint: `connections` for requests, and as many as there are streams, so that a watch never
@@ -14,56 +28,59 @@ const connectTimeout = 10_000;
  */
 export class ConnectionPool {
   readonly endpoint: Endpoint;
-  readonly origin: string;
-  readonly pathPrefix: string;
-  readonly requests: Dispatcher;
-  readonly streams: Dispatcher;
-  /** Every open or opening socket. undici forgets those still connecting when it is destroyed. */
-  readonly #sockets = new Set<Socket>();
+  readonly #connector: Connector;
+  readonly #requests: Pool;
+  readonly #streams: Pool;
+  readonly #pathPrefix: string;
+  /** What a proxy that forwards plain http wants beside the request's own headers. */
+  readonly #forwardHeaders: Readonly<Record<string, string>>;
 
-  constructor(endpoint: Endpoint, connections: number) {
-    const { origin, pathname } = new URL(endpoint.server);
+  constructor(endpoint: Endpoint, { connections, clock, requestLimit, streamLimit }: ConnectionPoolOptions) {
     this.endpoint = endpoint;
-    this.origin = origin;
-    this.pathPrefix = pathname.replace(/\/+$/, '');
-    this.requests = this.#dispatcher(connections);
-    this.streams = this.#dispatcher(null);
+    this.#connector = new Connector(endpoint, clock);
+    this.#requests = this.#pool(connections, requestLimit);
+    this.#streams = this.#pool(null, streamLimit);
+    const { origin, host, pathname } = new URL(endpoint.server);
+    const { forwardProxy } = this.#connector;
+    this.#pathPrefix = `${forwardProxy === undefined ? '' : origin}${pathname.replace(/\/+$/, '')}`;
+    const authorization = forwardProxy?.authorization;
+    this.#forwardHeaders = {
+      ...(forwardProxy !== undefined && { Host: host }),
+      ...(authorization !== undefined && { 'Proxy-Authorization': authorization }),
+    };
+  }
+
+  request(request: PooledRequest, handler: Dispatcher.DispatchHandler): void {
+    this.#dispatch(this.#requests, request, handler);
+  }
+
+  stream(request: PooledRequest, handler: Dispatcher.DispatchHandler): void {
+    this.#dispatch(this.#streams, request, handler);
   }
 
   /** Waits for what is under way, then closes the sockets. */
   async close(): Promise<void> {
-    await Promise.all([this.requests.close(), this.streams.close()]);
+    await Promise.all([this.#requests.close(), this.#streams.close()]);
     await this.destroy();
   }
 
   /** Ends every socket at once. Resolves when none is left. */
   async destroy(): Promise<void> {
-    await Promise.all([this.requests.destroy(), this.streams.destroy()]);
-    await Promise.all(Array.from(this.#sockets, endSocket));
+    await Promise.all([this.#requests.destroy(), this.#streams.destroy()]);
+    // undici forgets the sockets that were still connecting
+    await this.#connector.destroy();
   }
 
-  #dispatcher(connections: number | null): Dispatcher {
-    const { proxyUrl, tls } = this.endpoint;
+  #dispatch(pool: Pool, { method, path, headers, body }: PooledRequest, handler: Dispatcher.DispatchHandler): void {
+    pool.dispatch(
+      { path: `${this.#pathPrefix}${path}`, method, headers: { ...headers, ...this.#forwardHeaders }, body },
+      handler,
+    );
+  }
+
+  #pool(connections: number | null, limit: ConnectLimit): Pool {
     // all waiting is timed by the caller's clock, so undici's own timers are off
     const options = { connections, pipelining: 1, allowH2: false, keepAliveTimeout, headersTimeout: 0, bodyTimeout: 0 };
-    if (proxyUrl !== undefined) {
-      return new ProxyAgent({ ...options, uri: proxyUrl, requestTls: { ...tls, allowH2: false } });
-    }
-    const open = buildConnector({ ...tls, allowH2: false, keepAliveInitialDelay, timeout: connectTimeout });
-    const connect: typeof open = (target, callback) => {
-      const socket: unknown = open(target, callback);
-      if (!(socket instanceof Socket)) return;
-      this.#sockets.add(socket);
-      socket.once('close', () => this.#sockets.delete(socket));
-    };
-    return new Pool(this.origin, { ...options, connect });
+    return new Pool(this.#connector.origin, { ...options, connect: this.#connector.connectWithin(limit) });
   }
-}
-
-function endSocket(socket: Socket): Promise<void> {
-  const { promise, resolve } = Promise.withResolvers<void>();
-  socket.once('close', () => resolve());
-  // with an error, so that a connector still waiting for this socket hears of it
-  socket.destroy(new Error('The connection pool is closed'));
-  return promise;
 }

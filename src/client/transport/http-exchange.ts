@@ -24,7 +24,8 @@ export interface HttpExchangeOptions {
 
 /**
  * One request and its answer. `answer` settles once, and only when nothing more of this exchange can happen here:
- * a request undici has not begun to write never will be, any other has its socket destroyed first.
+ * a request that undici has not begun to write never will be, whatever credentials or connection come for it later; any
+ * other has its socket destroyed first.
  */
 export class HttpExchange implements Dispatcher.DispatchHandler {
   readonly answer: Promise<HttpAnswer>;
@@ -39,6 +40,7 @@ export class HttpExchange implements Dispatcher.DispatchHandler {
   #failure: unknown;
   #cancelTimer: CancelTimer | undefined;
   #isSettled = false;
+  #missing: 'credentials' | 'connection' | 'answer' = 'answer';
 
   constructor(options: HttpExchangeOptions) {
     const { promise, resolve, reject } = Promise.withResolvers<HttpAnswer>();
@@ -59,6 +61,11 @@ export class HttpExchange implements Dispatcher.DispatchHandler {
     return this.#isSettled;
   }
 
+  /** What the exchange needs before its request can be written; the error of a timeout names it. */
+  waitsFor(what: 'credentials' | 'connection'): void {
+    this.#missing = what;
+  }
+
   /** Ends the exchange with this error, unless it has settled. The first of several counts. */
   fail(error: unknown): void {
     if (this.#isSettled) return;
@@ -69,8 +76,12 @@ export class HttpExchange implements Dispatcher.DispatchHandler {
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
     // failed while it waited for a connection: nothing has been written yet, and nothing will be
-    if (this.#isSettled) controller.abort(new Error('settled'));
-    else this.#controller = controller;
+    if (this.#isSettled) {
+      controller.abort(new Error('settled'));
+      return;
+    }
+    this.#controller = controller;
+    this.#missing = 'answer';
   }
 
   onResponseStart(_controller: Dispatcher.DispatchController, status: number, headers: IncomingHttpHeaders): void {
@@ -124,7 +135,7 @@ export class HttpExchange implements Dispatcher.DispatchHandler {
     const { clock, timeoutMs, label, onChunk } = this.#options;
     this.#cancelTimer = clock.setTimer(
       () => {
-        const waited = onChunk === undefined ? 'no answer' : 'nothing heard';
+        const waited = onChunk === undefined ? `no ${this.#missing}` : 'nothing heard';
         this.fail(new ApiError({ reason: 'Timeout', message: `${label}: ${waited} within ${timeoutMs} ms` }));
       },
       timeoutMs,

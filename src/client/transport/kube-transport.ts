@@ -2,16 +2,21 @@ import type { KubeConfig } from '@kubernetes/client-node';
 import { integerOption, longestTimerMs, numberOption } from '../../checks/options.ts';
 import { type Clock, systemClock } from '../../seams/clock.ts';
 import { type Logger, safeLogger, silentLogger } from '../../seams/logger.ts';
+import { type Credentials, CredentialsFailure } from '../credentials/credentials.ts';
+import { KubeCredentials } from '../credentials/kube-credentials.ts';
 import { type JsonMembers, readAnswer } from './api-answer.ts';
 import { ApiError } from './api-error.ts';
 import { ConnectionPool } from './connection-pool.ts';
-import { HttpExchange } from './http-exchange.ts';
-import { type Access, askForAccess, currentCluster, isSameEndpoint } from './kube-access.ts';
+import { type HttpAnswer, HttpExchange } from './http-exchange.ts';
+import { currentCluster, type Endpoint, isSameEndpoint } from './kube-cluster.ts';
 
 export interface KubeTransportOptions {
   /** How many sockets carry requests. Default 16. Watches have their own. */
   readonly connections?: number | undefined;
-  /** From a request's start to the end of its answer. Default 10 000. */
+  /**
+   * For requests that bring no limit of their own: from their start to the end of their answer, credentials and connection
+   * included. Also how long a stream may wait for credentials and for its connection. Default 10 000.
+   */
   readonly requestTimeoutMs?: number | undefined;
   readonly clock?: Clock | undefined;
   readonly logger?: Logger | undefined;
@@ -27,9 +32,11 @@ export interface KubeRequest {
   /** Sent as JSON. */
   readonly body?: unknown;
   readonly signal?: AbortSignal | undefined;
+  /** How long the caller waits for the answer, in milliseconds: used in place of the transport's `requestTimeoutMs`. */
+  readonly timeoutMs?: number | undefined;
 }
 
-export interface KubeStream extends KubeRequest {
+export interface KubeStream extends Omit<KubeRequest, 'timeoutMs'> {
   /** Takes the body's bytes as they come. What it throws ends the stream. */
   readonly onChunk: (chunk: Buffer) => void;
   /** The stream ends with `Timeout` after this long a silence. */
@@ -41,6 +48,14 @@ const maxAnswerBytes = 64 * 1024 * 1024;
 /** The apiserver's own limit: it cuts the connection while a longer body is still being written, which looks like a network fault. */
 const maxBodyBytes = 3 * 1024 * 1024;
 
+interface StartOptions {
+  readonly label: string;
+  /** How long the request may wait for credentials. */
+  readonly limitMs: number;
+  /** Told which credentials it was sent with. */
+  readonly sentWith: { credentials?: Credentials | undefined };
+}
+
 /**
  * The wire to one apiserver: the kubeconfig says where to and with which credentials, asked for every request;
  * undici carries it over pooled sockets. Each request is sent at most once, and fails with an `ApiError`.
@@ -51,7 +66,9 @@ export class KubeTransport {
   readonly #requestTimeoutMs: number;
   readonly #clock: Clock;
   readonly #logger: Logger;
-  readonly #underWay = new Set<HttpExchange>();
+  readonly #credentials: KubeCredentials;
+  /** Each request under way, with its limit in milliseconds. */
+  readonly #requests = new Map<HttpExchange, number>();
   readonly #streams = new Set<HttpExchange>();
   readonly #retiring = new Set<ConnectionPool>();
   #pool: ConnectionPool | undefined;
@@ -61,49 +78,47 @@ export class KubeTransport {
     const { connections = 16, requestTimeoutMs = 10_000, clock = systemClock, logger = silentLogger } = options;
     integerOption('connections', connections, 1);
     numberOption('requestTimeoutMs', requestTimeoutMs, 1, longestTimerMs);
-    currentCluster(kubeConfig);
     this.#kubeConfig = kubeConfig;
     this.#connections = connections;
     this.#requestTimeoutMs = requestTimeoutMs;
     this.#clock = clock;
     this.#logger = safeLogger(logger);
+    this.#credentials = new KubeCredentials(kubeConfig, currentCluster(kubeConfig), { clock, logger: this.#logger });
   }
 
   /** One request. Resolves to the JSON object of a 2xx answer. */
   async request(request: KubeRequest): Promise<JsonMembers> {
     const label = `${request.method} ${request.path}`;
-    const exchange = new HttpExchange({
-      label,
-      clock: this.#clock,
-      signal: request.signal,
-      timeoutMs: this.#requestTimeoutMs,
-      maxAnswerBytes,
-    });
-    const answer = await this.#run(exchange, request, label);
-    return readAnswer(answer, label, this.#clock.now());
+    const { signal, timeoutMs = this.#requestTimeoutMs } = request;
+    numberOption('timeoutMs', timeoutMs, 1, longestTimerMs);
+    const exchange = new HttpExchange({ label, clock: this.#clock, signal, timeoutMs, maxAnswerBytes });
+    this.#requests.set(exchange, timeoutMs);
+    try {
+      const answer = await this.#run(exchange, request, label, timeoutMs);
+      return readAnswer(answer, label, this.#clock.now());
+    } finally {
+      this.#requests.delete(exchange);
+    }
   }
 
   /** One long answer, taken as it comes. Resolves when the server ends it. */
   async stream(request: KubeStream): Promise<void> {
     const label = `${request.method} ${request.path}`;
-    const exchange = new HttpExchange({
-      label,
-      clock: this.#clock,
-      signal: request.signal,
-      timeoutMs: request.idleTimeoutMs,
-      maxAnswerBytes,
-      onChunk: request.onChunk,
-    });
+    const { signal, idleTimeoutMs: timeoutMs, onChunk } = request;
+    const exchange = new HttpExchange({ label, clock: this.#clock, signal, timeoutMs, maxAnswerBytes, onChunk });
     this.#streams.add(exchange);
     try {
-      const answer = await this.#run(exchange, request, label);
+      const answer = await this.#run(exchange, request, label, this.#requestTimeoutMs);
       if (answer.status >= 300) readAnswer(answer, label, this.#clock.now());
     } finally {
       this.#streams.delete(exchange);
     }
   }
 
-  /** Waits for the requests under way, ends the streams, closes every socket. Requests made afterwards are refused. */
+  /**
+   * Waits for the requests under way, ends the streams, closes every socket. A credential plugin is ended at once: the
+   * requests that wait for it fail. Requests made afterwards are refused.
+   */
   close(): Promise<void> {
     this.#closed ??= this.#close();
     return this.#closed;
@@ -113,42 +128,50 @@ export class KubeTransport {
     return this.close();
   }
 
-  async #run(exchange: HttpExchange, request: KubeRequest, label: string) {
-    this.#underWay.add(exchange);
+  async #run(exchange: HttpExchange, request: KubeRequest, label: string, limitMs: number): Promise<HttpAnswer> {
+    const sentWith: StartOptions['sentWith'] = {};
     // the exchange is the only one to settle the answer: a failed start goes through it
-    void this.#start(exchange, request, label);
-    try {
-      return await exchange.answer;
-    } finally {
-      this.#underWay.delete(exchange);
-    }
+    void this.#start(exchange, request, { label, limitMs, sentWith });
+    const answer = await exchange.answer;
+    if (answer.status === 401 && sentWith.credentials !== undefined) this.#credentials.refuse(sentWith.credentials);
+    return answer;
   }
 
   /** Never rejects. */
-  async #start(exchange: HttpExchange, request: KubeRequest, label: string): Promise<void> {
+  async #start(exchange: HttpExchange, request: KubeRequest, { label, limitMs, sentWith }: StartOptions): Promise<void> {
     try {
       if (this.#closed !== undefined) throw new ApiError({ reason: 'Aborted', message: `${label}: the client is closed` });
       const { method, query, accept = 'application/json', contentType = 'application/json' } = request;
       const body = encodeBody(request.body, label);
-      const { endpoint, headers } = await askForAccess(this.#kubeConfig, currentCluster(this.#kubeConfig));
+      const cluster = currentCluster(this.#kubeConfig);
+      exchange.waitsFor('credentials');
+      const { headers, tls, credentials } = await this.#credentials.authenticate(cluster, { left: exchange.answer, limitMs });
       if (exchange.isSettled) return;
+      sentWith.credentials = credentials;
       headers.Accept = accept;
       headers['User-Agent'] = 'pod-status-manager';
       if (body !== undefined) headers['Content-Type'] = contentType;
-      const pool = this.#poolFor(endpoint);
-      const path = `${pool.pathPrefix}${request.path}${query === undefined ? '' : `?${query}`}`;
-      const dispatcher = this.#streams.has(exchange) ? pool.streams : pool.requests;
-      dispatcher.dispatch({ origin: pool.origin, path, method, headers, body: body ?? null }, exchange);
+      const pool = this.#poolFor({ server: cluster.server, proxyUrl: cluster.proxyUrl || undefined, tls });
+      const path = query === undefined ? request.path : `${request.path}?${query}`;
+      exchange.waitsFor('connection');
+      const pooled = { method, path, headers, body: body ?? null };
+      if (this.#streams.has(exchange)) pool.stream(pooled, exchange);
+      else pool.request(pooled, exchange);
     } catch (error) {
-      exchange.fail(error);
+      exchange.fail(error instanceof CredentialsFailure ? new ApiError({ reason: error.reason, message: error.message }) : error);
     }
   }
 
   /** The pool in use, or another when the server or the TLS material is no longer the same; what runs on the old one ends in peace. */
-  #poolFor(endpoint: Access['endpoint']): ConnectionPool {
+  #poolFor(endpoint: Endpoint): ConnectionPool {
     const pool = this.#pool;
     if (pool !== undefined && isSameEndpoint(pool.endpoint, endpoint)) return pool;
-    this.#pool = new ConnectionPool(endpoint, this.#connections);
+    this.#pool = new ConnectionPool(endpoint, {
+      connections: this.#connections,
+      clock: this.#clock,
+      requestLimit: () => (this.#requests.size === 0 ? undefined : Math.max(...this.#requests.values())),
+      streamLimit: () => (this.#streams.size === 0 ? undefined : this.#requestTimeoutMs),
+    });
     if (pool !== undefined) {
       this.#logger.debug({}, 'TLS material or server changed: new connections');
       this.#retiring.add(pool);
@@ -159,7 +182,8 @@ export class KubeTransport {
 
   async #close(): Promise<void> {
     for (const stream of this.#streams) stream.fail(new ApiError({ reason: 'Aborted', message: 'The client is closed' }));
-    await Promise.allSettled(Array.from(this.#underWay, (exchange) => exchange.answer));
+    const underWay = [...this.#requests.keys(), ...this.#streams].map(({ answer }) => answer);
+    await Promise.all([this.#credentials.close(), Promise.allSettled(underWay)]);
     await Promise.all([this.#pool, ...this.#retiring].map((pool) => pool?.destroy()));
   }
 }

@@ -47,16 +47,15 @@ export class VersionedPodStatus implements PodStatusEntry {
   }
 }
 
-/**
- * The truth: uid (a static pod's own, never its mirror's) to its newest status. The version of a pod only grows.
- * Nothing in this file waits, so no lock is needed; `update-status.ts` is the only writer.
- */
-export class PodStatuses {
-  readonly #entries = new Map<string, VersionedPodStatus>();
+/** The newest status of every pod, to read. */
+export interface PodStatusReader {
+  get(podUID: string): VersionedPodStatus | undefined;
+  podUIDs(): string[];
+}
 
-  get size(): number {
-    return this.#entries.size;
-  }
+/** Pod uid (a static pod's own, never its mirror's) to its newest status. The version of a pod only grows. */
+export class PodStatuses implements PodStatusReader {
+  readonly #entries = new Map<string, VersionedPodStatus>();
 
   get(podUID: string): VersionedPodStatus | undefined {
     return this.#entries.get(podUID);

@@ -79,10 +79,3 @@ function completeFrom(previous: WirePodStatus, status: WirePodStatus, request: U
   const generation = Math.max(previous.observedGeneration ?? 0, status.observedGeneration ?? 0);
   if (generation > 0) status.observedGeneration = generation;
 }
-
-/** Drops the entries whose uid is not in the set, and returns their uids. */
-export function removeOrphanedEntries(podStatuses: PodStatuses, knownPodUIDs: ReadonlySet<string>): string[] {
-  const orphans = podStatuses.podUIDs().filter((podUID) => !knownPodUIDs.has(podUID));
-  for (const podUID of orphans) podStatuses.delete(podUID);
-  return orphans;
-}

@@ -1,71 +1,38 @@
 import { invalidArgument } from '../../errors.ts';
-import type { Json, WireContainerStatus } from '../../wire/types.ts';
-import { canonicalMember, canonicalText, isObject, type Source } from './canonical-json.ts';
-import { isSameState } from './same-as-canonical.ts';
-
-/** One object serves every empty container state: most statuses have an empty lastState. */
-const emptyState: WireContainerStatus['state'] & object = Object.freeze({});
+import { containerStatusMembers } from '../../wire/status-members.ts';
+import type { WireContainerStatus } from '../../wire/types.ts';
+import { canonicalMember, canonicalObject } from './canonical-json.ts';
+import { canonicalText, isObject, type Source } from './source.ts';
 
 type ContainerState = NonNullable<WireContainerStatus['state']>;
+
+/** One object serves every empty container state: most statuses have an empty lastState. */
+const emptyState: ContainerState = Object.freeze({});
 
 const encoder = new TextEncoder();
 const decoder = new TextDecoder();
 
-/** The longest beginning of `text` that fits into `maxBytes` of UTF-8 without splitting a character. */
-export function cutToBytes(text: string, maxBytes: number): string {
-  if (text.length * 3 <= maxBytes) return text;
-  const bytes = encoder.encode(text);
-  if (bytes.length <= maxBytes) return text;
-  let end = maxBytes;
-  while (end > 0 && ((bytes[end] ?? 0) & 0xc0) === 0x80) end--;
-  return decoder.decode(bytes.subarray(0, end));
-}
-
-/** `before` itself, a canonical state, where `value` says the same. */
-function canonicalState(
-  value: unknown,
-  before: ContainerState | undefined,
-  path: string,
-  maxMessageBytes: number,
-): ContainerState {
-  if (value === undefined || value === null) return emptyState;
-  if (!isObject(value)) throw invalidArgument(path, 'an object', value);
-  if (before !== undefined && isSameState(value, before, maxMessageBytes)) return before;
-  let state: { [key: string]: Json } | undefined;
-  for (const kind of Object.keys(value)) {
-    const inner = canonicalMember(kind, value[kind], path);
-    if (inner === undefined) continue;
-    if (kind === 'terminated' && isObject(inner)) {
-      inner.exitCode ??= 0;
-      if (typeof inner.message === 'string') inner.message = cutToBytes(inner.message, maxMessageBytes);
-    }
-    state ??= {};
-    state[kind] = inner;
-  }
-  return (state as ContainerState | undefined) ?? emptyState;
-}
-
-function text(key: string, value: unknown, parent: string): string {
-  if (value === undefined || value === null) return '';
-  if (typeof value !== 'string') throw invalidArgument(`${parent}.${key}`, 'a string', value);
-  return canonicalText(value);
-}
-
 /**
  * A copy of one container status in canonical form. Members that Go always writes are always there
- * (`name`, `image`, `imageID`, `ready`, `restartCount`, `state`, `lastState`). It shares with `before`, a canonical
- * status that is never changed, the states that say the same.
+ * (`name`, `image`, `imageID`, `ready`, `restartCount`, `state`, `lastState`).
  */
-export function canonicalContainerStatus(
+export function canonicalContainerStatus(source: Source, path: string, maxMessageBytes: number): WireContainerStatus {
+  const state = canonicalState(source.state, `${path}.state`, maxMessageBytes);
+  const lastState = canonicalState(source.lastState, `${path}.lastState`, maxMessageBytes);
+  return containerStatusOf(source, path, state, lastState);
+}
+
+/** {@link canonicalContainerStatus} with states that are canonical already. */
+export function containerStatusOf(
   source: Source,
   path: string,
-  maxMessageBytes: number,
-  before?: WireContainerStatus,
+  state: ContainerState,
+  lastState: ContainerState,
 ): WireContainerStatus {
   const result: Record<string, unknown> & WireContainerStatus = {
     name: text('name', source.name, path),
-    state: canonicalState(source.state, before?.state, `${path}.state`, maxMessageBytes),
-    lastState: canonicalState(source.lastState, before?.lastState, `${path}.lastState`, maxMessageBytes),
+    state,
+    lastState,
     ready: source.ready === true,
     restartCount: typeof source.restartCount === 'number' ? source.restartCount : 0,
     image: text('image', source.image, path),
@@ -87,12 +54,42 @@ export function canonicalContainerStatus(
         expectType(source.restartCount, 'number', key, path);
         break;
       default: {
-        const member = canonicalMember(key, source[key], path);
+        const member = canonicalMember(containerStatusMembers, key, source[key], path);
         if (member !== undefined) result[key] = member;
       }
     }
   }
   return result;
+}
+
+/** Cuts a termination message to `maxMessageBytes`. */
+export function canonicalState(value: unknown, path: string, maxMessageBytes: number): ContainerState {
+  if (value === undefined || value === null) return emptyState;
+  if (!isObject(value)) throw invalidArgument(path, 'an object', value);
+  const state = canonicalObject(value, path);
+  const { terminated } = state;
+  if (isObject(terminated)) {
+    terminated.exitCode ??= 0;
+    if (typeof terminated.message === 'string') terminated.message = cutToBytes(terminated.message, maxMessageBytes);
+  }
+  for (const _ in state) return state as ContainerState;
+  return emptyState;
+}
+
+/** The longest beginning of `text` that fits into `maxBytes` of UTF-8 without splitting a character. */
+export function cutToBytes(text: string, maxBytes: number): string {
+  if (text.length * 3 <= maxBytes) return text;
+  const bytes = encoder.encode(text);
+  if (bytes.length <= maxBytes) return text;
+  let end = maxBytes;
+  while (end > 0 && ((bytes[end] ?? 0) & 0xc0) === 0x80) end--;
+  return decoder.decode(bytes.subarray(0, end));
+}
+
+function text(key: string, value: unknown, parent: string): string {
+  if (value === undefined || value === null) return '';
+  if (typeof value !== 'string') throw invalidArgument(`${parent}.${key}`, 'a string', value);
+  return canonicalText(value);
 }
 
 function expectType(value: unknown, type: 'boolean' | 'number', key: string, parent: string): void {

@@ -7,10 +7,12 @@ const lists = ['containerStatuses', 'initContainerStatuses'] as const;
 
 /**
  * The agent's first status of a pod after a restart, with what only probes and counters know taken over from the API
- * copy (`pod.status`): a container that runs on as the same container keeps `ready` and `started` until a probe says
- * otherwise, and no restart count goes back. Ready and ContainersReady, where the status has them, are generated anew.
+ * copy (`pod.status`): a container that runs on as the same container stays `ready` and `started` until a probe says
+ * otherwise, whatever `status` says of it, and no restart count goes back. Nothing is made up: a container that neither
+ * side calls ready or started is neither. Ready and ContainersReady, where the status has them, are generated anew.
  * Neither input is changed. Throws ERR_INVALID_ARGUMENT for a value that is no status.
  *
+ * For the first status only: a later one has the results of the agent's own probes in it, and this would hide them.
  * Without it an agent that restarts makes every pod unready until its probes have run (KEP-4781).
  */
 export function carryOverContainerStatuses(pod: Pod, status: PodStatus): WirePodStatus {
@@ -28,7 +30,7 @@ function carriedOver(container: WireContainerStatus, before: readonly WireContai
   if (old === undefined) return container;
   const restartCount = Math.max(old.restartCount, container.restartCount);
   if (!runsOn(old, container)) return { ...container, restartCount };
-  const started = container.started ?? old.started;
+  const started = container.started || old.started || (container.started ?? old.started);
   return { ...container, restartCount, ready: container.ready || old.ready, ...(started !== undefined && { started }) };
 }
 

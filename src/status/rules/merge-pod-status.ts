@@ -8,9 +8,7 @@ import {
 } from '../../conditions/pod-conditions.ts';
 import { isTerminalPhase } from '../../conditions/pod-phase.ts';
 import type { Pod, WirePodCondition, WirePodStatus } from '../../wire/types.ts';
-
-/** Status fields of other components: always the apiserver's. */
-const foreignFields = ['resourceClaimStatuses', 'extendedResourceClaimStatus', 'nodeAllocatableResourceClaimStatuses'] as const;
+import { foreignFields } from './foreign-fields.ts';
 
 export interface MergeOptions {
   /** The apiserver's pod, for its generation. */

@@ -1,5 +1,6 @@
 // Behaviour of pkg/kubelet/status/status_manager.go TerminatePod, v1.36.3: the status it makes.
 
+import { isTerminalPhase } from '../../conditions/pod-phase.ts';
 import { isRestartableInitContainer } from '../../conditions/restart-policy.ts';
 import { isStaticPod } from '../../pod/pod-identity.ts';
 import type { Pod, PodStatus, WireContainerStatus, WirePodStatus } from '../../wire/types.ts';
@@ -13,7 +14,7 @@ export interface TerminatedStatus {
 }
 
 /**
- * The last status of a pod that will run no more: containers that nobody saw end are given up as unknown, and the phase
+ * The last status of a pod that will run no more: containers whose end the agent did not see are given up as unknown, and the phase
  * becomes terminal. The rest is `baseStatus`'s own, shared with it.
  * Neither input is changed.
  */
@@ -28,7 +29,7 @@ export function terminatedStatus(pod: Pod, baseStatus: WirePodStatus): Terminate
     status.initContainerStatuses = baseStatus.initContainerStatuses.map((s, i) => (i < begun ? endedForSure(s) : s));
   }
   const { phase } = baseStatus;
-  if (isStaticPod(pod) || phase === 'Succeeded' || phase === 'Failed') return { status };
+  if (isStaticPod(pod) || isTerminalPhase(phase)) return { status };
   return { status: { ...status, phase: 'Failed' }, forcedPhaseFrom: phase ?? '' };
 }
 

@@ -1,5 +1,6 @@
 import { invalidArgument } from '../../errors.ts';
-import type { WirePodStatus } from '../../wire/types.ts';
+import { containerStatusLists } from '../../wire/status-members.ts';
+import type { WireContainerStatus, WirePodCondition, WirePodStatus } from '../../wire/types.ts';
 
 const containerIDPattern = /^[^:/\s]+:\/\/\S+$/;
 
@@ -16,23 +17,49 @@ function notAContainerID(path: string, value: unknown): Error {
   return invalidArgument(path, 'of the form "type://id"', value);
 }
 
-const containerLists = ['containerStatuses', 'initContainerStatuses', 'ephemeralContainerStatuses'] as const;
+const phases: ReadonlySet<unknown> = new Set([undefined, 'Pending', 'Running', 'Succeeded', 'Failed', 'Unknown']);
+const phaseRule = 'Pending, Running, Succeeded, Failed, Unknown or empty';
 
 /**
- * Throws ERR_INVALID_ARGUMENT for a container named twice in one list, or a container id that is no `type://id`.
- * What `previous` has in the same place is in the cache already, and not looked at again.
+ * Throws ERR_INVALID_ARGUMENT for a status that an agent must not set: a phase that Kubernetes does not have, a condition
+ * whose status is no string, a container without a name or named twice in one list, a container id that is no `type://id`.
+ * An empty or absent phase is fine, as for the kubelet. `status` is canonical. What `previous` has in the same place is
+ * in the cache already, and not looked at again.
  */
 export function requireStatus(status: WirePodStatus, previous?: WirePodStatus): void {
-  for (const list of containerLists) {
+  if (!phases.has(status.phase)) throw invalidArgument('status.phase', phaseRule, status.phase);
+  if (status.conditions !== undefined && status.conditions !== previous?.conditions) requireConditions(status.conditions);
+  for (const list of containerStatusLists) {
     const statuses = status[list];
-    if (statuses === undefined || statuses === previous?.[list]) continue;
-    // most pods have few containers
-    const names = statuses.length > 8 ? new Set(statuses.map(({ name }) => name)) : undefined;
-    for (const [index, { name, containerID }] of statuses.entries()) {
-      const again = names === undefined ? statuses.findIndex((other) => other.name === name) !== index : !names.delete(name);
-      if (again) throw invalidArgument(`status.${list}`, 'a list that names each container once', name);
-      if (containerID === undefined || containerID === previous?.[list]?.[index]?.containerID) continue;
-      if (!isContainerID(containerID)) throw notAContainerID(`status.${list}[${name}].containerID`, containerID);
-    }
+    if (statuses !== undefined && statuses !== previous?.[list]) requireContainers(`status.${list}`, statuses, previous?.[list]);
   }
+}
+
+function requireConditions(conditions: readonly WirePodCondition[]): void {
+  for (let i = 0; i < conditions.length; i++) {
+    const status: unknown = conditions[i]?.status;
+    if (typeof status !== 'string') throw invalidArgument(`status.conditions[${i}].status`, 'a string', status);
+  }
+}
+
+function requireContainers(
+  path: string,
+  statuses: readonly WireContainerStatus[],
+  previous: readonly WireContainerStatus[] | undefined,
+): void {
+  // most pods have few containers
+  const names = statuses.length > 8 ? new Set(statuses.map(({ name }) => name)) : undefined;
+  for (let i = 0; i < statuses.length; i++) {
+    const { name, containerID } = statuses[i] as WireContainerStatus;
+    const again = names === undefined ? indexOfName(statuses, name) !== i : !names.delete(name);
+    if (again || name === '') throw invalidArgument(path, 'a list that names each container once', name);
+    if (containerID === undefined || containerID === previous?.[i]?.containerID) continue;
+    if (!isContainerID(containerID)) throw notAContainerID(`${path}[${name}].containerID`, containerID);
+  }
+}
+
+function indexOfName(statuses: readonly WireContainerStatus[], name: string): number {
+  let index = 0;
+  while (index < statuses.length && statuses[index]?.name !== name) index++;
+  return index;
 }

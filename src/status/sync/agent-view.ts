@@ -1,6 +1,7 @@
 import type { PodDeletionSafety } from '../../pod/pod-deletion-safety.ts';
 import { isStaticPod } from '../../pod/pod-identity.ts';
-import type { PodManager } from '../../pod/pod-manager.ts';
+import type { PodManager, UIDTranslations } from '../../pod/pod-manager.ts';
+import { catchRejection } from '../../seams/guard.ts';
 import type { Logger } from '../../seams/logger.ts';
 import type { Pod } from '../../wire/types.ts';
 import type { VersionedPodStatus } from '../cache/pod-statuses.ts';
@@ -14,15 +15,30 @@ export interface ApiTarget {
   readonly managed: Pod | undefined;
 }
 
+type SafetyQuestion = keyof PodDeletionSafety;
+
+/** The one answer to each question that permits something. Any other answer is the careful one. */
+const permission: Readonly<Record<SafetyQuestion, boolean>> = {
+  podCouldHaveRunningContainers: false,
+  podResourcesAreReclaimed: true,
+};
+
 /**
- * The agent's side as the sync sees it: its pods and its word on deletion safety. Whatever of it throws counts as
- * the careful answer: containers could run, nothing is reclaimed.
+ * The agent's pods and its deletion safety, as the sync asks for them.
+ *
+ * A question about safety never throws. Any answer but the one boolean that permits is the careful answer, a promise
+ * included; the log names such an answer once a pod. A question to the pod manager throws when the pod manager throws, or
+ * when its answer breaks its contract: the caller leaves the pod as it is, and the next batch looks again.
  */
 export class AgentView {
   readonly #podManager: PodManager;
   readonly #safety: PodDeletionSafety;
   readonly #copies: ApiCopies;
   readonly #logger: Logger;
+  /** Pods with a status that the pod manager has shown. */
+  readonly #shown = new Set<string>();
+  /** By pod: the questions whose odd answer is in the log already. */
+  readonly #reported = new Map<string, Set<SafetyQuestion>>();
 
   constructor(podManager: PodManager, safety: PodDeletionSafety, copies: ApiCopies, logger: Logger) {
     this.#podManager = podManager;
@@ -32,25 +48,29 @@ export class AgentView {
   }
 
   pod(podUID: string): Pod | undefined {
-    return this.#podManager.getPodByUID(podUID);
+    const pod = this.#podManager.getPodByUID(podUID);
+    return pod === undefined ? undefined : this.#checkedPod('getPodByUID', pod);
   }
 
+  /** A mirror pod's uid becomes its static pod's. */
   translate(apiUID: string): string {
-    return this.#podManager.translatePodUID(apiUID);
+    const podUID = this.#podManager.translatePodUID(apiUID);
+    return typeof podUID === 'string' ? podUID : this.#refuse('translatePodUID', 'a string', podUID);
   }
 
   /** The uids that may have an acknowledged version though no status is cached under them. */
   knownMirrorUIDs(): ReadonlyMap<string, string> {
-    return this.#podManager.getUIDTranslations().mirrorToPod;
+    return this.#translations().mirrorToPod;
   }
 
   /** Undefined for a static pod whose mirror pod is not known (yet). */
   target(podUID: string): ApiTarget | undefined {
-    const mirrorUID = this.#podManager.getUIDTranslations().podToMirror.get(podUID);
+    const mirrorUID = this.#translations().podToMirror.get(podUID);
     if (mirrorUID === undefined) return { apiUID: podUID, managed: this.pod(podUID) };
     if (mirrorUID === '') return undefined;
     const pod = this.pod(podUID);
-    return { apiUID: mirrorUID, managed: pod && this.#podManager.getMirrorPodByPod(pod) };
+    const mirrorPod = pod && this.#podManager.getMirrorPodByPod(pod);
+    return { apiUID: mirrorUID, managed: mirrorPod && this.#checkedPod('getMirrorPodByPod', mirrorPod) };
   }
 
   /** The freshest API copy of the pod, or undefined when nothing ordered by a resourceVersion is known. */
@@ -59,13 +79,13 @@ export class AgentView {
   }
 
   podCouldHaveRunningContainers(podUID: string, entry: VersionedPodStatus): boolean {
-    return this.#ask('podCouldHaveRunningContainers', podUID, true, () =>
+    return !this.#permits('podCouldHaveRunningContainers', podUID, () =>
       this.#safety.podCouldHaveRunningContainers(this.#podOrName(podUID, entry)),
     );
   }
 
   podResourcesAreReclaimed(podUID: string, entry: VersionedPodStatus): boolean {
-    return this.#ask('podResourcesAreReclaimed', podUID, false, () =>
+    return this.#permits('podResourcesAreReclaimed', podUID, () =>
       this.#safety.podResourcesAreReclaimed(this.#podOrName(podUID, entry), entry.view),
     );
   }
@@ -76,17 +96,68 @@ export class AgentView {
     return pod !== undefined && !isStaticPod(pod) && this.translate(podUID) === podUID;
   }
 
-  /** A pod the pod manager has forgotten is still asked about, by its name and uid. */
+  /** Remembers whether the pod manager shows this pod, which has a status. */
+  notePod(podUID: string): void {
+    if (this.pod(podUID) !== undefined) this.#shown.add(podUID);
+  }
+
+  /** True when the pod manager has shown the pod, and shows it no more. */
+  hasVanished(podUID: string): boolean {
+    return this.#shown.has(podUID) && this.pod(podUID) === undefined;
+  }
+
+  /** The pod's status was dropped. */
+  forget(podUID: string): void {
+    this.#shown.delete(podUID);
+    this.#reported.delete(podUID);
+  }
+
+  /** A pod that the pod manager has forgotten is still asked about, by its name and uid. */
   #podOrName(podUID: string, entry: VersionedPodStatus): Pod {
     return this.pod(podUID) ?? { metadata: { uid: podUID, name: entry.podName, namespace: entry.podNamespace } };
   }
 
-  #ask(question: string, podUID: string, careful: boolean, ask: () => boolean): boolean {
+  #permits(question: SafetyQuestion, podUID: string, ask: () => unknown): boolean {
     try {
-      return ask() === true;
-    } catch (error) {
-      this.#logger.error({ err: error, podUID, question }, 'PodDeletionSafety threw; the careful answer is taken');
-      return careful;
+      const answer = ask();
+      if (typeof answer === 'boolean') return answer === permission[question];
+      catchRejection(answer, (err) => this.#report(question, podUID, { err }));
+      this.#report(question, podUID, { answer: typeof answer });
+    } catch (err) {
+      this.#report(question, podUID, { err });
     }
+    return false;
   }
+
+  #report(question: SafetyQuestion, podUID: string, fields: object): void {
+    const reported = this.#reported.get(podUID) ?? new Set();
+    this.#reported.set(podUID, reported);
+    if (reported.has(question)) return;
+    reported.add(question);
+    const message = 'PodDeletionSafety gave no boolean; the careful answer is taken, and this pod is not reported again';
+    this.#logger.error({ podUID, question, ...fields }, message);
+  }
+
+  #translations(): UIDTranslations {
+    const translations: unknown = this.#podManager.getUIDTranslations();
+    const { podToMirror, mirrorToPod } = (translations ?? {}) as Partial<UIDTranslations>;
+    if (isMap(podToMirror) && isMap(mirrorToPod)) return { podToMirror, mirrorToPod };
+    return this.#refuse('getUIDTranslations', 'two maps', translations);
+  }
+
+  #checkedPod(method: keyof PodManager, answer: unknown): Pod {
+    const pod = answer as Pod | null;
+    if (typeof pod?.metadata?.uid === 'string') return pod;
+    return this.#refuse(method, 'a pod or undefined', answer);
+  }
+
+  /** A promise where none belongs may reject: that must not end the process. */
+  #refuse(method: keyof PodManager, rule: string, answer: unknown): never {
+    catchRejection(answer, (err) => this.#logger.error({ err, method }, 'the pod manager rejected'));
+    throw new TypeError(`${method}() of the pod manager must return ${rule}, and returned ${typeof answer}`);
+  }
+}
+
+function isMap(value: unknown): value is ReadonlyMap<string, string> {
+  return typeof value === 'object' && value !== null && 'get' in value && typeof value.get === 'function';
 }

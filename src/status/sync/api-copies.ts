@@ -1,9 +1,11 @@
 import isEqual from 'lodash.isequal';
 import type { PodMetadata } from '../../client/pod-client.ts';
 import { isMirrorPod } from '../../pod/pod-identity.ts';
+import type { Clock } from '../../seams/clock.ts';
 import { compareResourceVersions } from '../../wire/resource-version.ts';
 import type { Pod, WirePodStatus } from '../../wire/types.ts';
 import { canonicalPodStatus, normalizeStatus } from '../canonical/normalize-status.ts';
+import type { PodSourceView } from './pod-source-view.ts';
 
 /** What is known of a pod on the apiserver. */
 export interface ApiPod {
@@ -27,7 +29,7 @@ export function apiPodOf(pod: Pod): ApiPod {
     uid: metadata?.uid ?? '',
     resourceVersion: metadata?.resourceVersion || undefined,
     status,
-    // one object in the usual case: what we wrote is normalised
+    // usually the two are equal, since we write normalised statuses: one object then serves for both
     normalized: isEqual(status, normalized) ? status : normalized,
     deleting: Boolean(metadata?.deletionTimestamp),
     isMirrorPod: isMirrorPod(pod),
@@ -47,19 +49,36 @@ export function patchedApiPod(copy: ApiPod, status: WirePodStatus, metadata: Pod
   };
 }
 
+/** A copy that came in answer to a request of ours. */
+interface OwnCopy {
+  readonly copy: ApiPod;
+  /** When the answer came, in milliseconds since the epoch. */
+  readonly at: number;
+}
+
 /**
- * The freshest API copy of each pod: the pod manager's, or the one our last acknowledged patch or GET left, by
- * resourceVersion; the pod manager's where they are equal. Keyed by the API pod's uid.
+ * The freshest API copy of each pod: the pod manager's object, or the copy that our last PATCH or GET left. The larger
+ * resourceVersion wins, and the pod manager's object where they are equal. Keyed by the API pod's uid.
+ *
+ * The pod manager's object also wins when the pod source began a full list after our copy came: a list with smaller
+ * resourceVersions means that etcd was restored from an older backup.
  */
 export class ApiCopies {
-  readonly #own = new Map<string, ApiPod>();
-  /** A pod manager's object is read once; it is never changed, a pod that changes is another object. */
+  readonly #own = new Map<string, OwnCopy>();
+  /** A pod manager's object is read once: it is never changed, and a pod that changes is another object. */
   readonly #managed = new WeakMap<Pod, ApiPod>();
+  readonly #clock: Clock;
+  readonly #source: PodSourceView;
 
-  /** A copy that came from the apiserver in answer to a request of ours. */
+  constructor(clock: Clock, source: PodSourceView) {
+    this.#clock = clock;
+    this.#source = source;
+  }
+
+  /** Keeps a copy that came from the apiserver in answer to a request of ours. */
   record(copy: ApiPod): void {
     if (copy.resourceVersion === undefined) this.#own.delete(copy.uid);
-    else this.#own.set(copy.uid, copy);
+    else this.#own.set(copy.uid, { copy, at: this.#clock.now() });
   }
 
   forget(apiUID: string): void {
@@ -69,13 +88,18 @@ export class ApiCopies {
   /** The freshest copy that has a resourceVersion, or undefined. `managed` is the pod manager's object for this uid. */
   freshest(apiUID: string, managed: Pod | undefined): ApiPod | undefined {
     const own = this.#own.get(apiUID);
-    if (!managed?.metadata?.resourceVersion || managed.metadata.uid !== apiUID) return own;
-    if (own?.resourceVersion !== undefined) {
-      const order = compareResourceVersions(managed.metadata.resourceVersion, own.resourceVersion);
-      if (order !== undefined && order < 0) return own;
+    if (!managed?.metadata?.resourceVersion || managed.metadata.uid !== apiUID) return own?.copy;
+    if (own !== undefined) {
+      if (this.#isNewer(own, managed.metadata.resourceVersion)) return own.copy;
       this.#own.delete(apiUID);
     }
     return this.read(managed);
+  }
+
+  /** True when the pod manager's object is the very version that our own last request left. */
+  isOwn(apiUID: string, managed: Pod | undefined): boolean {
+    const resourceVersion = managed?.metadata?.resourceVersion;
+    return resourceVersion !== undefined && this.#own.get(apiUID)?.copy.resourceVersion === resourceVersion;
   }
 
   /** The pod manager's object in canonical form, resourceVersion or not. */
@@ -86,5 +110,12 @@ export class ApiCopies {
       this.#managed.set(managed, copy);
     }
     return copy;
+  }
+
+  #isNewer({ copy, at }: OwnCopy, managedVersion: string): boolean {
+    const order = compareResourceVersions(managedVersion, copy.resourceVersion ?? '');
+    if (order === undefined || order >= 0) return false;
+    const listedAt = this.#source.lastListedAt();
+    return listedAt === undefined || listedAt <= at;
   }
 }

@@ -1,25 +1,13 @@
 import { changedPaths } from '../../patch/json-patch.ts';
+import { createWirePodStatusPatch } from '../../patch/pod-status-patch.ts';
+import { callGuarded, ignoreFailure } from '../../seams/guard.ts';
 import type { JsonObject } from '../../wire/types.ts';
-import type { PodStatuses } from '../cache/pod-statuses.ts';
-import type { AgentView } from './agent-view.ts';
+import type { PodStatusReader, VersionedPodStatus } from '../cache/pod-statuses.ts';
+import type { ApiTarget } from './agent-view.ts';
 import type { LastError } from './pod-sync-state.ts';
+import { type StatusToWriteContext, statusToWrite } from './status-to-write.ts';
+import type { PodSyncPhase, SyncPhases } from './sync-phase.ts';
 import type { SyncRecords } from './sync-records.ts';
-
-/** Where a pod's newest status stands. */
-export type PodSyncPhase =
-  | 'unknown'
-  | 'cache-only'
-  | 'not-started'
-  | 'in-sync'
-  | 'terminal-phase-held-back'
-  | 'pending'
-  | 'in-flight'
-  | 'paused'
-  | 'backing-off'
-  | 'quarantined'
-  | 'gone'
-  | 'no-mirror-pod'
-  | 'deleting';
 
 export interface PodExplanation {
   readonly podUID: string;
@@ -37,16 +25,17 @@ export interface PodExplanation {
   readonly lastError: LastError | undefined;
   /** When the next try is due, in milliseconds since the epoch. */
   readonly retryAt: number | undefined;
-  /** JSON pointers into the status, where the freshest API copy known says something else. */
+  /** JSON pointers into the status: what a patch against the freshest API copy known would change. */
   readonly differs: readonly string[];
 }
 
-export interface ExplainView {
-  readonly podStatuses: PodStatuses;
-  readonly agent: AgentView;
+export interface ExplainContext extends StatusToWriteContext {
+  readonly podStatuses: PodStatusReader;
   readonly records: SyncRecords | undefined;
-  readonly running: boolean;
+  readonly phases: SyncPhases;
+  /** When the pause of the whole client ends, in milliseconds since the epoch. */
   readonly pausedUntil: number | undefined;
+  readonly patchFormat: 'strategic' | 'json';
 }
 
 const reasons: Readonly<Record<PodSyncPhase, string>> = {
@@ -60,19 +49,18 @@ const reasons: Readonly<Record<PodSyncPhase, string>> = {
   paused: 'the apiserver asked the whole client to wait',
   'backing-off': 'the last request failed and is tried again',
   quarantined: 'the apiserver refuses this status; it is tried again when the status or the API copy changes',
-  gone: 'the apiserver knows no such pod',
+  gone: 'the pod is no longer there: the apiserver does not know it, or the pod manager has forgotten it',
   'no-mirror-pod': 'the static pod has no mirror pod on the apiserver',
   deleting: 'the deletion was accepted, and finalizers hold the object',
 };
 
-/** Why this pod's status is, or is not, on the apiserver. Changes nothing. */
-export function explain(view: ExplainView, podUID: string): PodExplanation {
-  const { podStatuses, agent, records } = view;
+/** Why this pod's status is, or is not, on the apiserver. Changes nothing. What the pod manager fails to say is left out. */
+export function explain(context: ExplainContext, podUID: string): PodExplanation {
+  const { podStatuses, agent, records, phases, pausedUntil } = context;
   const entry = podStatuses.get(podUID);
-  const target = agent.target(podUID);
+  const target = callGuarded(() => agent.target(podUID), ignoreFailure);
   const state = records?.state(podUID);
-  const phase = phaseOf(view, podUID);
-  const copy = target && agent.freshest(target);
+  const phase = phases.phaseOf(podUID);
   const lastError = state?.lastError;
   const because = lastError === undefined ? '' : ` (${lastError.errorClass}: ${lastError.message})`;
   return {
@@ -80,25 +68,19 @@ export function explain(view: ExplainView, podUID: string): PodExplanation {
     phase,
     reason: `${reasons[phase]}${because}`,
     version: entry?.version,
-    acknowledgedVersion: records?.acknowledgedVersion(podUID) ?? 0,
+    acknowledgedVersion: callGuarded(() => records?.acknowledgedVersion(podUID), ignoreFailure) ?? 0,
     apiUID: target?.apiUID,
     failures: state?.failures ?? 0,
     lastError,
-    retryAt: state?.wait?.kind === 'backoff' ? state.wait.retryAt : phase === 'paused' ? view.pausedUntil : undefined,
-    differs: entry && copy ? changedPaths(copy.status as JsonObject, entry.status as JsonObject) : [],
+    retryAt: state?.wait?.kind === 'backoff' ? state.wait.retryAt : phase === 'paused' ? pausedUntil : undefined,
+    differs: entry && target ? differingPaths(context, podUID, entry, target) : [],
   };
 }
 
-/** {@link explain}'s phase alone, at no cost. */
-export function phaseOf({ podStatuses, agent, records, running, pausedUntil }: ExplainView, podUID: string): PodSyncPhase {
-  const entry = podStatuses.get(podUID);
-  if (entry === undefined) return 'unknown';
-  if (records === undefined) return 'cache-only';
-  const state = records.state(podUID);
-  if (state?.inFlight) return 'in-flight';
-  if (state?.wait !== undefined) return state.wait.kind === 'backoff' ? 'backing-off' : state.wait.kind;
-  if (agent.target(podUID) === undefined) return 'no-mirror-pod';
-  if (records.acknowledgedVersion(podUID) >= entry.version) return state?.phaseHeldBack ? 'terminal-phase-held-back' : 'in-sync';
-  if (!running) return 'not-started';
-  return pausedUntil === undefined ? 'pending' : 'paused';
+function differingPaths(context: ExplainContext, podUID: string, entry: VersionedPodStatus, target: ApiTarget): string[] {
+  const copy = context.agent.freshest(target);
+  if (copy === undefined) return [];
+  const next = statusToWrite(context, podUID, entry, copy);
+  const { unchanged } = createWirePodStatusPatch(copy.status, next, { uid: target.apiUID, format: context.patchFormat });
+  return unchanged ? [] : changedPaths(copy.status as JsonObject, next as JsonObject);
 }

@@ -1,16 +1,37 @@
+import { isTerminalPhase } from '../../conditions/pod-phase.ts';
 import type { Pod, WirePodStatus } from '../../wire/types.ts';
-import type { VersionedPodStatus } from '../cache/pod-statuses.ts';
+import type { PodStatusReader, VersionedPodStatus } from '../cache/pod-statuses.ts';
+import type { StatusChange } from '../cache/status-cache.ts';
+import { ownCopy } from '../canonical/own-copy.ts';
 import { terminatedStatus } from '../rules/terminate-status.ts';
 import type { AgentView } from './agent-view.ts';
 import type { SyncRecords } from './sync-records.ts';
 
+export interface FinishContext {
+  readonly agent: AgentView;
+  readonly podStatuses: PodStatusReader;
+  readonly records: SyncRecords;
+}
+
+/** The change that finishes a deleted pod for an agent that never calls `terminatePod`; undefined while it is not due. */
+export function finishingChange({ agent, podStatuses, records }: FinishContext, podUID: string): StatusChange | undefined {
+  const entry = podStatuses.get(podUID);
+  if (entry === undefined || !isDueToFinish(agent, records, podUID, entry)) return undefined;
+  const pod = agent.pod(podUID);
+  if (pod === undefined) return undefined;
+  const acknowledged = records.acknowledgedVersion(podUID) >= entry.version;
+  const status = finishedStatus(pod, entry.status);
+  return { pod, podUID, status, force: true, podIsFinished: true, finishedByManager: true, acknowledged };
+}
+
 /**
- * True when a deleted pod may be finished for its agent: an ordinary pod the pod manager still has, deleting on the
- * apiserver, whose agent has set a status knowing so (and that one is acknowledged), with nothing left running and
- * everything reclaimed.
+ * True when the manager may finish a deleted pod. All of these hold: the pod manager has the pod, and it is neither static
+ * nor a mirror pod; the apiserver is deleting it; the agent has set a status since it saw the deletionTimestamp, and that
+ * status is acknowledged; the newest status shows no running container; the deletion safety says that nothing runs and that
+ * everything is reclaimed.
  */
-export function isDueToFinish(agent: AgentView, records: SyncRecords, podUID: string, entry: VersionedPodStatus): boolean {
-  if (entry.podIsFinished || entry.deletionSeenAt === undefined) return false;
+function isDueToFinish(agent: AgentView, records: SyncRecords, podUID: string, entry: VersionedPodStatus): boolean {
+  if (entry.podIsFinished || entry.deletionSeenAt === undefined || showsRunningContainer(entry.status)) return false;
   if (records.acknowledgedVersion(podUID) < entry.deletionSeenAt || !agent.isOrdinaryPod(podUID)) return false;
   const target = agent.target(podUID);
   const copy = target && agent.freshest(target);
@@ -18,14 +39,23 @@ export function isDueToFinish(agent: AgentView, records: SyncRecords, podUID: st
   return !agent.podCouldHaveRunningContainers(podUID, entry) && agent.podResourcesAreReclaimed(podUID, entry);
 }
 
+/** True when any container of the status is in the state `running`. */
+export function showsRunningContainer(status: WirePodStatus): boolean {
+  const { containerStatuses, initContainerStatuses, ephemeralContainerStatuses } = status;
+  return [containerStatuses, initContainerStatuses, ephemeralContainerStatuses].some((statuses) =>
+    statuses?.some(({ state }) => state?.running !== undefined),
+  );
+}
+
 /** What `terminatePod` makes of it, with phase Succeeded when every regular container exited with 0. */
-export function finishedStatus(pod: Pod, status: WirePodStatus): WirePodStatus {
-  const finished = terminatedStatus(pod, status).status;
-  if (status.phase === 'Succeeded' || status.phase === 'Failed') return finished;
+function finishedStatus(pod: Pod, status: WirePodStatus): WirePodStatus {
+  const finished = ownCopy(terminatedStatus(pod, status).status);
+  if (isTerminalPhase(status.phase)) return finished;
   const names = (pod.spec?.containers ?? []).map(({ name }) => name);
   const succeeded = (name: string): boolean =>
     finished.containerStatuses?.find((container) => container.name === name)?.state?.terminated?.exitCode === 0;
-  return { ...finished, phase: names.length > 0 && names.every(succeeded) ? 'Succeeded' : 'Failed' };
+  finished.phase = names.length > 0 && names.every(succeeded) ? 'Succeeded' : 'Failed';
+  return finished;
 }
 
 /** What was finished by the manager stays so, whatever phase the agent sets later. `next` belongs to the caller. */

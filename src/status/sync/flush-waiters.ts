@@ -1,66 +1,88 @@
-import { StatusManagerError } from '../../errors.ts';
 import type { CancelTimer, Clock } from '../../seams/clock.ts';
+import { type HeldPhase, type SyncPhases, UnsettledPodsError } from './sync-phase.ts';
 
-export interface FlushRequest {
-  /** uid to the version that must settle. */
-  readonly versions: ReadonlyMap<string, number>;
-  readonly timeoutMs: number;
-  readonly isSettled: (podUID: string, version: number) => boolean;
-  /** Called once for each pod, at the moment it counts as settled: a moment later it may be under way again. */
-  readonly onSettled: (podUID: string) => void;
-  /** Why a pod has not settled, in words. */
-  readonly reason: (podUID: string) => string;
+export interface FlushResult {
+  /** Pods that count as settled though the apiserver does not say what was set, each with the reason. */
+  readonly held: readonly { readonly podUID: string; readonly phase: HeldPhase }[];
 }
 
 interface Waiter {
+  /** Pod uid to the version that must settle. */
   readonly pending: Map<string, number>;
-  readonly request: FlushRequest;
+  readonly held: Map<string, HeldPhase>;
   readonly resolve: () => void;
   readonly reject: (error: Error) => void;
   readonly cancelTimer: CancelTimer;
 }
 
-const namedAtMost = 20;
-
-/** The callers of `flush`, each with the pods it still waits for. */
+/** The calls of `flush` that have not ended, each with the pods it still waits for. */
 export class FlushWaiters {
   readonly #clock: Clock;
+  readonly #phases: SyncPhases;
   readonly #waiters = new Set<Waiter>();
 
-  constructor(clock: Clock) {
+  constructor(clock: Clock, phases: SyncPhases) {
     this.#clock = clock;
+    this.#phases = phases;
   }
 
-  /** Resolves once every version has settled; rejects with ERR_FLUSH_TIMEOUT, naming the pods and each one's reason. */
-  wait(request: FlushRequest): Promise<void> {
-    const pending = new Map<string, number>();
-    for (const [podUID, version] of request.versions) {
-      if (request.isSettled(podUID, version)) request.onSettled(podUID);
-      else pending.set(podUID, version);
-    }
-    if (pending.size === 0) return Promise.resolve();
-    return new Promise((resolve, reject) => {
-      const cancelTimer = this.#clock.setTimer(() => this.#end(waiter, timeoutError(request, pending)), request.timeoutMs, {
-        keepAlive: true,
-      });
-      const waiter: Waiter = { pending, request, resolve, reject, cancelTimer };
-      this.#waiters.add(waiter);
-    });
+  /**
+   * Resolves once every version has settled. Rejects with an {@link UnsettledPodsError} of ERR_FLUSH_TIMEOUT after
+   * `timeoutMs`. `versions` is pod uid to the version that must settle.
+   */
+  async wait(versions: ReadonlyMap<string, number>, timeoutMs: number): Promise<FlushResult> {
+    const pending = new Map(versions);
+    const held = new Map<string, HeldPhase>();
+    for (const podUID of versions.keys()) this.#settle(podUID, pending, held);
+    if (pending.size > 0) await this.#settled(pending, held, timeoutMs);
+    // a held pod may have got into step while the flush waited for other pods
+    for (const podUID of held.keys()) if (this.#phases.phaseOf(podUID) === 'in-sync') held.delete(podUID);
+    return { held: Array.from(held, ([podUID, phase]) => ({ podUID, phase })) };
   }
 
-  /** Something about this pod has changed: whoever waits for it looks again. */
+  /** Something about this pod has changed: every flush that waits for it looks again. */
   look(podUID: string): void {
     for (const waiter of this.#waiters) {
-      const version = waiter.pending.get(podUID);
-      if (version === undefined || !waiter.request.isSettled(podUID, version)) continue;
-      waiter.pending.delete(podUID);
-      waiter.request.onSettled(podUID);
+      this.#settle(podUID, waiter.pending, waiter.held);
       if (waiter.pending.size === 0) this.#end(waiter, undefined);
     }
   }
 
-  rejectAll(error: Error): void {
-    for (const waiter of this.#waiters) this.#end(waiter, error);
+  /** The manager has stopped. */
+  rejectAll(): void {
+    for (const waiter of this.#waiters) {
+      const what = `The manager was stopped before ${waiter.pending.size} pod(s) had settled`;
+      this.#end(waiter, this.#error('ERR_STOPPED', what, waiter.pending));
+    }
+  }
+
+  /** Takes the pod out of `pending` if it has settled. A moment later it may be under way again: `held` is decided now. */
+  #settle(podUID: string, pending: Map<string, number>, held: Map<string, HeldPhase>): void {
+    const version = pending.get(podUID);
+    if (version === undefined || !this.#phases.isSettled(podUID, version)) return;
+    pending.delete(podUID);
+    const phase = this.#phases.heldPhaseOf(podUID);
+    if (phase !== undefined) held.set(podUID, phase);
+  }
+
+  #settled(pending: Map<string, number>, held: Map<string, HeldPhase>, timeoutMs: number): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const timedOut = (): void => {
+        const what = `${pending.size} pod(s) had not settled after ${timeoutMs} ms`;
+        this.#end(waiter, this.#error('ERR_FLUSH_TIMEOUT', what, pending));
+      };
+      const cancelTimer = this.#clock.setTimer(timedOut, timeoutMs, { keepAlive: true });
+      const waiter: Waiter = { pending, held, resolve, reject, cancelTimer };
+      this.#waiters.add(waiter);
+    });
+  }
+
+  #error(code: 'ERR_FLUSH_TIMEOUT' | 'ERR_STOPPED', what: string, pending: ReadonlyMap<string, number>): UnsettledPodsError {
+    return new UnsettledPodsError(
+      code,
+      what,
+      Array.from(pending.keys(), (podUID) => this.#phases.describe(podUID)),
+    );
   }
 
   #end(waiter: Waiter, error: Error | undefined): void {
@@ -69,11 +91,4 @@ export class FlushWaiters {
     if (error === undefined) waiter.resolve();
     else waiter.reject(error);
   }
-}
-
-function timeoutError(request: FlushRequest, pending: ReadonlyMap<string, number>): StatusManagerError {
-  const named = [...pending.keys()].slice(0, namedAtMost).map((podUID) => `${podUID} (${request.reason(podUID)})`);
-  const more = pending.size > namedAtMost ? ` and ${pending.size - namedAtMost} more` : '';
-  const message = `${pending.size} pod(s) had not settled after ${request.timeoutMs} ms: ${named.join(', ')}${more}`;
-  return new StatusManagerError('ERR_FLUSH_TIMEOUT', message);
 }

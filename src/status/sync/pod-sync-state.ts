@@ -1,106 +1,132 @@
 import type { ErrorClass } from '../../client/error-class.ts';
-import type { CancelTimer } from '../../seams/clock.ts';
-import { compareResourceVersions } from '../../wire/resource-version.ts';
-
-/** Why a pod that is not on the apiserver as it should be is not being sent right now. */
-export type Wait =
-  /** A failed request; tried again at `retryAt`. A server that is overloaded gets no newer version before that either. */
-  | {
-      readonly kind: 'backoff';
-      readonly version: number;
-      readonly retryAt: number;
-      readonly overloaded: boolean;
-      readonly cancel: CancelTimer;
-    }
-  /** The apiserver refused this version of the status against this copy of the pod. */
-  | { readonly kind: 'quarantined'; readonly version: number; readonly resourceVersion: string | undefined }
-  /** The apiserver knows no such pod; `resourceVersion` is that of the copy we had. */
-  | { readonly kind: 'gone'; readonly version: number; readonly resourceVersion: string | undefined }
-  /** DELETE was accepted, finalizers hold the object. */
-  | { readonly kind: 'deleting'; readonly resourceVersion: string };
-
-/** A wait that ends when the apiserver's copy of the pod is another one: see {@link isStillSo}. */
-export type WaitOnCopy = Wait & { readonly kind: 'quarantined' | 'deleting' };
-
-export function isWaitOnCopy(wait: Wait): wait is WaitOnCopy {
-  return wait.kind === 'quarantined' || wait.kind === 'deleting';
-}
-
-/** True when this copy is the one the pod waits on: nothing has happened to it. */
-export function isStillSo({ resourceVersion }: WaitOnCopy, copy: string | undefined): boolean {
-  return copy !== undefined && copy === resourceVersion;
-}
+import type { Wait } from './wait.ts';
 
 export interface LastError {
   readonly errorClass: ErrorClass;
   readonly message: string;
+  /** In milliseconds since the epoch. */
   readonly at: number;
 }
 
-/** What the worker remembers of one pod, beside its acknowledged version. Only the worker writes it. */
+/** What is to happen as soon as the sync in flight has settled: a look at the pod, or a sync whatever the look would say. */
+export type Afterwards = 'nothing' | 'look' | 'sync';
+
+interface InFlight {
+  readonly kind: 'in-flight';
+  /** The pod's entry was dropped meanwhile: what the sync brings speaks of another life of the pod. */
+  readonly entryDropped: boolean;
+  readonly afterwards: Afterwards;
+  /** The version that the sync has dealt with. */
+  readonly attempted: number;
+}
+
+/** A sync has failed, and its request has not settled: no other write of the pod may leave before it has. */
+interface Overdue extends Omit<InFlight, 'kind'> {
+  readonly kind: 'overdue';
+  /** What the pod waits for once the request has settled. */
+  readonly wait: Wait | undefined;
+}
+
+/** What a pod is doing. At most one sync of a pod is in flight. */
+type Activity = { readonly kind: 'idle' } | InFlight | Overdue | { readonly kind: 'waiting'; readonly wait: Wait };
+
+const idle: Activity = { kind: 'idle' };
+
+/**
+ * What the sync remembers of one pod, beside its acknowledged version: what the pod is doing, as one union whose moves are
+ * the methods here, and how its last requests went. Only `SyncRecords` calls the moves.
+ */
 export class PodSyncState {
-  inFlight = false;
-  /** Grows when the pod's entry is dropped: what was in flight then speaks of another life of the pod. */
-  life = 0;
-  lifeInFlight = 0;
-  /** The version that the sync in flight, or the last one, has dealt with. */
-  attempted = 0;
-  wait: Wait | undefined;
+  #activity: Activity = idle;
   /** Failures in a row. */
   failures = 0;
   lastError: LastError | undefined;
   /** The next sync reads the pod from the apiserver first. */
   fetch = false;
-  /** A look was asked for while a sync was in flight. */
-  again = false;
-  /** Its wait was ended once by another pod's success; if it fails again, the fault is its own. */
+  /** A PATCH that brought no answer, or whose entry was dropped meanwhile, may have changed the pod: no copy shows that. */
+  inDoubt = false;
+  /** Another pod's success has ended this pod's wait once. If this pod fails again, the fault is its own. */
   releasedBySuccess = false;
   /** The acknowledged version's terminal phase is not on the apiserver: containers could still run. */
   phaseHeldBack = false;
 
-  endWait(): void {
-    if (this.wait?.kind === 'backoff') this.wait.cancel();
-    this.wait = undefined;
+  /** The sync of the pod, or the request that a failed one left behind; undefined when all has settled. */
+  get underWay(): InFlight | Overdue | undefined {
+    return this.#activity.kind === 'in-flight' || this.#activity.kind === 'overdue' ? this.#activity : undefined;
   }
 
-  succeeded(): void {
-    this.endWait();
+  get isOverdue(): boolean {
+    return this.#activity.kind === 'overdue';
+  }
+
+  /** What the pod waits for, now or once its overdue request has settled. */
+  get wait(): Wait | undefined {
+    return 'wait' in this.#activity ? this.#activity.wait : undefined;
+  }
+
+  /** True when nothing here is worth remembering. */
+  get isForgettable(): boolean {
+    return this.#activity.kind === 'idle' && this.failures === 0 && !this.fetch && !this.inDoubt && !this.phaseHeldBack;
+  }
+
+  /** A sync begins. What the pod waited for no longer counts. */
+  begin(): void {
+    this.fetch = false;
+    this.#activity = { kind: 'in-flight', entryDropped: false, afterwards: 'nothing', attempted: 0 };
+  }
+
+  /** The sync in flight has dealt with this version. */
+  attempt(attempted: number): void {
+    if (this.#activity.kind === 'in-flight') this.#activity = { ...this.#activity, attempted };
+  }
+
+  /** Something is to happen as soon as what is under way has settled; a sync outweighs a look. */
+  askFor(afterwards: Afterwards): void {
+    const { underWay } = this;
+    if (underWay !== undefined && underWay.afterwards !== 'sync') this.#activity = { ...underWay, afterwards };
+  }
+
+  /** The sync has settled; the pod waits from now on, or not. */
+  settle(wait: Wait | undefined): void {
+    this.#activity = wait === undefined ? idle : { kind: 'waiting', wait };
+  }
+
+  /** The sync has failed while its request goes on: the pod is not free before {@link release}. */
+  settleOverdue(wait: Wait | undefined): void {
+    const { underWay } = this;
+    if (underWay !== undefined) this.#activity = { ...underWay, kind: 'overdue', wait };
+  }
+
+  /** The overdue request has settled. */
+  release(): void {
+    this.settle(this.wait);
+  }
+
+  endWait(): void {
+    if (this.#activity.kind === 'waiting') this.#activity = idle;
+    else if (this.#activity.kind === 'overdue') this.#activity = { ...this.#activity, wait: undefined };
+  }
+
+  /** The failures before this are over. */
+  succeed(): void {
     this.failures = 0;
     this.lastError = undefined;
     this.releasedBySuccess = false;
   }
 
-  /** True when nothing here is worth remembering. */
-  get isIdle(): boolean {
-    return !this.inFlight && this.wait === undefined && this.failures === 0 && !this.fetch && !this.phaseHeldBack;
+  fail(error: LastError): void {
+    this.failures++;
+    this.lastError = error;
   }
 
-  /** True when a version newer than the one that waits may be sent without more ado. */
-  mayTry(version: number): boolean {
-    switch (this.wait?.kind) {
-      case 'backoff':
-        return version > this.wait.version && !this.wait.overloaded;
-      case 'gone':
-      case 'quarantined':
-        return version > this.wait.version;
-      default:
-        return true;
-    }
-  }
-
-  /** True when the apiserver's copy, or its absence, no longer is what this pod waits for. */
-  isOvertaken(resourceVersion: string | undefined): boolean {
-    switch (this.wait?.kind) {
-      case 'backoff':
-        return false;
-      case 'gone':
-      case 'quarantined':
-        return resourceVersion !== undefined && resourceVersion !== this.wait.resourceVersion;
-      case 'deleting':
-        // until the pod source has caught up, the copy is the one from before the DELETE
-        return resourceVersion !== undefined && (compareResourceVersions(resourceVersion, this.wait.resourceVersion) ?? 1) > 0;
-      default:
-        return false;
-    }
+  /** The pod's entry was dropped: nothing is remembered but that something is under way. */
+  forget(): void {
+    this.succeed();
+    this.fetch = false;
+    this.inDoubt = false;
+    this.phaseHeldBack = false;
+    this.endWait();
+    const { underWay } = this;
+    if (underWay !== undefined) this.#activity = { ...underWay, entryDropped: true, afterwards: 'nothing' };
   }
 }

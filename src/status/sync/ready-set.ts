@@ -4,8 +4,8 @@ import { FifoSet } from '../../concurrency/fifo-set.ts';
 const ageingTurn = 4;
 
 /**
- * The pods that wait for a free slot, each once: urgent ones first, both kinds in order of arrival. At least every
- * fourth turn belongs to the pods that are not urgent, so a stream of urgent ones only slows them.
+ * The pods that wait for a free slot, each once: urgent pods first, both kinds in order of arrival. At least every fourth
+ * turn belongs to the pods that are not urgent: a stream of urgent pods slows them and never stops them.
  */
 export class ReadySet {
   readonly #urgent = new FifoSet<string>();

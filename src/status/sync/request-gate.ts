@@ -1,25 +1,11 @@
-import { classifyApiError, type ErrorClass } from '../../client/error-class.ts';
+import { classifyApiError } from '../../client/error-class.ts';
+import { ApiError } from '../../client/transport/api-error.ts';
 import { RateLimiter, type RateLimiterOptions } from '../../concurrency/rate-limiter.ts';
 import type { CancelTimer, Clock } from '../../seams/clock.ts';
 import type { MetricsSink } from '../../seams/metrics.ts';
+import { RequestFailure, type Verb } from './request-failure.ts';
 
-export type Verb = 'get' | 'patch' | 'delete';
-
-/** A request that failed, with what the failure means. */
-export class RequestFailure extends Error {
-  readonly verb: Verb;
-  readonly errorClass: ErrorClass;
-  override readonly cause: unknown;
-
-  constructor(verb: Verb, errorClass: ErrorClass, cause: unknown) {
-    super(`${verb} failed: ${errorClass}`);
-    this.verb = verb;
-    this.errorClass = errorClass;
-    this.cause = cause;
-  }
-}
-
-/** A token of the rate limiter that was taken for a sync before it was known whether it needs one. */
+/** A token of the rate limiter that was taken for a sync before it was known whether the sync needs one. */
 export interface Admission {
   prepaid: boolean;
 }
@@ -29,26 +15,39 @@ export interface RequestGateOptions {
   readonly metrics: MetricsSink;
   readonly requestTimeoutMs: number;
   readonly rateLimiter: RateLimiterOptions | undefined;
-  /** Called when requests may go again after a pause or a want of tokens. */
-  readonly onOpen: () => void;
+}
+
+/** What a request passes on to the pod client. */
+export interface RequestLimits {
+  readonly signal: AbortSignal;
+  readonly timeoutMs: number;
+}
+
+/** A request whose promise has not settled. */
+interface UnderWay {
+  /** Ends the wait for the answer, unless it is over. */
+  readonly giveUp: (errorClass: 'timeout' | 'aborted', cause: ApiError) => void;
 }
 
 /**
- * Every request of a manager goes through here: rate limit, pauses the server asked for, timeout and abort.
- * A request counts as in flight until its promise has settled, aborted or not.
+ * Every request of a manager goes through here: rate limit, pauses that the server asked for, timeout and abort.
+ * The caller of a request waits no longer than the timeout, whatever the pod client does. A request counts as under way
+ * until the pod client's promise has settled.
  */
 export class RequestGate {
   readonly #options: RequestGateOptions;
   readonly #limiter: RateLimiter | undefined;
-  readonly #inFlight = new Set<AbortController>();
+  readonly #underWay = new Set<UnderWay>();
   #pausedUntil = 0;
   #cancelPause: CancelTimer | undefined;
-  #pauseWaiters: (() => void)[] = [];
+  readonly #pauseWaiters: (() => void)[] = [];
+  #opening: PromiseWithResolvers<void> | undefined;
   #aborted = false;
 
   constructor(options: RequestGateOptions) {
     this.#options = options;
-    if (options.rateLimiter !== undefined) this.#limiter = new RateLimiter(options.rateLimiter, options.clock, options.onOpen);
+    const { rateLimiter, clock } = options;
+    if (rateLimiter !== undefined) this.#limiter = new RateLimiter(rateLimiter, clock, () => this.#opened());
   }
 
   /** When the pause of the whole client ends, in milliseconds since the epoch; undefined while there is none. */
@@ -56,8 +55,9 @@ export class RequestGate {
     return this.#cancelPause === undefined ? undefined : this.#pausedUntil;
   }
 
-  get requestsInFlight(): number {
-    return this.#inFlight.size;
+  /** Requests whose promise has not settled. */
+  get requestsUnderWay(): number {
+    return this.#underWay.size;
   }
 
   /** Room for one more request now? If so, a token is taken for it. */
@@ -65,6 +65,12 @@ export class RequestGate {
     if (this.#aborted || this.#cancelPause !== undefined) return undefined;
     if (this.#limiter === undefined) return { prepaid: false };
     return this.#limiter.tryTake() ? { prepaid: true } : undefined;
+  }
+
+  /** Resolves when there may be room again, after {@link tryAdmit} has found none. Never resolves once aborted. */
+  whenOpen(): Promise<void> {
+    this.#opening ??= Promise.withResolvers();
+    return this.#opening.promise;
   }
 
   /** Gives back a token that no request used. */
@@ -84,30 +90,31 @@ export class RequestGate {
   }
 
   /** Sends one request. Rejects with a {@link RequestFailure}, never with anything else. */
-  async send<T>(verb: Verb, admission: Admission, request: (signal: AbortSignal) => Promise<T>): Promise<T> {
+  async send<T>(verb: Verb, admission: Admission, request: (limits: RequestLimits) => Promise<T>): Promise<T> {
     await this.#admit(admission);
     try {
       return await this.#sendOnce(verb, request);
     } catch (failure) {
-      // credentials are asked for on every request: a second one may carry a fresh token
+      // the client has fresh credentials for the next request
       if (!(failure instanceof RequestFailure) || failure.errorClass !== 'unauthorized') throw failure;
       await this.#admit({ prepaid: false });
       return await this.#sendOnce(verb, request);
     }
   }
 
-  /** Aborts what is in flight and refuses everything from now on. */
+  /** Gives up what is under way, and refuses everything from now on. */
   abort(): void {
     this.#aborted = true;
     this.#endPause();
     this.#limiter?.release();
-    for (const controller of this.#inFlight) controller.abort();
+    const cause = new ApiError({ reason: 'Aborted', message: 'The manager was stopped' });
+    for (const { giveUp } of this.#underWay) giveUp('aborted', cause);
   }
 
   async #admit(admission: Admission): Promise<void> {
     const { clock, metrics } = this.#options;
     while (this.#cancelPause !== undefined) await new Promise<void>((resolve) => this.#pauseWaiters.push(resolve));
-    // once aborted nothing is sent any more: no wait for a token may keep `stop` waiting
+    // after an abort nothing is sent, so there is no token to wait for
     if (this.#aborted) return;
     if (admission.prepaid || this.#limiter === undefined) {
       admission.prepaid = false;
@@ -118,34 +125,64 @@ export class RequestGate {
     metrics.observe('pod_status_manager_rate_limiter_wait_seconds', (clock.now() - since) / 1000);
   }
 
-  async #sendOnce<T>(verb: Verb, request: (signal: AbortSignal) => Promise<T>): Promise<T> {
-    const { clock, metrics, requestTimeoutMs } = this.#options;
-    if (this.#aborted) throw new RequestFailure(verb, 'aborted', undefined);
+  #sendOnce<T>(verb: Verb, request: (limits: RequestLimits) => Promise<T>): Promise<T> {
+    const { clock, metrics, requestTimeoutMs: timeoutMs } = this.#options;
+    if (this.#aborted) return Promise.reject(new RequestFailure(verb, 'aborted', undefined));
+    const answer = Promise.withResolvers<T>();
+    const settled = Promise.withResolvers<void>();
     const controller = new AbortController();
-    let timedOut = false;
-    const cancelTimer = clock.setTimer(() => {
-      timedOut = true;
-      controller.abort();
-    }, requestTimeoutMs);
-    this.#inFlight.add(controller);
-    try {
-      const answer = await request(controller.signal);
-      metrics.increment('pod_status_manager_requests_total', { verb, result: 'ok' });
-      return answer;
-    } catch (error) {
-      const errorClass = timedOut ? 'timeout' : this.#aborted ? 'aborted' : classifyApiError(error);
-      metrics.increment('pod_status_manager_requests_total', { verb, result: errorClass });
-      throw new RequestFailure(verb, errorClass, error);
-    } finally {
+    let isOver = false;
+    const over = (result: string): boolean => {
+      if (isOver) return false;
+      isOver = true;
       cancelTimer();
-      this.#inFlight.delete(controller);
-    }
+      metrics.increment('pod_status_manager_requests_total', { verb, result });
+      return true;
+    };
+    const giveUp: UnderWay['giveUp'] = (errorClass, cause) => {
+      if (!over(errorClass)) return;
+      controller.abort(cause);
+      answer.reject(new RequestFailure(verb, errorClass, cause, settled.promise));
+    };
+    const cancelTimer = clock.setTimer(() => giveUp('timeout', noAnswer(timeoutMs)), timeoutMs);
+    const underWay: UnderWay = { giveUp };
+    this.#underWay.add(underWay);
+    const settle = (): void => {
+      this.#underWay.delete(underWay);
+      settled.resolve();
+    };
+    call(request, { signal: controller.signal, timeoutMs }).then(
+      (value) => {
+        settle();
+        if (over('ok')) answer.resolve(value);
+      },
+      (error: unknown) => {
+        settle();
+        if (over(classifyApiError(error))) answer.reject(RequestFailure.of(verb, error, clock.now()));
+      },
+    );
+    return answer.promise;
   }
 
   #endPause(): void {
     this.#cancelPause?.();
     this.#cancelPause = undefined;
     for (const resolve of this.#pauseWaiters.splice(0)) resolve();
-    if (!this.#aborted) this.#options.onOpen();
+    if (!this.#aborted) this.#opened();
   }
+
+  #opened(): void {
+    const opening = this.#opening;
+    this.#opening = undefined;
+    opening?.resolve();
+  }
+}
+
+/** A request that throws is one that rejects. */
+async function call<T>(request: (limits: RequestLimits) => Promise<T>, limits: RequestLimits): Promise<T> {
+  return request(limits);
+}
+
+function noAnswer(timeoutMs: number): ApiError {
+  return new ApiError({ reason: 'Timeout', message: `The pod client gave no answer within ${timeoutMs} ms` });
 }

@@ -1,166 +1,132 @@
 import type { PodClient } from '../../client/pod-client.ts';
-import { StatusManagerError } from '../../errors.ts';
-import type { PodStatuses, VersionedPodStatus } from '../cache/pod-statuses.ts';
-import type { ResolvedOptions } from '../status-manager-options.ts';
+import type { BoundedChannel } from '../../concurrency/bounded-channel.ts';
+import type { Emitter } from '../../concurrency/emitter.ts';
+import type { RateLimiterOptions } from '../../concurrency/rate-limiter.ts';
+import type { RunStateName } from '../../concurrency/run-state.ts';
+import type { PodManager } from '../../pod/pod-manager.ts';
+import type { Clock } from '../../seams/clock.ts';
+import type { Logger } from '../../seams/logger.ts';
+import type { MetricsSink } from '../../seams/metrics.ts';
+import type { StatusCache } from '../cache/status-cache.ts';
+import type { StatusManagerEvents } from '../events/status-manager-events.ts';
 import type { AgentView } from './agent-view.ts';
 import type { ApiCopies } from './api-copies.ts';
-import { type ExplainView, type PodSyncPhase, phaseOf } from './explain.ts';
-import { FlushWaiters } from './flush-waiters.ts';
+import { type FlushResult, FlushWaiters } from './flush-waiters.ts';
+import type { PodSourceView } from './pod-source-view.ts';
 import { RequestGate } from './request-gate.ts';
-import { type SyncEvents, SyncRecords } from './sync-records.ts';
+import { StaleReads } from './stale-reads.ts';
+import { SyncLoop } from './sync-loop.ts';
+import { SyncPhases, type UnsettledPod } from './sync-phase.ts';
+import { SyncRecords } from './sync-records.ts';
+import { SyncReports } from './sync-reports.ts';
 import { SyncWorker } from './sync-worker.ts';
 
-/** Phases that a flush does not wait out, though the newest status is not on the apiserver as it stands here. */
-const heldPhases = ['no-mirror-pod', 'terminal-phase-held-back', 'quarantined', 'deleting'] as const;
-export type HeldPhase = (typeof heldPhases)[number];
+/** How long `stop` waits for requests to settle that it has aborted, in milliseconds. */
+const abortGraceMs = 1000;
 
-export interface FlushResult {
-  /** Pods that count as settled though the apiserver does not say what was set, each with the reason. */
-  readonly held: readonly { readonly podUID: string; readonly phase: HeldPhase }[];
+/** What `stop` could not write. */
+export interface StopResult {
+  /** Pods whose newest status is not on the apiserver, with where each stood when the drain ended. */
+  readonly pods: readonly UnsettledPod[];
+  /** Uids of pods with a request that had not settled: the pod client did not heed its signal. */
+  readonly underWay: readonly string[];
 }
 
 export interface StatusSyncOptions {
   readonly podClient: PodClient;
-  readonly resolved: ResolvedOptions;
-  readonly podStatuses: PodStatuses;
+  readonly podManager: PodManager;
+  readonly cache: StatusCache;
   readonly agent: AgentView;
   readonly copies: ApiCopies;
-  readonly events: Omit<SyncEvents, 'changed'>;
-  readonly beforeLook: (podUID: string, entry: VersionedPodStatus) => void;
+  readonly source: PodSourceView;
+  readonly podStatusChannel: BoundedChannel<string>;
+  readonly events: Emitter<StatusManagerEvents>;
+  readonly runState: { readonly name: RunStateName };
+  readonly clock: Clock;
+  readonly random: () => number;
+  readonly logger: Logger;
+  readonly metrics: MetricsSink;
+  readonly concurrency: number;
+  readonly syncPeriodMs: number;
+  readonly staleAfterMs: number;
+  readonly requestTimeoutMs: number;
+  readonly rateLimiter: RateLimiterOptions | undefined;
+  readonly fetchBeforePatch: 'when-unknown' | 'always';
+  readonly patchFormat: 'strategic' | 'json';
+  readonly ownedConditionTypes: ReadonlySet<string>;
+  readonly terminateWhenReclaimed: boolean;
 }
 
-/** Everything of a manager that talks to the apiserver, put together: gate, records, worker, and those who wait for it. */
+/** Everything of a manager that talks to the apiserver, put together: gate, records, worker, loop and flush. */
 export class StatusSync {
   readonly records: SyncRecords;
-  readonly worker: SyncWorker;
+  readonly phases: SyncPhases;
+  readonly #cache: StatusCache;
   readonly #gate: RequestGate;
   readonly #waiters: FlushWaiters;
-  readonly #podStatuses: PodStatuses;
-  readonly #agent: AgentView;
-  #running = false;
+  readonly #staleReads: StaleReads;
+  readonly #worker: SyncWorker;
+  readonly #loop: SyncLoop;
 
-  constructor({ podClient, resolved, podStatuses, agent, copies, events, beforeLook }: StatusSyncOptions) {
-    const { clock, random, metrics, logger, ownedConditionTypes, fetchBeforePatch, patchFormat, podSource } = resolved;
-    this.#podStatuses = podStatuses;
-    this.#agent = agent;
-    this.#waiters = new FlushWaiters(clock);
-    this.#gate = new RequestGate({
-      clock,
-      metrics,
-      requestTimeoutMs: resolved.requestTimeoutMs,
-      rateLimiter: resolved.rateLimiter,
-      onOpen: () => this.worker.pump(),
-    });
-    this.records = new SyncRecords({
-      podStatuses,
-      agent,
-      copies,
-      gate: this.#gate,
-      clock,
-      random,
-      events: {
-        ...events,
-        changed: (podUID) => this.#waiters.look(podUID),
-      },
-      enqueue: (podUID) => this.worker.enqueue(podUID),
-    });
-    const gate = this.#gate;
-    this.worker = new SyncWorker(
-      {
-        podStatuses,
-        agent,
-        copies,
-        gate,
-        clock,
-        logger,
-        concurrency: resolved.concurrency,
-        channelCapacity: resolved.channelCapacity,
-        syncPeriodMs: resolved.syncPeriodMs,
-        staleAfterMs: resolved.staleAfterMs,
-        lastObservedAt: podSource && (() => podSource.lastObservedAt()),
-        syncPodContext: {
-          podClient,
-          podStatuses,
-          agent,
-          copies,
-          gate,
-          clock,
-          fetchBeforePatch,
-          patchFormat,
-          ownedConditionTypes,
-        },
-        beforeLook,
-      },
-      this.records,
-    );
+  constructor(options: StatusSyncOptions) {
+    const { cache, agent, copies, clock, random } = options;
+    const podStatuses = cache;
+    this.#cache = cache;
+    this.#gate = new RequestGate(options);
+    this.records = new SyncRecords({ podStatuses, agent, copies, clock, random });
+    this.phases = new SyncPhases({ ...options, podStatuses, records: this.records, gate: this.#gate });
+    this.#waiters = new FlushWaiters(clock, this.phases);
+    this.#staleReads = new StaleReads(options);
+    const { records } = this;
+    const context = { ...options, podStatuses, records, gate: this.#gate, apiStatusVersions: records.apiStatusVersions };
+    this.#worker = new SyncWorker({ ...options, context, waiters: this.#waiters, reports: new SyncReports(options) });
+    this.#loop = new SyncLoop({ ...options, podStatuses, records, worker: this.#worker, staleReads: this.#staleReads });
   }
 
-  get view(): ExplainView {
-    const { records } = this;
-    return {
-      podStatuses: this.#podStatuses,
-      agent: this.#agent,
-      records,
-      running: this.#running,
-      pausedUntil: this.#gate.pausedUntil,
-    };
+  /** When the pause of the whole client ends, in milliseconds since the epoch; undefined while there is none. */
+  get pausedUntil(): number | undefined {
+    return this.#gate.pausedUntil;
   }
 
   start(): void {
-    this.#running = true;
-    this.worker.start();
+    this.#worker.start();
+    this.#loop.start();
   }
 
   /** See `StatusManager.flush`. `podUIDs` are the pods waited for. */
-  async flush(podUIDs: readonly string[], timeoutMs: number): Promise<FlushResult> {
-    const versions = new Map<string, number>();
-    const held = new Map<string, HeldPhase>();
-    for (const podUID of podUIDs) versions.set(podUID, this.#podStatuses.get(podUID)?.version ?? 0);
-    await this.#waiters.wait({
-      versions,
-      timeoutMs,
-      isSettled: (podUID, version) => this.#isSettled(podUID, version),
-      onSettled: (podUID) => {
-        const phase = this.#heldPhase(podUID);
-        if (phase !== undefined) held.set(podUID, phase);
-      },
-      reason: (podUID) => this.#reason(podUID),
-    });
-    // one that was held while others were waited for may have come through
-    for (const podUID of held.keys()) if (phaseOf(this.view, podUID) === 'in-sync') held.delete(podUID);
-    return { held: Array.from(held, ([podUID, phase]) => ({ podUID, phase })) };
+  flush(podUIDs: readonly string[], timeoutMs: number): Promise<FlushResult> {
+    const versions = podUIDs.map((podUID) => [podUID, this.#cache.get(podUID)?.version ?? 0] as const);
+    return this.#waiters.wait(new Map(versions), timeoutMs);
   }
 
-  /** Aborts what is in flight and resolves once it has settled. */
-  async stop(): Promise<void> {
-    const stopped = this.worker.stop();
-    this.#gate.abort();
-    await stopped;
-    this.#running = false;
-    this.#waiters.rejectAll(new StatusManagerError('ERR_STOPPED', 'The manager was stopped before every pod had settled'));
+  /** Aborts what is in flight, and resolves once it has settled, or has not within {@link abortGraceMs}. */
+  async stop(): Promise<StopResult> {
+    const unwritten = this.unwritten();
+    this.#waiters.rejectAll();
+    const stopped = this.#worker.stop(abortGraceMs);
+    await this.#loop.stop();
+    const underWay = await stopped;
+    const left = new Set(this.unwritten().map(({ podUID }) => podUID));
+    return { pods: unwritten.filter(({ podUID }) => left.has(podUID)), underWay };
   }
 
-  #isSettled(podUID: string, version: number): boolean {
-    const entry = this.#podStatuses.get(podUID);
-    if (entry === undefined || this.records.acknowledgedVersion(podUID) >= version) return true;
-    const state = this.records.state(podUID);
-    if (state?.inFlight) return false;
-    const target = this.#agent.target(podUID);
-    if (target === undefined) return true;
-    const wait = state?.wait;
-    if (wait?.kind !== 'gone' && wait?.kind !== 'quarantined') return false;
-    // a copy that is not the one it waits on means another try, with the next batch
-    return wait.version >= version && !state?.isOvertaken(this.#agent.freshest(target)?.resourceVersion);
+  /** The pods whose newest status is not on the apiserver, though the pod may be. */
+  unwritten(): UnsettledPod[] {
+    const pods = this.#cache.podUIDs().map((podUID) => this.phases.describe(podUID));
+    return pods.filter(({ phase }) => phase !== 'in-sync' && phase !== 'gone' && phase !== 'deleting');
   }
 
-  #reason(podUID: string): string {
-    const phase = phaseOf(this.view, podUID);
-    const error = this.records.state(podUID)?.lastError;
-    return error === undefined ? phase : `${phase}: ${error.message}`;
+  /** See `StatusManager.reconcile`. A pod that nothing watches is read. */
+  reconcile(podUID: string): void {
+    this.#worker.reconcile(podUID, !this.#staleReads.isWatched);
   }
 
-  #heldPhase(podUID: string): HeldPhase | undefined {
-    const phase: PodSyncPhase = phaseOf(this.view, podUID);
-    return heldPhases.find((candidate) => candidate === phase);
+  /** Drops the status of the pod, and all that is known of it. */
+  forget(podUID: string): void {
+    this.#worker.forget(podUID);
+  }
+
+  leaveFinishingToAgent(): void {
+    this.#worker.leaveFinishingToAgent();
   }
 }

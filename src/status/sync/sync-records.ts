@@ -1,58 +1,48 @@
 import type { ErrorClass } from '../../client/error-class.ts';
 import { backoffMs, longestRetryAfterMs } from '../../concurrency/retry.ts';
 import type { Clock } from '../../seams/clock.ts';
-import type { PodStatuses } from '../cache/pod-statuses.ts';
+import { callGuarded, ignoreFailure } from '../../seams/guard.ts';
+import type { PodStatusReader } from '../cache/pod-statuses.ts';
 import type { AgentView } from './agent-view.ts';
 import type { ApiCopies } from './api-copies.ts';
-import { PodSyncState } from './pod-sync-state.ts';
-import type { RequestFailure, RequestGate } from './request-gate.ts';
-import type { Acknowledged, SyncOutcome } from './sync-pod.ts';
+import { type Afterwards, PodSyncState } from './pod-sync-state.ts';
+import type { RequestFailure } from './request-failure.ts';
+import type { Acknowledged, SyncEffect, SyncOutcome } from './sync-outcome.ts';
+import { isWaitOnCopy, type Wait, type WaitOnCopy } from './wait.ts';
 
 const backoff = { baseMs: 1000, capMs: 60_000 } as const;
 /** Failures that say something about the server rather than about the pod. */
 const serverFailures: ReadonlySet<ErrorClass> = new Set(['unavailable', 'timeout', 'broken-answer']);
 
 export interface SyncRecordsOptions {
-  readonly podStatuses: PodStatuses;
+  readonly podStatuses: PodStatusReader;
   readonly agent: AgentView;
   readonly copies: ApiCopies;
-  readonly gate: RequestGate;
   readonly clock: Clock;
   readonly random: () => number;
-  readonly events: SyncEvents;
-  /** A pod's wait is over, or it is to wait for nothing but a slot. */
-  readonly enqueue: (podUID: string) => void;
 }
 
-export interface SyncFailure {
-  readonly errorClass: ErrorClass;
-  readonly error: unknown;
-  /** Failures of this pod in a row. */
-  readonly attempts: number;
-  /** Undefined when only a new status or another API copy brings the next try. */
-  readonly retryInMs: number | undefined;
-}
-
-export interface SyncEvents {
-  /** The entry's version is on the apiserver. */
-  readonly acknowledged: (podUID: string, acknowledged: Acknowledged) => void;
-  readonly failed: (podUID: string, failure: SyncFailure) => void;
-  /** The apiserver has another pod of this name, or deleted ours: the entry is to be dropped. */
-  readonly ended: (podUID: string, how: 'recreated' | 'deleted') => void;
-  /** Something has changed that a flush may wait for. */
-  readonly changed: (podUID: string) => void;
+/** What a sync of a pod begins with. */
+export interface SyncStart {
+  /** Read the pod from the apiserver first, whatever is known of it. */
+  readonly fetch: boolean;
+  /** A PATCH may have changed the pod since the copy at hand. */
+  readonly inDoubt: boolean;
+  /** What the newest version waits on: unless the pod turns out to have changed, it goes on waiting. */
+  readonly waitsOn: WaitOnCopy | undefined;
 }
 
 /**
- * What the sync worker knows of each pod: the version the apiserver took last, and what an unsent one waits for.
- * Every per-pod record is dropped in `forget`, and nowhere else.
+ * What the sync worker knows of each pod: the version the apiserver took last, and what an unsent one waits for. Every
+ * method that can have consequences returns them; nothing is called back.
+ * Each record of a pod is dropped in `forget`, and nowhere else.
  */
 export class SyncRecords {
   readonly #options: SyncRecordsOptions;
   /** API pod uid to the last version the apiserver took. */
   readonly #apiStatusVersions = new Map<string, number>();
   readonly #states = new Map<string, PodSyncState>();
-  /** Pods that wait because the server failed, not they. */
+  /** Pods that back off because the server failed. */
   readonly #waitingForServer = new Set<string>();
   #throttledInARow = 0;
 
@@ -64,17 +54,8 @@ export class SyncRecords {
     return this.#apiStatusVersions;
   }
 
-  state(podUID: string): PodSyncState | undefined {
+  state(podUID: string): Readonly<PodSyncState> | undefined {
     return this.#states.get(podUID);
-  }
-
-  ensureState(podUID: string): PodSyncState {
-    let state = this.#states.get(podUID);
-    if (state === undefined) {
-      state = new PodSyncState();
-      this.#states.set(podUID, state);
-    }
-    return state;
   }
 
   acknowledgedVersion(podUID: string): number {
@@ -86,68 +67,21 @@ export class SyncRecords {
     this.#apiStatusVersions.delete(apiUID);
   }
 
-  /** Records the version; ignored when the entry it belonged to was dropped while the request was in flight. */
-  acknowledge(podUID: string, acknowledged: Acknowledged): void {
-    const state = this.ensureState(podUID);
-    if (state.life !== state.lifeInFlight) return;
-    const { copy, entry, patched } = acknowledged;
-    state.attempted = entry.version;
-    this.#apiStatusVersions.set(copy.uid || podUID, entry.version);
-    if (patched) {
-      this.#options.copies.record(copy);
-      this.#throttledInARow = 0;
-      this.#releaseThoseWaitingForServer(podUID);
-    }
-    state.phaseHeldBack = acknowledged.phaseHeldBack;
-    this.#options.events.acknowledged(podUID, acknowledged);
+  /** The next sync of the pod reads it from the apiserver first. */
+  fetchNext(podUID: string): void {
+    this.#ensureState(podUID).fetch = true;
   }
 
-  begin(podUID: string): PodSyncState {
-    const state = this.ensureState(podUID);
-    // what it waited for no longer counts, and a timer left behind would end the next wait
-    state.endWait();
-    state.inFlight = true;
-    state.lifeInFlight = state.life;
-    state.again = false;
-    state.attempted = 0;
-    return state;
+  /** Something is to happen once the sync in flight has settled. False when none is in flight: nothing was noted. */
+  askFor(podUID: string, afterwards: Afterwards): boolean {
+    const state = this.#states.get(podUID);
+    state?.askFor(afterwards);
+    return state?.underWay !== undefined;
   }
 
-  /** Draws the consequences of a sync that has settled. True when a look at the pod is due at once: it changed meanwhile. */
-  finish(podUID: string, outcome: SyncOutcome): boolean {
-    const state = this.ensureState(podUID);
-    state.inFlight = false;
-    const sameLife = state.life === state.lifeInFlight;
-    if (sameLife) this.#apply(podUID, state, outcome);
-    if ('version' in outcome) state.attempted = outcome.version;
-    const version = this.#options.podStatuses.get(podUID)?.version ?? 0;
-    this.tidy(podUID);
-    this.#options.events.changed(podUID);
-    return !sameLife || version > state.attempted;
-  }
-
-  /** The pod's entry was dropped: nothing is kept of it but the mark that a request is still in flight. */
-  forget(podUID: string): void {
-    const { agent, copies, events } = this.#options;
-    for (const uid of new Set([podUID, agent.target(podUID)?.apiUID ?? podUID])) {
-      this.#apiStatusVersions.delete(uid);
-      copies.forget(uid);
-    }
+  endWait(podUID: string): void {
     this.#waitingForServer.delete(podUID);
-    const old = this.#states.get(podUID);
-    old?.endWait();
-    this.#states.delete(podUID);
-    if (old?.inFlight) {
-      const next = this.ensureState(podUID);
-      next.inFlight = true;
-      next.life = old.life + 1;
-      next.lifeInFlight = old.lifeInFlight;
-    }
-    events.changed(podUID);
-  }
-
-  tidy(podUID: string): void {
-    if (this.#states.get(podUID)?.isIdle) this.#states.delete(podUID);
+    this.#states.get(podUID)?.endWait();
   }
 
   endAllWaits(): void {
@@ -155,101 +89,200 @@ export class SyncRecords {
     this.#waitingForServer.clear();
   }
 
-  #apply(podUID: string, state: PodSyncState, outcome: SyncOutcome): void {
-    const { events } = this.#options;
+  begin(podUID: string): SyncStart {
+    const state = this.#ensureState(podUID);
+    const { wait, fetch, inDoubt } = state;
+    const waitsOn = wait && isWaitOnCopy(wait) && this.#isDealtWith(podUID, wait) ? wait : undefined;
+    state.begin();
+    return { fetch, inDoubt, waitsOn };
+  }
+
+  /** The version is on the apiserver. Ignored when its entry was dropped while the request was in flight. */
+  acknowledge(podUID: string, acknowledged: Acknowledged): SyncEffect[] {
+    const state = this.#states.get(podUID);
+    if (state?.underWay === undefined || state.underWay.entryDropped) return [];
+    const { copy, entry, patched } = acknowledged;
+    state.attempt(entry.version);
+    state.phaseHeldBack = acknowledged.phaseHeldBack;
+    state.inDoubt = false;
+    this.#apiStatusVersions.set(copy.uid || podUID, entry.version);
+    const effects: SyncEffect[] = [{ kind: 'acknowledged', podUID, acknowledged }];
+    if (!patched) return effects;
+    this.#options.copies.record(copy);
+    this.#throttledInARow = 0;
+    return [...effects, ...this.#releaseThoseWaitingForServer(podUID)];
+  }
+
+  /** What follows from a sync that has ended. `pausedUntil`: when the pause of the whole client ends, if there is one. */
+  settle(podUID: string, outcome: SyncOutcome, pausedUntil: number | undefined): SyncEffect[] {
+    const state = this.#ensureState(podUID);
+    if ('version' in outcome) state.attempt(outcome.version);
+    const effects: SyncEffect[] = [];
+    const entryDropped = state.underWay?.entryDropped === true;
+    // the next life of the pod has its status cached already
+    if (entryDropped && this.#options.podStatuses.get(podUID) !== undefined) state.inDoubt = true;
+    const wait = entryDropped ? undefined : this.#consequences(podUID, state, outcome, pausedUntil, effects);
+    if ('failure' in outcome && outcome.failure.settled !== undefined) state.settleOverdue(wait);
+    else {
+      effects.push(...this.#next(podUID, state));
+      state.settle(wait);
+    }
+    this.#tidy(podUID);
+    effects.push({ kind: 'changed', podUID });
+    return effects;
+  }
+
+  /** The overdue request of the pod has settled: the pod is sent again once its wait is over. */
+  release(podUID: string): SyncEffect[] {
+    const state = this.#states.get(podUID);
+    if (state === undefined) return [];
+    const effects = this.#next(podUID, state);
+    state.release();
+    const { wait } = state;
+    if (wait?.kind === 'backoff' && wait.retryAt <= this.#options.clock.now()) effects.push(this.#retryNow(podUID));
+    this.#tidy(podUID);
+    effects.push({ kind: 'changed', podUID });
+    return effects;
+  }
+
+  /** The time of a backoff has come. No effect when the pod waits for something else by now. */
+  retryDue(podUID: string): SyncEffect[] {
+    const state = this.#states.get(podUID);
+    return state?.wait?.kind === 'backoff' && !state.isOverdue ? [this.#retryNow(podUID)] : [];
+  }
+
+  /** The pod's entry was dropped: nothing is kept of it but the mark that a request is still in flight. */
+  forget(podUID: string): void {
+    const { agent, copies } = this.#options;
+    // when the pod manager cannot name the mirror pod now, the next batch drops its version
+    const target = callGuarded(() => agent.target(podUID), ignoreFailure);
+    for (const uid of new Set([podUID, target?.apiUID ?? podUID])) {
+      this.#apiStatusVersions.delete(uid);
+      copies.forget(uid);
+    }
+    this.#waitingForServer.delete(podUID);
+    agent.forget(podUID);
+    this.#states.get(podUID)?.forget();
+    this.#tidy(podUID);
+  }
+
+  #ensureState(podUID: string): PodSyncState {
+    let state = this.#states.get(podUID);
+    if (state === undefined) {
+      state = new PodSyncState();
+      this.#states.set(podUID, state);
+    }
+    return state;
+  }
+
+  #tidy(podUID: string): void {
+    if (this.#states.get(podUID)?.isForgettable) this.#states.delete(podUID);
+  }
+
+  /** True when the wait is about the newest version: nothing newer was set. */
+  #isDealtWith(podUID: string, wait: WaitOnCopy): boolean {
+    const version = wait.kind === 'quarantined' ? wait.version : this.acknowledgedVersion(podUID);
+    return (this.#options.podStatuses.get(podUID)?.version ?? 0) <= version;
+  }
+
+  /** What comes next for a pod that is free again: what was asked for meanwhile, or a hint when it changed meanwhile. */
+  #next(podUID: string, { underWay }: PodSyncState): SyncEffect[] {
+    if (underWay === undefined) return [];
+    const { afterwards, entryDropped, attempted } = underWay;
+    if (afterwards === 'sync') return [{ kind: 'send', podUID }];
+    const version = this.#options.podStatuses.get(podUID)?.version ?? 0;
+    const effects: SyncEffect[] = entryDropped || version > attempted ? [{ kind: 'hint', podUID }] : [];
+    return afterwards === 'look' ? [...effects, { kind: 'look', podUID }] : effects;
+  }
+
+  /** Adds what follows from the outcome to `effects`, and returns what the pod waits for now. */
+  #consequences(
+    podUID: string,
+    state: PodSyncState,
+    outcome: SyncOutcome,
+    pausedUntil: number | undefined,
+    effects: SyncEffect[],
+  ): Wait | undefined {
     switch (outcome.kind) {
-      case 'acknowledged':
-      case 'nothing-to-sync':
+      case 'done':
       case 'no-mirror-pod':
-        state.succeeded();
-        return;
+        state.succeed();
+        return undefined;
       case 'deleting':
-        state.succeeded();
-        state.wait = { kind: 'deleting', resourceVersion: outcome.resourceVersion };
-        return;
       case 'gone':
-        state.succeeded();
-        state.wait = outcome;
-        return;
+        state.succeed();
+        return outcome;
       case 'waits-on':
-        state.wait = outcome.wait;
-        return;
+        return outcome.wait;
       case 'deleted':
       case 'recreated':
-        events.ended(podUID, outcome.kind);
-        return;
+        effects.push({ kind: 'ended', podUID, how: outcome.kind });
+        return undefined;
       case 'invalid':
-        this.#noteFailure(state, outcome.failure);
-        state.wait = { kind: 'quarantined', version: outcome.version, resourceVersion: outcome.resourceVersion };
-        this.#tell(podUID, state, outcome.failure, undefined);
-        return;
+        effects.push(this.#noteFailure(podUID, state, outcome.failure, undefined));
+        return { kind: 'quarantined', version: outcome.version, resourceVersion: outcome.resourceVersion };
       case 'failed':
-        this.#fail(podUID, state, outcome.failure, outcome.version);
+        return this.#fail(podUID, state, outcome.failure, outcome.version, pausedUntil, effects);
     }
   }
 
-  #fail(podUID: string, state: PodSyncState, failure: RequestFailure, version: number): void {
-    const { clock, random, enqueue } = this.#options;
-    if (failure.errorClass === 'aborted') return;
-    this.#noteFailure(state, failure);
-    const asked = retryAfterMs(failure.cause);
-    if (failure.errorClass === 'throttled' || failure.errorClass === 'unauthorized') {
-      const pauseMs = this.#pauseAll(asked);
-      enqueue(podUID);
-      this.#tell(podUID, state, failure, pauseMs);
-      return;
+  #fail(
+    podUID: string,
+    state: PodSyncState,
+    failure: RequestFailure,
+    version: number,
+    pausedUntil: number | undefined,
+    effects: SyncEffect[],
+  ): Wait | undefined {
+    const { errorClass, verb } = failure;
+    if (verb === 'patch' && (serverFailures.has(errorClass) || errorClass === 'aborted')) state.inDoubt = true;
+    if (errorClass === 'aborted') return undefined;
+    const askedMs = Math.min(failure.failure.retryAfterMs ?? 0, longestRetryAfterMs);
+    if (errorClass === 'throttled' || errorClass === 'unauthorized') {
+      const forMs = this.#pauseMs(askedMs, pausedUntil);
+      effects.push({ kind: 'pause', forMs }, { kind: 'send', podUID }, this.#noteFailure(podUID, state, failure, forMs));
+      return undefined;
     }
-    const waitMs = Math.max(asked ?? 0, backoffMs(state.failures, { ...backoff, random }));
-    const retry = (): void => {
-      this.#waitingForServer.delete(podUID);
-      state.wait = undefined;
-      enqueue(podUID);
-    };
-    const overloaded = statusOf(failure.cause) === 503;
-    const cancel = clock.setTimer(retry, waitMs);
-    state.wait = { kind: 'backoff', version, retryAt: clock.now() + waitMs, overloaded, cancel };
-    if (serverFailures.has(failure.errorClass) && !state.releasedBySuccess) this.#waitingForServer.add(podUID);
-    this.#tell(podUID, state, failure, waitMs);
+    const { clock, random } = this.#options;
+    const afterMs = Math.max(askedMs, backoffMs(state.failures + 1, { ...backoff, random }));
+    effects.push({ kind: 'retry', podUID, afterMs }, this.#noteFailure(podUID, state, failure, afterMs));
+    if (serverFailures.has(errorClass) && !state.releasedBySuccess) this.#waitingForServer.add(podUID);
+    return { kind: 'backoff', version, retryAt: clock.now() + afterMs, overloaded: failure.failure.status === 503 };
   }
 
-  /** Stops the whole client; returns for how long. Requests that were under way together and failed together are one failure. */
-  #pauseAll(asked: number | undefined): number {
-    const { clock, random, gate } = this.#options;
-    const { pausedUntil } = gate;
-    if (pausedUntil !== undefined && asked === undefined) return Math.max(0, pausedUntil - clock.now());
-    if (pausedUntil === undefined) this.#throttledInARow++;
-    const pauseMs = asked ?? backoffMs(this.#throttledInARow, { ...backoff, random });
-    gate.pause(pauseMs);
-    return pauseMs;
+  /**
+   * How long the whole client pauses: what the server asked for, and never less than our own backoff. Requests that were
+   * under way together and failed together count as one failure.
+   */
+  #pauseMs(askedMs: number, pausedUntil: number | undefined): number {
+    const { clock, random } = this.#options;
+    const leftMs = pausedUntil === undefined ? undefined : Math.max(0, pausedUntil - clock.now());
+    if (leftMs !== undefined) return Math.max(askedMs, leftMs);
+    this.#throttledInARow++;
+    return Math.max(askedMs, backoffMs(this.#throttledInARow, { ...backoff, random }));
   }
 
-  /** The server answers again: whoever waited for that need not wait longer, once. */
-  #releaseThoseWaitingForServer(except: string): void {
+  /** The server answers again: the pods that waited for that need not wait longer, once. */
+  #releaseThoseWaitingForServer(except: string): SyncEffect[] {
+    const effects: SyncEffect[] = [];
     for (const podUID of this.#waitingForServer) {
       const state = this.#states.get(podUID);
-      if (podUID === except || state?.wait?.kind !== 'backoff') continue;
+      if (podUID === except || state?.wait?.kind !== 'backoff' || state.isOverdue) continue;
       state.releasedBySuccess = true;
-      state.endWait();
-      this.#options.enqueue(podUID);
+      effects.push(this.#retryNow(podUID));
     }
     this.#waitingForServer.clear();
+    return effects;
   }
 
-  #noteFailure(state: PodSyncState, { errorClass, cause }: RequestFailure): void {
-    state.failures++;
-    state.lastError = { errorClass, message: cause instanceof Error ? cause.message : errorClass, at: this.#options.clock.now() };
+  #retryNow(podUID: string): SyncEffect {
+    this.endWait(podUID);
+    return { kind: 'send', podUID };
   }
 
-  #tell(podUID: string, state: PodSyncState, { errorClass, cause }: RequestFailure, retryInMs: number | undefined): void {
-    this.#options.events.failed(podUID, { errorClass, error: cause, attempts: state.failures, retryInMs });
+  #noteFailure(podUID: string, state: PodSyncState, failure: RequestFailure, retryInMs: number | undefined): SyncEffect {
+    const { errorClass, cause } = failure;
+    state.fail({ errorClass, message: failure.message, at: this.#options.clock.now() });
+    return { kind: 'failed', podUID, failure: { errorClass, error: cause, attempts: state.failures, retryInMs } };
   }
-}
-
-function retryAfterMs(cause: unknown): number | undefined {
-  const value = typeof cause === 'object' && cause !== null && 'retryAfterMs' in cause ? cause.retryAfterMs : undefined;
-  return typeof value === 'number' && value >= 0 ? Math.min(value, longestRetryAfterMs) : undefined;
-}
-
-function statusOf(cause: unknown): unknown {
-  return typeof cause === 'object' && cause !== null && 'status' in cause ? cause.status : undefined;
 }

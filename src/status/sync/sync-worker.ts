@@ -1,290 +1,311 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
-import { BoundedChannel } from '../../concurrency/bounded-channel.ts';
-import type { CancelTimer, Clock } from '../../seams/clock.ts';
+import { KeyedTimers } from '../../concurrency/keyed-timers.ts';
+import { callGuarded } from '../../seams/guard.ts';
 import type { Logger } from '../../seams/logger.ts';
-import type { PodStatuses, VersionedPodStatus } from '../cache/pod-statuses.ts';
-import type { AgentView } from './agent-view.ts';
-import type { ApiCopies } from './api-copies.ts';
-import { isWaitOnCopy, type WaitOnCopy } from './pod-sync-state.ts';
-import { ReadySet } from './ready-set.ts';
-import { type Admission, RequestFailure, type RequestGate } from './request-gate.ts';
-import { type BatchView, isUrgent, orphanedVersions, reasonToSync } from './sync-batch.ts';
-import { type SyncOutcome, type SyncPodContext, syncPod } from './sync-pod.ts';
-import type { SyncRecords } from './sync-records.ts';
-
-/** Pods looked at in one go; then the event loop gets its turn. */
-const batchSlice = 200;
-/** Pods read again in one batch while the pod source is silent; more where there are so many that it takes more. */
-const staleReadsAtLeast = 50;
+import type { StatusCache } from '../cache/status-cache.ts';
+import { finishingChange } from './finish-when-reclaimed.ts';
+import type { FlushWaiters } from './flush-waiters.ts';
+import { type LookContext, lookAt } from './look.ts';
+import { RequestFailure } from './request-failure.ts';
+import type { SyncContext } from './sync-context.ts';
+import { isWork, type SyncEffect, type SyncOutcome } from './sync-outcome.ts';
+import { syncPod } from './sync-pod.ts';
+import type { SyncStart } from './sync-records.ts';
+import type { SyncReports } from './sync-reports.ts';
+import { SyncSlots, type Turn } from './sync-slots.ts';
+import { isUrgent } from './urgency.ts';
+import { mayTry } from './wait.ts';
 
 export interface SyncWorkerOptions {
-  readonly podStatuses: PodStatuses;
-  readonly agent: AgentView;
-  readonly copies: ApiCopies;
-  readonly gate: RequestGate;
-  readonly clock: Clock;
+  readonly context: SyncContext & LookContext;
+  readonly cache: StatusCache;
+  readonly waiters: FlushWaiters;
+  readonly reports: SyncReports;
   readonly logger: Logger;
   readonly concurrency: number;
-  readonly channelCapacity: number;
-  readonly syncPeriodMs: number;
-  readonly staleAfterMs: number;
-  /** When the pod source last heard from the apiserver; absent when nobody can say. */
-  readonly lastObservedAt: (() => number | undefined) | undefined;
-  readonly syncPodContext: Omit<SyncPodContext, 'acknowledge'>;
-  /** Called with every pod of a batch before it is looked at. */
-  readonly beforeLook: (podUID: string, entry: VersionedPodStatus) => void;
+  readonly terminateWhenReclaimed: boolean;
 }
 
 /**
- * The one consumer of `podStatusChannel`: takes hints, sends pods, at most `concurrency` at once and never one pod
- * twice at once, and looks at all of them every `syncPeriodMs`. With every hint lost the batch still sends everything.
+ * Sends pods: at most `concurrency` at once, and never one pod twice at once. What follows from a sync that has ended comes
+ * back as a list of effects, which this class alone carries out.
  */
 export class SyncWorker {
-  readonly podStatusChannel: BoundedChannel<string>;
   readonly #options: SyncWorkerOptions;
-  readonly #records: SyncRecords;
-  readonly #context: SyncPodContext;
-  readonly #view: BatchView;
-  readonly #ready = new ReadySet();
-  #inFlight = 0;
+  readonly #context: SyncContext & LookContext;
+  readonly #slots: SyncSlots;
+  readonly #retries: KeyedTimers<string>;
+  /** Pods whose API copy was found to differ since the last batch began: they are repaired once. */
+  readonly #repaired = new Set<string>();
+  #finishesPods: boolean;
   #running = false;
-  #startedAt = 0;
-  #staleCursor = 0;
-  #batch: Promise<void> | undefined;
-  #cancelTick: CancelTimer | undefined;
-  #whenIdle: (() => void) | undefined;
+  #waitsForGate = false;
 
-  constructor(options: SyncWorkerOptions, records: SyncRecords) {
-    const { agent, clock, copies, podStatuses } = options;
+  constructor(options: SyncWorkerOptions) {
     this.#options = options;
-    this.#records = records;
-    this.podStatusChannel = new BoundedChannel(options.channelCapacity);
-    this.#context = {
-      ...options.syncPodContext,
-      acknowledge: (podUID, acknowledged) => records.acknowledge(podUID, acknowledged),
-    };
-    const { ownedConditionTypes, patchFormat } = options.syncPodContext;
-    const { apiStatusVersions } = records;
-    this.#view = { agent, clock, copies, podStatuses, ownedConditionTypes, patchFormat, apiStatusVersions };
+    this.#context = options.context;
+    this.#retries = new KeyedTimers(options.context.clock);
+    this.#slots = new SyncSlots({ ...options.context, concurrency: options.concurrency });
+    this.#finishesPods = options.terminateWhenReclaimed;
   }
 
   start(): void {
     this.#running = true;
-    this.#startedAt = this.#options.clock.now();
-    this.#armTick();
-    this.#receive().catch((error: unknown) => this.#options.logger.error({ err: error }, 'the sync worker ended'));
   }
 
-  /** Takes no more work; resolves when no sync is in flight. What is in flight is the gate's to abort. */
-  async stop(): Promise<void> {
+  /**
+   * Takes no more work, and gives up what is under way. Resolves when all of it has settled, after `limitMs` at the latest,
+   * to the pods whose requests have not.
+   */
+  async stop(limitMs: number): Promise<string[]> {
+    const { gate, records } = this.#context;
     this.#running = false;
-    this.#cancelTick?.();
-    this.podStatusChannel.close();
-    this.#records.endAllWaits();
-    await this.#batch;
-    if (this.#inFlight > 0) await new Promise<void>((resolve) => (this.#whenIdle = resolve));
-    // what failed by itself while it was being aborted has begun to wait again
-    this.#records.endAllWaits();
+    this.#retries.cancelAll();
+    records.endAllWaits();
+    gate.abort();
+    const left = await this.#slots.whenSettled(limitMs);
+    // a request that failed by itself during the abort has begun a wait
+    records.endAllWaits();
+    return left;
   }
 
-  /** Looks at this pod now, whatever it waits for. */
-  reconcile(podUID: string): void {
-    if (this.#options.podStatuses.get(podUID) === undefined) return;
-    const state = this.#records.ensureState(podUID);
-    state.endWait();
-    if (state.inFlight) state.again = true;
-    else this.enqueue(podUID);
+  /** The agent ends its pods itself from now on: two must not finish one pod. */
+  leaveFinishingToAgent(): void {
+    if (!this.#finishesPods) return;
+    this.#finishesPods = false;
+    this.#options.logger.info({}, 'the agent calls terminatePod: the manager finishes no pod by itself any more');
   }
 
-  /** Puts the pod among those that wait for a slot, and fills the free ones. */
-  enqueue(podUID: string): void {
-    this.#addReady(podUID);
+  /** Sends this pod now, whatever it waits for. `fetch`: after reading it. */
+  reconcile(podUID: string, fetch: boolean): void {
+    const { records, podStatuses } = this.#context;
+    if (podStatuses.get(podUID) === undefined) return;
+    if (fetch) records.fetchNext(podUID);
+    this.#endWait(podUID);
+    if (!records.askFor(podUID, 'sync')) this.send(podUID);
     this.pump();
   }
 
-  /** The pod's entry was dropped. */
+  /** Drops the status of the pod, and all that is known of it. */
   forget(podUID: string): void {
-    this.#ready.delete(podUID);
-    this.#records.forget(podUID);
+    this.#slots.delete(podUID);
+    this.#retries.cancel(podUID);
+    this.#repaired.delete(podUID);
+    this.#options.cache.drop(podUID);
+    this.#context.records.forget(podUID);
+    this.#guarded(podUID, () => this.#options.waiters.look(podUID));
   }
 
-  /** Sends as many ready pods as there are free slots. No `await` in here: nothing changes under it. */
-  pump(): void {
-    const { concurrency, gate, podStatuses } = this.#options;
-    while (this.#running && this.#inFlight < concurrency && this.#ready.size > 0) {
-      const admission = gate.tryAdmit();
-      if (admission === undefined) return;
-      const podUID = this.#ready.take();
-      if (podUID === undefined || podStatuses.get(podUID) === undefined) gate.putBack(admission);
-      else this.#dispatch(podUID, admission);
-    }
-  }
-
-  /** One look at every pod; in slices, so that the event loop is never held for long. */
-  async syncBatch(): Promise<void> {
-    const { podStatuses, beforeLook } = this.#options;
-    for (const apiUID of orphanedVersions(this.#view)) {
-      this.#records.dropVersion(apiUID);
-      this.#options.copies.forget(apiUID);
-    }
-    const podUIDs = podStatuses.podUIDs();
-    for (let i = 0; i < podUIDs.length; i++) {
-      if (i > 0 && i % batchSlice === 0) {
-        this.pump();
-        await nextTurn();
-        if (!this.#running) return;
-      }
-      const podUID = podUIDs[i] ?? '';
-      const entry = podStatuses.get(podUID);
-      if (entry === undefined) continue;
-      this.#guarded(podUID, () => {
-        beforeLook(podUID, entry);
-        this.#look(podUID);
-      });
-    }
-    this.#readStalePods(podUIDs);
-    this.pump();
-  }
-
-  async #receive(): Promise<void> {
-    const channel = this.podStatusChannel;
-    while (await channel.readable()) {
-      for (let podUID = channel.tryReceive(); podUID !== undefined; podUID = channel.tryReceive()) this.#hint(podUID);
-      if (channel.takeOverflow()) for (const podUID of this.#options.podStatuses.podUIDs()) this.#hint(podUID);
-      this.pump();
-    }
-  }
-
-  /** An agent's pod manager that throws costs the one pod this look, and no other pod anything. */
-  #guarded<T>(podUID: string, look: () => T): T | undefined {
-    try {
-      return look();
-    } catch (error) {
-      this.#options.logger.error({ err: error, podUID }, 'a pod could not be looked at; the next batch looks again');
-      return undefined;
-    }
-  }
-
-  /** The pod may have a version the apiserver has not. */
-  #hint(podUID: string): void {
+  /** The pod may have a version that the apiserver has not. */
+  hint(podUID: string): void {
     this.#guarded(podUID, () => {
-      const { podStatuses, agent } = this.#options;
+      const { agent, podStatuses, records } = this.#context;
       const entry = podStatuses.get(podUID);
-      // a static pod without a mirror pod has nowhere to go: the batch finds it once it has one
-      if (entry === undefined || agent.target(podUID) === undefined) return;
-      if (this.#records.acknowledgedVersion(podUID) >= entry.version) return;
-      const state = this.#records.state(podUID);
-      if (state?.inFlight || state?.mayTry(entry.version) === false) return;
-      state?.endWait();
-      this.#addReady(podUID);
+      if (entry === undefined) return;
+      agent.notePod(podUID);
+      // a static pod without a mirror pod has nowhere to go; a look finds it once it has one
+      if (agent.target(podUID) === undefined || records.acknowledgedVersion(podUID) >= entry.version) return;
+      const state = records.state(podUID);
+      if (state?.underWay !== undefined || !mayTry(state?.wait, entry.version)) return;
+      this.#endWait(podUID);
+      this.send(podUID);
     });
   }
 
-  #look(podUID: string): void {
-    const { agent, podStatuses } = this.#options;
-    const state = this.#records.state(podUID);
-    if (state?.inFlight || this.#ready.has(podUID)) return;
-    const target = agent.target(podUID);
-    const copy = target && agent.freshest(target);
-    const entry = podStatuses.get(podUID);
-    if (entry === undefined || target === undefined) return;
-    if (state?.isOvertaken(copy?.resourceVersion) || (state?.wait?.kind !== 'deleting' && state?.mayTry(entry.version))) {
-      state.endWait();
-    }
-    const wait = state?.wait?.kind;
-    if (wait !== undefined && wait !== 'deleting') return;
-    const reason = reasonToSync(this.#view, podUID, entry);
-    // an accepted DELETE is not sent again, but what somebody else writes meanwhile is corrected
-    if (reason === undefined || (reason === 'delete' && wait === 'deleting')) return;
-    // the version is sent again, and again after a failure, until the apiserver says the same
-    if (reason === 'reconcile') this.#records.dropVersion(target.apiUID);
-    this.#addReady(podUID);
+  /** Looks at a pod as each batch does with every pod. */
+  look(podUID: string): void {
+    this.#guarded(podUID, () => {
+      this.#context.agent.notePod(podUID);
+      this.#finishIfDue(podUID);
+      if (!this.#slots.isReady(podUID)) this.#follow(podUID);
+    });
   }
 
-  #addReady(podUID: string): void {
-    const { podStatuses, agent } = this.#options;
+  /** The pod manager has told of a change: of the pod with this uid, or of the pod that this mirror pod stands for. */
+  lookAtChange(uid: string): void {
+    this.#guarded(uid, () => {
+      const { agent, copies, podStatuses, records } = this.#context;
+      const podUID = agent.translate(uid);
+      if (podStatuses.get(podUID) === undefined || records.askFor(podUID, 'look')) return;
+      const target = agent.target(podUID);
+      // most changes are our own last write, which the watch shows
+      const isEcho = target !== undefined && copies.isOwn(target.apiUID, target.managed);
+      if (!isEcho || records.state(podUID) !== undefined) this.look(podUID);
+    });
+  }
+
+  /** A batch begins: every pod may be repaired once more. */
+  beginBatch(): void {
+    this.#repaired.clear();
+  }
+
+  /** Puts the pod among those that wait for a slot. */
+  send(podUID: string): void {
+    const { agent, podStatuses, records } = this.#context;
     const entry = podStatuses.get(podUID);
-    if (entry === undefined || this.#records.state(podUID)?.inFlight) return;
+    if (entry === undefined || records.state(podUID)?.underWay !== undefined) return;
     const urgent = this.#guarded(podUID, () => {
       const target = agent.target(podUID);
       return isUrgent(entry, target && agent.freshest(target));
     });
-    this.#ready.add(podUID, urgent ?? false);
+    this.#slots.add(podUID, urgent ?? false);
   }
 
-  #dispatch(podUID: string, admission: Admission): void {
-    const { logger, podStatuses } = this.#options;
-    const waitsOn = this.#guarded(podUID, () => this.#waitOnCopy(podUID));
-    const inDoubt = this.#guarded(podUID, () => this.#isInDoubt(podUID));
-    const state = this.#records.begin(podUID);
-    const { fetch } = state;
-    state.fetch = false;
-    this.#inFlight++;
-    syncPod(this.#context, podUID, { admission, fetch, waitsOn, inDoubt })
-      .catch((error: unknown): SyncOutcome => {
-        logger.error({ err: error, podUID }, 'a sync failed in an unforeseen way');
-        const version = podStatuses.get(podUID)?.version ?? 0;
-        return { kind: 'failed', failure: new RequestFailure('patch', 'broken-answer', error), version };
-      })
-      .then((outcome) => this.#settle(podUID, outcome, admission))
-      .catch((error: unknown) => logger.error({ err: error, podUID }, 'a settled sync could not be recorded'));
+  /** Begins as many syncs of ready pods as there are free slots. */
+  pump(): void {
+    while (this.#running && this.#slots.hasTurn) {
+      const turn = this.#slots.next();
+      if (turn === undefined) {
+        this.#pumpWhenOpen();
+        return;
+      }
+      if (!this.#begin(turn)) this.#slots.end(turn);
+    }
   }
 
-  /** True when a request that failed may have written another status than the copy at hand shows. */
-  #isInDoubt(podUID: string): boolean {
-    const version = this.#options.podStatuses.get(podUID)?.version ?? 0;
-    return (this.#records.state(podUID)?.failures ?? 0) > 0 && this.#records.acknowledgedVersion(podUID) < version;
-  }
-
-  /** What the pod's newest version waits on, where only another copy of the pod on the apiserver brings the next try. */
-  #waitOnCopy(podUID: string): WaitOnCopy | undefined {
-    const wait = this.#records.state(podUID)?.wait;
-    if (wait === undefined || !isWaitOnCopy(wait)) return undefined;
-    const dealtWith = wait.kind === 'quarantined' ? wait.version : this.#records.acknowledgedVersion(podUID);
-    return (this.#options.podStatuses.get(podUID)?.version ?? 0) <= dealtWith ? wait : undefined;
-  }
-
-  #settle(podUID: string, outcome: SyncOutcome, admission: Admission): void {
-    this.#inFlight--;
-    const again = this.#records.state(podUID)?.again === true;
-    this.#options.gate.putBack(admission);
-    try {
-      const changed = this.#records.finish(podUID, outcome);
-      if (again) this.#addReady(podUID);
-      else if (changed) this.#hint(podUID);
-    } finally {
+  #pumpWhenOpen(): void {
+    if (this.#waitsForGate) return;
+    this.#waitsForGate = true;
+    void this.#context.gate.whenOpen().then(() => {
+      this.#waitsForGate = false;
       this.pump();
-      if (this.#inFlight === 0) this.#whenIdle?.();
+    });
+  }
+
+  #follow(podUID: string): void {
+    const finding = lookAt(this.#context, podUID);
+    if (finding.kind === 'nothing') return;
+    if (finding.kind === 'over') {
+      this.#options.logger.info({ podUID }, 'the pod is no longer there and nothing of it runs; its status is dropped');
+      this.forget(podUID);
+      return;
+    }
+    if (finding.kind === 'wait-is-over' || finding.waitIsOver) this.#endWait(podUID);
+    if (finding.kind === 'wait-is-over') return;
+    // a pod that another writer changes again and again is repaired once a sync period
+    if (finding.reason === 'reconcile' && this.#repaired.has(podUID)) return;
+    if (finding.reason === 'reconcile') {
+      this.#repaired.add(podUID);
+      // the version is sent again, and again after a failure, until the apiserver says the same
+      this.#context.records.dropVersion(finding.target.apiUID);
+    }
+    this.send(podUID);
+  }
+
+  #endWait(podUID: string): void {
+    this.#retries.cancel(podUID);
+    this.#context.records.endWait(podUID);
+  }
+
+  /** False when there is nothing to sync, or something of the pod is under way. */
+  #begin(turn: Turn): boolean {
+    const { podUID } = turn;
+    const { podStatuses, records } = this.#context;
+    if (podStatuses.get(podUID) === undefined || records.state(podUID)?.underWay !== undefined) return false;
+    const start = this.#guarded(podUID, () => records.begin(podUID));
+    if (start === undefined) return false;
+    this.#retries.cancel(podUID);
+    this.#sync(turn, start)
+      .catch((error: unknown) => this.#unforeseen(podUID, error))
+      .then((outcome) => this.#settle(turn, outcome))
+      .catch((err: unknown) => this.#options.logger.error({ err, podUID }, 'a settled sync could not be recorded'));
+    return true;
+  }
+
+  async #sync({ podUID, admission }: Turn, start: SyncStart): Promise<SyncOutcome> {
+    const fetch = start.fetch || this.#context.fetchBeforePatch === 'always';
+    const steps = syncPod(this.#context, { ...start, podUID, admission, fetch });
+    for (;;) {
+      const step = await steps.next();
+      if (step.done) return step.value;
+      this.#carryOut(this.#context.records.acknowledge(podUID, step.value));
     }
   }
 
-  #armTick(): void {
-    this.#cancelTick = this.#options.clock.setTimer(() => {
-      if (!this.#running) return;
-      this.#armTick();
-      this.#batch ??= this.syncBatch()
-        .catch((error: unknown) => this.#options.logger.error({ err: error }, 'a batch failed'))
-        .finally(() => {
-          this.#batch = undefined;
-        });
-    }, this.#options.syncPeriodMs);
+  #unforeseen(podUID: string, error: unknown): SyncOutcome {
+    this.#options.logger.error({ err: error, podUID }, 'a sync failed in an unforeseen way');
+    const version = this.#context.podStatuses.get(podUID)?.version ?? 0;
+    const failure = new RequestFailure('patch', 'broken-answer', error);
+    return { kind: 'failed', failure, version, resourceVersion: undefined };
   }
 
-  /** A pod source that is silent for too long may be dead: the next few pods are read from the apiserver itself. */
-  #readStalePods(podUIDs: readonly string[]): void {
-    const { lastObservedAt, clock, staleAfterMs, syncPeriodMs } = this.#options;
-    if (lastObservedAt === undefined) return;
-    // a time in the future is one from before a clock was set back: it says as little as one long ago
-    if (Math.abs(clock.now() - (lastObservedAt() ?? this.#startedAt)) <= staleAfterMs) return;
-    const share = Math.ceil((podUIDs.length * syncPeriodMs) / staleAfterMs);
-    const count = Math.min(podUIDs.length, Math.max(staleReadsAtLeast, share));
-    for (let i = 0; i < count; i++) {
-      const podUID = podUIDs[this.#staleCursor++ % podUIDs.length] ?? '';
-      const state = this.#records.ensureState(podUID);
-      // one that waits on another copy will hear of it in no other way
-      if (state.inFlight || !(state.wait === undefined || isWaitOnCopy(state.wait))) continue;
-      state.fetch = true;
-      this.#addReady(podUID);
+  #settle(turn: Turn, outcome: SyncOutcome): void {
+    const { podUID } = turn;
+    const { gate, records } = this.#context;
+    const settled = 'failure' in outcome ? outcome.failure.settled : undefined;
+    if (settled !== undefined) this.#slots.keepOverdue(podUID, this.#releaseWhen(podUID, settled));
+    try {
+      this.#carryOut(records.settle(podUID, outcome, gate.pausedUntil));
+    } finally {
+      this.#slots.end(turn);
+      this.pump();
     }
+  }
+
+  /** A request has outlived its sync: no other write of the pod leaves before it has settled. Never rejects. */
+  async #releaseWhen(podUID: string, settled: Promise<void>): Promise<void> {
+    await settled;
+    this.#carryOut(this.#context.records.release(podUID));
+    this.pump();
+  }
+
+  #carryOut(effects: readonly SyncEffect[]): void {
+    for (const effect of effects) {
+      if (this.#running || !isWork(effect))
+        this.#guarded('podUID' in effect ? effect.podUID : '', () => this.#carryOutOne(effect));
+    }
+  }
+
+  #carryOutOne(effect: SyncEffect): void {
+    switch (effect.kind) {
+      case 'send':
+        this.send(effect.podUID);
+        break;
+      case 'hint':
+        this.hint(effect.podUID);
+        break;
+      case 'look':
+        this.lookAtChange(effect.podUID);
+        break;
+      case 'retry':
+        this.#retryLater(effect.podUID, effect.afterMs);
+        break;
+      case 'pause':
+        this.#context.gate.pause(effect.forMs);
+        break;
+      case 'acknowledged':
+        this.#options.reports.acknowledged(effect.podUID, effect.acknowledged);
+        this.#finishIfDue(effect.podUID);
+        break;
+      case 'failed':
+        this.#options.reports.failed(effect.podUID, this.#context.podStatuses.get(effect.podUID), effect.failure);
+        break;
+      case 'ended':
+        this.#options.logger.info({ podUID: effect.podUID, how: effect.how }, 'the pod is no more; its status is dropped');
+        this.forget(effect.podUID);
+        break;
+      case 'changed':
+        this.#options.waiters.look(effect.podUID);
+        break;
+    }
+  }
+
+  #retryLater(podUID: string, afterMs: number): void {
+    this.#retries.set(podUID, afterMs, () => {
+      this.#carryOut(this.#context.records.retryDue(podUID));
+      this.pump();
+    });
+  }
+
+  #finishIfDue(podUID: string): void {
+    if (!this.#finishesPods) return;
+    const change = finishingChange(this.#context, podUID);
+    if (change !== undefined) this.#options.cache.update(change);
+  }
+
+  /** An injected part that throws costs this pod this look, and costs no other pod anything. */
+  #guarded<T>(podUID: string, look: () => T): T | undefined {
+    return callGuarded(look, (err) =>
+      this.#options.logger.error({ err, podUID }, 'a pod could not be looked at; the next batch looks again'),
+    );
   }
 }

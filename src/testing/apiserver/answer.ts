@@ -11,7 +11,7 @@ export interface Answer {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** Failures that belong to HTTP and not to the pods. */
+/** Failures of the HTTP request, not of a pod. */
 export const failures = {
   unknownPath: apiStatus(404, 'NotFound', 'the server could not find the requested resource', {}),
   methodNotAllowed: apiStatus(405, 'MethodNotAllowed', 'the server does not allow this method on the requested resource', {}),
@@ -31,10 +31,10 @@ export function statusAnswer(status: ApiStatus): Answer {
   return seconds === undefined ? answer : { ...answer, headers: { 'retry-after': String(seconds) } };
 }
 
-/** How the client wants objects: whole, or their metadata alone, each kind in words of its own. */
+/** The form in which the client wants objects: whole, or the metadata alone of one object or of a list. */
 export type Rendering = 'whole' | 'PartialObjectMetadata' | 'PartialObjectMetadataList';
 
-/** The first form of the Accept header that the server has; undefined when it has none. */
+/** The first form in the Accept header that the server offers; undefined when it offers none of them. */
 export function renderingOf(accept: string | undefined): Rendering | undefined {
   if (accept === undefined || accept.trim() === '') return 'whole';
   for (const choice of accept.split(',')) {
@@ -50,7 +50,7 @@ export function renderingOf(accept: string | undefined): Rendering | undefined {
 
 const metadataKind = { kind: 'PartialObjectMetadata', apiVersion: 'meta.k8s.io/v1' } as const;
 
-/** One pod as it goes out. */
+/** One pod as the server sends it. */
 export function renderPod(pod: object, rendering: Rendering): JsonObject {
   const json = pod as JsonObject;
   if (rendering !== 'whole') return { ...metadataKind, metadata: objectAt(json, 'metadata') };
@@ -67,7 +67,7 @@ function notAcceptable(message: string): StoreError {
   return new StoreError(apiStatus(406, 'NotAcceptable', message));
 }
 
-/** A list as it goes out: its items do not repeat kind and apiVersion, except as bare metadata. */
+/** A list as the server sends it. Its items have kind and apiVersion only when they are metadata alone. */
 export function renderPodList(pods: readonly object[], resourceVersion: string, rendering: Rendering): JsonObject {
   const metadata = { resourceVersion };
   if (rendering === 'PartialObjectMetadata') {
@@ -89,7 +89,7 @@ export function encodeAnswer({ body }: Answer): Buffer {
   return Buffer.from(typeof body === 'string' ? body : `${JSON.stringify(body)}\n`);
 }
 
-/** Writes the head; `length` is what it promises of the body. */
+/** Writes the head; `length` is its content-length. */
 export function writeHead(response: ServerResponse, { code, body, headers = {} }: Answer, length: number): void {
   const type =
     body === undefined ? {} : { 'content-type': typeof body === 'string' ? 'text/plain; charset=utf-8' : 'application/json' };

@@ -2,7 +2,7 @@ import type { ApiVerb, Route } from './route.ts';
 
 /** What goes wrong with a request. */
 export type Fault =
-  /** Waits before the request is looked at. */
+  /** Waits before the request is handled. */
   | { readonly kind: 'latency'; readonly ms: number }
   /** Answers with a Status object and does nothing. */
   | { readonly kind: 'status'; readonly code: number; readonly retryAfterSeconds?: number; readonly reason?: string }
@@ -12,7 +12,7 @@ export type Fault =
   | { readonly kind: 'hang' }
   /** The request takes effect, and its answer breaks off in the middle. */
   | { readonly kind: 'cut' }
-  /** Answers 200 with something that is no JSON; the request has no effect. */
+  /** Answers 200 with text that is no JSON; the request has no effect. */
   | { readonly kind: 'garbage' }
   /** The request takes effect, and the connection is reset before the answer. */
   | { readonly kind: 'reset-after' };
@@ -22,11 +22,11 @@ export interface FaultRule {
   readonly verb?: ApiVerb;
   readonly namespace?: string;
   readonly name?: string;
-  /** How many requests it hits. Default 1, and without end when a `probability` is given. */
+  /** How many requests the rule hits. Default 1; with a `probability`, without limit. */
   readonly times?: number;
-  /** The share of matching requests it hits, 0 to 1. */
+  /** The share of matching requests that the rule hits, 0 to 1. */
   readonly probability?: number;
-  /** Where the dice come from. Default `Math.random`. */
+  /** The source of random numbers. Default `Math.random`. */
   readonly random?: () => number;
 }
 
@@ -41,7 +41,7 @@ interface ActiveRule {
   remaining: number;
 }
 
-/** The faults asked for, in order; each hits the requests it names until it is used up. */
+/** The fault rules in the order they were added. Each hits matching requests until it is used up. */
 export class Faults {
   #rules: ActiveRule[] = [];
 
@@ -63,7 +63,7 @@ export class Faults {
     this.#rules = [];
   }
 
-  /** What hits this request: the sum of all latencies, and the first other fault. Uses them up. */
+  /** The faults of this request: the sum of all latencies, and the first other fault. Each counts as one hit of its rule. */
   take(route: Route): { readonly latencyMs: number; readonly fault: Fault | undefined } {
     let latencyMs = 0;
     let fault: Fault | undefined;

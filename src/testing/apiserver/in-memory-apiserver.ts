@@ -10,7 +10,7 @@ import type { ApiVerb } from './route.ts';
 import { type WatchEnd, Watches } from './watches.ts';
 
 export interface InMemoryApiServerOptions {
-  /** Where the pods are. Default: a store of its own, which validates and fills in as a kube-apiserver does. */
+  /** The store of the pods. Default: a new one, which validates and fills in as a kube-apiserver does. */
   readonly store?: PodStore;
   /** When given, every request needs it as a bearer token. */
   readonly token?: string;
@@ -18,15 +18,15 @@ export interface InMemoryApiServerOptions {
   readonly clock?: Clock;
   /** How often a watch that allows bookmarks gets one. Default 60 s. */
   readonly bookmarkIntervalMs?: number;
-  /** Refuse pods in a namespace nobody has created. Default false. */
+  /** Refuse pods in a namespace that does not exist. Default false. */
   readonly requireNamespaces?: boolean;
-  /** How many requests `requests` lists at most. Default 10 000. */
+  /** The most requests that `requests` lists. Default 10 000. */
   readonly requestLogSize?: number;
 }
 
 /**
  * A kube-apiserver's pods API over HTTP on 127.0.0.1, in this process: the same answers, refusals and watch events,
- * and faults on demand. Holds the process open until `stop()`.
+ * and faults on demand. Keeps the process alive until `stop()`.
  */
 export class InMemoryApiServer {
   readonly url: string;
@@ -52,7 +52,7 @@ export class InMemoryApiServer {
   static async start(options: InMemoryApiServerOptions = {}): Promise<InMemoryApiServer> {
     const parts = partsOf(options);
     const handler = new RequestHandler(parts);
-    // Idle connections stay open, as a kube-apiserver keeps them for minutes: a client must never meet a stale one by chance.
+    // Idle connections stay open, as a kube-apiserver keeps them for minutes: no client meets a closed connection by chance.
     const server = createServer(
       { keepAliveTimeout: 0, requestTimeout: 0 },
       (request: IncomingMessage, response: ServerResponse) => {
@@ -68,11 +68,11 @@ export class InMemoryApiServer {
     return new InMemoryApiServer(server, address.port, parts);
   }
 
-  /** A fresh one of a client that may do everything. */
+  /** A new kubeconfig of a client with all rights. */
   kubeConfig(): KubeConfig {
     const config = new KubeConfig();
     config.loadFromOptions({
-      // client-node takes plain HTTP only from who says that there is nothing to verify.
+      // client-node takes plain HTTP only with `skipTLSVerify`.
       clusters: [{ name: 'in-memory', server: this.url, skipTLSVerify: true }],
       users: [{ name: 'admin', ...(this.#token === undefined ? {} : { token: this.#token }) }],
       contexts: [{ name: 'in-memory', cluster: 'in-memory', user: 'admin' }],
@@ -86,7 +86,7 @@ export class InMemoryApiServer {
     return this.#log.entries;
   }
 
-  /** How many requests of `verb` (none given: of any) came in, those no longer listed included. */
+  /** The number of requests of `verb` (default: any verb) so far, including those no longer listed. */
   countRequests(verb?: ApiVerb): number {
     return this.#log.count(verb);
   }
@@ -95,7 +95,7 @@ export class InMemoryApiServer {
     this.#log.clear();
   }
 
-  /** Makes requests on pods go wrong, from the next one on. Rules hit in the order they were made. */
+  /** Adds a fault rule for requests on pods, from the next one on. Rules hit in the order they were added. */
   fail(rule: FaultRule): FaultHandle {
     return this.#faults.add(rule);
   }
@@ -108,12 +108,12 @@ export class InMemoryApiServer {
     return this.#watches.size;
   }
 
-  /** Ends every open watch: by a connection reset, with a 410 event, or as a timeout does. Returns how many. */
+  /** Ends every open watch: by a connection reset, with a 410 event, or as a timeout does. Returns how many there were. */
   dropWatches({ kind }: { readonly kind: WatchEnd }): number {
     return this.#watches.drop(kind);
   }
 
-  /** Ends every connection, open watches and unanswered requests included. A second call waits for the same end. */
+  /** Ends every connection, including open watches and unanswered requests. A second call returns the same promise. */
   stop(): Promise<void> {
     this.#stopped ??= new Promise((resolve) => {
       this.#server.close(() => resolve());

@@ -1,8 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import type { Clock } from '../../seams/clock.ts';
+import { isJsonObject } from '../../wire/json.ts';
+import { formatTime } from '../../wire/time.ts';
 import type { JsonObject } from '../../wire/types.ts';
 import { alreadyExists, badRequest, notFound } from '../pods-api/api-status.ts';
-import { formatTime, isJsonObject, objectAt, textAt } from '../pods-api/json-fields.ts';
+import { objectAt, textAt } from '../pods-api/json-fields.ts';
 import type { PodStore } from '../pods-api/pod-store.ts';
 import type { Answer } from './answer.ts';
 import { parseBody } from './request-body.ts';
@@ -10,7 +12,7 @@ import type { Route } from './route.ts';
 
 const initialNamespaces = ['default', 'kube-node-lease', 'kube-public', 'kube-system'];
 
-/** The namespaces of a server: enough for tests to work in one of their own and to take it away with all its pods. */
+/** The namespaces of a server: enough for a test to create its own, and to delete it with all its pods. */
 export class Namespaces {
   readonly #store: PodStore;
   readonly #clock: Clock;
@@ -68,7 +70,7 @@ export class Namespaces {
     return namespace;
   }
 
-  /** At once, where a real server has a controller work through it: pods go without grace and without regard to finalizers. */
+  /** Deletes at once, where a real server leaves it to a controller. Pods get no grace period; finalizers do not hold them. */
   #delete(name: string, namespace: JsonObject): JsonObject {
     for (const { metadata } of this.#store.list({ namespace: name })) this.#store.remove(name, metadata?.name ?? '');
     this.#namespaces.delete(name);

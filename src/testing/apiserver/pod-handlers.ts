@@ -1,6 +1,7 @@
+import { isJsonObject } from '../../wire/json.ts';
 import type { Json, JsonObject } from '../../wire/types.ts';
-import { apiStatus, badRequest, StoreError } from '../pods-api/api-status.ts';
-import { isJsonObject, numberAt, objectAt, textAt } from '../pods-api/json-fields.ts';
+import { apiStatus, badRequest, otherName, otherNamespace, StoreError } from '../pods-api/api-status.ts';
+import { numberAt, objectAt, textAt } from '../pods-api/json-fields.ts';
 import type { DeletePodRequest } from '../pods-api/pod-deletion.ts';
 import type { PodSelection } from '../pods-api/pod-selectors.ts';
 import type { PodStore } from '../pods-api/pod-store.ts';
@@ -8,7 +9,7 @@ import { type Answer, type Rendering, renderOne, renderPodList } from './answer.
 import { expectJson, parseBody, patchTypeOf } from './request-body.ts';
 import type { Route } from './route.ts';
 
-/** A request on pods with everything read in. */
+/** A request on pods with its body read. */
 export interface PodRequest {
   readonly route: Route;
   readonly body: Buffer;
@@ -24,7 +25,7 @@ export function selectionOf({ namespace, query }: Route): PodSelection {
   };
 }
 
-/** The resourceVersion of a query as a number; 0 for none. Throws what `refusal` makes of one that is no number. */
+/** The resourceVersion of a query as a number; 0 for none. Throws the error of `refusal` when it is no number. */
 export function requestedVersion(query: URLSearchParams, refusal: (message: string) => StoreError): number {
   const text = query.get('resourceVersion') ?? '';
   if (/^\d*$/.test(text)) return Number(text);
@@ -32,7 +33,7 @@ export function requestedVersion(query: URLSearchParams, refusal: (message: stri
   throw refusal(`resourceVersion: Invalid value: ${shown}: strconv.ParseUint: parsing ${shown}: invalid syntax`);
 }
 
-/** Throws 504 for a version the store has not reached, 410 for an exact one it has gone past: it keeps only the newest state. */
+/** Throws 504 for a future resourceVersion, and 410 for an exact one in the past: the store keeps only the newest state. */
 function checkVersion(query: URLSearchParams, store: PodStore): void {
   const wanted = requestedVersion(query, (message) => badRequest(`invalid resource version: ${message}`));
   const current = Number(store.resourceVersion);
@@ -53,17 +54,13 @@ function objectBody({ body, contentType }: PodRequest): JsonObject {
   return value;
 }
 
-/** The pod of a POST or PUT with the namespace (and name) of the URL; throws 400 when it has others. */
+/** The pod of a POST or PUT, in the URL's namespace; throws 400 when it has another namespace or name than the URL. */
 function podOf(request: PodRequest): JsonObject {
   const { namespace = '', name } = request.route;
   const pod = objectBody(request);
   const metadata = objectAt(pod, 'metadata');
-  if (name !== undefined && textAt(metadata, 'name') !== name) {
-    throw badRequest(`the name of the object (${textAt(metadata, 'name')}) does not match the name on the URL (${name})`);
-  }
-  if (textAt(metadata, 'namespace') !== '' && textAt(metadata, 'namespace') !== namespace) {
-    throw badRequest('the namespace of the provided object does not match the namespace sent on the request');
-  }
+  if (name !== undefined && textAt(metadata, 'name') !== name) throw otherName(textAt(metadata, 'name'), name);
+  if (textAt(metadata, 'namespace') !== '' && textAt(metadata, 'namespace') !== namespace) throw otherNamespace();
   return { ...pod, metadata: { ...metadata, namespace } };
 }
 

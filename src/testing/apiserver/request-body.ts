@@ -3,16 +3,16 @@ import type { Json } from '../../wire/types.ts';
 import { apiStatus, badRequest, StoreError } from '../pods-api/api-status.ts';
 import { type PodPatchType, podPatchTypes } from '../pods-api/pod-patches.ts';
 
-/** What a kube-apiserver takes at most of one request. */
+/** The longest body that a kube-apiserver accepts. */
 const maxBodyBytes = 3 * 1024 * 1024;
 
-/** The whole body, or undefined when it is longer than the server takes. Rejects when the client goes away. */
+/** The whole body, or undefined when it is too long. Rejects when the client goes away. */
 export async function readBody(request: IncomingMessage): Promise<Buffer | undefined> {
   const chunks: Buffer[] = [];
   let length = 0;
   for await (const chunk of request) {
     length += chunk.length;
-    // Reads on without keeping it: an answer on a half-read request would be lost in a connection reset.
+    // Reads the rest without keeping it: the answer to a half-read request would be lost in a connection reset.
     if (length <= maxBodyBytes) chunks.push(chunk);
   }
   return length > maxBodyBytes ? undefined : Buffer.concat(chunks);
@@ -41,7 +41,7 @@ export function expectJson(contentType: string | undefined): void {
   }
 }
 
-/** The format of a PATCH. Throws 415 for any but the three. */
+/** The format of a PATCH. Throws 415 for an unknown one. */
 export function patchTypeOf(contentType: string | undefined): PodPatchType {
   const type = mediaType(contentType);
   const known = podPatchTypes.find((each) => each === type);

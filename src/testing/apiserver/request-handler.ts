@@ -31,7 +31,7 @@ interface Exchange {
 
 const serverVersion = { major: '1', minor: '36', gitVersion: 'v1.36.3', platform: 'in-memory' };
 
-/** Takes each request from its head to its answer: route, credentials, faults, and then the resource. */
+/** Answers each request. It checks the route, the credentials and the faults, and then reads or writes the resource. */
 export class RequestHandler {
   readonly #parts: HandlerParts;
 
@@ -39,7 +39,7 @@ export class RequestHandler {
     this.#parts = parts;
   }
 
-  /** Never rejects: what nobody foresaw is answered 500, and a client that has gone is let go. */
+  /** Never rejects: the answer to an unexpected error is 500; a connection that cannot be answered is closed. */
   async handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
     try {
       await this.#respond(request, response);
@@ -101,7 +101,7 @@ export class RequestHandler {
     }
   }
 
-  /** True once the time has passed, false when the client went away before. */
+  /** Resolves to true after `ms`, or to false when the client goes away before. */
   #passes(ms: number, response: ServerResponse): Promise<boolean> {
     return new Promise((resolve) => {
       const gone = (): void => {
@@ -139,7 +139,7 @@ function faultAnswer({ code, retryAfterSeconds, reason }: Fault & { kind: 'statu
   return statusAnswer(apiStatus(code, reason ?? reasonOfCode(code), `This request fails with ${code} on demand`, details));
 }
 
-/** Promises the whole body, sends half of it, and ends the connection. */
+/** Announces the length of the whole body, sends half of it, and ends the connection. */
 function sendHalf(response: ServerResponse, answer: Answer): void {
   const whole = encodeAnswer(answer);
   writeHead(response, answer, whole.length);

@@ -7,13 +7,13 @@ export interface LoggedRequest {
   readonly namespace: string | undefined;
   readonly name: string | undefined;
   readonly subresource: Subresource | undefined;
-  /** The HTTP status answered; 0 while there is no answer, and for good when the connection ended before one. */
+  /** The HTTP status of the answer; 0 while there is none, and when the connection ended without one. */
   readonly status: number;
 }
 
 interface Entry {
   readonly logged: Omit<LoggedRequest, 'status'>;
-  /** The answer under way, or the status it ended with: a finished answer is not kept for the log's sake. */
+  /** The answer in progress, or the status of a finished one: the log keeps no finished answers in memory. */
   answer: ServerResponse | number;
 }
 
@@ -35,7 +35,7 @@ export class RequestLog {
       .map(({ logged, answer }) => ({ ...logged, status: typeof answer === 'number' ? answer : statusOf(answer) }));
   }
 
-  /** Notes a request that has just come in. */
+  /** Records a request that has just arrived. */
   add({ verb, namespace, name, subresource }: Route, response: ServerResponse): void {
     const entry: Entry = { logged: { verb, namespace, name, subresource }, answer: response };
     response.once('close', () => {
@@ -46,7 +46,7 @@ export class RequestLog {
     this.#counts.set(verb, (this.#counts.get(verb) ?? 0) + 1);
   }
 
-  /** Requests of `verb` (none given: of all), those no longer listed included. */
+  /** The number of requests of `verb` (default: any verb), including those no longer listed. */
   count(verb?: ApiVerb): number {
     if (verb !== undefined) return this.#counts.get(verb) ?? 0;
     return [...this.#counts.values()].reduce((sum, count) => sum + count, 0);

@@ -15,7 +15,7 @@ export interface Route {
   readonly query: URLSearchParams;
 }
 
-/** `unknown`: no such path. `method-not-allowed`: the path is there, the method is not. */
+/** `unknown`: there is no such path. `method-not-allowed`: the path exists, but not with this method. */
 export type RouteFailure = 'unknown' | 'method-not-allowed';
 
 const paths: readonly { readonly resource: Resource; readonly pattern: RegExp; readonly methods: string }[] = [
@@ -44,7 +44,7 @@ const paths: readonly { readonly resource: Resource; readonly pattern: RegExp; r
 
 const verbs: Readonly<Record<string, ApiVerb>> = { POST: 'create', PUT: 'update', PATCH: 'patch', DELETE: 'delete' };
 
-/** True as Go reads a boolean in a query. */
+/** True when Go reads the query parameter as true. */
 export function isTrue(query: URLSearchParams, key: string): boolean {
   return ['1', 't', 'T', 'true', 'TRUE', 'True'].includes(query.get(key) ?? '');
 }

@@ -6,9 +6,9 @@ import { isTrue, type Route } from './route.ts';
 
 export interface WatchQuery {
   readonly selection: PodSelection;
-  /** The version the client knows; undefined: it knows nothing and is shown every pod first. */
+  /** The resourceVersion that the client knows; undefined when it knows none and gets every pod first. */
   readonly since: string | undefined;
-  /** Every pod first, and then a bookmark that says so when bookmarks are allowed. */
+  /** True: the watch begins with every pod, and then a bookmark if bookmarks are allowed. */
   readonly initialEvents: boolean;
   readonly bookmarks: boolean;
   readonly timeoutMs: number | undefined;
@@ -39,7 +39,7 @@ export function readWatchQuery(route: Route): WatchQuery {
   return {
     selection: selectionOf(route),
     since: version === 0 ? undefined : String(version),
-    // The server takes it for asked when a client that knows nothing allows bookmarks.
+    // A client that knows no resourceVersion gets the initial events unasked.
     initialEvents: isAsked || (version === 0 && !query.has('sendInitialEvents')),
     bookmarks,
     timeoutMs: seconds > 0 ? seconds * 1000 : undefined,

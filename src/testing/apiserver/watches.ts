@@ -9,7 +9,7 @@ import { type Rendering, renderPod } from './answer.ts';
 import type { Route } from './route.ts';
 import { initialEventsEnd, readWatchQuery, type WatchQuery } from './watch-query.ts';
 
-/** How long before the time is up a watch says how far it has seen. */
+/** How long before its timeout a watch sends its last bookmark. */
 const lastBookmarkMs = 2000;
 
 export type WatchEnd = 'reset' | '410' | 'end';
@@ -28,7 +28,7 @@ class WatchStream {
     response.flushHeaders();
   }
 
-  /** A pod that comes to match the selection is added for this client, one that ceases to is deleted. */
+  /** A pod that begins to match the selection is ADDED for this client; one that no longer matches is DELETED. */
   pass({ type, object, previous }: PodEvent): void {
     const isIn = type !== 'DELETED' && this.#matches(asJson(object));
     const wasIn = previous !== undefined && this.#matches(asJson(previous));
@@ -83,20 +83,27 @@ export class Watches {
     return streams.length;
   }
 
-  /** Streams until the client goes, the time is up, or {@link drop}. Throws a `StoreError` for a query it refuses. */
+  /** Streams until the client leaves, the timeout passes, or {@link drop} ends it. Throws a `StoreError` for a bad query. */
   serve(route: Route, response: ServerResponse, rendering: Rendering): void {
     const query = readWatchQuery(route);
     const matches = podFilter(query.selection);
     const stream = new WatchStream(response, rendering, matches);
     if (!this.#catchUp(stream, query)) return;
-    const stops: CancelTimer[] = [this.#store.watch((event) => stream.pass(event))];
-    if (query.bookmarks) stops.push(this.#repeat(() => stream.bookmark(this.#store.resourceVersion)));
+    const since = Number(query.since ?? 0);
+    // a kube-apiserver sends only events after the resourceVersion of the watch, which may lie in the future
+    const pass = (event: PodEvent): void => {
+      if (Number(event.resourceVersion) > since) stream.pass(event);
+    };
+    const bookmark = (): void => {
+      if (Number(this.#store.resourceVersion) >= since) stream.bookmark(this.#store.resourceVersion);
+    };
+    const stops: CancelTimer[] = [this.#store.watch(pass, () => stream.end('reset'))];
+    if (query.bookmarks) stops.push(this.#repeat(bookmark));
     if (query.timeoutMs !== undefined) {
       stops.push(this.#clock.setTimer(() => stream.end('end'), query.timeoutMs));
-      // So that a client of a quiet selection need not begin again from an old version.
+      // With it, a client of a quiet selection need not begin again from an old resourceVersion.
       const lastMs = query.timeoutMs - lastBookmarkMs;
-      if (query.bookmarks && lastMs > 0)
-        stops.push(this.#clock.setTimer(() => stream.bookmark(this.#store.resourceVersion), lastMs));
+      if (query.bookmarks && lastMs > 0) stops.push(this.#clock.setTimer(bookmark, lastMs));
     }
     this.#open.add(stream);
     response.once('close', () => {
@@ -105,7 +112,7 @@ export class Watches {
     });
   }
 
-  /** What the client has missed. False when that is no longer known: the stream then ends with an ERROR event. */
+  /** Sends what the client has missed. False when the store no longer has it: the stream ends with an ERROR event. */
   #catchUp(stream: WatchStream, { selection, since, initialEvents, bookmarks }: WatchQuery): boolean {
     if (since === undefined || initialEvents) {
       for (const pod of this.#store.list(selection)) {
@@ -142,7 +149,7 @@ function asJson(pod: object): JsonObject {
   return pod as JsonObject;
 }
 
-/** A pod that left the selection is shown as it was while it still matched, at the version that took it out. */
+/** A pod that left the selection is shown as it was while it matched, with the resourceVersion of the change. */
 function lastSeen(type: PodEvent['type'], object: PodEvent['object'], previous: PodEvent['previous']): object {
   if (type === 'DELETED' || previous === undefined) return object;
   return { ...previous, metadata: { ...previous.metadata, resourceVersion: object.metadata?.resourceVersion } };

@@ -1,12 +1,12 @@
 import type { WireContainerStatus, WirePod, WirePodCondition, WirePodStatus } from '../../wire/types.ts';
 
-// Pods as plain JSON that a kube-apiserver accepts, bound to a node, the same at every call.
+// Builders of pods and statuses: plain JSON that a kube-apiserver accepts. The same call returns equal JSON each time.
 
 type WireMetadata = NonNullable<WirePod['metadata']>;
 type WireSpec = NonNullable<WirePod['spec']>;
 type ContainerState = NonNullable<WireContainerStatus['state']>;
 
-/** What a built pod has instead of the default; annotations and labels replace those of the default as a whole. */
+/** Values that replace the defaults of a built pod. Annotations and labels are replaced as a whole. */
 export interface PodOverrides {
   readonly metadata?: Partial<WireMetadata>;
   readonly spec?: Partial<WireSpec>;
@@ -29,7 +29,7 @@ export function buildPod({ metadata = {}, spec = {}, status = {} }: PodOverrides
   };
 }
 
-/** A pod from a manifest on the node: the agent's own object, which the apiserver knows only by its mirror. */
+/** A pod from a manifest on the node: the agent's own object. The apiserver knows only its mirror pod. */
 export function buildStaticPod({ metadata = {}, ...rest }: PodOverrides = {}): WirePod {
   const name = metadata.name ?? `static-${nodeName}`;
   const uid = metadata.uid ?? `hash-of-${name}`;
@@ -42,7 +42,7 @@ export function buildStaticPod({ metadata = {}, ...rest }: PodOverrides = {}): W
   return buildPod({ ...rest, metadata: { ...metadata, name, uid, annotations } });
 }
 
-/** The mirror of a static pod as the apiserver holds it: the same pod with a uid of its own. */
+/** The mirror pod of a static pod, as the apiserver holds it: the same pod with another uid. */
 export function buildMirrorPodOf(pod: WirePod, { metadata = {}, spec = {}, status = {} }: PodOverrides = {}): WirePod {
   const { name = '', namespace = 'default', labels, annotations = {} } = pod.metadata ?? {};
   const hash = annotations['kubernetes.io/config.hash'] ?? pod.metadata?.uid ?? '';
@@ -99,7 +99,7 @@ export function buildReadyCondition(
   return buildCondition('Ready', { status, ...why, ...overrides });
 }
 
-/** The status of `pod` with every container running and ready, its init containers done, and addresses given. */
+/** The status of `pod` with every container running and ready, its init containers done, and addresses set. */
 export function buildRunningStatus(pod: WirePod, overrides: Partial<WirePodStatus> = {}): WirePodStatus {
   const init = (pod.spec?.initContainers ?? []).map(({ name, restartPolicy }) =>
     buildContainerStatus(restartPolicy === 'Always' ? { name } : { name, started: false, state: buildTerminatedState() }),

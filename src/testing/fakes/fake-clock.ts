@@ -3,7 +3,7 @@ import { longestTimerMs } from '../../checks/options.ts';
 import { invalidArgument, StatusManagerError } from '../../errors.ts';
 import type { CancelTimer, Clock, TimerOptions } from '../../seams/clock.ts';
 
-/** More timers than this at one instant are a loop that would never end. */
+/** More timers than this at one instant count as an endless loop. */
 const timersPerInstant = 100_000;
 
 /** Lets every microtask and every continuation queued by `setImmediate` run, for `turns` turns of the event loop. Waits for no real time. */
@@ -12,7 +12,7 @@ export async function settle(turns = 5): Promise<void> {
 }
 
 export interface FakeClockOptions {
-  /** What `now()` says at first: a date or milliseconds since the epoch. Default 2000-01-01T00:00:00Z. */
+  /** The first value of `now()`: a date or milliseconds since the epoch. Default 2000-01-01T00:00:00Z. */
   readonly start?: Date | number;
 }
 
@@ -22,8 +22,8 @@ interface Timer {
 }
 
 /**
- * A clock that stands still until it is told to move. Timers follow the time that has passed, not the wall clock,
- * as Node's do: `set` and `jump` move `now()` alone.
+ * A clock that stands still until a test moves it. Timers follow the time that has passed, not the wall clock, as
+ * Node's timers do: `set` and `jump` move `now()` alone.
  */
 export class FakeClock implements Clock {
   #elapsedMs = 0;
@@ -48,7 +48,7 @@ export class FakeClock implements Clock {
     };
   }
 
-  /** Timers set and neither fired nor cancelled. */
+  /** The number of timers that have neither fired nor been cancelled. */
   get pendingTimers(): number {
     return this.#timers.size;
   }

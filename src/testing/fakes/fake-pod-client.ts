@@ -18,7 +18,7 @@ export interface PodAction {
   /** The uid precondition of a delete. */
   readonly uid?: string;
   readonly gracePeriodSeconds?: number;
-  /** The HTTP status it failed with; 0 when it failed without an answer. Absent while it is unanswered and when it succeeded. */
+  /** The HTTP status of a failure; 0 when it came without an answer. Absent while the request is open, and on success. */
   readonly error?: number;
 }
 
@@ -34,9 +34,9 @@ export interface FakeFailure {
 }
 
 export interface FakePodClientOptions {
-  /** Where the pods are. Default: a store that validates nothing and fills in nothing. */
+  /** The store of the pods. Default: a store that validates nothing and fills in nothing. */
   readonly store?: PodStore;
-  /** Aborted held requests settle when they are released, as a slow connection does, and not at once. Default false. */
+  /** True: an aborted held request settles only when it is released, as on a slow connection. Default false. */
   readonly settleAbortsLate?: boolean;
 }
 
@@ -64,7 +64,7 @@ export class FakePodClient implements PodClient {
     this.#settleAbortsLate = settleAbortsLate;
   }
 
-  /** Every request so far, in the order they were made. */
+  /** Every request so far, in order. */
   get actions(): readonly PodAction[] {
     return this.#actions;
   }
@@ -77,22 +77,22 @@ export class FakePodClient implements PodClient {
     this.#actions.length = 0;
   }
 
-  /** Requests that wait for {@link release}. */
+  /** The number of requests that wait for {@link release}. */
   get heldRequests(): number {
     return this.#gates.size;
   }
 
-  /** Fails the next matching requests before they reach the store. Several calls are used up in their order. */
+  /** Fails the next matching requests before they reach the store. The failures of several calls come in order of the calls. */
   failNext(verb: PodVerb, failure: FakeFailure): void {
     this.#failures.push({ verb, failure, left: failure.times ?? 1 });
   }
 
-  /** Keeps requests of `verb` (none given: all) from reaching the store until {@link release}. */
+  /** Keeps requests of `verb` (default: any verb) from reaching the store until {@link release}. */
   hold(verb?: PodVerb): void {
     for (const each of verbsOf(verb)) this.#heldVerbs.add(each);
   }
 
-  /** Lets the held requests of `verb` (none given: all) go on, in their order, and holds no more of them. */
+  /** Lets the held requests of `verb` (default: any verb) go on, in order, and holds no more of them. */
   release(verb?: PodVerb): void {
     for (const each of verbsOf(verb)) this.#heldVerbs.delete(each);
     for (const gate of [...this.#gates]) {
@@ -116,9 +116,9 @@ export class FakePodClient implements PodClient {
     );
   }
 
-  /** One request: recorded, held, failed on demand, and only then run against the store. */
+  /** Records the request, holds it or fails it on demand, and then runs it against the store. */
   async #request<T>(action: Recorded, signal: AbortSignal, run: () => T): Promise<T> {
-    // Aborted before it was sent: there was no request.
+    // A request aborted before it was sent is no request.
     if (signal.aborted) throw aborted();
     this.#actions.push(action);
     try {
@@ -163,7 +163,7 @@ export class FakePodClient implements PodClient {
   }
 }
 
-/** The action a get leaves, for expected lists: `expect(client.actions).toMatchObject([getAction('a'), patchAction('a')])`. */
+/** The action that a get records, for expected lists: `expect(client.actions).toMatchObject([getAction('a'), patchAction('a')])`. */
 export function getAction(name: string, namespace = 'default'): PodAction {
   return { verb: 'get', namespace, name };
 }

@@ -1,7 +1,7 @@
 import type { PodMetadata } from '../../client/pod-client.ts';
 import type { WirePod } from '../../wire/types.ts';
 
-/** What a client hands on of the pod a request left. */
+/** The part of a pod's metadata that a client returns after a write. */
 export function podMetadataOf({ metadata = {} }: WirePod): PodMetadata {
   const { uid = '', resourceVersion = '', deletionTimestamp, finalizers } = metadata;
   return {

@@ -1,4 +1,4 @@
-// The server's rules for names, with the words it refuses them in.
+// The server's rules for names, in the server's words.
 
 const subdomain = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/;
 const qualifiedPart = /^([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]$/;
@@ -11,7 +11,7 @@ export function isSubdomain(name: string): boolean {
   return name.length <= 253 && subdomain.test(name);
 }
 
-/** What is wrong with a name like `Ready` or `example.com/Ready`; empty when nothing is. */
+/** The rules that a name like `Ready` or `example.com/Ready` breaks; empty when it breaks none. */
 export function qualifiedNameProblems(name: string): string[] {
   const parts = name.split('/');
   if (parts.length > 2)

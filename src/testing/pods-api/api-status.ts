@@ -22,7 +22,7 @@ export interface StatusDetails {
   readonly retryAfterSeconds?: number;
 }
 
-/** The `Status` object an apiserver answers a failed request with. */
+/** The `Status` object in an apiserver's answer to a failed request. */
 export interface ApiStatus {
   readonly kind: 'Status';
   readonly apiVersion: 'v1';
@@ -34,7 +34,7 @@ export interface ApiStatus {
   readonly code: number;
 }
 
-/** What a {@link PodStore} throws: an `ApiError` with the whole Status object in `body`. */
+/** The error of a {@link PodStore}: an `ApiError` with the whole Status object in `body`. */
 export class StoreError extends ApiError {
   readonly body: ApiStatus;
 
@@ -78,7 +78,17 @@ export function badRequest(message: string): StoreError {
   return new StoreError(apiStatus(400, 'BadRequest', message));
 }
 
-/** A mistake of the client's that a kube-apiserver takes for its own: it answers 500 and gives no reason. */
+/** The answer to a body that names another pod than the URL. */
+export function otherName(given: string, onURL: string): StoreError {
+  return badRequest(`the name of the object (${given}) does not match the name on the URL (${onURL})`);
+}
+
+/** The answer to a body that names another namespace than the URL. */
+export function otherNamespace(): StoreError {
+  return badRequest('the namespace of the provided object does not match the namespace sent on the request');
+}
+
+/** A client's mistake that a kube-apiserver answers with 500 and without a reason. */
 export function unforeseen(message: string): StoreError {
   return new StoreError(apiStatus(500, undefined, message));
 }
@@ -89,7 +99,7 @@ export function invalidPatch(body: unknown, why: string): StoreError {
   return new StoreError(apiStatus(422, 'Invalid', ` "" is invalid: patch: ${cause.message}`, { causes: [cause] }));
 }
 
-/** The answer to a JSON Patch that cannot be applied: it says no more than this. */
+/** The answer to a JSON Patch that cannot be applied. The server names no cause. */
 export function unprocessable(): StoreError {
   return new StoreError(apiStatus(422, 'Invalid', 'the server rejected our request due to an error in our request', {}));
 }

@@ -1,11 +1,7 @@
+import { isJsonObject } from '../../wire/json.ts';
 import type { Json, JsonObject } from '../../wire/types.ts';
 
-/** True for a JSON object; false for null and for lists. */
-export function isJsonObject(value: unknown): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
-/** The object at `key`, or an empty one: reading through what is not there is reading nothing. */
+/** The object at `key`, or an empty one. */
 export function objectAt(object: JsonObject, key: string): JsonObject {
   const value = object[key];
   return isJsonObject(value) ? value : {};
@@ -21,7 +17,7 @@ export function numberAt(object: JsonObject, key: string): number | undefined {
   return typeof value === 'number' ? value : undefined;
 }
 
-/** The objects in the list at `key`; what is no object is left out. */
+/** The objects in the list at `key`, without its other items. */
 export function objectsAt(object: JsonObject, key: string): JsonObject[] {
   const value = object[key];
   return Array.isArray(value) ? value.filter(isJsonObject) : [];
@@ -32,17 +28,12 @@ export function textsAt(object: JsonObject, key: string): string[] {
   return Array.isArray(value) ? value.filter((item) => typeof item === 'string') : [];
 }
 
-/** Milliseconds since the epoch as the server writes a time: cut to whole seconds. */
-export function formatTime(ms: number): string {
-  return `${new Date(ms).toISOString().slice(0, 19)}Z`;
-}
-
 /** A deep copy as JSON: `undefined` members are gone and every `Date` is a string. */
 export function copyJson(value: object): JsonObject {
   return JSON.parse(JSON.stringify(value));
 }
 
-/** Freezes the whole value and gives it back. */
+/** Freezes the whole value and returns it. */
 export function deepFreeze<T>(value: T): T {
   if (typeof value === 'object' && value !== null && !Object.isFrozen(value)) {
     Object.freeze(value);
@@ -62,7 +53,7 @@ export function equalJson(a: Json | undefined, b: Json | undefined): boolean {
   return keys.length === Object.keys(b).length && keys.every((key) => Object.hasOwn(b, key) && equalJson(a[key], b[key]));
 }
 
-/** The object without the members named. */
+/** A copy of the object without the named members. */
 export function without(object: JsonObject, ...keys: readonly string[]): JsonObject {
   return Object.fromEntries(Object.entries(object).filter(([key]) => !keys.includes(key)));
 }

@@ -1,9 +1,10 @@
+import { isJsonObject } from '../../wire/json.ts';
 import type { Json, JsonObject } from '../../wire/types.ts';
-import { isJsonObject, numberAt, objectAt, objectsAt, textAt } from './json-fields.ts';
+import { numberAt, objectAt, objectsAt, textAt } from './json-fields.ts';
 import { podQOSClass } from './pod-qos-class.ts';
 import { shapePodStatus } from './pod-status-fields.ts';
 
-// What the apiserver fills in where a client left a gap.
+// The values that the apiserver fills in where a client gave none.
 
 function withDefaults(object: JsonObject, defaults: JsonObject): JsonObject {
   const result = { ...object };
@@ -44,12 +45,12 @@ export function withSpecDefaults(spec: JsonObject): JsonObject {
   return result;
 }
 
-/** The status of a pod just created; whatever status the client sent is not looked at. */
+/** The status of a new pod; the server ignores the status that the client sent. */
 export function initialStatus(spec: JsonObject): JsonObject {
   return { phase: 'Pending', qosClass: podQOSClass(spec) };
 }
 
-/** `podIP` and `podIPs` in step: the single address decides where the two differ. */
+/** Makes `podIP` and `podIPs` agree. Where they differ, `podIP` decides. */
 function withAddressesInStep(status: JsonObject): JsonObject {
   const first = objectsAt(status, 'podIPs')[0];
   const podIP = textAt(status, 'podIP');
@@ -62,7 +63,7 @@ function keepGeneration(target: JsonObject, old: JsonObject | undefined): JsonOb
   return (numberAt(target, 'observedGeneration') ?? 0) === 0 && before !== 0 ? { ...target, observedGeneration: before } : target;
 }
 
-/** Conditions may repeat a type: the n-th of a type inherits from the n-th of that type before. */
+/** Conditions may repeat a type: the n-th of a type takes the generation of the n-th of that type in `old`. */
 function keepConditionGenerations(conditions: readonly JsonObject[], old: readonly JsonObject[]): Json[] {
   const left = [...old];
   return conditions.map((condition) => {
@@ -82,7 +83,7 @@ export function withStatusFillIns(status: JsonObject, old: JsonObject): JsonObje
   return { ...result, conditions: keepConditionGenerations(objectsAt(result, 'conditions'), objectsAt(old, 'conditions')) };
 }
 
-/** The object without members the server never stores or that are empty. */
+/** The metadata without empty members and without those that the server never stores. */
 export function withTidyMetadata(metadata: JsonObject): JsonObject {
   const isEmpty = (value: Json | undefined): boolean =>
     value === null ||

@@ -1,13 +1,14 @@
+import { formatTime } from '../../wire/time.ts';
 import type { JsonObject } from '../../wire/types.ts';
 import { conflict } from './api-status.ts';
-import { formatTime, numberAt, objectAt, textAt, textsAt } from './json-fields.ts';
+import { numberAt, objectAt, textAt, textsAt } from './json-fields.ts';
 
 export interface DeletePodRequest {
   readonly gracePeriodSeconds?: number | undefined;
   readonly preconditions?: { readonly uid?: string | undefined; readonly resourceVersion?: string | undefined } | undefined;
 }
 
-/** What a DELETE does: `marked` is the pod with its deletion times set (undefined: as it was), `gone` whether it goes away at once. */
+/** The effect of a DELETE. `marked` is the pod with new deletion times (undefined: unchanged). `gone`: it is removed at once. */
 export interface DeletionOutcome {
   readonly marked: JsonObject | undefined;
   readonly gone: boolean;
@@ -27,7 +28,7 @@ function checkPreconditions(metadata: JsonObject, { preconditions }: DeletePodRe
   }
 }
 
-/** Seconds a pod not yet deleting is given: none when no kubelet runs it or nothing of it runs any more. */
+/** The grace period of a pod not yet deleting, in seconds: 0 when the pod is on no node or has ended. */
 function firstGracePeriod(pod: JsonObject, requested: number | undefined): number {
   const spec = objectAt(pod, 'spec');
   const phase = textAt(objectAt(pod, 'status'), 'phase');
@@ -45,7 +46,7 @@ function mark(pod: JsonObject, seconds: number, deleteAtMs: number): JsonObject 
   return { ...pod, metadata: { ...metadata, ...times, ...bumped } };
 }
 
-/** A pod already deleting may only be given less time than it has. */
+/** A further DELETE can only shorten the grace period of a deleting pod. */
 function shorten(pod: JsonObject, requested: number | undefined, nowMs: number): JsonObject | undefined {
   const metadata = objectAt(pod, 'metadata');
   const current = numberAt(metadata, 'deletionGracePeriodSeconds') ?? 0;
@@ -56,7 +57,7 @@ function shorten(pod: JsonObject, requested: number | undefined, nowMs: number):
   return mark(pod, period === 0 ? 0 : 1, nowMs);
 }
 
-/** What the server makes of a DELETE, without doing it. Throws 409 for a precondition that does not hold. */
+/** Decides the effect of a DELETE and changes nothing. Throws 409 for a precondition that does not hold. */
 export function decideDeletion(pod: JsonObject, request: DeletePodRequest, nowMs: number): DeletionOutcome {
   const metadata = objectAt(pod, 'metadata');
   checkPreconditions(metadata, request);
@@ -71,7 +72,7 @@ export function decideDeletion(pod: JsonObject, request: DeletePodRequest, nowMs
   return { marked, gone };
 }
 
-/** True when an update has taken the last finalizer of a pod whose time is over. */
+/** True when an update removes the last finalizer of a deleting pod that has no grace period left. */
 export function isReleased(before: JsonObject, after: JsonObject): boolean {
   const old = objectAt(before, 'metadata');
   if (textsAt(objectAt(after, 'metadata'), 'finalizers').length > 0 || old.deletionTimestamp === undefined) return false;

@@ -1,10 +1,10 @@
 import jsonPatch, { type Operation } from 'fast-json-patch';
 import { applyPodPatch } from '../../patch/strategic-merge-patch.ts';
+import { isJsonObject } from '../../wire/json.ts';
 import type { Json, JsonObject } from '../../wire/types.ts';
 import { badRequest, unforeseen, unprocessable } from './api-status.ts';
-import { isJsonObject } from './json-fields.ts';
 
-/** The patch formats a pods API takes. */
+/** The patch formats of a pods API. */
 export type PodPatchType =
   | 'application/strategic-merge-patch+json'
   | 'application/merge-patch+json'
@@ -27,7 +27,7 @@ function mergePatch(target: Json | undefined, patch: Json): Json {
   return result;
 }
 
-/** What Go's library forgives and RFC 6902 does not: replacing a member that is not there, and testing that there is none. */
+/** Go's library accepts what RFC 6902 refuses: `replace` adds a missing member, and `test` for null passes (undefined). */
 function forgiven(document: Json, operation: Operation): Operation | undefined {
   if (operation.op !== 'replace' && operation.op !== 'test') return operation;
   const at = operation.path.lastIndexOf('/');
@@ -74,7 +74,7 @@ function applied(pod: JsonObject, type: PodPatchType, body: Json): Json {
   }
 }
 
-/** The pod after the patch; the pod itself stays as it is. Throws a {@link StoreError}, as the server would answer. */
+/** The pod after the patch; `pod` itself is not changed. Throws the server's answer as a {@link StoreError}. */
 export function applyPatch(pod: JsonObject, type: PodPatchType, body: Json): JsonObject {
   const result = applied(pod, type, body);
   if (!isJsonObject(result)) throw unprocessable();

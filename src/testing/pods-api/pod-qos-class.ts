@@ -6,7 +6,7 @@ const suffixes: Readonly<Record<string, number>> = {
   Ki: 2 ** 10, Mi: 2 ** 20, Gi: 2 ** 30, Ti: 2 ** 40, Pi: 2 ** 50, Ei: 2 ** 60,
 }; // biome-ignore format: a table
 
-/** The amount a quantity stands for; zero for what is no quantity. Exact enough to tell amounts apart. */
+/** The amount of a quantity; 0 for a value that is no quantity. Exact enough to tell amounts apart. */
 function amountOf(quantity: Json | undefined): number {
   const match = /^([+-]?[\d.]+(?:[eE][+-]?\d+)?)([A-Za-z]{0,2})$/.exec(String(quantity ?? ''));
   return match === null ? 0 : Number(match[1]) * (suffixes[match[2] ?? ''] ?? 0);

@@ -60,7 +60,7 @@ const terms = (selector: string): string[] =>
     .map((term) => term.trim())
     .filter((term) => term !== '');
 
-/** One test for all of a selection. Throws a 400 for a selector the API does not know. */
+/** One filter for the whole selection. Throws 400 for a selector that the API does not know. */
 export function podFilter({ namespace, fieldSelector = '', labelSelector = '' }: PodSelection): PodFilter {
   const filters = [...terms(fieldSelector).map(fieldFilter), ...terms(labelSelector).map(labelFilter)];
   if (namespace !== undefined && namespace !== '')

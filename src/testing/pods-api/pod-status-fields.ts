@@ -1,10 +1,11 @@
+import { isJsonObject } from '../../wire/json.ts';
+import { formatTime } from '../../wire/time.ts';
 import type { Json, JsonObject } from '../../wire/types.ts';
-import { isJsonObject } from './json-fields.ts';
 
-// The fields of a v1 PodStatus and the form in which the apiserver gives each back: what it drops when empty,
-// what it writes even so, which times it cuts to whole seconds. A field not named here is unknown and dropped.
+// The fields of a v1 PodStatus and the form in which the apiserver returns each: which it drops when empty, which it
+// always writes, which times it cuts to whole seconds. A field not named here is unknown, and dropped.
 
-/** Takes a member as it came (undefined: absent) and gives it as the server would; undefined leaves it out. */
+/** Brings a member (undefined: absent) into the server's form; undefined leaves it out. */
 type Shape = (value: Json | undefined, path: string) => Json | undefined;
 type Fields = { readonly [key: string]: Shape };
 
@@ -29,11 +30,11 @@ function scalar(type: 'string' | 'number' | 'boolean', whenAbsent?: Json): Shape
 const text = scalar('string');
 const integer = scalar('number');
 const flag: Shape = (value, path) => scalar('boolean')(value, path) || undefined;
-/** Written always. */
+/** Always written. */
 const textAlways = scalar('string', '');
 const integerAlways = scalar('number', 0);
 const flagAlways = scalar('boolean', false);
-/** A pointer in Go: left out only when it is not there. */
+/** A pointer in Go: left out only when absent. */
 const textPointer: Shape = (value, path) => (value === '' ? value : text(value, path));
 const flagPointer = scalar('boolean');
 
@@ -41,7 +42,7 @@ function wholeSeconds(value: Json, path: string): string {
   const ms = typeof value === 'string' && /^\d{4}-\d\d-\d\dT/.test(value) ? Date.parse(value) : Number.NaN;
   if (Number.isNaN(ms))
     throw new ShapeError(`parsing time ${JSON.stringify(value)} of ${path} as "2006-01-02T15:04:05Z07:00": cannot parse`);
-  return `${new Date(ms).toISOString().slice(0, 19)}Z`;
+  return formatTime(ms);
 }
 
 const timePointer: Shape = (value, path) => (absent(value) ? undefined : wholeSeconds(value, path));
@@ -179,7 +180,7 @@ const podStatusFields: Fields = {
   ),
 };
 
-/** The names a PodStatus may have at its top. */
+/** The names of the members of a PodStatus. */
 export const podStatusFieldNames: readonly string[] = Object.keys(podStatusFields);
 
 /** The status as the apiserver stores and answers it. Throws a `ShapeError` for a member of the wrong type. */

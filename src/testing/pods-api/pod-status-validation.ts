@@ -4,7 +4,7 @@ import { isSubdomain, qualifiedNameProblems, subdomainRule } from './api-names.t
 import { forbiddenChange, invalidValue, type StatusCause } from './api-status.ts';
 import { numberAt, objectAt, objectsAt, textAt } from './json-fields.ts';
 
-// The rules a kube-apiserver holds a write of the status subresource against. Phases have none: it takes Failed -> Running.
+// A kube-apiserver's rules for a write of the status subresource. It has none for phases: it accepts Failed -> Running.
 
 function conditionErrors(status: JsonObject): StatusCause[] {
   return objectsAt(status, 'conditions').flatMap((condition, index) => {
@@ -19,7 +19,7 @@ function conditionErrors(status: JsonObject): StatusCause[] {
   });
 }
 
-/** Single and list addresses: each an IP unless it stood there before, at most one of each family. */
+/** Each address must be an IP, unless the old status had it. At most one address of each family is allowed. */
 function addressErrors(status: JsonObject, old: JsonObject, key: 'podIPs' | 'hostIPs'): StatusCause[] {
   const addresses = objectsAt(status, key).map((address) => textAt(address, 'ip'));
   const known = new Set(objectsAt(old, key).map((address) => textAt(address, 'ip')));
@@ -58,7 +58,7 @@ function mayRestart(container: JsonObject, podPolicy: string, exitCode: number):
   return policy === 'Never' ? false : policy !== 'OnFailure' || exitCode !== 0;
 }
 
-/** A container that has terminated stays so unless its restart policy lets it run again. */
+/** A terminated container stays terminated unless its restart policy lets it run again. */
 function transitionErrors(status: JsonObject, old: JsonObject, spec: JsonObject): StatusCause[] {
   const containers = [...objectsAt(spec, 'initContainers'), ...objectsAt(spec, 'containers')];
   const restartsAll = containers.some((container) =>
@@ -93,7 +93,7 @@ function nominationErrors(status: JsonObject, old: JsonObject, spec: JsonObject)
   return causes;
 }
 
-/** What is wrong with `status` after `old`, for a pod of this spec; empty when nothing is. */
+/** The rules that a change from `old` to `status` breaks, for a pod of this spec; empty when it breaks none. */
 export function validateStatusUpdate(status: JsonObject, old: JsonObject, spec: JsonObject): StatusCause[] {
   const causes = [...conditionErrors(status), ...nominationErrors(status, old, spec)];
   if ((numberAt(status, 'observedGeneration') ?? 0) < 0) {

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { type Clock, systemClock } from '../../seams/clock.ts';
+import { formatTime } from '../../wire/time.ts';
 import type { Json, JsonObject, WirePod } from '../../wire/types.ts';
 import {
   alreadyExists,
@@ -8,14 +9,17 @@ import {
   invalidPatch,
   invalidPod,
   notFound,
+  otherName,
+  otherNamespace,
   type StatusCause,
   staleResourceVersion,
   unforeseen,
 } from './api-status.ts';
-import { copyJson, deepFreeze, equalJson, formatTime, objectAt, textAt } from './json-fields.ts';
+import { copyJson, deepFreeze, equalJson, objectAt, textAt } from './json-fields.ts';
 import { initialStatus, withSpecDefaults } from './pod-defaults.ts';
 import { type DeletePodRequest, decideDeletion, isReleased } from './pod-deletion.ts';
 import { type PodEvent, type PodEventListener, PodHistory } from './pod-history.ts';
+import { keyOf, nameOf, namespaceOf, requireName, withIdentity } from './pod-keys.ts';
 import { applyPatch, type PodPatchType } from './pod-patches.ts';
 import { type PodSelection, podFilter } from './pod-selectors.ts';
 import { ShapeError } from './pod-status-fields.ts';
@@ -23,12 +27,12 @@ import { boundPod, updatedPod, updatedStatus } from './pod-updates.ts';
 import { validatePodCreate } from './pod-validation.ts';
 
 export interface PodStoreOptions {
-  /** Refuse what a kube-apiserver refuses. Without it only uid and resourceVersion are held against the stored pod. Default true. */
+  /** Refuse what a kube-apiserver refuses. Without it only uid and resourceVersion are checked. Default true. */
   readonly validate?: boolean;
   /** Fill in defaults and bring statuses into the server's form. Without it a pod is stored as it was given. Default true. */
   readonly fillIns?: boolean;
   readonly clock?: Clock;
-  /** How many of the last events can be replayed at least. Default 1000. */
+  /** At least so many of the last events can be replayed. Default 1000. */
   readonly historySize?: number;
 }
 
@@ -40,10 +44,16 @@ export interface PodPatch {
 }
 
 export interface DeletedPod {
-  /** The pod as the server answers: with its deletion times, and its last resourceVersion. */
+  /** The pod in the server's answer, with its deletion times and its last resourceVersion. */
   readonly pod: WirePod;
   /** False while it waits for its grace period or its finalizers. */
   readonly gone: boolean;
+}
+
+/** The frozen state of a store that {@link PodStore.snapshot} returns. */
+export interface PodStoreSnapshot {
+  readonly resourceVersion: string;
+  readonly pods: readonly WirePod[];
 }
 
 /**
@@ -70,7 +80,7 @@ export class PodStore {
     return String(this.#version);
   }
 
-  /** POST. Uid, times, generation and status are the server's to give. */
+  /** POST. The server sets uid, times, generation and status. */
   create(pod: object): WirePod {
     const given = copyJson(pod);
     const metadata = objectAt(given, 'metadata');
@@ -88,7 +98,7 @@ export class PodStore {
     return asPod(this.#find(namespace, name));
   }
 
-  /** LIST: by namespace and name, in order. */
+  /** LIST, in order of namespace and name. */
   list(selection: PodSelection = {}): readonly WirePod[] {
     const matches = podFilter(selection);
     const keys = [...this.#pods.keys()].sort();
@@ -98,17 +108,17 @@ export class PodStore {
     });
   }
 
-  /** PUT of the pod: its status stays as it is. */
+  /** PUT of the pod: the stored status stays. */
   update(pod: object): WirePod {
     return this.#put(pod, undefined);
   }
 
-  /** PUT of the status subresource: its spec stays as it is. */
+  /** PUT of the status subresource: the stored spec stays. */
   updateStatus(pod: object): WirePod {
     return this.#put(pod, 'status');
   }
 
-  /** PATCH of the pod or of its status subresource. One that changes nothing keeps the resourceVersion and is no event. */
+  /** PATCH of the pod or of its status subresource. One that changes nothing keeps the resourceVersion and makes no event. */
   patch(namespace: string, name: string, { type, body, subresource }: PodPatch): WirePod {
     const old = this.#find(namespace, name);
     try {
@@ -118,7 +128,7 @@ export class PodStore {
     }
   }
 
-  /** POST of a binding: what a scheduler does. Throws 409 when the pod is bound or deleting. */
+  /** POST of a binding, as a scheduler sends it. Throws 409 when the pod is bound or deleting. */
   bind(namespace: string, name: string, nodeName: string): WirePod {
     const old = this.#find(namespace, name);
     return asPod(this.#store(boundPod(old, nodeName, formatTime(this.#clock.now())), old));
@@ -132,7 +142,7 @@ export class PodStore {
     return { pod: asPod(gone ? this.#drop(current) : current), gone };
   }
 
-  /** Somebody's write behind the API: creates or replaces the pod as it is, whatever uid it has, and checks nothing. */
+  /** A write that bypasses the API: stores the pod as given and checks nothing. It replaces a stored pod of another uid. */
   put(pod: object): WirePod {
     const given = copyJson(pod);
     const metadata = objectAt(given, 'metadata');
@@ -143,24 +153,44 @@ export class PodStore {
     return asPod(this.#store(next, isSame ? old : undefined));
   }
 
-  /** Takes the pod away at once, finalizers or not. Returns false when there is none. */
+  /** Removes the pod at once, even with finalizers. Returns false when there is none. */
   remove(namespace: string, name: string): boolean {
     const pod = this.#pods.get(`${namespace}/${name}`);
     if (pod !== undefined) this.#drop(pod);
     return pod !== undefined;
   }
 
-  /** Calls the listener with every change from now on, before the change's caller gets its answer. Returns how to stop it. */
-  watch(listener: PodEventListener): () => void {
-    return this.#history.listen(listener);
+  /**
+   * Calls the listener with every change from now on, before the changing method returns. Returns a function that ends
+   * the watch. `onCut` is called once when {@link restore} ends the watch; no more changes follow.
+   */
+  watch(listener: PodEventListener, onCut?: () => void): () => void {
+    return this.#history.listen(listener, onCut);
   }
 
-  /** The changes after `resourceVersion`. Throws 410 Expired when they are no longer all known. */
+  /** The store as it is now, for {@link restore}. */
+  snapshot(): PodStoreSnapshot {
+    return Object.freeze({ resourceVersion: this.resourceVersion, pods: Object.freeze(this.list()) });
+  }
+
+  /**
+   * Sets the store back to the snapshot, as a restore of etcd from a backup does. Later writes are lost, resourceVersions
+   * go on from the snapshot's (so numbers are used a second time), and every watch is cut. A watch from a future
+   * resourceVersion is silent until the store reaches it; a watch from one before the snapshot is refused with 410.
+   */
+  restore({ resourceVersion, pods }: PodStoreSnapshot): void {
+    this.#pods.clear();
+    for (const pod of pods.map(asJson)) this.#pods.set(keyOf(pod), pod);
+    this.#version = Number(resourceVersion);
+    this.#history.cut(this.#version);
+  }
+
+  /** The changes after `resourceVersion`. Throws 410 Expired when some of them are forgotten. */
   eventsSince(resourceVersion: string): readonly PodEvent[] {
     return this.#history.since(resourceVersion);
   }
 
-  /** Forgets all history: only a watch from the newest resourceVersion on can still be answered. */
+  /** Forgets all history: only a watch from the newest resourceVersion can still be answered. */
   compact(): void {
     this.#history.compact(this.#version);
   }
@@ -198,7 +228,7 @@ export class PodStore {
     refuse(name, causes);
     if (equalJson(pod, old)) return asPod(old);
     if (!isReleased(old, pod)) return asPod(this.#store(pod, old));
-    // The last finalizer is gone: the update itself is never stored, its answer shows it all the same.
+    // The last finalizer is gone: the update is not stored, but the answer shows it.
     this.#drop(old);
     return asPod(deepFreeze(pod));
   }
@@ -234,52 +264,25 @@ export class PodStore {
   }
 }
 
-function keyOf(pod: JsonObject): string {
-  const metadata = objectAt(pod, 'metadata');
-  return `${textAt(metadata, 'namespace')}/${textAt(metadata, 'name')}`;
-}
-
-function nameOf(metadata: JsonObject): string {
-  const name = textAt(metadata, 'name');
-  if (name !== '') return name;
-  const prefix = textAt(metadata, 'generateName');
-  return prefix === '' ? '' : `${prefix}${randomUUID().slice(0, 5)}`;
-}
-
-function requireName(name: string): string {
-  if (name === '') throw badRequest('name or generateName is required');
-  return name;
-}
-
-/** Refuses an update that names another pod than the one it was sent to, or another version than the stored one. */
+/** Refuses an update that names another pod than the URL, or another resourceVersion than the stored one. */
 function checkTarget(given: JsonObject, old: JsonObject): void {
   const [name, wanted] = [textAt(given, 'name'), textAt(given, 'resourceVersion')];
-  if (name !== '' && name !== old.name) {
-    throw badRequest(`the name of the object (${name}) does not match the name on the URL (${textAt(old, 'name')})`);
-  }
-  if (textAt(given, 'namespace') !== '' && given.namespace !== old.namespace) {
-    throw badRequest('the namespace of the provided object does not match the namespace sent on the request');
-  }
+  if (name !== '' && name !== old.name) throw otherName(name, textAt(old, 'name'));
+  if (textAt(given, 'namespace') !== '' && given.namespace !== old.namespace) throw otherNamespace();
   if (wanted === '' || wanted === old.resourceVersion) return;
   if (/\D/.test(wanted)) throw unforeseen(`strconv.ParseUint: parsing ${JSON.stringify(wanted)}: invalid syntax`);
   throw staleResourceVersion(textAt(old, 'name'));
-}
-
-function namespaceOf(metadata: JsonObject): string {
-  return textAt(metadata, 'namespace') || 'default';
-}
-
-function withIdentity(pod: JsonObject, namespace: string, name: string): JsonObject {
-  const metadata = objectAt(pod, 'metadata');
-  const uid = textAt(metadata, 'uid') || randomUUID();
-  return { ...pod, metadata: { ...metadata, namespace, name, uid } };
 }
 
 function refuse(name: string, causes: readonly StatusCause[]): void {
   if (causes.length > 0) throw invalidPod(name, causes);
 }
 
-/** The one place where JSON becomes a typed pod. Outside it nothing is promised about the members. */
+/** The only place where JSON becomes a typed pod. The members are not checked. */
 function asPod(pod: JsonObject): WirePod {
   return pod as unknown as WirePod;
+}
+
+function asJson(pod: WirePod): JsonObject {
+  return pod as unknown as JsonObject;
 }

@@ -12,11 +12,11 @@ export interface UpdateRules {
 
 export interface PodUpdate {
   readonly pod: JsonObject;
-  /** Why the server would refuse it; empty when it would not. */
+  /** The rules that the update breaks; empty when the server accepts it. */
   readonly causes: readonly StatusCause[];
 }
 
-/** Members no client writes: they come from the stored pod, whatever the request says. */
+/** The metadata with the stored values of the members that no client can write. */
 function withServerMetadata(given: JsonObject, old: JsonObject, rules: UpdateRules): JsonObject {
   const metadata: JsonObject = rules.fillIns ? withTidyMetadata(given) : { ...given };
   for (const key of ['resourceVersion', 'creationTimestamp', 'generation', 'uid', 'namespace', 'name']) {
@@ -37,7 +37,7 @@ function metadataCauses(metadata: JsonObject, old: JsonObject, rules: UpdateRule
   return metadata.uid === old.uid ? [] : [invalidValue('metadata.uid', metadata.uid, 'field is immutable')];
 }
 
-/** A write of the pod itself: the status is the stored one; a changed spec is a new generation. */
+/** A write of the pod itself: the stored status stays; a changed spec gets a new generation. */
 export function updatedPod(given: JsonObject, old: JsonObject, rules: UpdateRules): PodUpdate {
   const oldMetadata = objectAt(old, 'metadata');
   const stored = objectAt(old, 'spec');
@@ -53,12 +53,12 @@ export function updatedPod(given: JsonObject, old: JsonObject, rules: UpdateRule
   return { pod: { ...old, metadata, spec: keptIfEqual(spec, oldSpec, stored) }, causes };
 }
 
-/** A pod put behind the API lacks what the server fills in: filling it in alone is no change. */
+/** A pod stored by `put` lacks what the server fills in. Filling it in is no change. */
 function keptIfEqual(next: JsonObject, filledIn: JsonObject, stored: JsonObject): JsonObject {
   return equalJson(next, filledIn) ? stored : next;
 }
 
-/** A write of the status subresource: spec and owners are the stored ones; labels, annotations and finalizers may change. */
+/** A write of the status subresource: the stored spec and owners stay; labels, annotations and finalizers may change. */
 export function updatedStatus(given: JsonObject, old: JsonObject, rules: UpdateRules): PodUpdate {
   const oldMetadata = objectAt(old, 'metadata');
   const { ownerReferences: _ignored, deletionTimestamp: _too, ...writable } = objectAt(given, 'metadata');
@@ -72,7 +72,7 @@ export function updatedStatus(given: JsonObject, old: JsonObject, rules: UpdateR
   return { pod: { ...old, metadata, status: keptIfEqual(status, oldStatus, stored) }, causes };
 }
 
-/** The pod on its node, with the condition that says so; the nomination has done its work. */
+/** The pod bound to its node: with the condition PodScheduled, and without a nominated node. */
 export function boundPod(old: JsonObject, nodeName: string, now: string): JsonObject {
   const name = textAt(objectAt(old, 'metadata'), 'name');
   const [spec, status] = [objectAt(old, 'spec'), objectAt(old, 'status')];

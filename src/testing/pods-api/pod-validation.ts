@@ -3,13 +3,13 @@ import { isSubdomain, subdomainRule } from './api-names.ts';
 import { forbiddenChange, invalidValue, requiredValue, type StatusCause } from './api-status.ts';
 import { equalJson, numberAt, objectAt, objectsAt, textAt, textsAt, without } from './json-fields.ts';
 
-// The rules for a pod's metadata and spec, as far as a node agent's tests meet them.
+// The rules for a pod's metadata and spec, as far as tests of a node agent need them.
 
 const mirrorAnnotation = 'kubernetes.io/config.mirror';
 const updatableFields =
   'pod updates may not change fields other than `spec.containers[*].image`,`spec.initContainers[*].image`,`spec.activeDeadlineSeconds`,`spec.tolerations` (only additions to existing tolerations),`spec.terminationGracePeriodSeconds` (allow it to be set to 1 if it was previously negative)';
 
-/** What is wrong with a pod about to be created; empty when nothing is. */
+/** The rules that a new pod breaks; empty when it breaks none. */
 export function validatePodCreate(pod: JsonObject): StatusCause[] {
   const spec = objectAt(pod, 'spec');
   const name = textAt(objectAt(pod, 'metadata'), 'name');
@@ -31,9 +31,9 @@ export function validatePodCreate(pod: JsonObject): StatusCause[] {
   return causes;
 }
 
-/** Metadata no write may change, whichever resource it goes to. */
+/** Finds changes of metadata that no write may change, whether of the pod or of its status. */
 export function validateMetadataUpdate(metadata: JsonObject, old: JsonObject): StatusCause[] {
-  // Checked twice over there, and listed twice.
+  // A kube-apiserver checks this twice, and lists it twice.
   const causes = [...immutableErrors(metadata, old), ...immutableErrors(metadata, old)];
   const mirror = objectAt(metadata, 'annotations')[mirrorAnnotation];
   const oldMirror = objectAt(old, 'annotations')[mirrorAnnotation];
@@ -58,14 +58,14 @@ function immutableErrors(metadata: JsonObject, old: JsonObject): StatusCause[] {
   return causes;
 }
 
-/** The spec with everything taken out that an update may change. */
+/** The spec without the members that an update may change. */
 function fixedPart(spec: JsonObject): JsonObject {
   const withoutImages = (key: string) => objectsAt(spec, key).map((container) => without(container, 'image'));
   const rest = without(spec, 'activeDeadlineSeconds', 'tolerations', 'schedulingGates');
   return { ...rest, containers: withoutImages('containers'), initContainers: withoutImages('initContainers') };
 }
 
-/** What is wrong with a change of the spec; empty when nothing is. */
+/** The rules that a change of the spec breaks; empty when it breaks none. */
 export function validateSpecUpdate(spec: JsonObject, old: JsonObject): StatusCause[] {
   const [count, oldCount] = [objectsAt(spec, 'containers').length, objectsAt(old, 'containers').length];
   if (count !== oldCount) {

@@ -13,7 +13,7 @@ beforeAll(async () => {
 });
 afterAll(() => server.stop());
 
-/** A node with a running pod in step, whose pod manager hears of nothing from now on. */
+/** A node with a running pod whose status is written, and with its pod source stopped. */
 async function nodeInTheDark(name: string, options: TestNodeOptions): Promise<{ node: TestNode; pod: ServedPod }> {
   const node = await TestNode.start(server, namespace, options);
   const pod = await node.create(name);
@@ -24,7 +24,7 @@ async function nodeInTheDark(name: string, options: TestNodeOptions): Promise<{ 
   return { node, pod };
 }
 
-/** A refused JSON Patch is a 422: its guard on the resourceVersion is one of its operations. */
+/** The answer to a stale JSON Patch is 422: its check of the resourceVersion is one of its operations. */
 const refusedBy = { strategic: 'patch 409', json: 'patch 422' } as const;
 
 describe.each([
@@ -32,13 +32,13 @@ describe.each([
   ['strategic', 'always'],
   ['json', 'when-unknown'],
   ['json', 'always'],
-] as const)('a write of another writer that the source has not shown (%s patches, fetchBeforePatch %s)', (patchFormat, fetchBeforePatch) => {
+] as const)('a foreign write that the pod source has not shown (%s patches, fetchBeforePatch %s)', (patchFormat, fetchBeforePatch) => {
   const options = { patchFormat, fetchBeforePatch };
   const suffix = `${patchFormat}-${fetchBeforePatch}`;
   const refused = refusedBy[patchFormat];
   const always = fetchBeforePatch === 'always';
 
-  it('before ours survives it', async () => {
+  it('survives our write when it came first', async () => {
     const name = `before-${suffix}`;
     const { node, pod } = await nodeInTheDark(name, options);
     await using _ = node;
@@ -52,7 +52,7 @@ describe.each([
     expect(node.syncErrors).toEqual([]);
   });
 
-  it('between our GET and our PATCH survives it too', async () => {
+  it('survives our write when it came between our GET and our PATCH', async () => {
     const name = `between-${suffix}`;
     const { node, pod } = await nodeInTheDark(name, options);
     await using _ = node;
@@ -69,7 +69,7 @@ describe.each([
     expect(node.client.take(name)).toEqual([...(always ? ['get'] : []), refused, 'get', 'patch']);
   });
 
-  it('that says what we were about to say leaves nothing to write', async () => {
+  it('of the same status leaves nothing to write', async () => {
     const name = `same-${suffix}`;
     const { node, pod } = await nodeInTheDark(name, options);
     await using _ = node;
@@ -86,8 +86,8 @@ describe.each([
   ['strategic', 'when-unknown'],
   ['strategic', 'always'],
   ['json', 'when-unknown'],
-] as const)('a pod made again under its name, not shown by the source yet (%s patches, fetchBeforePatch %s)', (patchFormat, fetchBeforePatch) => {
-  it('gets nothing of the old one, whose entry is dropped', async () => {
+] as const)('a recreated pod that the pod source has not shown (%s patches, fetchBeforePatch %s)', (patchFormat, fetchBeforePatch) => {
+  it('gets nothing of the old pod, whose entry is dropped', async () => {
     const name = `again-${patchFormat}-${fetchBeforePatch}`;
     const { node, pod: old } = await nodeInTheDark(name, { patchFormat, fetchBeforePatch });
     await using _ = node;
@@ -110,8 +110,8 @@ describe.each([
   });
 });
 
-describe('a pod that is gone and not shown so yet', () => {
-  it('costs one request, and no more until it is set again', async () => {
+describe('a pod that is gone, and whose deletion the pod source has not shown', () => {
+  it('gets one request, and no more until it is set again', async () => {
     const { node, pod } = await nodeInTheDark('gone', {});
     await using _ = node;
     await node.askToDelete('gone', { gracePeriodSeconds: 0 });

@@ -23,7 +23,7 @@ afterAll(() => server.stop());
 const held = { metadata: { finalizers: ['example.test/hold'] } };
 const released = { metadata: { finalizers: null } };
 
-/** A running pod in step, with containers that run. */
+/** A pod with running containers whose status is written. */
 async function createRunning(node: TestNode, name: string, options?: PodJsonOptions): Promise<ServedPod> {
   node.safety.running = true;
   node.safety.reclaimed = false;
@@ -34,7 +34,7 @@ async function createRunning(node: TestNode, name: string, options?: PodJsonOpti
   return pod;
 }
 
-/** Somebody asks for its end. Resolves to the pod as the agent then sees it. */
+/** Sends a user's DELETE. Resolves to the deleting pod as the agent sees it. */
 async function askedToEnd(node: TestNode, { metadata: { name, uid } }: ServedPod): Promise<WirePod> {
   await node.askToDelete(name);
   return node.seen(uid, (pod) => pod.metadata?.deletionTimestamp !== undefined);
@@ -65,7 +65,7 @@ describe('a terminal phase', () => {
 });
 
 describe('graceful deletion, where the agent calls terminatePod', () => {
-  it('writes the last status, and deletes once everything is reclaimed', async () => {
+  it('writes the last status, and deletes when everything is reclaimed', async () => {
     await using node = await TestNode.start(server, namespace);
     const pod = await createRunning(node, 'modern');
     const deleting = await askedToEnd(node, pod);
@@ -88,7 +88,7 @@ describe('graceful deletion, where the agent calls terminatePod', () => {
     expect(node.client.take('modern')).toEqual(['delete']);
   });
 
-  it('makes containers that nobody saw end unknown, and the phase Failed', async () => {
+  it('ends containers without a known end as unknown, and makes the phase Failed', async () => {
     await using node = await TestNode.start(server, namespace);
     const pod = await createRunning(node, 'lost', held);
     const deleting = await askedToEnd(node, pod);
@@ -102,7 +102,7 @@ describe('graceful deletion, where the agent calls terminatePod', () => {
     await node.patch('lost', released);
   });
 
-  it('is "deleting" while a finalizer holds the object, with one DELETE, and gone with the finalizer', async () => {
+  it('sends one DELETE and stays deleting while a finalizer holds the object, and ends with the finalizer', async () => {
     await using node = await TestNode.start(server, namespace);
     const pod = await createRunning(node, 'finalizer', held);
     const { uid } = pod.metadata;
@@ -123,7 +123,7 @@ describe('graceful deletion, where the agent calls terminatePod', () => {
     expect(node.manager.explain(uid).phase).toBe('unknown');
   });
 
-  it('sends one DELETE for an object that a finalizer holds also where the source shows nothing', async () => {
+  it('sends one DELETE for an object that a finalizer holds, also when the pod source shows nothing', async () => {
     await using node = await TestNode.start(server, namespace);
     const pod = await createRunning(node, 'finalizer-in-the-dark', held);
     const deleting = await askedToEnd(node, pod);
@@ -177,8 +177,8 @@ describe('graceful deletion, where the agent never calls terminatePod', () => {
   });
 });
 
-describe('a DELETE of ours', () => {
-  it('spares a pod made again under the name, which the source has not shown yet', async () => {
+describe('a DELETE of the manager', () => {
+  it('spares a recreated pod that the pod source has not shown', async () => {
     await using node = await TestNode.start(server, namespace);
     const pod = await createRunning(node, 'spared');
     const deleting = await askedToEnd(node, pod);

@@ -19,14 +19,14 @@ const ours: WirePodCondition = buildCondition('DisruptionTarget', {
 });
 const theirs: WirePodCondition = buildCondition('DisruptionTarget', { reason: 'PreemptionByScheduler', message: 'Preempted.' });
 
-/** What an agent says of a pod it has evicted. */
+/** The status that an agent sets for a pod it has evicted. */
 function evictedStatus(pod: WirePod, ...extra: WirePodCondition[]): WirePodStatus {
   const status = buildTerminatedStatus(pod, 137, { reason: 'Evicted', message: 'The node was low on resource: memory.' });
   return { ...status, conditions: [...(status.conditions ?? []), ...extra] };
 }
 
 describe('an evicted pod', () => {
-  it('is Failed, Evicted, with the DisruptionTarget of its agent', async () => {
+  it('is Failed and Evicted, with the DisruptionTarget of its agent', async () => {
     await using node = await TestNode.start(server, namespace);
     const pod = await node.create('evicted');
     node.manager.setPodStatus(pod, buildRunningStatus(pod));
@@ -41,7 +41,7 @@ describe('an evicted pod', () => {
     expect(node.client.take('evicted')).toEqual(['patch', 'patch']);
   });
 
-  it('shows neither phase nor DisruptionTarget before its containers are gone, then both', async () => {
+  it('shows phase and DisruptionTarget only when its containers are gone', async () => {
     await using node = await TestNode.start(server, namespace);
     const pod = await node.create('evicted-slowly');
     node.manager.setPodStatus(pod, buildRunningStatus(pod));
@@ -58,11 +58,11 @@ describe('an evicted pod', () => {
   });
 });
 
-describe("another writer's DisruptionTarget", () => {
+describe("another controller's DisruptionTarget", () => {
   it.each([
     'strategic',
     'json',
-  ] as const)('is kept through every status of an agent that has none (%s patches)', async (patchFormat) => {
+  ] as const)('is kept through every status of an agent that sets none (%s patches)', async (patchFormat) => {
     await using node = await TestNode.start(server, namespace, { patchFormat });
     const name = `preempted-${patchFormat}`;
     const pod = await node.create(name);
@@ -78,7 +78,7 @@ describe("another writer's DisruptionTarget", () => {
     expect(node.client.take(name)).toEqual(['patch', 'patch', 'patch']);
   });
 
-  it("gives way to the agent's own when the agent ends the pod", async () => {
+  it("is replaced by the agent's own when the agent ends the pod", async () => {
     await using node = await TestNode.start(server, namespace);
     const pod = await node.create('both');
     await node.writeStatus('both', { conditions: [theirs] });

@@ -2,7 +2,7 @@ interface Waiter {
   readonly look: () => void;
 }
 
-/** Waits for facts: whoever changes the world says so, and everyone who waits looks again. */
+/** Waits for facts: each call of `changed` makes every waiter check its fact again. */
 export class Facts {
   readonly #waiters = new Set<Waiter>();
 
@@ -10,7 +10,7 @@ export class Facts {
     for (const waiter of this.#waiters) waiter.look();
   };
 
-  /** Resolves to the first answer that is neither false nor undefined; rejects after 20 s, saying what was missing. */
+  /** Resolves to the first answer that is neither false nor undefined; rejects after 20 s with an error that names `what`. */
   until<T>(what: string, fact: () => T | false | undefined): Promise<T> {
     return new Promise((resolve, reject) => {
       const end = (settle: () => void): void => {

@@ -4,8 +4,8 @@ import { KubePodClient } from '../../../src/client/kube-pod-client.ts';
 import { BasicPodManager } from '../../../src/pod/basic-pod-manager.ts';
 import { type Clock, systemClock } from '../../../src/seams/clock.ts';
 import { ApiServerPodSource } from '../../../src/sources/api-server-pod-source.ts';
+import type { SyncErrorEvent, SyncedEvent } from '../../../src/status/events/status-manager-events.ts';
 import { StatusManager } from '../../../src/status/status-manager.ts';
-import type { SyncErrorEvent, SyncedEvent } from '../../../src/status/status-manager-events.ts';
 import type { StatusManagerOptions } from '../../../src/status/status-manager-options.ts';
 import type { WirePod, WirePodCondition, WirePodStatus } from '../../../src/wire/types.ts';
 import { podOf, type ServedPod } from '../../support/answers.ts';
@@ -14,24 +14,24 @@ import { type PodJsonOptions, podJson } from '../pods-contract/fixture.ts';
 import { Facts } from './facts.ts';
 import { RecordingPodClient } from './recording-pod-client.ts';
 
-/** Short, so that a batch looks at everything all the time: what it sends without need is counted. */
+/** Short, so that batches run all the time: a request without need is counted. */
 const syncPeriodMs = 47;
 
 export interface TestNodeOptions
   extends Partial<Omit<StatusManagerOptions, 'podClient' | 'podManager' | 'podDeletionSafety' | 'clock' | 'podSource'>> {
-  /** The source's way to the server, where that is another one. */
+  /** The pod source's kubeconfig, when it is another than the manager's. */
   readonly sourceKubeConfig?: KubeConfig;
 }
 
 /**
- * A node of its own on the test's server, made of the real pieces: a source that feeds a pod manager, and a status
- * manager on the machine's clock whose requests are recorded.
+ * A node on the test's server, made of the real parts: a pod source that fills a pod manager, and a status manager on the
+ * machine's clock whose requests are recorded.
  */
 export class TestNode implements AsyncDisposable {
   readonly name: string;
   readonly podManager = new BasicPodManager();
   readonly client: RecordingPodClient;
-  /** What the deletion safety answers; change it at will. */
+  /** The answers of the deletion safety; a test may change them. */
   readonly safety = { running: false, reclaimed: true };
   readonly synced: SyncedEvent[] = [];
   readonly syncErrors: SyncErrorEvent[] = [];
@@ -56,7 +56,7 @@ export class TestNode implements AsyncDisposable {
     this.manager = this.#newManager();
   }
 
-  /** The source has listed and the manager runs. */
+  /** Resolves when the pod source has listed and the manager runs. */
   static async start(server: TestServer, namespace: string, options: TestNodeOptions = {}): Promise<TestNode> {
     const node = new TestNode(server, namespace, options);
     await node.#source.start();
@@ -74,18 +74,18 @@ export class TestNode implements AsyncDisposable {
     return this.#facts.until(what, fact);
   }
 
-  /** Resolves after this many more whole batches. */
+  /** Resolves after `count` more whole batches. */
   async batches(count: number): Promise<void> {
     const goal = this.#batches + count;
     await this.until(`${count} batches`, () => this.#batches >= goal);
   }
 
-  /** From now on the pod manager hears of nothing. */
+  /** Stops the pod source: the pod manager gets no more changes. */
   async stopSource(): Promise<void> {
     await this.#source.stop();
   }
 
-  /** Lists and watches again. */
+  /** Starts a new pod source, which lists and watches again. */
   async startSource(): Promise<void> {
     await this.#source.stop();
     this.#source = this.#newSource();
@@ -96,27 +96,27 @@ export class TestNode implements AsyncDisposable {
     return this.#source.lastObservedAt();
   }
 
-  /** The agent starts anew: another manager, over the same pods. */
+  /** Restarts the agent: a new manager over the same pods. */
   async restartManager(): Promise<void> {
     await this.manager.stop();
     this.manager = this.#newManager();
     this.manager.start();
   }
 
-  /** Makes a pod on the apiserver, bound to this node. */
+  /** Creates a pod on the apiserver, bound to this node. */
   async createUnseen(name: string, { metadata = {}, spec = {} }: PodJsonOptions = {}): Promise<ServedPod> {
     const json = podJson(name, { metadata, spec: { nodeName: this.name, ...spec } });
     return podOf(await this.#server.admin.createPod(this.#namespace, json));
   }
 
-  /** … and waits until the source has seen it. */
+  /** Creates a pod, and waits until the pod source has seen it. */
   async create(name: string, options?: PodJsonOptions): Promise<ServedPod> {
     const pod = await this.createUnseen(name, options);
     await this.seen(pod.metadata.uid, () => true);
     return pod;
   }
 
-  /** The pod manager's pod, as soon as it is as wanted. */
+  /** Resolves to the pod manager's pod when `isWanted` is true for it. */
   seen(uid: string, isWanted: (pod: WirePod) => boolean): Promise<WirePod> {
     return this.until(`the source shows pod ${uid} as wanted`, () => {
       const pod = this.podManager.getPodByUID(uid);
@@ -124,7 +124,7 @@ export class TestNode implements AsyncDisposable {
     });
   }
 
-  /** The source has seen what the apiserver has now. */
+  /** Resolves when the pod source has seen the apiserver's present copy. */
   async seenAsServed(name: string): Promise<WirePod> {
     const { uid, resourceVersion } = (await this.served(name)).metadata;
     return this.seen(uid, (pod) => pod.metadata?.resourceVersion === resourceVersion);
@@ -143,7 +143,7 @@ export class TestNode implements AsyncDisposable {
     return (await this.#server.admin.getPod(this.#namespace, name)).status === 404;
   }
 
-  /** Another writer's hand on the status. */
+  /** Writes to the status as another controller does. */
   async writeStatus(name: string, status: unknown): Promise<ServedPod> {
     return podOf(await this.#server.admin.patchPodStatus(this.#namespace, name, { status }));
   }
@@ -152,7 +152,7 @@ export class TestNode implements AsyncDisposable {
     return podOf(await this.#server.admin.patchPod(this.#namespace, name, body, 'merge'));
   }
 
-  /** A user's DELETE: the pod is asked to end. */
+  /** Sends a user's DELETE. */
   async askToDelete(name: string, options = {}): Promise<void> {
     const { status, body } = await this.#server.admin.deletePod(this.#namespace, name, options);
     if (status !== 200) throw new Error(`DELETE ${name} answered ${status}: ${JSON.stringify(body)}`);

@@ -14,7 +14,7 @@ beforeAll(async () => {
 afterAll(() => server.stop());
 
 describe.each(['strategic', 'json'] as const)('a change (%s patches)', (patchFormat) => {
-  it('costs one PATCH and no GET where the source has seen the pod', async () => {
+  it('costs one PATCH and no GET when the pod source has seen the pod', async () => {
     await using node = await TestNode.start(server, namespace, { patchFormat });
     const name = `seen-${patchFormat}`;
     const pod = await node.create(name);
@@ -26,7 +26,7 @@ describe.each(['strategic', 'json'] as const)('a change (%s patches)', (patchFor
     }
   });
 
-  it('costs a GET before where nobody has seen the pod, the first time only', async () => {
+  it('costs a GET before its first PATCH when the pod source has not seen the pod', async () => {
     await using node = await TestNode.start(server, namespace, { patchFormat });
     const name = `unseen-${patchFormat}`;
     await node.stopSource();
@@ -40,7 +40,7 @@ describe.each(['strategic', 'json'] as const)('a change (%s patches)', (patchFor
     expect((await node.served(name)).status.message).toBe('second');
   });
 
-  it('costs nothing twice: a burst of 50 on its way is two requests, and the last one stays', async () => {
+  it('shares a request with others: 51 changes in a burst are two requests, and the last one stays', async () => {
     await using node = await TestNode.start(server, namespace, { patchFormat });
     const name = `burst-${patchFormat}`;
     const pod = await node.create(name);
@@ -64,7 +64,7 @@ function without(status: WirePodStatus, ...fields: (keyof WirePodStatus)[]): Wir
   return Object.fromEntries(Object.entries(status).filter(([field]) => !fields.includes(field as keyof WirePodStatus)));
 }
 
-/** The same pod, as an agent holds it that knows nothing of generations. */
+/** The same pod without its generation. */
 function withoutGeneration(pod: WirePod): WirePod {
   const { generation: _, ...metadata } = pod.metadata ?? {};
   return { ...pod, metadata };
@@ -81,13 +81,13 @@ const statuses: [string, (status: WirePodStatus) => PodStatus][] = [
     'conditions without times, with empty reasons',
     (status) => ({ ...status, conditions: [{ type: 'Ready', status: 'True', reason: '', message: '', lastProbeTime: null }] }),
   ],
-  ['a condition of nobody it knows', (status) => ({ ...status, conditions: [{ type: 'example.test/Unowned', status: 'True' }] })],
+  ['a foreign condition', (status) => ({ ...status, conditions: [{ type: 'example.test/Unowned', status: 'True' }] })],
   [
     'container statuses that leave out what the server fills in',
     (status) => ({ ...status, containerStatuses: [{ name: 'main', ready: false, restartCount: 0, image: '', imageID: '' }] }),
   ],
   [
-    'container statuses that say what the server leaves out',
+    'container statuses with empty values that the server leaves out',
     (status) => ({
       ...status,
       containerStatuses: [
@@ -104,7 +104,7 @@ const statuses: [string, (status: WirePodStatus) => PodStatus][] = [
   ],
   ['dates with milliseconds', (status) => ({ ...status, startTime: new Date('2026-01-02T03:04:05.678Z') })],
   [
-    'resources in other words than the server has for them',
+    'resources in other units than on the server',
     (status) => ({
       ...status,
       containerStatuses: [buildContainerStatus({ name: 'main', allocatedResources: { cpu: '1000m', memory: '1024Mi' } })],
@@ -112,7 +112,7 @@ const statuses: [string, (status: WirePodStatus) => PodStatus][] = [
   ],
 ];
 
-describe('five batches over a pod in step cost no request', () => {
+describe('five batches over an unchanged pod cost no request', () => {
   it.each(statuses)('with %s in its status', async (_, change) => {
     await using node = await TestNode.start(server, namespace);
     const name = `in-step-${statuses.findIndex(([what]) => what === _)}`;
@@ -138,7 +138,7 @@ describe('five batches over a pod in step cost no request', () => {
     expect(node.client.take('generations')).toEqual(['patch']);
   });
 
-  it("while another writer's condition comes, changes and goes", async () => {
+  it("while another controller's condition comes, changes and goes", async () => {
     await using node = await TestNode.start(server, namespace);
     const pod = await node.create('foreign');
     node.manager.setPodStatus(pod, buildRunningStatus(pod));
@@ -155,7 +155,7 @@ describe('five batches over a pod in step cost no request', () => {
     expect(node.client.take('foreign')).toEqual(['patch']);
   });
 
-  it('and the same status set again is no change', async () => {
+  it('and the same status set again makes no version', async () => {
     await using node = await TestNode.start(server, namespace);
     const pod = await node.create('again');
     node.manager.setPodStatus(pod, buildRunningStatus(pod));
@@ -168,14 +168,14 @@ describe('five batches over a pod in step cost no request', () => {
   });
 });
 
-describe('what another writer does to a field of ours', () => {
-  it('is put right by the next batch, with one PATCH', async () => {
+describe('a foreign write to a field of ours', () => {
+  it('is repaired with one PATCH', async () => {
     await using node = await TestNode.start(server, namespace);
     const pod = await node.create('undone');
     node.manager.setPodStatus(pod, buildRunningStatus(pod));
     await node.manager.flush();
     await node.writeStatus('undone', { phase: 'Pending', message: 'not yours' });
-    const right = await node.until('the source shows it put right', () => {
+    const right = await node.until('the source shows the repaired status', () => {
       const { status, metadata } = (node.podManager.getPodByUID(pod.metadata.uid) ?? {}) as WirePod;
       return status?.phase === 'Running' && node.client.requests('undone').length > 1 && metadata;
     });

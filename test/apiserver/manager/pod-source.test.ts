@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { buildRunningStatus } from '../../../src/testing/fakes/builders.ts';
+import { buildRunningStatus, buildTerminatedStatus } from '../../../src/testing/fakes/builders.ts';
 import { startTestServer, type TestServer } from '../../support/servers.ts';
 import { TcpRelay } from '../../support/tcp-relay.ts';
 import { TestNode } from './fixture.ts';
@@ -21,7 +21,7 @@ function namesSeen(node: TestNode): (string | undefined)[] {
 }
 
 describe('a pod source', () => {
-  it('lists what is there, with all that the server has of it', async () => {
+  it('lists the pods of its node, with every member that the server has', async () => {
     await using node = await TestNode.start(server, namespace);
     await node.stopSource();
     const first = await node.createUnseen('listed-1');
@@ -35,7 +35,7 @@ describe('a pod source', () => {
     expect(node.podManager.getPodByUID(first.metadata.uid)).toMatchObject({ metadata, spec: first.spec, status: first.status });
   });
 
-  it('shows what comes, changes and goes', async () => {
+  it('shows a pod that is created, changed and deleted', async () => {
     await using node = await TestNode.start(server, namespace);
     const pod = await node.create('watched');
     const { uid } = pod.metadata;
@@ -48,7 +48,7 @@ describe('a pod source', () => {
     expect(namesSeen(node)).toEqual([]);
   });
 
-  it('shows a pod made again under its name as another one', async () => {
+  it('shows a recreated pod as another pod', async () => {
     await using node = await TestNode.start(server, namespace);
     const old = await node.create('again');
     await node.askToDelete('again', { gracePeriodSeconds: 0 });
@@ -57,7 +57,7 @@ describe('a pod source', () => {
     expect(node.podManager.getPodByName(namespace, 'again')?.metadata?.uid).toBe(young.metadata.uid);
   });
 
-  it('takes up a pod when it is bound to the node', async () => {
+  it('shows a pod when it is bound to the node', async () => {
     await using node = await TestNode.start(server, namespace);
     const pod = await node.createUnseen('bound-later', { spec: { nodeName: null } });
     const binding = {
@@ -72,7 +72,7 @@ describe('a pod source', () => {
     expect(seen.spec?.nodeName).toBe(node.name);
   });
 
-  it('drops what went while it was stopped, when it lists again', async () => {
+  it('drops pods that were deleted while it was stopped, when it lists again', async () => {
     await using node = await TestNode.start(server, namespace);
     const gone = await node.create('went');
     const again = await node.create('replaced');
@@ -89,8 +89,28 @@ describe('a pod source', () => {
   });
 });
 
-describe('a pod source whose line to the server is cut', () => {
-  it('shows afterwards what happened meanwhile, and says when it last heard', async () => {
+describe('a pod that its user annotated as a static pod', () => {
+  it('counts as an API pod: the manager writes its status and deletes it', async () => {
+    await using node = await TestNode.start(server, namespace);
+    const annotations = { 'kubernetes.io/config.source': 'file', theirs: 'yes' };
+    const { uid } = (await node.create('says-file', { metadata: { annotations } })).metadata;
+    const pod = await node.seen(uid, () => true);
+    expect(pod.metadata?.annotations).toEqual({ ...annotations, 'kubernetes.io/config.source': 'api' });
+    node.manager.setPodStatus(pod, buildRunningStatus(pod));
+    expect(await node.manager.flush()).toEqual({ held: [] });
+    expect(await node.served('says-file')).toMatchObject({ metadata: { annotations }, status: { phase: 'Running' } });
+
+    await node.askToDelete('says-file');
+    const deleting = await node.seen(uid, ({ metadata }) => metadata?.deletionTimestamp != null);
+    node.manager.setPodStatus(deleting, buildTerminatedStatus(deleting));
+    node.manager.terminatePod(deleting);
+    await node.seenGone(uid);
+    expect(await node.isGone('says-file')).toBe(true);
+  });
+});
+
+describe('a pod source whose connection to the server is cut', () => {
+  it('shows later what happened meanwhile, and tells when it last heard from the server', async () => {
     await using relay = await TcpRelay.start(server.kubeConfig());
     await using node = await TestNode.start(server, namespace, { sourceKubeConfig: relay.through(server.kubeConfig()) });
     const gone = await node.create('cut-gone');
@@ -111,7 +131,7 @@ describe('a pod source whose line to the server is cut', () => {
     expect(node.lastObservedAt()).toBeGreaterThan(heardAt);
   });
 
-  it('costs the manager at most a conflict: it writes on, and another writer loses nothing', async () => {
+  it('causes at most a conflict: the manager still writes, and another controller loses nothing', async () => {
     await using relay = await TcpRelay.start(server.kubeConfig());
     await using node = await TestNode.start(server, namespace, { sourceKubeConfig: relay.through(server.kubeConfig()) });
     const pod = await node.create('cut-writing');

@@ -19,7 +19,7 @@ const agent = fileURLToPath(new URL('storm-agent.ts', import.meta.url));
 const podCount = 40;
 
 describe('an agent that gets SIGTERM in the middle of a storm', () => {
-  it('writes what was set last of every pod, leaves nothing open, and ends by itself', async () => {
+  it('writes the last status of every pod, leaves nothing open, and ends by itself', async () => {
     const names = Array.from({ length: podCount }, (_, index) => `stormy-${index}`);
     const node = `node-of-${namespace}`;
     for (const name of names) await server.admin.createPod(namespace, podJson(name, { spec: { nodeName: node } }));

@@ -6,15 +6,15 @@ type PodVerb = 'get' | 'patch' | 'delete';
 
 interface RecordedRequest {
   readonly pod: string;
-  /** `get`, `patch` or `delete`; a refused one with its status: `patch 409`. */
+  /** `get`, `patch` or `delete`; a refused one with its HTTP status: `patch 409`. */
   readonly request: string;
 }
 
-/** Counts what goes out: every request through it, in the order they were answered. */
+/** Records every request, in the order of the answers. */
 export class RecordingPodClient implements PodClient {
-  /** The bodies of the patches that were sent, refused ones included. */
+  /** Every patch that was sent, also refused ones. */
   readonly patches: PodStatusPatch[] = [];
-  /** Runs before each request goes out. */
+  /** Runs before each request. */
   before: ((verb: PodVerb) => Promise<void>) | undefined;
   readonly #inner: PodClient;
   readonly #onAnswer: () => void;
@@ -36,7 +36,7 @@ export class RecordingPodClient implements PodClient {
     return this.#requests.filter((request) => request.pod === pod).map(({ request }) => request);
   }
 
-  /** … and forgets them. */
+  /** Returns the requests for this pod and drops them. */
   take(pod: string): string[] {
     const taken = this.requests(pod);
     this.#requests = this.#requests.filter((request) => request.pod !== pod);

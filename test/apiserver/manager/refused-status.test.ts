@@ -13,7 +13,7 @@ beforeAll(async () => {
 });
 afterAll(() => server.stop());
 
-/** One try, one more after a look at the pod, then no more. */
+/** A PATCH, a second one after a GET, then no more. */
 const quarantined = ['patch 422', 'get', 'patch 422'];
 
 async function refused(node: TestNode, name: string): Promise<ServedPod> {
@@ -24,8 +24,8 @@ async function refused(node: TestNode, name: string): Promise<ServedPod> {
   return pod;
 }
 
-describe.each(['strategic', 'json'] as const)('a status the apiserver refuses (%s patches)', (patchFormat) => {
-  it('is quarantined after a second look, and says so in explain and syncError', async () => {
+describe.each(['strategic', 'json'] as const)('a status that the apiserver refuses (%s patches)', (patchFormat) => {
+  it('is quarantined after a GET and a second PATCH, as explain and syncError tell', async () => {
     await using node = await TestNode.start(server, namespace, { patchFormat });
     const name = `quarantined-${patchFormat}`;
     const { metadata, status } = await refused(node, name);
@@ -61,7 +61,7 @@ describe.each(['strategic', 'json'] as const)('a status the apiserver refuses (%
     expect(node.manager.explain(pod.metadata.uid)).toMatchObject({ phase: 'in-sync', failures: 0, lastError: undefined });
   });
 
-  it("is tried again when the apiserver's copy changes, once", async () => {
+  it('is tried again once when the API copy changes', async () => {
     await using node = await TestNode.start(server, namespace, { patchFormat });
     const name = `copy-${patchFormat}`;
     await refused(node, name);
@@ -73,7 +73,7 @@ describe.each(['strategic', 'json'] as const)('a status the apiserver refuses (%
     expect(node.syncErrors.at(-1)).toMatchObject({ attempts: 2 });
   });
 
-  it('holds up no other pod', async () => {
+  it('delays no other pod', async () => {
     await using node = await TestNode.start(server, namespace, { patchFormat, concurrency: 1 });
     const pod = await refused(node, `first-${patchFormat}`);
     const other = await node.create(`second-${patchFormat}`);

@@ -19,8 +19,8 @@ async function createAll(node: TestNode, names: readonly string[]): Promise<Serv
 
 const namesFrom = (prefix: string, count: number): string[] => Array.from({ length: count }, (_, i) => `${prefix}-${i}`);
 
-describe('a manager started again over the same pods', () => {
-  it('sends nothing for statuses that are unchanged, and keeps startTime and transition times', async () => {
+describe('a restarted manager over the same pods', () => {
+  it('sends nothing for unchanged statuses, and keeps startTime and transition times', async () => {
     await using node = await TestNode.start(server, namespace);
     const names = namesFrom('unchanged', 5);
     const pods = await createAll(node, names);
@@ -42,7 +42,7 @@ describe('a manager started again over the same pods', () => {
     for (const [i, name] of names.entries()) expect((await node.served(name)).status).toEqual(before[i]?.status);
   });
 
-  it('sends what has changed meanwhile, and moves the time of that transition alone', async () => {
+  it('sends a status that has changed meanwhile, with a new time for that transition only', async () => {
     await using node = await TestNode.start(server, namespace);
     const pod = await node.create('changed');
     const { startTime: longAgo = '' } = buildRunningStatus(pod);
@@ -68,7 +68,7 @@ describe('a manager started again over the same pods', () => {
 });
 
 describe('stop', () => {
-  it('writes what was set before it, and nothing is sent after it', async () => {
+  it('writes the statuses set before it, and sends nothing after it', async () => {
     await using node = await TestNode.start(server, namespace, { concurrency: 2 });
     const names = namesFrom('drained', 12);
     const pods = await createAll(node, names);
@@ -79,12 +79,12 @@ describe('stop', () => {
     for (const name of names) expect((await node.served(name)).status.phase).toBe('Running');
 
     const [pod] = pods;
-    if (pod === undefined) throw new Error('There are pods');
+    if (pod === undefined) throw new Error('no pod');
     expect(() => node.manager.setPodStatus(pod, buildRunningStatus(pod, { message: 'too late' }))).toThrow(
       expect.objectContaining({ code: 'ERR_STOPPED' }),
     );
     expect(node.manager.getPodStatus(pod.metadata.uid)?.phase).toBe('Running');
-    // A change the manager would put right, seen by the source: a look at what did not follow.
+    // A running manager would repair this change as soon as the pod source shows it.
     await node.writeStatus('drained-0', { phase: 'Pending' });
     await node.seenAsServed('drained-0');
     await node.startSource();
@@ -92,7 +92,7 @@ describe('stop', () => {
     expect((await node.served('drained-0')).status.phase).toBe('Pending');
   });
 
-  it('without a drain leaves a request in flight settled, and the rest unsent', async () => {
+  it('without a drain lets the request in flight settle, and sends no other', async () => {
     await using node = await TestNode.start(server, namespace, { concurrency: 1 });
     const names = namesFrom('cut-short', 3);
     const pods = await createAll(node, names);
@@ -109,7 +109,7 @@ describe('stop', () => {
 });
 
 describe('removeOrphanedStatuses', () => {
-  it('drops the pods that are not named, and the others go on', async () => {
+  it('drops the entries of pods that are not named, and keeps the others', async () => {
     await using node = await TestNode.start(server, namespace);
     const names = namesFrom('orphans', 3);
     const pods = await createAll(node, names);
@@ -118,11 +118,11 @@ describe('removeOrphanedStatuses', () => {
     const [kept, ...others] = pods.map(({ metadata }) => metadata.uid);
     node.manager.removeOrphanedStatuses(new Set([kept ?? '']));
     for (const uid of others) expect(node.manager.getPodStatus(uid)).toBeUndefined();
-    // Their objects stay as they are: nobody speaks for them any more.
-    await node.writeStatus('orphans-1', { message: "another writer's" });
+    // Their objects stay as they are: the manager no longer writes them.
+    await node.writeStatus('orphans-1', { message: 'theirs' });
     await node.seenAsServed('orphans-1');
     await node.batches(2);
-    expect((await node.served('orphans-1')).status).toMatchObject({ phase: 'Running', message: "another writer's" });
+    expect((await node.served('orphans-1')).status).toMatchObject({ phase: 'Running', message: 'theirs' });
     expect(node.manager.setContainerReadiness(kept ?? '', 'containerd://main', false)).toBe(true);
     await node.manager.flush();
     expect(conditionOf((await node.served('orphans-0')).status, 'Ready')?.status).toBe('False');

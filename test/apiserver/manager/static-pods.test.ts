@@ -19,7 +19,7 @@ beforeAll(async () => {
 });
 afterAll(() => server.stop());
 
-/** A static pod as the agent reads it from a manifest; the pod manager has it. */
+/** Adds a static pod to the pod manager, as an agent does for a manifest. */
 function addStaticPod(node: TestNode, name: string): WirePod {
   const pod = buildStaticPod({
     metadata: { name, namespace, uid: `hash-of-${name}` },
@@ -29,7 +29,7 @@ function addStaticPod(node: TestNode, name: string): WirePod {
   return pod;
 }
 
-/** Its stand-in on the apiserver, seen by the source. */
+/** Creates the mirror pod on the apiserver, and waits until the pod source has seen it. */
 async function createMirror(node: TestNode, pod: WirePod): Promise<ServedPod> {
   const { annotations = {} } = buildMirrorPodOf(pod).metadata ?? {};
   const mirror = await node.createUnseen(pod.metadata?.name ?? '', { metadata: { annotations } });
@@ -43,7 +43,7 @@ async function createMirror(node: TestNode, pod: WirePod): Promise<ServedPod> {
 const uidOf = (pod: WirePod): string => pod.metadata?.uid ?? '';
 
 describe('a static pod', () => {
-  it('waits without a request for its mirror pod, and its status reaches that', async () => {
+  it('gets no request before its mirror pod is there, which then gets its status', async () => {
     await using node = await TestNode.start(server, namespace);
     const pod = addStaticPod(node, 'through-its-mirror');
     node.manager.setPodStatus(pod, buildRunningStatus(pod));
@@ -65,7 +65,7 @@ describe('a static pod', () => {
     expect(node.client.take('through-its-mirror')).toEqual(['patch']);
   });
 
-  it("takes a probe's result", async () => {
+  it('has a probe result on its mirror pod', async () => {
     await using node = await TestNode.start(server, namespace);
     const pod = addStaticPod(node, 'probed');
     await createMirror(node, pod);
@@ -76,7 +76,7 @@ describe('a static pod', () => {
     expect(conditions.find(({ type }) => type === 'Ready')).toMatchObject({ status: 'False', reason: 'ContainersNotReady' });
   });
 
-  it('whose mirror pod is deleted and made again has its status on the new one', async () => {
+  it('has its status on a recreated mirror pod', async () => {
     await using node = await TestNode.start(server, namespace);
     const pod = addStaticPod(node, 'mirrored-again');
     const first = await createMirror(node, pod);
@@ -97,7 +97,7 @@ describe('a static pod', () => {
     expect(node.client.take('mirrored-again')).toEqual(['patch']);
   });
 
-  it('that has ended leaves the deletion of its mirror pod to whoever made it', async () => {
+  it('that has ended does not make the manager delete its mirror pod', async () => {
     await using node = await TestNode.start(server, namespace);
     const pod = addStaticPod(node, 'ended');
     const mirror = await createMirror(node, pod);

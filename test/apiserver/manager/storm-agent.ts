@@ -1,17 +1,17 @@
-// A node agent in a process of its own: sets every pod's status again and again until SIGTERM, then stops as an agent
-// should, and ends because nothing is left. Prints `storming` once it does, at its end what was left: see process-end.test.ts.
+// A node agent in its own process, for process-end.test.ts. It sets every pod's status again and again until SIGTERM. Then
+// it stops its parts, and ends because nothing is left. It prints `storming` early on, and what is left at its end.
 import { once } from 'node:events';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { KubeConfig } from '@kubernetes/client-node';
 import { ApiServerPodSource, BasicPodManager, KubePodClient, StatusManager } from '../../../src/index.ts';
 
-/** What keeps a process going or listens to it. */
+/** The resources that keep this process alive, and its listeners. */
 function left(): object {
   const listeners = process.eventNames().map((name) => `${process.listenerCount(name)} for ${String(name)}`);
   return { resources: process.getActiveResourcesInfo().sort(), listeners: listeners.sort() };
 }
 
-// its own output is open before and after
+// opens the process's own output streams before the first count
 for (const stream of [process.stdout, process.stderr]) stream.write('');
 const before = left();
 
@@ -41,6 +41,6 @@ clearInterval(storm);
 await manager.stop();
 await podSource.stop();
 await podClient.close();
-// one turn, in which what was closed is gone
+// one turn of the event loop, in which closed resources go away
 await nextTurn();
 process.stdout.write(`${JSON.stringify({ message, before, after: left() })}\n`);

@@ -77,7 +77,7 @@ async function isOrphaned(node: TestNode, { metadata: { uid } }: ServedPod): Pro
 }
 
 describe('the whole life of a pod', () => {
-  it('create, Running, Ready lost and regained, deleted, made again, evicted, orphaned', async () => {
+  it('is created, Running, loses and regains Ready, is deleted, recreated, evicted, orphaned', async () => {
     await using node = await TestNode.start(server, namespace);
     const first = await becomesRunning(node);
     await losesAndRegainsReady(node, first);

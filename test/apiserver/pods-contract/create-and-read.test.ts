@@ -23,7 +23,7 @@ describe('creating a pod', () => {
     expect(metadata.creationTimestamp).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/);
   });
 
-  it('starts it Pending with the quality of service its resources earn, whatever status was sent', async () => {
+  it('sets phase Pending and the QoS class of its resources, whatever status was sent', async () => {
     const sent = { ...podJson('status-sent'), status: runningStatus() };
     expect(podOf(await server.admin.createPod(namespace, sent)).status).toEqual({ phase: 'Pending', qosClass: 'BestEffort' });
     const resources = { requests: { cpu: '1', memory: '1Gi' }, limits: { cpu: '1', memory: '1Gi' } };
@@ -35,7 +35,7 @@ describe('creating a pod', () => {
     );
   });
 
-  it('fills in the defaults an agent relies on', async () => {
+  it('fills in the defaults that an agent relies on', async () => {
     const { spec } = await createPod(server.admin, namespace, 'defaults');
     expect(spec).toMatchObject({ nodeName: 'node-a', restartPolicy: 'Always', terminationGracePeriodSeconds: 30 });
   });
@@ -46,7 +46,7 @@ describe('creating a pod', () => {
     expect(podOf(answer).metadata.name).toMatch(/^made-up-[a-z0-9]{5}$/);
   });
 
-  it('answers 409 AlreadyExists for a name that is taken', async () => {
+  it('answers 409 AlreadyExists for the name of an existing pod', async () => {
     await createPod(server.admin, namespace, 'taken');
     expect(await server.admin.createPod(namespace, podJson('taken'))).toMatchObject({
       status: 409,
@@ -96,7 +96,7 @@ describe('reading one pod', () => {
     expect(podOf(answer)).toEqual(created);
   });
 
-  it('answers 404 NotFound with a Status when there is none', async () => {
+  it('answers 404 NotFound with a Status object when there is no such pod', async () => {
     expect(await server.admin.getPod(namespace, 'nobody')).toMatchObject({
       status: 404,
       body: {
@@ -162,7 +162,7 @@ describe('listing pods', () => {
     expect(items.map((pod) => pod.metadata.name)).toEqual(['web']);
   });
 
-  it('answers 400 BadRequest for a field it cannot select by', async () => {
+  it('answers 400 BadRequest for an unknown field selector', async () => {
     const answer = await server.admin.listPods(namespace, { fieldSelector: 'spec.priority=1' });
     expect(answer).toMatchObject({ status: 400, body: { code: 400, reason: 'BadRequest' } });
   });

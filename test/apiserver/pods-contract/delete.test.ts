@@ -16,7 +16,7 @@ const otherUID = '11111111-2222-3333-4444-555555555555';
 const isGone = async (name: string): Promise<boolean> => (await server.admin.getPod(namespace, name)).status === 404;
 
 describe('deleting a bound running pod', () => {
-  it('marks it as deleting, with the 30 s of its spec, and leaves it there', async () => {
+  it('marks it as deleting, with the 30 s of its spec, and keeps it', async () => {
     const before = await createRunningPod(server.admin, namespace, 'marked');
     const answer = await server.admin.deletePod(namespace, 'marked');
     expect(answer.status).toBe(200);
@@ -28,7 +28,7 @@ describe('deleting a bound running pod', () => {
     expect(podOf(await server.admin.getPod(namespace, 'marked')).metadata).toEqual(metadata);
   });
 
-  it('takes a grace period of its own', async () => {
+  it('accepts a grace period', async () => {
     await createRunningPod(server.admin, namespace, 'own-grace');
     const { metadata } = podOf(await server.admin.deletePod(namespace, 'own-grace', { gracePeriodSeconds: 7 }));
     expect(metadata.deletionGracePeriodSeconds).toBe(7);
@@ -44,7 +44,7 @@ describe('deleting a bound running pod', () => {
     expect(longer.metadata.deletionTimestamp).toBe(shorter.metadata.deletionTimestamp);
   });
 
-  it('removes it at once with grace 0, and answers with the pod as it was', async () => {
+  it('removes it at once with grace period 0, and answers with its last state', async () => {
     const { metadata } = await createRunningPod(server.admin, namespace, 'at-once');
     const answer = await server.admin.deletePod(namespace, 'at-once', { gracePeriodSeconds: 0 });
     expect(answer.status).toBe(200);
@@ -52,7 +52,7 @@ describe('deleting a bound running pod', () => {
     expect(await isGone('at-once')).toBe(true);
   });
 
-  it('removes a deleting one with grace 0, as an agent does in the end', async () => {
+  it('removes a deleting pod with grace period 0, as an agent does at the end', async () => {
     const { metadata } = await createRunningPod(server.admin, namespace, 'in-the-end');
     await server.admin.deletePod(namespace, 'in-the-end');
     const options = { gracePeriodSeconds: 0, preconditions: { uid: metadata.uid } };
@@ -61,8 +61,8 @@ describe('deleting a bound running pod', () => {
   });
 });
 
-describe('deleting what no agent runs', () => {
-  it('removes an unbound pod at once, without any grace asked for', async () => {
+describe('deleting a pod that no agent runs', () => {
+  it('removes an unbound pod at once, also without a given grace period', async () => {
     await createPod(server.admin, namespace, 'unbound', { spec: { nodeName: null } });
     expect((await server.admin.deletePod(namespace, 'unbound')).status).toBe(200);
     expect(await isGone('unbound')).toBe(true);
@@ -78,7 +78,7 @@ describe('deleting what no agent runs', () => {
 });
 
 describe('a pod with a finalizer', () => {
-  it('stays, deleting, after a DELETE with grace 0, and goes with its last finalizer', async () => {
+  it('stays deleting after a DELETE with grace period 0, and is removed with its last finalizer', async () => {
     await createRunningPod(server.admin, namespace, 'held', { metadata: { finalizers: ['example.test/hold'] } });
     const answer = await server.admin.deletePod(namespace, 'held', { gracePeriodSeconds: 0 });
     expect(answer.status).toBe(200);
@@ -91,14 +91,14 @@ describe('a pod with a finalizer', () => {
     expect(await isGone('held')).toBe(true);
   });
 
-  it('stays through its grace when the finalizer goes first', async () => {
+  it('stays for its grace period when the finalizer is removed first', async () => {
     await createRunningPod(server.admin, namespace, 'released', { metadata: { finalizers: ['example.test/hold'] } });
     await server.admin.deletePod(namespace, 'released');
     await server.admin.patchPod(namespace, 'released', { metadata: { finalizers: null } }, 'merge');
     expect(await isGone('released')).toBe(false);
   });
 
-  it('can have its status written while it is held', async () => {
+  it('accepts a status while it is held', async () => {
     await createRunningPod(server.admin, namespace, 'written', { metadata: { finalizers: ['example.test/hold'] } });
     await server.admin.deletePod(namespace, 'written', { gracePeriodSeconds: 0 });
     const { status } = podOf(await server.admin.patchPodStatus(namespace, 'written', { status: { phase: 'Failed' } }));
@@ -106,7 +106,7 @@ describe('a pod with a finalizer', () => {
   });
 });
 
-describe('what a DELETE answers otherwise', () => {
+describe('other answers to a DELETE', () => {
   it('404 NotFound when there is no such pod', async () => {
     expect(await server.admin.deletePod(namespace, 'nobody')).toMatchObject({
       status: 404,
@@ -137,7 +137,7 @@ describe('what a DELETE answers otherwise', () => {
     expect(answer).toMatchObject({ status: 409, body: { reason: 'Conflict' } });
   });
 
-  it('a pod made again under the same name has another uid', async () => {
+  it('a recreated pod has another uid', async () => {
     const first = await createPod(server.admin, namespace, 'again');
     await server.admin.deletePod(namespace, 'again', { gracePeriodSeconds: 0 });
     const second = await createPod(server.admin, namespace, 'again');

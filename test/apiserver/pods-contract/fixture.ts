@@ -42,7 +42,7 @@ export function terminatedState(exitCode = 0): JsonObject {
   return { terminated: { exitCode, reason: exitCode === 0 ? 'Completed' : 'Error', startedAt, finishedAt: startedAt } };
 }
 
-/** Creates a pod as {@link podJson} makes it and resolves to the server's copy. */
+/** Creates the pod of {@link podJson}, and resolves to the server's copy. */
 export async function createPod(
   admin: AdminClient,
   namespace: string,
@@ -52,7 +52,7 @@ export async function createPod(
   return podOf(await admin.createPod(namespace, podJson(name, options)));
 }
 
-/** … with {@link runningStatus} on it. */
+/** Creates the pod of {@link podJson} with {@link runningStatus}, and resolves to the server's copy. */
 export async function createRunningPod(
   admin: AdminClient,
   namespace: string,

@@ -33,7 +33,7 @@ describe('a status patch in any format', () => {
     expect(podOf(await server.admin.getPod(namespace, 'stored'))).toEqual(patched);
   });
 
-  it('takes the same change as strategic merge, merge and JSON Patch', async () => {
+  it('has the same effect as strategic merge, merge and JSON Patch', async () => {
     const change = { phase: 'Running', message: 'hello' };
     const operations = Object.entries(change).map(([field, value]) => ({ op: 'add', path: `/status/${field}`, value }));
     for (const [format, body] of [
@@ -56,7 +56,7 @@ describe('a status patch in any format', () => {
     expect(patched.status.message).toBe('m');
   });
 
-  it('changes labels and annotations, which the status subresource does not guard', async () => {
+  it('changes labels and annotations, which the status subresource does not protect', async () => {
     await createPod(server.admin, namespace, 'labels');
     const metadata = { labels: { sent: 'label' }, annotations: { sent: 'annotation' } };
     const patched = podOf(await server.admin.patchPodStatus(namespace, 'labels', { metadata, status: { message: 'm' } }));
@@ -89,7 +89,7 @@ describe('a status patch in any format', () => {
     }
   });
 
-  it('answers with the metadata alone when asked to', async () => {
+  it('is answered with the metadata alone when the client asks for that', async () => {
     await createPod(server.admin, namespace, 'metadata-only');
     const accept = 'application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1';
     const answer = await server.admin.patchPodStatus(namespace, 'metadata-only', { status: { phase: 'Running' } }, 'strategic', {
@@ -105,7 +105,7 @@ describe('a status patch in any format', () => {
 });
 
 describe('a strategic merge patch', () => {
-  it('merges conditions by type and leaves those of others where they are', async () => {
+  it('merges conditions by type and keeps the others in place', async () => {
     await createPod(server.admin, namespace, 'conditions');
     const foreign = condition('example.test/Foreign', 'True', { reason: 'Theirs' });
     await server.admin.patchPodStatus(namespace, 'conditions', {
@@ -165,7 +165,7 @@ describe('a strategic merge patch', () => {
     expect(status).not.toHaveProperty('startTime');
   });
 
-  it('refuses a new pod address beside the old one (422): two addresses of one family', async () => {
+  it('refuses a new pod address in addition to the old one (422): two addresses of one family', async () => {
     const before = await createRunningPod(server.admin, namespace, 'addresses');
     const change = { status: { podIP: '10.1.0.2', podIPs: [{ ip: '10.1.0.2' }] } };
     expect(await server.admin.patchPodStatus(namespace, 'addresses', change)).toMatchObject({
@@ -212,7 +212,7 @@ describe('a JSON Patch', () => {
     expect(status).not.toHaveProperty('startTime');
   });
 
-  it('can read a status that is there from the start: phase and qosClass', async () => {
+  it('can change the first status of a pod: phase and qosClass', async () => {
     await createPod(server.admin, namespace, 'guarded');
     const operations = [
       { op: 'test', path: '/status/phase', value: 'Pending' },

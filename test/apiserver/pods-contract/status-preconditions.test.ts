@@ -36,7 +36,7 @@ describe('the uid in a status patch', () => {
     });
   });
 
-  it('is looked at before the content: a patch that would change nothing is refused too', async () => {
+  it('is checked before the content: a patch that would change nothing is refused too', async () => {
     await createPod(server.admin, namespace, 'uid-no-op');
     const answer = await server.admin.patchPodStatus(namespace, 'uid-no-op', { metadata: { uid: otherUID } });
     expect(answer.status).toBe(422);
@@ -61,13 +61,13 @@ describe('the resourceVersion in a status patch', () => {
     expect(podOf(await server.admin.getPod(namespace, name))).toEqual(before);
   });
 
-  it('lets a patch through when it is the present one', async () => {
+  it('accepts a patch when it is the current one', async () => {
     const { metadata } = await createPod(server.admin, namespace, 'present');
     const body = { metadata: { uid: metadata.uid, resourceVersion: metadata.resourceVersion }, status: { phase: 'Running' } };
     expect((await server.admin.patchPodStatus(namespace, 'present', body)).status).toBe(200);
   });
 
-  it('answers 409 for a stale one with a wrong uid beside it', async () => {
+  it('answers 409 for a stale one together with a wrong uid', async () => {
     const stale = await createPod(server.admin, namespace, 'both');
     await server.admin.patchPodStatus(namespace, 'both', { status: { message: 'newer' } });
     const metadata = { uid: otherUID, resourceVersion: stale.metadata.resourceVersion };
@@ -80,7 +80,7 @@ describe('a JSON Patch that does not fit', () => {
   it.each([
     ['whose test fails', [{ op: 'test', path: '/metadata/uid', value: otherUID }]],
     ['whose path is missing', [{ op: 'replace', path: '/status/conditions/7/status', value: 'True' }]],
-    ['that removes what is not there', [{ op: 'remove', path: '/status/reason' }]],
+    ['that removes a missing member', [{ op: 'remove', path: '/status/reason' }]],
   ])('answers 422 Invalid when it is one %s', async (what, operations) => {
     const name = what.replaceAll(' ', '-');
     const before = await createRunningPod(server.admin, namespace, name);
@@ -93,7 +93,7 @@ describe('a JSON Patch that does not fit', () => {
   });
 });
 
-describe('a patch the server cannot read', () => {
+describe('a patch that the server cannot read', () => {
   it('answers 404 NotFound when there is no such pod', async () => {
     for (const [format, body] of [
       ['strategic', { status: {} }],
@@ -112,7 +112,7 @@ describe('a patch the server cannot read', () => {
     expect(answer).toMatchObject({ status: 400, body: { reason: 'BadRequest' } });
   });
 
-  it('answers 415 UnsupportedMediaType to a format it does not know', async () => {
+  it('answers 415 UnsupportedMediaType to an unknown format', async () => {
     await createPod(server.admin, namespace, 'media');
     const answer = await server.admin.patchPodStatus(namespace, 'media', {}, 'strategic', { 'content-type': 'application/json' });
     expect(answer).toMatchObject({ status: 415, body: { reason: 'UnsupportedMediaType' } });

@@ -22,7 +22,7 @@ async function expectInvalid(name: string, status: JsonObject, field: string): P
   expect(podOf(await server.admin.getPod(namespace, name))).toEqual(before);
 }
 
-describe('what the status subresource refuses (422)', () => {
+describe('the status subresource refuses (422)', () => {
   it("a qosClass other than the server's own", async () => {
     await createRunningPod(server.admin, namespace, 'qos');
     await expectInvalid('qos', { qosClass: 'Guaranteed' }, 'status.qosClass');
@@ -38,7 +38,7 @@ describe('what the status subresource refuses (422)', () => {
     await expectInvalid('host', { hostIP: '192.0.2.9' }, 'status.hostIPs[0].ip');
   });
 
-  it('a container that ends and then no longer has, under restart policy Never', async () => {
+  it('another state after a terminated one, under restart policy Never', async () => {
     await createPod(server.admin, namespace, 'never', { spec: { restartPolicy: 'Never' } });
     const ended = runningStatus({ containerStatuses: [containerStatus('main', terminatedState())] });
     expect((await server.admin.patchPodStatus(namespace, 'never', { status: ended })).status).toBe(200);
@@ -46,7 +46,7 @@ describe('what the status subresource refuses (422)', () => {
     await expectInvalid('never', again, 'status.containerStatuses[0].state');
   });
 
-  it('a container that had succeeded and runs again, under restart policy OnFailure; one that had failed may', async () => {
+  it('under restart policy OnFailure a running state after a success, but not after a failure', async () => {
     for (const [name, exitCode, status] of [
       ['on-failure-failed', 1, 200],
       ['on-failure-succeeded', 0, 422],
@@ -60,8 +60,8 @@ describe('what the status subresource refuses (422)', () => {
   });
 });
 
-describe('what the status subresource accepts', () => {
-  it('Failed, then Running: it guards no phase', async () => {
+describe('the status subresource accepts', () => {
+  it('Running after Failed: it does not check phases', async () => {
     await createPod(server.admin, namespace, 'phases');
     await server.admin.patchPodStatus(namespace, 'phases', { status: { phase: 'Failed' } });
     const { status } = podOf(await server.admin.patchPodStatus(namespace, 'phases', { status: { phase: 'Running' } }));
@@ -83,7 +83,7 @@ describe('what the status subresource accepts', () => {
     expect(status.containerStatuses).toEqual(containerStatuses);
   });
 
-  it('a field it does not know, and drops it', async () => {
+  it('an unknown field, and drops it', async () => {
     await createPod(server.admin, namespace, 'unknown');
     const { status } = podOf(
       await server.admin.patchPodStatus(namespace, 'unknown', { status: { message: 'm', noSuchField: 1 } }),
@@ -98,7 +98,7 @@ describe('what the status subresource accepts', () => {
     expect(status.startTime).toBe('2026-01-02T03:04:05Z');
   });
 
-  it('milliseconds again, as no change', async () => {
+  it('the same milliseconds again, as no change', async () => {
     const before = await createRunningPod(server.admin, namespace, 'milliseconds-again');
     const change = { startTime: startedAt.replace('Z', '.999Z') };
     const after = podOf(await server.admin.patchPodStatus(namespace, 'milliseconds-again', { status: change }));
@@ -113,45 +113,45 @@ describe('what the status subresource accepts', () => {
   });
 });
 
-describe('what the server fills in', () => {
+describe('the server fills in', () => {
   it.each([
     ['null', { qosClass: null }],
     ['absent', {}],
-  ])('its own qosClass where that is %s', async (what, change) => {
+  ])('its own qosClass when that is %s', async (what, change) => {
     const before = await createRunningPod(server.admin, namespace, `qos-${what}`);
     const after = podOf(await server.admin.patchPodStatus(namespace, `qos-${what}`, { status: change }));
     expect(after.status.qosClass).toBe('BestEffort');
     expect(after.metadata.resourceVersion).toBe(before.metadata.resourceVersion);
   });
 
-  it('podIPs where only podIP is given', async () => {
+  it('podIPs when only podIP is given', async () => {
     await createPod(server.admin, namespace, 'pod-ip');
     const { status } = podOf(await server.admin.patchPodStatus(namespace, 'pod-ip', { status: { podIP: '10.1.0.7' } }));
     expect(status).toMatchObject({ podIP: '10.1.0.7', podIPs: [{ ip: '10.1.0.7' }] });
   });
 
-  it('podIPs again where they are deleted and podIP stays', async () => {
+  it('podIPs again when they are deleted and podIP stays', async () => {
     const before = await createRunningPod(server.admin, namespace, 'pod-ips');
     const after = podOf(await server.admin.patchPodStatus(namespace, 'pod-ips', { status: { podIPs: null } }));
     expect(after.status.podIPs).toEqual([{ ip: '10.1.0.1' }]);
     expect(after.metadata.resourceVersion).toBe(before.metadata.resourceVersion);
   });
 
-  it('hostIPs stay away where only hostIP is given', async () => {
+  it('no hostIPs when only hostIP is given', async () => {
     await createPod(server.admin, namespace, 'host-ip');
     const { status } = podOf(await server.admin.patchPodStatus(namespace, 'host-ip', { status: { hostIP: '192.0.2.1' } }));
     expect(status.hostIP).toBe('192.0.2.1');
     expect(status).not.toHaveProperty('hostIPs');
   });
 
-  it('the observedGeneration it had, where that is 0 after another value', async () => {
+  it('the old observedGeneration when it is 0 after another value', async () => {
     await createPod(server.admin, namespace, 'observed');
     const first = podOf(await server.admin.patchPodStatus(namespace, 'observed', { status: { observedGeneration: 1 } }));
     expect(first.status.observedGeneration).toBe(1);
     const zero = { status: { observedGeneration: 0 } };
     const second = podOf(await server.admin.patchPodStatus(namespace, 'observed', zero));
     expect(second.status.observedGeneration).toBe(1);
-    // The first such patch may still be a write, of who owns the field; a second one is none.
+    // The first such patch may still change the owner of the field; a second one changes nothing.
     const third = podOf(await server.admin.patchPodStatus(namespace, 'observed', zero));
     expect(third).toEqual(second);
   });

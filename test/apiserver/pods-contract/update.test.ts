@@ -46,7 +46,7 @@ describe('writing the pod itself', () => {
     });
   });
 
-  it('answers 422 Invalid to a changed nodeName: a bound pod stays where it is', async () => {
+  it('answers 422 Invalid to a changed nodeName: a bound pod stays on its node', async () => {
     await createPod(server.admin, namespace, 'bound');
     const answer = await server.admin.patchPod(namespace, 'bound', { spec: { nodeName: 'node-b' } });
     expect(answer).toMatchObject({ status: 422, body: { reason: 'Invalid' } });
@@ -54,7 +54,7 @@ describe('writing the pod itself', () => {
 });
 
 describe('replacing the status (PUT)', () => {
-  it('takes the status and leaves the spec', async () => {
+  it('writes the status and keeps the spec', async () => {
     const before = await createRunningPod(server.admin, namespace, 'put-status');
     const sent = {
       ...before,

@@ -11,7 +11,7 @@ beforeAll(async () => {
 });
 afterAll(() => server.stop());
 
-/** `type name phase` of the next `count` events; the watch is then ended. */
+/** The next `count` events as `type name phase`. Ends the watch afterwards. */
 async function take(events: AsyncGenerator<WatchEvent>, count: number): Promise<string[]> {
   const seen: string[] = [];
   for await (const event of events) {
@@ -32,7 +32,7 @@ async function listVersion(namespace: string): Promise<string> {
 }
 
 describe('watching pods', () => {
-  it('tells everything after a resourceVersion, in order, none twice', async () => {
+  it('shows every event after a resourceVersion, in order, none twice', async () => {
     const namespace = await server.admin.createNamespace('watch');
     await createPod(server.admin, namespace, 'before');
     const resourceVersion = await listVersion(namespace);
@@ -41,11 +41,11 @@ describe('watching pods', () => {
     await server.admin.patchPodStatus(namespace, 'after', { status: { phase: 'Running' } });
     await server.admin.deletePod(namespace, 'after', { gracePeriodSeconds: 0 });
     const seen = await take(server.admin.watchPods(namespace, { resourceVersion }), 4);
-    // The third is the deletion itself: also a pod that goes at once is marked first.
+    // The third is the deletion itself: even a pod that is removed at once is marked first.
     expect(seen).toEqual(['ADDED after Pending', 'MODIFIED after Running', 'MODIFIED after Running', 'DELETED after Running']);
   });
 
-  it('tells what happens while it is open', async () => {
+  it('shows what happens while it is open', async () => {
     const namespace = await server.admin.createNamespace('watch');
     const events = take(server.admin.watchPods(namespace, { resourceVersion: await listVersion(namespace) }), 2);
     await createPod(server.admin, namespace, 'live');
@@ -53,7 +53,7 @@ describe('watching pods', () => {
     expect(await events).toEqual(['ADDED live Pending', 'MODIFIED live Running']);
   });
 
-  it('begins with what is there when no resourceVersion is given', async () => {
+  it('begins with the present pods when no resourceVersion is given', async () => {
     const namespace = await server.admin.createNamespace('watch');
     await createPod(server.admin, namespace, 'a');
     await createPod(server.admin, namespace, 'b');
@@ -61,7 +61,7 @@ describe('watching pods', () => {
     expect(seen.sort()).toEqual(['ADDED a Pending', 'ADDED b Pending']);
   });
 
-  it('carries the whole pod at the version of the event', async () => {
+  it('carries the whole pod with the resourceVersion of the event', async () => {
     const namespace = await server.admin.createNamespace('watch');
     const resourceVersion = await listVersion(namespace);
     const created = await createPod(server.admin, namespace, 'whole');
@@ -70,7 +70,7 @@ describe('watching pods', () => {
     expect(first).toEqual({ type: 'ADDED', object: created });
   });
 
-  it('shows a deletion as MODIFIED when marked, as DELETED when gone, each at a version of its own', async () => {
+  it('shows a deletion as MODIFIED when marked and as DELETED when gone, each with a new resourceVersion', async () => {
     const namespace = await server.admin.createNamespace('watch');
     const { resourceVersion } = (await createPod(server.admin, namespace, 'ending')).metadata;
     await server.admin.deletePod(namespace, 'ending');
@@ -89,7 +89,7 @@ describe('watching pods', () => {
     expect(versions).toEqual([...new Set(versions)].sort((a, b) => Number(a - b)));
   });
 
-  it('shows the deletion of an unbound pod, which goes at once, as MODIFIED and DELETED', async () => {
+  it('shows the deletion of an unbound pod, which is removed at once, as MODIFIED and DELETED', async () => {
     const namespace = await server.admin.createNamespace('watch');
     const resourceVersion = await listVersion(namespace);
     await createPod(server.admin, namespace, 'unbound', { spec: { nodeName: null } });
@@ -110,7 +110,7 @@ describe('watching pods', () => {
     expect(await take(server.admin.watchPods(namespace, query), 2)).toEqual(['ADDED late Pending', 'ADDED there Pending']);
   });
 
-  it('ends by itself after timeoutSeconds, and says in a bookmark before how far it has seen', async () => {
+  it('ends by itself after timeoutSeconds, and sends a bookmark before', async () => {
     const [namespace, other] = [await server.admin.createNamespace('watch'), await server.admin.createNamespace('watch')];
     const resourceVersion = await listVersion(namespace);
     const query = { resourceVersion, allowWatchBookmarks: 'true', timeoutSeconds: '4' };
@@ -118,7 +118,7 @@ describe('watching pods', () => {
     const ended = (async () => {
       for await (const event of server.admin.watchPods(namespace, query)) events.push(event);
     })();
-    // Without a bookmark a watcher of one namespace would not learn that the others have moved on.
+    // Without a bookmark a watch of one namespace would not show that resourceVersions have grown in others.
     const elsewhere = await createPod(server.admin, other, 'elsewhere');
     await ended;
     expect(events.length).toBeGreaterThan(0);
@@ -127,7 +127,20 @@ describe('watching pods', () => {
     expect(seen).toBeGreaterThanOrEqual(BigInt(elsewhere.metadata.resourceVersion));
   });
 
-  it('sends what is there and then a bookmark that says so, with sendInitialEvents', async () => {
+  it('is silent from a resourceVersion that the server has not reached: no earlier change and no bookmark', async () => {
+    const namespace = await server.admin.createNamespace('watch');
+    const resourceVersion = String(Number(await listVersion(namespace)) + 1_000_000);
+    const events: WatchEvent[] = [];
+    const query = { resourceVersion, allowWatchBookmarks: 'true', timeoutSeconds: '3' };
+    const ended = (async () => {
+      for await (const event of server.admin.watchPods(namespace, query)) events.push(event);
+    })();
+    await createPod(server.admin, namespace, 'too-early');
+    await ended;
+    expect(events).toEqual([]);
+  });
+
+  it('sends the present pods and then a bookmark with sendInitialEvents', async () => {
     const namespace = await server.admin.createNamespace('watch');
     await createPod(server.admin, namespace, 'initial');
     const query = { sendInitialEvents: 'true', resourceVersionMatch: 'NotOlderThan', allowWatchBookmarks: 'true' };

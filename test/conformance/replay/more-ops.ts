@@ -13,15 +13,15 @@ export function playMoreOp(manager: StatusManager, step: Step, podOf: (podUID: s
   const { podUID = '', podUIDs = [], reason = '', message = '', generation = 0 } = step;
   switch (step.op) {
     case 'setPodResizePendingCondition':
-      return manager.setPodResizePendingCondition(podUID, reason, message, generation);
+      return manager.resizes.setPodResizePendingCondition(podUID, reason, message, generation);
     case 'setPodResizeInProgressCondition':
-      return manager.setPodResizeInProgressCondition(podUID, reason, message, generation);
+      return manager.resizes.setPodResizeInProgressCondition(podUID, reason, message, generation);
     case 'clearPodResizePendingCondition':
-      return manager.clearPodResizePendingCondition(podUID);
+      return manager.resizes.clearPodResizePendingCondition(podUID);
     case 'clearPodResizeInProgressCondition':
-      return manager.clearPodResizeInProgressCondition(podUID);
+      return manager.resizes.clearPodResizeInProgressCondition(podUID);
     case 'backfillPodResizeConditions':
-      return manager.backfillPodResizeConditions(podUIDs.map(podOf).filter((pod) => pod !== undefined));
+      return manager.resizes.backfillPodResizeConditions(podUIDs.map(podOf).filter((pod) => pod !== undefined));
     case 'reconcilePodReadiness':
       return reconcilePodReadiness(manager, podOf(podUID));
     default:
@@ -45,12 +45,14 @@ function reconcilePodReadiness(manager: StatusManager, pod: Pod | undefined): { 
 
 /** The status as an agent makes it: with the pod's resize conditions in front of the others. */
 export function withResizeConditions(manager: StatusManager, podUID: string, status: WirePodStatus): WirePodStatus {
-  const own = wire<WirePodCondition[]>(manager.getPodResizeConditions(podUID));
+  const own = wire<WirePodCondition[]>(manager.resizes.getPodResizeConditions(podUID));
   return { ...status, conditions: [...own, ...(status.conditions ?? [])] };
 }
 
 export function resizeConditionsOf(manager: StatusManager, podUIDs: Iterable<string>): ResizeConditions {
-  const byUID = [...podUIDs].map((podUID) => [podUID, wire<WirePodCondition[]>(manager.getPodResizeConditions(podUID))] as const);
+  const byUID = [...podUIDs].map(
+    (podUID) => [podUID, wire<WirePodCondition[]>(manager.resizes.getPodResizeConditions(podUID))] as const,
+  );
   return Object.fromEntries(byUID.filter(([, list]) => list.length > 0));
 }
 

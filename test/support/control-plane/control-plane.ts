@@ -54,7 +54,7 @@ export class ControlPlane implements AsyncDisposable {
         return controlPlane;
       } catch (error) {
         await controlPlane.stop();
-        // A free port is only known to have been free: somebody else may have been quicker.
+        // A free port is only known to have been free: another process may have taken it.
         if (!(error instanceof PortTakenError) || attempt === 3) throw error;
       }
     }
@@ -117,7 +117,7 @@ export class ControlPlane implements AsyncDisposable {
     await this.#apiServer.kill();
   }
 
-  /** Connections stay open and nobody answers. */
+  /** Connections stay open and are not answered. */
   pauseApiServer(): void {
     this.#apiServer.pause();
   }

@@ -34,7 +34,7 @@ export class SupervisedProcess {
         this.#running = false;
         resolve(message.exit.signal === null ? `code ${message.exit.code}` : `signal ${message.exit.signal}`);
       });
-      // The channel closes after its last message. Without an `exit` message the supervisor was killed: nobody minds its child.
+      // The channel closes after its last message. Without an `exit` message the supervisor was killed, and its child runs unwatched.
       supervisor.on('disconnect', () => {
         if (!this.#running) return;
         this.kill('SIGKILL');

@@ -1,6 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { classifyApiError } from '../../../src/client/error-class.ts';
 import { KubePodClient } from '../../../src/client/kube-pod-client.ts';
+import type { RequestOptions } from '../../../src/client/pod-client.ts';
+import { FakeClock } from '../../../src/testing/fakes/fake-clock.ts';
 import { failureOf, kubeConfigFor, type Script, scriptedServer, sendJson, until } from './transport/scripted-server.ts';
 
 const { signal } = new AbortController();
@@ -109,6 +111,28 @@ describe('KubePodClient', () => {
         expect(seen).toEqual([]);
       },
     ));
+
+  it.each([
+    ['getPod', (client: KubePodClient, options: RequestOptions) => client.getPod('default', 'web', options)],
+    [
+      'patchPodStatus',
+      (client: KubePodClient, options: RequestOptions) => client.patchPodStatus('default', 'web', patch, options),
+    ],
+    [
+      'deletePod',
+      (client: KubePodClient, options: RequestOptions) => client.deletePod('default', 'web', { ...deletion, ...options }),
+    ],
+  ])('waits in %s as long as the caller says, and not as long as its own limit', async (_method, call) => {
+    await using server = await scriptedServer(() => {});
+    const clock = new FakeClock();
+    await using client = KubePodClient.fromKubeConfig(kubeConfigFor(server.url), { clock, requestTimeoutMs: 1000 });
+    const failure = failureOf(call(client, { signal, timeoutMs: 30_000 }));
+    await until(() => server.seen.length === 1);
+    await clock.advance(29_999);
+    expect(clock.pendingTimers).toBe(1);
+    await clock.advance(1);
+    expect(await failure).toMatchObject({ reason: 'Timeout', message: expect.stringContaining('no answer within 30000 ms') });
+  });
 
   it('encodes what else a name may hold', () =>
     using(

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { BoundedChannel } from '../../../src/concurrency/bounded-channel.ts';
 import { settle } from '../../../src/testing/fakes/fake-clock.ts';
 
-/** What `readable` has answered so far; undefined while it waits. */
+/** The answer of `readable`; undefined while it waits. */
 function reader(channel: BoundedChannel<string>): { answer: boolean | undefined } {
   const seen: { answer: boolean | undefined } = { answer: undefined };
   void channel.readable().then((answer) => {
@@ -12,14 +12,14 @@ function reader(channel: BoundedChannel<string>): { answer: boolean | undefined 
 }
 
 describe('BoundedChannel', () => {
-  it('gives keys back in their order', () => {
+  it('returns keys in order of arrival', () => {
     const channel = new BoundedChannel<string>(10);
     expect(['a', 'b', 'c'].map((key) => channel.trySend(key))).toEqual([true, true, true]);
     expect(channel.size).toBe(3);
     expect([1, 2, 3, 4].map(() => channel.tryReceive())).toEqual(['a', 'b', 'c', undefined]);
   });
 
-  it('holds a key once, in its first place, even when it is full', () => {
+  it('holds a key once, in its first place, even when the channel is full', () => {
     const channel = new BoundedChannel<string>(2);
     for (const key of ['a', 'b']) channel.trySend(key);
     expect(channel.trySend('a')).toBe(true);
@@ -30,7 +30,7 @@ describe('BoundedChannel', () => {
     expect(channel.tryReceive()).toBe('a');
   });
 
-  it('drops what finds it full, and leaves a mark that is taken once', () => {
+  it('drops a key when it is full, and sets a mark that can be taken once', () => {
     const channel = new BoundedChannel<string>(1);
     channel.trySend('a');
     expect(channel.trySend('b')).toBe(false);
@@ -40,7 +40,7 @@ describe('BoundedChannel', () => {
     expect(channel.trySend('b')).toBe(true);
   });
 
-  it('of capacity 0 holds nothing, marks everything, and wakes its reader', async () => {
+  it('of capacity 0 drops every key, sets the mark, and wakes its reader', async () => {
     const channel = new BoundedChannel<string>(0);
     const seen = reader(channel);
     await settle();
@@ -52,7 +52,7 @@ describe('BoundedChannel', () => {
     expect(channel.takeOverflow()).toBe(true);
   });
 
-  it('wakes its reader for a key, and takes nothing by it', async () => {
+  it('wakes its reader for a key, and keeps the key', async () => {
     const channel = new BoundedChannel<string>(1);
     const seen = reader(channel);
     channel.trySend('a');
@@ -61,7 +61,7 @@ describe('BoundedChannel', () => {
     expect(channel.tryReceive()).toBe('a');
   });
 
-  it('is readable at once with a key or a mark in it, and not after both are taken', async () => {
+  it('is readable at once with a key or the mark, and not after both are taken', async () => {
     const channel = new BoundedChannel<string>(1);
     channel.trySend('a');
     channel.trySend('b');
@@ -74,7 +74,7 @@ describe('BoundedChannel', () => {
     expect(seen.answer).toBeUndefined();
   });
 
-  it('when closed wakes its reader with false, drops what is in it, and takes no more', async () => {
+  it('wakes its reader with false when it is closed, drops its keys, and accepts no more', async () => {
     const channel = new BoundedChannel<string>(2);
     const seen = reader(channel);
     channel.close();

@@ -8,7 +8,7 @@ function taken<T>(set: FifoSet<T>): T[] {
 }
 
 describe('FifoSet', () => {
-  it('gives its members back in order of arrival, each once', () => {
+  it('returns its members in order of arrival, each once', () => {
     const set = new FifoSet<number>();
     for (const key of [3, 1, 2, 1, 3]) set.add(key);
     expect([set.size, set.has(1), set.has(9)]).toEqual([3, true, false]);
@@ -16,7 +16,7 @@ describe('FifoSet', () => {
     expect([set.size, set.has(1)]).toEqual([0, false]);
   });
 
-  it('takes members added after it was empty', () => {
+  it('returns members that were added after it was empty', () => {
     const set = new FifoSet<number>();
     for (let round = 0; round < 3; round += 1) {
       set.add(1);
@@ -25,7 +25,7 @@ describe('FifoSet', () => {
     }
   });
 
-  it('puts a member that comes back to the end', () => {
+  it('puts a member that is added again at the end', () => {
     const set = new FifoSet<string>();
     for (const key of ['a', 'b']) set.add(key);
     set.take();
@@ -42,7 +42,7 @@ describe('FifoSet', () => {
     expect(taken(set)).toEqual(['c']);
   });
 
-  it('goes on after it was cleared', () => {
+  it('works again after it was cleared', () => {
     const set = new FifoSet<string>();
     for (const key of ['a', 'b']) set.add(key);
     set.take();
@@ -52,7 +52,7 @@ describe('FifoSet', () => {
     expect(taken(set)).toEqual(['c']);
   });
 
-  it('does the same as a list would, whatever is done in whatever order', () => {
+  it('behaves like a list, for any operations in any order', () => {
     let seed = 7;
     const next = (limit: number): number => {
       seed = (seed * 48_271) % 2_147_483_647;

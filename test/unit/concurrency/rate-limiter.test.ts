@@ -14,12 +14,12 @@ const tryMany = (subject: RateLimiter, count: number): number =>
   Array.from({ length: count }, () => subject.tryTake()).filter(Boolean).length;
 
 describe('RateLimiter', () => {
-  it('gives a burst at once, and no more', () => {
+  it('gives the tokens of a burst at once, and no more', () => {
     const { subject } = limiter(10, 5);
     expect(tryMany(subject, 8)).toBe(5);
   });
 
-  it('gives a token each 1/qps seconds, and says so to whoever found none', async () => {
+  it('gives a token every 1/qps seconds, and calls onAvailable after a failed tryTake', async () => {
     const { clock, seen, subject } = limiter(10, 1);
     expect([subject.tryTake(), subject.tryTake()]).toEqual([true, false]);
     await clock.advance(99);
@@ -35,7 +35,7 @@ describe('RateLimiter', () => {
     expect(tryMany(subject, 9)).toBe(3);
   });
 
-  it('keeps to its rate in the long run', async () => {
+  it('keeps its rate in the long run', async () => {
     const { clock, subject } = limiter(7, 4);
     let taken = 0;
     for (let ms = 0; ms < 10_000; ms += 100) {
@@ -45,7 +45,7 @@ describe('RateLimiter', () => {
     expect(taken).toBe(4 + 69);
   });
 
-  it('serves those who wait in their order, and before any who only tries', async () => {
+  it('serves waiting takers in order, and before any tryTake', async () => {
     const { clock, seen, subject } = limiter(10, 1);
     subject.tryTake();
     const served: number[] = [];
@@ -59,7 +59,7 @@ describe('RateLimiter', () => {
     expect(seen.available).toBe(1);
   });
 
-  it('keeps a fresh token for whoever waits, though the timer for it has not fired yet', async () => {
+  it('keeps a new token for a waiting taker, even before the timer has fired', async () => {
     const { clock, subject } = limiter(10, 1);
     subject.tryTake();
     let served = false;
@@ -72,12 +72,12 @@ describe('RateLimiter', () => {
     expect(served).toBe(true);
   });
 
-  it('does not make the first of a quiet time wait', async () => {
+  it('does not make the first taker wait', async () => {
     const { subject } = limiter(1, 1);
     await expect(subject.take()).resolves.toBeUndefined();
   });
 
-  it('gives a token that was put back to whoever waits first', async () => {
+  it('gives a token that was put back to the first waiting taker', async () => {
     const { clock, subject } = limiter(0.001, 1);
     subject.tryTake();
     let served = false;
@@ -94,7 +94,7 @@ describe('RateLimiter', () => {
     expect(tryMany(subject, 3)).toBe(1);
   });
 
-  it('when released ends every wait and leaves no timer', async () => {
+  it('ends every wait when it is released, and leaves no timer', async () => {
     const { clock, subject } = limiter(0.001, 1);
     subject.tryTake();
     const waits = [subject.take(), subject.take()];
@@ -104,7 +104,7 @@ describe('RateLimiter', () => {
     expect(clock.pendingTimers).toBe(0);
   });
 
-  it('neither gives nor takes tokens when the clock is set back', async () => {
+  it('neither adds nor removes tokens when the clock is set back', async () => {
     const { clock, subject } = limiter(10, 2);
     subject.tryTake();
     clock.jump(-3_600_000);

@@ -27,4 +27,15 @@ describe('Backoff', () => {
     expect(new Backoff({ ...limits, random: () => 1 }).next(7000)).toBe(7500);
     expect(new Backoff({ ...limits, random: () => 0 }).next(86_400_000)).toBe(300_000);
   });
+
+  it.each([
+    0,
+    -0,
+    -5000,
+    Number.NEGATIVE_INFINITY,
+    Number.NaN,
+  ])('never waits less than its own backoff when asked for %d ms', (asked) => {
+    const backoff = new Backoff({ ...limits, random: () => 1 });
+    expect([backoff.next(asked), backoff.next(asked), backoff.next(asked)]).toEqual([500, 1000, 2000]);
+  });
 });

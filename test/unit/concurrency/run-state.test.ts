@@ -5,9 +5,9 @@ import { settle } from '../../../src/testing/fakes/fake-clock.ts';
 const nothing = async (): Promise<void> => {};
 const never = (): Promise<void> => new Promise(() => {});
 
-/** A run state brought to where a row of the table begins. */
+/** A run state in the state where a row of the table begins. */
 async function inState(name: RunStateName): Promise<RunState> {
-  const state = new RunState();
+  const state = new RunState('manager');
   if (name !== 'idle') state.start();
   if (name === 'stopping') state.stop(never).catch(nothing);
   if (name === 'stopped') await state.stop(nothing);
@@ -21,7 +21,7 @@ describe('RunState', () => {
     ['running', 'ERR_ALREADY_STARTED', 'running'],
     ['stopping', 'ERR_STOPPED', 'stopping'],
     ['stopped', 'ERR_STOPPED', 'stopped'],
-  ] as const)('start while %s: %s, then %s', async (from, code, to) => {
+  ] as const)('start in state %s: error %s, then state %s', async (from, code, to) => {
     const state = await inState(from);
     if (code === undefined) state.start();
     else expect(() => state.start()).toThrow(expect.objectContaining({ code }));
@@ -33,7 +33,7 @@ describe('RunState', () => {
     ['running', true],
     ['stopping', false],
     ['stopped', false],
-  ] as const)('stop while %s shuts down: %s', async (from, shutsDown) => {
+  ] as const)('stop in state %s shuts down: %s', async (from, shutsDown) => {
     const state = await inState(from);
     let calls = 0;
     const stopped = state.stop(async () => {
@@ -51,7 +51,7 @@ describe('RunState', () => {
     ['running', false],
     ['stopping', true],
     ['stopped', true],
-  ] as const)('assertNotStopped while %s throws: %s', async (from, throws) => {
+  ] as const)('assertNotStopped in state %s throws: %s', async (from, throws) => {
     const state = await inState(from);
     const assertion = expect(() => state.assertNotStopped('flush'));
     if (throws)
@@ -62,7 +62,7 @@ describe('RunState', () => {
   });
 
   it('is stopping until the shutdown has ended', async () => {
-    const state = new RunState();
+    const state = new RunState('manager');
     state.start();
     const shutDown = Promise.withResolvers<void>();
     const stopped = state.stop(() => shutDown.promise);
@@ -73,8 +73,8 @@ describe('RunState', () => {
     expect(state.name).toBe('stopped');
   });
 
-  it('is stopped too when the shutdown failed, and every caller learns of it', async () => {
-    const state = new RunState();
+  it('is stopped when the shutdown has failed, and every stop rejects with its error', async () => {
+    const state = new RunState('manager');
     const failure = new Error('no');
     const stopped = state.stop(() => Promise.reject(failure));
     await expect(stopped).rejects.toBe(failure);

@@ -6,7 +6,7 @@ import {
   isSharedConditionType,
   replaceOrAppendPodCondition,
   transitionTimeConditionTypes,
-  updateLastTransitionTime,
+  withLastTransitionTime,
 } from '../../../src/conditions/pod-conditions.ts';
 import type { WirePodCondition } from '../../../src/wire/types.ts';
 
@@ -81,53 +81,28 @@ describe('replaceOrAppendPodCondition', () => {
   });
 });
 
-describe('updateLastTransitionTime', () => {
-  const old = (status: string) => [condition('test-type', status, { lastTransitionTime: before })];
-
-  it('does nothing without a condition of the type [T-SM-076]', () => {
-    const conditions = [condition('other', 'True')];
-    expect(updateLastTransitionTime(conditions, old('True'), 'test-type', now)).toBe(conditions);
-  });
+describe('withLastTransitionTime', () => {
+  const old = (status: string): WirePodCondition => condition('test-type', status, { lastTransitionTime: before });
 
   it('is now without an old condition [T-SM-077]', () => {
-    const conditions = [condition('test-type', 'True')];
-    expect(updateLastTransitionTime(conditions, undefined, 'test-type', now)).toEqual([
-      condition('test-type', 'True', { lastTransitionTime: now }),
-    ]);
+    const updated = withLastTransitionTime(condition('test-type', 'True'), undefined, now);
+    expect(updated).toEqual(condition('test-type', 'True', { lastTransitionTime: now }));
   });
 
   it('is now when the status value changed [T-SM-078]', () => {
-    expect(updateLastTransitionTime([condition('test-type', 'True')], old('False'), 'test-type', now)).toEqual([
-      condition('test-type', 'True', { lastTransitionTime: now }),
-    ]);
+    const updated = withLastTransitionTime(condition('test-type', 'True'), old('False'), now);
+    expect(updated).toEqual(condition('test-type', 'True', { lastTransitionTime: now }));
   });
 
   it('stays while the status value is the same, whatever else changed [T-SM-079]', () => {
-    const conditions = Object.freeze([
-      Object.freeze(condition('test-type', 'False', { reason: 'New', message: 'new', lastTransitionTime: now })),
-    ]);
-    expect(updateLastTransitionTime(conditions, old('False'), 'test-type', now)).toEqual([
-      condition('test-type', 'False', { reason: 'New', message: 'new', lastTransitionTime: before }),
-    ]);
+    const changed = Object.freeze(condition('test-type', 'False', { reason: 'New', message: 'new', lastTransitionTime: now }));
+    expect(withLastTransitionTime(changed, old('False'), now)).toEqual({ ...changed, lastTransitionTime: before });
   });
 
   it('keeps the lack of a time too', () => {
-    const [updated] = updateLastTransitionTime(
-      [condition('test-type', 'True', { lastTransitionTime: now })],
-      [condition('test-type', 'True')],
-      'test-type',
-      now,
-    );
+    const given = condition('test-type', 'True', { lastTransitionTime: now });
+    const updated = withLastTransitionTime(given, condition('test-type', 'True'), now);
     expect(updated).toStrictEqual(condition('test-type', 'True'));
-  });
-
-  it('looks at the first condition of the type on either side', () => {
-    const conditions = [condition('test-type', 'True'), condition('test-type', 'False')];
-    const oldConditions = [condition('test-type', 'False', { lastTransitionTime: before }), condition('test-type', 'True')];
-    expect(updateLastTransitionTime(conditions, oldConditions, 'test-type', now)).toEqual([
-      condition('test-type', 'True', { lastTransitionTime: now }),
-      condition('test-type', 'False'),
-    ]);
   });
 
   it('is meant for every type with a derived time, and none of the resize ones', () => {

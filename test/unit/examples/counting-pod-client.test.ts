@@ -15,7 +15,7 @@ function client(answer: () => Promise<never>): CountingPodClient {
 }
 
 describe('CountingPodClient', () => {
-  it('hands every answer on and counts the requests by verb', async () => {
+  it('passes every answer on and counts the requests by verb', async () => {
     const counting = client(async () => Promise.reject(new ApiError({ status: 409, reason: 'Conflict', message: 'no' })));
     expect(await counting.getPod('default', 'web', { signal })).toEqual({ metadata });
     const patch = { type: 'application/strategic-merge-patch+json', body: {} } as const;
@@ -28,7 +28,7 @@ describe('CountingPodClient', () => {
     [new ApiError({ status: 409, reason: 'Conflict', message: 'no' }), 409],
     [new ApiError({ reason: 'Timeout', message: 'no' }), 'Timeout'],
     [new Error('no'), 'unknown'],
-  ])('rejects as the client below does (%s), and counts that as a refusal by %s', async (error, what) => {
+  ])('rejects with the error of the inner client (%s), and counts it as a refusal by %s', async (error, what) => {
     const counting = client(() => Promise.reject(error));
     const options = { signal, gracePeriodSeconds: 0, uid: 'u1' };
     await expect(counting.deletePod('default', 'web', options)).rejects.toBe(error);

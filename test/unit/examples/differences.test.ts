@@ -46,7 +46,7 @@ function differences(changes: Partial<Comparison> = {}, status: V1PodStatus | un
 }
 
 describe('findDifferences', () => {
-  it('finds none where the server has all of ours, beside what it fills in and what others wrote', () => {
+  it('finds none where the server has the whole status, with its fill-ins and foreign conditions', () => {
     expect(differences()).toEqual([]);
   });
 

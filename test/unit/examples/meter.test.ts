@@ -1,7 +1,14 @@
 import { describe, expect, it } from 'vitest';
 import { Meter } from '../../../examples/virtual-node/meter.ts';
 import { BasicPodManager, StatusManager } from '../../../src/index.ts';
-import { FakePodClient, PodStore } from '../../../src/testing.ts';
+import {
+  buildContainerStatus,
+  buildRunningState,
+  buildTerminatedState,
+  FakePodClient,
+  PodStore,
+  settle,
+} from '../../../src/testing.ts';
 
 function setUp() {
   const store = new PodStore();
@@ -11,14 +18,15 @@ function setUp() {
   });
   const podManager = new BasicPodManager();
   podManager.addPod(pod);
+  const client = new FakePodClient({ store });
   const manager = new StatusManager({
-    podClient: new FakePodClient({ store }),
+    podClient: client,
     podManager,
     podDeletionSafety: { podCouldHaveRunningContainers: () => true, podResourcesAreReclaimed: () => false },
   });
   const meter = new Meter();
   meter.watch(manager);
-  return { manager, meter, pod };
+  return { client, manager, meter, pod };
 }
 
 describe('Meter', () => {
@@ -30,7 +38,7 @@ describe('Meter', () => {
     expect(meter.versions).toBe(2);
   });
 
-  it('has no delay before something is synced, and one for every version afterwards', async () => {
+  it('has no delay before the first sync, and one for every synced version afterwards', async () => {
     const { manager, meter, pod } = setUp();
     manager.setPodStatus(pod, { phase: 'Running' });
     expect(meter.delayMs(50)).toBeUndefined();
@@ -40,12 +48,17 @@ describe('Meter', () => {
     await manager.stop();
   });
 
-  it('counts errors and statuses that are refused', async () => {
-    const { manager, meter, pod } = setUp();
-    manager.emit('illegalTransition', { pod, podUID: 'u1', reason: 'no' });
+  it('counts sync errors and refused statuses', async () => {
+    const { client, manager, meter, pod } = setUp();
+    const ended = buildContainerStatus({ name: 'app', state: buildTerminatedState(0) });
+    const never = { ...pod, spec: { ...pod.spec, restartPolicy: 'Never', containers: pod.spec?.containers ?? [] } };
+    manager.setPodStatus(never, { phase: 'Running', containerStatuses: [ended] });
+    manager.setPodStatus(never, { phase: 'Running', containerStatuses: [{ ...ended, state: buildRunningState() }] });
     expect(meter.illegalTransitions).toBe(1);
-    const failure = { podUID: 'u1', podName: 'web', podNamespace: 'default', error: new Error('no'), attempts: 1 };
-    manager.emit('syncError', { ...failure, errorClass: 'timeout', retryInMs: 1 });
-    expect(meter).toMatchObject({ syncErrors: 1, lastError: { errorClass: 'timeout' } });
+    client.failNext('patch', { code: 403 });
+    manager.start();
+    await settle();
+    expect(meter).toMatchObject({ syncErrors: 1, lastError: { errorClass: 'forbidden' } });
+    await manager.stop({ drainTimeoutMs: 0 });
   });
 });

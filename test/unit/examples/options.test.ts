@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { parseOptions, UsageError } from '../../../examples/virtual-node/options.ts';
 
 describe('parseOptions', () => {
-  it('takes 200 pods for 15 seconds on the in-memory apiserver when nothing is given', () => {
+  it('defaults to 200 pods for 15 seconds on the in-memory apiserver', () => {
     const expected = { pods: 200, seconds: 15, seed: 500_000, server: { kind: 'in-memory' }, namespace: undefined };
     expect(parseOptions([], () => 0.5)).toEqual(expected);
   });
@@ -14,7 +14,7 @@ describe('parseOptions', () => {
     expect(parseOptions(['--control-plane'])).toMatchObject({ server: { kind: 'control-plane' } });
   });
 
-  it.each(['--help', '-h'])('asks for help with %s, whatever else is given', (flag) => {
+  it.each(['--help', '-h'])('asks for help with %s, whatever the other options are', (flag) => {
     expect(parseOptions(['--pods', 'none', flag])).toBe('help');
   });
 
@@ -32,7 +32,7 @@ describe('parseOptions', () => {
     [['--kubeconfig', 'f', '--control-plane'], '--kubeconfig and --control-plane exclude each other'],
     [['--bogus'], "Unknown option '--bogus'"],
     [['extra'], "Unexpected argument 'extra'"],
-  ])('refuses %j and says which rule it breaks', (argv, message) => {
+  ])('refuses %j and names the rule that it breaks', (argv, message) => {
     expect(() => parseOptions(argv)).toThrow(new UsageError(message));
   });
 

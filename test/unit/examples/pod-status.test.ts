@@ -55,7 +55,7 @@ describe('makePodStatus', () => {
     expect(makePodStatus(pod, runtime).phase).toBe('Succeeded');
   });
 
-  it('is Ready only when containers are ready and the readiness gate, written by somebody else, is True', () => {
+  it('is Ready only when the containers are ready and the readiness gate of another controller is True', () => {
     const pod = aPod('Always', { readinessGates: [{ conditionType: 'example.com/Gate' }] });
     const runtime = new VirtualPod(pod);
     for (const container of runtime.containers) {
@@ -69,7 +69,7 @@ describe('makePodStatus', () => {
     expect(conditionOf(status, 'example.com/Gate')).toBe('True');
   });
 
-  it('makes statuses an apiserver takes, in every stage of a pod of any kind', () => {
+  it('makes statuses that an apiserver accepts, in every stage of a pod of any kind', () => {
     const store = new PodStore();
     const kinds = ['web', 'flapping', 'crashing', 'job'] as const;
     const names = kinds.flatMap((kind) => Array.from({ length: 10 }, (_, seed) => ({ kind, name: `${kind}-${seed}`, seed })));

@@ -42,12 +42,12 @@ describe('renderLine', () => {
     );
   });
 
-  it('has a dash where there is nothing to divide or measure yet', () => {
+  it('shows a dash where nothing is measured yet', () => {
     const line = renderLine(aSnapshot({ versions: 0, p50Ms: undefined, p99Ms: undefined }));
     expect(line).toContain('(- a change) | delay p50 - p99 -');
   });
 
-  it('says when the run is settling, and how many errors there were', () => {
+  it('shows that the run is settling, and the number of errors', () => {
     const line = renderLine(aSnapshot({ stage: 'settling', syncErrors: 1 }));
     expect(line).toContain('8 s settling');
     expect(line).toContain('| errors 1');

@@ -30,7 +30,7 @@ function run(file: string, argv: readonly string[], onOutput?: (stdout: string, 
 const main = 'virtual-node/main.ts';
 
 describe('npm start', () => {
-  it('lives through its pods, finds no difference and ends with 0', async () => {
+  it('plays the lives of its pods, finds no difference and ends with 0', async () => {
     const { code, stdout, stderr } = await run(main, ['--pods', '20', '--seconds', '2', '--seed', '1']);
     expect(stderr).toBe('');
     expect(stdout).toMatch(/errors +0\n/);
@@ -41,9 +41,9 @@ describe('npm start', () => {
     expect(code).toBe(0);
   });
 
-  it('ends with 1 and names the pods whose status on the server is another one, and leaves nothing behind', async () => {
+  it('ends with 1, names the pods whose status on the server differs, and leaves nothing behind', async () => {
     await using server = await InMemoryApiServer.start();
-    // somebody who writes over every status, the last one included
+    // another controller overwrites every status, also the last one
     server.store.watch(({ type, object: { metadata, status } }) => {
       if (type === 'DELETED' || status?.message === 'changed') return;
       const { namespace = '', name = '' } = metadata ?? {};
@@ -77,13 +77,13 @@ describe('npm start', () => {
     expect(code).toBe(0);
   });
 
-  it('says which rule an option breaks and ends with 2', async () => {
+  it('names the rule that an option breaks, and ends with 2', async () => {
     const { code, stdout, stderr } = await run(main, ['--pods', 'many']);
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
     expect(stderr).toMatch(/^--pods must be an integer from 1 to 5000, got "many"\nUsage: npm start/);
   });
 
-  it('refuses a kubeconfig that is not there', async () => {
+  it('refuses a kubeconfig that does not exist', async () => {
     const { code, stderr } = await run(main, ['--kubeconfig', '/no/such/file']);
     expect(code).toBe(2);
     expect(stderr).toContain('--kubeconfig must be a kubeconfig that can be read: ENOENT');

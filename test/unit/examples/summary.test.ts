@@ -24,7 +24,7 @@ const summaryOf = (changes: Partial<SummaryFacts> = {}) => {
 };
 
 describe('summarize', () => {
-  it('is well when nothing differs, and prints the totals', () => {
+  it('is ok when nothing differs, and prints the totals', () => {
     const { text, ok } = summaryOf();
     expect(ok).toBe(true);
     expect(text).toContain('statuses     250 set, 200 changes');
@@ -33,7 +33,7 @@ describe('summarize', () => {
     expect(text).toContain('The server says what the manager says.');
   });
 
-  it('is not well with a single difference, and lists at most 20', () => {
+  it('is not ok with a single difference, and lists at most 20', () => {
     expect(summaryOf({ differences: ['web: the server differs in phase'] }).ok).toBe(false);
     const { text } = summaryOf({ differences: Array.from({ length: 22 }, (_, index) => `pod-${index}: differs`) });
     expect(text).toContain('pod-19: differs');
@@ -41,22 +41,22 @@ describe('summarize', () => {
     expect(text).toContain('and 2 more');
   });
 
-  it('is not well with a problem, and well with a note', () => {
+  it('is not ok with a problem, and ok with a note', () => {
     expect(summaryOf({ problems: ['no pod was created'] })).toMatchObject({ ok: false });
     expect(summaryOf({ notes: ['one request was made again'] })).toMatchObject({ ok: true });
   });
 
-  it('says what the refusals were', () => {
+  it('explains the refusals', () => {
     const { text } = summaryOf({
       refusals: new Map<number | string, number>([
         [409, 3],
         ['Timeout', 1],
       ]),
     });
-    expect(text).toContain('refused 3 × 409 (somebody else wrote first), 1 × Timeout');
+    expect(text).toContain('refused 3 × 409 (another client wrote first), 1 × Timeout');
   });
 
-  it('holds the requests sent against those the server counted', () => {
+  it('compares the requests sent with those the server counted', () => {
     const same = { sent: 5, seen: 5 };
     expect(summaryOf({ serverCounts: { get: same, patch: same, delete: same } })).toMatchObject({ ok: true });
     const { text, ok } = summaryOf({ serverCounts: { get: same, patch: { sent: 5, seen: 6 }, delete: same } });

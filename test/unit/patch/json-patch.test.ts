@@ -70,7 +70,7 @@ describe('createGuardedJsonPatch', () => {
     expect(() => applyJsonPatch(pod(conditions('Foreign', 'A', 'B')), patch)).toThrow(/test \/status\/conditions\/0\/type/);
   });
 
-  it('leaves a condition that somebody appended, even when ours all go', () => {
+  it('leaves a condition that another client appended, even when ours all go', () => {
     const patch = createGuardedJsonPatch(conditions('A', 'B'), { phase: 'Running' }, uid);
     expect(applyJsonPatch(pod(conditions('A', 'B', 'Foreign')), patch).status).toEqual({
       phase: 'Running',
@@ -166,7 +166,7 @@ describe('applyJsonPatch', () => {
   });
 
   it.each([
-    ['an operation nobody knows', { op: 'merge', path: '/status' }],
+    ['an operation that does not exist', { op: 'merge', path: '/status' }],
     ['a removal behind the end', { op: 'remove', path: '/status/conditions/1' }],
     ['an addition behind the end', { op: 'add', path: '/status/conditions/2', value: {} }],
     ['an addition to nothing', { op: 'add', path: '/status/a/b', value: 1 }],

@@ -1,3 +1,4 @@
+import fc from 'fast-check';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { isStatusManagerError } from '../../../src/errors.ts';
 import { BasicPodManager } from '../../../src/pod/basic-pod-manager.ts';
@@ -265,5 +266,57 @@ describe('BasicPodManager.getUIDTranslations', () => {
     podManager.setPods([staticPod, mirrorPod]);
     changed(() => podManager.addPod(pod('new-static-uid', 'mirror-static-pod-name', { [sourceKey]: 'file' })));
     expect(podManager.translatePodUID('mirror-pod-uid')).toBe('new-static-uid');
+  });
+
+  it('stays right when one of two mirror pods of a static pod is replaced or removed', () => {
+    const newer = pod('newer-mirror-uid', 'mirror-static-pod-name', mirrorAnnotations);
+    const both = {
+      podToMirror: new Map([['static-pod-uid', 'newer-mirror-uid']]),
+      mirrorToPod: new Map([
+        ['mirror-pod-uid', 'static-pod-uid'],
+        ['newer-mirror-uid', 'static-pod-uid'],
+      ]),
+    };
+    podManager.setPods([staticPod, mirrorPod, newer]);
+    podManager.updatePod(annotated(mirrorPod));
+    expect(podManager.getUIDTranslations()).toEqual(both);
+    podManager.removePod(mirrorPod);
+    expect(podManager.getUIDTranslations()).toEqual({
+      podToMirror: both.podToMirror,
+      mirrorToPod: new Map([['newer-mirror-uid', 'static-pod-uid']]),
+    });
+    podManager.addPod(mirrorPod);
+    podManager.removePod(newer);
+    expect(podManager.getUIDTranslations()).toEqual({
+      podToMirror: new Map([['static-pod-uid', 'mirror-pod-uid']]),
+      mirrorToPod: new Map([['mirror-pod-uid', 'static-pod-uid']]),
+    });
+  });
+
+  it('keeps the same object when an ordinary pod goes', () => {
+    podManager.setPods([staticPod, mirrorPod, normalPod]);
+    unchanged(() => podManager.removePod(normalPod));
+    unchanged(() => podManager.removePod(pod('unknown', 'unknown', { [sourceKey]: 'file' })));
+    unchanged(() => podManager.removePod(pod('unknown', 'unknown', mirrorAnnotations)));
+  });
+
+  it('answers the same after any changes, asked after each of them or only at the end', () => {
+    const kinds = { static: { [sourceKey]: 'file' }, mirror: mirrorAnnotations, normal: {} };
+    const anyPod = fc
+      .tuple(fc.constantFrom('static', 'mirror', 'normal'), fc.nat(2), fc.constantFrom('a', 'b'))
+      .map(([kind, n, name]) => pod(`${kind}-${n}`, name, kinds[kind]));
+    const step = fc.record({ op: fc.constantFrom('addPod', 'updatePod', 'replacePod', 'removePod'), pod: anyPod });
+    fc.assert(
+      fc.property(fc.array(step, { maxLength: 20 }), (steps) => {
+        const [asked, unasked] = [new BasicPodManager(), new BasicPodManager()];
+        for (const { op, pod: subject } of steps) {
+          asked[op](subject);
+          asked.getUIDTranslations();
+          unasked[op](subject);
+        }
+        expect(asked.getUIDTranslations()).toEqual(unasked.getUIDTranslations());
+      }),
+      { numRuns: 500 },
+    );
   });
 });

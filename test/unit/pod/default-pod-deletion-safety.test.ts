@@ -8,6 +8,7 @@ import {
 import type { RuntimeContainer, RuntimeContainerState } from '../../../src/pod/runtime-pod.ts';
 import type { Logger } from '../../../src/seams/logger.ts';
 import type { Pod, PodStatus } from '../../../src/wire/types.ts';
+import { unhandledRejectionsOf } from '../../support/unhandled-rejections.ts';
 
 const pod: Pod = { metadata: { name: 'a', namespace: 'd', uid: 'u' } };
 
@@ -137,12 +138,30 @@ describe('DefaultPodDeletionSafety with a probe that fails', () => {
     expect(safety({}, options).podCouldHaveRunningContainers(pod)).toBe(couldRun);
   });
 
+  it('lets no probe that rejects end the process', async () => {
+    const rejects = async (): Promise<never> => throws();
+    const rejecting: object = {
+      runtimeCache: { hasSynced: () => true, getContainers: rejects },
+      volumes: { podVolumesExist: rejects },
+    };
+    const subjects = [
+      rejecting,
+      { runtimeCache: { hasSynced: rejects, getContainers: rejects } },
+      { volumes: { podVolumesExist: rejects } },
+    ];
+    const answers: boolean[] = [];
+    const unhandled = await unhandledRejectionsOf(() => {
+      for (const options of subjects) answers.push(safety({}, options).podResourcesAreReclaimed(pod, {}));
+    });
+    expect([answers, unhandled]).toEqual([[false, false, false], []]);
+  });
+
   it('keeps a pod without a uid', () => {
     expect(safety({}).podCouldHaveRunningContainers({})).toBe(true);
     expect(safety({}).podResourcesAreReclaimed({}, {})).toBe(false);
   });
 
-  it('says in the log what failed, and harms nobody when the log fails too', () => {
+  it('says in the log what failed, and answers as before when the log fails too', () => {
     const lines: unknown[] = [];
     const write = (fields: object, message: string) => void lines.push({ ...fields, message });
     const logger: Logger = { debug: write, info: write, warn: write, error: write };

@@ -4,10 +4,10 @@ import type { WirePodCondition, WirePodStatus } from '../../../src/wire/types.ts
 import { slotNames, type World } from './world.ts';
 
 const owned = ['PodScheduled', 'Ready', 'Initialized', 'ContainersReady'];
-/** Filled in by the server when the agent says nothing of them. */
+/** The server fills these in when the agent does not set them. */
 const fillIns = ['qosClass', 'hostIPs', 'podIPs', 'observedGeneration', 'hostIP'];
 
-/** Everything that waits gets its turn, the watch catches up, and then comes one batch. */
+/** Lets every waiting request finish and the watch catch up, and then one batch run. */
 export async function quietBatch(world: World): Promise<void> {
   world.client.calm();
   await settle();
@@ -16,14 +16,14 @@ export async function quietBatch(world: World): Promise<void> {
   await world.clock.advance(10_000);
 }
 
-/** Where the server says something else than the cache, of a pod that both of them have. */
+/** The differences between server and cache, for pods that both of them have. */
 export function disagreements(world: World): string[] {
   return slotNames.flatMap((name) => {
     const onServer = world.onServer(name);
     const podUID = world.podManager.translatePodUID(onServer?.metadata?.uid ?? '');
     const cached = world.manager.getPodStatus(podUID);
     if (onServer === undefined || cached === undefined) return [];
-    // a forgetful agent may bring a container back to life, which the server refuses where nothing is restarted
+    // this agent may set an ended container running again, which the server refuses under restart policy Never
     if (name.startsWith('never') && world.manager.explain(podUID).phase === 'quarantined') return [];
     const { phase } = world.manager.explain(podUID);
     const held = phase === 'terminal-phase-held-back' && world.answers(name).running;
@@ -45,7 +45,7 @@ function isEndedAndReady({ phase, conditions = [] }: WirePodStatus): boolean {
   return claimsReady && (phase === 'Failed' || phase === 'Succeeded');
 }
 
-/** On the server a pod that has ended is never Ready, whatever the agent says. */
+/** On the server a pod that has ended is never Ready, whatever the agent sets. */
 function endedIsNotReady(status: WirePodStatus): WirePodStatus {
   if (!isEndedAndReady(status)) return status;
   const { phase, conditions = [] } = status;
@@ -57,7 +57,7 @@ function endedIsNotReady(status: WirePodStatus): WirePodStatus {
   };
 }
 
-/** A held-back phase takes its reason and message with it. */
+/** With a held-back phase, its reason and message are held back too. */
 function comparable({ conditions = [], ...status }: WirePodStatus, held: boolean): Record<string, unknown> {
   const of = (type: string): WirePodCondition | undefined => conditions.find((condition) => condition.type === type);
   const says = owned.map((type) => [type, of(type)?.status, of(type)?.reason, of(type)?.message]);
@@ -65,7 +65,7 @@ function comparable({ conditions = [], ...status }: WirePodStatus, held: boolean
   return held ? { ...rest, says } : { ...rest, phase, reason, message, says };
 }
 
-/** Members in order, without the nulls a server writes. */
+/** JSON with sorted members, without the nulls that a server writes. */
 function sorted(value: unknown): string {
   return JSON.stringify(value, (_key, inner: unknown) =>
     typeof inner === 'object' && inner !== null && !Array.isArray(inner)

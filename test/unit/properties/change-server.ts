@@ -3,7 +3,7 @@ import type { World } from './world.ts';
 
 const marked = { deletionTimestamp: '2000-01-01T00:00:30Z', deletionGracePeriodSeconds: 30 };
 
-/** What others do to a pod on the server. The agent learns of it when the watch delivers it. */
+/** Changes a pod on the server, as users and other controllers do. The agent sees it when the watch delivers it. */
 export function changeServer(world: World, name: string, operation: ServerOperation): void {
   const pod = world.onServer(name);
   if (operation.op === 'recreate') world.recreate(name);

@@ -2,15 +2,15 @@ import fc from 'fast-check';
 import type { PodVerb } from '../../../src/testing/fakes/fake-pod-client.ts';
 import type { Trouble } from './unruly-client.ts';
 
-export const shapes = ['pending', 'running', 'ready', 'failed', 'succeeded'] as const;
+const shapes = ['pending', 'running', 'ready', 'failed', 'succeeded'] as const;
 export type Shape = (typeof shapes)[number];
 
-/** What others do to a pod on the server. */
+/** What users and other controllers do to a pod on the server. */
 export type ServerOperation =
   | { readonly op: 'condition'; readonly slot: number; readonly type: string; readonly status: string }
   | { readonly op: 'revert' | 'delete' | 'vanish' | 'recreate'; readonly slot: number };
 
-/** What the agent, the cluster and the network do. `slot` is one pod name, whatever pod bears it now. */
+/** What the agent, the cluster and the network do. `slot` is the index of a pod name, whichever pod has that name now. */
 export type Operation =
   | { readonly op: 'set'; readonly slot: number; readonly shape: Shape; readonly gate?: string | undefined }
   | { readonly op: 'again' | 'terminate' | 'reconcile' | 'orphan' | 'deliver' | 'die'; readonly slot: number }
@@ -66,7 +66,7 @@ export interface WorldOptions {
   readonly concurrency: number;
   readonly channelCapacity: number;
   readonly terminateWhenReclaimed: boolean;
-  /** What the deletion safety says at first of every pod's resources. */
+  /** The first answer of `podResourcesAreReclaimed`, for every pod. */
   readonly reclaimed: boolean;
   /** The server validates and fills in, as a kube-apiserver does. */
   readonly strictServer: boolean;

@@ -10,7 +10,7 @@ interface LastSet {
   readonly version: number | undefined;
 }
 
-/** Does one operation after another, and looks at what must hold after each. */
+/** Does one operation after another, and checks the invariants after each. */
 export class Performer {
   readonly #world: World;
   readonly #lastSets = new Map<string, LastSet>();
@@ -98,7 +98,7 @@ export class Performer {
     }
   }
 
-  /** What is put in is a copy that is written over afterwards: that must have no effect. */
+  /** Sets copies of the pod and the status, and overwrites the copies afterwards: that must have no effect. */
   #set(agents: Pod, status: WirePodStatus): void {
     const { manager, violations } = this.#world;
     const uid = agents.metadata?.uid ?? '';
@@ -107,13 +107,16 @@ export class Performer {
     const changed = manager.setPodStatus(pod, given);
     const { version } = manager.explain(uid);
     this.#world.note(uid);
-    if (changed !== (version !== undefined && version > before)) violations.push(`set said ${changed}: ${before} -> ${version}`);
+    if (changed !== (version !== undefined && version > before))
+      violations.push(`setPodStatus returned ${changed}: ${before} -> ${version}`);
     const out = manager.getPodStatus(uid);
     const said = JSON.stringify(out);
     garble(given);
     garble(pod);
-    if (JSON.stringify(manager.getPodStatus(uid)) !== said) violations.push('what was put in is still held');
-    if (out !== undefined && !isDeepFrozen(out)) violations.push('what came out is not frozen');
+    garble(out);
+    if (JSON.stringify(manager.getPodStatus(uid)) !== said)
+      violations.push('the cache shares an object with its caller or its reader');
+    if (out !== undefined && !isDeepFrozen(out)) violations.push('getPodStatus returned an object that is not frozen');
     this.#lastSets.set(uid, { status, version });
   }
 
@@ -125,7 +128,7 @@ export class Performer {
     if (last === undefined || version === undefined || version !== last.version || agents.metadata?.deletionTimestamp) return;
     const before = manager.getPodStatus(uid);
     if (manager.setPodStatus(agents, reworded(last.status))) violations.push(`an equal status made version ${version + 1}`);
-    if (manager.getPodStatus(uid) !== before) violations.push('an equal status changed what comes out');
+    if (manager.getPodStatus(uid) !== before) violations.push('an equal status changed the result of getPodStatus');
   }
 
   #lookAtVersions(after: string): void {
@@ -140,7 +143,7 @@ export class Performer {
     }
   }
 
-  /** The entry was dropped: what the agent says next begins a new life, with versions of its own. */
+  /** The entry was dropped: the next status begins a new entry, with new versions. */
   #forget(uid: string): void {
     this.#versions.delete(uid);
     this.#lastSets.delete(uid);
@@ -153,7 +156,7 @@ export class Performer {
   }
 }
 
-/** The agent's own, stale word on a condition that is none of its business. */
+/** The status with the agent's stale copy of a foreign condition. */
 function withGate(status: WirePodStatus, gate: string | undefined): WirePodStatus {
   if (gate === undefined) return status;
   return { ...status, conditions: [...(status.conditions ?? []), { type: 'example.com/gate', status: gate }] };

@@ -18,7 +18,7 @@ describe.each(seeds())('any sequence of what agent, cluster and network do (seed
   const holds = (property: (sequence: Operation[], options: WorldOptions) => Promise<void>, numRuns: number): Promise<void> =>
     fc.assert(fc.asyncProperty(operations, worldOptions, property), { seed, numRuns: runs(numRuns) });
 
-  it('breaks no promise on the way, and ends with the server saying what the cache says', async () => {
+  it('breaks no invariant on the way, and ends with equal statuses on the server and in the cache', async () => {
     await holds(async (sequence, options) => {
       const world = await played(sequence, options);
       expect(world.violations).toEqual([]);
@@ -28,14 +28,14 @@ describe.each(seeds())('any sequence of what agent, cluster and network do (seed
       expect(disagreements(world)).toEqual([]);
       const { requests } = world.client;
       await world.clock.advance(10_000);
-      // upstream's way asks about pods that are held back, again and again
+      // with `always` each batch reads the pods whose phase is held back
       if (options.fetchBeforePatch === 'when-unknown') expect(world.client.requests).toBe(requests);
       await world.manager.stop({ drainTimeoutMs: 0 });
       expect(world.clock.pendingTimers).toBe(0);
     }, 200);
   });
 
-  it('ends the same when every hint to the worker is lost', async () => {
+  it('ends the same when every hint is lost', async () => {
     const trySend = BoundedChannel.prototype.trySend;
     BoundedChannel.prototype.trySend = () => false;
     try {

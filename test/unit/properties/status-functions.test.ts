@@ -16,7 +16,7 @@ const pod: WirePod = { metadata: { name: 'a', namespace: 'default', uid: 'u' }, 
 describe.each(seeds())('functions over any status (seed %i)', (seed) => {
   const parameters = { seed, numRuns: runs(150) };
 
-  it('normalise once and for all, whatever order and types the status comes in', () => {
+  it('normalise idempotently, whatever the order and the types of the status', () => {
     fc.assert(
       fc.property(statusPair, ({ old }) => {
         const given = structuredClone(old);
@@ -30,14 +30,14 @@ describe.each(seeds())('functions over any status (seed %i)', (seed) => {
     );
   });
 
-  it.each(['strategic', 'json'] as const)('patch the one status into the other on a server (%s)', (format) => {
+  it.each(['strategic', 'json'] as const)('make a patch that turns one status into the other on a server (%s)', (format) => {
     fc.assert(
       fc.property(statusPair, ({ old, next }) => {
         const store = new PodStore({ validate: false, fillIns: false });
         const { resourceVersion } = store.put({ ...pod, status: old }).metadata ?? {};
         const patch = createPodStatusPatch(podStatus(old), podStatus(next), { uid: 'u', resourceVersion, format });
         const left = store.patch('default', 'a', { ...patch, subresource: 'status' }).status as unknown as JsonObject;
-        // the JSON format appends: the order of conditions and claims is no difference there
+        // the JSON format appends, so the order of conditions and claims may differ
         const meaning = format === 'json' ? unordered : effective;
         expect(meaning(left)).toEqual(meaning(next));
         expect(patch.unchanged).toBe(isDeepStrictEqual(meaning(old), meaning(next)));

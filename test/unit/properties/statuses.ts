@@ -40,7 +40,7 @@ export function markerOf(status: PodStatus | undefined, name = 'a'): number {
   return status?.containerStatuses?.find((container) => container.name === name)?.restartCount ?? 0;
 }
 
-/** The same status as another agent loop would put it: other order, `Date`s for texts, nothing shared. */
+/** The same status in another form: another order, `Date`s instead of texts, nothing shared. */
 export function reworded(status: WirePodStatus): PodStatus {
   const copy = JSON.parse(JSON.stringify(status), (key, value: unknown) =>
     typeof value === 'string' && /(Time|At)$/.test(key) ? new Date(value) : value,
@@ -50,20 +50,26 @@ export function reworded(status: WirePodStatus): PodStatus {
   return copy;
 }
 
-/** Writes over everything in reach. */
+/** Overwrites every member that is not frozen. */
 export function garble(value: unknown): void {
   if (value instanceof Date) value.setTime(0);
-  else if (typeof value === 'object' && value !== null && !Object.isFrozen(value)) {
+  else if (typeof value === 'object' && value !== null) {
     const target = value as Record<string, unknown>;
     for (const key of Object.keys(target)) {
       garble(target[key]);
+      if (Object.isFrozen(target)) continue;
       if (typeof target[key] === 'string') target[key] = 'garbled';
       if (typeof target[key] === 'number') target[key] = -1;
     }
-    if (Array.isArray(value)) value.length = 0;
+    if (Array.isArray(value) && !Object.isFrozen(value)) value.length = 0;
   }
 }
 
+/** Nothing in it can be changed: a `Date` may only come from an accessor, which makes a new one at each read. */
 export function isDeepFrozen(value: unknown): boolean {
-  return typeof value !== 'object' || value === null || (Object.isFrozen(value) && Object.values(value).every(isDeepFrozen));
+  if (typeof value !== 'object' || value === null) return true;
+  const properties = Object.values(Object.getOwnPropertyDescriptors(value));
+  return (
+    !(value instanceof Date) && Object.isFrozen(value) && properties.every(({ get, value: held }) => get || isDeepFrozen(held))
+  );
 }

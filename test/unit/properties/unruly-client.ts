@@ -5,7 +5,7 @@ import { FakePodClient, type PodVerb } from '../../../src/testing/fakes/fake-pod
 import type { PodStore } from '../../../src/testing/pods-api/pod-store.ts';
 import type { WirePod } from '../../../src/wire/types.ts';
 
-/** `lost`: the server did it and the answer never came. A number: it refused, and did nothing. */
+/** `lost`: the request took effect and its answer was lost. A number: the server refused it with this HTTP status. */
 export type Trouble = { readonly verb: PodVerb; readonly how: number | 'network' | 'lost' };
 
 interface LateWrite {
@@ -16,8 +16,8 @@ interface LateWrite {
 }
 
 /**
- * A client over a {@link PodStore} whose requests can be held, refused, answered into the void, and, once aborted,
- * carried out late all the same.
+ * A client over a {@link PodStore}. Its requests can be held or refused, its answers can be lost, and its aborted writes
+ * can still take effect later.
  */
 export class UnrulyClient implements PodClient {
   readonly #inner: FakePodClient;
@@ -29,7 +29,7 @@ export class UnrulyClient implements PodClient {
   /** Pods that had two writes in flight at once. */
   readonly crossed: string[] = [];
 
-  /** `onPatch` hears of every patch when it is made; what it returns is called again when that patch runs late. */
+  /** Calls `onPatch` for every patch when it is sent. Calls the function that it returns when that patch runs late. */
   constructor(store: PodStore, onPatch: (name: string) => () => void) {
     this.#store = store;
     this.#inner = new FakePodClient({ store });
@@ -57,7 +57,7 @@ export class UnrulyClient implements PodClient {
     this.release();
   }
 
-  /** The server gets round to writes that were given up long ago. Refusing them is its right. */
+  /** The server now handles the aborted writes. It may refuse them. */
   runLateWrites(): void {
     for (const { namespace, name, patch, noted } of this.#lateWrites.splice(0)) {
       noted();
@@ -73,7 +73,7 @@ export class UnrulyClient implements PodClient {
 
   async patchPodStatus(namespace: string, name: string, patch: PodStatusPatch, options: RequestOptions): Promise<PodMetadata> {
     const noted = this.#onPatch(name);
-    // both formats name the pod: a pod of the same name is another one
+    // both patch formats name the uid: two pods may have the same name
     const uid = /"(uid-\d+)"/.exec(JSON.stringify(patch.body))?.[1] ?? name;
     if (this.#patching.has(uid)) this.crossed.push(uid);
     this.#patching.add(uid);

@@ -19,27 +19,27 @@ export interface SafetyAnswers {
   reclaimed: boolean;
 }
 
-/** One agent, one manager and one server, with a referee who sees every write and notes what must not be. */
+/** One agent, one manager and one server. The world sees every write of the manager and records violations. */
 export class World {
   readonly clock = new FakeClock();
   readonly podManager = new BasicPodManager();
   readonly store: PodStore;
   readonly client: UnrulyClient;
   readonly manager: StatusManager;
-  /** Each slot's pod as the agent knew it last. */
+  /** The pod of each name as the agent knew it last. */
   readonly known = new Map<string, Pod>();
   readonly safety = new Map<string, SafetyAnswers>();
   readonly violations: string[] = [];
   marker = 0;
   #uids = 0;
   #byCluster = false;
-  /** `${uid}/${version}` to the marker that version carries. */
+  /** The marker of each version, by `${uid}/${version}`. */
   readonly #markers = new Map<string, number>();
-  /** API uid to the highest marker the manager knows to be there. */
+  /** The highest acknowledged marker, by API uid. */
   readonly #acknowledged = new Map<string, number>();
-  /** What the deletion safety was asked last, of each slot. */
+  /** The last answer of `podCouldHaveRunningContainers`, by pod name. */
   readonly #lastAnswers = new Map<string, boolean>();
-  /** True when the deletion safety stood against the end of the pod when the newest patch of the slot was made. */
+  /** True when containers could run at the time of the newest patch, by pod name. */
   readonly #runningAtPatch = new Map<string, boolean>();
 
   constructor({ strictServer, reclaimed, ...options }: WorldOptions) {
@@ -80,7 +80,7 @@ export class World {
     return this.store.list({ namespace }).find((pod) => pod.metadata?.name === name);
   }
 
-  /** A change behind the manager's back. */
+  /** Stores a change by another writer. */
   cluster(pod: object): void {
     this.#byCluster = true;
     this.store.put(pod);
@@ -93,7 +93,7 @@ export class World {
     this.#byCluster = false;
   }
 
-  /** Another pod gets the name: a static pod's mirror gets a new uid. */
+  /** Gives the name to another pod; for a static pod, makes a mirror pod with a new uid. */
   recreate(name: string): void {
     const uid = `uid-${++this.#uids}`;
     const known = this.known.get(name);
@@ -113,20 +113,20 @@ export class World {
     if (known === undefined || !isStaticPod(known)) this.#remember(pod);
   }
 
-  /** The entry's newest version carries this marker. */
+  /** Records the marker of the entry's newest version. */
   note(podUID: string): void {
     const { version } = this.manager.explain(podUID);
     if (version !== undefined) this.#markers.set(`${podUID}/${version}`, markerOf(this.manager.getPodStatus(podUID)));
   }
 
-  /** The manager has dropped the entry, and what it had acknowledged with it. */
+  /** The manager has dropped the entry, and with it the acknowledged version. */
   forget(podUID: string): void {
     const apiUID = this.manager.explain(podUID).apiUID ?? podUID;
     this.#acknowledged.delete(apiUID);
     for (const key of [...this.#markers.keys()]) if (key.startsWith(`${podUID}/`)) this.#markers.delete(key);
   }
 
-  /** A request repeated for its credentials' sake is the old decision: the answer it was made on counts. */
+  /** A request repeated with new credentials is the old decision: the answer at the time of that decision counts. */
   #notePatch(name: string): () => void {
     const running = this.answers(name).running && this.#lastAnswers.get(name) !== false;
     const note = (): void => {
@@ -148,7 +148,7 @@ export class World {
     this.#acknowledged.set(apiUID, Math.max(marker, this.#acknowledged.get(apiUID) ?? 0));
   }
 
-  /** Every write of the manager passes here, at the moment it takes effect. */
+  /** Checks every write of the manager when it takes effect. */
   #judge({ type, object, previous }: PodEvent): void {
     const { name = '', uid = '' } = object.metadata ?? {};
     if (type === 'DELETED') {

@@ -3,7 +3,7 @@ import { sleep } from '../../../src/seams/clock.ts';
 import { FakeClock } from '../../../src/testing/fakes/fake-clock.ts';
 
 describe('sleep', () => {
-  it('ends after its time', async () => {
+  it('resolves after its time', async () => {
     const clock = new FakeClock();
     let isOver = false;
     const paused = sleep(clock, 100, new AbortController().signal).then(() => {
@@ -16,7 +16,7 @@ describe('sleep', () => {
     expect(isOver).toBe(true);
   });
 
-  it('ends at once when aborted, and leaves no timer', async () => {
+  it('resolves at once when aborted, and leaves no timer', async () => {
     const clock = new FakeClock();
     const stop = new AbortController();
     const paused = sleep(clock, 100, stop.signal);

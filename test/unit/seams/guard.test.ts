@@ -12,6 +12,9 @@ const rejects = async (): Promise<never> => {
   throw boom;
 };
 
+/** An object with `then` as its `then` member. */
+const thenable = (then: unknown): object => Object.fromEntries([['then', then]]);
+
 describe('callGuarded', () => {
   it('returns the answer', () => {
     const failures: unknown[] = [];
@@ -22,14 +25,9 @@ describe('callGuarded', () => {
   it.each([
     ['throws', throws],
     ['returns a promise that rejects', rejects],
-    ['returns something like a promise that rejects', () => ({ then: (_: unknown, reject: (e: Error) => void) => reject(boom) })],
-    [
-      'returns something like a promise that throws',
-      () => ({
-        then: throws,
-      }),
-    ],
-  ])('gives the failure of a function that %s to the handler, once', async (_, call: () => unknown) => {
+    ['returns a thenable that rejects', () => thenable((_: unknown, reject: (error: Error) => void) => reject(boom))],
+    ['returns a thenable that throws', () => thenable(throws)],
+  ])('passes the failure of a function that %s to the handler, once', async (_, call: () => unknown) => {
     const failures: unknown[] = [];
     const unhandled = await unhandledRejectionsOf(() => void callGuarded(call, (error) => failures.push(error)));
     expect([failures, unhandled]).toEqual([[boom], []]);
@@ -39,11 +37,11 @@ describe('callGuarded', () => {
 describe('catchRejection', () => {
   it.each([
     ['a promise', Promise.resolve(), true],
-    ['an object with a then method', { then: () => {} }, true],
-    ['an object with a then member', { then: 1 }, false],
+    ['an object with a then method', thenable(() => {}), true],
+    ['an object with a then member', thenable(1), false],
     ['a boolean', true, false],
     ['null', null, false],
-  ])('says of %s whether it is a promise', (_, value, isPromise) => {
+  ])('tells whether %s is a promise', (_, value, isPromise) => {
     expect(catchRejection(value, throws)).toBe(isPromise);
   });
 });
@@ -52,12 +50,12 @@ describe('an injected part that fails', () => {
   const levels = ['debug', 'info', 'warn', 'error'] as const;
   const measures = ['increment', 'observe', 'set'] as const;
 
-  it.each([throws, rejects])('costs nothing when it is a logger (%o)', async (fail) => {
+  it.each([throws, rejects])('does no harm when it is a logger (%o)', async (fail) => {
     const logger = safeLogger(Object.fromEntries(levels.map((level) => [level, fail])) as unknown as Logger);
     expect(await unhandledRejectionsOf(() => levels.forEach((level) => void logger[level]({}, 'message')))).toEqual([]);
   });
 
-  it.each([throws, rejects])('costs nothing when it is a metrics sink (%o)', async (fail) => {
+  it.each([throws, rejects])('does no harm when it is a metrics sink (%o)', async (fail) => {
     const sink = safeMetrics(Object.fromEntries(measures.map((measure) => [measure, fail])) as unknown as MetricsSink);
     const measureAll = (): void => {
       sink.increment('name');

@@ -52,7 +52,7 @@ describe('hostile input', () => {
     expect(stored()).toMatchObject({ phase: 'Running', conditions: [{ type: 'Ready' }] });
   });
 
-  it('cuts a termination message of 10 MB to its share, between two characters', async () => {
+  it('cuts a termination message of 10 MB to the limit, between two characters', async () => {
     manager.setPodStatus(pod, terminated('é'.repeat(5_000_000)));
     await manager.flush();
     const message = stored().containerStatuses?.[0]?.state?.terminated?.message ?? '';
@@ -70,14 +70,14 @@ describe('hostile input', () => {
     expect(stored().message).toBe('short');
   });
 
-  it('leaves out a million conditions that are none of ours', async () => {
+  it('leaves out a million foreign conditions', async () => {
     const conditions = Array.from({ length: 1_000_000 }, (_, i) => ({ type: `example.com/c${i}`, status: 'True' }));
     manager.setPodStatus(pod, { phase: 'Running', conditions: [...conditions, { type: 'Ready', status: 'True' }] });
     await manager.flush();
     expect(stored().conditions).toMatchObject([{ type: 'Ready', status: 'True' }]);
   });
 
-  it('carries NUL, and text with half a character as the apiserver would read it', async () => {
+  it('keeps NUL, and replaces half a character as the apiserver does', async () => {
     manager.setPodStatus(pod, { phase: 'Running', message: 'a\u0000b\ud800c' });
     await manager.flush();
     expect(stored().message).toBe('a\u0000b\ufffdc');
@@ -93,7 +93,7 @@ describe('hostile input', () => {
     expect(manager.getPodStatus(pod.metadata?.uid ?? '')).toBeUndefined();
   });
 
-  it('refuses a status that goes round in circles', () => {
+  it('refuses a status that contains itself', () => {
     const circle: Record<string, unknown> = {};
     circle.again = circle;
     expect(() => manager.setPodStatus(pod, { phase: 'Running', resources: circle } as PodStatus)).toThrowError(/nested at most/);

@@ -1,4 +1,9 @@
+import assert from 'node:assert/strict';
+import { runInNewContext } from 'node:vm';
 import { describe, expect, it } from 'vitest';
+import { silentLogger } from '../../../src/seams/logger.ts';
+import type { PodSink } from '../../../src/sources/pod-delivery.ts';
+import { unhandledRejectionsOf } from '../../support/unhandled-rejections.ts';
 import { sendJson, until } from '../client/transport/scripted-server.ts';
 import { answerList, type ListScript, pod, refuse, setUp, startAndWatch } from './pod-source-server.ts';
 
@@ -174,5 +179,56 @@ describe('ApiServerPodSource, cut off', () => {
     await test.clock.advance(250);
     await until(() => test.server.watches.length === 2);
     expect(test.server.latestWatch().query.get('resourceVersion')).toBe('13');
+  });
+
+  it('is harmed by no handler or sink that is async and rejects, however its promise is made', async () => {
+    const logged: unknown[] = [];
+    const logger = { ...silentLogger, error: (fields: object) => logged.push('callback' in fields && fields.callback) };
+    const reject = async (): Promise<never> => {
+      throw new Error('mistake');
+    };
+    // a promise of another realm is no instance of our Promise
+    const rejectElsewhere: () => unknown = runInNewContext('async () => { throw new Error("mistake") }');
+    const podManager = {
+      addPod: reject,
+      updatePod: rejectElsewhere,
+      removePod: reject,
+      getPodsAndMirrorPods: reject,
+    };
+    const handlers = { podAdded: reject, podUpdated: rejectElsewhere, podDeleted: reject, synced: reject };
+    const unhandled = await unhandledRejectionsOf(async () => {
+      await using test = await setUp(undefined, { podManager: podManager as unknown as PodSink, handlers, logger });
+      await test.source.start();
+      await until(() => test.server.watches.length === 1);
+      test.server.latestWatch().send('MODIFIED', pod('a', '11'));
+      test.server.latestWatch().send('DELETED', pod('a', '12'));
+      await until(() => logged.length === 8);
+    });
+    const callbacks = [
+      'addPod',
+      'getPodsAndMirrorPods',
+      'podAdded',
+      'podDeleted',
+      'podUpdated',
+      'removePod',
+      'synced',
+      'updatePod',
+    ];
+    expect([logged.sort(), unhandled]).toEqual([callbacks, []]);
+  });
+
+  it.each([
+    ['throws', () => assert.fail('mistake')],
+    ['answers NaN', () => Number.NaN],
+    ['answers too much', () => 1e9],
+  ])('backs off, too, when `random` %s', async (_what, random) => {
+    await using test = await setUp([refuse(500), answerList([], '1')], { random: random as () => number });
+    const started = test.source.start();
+    await until(() => test.interruptions.length === 1);
+    expect(test.interruptions[0]?.delayMs).toBe(250);
+    await test.clock.advance(250);
+    await started;
+    await until(() => test.server.watches.length === 1);
+    expect(test.server.latestWatch().query.get('timeoutSeconds')).toBe('450');
   });
 });

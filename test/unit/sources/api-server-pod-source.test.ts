@@ -1,7 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { KubeTransport } from '../../../src/client/transport/kube-transport.ts';
 import { BasicPodManager } from '../../../src/pod/basic-pod-manager.ts';
-import { ApiServerPodSource } from '../../../src/sources/api-server-pod-source.ts';
+import { isMirrorPod, isStaticPod } from '../../../src/pod/pod-identity.ts';
+import { ApiServerPodSource, type ApiServerPodSourceOptions } from '../../../src/sources/api-server-pod-source.ts';
+import type { Pod, WirePod } from '../../../src/wire/types.ts';
 import { failureOf, kubeConfigFor, sendJson, until } from '../client/transport/scripted-server.ts';
 import {
   answerList,
@@ -79,6 +81,31 @@ describe('ApiServerPodSource', () => {
     test.server.latestWatch().send('ADDED', pod('b', '11'));
     await until(() => kept.length === 2);
     expect(JSON.stringify(kept)).not.toContain('managedFields');
+  });
+
+  it('gives every pod the config source api, whatever its annotations say', async () => {
+    const kept: WirePod[] = [];
+    const keep = (one: WirePod): number => kept.push(one);
+    const podManager = { addPod: keep, updatePod: keep, removePod: (one: Pod) => keep(one as WirePod) };
+    const annotated = (name: string, resourceVersion: string, annotations: unknown): WirePod => {
+      const { metadata, ...rest } = pod(name, resourceVersion);
+      return { ...rest, metadata: { ...metadata, annotations } } as WirePod;
+    };
+    const sourceKey = 'kubernetes.io/config.source';
+    const listed = [undefined, null, 'text', [sourceKey], { [sourceKey]: 'file', 'kubernetes.io/config.mirror': 'x' }];
+    const pods = listed.map((annotations, index) => annotated(`p${index}`, '1', annotations));
+    await using test = await setUp([answerList(pods, '10')], { podManager, handlers: { podDeleted: keep } });
+    await test.source.start();
+    await until(() => test.server.watches.length === 1);
+    const watch = test.server.latestWatch();
+    watch.send('ADDED', annotated('b', '11', { [sourceKey]: 'http' }));
+    watch.send('MODIFIED', annotated('b', '12', { [sourceKey]: '' }));
+    watch.send('DELETED', annotated('b', '13', { [sourceKey]: 'file' }));
+    await until(() => kept.length === 9);
+    expect(kept.map(({ metadata }) => metadata?.annotations?.[sourceKey])).toEqual(Array(9).fill('api'));
+    expect(kept.filter(isStaticPod)).toEqual([]);
+    expect(kept.filter(isMirrorPod).map(({ metadata }) => metadata?.name)).toEqual(['p4']);
+    expect(kept[4]?.metadata?.annotations).toEqual({ [sourceKey]: 'api', 'kubernetes.io/config.mirror': 'x' });
   });
 
   it('collects a list from all its pages', async () => {
@@ -171,7 +198,7 @@ describe('ApiServerPodSource.stop', () => {
     expect(test.clock.pendingTimers).toBe(0);
   });
 
-  it('ends a list under way, and a start nobody waits for does no harm', async () => {
+  it('ends a list under way, and a start that is not awaited does no harm', async () => {
     await using test = await setUp([() => {}]);
     void test.source.start();
     await until(() => test.server.lists.length === 1);
@@ -235,10 +262,14 @@ describe('new ApiServerPodSource', () => {
     { idleTimeoutMs: Number.NaN },
     { idleTimeoutMs: 2 ** 31 },
     { namespace: 'a/b' },
+    { idleTimeoutMS: 60_000 },
+    { podManager: { addPod: () => {} } },
+    { random: 0.5 },
   ])('refuses the option %j', (options) => {
-    expect(() => new ApiServerPodSource({ ...good, ...options })).toThrow(
-      expect.objectContaining({ name: 'StatusManagerError' }),
-    );
+    const given = { ...good, ...options } as ApiServerPodSourceOptions;
+    const make = (): unknown => new ApiServerPodSource(given);
+    expect(make).toThrow(expect.objectContaining({ name: 'StatusManagerError' }));
+    expect(make).toThrow(Object.keys(options)[0]);
   });
 
   it('needs a kubeconfig or a transport', () => {

@@ -1,7 +1,8 @@
 import { BasicPodManager } from '../../../src/pod/basic-pod-manager.ts';
 import type { PodDeletionSafety } from '../../../src/pod/pod-deletion-safety.ts';
+import type { PodManager } from '../../../src/pod/pod-manager.ts';
+import type { StatusManagerEvents } from '../../../src/status/events/status-manager-events.ts';
 import { StatusManager } from '../../../src/status/status-manager.ts';
-import type { StatusManagerEvents } from '../../../src/status/status-manager-events.ts';
 import type { StatusManagerOptions } from '../../../src/status/status-manager-options.ts';
 import { FakeClock, settle } from '../../../src/testing/fakes/fake-clock.ts';
 import { FakePodClient, type FakePodClientOptions, type PodVerb } from '../../../src/testing/fakes/fake-pod-client.ts';
@@ -20,7 +21,7 @@ export function testPod({ metadata, ...rest }: PodParts = {}): WirePod & { metad
 /** Metadata of a pod that is being deleted, with time left. */
 export const deleting = { deletionTimestamp: '1999-12-31T23:59:00Z', deletionGracePeriodSeconds: 30 } as const;
 
-/** A pod of its own per number: uid `uid-n`, `pod-n` in default. */
+/** Another pod for each number: uid `uid-n`, `pod-n` in default. */
 export function numberedPod(n: number): ReturnType<typeof testPod> {
   return testPod({ metadata: { uid: `uid-${n}`, name: `pod-${n}`, namespace: 'default' } });
 }
@@ -28,7 +29,7 @@ export function numberedPod(n: number): ReturnType<typeof testPod> {
 export const readyStatus = (status: 'True' | 'False'): WirePodStatus => ({ conditions: [{ type: 'Ready', status }] });
 
 let lastNumber = 0;
-/** A status unlike every other. */
+/** A status with a new message. */
 export function randomStatus(): WirePodStatus {
   lastNumber += 1;
   return { message: `message ${lastNumber}` };
@@ -38,6 +39,8 @@ export interface HarnessOptions extends Partial<Omit<StatusManagerOptions, 'podC
   readonly client?: FakePodClientOptions;
   /** Default true. */
   readonly started?: boolean;
+  /** False hides the pod manager's `subscribe`: the manager then finds changes at its next batch. Default true. */
+  readonly subscribed?: boolean;
 }
 
 /** A started manager over a fake clock, a fake client and a real pod manager. Waits are half of their ceiling. */
@@ -46,10 +49,10 @@ export class Harness {
   readonly client: FakePodClient;
   readonly podManager: BasicPodManager;
   readonly manager: StatusManager;
-  /** What the deletion safety answers; change it at will. */
+  /** The answers of the deletion safety; a test may change them. */
   readonly safety = { running: false, reclaimed: false };
 
-  constructor({ client, started = true, ...options }: HarnessOptions = {}) {
+  constructor({ client, started = true, subscribed = true, ...options }: HarnessOptions = {}) {
     const safety: PodDeletionSafety = {
       podCouldHaveRunningContainers: () => this.safety.running,
       podResourcesAreReclaimed: () => this.safety.reclaimed,
@@ -57,7 +60,7 @@ export class Harness {
     this.client = new FakePodClient(client);
     this.podManager = (options.podManager as BasicPodManager | undefined) ?? new BasicPodManager();
     this.manager = new StatusManager({
-      podManager: this.podManager,
+      podManager: subscribed ? this.podManager : withoutSubscribe(this.podManager),
       podDeletionSafety: safety,
       random: () => 0.5,
       ...options,
@@ -67,21 +70,21 @@ export class Harness {
     if (started) this.manager.start();
   }
 
-  /** The pod is on the apiserver, and the pod manager has seen it there. */
+  /** Puts the pod on the apiserver, and the stored copy into the pod manager. */
   publish<P extends WirePod>(pod: P): P {
     const stored = this.client.store.put(pod);
     this.podManager.addPod(stored);
     return stored as P;
   }
 
-  /** The pod is on the apiserver; the pod manager has a copy that says nothing of a resourceVersion. */
+  /** Puts the pod on the apiserver, and a copy without a resourceVersion into the pod manager. */
   publishBlind<P extends WirePod>(pod: P): P {
     this.client.store.put(pod);
     this.podManager.addPod(pod);
     return pod;
   }
 
-  /** The watch delivers what the apiserver has. */
+  /** Gives the apiserver's copy to the pod manager, as a watch does. */
   observe(pod: WirePod): void {
     this.podManager.updatePod(this.api(pod));
   }
@@ -95,19 +98,19 @@ export class Harness {
     return this.api(pod).status ?? {};
   }
 
-  /** Somebody else writes this status to the apiserver. */
+  /** Writes this status to the apiserver, as another controller does. */
   rival(pod: WirePod, status: WirePodStatus): void {
     const current = this.api(pod);
     this.client.store.put({ ...current, status: { ...current.status, ...status } });
   }
 
-  /** Sets a status, lets everything happen that needs no time, and says which requests that made. */
+  /** Sets a status, settles, and returns the verbs of the requests since the last call. */
   async set(pod: WirePod, status: PodStatus): Promise<PodVerb[]> {
     this.manager.setPodStatus(pod, status);
     return this.calls();
   }
 
-  /** The requests since the last question, once all that needs no time has happened. */
+  /** Settles, and returns the verbs of the requests since the last call. */
   async calls(): Promise<PodVerb[]> {
     await settle();
     const verbs = this.client.verbs();
@@ -115,19 +118,29 @@ export class Harness {
     return verbs;
   }
 
-  /** The requests of the next batch. */
+  /** Lets the next batch run, and returns the verbs of the requests since the last call. */
   async batch(): Promise<PodVerb[]> {
     await this.clock.advance(10_000);
     return this.calls();
   }
 
-  /** Every event of one kind from now on. */
+  /** Collects every event of one kind from now on. */
   record<Name extends keyof StatusManagerEvents>(name: Name): StatusManagerEvents[Name][0][] {
     const seen: StatusManagerEvents[Name][0][] = [];
-    this.manager.on(name, ((event: StatusManagerEvents[Name][0]) => seen.push(event)) as never);
+    this.manager.on(name, (...[event]) => seen.push(event as StatusManagerEvents[Name][0]));
     return seen;
   }
 }
 
-/** Upstream's way: a GET before every PATCH, and a pod ends only by `terminatePod`. */
+/** The pod manager with only the four methods that every pod manager has. */
+function withoutSubscribe(podManager: PodManager): PodManager {
+  return {
+    getPodByUID: (uid) => podManager.getPodByUID(uid),
+    getMirrorPodByPod: (pod) => podManager.getMirrorPodByPod(pod),
+    translatePodUID: (uid) => podManager.translatePodUID(uid),
+    getUIDTranslations: () => podManager.getUIDTranslations(),
+  };
+}
+
+/** As upstream: a GET before every PATCH, and only `terminatePod` finishes a pod. */
 export const asUpstream = { fetchBeforePatch: 'always', terminateWhenReclaimed: false } as const;

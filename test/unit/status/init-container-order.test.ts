@@ -28,7 +28,7 @@ describe('order of init container statuses', () => {
     expect(input).toEqual(given.map(statusOf));
   });
 
-  // An agent may keep its statuses in a map by name; what the map's order is must not show.
+  // An agent may keep its statuses in a map by name; the map's order must not change the result.
   it.each([
     ['lists a map filled in spec order', 'T-TY-09', order, order],
     ['lists a map filled in another order', 'T-TY-10', ['fourth', 'second', 'third', 'first'], order],

@@ -6,8 +6,8 @@ import { FakeClock } from '../../../src/testing/fakes/fake-clock.ts';
 import { FakePodClient } from '../../../src/testing/fakes/fake-pod-client.ts';
 import { deleting, settle, testPod } from './harness.ts';
 
-// stop({ drainTimeoutMs: 0 }) after every number of microtasks a pod's whole sync takes: GET, PATCH and DELETE, a
-// conflict between them. Wherever it strikes, nothing is left and nothing more is sent.
+// Calls stop({ drainTimeoutMs: 0 }) after each number of microtasks within a pod's whole sync: GET, PATCH, conflict and
+// DELETE. Wherever the stop comes, nothing is left and nothing more is sent.
 
 const longEnough = 200;
 
@@ -18,7 +18,7 @@ interface Scene {
   readonly open: () => number;
 }
 
-/** Counts the requests that have been made and not been answered. */
+/** Counts the requests without an answer. */
 function counted(client: FakePodClient): { podClient: PodClient; open: () => number } {
   let open = 0;
   const count = async <T>(request: Promise<T>): Promise<T> => {
@@ -95,7 +95,7 @@ describe('StatusManager.stop, at every await of a sync', () => {
       expect(client.actions.length, `requests after a stop at microtask ${ticks}`).toBe(sent);
       ends.add(client.verbs().join(' '));
     }
-    // it struck before the first request, and not always at the same place
+    // the stop came before the first request, and also at other places
     expect(ends).toContain('');
     expect(ends.size).toBeGreaterThan(1);
   });

@@ -6,7 +6,7 @@ const invalid = (path: string) =>
 const named = (...names: string[]) => names.map((name) => ({ name }));
 const id = (containerID: unknown) => ({ containerStatuses: [{ name: 'c', containerID }] });
 
-/** Runs what must throw, on a manager with one pod, and shows that nothing has changed by it. */
+/** Runs a call that must throw on a manager with one pod, and checks that nothing has changed. */
 async function refused(act: (h: Harness) => unknown, path: string): Promise<void> {
   const h = new Harness();
   const pod = h.publish(testPod());
@@ -20,7 +20,7 @@ async function refused(act: (h: Harness) => unknown, path: string): Promise<void
   expect(h.client.actions).toEqual([]);
 }
 
-describe('StatusManager, a pod that is none', () => {
+describe('StatusManager, an invalid pod', () => {
   it.each([
     [undefined, 'pod'],
     [null, 'pod'],
@@ -42,7 +42,7 @@ describe('StatusManager, a pod that is none', () => {
   });
 });
 
-describe('StatusManager, a status that is none', () => {
+describe('StatusManager, an invalid status', () => {
   it.each([
     [undefined, 'status'],
     [null, 'status'],
@@ -71,7 +71,7 @@ describe('StatusManager, a status that is none', () => {
   });
 });
 
-describe('StatusManager, a probe of nothing', () => {
+describe('StatusManager, a probe result with an invalid id', () => {
   it.each([undefined, '', 5])('is refused for pod uid %j', async (podUID) => {
     await refused(({ manager }) => manager.setContainerReadiness(podUID as never, 'test://1', true), 'podUID');
     await refused(({ manager }) => manager.setContainerStartup(podUID as never, 'test://1', true), 'podUID');
@@ -80,5 +80,11 @@ describe('StatusManager, a probe of nothing', () => {
   it.each([undefined, '', 'abc', 'test:/1', '://1', 5])('is refused for container id %j', async (containerID) => {
     await refused(({ manager }) => manager.setContainerReadiness('12345678', containerID as never, true), 'containerID');
     await refused(({ manager }) => manager.setContainerStartup('12345678', containerID as never, true), 'containerID');
+  });
+});
+
+describe('StatusManager, uids that are no set', () => {
+  it.each([[['12345678']], [undefined], [null], [{}], ['12345678']])('are refused as a whole: %j', async (uids) => {
+    await refused((h) => h.manager.removeOrphanedStatuses(uids as never), 'knownPodUIDs');
   });
 });

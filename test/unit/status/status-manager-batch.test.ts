@@ -4,7 +4,8 @@ import { silentLogger } from '../../../src/seams/logger.ts';
 import { PodStatuses } from '../../../src/status/cache/pod-statuses.ts';
 import { AgentView } from '../../../src/status/sync/agent-view.ts';
 import { ApiCopies } from '../../../src/status/sync/api-copies.ts';
-import { needsReconcile, orphanedVersions } from '../../../src/status/sync/sync-batch.ts';
+import { PodSourceView } from '../../../src/status/sync/pod-source-view.ts';
+import { needsReconcile, orphanedVersions } from '../../../src/status/sync/reason-to-sync.ts';
 import { FakeClock } from '../../../src/testing/fakes/fake-clock.ts';
 import type { WirePod } from '../../../src/wire/types.ts';
 import { asUpstream, Harness, numberedPod, randomStatus, testPod } from './harness.ts';
@@ -16,7 +17,7 @@ const staticPod = testPod({ metadata: { annotations: { 'kubernetes.io/config.sou
 describe('orphanedVersions', () => {
   function orphans(podManager: BasicPodManager, cachedUID?: string): string[] {
     const podStatuses = new PodStatuses();
-    const copies = new ApiCopies();
+    const copies = new ApiCopies(new FakeClock(), new PodSourceView(undefined));
     if (cachedUID !== undefined) {
       const rest = { at: 0, podIsFinished: false, finishedByManager: false, deletionSeenAt: undefined };
       podStatuses.store(cachedUID, { status: {}, podName: 'foo', podNamespace: 'new', ...rest });
@@ -27,22 +28,14 @@ describe('orphanedVersions', () => {
       ['12345678', 100],
       ['mirror', 200],
     ]);
-    return orphanedVersions({
-      patchFormat: 'strategic',
-      agent,
-      clock: new FakeClock(),
-      copies,
-      podStatuses,
-      ownedConditionTypes: new Set(),
-      apiStatusVersions,
-    });
+    return orphanedVersions(agent, podStatuses, apiStatusVersions);
   }
 
-  it('names versions of neither a cached pod nor a known mirror pod [T-SM-067]', () => {
+  it('names versions that belong neither to a cached pod nor to a known mirror pod [T-SM-067]', () => {
     expect(orphans(new BasicPodManager())).toEqual(['12345678', 'mirror']);
   });
 
-  it('names none of a cached pod or a known mirror pod [T-SM-068]', () => {
+  it('names no version of a cached pod or a known mirror pod [T-SM-068]', () => {
     const podManager = new BasicPodManager();
     podManager.setPods([mirror('mirror'), staticPod]);
     expect(orphans(podManager, '12345678')).toEqual([]);
@@ -50,7 +43,10 @@ describe('orphanedVersions', () => {
 });
 
 describe('StatusManager, the periodic batch', () => {
-  it.each(['strategic', 'json'] as const)('looks once at a shared condition of somebody else’s (%s)', async (patchFormat) => {
+  it.each([
+    'strategic',
+    'json',
+  ] as const)('sends nothing for a shared condition that another controller wrote (%s)', async (patchFormat) => {
     const h = new Harness({ patchFormat });
     const conditions = ['DisruptionTarget', 'PodScheduled', 'Initialized'].map((type) => ({ type, status: 'True' }));
     const pod = h.publish(testPod({ status: { phase: 'Failed', conditions } }));
@@ -62,7 +58,7 @@ describe('StatusManager, the periodic batch', () => {
     expect(synced).toEqual([]);
   });
 
-  it('forgets what an old mirror pod had, and keeps what is known [T-SM-067] [T-SM-068]', async () => {
+  it('forgets the version of an old mirror pod, and keeps that of a known one [T-SM-067] [T-SM-068]', async () => {
     const h = new Harness();
     h.podManager.setPods([staticPod, h.client.store.put(mirror('m1'))]);
     expect(await h.set(staticPod, randomStatus())).toEqual(['patch']);
@@ -76,7 +72,7 @@ describe('StatusManager, the periodic batch', () => {
     expect(h.manager.explain('12345678').acknowledgedVersion).toBe(0);
   });
 
-  it('costs nothing for an ended pod whose agent still calls it Ready', async () => {
+  it('sends nothing for an ended pod whose agent still sets Ready True', async () => {
     const h = new Harness();
     const pod = h.publish(numberedPod(1));
     const readyForEver = { phase: 'Failed', conditions: [{ type: 'Ready', status: 'True' }] };
@@ -87,8 +83,8 @@ describe('StatusManager, the periodic batch', () => {
   });
 
   it.each([
-    ['upstream’s way', asUpstream],
-    ['our way', {}],
+    ['as upstream', asUpstream],
+    ['by default', {}],
   ])('sends nothing while the pod manager shows the cached status, %s [T-SM-069]', async (_way, options) => {
     const h = new Harness(options);
     const pod = h.publish(testPod());
@@ -101,7 +97,7 @@ describe('StatusManager, the periodic batch', () => {
     expect(await h.batch()).toEqual([]);
   });
 
-  it('takes a time with fractions of a second for the one it stored [T-SM-070]', async () => {
+  it('counts a time with fractions of a second as equal to the stored one [T-SM-070]', async () => {
     const h = new Harness(asUpstream);
     const pod = h.publish(testPod());
     await h.set(pod, { message: 'm', startTime: '1999-01-01T00:00:00.999Z' });
@@ -111,9 +107,9 @@ describe('StatusManager, the periodic batch', () => {
   });
 
   it.each([
-    ['upstream’s way', asUpstream, ['get', 'patch']],
-    ['our way', {}, ['patch']],
-  ] as const)('restores a status that somebody else has changed, %s [T-SM-071]', async (_way, options, calls) => {
+    ['as upstream', asUpstream, ['get', 'patch']],
+    ['by default', {}, ['patch']],
+  ] as const)('repairs a status that another controller has changed, %s [T-SM-071]', async (_way, options, calls) => {
     const h = new Harness(options);
     const pod = h.publish(testPod());
     await h.set(pod, { message: 'ours' });
@@ -125,7 +121,7 @@ describe('StatusManager, the periodic batch', () => {
     expect(await h.batch()).toEqual([]);
   });
 
-  it('says when two statuses need reconciling [T-SM-069] [T-SM-071]', () => {
+  it('finds out whether two statuses need a repair [T-SM-069] [T-SM-071]', () => {
     const none: ReadonlySet<string> = new Set();
     expect(needsReconcile({ message: 'a' }, { message: 'a' }, none)).toBe(false);
     expect(needsReconcile({ message: 'a' }, { message: 'b' }, none)).toBe(true);
@@ -137,8 +133,8 @@ describe('StatusManager, the periodic batch', () => {
     expect(needsReconcile({}, { conditions: [{ type: 'x.io/y', status: 'True' }] }, new Set(['x.io/y']))).toBe(true);
   });
 
-  it('retries a restoring PATCH that failed, until the apiserver says the same', async () => {
-    const h = new Harness();
+  it('retries the failed PATCH of a repair until the statuses are equal', async () => {
+    const h = new Harness({ subscribed: false });
     const pod = h.publish(testPod());
     await h.set(pod, { message: 'ours' });
     h.rival(pod, { message: 'theirs' });
@@ -150,7 +146,7 @@ describe('StatusManager, the periodic batch', () => {
     expect(h.apiStatus(pod).message).toBe('ours');
   });
 
-  it('believes its own newer copy rather than a pod manager that lags behind', async () => {
+  it('uses its own newer API copy when the pod manager’s is older', async () => {
     const h = new Harness();
     const pod = h.publish(testPod());
     await h.set(pod, { message: 'one' });
@@ -158,7 +154,7 @@ describe('StatusManager, the periodic batch', () => {
     expect(await h.batch()).toEqual([]);
   });
 
-  it('looks at more pods than fit into one turn of the event loop', async () => {
+  it('looks at every pod, even in several turns of the event loop', async () => {
     const h = new Harness({ channelCapacity: 1000 });
     const pods = Array.from({ length: 450 }, (_, n) => h.publish(numberedPod(n)));
     for (const pod of pods) h.manager.setPodStatus(pod, { phase: 'Running' });
@@ -172,7 +168,7 @@ describe('StatusManager, the periodic batch', () => {
     expect(pods.filter((pod) => h.apiStatus(pod).phase !== 'Running')).toEqual([]);
   });
 
-  it('drops the statuses of pods that are not known, and only theirs', async () => {
+  it('drops the statuses of unknown pods, and no others', async () => {
     const h = new Harness();
     const pods = [1, 2, 3].map((n) => h.publish(numberedPod(n)));
     for (const pod of pods) h.manager.setPodStatus(pod, { phase: 'Running' });
@@ -183,7 +179,7 @@ describe('StatusManager, the periodic batch', () => {
     expect(await h.batch()).toEqual([]);
   });
 
-  it('sends a dropped pod anew once it is set again', async () => {
+  it('sends a dropped pod again when it is set again', async () => {
     const h = new Harness();
     const pod = h.publish(numberedPod(1));
     await h.set(pod, { phase: 'Running' });

@@ -6,7 +6,7 @@ const deletingPod = (metadata = {}) => testPod({ metadata: { ...deleting, ...met
 const mirrorAnnotations = { 'kubernetes.io/config.mirror': 'x', 'kubernetes.io/config.source': 'api' };
 const exists = (h: Harness): boolean => h.client.store.list().length > 0;
 
-/** Waits for nothing: everything holds but what a test takes away. */
+/** All conditions for a DELETE hold, except those that a test takes away. */
 function reclaimed(options = {}): Harness {
   const h = new Harness({ terminateWhenReclaimed: false, ...options });
   h.safety.reclaimed = true;
@@ -15,8 +15,8 @@ function reclaimed(options = {}): Harness {
 
 describe('StatusManager, deletion', () => {
   it.each([
-    ['upstream’s way', asUpstream, ['get', 'patch']],
-    ['our way', {}, ['patch']],
+    ['as upstream', asUpstream, ['get', 'patch']],
+    ['by default', {}, ['patch']],
   ] as const)('does not delete a pod before it is finished, %s [T-SM-072]', async (_way, options, calls) => {
     const h = reclaimed(options);
     const pod = h.publish(deletingPod());
@@ -25,8 +25,8 @@ describe('StatusManager, deletion', () => {
   });
 
   it.each([
-    ['upstream’s way', asUpstream, ['get', 'patch', 'delete']],
-    ['our way', {}, ['patch', 'delete']],
+    ['as upstream', asUpstream, ['get', 'patch', 'delete']],
+    ['by default', {}, ['patch', 'delete']],
   ] as const)('deletes a finished pod, %s [T-SM-073]', async (_way, options, calls) => {
     const h = reclaimed(options);
     const pod = h.publish(deletingPod());
@@ -38,7 +38,7 @@ describe('StatusManager, deletion', () => {
     expect(h.manager.getPodStatus('12345678')).toBeUndefined();
   });
 
-  it('deletes a reclaimed pod of an agent that never terminates it [T-SM-075]', async () => {
+  it('deletes a reclaimed pod whose agent never calls terminatePod [T-SM-075]', async () => {
     const h = reclaimed({ fetchBeforePatch: 'always', terminateWhenReclaimed: true });
     const pod = h.publish(deletingPod());
     expect(await h.set(pod, { phase: 'Succeeded' })).toEqual(['get', 'patch', 'get', 'delete']);
@@ -59,13 +59,13 @@ describe('StatusManager, deletion', () => {
     expect(exists(h)).toBe(true);
   });
 
-  it('asks about a pod that the pod manager has forgotten by its name and uid', async () => {
+  it('asks the deletion safety with name and uid for a pod that the pod manager has forgotten', async () => {
     const asked: WirePod[] = [];
     const podDeletionSafety = {
       podCouldHaveRunningContainers: (pod: WirePod) => asked.push(pod) === 0,
       podResourcesAreReclaimed: () => false,
     };
-    const h = new Harness({ podDeletionSafety });
+    const h = new Harness({ podDeletionSafety, subscribed: false });
     const pod = h.publish(testPod());
     await h.set(pod, { phase: 'Running' });
     h.podManager.removePod(pod);
@@ -74,7 +74,7 @@ describe('StatusManager, deletion', () => {
     expect(h.apiStatus(pod).phase).toBe('Failed');
   });
 
-  it('marks the Ready that ends with the pod with the generation it saw', async () => {
+  it('gives the ended Ready condition the pod’s generation', async () => {
     const h = new Harness();
     const pod = h.publish(testPod({ metadata: { generation: 4 } }));
     await h.set(pod, { phase: 'Failed', conditions: [{ type: 'Ready', status: 'True' }] });
@@ -82,7 +82,7 @@ describe('StatusManager, deletion', () => {
     expect(ready).toMatchObject({ status: 'False', reason: 'PodFailed', observedGeneration: 4 });
   });
 
-  it('goes by the apiserver’s phase and not by its own', async () => {
+  it('needs a terminal phase on the apiserver, not only in the cache', async () => {
     const h = reclaimed();
     h.safety.running = true;
     const pod = h.publish(deletingPod());
@@ -94,7 +94,7 @@ describe('StatusManager, deletion', () => {
     expect(await h.batch()).toContain('delete');
   });
 
-  it('deletes at a later batch once the resources are reclaimed', async () => {
+  it('deletes at a later batch, when the resources are reclaimed', async () => {
     const h = reclaimed();
     h.safety.reclaimed = false;
     const pod = h.publish(deletingPod());
@@ -117,7 +117,7 @@ describe('StatusManager, deletion', () => {
     expect(await h.batch()).toEqual(['delete']);
   });
 
-  it.each([500, 429, undefined])('retries a DELETE that failed (%s), and no PATCH with it', async (code) => {
+  it.each([500, 429, undefined])('retries a failed DELETE (%s), without another PATCH', async (code) => {
     const h = reclaimed();
     const pod = h.publish(deletingPod());
     h.client.failNext('delete', code === undefined ? { reason: 'Network' } : { code });
@@ -129,7 +129,7 @@ describe('StatusManager, deletion', () => {
     expect(h.manager.getPodStatus('12345678')).toBeUndefined();
   });
 
-  it('waits longer after each DELETE that failed', async () => {
+  it('waits longer after each failed DELETE', async () => {
     const h = reclaimed();
     const pod = h.publish(deletingPod());
     const errors = h.record('syncError');
@@ -144,7 +144,7 @@ describe('StatusManager, deletion', () => {
     expect(exists(h)).toBe(false);
   });
 
-  it('takes a pod that was deleted in the meantime for deleted', async () => {
+  it('counts a pod that was deleted meanwhile as deleted', async () => {
     const h = reclaimed();
     const pod = h.publish(deletingPod());
     h.client.hold('delete');
@@ -156,7 +156,7 @@ describe('StatusManager, deletion', () => {
     expect(h.manager.getPodStatus('12345678')).toBeUndefined();
   });
 
-  it('does not delete the next pod of the name', async () => {
+  it('does not delete the next pod of the same name', async () => {
     const h = reclaimed();
     const pod = h.publish(deletingPod());
     h.client.hold('delete');
@@ -169,7 +169,7 @@ describe('StatusManager, deletion', () => {
     expect(h.manager.getPodStatus('12345678')).toBeUndefined();
   });
 
-  it('is deleting, not gone, while finalizers hold the pod, and asks once', async () => {
+  it('explains a pod held by finalizers as deleting, not gone, and sends one DELETE', async () => {
     const h = reclaimed();
     const pod = h.publish(deletingPod({ finalizers: ['example.com/hold'] }));
     h.manager.terminatePod(pod);
@@ -182,7 +182,7 @@ describe('StatusManager, deletion', () => {
     expect(h.manager.getPodStatus('12345678')).toBeDefined();
   });
 
-  it('deletes again when the object that finalizers held has changed', async () => {
+  it('deletes again when a pod held by finalizers has changed', async () => {
     const h = reclaimed();
     const pod = h.publish(deletingPod({ finalizers: ['example.com/hold'] }));
     h.manager.terminatePod(pod);
@@ -194,7 +194,7 @@ describe('StatusManager, deletion', () => {
     expect(exists(h)).toBe(false);
   });
 
-  it('takes the careful answer from a deletion safety that throws', async () => {
+  it('takes the careful answer when a deletion safety throws', async () => {
     const h = reclaimed({
       podDeletionSafety: {
         podCouldHaveRunningContainers: () => {
@@ -211,7 +211,7 @@ describe('StatusManager, deletion', () => {
     expect(h.manager.explain('12345678').phase).toBe('terminal-phase-held-back');
   });
 
-  it('holds a terminal phase back while containers could run, and sends the rest', async () => {
+  it('holds a terminal phase back while containers could run, and sends the other members', async () => {
     const h = new Harness();
     h.safety.running = true;
     const pod = h.publish(testPod({ status: { phase: 'Running', conditions: [{ type: 'Ready', status: 'True' }] } }));

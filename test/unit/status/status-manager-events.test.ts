@@ -8,8 +8,8 @@ const never = testPod({ spec: { containers: [{ name: 'c' }], restartPolicy: 'Nev
 const ended = { phase: 'Running', containerStatuses: [container({ terminated: { exitCode: 0 } })] };
 const running = { phase: 'Running', containerStatuses: [container({ running: {} })], message: 'forbidden' };
 
-describe('a status the transition rules forbid', () => {
-  it('leaves cache, version, channel and listeners untouched, and tells', async () => {
+describe('a status that the transition rules forbid', () => {
+  it('changes neither cache nor version, sends no hint, and emits illegalTransition', async () => {
     const h = new Harness();
     const pod = h.publish(never);
     const [updated, removed, illegal] = [h.record('podUpdated'), h.record('podRemoved'), h.record('illegalTransition')];
@@ -25,14 +25,14 @@ describe('a status the transition rules forbid', () => {
     expect(illegal).toEqual([{ pod, podUID: '12345678', reason }]);
   });
 
-  it('is refused too while the pod is deleting', () => {
+  it('is also refused while the pod is deleting', () => {
     const h = new Harness({ started: false });
     h.manager.setPodStatus(never, ended);
     expect(h.manager.setPodStatus({ ...never, metadata: { ...never.metadata, ...deleting } }, running)).toBe(false);
     expect(h.manager.explain('12345678').version).toBe(1);
   });
 
-  it('is judged against the pod’s own status while none is cached', () => {
+  it('is compared with the pod’s own status while none is cached', () => {
     const h = new Harness({ started: false });
     expect(h.manager.setPodStatus({ ...never, status: ended }, running)).toBe(false);
     expect(h.manager.getPodStatus('12345678')).toBeUndefined();
@@ -40,7 +40,7 @@ describe('a status the transition rules forbid', () => {
 });
 
 describe('podUpdated and podRemoved', () => {
-  it('tell each stored status in its order, in the caller’s turn', () => {
+  it('are emitted for each stored status, in order, before the call returns', () => {
     const h = new Harness({ started: false });
     const seen: unknown[] = [];
     h.manager.on('podUpdated', ({ pod, status, isAdded }) => seen.push(['updated', pod.metadata?.uid, status.message, isAdded]));
@@ -57,14 +57,14 @@ describe('podUpdated and podRemoved', () => {
     ]);
   });
 
-  it('add no pod that is being deleted', () => {
+  it('do not report isAdded for a deleting pod', () => {
     const h = new Harness({ started: false });
     const updated = h.record('podUpdated');
     h.manager.setPodStatus(testPod({ metadata: deleting }), { message: 'one' });
     expect(updated.map(({ isAdded }) => isAdded)).toEqual([false]);
   });
 
-  it('show a listener the status that was stored, frozen, and the cache with it', () => {
+  it('carry the stored status, frozen, and come after the cache has it', () => {
     const h = new Harness({ started: false });
     let seen: unknown[] = [];
     h.manager.on('podUpdated', ({ status }) => {
@@ -74,7 +74,39 @@ describe('podUpdated and podRemoved', () => {
     expect(seen).toEqual(['one', true, true]);
   });
 
-  it('say nothing of sends, deletions and orphans', async () => {
+  it('carry the pod with its new status, and podRemoved also has a status member', () => {
+    const h = new Harness({ started: false });
+    const [updated, removed] = [h.record('podUpdated'), h.record('podRemoved')];
+    const pod = testPod({ status: { phase: 'Pending' }, spec: { containers: [{ name: 'c' }] } });
+    h.manager.setPodStatus(pod, { phase: 'Running' });
+    h.manager.terminatePod(pod);
+    const { status: _, ...rest } = pod;
+    const seen = [...updated, ...removed].map(({ podUID, pod, status }) => ({ podUID, pod, phase: status.phase }));
+    expect(seen).toMatchObject([
+      { podUID: '12345678', pod: { ...rest, status: { phase: 'Running' } }, phase: 'Running' },
+      { podUID: '12345678', pod: { ...rest, status: { phase: 'Failed' } }, phase: 'Failed' },
+    ]);
+    expect(pod.status).toEqual({ phase: 'Pending' });
+  });
+
+  it('carry nothing that a listener can change', () => {
+    const h = new Harness({ started: false });
+    const [updated, illegal] = [h.record('podUpdated'), h.record('illegalTransition')];
+    const created = new Date('2026-01-01T00:00:00Z');
+    const pod = { ...never, metadata: { ...never.metadata, labels: { a: 'b' }, creationTimestamp: created } };
+    h.manager.setPodStatus(pod, ended);
+    h.manager.setPodStatus(pod, running);
+    for (const event of [updated[0], illegal[0]]) {
+      const metadata = event?.pod.metadata as { labels: Record<string, string>; creationTimestamp: Date };
+      expect(() => Object.assign(metadata.labels, { a: 'changed' })).toThrow(TypeError);
+      expect(() => Object.assign(event as object, { podUID: 'changed' })).toThrow(TypeError);
+      metadata.creationTimestamp.setFullYear(1999);
+      expect(event?.pod.metadata).toMatchObject({ labels: { a: 'b' }, creationTimestamp: new Date('2026-01-01T00:00:00Z') });
+    }
+    expect(created.getFullYear()).toBe(2026);
+  });
+
+  it('are not emitted for requests, deletions and orphans', async () => {
     const h = new Harness();
     h.safety.reclaimed = true;
     const [updated, removed] = [h.record('podUpdated'), h.record('podRemoved')];
@@ -99,7 +131,7 @@ describe('podUpdated and podRemoved', () => {
   });
 });
 
-describe('whatever the agent gave and that throws', () => {
+describe('an injected part that throws', () => {
   const boom = (): never => {
     throw new Error('boom');
   };
@@ -124,7 +156,7 @@ describe('whatever the agent gave and that throws', () => {
     expect(h.apiStatus(pod).podIP).toBeUndefined();
   });
 
-  it('stops no other listener, and is logged', async () => {
+  it('stops no other listener when it is a listener, and is logged', async () => {
     const logged: unknown[] = [];
     const nothing = (): void => {};
     const logger: Logger = { debug: nothing, info: nothing, warn: nothing, error: (fields) => void logged.push(fields) };

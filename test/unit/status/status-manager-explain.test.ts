@@ -6,7 +6,7 @@ const uid = '12345678';
 // not-started, cache-only: status-manager-lifecycle; backing-off, paused: -failures; quarantined, gone: -refusals;
 // no-mirror-pod: -static-pods; deleting, terminal-phase-held-back: -deletion
 describe('StatusManager.explain', () => {
-  it('knows nothing of a pod without a status', () => {
+  it('says unknown for a pod without a status', () => {
     expect(new Harness().manager.explain(uid)).toEqual({
       podUID: uid,
       phase: 'unknown',
@@ -21,7 +21,7 @@ describe('StatusManager.explain', () => {
     });
   });
 
-  it('follows a status from pending over in-flight to in-sync', async () => {
+  it('goes from pending to in-flight to in-sync', async () => {
     const h = new Harness();
     const pod = h.publish(testPod());
     h.client.hold();
@@ -34,7 +34,7 @@ describe('StatusManager.explain', () => {
     expect(h.manager.explain(uid)).toMatchObject({ phase: 'in-sync', version: 1, acknowledgedVersion: 1, differs: [] });
   });
 
-  it('is pending while others have the slots', async () => {
+  it('is pending while other pods have the slots', async () => {
     const h = new Harness({ concurrency: 1 });
     const [one, two] = [h.publish(numberedPod(1)), h.publish(numberedPod(2))];
     h.client.hold();
@@ -44,14 +44,34 @@ describe('StatusManager.explain', () => {
     expect([h.manager.explain('uid-1').phase, h.manager.explain('uid-2').phase]).toEqual(['in-flight', 'pending']);
   });
 
-  it('names what differs from the freshest copy', () => {
+  it('names the differences from the freshest API copy', () => {
     const h = new Harness({ started: false });
     const pod = h.publish(testPod({ status: { phase: 'Pending', podIP: '10.0.0.1', startTime: '1999-01-01T00:00:00Z' } }));
     h.manager.setPodStatus(pod, { phase: 'Running', podIP: '10.0.0.1', message: 'm' });
     expect([...h.manager.explain(uid).differs].sort()).toEqual(['/message', '/phase']);
   });
 
-  it('says with the reason what went wrong last', async () => {
+  it.each(['strategic', 'json'] as const)('names only what a patch would change: %s', async (patchFormat) => {
+    const foreign = { type: 'example.com/gate', status: 'True' } as const;
+    const h = new Harness({ patchFormat });
+    const pod = h.publish(testPod({ status: { qosClass: 'Burstable', conditions: [foreign] } }));
+    const ready = { type: 'Ready', status: 'True' };
+    await h.set(pod, { phase: 'Running', conditions: [ready, { type: 'Initialized', status: 'True' }] });
+    expect(h.manager.explain(uid)).toMatchObject({ phase: 'in-sync', differs: [] });
+    h.rival(pod, { message: 'theirs' });
+    h.observe(pod);
+    expect(h.manager.explain(uid).differs).toEqual(['/message']);
+  });
+
+  it('does not name a terminal phase that is held back', async () => {
+    const h = new Harness();
+    h.safety.running = true;
+    const pod = h.publish(testPod());
+    await h.set(pod, { phase: 'Failed' });
+    expect(h.manager.explain(uid)).toMatchObject({ phase: 'terminal-phase-held-back', differs: [] });
+  });
+
+  it('has the last error with its reason', async () => {
     const h = new Harness();
     const pod = h.publish(testPod());
     h.client.failNext('patch', { code: 403 });

@@ -15,7 +15,7 @@ describe('StatusManager, a pod that fails', () => {
     ['a timeout of the client', { reason: 'Timeout' }, 'timeout'],
     ['403', { code: 403 }, 'forbidden'],
     ['a broken answer', { reason: 'BrokenAnswer' }, 'broken-answer'],
-  ])('tries again after %s, and tells', async (_what, failure, errorClass) => {
+  ])('tries again after %s, and emits syncError', async (_what, failure, errorClass) => {
     const { h, pod, errors } = withPod();
     h.client.failNext('patch', failure);
     expect(await h.set(pod, { message: 'm' })).toEqual(['patch']);
@@ -33,7 +33,7 @@ describe('StatusManager, a pod that fails', () => {
     expect(h.manager.explain(uid)).toMatchObject({ phase: 'in-sync', failures: 0, retryAt: undefined, lastError: undefined });
   });
 
-  it('waits longer each time, up to a minute, for ever', async () => {
+  it('waits longer after each failure, up to a minute, and never gives up', async () => {
     const { h, pod, errors } = withPod();
     h.client.failNext('patch', { code: 500, times: 1_000 });
     h.manager.setPodStatus(pod, { message: 'm' });
@@ -44,7 +44,7 @@ describe('StatusManager, a pod that fails', () => {
     expect(h.client.actions.length).toBe(waits.length);
   });
 
-  it('is not tried again by another pod’s change, nor by the batch', async () => {
+  it('is not retried because of another pod’s change or a batch', async () => {
     const { h, pod } = withPod();
     const other = h.publish(numberedPod(1));
     h.client.failNext('patch', { code: 403, name: 'foo', times: 6 });
@@ -67,7 +67,7 @@ describe('StatusManager, a pod that fails', () => {
     expect(await h.calls()).toEqual([]);
   });
 
-  it('does not try a new version before its time after 503, and heeds Retry-After', async () => {
+  it('sends no new version before Retry-After is over after a 503', async () => {
     const { h, pod } = withPod();
     h.client.failNext('patch', { code: 503, retryAfterMs: 3_000 });
     await h.set(pod, { message: 'one' });
@@ -79,7 +79,7 @@ describe('StatusManager, a pod that fails', () => {
     expect(h.apiStatus(pod).message).toBe('two');
   });
 
-  it.each([429, 503])('is not kept away for longer than five minutes by a %i that asks for more', async (code) => {
+  it.each([429, 503])('waits at most five minutes when a %i asks for more', async (code) => {
     const { h, pod } = withPod();
     h.client.failNext('patch', { code, retryAfterMs: 30 * 365 * 86_400_000 });
     h.manager.setPodStatus(pod, { message: 'm' });
@@ -101,27 +101,61 @@ describe('StatusManager, a pod that fails', () => {
     { retryAfterMs: Number.NaN },
     { status: '409' },
     { status: 200 },
-  ])('is an ordinary one when a client of the agent’s rejects with %o', async (rejection) => {
+  ])('backs off when a custom pod client rejects with %o', async (rejection) => {
     const { h, pod, errors } = withPod();
     const { client } = h;
     const patchPodStatus = client.patchPodStatus.bind(client);
     client.patchPodStatus = () => Promise.reject(rejection);
     await h.set(pod, { message: 'm' });
     expect(errors).toMatchObject([{ errorClass: 'unavailable', error: rejection, retryInMs: 500 }]);
-    expect(h.manager.explain(uid)).toMatchObject({ phase: 'backing-off', lastError: { message: 'unavailable' } });
+    expect(h.manager.explain(uid)).toMatchObject({
+      phase: 'backing-off',
+      lastError: { message: expect.stringContaining('the pod client rejected with') },
+    });
     client.patchPodStatus = patchPodStatus;
     await h.clock.advance(500);
     expect(h.apiStatus(pod).message).toBe('m');
   });
 
-  it('is looked at now by reconcile, whatever it waits for', async () => {
+  it.each([
+    [429, 0],
+    [429, -5_000],
+    [503, 0],
+  ])('is not retried at once when a %i asks for %s ms', async (code, retryAfterMs) => {
+    const { h, pod } = withPod();
+    h.client.failNext('patch', { code, retryAfterMs, times: 1_000 });
+    h.manager.setPodStatus(pod, { message: 'm' });
+    await h.clock.advance(60_000);
+    // after 0, 0.5, 1.5, 3.5, 7.5, 15.5 and 31.5 s
+    expect(h.client.actions).toHaveLength(7);
+  });
+
+  it('is read first by reconcile without a pod source, and a foreign write is repaired', async () => {
+    const { h, pod } = withPod();
+    await h.set(pod, { message: 'ours' });
+    await h.calls();
+    h.rival(pod, { message: 'theirs' });
+    h.manager.reconcile(uid);
+    expect(await h.calls()).toEqual(['get', 'patch']);
+    expect(h.apiStatus(pod).message).toBe('ours');
+  });
+
+  it('is not read by reconcile with a pod source', async () => {
+    const h = new Harness({ podSource: { lastObservedAt: () => h.clock.now() } });
+    const pod = h.publish(testPod());
+    await h.set(pod, { message: 'ours' });
+    h.manager.reconcile(uid);
+    expect(await h.calls()).toEqual([]);
+  });
+
+  it('is tried now by reconcile, whatever it waits for', async () => {
     const { h, pod } = withPod();
     h.client.failNext('patch', { code: 503, retryAfterMs: 30_000 });
     await h.set(pod, { message: 'one' });
     h.manager.reconcile(uid);
-    expect(await h.calls()).toEqual(['patch']);
+    expect(await h.calls()).toEqual(['get', 'patch']);
     expect(h.apiStatus(pod).message).toBe('one');
-    h.manager.reconcile('nobody');
+    h.manager.reconcile('unknown-uid');
     expect(await h.calls()).toEqual([]);
   });
 
@@ -140,7 +174,7 @@ describe('StatusManager, a pod that fails', () => {
 });
 
 describe('StatusManager, a server that fails', () => {
-  it('releases those that wait for it at the first success, once', async () => {
+  it('ends the waits of its failed pods at the first success, once', async () => {
     const h = new Harness({ concurrency: 4 });
     const pods = [1, 2, 3].map((n) => h.publish(numberedPod(n)));
     const healthy = h.publish(numberedPod(9));
@@ -156,7 +190,7 @@ describe('StatusManager, a server that fails', () => {
     expect(h.apiStatus(pods[0] ?? healthy).message).toBe('m');
   });
 
-  it('does not release a pod that failed for its own sake', async () => {
+  it('does not end the wait of a pod that got a 403', async () => {
     const h = new Harness();
     const [forbidden, healthy] = [h.publish(numberedPod(1)), h.publish(numberedPod(2))];
     h.client.failNext('patch', { code: 403, name: 'pod-1' });
@@ -165,7 +199,7 @@ describe('StatusManager, a server that fails', () => {
     expect(h.manager.explain('uid-1').phase).toBe('backing-off');
   });
 
-  it('pauses everything after 429, for as long as it was asked to', async () => {
+  it('pauses all requests after 429, as long as Retry-After says', async () => {
     const h = new Harness();
     const [first, second] = [h.publish(numberedPod(1)), h.publish(numberedPod(2))];
     const errors = h.record('syncError');
@@ -184,7 +218,7 @@ describe('StatusManager, a server that fails', () => {
     expect([first, second].map((pod) => h.apiStatus(pod).message)).toEqual(['b', 'a']);
   });
 
-  it('pauses longer with each 429 in a row that says no time', async () => {
+  it('pauses longer after each 429 in a row without Retry-After', async () => {
     const { h, pod, errors } = withPod();
     h.client.failNext('patch', { code: 429, times: 3 });
     h.manager.setPodStatus(pod, { message: 'm' });
@@ -193,7 +227,7 @@ describe('StatusManager, a server that fails', () => {
     expect(h.apiStatus(pod).message).toBe('m');
   });
 
-  it.each([429, 401])('counts requests that were under way together and all got %i as one failure', async (code) => {
+  it.each([429, 401])('counts requests in flight together that all got %i as one failure', async (code) => {
     const h = new Harness();
     const errors = h.record('syncError');
     h.client.failNext('patch', { code, times: code === 401 ? 32 : 16 });
@@ -205,7 +239,7 @@ describe('StatusManager, a server that fails', () => {
     expect(h.manager.explain('uid-15').phase).toBe('in-sync');
   });
 
-  it('asks once more after 401, and then pauses everything', async () => {
+  it('sends a request once more after 401, and then pauses all requests', async () => {
     const { h, pod, errors } = withPod();
     h.client.failNext('patch', { code: 401 });
     expect(await h.set(pod, { message: 'a' })).toEqual(['patch', 'patch']);
@@ -221,7 +255,7 @@ describe('StatusManager, a server that fails', () => {
 });
 
 describe('StatusManager, a conflict', () => {
-  it('reads the pod and computes the patch anew, once', async () => {
+  it('reads the pod and computes the patch again, once', async () => {
     const { h, pod, errors } = withPod();
     h.rival(pod, { conditions: [{ type: 'example.com/x', status: 'True' }] });
     expect(await h.set(pod, { message: 'm', conditions: [{ type: 'Ready', status: 'True' }] })).toEqual([
@@ -233,7 +267,7 @@ describe('StatusManager, a conflict', () => {
     expect(errors).toEqual([]);
   });
 
-  it('is a failure like any other when it comes twice', async () => {
+  it('is an ordinary failure when it comes twice', async () => {
     const { h, pod, errors } = withPod();
     h.client.failNext('patch', { code: 409, times: 2 });
     expect(await h.set(pod, { message: 'm' })).toEqual(['patch', 'get', 'patch']);
@@ -242,7 +276,7 @@ describe('StatusManager, a conflict', () => {
     expect(h.apiStatus(pod).message).toBe('m');
   });
 
-  it('sends the version that is newest after the GET', async () => {
+  it('sends the newest version after the GET', async () => {
     const { h, pod } = withPod();
     h.client.failNext('patch', { code: 409 });
     h.client.hold('get');
@@ -254,7 +288,7 @@ describe('StatusManager, a conflict', () => {
     expect(h.apiStatus(pod).message).toBe('two');
   });
 
-  it('is not made worse by a late PATCH of our own', async () => {
+  it('protects a newer status from a late PATCH of an older one', async () => {
     const { h, pod } = withPod({ client: { settleAbortsLate: false }, requestTimeoutMs: 1_000 });
     const store = h.client.store;
     let runLate: (() => unknown) | undefined;

@@ -1,12 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import { BasicPodManager } from '../../../src/pod/basic-pod-manager.ts';
 import { StatusManager } from '../../../src/status/status-manager.ts';
+import { UnsettledPodsError } from '../../../src/status/sync/sync-phase.ts';
 import { Harness, numberedPod, settle, testPod } from './harness.ts';
 
 const uid = '12345678';
 const safety = { podCouldHaveRunningContainers: () => false, podResourcesAreReclaimed: () => false };
 
-/** What became of a promise so far. */
+/** The state of a promise. */
 function track(promise: Promise<unknown>): { settled: string } {
   const seen = { settled: 'pending' };
   promise.then(
@@ -17,7 +18,7 @@ function track(promise: Promise<unknown>): { settled: string } {
 }
 
 describe('StatusManager.flush', () => {
-  it('resolves once what was set is on the apiserver', async () => {
+  it('resolves when the set statuses are on the apiserver', async () => {
     const h = new Harness();
     const pod = h.publish(testPod());
     h.client.hold();
@@ -35,11 +36,11 @@ describe('StatusManager.flush', () => {
     const h = new Harness();
     const timers = h.clock.pendingTimers;
     await expect(h.manager.flush()).resolves.toEqual({ held: [] });
-    await expect(h.manager.flush({ podUID: 'nobody' })).resolves.toEqual({ held: [] });
+    await expect(h.manager.flush({ podUID: 'unknown-uid' })).resolves.toEqual({ held: [] });
     expect(h.clock.pendingTimers).toBe(timers);
   });
 
-  it('waits for what was set before it, and not for what comes after', async () => {
+  it('waits for statuses set before it, and not for later ones', async () => {
     const h = new Harness({ concurrency: 1 });
     const pod = h.publish(testPod());
     h.client.hold();
@@ -56,7 +57,7 @@ describe('StatusManager.flush', () => {
     expect(later.settled).toBe('resolved');
   });
 
-  it('waits for one pod alone when asked to', async () => {
+  it('waits for one pod only when podUID is given', async () => {
     const h = new Harness();
     const [one, two] = [h.publish(numberedPod(1)), h.publish(numberedPod(2))];
     h.client.failNext('patch', { name: 'pod-1', code: 500, times: 99 });
@@ -70,7 +71,7 @@ describe('StatusManager.flush', () => {
     expect(seen.settled).toBe('rejected ERR_FLUSH_TIMEOUT');
   });
 
-  it('takes a mirror pod’s uid for its static pod', async () => {
+  it('accepts a mirror pod’s uid for its static pod', async () => {
     const h = new Harness();
     const annotations = { 'kubernetes.io/config.source': 'api', 'kubernetes.io/config.mirror': 'x' };
     h.publish(testPod({ metadata: { uid: 'mirror', annotations } }));
@@ -81,7 +82,7 @@ describe('StatusManager.flush', () => {
     expect(h.apiStatus(pod).message).toBe('m');
   });
 
-  it('waits out failures and pauses until its time is over', async () => {
+  it('waits through failures and pauses until its timeout', async () => {
     const h = new Harness();
     const pod = h.publish(testPod());
     h.client.failNext('patch', { code: 429, retryAfterMs: 20_000 });
@@ -93,8 +94,8 @@ describe('StatusManager.flush', () => {
     expect(seen.settled).toBe('resolved');
   });
 
-  it('waits for a status that is being restored after somebody changed it', async () => {
-    const h = new Harness();
+  it('waits for a repair after another controller changed the status', async () => {
+    const h = new Harness({ subscribed: false });
     const pod = h.publish(testPod());
     await h.set(pod, { message: 'ours' });
     h.rival(pod, { message: 'theirs' });
@@ -109,7 +110,7 @@ describe('StatusManager.flush', () => {
     expect([seen.settled, h.apiStatus(pod).message]).toEqual(['resolved', 'ours']);
   });
 
-  it('waits for a new status of a pod whose last one was refused', async () => {
+  it('waits for a new status of a quarantined pod', async () => {
     const h = new Harness();
     const pod = h.publish(testPod());
     h.client.failNext('patch', { code: 422, times: 2 });
@@ -124,7 +125,7 @@ describe('StatusManager.flush', () => {
     expect([seen.settled, h.apiStatus(pod).message]).toEqual(['resolved', 'good']);
   });
 
-  it('names the pods and each one’s reason when its time is over', async () => {
+  it('names the pods and each one’s reason after its timeout', async () => {
     const h = new Harness();
     const pods = [1, 2, 3].map((n) => h.publish(numberedPod(n)));
     h.client.failNext('patch', { name: 'pod-2', code: 500, times: 99 });
@@ -144,7 +145,7 @@ describe('StatusManager.flush', () => {
   it.each([
     [20, /^20 pod\(s\) .*uid-19 \([^)]*\)$/],
     [25, /^25 pod\(s\) .*uid-19 \([^)]*\) and 5 more$/],
-  ])('names twenty pods at most: of %i', async (count, message) => {
+  ])('names at most twenty of %i pods', async (count, message) => {
     const h = new Harness();
     for (let n = 0; n < count; n += 1) h.manager.setPodStatus(h.publish(numberedPod(n)), { message: 'm' });
     h.client.hold();
@@ -163,7 +164,7 @@ describe('StatusManager.flush', () => {
     await expect(h.manager.flush()).resolves.toEqual({ held: [{ podUID: uid, phase: 'no-mirror-pod' }] });
   });
 
-  it('resolves when the entry is dropped while it waits', async () => {
+  it('resolves when the manager drops the entry meanwhile', async () => {
     const h = new Harness();
     h.client.hold();
     h.manager.setPodStatus(h.publish(testPod()), { message: 'm' });
@@ -174,15 +175,15 @@ describe('StatusManager.flush', () => {
     expect(seen.settled).toBe('resolved');
   });
 
-  it('resolves when the pod turns out to be gone', async () => {
+  it('resolves when the pod is gone', async () => {
     const h = new Harness();
     const pod = h.publish(testPod());
     h.client.store.remove('new', 'foo');
     h.manager.setPodStatus(pod, { message: 'm' });
-    await expect(h.manager.flush()).resolves.toEqual({ held: [] });
+    await expect(h.manager.flush()).resolves.toEqual({ held: [{ podUID: '12345678', phase: 'gone' }] });
   });
 
-  it('rejects at once without a client, before start and after stop', async () => {
+  it('rejects at once without a pod client, before start and after stop', async () => {
     const podManager = new BasicPodManager();
     const cacheOnly = new StatusManager({ podClient: null, podManager, podDeletionSafety: safety });
     await expect(cacheOnly.flush()).rejects.toMatchObject({ code: 'ERR_NO_CLIENT' });
@@ -195,5 +196,34 @@ describe('StatusManager.flush', () => {
   it.each([-1, Number.NaN, '5', Number.POSITIVE_INFINITY])('refuses timeoutMs %s', async (timeoutMs) => {
     const { manager } = new Harness();
     await expect(manager.flush({ timeoutMs: timeoutMs as number })).rejects.toMatchObject({ code: 'ERR_INVALID_OPTION' });
+  });
+
+  it('rejects with an error that lists every pod, with its phase and its last error', async () => {
+    const h = new Harness();
+    const pods = Array.from({ length: 25 }, (_, n) => h.publish(numberedPod(n)));
+    h.client.failNext('patch', { code: 503, times: 1_000 });
+    for (const pod of pods) h.manager.setPodStatus(pod, { message: 'm' });
+    const flushed = h.manager.flush({ timeoutMs: 200 }).catch((error: unknown) => error);
+    await h.clock.advance(200);
+    const error = await flushed;
+    if (!(error instanceof UnsettledPodsError)) throw error;
+    expect(error.code).toBe('ERR_FLUSH_TIMEOUT');
+    expect(error.pods.map(({ podUID }) => podUID).sort()).toEqual(pods.map(({ metadata }) => metadata.uid).sort());
+    expect(error.pods[0]).toMatchObject({ phase: 'backing-off', error: { errorClass: 'unavailable' } });
+    expect(error.message).toMatch(/^25 pod\(s\) had not settled after 200 ms: .* and 5 more$/);
+  });
+
+  it('rejects when the manager is stopped, with an error that lists the pods, and stop resolves to them', async () => {
+    const h = new Harness();
+    const [one, two] = [h.publish(numberedPod(1)), h.publish(numberedPod(2))];
+    h.client.failNext('patch', { code: 503, times: 1_000, name: 'pod-2' });
+    h.manager.setPodStatus(one, { message: 'm' });
+    h.manager.setPodStatus(two, { message: 'm' });
+    const flushed = h.manager.flush().catch((error: unknown) => error);
+    await settle();
+    const stopped = await h.manager.stop({ drainTimeoutMs: 0 });
+    const unsettled = { podUID: 'uid-2', phase: 'backing-off', error: { errorClass: 'unavailable' } };
+    expect(await flushed).toMatchObject({ code: 'ERR_STOPPED', pods: [unsettled] });
+    expect(stopped).toMatchObject({ pods: [unsettled], underWay: [] });
   });
 });

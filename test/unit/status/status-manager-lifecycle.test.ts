@@ -8,7 +8,7 @@ import { Harness, numberedPod, settle, testPod } from './harness.ts';
 const safety = { podCouldHaveRunningContainers: () => false, podResourcesAreReclaimed: () => false };
 
 describe('StatusManager.start', () => {
-  it('does nothing before it, not even set a timer', async () => {
+  it('begins all work: before it there is no request and no timer', async () => {
     const h = new Harness({ started: false });
     h.manager.setPodStatus(h.publish(testPod()), { message: 'm' });
     await h.clock.advance(60_000);
@@ -18,20 +18,20 @@ describe('StatusManager.start', () => {
     expect(h.manager.explain('12345678').phase).toBe('not-started');
   });
 
-  it('starts once', () => {
+  it('throws on the second call', () => {
     const h = new Harness();
     expect(h.manager.state).toBe('running');
     expect(() => h.manager.start()).toThrow(expect.objectContaining({ code: 'ERR_ALREADY_STARTED' }));
     expect(h.manager.state).toBe('running');
   });
 
-  it('does not start again after stop', async () => {
+  it('throws after stop', async () => {
     const h = new Harness();
     await h.manager.stop();
     expect(() => h.manager.start()).toThrow(expect.objectContaining({ code: 'ERR_STOPPED' }));
   });
 
-  it('without a client logs, and stays a cache', async () => {
+  it('only logs without a pod client: the manager stays a cache', async () => {
     const clock = new FakeClock();
     const logged: string[] = [];
     const log = (_: object, message: string): void => void logged.push(message);
@@ -54,7 +54,7 @@ describe('StatusManager.start', () => {
 });
 
 describe('StatusManager.stop', () => {
-  it('drains, and leaves neither timer nor request', async () => {
+  it('drains, and leaves no timer and no request', async () => {
     const h = new Harness({ concurrency: 2 });
     const pods = [1, 2, 3, 4, 5].map((n) => h.publish(numberedPod(n)));
     for (const pod of pods) h.manager.setPodStatus(pod, { message: 'm' });
@@ -67,7 +67,7 @@ describe('StatusManager.stop', () => {
     expect(h.client.heldRequests).toBe(0);
   });
 
-  it('drains for ten seconds unless told otherwise, then aborts what is in flight', async () => {
+  it('drains for ten seconds by default, then aborts the requests in flight', async () => {
     const h = new Harness();
     h.client.hold();
     h.manager.setPodStatus(h.publish(testPod()), { message: 'm' });
@@ -90,15 +90,36 @@ describe('StatusManager.stop', () => {
     await settle();
     let stopped = false;
     const stopping = h.manager.stop({ drainTimeoutMs: 0 }).then(() => (stopped = true));
-    await h.clock.advance(60_000);
+    await h.clock.advance(999);
     expect([stopped, h.manager.state]).toEqual([false, 'stopping']);
     h.client.release();
     await stopping;
-    expect(h.manager.state).toBe('stopped');
+    expect([h.manager.state, h.clock.pendingTimers]).toEqual(['stopped', 0]);
     expect(h.client.actions).toHaveLength(1);
   });
 
-  it('aborts at once when it is given no time', async () => {
+  it('ends a second after the drain when the pod client ignores its signal, and names the pod', async () => {
+    const h = new Harness({ client: { settleAbortsLate: true } });
+    h.client.hold();
+    h.manager.setPodStatus(h.publish(testPod()), { message: 'm' });
+    await settle();
+    let stopped = false;
+    const stopping = h.manager.stop({ drainTimeoutMs: 5_000 });
+    void stopping.then(() => (stopped = true));
+    await h.clock.advance(5_999);
+    expect([stopped, h.manager.state]).toEqual([false, 'stopping']);
+    await h.clock.advance(1);
+    expect(await stopping).toEqual({
+      pods: [{ podUID: '12345678', phase: 'in-flight', error: undefined }],
+      underWay: ['12345678'],
+    });
+    expect([h.manager.state, h.clock.pendingTimers]).toEqual(['stopped', 0]);
+    h.client.release();
+    await settle();
+    expect(h.client.actions).toHaveLength(1);
+  });
+
+  it('aborts at once with drainTimeoutMs 0', async () => {
     const h = new Harness();
     h.client.hold();
     const [first, second] = [h.publish(numberedPod(1)), h.publish(numberedPod(2))];
@@ -110,7 +131,7 @@ describe('StatusManager.stop', () => {
     expect(h.clock.pendingTimers).toBe(0);
   });
 
-  it('ends while the client is paused, or limited, or backing off', async () => {
+  it('ends during a pause, a wait for a token, or a backoff', async () => {
     for (const failure of [{ code: 429, retryAfterMs: 3_600_000 }, { code: 500 }]) {
       const h = new Harness({ rateLimiter: { qps: 0.001, burst: 1 } });
       h.client.failNext('patch', failure);
@@ -134,7 +155,7 @@ describe('StatusManager.stop', () => {
     expect([h.manager.state, h.clock.pendingTimers, h.client.verbs()]).toEqual(['stopped', 0, []]);
   });
 
-  it('answers every call with the first one’s promise', async () => {
+  it('returns the first call’s promise from every call', async () => {
     const { manager } = new Harness();
     const first = manager.stop();
     expect(manager.stop({ drainTimeoutMs: 5 })).toBe(first);
@@ -150,7 +171,7 @@ describe('StatusManager.stop', () => {
     expect(h.client.actions).toEqual([]);
   });
 
-  it('refuses every change from the moment it is called, and still answers', async () => {
+  it('refuses every change from then on, and still answers', async () => {
     const h = new Harness();
     const pod = h.publish(testPod());
     h.manager.setPodStatus(pod, { message: 'm' });
@@ -174,7 +195,7 @@ describe('StatusManager.stop', () => {
     expect(h.manager.explain('12345678').phase).toBe('in-sync');
   });
 
-  it('says of what it could not write any more that nothing runs', async () => {
+  it('lets explain say of an unwritten status that nothing runs', async () => {
     const h = new Harness();
     h.client.hold();
     await h.set(h.publish(testPod()), { message: 'm' });
@@ -182,7 +203,7 @@ describe('StatusManager.stop', () => {
     expect(h.manager.explain('12345678')).toMatchObject({ phase: 'not-started', version: 1, acknowledgedVersion: 0 });
   });
 
-  it('rejects a flush that is still waiting', async () => {
+  it('rejects a waiting flush', async () => {
     const h = new Harness();
     h.client.hold();
     h.manager.setPodStatus(h.publish(testPod()), { message: 'm' });
@@ -192,7 +213,7 @@ describe('StatusManager.stop', () => {
     expect(h.clock.pendingTimers).toBe(0);
   });
 
-  it('is what await using does', async () => {
+  it('is called by await using', async () => {
     const h = new Harness();
     {
       await using manager = h.manager;
@@ -202,9 +223,9 @@ describe('StatusManager.stop', () => {
     expect(h.client.verbs()).toEqual(['patch']);
   });
 
-  it.each([-1, Number.NaN, 'soon'])('refuses drainTimeoutMs %s, and goes on running', (drainTimeoutMs) => {
+  it.each([-1, Number.NaN, 'soon'])('refuses drainTimeoutMs %s, and the manager keeps running', async (drainTimeoutMs) => {
     const { manager } = new Harness();
-    expect(() => manager.stop({ drainTimeoutMs: drainTimeoutMs as number })).toThrow(
+    await expect(manager.stop({ drainTimeoutMs: drainTimeoutMs as number })).rejects.toEqual(
       expect.objectContaining({ code: 'ERR_INVALID_OPTION', message: expect.stringContaining('drainTimeoutMs') }),
     );
     expect(manager.state).toBe('running');

@@ -36,7 +36,7 @@ function recorded(): { h: Harness; metrics: Recorder } {
 }
 
 describe('kubelet_terminated_containers_total', () => {
-  it('counts a container that ran and has ended, once [T-SM-093]', async () => {
+  it('counts a container that has ended once [T-SM-093]', async () => {
     const { h, metrics } = recorded();
     const pod = h.publish(testPod());
     await h.set(pod, { phase: 'Running', containerStatuses: containers(running) });
@@ -46,21 +46,21 @@ describe('kubelet_terminated_containers_total', () => {
     expect(metrics.terminations).toEqual(['container,0,Completed']);
   });
 
-  it('counts a container that a first status shows ended [T-SM-094]', async () => {
+  it('counts a container that has ended in the first status [T-SM-094]', async () => {
     const { h, metrics } = recorded();
     const pod = h.publish(numberedPod(2));
     await h.set(pod, { phase: 'Failed', containerStatuses: containers(ended(1, 'Error')) });
     expect(metrics.terminations).toEqual(['container,1,Error']);
   });
 
-  it('counts nothing again that the apiserver showed before a restart of the agent', async () => {
+  it('does not count again, after a restart of the agent, what the apiserver already shows', async () => {
     const { h, metrics } = recorded();
     const status = { phase: 'Failed', containerStatuses: containers(ended(1, 'Error')) };
     await h.set(h.publish(testPod({ status })), status);
     expect(metrics.terminations).toEqual([]);
   });
 
-  it('counts init and ephemeral containers under their own type, and those terminatePod ends', () => {
+  it('counts init and ephemeral containers under their own type, and containers that terminatePod ends', () => {
     const { h, metrics } = recorded();
     const pod = testPod({ spec: { containers: [], restartPolicy: 'Always' } });
     h.manager.setPodStatus(pod, {
@@ -72,7 +72,7 @@ describe('kubelet_terminated_containers_total', () => {
     expect(metrics.terminations).toEqual(['init_container,0,', 'ephemeral_container,2,', 'container,137,ContainerStatusUnknown']);
   });
 
-  it('counts nothing of a status that was refused', () => {
+  it('counts nothing for a refused status', () => {
     const { h, metrics } = recorded();
     const pod = testPod({ spec: { containers: [{ name: 'c0' }], restartPolicy: 'Never' } });
     h.manager.setPodStatus(pod, { containerStatuses: containers(ended(0)) });
@@ -82,7 +82,7 @@ describe('kubelet_terminated_containers_total', () => {
 });
 
 describe('kubelet_pod_status_sync_duration_seconds', () => {
-  it('is the time from the oldest change not sent yet to the answer', async () => {
+  it('is the time from the oldest unsent change to the answer', async () => {
     const { h, metrics } = recorded();
     const pod = h.publish(testPod());
     h.client.hold();
@@ -120,7 +120,7 @@ describe('pod_status_manager_requests_total', () => {
 });
 
 describe('pod_status_manager_rate_limiter_wait_seconds', () => {
-  it('says how long a request waited for its token', async () => {
+  it('is the time that a request waited for its token', async () => {
     const metrics = new Recorder();
     const h = new Harness({ metrics, fetchBeforePatch: 'always', rateLimiter: { qps: 0.5, burst: 1 } });
     h.manager.setPodStatus(h.publish(testPod()), { message: 'm' });

@@ -45,7 +45,7 @@ describe('StatusManager options', () => {
     ['metrics', { increment: () => {} }, 'an object with observe, set', '(object)'],
   ];
 
-  it.each(rows)('%s is refused when it is %j, by its rule, value and type', (option, value, rule, type) => {
+  it.each(rows)('refuses %s when it is %j, and names rule, value and type', (option, value, rule, type) => {
     const [name = ''] = option.split('.');
     let error: unknown;
     try {
@@ -59,7 +59,23 @@ describe('StatusManager options', () => {
     expect(message.endsWith(`, got ${type}`)).toBe(true);
   });
 
-  it.each([undefined, null, 7])('refuses %s for all of them', (options) => {
+  it.each([
+    [{ syncPeriod: 5000 }, 'options.syncPeriod', '5000 (number)'],
+    [{ rateLimiter: { qps: 1, burst: 1, bursts: 2 } }, 'rateLimiter.bursts', '2 (number)'],
+  ])('refuses an unknown option: %j', (options, name, value) => {
+    const refusal = { code: 'ERR_INVALID_OPTION', message: expect.stringContaining(`Expected \`${name}\` to be absent`) };
+    expect(() => construct(options)).toThrow(expect.objectContaining(refusal));
+    expect(() => construct(options)).toThrow(value);
+  });
+
+  it.each(['flush', 'stop'] as const)('are also checked for %s', async (operation) => {
+    const manager = construct({ podClient: null });
+    const options: object = { timeout: 5 };
+    await expect(manager[operation](options)).rejects.toThrow(/Expected `options.timeout` to be absent: .*TimeoutMs|timeoutMs/);
+    expect(manager.state).toBe('idle');
+  });
+
+  it.each([undefined, null, 7])('refuses %s instead of an options object', (options) => {
     expect(() => new StatusManager(options as never)).toThrow(expect.objectContaining({ code: 'ERR_INVALID_OPTION' }));
   });
 
@@ -76,11 +92,10 @@ describe('StatusManager options', () => {
       ownedConditionTypes: new Set(),
       podSource: undefined,
       staleAfterMs: 300_000,
-      random: Math.random,
     });
   });
 
-  it('takes the smallest values, and a null client', () => {
+  it('accepts the smallest values, and a null pod client', () => {
     const smallest = { syncPeriodMs: 1, channelCapacity: 0, concurrency: 1, requestTimeoutMs: 1, staleAfterMs: 1 };
     expect(resolveOptions({ ...required, ...smallest, podClient: null, rateLimiter: { qps: 0.001, burst: 1 } })).toMatchObject({
       ...smallest,
@@ -89,7 +104,7 @@ describe('StatusManager options', () => {
     });
   });
 
-  it('keeps two managers in one process apart', () => {
+  it('shares nothing between two managers in one process', () => {
     const [a, b] = [construct({}), construct({})];
     a.setPodStatus({ metadata: { uid: 'u', name: 'n', namespace: 'ns' } }, { phase: 'Running' });
     expect(a.getPodStatus('u')?.phase).toBe('Running');

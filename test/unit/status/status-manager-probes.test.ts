@@ -25,7 +25,7 @@ function withPod(): Harness {
   return h;
 }
 
-/** c1, c2, and the pod. */
+/** The ready values of c1, c2 and the pod. */
 const readiness = (h: Harness) => {
   const { containerStatuses, conditions } = h.manager.getPodStatus('12345678') ?? {};
   return [...(containerStatuses ?? []).map(({ ready }) => ready), conditions?.[0]?.type === 'Ready' && conditions[0].status];
@@ -50,20 +50,20 @@ describe('StatusManager.setContainerReadiness', () => {
     expect(h.manager.getPodStatus('12345678')).toBeUndefined();
   });
 
-  it('starts from what the status says [T-SM-056]', async () => {
+  it('starts from the values of the status [T-SM-056]', async () => {
     const h = withPod();
     await h.set(pod, status);
     expect(readiness(h)).toEqual([false, false, 'False']);
   });
 
-  it('changes nothing for a result that is known [T-SM-057]', async () => {
+  it('changes nothing for a known result [T-SM-057]', async () => {
     const h = withPod();
     await h.set(pod, status);
     expect(await readyAfter(h, 'test://1', false)).toEqual(nothing);
     expect(readiness(h)).toEqual([false, false, 'False']);
   });
 
-  it('makes one container ready, and the pod with the last one [T-SM-058] [T-SM-059]', async () => {
+  it('makes one container ready, and the pod when all are ready [T-SM-058] [T-SM-059]', async () => {
     const h = withPod();
     await h.set(pod, status);
     expect(await readyAfter(h, 'test://1', true)).toEqual(oneWrite);
@@ -76,7 +76,7 @@ describe('StatusManager.setContainerReadiness', () => {
     ]);
   });
 
-  it('ignores a container it does not know [T-SM-060]', async () => {
+  it('ignores an unknown container [T-SM-060]', async () => {
     const h = withPod();
     await h.set(pod, status);
     expect(await readyAfter(h, 'test://foo', true)).toEqual(nothing);
@@ -109,7 +109,7 @@ describe('StatusManager.setContainerReadiness', () => {
     expect(readiness(h)).toEqual([true, 'False']);
   });
 
-  it('looks readiness gates up in the cached conditions', async () => {
+  it('reads readiness gates from the cached conditions', async () => {
     const h = withPod();
     const gated = testPod({ spec: { ...pod.spec, containers: [{ name: 'c1' }], readinessGates: [{ conditionType: 'gate' }] } });
     h.podManager.addPod(gated);
@@ -128,7 +128,7 @@ describe('StatusManager.setContainerReadiness', () => {
     expect(readiness(h)).toEqual([true, 'True']);
   });
 
-  it('gives Ready the observed generation of the pod, and leaves the status’s own', async () => {
+  it('gives Ready the observed generation of the pod, and keeps the status’s own', async () => {
     const h = withPod();
     await h.set({ ...pod, metadata: { ...pod.metadata, generation: 2 } }, status);
     h.podManager.addPod({ ...pod, metadata: { ...pod.metadata, generation: 3 } });
@@ -147,13 +147,13 @@ describe('StatusManager.setContainerStartup', () => {
     expect(h.manager.getPodStatus('12345678')).toBeUndefined();
   });
 
-  it('starts from what the status says [T-SM-062]', async () => {
+  it('starts from the values of the status [T-SM-062]', async () => {
     const h = withPod();
     await h.set(pod, status);
     expect(startup(h)).toEqual([undefined, undefined]);
   });
 
-  it('counts absent to false as a change [T-SM-063]', async () => {
+  it('counts false after absent as a change [T-SM-063]', async () => {
     const h = withPod();
     await h.set(pod, status);
     expect(await startedAfter(h, 'test://1', false)).toEqual(oneWrite);
@@ -161,7 +161,7 @@ describe('StatusManager.setContainerStartup', () => {
     expect(await startedAfter(h, 'test://1', false)).toEqual(nothing);
   });
 
-  it('starts each container by itself, and recomputes no condition [T-SM-064] [T-SM-065]', async () => {
+  it('starts each container separately, and recomputes no condition [T-SM-064] [T-SM-065]', async () => {
     const h = withPod();
     await h.set(pod, status);
     const { conditions } = h.manager.getPodStatus('12345678') ?? {};
@@ -172,7 +172,7 @@ describe('StatusManager.setContainerStartup', () => {
     expect(h.manager.getPodStatus('12345678')?.conditions).toEqual(conditions);
   });
 
-  it('ignores a container it does not know [T-SM-066]', async () => {
+  it('ignores an unknown container [T-SM-066]', async () => {
     const h = withPod();
     await h.set(pod, status);
     expect(await startedAfter(h, 'test://foo', true)).toEqual(nothing);

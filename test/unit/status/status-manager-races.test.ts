@@ -3,10 +3,10 @@ import { ApiError } from '../../../src/client/transport/api-error.ts';
 import type { WirePod } from '../../../src/wire/types.ts';
 import { deleting, Harness, numberedPod, settle, testPod } from './harness.ts';
 
-// Found by the simulation (test/simulation): what happens while something else is under way.
+// Races that the simulation (test/simulation) has found.
 
 describe('StatusManager, races', () => {
-  it('leaves no timer for a request that had timed out and settles only while the manager stops', async () => {
+  it('leaves no timer for a timed-out request that settles only while the manager stops', async () => {
     const h = new Harness({ client: { settleAbortsLate: true } });
     h.client.hold();
     h.manager.setPodStatus(h.publish(testPod()), { message: 'm' });
@@ -17,7 +17,7 @@ describe('StatusManager, races', () => {
     expect(h.clock.pendingTimers).toBe(0);
   });
 
-  it('arms one retry, and no second one, for a pod that is reconciled while its request fails', async () => {
+  it('sets one retry, and no second one, for a pod that is reconciled while its request fails', async () => {
     const h = new Harness();
     h.client.failNext('patch', { code: 500, times: 2 });
     h.client.hold('patch');
@@ -25,7 +25,7 @@ describe('StatusManager, races', () => {
     await settle();
     h.manager.reconcile('12345678');
     h.client.release('patch');
-    expect(await h.calls()).toEqual(['patch', 'patch']);
+    expect(await h.calls()).toEqual(['patch', 'get', 'patch']);
     expect(h.clock.pendingTimers).toBe(2);
     await h.manager.stop({ drainTimeoutMs: 0 });
     expect(h.clock.pendingTimers).toBe(0);
@@ -49,7 +49,7 @@ describe('StatusManager, races', () => {
     expect([h.manager.state, h.clock.pendingTimers]).toEqual(['stopped', 0]);
   });
 
-  it('lists a pod as held in what flush resolves to, though it is looked at again by then', async () => {
+  it('lists a held pod in the result of flush, even when a new look has begun', async () => {
     const h = new Harness();
     const pod = testPod({ metadata: { annotations: { 'kubernetes.io/config.source': 'file' } } });
     h.podManager.addPod(pod);
@@ -59,7 +59,7 @@ describe('StatusManager, races', () => {
     expect(await flushed).toEqual({ held: [{ podUID: '12345678', phase: 'no-mirror-pod' }] });
   });
 
-  it('does not list a pod as held that came through while others were waited for', async () => {
+  it('does not list a pod that was written while flush waited for others', async () => {
     const h = new Harness();
     const pod = testPod({ metadata: { annotations: { 'kubernetes.io/config.source': 'file' } } });
     h.podManager.addPod(pod);
@@ -69,12 +69,12 @@ describe('StatusManager, races', () => {
     const flushed = h.manager.flush();
     h.publish(testPod({ metadata: { uid: 'mirror', annotations: { 'kubernetes.io/config.mirror': 'x' } } }));
     h.manager.reconcile('12345678');
-    expect(await h.calls()).toEqual(['patch']);
+    expect(await h.calls()).toEqual(['get', 'patch']);
     await h.clock.advance(500);
     expect(await flushed).toEqual({ held: [] });
   });
 
-  it('keeps a static pod’s status when its mirror pod was made again and that is not seen yet', async () => {
+  it('keeps a static pod’s status when its mirror pod was recreated and the pod manager has not seen that', async () => {
     const h = new Harness();
     const pod = testPod({ metadata: { annotations: { 'kubernetes.io/config.source': 'file' } } });
     const mirror = (uid: string) => testPod({ metadata: { uid, annotations: { 'kubernetes.io/config.mirror': 'x' } } });
@@ -91,7 +91,7 @@ describe('StatusManager, races', () => {
     expect(h.apiStatus(pod).message).toBe('second');
   });
 
-  it('does not count a static pod as settled when its next mirror pod is known and not written yet', async () => {
+  it('does not count a static pod as settled before its new mirror pod is written', async () => {
     const h = new Harness();
     const pod = testPod({ metadata: { annotations: { 'kubernetes.io/config.source': 'file' } } });
     const mirror = (uid: string) => testPod({ metadata: { uid, annotations: { 'kubernetes.io/config.mirror': 'x' } } });
@@ -99,7 +99,7 @@ describe('StatusManager, races', () => {
     const old = h.publish(mirror('mirror-1'));
     h.client.store.remove('new', 'foo');
     expect(await h.set(pod, { message: 'm' })).toEqual(['patch']);
-    expect(await h.manager.flush()).toEqual({ held: [] });
+    expect(await h.manager.flush()).toEqual({ held: [{ podUID: '12345678', phase: 'gone' }] });
     h.podManager.removePod(old);
     h.publish(mirror('mirror-2'));
     const written = h.manager.flush().then(() => h.apiStatus(pod).message);
@@ -107,7 +107,7 @@ describe('StatusManager, races', () => {
     expect(await written).toBe('m');
   });
 
-  it('corrects what somebody wrote to a pod that finalizers hold, when the DELETE came between the write and the news of it', async () => {
+  it('repairs a foreign write to a pod held by finalizers, made just before the DELETE and seen after it', async () => {
     const h = new Harness();
     h.safety.reclaimed = true;
     const metadata = { ...deleting, deletionGracePeriodSeconds: 0, finalizers: ['example.com/hold'] };
@@ -126,7 +126,7 @@ describe('StatusManager, races', () => {
     expect(await h.batch()).toEqual([]);
   });
 
-  it('sends one DELETE, and no more, for an ended pod that finalizers hold and whose agent still calls it Ready', async () => {
+  it('sends only one DELETE for an ended pod held by finalizers whose agent still sets Ready True', async () => {
     const h = new Harness();
     h.safety.reclaimed = true;
     const metadata = { ...deleting, deletionGracePeriodSeconds: 0, finalizers: ['example.com/hold'] };
@@ -142,7 +142,7 @@ describe('StatusManager, races', () => {
   it.each([
     'when-unknown',
     'always',
-  ] as const)('sends nothing for a shared condition only others set (%s)', async (fetchBeforePatch) => {
+  ] as const)('sends nothing for a shared condition that only other controllers set (%s)', async (fetchBeforePatch) => {
     const h = new Harness({ fetchBeforePatch });
     const pod = h.publish(testPod());
     await h.set(pod, { phase: 'Running', message: 'm' });

@@ -8,7 +8,7 @@ function withPod(options = {}) {
   return { h, pod: h.publish(testPod()), errors: h.record('syncError') };
 }
 
-describe('StatusManager, a status the apiserver refuses', () => {
+describe('StatusManager, a status that the apiserver refuses', () => {
   async function quarantined(code = 422) {
     const all = withPod();
     all.h.client.failNext('patch', { code, times: 2 });
@@ -16,7 +16,7 @@ describe('StatusManager, a status the apiserver refuses', () => {
     return all;
   }
 
-  it.each([400, 413, 415, 422])('is read once, recomputed, and then left alone: %i', async (code) => {
+  it.each([400, 413, 415, 422])('is quarantined after one GET and a second attempt: %i', async (code) => {
     const { h, errors } = await quarantined(code);
     expect(errors).toMatchObject([{ errorClass: 'invalid', attempts: 1, retryInMs: undefined }]);
     expect(h.manager.explain(uid)).toMatchObject({
@@ -28,18 +28,18 @@ describe('StatusManager, a status the apiserver refuses', () => {
     await expect(h.manager.flush()).resolves.toEqual({ held: [{ podUID: uid, phase: 'quarantined' }] });
   });
 
-  it('is not sent again when it is set again unchanged', async () => {
+  it('is not sent again when the same status is set again', async () => {
     const { h, pod } = await quarantined();
     expect(await h.set(pod, { message: 'bad' })).toEqual([]);
   });
 
-  it('ends with another status', async () => {
+  it('is no longer quarantined with another status', async () => {
     const { h, pod } = await quarantined();
     expect(await h.set(pod, { message: 'good' })).toEqual(['patch']);
     expect(h.manager.explain(uid).phase).toBe('in-sync');
   });
 
-  it('ends with another API copy', async () => {
+  it('is no longer quarantined with another API copy', async () => {
     const { h, pod } = await quarantined();
     h.rival(pod, { conditions: [{ type: 'example.com/x', status: 'True' }] });
     h.observe(pod);
@@ -47,14 +47,14 @@ describe('StatusManager, a status the apiserver refuses', () => {
     expect(h.apiStatus(pod).message).toBe('bad');
   });
 
-  it('ends by reconcile', async () => {
+  it('is no longer quarantined after reconcile', async () => {
     const { h, pod } = await quarantined();
     h.manager.reconcile(uid);
-    expect(await h.calls()).toEqual(['patch']);
+    expect(await h.calls()).toEqual(['get', 'patch']);
     expect(h.apiStatus(pod).message).toBe('bad');
   });
 
-  it('goes through when the second attempt does', async () => {
+  it('is written when the second attempt succeeds', async () => {
     const { h, pod, errors } = withPod();
     h.client.failNext('patch', { code: 422 });
     expect(await h.set(pod, { message: 'm' })).toEqual(['patch', 'get', 'patch']);
@@ -62,7 +62,7 @@ describe('StatusManager, a status the apiserver refuses', () => {
     expect(errors).toEqual([]);
   });
 
-  it('keeps nobody waiting who flushes', async () => {
+  it('does not keep a flush waiting', async () => {
     const { h, pod } = withPod();
     h.client.failNext('patch', { code: 422, times: 2 });
     h.manager.setPodStatus(pod, { message: 'bad' });
@@ -84,16 +84,16 @@ describe('StatusManager, a pod that is gone', () => {
     for (let tick = 0; tick < 5; tick += 1) expect(await h.batch()).toEqual([]);
     expect(h.manager.getPodStatus(uid)?.message).toBe('one');
     expect(errors).toEqual([]);
-    await expect(h.manager.flush()).resolves.toEqual({ held: [] });
+    await expect(h.manager.flush()).resolves.toEqual({ held: [{ podUID: uid, phase: 'gone' }] });
   });
 
-  it('is asked about again when it is set again', async () => {
+  it('gets a request again when it is set again', async () => {
     const { h, pod } = await gone();
     expect(await h.set(pod, { message: 'two' })).toEqual(['patch']);
     expect(h.manager.explain(uid).phase).toBe('gone');
   });
 
-  it('is asked about again when the pod manager shows another resourceVersion', async () => {
+  it('gets a request again when the pod manager shows another resourceVersion', async () => {
     const { h, pod } = await gone();
     h.client.store.put(testPod());
     h.observe(pod);
@@ -101,7 +101,7 @@ describe('StatusManager, a pod that is gone', () => {
     expect(h.apiStatus(pod).message).toBe('one');
   });
 
-  it('is gone too when a GET says so', async () => {
+  it('is also gone when a GET is answered with NotFound', async () => {
     const h = new Harness({ fetchBeforePatch: 'always' });
     const pod = testPod();
     h.podManager.addPod(pod);
@@ -112,7 +112,7 @@ describe('StatusManager, a pod that is gone', () => {
 });
 
 describe('StatusManager, a recreated pod', () => {
-  it('loses its entry and its acknowledged version, and the new pod gets none of it', async () => {
+  it('loses its entry and its acknowledged version, and passes nothing on to the new pod', async () => {
     const { h, pod } = withPod();
     await h.set(pod, { message: 'old' });
     const next = h.client.store.put(testPod({ metadata: { uid: 'next' } }));

@@ -9,8 +9,8 @@ const runningPod = (metadata = {}) =>
   });
 const container = (state: object) => ({ name: 'c', image: '', imageID: '', ready: false, restartCount: 0, state });
 
-describe('StatusManager, sending one pod upstream’s way', () => {
-  it('asks no more than once about a pod that is gone [T-SM-009]', async () => {
+describe('StatusManager, sending one pod as upstream does', () => {
+  it('sends one request for a pod that is gone [T-SM-009]', async () => {
     const h = new Harness(asUpstream);
     expect(await h.set(testPod(), randomStatus())).toEqual(['get']);
     expect(await h.batch()).toEqual([]);
@@ -23,7 +23,7 @@ describe('StatusManager, sending one pod upstream’s way', () => {
     expect(h.apiStatus(pod).message).toBe('hello');
   });
 
-  it('leaves another pod of the same name alone [T-SM-011]', async () => {
+  it('does not write to another pod of the same name [T-SM-011]', async () => {
     const h = new Harness(asUpstream);
     h.publish(testPod({ metadata: { uid: 'first' } }));
     const second = testPod({ metadata: { uid: 'second' } });
@@ -33,14 +33,14 @@ describe('StatusManager, sending one pod upstream’s way', () => {
     expect(h.manager.getPodStatus('second')).toBeUndefined();
   });
 
-  it('goes on with a pod that was not found before [T-SM-012] [T-SM-014]', async () => {
+  it('writes a pod that was not found before [T-SM-012] [T-SM-014]', async () => {
     const h = new Harness(asUpstream);
     expect(await h.set(testPod(), randomStatus())).toEqual(['get']);
     h.publish(testPod());
     expect(await h.set(testPod(), randomStatus())).toEqual(['get', 'patch']);
   });
 
-  it('drops the entry of a recreated pod, and takes a new one [T-SM-013]', async () => {
+  it('drops the entry of a recreated pod, and accepts a new one [T-SM-013]', async () => {
     const h = new Harness(asUpstream);
     h.client.store.put(testPod({ metadata: { uid: 'other_pod' } }));
     h.podManager.addPod(testPod());
@@ -50,7 +50,7 @@ describe('StatusManager, sending one pod upstream’s way', () => {
     expect(await h.set(testPod(), randomStatus())).toEqual(['get', 'patch']);
   });
 
-  it('deletes nothing that is deleting only in the agent’s copy, running or not [T-SM-015] [T-SM-016]', async () => {
+  it('deletes no pod that is deleting only in the agent’s copy, running or not [T-SM-015] [T-SM-016]', async () => {
     const h = new Harness(asUpstream);
     h.safety.reclaimed = true;
     h.client.store.put(runningPod());
@@ -60,7 +60,7 @@ describe('StatusManager, sending one pod upstream’s way', () => {
     expect(await h.set(pod, { containerStatuses: [container({ terminated: { exitCode: 0 } })] })).toEqual(['get', 'patch']);
   });
 
-  it('sends no PATCH after a GET that failed [T-SM-017]', async () => {
+  it('sends no PATCH after a failed GET [T-SM-017]', async () => {
     const h = new Harness(asUpstream);
     h.publish(testPod());
     h.client.failNext('get', { code: 500 });
@@ -77,7 +77,7 @@ describe('StatusManager, sending one pod upstream’s way', () => {
     expect(await h.batch()).toEqual([]);
   });
 
-  it('sends nothing for a status that is there, and a GET alone when asked to look [T-SM-019] [T-SM-020] [T-SM-021]', async () => {
+  it('sends nothing for a status that is on the apiserver, and only a GET after reconcile [T-SM-019] [T-SM-020] [T-SM-021]', async () => {
     const h = new Harness(asUpstream);
     const pod = h.publish(testPod());
     await h.set(pod, { message: 'third' });
@@ -88,8 +88,8 @@ describe('StatusManager, sending one pod upstream’s way', () => {
   });
 });
 
-describe('StatusManager, sending one pod our way', () => {
-  it('takes one PATCH where a copy is known, with uid and resourceVersion', async () => {
+describe('StatusManager, sending one pod by default', () => {
+  it('sends one PATCH with uid and resourceVersion when an API copy is known', async () => {
     const h = new Harness();
     const pod = h.publish(testPod());
     h.manager.setPodStatus(pod, { message: 'hello' });
@@ -100,7 +100,7 @@ describe('StatusManager, sending one pod our way', () => {
     ]);
   });
 
-  it('computes the next patch against what its last one left', async () => {
+  it('computes the next patch against the result of the last one', async () => {
     const h = new Harness();
     const pod = h.publish(testPod());
     await h.set(pod, { message: 'one' });
@@ -114,14 +114,14 @@ describe('StatusManager, sending one pod our way', () => {
     expect(h.client.actions[0]?.error).toBeUndefined();
   });
 
-  it('reads a pod first of which no copy is known, and only then', async () => {
+  it('reads a pod first only when no API copy is known', async () => {
     const h = new Harness();
     const pod = h.publishBlind(testPod());
     expect(await h.set(pod, randomStatus())).toEqual(['get', 'patch']);
     expect(await h.set(pod, randomStatus())).toEqual(['patch']);
   });
 
-  it('prefers the pod manager’s copy where it is newer', async () => {
+  it('prefers the pod manager’s copy when it is newer', async () => {
     const h = new Harness();
     const pod = h.publish(testPod());
     await h.set(pod, { message: 'one' });
@@ -131,7 +131,7 @@ describe('StatusManager, sending one pod our way', () => {
     expect(h.apiStatus(pod)).toMatchObject({ message: 'two', conditions: [{ type: 'example.com/x' }] });
   });
 
-  it('sends no request at all when the apiserver says the same already', async () => {
+  it('sends no request when the apiserver already has the status', async () => {
     const h = new Harness();
     const synced = h.record('synced');
     const pod = h.publish(testPod({ status: { message: 'same', startTime: '1999-01-01T00:00:00Z' } }));
@@ -140,7 +140,7 @@ describe('StatusManager, sending one pod our way', () => {
     expect(h.manager.explain('12345678').phase).toBe('in-sync');
   });
 
-  it('does not patch for what the apiserver fills in by itself', async () => {
+  it('does not patch what the apiserver fills in', async () => {
     const h = new Harness();
     const status = { podIP: '10.0.0.1', startTime: '1999-01-01T00:00:00Z' };
     const pod = h.publish(
@@ -165,7 +165,7 @@ describe('StatusManager, sending one pod our way', () => {
     expect(await h.batch()).toEqual([]);
   });
 
-  it('never lets another pod of the name be patched [T-SM-011]', async () => {
+  it('never patches another pod of the same name [T-SM-011]', async () => {
     const h = new Harness();
     const second = h.publish(testPod({ metadata: { uid: 'second' } }));
     h.client.store.put(testPod({ metadata: { uid: 'third' } }));
@@ -175,7 +175,7 @@ describe('StatusManager, sending one pod our way', () => {
     expect(h.manager.getPodStatus('second')).toBeUndefined();
   });
 
-  it('keeps one failing pod from troubling the others', async () => {
+  it('sends the other pods while one pod fails', async () => {
     const h = new Harness({ concurrency: 1 });
     const pods = [1, 2, 3].map((n) => h.publish(numberedPod(n)));
     h.client.failNext('patch', { name: 'pod-2', code: 403, times: 100 });

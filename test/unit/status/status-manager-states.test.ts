@@ -3,7 +3,7 @@ import type { StatusManager } from '../../../src/status/status-manager.ts';
 import type { WirePod } from '../../../src/wire/types.ts';
 import { Harness, settle, testPod } from './harness.ts';
 
-// Every operation in every state of a manager's life: what it answers, or the code it throws or rejects with.
+// Every operation in every state of a manager: its answer, or the code of its error.
 
 const states = ['idle', 'running', 'stopping', 'stopped'] as const;
 type State = (typeof states)[number];
@@ -13,7 +13,7 @@ const uid = '12345678';
 const late = { phase: 'Running', message: 'late' } as const;
 const containerID = 'containerd://main';
 
-/** A manager in that state which was given a status before; what is being stopped hangs in its one request. */
+/** A manager in that state, with a status set before. In state stopping its only request hangs. */
 async function managerIn(state: State): Promise<{ h: Harness; pod: WirePod }> {
   const h = new Harness({ started: state !== 'idle' });
   const pod = h.publish(testPod({ spec: { containers: [{ name: 'main' }] } }));
@@ -50,21 +50,26 @@ const table: Readonly<Record<string, [Operation, Readonly<Record<State, unknown>
   terminatePod: [(m, pod) => m.terminatePod(pod), untilStop(true)],
   removeOrphanedStatuses: [(m) => m.removeOrphanedStatuses(new Set()), untilStop(undefined)],
   reconcile: [(m) => m.reconcile(uid), untilStop(undefined)],
-  setPodResizePendingCondition: [(m) => m.setPodResizePendingCondition(uid, 'Deferred', 'no room', 1), untilStop(true)],
+  setPodResizePendingCondition: [(m) => m.resizes.setPodResizePendingCondition(uid, 'Deferred', 'no room', 1), untilStop(true)],
   setPodResizeInProgressCondition: [
-    (m) => m.setPodResizeInProgressCondition(uid, '', '', 1),
+    (m) => m.resizes.setPodResizeInProgressCondition(uid, '', '', 1),
     untilStop(expect.objectContaining({ changed: true })),
   ],
-  clearPodResizePendingCondition: [(m) => m.clearPodResizePendingCondition(uid), untilStop(undefined)],
-  clearPodResizeInProgressCondition: [(m) => m.clearPodResizeInProgressCondition(uid), untilStop(expect.anything())],
-  backfillPodResizeConditions: [(m, pod) => m.backfillPodResizeConditions([pod]), untilStop(undefined)],
+  clearPodResizePendingCondition: [(m) => m.resizes.clearPodResizePendingCondition(uid), untilStop(undefined)],
+  clearPodResizeInProgressCondition: [(m) => m.resizes.clearPodResizeInProgressCondition(uid), untilStop(expect.anything())],
+  backfillPodResizeConditions: [(m, pod) => m.resizes.backfillPodResizeConditions([pod]), untilStop(undefined)],
   flush: [(m) => m.flush({ timeoutMs: 5 }), { ...untilStop({ held: [] }), idle: 'ERR_NOT_STARTED' }],
   getPodStatus: [(m) => m.getPodStatus(uid)?.phase, always('Running')],
   explain: [(m) => m.explain(uid).phase, { idle: 'not-started', running: 'in-sync', stopping: 'in-flight', stopped: 'in-sync' }],
-  getPodResizeConditions: [(m) => m.getPodResizeConditions(uid), always([])],
-  isPodResizeDeferred: [(m) => m.isPodResizeDeferred(uid), always(false)],
-  isPodResizeInfeasible: [(m) => m.isPodResizeInfeasible(uid), always(false)],
+  getPodResizeConditions: [(m) => m.resizes.getPodResizeConditions(uid), always([])],
+  isPodResizeDeferred: [(m) => m.resizes.isPodResizeDeferred(uid), always(false)],
+  isPodResizeInfeasible: [(m) => m.resizes.isPodResizeInfeasible(uid), always(false)],
   on: [(m) => m.on('synced', () => {}) === m, always(true)],
+  once: [(m) => m.once('synced', () => {}) === m, always(true)],
+  off: [(m) => m.off('synced', () => {}) === m, always(true)],
+  addListener: [(m) => m.addListener('synced', () => {}) === m, always(true)],
+  removeListener: [(m) => m.removeListener('synced', () => {}) === m, always(true)],
+  listenerCount: [(m) => m.listenerCount('synced'), always(0)],
 };
 
 const cases = Object.entries(table).flatMap(([verb, [operation, answers]]) =>
@@ -79,13 +84,13 @@ describe('StatusManager, every operation in every state', () => {
 
   it.each(
     cases.filter(({ answer }) => answer === 'ERR_STOPPED'),
-  )('$verb, $state, changes nothing, and is named in the error', async (one) => {
+  )('$verb, $state: changes nothing, and the error names it', async (one) => {
     const { h, pod } = await managerIn(one.state);
     const before = [h.manager.getPodStatus(uid), h.manager.explain(uid), h.client.actions.length];
     const called = async (): Promise<unknown> => one.operation(h.manager, pod);
     await expect(called()).rejects.toThrow(`${one.verb}() was called on a manager that is ${one.state}`);
     expect([h.manager.getPodStatus(uid), h.manager.explain(uid), h.client.actions.length]).toEqual(before);
-    expect(h.manager.getPodResizeConditions(uid)).toEqual([]);
+    expect(h.manager.resizes.getPodResizeConditions(uid)).toEqual([]);
   });
 
   it.each(states)('stop, %s', async (state) => {
@@ -93,13 +98,13 @@ describe('StatusManager, every operation in every state', () => {
     h.client.release();
     await h.manager.stop();
     expect([h.manager.state, h.clock.pendingTimers]).toEqual(['stopped', 0]);
-    // one that never ran has sent nothing; what was set in any other is on the server
+    // in state idle nothing was sent; in every other state the status is on the server
     expect(h.client.verbs()).toEqual(state === 'idle' ? [] : ['patch']);
   });
 
-  it('knows every operation the manager has', () => {
+  it('covers every operation of the manager', () => {
     const { manager } = new Harness({ started: false });
-    const prototypes = [Object.getPrototypeOf(manager), Object.getPrototypeOf(Object.getPrototypeOf(manager))];
+    const prototypes = [Object.getPrototypeOf(manager), Object.getPrototypeOf(manager.resizes)];
     const operations = prototypes.flatMap((prototype) => Object.getOwnPropertyNames(prototype));
     const left = operations.filter((name) => !(name in table) && !['constructor', 'state', 'stop'].includes(name));
     expect(left).toEqual([]);

@@ -20,7 +20,7 @@ function withStaticPod(options = {}): Harness {
 }
 
 describe('StatusManager and a static pod', () => {
-  it('answers with the status as it was set [T-SM-027]', async () => {
+  it('returns the status that was set [T-SM-027]', async () => {
     const h = withStaticPod(asUpstream);
     await h.set(staticPod, { message: 'm', startTime: '1999-01-01T00:00:00.9Z' });
     expect(h.manager.getPodStatus('12345678')).toEqual({ message: 'm', startTime: new Date('1999-01-01T00:00:00Z') });
@@ -33,7 +33,7 @@ describe('StatusManager and a static pod', () => {
     expect(h.manager.explain('12345678').phase).toBe('no-mirror-pod');
   });
 
-  it('answers for the mirror pod’s uid too [T-SM-029]', async () => {
+  it('returns the status for the mirror pod’s uid too [T-SM-029]', async () => {
     const h = withStaticPod(asUpstream);
     await h.set(staticPod, randomStatus());
     h.podManager.addPod(mirrorPod());
@@ -43,10 +43,10 @@ describe('StatusManager and a static pod', () => {
   });
 
   it.each([
-    ['upstream’s way', asUpstream, true, ['get', 'patch']],
-    ['without a copy', {}, false, ['get', 'patch']],
-    ['with a copy', {}, true, ['patch']],
-  ] as const)('brings the status to the mirror pod at the next batch, %s [T-SM-030]', async (_how, options, observed, calls) => {
+    ['as upstream', asUpstream, true, ['get', 'patch']],
+    ['without an API copy', {}, false, ['get', 'patch']],
+    ['with an API copy', {}, true, ['patch']],
+  ] as const)('sends the status to the mirror pod at the next batch, %s [T-SM-030]', async (_how, options, observed, calls) => {
     const h = withStaticPod(options);
     await h.set(staticPod, { message: 'static' });
     h.podManager.addPod(observed ? h.api(staticPod) : mirrorPod());
@@ -55,7 +55,7 @@ describe('StatusManager and a static pod', () => {
     expect(h.manager.explain('12345678')).toMatchObject({ phase: 'in-sync', apiUID: 'mirror-12345678' });
   });
 
-  it('sends nothing more while the mirror pod says the same [T-SM-031]', async () => {
+  it('sends nothing more while the mirror pod has the status [T-SM-031]', async () => {
     const h = withStaticPod(asUpstream);
     h.podManager.addPod(mirrorPod());
     await h.set(staticPod, randomStatus());
@@ -65,8 +65,8 @@ describe('StatusManager and a static pod', () => {
   });
 
   it.each([
-    ['upstream’s way', asUpstream, ['get']],
-    ['our way', {}, ['get']],
+    ['as upstream', asUpstream, ['get']],
+    ['by default', {}, ['get']],
   ] as const)('does not write to the old mirror pod when a new one is known, %s [T-SM-032]', async (_way, options, calls) => {
     const h = withStaticPod(options);
     h.podManager.addPod(mirrorPod());
@@ -78,7 +78,7 @@ describe('StatusManager and a static pod', () => {
     expect(h.api(staticPod)).toEqual(before);
   });
 
-  it('sends a status to a mirror pod that was recreated while its predecessor’s 404 was on its way', async () => {
+  it('sends a status to a recreated mirror pod that appeared before the 404 for the old one came', async () => {
     const h = withStaticPod();
     h.podManager.addPod(h.api(staticPod));
     h.client.hold('patch');
@@ -104,7 +104,7 @@ describe('StatusManager and a static pod', () => {
     expect(h.apiStatus(staticPod).message).toBe('again');
   });
 
-  it('is never deleted by way of its mirror pod [T-SM-074]', async () => {
+  it('never deletes its mirror pod [T-SM-074]', async () => {
     const h = withStaticPod(asUpstream);
     h.safety.reclaimed = true;
     h.client.store.put(mirrorPod(undefined, deleting));
@@ -118,7 +118,7 @@ describe('StatusManager and a static pod', () => {
     expect(await h.batch()).toEqual([]);
   });
 
-  it('keeps its phase when it is terminated, and is no longer finished after its next status', async () => {
+  it('keeps its phase after terminatePod, and is no longer finished after its next status', async () => {
     const h = withStaticPod();
     const removed = h.record('podRemoved');
     const updated = h.record('podUpdated');
@@ -131,7 +131,7 @@ describe('StatusManager and a static pod', () => {
     expect(updated).toHaveLength(2);
   });
 
-  it('is not read again and again when its mirror pod comes and goes', async () => {
+  it('is not read at each batch when its mirror pod comes and goes', async () => {
     const h = withStaticPod();
     await h.set(staticPod, randomStatus());
     h.podManager.addPod(h.api(staticPod));

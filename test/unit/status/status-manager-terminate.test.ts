@@ -10,7 +10,7 @@ const unknown = {
   },
 };
 
-/** W waiting, R running, Tn terminated with code n, - no state, +Ln lastState terminated with code n, U given up as unknown. */
+/** W waiting, R running, Tn terminated with code n, - no state, +Ln lastState terminated with code n, U ended as unknown. */
 function container(name: string, notation: string): WireContainerStatus {
   const [now = '', last] = notation.split('+L');
   const states: Record<string, object> = { W: { waiting: { reason: 'w' } }, R: { running: {} }, U: unknown };
@@ -39,7 +39,7 @@ function podOf(status: WirePodStatus, metadata = {}): WirePod {
   return testPod({ metadata, spec, status });
 }
 
-/** The cached status after setPodStatus and terminatePod, which may be called with a stale pod. */
+/** The cached status after setPodStatus and then terminatePod, which may get a stale pod. */
 function terminated(cached: WirePodStatus | undefined, pod: WirePod, stale = pod): unknown {
   const { manager } = new Harness({ started: false });
   if (cached !== undefined) manager.setPodStatus(pod, cached);
@@ -50,7 +50,7 @@ function terminated(cached: WirePodStatus | undefined, pod: WirePod, stale = pod
 }
 
 describe('StatusManager.terminatePod', () => {
-  it('ends what has not ended, keeps what has, and keeps phase and message of the cached status [T-SM-033]', () => {
+  it('ends running containers, keeps ended ones, and keeps phase and message of the cached status [T-SM-033]', () => {
     const cached = { ...statusOf('Failed', '- T0 T3', '- T2 T0'), message: 'kept' };
     const stale = podOf(statusOf('Running', 'T0 T0 T0', '- - -'));
     expect(terminated(cached, podOf(cached), stale)).toEqual({ ...statusOf('Failed', 'U T0 T3', 'U T2 T0'), message: 'kept' });
@@ -67,16 +67,16 @@ describe('StatusManager.terminatePod', () => {
     ['invents no status in a running pod, and makes it Failed', 'T-SM-036', 'Running', '', '', '', ''],
     ['makes a running pod with an ended container Failed', 'T-SM-037', 'Running', '', 'T2', '', 'T2'],
     ['keeps the last termination', 'T-SM-038', 'Running', '', 'W+L2', '', 'U+L2'],
-    ['gives up a container without a previous state', 'T-SM-039', 'Running', '', 'W', '', 'U'],
-    ['gives up the first init container of an uninitialised pod', 'T-SM-040', 'Pending', 'W', 'W', 'U', 'W'],
-    ['gives up only the first one', 'T-SM-041', 'Pending', 'W W', 'W', 'U W', 'W'],
-    ['fills the gaps before one that ran', 'T-SM-042', 'Pending', 'W W T1 W', 'W', 'U U T1 W', 'W'],
-    ['does not take a failed last init container for initialised', 'T-SM-043', 'Pending', 'W W T1', 'W', 'U U T1', 'W'],
-    ['takes a successful last init container for initialised', 'T-SM-044', 'Running', 'W W T0', 'W', 'U U T0', 'U'],
-    ['… also when that was its previous run', 'T-SM-045', 'Running', 'W W W+L0', 'W', 'U U U+L0', 'U'],
-    ['takes a running container as proof of initialisation', 'T-SM-046', 'Running', 'W', 'R', 'U', 'U'],
-    ['takes an ended container as proof', 'T-SM-047', 'Running', 'W', 'T0', 'U', 'T0'],
-    ['takes a previously ended container as proof', 'T-SM-048', 'Running', 'W', '-+L0', 'U', 'U+L0'],
+    ['ends a container without a previous state as unknown', 'T-SM-039', 'Running', '', 'W', '', 'U'],
+    ['ends the first init container of an uninitialised pod as unknown', 'T-SM-040', 'Pending', 'W', 'W', 'U', 'W'],
+    ['ends only the first init container', 'T-SM-041', 'Pending', 'W W', 'W', 'U W', 'W'],
+    ['ends the init containers before one that ran', 'T-SM-042', 'Pending', 'W W T1 W', 'W', 'U U T1 W', 'W'],
+    ['takes a failed last init container as not initialised', 'T-SM-043', 'Pending', 'W W T1', 'W', 'U U T1', 'W'],
+    ['takes a successful last init container as initialised', 'T-SM-044', 'Running', 'W W T0', 'W', 'U U T0', 'U'],
+    ['takes an earlier success of the last one as initialised', 'T-SM-045', 'Running', 'W W W+L0', 'W', 'U U U+L0', 'U'],
+    ['takes a running container as a sign of initialisation', 'T-SM-046', 'Running', 'W', 'R', 'U', 'U'],
+    ['takes an ended container as a sign of initialisation', 'T-SM-047', 'Running', 'W', 'T0', 'U', 'T0'],
+    ['takes an earlier end of a container as a sign of initialisation', 'T-SM-048', 'Running', 'W', '-+L0', 'U', 'U+L0'],
   ])('%s [%s]', (_behaviour, _id, phase, init, regular, initAfter, regularAfter) => {
     const status = statusOf(phase, init, regular);
     expect(terminated(status, podOf(status))).toEqual(statusOf('Failed', initAfter, regularAfter));
@@ -88,13 +88,16 @@ describe('StatusManager.terminatePod', () => {
     ['Succeeded', 'Succeeded', 'T-SM-051'],
     ['Failed', 'Failed', 'T-SM-052'],
     ['Unknown', 'Failed', 'T-SM-053'],
-    ['SomeUnknownPhase', 'Failed', 'T-SM-054'],
-  ])('makes phase %s %s at the end [%s]', (phase, after) => {
+  ])('turns phase %s into %s at the end [%s]', (phase, after) => {
     expect(terminated(undefined, podOf({ phase }))).toEqual({ phase: after });
     expect(terminated({ phase }, podOf({ phase }))).toEqual({ phase: after });
   });
 
-  it('is a change each time, and keeps conditions, reason and observed generation', () => {
+  it('makes an unknown phase of the API copy Failed at the end [T-SM-054]', () => {
+    expect(terminated(undefined, podOf({ phase: 'SomeUnknownPhase' }))).toEqual({ phase: 'Failed' });
+  });
+
+  it('makes a new version each time, and keeps conditions, reason and observed generation', () => {
     const { manager } = new Harness({ started: false });
     const pod = podOf({}, { generation: 4 });
     manager.setPodStatus(pod, { phase: 'Running', reason: 'R', conditions: [{ type: 'Ready', status: 'True' }] });
@@ -105,7 +108,7 @@ describe('StatusManager.terminatePod', () => {
     expect(manager.explain('12345678').version).toBe(3);
   });
 
-  it('obeys the transition rules too, as upstream does', () => {
+  it('obeys the transition rules, as upstream does', () => {
     const { manager } = new Harness({ started: false });
     const pod = podOf(statusOf('Running', 'W W', 'R'));
     const outOfOrder = { ...pod, spec: { ...pod.spec, containers: [], initContainers: [{ name: 'other' }] } };
@@ -114,7 +117,7 @@ describe('StatusManager.terminatePod', () => {
     expect(manager.getPodStatus('12345678')?.phase).toBe('Running');
   });
 
-  it('finishes for good: a later status of an ordinary pod does not take it back', () => {
+  it('finishes an ordinary pod for good, whatever status is set later', () => {
     const h = new Harness({ started: false });
     const removed = h.record('podRemoved');
     const updated = h.record('podUpdated');

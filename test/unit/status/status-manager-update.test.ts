@@ -6,8 +6,8 @@ const startTimeOf = (h: Harness): number => Number(h.manager.getPodStatus('12345
 const readyTimeOf = (h: Harness): number => Number(h.manager.getPodStatus('12345678')?.conditions?.[0]?.lastTransitionTime);
 
 describe.each([
-  ['upstream’s way', asUpstream, ['get', 'patch']],
-  ['our way', {}, ['patch']],
+  ['as upstream', asUpstream, ['get', 'patch']],
+  ['by default', {}, ['patch']],
 ] as const)('StatusManager.setPodStatus, %s', (_way, options, oneWrite) => {
   function started(pod: WirePod = testPod()): { h: Harness; pod: WirePod } {
     const h = new Harness(options);
@@ -20,7 +20,7 @@ describe.each([
     expect(startTimeOf(h)).toBe(h.clock.now());
   });
 
-  it('keeps the start time the pod came with, cut to whole seconds [T-SM-002]', async () => {
+  it('keeps the given start time, cut to whole seconds [T-SM-002]', async () => {
     const h = new Harness(options);
     const startTime = new Date(h.clock.now() - 60_000 + 987);
     h.publish(testPod());
@@ -77,7 +77,7 @@ describe.each([
   });
 });
 
-describe('StatusManager.setPodStatus: what it stores', () => {
+describe('StatusManager.setPodStatus: the stored status', () => {
   it('keeps the transition time while only reason and message change', async () => {
     const h = new Harness();
     const pod = h.publish(testPod());
@@ -89,14 +89,14 @@ describe('StatusManager.setPodStatus: what it stores', () => {
     ]);
   });
 
-  it('takes a start time over once, whatever later statuses say', () => {
+  it('keeps the first start time, whatever later statuses have', () => {
     const h = new Harness({ started: false });
     h.manager.setPodStatus(testPod(), { startTime: '1999-06-01T00:00:00Z' });
     h.manager.setPodStatus(testPod(), { startTime: '1999-07-01T00:00:00Z', message: 'later' });
     expect(h.manager.getPodStatus('12345678')).toMatchObject({ startTime: new Date('1999-06-01T00:00:00Z'), message: 'later' });
   });
 
-  it('says which generation was observed, and never goes back', () => {
+  it('sets the observed generation, which never goes back', () => {
     const h = new Harness({ started: false });
     const generation = (n?: number): WirePod => testPod({ metadata: n === undefined ? {} : { generation: n } });
     const observed = (): number | undefined => h.manager.getPodStatus('12345678')?.observedGeneration;
@@ -110,7 +110,7 @@ describe('StatusManager.setPodStatus: what it stores', () => {
     expect(observed()).toBe(5);
   });
 
-  it('compares the first status with the mirror pod’s rather than the pod’s own', () => {
+  it('compares the first status of a static pod with the mirror pod’s status', () => {
     const h = new Harness({ started: false });
     const annotations = { 'kubernetes.io/config.source': 'file' };
     const mirrored = { 'kubernetes.io/config.mirror': 'hash', 'kubernetes.io/config.source': 'api' };
@@ -123,20 +123,20 @@ describe('StatusManager.setPodStatus: what it stores', () => {
     expect(startTimeOf(h)).toBe(Date.parse('1999-01-01T00:00:00Z'));
   });
 
-  it('stores a first status even when it equals what the apiserver has', () => {
+  it('stores a first status even when it equals the apiserver’s', () => {
     const h = new Harness({ started: false });
     const status: WirePodStatus = { phase: 'Running', startTime: '1999-01-01T00:00:00Z' };
     expect(h.manager.setPodStatus(testPod({ status }), status)).toBe(true);
   });
 
-  it('counts every call as a change while the pod has a deletionTimestamp', () => {
+  it('makes a new version at every call while the pod has a deletionTimestamp', () => {
     const h = new Harness({ started: false });
     const pod = testPod({ metadata: { deletionTimestamp: '1999-12-31T00:00:00Z' } });
     expect([1, 2, 3].map(() => h.manager.setPodStatus(pod, { phase: 'Running' }))).toEqual([true, true, true]);
     expect(h.manager.explain('12345678').version).toBe(3);
   });
 
-  it('takes Dates and RFC 3339 text for the same', () => {
+  it('counts a Date and RFC 3339 text of one time as equal', () => {
     const text = (time: string) => ({
       startTime: time,
       conditions: [{ type: 'Ready', status: 'True', lastProbeTime: time, lastTransitionTime: time }],
@@ -158,7 +158,7 @@ describe('StatusManager.setPodStatus: what it stores', () => {
     expect(stored?.startTime).toEqual(new Date('1999-05-05T03:05:05Z'));
   });
 
-  it('is not touched by what the caller does to its objects afterwards', () => {
+  it('does not change when the caller changes its objects afterwards', () => {
     const h = new Harness({ started: false });
     const status = { phase: 'Running', conditions: [{ type: 'Ready', status: 'True' }], podIPs: [{ ip: '10.0.0.1' }] };
     const pod = testPod({ metadata: { generation: 1 } });
@@ -172,7 +172,7 @@ describe('StatusManager.setPodStatus: what it stores', () => {
     expect(h.manager.getPodStatus('12345678')).toEqual(before);
   });
 
-  it('hands out a status frozen through and through, the same one as long as nothing changes', () => {
+  it('is returned deeply frozen, and as the same object while nothing changes', () => {
     const h = new Harness({ started: false });
     h.manager.setPodStatus(testPod(), { phase: 'Running', conditions: [{ type: 'Ready', status: 'True' }] });
     const status = h.manager.getPodStatus('12345678');
@@ -185,7 +185,7 @@ describe('StatusManager.setPodStatus: what it stores', () => {
     expect(status?.phase).toBe('Running');
   });
 
-  it('knows nothing of a pod without a status', () => {
+  it('is undefined for a pod without one', () => {
     expect(new Harness({ started: false }).manager.getPodStatus('12345678')).toBeUndefined();
   });
 });

@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { writeFile } from 'node:fs/promises';
+import { copyFile, mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
@@ -7,50 +7,120 @@ import { tempDir } from '../../support/temp-dir.ts';
 
 const script = fileURLToPath(new URL('../../../.ci/count-tests.mjs', import.meta.url));
 
-interface Report {
-  readonly passed: number;
-  readonly failed: number;
-  /** A file that failed while it was loaded. */
-  readonly broken?: boolean;
+type TestStatus = 'passed' | 'failed' | 'skipped' | 'todo';
+
+interface File {
+  readonly status?: 'passed' | 'failed';
+  readonly tests: readonly TestStatus[];
 }
 
-/** What the script prints and answers for these reports. */
-async function count(reports: readonly Report[], failedSteps = 0): Promise<{ output: string; code: number }> {
+interface Step {
+  /** The reports of the step: each the files of a report, or the text of a broken one. */
+  readonly reports?: readonly (readonly File[] | string)[];
+  /** Undefined: the step did not end. */
+  readonly code?: number;
+  readonly floor?: number | undefined;
+}
+
+function reportOf(files: readonly File[]): string {
+  const testResults = files.map(({ tests, status = tests.includes('failed') ? 'failed' : 'passed' }) => ({
+    status,
+    assertionResults: tests.map((test) => ({ status: test })),
+  }));
+  return JSON.stringify({ testResults });
+}
+
+const passed = (count: number): File => ({ tests: Array.from({ length: count }, (): TestStatus => 'passed') });
+
+/** The output and the exit code of the script for these steps. */
+async function count(steps: Readonly<Record<string, Step>>): Promise<{ output: string; notes: string; code: number }> {
   const folder = await tempDir();
-  for (const [index, { passed, failed, broken = false }] of reports.entries()) {
-    const testResults = broken ? [{ status: 'failed', assertionResults: [] }] : [{ status: 'passed', assertionResults: [] }];
-    const report = { numPassedTests: passed, numFailedTests: failed, testResults };
-    await writeFile(join(folder, `${index}.json`), JSON.stringify(report));
+  const [copy, reports] = [join(folder, 'count-tests.mjs'), join(folder, 'reports')];
+  await copyFile(script, copy);
+  const floors = Object.entries(steps).flatMap(([name, { floor }]) => (floor === undefined ? [] : [[name, floor]]));
+  await writeFile(join(folder, 'floors.mjs'), `export const floors = ${JSON.stringify(Object.fromEntries(floors))};`);
+  await mkdir(reports);
+  for (const [name, step] of Object.entries(steps)) {
+    if (step.code !== undefined) await writeFile(join(reports, `${name}.code`), `${step.code}\n`);
+    if (step.reports === undefined) continue;
+    await mkdir(join(reports, name));
+    for (const [index, report] of step.reports.entries()) {
+      const text = typeof report === 'string' ? report : reportOf(report);
+      await writeFile(join(reports, name, `${index}.json`), text);
+    }
   }
   return new Promise((resolve) => {
-    const child = execFile(process.execPath, [script, folder, String(failedSteps)], (_error, output) => {
-      resolve({ output, code: child.exitCode ?? -1 });
+    const child = execFile(process.execPath, [copy, reports], (_error, output, notes) => {
+      resolve({ output, notes, code: child.exitCode ?? -1 });
     });
   });
 }
 
+/** A step without errors that passes three tests. */
+const inOrder: Step = { reports: [[passed(3)]], code: 0, floor: 3 };
+
 describe('.ci/count-tests.mjs', () => {
-  it('adds up the tests of all runs', async () => {
-    const reports = [
-      { passed: 3, failed: 0 },
-      { passed: 4, failed: 0 },
-    ];
-    expect(await count(reports)).toEqual({ output: '7 passed, 0 failed\n', code: 0 });
+  it('adds up the tests of all files, reports and steps', async () => {
+    const steps = { checks: { ...inOrder, reports: [[passed(2), passed(3)], [passed(4)]] }, cluster: inOrder };
+    expect(await count(steps)).toMatchObject({ output: '12 passed, 0 failed\n', code: 0 });
   });
 
-  it('fails when a test failed', async () => {
-    expect(await count([{ passed: 3, failed: 2 }], 1)).toEqual({ output: '3 passed, 2 failed\n', code: 1 });
+  it.each(['failed', 'skipped', 'todo'] as const)('counts a test that is %s as failed', async (status) => {
+    const steps = { checks: { ...inOrder, reports: [[passed(3), { tests: ['passed', status] as const }]] } };
+    expect(await count(steps)).toMatchObject({ output: '4 passed, 1 failed\n', code: 1 });
   });
 
-  it('counts a test file that could not be loaded', async () => {
-    expect(await count([{ passed: 3, failed: 0, broken: true }], 1)).toEqual({ output: '3 passed, 1 failed\n', code: 1 });
+  it('counts a test file that could not be loaded, in addition to failing tests', async () => {
+    const files: File[] = [passed(3), { tests: ['failed'] }, { status: 'failed', tests: [] }];
+    expect(await count({ checks: { ...inOrder, reports: [files], code: 1 } })).toMatchObject({
+      output: '3 passed, 2 failed\n',
+      code: 1,
+    });
   });
 
-  it('counts a step that failed without any failing test', async () => {
-    expect(await count([{ passed: 3, failed: 0 }], 1)).toEqual({ output: '3 passed, 1 failed\n', code: 1 });
+  it('counts a step that failed without a failing test, in addition to the failing tests of another step', async () => {
+    const failing: Step = { ...inOrder, reports: [[passed(3), { tests: ['failed'] }]], code: 1 };
+    const answer = await count({ checks: failing, cluster: { ...inOrder, code: 127 } });
+    expect(answer).toMatchObject({ output: '6 passed, 2 failed\n', code: 1 });
+    expect(answer.notes).toContain('cluster: 3 passed, 1 failed (floor 3); it ended with code 127');
   });
 
-  it('fails when nothing ran', async () => {
-    expect(await count([])).toEqual({ output: '0 passed, 1 failed\n', code: 1 });
+  it('counts a step that did not end', async () => {
+    const answer = await count({ checks: { reports: inOrder.reports ?? [], floor: 3 } });
+    expect(answer).toMatchObject({ output: '3 passed, 1 failed\n', code: 1 });
+    expect(answer.notes).toContain('it did not end');
+  });
+
+  it('counts a step that never started', async () => {
+    expect(await count({ checks: inOrder, cluster: { floor: 1 } })).toMatchObject({ output: '3 passed, 1 failed\n', code: 1 });
+  });
+
+  it('counts a step that left no report', async () => {
+    expect(await count({ checks: { code: 0, floor: 1, reports: [] } })).toMatchObject({
+      output: '0 passed, 1 failed\n',
+      code: 1,
+    });
+  });
+
+  it.each([
+    '',
+    '{"testResults": [{"sta',
+    'null',
+    '{}',
+    '{"testResults": [{}]}',
+  ])('counts the report %j as a failure, and counts the other reports', async (report) => {
+    const answer = await count({ checks: { ...inOrder, reports: [report, [passed(3)]] } });
+    expect(answer).toMatchObject({ output: '3 passed, 1 failed\n', code: 1 });
+    expect(answer.notes).toContain('its report 0.json cannot be read');
+  });
+
+  it('fails a step that passes fewer tests than its floor, and names both numbers', async () => {
+    const answer = await count({ checks: { ...inOrder, floor: 4 }, cluster: inOrder });
+    expect(answer).toMatchObject({ output: '6 passed, 1 failed\n', code: 1 });
+    expect(answer.notes).toContain('checks: 3 passed, 1 failed (floor 4); fewer than 4 tests passed');
+  });
+
+  it.each([undefined, 0])('fails a step whose floor is %s', async (floor) => {
+    expect(await count({ checks: { ...inOrder, floor } })).toMatchObject({ output: '3 passed, 1 failed\n', code: 1 });
   });
 });

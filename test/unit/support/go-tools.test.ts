@@ -8,11 +8,11 @@ interface FakeGo extends GoToolsOptions {
   readonly dir: string;
   readonly moduleDir: string;
   readonly lines: string[];
-  /** The commands that were run. */
+  /** The `go` commands that ran. */
   runs(): Promise<string[]>;
 }
 
-/** A module of two sources and a `go` that writes a line of its log and, unless it fails, the file after `-o`. */
+/** A module of two sources, and a `go` that logs its command and, unless it fails, writes the file after `-o`. */
 async function fakeGo({ fails = false } = {}): Promise<FakeGo> {
   const dir = await tempDir();
   const moduleDir = join(dir, 'peer');
@@ -39,7 +39,7 @@ ${fails ? 'echo no such package >&2; exit 3' : 'chmod +x "$2"'}
 }
 
 describe('goTool', () => {
-  it("builds a missing binary into the user's cache, once, and says so", async () => {
+  it("builds a missing binary into the user's cache once, and logs it", async () => {
     const go = await fakeGo();
     const file = await goTool('etcd', go);
     expect(file).toBe(join(await goToolsDir(go), 'etcd'));
@@ -51,14 +51,14 @@ describe('goTool', () => {
     expect(go.lines).toEqual([expect.stringContaining('building etcd'), expect.stringMatching(/^built etcd in \d+ s$/)]);
   });
 
-  it('builds once for two that ask at the same time', async () => {
+  it('builds once for two callers at the same time', async () => {
     const go = await fakeGo();
     const files = await Promise.all([goTool('kube-apiserver', go), goTool('kube-apiserver', go)]);
     expect(new Set(files).size).toBe(1);
     expect(await go.runs()).toHaveLength(1);
   });
 
-  it('leaves neither a half file nor a lock after a build that failed, and names the command', async () => {
+  it('leaves neither a partial file nor a lock after a failed build, and names the command', async () => {
     const go = await fakeGo({ fails: true });
     const message = /Could not build etcd: it ended with code 3\nno such package\nThe command: cd .*CGO_ENABLED=0 .*go build /;
     await expect(goTool('etcd', go)).rejects.toThrow(message);
@@ -76,14 +76,14 @@ describe('goTool', () => {
     const go = await fakeGo();
     const lock = join(await goToolsDir(go), '.lock');
     await mkdir(dirname(lock), { recursive: true });
-    // No process has this id: it is above the largest that Linux and macOS give out.
+    // No process has this id: it is above the largest id on Linux and macOS.
     await writeFile(lock, '99999999\n');
     await utimes(lock, 0, 0);
     expect(basename(await goTool('etcd', go))).toBe('etcd');
     expect(await readdir(dirname(lock))).toEqual(['etcd']);
   });
 
-  it('names peer and oracle after the sources they are made of', async () => {
+  it('names the binaries of peer and oracle after a hash of their sources', async () => {
     const go = await fakeGo();
     const names = async (): Promise<string[]> => [basename(await goTool('peer', go)), basename(await goTool('oracle', go))];
     const [peer, oracle] = await names();
@@ -97,7 +97,7 @@ describe('goTool', () => {
     expect((await names())[0]).not.toBe(peer);
   });
 
-  it('builds anew when the dependencies change', async () => {
+  it('builds again when the dependencies change', async () => {
     const go = await fakeGo();
     const before = await goTool('etcd', go);
     await writeFile(join(go.moduleDir, 'go.sum'), 'changed\n');
@@ -107,7 +107,7 @@ describe('goTool', () => {
 });
 
 describe('serverBinaries', () => {
-  it('takes both from KUBEBUILDER_ASSETS and builds nothing', async () => {
+  it('uses both from KUBEBUILDER_ASSETS and builds nothing', async () => {
     const go = await fakeGo();
     const assets = join(go.dir, 'assets');
     await mkdir(assets);

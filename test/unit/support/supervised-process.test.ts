@@ -6,26 +6,18 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { SupervisedProcess } from '../../support/control-plane/supervised-process.ts';
+import { isAlive } from '../../support/is-alive.ts';
 import { tempDir } from '../../support/temp-dir.ts';
 
 const supervisedProcessModule = new URL('../../support/control-plane/supervised-process.ts', import.meta.url).href;
 
-/** Node running `script`: the stand-in for a server. */
+/** Starts Node with `script`, in place of a server. */
 async function startNode(script: string): Promise<SupervisedProcess> {
   const logFile = join(await tempDir(), 'log');
   return SupervisedProcess.start({ command: process.execPath, args: ['-e', script], logFile });
 }
 
-function isAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch {
-    return false;
-  }
-}
-
-/** Fails by the test's timeout when `condition` never holds. */
+/** Waits until `condition` holds; the test's timeout ends the wait. */
 async function until(condition: () => boolean | Promise<boolean>): Promise<void> {
   while (!(await condition())) await delay(10);
 }
@@ -47,7 +39,7 @@ describe('SupervisedProcess', () => {
     await expect(start).rejects.toThrow(/Could not run \/no\/such\/server: .*ENOENT/);
   });
 
-  it('stops a process by SIGTERM, and one that will not hear by SIGKILL', async () => {
+  it('stops a process by SIGTERM, and by SIGKILL when it ignores SIGTERM', async () => {
     const willing = await startNode(idle);
     await willing.stop();
     expect(await willing.exited).toBe('signal SIGTERM');
@@ -65,7 +57,7 @@ describe('SupervisedProcess', () => {
     expect(child.running).toBe(false);
   });
 
-  it('stops a second time without harm', async () => {
+  it('can be stopped twice', async () => {
     const child = await startNode(idle);
     await Promise.all([child.stop(), child.stop()]);
     await child.stop();

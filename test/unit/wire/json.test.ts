@@ -21,6 +21,12 @@ describe('toWireJson', () => {
     expect(copy).toEqual({ list: [{ a: 1 }] });
   });
 
+  it('gives no copy another prototype', () => {
+    const copy = toWireObject(JSON.parse('{"a":{"__proto__":{"polluted":1},"b":1}}'), 'value');
+    expect(copy).toStrictEqual({ a: { b: 1 } });
+    expect(Object.getPrototypeOf(copy.a)).toBe(Object.prototype);
+  });
+
   it.each([
     [{ a: [new Date(Number.NaN)] }],
     [{ a: [() => 1] }],

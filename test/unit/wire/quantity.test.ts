@@ -32,6 +32,14 @@ const recorded: [string, string][] = [
   ['-0.0000000001', '-1n'],
   ['1e-400', '1e-9'],
   ['123456789012345678901234567890m', '123456789012345678901234567890m'],
+  ['0.99999999999999999999', '1'],
+  ['-1.9999999995m', '-2m'],
+  ['1.3333333333333333333333333333333333Ki', '1365333333334n'],
+  ['1000E', '1'],
+  ['1000e4294967299', '1e6'],
+  ['-', '0'],
+  ['.', '0'],
+  ['k', '0'],
 ];
 
 describe('canonicalQuantity', () => {
@@ -75,8 +83,38 @@ describe('canonicalQuantity', () => {
     '1e',
     '1e99999999999999999999',
     '5e3Ki',
+    'Pi',
+    'e-10',
+    '1Ki2',
   ])('refuses %j', (text) => {
     expect(() => canonicalQuantity(text)).toThrow(expect.objectContaining({ code: 'ERR_INVALID_ARGUMENT' }));
+  });
+
+  // with time in proportion to a square of the length, each of these takes hours
+  const zeros = '0'.repeat(4_000_000);
+  const threes = '3'.repeat(4_000_000);
+
+  it.each([
+    ['zeros inside', `1${zeros}1`, `1${zeros}1`],
+    ['zeros in front', `${zeros}1000m`, '1'],
+    ['a long fraction', `0.${threes}`, '333333334n'],
+    ['a long binary fraction', `0.${threes}Ki`, '341333333334n'],
+    ['a number above all binary ones', `-${threes}Ki`, '-9223372036854775807'],
+    ['zeros in front of an exponent', `1e${zeros}4`, '10e3'],
+    ['white space', `${' '.repeat(4_000_000)}1000m`, '1'],
+  ])('takes a quantity of four million characters: %s', (_, text, canonical) => {
+    expect(canonicalQuantity(text) === canonical).toBe(true);
+  });
+
+  it.each([
+    ['zeros', `${zeros}x`],
+    ['digits', `${threes}x`],
+    ['digits behind a point', `.${threes}x`],
+    ['an exponent', `1e${threes}`],
+    ['letters', `${'n'.repeat(4_000_000)}x`],
+    ['white space inside', `1${' '.repeat(4_000_000)}x`],
+  ])('refuses four million characters that are no quantity: %s', (_, text) => {
+    expect(() => canonicalQuantity(text)).toThrow(/^Expected `quantity`.{0,200}$/);
   });
 
   it('refuses what is no text', () => {

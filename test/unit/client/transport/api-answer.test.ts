@@ -41,24 +41,25 @@ describe('readAnswer', () => {
     });
   });
 
-  it('names an error without a Status object after its HTTP status', () => {
-    expect(errorOf(413, '')).toMatchObject({
-      status: 413,
-      reason: 'PayloadTooLarge',
-      message: 'PATCH /p: 413 Payload Too Large',
-    });
-    expect(errorOf(429, 'slow down')).toMatchObject({ status: 429, reason: 'TooManyRequests', retryAfterMs: undefined });
-    expect(errorOf(799, '{}')).toMatchObject({ status: 799, reason: 'Unknown' });
+  it('says of an error answer that is no Status object that no apiserver gave it', () => {
+    expect(errorOf(413, '')).toMatchObject({ status: 413, reason: 'NoStatus', message: 'PATCH /p: 413 Payload Too Large' });
+    expect(errorOf(429, 'slow down')).toMatchObject({ status: 429, reason: 'NoStatus', retryAfterMs: undefined });
+    expect(errorOf(404, JSON.stringify({ reason: 'NotFound' }))).toMatchObject({ status: 404, reason: 'NoStatus' });
+    expect(errorOf(799, '{}')).toMatchObject({ status: 799, message: 'PATCH /p: 799 Unknown' });
     expect(classifyApiError(errorOf(302, ''))).toBe('unavailable');
   });
 
+  it('calls the reason of a Status object that gives none unknown', () => {
+    expect(errorOf(500, JSON.stringify({ kind: 'Status' }))).toMatchObject({ status: 500, reason: 'Unknown' });
+  });
+
   it('keeps the first 500 characters of a long message', () => {
-    const { message } = errorOf(422, JSON.stringify({ reason: 'Invalid', message: 'm'.repeat(2000) }));
+    const { message } = errorOf(422, JSON.stringify({ kind: 'Status', reason: 'Invalid', message: 'm'.repeat(2000) }));
     expect(message).toBe(`PATCH /p: 422 ${'m'.repeat(500)}…`);
   });
 
   it('prefers the Retry-After header to the Status object', () => {
-    const body = JSON.stringify({ details: { retryAfterSeconds: 2 } });
+    const body = JSON.stringify({ kind: 'Status', details: { retryAfterSeconds: 2 } });
     expect(errorOf(429, body, { 'retry-after': '7' }).retryAfterMs).toBe(7000);
   });
 });
@@ -86,7 +87,7 @@ describe('errorFromStatus', () => {
     for (const value of [undefined, null, 'text', [], { reason: 5, message: {}, details: 'x' }]) {
       expect(errorFromStatus(value, { status: 500, label: 'GET /p' })).toMatchObject({
         status: 500,
-        reason: 'InternalServerError',
+        reason: 'NoStatus',
       });
     }
   });

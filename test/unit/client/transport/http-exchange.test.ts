@@ -141,6 +141,29 @@ describe('HttpExchange, what its errors say', () => {
     expect(await failure).toMatchObject({ reason: 'Timeout', message });
   });
 
+  it('of a request that waits for credentials or for a connection: the error names what was missing', async () => {
+    const missing = async (prepare: (exchange: HttpExchange, controller: FakeController) => void): Promise<unknown> => {
+      const { clock, exchange, controller } = exchangeOf();
+      prepare(exchange, controller);
+      const failure = failureOf(exchange.answer);
+      await clock.advance(1000);
+      return failure;
+    };
+    const errors = [
+      await missing((exchange) => exchange.waitsFor('credentials')),
+      await missing((exchange) => exchange.waitsFor('connection')),
+      await missing((exchange, controller) => {
+        exchange.waitsFor('connection');
+        exchange.onRequestStart(controller);
+      }),
+    ];
+    expect(errors).toMatchObject([
+      { message: 'GET /p: no credentials within 1000 ms' },
+      { message: 'GET /p: no connection within 1000 ms' },
+      { message: 'GET /p: no answer within 1000 ms' },
+    ]);
+  });
+
   it('of an answer that is too long', async () => {
     const { exchange, controller } = exchangeOf();
     exchange.onRequestStart(controller);

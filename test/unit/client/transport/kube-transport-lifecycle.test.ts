@@ -91,7 +91,7 @@ describe('KubeTransport.stream', () => {
 
   it('tells of an answer that is no stream', async () => {
     await using server = await scriptedServer((_request, response) =>
-      sendJson(response, { reason: 'Expired', message: 'old' }, { status: 410 }),
+      sendJson(response, { kind: 'Status', reason: 'Expired', message: 'old' }, { status: 410 }),
     );
     await using transport = new KubeTransport(kubeConfigFor(server.url));
     const chunks: Buffer[] = [];

@@ -22,8 +22,8 @@ export interface ScriptedServer extends AsyncDisposable {
 
 export type Script = (request: SeenRequest, response: ServerResponse) => void;
 
-/** A server on 127.0.0.1 that notes each request and lets the script answer it. */
-export async function scriptedServer(script: Script, tls?: ServerOptions): Promise<ScriptedServer> {
+/** A server on a loopback address that notes each request and lets the script answer it. */
+export async function scriptedServer(script: Script, tls?: ServerOptions, host = '127.0.0.1'): Promise<ScriptedServer> {
   const seen: SeenRequest[] = [];
   const listener: RequestListener = (message, response) => {
     const chunks: Buffer[] = [];
@@ -44,11 +44,11 @@ export async function scriptedServer(script: Script, tls?: ServerOptions): Promi
     socket.on('close', () => connections.open.delete(socket));
   });
   server.on('tlsClientError', () => {});
-  server.listen(0, '127.0.0.1');
+  server.listen(0, host);
   await once(server, 'listening');
   const { port } = server.address() as AddressInfo;
   return {
-    url: `${tls === undefined ? 'http' : 'https'}://127.0.0.1:${port}`,
+    url: `${tls === undefined ? 'http' : 'https'}://${host.includes(':') ? `[${host}]` : host}:${port}`,
     seen,
     connections,
     async [Symbol.asyncDispose]() {

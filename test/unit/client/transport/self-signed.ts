@@ -14,7 +14,7 @@ function distinguishedName(commonName: string): Buffer {
   return sequence(der(0x31, sequence('0603550403', der(0x0c, Buffer.from(commonName)))));
 }
 
-/** A self-signed certificate, fresh for each run so that no key lies in the repository. */
+/** A self-signed certificate for names, IPv4 addresses and `::1`, fresh for each run so that no key lies in the repository. */
 export function selfSigned({
   commonName,
   dnsNames = [],
@@ -31,7 +31,7 @@ export function selfSigned({
   const name = distinguishedName(commonName);
   const names = sequence(
     ...dnsNames.map((dns) => der(0x82, Buffer.from(dns))),
-    ...ips.map((ip) => der(0x87, Buffer.from(ip.split('.').map(Number)))),
+    ...ips.map((ip) => der(0x87, ip === '::1' ? Buffer.alloc(16).fill(1, 15) : Buffer.from(ip.split('.').map(Number)))),
   );
   const constraints = sequence('0603551d13', der(0x04, sequence('0101ff')));
   const alternatives = dnsNames.length + ips.length === 0 ? [] : [sequence('0603551d11', der(0x04, names))];
@@ -42,7 +42,8 @@ export function selfSigned({
   const signature = der(0x03, '00', sign('sha256', toSign, privateKey));
   const certificate = sequence(toSign, ecdsaWithSha256, signature).toString('base64');
   return {
-    cert: `-----BEGIN CERTIFICATE-----\n${certificate.replace(/(.{64})/g, '$1\n')}\n-----END CERTIFICATE-----\n`,
+    // no empty line at the end: OpenSSL does not always take one
+    cert: `-----BEGIN CERTIFICATE-----\n${certificate.match(/.{1,64}/g)?.join('\n')}\n-----END CERTIFICATE-----\n`,
     key: privateKey.export({ type: 'pkcs8', format: 'pem' }).toString(),
   };
 }

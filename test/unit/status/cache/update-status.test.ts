@@ -1,12 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { transitionTimeConditionTypes } from '../../../../src/conditions/pod-conditions.ts';
 import { PodStatuses } from '../../../../src/status/cache/pod-statuses.ts';
-import {
-  removeOrphanedEntries,
-  type UpdateOutcome,
-  type UpdateRequest,
-  updateStatusInternal,
-} from '../../../../src/status/cache/update-status.ts';
+import { type UpdateOutcome, type UpdateRequest, updateStatusInternal } from '../../../../src/status/cache/update-status.ts';
 import type { WirePod, WirePodStatus } from '../../../../src/wire/types.ts';
 
 const now = Date.UTC(2000, 0, 1);
@@ -23,7 +18,7 @@ function update(podStatuses: PodStatuses, status: WirePodStatus, more: Partial<U
 const container = (state: object) => ({ name: 'c', image: '', imageID: '', ready: false, restartCount: 0, state });
 
 describe('updateStatusInternal', () => {
-  it('stores the first version under the pod’s names, and the next ones after it', () => {
+  it('stores the first version with the pod’s name and namespace, and the next ones after it', () => {
     const podStatuses = new PodStatuses();
     expect(update(podStatuses, { phase: 'Pending' })).toMatchObject({
       kind: 'stored',
@@ -35,7 +30,7 @@ describe('updateStatusInternal', () => {
     expect(podStatuses.get('u')?.status.phase).toBe('Running');
   });
 
-  it('leaves the stored entry as it is for an equal status, unless forced', () => {
+  it('keeps the stored entry for an equal status, unless forced', () => {
     const podStatuses = new PodStatuses();
     update(podStatuses, { phase: 'Running' });
     const entry = podStatuses.get('u');
@@ -44,7 +39,7 @@ describe('updateStatusInternal', () => {
     expect(update(podStatuses, { phase: 'Running' }, { force: true })).toMatchObject({ kind: 'stored', entry: { version: 2 } });
   });
 
-  it('leaves the stored entry as it is for an illegal status, even when forced', () => {
+  it('keeps the stored entry for an illegal status, even when forced', () => {
     const podStatuses = new PodStatuses();
     update(podStatuses, { containerStatuses: [container({ terminated: { exitCode: 1 } })] });
     const entry = podStatuses.get('u');
@@ -56,7 +51,7 @@ describe('updateStatusInternal', () => {
     expect(podStatuses.get('u')).toBe(entry);
   });
 
-  it('keeps finished finished for an ordinary pod, and not for a static one', () => {
+  it('keeps an ordinary pod finished, and not a static pod', () => {
     for (const [which, finished] of [
       [pod, true],
       [staticPod, false],
@@ -69,7 +64,7 @@ describe('updateStatusInternal', () => {
     }
   });
 
-  it('remembers since when something waits to be sent', () => {
+  it('keeps the time since which a change waits to be sent', () => {
     const podStatuses = new PodStatuses();
     update(podStatuses, { message: '1' });
     update(podStatuses, { message: '2' }, { now: now + 5_000, acknowledged: false });
@@ -78,7 +73,7 @@ describe('updateStatusInternal', () => {
     expect(podStatuses.get('u')?.at).toBe(now + 9_000);
   });
 
-  it('remembers the first version the agent set while it saw the deletion', () => {
+  it('keeps the first version that the agent set after it had seen the deletion', () => {
     const podStatuses = new PodStatuses();
     update(podStatuses, { message: '1' });
     expect(podStatuses.get('u')?.deletionSeenAt).toBeUndefined();
@@ -99,7 +94,26 @@ describe('updateStatusInternal', () => {
     expect(time()).toBe('2000-01-01T00:00:09Z');
   });
 
-  it('gives the agent’s own condition types a transition time, and leaves resize and other conditions theirs', () => {
+  it('adds no condition for a type that the new status lacks [T-SM-076]', () => {
+    const podStatuses = new PodStatuses();
+    update(podStatuses, { conditions: [{ type: 'Ready', status: 'True' }] });
+    update(podStatuses, { conditions: [{ type: 'example.com/other', status: 'True' }] }, { now: now + 5_000 });
+    expect(podStatuses.get('u')?.status.conditions).toEqual([{ type: 'example.com/other', status: 'True' }]);
+  });
+
+  it('looks at the first condition of a type on either side', () => {
+    const podStatuses = new PodStatuses();
+    const set = (statuses: string[], at: number) =>
+      update(podStatuses, { conditions: statuses.map((status) => ({ type: 'Ready', status })) }, { now: at });
+    set(['False', 'True'], now);
+    set(['True', 'False'], now + 5_000);
+    expect(podStatuses.get('u')?.status.conditions).toEqual([
+      { type: 'Ready', status: 'True', lastTransitionTime: '2000-01-01T00:00:05Z' },
+      { type: 'Ready', status: 'False' },
+    ]);
+  });
+
+  it('gives the agent’s own condition types a transition time, and keeps that of resize and foreign conditions', () => {
     const podStatuses = new PodStatuses();
     const conditions = ['agent.io/x', 'other.io/y', 'PodResizePending'].map((type) => ({ type, status: 'True' }));
     update(podStatuses, { conditions }, { ownedConditionTypes: new Set(['agent.io/x']) });
@@ -110,7 +124,7 @@ describe('updateStatusInternal', () => {
     ]);
   });
 
-  it('compares with the fallback while nothing is cached, and only then', () => {
+  it('compares with the fallback only while nothing is cached', () => {
     const podStatuses = new PodStatuses();
     const fallback = (): WirePodStatus => ({ startTime: '1999-01-01T00:00:00Z', observedGeneration: 4 });
     expect(update(podStatuses, {}, { fallback })).toMatchObject({ previous: fallback(), entry: { status: fallback() } });
@@ -118,14 +132,5 @@ describe('updateStatusInternal', () => {
       throw new Error('asked for the fallback');
     };
     expect(update(podStatuses, { message: 'm' }, { fallback: never }).kind).toBe('stored');
-  });
-});
-
-describe('removeOrphanedEntries', () => {
-  it('drops what is not in the set, and says what', () => {
-    const podStatuses = new PodStatuses();
-    for (const podUID of ['a', 'b', 'c']) update(podStatuses, {}, { podUID });
-    expect(removeOrphanedEntries(podStatuses, new Set(['b', 'x']))).toEqual(['a', 'c']);
-    expect(podStatuses.podUIDs()).toEqual(['b']);
   });
 });

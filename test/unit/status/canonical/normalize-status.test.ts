@@ -18,7 +18,7 @@ const ended = (message: string): State => ({ terminated: { exitCode: 0, message 
 const bytes = (text: string | undefined): number => Buffer.byteLength(text ?? '');
 const lists = ['containerStatuses', 'initContainerStatuses', 'ephemeralContainerStatuses'] as const;
 
-/** Every order comes up in the end, and the same ones in every run. */
+/** Random orders, the same ones in every run. */
 function shuffled<T>(list: readonly T[], round: number): T[] {
   const key = (i: number): number => ((i + 1) * 7919 * (round + 3)) % 104_729;
   return list
@@ -41,7 +41,7 @@ describe('normalizeStatus: order', () => {
     }
   });
 
-  it('sorts by bytes, keeps the spec’s order of init containers, and puts unknown ones behind', () => {
+  it('sorts by bytes, keeps the spec’s order of init containers, and puts unknown ones last', () => {
     const pod: WirePod = { spec: { containers: [], initContainers: [{ name: 'z' }, { name: 'missing' }, { name: 'a' }] } };
     const status = {
       containerStatuses: ['b', 'B', 'a'].map((name) => container(name)),
@@ -71,14 +71,14 @@ describe('normalizeStatus: termination messages', () => {
       (status[list] ?? []).flatMap((c) => [c.state?.terminated?.message, c.lastState?.terminated?.message]),
     );
 
-  it('keeps messages that fit, all of them [T-SM-025]', () => {
+  it('keeps all messages that fit [T-SM-025]', () => {
     for (const length of [192, 200, 208]) {
       const kept = messages(normalizeStatus({ spec: { containers: [] } }, statusOf('a'.repeat(length))));
       expect(kept).toEqual(Array.from({ length: 96 }, () => 'a'.repeat(length)));
     }
   });
 
-  it('gives each of 48 containers 256 bytes, now and last time [T-SM-025]', () => {
+  it('gives each of 48 containers 256 bytes, in state and in lastState [T-SM-025]', () => {
     const cut = messages(normalizeStatus(podOf(16), statusOf('a'.repeat(300))));
     expect(cut).toEqual(Array.from({ length: 96 }, () => 'a'.repeat(256)));
     expect(messages(normalizeStatus(podOf(16), statusOf('a'.repeat(256))))[0]).toHaveLength(256);
@@ -96,12 +96,12 @@ describe('normalizeStatus: termination messages', () => {
     expect(new Set(others)).toEqual(new Set([first]));
   });
 
-  it('gives all 12288 bytes to a pod without containers in its spec', () => {
+  it('gives all 12288 bytes to a status of a pod without containers in its spec', () => {
     const cut = messages(normalizeStatus({}, statusOf('a'.repeat(13_000), 1)));
     expect(cut[0]).toHaveLength(12_288);
   });
 
-  it('counts containers of all three kinds, and cuts to whole bytes', () => {
+  it('counts containers of all three kinds, and rounds the share down to whole bytes', () => {
     const pod: WirePod = {
       spec: { containers: names('r', 5).map((name) => ({ name })), initContainers: [{ name: 'i' }, { name: 'j' }] },
     };
@@ -129,7 +129,7 @@ describe('normalizeStatus: times', () => {
     expect(normalizeStatus({}, date)).toEqual(statusAt(wanted));
   });
 
-  it('writes UTC, cuts before the epoch too, and takes Go’s zero time for none', () => {
+  it('writes UTC, cuts times before the epoch too, and reads Go’s zero time as no time', () => {
     expect(normalizeStatus({}, { startTime: '2000-01-01T01:30:00+01:30' }).startTime).toBe('2000-01-01T00:00:00Z');
     expect(normalizeStatus({}, { startTime: new Date(-1) }).startTime).toBe('1969-12-31T23:59:59Z');
     expect(normalizeStatus({}, { startTime: '0001-01-01T00:00:00Z' })).toEqual({});
@@ -138,7 +138,7 @@ describe('normalizeStatus: times', () => {
 });
 
 describe('normalizeStatus: the canonical form', () => {
-  it('leaves out what is empty, and writes what a container status always has', () => {
+  it('leaves out empty members, and writes the members that a container status always has', () => {
     const given = { phase: '', conditions: [], podIPs: [], message: undefined, hostIP: null, containerStatuses: [{ name: 'c' }] };
     expect(normalizeStatus({}, given as never)).toStrictEqual({ containerStatuses: [container('c')] });
   });
@@ -160,17 +160,61 @@ describe('normalizeStatus: the canonical form', () => {
     expect(normalizeStatus({}, { conditions }).conditions).toEqual(conditions);
   });
 
+  it('copies what Kubernetes 1.36 does not know as it stands, in a status, a condition and a container status', () => {
+    const unknown = {
+      text: '',
+      list: ['', null, []],
+      startTime: '2030-01-01T00:00:00.123456Z',
+      startedAt: 'soon',
+      limits: { cpu: 'plenty' },
+      observedGeneration: 0,
+    };
+    const given = {
+      fieldOf137: unknown,
+      startedAt: '',
+      conditions: [{ type: 'Ready', status: 'True', fieldOf137: unknown, startTime: '' }],
+      containerStatuses: [{ ...container('c'), fieldOf137: unknown, phase: [] }],
+    };
+    const copy = normalizeStatus({}, given as object as PodStatus);
+    expect(copy).toStrictEqual(given);
+    expect((copy as { fieldOf137?: unknown }).fieldOf137).not.toBe(unknown);
+  });
+
+  it('makes JSON of an unknown member that is none', () => {
+    const unknown = { time: new Date('2030-01-01T00:00:00.123Z'), nothing: null, missing: undefined, text: 'a\ud800' };
+    const given = { fieldOf137: unknown, gone: null } as PodStatus;
+    expect(normalizeStatus({}, given)).toStrictEqual({ fieldOf137: { time: '2030-01-01T00:00:00Z', text: 'a\ufffd' } });
+  });
+
+  it('takes no member called __proto__, however deep', () => {
+    const inside = '{"__proto__":{"polluted":1},"x":1}';
+    const state = `{"running":{"startedAt":null},"__proto__":{"polluted":1}}`;
+    const container = `{"name":"c","fieldOf137":${inside},"state":${state},"resources":${inside},"__proto__":{"polluted":1}}`;
+    const given = JSON.parse(`{"fieldOf137":${inside},"__proto__":{"polluted":1},"containerStatuses":[${container}]}`);
+    const again = normalizeStatus({}, given, { previous: normalizeStatus({}, given) });
+    for (const copy of [normalizeStatus({}, given), again]) {
+      expect(JSON.stringify(copy)).not.toContain('polluted');
+      const [first] = copy.containerStatuses ?? [];
+      for (const object of [copy, first, first?.state, first?.resources, (copy as { fieldOf137?: object }).fieldOf137]) {
+        expect(Object.getPrototypeOf(object)).toBe(Object.prototype);
+      }
+    }
+  });
+
   it.each([
     ['status', 'text', 'status', 'an object'],
-    ['no list', { conditions: {} }, 'status.conditions', 'a list'],
+    ['a member that is no list', { conditions: {} }, 'status.conditions', 'a list'],
     ['a list of text', { containerStatuses: ['c'] }, 'status.containerStatuses[0]', 'an object'],
-    ['no time', { startTime: 'soon' }, 'status.startTime', 'an RFC 3339 time'],
+    ['text that is no time', { startTime: 'soon' }, 'status.startTime', 'an RFC 3339 time'],
     ['an invalid Date', { startTime: new Date(Number.NaN) }, 'status.startTime', 'a valid Date'],
     ['a function', { message: () => '' }, 'status.message', 'a JSON value'],
-    ['not a number', { observedGeneration: Number.NaN }, 'status.observedGeneration', 'a finite number'],
+    ['NaN', { observedGeneration: Number.NaN }, 'status.observedGeneration', 'a finite number'],
     ['a condition without a type', { conditions: [{ status: 'True' }] }, 'status.conditions[0].type', 'a string'],
+    ['an unknown function', { fieldOf137: { f: () => '' } }, 'status.fieldOf137.f', 'a JSON value'],
+    ['an unknown number that is none', { fieldOf137: [Number.NaN] }, 'status.fieldOf137[0]', 'a JSON value'],
+    ['no state', { containerStatuses: [{ name: 'c', state: 'running' }] }, 'status.containerStatuses[0].state', 'an object'],
     ['text for ready', { containerStatuses: [{ name: 'c', ready: 'yes' }] }, 'status.containerStatuses[0].ready', 'a boolean'],
-  ])('refuses %s and says where and why', (_what, status, path, rule) => {
+  ])('refuses %s, and names the place and the rule', (_what, status, path, rule) => {
     expect(() => normalizeStatus({}, status as never)).toThrow(expect.objectContaining({ code: 'ERR_INVALID_ARGUMENT' }));
     expect(() => normalizeStatus({}, status as never)).toThrow(path);
     expect(() => normalizeStatus({}, status as never)).toThrow(rule);

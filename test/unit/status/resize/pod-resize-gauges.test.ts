@@ -9,28 +9,28 @@ describe('kubelet_pod_in_progress_resizes', () => {
 
   it('is 0 for a pod without a condition [T-SM-108]', () => {
     const { manager, gauges } = started();
-    manager.backfillPodResizeConditions([numberedPod(1)]);
+    manager.resizes.backfillPodResizeConditions([numberedPod(1)]);
     expect(gauges.in_progress_resizes).toBe(0);
   });
 
-  it('is 0 for a pod that waits [T-SM-109]', () => {
+  it('is 0 for a pending resize [T-SM-109]', () => {
     const { manager, gauges } = started();
-    manager.setPodResizePendingCondition(uid, 'Deferred', '', 1);
+    manager.resizes.setPodResizePendingCondition(uid, 'Deferred', '', 1);
     expect(gauges.in_progress_resizes ?? 0).toBe(0);
   });
 
-  it('counts a pod whose resize is under way, and no longer once cleared [T-SM-110]', () => {
+  it('counts a resize in progress until it is cleared [T-SM-110]', () => {
     const { manager, gauges } = started();
-    manager.setPodResizeInProgressCondition(uid, '', '', 1);
+    manager.resizes.setPodResizeInProgressCondition(uid, '', '', 1);
     expect(gauges.in_progress_resizes).toBe(1);
-    manager.clearPodResizeInProgressCondition(uid);
+    manager.resizes.clearPodResizeInProgressCondition(uid);
     expect(gauges.in_progress_resizes).toBe(0);
   });
 
-  it('counts a resize that fails too [T-SM-111]', () => {
+  it('counts a failing resize too [T-SM-111]', () => {
     const { manager, gauges } = started();
-    manager.setPodResizeInProgressCondition(uid, '', '', 1);
-    manager.setPodResizeInProgressCondition('uid-2', 'Error', 'no', 1);
+    manager.resizes.setPodResizeInProgressCondition(uid, '', '', 1);
+    manager.resizes.setPodResizeInProgressCondition('uid-2', 'Error', 'no', 1);
     expect(gauges.in_progress_resizes).toBe(2);
   });
 });
@@ -38,40 +38,40 @@ describe('kubelet_pod_in_progress_resizes', () => {
 describe('kubelet_pod_pending_resizes', () => {
   it('has no series for a pod without a condition [T-SM-112]', () => {
     const { manager, gauges } = started();
-    manager.backfillPodResizeConditions([numberedPod(1)]);
+    manager.resizes.backfillPodResizeConditions([numberedPod(1)]);
     expect(gauges).toEqual({ in_progress_resizes: 0 });
   });
 
-  it('has no series for a resize under way [T-SM-113]', () => {
+  it('has no series for a resize in progress [T-SM-113]', () => {
     const { manager, gauges } = started();
-    manager.setPodResizeInProgressCondition(uid, '', '', 1);
+    manager.resizes.setPodResizeInProgressCondition(uid, '', '', 1);
     expect(gauges).toEqual({ in_progress_resizes: 1 });
   });
 
-  it('counts one that is deferred [T-SM-114]', () => {
+  it('counts a deferred resize [T-SM-114]', () => {
     const { manager, gauges } = started();
-    manager.setPodResizePendingCondition(uid, 'Deferred', '', 1);
+    manager.resizes.setPodResizePendingCondition(uid, 'Deferred', '', 1);
     expect(gauges).toEqual({ 'pending_resizes{deferred}': 1 });
   });
 
   it('counts by reason, whatever the messages [T-SM-115]', () => {
     const { manager, gauges } = started();
-    manager.setPodResizePendingCondition(uid, 'Infeasible', 'one', 1);
-    manager.setPodResizePendingCondition('uid-2', 'Infeasible', 'two', 1);
+    manager.resizes.setPodResizePendingCondition(uid, 'Infeasible', 'one', 1);
+    manager.resizes.setPodResizePendingCondition('uid-2', 'Infeasible', 'two', 1);
     expect(gauges).toEqual({ 'pending_resizes{infeasible}': 2 });
   });
 
-  it('counts each reason by itself [T-SM-116]', () => {
+  it('counts each reason separately [T-SM-116]', () => {
     const { manager, gauges } = started();
-    manager.setPodResizePendingCondition(uid, 'Infeasible', '', 1);
-    manager.setPodResizePendingCondition('uid-2', 'Deferred', '', 1);
+    manager.resizes.setPodResizePendingCondition(uid, 'Infeasible', '', 1);
+    manager.resizes.setPodResizePendingCondition('uid-2', 'Deferred', '', 1);
     expect(gauges).toEqual({ 'pending_resizes{infeasible}': 1, 'pending_resizes{deferred}': 1 });
   });
 
-  it('is 0 for every reason once no pod is left, and set no more after that [T-SM-117]', () => {
+  it('is 0 for every reason when no pod is left, and is not set after that [T-SM-117]', () => {
     const { manager, gauges, metrics } = started();
-    manager.setPodResizePendingCondition(uid, 'Infeasible', '', 1);
-    manager.setPodResizePendingCondition('uid-2', 'Deferred', '', 1);
+    manager.resizes.setPodResizePendingCondition(uid, 'Infeasible', '', 1);
+    manager.resizes.setPodResizePendingCondition('uid-2', 'Deferred', '', 1);
     manager.removeOrphanedStatuses(new Set());
     expect(gauges).toMatchObject({ 'pending_resizes{infeasible}': 0, 'pending_resizes{deferred}': 0 });
     const before = metrics.sets;
@@ -79,10 +79,10 @@ describe('kubelet_pod_pending_resizes', () => {
     expect(metrics.sets).toBe(before);
   });
 
-  it('follows a pod from deferred to infeasible', () => {
+  it('counts a pod as infeasible after it was deferred', () => {
     const { manager, gauges } = started();
-    manager.setPodResizePendingCondition(uid, 'Deferred', '', 1);
-    manager.setPodResizePendingCondition(uid, 'Infeasible', '', 1);
+    manager.resizes.setPodResizePendingCondition(uid, 'Deferred', '', 1);
+    manager.resizes.setPodResizePendingCondition(uid, 'Infeasible', '', 1);
     expect(gauges).toEqual({ 'pending_resizes{deferred}': 0, 'pending_resizes{infeasible}': 1 });
   });
 });

@@ -2,7 +2,7 @@ import type { V1PodCondition } from '@kubernetes/client-node';
 import type { Labels, MetricsSink } from '../../../../src/seams/metrics.ts';
 import { Harness } from '../harness.ts';
 
-/** Keeps the last value of every gauge series, and how often one was set. */
+/** A metrics sink that keeps the last value of every gauge series, and counts the calls of `set`. */
 class Gauges implements MetricsSink {
   readonly series: Record<string, number> = {};
   sets = 0;
@@ -15,7 +15,7 @@ class Gauges implements MetricsSink {
   }
 }
 
-/** A running manager and what its gauges say. */
+/** A running manager and its gauges. */
 export function started(): { h: Harness; manager: Harness['manager']; gauges: Record<string, number>; metrics: Gauges } {
   const metrics = new Gauges();
   const h = new Harness({ metrics });
@@ -39,6 +39,6 @@ export const inProgress = (observedGeneration: number, rest: object = {}): objec
 });
 export const untimed = (conditions: readonly V1PodCondition[]): object[] =>
   conditions.map(({ lastProbeTime: _, lastTransitionTime: __, ...rest }) => rest);
-/** When it was probed and when it changed last, as times of day. */
+/** The probe time and the transition time, as times of day. */
 export const times = (condition: V1PodCondition | undefined): (string | undefined)[] =>
   [condition?.lastProbeTime, condition?.lastTransitionTime].map((time) => time?.toISOString().slice(11, 19));

@@ -33,7 +33,7 @@ const illegal = {
   init: 'terminated init container c attempted illegal transition to non-terminated state',
 };
 
-/** What the check says of a container that ended with this code and is running, waiting, or in no state, now. */
+/** The result of the check for a container that ended with this code and is now running, waiting or in no state. */
 function leave(kind: Kind, podSpec: PodSpec, exitCode: number): string | undefined {
   const list = kind === 'regular' ? regular : init;
   const answers = [running, waiting, {}, undefined].map((state) =>
@@ -116,7 +116,7 @@ describe('checkContainerStateTransition: leaving terminated', () => {
       expect(leave(kind, subject, 0)).toBeUndefined();
     });
 
-    it('are not looked at without a container-level policy', () => {
+    it('do not count without a container-level policy', () => {
       expect(leave(kind, spec('Never', kind, { restartPolicyRules: restartOn42 }), 42)).toBe(illegal[kind]);
     });
 
@@ -141,7 +141,7 @@ describe('checkContainerStateTransition: what is compared', () => {
     }
   });
 
-  it('allows terminated to become terminated otherwise', () => {
+  it('allows another terminated state after a terminated state', () => {
     expect(
       checkContainerStateTransition(regular(status('c', terminated(0))), regular(status('c', terminated(1))), never),
     ).toBeUndefined();
@@ -152,18 +152,18 @@ describe('checkContainerStateTransition: what is compared', () => {
     expect(checkContainerStateTransition(init(status('c', terminated(0))), init(), spec('Never', 'init'))).toBeUndefined();
   });
 
-  it('does not confuse one container with another', () => {
+  it('compares containers by name', () => {
     const subject: PodSpec = { restartPolicy: 'Never', containers: [{ name: 'c' }, { name: 'other' }] };
     expect(
       checkContainerStateTransition(regular(status('c', terminated(0))), regular(status('other', running)), subject),
     ).toBeUndefined();
   });
 
-  it('does not confuse the kinds', () => {
+  it('compares regular and init containers separately', () => {
     expect(checkContainerStateTransition(regular(status('c', terminated(0))), init(status('c', running)), never)).toBeUndefined();
   });
 
-  it('finds the offender whatever its place in either list', () => {
+  it('finds an illegal change at any place in either list', () => {
     const before = regular(status('a', running), status('c', terminated(0)));
     const after = regular(status('c', running), status('a', running));
     expect(
@@ -171,7 +171,7 @@ describe('checkContainerStateTransition: what is compared', () => {
     ).toBe(illegal.regular);
   });
 
-  it('never looks at lastState or ephemeral containers', () => {
+  it('ignores lastState and ephemeral containers', () => {
     const ended = { ...status('c', running), lastState: terminated(0) };
     expect(checkContainerStateTransition(regular(ended), regular(status('c', running)), never)).toBeUndefined();
     expect(
@@ -183,7 +183,7 @@ describe('checkContainerStateTransition: what is compared', () => {
     ).toBeUndefined();
   });
 
-  it('allows a regular container that the spec does not name only what the pod policy allows', () => {
+  it('applies the pod policy to a regular container that is not in the spec', () => {
     const check = (restartPolicy: string, exitCode: number) =>
       checkContainerStateTransition(regular(status('c', terminated(exitCode))), regular(status('c', running)), {
         restartPolicy,
@@ -205,7 +205,7 @@ describe('checkContainerStateTransition: what is compared', () => {
     ).toBe('terminated container r attempted illegal transition to non-terminated state');
   });
 
-  it('treats a pod without a spec as one that allows nothing', () => {
+  it('allows nothing for a pod without a spec', () => {
     expect(checkContainerStateTransition(regular(status('c', terminated(1))), regular(status('c', running)), undefined)).toBe(
       illegal.regular,
     );
@@ -220,22 +220,22 @@ describe('checkContainerStateTransition: init containers stand in the order of t
     initContainers: names.map((name) => ({ name })),
   });
 
-  it('refuses a status out of that order, although nothing had ended', () => {
+  it('refuses another order, even when no container has ended', () => {
     const old = init(status('b', running), status('a', running));
     expect(checkContainerStateTransition(old, old, initSpec('Never', 'a', 'b'))).toBe(mismatch('b'));
   });
 
-  it('refuses a status beyond the spec', () => {
+  it('refuses more statuses than the spec has containers', () => {
     const old = init(status('a', waiting), status('b', waiting));
     expect(checkContainerStateTransition(old, old, initSpec('OnFailure', 'a'))).toBe(mismatch('b'));
   });
 
-  it('allows a list that ends early', () => {
+  it('allows fewer statuses than the spec has containers', () => {
     const old = init(status('a', running));
     expect(checkContainerStateTransition(old, old, initSpec('Never', 'a', 'b'))).toBeUndefined();
   });
 
-  it('does not look under restart policy Always', () => {
+  it('does not check the order under restart policy Always', () => {
     const old = init(status('b', running));
     expect(checkContainerStateTransition(old, old, initSpec('Always', 'a'))).toBeUndefined();
   });

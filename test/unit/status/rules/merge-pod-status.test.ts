@@ -34,7 +34,7 @@ function merge(
   return mergePodStatus(old, next, { pod, couldHaveRunningContainers: running, now, ownedConditionTypes: new Set(own) });
 }
 
-/** Conditions by type, without times; the rest as it is. */
+/** Conditions by type, without times; the other members unchanged. */
 function comparable({ conditions = [], ...rest }: WirePodStatus): unknown {
   const stripped = conditions.map(({ type, status, reason }) => condition(type, status, reason));
   return { ...rest, conditions: stripped.sort((a, b) => (a.type < b.type ? -1 : 1)) };
@@ -47,7 +47,7 @@ function expectMerged(old: WirePodStatus, next: WirePodStatus, expected: WirePod
 }
 
 describe('mergePodStatus', () => {
-  it('changes nothing where nothing changes [T-SM-080]', () => {
+  it('changes nothing when both statuses are equal [T-SM-080]', () => {
     expectMerged(base, base, base);
   });
 
@@ -62,7 +62,7 @@ describe('mergePodStatus', () => {
     expectMerged(base, next, base, { running: true });
   });
 
-  it('keeps the DisruptionTarget that is there [T-SM-083]', () => {
+  it('keeps an existing DisruptionTarget [T-SM-083]', () => {
     const old = withConditions(disrupted('EvictedByEvictionAPI'));
     expectMerged(old, base, old);
   });
@@ -85,22 +85,22 @@ describe('mergePodStatus', () => {
     expectMerged(old, next, old, { running: true });
   });
 
-  it('takes our readiness [T-SM-087]', () => {
+  it('takes the readiness that the agent set [T-SM-087]', () => {
     const next = { ...base, conditions: [condition('Ready', 'False'), condition('PodScheduled', 'True')] };
     expectMerged(base, next, next);
   });
 
-  it('keeps a condition of somebody else [T-SM-088]', () => {
+  it('keeps a foreign condition [T-SM-088]', () => {
     const old = withConditions(feature('True'));
     expectMerged(old, base, old);
   });
 
-  it('keeps it while readiness changes too [T-SM-089]', () => {
+  it('keeps a foreign condition while readiness changes [T-SM-089]', () => {
     const next = { ...base, conditions: [condition('Ready', 'False'), condition('PodScheduled', 'True')] };
     expectMerged(withConditions(feature('True')), next, { ...next, conditions: [...next.conditions, feature('True')] });
   });
 
-  it('prefers the apiserver’s word on a condition of somebody else [T-SM-090]', () => {
+  it('prefers the apiserver’s value of a foreign condition [T-SM-090]', () => {
     const old = withConditions(feature('True'));
     expectMerged(old, withConditions(feature('False')), old);
   });
@@ -117,12 +117,12 @@ describe('mergePodStatus', () => {
     expectMerged(old, next, old, { running: true });
   });
 
-  it('drops conditions of somebody else that only we have, and owned ones that only the apiserver has', () => {
+  it('drops foreign conditions that only the agent has, and owned ones that only the apiserver has', () => {
     expectMerged({ conditions: [condition('Initialized', 'True')] }, { conditions: [feature('True')] }, {});
     expect(merge({ conditions: [condition('Initialized', 'True')] }, {})).not.toHaveProperty('conditions');
   });
 
-  it('takes the agent’s own condition types for owned', () => {
+  it('counts the agent’s own condition types as owned', () => {
     const next = { conditions: [feature('False')] };
     expectMerged(
       { conditions: [feature('True'), condition('other.io/x', 'True')] },
@@ -134,7 +134,7 @@ describe('mergePodStatus', () => {
     );
   });
 
-  it('puts the conditions of others first, then ours, each in its order', () => {
+  it('puts foreign conditions first, then owned ones, each in their order', () => {
     const merged = merge(
       { conditions: [condition('b.io/b', 'True'), condition('Ready', 'True'), condition('a.io/a', 'True')] },
       { conditions: [condition('Ready', 'False'), condition('Initialized', 'True')] },
@@ -148,7 +148,7 @@ describe('mergePodStatus', () => {
     expect(merge({}, { resourceClaimStatuses: [{ name: 'ours' }] })).toEqual({});
   });
 
-  it('holds back phase, reason and message alone', () => {
+  it('holds back only phase, reason and message', () => {
     const next: WirePodStatus = { phase: 'Succeeded', reason: 'r', message: 'm', podIP: '10.0.0.1', observedGeneration: 3 };
     expect(merge({ phase: 'Running' }, next, { running: true })).toEqual({
       phase: 'Running',
@@ -158,14 +158,14 @@ describe('mergePodStatus', () => {
     expect(merge({}, next, { running: true })).toEqual({ podIP: '10.0.0.1', observedGeneration: 3 });
   });
 
-  it('holds nothing back where the apiserver is terminal already', () => {
+  it('holds nothing back when the apiserver’s phase is already terminal', () => {
     expect(merge({ phase: 'Succeeded' }, { phase: 'Failed', message: 'm' }, { running: true })).toEqual({
       phase: 'Failed',
       message: 'm',
     });
   });
 
-  it('is never Ready with a terminal phase: reason, generation and time are new', () => {
+  it('ends Ready with a terminal phase, with a new reason, generation and time', () => {
     const next = { phase: 'Succeeded', conditions: [condition('Ready', 'True')] };
     expect(merge({ phase: 'Running' }, next, { generation: 7 }).conditions).toEqual([
       { type: 'Ready', status: 'False', reason: 'PodCompleted', lastTransitionTime: now, observedGeneration: 7 },
@@ -173,7 +173,7 @@ describe('mergePodStatus', () => {
     ]);
   });
 
-  it('keeps the time of a readiness lost on the apiserver before, though the agent still says Ready', () => {
+  it('keeps the time when Ready ended on the apiserver, even when the agent still sets Ready True', () => {
     const next = { phase: 'Failed', conditions: [condition('Ready', 'True')] };
     const first = merge({ phase: 'Running' }, next);
     const earlier = '1999-01-01T00:00:00Z';
@@ -181,12 +181,12 @@ describe('mergePodStatus', () => {
     expect(merge(there, next)).toEqual(there);
   });
 
-  it('leaves a terminal pod’s conditions alone when none of them says Ready', () => {
+  it('keeps a terminal pod’s conditions when Ready is not True', () => {
     const next = { phase: 'Failed', conditions: [condition('Ready', 'False', 'Mine')] };
     expect(merge({ phase: 'Running' }, next)).toEqual(next);
   });
 
-  it('gives DisruptionTarget the time it reaches the apiserver, or the one it has there', () => {
+  it('gives DisruptionTarget the time of the merge, or the time it has on the apiserver', () => {
     const stale = { ...disrupted('TerminationByKubelet'), lastTransitionTime: '1999-01-01T00:00:00Z' };
     const next = { phase: 'Failed', conditions: [stale] };
     expect(merge({ phase: 'Running' }, next).conditions?.[0]?.lastTransitionTime).toBe(now);

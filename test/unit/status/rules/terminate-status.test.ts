@@ -10,7 +10,7 @@ const unknownState = {
   },
 };
 
-/** W waiting, R running, Tn terminated with code n, - no state, +Ln lastState terminated with code n, U given up as unknown. */
+/** W waiting, R running, Tn terminated with code n, - no state, +Ln lastState terminated with code n, U ended as unknown. */
 function status(name: string, notation: string): WireContainerStatus {
   const [now = '', last] = notation.split('+L');
   const states: Record<string, WireContainerStatus['state']> = { W: { waiting: {} }, R: { running: {} }, U: unknownState };
@@ -67,37 +67,37 @@ describe('terminatedStatus: containers', () => {
     ['T-SM-036', 'invents no statuses in a running pod', 'Running', '', '', '', ''],
     ['T-SM-037', 'keeps a terminated container', 'Running', '', 'T2', '', 'T2'],
     ['T-SM-038', 'keeps lastState', 'Running', '', 'W+L2', '', 'U+L2'],
-    ['T-SM-039', 'gives up a waiting container', 'Running', '', 'W', '', 'U'],
-    ['T-SM-040', 'gives up the first init container of an uninitialised pod', 'Pending', 'W', 'W', 'U', 'W'],
-    ['T-SM-041', '… and only the first', 'Pending', 'W W', 'W', 'U W', 'W'],
-    ['T-SM-042', '… and those before one that ran', 'Pending', 'W W T1 W', 'W', 'U U T1 W', 'W'],
-    ['T-SM-043', 'a failed last init container has not initialised', 'Pending', 'W W T1', 'W', 'U U T1', 'W'],
-    ['T-SM-044', 'a successful last init container has', 'Running', 'W W T0', 'W', 'U U T0', 'U'],
-    ['T-SM-045', '… also when its success was the run before', 'Running', 'W W W+L0', 'W', 'U U U+L0', 'U'],
-    ['T-SM-046', 'a running container proves initialisation', 'Running', 'W', 'R', 'U', 'U'],
-    ['T-SM-047', 'a terminated container does too', 'Running', 'W', 'T0', 'U', 'T0'],
-    ['T-SM-048', '… and one that was terminated before', 'Running', 'W', '-+L0', 'U', 'U+L0'],
+    ['T-SM-039', 'ends a waiting container as unknown', 'Running', '', 'W', '', 'U'],
+    ['T-SM-040', 'ends the first init container of an uninitialised pod as unknown', 'Pending', 'W', 'W', 'U', 'W'],
+    ['T-SM-041', 'ends only the first init container', 'Pending', 'W W', 'W', 'U W', 'W'],
+    ['T-SM-042', 'ends the init containers before one that ran', 'Pending', 'W W T1 W', 'W', 'U U T1 W', 'W'],
+    ['T-SM-043', 'a failed last init container means not initialised', 'Pending', 'W W T1', 'W', 'U U T1', 'W'],
+    ['T-SM-044', 'a successful last init container means initialised', 'Running', 'W W T0', 'W', 'U U T0', 'U'],
+    ['T-SM-045', 'a last init container that succeeded before means initialised', 'Running', 'W W W+L0', 'W', 'U U U+L0', 'U'],
+    ['T-SM-046', 'a running container means initialised', 'Running', 'W', 'R', 'U', 'U'],
+    ['T-SM-047', 'a terminated container means initialised', 'Running', 'W', 'T0', 'U', 'T0'],
+    ['T-SM-048', 'a container that terminated before means initialised', 'Running', 'W', '-+L0', 'U', 'U+L0'],
     ['no state', 'an empty state is not Waiting', 'Running', 'W', '-', 'U', 'U'],
-    ['running init', 'a running init container has not initialised', 'Pending', 'T0 R W', 'W', 'T0 U W', 'W'],
+    ['running init', 'a running init container means not initialised', 'Pending', 'T0 R W', 'W', 'T0 U W', 'W'],
   ];
   it.each(rows)('[%s] %s', (_id, _behaviour, phase, init, regular, initAfter, regularAfter) => {
     const base = statusOf(phase, init, regular);
     expect(terminatedStatus(podOf(base), base).status).toStrictEqual(statusOf('Failed', initAfter, regularAfter));
   });
 
-  it('rewrites the base status and judges by the pod, whose own status may be stale [T-SM-033]', () => {
+  it('rewrites the base status, and reads from the pod, even a stale one, what has run [T-SM-033]', () => {
     const base = { ...statusOf('Failed', '- T0 T3', '- T2 T0'), message: 'kept', reason: 'Kept' };
     const stale = statusOf('Running', 'T0 T0 T0', 'R R R');
     expect(terminatedStatus(podOf(stale), base).status).toStrictEqual({ ...base, ...statusOf('Failed', 'U T0 T3', 'U T2 T0') });
   });
 
-  it('leaves what never began Waiting in the base status [T-SM-034]', () => {
+  it('leaves init containers that never began Waiting in the base status [T-SM-034]', () => {
     const base = statusOf('Failed', '- T0 W', '- T2 W');
     const stale = statusOf('Running', 'T0 T0 T0', 'R R R');
     expect(terminatedStatus(podOf(stale), base).status).toStrictEqual(statusOf('Failed', 'U T0 W', 'U T2 U'));
   });
 
-  it('keeps waiting containers while the passed pod says they never ran, whatever the base status says', () => {
+  it('keeps the containers of the base status when the given pod shows that none has run', () => {
     const base = statusOf('Running', 'T0', 'R');
     expect(terminatedStatus(podOf(statusOf('Pending', 'W', 'W')), base).status).toStrictEqual(statusOf('Failed', 'T0', 'R'));
   });
@@ -105,14 +105,14 @@ describe('terminatedStatus: containers', () => {
   it.each([
     ['started', true, 'U'],
     ['running but not started', false, 'W'],
-  ])('a last sidecar initialises only when it runs and has started: %s', (_behaviour, started, regularAfter) => {
+  ])('a last sidecar means initialised only when it runs and has started: %s', (_behaviour, started, regularAfter) => {
     const base = statusOf('Pending', 'R', 'W');
     const [sidecar] = list('init-', 'R');
     const pod = podOf({ ...base, initContainerStatuses: sidecar ? [{ ...sidecar, started }] : [] }, { sidecar: true });
     expect(terminatedStatus(pod, base).status).toStrictEqual(statusOf('Failed', 'U', regularAfter));
   });
 
-  it('does not trust a last init status that the spec has elsewhere', () => {
+  it('ignores a last init status that is not of the spec’s last init container', () => {
     const base = statusOf('Pending', 'T0', 'W');
     const pod = podOf(base);
     const other: WirePod = {
@@ -145,7 +145,7 @@ describe('terminatedStatus: phase', () => {
     ['T-SM-052', 'Failed', 'Failed'],
     ['T-SM-053', 'Unknown', 'Failed'],
     ['T-SM-054', 'SomeUnknownPhase', 'Failed'],
-  ])('is terminal at the end, and it says what it was [%s] %s -> %s', (_id, phase, after) => {
+  ])('is terminal at the end, and the old phase is returned too [%s] %s -> %s', (_id, phase, after) => {
     expect(terminatedStatus({}, { phase })).toStrictEqual({
       status: { phase: after },
       ...(phase !== after && { forcedPhaseFrom: phase }),
@@ -156,7 +156,7 @@ describe('terminatedStatus: phase', () => {
     expect(terminatedStatus({}, {})).toStrictEqual({ status: { phase: 'Failed' }, forcedPhaseFrom: '' });
   });
 
-  it.each(['Pending', 'Running', 'Succeeded'])('stays %s in a static pod', (phase) => {
+  it.each(['Pending', 'Running', 'Succeeded'])('stays %s for a static pod', (phase) => {
     const base = statusOf(phase, '', 'R');
     expect(terminatedStatus(podOf(base, { isStatic: true }), base)).toStrictEqual({ status: statusOf(phase, '', 'U') });
   });

@@ -1,5 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { ApiCopies, type ApiPod, apiPodOf, patchedApiPod } from '../../../../src/status/sync/api-copies.ts';
+import { PodSourceView } from '../../../../src/status/sync/pod-source-view.ts';
+import { FakeClock } from '../../../../src/testing/fakes/fake-clock.ts';
 import type { WirePod } from '../../../../src/wire/types.ts';
 import { deleting, testPod } from '../harness.ts';
 
@@ -8,7 +10,7 @@ const at = (resourceVersion: string, message: string): WirePod => testPod({ meta
 const messageOf = (copy: ApiPod | undefined): string | undefined => copy?.status.message;
 
 describe('apiPodOf', () => {
-  it('reads what the sync needs of a pod', () => {
+  it('reads the parts of a pod that a sync needs', () => {
     const pod = testPod({ metadata: { resourceVersion: '7', generation: 3, ...deleting }, status: { phase: 'Running' } });
     const status = { phase: 'Running' };
     expect(apiPodOf(pod)).toEqual({
@@ -22,7 +24,7 @@ describe('apiPodOf', () => {
     });
   });
 
-  it('takes what is missing or empty for unknown', () => {
+  it('reads missing and empty members as unknown', () => {
     const unknown = { uid: '', resourceVersion: undefined, generation: undefined, deleting: false, isMirrorPod: false };
     expect(apiPodOf({})).toMatchObject(unknown);
     expect(apiPodOf({ metadata: { resourceVersion: '' } })).toMatchObject(unknown);
@@ -40,7 +42,7 @@ describe('patchedApiPod', () => {
     expect(patchedApiPod(copy, {}, { uid, resourceVersion: '8', ...after }).deleting).toBe(expected);
   });
 
-  it('has the answer’s uid and resourceVersion, or the copy’s uid where there is none', () => {
+  it('has the answer’s uid and resourceVersion, or the copy’s uid when the answer has none', () => {
     const copy = apiPodOf(at('7', 'old'));
     const status = { message: 'new' };
     expect(patchedApiPod(copy, status, { uid: 'u', resourceVersion: '8' })).toMatchObject({
@@ -52,28 +54,33 @@ describe('patchedApiPod', () => {
   });
 });
 
+/** API copies with a pod source whose last full list began at `listedAt`. */
+function noCopies(clock = new FakeClock(), source: { listedAt?: number } = {}): ApiCopies {
+  return new ApiCopies(clock, new PodSourceView({ lastObservedAt: () => undefined, lastListedAt: () => source.listedAt }));
+}
+
 describe('ApiCopies.freshest', () => {
   it.each([
     ['9', '10', 'own'],
     ['10', '10', 'managed'],
     ['11', '10', 'managed'],
     ['no number', '10', 'managed'],
-  ])('of the pod manager’s at %s and our own at %s is %s', (managed, own, expected) => {
-    const copies = new ApiCopies();
+  ])('of the pod manager’s copy at %s and our own at %s is %s', (managed, own, expected) => {
+    const copies = noCopies();
     copies.record(apiPodOf(at(own, 'own')));
     expect(messageOf(copies.freshest(uid, at(managed, 'managed')))).toBe(expected);
   });
 
-  it('is our own where the pod manager has none, none with a resourceVersion, or another pod', () => {
-    const copies = new ApiCopies();
+  it('is our own when the pod manager has no copy, one without a resourceVersion, or another pod', () => {
+    const copies = noCopies();
     copies.record(apiPodOf(at('10', 'own')));
     const another = testPod({ metadata: { uid: 'another', resourceVersion: '99' } });
     for (const managed of [undefined, {}, testPod(), another]) expect(messageOf(copies.freshest(uid, managed))).toBe('own');
-    expect(new ApiCopies().freshest(uid, testPod())).toBeUndefined();
+    expect(noCopies().freshest(uid, testPod())).toBeUndefined();
   });
 
-  it('has forgotten our own once the pod manager’s was as fresh, and when told to', () => {
-    const copies = new ApiCopies();
+  it('forgets our own when the pod manager’s is as fresh, and after forget', () => {
+    const copies = noCopies();
     copies.record(apiPodOf(at('10', 'own')));
     copies.freshest(uid, at('10', 'managed'));
     expect(copies.freshest(uid, undefined)).toBeUndefined();
@@ -82,17 +89,46 @@ describe('ApiCopies.freshest', () => {
     expect(copies.freshest(uid, undefined)).toBeUndefined();
   });
 
-  it('does not keep a copy that has no resourceVersion, nor the one before it', () => {
-    const copies = new ApiCopies();
+  it('is the pod manager’s, even with a smaller resourceVersion, after a newer full list', () => {
+    const clock = new FakeClock();
+    const source: { listedAt?: number } = {};
+    const copies = noCopies(clock, source);
+    copies.record(apiPodOf(at('900', 'own')));
+    const restored = at('50', 'restored');
+    source.listedAt = clock.now() - 1;
+    expect(messageOf(copies.freshest(uid, restored))).toBe('own');
+    source.listedAt = clock.now();
+    expect(messageOf(copies.freshest(uid, restored))).toBe('own');
+    source.listedAt = clock.now() + 1;
+    expect(messageOf(copies.freshest(uid, restored))).toBe('restored');
+    expect(copies.freshest(uid, undefined)).toBeUndefined();
+  });
+
+  it('keeps no copy without a resourceVersion, and drops the previous one', () => {
+    const copies = noCopies();
     copies.record(apiPodOf(at('10', 'own')));
     copies.record(apiPodOf(testPod({ status: { message: 'unordered' } })));
     expect(copies.freshest(uid, undefined)).toBeUndefined();
   });
 
-  it('reads a pod manager’s object once', () => {
-    const copies = new ApiCopies();
+  it('reads each object of the pod manager once', () => {
+    const copies = noCopies();
     const pod = at('10', 'managed');
     expect(copies.read(pod)).toBe(copies.read(pod));
     expect(copies.freshest(uid, pod)).toBe(copies.read(pod));
+  });
+});
+
+describe('ApiCopies.isOwn', () => {
+  it('recognises the resourceVersion that our own request left', () => {
+    const copies = noCopies();
+    expect(copies.isOwn(uid, at('10', 'm'))).toBe(false);
+    copies.record(apiPodOf(at('10', 'own')));
+    expect([at('10', 'm'), at('11', 'm'), testPod(), undefined].map((pod) => copies.isOwn(uid, pod))).toEqual([
+      true,
+      false,
+      false,
+      false,
+    ]);
   });
 });

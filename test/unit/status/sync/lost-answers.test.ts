@@ -39,4 +39,19 @@ describe('a PATCH that landed without an answer', () => {
     expect(await h.set(pod, { message: 'a' })).toEqual(['get']);
     expect(await h.batch()).toEqual([]);
   });
+
+  it('of an entry that was dropped meanwhile is undone, too, when the pod’s next life has the status before it', async () => {
+    const h = new Harness();
+    const before = { message: 'a', startTime: '2026-01-01T00:00:00Z' };
+    const pod = h.publish(testPod({ status: before }));
+    expect(await h.set(pod, before)).toEqual([]);
+    h.client.hold('patch');
+    h.manager.setPodStatus(pod, { message: 'b' });
+    await settle();
+    h.manager.removeOrphanedStatuses(new Set());
+    h.manager.setPodStatus(pod, before);
+    h.client.release();
+    expect(await h.calls()).toEqual(['patch', 'get', 'patch']);
+    expect(h.apiStatus(pod).message).toBe('a');
+  });
 });

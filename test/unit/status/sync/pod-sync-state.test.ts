@@ -1,81 +1,123 @@
 import { describe, expect, it } from 'vitest';
-import { isStillSo, PodSyncState, type Wait, type WaitOnCopy } from '../../../../src/status/sync/pod-sync-state.ts';
+import { PodSyncState } from '../../../../src/status/sync/pod-sync-state.ts';
 
-function waiting(wait: Wait | undefined): PodSyncState {
+const backoff = { kind: 'backoff', version: 3, retryAt: 1, overloaded: false } as const;
+const held = { kind: 'deleting', resourceVersion: '10' } as const;
+const error = { errorClass: 'timeout', message: 'm', at: 1 } as const;
+
+function begun(): PodSyncState {
   const state = new PodSyncState();
-  state.wait = wait;
+  state.begin();
   return state;
 }
 
-const cancel = (): void => {};
-const backoff = { kind: 'backoff', version: 3, retryAt: 1, overloaded: false, cancel } as const;
-const quarantined = { kind: 'quarantined', version: 3, resourceVersion: '10' } as const;
-const gone = { kind: 'gone', version: 3, resourceVersion: '10' } as const;
-const held = { kind: 'deleting', resourceVersion: '10' } as const;
+describe('PodSyncState, idle, in flight and waiting', () => {
+  it('is idle, then in flight, then idle or waiting', () => {
+    const state = new PodSyncState();
+    expect([state.underWay, state.wait]).toEqual([undefined, undefined]);
+    state.begin();
+    expect([state.underWay?.kind, state.wait]).toEqual(['in-flight', undefined]);
+    state.settle(undefined);
+    expect([state.underWay, state.wait]).toEqual([undefined, undefined]);
+    state.begin();
+    state.settle(held);
+    expect([state.underWay, state.wait]).toEqual([undefined, held]);
+    state.endWait();
+    expect(state.wait).toBeUndefined();
+  });
 
-describe('PodSyncState.mayTry', () => {
-  it.each<[string, Wait | undefined, [boolean, boolean, boolean]]>([
-    ['nothing', undefined, [true, true, true]],
-    ['a backoff', backoff, [false, false, true]],
-    ['a backoff of an overloaded server', { ...backoff, overloaded: true }, [false, false, false]],
-    ['a quarantine', quarantined, [false, false, true]],
-    ['a pod that is gone', gone, [false, false, true]],
-    ['finalizers', held, [true, true, true]],
-  ])('waiting for %s: an older version, the same, a newer one', (_, wait, allowed) => {
-    const state = waiting(wait);
-    expect([2, 3, 4].map((version) => state.mayTry(version))).toEqual(allowed);
+  it('is overdue while a request outlives its sync, and then waiting', () => {
+    const state = begun();
+    state.settleOverdue(backoff);
+    expect([state.underWay?.kind, state.isOverdue, state.wait]).toEqual(['overdue', true, backoff]);
+    state.release();
+    expect([state.underWay, state.isOverdue, state.wait]).toEqual([undefined, false, backoff]);
+  });
+
+  it('is idle after an overdue request whose wait was ended meanwhile', () => {
+    const state = begun();
+    state.settleOverdue(backoff);
+    state.endWait();
+    expect(state.underWay?.kind).toBe('overdue');
+    state.release();
+    expect([state.underWay, state.wait]).toEqual([undefined, undefined]);
+  });
+
+  it('keeps the version that the sync attempted until the next sync begins', () => {
+    const state = begun();
+    state.attempt(4);
+    expect(state.underWay?.attempted).toBe(4);
+    state.begin();
+    expect(state.underWay?.attempted).toBe(0);
   });
 });
 
-describe('PodSyncState.isOvertaken', () => {
-  const copies = [undefined, '9', '10', '11', 'no number'];
+describe('PodSyncState.askFor', () => {
+  it.each([
+    [['look'], 'look'],
+    [['sync'], 'sync'],
+    [['look', 'sync'], 'sync'],
+    [['sync', 'look'], 'sync'],
+  ] as const)('keeps what was asked for, a sync before a look: %j', (asked, expected) => {
+    const state = begun();
+    for (const afterwards of asked) state.askFor(afterwards);
+    expect(state.underWay?.afterwards).toBe(expected);
+    state.settleOverdue(undefined);
+    expect(state.underWay?.afterwards).toBe(expected);
+  });
 
-  it.each<[string, Wait | undefined, readonly (string | undefined)[]]>([
-    ['nothing', undefined, []],
-    ['a backoff', backoff, []],
-    ['a quarantine', quarantined, ['9', '11', 'no number']],
-    ['a quarantine against an unknown copy', { ...quarantined, resourceVersion: undefined }, ['9', '10', '11', 'no number']],
-    ['a pod that is gone', gone, ['9', '11', 'no number']],
-    ['finalizers', held, ['11', 'no number']],
-  ])('waiting for %s', (_, wait, overtaking) => {
-    const state = waiting(wait);
-    expect(copies.filter((resourceVersion) => state.isOvertaken(resourceVersion))).toEqual(overtaking);
+  it('works while a request outlives its sync, and does nothing for an idle pod', () => {
+    const state = begun();
+    state.settleOverdue(undefined);
+    state.askFor('look');
+    expect(state.underWay?.afterwards).toBe('look');
+    state.release();
+    state.askFor('sync');
+    expect(state.underWay).toBeUndefined();
   });
 });
 
-describe('PodSyncState.isIdle', () => {
-  it('is true of a new one, and false of one with anything to remember', () => {
-    expect(new PodSyncState().isIdle).toBe(true);
-    const remembered: Partial<PodSyncState>[] = [
-      { inFlight: true },
-      { wait: held },
-      { failures: 1 },
-      { fetch: true },
-      { phaseHeldBack: true },
+describe('PodSyncState.forget', () => {
+  it.each(['in-flight', 'overdue'] as const)('keeps only the mark that a request is %s', (kind) => {
+    const state = begun();
+    Object.assign(state, { fetch: true, phaseHeldBack: true, releasedBySuccess: true });
+    state.fail(error);
+    state.askFor('sync');
+    if (kind === 'overdue') state.settleOverdue(backoff);
+    state.forget();
+    expect(state.underWay).toMatchObject({ kind, entryDropped: true, afterwards: 'nothing' });
+    expect(state).toMatchObject({ failures: 0, lastError: undefined, fetch: false, phaseHeldBack: false, wait: undefined });
+  });
+
+  it('ends a wait', () => {
+    const state = begun();
+    state.settle(held);
+    state.forget();
+    expect([state.wait, state.isForgettable]).toEqual([undefined, true]);
+  });
+});
+
+describe('PodSyncState.isForgettable', () => {
+  it('is true for a new state, and false for one that holds anything', () => {
+    expect(new PodSyncState().isForgettable).toBe(true);
+    const waiting = begun();
+    waiting.settle(held);
+    const states = [
+      begun(),
+      waiting,
+      ...[{ failures: 1 }, { fetch: true }, { phaseHeldBack: true }].map((part) => Object.assign(new PodSyncState(), part)),
     ];
-    expect(remembered.map((part) => Object.assign(new PodSyncState(), part).isIdle)).toEqual(remembered.map(() => false));
+    expect(states.map(({ isForgettable }) => isForgettable)).toEqual(states.map(() => false));
   });
 
-  it('is true again after a success, which ends a backoff’s timer', () => {
-    let cancelled = 0;
-    const state = waiting({ ...backoff, cancel: () => cancelled++ });
-    const lastError = { errorClass: 'timeout', message: 'm', at: 1 } as const;
-    Object.assign(state, { failures: 2, lastError, releasedBySuccess: true });
-    state.succeeded();
-    expect(cancelled).toBe(1);
-    expect(state).toMatchObject({ failures: 0, lastError: undefined, releasedBySuccess: false, wait: undefined, isIdle: true });
-  });
-});
-
-describe('isStillSo', () => {
-  it.each<[WaitOnCopy, string | undefined, boolean]>([
-    [quarantined, '10', true],
-    [quarantined, '11', false],
-    [quarantined, undefined, false],
-    [{ ...quarantined, resourceVersion: undefined }, undefined, false],
-    [held, '10', true],
-    [held, '9', false],
-  ])('%o and a copy of version %s: %s', (wait, copy, expected) => {
-    expect(isStillSo(wait, copy)).toBe(expected);
+  it('is true again after a success', () => {
+    const state = begun();
+    state.fail(error);
+    state.fail(error);
+    expect(state).toMatchObject({ failures: 2, lastError: error });
+    state.releasedBySuccess = true;
+    state.succeed();
+    state.settle(undefined);
+    expect(state).toMatchObject({ failures: 0, lastError: undefined, releasedBySuccess: false, isForgettable: true });
   });
 });

@@ -22,16 +22,16 @@ describe('ReadySet', () => {
     expect([set.size, set.has('a'), set.take()]).toEqual([0, false, undefined]);
   });
 
-  it('gives each kind back in order of arrival', () => {
+  it('returns pods of each kind in order of arrival', () => {
     expect(taken(filled(keys('n', 4), []))).toEqual(keys('n', 4));
     expect(taken(filled([], keys('u', 4)))).toEqual(keys('u', 4));
   });
 
-  it('gives urgent pods first', () => {
+  it('returns urgent pods first', () => {
     expect(taken(filled(['n0', 'n1'], ['u0', 'u1']))).toEqual(['u0', 'u1', 'n0', 'n1']);
   });
 
-  it('lets every fourth turn be another’s, so that nothing starves under a stream of urgent ones', () => {
+  it('gives every fourth turn to another pod, so that none starves under a stream of urgent pods', () => {
     const set = filled(keys('n', 3), []);
     const order: (string | undefined)[] = [];
     for (let turn = 0; turn < 12; turn += 1) {
@@ -41,14 +41,14 @@ describe('ReadySet', () => {
     expect(order).toEqual(['u0', 'u1', 'u2', 'n0', 'u3', 'u4', 'u5', 'n1', 'u6', 'u7', 'u8', 'n2']);
   });
 
-  it('counts only turns in which somebody was passed over', () => {
+  it('counts only turns in which another pod was passed over', () => {
     const set = filled([], keys('u', 9));
     for (let turn = 0; turn < 5; turn += 1) set.take();
     set.add('n', false);
     expect([set.take(), set.take(), set.take(), set.take()]).toEqual(['u5', 'u6', 'u7', 'n']);
   });
 
-  it('holds a pod once: it keeps its place, and may become urgent but not the reverse', () => {
+  it('holds a pod once: it keeps its place, and can become urgent but not ordinary again', () => {
     const set = filled(['a', 'b', 'c'], []);
     set.add('a', false);
     set.add('c', true);
@@ -58,11 +58,11 @@ describe('ReadySet', () => {
     expect(taken(set)).toEqual(['c', 'a', 'b']);
   });
 
-  it('forgets a deleted pod, whichever kind it is', () => {
+  it('drops a deleted pod of either kind', () => {
     const set = filled(['a', 'b'], ['u', 'v']);
     set.delete('a');
     set.delete('u');
-    set.delete('nobody');
+    set.delete('unknown');
     expect([set.has('a'), set.has('u'), set.has('b'), set.has('v')]).toEqual([false, false, true, true]);
     expect(taken(set)).toEqual(['v', 'b']);
   });

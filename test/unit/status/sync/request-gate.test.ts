@@ -1,23 +1,28 @@
 import { describe, expect, it } from 'vitest';
 import { ApiError } from '../../../../src/client/transport/api-error.ts';
 import { noMetrics } from '../../../../src/seams/metrics.ts';
-import { type Admission, RequestGate } from '../../../../src/status/sync/request-gate.ts';
+import { RequestFailure } from '../../../../src/status/sync/request-failure.ts';
+import { type Admission, RequestGate, type RequestLimits } from '../../../../src/status/sync/request-gate.ts';
 import { FakeClock, settle } from '../../../../src/testing/fakes/fake-clock.ts';
 
 function gate(rateLimiter?: { qps: number; burst: number }) {
   const clock = new FakeClock();
+  const subject = new RequestGate({ clock, metrics: noMetrics, requestTimeoutMs: 1_000, rateLimiter });
   const seen = { opened: 0 };
-  const onOpen = (): void => {
-    seen.opened += 1;
+  /** Counts the next opening of the gate in `seen.opened`. */
+  const listen = (): void => {
+    void subject.whenOpen().then(() => {
+      seen.opened += 1;
+    });
   };
-  return { clock, seen, subject: new RequestGate({ clock, metrics: noMetrics, requestTimeoutMs: 1_000, rateLimiter, onOpen }) };
+  return { clock, seen, listen, subject };
 }
 const unpaid = (): Admission => ({ prepaid: false });
-const fail = (status: number) => (): Promise<never> => Promise.reject(new ApiError({ status, reason: 'X', message: 'x' }));
-/** A request that only its abort ends, and then after `turns` more turns of the event loop. */
+const fail = (status: number) => (): Promise<never> => Promise.reject(new ApiError({ status, reason: 'NotFound', message: 'x' }));
+/** A request that rejects only after its abort, `turns` turns of the event loop later. */
 const untilAborted =
   (turns = 0) =>
-  (signal: AbortSignal): Promise<never> =>
+  ({ signal }: RequestLimits): Promise<never> =>
     new Promise((_, reject) => {
       const end = async (): Promise<void> => {
         await settle(turns);
@@ -27,15 +32,15 @@ const untilAborted =
     });
 
 describe('RequestGate.send', () => {
-  it('gives the answer, and counts the request until then', async () => {
+  it('returns the answer, and counts the request until then', async () => {
     const { clock, subject } = gate();
     const answer = Promise.withResolvers<string>();
     const sent = subject.send('get', unpaid(), () => answer.promise);
     await settle();
-    expect([subject.requestsInFlight, clock.pendingTimers]).toEqual([1, 1]);
+    expect([subject.requestsUnderWay, clock.pendingTimers]).toEqual([1, 1]);
     answer.resolve('pod');
     await expect(sent).resolves.toBe('pod');
-    expect([subject.requestsInFlight, clock.pendingTimers]).toEqual([0, 0]);
+    expect([subject.requestsUnderWay, clock.pendingTimers]).toEqual([0, 0]);
   });
 
   it.each([
@@ -44,7 +49,7 @@ describe('RequestGate.send', () => {
     [422, 'invalid'],
     [429, 'throttled'],
     [503, 'unavailable'],
-  ])('rejects with what a %i means, and sends it once', async (status, errorClass) => {
+  ])('rejects with the error class of a %i, and sends the request once', async (status, errorClass) => {
     const { subject } = gate();
     let requests = 0;
     const sent = subject.send('patch', unpaid(), () => {
@@ -55,7 +60,7 @@ describe('RequestGate.send', () => {
     expect(requests).toBe(1);
   });
 
-  it('takes a client that throws at once, or rejects with anything, for a failure', async () => {
+  it('counts it as a failure when the client throws, or rejects with any value', async () => {
     const { subject } = gate();
     const thrown = subject.send('get', unpaid(), () => {
       throw new TypeError('broken client');
@@ -64,25 +69,40 @@ describe('RequestGate.send', () => {
     await expect(subject.send('get', unpaid(), () => Promise.reject('text'))).rejects.toMatchObject({
       errorClass: 'unavailable',
     });
-    expect(subject.requestsInFlight).toBe(0);
+    expect(subject.requestsUnderWay).toBe(0);
   });
 
-  it('aborts a request that takes too long, and rejects once it has settled', async () => {
+  it('passes the signal and the time limit to the client', async () => {
+    const { subject } = gate();
+    let limits: RequestLimits | undefined;
+    await subject.send('get', unpaid(), async (given) => {
+      limits = given;
+    });
+    expect(limits).toMatchObject({ timeoutMs: 1_000, signal: { aborted: false } });
+  });
+
+  it('gives up a request after its time limit, and counts it until it has settled', async () => {
     const { clock, subject } = gate();
-    const settled = { error: undefined as unknown };
+    const seen = { error: undefined as unknown, settled: false };
     void subject.send('get', unpaid(), untilAborted(20)).catch((error: unknown) => {
-      settled.error = error;
+      seen.error = error;
+      if (error instanceof RequestFailure) void error.settled?.then(() => (seen.settled = true));
     });
     await clock.advance(999);
-    expect(subject.requestsInFlight).toBe(1);
+    expect([subject.requestsUnderWay, seen.error]).toEqual([1, undefined]);
     await clock.advance(1);
-    expect([subject.requestsInFlight, settled.error]).toEqual([1, undefined]);
+    expect(seen).toMatchObject({ error: { errorClass: 'timeout', cause: { reason: 'Timeout' } }, settled: false });
+    expect(subject.requestsUnderWay).toBe(1);
     await settle(20);
-    expect(settled.error).toMatchObject({ errorClass: 'timeout' });
-    expect(subject.requestsInFlight).toBe(0);
+    expect([subject.requestsUnderWay, seen.settled]).toEqual([0, true]);
   });
 
-  it('asks a second time after 401, and no third', async () => {
+  it('waits for nothing when the client has settled', async () => {
+    const { subject } = gate();
+    await expect(subject.send('get', unpaid(), fail(500))).rejects.toMatchObject({ settled: undefined });
+  });
+
+  it('sends a request a second time after 401, and not a third time', async () => {
     const { subject } = gate();
     let requests = 0;
     const unauthorized = (): Promise<string> => {
@@ -96,8 +116,9 @@ describe('RequestGate.send', () => {
 });
 
 describe('RequestGate.pause', () => {
-  it('holds every request back until it is over, and says so', async () => {
-    const { clock, seen, subject } = gate();
+  it('holds every request back until it is over, and reports its end', async () => {
+    const { clock, seen, listen, subject } = gate();
+    listen();
     subject.pause(5_000);
     expect([subject.pausedUntil, subject.tryAdmit()]).toEqual([clock.now() + 5_000, undefined]);
     let sent = false;
@@ -111,7 +132,7 @@ describe('RequestGate.pause', () => {
     expect(subject.tryAdmit()).toEqual({ prepaid: false });
   });
 
-  it('grows with a longer one and is not cut by a shorter one', async () => {
+  it('is extended by a longer one, and not cut by a shorter one', async () => {
     const { clock, subject } = gate();
     const until = clock.now() + 9_000;
     subject.pause(5_000);
@@ -126,7 +147,7 @@ describe('RequestGate.pause', () => {
 });
 
 describe('RequestGate and its rate limit', () => {
-  it('admits as many as there are tokens, each paid for once', async () => {
+  it('admits as many requests as there are tokens, one token for each', async () => {
     const { subject } = gate({ qps: 0.001, burst: 2 });
     const [first, second] = [subject.tryAdmit(), subject.tryAdmit()];
     expect([first, second, subject.tryAdmit()]).toEqual([{ prepaid: true }, { prepaid: true }, undefined]);
@@ -138,7 +159,7 @@ describe('RequestGate and its rate limit', () => {
     expect(subject.tryAdmit()).toEqual({ prepaid: true });
   });
 
-  it('makes the second request of a sync wait for a token of its own', async () => {
+  it('makes the second request of a sync wait for another token', async () => {
     const { clock, subject } = gate({ qps: 1, burst: 1 });
     const admission = subject.tryAdmit() ?? unpaid();
     await subject.send('get', admission, async () => 'ok');
@@ -152,9 +173,10 @@ describe('RequestGate and its rate limit', () => {
     expect(sent).toBe(true);
   });
 
-  it('says when a token is there for whoever found none', async () => {
-    const { clock, seen, subject } = gate({ qps: 1, burst: 1 });
+  it('reports a new token to a caller that found none', async () => {
+    const { clock, seen, listen, subject } = gate({ qps: 1, burst: 1 });
     subject.tryAdmit();
+    listen();
     expect(subject.tryAdmit()).toBeUndefined();
     await clock.advance(1_000);
     expect(seen.opened).toBe(1);
@@ -162,8 +184,9 @@ describe('RequestGate and its rate limit', () => {
 });
 
 describe('RequestGate.abort', () => {
-  it('aborts what is in flight, refuses the rest, and leaves no timer', async () => {
-    const { clock, seen, subject } = gate({ qps: 0.001, burst: 1 });
+  it('gives up the requests in flight, refuses new ones, and leaves no timer', async () => {
+    const { clock, seen, listen, subject } = gate({ qps: 0.001, burst: 1 });
+    listen();
     const inFlight = expect(subject.send('get', unpaid(), untilAborted())).rejects.toMatchObject({ errorClass: 'aborted' });
     await settle();
     const waiting = expect(subject.send('get', unpaid(), async () => 'never')).rejects.toMatchObject({ errorClass: 'aborted' });
@@ -175,8 +198,9 @@ describe('RequestGate.abort', () => {
     expect([clock.pendingTimers, seen.opened]).toEqual([0, 0]);
   });
 
-  it('ends a pause, and a later one does not begin', async () => {
-    const { clock, seen, subject } = gate();
+  it('ends a pause, and lets no later one begin', async () => {
+    const { clock, seen, listen, subject } = gate();
+    listen();
     subject.pause(5_000);
     const waiting = expect(subject.send('get', unpaid(), async () => 'never')).rejects.toMatchObject({ errorClass: 'aborted' });
     await settle();

@@ -3,7 +3,7 @@ import { deleting, Harness, numberedPod, testPod } from '../harness.ts';
 
 const minute = 60_000;
 
-/** A manager whose pod source last heard from the apiserver when `heardAt` says. */
+/** A manager whose pod source last heard from the apiserver at `source.at`. */
 function withSource(count: number, options = {}) {
   const source: { at: number | undefined } = { at: undefined };
   const h = new Harness({ podSource: { lastObservedAt: () => source.at }, ...options });
@@ -13,8 +13,8 @@ function withSource(count: number, options = {}) {
   return { h, pods, source };
 }
 
-describe('a pod source that is silent', () => {
-  it('costs nothing as long as it is heard of', async () => {
+describe('a silent pod source', () => {
+  it('causes no request while it still hears from the apiserver', async () => {
     const { h, source } = withSource(3);
     await h.calls();
     for (let tick = 0; tick < 60; tick += 1) {
@@ -23,7 +23,7 @@ describe('a pod source that is silent', () => {
     }
   });
 
-  it('has its pods read again after five minutes, and what somebody changed is restored', async () => {
+  it('makes the manager read its pods after five minutes, and repair foreign changes', async () => {
     const { h, pods } = withSource(3);
     await h.calls();
     const [pod] = pods;
@@ -35,7 +35,7 @@ describe('a pod source that is silent', () => {
     expect(h.apiStatus(pod).message).toBe('ours');
   });
 
-  it('counts from the start when it was never heard of', async () => {
+  it('counts as silent from the start when it has never heard from the apiserver', async () => {
     const { h, source } = withSource(1);
     source.at = undefined;
     await h.clock.advance(5 * minute);
@@ -43,14 +43,14 @@ describe('a pod source that is silent', () => {
     expect(await h.batch()).toEqual(['get']);
   });
 
-  it('is noticed too when the clock was set back a day since it was last heard of', async () => {
+  it('is also noticed when the clock was set back by a day', async () => {
     const { h } = withSource(1);
     await h.calls();
     h.clock.jump(-24 * 60 * minute);
     expect(await h.batch()).toEqual(['get']);
   });
 
-  it('has a pod read again that finalizers hold', async () => {
+  it('makes the manager read a pod held by finalizers', async () => {
     const { h } = withSource(0);
     h.safety.reclaimed = true;
     const metadata = {
@@ -69,7 +69,7 @@ describe('a pod source that is silent', () => {
     expect(h.apiStatus(pod).message).toBe('ours');
   });
 
-  it('has a bounded number of pods read in one batch, and each in its turn', async () => {
+  it('makes the manager read a bounded number of pods in one batch, each pod in turn', async () => {
     const { h, pods } = withSource(120, { channelCapacity: 1000 });
     await h.clock.advance(5 * minute);
     await h.calls();
@@ -84,7 +84,7 @@ describe('a pod source that is silent', () => {
     expect(read.size).toBe(pods.length);
   });
 
-  it('has more read in one batch where fifty would not do in five minutes', async () => {
+  it('makes the manager read more than fifty pods in one batch when it has too many for five minutes', async () => {
     const { h } = withSource(3_000, { channelCapacity: 5_000 });
     await h.clock.advance(5 * minute);
     await h.calls();
@@ -93,7 +93,7 @@ describe('a pod source that is silent', () => {
     expect(h.client.verbs().filter((verb) => verb === 'get')).toHaveLength(100);
   });
 
-  it('is believed again as soon as it is heard of', async () => {
+  it('is trusted again as soon as it hears from the apiserver', async () => {
     const { h, source } = withSource(1, { staleAfterMs: 30_000 });
     await h.clock.advance(30_000);
     await h.calls();
@@ -102,7 +102,7 @@ describe('a pod source that is silent', () => {
     expect(await h.batch()).toEqual([]);
   });
 
-  it('has a quarantined pod read again, which is tried again once somebody has changed it, and not before', async () => {
+  it('makes the manager read a quarantined pod, and send it again only after a foreign change', async () => {
     const { h, pods } = withSource(1, { staleAfterMs: 15_000 });
     const [pod] = pods;
     if (pod === undefined) throw new Error('no pod');
@@ -120,7 +120,7 @@ describe('a pod source that is silent', () => {
     expect([h.apiStatus(pod).message, h.manager.explain('uid-0').phase]).toEqual(['bad', 'in-sync']);
   });
 
-  it('has no second DELETE sent for a pod that finalizers hold and nobody changes', async () => {
+  it('causes no second DELETE for an unchanged pod held by finalizers', async () => {
     const { h } = withSource(0, { staleAfterMs: 15_000 });
     h.safety.reclaimed = true;
     const pod = h.publish(testPod({ metadata: { ...deleting, finalizers: ['example.com/hold'] } }));
@@ -138,7 +138,7 @@ describe('a pod source that is silent', () => {
     expect(h.apiStatus(pod).message).toBe('set while it is read');
   });
 
-  it('does not have a pod read that waits for something else', async () => {
+  it('causes no GET of a pod that is backing off', async () => {
     const { h, pods } = withSource(1, { staleAfterMs: 15_000 });
     const [pod] = pods;
     if (pod === undefined) throw new Error('no pod');
@@ -151,7 +151,7 @@ describe('a pod source that is silent', () => {
     for (let tick = 0; tick < 4; tick += 1) expect(await h.batch()).toEqual([]);
   });
 
-  it('notices a pod that is gone and one that was recreated', async () => {
+  it('makes the manager notice a pod that is gone and one that was recreated', async () => {
     const { h, pods } = withSource(2, { staleAfterMs: 15_000 });
     await h.calls();
     h.client.store.remove('default', 'pod-0');

@@ -5,7 +5,7 @@ import { deleting, Harness, settle, testPod } from '../harness.ts';
 const uid = '12345678';
 const foreign = { type: 'example.com/Foreign', status: 'True' } as const;
 
-/** A pod that is over: the next sync deletes it. */
+/** A finished pod: its next sync deletes it. */
 function withEndedPod() {
   const h = new Harness();
   h.safety.reclaimed = true;
@@ -18,7 +18,7 @@ function withEndedPod() {
 }
 
 describe('a sync, its GET', () => {
-  it('that brings something that is no pod is a broken answer, tried again later', async () => {
+  it('is a broken answer when it returns no pod, and is sent again later', async () => {
     const h = new Harness();
     const pod = h.publishBlind(testPod());
     const getPod = h.client.getPod.bind(h.client);
@@ -32,7 +32,7 @@ describe('a sync, its GET', () => {
     expect(h.apiStatus(pod).message).toBe('m');
   });
 
-  it('is remembered: what it showed needs no other', async () => {
+  it('leaves an API copy, so that the next change needs no GET', async () => {
     const h = new Harness();
     const pod = testPod({ status: { message: 'old' } });
     h.client.store.put({ ...pod, status: { message: 'm', startTime: '2026-01-01T00:00:00Z' } });
@@ -42,7 +42,7 @@ describe('a sync, its GET', () => {
     expect(await h.set(pod, { message: 'n' })).toEqual(['patch']);
   });
 
-  it('is all that is sent when the status is dropped meanwhile', async () => {
+  it('is the only request when the status is dropped meanwhile', async () => {
     const h = new Harness();
     const pod = h.publishBlind(testPod());
     h.client.hold('get');
@@ -55,7 +55,7 @@ describe('a sync, its GET', () => {
 });
 
 describe('a sync, its DELETE', () => {
-  it.each([undefined, []])('has ended the pod when the answer names no finalizers: %j', async (finalizers) => {
+  it.each([undefined, []])('ends the pod when the answer names no finalizers: %j', async (finalizers) => {
     const { h, end } = withEndedPod();
     const deletePod = h.client.deletePod.bind(h.client);
     h.client.deletePod = async (...args) => ({ ...(await deletePod(...args)), finalizers: finalizers as never });
@@ -64,7 +64,7 @@ describe('a sync, its DELETE', () => {
     expect(h.manager.explain(uid).phase).toBe('unknown');
   });
 
-  it('has ended the pod when there is no answer to speak of', async () => {
+  it('ends the pod when the answer is undefined', async () => {
     const { h, end } = withEndedPod();
     h.client.deletePod = async () => undefined as never;
     end();
@@ -72,7 +72,7 @@ describe('a sync, its DELETE', () => {
     expect(h.manager.explain(uid).phase).toBe('unknown');
   });
 
-  it('refused for the sake of another pod of the name ends the status, and spares that pod', async () => {
+  it('drops the entry when it is refused because another pod has the name, and spares that pod', async () => {
     const { h, pod, end } = withEndedPod();
     h.client.hold('delete');
     end();
@@ -84,7 +84,7 @@ describe('a sync, its DELETE', () => {
     expect(h.manager.explain(uid).phase).toBe('unknown');
   });
 
-  it('refused though it is the same pod is tried again at once, and after that later', async () => {
+  it('is sent again at once, and then after a backoff, when it is refused for the same pod', async () => {
     const { h, pod, end } = withEndedPod();
     const failures = h.record('syncError');
     h.client.failNext('delete', { code: 409, times: 2 });
@@ -101,7 +101,7 @@ describe('a sync, its PATCH', () => {
   it.each([
     'strategic',
     'json',
-  ] as const)('%s, is computed against what the last one left, in the order it was left in', async (patchFormat) => {
+  ] as const)('%s, is computed against the result of the last one, in the order of that result', async (patchFormat) => {
     const h = new Harness({ patchFormat });
     const conditions = [foreign, { type: 'Ready', status: 'False' }, { type: 'Initialized', status: 'False' }];
     const pod: WirePod = h.publish(testPod({ status: { conditions } as never }));

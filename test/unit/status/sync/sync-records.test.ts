@@ -2,18 +2,18 @@ import { describe, expect, it } from 'vitest';
 import { ApiError } from '../../../../src/client/transport/api-error.ts';
 import { BasicPodManager } from '../../../../src/pod/basic-pod-manager.ts';
 import { silentLogger } from '../../../../src/seams/logger.ts';
-import { PodStatuses, type VersionedPodStatus } from '../../../../src/status/cache/pod-statuses.ts';
+import { PodStatuses } from '../../../../src/status/cache/pod-statuses.ts';
 import { AgentView } from '../../../../src/status/sync/agent-view.ts';
 import { ApiCopies, apiPodOf } from '../../../../src/status/sync/api-copies.ts';
-import { RequestFailure, RequestGate } from '../../../../src/status/sync/request-gate.ts';
-import { isUrgent } from '../../../../src/status/sync/sync-batch.ts';
-import { type SyncFailure, SyncRecords } from '../../../../src/status/sync/sync-records.ts';
+import { PodSourceView } from '../../../../src/status/sync/pod-source-view.ts';
+import { RequestFailure } from '../../../../src/status/sync/request-failure.ts';
+import type { SyncEffect, SyncOutcome } from '../../../../src/status/sync/sync-outcome.ts';
+import { SyncRecords } from '../../../../src/status/sync/sync-records.ts';
 import { FakeClock } from '../../../../src/testing/fakes/fake-clock.ts';
 import { testPod } from '../harness.ts';
 
 const uid = '12345678';
 const noSafety = { podCouldHaveRunningContainers: () => false, podResourcesAreReclaimed: () => false };
-const noMetrics = { increment: () => {}, observe: () => {}, set: () => {} };
 const rest = {
   podName: 'foo',
   podNamespace: 'new',
@@ -23,110 +23,194 @@ const rest = {
   deletionSeenAt: undefined,
 };
 
-function recordsOf(draws: readonly number[] = [0.5]) {
+function recordsOf() {
   const clock = new FakeClock();
   const podStatuses = new PodStatuses();
-  const copies = new ApiCopies();
-  const gate = new RequestGate({ clock, metrics: noMetrics, requestTimeoutMs: 1000, rateLimiter: undefined, onOpen: () => {} });
-  const failures: SyncFailure[] = [];
-  let drawn = 0;
-  const records = new SyncRecords({
-    podStatuses,
-    agent: new AgentView(new BasicPodManager(), noSafety, copies, silentLogger),
-    copies,
-    gate,
-    clock,
-    random: () => draws[drawn++ % draws.length] ?? 0,
-    events: {
-      acknowledged: () => {},
-      failed: (_, failure) => failures.push(failure),
-      ended: () => {},
-      changed: () => {},
-    },
-    enqueue: () => {},
-  });
-  return { clock, podStatuses, copies, gate, records, failures };
+  const copies = new ApiCopies(clock, new PodSourceView(undefined));
+  const agent = new AgentView(new BasicPodManager(), noSafety, copies, silentLogger);
+  const records = new SyncRecords({ podStatuses, agent, copies, clock, random: () => 0.5 });
+  const store = (podUID = uid) => podStatuses.store(podUID, { status: {}, ...rest });
+  return { clock, podStatuses, copies, records, store };
 }
 
-const failed = (status: number, retryAfterMs?: number) => {
+const errors = { 403: 'forbidden', 429: 'throttled', 500: 'unavailable', 503: 'unavailable' } as const;
+
+function failed(status: keyof typeof errors, retryAfterMs?: number, settled?: Promise<void>): SyncOutcome {
   const cause = new ApiError({ status, reason: 'r', message: 'm', retryAfterMs });
-  const errorClass = status === 429 ? 'throttled' : 'unavailable';
-  return { kind: 'failed', failure: new RequestFailure('patch', errorClass, cause), version: 1 } as const;
+  const failure = new RequestFailure('patch', errors[status], cause, settled);
+  return { kind: 'failed', failure, version: 1, resourceVersion: undefined };
+}
+
+const kinds = (effects: readonly SyncEffect[]): string[] => effects.map(({ kind }) => kind);
+const effect = <Kind extends SyncEffect['kind']>(effects: readonly SyncEffect[], kind: Kind): SyncEffect & { kind: Kind } => {
+  const found = effects.find((each): each is SyncEffect & { kind: Kind } => each.kind === kind);
+  if (found === undefined) throw new Error(`no ${kind} among ${kinds(effects).join(', ')}`);
+  return found;
 };
 
-describe('SyncRecords, what is kept of a pod', () => {
-  it('is nothing once all is well', () => {
+describe('SyncRecords, the records of a pod', () => {
+  it('are empty after a successful sync', () => {
     const { records } = recordsOf();
-    expect(records.begin(uid).inFlight).toBe(true);
-    records.finish(uid, { kind: 'acknowledged' });
+    expect(records.begin(uid)).toEqual({ fetch: false, inDoubt: false, waitsOn: undefined });
+    expect(records.state(uid)?.underWay?.kind).toBe('in-flight');
+    records.settle(uid, { kind: 'done' }, undefined);
     expect(records.state(uid)).toBeUndefined();
   });
 
-  it('is dropped with its status: versions, copies, waits and their timers', () => {
-    const { clock, podStatuses, copies, records } = recordsOf();
-    const entry = podStatuses.store(uid, { status: {}, ...rest });
+  it('are dropped with its status: versions, copies and waits', () => {
+    const { copies, records, store } = recordsOf();
+    const entry = store();
     records.begin(uid);
     const copy = apiPodOf(testPod({ metadata: { resourceVersion: '7' } }));
-    records.acknowledge(uid, { entry, copy, patched: true, phaseHeldBack: true });
-    records.finish(uid, failed(500));
-    expect([records.apiStatusVersions.size, clock.pendingTimers, copies.freshest(uid, undefined)]).toEqual([1, 1, copy]);
+    records.acknowledge(uid, { kind: 'acknowledged', entry, copy, patched: true, phaseHeldBack: true });
+    records.settle(uid, failed(500), undefined);
+    expect([records.apiStatusVersions.size, records.state(uid)?.wait?.kind, copies.freshest(uid, undefined)]).toEqual([
+      1,
+      'backoff',
+      copy,
+    ]);
     records.forget(uid);
-    expect([records.apiStatusVersions.size, clock.pendingTimers, copies.freshest(uid, undefined)]).toEqual([0, 0, undefined]);
-    expect(records.state(uid)).toBeUndefined();
+    expect([records.apiStatusVersions.size, records.state(uid), copies.freshest(uid, undefined)]).toEqual([
+      0,
+      undefined,
+      undefined,
+    ]);
   });
 
-  it('is the mark of the request in flight, until that has settled', () => {
+  it('keep only a mark for a sync in flight after a drop, and ignore its result', () => {
+    const { copies, records, store } = recordsOf();
+    const entry = store();
+    records.begin(uid);
+    records.forget(uid);
+    expect(records.state(uid)).toMatchObject({ failures: 0, underWay: { entryDropped: true } });
+    const copy = apiPodOf(testPod({ metadata: { resourceVersion: '7' } }));
+    expect(records.acknowledge(uid, { kind: 'acknowledged', entry, copy, patched: true, phaseHeldBack: false })).toEqual([]);
+    expect([records.apiStatusVersions.size, copies.freshest(uid, undefined)]).toEqual([0, undefined]);
+    expect(kinds(records.settle(uid, failed(500), undefined))).toEqual(['hint', 'changed']);
+    // the next life of the pod cannot trust the copy at hand
+    expect(records.begin(uid)).toMatchObject({ inDoubt: true });
+  });
+});
+
+describe('SyncRecords, the effects of a sync', () => {
+  it.each<[string, SyncOutcome, string[]]>([
+    ['that is done', { kind: 'done' }, ['changed']],
+    ['of a pod that was deleted', { kind: 'deleted' }, ['ended', 'changed']],
+    ['of a pod that was recreated', { kind: 'recreated' }, ['ended', 'changed']],
+    ['of a pod that is gone', { kind: 'gone', version: 1, resourceVersion: '7' }, ['changed']],
+    ['whose request failed', failed(500), ['retry', 'failed', 'changed']],
+    ['whose client is throttled', failed(429), ['pause', 'send', 'failed', 'changed']],
+  ])('%s: %#', (_, outcome, expected) => {
+    const { records, store } = recordsOf();
+    store();
+    records.begin(uid);
+    if (!('version' in outcome)) records.acknowledge(uid, acknowledgement(store()));
+    expect(kinds(records.settle(uid, outcome, undefined))).toEqual(expected);
+  });
+
+  it('include a hint when a newer version was set meanwhile', () => {
+    const { records, store } = recordsOf();
+    store();
+    records.begin(uid);
+    store();
+    expect(kinds(records.settle(uid, failed(500), undefined))).toEqual(['retry', 'failed', 'hint', 'changed']);
+  });
+
+  it.each([
+    ['sync', 'send'],
+    ['look', 'look'],
+  ] as const)('include the %s that was asked for meanwhile', (afterwards, kind) => {
     const { records } = recordsOf();
-    records.begin(uid).failures = 3;
-    records.forget(uid);
-    expect(records.state(uid)).toMatchObject({ inFlight: true, life: 1, lifeInFlight: 0, failures: 0 });
-    records.forget(uid);
-    expect(records.state(uid)).toMatchObject({ life: 2, lifeInFlight: 0 });
-    expect(records.finish(uid, failed(500))).toBe(true);
-    expect(records.state(uid)).toBeUndefined();
+    expect(records.askFor(uid, afterwards)).toBe(false);
+    records.begin(uid);
+    expect(records.askFor(uid, afterwards)).toBe(true);
+    expect(kinds(records.settle(uid, { kind: 'done' }, undefined))).toEqual([kind, 'changed']);
+  });
+
+  it('wait for a request that outlives its sync, and then for the rest of the backoff', () => {
+    const { clock, records, store } = recordsOf();
+    store();
+    records.begin(uid);
+    expect(kinds(records.settle(uid, failed(500, undefined, Promise.resolve()), undefined))).toEqual([
+      'retry',
+      'failed',
+      'changed',
+    ]);
+    expect(records.state(uid)).toMatchObject({ underWay: { kind: 'overdue' }, wait: { kind: 'backoff' } });
+    expect(records.retryDue(uid)).toEqual([]);
+    clock.set(clock.now() + 10_000);
+    expect(kinds(records.release(uid))).toEqual(['send', 'changed']);
+    expect(records.state(uid)?.wait).toBeUndefined();
+  });
+});
+
+describe('SyncRecords, a failed pod', () => {
+  it('is sent again after its backoff, but not when it then waits for something else', () => {
+    const { records, store } = recordsOf();
+    store();
+    records.begin(uid);
+    records.settle(uid, failed(500), undefined);
+    expect(kinds(records.retryDue(uid))).toEqual(['send']);
+    expect(records.retryDue(uid)).toEqual([]);
+  });
+
+  it.each([
+    [undefined, 500],
+    [0, 500],
+    [200, 500],
+    [9_000, 9_000],
+    [86_400_000, 300_000],
+  ])('waits as long as the server asked (%s ms), never less than our own backoff, and at most five minutes', (asked, expected) => {
+    const { records, store } = recordsOf();
+    store();
+    records.begin(uid);
+    expect(effect(records.settle(uid, failed(503, asked), undefined), 'retry').afterMs).toBe(expected);
   });
 });
 
 describe('SyncRecords, the pause of the whole client', () => {
   it('counts requests that failed together as one failure', () => {
-    const { clock, gate, records, failures } = recordsOf([0.5]);
+    const { clock, records } = recordsOf();
     for (const podUID of ['a', 'b', 'c']) records.begin(podUID);
-    for (const podUID of ['a', 'b', 'c']) records.finish(podUID, failed(429));
-    expect(failures.map(({ retryInMs }) => retryInMs)).toEqual([500, 500, 500]);
-    expect(gate.pausedUntil).toBe(clock.now() + 500);
+    const first = effect(records.settle('a', failed(429), undefined), 'pause').forMs;
+    const until = clock.now() + first;
+    expect([first, ...['b', 'c'].map((podUID) => effect(records.settle(podUID, failed(429), until), 'pause').forMs)]).toEqual([
+      500, 500, 500,
+    ]);
   });
 
-  it('is as long as the last that says how long, and doubles for those that do not', async () => {
-    const { clock, records, failures } = recordsOf([0.5]);
-    records.begin('a');
-    records.begin('b');
-    records.finish('a', failed(429));
-    records.finish('b', failed(429, 2000));
-    await clock.advance(2000);
-    records.begin('a');
-    records.finish('a', failed(429));
-    expect(failures.map(({ retryInMs }) => retryInMs)).toEqual([500, 2000, 1000]);
+  it('grows with each failure until a request succeeds', () => {
+    const { records, store } = recordsOf();
+    const pauseMs = (): number => {
+      records.begin('a');
+      return effect(records.settle('a', failed(429), undefined), 'pause').forMs;
+    };
+    expect([pauseMs(), pauseMs(), pauseMs()]).toEqual([500, 1000, 2000]);
+    records.begin(uid);
+    records.acknowledge(uid, acknowledgement(store()));
+    expect(pauseMs()).toBe(500);
   });
-});
-
-describe('isUrgent', () => {
-  const entryOf = (status: object, podIsFinished = false): VersionedPodStatus =>
-    new PodStatuses().store(uid, { ...rest, status, podIsFinished });
-  const copyOf = (status: object) => apiPodOf(testPod({ status }));
-  const ready = (status: string) => ({ conditions: [{ type: 'Ready', status }] });
 
   it.each([
-    ['a finished pod', entryOf({ phase: 'Failed' }, true), copyOf({ phase: 'Failed' }), true],
-    ['an end the apiserver does not know', entryOf({ phase: 'Succeeded' }), copyOf({ phase: 'Running' }), true],
-    ['an end it knows', entryOf({ phase: 'Succeeded' }), copyOf({ phase: 'Succeeded' }), false],
-    ['an end of a pod it shows nothing of', entryOf({ phase: 'Failed' }), undefined, true],
-    ['a first Ready', entryOf(ready('True')), copyOf(ready('False')), true],
-    ['a Ready that is lost', entryOf(ready('False')), copyOf(ready('True')), true],
-    ['a Ready that it knows', entryOf(ready('True')), copyOf(ready('True')), false],
-    ['a Ready of a pod it shows nothing of', entryOf(ready('True')), undefined, true],
-    ['a pod that is not Ready and that it shows nothing of', entryOf(ready('False')), undefined, false],
-    ['an unknown Ready for one that is False', entryOf(ready('Unknown')), copyOf(ready('False')), false],
-  ])('%s', (_, entry, copy, expected) => {
-    expect(isUrgent(entry, copy)).toBe(expected);
+    [0, 500],
+    [300, 500],
+    [2_000, 2_000],
+    [86_400_000, 300_000],
+  ])('is as long as the server asked (%s ms), never less than our own backoff, and at most five minutes', (asked, expected) => {
+    const { records } = recordsOf();
+    records.begin('a');
+    expect(effect(records.settle('a', failed(429, asked), undefined), 'pause').forMs).toBe(expected);
+  });
+
+  it('is extended by a longer one that comes while it runs', () => {
+    const { clock, records } = recordsOf();
+    for (const podUID of ['a', 'b']) records.begin(podUID);
+    const first = effect(records.settle('a', failed(429), undefined), 'pause').forMs;
+    expect(effect(records.settle('b', failed(429, 2_000), clock.now() + first), 'pause').forMs).toBe(2_000);
   });
 });
+
+function acknowledgement(entry: ReturnType<PodStatuses['store']>) {
+  const copy = apiPodOf(testPod({ metadata: { resourceVersion: '7' } }));
+  return { kind: 'acknowledged', entry, copy, patched: true, phaseHeldBack: false } as const;
+}

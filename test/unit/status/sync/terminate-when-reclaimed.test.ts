@@ -2,19 +2,19 @@ import { describe, expect, it } from 'vitest';
 import { BasicPodManager } from '../../../../src/pod/basic-pod-manager.ts';
 import type { UIDTranslations } from '../../../../src/pod/pod-manager.ts';
 import type { WirePod, WirePodStatus } from '../../../../src/wire/types.ts';
-import { deleting, Harness, testPod } from '../harness.ts';
+import { deleting, Harness, numberedPod, testPod } from '../harness.ts';
 
 const uid = '12345678';
 const spec = { containers: [{ name: 'a' }, { name: 'b' }], restartPolicy: 'Never' };
 const deletingPod = (metadata = {}): WirePod => testPod({ spec, metadata: { ...deleting, ...metadata } });
-const containers = (...codes: (number | 'running')[]): NonNullable<WirePodStatus['containerStatuses']> =>
+const containers = (...codes: (number | 'running' | 'waiting')[]): NonNullable<WirePodStatus['containerStatuses']> =>
   codes.map((code, i) => ({
     name: 'ab'[i] ?? 'x',
     image: '',
     imageID: '',
     ready: false,
     restartCount: 0,
-    state: code === 'running' ? { running: {} } : { terminated: { exitCode: code } },
+    state: typeof code === 'string' ? { [code]: {} } : { terminated: { exitCode: code } },
   }));
 const exists = (h: Harness): boolean => h.client.store.list().length > 0;
 
@@ -25,7 +25,7 @@ function ready(options = {}, pod = deletingPod()) {
   return { h, pod: h.publish(pod), removed: h.record('podRemoved') };
 }
 
-/** Nothing finished, nothing deleted, now and at two batches. */
+/** Expects that nothing is finished and nothing deleted, now and at two batches. */
 async function expectLeftAlone(h: Harness, removed: readonly unknown[]): Promise<void> {
   await h.calls();
   for (let tick = 0; tick < 2; tick += 1) expect(await h.batch()).not.toContain('delete');
@@ -42,7 +42,31 @@ describe('terminateWhenReclaimed', () => {
     expect(h.manager.getPodStatus(uid)).toBeUndefined();
   });
 
-  it('finishes it at the batch after the last of it is gone', async () => {
+  it('finishes no pod whose newest status shows a running container, whatever the deletion safety answers', async () => {
+    const { h, pod } = ready();
+    expect(await h.set(pod, { phase: 'Running', containerStatuses: containers(0, 'running') })).toEqual(['patch']);
+    expect(await h.batch()).toEqual([]);
+    expect(exists(h)).toBe(true);
+    expect(await h.set(pod, { phase: 'Running', containerStatuses: containers(0, 0) })).toEqual(['patch', 'patch', 'delete']);
+    expect(exists(h)).toBe(false);
+  });
+
+  it('finishes no pod after the agent has called terminatePod, and logs that once', async () => {
+    const lines: string[] = [];
+    const silent = (): void => {};
+    const info = (_: object, message: string): void => void lines.push(message);
+    const { h, pod } = ready({ logger: { debug: silent, info, warn: silent, error: silent } });
+    for (const n of [1, 2]) h.manager.terminatePod(h.publish(numberedPod(n)));
+    await h.calls();
+    expect(await h.set(pod, { phase: 'Running', containerStatuses: containers(0, 0) })).toEqual(['patch']);
+    expect(await h.batch()).toEqual([]);
+    expect(exists(h)).toBe(true);
+    expect(lines.filter((line) => line.includes('finishes no pod by itself'))).toHaveLength(1);
+    h.manager.terminatePod(pod);
+    expect(await h.calls()).toEqual(['patch', 'delete']);
+  });
+
+  it('finishes it at the first batch after its resources are reclaimed', async () => {
     const { h, pod } = ready();
     h.safety.reclaimed = false;
     expect(await h.set(pod, { phase: 'Running', containerStatuses: containers(0, 0) })).toEqual(['patch']);
@@ -54,8 +78,8 @@ describe('terminateWhenReclaimed', () => {
 
   it.each([
     ['Succeeded when every regular container exited with 0', containers(0, 0), 'Succeeded'],
-    ['Failed when one did not', containers(0, 1), 'Failed'],
-    ['Failed when one never reported its end', containers(0, 'running'), 'Failed'],
+    ['Failed when one exited with another code', containers(0, 1), 'Failed'],
+    ['Failed when one never reported its end', containers(0, 'waiting'), 'Failed'],
     ['Failed when one has no status', containers(0), 'Failed'],
     ['Failed when none has a status', undefined, 'Failed'],
   ])('makes the phase %s', async (_what, containerStatuses, phase) => {
@@ -65,7 +89,7 @@ describe('terminateWhenReclaimed', () => {
     expect(h.manager.getPodStatus(uid)?.phase).toBe(phase);
   });
 
-  it('makes the phase Failed where the spec has no containers to have succeeded', async () => {
+  it('makes the phase Failed when the spec has no containers', async () => {
     const { h, pod } = ready(
       {},
       testPod({ spec: { containers: [] }, metadata: { ...deleting, finalizers: ['example.com/hold'] } }),
@@ -80,17 +104,17 @@ describe('terminateWhenReclaimed', () => {
     expect(h.apiStatus(pod)).toMatchObject({ phase: 'Failed', reason: 'Evicted' });
   });
 
-  it('keeps phase, reason and message of a pod it finished, whatever the agent says later', async () => {
+  it('keeps phase, reason and message of a pod it finished, whatever the agent sets later', async () => {
     const { h, pod } = ready({}, deletingPod({ finalizers: ['example.com/hold'] }));
     await h.set(pod, { phase: 'Running', reason: 'R', message: 'M', containerStatuses: containers(0, 0) });
     expect(h.manager.setPodStatus(pod, { phase: 'Running', podIP: '10.0.0.1', containerStatuses: containers(0, 0) })).toBe(true);
     expect(h.manager.getPodStatus(uid)).toMatchObject({ phase: 'Succeeded', reason: 'R', message: 'M', podIP: '10.0.0.1' });
-    // and whatever it says after that
+    // and whatever the agent sets after that
     h.manager.setPodStatus(pod, { phase: 'Failed', reason: 'Other', podIP: '10.0.0.2', containerStatuses: containers(0, 0) });
     expect(h.manager.getPodStatus(uid)).toMatchObject({ phase: 'Succeeded', reason: 'R', message: 'M', podIP: '10.0.0.2' });
   });
 
-  it('takes the agent at its word on a pod that the agent itself terminated', async () => {
+  it('does not keep the phase of a pod that the agent itself finished', async () => {
     const { h, pod } = ready({}, deletingPod({ finalizers: ['example.com/hold'] }));
     h.manager.terminatePod(pod);
     await h.calls();
@@ -115,7 +139,7 @@ describe('terminateWhenReclaimed does not finish a pod', () => {
     await expectLeftAlone(h, removed);
   });
 
-  it('that is static, also when a pod manager fails to list it among its static pods', async () => {
+  it('that is static, even when the pod manager does not list it as static', async () => {
     class Forgetful extends BasicPodManager {
       override getUIDTranslations(): UIDTranslations {
         return { podToMirror: new Map(), mirrorToPod: new Map() };
@@ -148,13 +172,13 @@ describe('terminateWhenReclaimed does not finish a pod', () => {
     await expectLeftAlone(h, removed);
   });
 
-  it('whose status the agent set without having seen the deletion', async () => {
+  it('whose status the agent set before it had seen the deletion', async () => {
     const { h, removed } = ready();
     h.manager.setPodStatus(testPod({ spec }), running);
     await expectLeftAlone(h, removed);
   });
 
-  it('for which a status without the deletion was set in this process only by a probe', async () => {
+  it('for which only a probe result came after the deletion', async () => {
     const { h, pod, removed } = ready();
     h.manager.setPodStatus(testPod({ spec }), {
       phase: 'Running',

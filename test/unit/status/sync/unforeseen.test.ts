@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { deleting, Harness, numberedPod, settle, testPod } from '../harness.ts';
 
-// What the agent gives the manager may throw: that costs the pod it is about a while, and no other pod anything.
+// An injected part may throw: that delays the pod it is called for, and no other pod.
 
 function withErrors(options = {}) {
   const errors: string[] = [];
@@ -14,13 +14,13 @@ function withErrors(options = {}) {
       errors.push(message);
     },
   };
-  return { errors, h: new Harness({ logger, ...options }) };
+  return { errors, h: new Harness({ logger, subscribed: false, ...options }) };
 }
 
 const lookFailed = 'a pod could not be looked at; the next batch looks again';
 
 describe('a pod manager that throws', () => {
-  it('for one pod delays that pod, and is survived by the channel and by each batch', async () => {
+  it('for one pod delays only that pod', async () => {
     const { h, errors } = withErrors();
     const pods = [1, 2, 3].map((n) => h.publish(numberedPod(n)));
     const [first] = pods;
@@ -46,7 +46,7 @@ describe('a pod manager that throws', () => {
     expect(pods.map((pod) => h.apiStatus(pod).message)).toEqual(['one', 'two', 'two']);
   });
 
-  it('in the middle of a sync fails that sync, which is tried again', async () => {
+  it('during a sync fails that sync, which is tried again', async () => {
     const { h, errors } = withErrors();
     const pod = h.publish(numberedPod(1));
     const failures = h.record('syncError');
@@ -67,7 +67,7 @@ describe('a pod manager that throws', () => {
     expect(h.apiStatus(pod).message).toBe('m');
   });
 
-  it('while the answer to a DELETE is taken down neither stops the other pods nor a stop', async () => {
+  it('at the answer to a DELETE stops neither the other pods nor stop', async () => {
     const { h, errors } = withErrors({ concurrency: 1 });
     h.safety.reclaimed = true;
     const ended = h.publish(testPod({ metadata: deleting }));
@@ -87,7 +87,7 @@ describe('a pod manager that throws', () => {
     };
     h.client.release();
     await settle();
-    expect(errors).toEqual(['a settled sync could not be recorded']);
+    expect(errors).toEqual([]);
     expect(h.apiStatus(other).message).toBe('m');
     expect(h.manager.getPodStatus('12345678')).toBeUndefined();
     h.client.hold();
@@ -97,7 +97,7 @@ describe('a pod manager that throws', () => {
     expect([h.manager.state, h.clock.pendingTimers]).toEqual(['stopped', 0]);
   });
 
-  it('when a failed pod is due again takes nothing down with it', async () => {
+  it('when a failed pod is due again does no other harm', async () => {
     const { h, errors } = withErrors();
     const pod = h.publish(numberedPod(1));
     h.client.failNext('patch', { code: 500 });
@@ -117,7 +117,7 @@ describe('a pod manager that throws', () => {
 });
 
 describe('a batch over many pods', () => {
-  it('lets the event loop have its turn after every 200, and ends where it is when the manager stops', async () => {
+  it('yields to the event loop after every 200 pods, and ends early when the manager stops', async () => {
     const h = new Harness({ channelCapacity: 1000 });
     const pods = Array.from({ length: 650 }, (_, n) => h.publish(numberedPod(n)));
     for (const pod of pods) h.manager.setPodStatus(pod, { message: 'm' });
@@ -125,7 +125,8 @@ describe('a batch over many pods', () => {
     const looked = new Set<string>();
     const getPodByUID = h.podManager.getPodByUID.bind(h.podManager);
     h.podManager.getPodByUID = (uid) => {
-      looked.add(uid);
+      // at its end, stop lists every pod that was not written
+      if (h.manager.state === 'running') looked.add(uid);
       return getPodByUID(uid);
     };
     const seen: number[] = [];

@@ -13,7 +13,7 @@ export interface SendOptions {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** Raw requests to one server over one connection; answers of any status are returned. */
+/** Sends raw requests to one server; returns answers of any status. */
 export class TestClient {
   readonly #url: string;
   readonly #agent = new Agent({ connections: 8 });
@@ -35,7 +35,7 @@ export class TestClient {
     return { status: answer.statusCode, headers: answer.headers, text, json: (): AnyJson => JSON.parse(text) };
   }
 
-  /** The status answered, or the error's code when no whole answer came. */
+  /** The HTTP status of the answer, or the error's code when no whole answer came. */
   async outcome(method: Dispatcher.HttpMethod, path: string, options: SendOptions = {}): Promise<number | string> {
     try {
       return (await this.send(method, path, options)).status;
@@ -44,7 +44,7 @@ export class TestClient {
     }
   }
 
-  /** Opens a watch; resolves once the server has answered its head. */
+  /** Opens a watch; resolves when the server has sent the head of its answer. */
   async watch(query = '', headers: Readonly<Record<string, string>> = {}): Promise<Watch> {
     const path = `${pods}?watch=true${query}`;
     const answer = await request(`${this.#url}${path}`, { dispatcher: this.#agent, headers });
@@ -60,7 +60,7 @@ export class TestClient {
 export class Watch {
   readonly status: number;
   readonly events: AnyJson[] = [];
-  /** `end`, or the code of the error it broke off with; undefined while it is open. */
+  /** `end`, or the code of the error that ended it; undefined while it is open. */
   ended: string | undefined;
   #rest = '';
 
@@ -87,7 +87,7 @@ export class Watch {
   }
 }
 
-/** Lets the event loop turn until the condition holds; the network, not the clock, sets the pace. */
+/** Lets the event loop turn until the condition holds, without a timer. */
 export async function until(condition: () => boolean): Promise<void> {
   while (!condition()) await settle(1);
 }

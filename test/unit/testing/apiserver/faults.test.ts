@@ -6,7 +6,7 @@ import { pods, TestClient, until } from './client.ts';
 
 const cleanUps: (() => Promise<void>)[] = [];
 
-/** A server with the pending pod `pod-1`, and what a PATCH to Running comes to. */
+/** A server with the pending pod `pod-1`, and a PATCH of its phase to Running. */
 async function serve() {
   const clock = new FakeClock();
   const server = await InMemoryApiServer.start({ clock });
@@ -26,7 +26,7 @@ afterEach(async () => {
 });
 
 describe('server.fail', () => {
-  it('answers with a status and does nothing; once, unless told otherwise', async () => {
+  it('answers with a status and does nothing else, by default for one request', async () => {
     const { server, client, patch, phase } = await serve();
     const handle = server.fail({ verb: 'patch', fault: { kind: 'status', code: 429, retryAfterSeconds: 3 } });
     const answer = await client.send('PATCH', `${pods}/pod-1/status`, { body: { status: { phase: 'Running' } } });
@@ -42,13 +42,13 @@ describe('server.fail', () => {
     expect(await patch()).toBe(200);
   });
 
-  it('gives the reason asked for', async () => {
+  it('answers with the given reason', async () => {
     const { server, client } = await serve();
     server.fail({ fault: { kind: 'status', code: 403, reason: 'Odd' } });
     expect((await client.send('GET', pods)).json()).toMatchObject({ code: 403, reason: 'Odd' });
   });
 
-  it('hits only the verb, namespace and name it names, as often as told', async () => {
+  it('hits only the given verb, namespace and name, as often as given', async () => {
     const { server, client, patch } = await serve();
     const handle = server.fail({
       verb: 'get',
@@ -66,7 +66,7 @@ describe('server.fail', () => {
     expect(codes).toEqual([500, 500, 200]);
   });
 
-  it('uses up several faults in their order, and forgets a removed or cleared one', async () => {
+  it('uses up several faults in order, and drops a removed or cleared one', async () => {
     const { server, client } = await serve();
     server.fail({ fault: { kind: 'status', code: 500 } });
     const removed = server.fail({ fault: { kind: 'status', code: 502 } });
@@ -80,7 +80,7 @@ describe('server.fail', () => {
     expect(await client.outcome('GET', pods)).toBe(200);
   });
 
-  it('hits a share of the requests, by the dice it is given, without end', async () => {
+  it('hits a share of the requests without limit, with the given random numbers', async () => {
     const { server, client } = await serve();
     const dice = [0.4, 0.5, 0.1, 0.9];
     const handle = server.fail({ probability: 0.5, random: () => dice.shift() ?? 1, fault: { kind: 'status', code: 500 } });
@@ -90,7 +90,7 @@ describe('server.fail', () => {
     expect(handle.remaining).toBe(Number.POSITIVE_INFINITY);
   });
 
-  it('waits before it looks at the request, and goes on to the next fault', async () => {
+  it('waits before it handles the request, and then applies the next fault', async () => {
     const { server, clock, patch, phase } = await serve();
     server.fail({ fault: { kind: 'latency', ms: 500 } });
     server.fail({ fault: { kind: 'status', code: 503 } });
@@ -140,7 +140,7 @@ describe('server.fail', () => {
     expect(await patch()).toBe(200);
   });
 
-  it('answers 200 with something that is no JSON', async () => {
+  it('answers 200 with text that is no JSON', async () => {
     const { server, client, phase } = await serve();
     server.fail({ fault: { kind: 'garbage' } });
     const answer = await client.send('PATCH', `${pods}/pod-1/status`, { body: { status: { phase: 'Running' } } });

@@ -54,7 +54,7 @@ describe('InMemoryApiServer, pods', () => {
     expect((await client.send('GET', `${pods}/a`)).status).toBe(404);
   });
 
-  it('takes the grace period of a DELETE from its query, and no body at all', async () => {
+  it('reads the grace period of a DELETE from its query, and accepts a DELETE without a body', async () => {
     const { client, store } = await serve();
     store.put(buildPod({ metadata: { name: 'a' } }));
     const answer = await client.send('DELETE', `${pods}/a?gracePeriodSeconds=7`);
@@ -77,7 +77,7 @@ describe('InMemoryApiServer, pods', () => {
     expect(store.list().map(({ metadata }) => metadata?.name)).toEqual(['b']);
   });
 
-  it('answers metadata only when asked, for a pod and for a list, each by its own name', async () => {
+  it('answers with metadata alone when the client asks for it, for a pod and for a list', async () => {
     const { client, store } = await serve();
     store.put(buildPod({ metadata: { name: 'a' } }));
     const body = { status: { phase: 'Running' } };
@@ -109,7 +109,7 @@ describe('InMemoryApiServer, pods', () => {
     expect(answer.json()).toMatchObject({ code: 415, reason: 'UnsupportedMediaType' });
   });
 
-  it('answers 413 to a body over 3 MiB, and still takes the next request', async () => {
+  it('answers 413 to a body over 3 MiB, and still answers the next request', async () => {
     const { client, store } = await serve();
     store.put(buildPod({ metadata: { name: 'a' } }));
     const body = (length: number) => ({ status: { message: 'x'.repeat(length) } });
@@ -132,7 +132,7 @@ describe('InMemoryApiServer, pods', () => {
     expect((await client.send('GET', `${pods}?resourceVersion=abc`)).status).toBe(400);
   });
 
-  it('answers 504 for a resourceVersion it has not reached, and 410 for an exact one it has passed', async () => {
+  it('answers 504 for a future resourceVersion, and 410 for an exact one in the past', async () => {
     const { client, store } = await serve();
     store.put(buildPod({ metadata: { name: 'a' } }));
     store.put(buildPod({ metadata: { name: 'b' } }));
@@ -145,7 +145,7 @@ describe('InMemoryApiServer, pods', () => {
   });
 });
 
-describe('InMemoryApiServer, around the pods', () => {
+describe('InMemoryApiServer, other resources and the connection', () => {
   it('answers /version and /readyz', async () => {
     const { client } = await serve();
     expect((await client.send('GET', '/version')).json().gitVersion).toMatch(/^v1\.\d+/);
@@ -169,7 +169,7 @@ describe('InMemoryApiServer, around the pods', () => {
     expect(store.list().map(({ metadata }) => metadata?.namespace)).toEqual(['default']);
   });
 
-  it('needs no namespace for a pod, unless told to', async () => {
+  it('needs no namespace for a pod, unless requireNamespaces is set', async () => {
     const path = '/api/v1/namespaces/nowhere/pods';
     const body = buildPod({ metadata: { namespace: 'nowhere' } });
     const { client } = await serve();
@@ -181,7 +181,7 @@ describe('InMemoryApiServer, around the pods', () => {
     });
   });
 
-  it('answers 401 to a wrong token or none, and gives the right one in its KubeConfig', async () => {
+  it('answers 401 to a wrong token or none, and has the right one in its KubeConfig', async () => {
     const { client, server } = await serve({ token: 'secret' });
     expect((await client.send('GET', pods)).json()).toMatchObject({ code: 401, reason: 'Unauthorized' });
     expect((await client.send('GET', pods, { headers: { authorization: 'Bearer other' } })).status).toBe(401);
@@ -211,7 +211,7 @@ describe('InMemoryApiServer, around the pods', () => {
     expect(server.countRequests()).toBe(0);
   });
 
-  it('serves the store it is given', async () => {
+  it('serves the given store', async () => {
     const store = new PodStore({ validate: false, clock: new FakeClock() });
     const { client, server } = await serve({ store });
     expect(server.store).toBe(store);

@@ -24,7 +24,7 @@ afterEach(async () => {
 });
 
 describe('a watch', () => {
-  it('shows every pod first when it begins nowhere, and then every change', async () => {
+  it('shows every pod first when it has no resourceVersion, and then every change', async () => {
     const { client, store, put } = await serve();
     put('a');
     const watch = await client.watch();
@@ -36,7 +36,7 @@ describe('a watch', () => {
     expect(watch.events[3].object).toMatchObject({ kind: 'Pod', apiVersion: 'v1', metadata: { resourceVersion: '4' } });
   });
 
-  it('goes on after a resourceVersion', async () => {
+  it('shows the changes after its resourceVersion', async () => {
     const { client, put } = await serve();
     put('a');
     put('b');
@@ -46,7 +46,7 @@ describe('a watch', () => {
     expect(watch.names).toEqual(['ADDED b', 'ADDED c']);
   });
 
-  it('ends with an ERROR event of 410 when that version is forgotten', async () => {
+  it('ends with an ERROR event of 410 when the store has forgotten that resourceVersion', async () => {
     const { client, store, put } = await serve();
     put('a');
     put('b');
@@ -77,7 +77,7 @@ describe('a watch', () => {
     });
   });
 
-  it('sends metadata only when asked', async () => {
+  it('sends metadata alone when the client asks for it', async () => {
     const { client, put } = await serve();
     put('a');
     const watch = await client.watch('', { accept: 'application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1' });
@@ -100,7 +100,7 @@ describe('a watch', () => {
     expect(plain.events).toEqual([]);
   });
 
-  it('sends a bookmark that ends the initial events, with sendInitialEvents or where it begins nowhere', async () => {
+  it('sends a bookmark after the initial events, with sendInitialEvents or without a resourceVersion', async () => {
     const { client, put } = await serve();
     put('a');
     const asked = await client.watch('&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true');
@@ -115,7 +115,7 @@ describe('a watch', () => {
     }
   });
 
-  it('refuses sendInitialEvents without its match, and a match without it, with 422; a version that is no number with 500', async () => {
+  it('answers 422 to sendInitialEvents or its match alone, and 500 to a resourceVersion that is no number', async () => {
     const { client } = await serve();
     expect((await client.watch('&sendInitialEvents=true')).status).toBe(422);
     expect((await client.watch('&resourceVersionMatch=NotOlderThan')).status).toBe(422);
@@ -124,7 +124,8 @@ describe('a watch', () => {
   });
 
   it('ends after timeoutSeconds, with a last bookmark 2 s before, and leaves no timer', async () => {
-    const { client, clock, server } = await serve();
+    const { client, clock, server, put } = await serve();
+    put('a');
     const watch = await client.watch('&resourceVersion=1&timeoutSeconds=5&allowWatchBookmarks=true');
     await clock.advance(3_000);
     await until(() => watch.events.length === 1);
@@ -136,7 +137,27 @@ describe('a watch', () => {
     expect(clock.pendingTimers).toBe(0);
   });
 
-  it('is let go when its client goes away', async () => {
+  it('is reset when the store is restored; one from a future resourceVersion is silent', async () => {
+    const { client, clock, server, store, put } = await serve();
+    const snapshot = store.snapshot();
+    put('a');
+    put('b');
+    const watch = await client.watch('&resourceVersion=2');
+    store.restore(snapshot);
+    await until(() => watch.ended !== undefined);
+    expect(watch.ended).toMatch(/ECONNRESET|UND_ERR/);
+    await until(() => server.openWatches === 0);
+    const ahead = await client.watch('&resourceVersion=2&allowWatchBookmarks=true');
+    put('c');
+    await clock.advance(60_000);
+    put('d');
+    put('e');
+    await clock.advance(60_000);
+    await until(() => ahead.events.length === 2);
+    expect(ahead.names).toEqual(['ADDED e', 'BOOKMARK']);
+  });
+
+  it('ends when its client goes away', async () => {
     const { client, server } = await serve();
     await client.watch();
     expect(server.openWatches).toBe(1);
@@ -151,7 +172,7 @@ describe('a watch', () => {
     ['end', [], /^end$/],
     ['410', ['ERROR'], /^end$/],
     ['reset', [], /ECONNRESET|UND_ERR/],
-  ] as const)('dropped by %s', async (kind, types, ended) => {
+  ] as const)('ends when dropped by %s', async (kind, types, ended) => {
     const { client, server } = await serve();
     const watches = [await client.watch(), await client.watch()];
     expect(server.dropWatches({ kind })).toBe(2);

@@ -7,7 +7,7 @@ const { buildMirrorPodOf, buildPod, buildRunningStatus, buildStaticPod, buildTer
 const strategic = 'application/strategic-merge-patch+json';
 
 describe('builders', () => {
-  it('builds the same pod at every call, and a uid for each name', () => {
+  it('builds equal pods at every call, and another uid for each name', () => {
     expect(buildPod()).toEqual(buildPod());
     expect(buildPod()).not.toBe(buildPod());
     expect(buildPod({ metadata: { name: 'a' } }).metadata?.uid).not.toBe(buildPod({ metadata: { name: 'b' } }).metadata?.uid);
@@ -17,7 +17,7 @@ describe('builders', () => {
     });
   });
 
-  it('builds static pods and their mirrors', () => {
+  it('builds static pods and their mirror pods', () => {
     const pod = buildStaticPod({ metadata: { name: 's', annotations: { more: '1' } } });
     const mirror = buildMirrorPodOf(pod);
     expect([isStaticPod(pod), isMirrorPod(pod), isStaticPod(buildPod())]).toEqual([true, false, false]);
@@ -26,7 +26,7 @@ describe('builders', () => {
     expect(mirror.metadata?.annotations?.more).toBe('1');
   });
 
-  it('builds pods and statuses that a validating store takes', () => {
+  it('builds pods and statuses that a validating store accepts', () => {
     const spec = {
       initContainers: [
         { name: 'init', image: 'i' },

@@ -3,7 +3,7 @@ import { sleep } from '../../../../src/seams/clock.ts';
 import { FakeClock, settle } from '../../../../src/testing/fakes/fake-clock.ts';
 
 describe('FakeClock', () => {
-  it('stands at 2000-01-01T00:00:00Z until it is moved', async () => {
+  it('stands at 2000-01-01T00:00:00Z until a test moves it', async () => {
     const clock = new FakeClock();
     await settle();
     expect(new Date(clock.now()).toISOString()).toBe('2000-01-01T00:00:00.000Z');
@@ -14,7 +14,7 @@ describe('FakeClock', () => {
     expect(new FakeClock({ start: 7_000 }).now()).toBe(7_000);
   });
 
-  it('fires timers in time order, at their own time, and those of one instant in order of creation', async () => {
+  it('fires timers in order of time, each at its own time, and those of one instant in order of creation', async () => {
     const clock = new FakeClock({ start: 0 });
     const fired: [string, number][] = [];
     const arm = (name: string, delayMs: number) => clock.setTimer(() => fired.push([name, clock.now()]), delayMs);
@@ -32,7 +32,7 @@ describe('FakeClock', () => {
     expect(clock.now()).toBe(30);
   });
 
-  it('fires a timer that a timer has set when it falls due in the same advance', async () => {
+  it('fires a timer that another timer has set, if it falls due in the same advance', async () => {
     const clock = new FakeClock({ start: 0 });
     const fired: number[] = [];
     const tick = (): void => {
@@ -56,7 +56,7 @@ describe('FakeClock', () => {
     expect(seen).toEqual(['after the first at 10', 'second']);
   });
 
-  it('sees a timer set by a continuation that was pending when advance began', async () => {
+  it('fires a timer set by a continuation that was pending when advance began', async () => {
     const clock = new FakeClock();
     let fired = false;
     void Promise.resolve().then(() => clock.setTimer(() => (fired = true), 5));
@@ -75,7 +75,7 @@ describe('FakeClock', () => {
     expect(fired).toBe(10);
   });
 
-  it('jumps without firing timers and without changing what is left of them', async () => {
+  it('jumps without firing timers and without changing the time left to them', async () => {
     const clock = new FakeClock({ start: 0 });
     let firedAt: number | undefined;
     clock.setTimer(() => (firedAt = clock.now()), 10);
@@ -89,7 +89,7 @@ describe('FakeClock', () => {
     expect(firedAt).toBe(510);
   });
 
-  it('refuses a delay that a real timer would cut to nothing', () => {
+  it('refuses a delay so long that a real timer would fire at once', () => {
     const clock = new FakeClock();
     expect(() => clock.setTimer(() => {}, 2 ** 31)).toThrow(/`delayMs`.*2147483648 \(number\)/);
     expect(() => clock.setTimer(() => {}, Number.NaN)).toThrow(/`delayMs`/);

@@ -24,7 +24,7 @@ function clientWith(options: FakePodClientOptions = {}) {
   return { client, get, patch, remove };
 }
 
-/** What the promise rejects with. */
+/** The error that the promise rejects with. */
 async function errorOf(promise: Promise<unknown>): Promise<ApiError> {
   const error = await promise.then(
     () => undefined,
@@ -67,7 +67,7 @@ describe('FakePodClient', () => {
     expect(client.actions.map(({ error }) => error)).toEqual([404, 409]);
   });
 
-  it('validates nothing by default, and what its store validates when it is given one', async () => {
+  it('validates nothing by default, and validates as a given store does', async () => {
     const wrong = { qosClass: 'Guaranteed', hostIP: '192.0.2.1', hostIPs: [{ ip: '192.0.2.2' }] };
     expect((await clientWith().patch(wrong)).resourceVersion).toBe('2');
     expect((await errorOf(clientWith({ store: new PodStore() }).patch(wrong))).status).toBe(422);
@@ -88,7 +88,7 @@ describe('FakePodClient', () => {
     expect(client.actions.map(({ error }) => error)).toEqual([undefined, 429, 429, undefined]);
   });
 
-  it('fails only the pods named, and uses up several failures in their order', async () => {
+  it('fails only the named pods, and uses up several failures in order', async () => {
     const { client, get } = clientWith();
     client.failNext('get', { name: 'b', code: 500 });
     client.failNext('get', { namespace: 'default', code: 503 });
@@ -100,7 +100,7 @@ describe('FakePodClient', () => {
     expect(client.actions.map(({ error }) => error)).toEqual([503, 0, undefined, 500]);
   });
 
-  it('holds requests before they reach the store, and lets them go on in their order', async () => {
+  it('holds requests before they reach the store, and lets them go on in order', async () => {
     const { client, get, patch } = clientWith();
     client.hold('patch');
     const first = patch({ phase: 'Running' });

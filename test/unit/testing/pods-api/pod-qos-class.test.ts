@@ -8,13 +8,13 @@ const container = (requests: JsonObject, limits: JsonObject): JsonObject => ({ n
 
 describe('podQOSClass', () => {
   it.each([
-    ['nothing asked for', [{ name: 'c' }], 'BestEffort'],
+    ['no resources', [{ name: 'c' }], 'BestEffort'],
     ['zero amounts', [container({ cpu: '0' }, {})], 'BestEffort'],
     ['other resources', [container({ 'example.com/gpu': '1' }, { 'example.com/gpu': '1' })], 'BestEffort'],
     ['a request', [container({ cpu: '100m' }, {})], 'Burstable'],
     ['one limit of two', [container({ cpu: '1' }, { cpu: '1' })], 'Burstable'],
     ['less requested than the limit', [container({ cpu: '1', memory: '1Gi' }, { cpu: '2', memory: '1Gi' })], 'Burstable'],
-    ['all limits, in other words', [container({ cpu: '1', memory: '1024Mi' }, { cpu: '1000m', memory: '1Gi' })], 'Guaranteed'],
+    ['all limits, in other units', [container({ cpu: '1', memory: '1024Mi' }, { cpu: '1000m', memory: '1Gi' })], 'Guaranteed'],
     ['one container of two', [container({ cpu: '1', memory: '1' }, { cpu: '1', memory: '1' }), { name: 'd' }], 'Burstable'],
   ])('%s', (_what, containers, expected) => {
     expect(podQOSClass({ containers })).toBe(expected);
@@ -26,7 +26,7 @@ describe('podQOSClass', () => {
     expect(podQOSClass({ containers: [{ name: 'c' }], resources: full.resources ?? {} })).toBe('Guaranteed');
   });
 
-  it('takes limits for requests when a pod is created without requests', () => {
+  it('uses the limits as requests when a pod is created without requests', () => {
     const limits = { cpu: '1', memory: '1Gi' };
     const pod = buildPod({ spec: { containers: [{ name: 'c', image: 'i', resources: { limits } }] } });
     expect(new PodStore().create(pod).status?.qosClass).toBe('Guaranteed');

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { podStatusFieldNames } from '../../../../src/testing/pods-api/pod-status-fields.ts';
 
 describe('podStatusFieldNames', () => {
-  it('are those of the API that client-node is made from', () => {
+  it('are the same as in client-node', () => {
     const published = V1PodStatus.getAttributeTypeMap().map(({ baseName }) => baseName);
     expect([...podStatusFieldNames].sort()).toEqual(published.sort());
   });

@@ -18,7 +18,7 @@ function storeWith(overrides: PodOverrides = {}) {
 }
 
 describe('PodStore.delete', () => {
-  it('gives a bound running pod 30 s, or what its spec says', () => {
+  it('gives a bound running pod 30 s, or the grace period of its spec', () => {
     const defaulted = new PodStore({ clock: new FakeClock() });
     defaulted.create(buildPod());
     const { pod, gone } = defaulted.delete('default', 'pod-1');
@@ -36,20 +36,20 @@ describe('PodStore.delete', () => {
     ['an unbound pod', { spec: { nodeName: '' } }],
     ['a failed pod', { status: { phase: 'Failed' } }],
     ['a succeeded pod', { status: { phase: 'Succeeded' } }],
-  ])('takes %s away at once: first marked, then deleted', (_what, overrides) => {
+  ])('removes %s at once: first marked, then deleted', (_what, overrides) => {
     const { store, events, remove } = storeWith(overrides);
     expect(remove()).toMatchObject({ gone: true, pod: { metadata: { deletionGracePeriodSeconds: 0, resourceVersion: '3' } } });
     expect(events).toEqual(['MODIFIED 2', 'DELETED 3']);
     expect(store.list()).toEqual([]);
   });
 
-  it('takes a running pod away at once with grace 0', () => {
+  it('removes a running pod at once with grace period 0', () => {
     const { store, remove } = storeWith();
     expect(remove({ gracePeriodSeconds: 0 }).gone).toBe(true);
     expect(refusal(() => store.get('default', 'pod-1')).code).toBe(404);
   });
 
-  it('holds a pod with finalizers, with deletionTimestamp set, until the last one is taken off', () => {
+  it('keeps a pod with finalizers, with deletionTimestamp set, until the last finalizer is removed', () => {
     const { store, events, metadata, remove } = storeWith({ metadata: { finalizers: ['x.io/a', 'x.io/b'] } });
     expect(remove({ gracePeriodSeconds: 0 }).gone).toBe(false);
     expect(metadata()).toMatchObject({ deletionTimestamp: '2000-01-01T00:00:00Z', deletionGracePeriodSeconds: 0 });
@@ -69,7 +69,7 @@ describe('PodStore.delete', () => {
     expect(events).toEqual(['MODIFIED 2', 'MODIFIED 3', 'MODIFIED 4', 'DELETED 5']);
   });
 
-  it('does not let go a pod whose grace period still runs when its finalizers are taken off', () => {
+  it('keeps a pod whose grace period still runs when its finalizers are removed', () => {
     const { store, metadata, remove } = storeWith({ metadata: { finalizers: ['x.io/a'] } });
     remove({ gracePeriodSeconds: 5 });
     store.patch('default', 'pod-1', { type: strategic, body: { metadata: { finalizers: null } } });
@@ -86,7 +86,7 @@ describe('PodStore.delete', () => {
     );
   });
 
-  it('only ever shortens a grace period', () => {
+  it('shortens a grace period, but never makes it longer', () => {
     const { events, metadata, remove } = storeWith();
     remove({ gracePeriodSeconds: 60 });
     remove({ gracePeriodSeconds: 100 });
@@ -113,7 +113,7 @@ describe('PodStore.delete', () => {
     expect(metadata()).toMatchObject({ deletionTimestamp: '2000-01-01T00:00:30Z', deletionGracePeriodSeconds: 1 });
   });
 
-  it('keeps a deleting pod until grace 0 even when it has become terminal', () => {
+  it('keeps a deleting pod until a DELETE with grace period 0, even when it is terminal', () => {
     const { store, remove } = storeWith();
     remove();
     store.patch('default', 'pod-1', { type: strategic, body: { status: { phase: 'Failed' } }, subresource: 'status' });
@@ -134,11 +134,11 @@ describe('PodStore.delete', () => {
     expect(remove({ gracePeriodSeconds: 0, preconditions: { uid: 'uid-of-pod-1', resourceVersion: '1' } }).gone).toBe(true);
   });
 
-  it('answers 404 for a pod that is not there', () => {
+  it('answers 404 for a pod that does not exist', () => {
     expect(refusal(() => new PodStore().delete('default', 'a')).code).toBe(404);
   });
 
-  it('keeps deletion times whatever a client writes over them', () => {
+  it('keeps deletion times whatever a client writes', () => {
     const { store, metadata, remove } = storeWith();
     remove();
     store.patch('default', 'pod-1', { type: strategic, body: { metadata: { deletionTimestamp: null } } });

@@ -14,7 +14,7 @@ const strategic = 'application/strategic-merge-patch+json';
 const jsonPatch = 'application/json-patch+json';
 const merge = 'application/merge-patch+json';
 
-/** A store with one running pod, and how to patch its status. */
+/** A store with one running pod, and a function that patches its status. */
 function runningPod(restartPolicy = 'Always') {
   const store = new PodStore();
   const pod = buildPod({ spec: { restartPolicy } });
@@ -30,7 +30,7 @@ function runningPod(restartPolicy = 'Always') {
   };
 }
 
-/** Fields named by a refusal. */
+/** The fields that a refusal names. */
 const fields = (act: () => unknown): (string | undefined)[] => (refusal(act).details?.causes ?? []).map(({ field }) => field);
 
 describe('PodStore.patch, preconditions', () => {
@@ -58,7 +58,7 @@ describe('PodStore.patch, preconditions', () => {
     );
   });
 
-  it('takes the current resourceVersion and uid', () => {
+  it('accepts the current resourceVersion and uid', () => {
     const { store, patch } = runningPod();
     const { uid, resourceVersion } = store.get('default', 'pod-1').metadata ?? {};
     expect(patch({ metadata: { uid, resourceVersion }, status: { phase: 'Failed' } }).status?.phase).toBe('Failed');
@@ -79,7 +79,7 @@ describe('PodStore.patch, preconditions', () => {
 });
 
 describe('PodStore.patch, effect', () => {
-  it('keeps the resourceVersion and tells nobody when nothing changes', () => {
+  it('keeps the resourceVersion and makes no event when nothing changes', () => {
     const { store, patch, version } = runningPod();
     const before = version();
     let events = 0;
@@ -90,7 +90,7 @@ describe('PodStore.patch, effect', () => {
     expect(events).toBe(0);
   });
 
-  it('takes filling in what a pod put behind the API lacks for no change', () => {
+  it('counts it as no change when the server fills in a pod that was stored by put', () => {
     const store = new PodStore();
     const pod = buildPod({ status: { phase: 'Running', podIP: '10.0.0.1', conditions: [{ type: 'Ready', status: 'True' }] } });
     const before = store.put(pod);
@@ -138,7 +138,7 @@ describe('PodStore.patch, effect', () => {
     ['a missing parent', [{ op: 'add', path: '/status/nothing/here', value: 1 }]],
     ['an index past the end', [{ op: 'replace', path: '/status/conditions/9', value: {} }]],
     ['an unknown operation', [{ op: 'zap', path: '/status' }]],
-  ])('answers %s of a JSON Patch with 422 and no more than that', (_what, operations) => {
+  ])('answers %s in a JSON Patch with 422 and without a cause', (_what, operations) => {
     const { patch, version } = runningPod();
     const before = version();
     expect(refusal(() => patch([{ op: 'add', path: '/status/reason', value: 'R' }, ...operations], jsonPatch))).toEqual({
@@ -154,7 +154,7 @@ describe('PodStore.patch, effect', () => {
     expect(version()).toBe(before);
   });
 
-  it("forgives in a JSON Patch what Go's library forgives: a replace that adds, and a test for null of what is not there", () => {
+  it("accepts in a JSON Patch what Go's library accepts: a replace of a missing member, and a test of one for null", () => {
     const { patch } = runningPod();
     const operations = [
       { op: 'test', path: '/status/message', value: null },
@@ -188,8 +188,8 @@ describe('PodStore.patch, effect', () => {
   });
 });
 
-describe('PodStore, what the server refuses in a status', () => {
-  it('refuses a new podIP beside the old one: podIPs merge by ip', () => {
+describe('PodStore, a status that the server refuses', () => {
+  it('refuses a new podIP in addition to the old one: podIPs merge by ip', () => {
     const { status } = runningPod();
     expect(fields(() => status({ podIP: '10.0.0.2', podIPs: [{ ip: '10.0.0.2' }] }))).toEqual(['status.podIPs']);
     expect(status({ podIP: '10.0.0.2', podIPs: [{ ip: '10.0.0.2' }, { ip: '10.0.0.1', $patch: 'delete' }] })?.podIPs).toEqual([
@@ -200,7 +200,7 @@ describe('PodStore, what the server refuses in a status', () => {
     ]);
   });
 
-  it('takes one address of each family, and refuses what is no address', () => {
+  it('accepts one address of each family, and refuses text that is no address', () => {
     const { status } = runningPod();
     expect(status({ podIPs: [{ ip: '10.0.0.1' }, { ip: 'fd00::1' }] })?.podIPs).toHaveLength(2);
     expect(fields(() => status({ hostIP: '192.0.2.1', hostIPs: [{ ip: '192.0.2.1' }, { ip: 'nonsense' }] }))).toContain(
@@ -213,7 +213,7 @@ describe('PodStore, what the server refuses in a status', () => {
     expect(fields(() => status({ hostIP: '192.0.2.9' }))).toEqual(['status.hostIPs[0].ip']);
   });
 
-  it('refuses a nominatedNodeName on a bound pod, and takes one on an unbound pod', () => {
+  it('refuses a nominatedNodeName on a bound pod, and accepts one on an unbound pod', () => {
     const { store, status } = runningPod();
     expect(fields(() => status({ nominatedNodeName: 'node-2' }))).toEqual(['status.nominatedNodeName']);
     store.create({ metadata: { name: 'unbound' }, spec: { containers: [{ name: 'c', image: 'i' }] } });
@@ -281,14 +281,14 @@ describe('PodStore, what the server refuses in a status', () => {
   });
 });
 
-describe('PodStore, what the server takes in a status', () => {
-  it('takes Failed -> Running: the server does not guard it', () => {
+describe('PodStore, a status that the server accepts', () => {
+  it('accepts Failed -> Running: the server does not check phases', () => {
     const { status } = runningPod();
     status({ phase: 'Failed' });
     expect(status({ phase: 'Running' })?.phase).toBe('Running');
   });
 
-  it('takes container statuses with unknown and repeated names', () => {
+  it('accepts container statuses with unknown and repeated names', () => {
     const { status } = runningPod();
     const names = status({ containerStatuses: [{ name: 'ghost' }, { name: 'ghost' }] })?.containerStatuses?.map(
       ({ name }) => name,
@@ -320,7 +320,7 @@ describe('PodStore, what the server takes in a status', () => {
     expect(store.updateStatus({ ...pod, status: rest }).status?.observedGeneration).toBe(3);
   });
 
-  it('drops unknown fields, cuts times to whole seconds in UTC, and writes what Go writes when it is empty', () => {
+  it('drops unknown fields, cuts times to whole seconds in UTC, and writes the empty values that Go writes', () => {
     const { store } = runningPod();
     const pod = store.get('default', 'pod-1');
     const status = {
@@ -350,7 +350,7 @@ describe('PodStore, what the server takes in a status', () => {
     });
   });
 
-  it('stores any status as it is when it neither validates nor fills in', () => {
+  it('stores any status unchanged when it neither validates nor fills in', () => {
     const store = new PodStore({ validate: false, fillIns: false });
     store.put(buildPod({ status: { phase: 'Failed', qosClass: 'Guaranteed' } }));
     const body = {

@@ -7,7 +7,7 @@ import { refusal } from './refusal.ts';
 
 const strategic = 'application/strategic-merge-patch+json';
 
-/** The events of a store from now on, as `TYPE name`. */
+/** Collects the events of a store from now on, as `TYPE name`. */
 function record(store: PodStore): PodEvent[] {
   const events: PodEvent[] = [];
   store.watch((event) => events.push(event));
@@ -17,7 +17,7 @@ function record(store: PodStore): PodEvent[] {
 const shape = (events: readonly PodEvent[]): string[] => events.map(({ type, object }) => `${type} ${object.metadata?.name}`);
 
 describe('PodStore.create', () => {
-  it('gives uid, creation time, generation 1, phase Pending and a QoS class, whatever the client sent', () => {
+  it('sets uid, creation time, generation 1, phase Pending and a QoS class, whatever the client sent', () => {
     const store = new PodStore({ clock: new FakeClock() });
     const pod = store.create({
       ...buildPod(),
@@ -49,7 +49,7 @@ describe('PodStore.create', () => {
     expect(pod.metadata?.name).toMatch(/^job-[0-9a-f]{5}$/);
   });
 
-  it('refuses a name that is taken with 409 AlreadyExists', () => {
+  it('refuses the name of an existing pod with 409 AlreadyExists', () => {
     const store = new PodStore();
     store.create(buildPod());
     expect(refusal(() => store.create(buildPod()))).toMatchObject({
@@ -71,7 +71,7 @@ describe('PodStore.create', () => {
     });
   });
 
-  it('takes anything with a name when it does not validate', () => {
+  it('accepts any object with a name when it does not validate', () => {
     const store = new PodStore({ validate: false, fillIns: false });
     expect(store.create({ metadata: { name: 'bare', uid: 'u' } })).toEqual({
       metadata: { name: 'bare', namespace: 'default', uid: 'u', resourceVersion: '1' },
@@ -81,7 +81,7 @@ describe('PodStore.create', () => {
 });
 
 describe('PodStore.get and list', () => {
-  it('answers 404 NotFound for a pod that is not there', () => {
+  it('answers 404 NotFound for a pod that does not exist', () => {
     expect(refusal(() => new PodStore().get('default', 'a'))).toEqual({
       kind: 'Status',
       apiVersion: 'v1',
@@ -94,7 +94,7 @@ describe('PodStore.get and list', () => {
     });
   });
 
-  it('keeps a copy of what goes in, and freezes what goes out', () => {
+  it('stores a copy of a given pod, and returns frozen pods', () => {
     const store = new PodStore();
     const pod = buildPod();
     store.put(pod);
@@ -122,7 +122,7 @@ describe('PodStore.get and list', () => {
     expect(names({ labelSelector: 'app notin (x)' })).toEqual(['b', 'c']);
   });
 
-  it('refuses a field the API cannot select by with 400', () => {
+  it('refuses a field selector that the API does not know with 400', () => {
     const store = new PodStore();
     expect(refusal(() => store.list({ fieldSelector: 'spec.foo=1' }))).toMatchObject({
       code: 400,
@@ -134,7 +134,7 @@ describe('PodStore.get and list', () => {
 });
 
 describe('PodStore.update', () => {
-  it('ignores the status, and counts a changed spec as a new generation', () => {
+  it('ignores the status, and gives a changed spec a new generation', () => {
     const store = new PodStore();
     const pod = structuredClone(store.create(buildPod()));
     if (pod.spec?.containers[0] !== undefined) pod.spec.containers[0].image = 'other:1';
@@ -143,7 +143,7 @@ describe('PodStore.update', () => {
     expect(updated.metadata).toMatchObject({ generation: 2, resourceVersion: '2' });
   });
 
-  it('refuses a stale resourceVersion with 409, and takes an update without one', () => {
+  it('refuses a stale resourceVersion with 409, and accepts an update without one', () => {
     const store = new PodStore();
     const pod = store.create(buildPod());
     store.update({ ...pod, metadata: { ...pod.metadata, labels: { a: '1' } } });
@@ -158,7 +158,7 @@ describe('PodStore.update', () => {
     expect(store.update({ ...stale, metadata }).metadata?.labels).toEqual({ a: '2' });
   });
 
-  it("refuses another pod's uid with 409: over there a PUT holds it as a precondition", () => {
+  it("refuses another pod's uid with 409, as a kube-apiserver refuses a PUT", () => {
     const store = new PodStore();
     const pod = store.create(buildPod());
     const body = refusal(() => store.update({ ...pod, metadata: { ...pod.metadata, uid: 'other' } }));
@@ -166,7 +166,7 @@ describe('PodStore.update', () => {
     expect(body.message).toContain('Precondition failed: UID in precondition: other');
   });
 
-  it('refuses to change what is fixed in a spec with 422', () => {
+  it('refuses to change an immutable part of the spec with 422', () => {
     const store = new PodStore();
     const pod = store.create(buildPod());
     const body = refusal(() => store.update({ ...pod, spec: { ...pod.spec, nodeName: 'elsewhere' } }));
@@ -204,7 +204,7 @@ describe('PodStore.update', () => {
 });
 
 describe('PodStore.bind', () => {
-  it('puts the pod on its node once, and says so in a condition', () => {
+  it('binds the pod to its node once, and sets the condition PodScheduled', () => {
     const store = new PodStore({ clock: new FakeClock() });
     store.create({ metadata: { name: 'a' }, spec: { containers: [{ name: 'c', image: 'i' }] } });
     const bound = store.bind('default', 'a', 'node-9');
@@ -217,13 +217,13 @@ describe('PodStore.bind', () => {
 });
 
 describe('PodStore, raw operations', () => {
-  it('puts a pod as it is, unknown fields and milliseconds included', () => {
+  it('stores a pod unchanged with put, even unknown fields and milliseconds', () => {
     const store = new PodStore();
     const status = { phase: 'Running', unknown: 1, startTime: '2000-01-01T00:00:00.123Z', qosClass: null };
     expect(store.put({ ...buildPod(), status }).status).toEqual(status);
   });
 
-  it('replaces a pod by one of another uid: to a watch the first is gone and the second is new', () => {
+  it('replaces a pod by one of another uid: a watch gets DELETED for the first and ADDED for the second', () => {
     const store = new PodStore();
     const events = record(store);
     store.put(buildPod());
@@ -233,7 +233,7 @@ describe('PodStore, raw operations', () => {
     expect(events.map(({ object }) => object.metadata?.uid)).toEqual(['uid-of-pod-1', 'uid-of-pod-1', 'second', 'second']);
   });
 
-  it('removes a pod at once, finalizers or not, and says when there is none', () => {
+  it('removes a pod at once, even with finalizers, and returns false when there is none', () => {
     const store = new PodStore();
     store.put(buildPod({ metadata: { finalizers: ['x.io/held'] } }));
     expect(store.remove('default', 'pod-1')).toBe(true);
@@ -243,7 +243,7 @@ describe('PodStore, raw operations', () => {
 });
 
 describe('PodStore.watch', () => {
-  it('numbers every change of any pod, and tells listeners in order', () => {
+  it('gives every change of any pod a resourceVersion, and calls listeners in order', () => {
     const store = new PodStore();
     const events = record(store);
     store.put(buildPod({ metadata: { name: 'a' } }));
@@ -257,7 +257,7 @@ describe('PodStore.watch', () => {
     expect(store.resourceVersion).toBe('4');
   });
 
-  it('stops when told to', () => {
+  it('ends when its stop function is called', () => {
     const store = new PodStore();
     const seen: string[] = [];
     const stop = store.watch(({ type }) => seen.push(type));
@@ -267,14 +267,14 @@ describe('PodStore.watch', () => {
     expect(seen).toEqual(['ADDED']);
   });
 
-  it('replays what came after a resourceVersion', () => {
+  it('replays the events after a resourceVersion', () => {
     const store = new PodStore();
     for (const name of ['a', 'b', 'c']) store.put(buildPod({ metadata: { name } }));
     expect(shape(store.eventsSince('1'))).toEqual(['ADDED b', 'ADDED c']);
     expect(store.eventsSince('3')).toEqual([]);
   });
 
-  it('answers 410 Expired for what it has forgotten, by compaction or by the bound of its history', () => {
+  it('answers 410 Expired for events it has forgotten, by compaction or by the bound of its history', () => {
     const store = new PodStore({ historySize: 2 });
     for (const name of ['a', 'b', 'c', 'd', 'e']) store.put(buildPod({ metadata: { name } }));
     expect(refusal(() => store.eventsSince('1'))).toMatchObject({

@@ -1,6 +1,6 @@
 import { type ApiStatus, StoreError } from '../../../../src/testing/pods-api/api-status.ts';
 
-/** The Status object that `act` is refused with. Throws when it is not refused. */
+/** The Status object that `act` throws. Throws when `act` is not refused. */
 export function refusal(act: () => unknown): ApiStatus {
   try {
     act();

@@ -1,27 +1,20 @@
 import type { V1PodCondition } from '@kubernetes/client-node';
 import { requireText } from '../../checks/arguments.ts';
 import type { RunState } from '../../concurrency/run-state.ts';
-import { SafeEmitter } from '../../concurrency/safe-emitter.ts';
 import { invalidArgument } from '../../errors.ts';
 import type { Pod } from '../../wire/types.ts';
-import type { StatusManagerEvents } from '../status-manager-events.ts';
 import { type PodResizeConditions, type PodResizeInProgress, podResizeReason } from './pod-resize-conditions.ts';
 
 /**
- * The part of the manager that keeps the resize conditions of pods. None of it sends anything or changes a status: the
- * agent puts `getPodResizeConditions` into the next status it sets, right before the conditions it generates.
+ * The resize conditions of pods. None of this sends anything or changes a status: the agent puts `getPodResizeConditions`
+ * into the next status it sets, right before the conditions it generates.
  * What changes something throws ERR_INVALID_ARGUMENT before anything changes, and ERR_STOPPED; reading works in every state.
  */
-export abstract class PodResizeStatus extends SafeEmitter<StatusManagerEvents> {
+export class PodResizes {
   readonly #conditions: PodResizeConditions;
-  readonly #runState: RunState;
+  readonly #runState: Pick<RunState, 'assertNotStopped'>;
 
-  constructor(
-    onListenerError: (event: PropertyKey, error: unknown) => void,
-    conditions: PodResizeConditions,
-    runState: RunState,
-  ) {
-    super(onListenerError);
+  constructor(conditions: PodResizeConditions, runState: Pick<RunState, 'assertNotStopped'>) {
     this.#conditions = conditions;
     this.#runState = runState;
   }

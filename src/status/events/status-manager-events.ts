@@ -1,20 +1,28 @@
 import type { V1PodStatus } from '@kubernetes/client-node';
-import type { ErrorClass } from '../client/error-class.ts';
-import type { Pod } from '../wire/types.ts';
+import type { ErrorClass } from '../../client/error-class.ts';
+import type { Pod } from '../../wire/types.ts';
 
+/** A status was stored. */
 export interface PodUpdatedEvent {
+  readonly podUID: string;
+  /** A frozen copy of the pod as the agent gave it, with the new status; made when it is first read. */
   readonly pod: Pod;
-  /** Frozen; made when first read. */
+  /** The new status, frozen; made when it is first read. */
   readonly status: V1PodStatus;
   /** True for the first status of a pod that is not being deleted. */
   readonly isAdded: boolean;
 }
 
-/** A finished status was stored. The pod's object may still be there. */
+/** The status of a finished pod was stored. The pod's object may still be on the apiserver. */
 export interface PodRemovedEvent {
+  readonly podUID: string;
+  /** A frozen copy of the pod as the agent gave it, with its last status; made when it is first read. */
   readonly pod: Pod;
+  /** The last status, frozen; made when it is first read. */
+  readonly status: V1PodStatus;
 }
 
+/** The newest version of a pod's status is on the apiserver. */
 export interface SyncedEvent {
   readonly podUID: string;
   readonly podName: string;
@@ -24,6 +32,7 @@ export interface SyncedEvent {
   readonly patched: boolean;
 }
 
+/** A request for a pod failed, or its pod could not be synced. */
 export interface SyncErrorEvent {
   readonly podUID: string;
   readonly podName: string | undefined;
@@ -36,14 +45,16 @@ export interface SyncErrorEvent {
   readonly retryInMs: number | undefined;
 }
 
+/** A status was refused: its container states cannot follow the cached ones. */
 export interface IllegalTransitionEvent {
+  /** A frozen copy of the pod as the agent gave it; made when it is first read. */
   readonly pod: Pod;
   readonly podUID: string;
   /** The rule that forbids the status. */
   readonly reason: string;
 }
 
-/** What a StatusManager emits. A listener that throws harms nobody; there is no `error` event. */
+/** What a StatusManager emits. A listener that throws or rejects is logged, and the others are still called; there is no `error` event. */
 export interface StatusManagerEvents {
   podUpdated: [PodUpdatedEvent];
   podRemoved: [PodRemovedEvent];
@@ -52,13 +63,4 @@ export interface StatusManagerEvents {
   illegalTransition: [IllegalTransitionEvent];
 }
 
-/** The event; its status is made when a listener first reads it. */
-export function podUpdatedEvent(pod: Pod, entry: { readonly view: V1PodStatus }, isAdded: boolean): PodUpdatedEvent {
-  return {
-    pod,
-    isAdded,
-    get status() {
-      return entry.view;
-    },
-  };
-}
+export const statusManagerEventNames = ['podUpdated', 'podRemoved', 'synced', 'syncError', 'illegalTransition'] as const;

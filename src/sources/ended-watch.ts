@@ -1,0 +1,27 @@
+import { ApiError } from '../client/transport/api-error.ts';
+
+/** A watch that has ended. */
+export interface EndedWatch {
+  /** What ended it; undefined when the server ended it in good order. */
+  readonly failure: unknown;
+  /** True when an event or a bookmark came. */
+  readonly hasBroughtSomething: boolean;
+}
+
+/** True for an HTTP error of any status, an ERROR event, and anything that is no event of this watch. */
+export function isRefusal(failure: unknown): boolean {
+  if (!(failure instanceof ApiError)) return failure !== undefined;
+  return failure.reason === 'BrokenAnswer' || (failure.status ?? 0) >= 300;
+}
+
+/**
+ * True when the next watch may go on from where this one stood. False means that a list must come first: the server
+ * refused the watch, or answered it and brought nothing, so that changes could be missed for ever. A server on which
+ * etcd was restored is silent to a watch from a resourceVersion that it has not reached yet.
+ */
+export function mayGoOnAfter({ failure, hasBroughtSomething }: EndedWatch): boolean {
+  if (isRefusal(failure)) return false;
+  if (hasBroughtSomething) return true;
+  // no answer came at all: the server has said nothing against going on
+  return failure instanceof ApiError && failure.status === undefined && failure.reason !== 'Timeout';
+}

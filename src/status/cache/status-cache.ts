@@ -1,0 +1,104 @@
+import type { BoundedChannel } from '../../concurrency/bounded-channel.ts';
+import type { Emitter } from '../../concurrency/emitter.ts';
+import type { PodManager } from '../../pod/pod-manager.ts';
+import type { Clock } from '../../seams/clock.ts';
+import { callGuarded, catchRejection } from '../../seams/guard.ts';
+import type { Logger } from '../../seams/logger.ts';
+import type { MetricsSink } from '../../seams/metrics.ts';
+import { createTimeFormatter } from '../../wire/time.ts';
+import type { Pod, WirePodStatus } from '../../wire/types.ts';
+import { normalizeStatus } from '../canonical/normalize-status.ts';
+import { illegalTransitionEvent, podRemovedEvent, podUpdatedEvent } from '../events/pod-events.ts';
+import type { StatusManagerEvents } from '../events/status-manager-events.ts';
+import type { PodResizeConditions } from '../resize/pod-resize-conditions.ts';
+import { countTerminations } from './count-terminations.ts';
+import { PodStatuses, type PodStatusReader, type VersionedPodStatus } from './pod-statuses.ts';
+import { type UpdateRequest, updateStatusInternal } from './update-status.ts';
+
+export interface StatusCacheOptions {
+  readonly podManager: PodManager;
+  readonly resizeConditions: PodResizeConditions;
+  /** Told of every pod that has a new version. */
+  readonly podStatusChannel: BoundedChannel<string>;
+  readonly events: Emitter<StatusManagerEvents>;
+  readonly ownedConditionTypes: ReadonlySet<string>;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly metrics: MetricsSink;
+}
+
+/** A status to be stored, and what the update needs to know beside it. */
+export type StatusChange = Omit<UpdateRequest, 'fallback' | 'now' | 'formatTime' | 'ownedConditionTypes'>;
+
+/**
+ * The newest status of every pod, and the only writer of it. Nothing in here waits, so no lock is needed.
+ * An update that is stored counts terminations, leaves a hint in the channel and is told to the listeners.
+ */
+export class StatusCache implements PodStatusReader {
+  readonly #options: StatusCacheOptions;
+  readonly #podStatuses = new PodStatuses();
+  readonly #formatTime = createTimeFormatter();
+
+  constructor(options: StatusCacheOptions) {
+    this.#options = options;
+  }
+
+  get(podUID: string): VersionedPodStatus | undefined {
+    return this.#podStatuses.get(podUID);
+  }
+
+  podUIDs(): string[] {
+    return this.#podStatuses.podUIDs();
+  }
+
+  /** True when a new version was stored; false for a status that changes nothing, and for one that the rules forbid. */
+  update(change: StatusChange): boolean {
+    const { clock, logger, metrics, events, podStatusChannel, ownedConditionTypes } = this.#options;
+    const { pod, podUID } = change;
+    const outcome = updateStatusInternal(this.#podStatuses, {
+      ...change,
+      fallback: () => this.#statusBefore(pod, podUID),
+      now: clock.now(),
+      formatTime: this.#formatTime,
+      ownedConditionTypes,
+    });
+    if (outcome.kind === 'unchanged') return false;
+    if (outcome.kind === 'refused') {
+      const { reason } = outcome;
+      logger.error({ podUID, reason }, 'a status was refused: its container states cannot follow the cached ones');
+      events.emit('illegalTransition', illegalTransitionEvent(podUID, pod, reason));
+      return false;
+    }
+    countTerminations(metrics, outcome.previous, outcome.entry.status);
+    podStatusChannel.trySend(podUID);
+    this.#tell(podUID, pod, outcome.entry, outcome.isAdded);
+    return true;
+  }
+
+  /** Forgets the pod's status and its resize conditions. */
+  drop(podUID: string): void {
+    this.#podStatuses.delete(podUID);
+    this.#options.resizeConditions.delete(podUID);
+  }
+
+  #tell(podUID: string, pod: Pod, entry: VersionedPodStatus, isAdded: boolean): void {
+    const { events } = this.#options;
+    const name = entry.podIsFinished ? 'podRemoved' : 'podUpdated';
+    if (events.listenerCount(name) === 0) return;
+    if (entry.podIsFinished) events.emit('podRemoved', podRemovedEvent(podUID, pod, entry));
+    else events.emit('podUpdated', podUpdatedEvent(podUID, pod, entry, isAdded));
+  }
+
+  /** What a pod without a cached status had before: its mirror pod's status, or its own. */
+  #statusBefore(pod: Pod, podUID: string): WirePodStatus {
+    const { podManager, logger } = this.#options;
+    const failed = (err: unknown): void =>
+      logger.error({ err, podUID }, 'the status of the mirror pod could not be read; the pod counts as one without');
+    const ofMirrorPod = callGuarded(() => {
+      const mirrorPod = podManager.getMirrorPodByPod(pod);
+      catchRejection(mirrorPod, failed);
+      return mirrorPod?.metadata && normalizeStatus(mirrorPod, mirrorPod.status ?? {});
+    }, failed);
+    return ofMirrorPod ?? normalizeStatus(pod, pod.status ?? {});
+  }
+}

@@ -1,0 +1,30 @@
+import { type ApiFailure, classOf, type ErrorClass, readApiFailure } from '../../client/error-class.ts';
+
+export type Verb = 'get' | 'patch' | 'delete';
+
+/** A request that failed, with what the failure means. */
+export class RequestFailure extends Error {
+  readonly verb: Verb;
+  readonly errorClass: ErrorClass;
+  /** What the pod client rejected with. */
+  override readonly cause: unknown;
+  /** What the cause tells of the answer. */
+  readonly failure: ApiFailure;
+  /** Resolves when the pod client's promise has settled; undefined when it had settled by the time of the failure. */
+  readonly settled: Promise<void> | undefined;
+
+  constructor(verb: Verb, errorClass: ErrorClass, cause: unknown, settled?: Promise<void>) {
+    const failure = readApiFailure(cause);
+    super(failure.message);
+    this.verb = verb;
+    this.errorClass = errorClass;
+    this.cause = cause;
+    this.failure = failure;
+    this.settled = settled;
+  }
+
+  /** The failure that a pod client's error stands for. `nowMs` is needed for a `Retry-After` that is a date. */
+  static of(verb: Verb, cause: unknown, nowMs: number): RequestFailure {
+    return new RequestFailure(verb, classOf(readApiFailure(cause, nowMs)), cause);
+  }
+}

@@ -1,0 +1,156 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { BoundedChannel } from '../../concurrency/bounded-channel.ts';
+import { FifoSet } from '../../concurrency/fifo-set.ts';
+import type { PodManager } from '../../pod/pod-manager.ts';
+import type { CancelTimer, Clock } from '../../seams/clock.ts';
+import { callGuarded } from '../../seams/guard.ts';
+import type { Logger } from '../../seams/logger.ts';
+import type { PodStatusReader } from '../cache/pod-statuses.ts';
+import type { AgentView } from './agent-view.ts';
+import type { ApiCopies } from './api-copies.ts';
+import { orphanedVersions } from './reason-to-sync.ts';
+import type { StaleReads } from './stale-reads.ts';
+import type { SyncRecords } from './sync-records.ts';
+import type { SyncWorker } from './sync-worker.ts';
+import { isWaitOnCopy } from './wait.ts';
+
+/** Pods looked at in one go; then the event loop gets its turn. */
+const sliceSize = 200;
+
+export interface SyncLoopOptions {
+  readonly worker: SyncWorker;
+  readonly records: SyncRecords;
+  readonly podStatusChannel: BoundedChannel<string>;
+  readonly podManager: PodManager;
+  readonly podStatuses: PodStatusReader;
+  readonly agent: AgentView;
+  readonly copies: ApiCopies;
+  readonly staleReads: StaleReads;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly syncPeriodMs: number;
+}
+
+/**
+ * Gives the worker its work: hints from the channel, a batch over all pods every `syncPeriodMs`, and the changes that the pod
+ * manager tells of. The batch finds everything, even when every hint was lost.
+ */
+export class SyncLoop {
+  readonly #options: SyncLoopOptions;
+  /** Pods with a change that the pod manager has told, and that were not looked at since. */
+  readonly #changed = new FifoSet<string>();
+  #looksAtChanged = false;
+  #running = false;
+  #batch: Promise<void> | undefined;
+  #cancelTick: CancelTimer | undefined;
+  #unsubscribe: (() => void) | undefined;
+
+  constructor(options: SyncLoopOptions) {
+    this.#options = options;
+  }
+
+  start(): void {
+    const { podManager, logger, staleReads } = this.#options;
+    this.#running = true;
+    staleReads.start();
+    this.#armTick();
+    this.#receive().catch((err: unknown) => logger.error({ err }, 'the sync loop no longer hears of new versions'));
+    const failed = (err: unknown): void =>
+      logger.error({ err }, 'the pod manager takes no subscription; each batch looks instead');
+    this.#unsubscribe = callGuarded(() => podManager.subscribe?.((podUID) => this.#noteChange(podUID)), failed);
+  }
+
+  /** Resolves when no batch is under way. */
+  async stop(): Promise<void> {
+    const { podStatusChannel, logger } = this.#options;
+    this.#running = false;
+    this.#cancelTick?.();
+    podStatusChannel.close();
+    const unsubscribe: unknown = this.#unsubscribe;
+    if (typeof unsubscribe === 'function') {
+      callGuarded(
+        () => unsubscribe(),
+        (err) => logger.warn({ err }, 'the subscription to the pod manager could not be ended'),
+      );
+    }
+    await this.#batch;
+  }
+
+  /** One look at every pod; in slices, so that the event loop is never held for long. */
+  async syncBatch(): Promise<void> {
+    const { worker, records, copies, agent, podStatuses, staleReads } = this.#options;
+    worker.beginBatch();
+    for (const apiUID of orphanedVersions(agent, podStatuses, records.apiStatusVersions)) {
+      records.dropVersion(apiUID);
+      copies.forget(apiUID);
+    }
+    const podUIDs = podStatuses.podUIDs();
+    for (let i = 0; i < podUIDs.length; i++) {
+      if (i > 0 && i % sliceSize === 0) {
+        worker.pump();
+        await nextTurn();
+        if (!this.#running) return;
+      }
+      worker.look(podUIDs[i] ?? '');
+    }
+    for (const podUID of staleReads.next(podUIDs)) this.#readStale(podUID);
+    worker.pump();
+  }
+
+  async #receive(): Promise<void> {
+    const { podStatusChannel: channel, podStatuses, worker } = this.#options;
+    while (await channel.readable()) {
+      for (let podUID = channel.tryReceive(); podUID !== undefined; podUID = channel.tryReceive()) worker.hint(podUID);
+      if (channel.takeOverflow()) for (const podUID of podStatuses.podUIDs()) worker.hint(podUID);
+      worker.pump();
+    }
+  }
+
+  #armTick(): void {
+    const { clock, logger, syncPeriodMs } = this.#options;
+    this.#cancelTick = clock.setTimer(() => {
+      if (!this.#running) return;
+      this.#armTick();
+      this.#batch ??= this.syncBatch()
+        .catch((err: unknown) => logger.error({ err }, 'a batch failed'))
+        .finally(() => {
+          this.#batch = undefined;
+        });
+    }, syncPeriodMs);
+  }
+
+  /** A pod that waits on another copy is read, too: it learns of that copy in no other way. */
+  #readStale(podUID: string): void {
+    const { worker, records } = this.#options;
+    const state = records.state(podUID);
+    if (state?.underWay !== undefined || (state?.wait !== undefined && !isWaitOnCopy(state.wait))) return;
+    records.fetchNext(podUID);
+    worker.send(podUID);
+  }
+
+  /** The pod manager is in the middle of its own work: nothing is looked at before the next turn of the event loop. */
+  #noteChange(podUID: string): void {
+    if (!this.#running || typeof podUID !== 'string') return;
+    this.#changed.add(podUID);
+    if (this.#looksAtChanged) return;
+    this.#looksAtChanged = true;
+    this.#lookAtChanged()
+      .catch((err: unknown) => this.#options.logger.error({ err }, 'changes of the pod manager were not looked at'))
+      .finally(() => {
+        this.#looksAtChanged = false;
+      });
+  }
+
+  async #lookAtChanged(): Promise<void> {
+    const { worker } = this.#options;
+    do {
+      await nextTurn();
+      for (let i = 0; i < sliceSize && this.#running; i++) {
+        const podUID = this.#changed.take();
+        if (podUID === undefined) break;
+        worker.lookAtChange(podUID);
+      }
+      worker.pump();
+    } while (this.#running && this.#changed.size > 0);
+  }
+}

@@ -1,0 +1,125 @@
+import type { RunStateName } from '../../concurrency/run-state.ts';
+import { StatusManagerError } from '../../errors.ts';
+import { callGuarded, ignoreFailure } from '../../seams/guard.ts';
+import type { PodStatusReader } from '../cache/pod-statuses.ts';
+import type { AgentView } from './agent-view.ts';
+import type { LastError } from './pod-sync-state.ts';
+import type { RequestGate } from './request-gate.ts';
+import type { SyncRecords } from './sync-records.ts';
+import { isOvertaken } from './wait.ts';
+
+/** Where a pod's newest status stands. */
+export type PodSyncPhase =
+  | 'unknown'
+  | 'cache-only'
+  | 'not-started'
+  | 'in-sync'
+  | 'terminal-phase-held-back'
+  | 'pending'
+  | 'in-flight'
+  | 'paused'
+  | 'backing-off'
+  | 'quarantined'
+  | 'gone'
+  | 'no-mirror-pod'
+  | 'deleting';
+
+/** Phases that a flush does not wait out, though the newest status is not on the apiserver as it stands here. */
+const heldPhases = ['no-mirror-pod', 'terminal-phase-held-back', 'quarantined', 'gone', 'deleting'] as const;
+export type HeldPhase = (typeof heldPhases)[number];
+
+/** A pod whose newest status is not on the apiserver. */
+export interface UnsettledPod {
+  readonly podUID: string;
+  readonly phase: PodSyncPhase;
+  /** How the pod's last request failed; undefined when none has failed since its last success. */
+  readonly error: LastError | undefined;
+}
+
+/** Statuses are not on the apiserver: `pods` names each pod, with where its status stands and its last error. */
+export class UnsettledPodsError extends StatusManagerError {
+  readonly pods: readonly UnsettledPod[];
+
+  constructor(code: 'ERR_FLUSH_TIMEOUT' | 'ERR_STOPPED', what: string, pods: readonly UnsettledPod[]) {
+    super(code, `${what}: ${listOf(pods)}`);
+    this.pods = pods;
+  }
+}
+
+const namedAtMost = 20;
+
+function listOf(pods: readonly UnsettledPod[]): string {
+  const named = pods
+    .slice(0, namedAtMost)
+    .map(({ podUID, phase, error }) => `${podUID} (${error === undefined ? phase : `${phase}: ${error.message}`})`);
+  return `${named.join(', ')}${pods.length > namedAtMost ? ` and ${pods.length - namedAtMost} more` : ''}`;
+}
+
+export interface SyncPhasesOptions {
+  readonly podStatuses: PodStatusReader;
+  readonly agent: AgentView;
+  /** Undefined when the manager has no pod client. */
+  readonly records: SyncRecords | undefined;
+  /** Undefined when the manager has no pod client. */
+  readonly gate: Pick<RequestGate, 'pausedUntil'> | undefined;
+  readonly runState: { readonly name: RunStateName };
+}
+
+/** Says of each pod where its newest status stands. Changes nothing. */
+export class SyncPhases {
+  readonly #options: SyncPhasesOptions;
+
+  constructor(options: SyncPhasesOptions) {
+    this.#options = options;
+  }
+
+  /** A pod that the pod manager fails to speak of is pending. */
+  phaseOf(podUID: string): PodSyncPhase {
+    return callGuarded(() => this.#phaseOf(podUID), ignoreFailure) ?? 'pending';
+  }
+
+  heldPhaseOf(podUID: string): HeldPhase | undefined {
+    const phase = this.phaseOf(podUID);
+    return heldPhases.find((held) => held === phase);
+  }
+
+  describe(podUID: string): UnsettledPod {
+    return { podUID, phase: this.phaseOf(podUID), error: this.#options.records?.state(podUID)?.lastError };
+  }
+
+  /** True when the version is on the apiserver, its pod is gone, or only time or the agent can move it on. */
+  isSettled(podUID: string, version: number): boolean {
+    return callGuarded(() => this.#isSettled(podUID, version), ignoreFailure) ?? false;
+  }
+
+  #phaseOf(podUID: string): PodSyncPhase {
+    const { podStatuses, agent, records, gate, runState } = this.#options;
+    const entry = podStatuses.get(podUID);
+    if (entry === undefined) return 'unknown';
+    if (records === undefined) return 'cache-only';
+    const state = records.state(podUID);
+    if (state?.underWay !== undefined) return 'in-flight';
+    if (state?.wait !== undefined) return state.wait.kind === 'backoff' ? 'backing-off' : state.wait.kind;
+    if (agent.target(podUID) === undefined) return 'no-mirror-pod';
+    if (records.acknowledgedVersion(podUID) >= entry.version) {
+      if (agent.hasVanished(podUID)) return 'gone';
+      return state?.phaseHeldBack ? 'terminal-phase-held-back' : 'in-sync';
+    }
+    if (runState.name === 'idle' || runState.name === 'stopped') return 'not-started';
+    return gate?.pausedUntil === undefined ? 'pending' : 'paused';
+  }
+
+  #isSettled(podUID: string, version: number): boolean {
+    const { podStatuses, agent, records } = this.#options;
+    if (records === undefined || podStatuses.get(podUID) === undefined) return true;
+    if (records.acknowledgedVersion(podUID) >= version) return true;
+    const state = records.state(podUID);
+    if (state?.underWay !== undefined) return false;
+    const target = agent.target(podUID);
+    if (target === undefined) return true;
+    const wait = state?.wait;
+    if (wait?.kind !== 'gone' && wait?.kind !== 'quarantined') return false;
+    // another copy than the one it waits on means that it is sent again
+    return wait.version >= version && !isOvertaken(wait, agent.freshest(target)?.resourceVersion);
+  }
+}

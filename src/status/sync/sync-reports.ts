@@ -1,0 +1,37 @@
+import type { Emitter } from '../../concurrency/emitter.ts';
+import type { Clock } from '../../seams/clock.ts';
+import type { Logger } from '../../seams/logger.ts';
+import type { MetricsSink } from '../../seams/metrics.ts';
+import type { VersionedPodStatus } from '../cache/pod-statuses.ts';
+import type { StatusManagerEvents } from '../events/status-manager-events.ts';
+import type { Acknowledged, SyncFailure } from './sync-outcome.ts';
+
+export interface SyncReportsOptions {
+  readonly clock: Clock;
+  readonly events: Emitter<StatusManagerEvents>;
+  readonly logger: Logger;
+  readonly metrics: MetricsSink;
+}
+
+/** Tells of what the sync has done: events, log lines and measurements. */
+export class SyncReports {
+  readonly #options: SyncReportsOptions;
+
+  constructor(options: SyncReportsOptions) {
+    this.#options = options;
+  }
+
+  acknowledged(podUID: string, { entry, patched }: Acknowledged): void {
+    const { clock, events, metrics } = this.#options;
+    const { at, podName, podNamespace, version } = entry;
+    metrics.observe('kubelet_pod_status_sync_duration_seconds', Math.max(0, clock.now() - at) / 1000);
+    events.emit('synced', { podUID, podName, podNamespace, version, patched });
+  }
+
+  failed(podUID: string, entry: VersionedPodStatus | undefined, { errorClass, error, attempts, retryInMs }: SyncFailure): void {
+    const { events, logger } = this.#options;
+    logger.warn({ err: error, podUID, errorClass, attempts, retryInMs }, 'a pod could not be brought up to date');
+    const { podName, podNamespace } = entry ?? {};
+    events.emit('syncError', { podUID, podName, podNamespace, errorClass, error, attempts, retryInMs });
+  }
+}

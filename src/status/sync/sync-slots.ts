@@ -1,0 +1,84 @@
+import type { Clock } from '../../seams/clock.ts';
+import { ReadySet } from './ready-set.ts';
+import type { Admission, RequestGate } from './request-gate.ts';
+
+export interface SyncSlotsOptions {
+  readonly gate: RequestGate;
+  readonly clock: Clock;
+  readonly concurrency: number;
+}
+
+/** A pod whose turn it is, with the gate's admission of its first request. */
+export interface Turn {
+  readonly podUID: string;
+  readonly admission: Admission;
+}
+
+/**
+ * The pods that wait for a slot, the slots that syncs take, and the requests that have outlived their syncs. At most
+ * `concurrency` syncs take a slot at once; a request that outlives its sync takes none.
+ */
+export class SyncSlots {
+  readonly #options: SyncSlotsOptions;
+  readonly #ready = new ReadySet();
+  readonly #overdue = new Map<string, Promise<void>>();
+  #taken = 0;
+  #whenNoneTaken: (() => void) | undefined;
+
+  constructor(options: SyncSlotsOptions) {
+    this.#options = options;
+  }
+
+  isReady(podUID: string): boolean {
+    return this.#ready.has(podUID);
+  }
+
+  add(podUID: string, urgent: boolean): void {
+    this.#ready.add(podUID, urgent);
+  }
+
+  delete(podUID: string): void {
+    this.#ready.delete(podUID);
+  }
+
+  /** True when a pod waits and a slot is free, so that only the gate can keep the pod waiting. */
+  get hasTurn(): boolean {
+    return this.#taken < this.#options.concurrency && this.#ready.size > 0;
+  }
+
+  /** Whose turn it is; undefined when no pod waits, no slot is free, or the gate admits no request now. Takes the slot. */
+  next(): Turn | undefined {
+    const admission = this.hasTurn ? this.#options.gate.tryAdmit() : undefined;
+    const podUID = admission && this.#ready.take();
+    if (admission === undefined || podUID === undefined) return undefined;
+    this.#taken++;
+    return { podUID, admission };
+  }
+
+  /** Gives the slot back, and the admission where no request used it. */
+  end({ admission }: Turn): void {
+    this.#options.gate.putBack(admission);
+    this.#taken--;
+    if (this.#taken === 0) this.#whenNoneTaken?.();
+  }
+
+  /** The sync of the pod has ended, and a request of it has not. `settled` never rejects. */
+  keepOverdue(podUID: string, settled: Promise<void>): void {
+    this.#overdue.set(podUID, settled);
+    void settled.then(() => this.#overdue.delete(podUID));
+  }
+
+  /** Resolves when all has settled, after `limitMs` at the latest, to the pods of which a request has not. */
+  async whenSettled(limitMs: number): Promise<string[]> {
+    if (this.#taken > 0) await new Promise<void>((resolve) => (this.#whenNoneTaken = resolve));
+    if (this.#overdue.size === 0) return [];
+    await new Promise<void>((resolve) => {
+      const cancel = this.#options.clock.setTimer(resolve, limitMs, { keepAlive: true });
+      void Promise.all(this.#overdue.values()).then(() => {
+        cancel();
+        resolve();
+      });
+    });
+    return [...this.#overdue.keys()];
+  }
+}

@@ -1,0 +1,20 @@
+import { getPodCondition } from '../../conditions/pod-conditions.ts';
+import { isTerminalPhase } from '../../conditions/pod-phase.ts';
+import type { WirePodStatus } from '../../wire/types.ts';
+import type { VersionedPodStatus } from '../cache/pod-statuses.ts';
+import type { ApiPod } from './api-copies.ts';
+
+/**
+ * True for a change that the cluster waits for: a pod becomes Ready or loses it, ends, or may be deleted.
+ * `copy` is the apiserver's view; without one, a Ready or ended pod counts.
+ */
+export function isUrgent(entry: VersionedPodStatus, copy: ApiPod | undefined): boolean {
+  if (entry.podIsFinished) return true;
+  const { status } = entry;
+  if (isTerminalPhase(status.phase) && !isTerminalPhase(copy?.status.phase)) return true;
+  return isReady(status) !== (copy !== undefined && isReady(copy.status));
+}
+
+function isReady(status: WirePodStatus): boolean {
+  return getPodCondition(status.conditions, 'Ready')?.status === 'True';
+}

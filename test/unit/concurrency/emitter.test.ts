@@ -1,0 +1,119 @@
+import { EventEmitter, once } from 'node:events';
+import { describe, expect, it } from 'vitest';
+import { Emitter } from '../../../src/concurrency/emitter.ts';
+import { settle } from '../../../src/testing/fakes/fake-clock.ts';
+import { unhandledRejectionsOf } from '../../support/unhandled-rejections.ts';
+
+interface Events {
+  news: [string, number];
+  error: [string];
+}
+
+function emitter() {
+  const errors: [PropertyKey, unknown][] = [];
+  const subject = new Emitter<Events>(['news', 'error'], (event, error) => errors.push([event, error]));
+  return { errors, subject, tell: (text: string, n = 0) => subject.emit('news', text, n) };
+}
+
+describe('Emitter', () => {
+  it('calls its listeners in order, with the arguments, and does not pass them the emitter', () => {
+    const { subject, tell } = emitter();
+    const seen: unknown[] = [];
+    subject.on('news', function (this: unknown, text, n) {
+      seen.push(['first', text, n, this]);
+    });
+    subject.on('news', (text) => seen.push(['second', text]));
+    tell('hello', 3);
+    expect(seen).toEqual([
+      ['first', 'hello', 3, undefined],
+      ['second', 'hello'],
+    ]);
+  });
+
+  it('counts its listeners', () => {
+    const { subject } = emitter();
+    const listener = (): void => {};
+    expect(subject.listenerCount('news')).toBe(0);
+    subject.on('news', listener);
+    expect(subject.listenerCount('news')).toBe(1);
+    subject.off('news', listener);
+    expect(subject.listenerCount('news')).toBe(0);
+  });
+
+  it('reports a listener that throws, and calls the others', () => {
+    const { errors, subject, tell } = emitter();
+    const boom = new Error('boom');
+    let called = 0;
+    subject.on('news', () => {
+      throw boom;
+    });
+    subject.on('news', () => {
+      called += 1;
+    });
+    tell('hello');
+    expect([called, errors]).toEqual([1, [['news', boom]]]);
+  });
+
+  it.each([
+    ['promise', (error: Error) => Promise.reject(error)],
+    ['thenable', (error: Error) => Object.fromEntries([['then', (_: unknown, reject: (error: Error) => void) => reject(error)]])],
+  ])('reports a listener whose %s rejects', async (_, reject) => {
+    const { errors, subject, tell } = emitter();
+    const boom = new Error('boom');
+    subject.on('news', (() => reject(boom)) as () => void);
+    expect(await unhandledRejectionsOf(() => tell('hello'))).toEqual([]);
+    expect(errors).toEqual([['news', boom]]);
+  });
+
+  it('calls a once listener once, even when that listener emits the event', () => {
+    const { subject, tell } = emitter();
+    let calls = 0;
+    subject.once('news', () => {
+      calls += 1;
+      tell('again');
+    });
+    tell('hello');
+    tell('hello');
+    expect(calls).toBe(1);
+  });
+
+  it('calls the listeners of the moment of emit, even when one adds or removes others', () => {
+    const { subject, tell } = emitter();
+    const seen: string[] = [];
+    const second = (): void => void seen.push('second');
+    subject.on('news', () => {
+      seen.push('first');
+      subject.off('news', second);
+      subject.once('news', () => seen.push('third'));
+    });
+    subject.on('news', second);
+    tell('one');
+    expect(seen).toEqual(['first', 'second']);
+  });
+
+  it('has no special error event', () => {
+    const { errors, subject } = emitter();
+    expect(() => subject.emit('error', 'no listener')).not.toThrow();
+    expect(errors).toEqual([]);
+  });
+
+  it.each(['on', 'once', 'off'] as const)('refuses a misspelt event and a listener that is no function: %s', (method) => {
+    const subject = new Emitter<{ news: [] }>(['news'], () => {});
+    expect(() => subject[method]('nwes' as never, () => {})).toThrow('Expected `event` to be one of news, got "nwes" (string)');
+    expect(() => subject[method]('news', 5 as never)).toThrow('Expected `listener` to be a function, got 5 (number)');
+  });
+
+  it('works with Node’s own `once`, which listens for errors too', async () => {
+    const subject = new Emitter<{ news: [string] }>(['news'], () => {});
+    const listenable = Object.assign(Object.create(EventEmitter.prototype) as EventEmitter, {
+      on: subject.on.bind(subject),
+      once: subject.once.bind(subject),
+      removeListener: subject.off.bind(subject),
+    });
+    const told = once(listenable, 'news');
+    subject.emit('news', 'hello');
+    expect(await told).toEqual(['hello']);
+    await settle();
+    expect(subject.listenerCount('news')).toBe(0);
+  });
+});

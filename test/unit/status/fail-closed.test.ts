@@ -1,0 +1,225 @@
+import { describe, expect, it } from 'vitest';
+import type { PodManager } from '../../../src/pod/pod-manager.ts';
+import type { Logger } from '../../../src/seams/logger.ts';
+import type { MetricsSink } from '../../../src/seams/metrics.ts';
+import { unhandledRejectionsOf } from '../../support/unhandled-rejections.ts';
+import { deleting, Harness, numberedPod, settle, testPod } from './harness.ts';
+
+// Whatever an injected part answers, throws or rejects with: the manager takes the careful answer, and the process lives.
+
+const boom = (): never => {
+  throw new Error('boom');
+};
+const rejects = async (): Promise<never> => boom();
+const uid = '12345678';
+
+/** A manager, and the errors it has logged. */
+function withLog(options: object) {
+  const errors: { readonly podUID?: string; readonly message: string }[] = [];
+  const silent = (): void => {};
+  const error = (fields: object, message: string): void => void errors.push({ ...fields, message });
+  const logger: Logger = { debug: silent, info: silent, warn: silent, error };
+  return { errors, h: new Harness({ logger, ...options }) };
+}
+
+describe('a PodDeletionSafety that gives no boolean', () => {
+  const odd: [string, () => unknown][] = [
+    ['undefined', () => undefined],
+    ['null', () => null],
+    ['0', () => 0],
+    ['1', () => 1],
+    ['a text', () => 'false'],
+    ['an object', () => ({})],
+    ['a promise of the answer that permits', async () => false],
+    ['a promise of the other answer', async () => true],
+    ['a promise that rejects', rejects],
+    ['an exception', boom],
+  ];
+
+  it.each(odd)('holds a terminal phase back, and is reported once for each pod: %s', async (_, answer) => {
+    const safety = { podCouldHaveRunningContainers: answer as () => boolean, podResourcesAreReclaimed: () => false };
+    const { h, errors } = withLog({ podDeletionSafety: safety });
+    const pods = [h.publish(numberedPod(1)), h.publish(numberedPod(2))];
+    const unhandled = await unhandledRejectionsOf(async () => {
+      for (const pod of pods) await h.set(pod, { phase: 'Failed', message: 'm' });
+      await h.batch();
+      await h.batch();
+    });
+    expect(pods.map((pod) => [h.apiStatus(pod).phase, h.apiStatus(pod).message])).toEqual([
+      [undefined, undefined],
+      [undefined, undefined],
+    ]);
+    expect(h.manager.explain('uid-1').phase).toBe('terminal-phase-held-back');
+    expect(unhandled).toEqual([]);
+    const reported = errors.filter(({ message }) => message.startsWith('PodDeletionSafety gave no boolean'));
+    expect(reported.map(({ podUID }) => podUID)).toEqual(['uid-1', 'uid-2']);
+  });
+
+  it.each(odd)('deletes nothing: %s', async (what, answer) => {
+    const reclaimed = what.includes('permits') ? async () => true : answer;
+    const safety = { podCouldHaveRunningContainers: () => false, podResourcesAreReclaimed: reclaimed as () => boolean };
+    const { h } = withLog({ podDeletionSafety: safety });
+    const pod = h.publish(testPod({ metadata: deleting, status: { phase: 'Failed' } }));
+    const unhandled = await unhandledRejectionsOf(async () => {
+      h.manager.setPodStatus(pod, { phase: 'Failed' });
+      h.manager.terminatePod(pod);
+      await h.batch();
+    });
+    expect([h.client.verbs().includes('delete'), unhandled]).toEqual([false, []]);
+  });
+});
+
+describe('an injected part that rejects', () => {
+  const brokenLogger = { debug: rejects, info: rejects, warn: rejects, error: rejects } as unknown as Logger;
+  const brokenMetrics = { increment: rejects, observe: rejects, set: rejects } as unknown as MetricsSink;
+
+  it.each([
+    ['a logger', { logger: brokenLogger }],
+    ['a metrics sink', { metrics: brokenMetrics }],
+    ['a pod source', { podSource: { lastObservedAt: rejects as never } }],
+  ])('stops neither a sync nor a batch nor the process: %s', async (_, options) => {
+    const h = new Harness(options);
+    const pod = h.publish(testPod());
+    h.client.failNext('patch', { code: 500 });
+    const unhandled = await unhandledRejectionsOf(async () => {
+      await h.set(pod, { message: 'm' });
+      await h.clock.advance(500);
+      await h.batch();
+    });
+    expect([unhandled, h.apiStatus(pod).message]).toEqual([[], 'm']);
+  });
+
+  it('stops nothing when it is a listener of any event', async () => {
+    const h = new Harness();
+    const pod = h.publish(testPod({ spec: { containers: [{ name: 'c' }], restartPolicy: 'Never' } }));
+    for (const event of ['podUpdated', 'podRemoved', 'synced', 'syncError', 'illegalTransition'] as const) {
+      h.manager.on(event, rejects);
+    }
+    const container = { name: 'c', image: '', imageID: '', ready: false, restartCount: 0 };
+    h.client.failNext('patch', { code: 500 });
+    const unhandled = await unhandledRejectionsOf(async () => {
+      await h.set(pod, { containerStatuses: [{ ...container, state: { terminated: { exitCode: 0 } } }] });
+      await h.set(pod, { containerStatuses: [{ ...container, state: { running: {} } }] });
+      h.manager.terminatePod(pod);
+      await h.clock.advance(500);
+    });
+    expect([unhandled, h.manager.explain(uid).phase]).toEqual([[], 'in-sync']);
+  });
+});
+
+describe('a source of random numbers that fails', () => {
+  it.each([
+    boom,
+    rejects,
+    () => Number.NaN,
+    () => -1,
+    () => 10_000,
+  ])('does not stop the retry of a failed pod: %#', async (random) => {
+    const h = new Harness({ random: random as () => number });
+    const pod = h.publish(testPod());
+    h.client.failNext('patch', { code: 500 });
+    const unhandled = await unhandledRejectionsOf(async () => {
+      await h.set(pod, { message: 'm' });
+      await h.clock.advance(500);
+    });
+    expect([unhandled, h.apiStatus(pod).message]).toEqual([[], 'm']);
+  });
+});
+
+describe('a pod manager with wrong answers', () => {
+  const broken: [keyof PodManager, () => unknown][] = [
+    ['getPodByUID', rejects],
+    ['getPodByUID', () => 'pod'],
+    ['getMirrorPodByPod', rejects],
+    ['translatePodUID', rejects],
+    ['translatePodUID', () => undefined],
+    ['getUIDTranslations', rejects],
+    ['getUIDTranslations', () => ({})],
+    ['getUIDTranslations', boom],
+  ];
+
+  it.each(broken)('loses no status: the manager writes it when the answers are right again: %s %#', async (method, answer) => {
+    const { h } = withLog({});
+    const pod = h.publish(testPod());
+    const right = h.podManager[method as 'getPodByUID'];
+    const set = (value: unknown): unknown => Object.assign(h.podManager, { [method]: value });
+    const unhandled = await unhandledRejectionsOf(async () => {
+      set(answer);
+      expect(h.manager.setPodStatus(pod, { message: 'm' })).toBe(true);
+      expect(h.manager.getPodStatus(uid)?.message).toBe('m');
+      expect(() => h.manager.reconcile(uid)).not.toThrow();
+      await h.batch();
+      set(right);
+      await h.clock.advance(60_000);
+    });
+    expect([unhandled, h.apiStatus(pod).message]).toEqual([[], 'm']);
+  });
+
+  it.each(broken)('does not stop the manager from stopping: %s %#', async (method, answer) => {
+    const { h } = withLog({});
+    const pod = h.publish(testPod());
+    Object.assign(h.podManager, { [method]: answer });
+    const unhandled = await unhandledRejectionsOf(async () => {
+      h.manager.setPodStatus(pod, { message: 'm' });
+      await settle();
+      await h.manager.stop({ drainTimeoutMs: 0 });
+    });
+    expect([unhandled, h.manager.state, h.clock.pendingTimers]).toEqual([[], 'stopped', 0]);
+  });
+});
+
+describe('a pod client with wrong answers', () => {
+  it.each([
+    ['patchPodStatus', undefined],
+    ['patchPodStatus', 5],
+    ['patchPodStatus', { uid: 'another', resourceVersion: '7' }],
+    ['patchPodStatus', { uid, resourceVersion: 7 }],
+    ['getPod', undefined],
+    ['getPod', 'pod'],
+    ['getPod', { status: [] }],
+  ] as const)('counts as a broken answer, and the manager writes the status later: %s %j', async (method, answer) => {
+    const h = new Harness({ fetchBeforePatch: 'always' });
+    const failures = h.record('syncError');
+    const pod = h.publish(testPod());
+    const right = h.client[method];
+    Object.assign(h.client, { [method]: async () => answer });
+    await h.set(pod, { message: 'm' });
+    expect(failures).toMatchObject([{ errorClass: 'broken-answer' }]);
+    Object.assign(h.client, { [method]: right });
+    await h.clock.advance(1_000);
+    expect([h.apiStatus(pod).message, h.manager.explain(uid).phase]).toEqual(['m', 'in-sync']);
+  });
+
+  it.each([5, 'deleted', { finalizers: 'none' }, { finalizers: ['x'] }])('does not count %j as a deletion', async (answer) => {
+    const h = new Harness();
+    h.safety.reclaimed = true;
+    const pod = h.publish(testPod({ metadata: deleting, status: { phase: 'Failed' } }));
+    const { deletePod } = h.client;
+    Object.assign(h.client, { deletePod: async () => answer });
+    h.manager.terminatePod(pod);
+    await settle();
+    expect(h.manager.explain(uid)).toMatchObject({ phase: 'backing-off', lastError: { errorClass: 'broken-answer' } });
+    Object.assign(h.client, { deletePod });
+    await h.clock.advance(1_000);
+    expect(h.client.store.list()).toEqual([]);
+  });
+
+  it('cannot change the cache through the patch it gets', async () => {
+    const h = new Harness();
+    const pod = h.publish(testPod());
+    const { client } = h;
+    const patchPodStatus = client.patchPodStatus.bind(client);
+    client.patchPodStatus = async (...args) => {
+      const metadata = await patchPodStatus(...args);
+      const { status } = args[2].body as { status: { containerStatuses: { image: string }[]; conditions: { status: string }[] } };
+      for (const container of status.containerStatuses) container.image = 'changed';
+      for (const condition of status.conditions) condition.status = 'changed';
+      return metadata;
+    };
+    const container = { name: 'c', image: 'i', imageID: '', ready: false, restartCount: 0, state: { running: {} } };
+    const status = { containerStatuses: [container], conditions: [{ type: 'Ready', status: 'True' }] };
+    await h.set(pod, status);
+    expect(h.manager.getPodStatus(uid)).toMatchObject(status);
+    expect(h.manager.explain(uid)).toMatchObject({ phase: 'in-sync', differs: [] });
+  });
+});
