@@ -13,6 +13,7 @@ export type Rule =
   | 'everything is brought up to date'
   | 'what is over is deleted'
   | 'a status is dropped only when its pod is gone'
+  | 'the status of a pod that is gone goes by itself'
   | 'illegal transitions are refused'
   | 'flush settles'
   | 'flush resolves when everything is there'

@@ -62,8 +62,10 @@ export class Agent {
     for (const life of this.#world.ledger.lives()) {
       if (!uids.has(life.uid) && life.couldRun && this.#prng.chance(0.5)) life.endAll(this.#now());
     }
-    process.voice.forget(process.voice.uids.filter((uid) => !uids.has(uid)));
-    process.manager.removeOrphanedStatuses(uids);
+    if (this.#world.removesOrphans) {
+      process.voice.forget(process.voice.uids.filter((uid) => !uids.has(uid)));
+      process.manager.removeOrphanedStatuses(uids);
+    }
     process.checkBounds();
   }
 
@@ -85,8 +87,8 @@ export class Agent {
     return process;
   }
 
-  #unreported({ podManager, voice }: ManagerProcess): WirePod | undefined {
-    return podManager.getPods().find(({ metadata }) => !voice.hasSpokenOf(metadata?.uid ?? '')) as WirePod | undefined;
+  #unreported(process: ManagerProcess): WirePod | undefined {
+    return process.podManager.getPods().find(({ metadata }) => !process.hasStatusOf(metadata?.uid ?? '')) as WirePod | undefined;
   }
 
   #makeMirrors(): void {

@@ -22,7 +22,22 @@ export function checkConvergence(world: World): void {
     if (!isSeen) log.violate('the simulated watch works', `pod ${uid} was never seen`);
     checkPod(world, process, pod);
   }
+  checkVanished(world, process);
   for (const uid of world.watchDies ? [] : seen) log.violate('the simulated watch works', `pod ${uid} is gone and still in view`);
+}
+
+/** A status whose pod is no longer in view has gone; while something of the pod runs, `explain` calls it gone. */
+function checkVanished({ ledger, log }: World, { voice, manager, podManager }: ManagerProcess): void {
+  for (const uid of voice.uids) {
+    const status = manager.getPodStatus(uid);
+    if (podManager.getPodByUID(uid) !== undefined || status === undefined) continue;
+    const { containerStatuses = [], initContainerStatuses = [] } = status;
+    const saysRunning = [...containerStatuses, ...initContainerStatuses].some(({ state }) => state?.running !== undefined);
+    const isLeft = saysRunning || ledger.life(uid)?.couldRun === true;
+    const { phase, reason } = manager.explain(uid);
+    if (!isLeft || phase !== 'gone')
+      log.violate('the status of a pod that is gone goes by itself', `${uid} is ${phase}: ${reason}`);
+  }
 }
 
 function checkPod({ ledger, log }: World, { manager, podManager }: ManagerProcess, pod: WirePod): void {

@@ -78,9 +78,10 @@ export class Faults {
   }
 
   #strike(): void {
-    const { log } = this.#world;
+    const { log, listsAreConsistent } = this.#world;
     const prng = this.#prng;
-    const kind = prng.weighted<keyof typeof kinds>(kinds);
+    const drawn = prng.weighted<keyof typeof kinds>(kinds);
+    const kind = drawn === 'staleLists' && listsAreConsistent ? 'watchGap' : drawn;
     const forMs = prng.chance(0.2) ? prng.between(30_000, 120_000) : prng.between(500, 20_000);
     log.fault(kind);
     log.step(() => `fault: ${kind}, for ${Math.round(forMs)} ms`);

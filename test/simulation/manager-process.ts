@@ -1,4 +1,4 @@
-import { BasicPodManager, type ErrorCode, isStatusManagerError, StatusManager, type WirePod } from '../../src/index.ts';
+import { BasicPodManager, type ErrorCode, isStatusManagerError, type Pod, StatusManager, type WirePod } from '../../src/index.ts';
 import { AgentPodManager, PodManagerFailure } from '../chaos/agent-pod-manager.ts';
 import { ownerOf } from '../chaos/check/checker.ts';
 import type { PodLife } from '../chaos/life/pod-life.ts';
@@ -38,13 +38,14 @@ export class ManagerProcess {
   #stopping = false;
   #dead = false;
   #lastHeard: number | undefined;
+  #lastListed: number | undefined;
 
   constructor(world: World, id: number) {
     this.#world = world;
     this.id = id;
     const prng = world.prng.fork(`process ${id}`);
     this.clock = new ProcessClock(world.clock, world.wallOffsetMs);
-    const { clock, server, weather, log, nextID, subscribes, tuning } = world;
+    const { clock, server, weather, log, nextID, subscribes, tuning, listsAreConsistent } = world;
     this.#network = new SimulatedNetwork({ clock, server, weather, log, nextID, prng: prng.fork('network') });
     this.#client = new WatchedClient(this.#network, tuning.concurrency, log.violate);
     this.#agentPods = new AgentPodManager(this.podManager, {
@@ -60,6 +61,8 @@ export class ManagerProcess {
       log,
       prng: prng.fork('watch'),
       set: (pod) => this.podManager.updatePod(pod),
+      // only the lists of a consistent source are the truth when they show an older copy
+      replace: (pod) => listsAreConsistent && this.podManager.replacePod(pod),
       remove: (pod) => {
         this.#vanished.add(pod.metadata?.uid ?? '');
         this.podManager.removePod(pod);
@@ -67,6 +70,10 @@ export class ManagerProcess {
       heard: () => {
         this.#lastHeard = this.clock.now();
       },
+      listed: (startedAt) => {
+        this.#lastListed = startedAt;
+      },
+      now: () => this.clock.now(),
     });
     this.repairs = new RepairCount(() => clock.elapsedMs, tuning.syncPeriodMs, log.violate);
     this.manager.start();
@@ -75,6 +82,11 @@ export class ManagerProcess {
   /** The agent may use the manager. */
   get isUp(): boolean {
     return !this.#stopping && !this.#dead;
+  }
+
+  /** False for a pod of which nothing was said yet, and for one that was out of view and lost its status meanwhile. */
+  hasStatusOf(uid: string): boolean {
+    return this.voice.hasSpokenOf(uid) && (!this.#vanished.has(uid) || this.manager.getPodStatus(uid) !== undefined);
   }
 
   /** Has the manager look at a pod at once. */
@@ -182,16 +194,23 @@ export class ManagerProcess {
   }
 
   #makeManager(random: () => number): StatusManager {
-    const { mutant, tuning, tender, log, ledger, checker } = this.#world;
+    const { mutant, tuning, tender, log, ledger, checker, listsAreConsistent } = this.#world;
+    const lastObservedAt = (): number | undefined => this.#lastHeard;
+    const lastListedAt = (): number | undefined => this.#lastListed;
     const manager = new StatusManager({
       random,
       ...tuning,
       podClient: mutant?.client?.(this.#client) ?? this.#client,
       podManager: this.#agentPods,
       podDeletionSafety: { ...tender.safety, ...mutant?.safety },
-      podSource: { lastObservedAt: () => this.#lastHeard },
+      podSource: listsAreConsistent ? { lastObservedAt, lastListedAt } : { lastObservedAt },
       clock: this.clock,
-      logger: { debug() {}, info() {}, warn() {}, error: (fields, message) => this.#onError(fields, message) },
+      logger: {
+        debug() {},
+        info: (_, message) => this.#onInfo(message),
+        warn() {},
+        error: (fields, message) => this.#onError(fields, message),
+      },
     });
     const say = (what: string): void => log.step(() => what);
     manager.on('synced', ({ podUID, podName, version, patched }) => {
@@ -214,7 +233,10 @@ export class ManagerProcess {
       () => clock.turn,
       () => log.counts.paths['channel overflowed']++,
     );
-    const counted = counting(this.manager, (uid) => hints.sent(uid));
+    const counted = counting(this.manager, (uid, isForced) => {
+      hints.sent(uid);
+      if (isForced) this.repairs.allowOne(ledger.life(uid)?.owner ?? '');
+    });
     return new Voice({
       manager: mutant?.manager?.(counted) ?? counted,
       podManager: this.podManager,
@@ -233,6 +255,10 @@ export class ManagerProcess {
     return !life.isStatic && this.#onServer(life) === undefined;
   }
 
+  #onInfo(message: string): void {
+    if (message.startsWith('the pod is no longer there')) this.#world.log.counts.paths['status of a vanished pod dropped']++;
+  }
+
   #onError(fields: object, message: string): void {
     const error = 'err' in fields ? fields.err : undefined;
     if (message.startsWith('a status was refused') || error instanceof PodManagerFailure) return;
@@ -241,17 +267,21 @@ export class ManagerProcess {
   }
 }
 
-/** Tells of each status that the manager has taken. */
-function counting(manager: StatusManager, onTaken: (podUID: string) => void): Manager {
-  const taken = (uid: string | undefined, isTaken: boolean): boolean => {
-    if (isTaken) onTaken(uid ?? '');
+/**
+ * Tells of each status that the manager has taken. A forced one is sent although it may say the same as before: each status of
+ * a pod that is being deleted, and each `terminatePod`.
+ */
+function counting(manager: StatusManager, onTaken: (podUID: string, isForced: boolean) => void): Manager {
+  const taken = (uid: string | undefined, isTaken: boolean, isForced = false): boolean => {
+    if (isTaken) onTaken(uid ?? '', isForced);
     return isTaken;
   };
+  const isGoing = ({ metadata }: Pod): boolean => Boolean(metadata?.deletionTimestamp);
   return {
-    setPodStatus: (pod, status) => taken(pod.metadata?.uid, manager.setPodStatus(pod, status)),
+    setPodStatus: (pod, status) => taken(pod.metadata?.uid, manager.setPodStatus(pod, status), isGoing(pod)),
     setContainerReadiness: (uid, ...rest) => taken(uid, manager.setContainerReadiness(uid, ...rest)),
     setContainerStartup: (uid, ...rest) => taken(uid, manager.setContainerStartup(uid, ...rest)),
-    terminatePod: (pod) => taken(pod.metadata?.uid, manager.terminatePod(pod)),
+    terminatePod: (pod) => taken(pod.metadata?.uid, manager.terminatePod(pod), true),
     getPodStatus: (uid) => manager.getPodStatus(uid),
   };
 }

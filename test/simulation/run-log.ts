@@ -2,7 +2,12 @@ import type { Rule } from '../chaos/rules.ts';
 import type { SimulatedClock } from './simulated-clock.ts';
 
 /** The ways through the manager that ordinary runs hardly meet. */
-export type RarePath = 'status quarantined' | 'channel overflowed' | 'hint lost' | 'foreign write repaired';
+export type RarePath =
+  | 'status quarantined'
+  | 'channel overflowed'
+  | 'hint lost'
+  | 'foreign write repaired'
+  | 'status of a vanished pod dropped';
 
 /** What one run did, in numbers. */
 export interface RunCounts {
@@ -31,7 +36,13 @@ export class RunLog {
     podsCreated: 0,
     checkpoints: 0,
     faults: {},
-    paths: { 'status quarantined': 0, 'channel overflowed': 0, 'hint lost': 0, 'foreign write repaired': 0 },
+    paths: {
+      'status quarantined': 0,
+      'channel overflowed': 0,
+      'hint lost': 0,
+      'foreign write repaired': 0,
+      'status of a vanished pod dropped': 0,
+    },
   };
   readonly #clock: SimulatedClock;
   readonly #onStep: ((line: string) => void) | undefined;

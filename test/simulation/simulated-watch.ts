@@ -11,9 +11,14 @@ export interface WatchParts {
   readonly prng: Prng;
   readonly log: RunLog;
   readonly set: (pod: WirePod) => void;
+  /** A list shows an older copy of this pod than was known. */
+  readonly replace: (pod: WirePod) => void;
   readonly remove: (pod: WirePod) => void;
   /** Something was heard from the server, if only that nothing changed. */
   readonly heard: () => void;
+  /** A list has been delivered. `startedAt` is what the process's clock said when it began. */
+  readonly listed: (startedAt: number) => void;
+  readonly now: () => number;
 }
 
 const bookmarkEveryMs = 10_000;
@@ -91,10 +96,14 @@ export class SimulatedWatch {
         this.#relistAfter(prng.between(500, 5000));
         return;
       }
+      const startedAt = this.#parts.now();
       const { pods, resourceVersion } = this.listsAreStale ? server.staleList(prng) : server.list();
       this.#isConnected = true;
       this.#lastDeliveryMs = clock.elapsedMs;
-      this.#deliver(() => this.#replace(pods));
+      this.#deliver(() => {
+        this.#replace(pods);
+        this.#parts.listed(startedAt);
+      });
       this.#catchUpFrom(resourceVersion);
     }, delayMs);
   }
@@ -116,7 +125,10 @@ export class SimulatedWatch {
     for (const _ of old) this.#parts.log.fault('copy back in time');
     const uids = new Set(pods.map((pod) => pod.metadata?.uid));
     for (const known of [...this.#known.values()]) if (!uids.has(known.metadata?.uid)) this.#remove(known);
-    for (const pod of pods) this.#set(pod);
+    for (const pod of pods) {
+      if (old.includes(pod)) this.#parts.replace(pod);
+      this.#set(pod);
+    }
   }
 
   #set(pod: WirePod): void {

@@ -32,6 +32,7 @@ describe('the manager in simulated clusters', () => {
     expect(tally.paths['status quarantined']).toBeGreaterThan(40);
     expect(tally.paths['channel overflowed']).toBeGreaterThan(300);
     expect(tally.paths['hint lost']).toBeGreaterThan(40);
+    expect(tally.paths['status of a vanished pod dropped']).toBeGreaterThan(20);
   });
 
   it('keeps every promise with seeds nobody has tried before', async () => {

@@ -37,6 +37,10 @@ export class World {
   readonly mutant: Mutant | undefined;
   /** The pod manager tells the manager of each change, where it can. */
   readonly subscribes: boolean;
+  /** Each list shows every write that was acknowledged before it began, and the manager is told when that was. */
+  readonly listsAreConsistent: boolean;
+  /** The agent drops the statuses of pods that are gone. Otherwise the manager has to do it by itself. */
+  readonly removesOrphans: boolean;
   /** How far the node's wall clock is off. */
   wallOffsetMs = epochMs;
   /** After the faults the watch never comes back, and nobody is told: the manager has to notice by itself. */
@@ -52,6 +56,8 @@ export class World {
     this.server = new SimulatedServer(this.clock, this.prng.fork('server'), this.log);
     this.tuning = { ...drawTuning(this.prng.fork('tuning')), ...mutant?.options };
     this.subscribes = mutant?.withoutSubscription !== true && this.prng.fork('subscribes').chance(0.5);
+    this.listsAreConsistent = this.prng.fork('lists').chance(0.5);
+    this.removesOrphans = this.prng.fork('orphans').chance(0.5);
     this.watchDies = this.tuning.staleAfterMs === soonStaleMs && this.prng.fork('watch dies').chance(0.15);
     this.checker = new Checker('server', this.ledger, this.log.violate, (pod, number) => this.#repaired(pod, number));
     new WriteChecks(this.server, this.checker, this.log);
