@@ -10,8 +10,8 @@ export class PodManagerFailure extends Error {
 type Subscribe = (listener: (podUID: string) => void) => () => void;
 
 /**
- * The pod manager as the manager under test sees it: it may fail for a moment, which costs a hint that is looked at just
- * then, and it may be one that nobody can subscribe to.
+ * The pod manager as the manager under test sees it. It may fail for a moment; a hint that the manager looks at just then is
+ * lost. It may offer no subscription.
  */
 export class AgentPodManager implements PodManager {
   declare readonly subscribe?: Subscribe;

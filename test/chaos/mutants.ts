@@ -24,7 +24,7 @@ export interface Mutant {
   readonly manager?: (manager: Manager) => Manager;
   readonly options?: Partial<Options>;
   readonly safety?: Partial<PodDeletionSafety>;
-  /** It shows only where the manager is not told of foreign writes. */
+  /** Its damage shows only where the pod manager offers no subscription. */
   readonly withoutSubscription?: boolean;
 }
 
@@ -45,7 +45,7 @@ const wireMutants: readonly Mutant[] = [
     client: patching(({ metadata: { resourceVersion: _, ...metadata } = {}, ...body }) => ({ ...body, metadata })),
   },
   {
-    name: 'a patch goes to whoever has the name',
+    name: 'a patch goes to the pod that has the name now',
     breaks: ['no other pod is touched', order, whole],
     options: strategic,
     client: (client) => ({
@@ -157,18 +157,18 @@ const otherMutants: readonly Mutant[] = [
     client: hasty,
   },
   {
-    name: 'nobody is asked whether containers could run',
+    name: 'the deletion safety is not asked whether containers could run',
     breaks: ['no terminal phase while containers could run'],
     safety: { podCouldHaveRunningContainers: () => false },
   },
   {
-    name: 'nobody is asked whether resources are reclaimed',
+    name: 'the deletion safety is not asked whether resources are reclaimed',
     breaks: ['only what has ended is deleted'],
     safety: { podResourcesAreReclaimed: () => true },
   },
   {
     name: 'pods are not looked at again',
-    breaks: ['everything is brought up to date'],
+    breaks: ['everything is brought up to date', 'the status of a pod that is gone goes by itself'],
     options: { syncPeriodMs: 2 ** 31 - 1 },
     withoutSubscription: true,
   },
@@ -258,7 +258,7 @@ function writingStaleOnes(client: PodClient): PodClient {
   };
 }
 
-/** Every refusal asks for the longest wait there is: longer than anybody here waits for the end of the faults. */
+/** Every refusal asks for the longest wait there is, which ends after the run does. */
 function postponing(client: PodClient): PodClient {
   const later = (error: unknown): never => {
     if (!(error instanceof ApiError) || [400, 404, 409, 413, 415, 422].includes(error.status ?? 0)) throw error;

@@ -10,14 +10,14 @@ const failures = [
   { reason: 'DeadlineExceeded', message: 'Pod was active on the node longer than the specified deadline' },
 ] as const;
 
-/** Lets pods live, one thing at a time, and says of them what is true. It outlives the processes that speak for it. */
+/** Lets pods live, one event at a time, and has the agent say what is true. It outlives the agent's processes. */
 export class Tender {
   readonly #ledger: Ledger;
   readonly #prng: Prng;
   readonly #now: () => string;
   readonly #leavesItToTheManager: boolean;
 
-  /** `leavesItToTheManager`: that a pod is over is for the manager to find out, of every pod. */
+  /** `leavesItToTheManager`: `terminatePod` is never called, and the manager has to find out by itself that a pod is over. */
   constructor(ledger: Ledger, prng: Prng, now: () => string, leavesItToTheManager: boolean) {
     this.#ledger = ledger;
     this.#prng = prng;
@@ -25,7 +25,7 @@ export class Tender {
     this.#leavesItToTheManager = leavesItToTheManager;
   }
 
-  /** What the node says of pods, whatever the agent says. */
+  /** What is true on the node, which may not be what the agent has said. */
   get safety(): PodDeletionSafety {
     return {
       podCouldHaveRunningContainers: ({ metadata }) => this.#ledger.life(metadata?.uid ?? '')?.couldRun ?? false,
@@ -58,12 +58,12 @@ export class Tender {
   report(voice: Voice, pod: WirePod, { again = false, misspeaks = false } = {}): void {
     const life = this.lifeOf(pod);
     const phase = pod.status?.phase;
-    // as a kubelet does: a phase that the apiserver shows as terminal stays
+    // a kubelet keeps a terminal phase that the apiserver shows
     if (!life.isStatic && life.isOver && isTerminal({ phase })) life.saysPhase ??= phase === 'Failed' ? 'Failed' : 'Succeeded';
     if (pod.metadata?.deletionTimestamp !== undefined) life.deletionSeen = true;
     life.misspoke = misspeaks;
     voice.set(pod, life, { again });
-    // a finished pod is finished in every process: the next one learns it from the node
+    // every process finishes a pod that is finished: a new process learns that from the node
     if (life.finished) voice.terminate(pod, life);
   }
 
@@ -79,7 +79,7 @@ export class Tender {
     voice.probe('readiness', life, container);
   }
 
-  /** What was said so that no apiserver takes it is put right. */
+  /** Says again how the pod is, if its last status was one that no apiserver takes. */
   correct(voice: Voice, pod: WirePod): void {
     if (this.lifeOf(pod).misspoke) this.report(voice, pod);
   }
@@ -135,7 +135,7 @@ export class Tender {
     this.report(voice, pod);
   }
 
-  /** Nobody has asked it to go, and it is over, or said to be: its containers may still stop. */
+  /** The pod is over, or the agent has said so, and no user has deleted it. Its containers may still stop. */
   #afterwards(voice: Voice, pod: WirePod, life: PodLife): void {
     if (life.couldRun) {
       life.advance(this.#prng, this.#now());
@@ -144,7 +144,7 @@ export class Tender {
     else if (this.#prng.chance(0.3)) this.report(voice, pod);
   }
 
-  /** It is to go: its containers stop, what it had is reclaimed, and somebody says that it is over. */
+  /** A user has deleted the pod: its containers stop, its resources are reclaimed, and the agent or the manager ends it. */
   #end(voice: Voice, pod: WirePod, life: PodLife): void {
     const prng = this.#prng;
     life.beginToEnd();

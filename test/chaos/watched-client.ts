@@ -1,13 +1,16 @@
 import type { PodClient, PodStatusPatch, RequestOptions } from '../../src/index.ts';
 import type { Found } from './rules.ts';
 
-/** A client that sees what is in flight: never more than allowed, never two writes of one pod, and each names its pod. Mutants go on top of it. */
+/**
+ * A client that checks what is in flight: no more requests than allowed, never two writes of one pod, and each write names its
+ * pod. A mutant's client goes on top of it.
+ */
 export class WatchedClient implements PodClient {
   readonly #client: PodClient;
   readonly #concurrency: number;
   readonly #found: Found;
   readonly #writing = new Map<string, number>();
-  /** Of the requests in flight; those that were given up no longer count, however long they take to settle. */
+  /** The signals of the requests in flight. A request that was given up no longer counts, however long it takes to settle. */
   readonly #signals = new Set<AbortSignal>();
   #inFlight = 0;
 

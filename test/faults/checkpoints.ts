@@ -19,9 +19,9 @@ export interface CheckpointParts {
 const podsAtOnce = 8;
 const flushMs = 2000;
 
-/** Flushes some pods now and then, and holds each status that counts as written against the server, whole. */
+/** Flushes some pods now and then, and compares each status that counts as written with the server's, whole. */
 export class Checkpoints {
-  /** Statuses that were held against the server. */
+  /** Statuses that were compared with the server's. */
   count = 0;
   readonly #parts: CheckpointParts;
   #running = true;
@@ -44,7 +44,7 @@ export class Checkpoints {
     while (this.#running) {
       await pause(this.#parts.prng.between(50, 300));
       const uids = this.#parts.prng.shuffled(this.#parts.agent.uids).slice(0, podsAtOnce);
-      // where neither flush nor server can say anything there is nothing to check
+      // a flush that rejects, or a server that fails, leaves nothing to compare
       await Promise.all(uids.map((uid) => this.#check(uid).catch(() => {})));
     }
   }
@@ -53,7 +53,7 @@ export class Checkpoints {
     const { agent, admin, ledger, checker, found } = this.#parts;
     const life = ledger.life(uid);
     const said = life && ledger.newest(life.owner);
-    // a mirror pod made again shows its status a moment later
+    // a mirror pod that was created again shows its status a moment later
     if (life === undefined || said === undefined || life.isStatic) return;
     const { held } = await agent.manager.flush({ podUID: uid, timeoutMs: flushMs });
     if (held.length > 0) return;

@@ -27,6 +27,11 @@ export class CopiesBackInTime implements PodSink {
     this.#pods.updatePod(pod);
   }
 
+  replacePod(pod: WirePod): void {
+    this.#look(pod);
+    this.#pods.replacePod(pod);
+  }
+
   removePod(pod: Pod): void {
     this.#pods.removePod(pod);
   }

@@ -5,7 +5,7 @@ import type { History } from './history.ts';
 import { ReadingLoop } from './reading-loop.ts';
 
 interface EtcdEvent {
-  /** Absent for PUT, as JSON of protocol buffers leaves out what is the default. */
+  /** Absent for PUT, the default, which the JSON of protocol buffers leaves out. */
   readonly type?: 'DELETE';
   readonly kv: { readonly key: string; readonly value?: string; readonly mod_revision: string };
 }
@@ -19,7 +19,7 @@ interface EtcdAnswer {
 }
 
 /**
- * Feeds a checker from etcd's own history through its JSON gateway: nothing is missed, whatever the apiserver forgets.
+ * Feeds a checker from etcd's own history through its JSON gateway. No version is missed, also when the apiserver forgets.
  * Needs an apiserver that stores JSON and compacts nothing.
  */
 export class EtcdHistory implements History {

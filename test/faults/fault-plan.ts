@@ -1,6 +1,6 @@
 import { Prng } from '../chaos/prng.ts';
 
-/** What the proxy does to one request. `late` and `hang` outlive the client's patience: the first takes effect then, the second never. */
+/** What the proxy does to one request. `late` and `hang` outlast the client's timeout; `late` takes effect then, `hang` never. */
 export type Fault =
   | { readonly kind: 'reset' | 'reset after effect' | 'cut' | 'hang' }
   | { readonly kind: 'late' | 'delay' | 'slow answer'; readonly ms: number }
@@ -30,22 +30,22 @@ const perMille: Readonly<Record<Fault['kind'], number>> = {
   '504 after effect': 3,
 };
 
-/** There are few deletes, and a late one is the worst: by then another pod may have the name. */
+/** DELETEs are few, and a late one is the worst: by then another pod may have the name. So they are late more often. */
 const lateDeletes = 8;
 
-/** Of the writes while they are forbidden. */
+/** The share of writes that are refused while `forbids` is true. */
 const forbidden = 0.5;
 
 const watchFaults = ['watch reset', 'watch cut', 'watch ended', 'watch hung'] as const;
 
 /**
- * Which request meets which fault: a pod's nth request of a kind meets the same one in every run of a seed, in whatever
- * order the pods come.
+ * Which request meets which fault. A pod's nth request of a kind meets the same fault in every run of a seed; the order of the
+ * pods does not matter.
  */
 export class FaultPlan {
-  /** While false, nothing goes wrong. */
+  /** While false, no request meets a fault. */
   active = true;
-  /** While true, many writes are refused, as when somebody has taken the agent's rights away. */
+  /** While true, many writes are refused, as when the agent has lost its rights. */
   forbids = false;
   readonly counts = new Map<string, number>();
   readonly #seed: number;

@@ -41,7 +41,7 @@ export interface FaultRunOptions {
 const clientTimeoutMs = 800;
 const lastWordsMs = 300;
 
-/** One run: pods, updates, faults and rivals; then quiet, and the look at what is left. */
+/** One run: pods, updates, faults and rivals; then calm, and the comparison of every pod with what was said. */
 export async function runFaults(options: FaultRunOptions): Promise<FaultReport> {
   const { target, seed, pods, mutant } = options;
   const began = performance.now();
@@ -81,7 +81,7 @@ export async function runFaults(options: FaultRunOptions): Promise<FaultReport> 
   };
 }
 
-/** Something is said of each pod, and for some of them the answer is no: what nobody tries again is then lost. */
+/** The agent says something of each pod, and some of the writes are refused: a manager that does not try again loses them. */
 async function lastWords({ agent, plan }: Stage): Promise<void> {
   plan.forbids = true;
   agent.lastWords();
@@ -91,15 +91,16 @@ async function lastWords({ agent, plan }: Stage): Promise<void> {
 
 type Stage = Awaited<ReturnType<typeof setTheStage>>;
 
-/** A namespace full of pods, everybody who watches it, and an agent that has seen its pods through the proxy. */
+/** A namespace full of pods, its histories, its rivals, and an agent that has seen its pods through the proxy. */
 async function setTheStage(options: FaultRunOptions) {
   const { target, seed, pods, mutant, rivalPauseMs = 22, faultRate, concurrency = 16 } = options;
+  const began = performance.now();
   const { access } = target;
   const { admin, authority } = access;
   const namespace = await admin.createNamespace('faults');
   const ledger = new Ledger();
   const damage: Damage[] = [];
-  const found: Found = (rule, detail) => damage.push({ rule, detail });
+  const found: Found = (rule, detail) => damage.push({ rule, detail, atMs: performance.now() - began });
   const plan = new FaultPlan(seed, clientTimeoutMs, faultRate);
   const proxy = await FaultProxy.start({ upstream: target.url, authority, plan });
   const token = await access.newToken(namespace);
@@ -119,7 +120,7 @@ async function setTheStage(options: FaultRunOptions) {
   return { namespace, ledger, damage, plan, proxy, kubeConfig, histories, rivals, clock, agent, checkpoints };
 }
 
-/** Waits until all is in step, stops the agent, and waits for requests that are still to land: they must change nothing. */
+/** Waits until all is in step, stops the agent, and waits for late requests to land: they must change nothing. */
 async function calmDown(stage: Stage, { admin, pods, withinMs }: { admin: AdminClient; pods: number; withinMs: number }) {
   const { agent, rivals, proxy, histories, ledger, namespace, checkpoints } = stage;
   const items = async () => podListOf(await admin.listPods(namespace)).items;
@@ -141,7 +142,7 @@ async function calmDown(stage: Stage, { admin, pods, withinMs }: { admin: AdminC
   return { convergedInMs, stoppedInMs, lost: [...(await wrong()), ...(await blind())] };
 }
 
-/** What a history has not come to read: a checker that sees nothing finds nothing. */
+/** Pods whose newest version a history has not read: a checker that sees nothing finds nothing. */
 function unread(pods: readonly ServedPod[], histories: readonly History[]): string[] {
   return histories.flatMap(({ checker }) =>
     pods

@@ -5,14 +5,14 @@ import type { CertificateAuthority } from '../support/certificate-authority.ts';
 import type { FaultProxy } from './fault-proxy.ts';
 import type { History } from './history.ts';
 
-/** Something that happens to the server as a whole. */
+/** A fault of the server as a whole. */
 export interface Disturbance {
   readonly kind: string;
   /** Resolves once the server is as it should be again. */
   run(): Promise<void>;
 }
 
-/** What a disturbance may reach of a run. */
+/** The parts of a run that a disturbance may use. */
 export interface DisturbanceParts {
   readonly proxy: FaultProxy;
   readonly kubeConfig: KubeConfig;
@@ -21,7 +21,7 @@ export interface DisturbanceParts {
 
 /** The ways to a server past the fault proxy: those of rivals and of checks. */
 export interface ServerAccess {
-  /** Who signs the server's certificates. */
+  /** Signs the server's certificates. */
   readonly authority: CertificateAuthority;
   readonly admin: AdminClient;
   /** The token of a node agent's account. */
@@ -30,7 +30,7 @@ export interface ServerAccess {
   histories(namespace: string, checker: (name: string) => Checker): History[];
 }
 
-/** A server, or several that are one, as a fault run needs them. */
+/** A server, or several over one etcd, as a fault run needs them. */
 export interface FaultTarget extends AsyncDisposable {
   readonly kind: 'in-memory' | 'real' | 'two-apiservers';
   /** Where the fault proxy sends what comes in. */

@@ -8,7 +8,7 @@ import type { History } from './history.ts';
 import { pause } from './pause.ts';
 import { WatchHistory } from './watch-history.ts';
 
-/** The in-memory apiserver; certificates and tokens are the proxy's to refuse. */
+/** The in-memory apiserver. The proxy before it checks certificates and tokens. */
 export class InMemoryTarget implements FaultTarget, ServerAccess {
   readonly kind = 'in-memory';
   readonly authority = createCertificateAuthority('fault-suite');

@@ -2,7 +2,7 @@ import { outOfStep } from '../chaos/check/standing.ts';
 import type { Ledger } from '../chaos/said/ledger.ts';
 import type { ServedPod } from '../support/answers.ts';
 
-/** What of the apiserver is not as it was last said or written, by whoever it was. Empty: all in step. */
+/** Where a pod on the apiserver is not as the agent last said, or as a rival last wrote. Empty: all in step. */
 export function whatIsOutOfStep(items: readonly ServedPod[], ledger: Ledger, pods: number): string[] {
   const wrong = items.length === pods ? [] : [`${items.length} pods instead of ${pods}`];
   return [

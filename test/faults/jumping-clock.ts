@@ -1,6 +1,6 @@
 import { type CancelTimer, type Clock, systemClock, type TimerOptions } from '../../src/seams/clock.ts';
 
-/** The machine's timers under a wall clock that somebody sets, forwards and back. */
+/** The machine's timers under a wall clock that a test sets, forwards and back. */
 export class JumpingClock implements Clock {
   #offsetMs = 0;
   #standsAt: number | undefined;

@@ -29,7 +29,7 @@ export interface NodeAgentOptions {
   readonly mutant?: Mutant | undefined;
 }
 
-/** A node agent over the real pieces, all of them behind the fault proxy: its pods live, and the manager is told of it. */
+/** A node agent with the library's own client and pod source, behind the fault proxy. Its pods live, and it tells the manager. */
 export class NodeAgent {
   readonly manager: StatusManager;
   readonly copies: CopiesBackInTime;
@@ -52,7 +52,7 @@ export class NodeAgent {
     this.#transport = new KubeTransport(kubeConfig, { connections: concurrency, requestTimeoutMs: clientTimeoutMs, clock });
     this.copies = new CopiesBackInTime(this.#podManager);
     this.#source = this.#makeSource();
-    // both ways are tried, each with its seeds
+    // some seeds call `terminatePod` for every pod, the others for none
     const leavesItToTheManager = mutant?.options?.terminateWhenReclaimed ?? seed % 4 < 2;
     const now = (): string => secondOf(clock.now());
     this.#tender = new Tender(ledger, this.#prng.fork('lives'), now, leavesItToTheManager);
@@ -77,12 +77,12 @@ export class NodeAgent {
     this.#housekeeping = setInterval(() => this.#removeOrphans(), 500);
   }
 
-  /** The last thing is said of each pod. */
+  /** Says the last thing of each pod. */
   lastWords(): void {
     for (const pod of this.#pods()) this.#tender.lastWord(this.#voice, pod);
   }
 
-  /** One thing happens to a pod, or is said of it. At times it is one that is new or about to go. */
+  /** Does one thing to a pod, and mostly says so. At times it is a pod that is new, or that is being deleted. */
   update(): void {
     const pods = this.#pods();
     const urgent = this.#prng.chance(0.15) ? this.#prng.pick(pods.filter((pod) => this.#isUrgent(pod))) : undefined;
@@ -90,7 +90,7 @@ export class NodeAgent {
     if (pod !== undefined) this.#tender.tend(this.#voice, pod);
   }
 
-  /** After the storm: says the rest, puts right what was refused, and ends what is to end. */
+  /** After the storm: sets the statuses that are missing, corrects those that were refused, and ends pods that are deleted. */
   catchUp(): void {
     for (const pod of this.#pods()) {
       if (!this.#voice.hasSpokenOf(pod.metadata?.uid ?? '')) this.#tender.report(this.#voice, pod);

@@ -13,14 +13,14 @@ import { NodeAccount } from './node-account.ts';
 import { pause } from './pause.ts';
 import { WatchHistory } from './watch-history.ts';
 
-/** etcd can be read, and keeps everything. */
+/** With these the checker can read etcd, and etcd keeps every version. */
 const apiServerArgs = ['--storage-media-type=application/json', '--etcd-compaction-interval=0'];
 
-/** A control plane of a run's own, with serving certificates of an authority of our own, and what reads from it. */
+/** A control plane of a run's own, with serving certificates that the run signs, and the clients that read from it. */
 export class OwnControlPlane implements ServerAccess, AsyncDisposable {
   readonly authority: CertificateAuthority;
   readonly servers: ControlPlane;
-  /** Straight to the first kube-apiserver. */
+  /** Talks to the first kube-apiserver, past balancer and proxy. */
   readonly admin: AdminClient;
   readonly account: NodeAccount;
   readonly #dir: string;
@@ -37,7 +37,7 @@ export class OwnControlPlane implements ServerAccess, AsyncDisposable {
     const dir = await mkdtemp(join(tmpdir(), 'pod-status-faults-'));
     const authority = createCertificateAuthority('fault-suite');
     try {
-      // kube-apiserver serves with what it finds there, and notices when it changes
+      // kube-apiserver serves with the certificate it finds there, and takes up a new one
       await mkdir(join(dir, 'certs'));
       await writeServingCertificate(dir, authority);
       const servers = await ControlPlane.start({ dataDir: dir, apiServerArgs, quiet: true });

@@ -64,7 +64,7 @@ export class RealTarget implements FaultTarget {
     proxy.rotateCertificate();
   }
 
-  /** The account goes, with it every token it had; a new one of the same name gets a new token. */
+  /** Removes the account, and with it its tokens. A new account of the same name gets a new token. */
   async #revoke({ proxy, kubeConfig, namespace }: DisturbanceParts): Promise<void> {
     const { account, authority } = this.#plane;
     const { token = '' } = kubeConfig.getCurrentUser() ?? {};

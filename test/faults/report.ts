@@ -4,6 +4,8 @@ import type { Rule } from '../chaos/rules.ts';
 export interface Damage {
   readonly rule: Rule;
   readonly detail: string;
+  /** Milliseconds since the run began. */
+  readonly atMs: number;
 }
 
 export interface FaultReport {
@@ -15,7 +17,7 @@ export interface FaultReport {
   readonly requests: number;
   /** Versions of pods each history held, by its name; and how often the history had a hole. */
   readonly versions: Readonly<Record<string, { readonly read: number; readonly gaps: number }>>;
-  /** Statuses that a flush called written, each held against the server. */
+  /** Statuses that a flush called written; each is compared with the server's. */
   readonly checkpoints: number;
   readonly faults: ReadonlyMap<string, number>;
   readonly disturbances: ReadonlyMap<string, number>;
@@ -32,7 +34,7 @@ export interface FaultReport {
   readonly peakHeapMiB: number;
 }
 
-/** Short names for what a run is mostly asked about; all else is `other damage`. */
+/** Short names for the rules that have a row of their own; all others are `other damage`. */
 const shortNames: Partial<Record<Rule, string>> = {
   'nothing older lands after something newer': 'out of order',
   'what lands is what the agent said': 'not as said',
@@ -41,7 +43,7 @@ const shortNames: Partial<Record<Rule, string>> = {
   'only what has ended is deleted': 'wrongly removed',
 };
 
-/** The promises a run found broken, in the order they were found, what is out of step last. */
+/** The rules that a run found broken, in the order in which they were found; pods out of step come last. */
 export function brokenRules({ lost, damage }: FaultReport): Rule[] {
   const rules = damage.map(({ rule }) => rule);
   return lost.length === 0 ? rules : [...rules, 'everything is brought up to date'];

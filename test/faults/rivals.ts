@@ -19,10 +19,10 @@ export interface RivalsOptions {
 }
 
 const podsGoingAtOnce = 10;
-/** Of each controller, when all others have finished. */
+/** Pods whose Ready each controller takes away at the end. */
 const lastWords = 5;
 
-/** Everybody else: controllers that write to pods, users that delete and recreate them, whoever takes mirror pods away. */
+/** The other writers: controllers that write to pods, users that delete and recreate pods and mirror pods. */
 export class Rivals {
   readonly acts = new Map<string, number>();
   readonly #options: RivalsOptions;
@@ -58,8 +58,8 @@ export class Rivals {
   }
 
   /**
-   * Begins nothing more but a last word on some pods, after which nobody says anything of them. What was begun is brought to
-   * its end, unless that takes longer than this.
+   * Takes Ready away from some pods, for the agent says nothing more of them then; begins nothing else. Resolves when what was
+   * begun has ended; gives up what takes longer than `timeoutMs`.
    */
   async finish(timeoutMs: number): Promise<void> {
     this.#acting = false;
@@ -89,7 +89,7 @@ export class Rivals {
     }
   }
 
-  /** Nothing is to be held back by a finalizer any more. */
+  /** Takes this controller's finalizer away from all pods. */
   async #letGo(controller: Controller): Promise<void> {
     const { admin, namespace } = this.#options;
     for (;;) {
@@ -104,7 +104,7 @@ export class Rivals {
     const { admin, namespace } = this.#options;
     const { name } = pod.metadata;
     this.#count(kind);
-    // the same again until the server has spoken: writing it twice is writing it once
+    // sent again until the server answers: a second write has no further effect
     const status = await persist(async () => {
       const answer =
         subresource === 'status' ? admin.patchPodStatus(namespace, name, body) : admin.patchPod(namespace, name, body);
@@ -141,7 +141,7 @@ export class Rivals {
     const pod = await this.#find(name);
     if (pod !== undefined) {
       const { uid } = pod.metadata;
-      // one that has ended goes at once, however it is asked
+      // a pod that has ended goes at once, with grace or without
       this.#options.ledger.allowRemoval(uid, kill ? 'by force' : 'when it has ended');
       await this.#delete(name, uid, kill);
       while ((await this.#find(name))?.metadata.uid === uid) await pause(kill ? 20 : 50);

@@ -4,6 +4,7 @@ import { type Mutant, mutants } from '../chaos/mutants.ts';
 import { runFaults } from './fault-run.ts';
 import type { FaultTarget } from './fault-target.ts';
 import { InMemoryTarget } from './in-memory-target.ts';
+import { catchOf, runMutants } from './mutant-run.ts';
 import { RealTarget } from './real-target.ts';
 import { brokenRules, renderReport } from './report.ts';
 import { TwoApiServersTarget } from './two-apiservers-target.ts';
@@ -14,7 +15,7 @@ const help = `Usage: npm run test:faults -- [options]
   --updates N      default 100000
   --pods N         default 500
   --server KIND    in-memory, real, two-apiservers, both (the first two) or all (default both)
-  --mutant NAME    a manager broken on purpose: ${mutants.map(({ name }) => `"${name}"`).join(', ')}`;
+  --mutant NAME    a manager broken on purpose; "all" runs each, with few pods and many faults, until it is caught: ${mutants.map(({ name }) => `"${name}"`).join(', ')}`;
 
 const options = {
   seed: { type: 'string', default: String(Math.floor(Math.random() * 1_000_000)) },
@@ -38,6 +39,20 @@ function mutantOf(name: string): Mutant {
   return mutant;
 }
 
+/** Runs every mutant until it is caught. Resolves to true when all were. */
+async function catchAll(target: FaultTarget, seed: number): Promise<boolean> {
+  let caught = 0;
+  const reports = runMutants(target, mutants, seed);
+  for (const mutant of mutants) {
+    const report = await reports.get(mutant.name);
+    const how = report && catchOf(mutant, report);
+    if (how !== undefined) caught++;
+    console.log(`${mutant.name}: ${how ? `“${how.rule}”, after ${(how.afterMs / 1000).toFixed(1)} s` : 'NOT CAUGHT'}`);
+  }
+  console.log(`${target.kind}, seed ${seed}: ${caught} of ${mutants.length} mutants caught`);
+  return caught === mutants.length;
+}
+
 async function main(): Promise<number> {
   const { values } = parseArgs({ options });
   if (values.help) {
@@ -56,6 +71,10 @@ async function main(): Promise<number> {
   let clean = true;
   for (const start of chosen) {
     await using target = await start();
+    if (values.mutant === 'all') {
+      clean = (await catchAll(target, number('seed', values.seed))) && clean;
+      continue;
+    }
     const report = await runFaults({
       target,
       seed: number('seed', values.seed),

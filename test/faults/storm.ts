@@ -20,7 +20,7 @@ export interface StormParts {
   readonly isOver: () => boolean;
 }
 
-/** The loud part of a run: updates at an even pace, disturbances one after the other, clock jumps. */
+/** The part of a run with faults: updates at an even pace, disturbances one after the other, clock jumps. */
 export class Storm {
   readonly disturbances = new Map<string, number>();
   peakHeap = 0;
@@ -49,7 +49,7 @@ export class Storm {
       this.#progress = (performance.now() - began) / (seconds * 1000);
       if (this.#progress >= 1 && ledger.updates >= updates && !this.#disturbing) return;
       const due = this.#progress >= 1 && !this.#disturbing ? updates : Math.min(this.#progress, 1) * updates - 1;
-      // a burst at a time, so that sockets get their turn; a single one where they wait for it
+      // updates come in bursts, so that sockets get their turn; one by one while the event loop is slow
       for (let n = 0; n < burst && ledger.updates < due; n++) agent.update();
       const before = performance.now();
       await pause(5);

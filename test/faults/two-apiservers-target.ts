@@ -9,8 +9,8 @@ const lagMs = 2500;
 
 /**
  * Two kube-apiservers over one etcd, behind a balancer that gives each connection to the other one. The second reaches etcd
- * by a relay that can hold back what etcd says: its watch cache then lags behind the first one's, while what it is told to
- * write is written.
+ * by a relay that can hold back etcd's answers and events: its watch cache then lags behind the first one's, while its own
+ * writes still reach etcd.
  */
 export class TwoApiServersTarget implements FaultTarget {
   readonly kind = 'two-apiservers';
@@ -28,7 +28,7 @@ export class TwoApiServersTarget implements FaultTarget {
     this.#balancer = balancer;
   }
 
-  /** Everything that can happen to the two happens `rounds` times. */
+  /** Every disturbance of the two comes `rounds` times. */
   static async start({ rounds = 3 }: { rounds?: number } = {}): Promise<TwoApiServersTarget> {
     const plane = await OwnControlPlane.start();
     const { servers } = plane;

@@ -6,12 +6,12 @@ import { podListOf } from '../support/answers.ts';
 import type { History } from './history.ts';
 import { ReadingLoop } from './reading-loop.ts';
 
-/** Feeds a checker from a watch of its own, straight from the server. Where the server has forgotten, it lists again. */
+/** Feeds a checker from a watch of its own, straight from the server. Lists again where the server has forgotten old versions. */
 export class WatchHistory implements History {
   readonly checker: Checker;
   readonly #namespace: string;
   readonly #client: AdminClient;
-  /** When the server is away, what is missed comes with the next watch. */
+  /** When the server is away, the next watch brings the versions that were missed. */
   readonly #loop = new ReadingLoop(() => this.#read(), 100);
   #resourceVersion: string | undefined;
 

@@ -6,7 +6,7 @@ import { secondOf } from '../chaos/said/voice.ts';
 import type { ManagerProcess } from './manager-process.ts';
 import type { World } from './world.ts';
 
-/** The node's agent: it lets pods live and has its manager told of it, at random moments. It outlives its processes. */
+/** The node's agent: at random moments it changes pods and tells its manager. It outlives its processes. */
 export class Agent {
   readonly #world: World;
   readonly #prng: Prng;
@@ -21,7 +21,7 @@ export class Agent {
     );
   }
 
-  /** Does one thing, or one thing of several pods at once. */
+  /** Does one thing to one pod, or to every pod at once. */
   act(): void {
     const process = this.#upProcess();
     if (process === undefined) return;
@@ -35,13 +35,13 @@ export class Agent {
     if (prng.chance(0.05)) for (const each of pods) tender.tend(process.voice, each);
     else if (pod !== undefined) tender.tend(process.voice, pod);
     if (prng.chance(0.04)) process.flush(prng.int(0, 30_000));
-    if (prng.chance(0.03)) process.reconcile(pod?.metadata?.uid ?? 'nobody');
+    if (prng.chance(0.03)) process.reconcile(pod?.metadata?.uid ?? 'no-such-uid');
     if (prng.chance(0.05)) this.#makeMirrors();
     if (prng.chance(0.1)) this.tidyUp();
     if (prng.chance(0.03)) process.loseHints();
   }
 
-  /** Says something of every pod this process has said nothing of yet, and puts right what was refused; no more than that. */
+  /** Sets a status for each pod that has none in this process, and corrects the statuses that the apiserver refused. */
   catchUp(): void {
     const process = this.#upProcess();
     if (process === undefined) return;
@@ -69,11 +69,11 @@ export class Agent {
     process.checkBounds();
   }
 
-  /** Some of the containers whose pod's phase is terminal stop, and nobody says a word of it: the manager has to find out. */
+  /** Stops some containers of pods whose phase the agent has called terminal, and does not say so: the manager has to ask. */
   #stopWhatHasEnded(process: ManagerProcess): void {
     for (const pod of process.podManager.getPods()) {
       const life = this.#world.ledger.life(pod.metadata?.uid ?? '');
-      // upstream's way reads a held back pod with every batch: such a pod is not quiet
+      // with `always` each batch reads a pod whose phase is held back: such a pod is not quiet
       const all = this.#world.tuning.fetchBeforePatch === 'always';
       if (life?.saysPhase !== undefined && life.couldRun && (all || this.#prng.chance(0.01))) life.endAll(this.#now());
     }

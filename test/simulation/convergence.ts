@@ -6,7 +6,7 @@ import type { World } from './world.ts';
 
 const rule = 'everything is brought up to date';
 
-/** Long after the last fault: every pod on the server is, whole, as the agent said last, and what is over is deleted. */
+/** Long after the last fault: each pod on the server is, whole, as the agent said last, and pods that are over are deleted. */
 export function checkConvergence(world: World): void {
   const { process, log, server } = world;
   if (!process?.isUp) {

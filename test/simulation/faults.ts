@@ -21,7 +21,7 @@ const kinds = {
   managerCrash: 2,
 } as const;
 
-/** What each kind of bad weather changes, and within which bounds. */
+/** Which member of the network's weather each kind of fault changes, and within which bounds. */
 const storms = {
   slowNetwork: { what: 'latencyMs', from: 500, to: 8000 },
   lossyNetwork: { what: 'loss', from: 0.1, to: 0.8 },
@@ -29,7 +29,7 @@ const storms = {
   duplication: { what: 'duplication', from: 0.1, to: 0.6 },
 } as const;
 
-/** Brings one calamity after another, several at a time, until it is told to stop. */
+/** Begins one fault after another, several at a time, until `end`. */
 export class Faults {
   readonly #world: World;
   readonly #rivals: Rivals;

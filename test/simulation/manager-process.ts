@@ -13,7 +13,7 @@ import type { World } from './world.ts';
 
 interface FlushedPod {
   readonly life: PodLife;
-  /** Of the newest statement about it. */
+  /** The number of the newest statement about it. */
   readonly number: number;
   /** The uid of its object on the server, as the process saw it when flush was called. */
   readonly apiUID: string | undefined;
@@ -32,7 +32,7 @@ export class ManagerProcess {
   readonly #network: SimulatedNetwork;
   readonly #client: WatchedClient;
   readonly #agentPods: AgentPodManager;
-  /** Pods that were out of view once: a list from a server that lags behind may take a pod away for a moment. */
+  /** Pods that the pod manager has lost once: a list from a server that lags behind may lack a pod for a moment. */
   readonly #vanished = new Set<string>();
   #flushes = 0;
   #stopping = false;
@@ -96,7 +96,7 @@ export class ManagerProcess {
     this.manager.reconcile(uid);
   }
 
-  /** The hints of this turn are looked at in vain. */
+  /** The pod manager fails for this turn: the hints that the manager looks at now are lost. */
   loseHints(): void {
     this.#agentPods.failNow();
   }
@@ -125,7 +125,7 @@ export class ManagerProcess {
     this.kill();
   }
 
-  /** Flushes, and holds the answer against the server: a checkpoint. */
+  /** Flushes, and compares the server with what the answer says: a checkpoint. */
   flush(timeoutMs: number): void {
     const { log, clock, ledger } = this.#world;
     const pods: FlushedPod[] = [];
@@ -160,7 +160,7 @@ export class ManagerProcess {
     }, timeoutMs + 1000);
   }
 
-  /** Per-pod records stay in proportion to the pods: timers are what of them shows. */
+  /** Per-pod records stay in proportion to the pods. Only their timers can be counted from outside. */
   checkBounds(): void {
     const known = this.voice.uids.filter((uid) => this.manager.getPodStatus(uid) !== undefined).length;
     const allowed = 4 + known + this.#client.requestsInFlight + this.#flushes + (this.#stopping ? 1 : 0);
@@ -172,7 +172,7 @@ export class ManagerProcess {
   #checkFlushed({ life, number, apiUID }: FlushedPod): void {
     const { checker, log } = this.#world;
     const pod = this.#onServer(life);
-    // a mirror pod made again counts once the process has seen it
+    // a mirror pod that was created again is compared once the process has seen it
     const isSeen = pod?.metadata?.uid === apiUID && apiUID === this.#seenUID(life);
     if (pod === undefined || !isSeen || this.manager.getPodStatus(life.uid) === undefined) return;
     log.counts.checkpoints++;

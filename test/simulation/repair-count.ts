@@ -1,11 +1,11 @@
 import type { Found } from '../chaos/rules.ts';
 
-/** What may come together at once: a batch, and a repair that was on its way before it. */
+/** Two repairs may come together: that of a batch, and one that was on its way before. */
 const atOnce = 2;
 /** Requests that take long land closer together than they were sent. */
 const leeway = 1.5;
 
-/** Counts the repairs of each pod by one process: however often others write, they come at most once a sync period. */
+/** Counts the repairs of each pod by one process. However often other writers write, the manager repairs once a sync period. */
 export class RepairCount {
   readonly #now: () => number;
   readonly #periodMs: number;
@@ -21,7 +21,7 @@ export class RepairCount {
     this.#sinceMs = now();
   }
 
-  /** Somebody asks for one more. */
+  /** The agent asks for one more write, by `reconcile` or by a status that is always sent. */
   allowOne(owner: string): void {
     this.#repairs.set(owner, (this.#repairs.get(owner) ?? 0) - 1);
   }
@@ -31,7 +31,7 @@ export class RepairCount {
     this.#acknowledged.set(owner, number);
   }
 
-  /** A statement was written again. One that the process did not know to be written was just tried again. */
+  /** A statement was written again. Where the process did not know that it was written, that is another try and no repair. */
   count(owner: string, number: number): void {
     if (number > (this.#acknowledged.get(owner) ?? 0)) return;
     const repairs = (this.#repairs.get(owner) ?? 0) + 1;

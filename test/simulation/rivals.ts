@@ -8,7 +8,7 @@ import type { World } from './world.ts';
 
 const patchType = 'application/strategic-merge-patch+json';
 
-/** Everybody else who writes: users who make and delete pods, controllers with conditions, labels and finalizers of their own. */
+/** The other writers: users who create and delete pods, controllers with conditions, labels and finalizers of their own. */
 export class Rivals {
   readonly #world: World;
   readonly #prng: Prng;
@@ -62,13 +62,13 @@ export class Rivals {
     if (pod !== undefined && controller !== undefined) this.#write(pod, controller.write(pod));
   }
 
-  /** Some harmless write to this pod: what waits for another copy of it may go on. */
+  /** Writes a label of this pod. A status that waits for another copy of its pod may then be sent again. */
   touch(pod: WirePod): void {
     const [controller] = this.#controllers;
     if (controller !== undefined) this.#write(pod, controller.label(pod));
   }
 
-  /** Somebody takes a pod's Ready away again and again, as a controller does that thinks the node is gone. */
+  /** A controller sets a pod's Ready to False again and again, as the node lifecycle controller does for a silent node. */
   fight(forMs: number): void {
     const { server, clock } = this.#world;
     const name = this.#prng.pick(this.#names) ?? '';

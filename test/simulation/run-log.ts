@@ -1,7 +1,7 @@
 import type { Rule } from '../chaos/rules.ts';
 import type { SimulatedClock } from './simulated-clock.ts';
 
-/** The ways through the manager that ordinary runs hardly meet. */
+/** Paths of the manager that ordinary runs hardly take. */
 export type RarePath =
   | 'status quarantined'
   | 'channel overflowed'
@@ -15,7 +15,7 @@ export interface RunCounts {
   requests: number;
   writesLanded: number;
   podsCreated: number;
-  /** Statuses that a flush called written, each held against the server, whole. */
+  /** Statuses that a flush called written; each is compared with the server's, whole. */
   checkpoints: number;
   readonly faults: Record<string, number>;
   readonly paths: Record<RarePath, number>;
@@ -62,7 +62,7 @@ export class RunLog {
     return this.#steps;
   }
 
-  /** The words are put together only when somebody reads them. */
+  /** `words` is called only when the steps are printed. */
   readonly step = (words: () => string): void => {
     this.#steps++;
     this.#onStep?.(`${(this.#clock.elapsedMs / 1000).toFixed(3).padStart(9)}s  ${words()}`);
@@ -72,7 +72,7 @@ export class RunLog {
     this.counts.faults[kind] = (this.counts.faults[kind] ?? 0) + 1;
   }
 
-  /** The first broken rule ends the run; what follows from it says nothing new. */
+  /** The first broken rule ends the run: what breaks later may only follow from it. */
   readonly violate = (rule: Rule, detail: string): void => {
     if (this.#violation !== undefined) return;
     this.#violation = { rule, detail, atMs: this.#clock.elapsedMs };

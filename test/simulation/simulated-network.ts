@@ -47,7 +47,7 @@ export class SimulatedNetwork implements PodClient {
     this.#parts = parts;
   }
 
-  /** The process is gone: what it sent may arrive, and nobody hears the answers. */
+  /** The process is gone: its requests may still arrive, and no answer is delivered. */
   kill(): void {
     this.#dead = true;
   }
@@ -60,7 +60,7 @@ export class SimulatedNetwork implements PodClient {
   patchPodStatus(namespace: string, name: string, patch: PodStatusPatch, { signal }: RequestOptions): Promise<PodMetadata> {
     const { store } = this.#parts.server;
     const { type } = patch;
-    // encoded as it leaves: what the client does with the object afterwards changes nothing
+    // encoded now: later changes to the object do not reach the server
     const json = JSON.stringify(patch.body);
     this.#parts.log.step(() => `patch for ${namespace}/${name}: ${json}`);
     return this.#send('patch', namespace, name, uidInPatch(patch), signal, () =>

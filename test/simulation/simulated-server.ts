@@ -4,7 +4,7 @@ import type { Prng } from '../chaos/prng.ts';
 import type { RunLog } from './run-log.ts';
 import type { SimulatedClock } from './simulated-clock.ts';
 
-/** Who writes right now: the one thing a watcher of the store needs to know beside the change itself. */
+/** A request of the manager that runs on the server right now. The store's own events do not name the writer. */
 export interface ManagerWrite {
   readonly id: number;
   readonly verb: 'get' | 'patch' | 'delete';
@@ -25,7 +25,7 @@ export type ServerMode = 'well' | 'throttling' | 'failing' | 'down';
 
 export const epochMs = Date.UTC(2030, 0, 1);
 
-/** An apiserver: a store, its state of health, and who is writing. Its own clock never jumps. */
+/** An apiserver: a store, its state of health, and the write under way. Its own clock never jumps. */
 export class SimulatedServer {
   readonly store: PodStore;
   mode: ServerMode = 'well';
@@ -46,7 +46,7 @@ export class SimulatedServer {
     this.store = new PodStore({ validate: true, clock: wall, historySize: 10 });
   }
 
-  /** The manager's write under way; undefined when somebody else writes. */
+  /** The manager's write under way; undefined while another writer writes. */
   get writer(): ManagerWrite | undefined {
     return this.#writer;
   }

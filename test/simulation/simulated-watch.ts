@@ -55,7 +55,7 @@ export class SimulatedWatch {
     this.#relistAfter(gapMs);
   }
 
-  /** Nothing is heard from now on, and nobody says so. */
+  /** The source hears nothing from now on, and does not know it. */
   die(): void {
     this.#isConnected = false;
     this.#connection++;

@@ -23,11 +23,11 @@ export interface SimulationResult {
   readonly violation: Violation | undefined;
 }
 
-/** After the last fault: the latest straggler, the longest backoff, and a few batches. */
+/** Long enough, after the last fault, for the latest straggler, the longest backoff, and a few batches. */
 const calmMs = 150_000;
 const quietMs = 30_000;
 
-/** One run: a life full of faults, then calm, in which everything must come right and then be quiet. */
+/** One run: faults, then calm, in which every pod must come into step, and then no request may be sent. */
 export async function simulate({ seed, minutes, mutant, onStep }: SimulationOptions): Promise<SimulationResult> {
   const world = new World(seed, mutant, onStep);
   const { log, clock } = world;
@@ -82,7 +82,7 @@ async function calm(world: World, agent: Agent, rivals: Rivals, isBroken: () => 
   if (!hasStopped) log.violate('stop ends', 'stop() had not ended after 2 s of calm');
 }
 
-/** A status that a server refused waits for another copy of its pod: the server does not say that it would take it now. */
+/** A status that the server refused waits for another copy of its pod. The server does not tell when it would take the status. */
 function touchWhatIsQuarantined({ process, server }: World, rivals: Rivals): void {
   for (const pod of server.store.list())
     if (process?.isUp && process.manager.explain(pod.metadata?.uid ?? '').phase === 'quarantined') rivals.touch(pod);

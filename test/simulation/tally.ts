@@ -7,7 +7,7 @@ export function commandFor({ seed, minutes, mutant }: SimulationOptions): string
   return `npm run simulate -- --seed ${seed} --minutes ${minutes}${broken} --verbose`;
 }
 
-/** What many runs did together. */
+/** The sums over many runs. */
 export class Tally {
   #seeds = 0;
   #simulatedMs = 0;
@@ -32,7 +32,7 @@ export class Tally {
     return this.#checkpoints;
   }
 
-  /** How often the ways were taken that ordinary runs hardly meet. */
+  /** How often each rare path was taken. */
   get paths(): Readonly<Partial<Record<RarePath, number>>> {
     return this.#paths;
   }

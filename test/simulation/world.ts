@@ -22,7 +22,7 @@ export type ManagerTuning = Omit<StatusManagerOptions, 'podClient' | 'podManager
 /** Short enough for a dead watch to be noticed before the run is over. */
 const soonStaleMs = 60_000;
 
-/** Everything there is in one run: the cluster, the network, the node, and the manager's process, if one runs. */
+/** One run: the cluster, the network, the node, and the manager's process if one runs. */
 export class World {
   readonly clock = new SimulatedClock();
   readonly log: RunLog;
@@ -30,12 +30,12 @@ export class World {
   readonly ledger = new Ledger();
   readonly checker: Checker;
   readonly server: SimulatedServer;
-  /** The pods' lives: they go on whatever becomes of the manager's process. */
+  /** The pods' lives. They go on when the manager's process ends. */
   readonly tender: Tender;
   readonly weather: NetworkWeather = { ...fairWeather };
   readonly tuning: ManagerTuning;
   readonly mutant: Mutant | undefined;
-  /** The pod manager tells the manager of each change, where it can. */
+  /** The pod manager offers a subscription. */
   readonly subscribes: boolean;
   /** Each list shows every write that was acknowledged before it began, and the manager is told when that was. */
   readonly listsAreConsistent: boolean;
@@ -43,7 +43,7 @@ export class World {
   readonly removesOrphans: boolean;
   /** How far the node's wall clock is off. */
   wallOffsetMs = epochMs;
-  /** After the faults the watch never comes back, and nobody is told: the manager has to notice by itself. */
+  /** After the faults the watch never comes back, and the source does not say so: the manager has to notice by itself. */
   readonly watchDies: boolean;
   process: ManagerProcess | undefined;
   #lastID = 0;

@@ -5,7 +5,7 @@ import type { Checker } from '../chaos/check/checker.ts';
 import type { RunLog } from './run-log.ts';
 import type { ManagerWrite, SimulatedServer } from './simulated-server.ts';
 
-/** Looks at every change on the server at the moment it lands. Here, as nowhere else, it is known who wrote. */
+/** Checks every change on the server at the moment it lands. Only here the writer of a change is known. */
 export class WriteChecks {
   readonly #server: SimulatedServer;
   readonly #checker: Checker;
@@ -20,7 +20,7 @@ export class WriteChecks {
 
   #check({ type, object: pod, previous }: PodEvent): void {
     const { writer } = this.#server;
-    // of a status a DELETE changes nothing
+    // a DELETE changes no status
     const by = writer?.verb === 'patch' ? 'manager' : 'other';
     if (writer !== undefined && previous !== undefined) this.#checkWrite(writer, type, pod, previous);
     const revision = Number(pod.metadata?.resourceVersion);

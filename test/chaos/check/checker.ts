@@ -16,7 +16,7 @@ export interface Version {
 /** Told of the pod as it is now, and of the number of the statement that was written again. */
 export type OnRepair = (pod: WirePod, number: number) => void;
 
-/** Who wrote a version: the manager under test, somebody else, or nobody can say. */
+/** Who wrote a version: the manager under test, another writer, or a writer that the history does not name. */
 export type Writer = 'manager' | 'other' | 'unknown';
 
 interface Seen {
@@ -27,7 +27,7 @@ interface Seen {
   readonly steps: Map<string, number>;
 }
 
-/** Whose statuses may stand on this object of the apiserver. */
+/** The owner whose statuses may stand on this object of the apiserver: a pod's uid, or a static pod's name. */
 export function ownerOf(pod: WirePod): string {
   const { uid = '', namespace = '', name = '' } = pod.metadata ?? {};
   return isMirrorPod(pod) ? ownerOfStatic(namespace, name) : uid;
@@ -35,12 +35,12 @@ export function ownerOf(pod: WirePod): string {
 
 /**
  * Reads every version of every pod in order and holds it against the ledger: each status is, whole, one that the agent
- * said of this pod, and no older one than before; what others wrote is as they wrote it; nobody's pod is removed.
+ * said of this pod, and no older one than before; what others wrote is as they wrote it; only pods that have ended are removed.
  */
 export class Checker {
   readonly name: string;
   versions = 0;
-  /** How often the history had a hole: what happened there is not judged. */
+  /** How often the history had a hole. Changes within a hole are not judged. */
   gaps = 0;
   readonly #ledger: Ledger;
   readonly #found: Found;
@@ -49,7 +49,7 @@ export class Checker {
   /** By owner, the number of the newest statement that has been seen on the server. */
   readonly #positions = new Map<string, number>();
 
-  /** `onRepair` is called for each write of what had been written before, and somebody had changed. */
+  /** `onRepair` is called for each write of a status that was written before and that another writer has changed since. */
   constructor(name: string, ledger: Ledger, found: Found, onRepair: OnRepair = () => {}) {
     this.name = name;
     this.#onRepair = onRepair;
@@ -94,11 +94,11 @@ export class Checker {
     this.checkDeletion(seen.pod, `${where(seen)}, gone at revision ${revision}`);
   }
 
-  /** Holds a deletion by the manager against what is true: `pod` is as it stood before. */
+  /** Compares a deletion by the manager with what is true. `pod` is as it stood before. */
   checkDeletion(pod: WirePod, what: string): void {
     const rule = 'only what has ended is deleted';
     const life = this.#ledger.life(pod.metadata?.uid ?? '');
-    if (pod.metadata?.deletionTimestamp === undefined) this.#found(rule, `${what}: nobody asked for it`);
+    if (pod.metadata?.deletionTimestamp === undefined) this.#found(rule, `${what}: no user has deleted it`);
     else if (!hasEnded(pod)) this.#found(rule, `${what}: its phase is ${pod.status?.phase}`);
     else if (life?.couldRun !== false) this.#found(rule, `${what}: containers run`);
     else if (!life.reclaimed) this.#found(rule, `${what}: something of it is left on the node`);
@@ -186,7 +186,7 @@ export class Checker {
   }
 }
 
-/** The agent's condition types that somebody else wrote last. */
+/** The agent's condition types that another writer wrote last. */
 function typesOfRivals({ conditions }: PlainStatus): ReadonlySet<string> {
   const byRivals = Object.values(conditions).filter(isByRival);
   return new Set(byRivals.map(({ type }) => type));

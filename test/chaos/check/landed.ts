@@ -6,13 +6,13 @@ import { differences } from './differences.ts';
 export interface Landing {
   /** What stood there before the write; undefined where that is not known. */
   readonly before: PlainStatus | undefined;
-  /** Condition types that somebody else wrote since: they are not looked at. */
+  /** Condition types that another writer wrote since: they are not compared. */
   readonly overwritten?: ReadonlySet<string>;
   /** A terminal phase may wait, with its reason and message, for containers that could run. */
   readonly mayBeHeldBack: boolean;
 }
 
-/** Where `found` on the apiserver is not what must follow from what the agent said; empty: it is that, whole. */
+/** Where `found` on the apiserver differs from what must follow from what the agent said; empty: nowhere. */
 export function whatIsWrong(said: PlainStatus, found: PlainStatus, { before, overwritten, mayBeHeldBack }: Landing): string[] {
   const base = before ?? found;
   const wrong = differencesOf(asSaid(said, base, found), found, overwritten);
@@ -49,7 +49,7 @@ function withGenerations(said: PlainStatus, base: PlainStatus): PlainStatus {
   return { ...said, conditions, ...(observedGeneration === undefined ? {} : { observedGeneration }) };
 }
 
-/** Whatever the agent says, a pod that has ended is not Ready. Of that the manager alone knows the moment. */
+/** A pod that has ended is not Ready, also when the agent says that it is. Only the manager knows the moment of that change. */
 function neverReady(said: PlainStatus, base: PlainStatus, found: PlainStatus): PlainStatus['conditions'] {
   if (readinessTypes.every((type) => said.conditions[type]?.status !== 'True')) return said.conditions;
   const verdict = endedReadiness(said.phase);

@@ -6,8 +6,8 @@ import { ownerOf } from './checker.ts';
 import { whatIsWrong } from './landed.ts';
 
 /**
- * Where this pod of the apiserver is not as it was last said and written, by whoever it was. For a time when all should
- * have come to rest; empty: it is, whole.
+ * Where this pod on the apiserver differs from the agent's last status and from the rivals' last writes; empty: nowhere. For a
+ * time when all should have come to rest.
  */
 export function outOfStep(pod: WirePod, ledger: Ledger): string[] {
   const { name, uid = '' } = pod.metadata ?? {};

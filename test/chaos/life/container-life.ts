@@ -15,9 +15,9 @@ export class ContainerLife {
   readonly #podUID: string;
   #runs = 0;
   #startedAt: string | undefined;
-  /** Of the present run, once it is over. */
+  /** How the present run ended; undefined before that. */
   #end: ContainerEnd | undefined;
-  /** Of the run before. */
+  /** How the run before ended. */
   #lastEnd: ContainerEnd | undefined;
   #waitsFor = 'ContainerCreating';
 
@@ -35,7 +35,7 @@ export class ContainerLife {
     return this.#runs > 0;
   }
 
-  /** Undefined unless it has ended and waits for nothing. */
+  /** Undefined unless the present run is over. */
   get exitCode(): number | undefined {
     return this.#end?.exitCode;
   }
@@ -63,7 +63,7 @@ export class ContainerLife {
     this.started = false;
   }
 
-  /** Nobody saw it end, and it was said to be over. */
+  /** The agent did not see it end, and it was said to be over. */
   giveUp(end: ContainerEnd): void {
     this.#end = end;
   }

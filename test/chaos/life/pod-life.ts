@@ -14,7 +14,7 @@ export interface Failure {
 const termination = 'the last words of a container; ';
 
 /**
- * What is really true of one pod on the node, whatever anybody says of it. It outlives the manager's process, as
+ * What is true of one pod on the node, which may not be what was said of it. It outlives the manager's process, as
  * containers do. Only the agent changes it.
  */
 export class PodLife {
@@ -25,10 +25,10 @@ export class PodLife {
   readonly shape: PodShape;
   readonly initContainers: readonly ContainerLife[];
   readonly containers: readonly ContainerLife[];
-  /** False: it leaves it to the manager, or to `terminatePod`, to say that a pod is over. */
+  /** False: the agent leaves it to the manager, or to `terminatePod`, to say that the pod is over. */
   readonly saysHowItEnded: boolean;
   ip = '';
-  /** The phase the agent says, whatever the containers do: they may still stop. */
+  /** The terminal phase that the agent says while containers may still stop. */
   saysPhase: TerminalPhase | undefined;
   failure: Failure | undefined;
   /** The newest status has an address that no apiserver takes. */
@@ -38,7 +38,7 @@ export class PodLife {
   reclaimed = false;
   /** `terminatePod` was called for it, by this process of the agent or one before. */
   finished = false;
-  /** Nothing of it is to run any more: somebody deletes it, or it failed. */
+  /** Nothing of it is to run any more: a user has deleted it, or it failed. */
   #isEnding = false;
 
   constructor(pod: WirePod, prng: Prng) {
@@ -54,7 +54,7 @@ export class PodLife {
     this.move(prng);
   }
 
-  /** Whose statuses may stand on an object of the apiserver: a static pod's mirror may come and go, its name stays. */
+  /** Names the pod in the ledger: by its uid, or a static pod by its name, since its mirror pods come and go. */
   get owner(): string {
     return this.isStatic ? ownerOfStatic(this.namespace, this.name) : this.uid;
   }
@@ -63,7 +63,7 @@ export class PodLife {
     return [...this.initContainers, ...this.containers];
   }
 
-  /** Those that a probe asks: they run, and are meant to go on. */
+  /** Containers with a probe: they run, and are meant to go on. */
   get probed(): readonly ContainerLife[] {
     return this.all.filter(({ kind, isRunning }) => kind !== 'init' && isRunning);
   }
@@ -120,7 +120,7 @@ export class PodLife {
     this.#isEnding = true;
   }
 
-  /** It is to end. */
+  /** From now on no container starts; those that run will end. */
   beginToEnd(): void {
     this.#isEnding = true;
   }
@@ -131,7 +131,7 @@ export class PodLife {
     for (const container of this.all) if (container.isRunning) container.end(now, 137, undefined);
   }
 
-  /** What was said of containers that nobody saw end is true from now on. */
+  /** What was said of containers whose end the agent did not see is true from now on. */
   giveUp(said: WirePodStatus): void {
     const statuses = [...(said.containerStatuses ?? []), ...(said.initContainerStatuses ?? [])];
     for (const container of this.all) {
@@ -155,7 +155,7 @@ export class PodLife {
     if (container === undefined) return;
     if (container.isRunning) {
       const exitCode = prng.pick([0, 1, 137]) ?? 0;
-      // jobs are few: most pods are there to run
+      // most containers go on running
       if (exitCode !== 0 || this.shape.restartPolicy === 'Always' || prng.chance(0.3))
         container.end(now, exitCode, messageOf(prng));
     } else if (!this.#mayRun(container)) return;
@@ -182,7 +182,7 @@ export function ownerOfStatic(namespace: string, name: string): string {
   return `static:${namespace}/${name}`;
 }
 
-/** Most containers leave no message, and a few one that is longer than a pod may have. */
+/** Most containers leave no message; a few leave one that is longer than a pod may have. */
 function messageOf(prng: Prng): string | undefined {
   if (!prng.chance(0.3)) return undefined;
   return termination.repeat(prng.chance(0.02) ? 420 : prng.int(1, 3));

@@ -14,7 +14,7 @@ export interface RivalWrite {
 
 /**
  * Another writer of pods: conditions of its own, labels and finalizers of its own, and at times Ready, which is the
- * agent's. What it writes is the same when it is written twice.
+ * agent's. Each write has the same effect when it is sent twice.
  */
 export class Controller {
   readonly #name: string;
@@ -23,7 +23,7 @@ export class Controller {
   readonly #ledger: Ledger;
   #step = 0;
 
-  /** `types` are the condition types it writes; nobody else may. */
+  /** `types` are the condition types that it alone writes. */
   constructor(name: string, types: readonly string[], prng: Prng, ledger: Ledger) {
     this.#name = `rivals.example/${name}`;
     this.#types = types;

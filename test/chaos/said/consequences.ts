@@ -4,7 +4,7 @@ import type { PodShape } from '../life/pod-shape.ts';
 import { isTerminal, type PlainStatus, plain } from './plain-status.ts';
 import { readinessOf, readinessTypes } from './readiness.ts';
 
-// What must follow when the agent says something, in the words of upstream's rules and with none of the library's code.
+// What must follow when the agent says something: upstream's rules, written again with none of the library's code.
 
 /** What a status takes over from the one before it: times while a condition stays, the start, the newest generation. */
 export function completed(said: PlainStatus, previous: PlainStatus, now: string, generation?: number): PlainStatus {
@@ -36,7 +36,7 @@ export function probed(
   return undefined;
 }
 
-/** What `terminatePod` makes of a status: what nobody saw end is given up as unknown, and the phase is terminal. */
+/** What `terminatePod` makes of a status: a terminal phase, and an unknown end of containers whose end the agent did not see. */
 export function terminated(status: PlainStatus, pod: WirePod, isStatic: boolean): PlainStatus {
   const { containerStatuses = [], initContainerStatuses = [] } = status;
   const begun = Math.max(initContainerStatuses.findLastIndex(hasBegun) + 1, Math.min(initContainerStatuses.length, 1));
@@ -48,7 +48,7 @@ export function terminated(status: PlainStatus, pod: WirePod, isStatic: boolean)
   };
 }
 
-/** What the manager says of a pod it finishes for the agent: the exit codes decide how it ended. */
+/** What the manager says of a pod that it finishes for the agent: the exit codes decide between Succeeded and Failed. */
 export function finished(status: PlainStatus, pod: WirePod, shape: PodShape): PlainStatus {
   const ended = terminated(status, pod, false);
   if (isTerminal(status)) return ended;
@@ -96,7 +96,7 @@ function hasBegun({ state, lastState }: WireContainerStatus): boolean {
   return !state?.waiting || lastState?.terminated !== undefined;
 }
 
-/** Judged by the status of the pod's own object. */
+/** Read from the status of the pod's own object. */
 function hasInitialized(pod: WirePod): boolean {
   const { containerStatuses = [], initContainerStatuses = [] } = plain(pod.status ?? ({} as WirePod['status'] & object));
   const specs = pod.spec?.initContainers ?? [];

@@ -1,7 +1,7 @@
 import type { WirePod } from '../../../src/index.ts';
 import { agentsTypes } from './plain-status.ts';
 
-/** What one other writer made of one member of a pod, one write after the other; undefined: it took it away. */
+/** The contents that one other writer gave one member of a pod, in order; undefined: the writer took it away. */
 export type Steps = (string | undefined)[];
 
 /** What others wrote to pods, step by step. */
@@ -9,12 +9,12 @@ export class ForeignSteps {
   readonly #keys = new Set<string>();
   readonly #steps = new Map<string, Steps>();
 
-  /** Every member somebody else has written, of whatever pod. */
+  /** The members that other writers have written, over all pods. */
   get keys(): ReadonlySet<string> {
     return this.#keys;
   }
 
-  /** Before the write is sent. Returns how to take the step back when the server refuses it. */
+  /** To be called before the write is sent. Returns a function that takes the step back, for a write that is refused. */
   add(podUID: string, key: string, content: string | undefined): () => void {
     this.#keys.add(key);
     const steps = this.of(podUID, key);
@@ -22,7 +22,7 @@ export class ForeignSteps {
     return () => steps.pop();
   }
 
-  /** Begins with the member absent. */
+  /** The steps of this member; the first is its absence. */
   of(podUID: string, key: string): Steps {
     const place = `${podUID} ${key}`;
     const steps = this.#steps.get(place) ?? [undefined];

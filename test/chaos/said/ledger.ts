@@ -13,8 +13,8 @@ export interface Statement {
 }
 
 /**
- * What everybody meant to do: the agent what it said, of which pod; the others what they wrote and deleted. The checks
- * hold the apiserver against it.
+ * What each writer meant: what the agent said, of which pod; what the others wrote and deleted. The checks compare the apiserver
+ * with it.
  */
 export class Ledger {
   /** Calls of the agent that could change something. */
@@ -23,7 +23,7 @@ export class Ledger {
   readonly #lives = new Map<string, PodLife>();
   readonly #lifeOfOwner = new Map<string, PodLife>();
   readonly #newest = new Map<string, Statement>();
-  /** By mark; those that no check needs any more are empty. */
+  /** Statements by mark. The list of a mark that no check needs any more is empty. */
   readonly #statements: Statement[][] = [[]];
   readonly #ownerOfMark: string[] = [''];
   /** The marks of an owner whose statements are still held. */
@@ -56,7 +56,7 @@ export class Ledger {
     return this.#ownerOfMark.push(owner) - 1;
   }
 
-  /** Before the manager hears it. */
+  /** To be called before the manager is told. */
   record(owner: string, mark: number, status: PlainStatus): Statement {
     const statement = { number: ++this.#lastNumber, mark, owner, status };
     const sameMark = this.#statements[mark] ?? [];
@@ -74,17 +74,17 @@ export class Ledger {
     return this.#ownerOfMark[mark];
   }
 
-  /** Everything said under this mark, in order; without what every check has left behind. */
+  /** The statements under this mark, in order, without those that no check needs any more. */
   statements(mark: number): readonly Statement[] {
     return this.#statements[mark] ?? [];
   }
 
-  /** Somebody reads, and will tell how far it has come: see {@link reached}. */
+  /** A check that reads a history, and tells how far it has come: see {@link reached}. */
   addReader(reader: string): void {
     this.#reached.set(reader, new Map());
   }
 
-  /** This reader needs no statement of the owner before this number. What nobody needs is forgotten. */
+  /** This reader needs no statement of the owner before this number. A statement that no reader needs is forgotten. */
   reached(reader: string, owner: string, number: number): void {
     this.#reached.get(reader)?.set(owner, number);
     const by = Math.min(...[...this.#reached.values()].map((numbers) => numbers.get(owner) ?? 0));
@@ -96,22 +96,22 @@ export class Ledger {
     if (passed.length > 0) this.#held.set(owner, marks.slice(passed.length));
   }
 
-  /** Before somebody else than the manager deletes this pod. */
+  /** To be called before a writer other than the manager deletes this pod. */
   allowRemoval(uid: string, how: 'by force' | 'when it has ended'): void {
     if (this.#vanishing.get(uid) !== 'by force') this.#vanishing.set(uid, how);
   }
 
-  /** May this pod be gone, whatever the manager did? */
+  /** May this pod be gone without a DELETE of the manager? */
   mayVanish(uid: string, hasEnded: boolean): boolean {
     const how = this.#vanishing.get(uid);
     return how === 'by force' || (how !== undefined && hasEnded);
   }
 }
 
-/** How the message of a condition begins that a rival writes, of whatever type. */
+/** How the message of a condition begins that a rival writes, also where its type is the agent's. */
 export const rivalMessage = 'rival step ';
 
-/** True for a condition that somebody else than the agent wrote, though its type may be the agent's. */
+/** True for a condition that a rival wrote, though its type may be the agent's. */
 export function isByRival({ message }: Pick<WirePodCondition, 'message'>): boolean {
   return message?.startsWith(rivalMessage) === true;
 }

@@ -4,7 +4,7 @@ import type { PodShape } from '../life/pod-shape.ts';
 /** The agent's own condition. Its message carries the mark of the status it belongs to. */
 export const ownConditionType = 'chaos.example/Own';
 
-/** Condition types that the agent writes; all others belong to somebody else. */
+/** Condition types that the agent writes; all others belong to other writers. */
 export const agentsTypes: ReadonlySet<string> = new Set([
   'PodReadyToStartContainers',
   'Initialized',
@@ -32,7 +32,7 @@ export function plain({ conditions, qosClass: _, ...status }: WirePodStatus): Pl
   return { ...(tidy(status) as Omit<WirePodStatus, 'conditions'> | undefined), conditions: own };
 }
 
-/** How a manager is to keep what the agent said: containers by name, init containers as in the spec, messages cut to their share. */
+/** What a manager is to keep of a status: containers by name, init containers as in the spec, messages cut to their share. */
 export function kept(status: PlainStatus, shape: PodShape): PlainStatus {
   const { containerStatuses = [], initContainerStatuses = [] } = status;
   const share = Math.floor(messageBytes / (shape.containers.length + shape.initContainers.length));
@@ -74,7 +74,7 @@ function withShortMessages(container: WireContainerStatus, bytes: number): WireC
   } as WireContainerStatus;
 }
 
-/** Undefined for whatever is empty: null, '', a list or an object without members. */
+/** Undefined for anything empty: null, '', a list or an object without members. */
 function tidy(value: unknown, member = ''): unknown {
   if (value === null || value === undefined || value === '') return undefined;
   if (typeof value === 'string') return timeMembers.has(member) ? value.replace(/(\.\d+)?(Z|\+00:00)$/, 'Z') : value;

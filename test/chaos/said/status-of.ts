@@ -6,13 +6,13 @@ import { readinessOf } from './readiness.ts';
 export interface Wording {
   /** Ready follows from the containers alone, though the phase is terminal. */
   readonly overlooksPhase: boolean;
-  /** Left out where the pod has none. */
+  /** Undefined: the status carries none. */
   readonly generation: number | undefined;
 }
 
 const wrongIP = 'not an address';
 
-/** The status an agent in the kubelet's style says of this pod now. */
+/** The status that an agent like the kubelet says of this pod now. */
 export function statusOf(life: PodLife, mark: number, { overlooksPhase, generation }: Wording): WirePodStatus {
   const { phase, failure, misspoke, ips, all } = life;
   const containers = life.containers.map((container) => container.status());

@@ -31,14 +31,14 @@ export interface VoiceParts {
 interface Memory {
   mark: number;
   status: PlainStatus;
-  /** The manager has finished this pod for its agent: how it ended is no longer the agent's to say. */
+  /** The manager has finished this pod for its agent: the agent's phase no longer counts. */
   isFinishedByManager: boolean;
 }
 
-/** What one process of the agent says to its manager: each call is made, and what must follow of it is put into the ledger. */
+/** Makes the calls of one process of the agent to its manager, and records in the ledger what must follow of each. */
 export class Voice {
   readonly #parts: VoiceParts;
-  /** By uid, what this process said last; of a new process the manager knows nothing but what the apiserver shows. */
+  /** What this process said last, by uid. The manager of a new process knows only what the apiserver shows. */
   readonly #said = new Map<string, Memory>();
   #isSpeaking = false;
 
@@ -147,7 +147,7 @@ export class Voice {
     const { manager, found, prng, mayBeDropped } = this.#parts;
     const memory = this.#said.get(life.uid);
     const mayBe = mayBeDropped(life);
-    // a status that must be there is asked for now and then: to read one costs more than to say one
+    // a status that must be there is read now and then only: a read costs more than a call
     if (memory === undefined || (!mayBe && !prng.chance(0.1))) return memory;
     if (manager.getPodStatus(life.uid) !== undefined) return memory;
     if (!mayBe) found('a status is dropped only when its pod is gone', `${life.name} (${life.uid})`);

@@ -76,7 +76,7 @@ export class ApiServer {
     await this.#process?.stop({ signal });
   }
 
-  /** Connections stay open and nobody answers. */
+  /** Connections stay open and are not answered. */
   pause(): void {
     this.#running?.kill('SIGSTOP');
   }
