@@ -1,29 +1,33 @@
 import type { Found } from '../chaos/rules.ts';
 
-/** Two repairs may come together: that of a batch, and one that was on its way before. */
-const atOnce = 2;
-/** Requests that take long land closer together than they were sent. */
-const leeway = 1.5;
+/** Repairs that may come together: that of a batch, one that was on its way before, and one that was late. */
+const atOnce = 3;
 
-/** Counts the repairs of each pod by one process. However often other writers write, the manager repairs once a sync period. */
+interface Allowance {
+  left: number;
+  atMs: number;
+}
+
+/**
+ * Counts the repairs of each pod by one process. However often other writers write, the manager repairs once a sync period:
+ * each period allows one more repair, and at most three may be left over from before.
+ */
 export class RepairCount {
   readonly #now: () => number;
   readonly #periodMs: number;
   readonly #found: Found;
-  readonly #sinceMs: number;
-  readonly #repairs = new Map<string, number>();
+  readonly #allowances = new Map<string, Allowance>();
   readonly #acknowledged = new Map<string, number>();
 
   constructor(now: () => number, periodMs: number, found: Found) {
     this.#now = now;
     this.#periodMs = periodMs;
     this.#found = found;
-    this.#sinceMs = now();
   }
 
   /** The agent asks for one more write, by `reconcile` or by a status that is always sent. */
   allowOne(owner: string): void {
-    this.#repairs.set(owner, (this.#repairs.get(owner) ?? 0) - 1);
+    this.#allowance(owner).left++;
   }
 
   /** The process knows that statements up to this number are written. */
@@ -34,11 +38,19 @@ export class RepairCount {
   /** A statement was written again. Where the process did not know that it was written, that is another try and no repair. */
   count(owner: string, number: number): void {
     if (number > (this.#acknowledged.get(owner) ?? 0)) return;
-    const repairs = (this.#repairs.get(owner) ?? 0) + 1;
-    this.#repairs.set(owner, repairs);
-    const periods = (this.#now() - this.#sinceMs) / this.#periodMs;
-    if (repairs <= atOnce + leeway * periods) return;
-    const detail = `${repairs} repairs of ${owner} in ${periods.toFixed(1)} sync periods`;
+    const allowance = this.#allowance(owner);
+    allowance.left--;
+    if (allowance.left > -1) return;
+    const detail = `${owner} was repaired more often than ${atOnce} times at once, or once in ${this.#periodMs} ms`;
     this.#found('a fight over a pod costs a repair a sync period', detail);
+  }
+
+  #allowance(owner: string): Allowance {
+    const now = this.#now();
+    const { left, atMs } = this.#allowances.get(owner) ?? { left: atOnce, atMs: now };
+    // what the agent asked for stays allowed
+    const next = { left: Math.max(left, Math.min(atOnce, left + (now - atMs) / this.#periodMs)), atMs: now };
+    this.#allowances.set(owner, next);
+    return next;
   }
 }
