@@ -77,7 +77,7 @@ export function canonicalState(value: unknown, path: string, maxMessageBytes: nu
 }
 
 /** The longest beginning of `text` that fits into `maxBytes` of UTF-8 without splitting a character. */
-export function cutToBytes(text: string, maxBytes: number): string {
+function cutToBytes(text: string, maxBytes: number): string {
   if (text.length * 3 <= maxBytes) return text;
   const bytes = encoder.encode(text);
   if (bytes.length <= maxBytes) return text;

@@ -6,7 +6,7 @@ import {
   replaceOrAppendPodCondition,
   withLastTransitionTime,
 } from '../../conditions/pod-conditions.ts';
-import { isTerminalPhase } from '../../conditions/pod-phase.ts';
+import { isTerminalPhase } from '../../pod/pod-phase.ts';
 import type { Pod, WirePodCondition, WirePodStatus } from '../../wire/types.ts';
 import { foreignFields } from './foreign-fields.ts';
 

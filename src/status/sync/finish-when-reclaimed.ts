@@ -1,4 +1,4 @@
-import { isTerminalPhase } from '../../conditions/pod-phase.ts';
+import { isTerminalPhase } from '../../pod/pod-phase.ts';
 import type { Pod, WirePodStatus } from '../../wire/types.ts';
 import type { PodStatusReader, VersionedPodStatus } from '../cache/pod-statuses.ts';
 import type { StatusChange } from '../cache/status-cache.ts';

@@ -12,6 +12,7 @@ import type { StatusManagerEvents } from '../events/status-manager-events.ts';
 import type { AgentView } from './agent-view.ts';
 import type { ApiCopies } from './api-copies.ts';
 import { type FlushResult, FlushWaiters } from './flush-waiters.ts';
+import { PodFinisher } from './pod-finisher.ts';
 import type { PodSourceView } from './pod-source-view.ts';
 import { RequestGate } from './request-gate.ts';
 import { StaleReads } from './stale-reads.ts';
@@ -64,6 +65,7 @@ export class StatusSync {
   readonly #cache: StatusCache;
   readonly #gate: RequestGate;
   readonly #waiters: FlushWaiters;
+  readonly #finisher: PodFinisher;
   readonly #staleReads: StaleReads;
   readonly #worker: SyncWorker;
   readonly #loop: SyncLoop;
@@ -79,7 +81,9 @@ export class StatusSync {
     this.#staleReads = new StaleReads(options);
     const { records } = this;
     const context = { ...options, podStatuses, records, gate: this.#gate, apiStatusVersions: records.apiStatusVersions };
-    this.#worker = new SyncWorker({ ...options, context, waiters: this.#waiters, reports: new SyncReports(options) });
+    this.#finisher = new PodFinisher({ ...options, context });
+    const parts = { finisher: this.#finisher, waiters: this.#waiters, reports: new SyncReports(options) };
+    this.#worker = new SyncWorker({ ...options, context, ...parts });
     this.#loop = new SyncLoop({ ...options, podStatuses, records, worker: this.#worker, staleReads: this.#staleReads });
   }
 
@@ -126,7 +130,8 @@ export class StatusSync {
     this.#worker.forget(podUID);
   }
 
+  /** The agent ends its pods itself from now on. */
   leaveFinishingToAgent(): void {
-    this.#worker.leaveFinishingToAgent();
+    this.#finisher.leaveToAgent();
   }
 }

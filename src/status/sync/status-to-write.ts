@@ -1,4 +1,4 @@
-import { isTerminalPhase } from '../../conditions/pod-phase.ts';
+import { isTerminalPhase } from '../../pod/pod-phase.ts';
 import type { Clock } from '../../seams/clock.ts';
 import { formatTime } from '../../wire/time.ts';
 import type { WirePodStatus } from '../../wire/types.ts';

@@ -2,9 +2,9 @@ import { KeyedTimers } from '../../concurrency/keyed-timers.ts';
 import { callGuarded } from '../../seams/guard.ts';
 import type { Logger } from '../../seams/logger.ts';
 import type { StatusCache } from '../cache/status-cache.ts';
-import { finishingChange } from './finish-when-reclaimed.ts';
 import type { FlushWaiters } from './flush-waiters.ts';
 import { type LookContext, lookAt } from './look.ts';
+import type { PodFinisher } from './pod-finisher.ts';
 import { RequestFailure } from './request-failure.ts';
 import type { SyncContext } from './sync-context.ts';
 import { isWork, type SyncEffect, type SyncOutcome } from './sync-outcome.ts';
@@ -18,11 +18,11 @@ import { mayTry } from './wait.ts';
 export interface SyncWorkerOptions {
   readonly context: SyncContext & LookContext;
   readonly cache: StatusCache;
+  readonly finisher: PodFinisher;
   readonly waiters: FlushWaiters;
   readonly reports: SyncReports;
   readonly logger: Logger;
   readonly concurrency: number;
-  readonly terminateWhenReclaimed: boolean;
 }
 
 /**
@@ -36,7 +36,6 @@ export class SyncWorker {
   readonly #retries: KeyedTimers<string>;
   /** Pods whose API copy was found to differ since the last batch began: they are repaired once. */
   readonly #repaired = new Set<string>();
-  #finishesPods: boolean;
   #running = false;
   #waitsForGate = false;
 
@@ -45,7 +44,6 @@ export class SyncWorker {
     this.#context = options.context;
     this.#retries = new KeyedTimers(options.context.clock);
     this.#slots = new SyncSlots({ ...options.context, concurrency: options.concurrency });
-    this.#finishesPods = options.terminateWhenReclaimed;
   }
 
   start(): void {
@@ -66,13 +64,6 @@ export class SyncWorker {
     // a request that failed by itself during the abort has begun a wait
     records.endAllWaits();
     return left;
-  }
-
-  /** The agent ends its pods itself from now on: two must not finish one pod. */
-  leaveFinishingToAgent(): void {
-    if (!this.#finishesPods) return;
-    this.#finishesPods = false;
-    this.#options.logger.info({}, 'the agent calls terminatePod: the manager finishes no pod by itself any more');
   }
 
   /** Sends this pod now, whatever it waits for. `fetch`: after reading it. */
@@ -115,7 +106,7 @@ export class SyncWorker {
   look(podUID: string): void {
     this.#guarded(podUID, () => {
       this.#context.agent.notePod(podUID);
-      this.#finishIfDue(podUID);
+      this.#options.finisher.finishIfDue(podUID);
       if (!this.#slots.isReady(podUID)) this.#follow(podUID);
     });
   }
@@ -284,7 +275,7 @@ export class SyncWorker {
         break;
       case 'acknowledged':
         this.#options.reports.acknowledged(effect.podUID, effect.acknowledged);
-        this.#finishIfDue(effect.podUID);
+        this.#options.finisher.finishIfDue(effect.podUID);
         break;
       case 'failed':
         this.#options.reports.failed(effect.podUID, this.#context.podStatuses.get(effect.podUID), effect.failure);
@@ -304,12 +295,6 @@ export class SyncWorker {
       this.#carryOut(this.#context.records.retryDue(podUID));
       this.pump();
     });
-  }
-
-  #finishIfDue(podUID: string): void {
-    if (!this.#finishesPods) return;
-    const change = finishingChange(this.#context, podUID);
-    if (change !== undefined) this.#options.cache.update(change);
   }
 
   /** An injected part that throws costs this pod this look, and costs no other pod anything. */

@@ -1,5 +1,5 @@
 import { getPodCondition } from '../../conditions/pod-conditions.ts';
-import { isTerminalPhase } from '../../conditions/pod-phase.ts';
+import { isTerminalPhase } from '../../pod/pod-phase.ts';
 import type { WirePodStatus } from '../../wire/types.ts';
 import type { VersionedPodStatus } from '../cache/pod-statuses.ts';
 import type { ApiPod } from './api-copies.ts';

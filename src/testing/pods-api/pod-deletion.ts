@@ -1,3 +1,4 @@
+import { isTerminalPhase } from '../../pod/pod-phase.ts';
 import { formatTime } from '../../wire/time.ts';
 import type { JsonObject } from '../../wire/types.ts';
 import { conflict } from './api-status.ts';
@@ -32,7 +33,7 @@ function checkPreconditions(metadata: JsonObject, { preconditions }: DeletePodRe
 function firstGracePeriod(pod: JsonObject, requested: number | undefined): number {
   const spec = objectAt(pod, 'spec');
   const phase = textAt(objectAt(pod, 'status'), 'phase');
-  if (textAt(spec, 'nodeName') === '' || phase === 'Failed' || phase === 'Succeeded') return 0;
+  if (textAt(spec, 'nodeName') === '' || isTerminalPhase(phase)) return 0;
   const period = requested ?? numberAt(spec, 'terminationGracePeriodSeconds') ?? 30;
   return period < 0 ? 1 : period;
 }

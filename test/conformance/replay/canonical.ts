@@ -1,14 +1,15 @@
 const zeroFields: ReadonlySet<string> = new Set(['restartCount', 'observedGeneration', 'signal', 'exitCode']);
 
-/** What upstream's cut of a termination message leaves of a character that did not fit; ours cuts before it (DIVERGENCES.md, messages). */
+/** What upstream's cut of a long termination message leaves of a character that did not fit; ours cuts before it (DIVERGENCES.md, messages). */
 const halfCharacter = /\ufffd{1,3}$/;
+const longMessage = 500;
 
 /** JSON without what Go's encoding adds or leaves out for nothing: null, empty text, empty lists and states, zero counts. */
 export function pruned(value: unknown, key = ''): unknown {
   if (value === null || value === '' || (value === 0 && zeroFields.has(key)) || (value === false && key === 'ready'))
     return undefined;
   if (Array.isArray(value)) return value.length === 0 ? undefined : value.map((item) => pruned(item));
-  if (typeof value === 'string' && key === 'message') return value.replace(halfCharacter, '');
+  if (typeof value === 'string' && key === 'message' && value.length > longMessage) return value.replace(halfCharacter, '');
   if (typeof value !== 'object') return value;
   const result: Record<string, unknown> = {};
   for (const [member, inner] of Object.entries(value as object)) {

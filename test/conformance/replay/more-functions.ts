@@ -37,7 +37,7 @@ export function evaluateMore(fn: string, input: MoreInput): unknown {
 }
 
 /** Does a manager that was set `old` take `new`? A refused status leaves the cache as it was. */
-function isTransitionAccepted({ pod, old, new: next }: MoreInput): boolean {
+export function isTransitionAccepted({ pod, old, new: next }: Pick<MoreInput, 'pod' | 'old' | 'new'>): boolean {
   const manager = new StatusManager({
     podClient: null,
     podManager: new BasicPodManager(),

@@ -1,27 +1,68 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { DeletePodOptions, PodClient, PodMetadata, PodStatusPatch, WirePod, WirePodStatus } from '../../../src/index.ts';
+import type {
+  Clock,
+  DeletePodOptions,
+  PodClient,
+  PodMetadata,
+  PodStatusPatch,
+  WirePod,
+  WirePodStatus,
+} from '../../../src/index.ts';
 import { ApiError, applyPodStatusPatch } from '../../../src/index.ts';
 import type { PodStore } from '../../../src/testing.ts';
 
-/** A write that changed something on the server. */
-export type Write =
-  | { readonly verb: 'patch'; readonly pod: string; readonly status: WirePodStatus }
-  | { readonly verb: 'delete'; readonly pod: string; readonly uid: string; readonly gracePeriodSeconds: number };
-
 type Verb = 'get' | 'patch' | 'delete';
 
-/** The pod client of a replay: over the store, with failures on demand, and a list of the writes that had an effect. */
+/** A request that has arrived at the server. */
+export interface Arrived {
+  readonly verb: Verb;
+  /** "namespace/name". */
+  readonly pod: string;
+  /** Milliseconds since the epoch. */
+  readonly at: number;
+  /** The status code of the answer. */
+  readonly code: number;
+  /** The server failed it on demand. */
+  readonly injected: boolean;
+  /** The resourceVersion that the answer shows. */
+  readonly resourceVersion?: string | undefined;
+  /** What a PATCH that was taken found, brought and left. */
+  readonly patched?: Patched;
+  /** What a DELETE that was taken named, and the pod it found. */
+  readonly deletion?: Deletion;
+}
+
+export interface Patched {
+  readonly before: WirePod;
+  readonly after: WirePod;
+  readonly patch: PodStatusPatch;
+  /** The manager's newest status of the pod when the PATCH arrived. */
+  readonly cached: WirePodStatus | undefined;
+}
+
+export interface Deletion {
+  readonly before: WirePod;
+  /** The manager's newest status of the pod when the DELETE arrived. */
+  readonly cached: WirePodStatus | undefined;
+  readonly uid: string;
+  readonly gracePeriodSeconds: number;
+}
+
+export interface ReplayClientOptions {
+  readonly store: PodStore;
+  readonly clock: Clock;
+  /** The manager's newest status of the pod with this uid on the server. */
+  readonly cachedStatus: (apiUID: string) => WirePodStatus | undefined;
+}
+
+/** The pod client of a replay: over the store, with failures on demand, and a list of all that arrived. */
 export class ReplayClient implements PodClient {
-  readonly writes: Write[] = [];
-  /** Pods ("namespace/name") whose requests were failed on demand since the list was emptied last. */
-  readonly failed = new Set<string>();
-  /** How many requests were answered 429. */
-  throttled = 0;
-  readonly #store: PodStore;
+  readonly arrived: Arrived[] = [];
+  readonly #options: ReplayClientOptions;
   readonly #failures = new Map<string, number[]>();
 
-  constructor(store: PodStore) {
-    this.#store = store;
+  constructor(options: ReplayClientOptions) {
+    this.#options = options;
   }
 
   fail(verb: Verb, pod: string, code: number, times: number): void {
@@ -29,54 +70,65 @@ export class ReplayClient implements PodClient {
     this.#failures.set(key, [...(this.#failures.get(key) ?? []), ...Array<number>(times).fill(code)]);
   }
 
-  /** True while failures for the pod are still to come. */
-  hasFailuresLeft(pod: string): boolean {
-    return [...this.#failures].some(([key, codes]) => codes.length > 0 && key.endsWith(` ${pod}`));
-  }
-
   getPod(namespace: string, name: string): Promise<WirePod> {
-    return this.#answer(() => {
-      const pod = this.#store.get(namespace, name);
-      this.#failIfAsked('get', `${namespace}/${name}`);
-      return pod;
+    return this.#answer('get', `${namespace}/${name}`, (failIfAsked) => {
+      const pod = this.#options.store.get(namespace, name);
+      failIfAsked();
+      return { answer: pod, resourceVersion: pod.metadata?.resourceVersion };
     });
   }
 
   patchPodStatus(namespace: string, name: string, patch: PodStatusPatch): Promise<PodMetadata> {
-    return this.#answer(() => {
-      const pod = `${namespace}/${name}`;
-      const before = this.#store.get(namespace, name);
+    return this.#answer('patch', `${namespace}/${name}`, (failIfAsked) => {
+      const { store, cachedStatus } = this.#options;
+      const before = store.get(namespace, name);
       // a failure hits the next request that has an effect: one the store refuses, or that changes nothing, uses none up
-      if (this.#failures.get(`patch ${pod}`)?.length && hasEffect(before, patch)) this.#failIfAsked('patch', pod);
-      const after = this.#store.patch(namespace, name, { ...patch, subresource: 'status' });
-      if (after !== before) this.writes.push({ verb: 'patch', pod, status: after.status ?? {} });
-      return metadataOf(after);
+      if (hasEffect(before, patch)) failIfAsked();
+      const after = store.patch(namespace, name, { ...patch, subresource: 'status' });
+      const cached = cachedStatus(before.metadata?.uid ?? '');
+      const { resourceVersion } = after.metadata ?? {};
+      return { answer: metadataOf(after), resourceVersion, patched: { before, after, patch, cached } };
     });
   }
 
   deletePod(namespace: string, name: string, { uid, gracePeriodSeconds }: DeletePodOptions): Promise<PodMetadata> {
-    return this.#answer(() => {
-      const pod = `${namespace}/${name}`;
-      const before = this.#store.get(namespace, name);
-      if (before.metadata?.uid === uid) this.#failIfAsked('delete', pod);
-      const { pod: deleted } = this.#store.delete(namespace, name, { gracePeriodSeconds, preconditions: { uid } });
-      this.writes.push({ verb: 'delete', pod, uid, gracePeriodSeconds });
-      return metadataOf(deleted);
+    return this.#answer('delete', `${namespace}/${name}`, (failIfAsked) => {
+      const { store } = this.#options;
+      const before = store.get(namespace, name);
+      if (before.metadata?.uid === uid) failIfAsked();
+      const cached = this.#options.cachedStatus(before.metadata?.uid ?? '');
+      const { pod } = store.delete(namespace, name, { gracePeriodSeconds, preconditions: { uid } });
+      return { answer: metadataOf(pod), deletion: { before, cached, uid, gracePeriodSeconds } };
     });
   }
 
-  #failIfAsked(verb: Verb, pod: string): void {
-    const code = this.#failures.get(`${verb} ${pod}`)?.shift();
-    if (code === undefined) return;
-    this.failed.add(pod);
-    if (code === 429) this.throttled++;
-    throw apiError(code);
-  }
-
-  async #answer<T>(run: () => T): Promise<T> {
+  async #answer<T>(
+    verb: Verb,
+    pod: string,
+    run: (failIfAsked: () => void) => { readonly answer: T } & Pick<Arrived, 'resourceVersion' | 'patched' | 'deletion'>,
+  ): Promise<T> {
     await Promise.resolve();
-    return run();
+    const at = this.#options.clock.now();
+    let injected = false;
+    const failIfAsked = (): void => {
+      const code = this.#failures.get(`${verb} ${pod}`)?.shift();
+      if (code === undefined) return;
+      injected = true;
+      throw apiError(code);
+    };
+    try {
+      const { answer, ...rest } = run(failIfAsked);
+      this.arrived.push({ verb, pod, at, code: 200, injected, ...rest });
+      return answer;
+    } catch (error) {
+      this.arrived.push({ verb, pod, at, code: codeOf(error), injected });
+      throw error;
+    }
   }
+}
+
+function codeOf(error: unknown): number {
+  return typeof error === 'object' && error !== null && 'status' in error ? Number(error.status) : 0;
 }
 
 function hasEffect({ metadata, status = {} }: WirePod, patch: PodStatusPatch): boolean {
@@ -85,7 +137,8 @@ function hasEffect({ metadata, status = {} }: WirePod, patch: PodStatusPatch): b
   return !isDeepStrictEqual(applyPodStatusPatch(status, patch), status);
 }
 
-function preconditions(body: unknown): { uid?: unknown; resourceVersion?: unknown } {
+/** The uid and the resourceVersion that a patch names. */
+export function preconditions(body: unknown): { uid?: unknown; resourceVersion?: unknown } {
   if (!Array.isArray(body)) return (body as { metadata: object }).metadata;
   const tested = (path: string): unknown => body.find((operation) => operation.op === 'test' && operation.path === path)?.value;
   return { uid: tested('/metadata/uid'), resourceVersion: tested('/metadata/resourceVersion') };

@@ -1,36 +1,44 @@
-import type { Exemption } from './exemptions.ts';
-import type { Variant } from './play.ts';
-import { type Difference, runScenario } from './run-scenario.ts';
+import type { Difference } from './judge.ts';
+import { judge } from './judge.ts';
+import { type Interpose, play, type Variant } from './player.ts';
+import { type Cases, readCases } from './read-cases.ts';
+import type { Rule } from './rules.ts';
 import { runTable, type TableResult } from './run-table.ts';
-import { readCases } from './scenario.ts';
 
 export interface FileResult {
   scenarios: number;
   steps: number;
   pairs: number;
   tables: number;
-  readonly exempt: Map<Exemption, number>;
+  /** Pairs of which a rule has excused something, by rule; `exemptPairs` are those of any rule. */
+  readonly exempt: Map<Rule, number>;
+  exemptPairs: number;
   readonly differences: Difference[];
   readonly tableDifferences: ({ readonly case: number; readonly fn: string } & TableResult)[];
 }
 
-/** Plays every scenario and evaluates every table case of a file. */
-export async function runFile(file: string, variant: Variant): Promise<FileResult> {
-  const { scenarios, tables } = readCases(file);
+/** Plays every scenario and evaluates every table case of a file. Throws `CasesError` for a file that holds none. */
+export function runFile(file: string, variant: Variant): Promise<FileResult> {
+  return runCases(readCases(file), variant);
+}
+
+export async function runCases({ scenarios, tables }: Cases, variant: Variant, interpose?: Interpose): Promise<FileResult> {
   const result: FileResult = {
     scenarios: scenarios.length,
     steps: 0,
     pairs: 0,
     tables: tables.length,
     exempt: new Map(),
+    exemptPairs: 0,
     differences: [],
     tableDifferences: [],
   };
   for (const scenario of scenarios) {
-    const { steps, pairs, exempt, differences } = await runScenario(scenario, variant);
+    const { steps, pairs, exempt, differences } = judge(scenario, variant, await play(scenario, variant, interpose));
     result.steps += steps;
     result.pairs += pairs;
-    for (const [rule, count] of exempt) result.exempt.set(rule, (result.exempt.get(rule) ?? 0) + count);
+    result.exemptPairs += exempt.length;
+    for (const rule of exempt.flatMap(({ rules }) => rules)) result.exempt.set(rule, (result.exempt.get(rule) ?? 0) + 1);
     result.differences.push(...differences);
   }
   tables.forEach((table, index) => {
@@ -38,11 +46,4 @@ export async function runFile(file: string, variant: Variant): Promise<FileResul
     if (difference !== undefined) result.tableDifferences.push({ case: index, fn: table.fn, ...difference });
   });
   return result;
-}
-
-/** The part of the (step, pod) pairs that an exemption left out. */
-export function exemptShare({ exempt, pairs }: FileResult): number {
-  let count = 0;
-  for (const each of exempt.values()) count += each;
-  return pairs === 0 ? 0 : count / pairs;
 }

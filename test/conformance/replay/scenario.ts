@@ -1,5 +1,3 @@
-import { readFileSync } from 'node:fs';
-import { gunzipSync } from 'node:zlib';
 import type { WirePod, WirePodCondition, WirePodStatus } from '../../../src/index.ts';
 import type { JsonObject } from '../../../src/wire/types.ts';
 
@@ -63,6 +61,11 @@ export interface ServerPod {
   readonly status: WirePodStatus;
 }
 
+/** A write that changed something on the server, by what it does. */
+export type Write =
+  | { readonly verb: 'patch'; readonly pod: string; readonly status: WirePodStatus }
+  | { readonly verb: 'delete'; readonly pod: string; readonly uid: string; readonly gracePeriodSeconds: number };
+
 export interface Scenario {
   readonly name: string;
   readonly start: string;
@@ -73,28 +76,4 @@ export interface TableCase {
   readonly fn: string;
   readonly in: JsonObject;
   readonly out: unknown;
-}
-
-/** The lines of a .jsonl or .jsonl.gz file; a file may hold scenarios, table cases, or both. */
-export function readCases(file: string): { scenarios: Scenario[]; tables: TableCase[] } {
-  const bytes = readFileSync(file);
-  const text = (file.endsWith('.gz') ? gunzipSync(bytes) : bytes).toString('utf8');
-  const scenarios: Scenario[] = [];
-  const tables: TableCase[] = [];
-  text.split('\n').forEach((line, index) => {
-    if (line.trim() === '') return;
-    const value: unknown = JSON.parse(line);
-    if (isTableCase(value)) tables.push(value);
-    else if (isScenario(value)) scenarios.push(value);
-    else throw new Error(`${file}:${index + 1} is neither a scenario nor a table case`);
-  });
-  return { scenarios, tables };
-}
-
-function isTableCase(value: unknown): value is TableCase {
-  return typeof value === 'object' && value !== null && 'fn' in value && 'in' in value;
-}
-
-function isScenario(value: unknown): value is Scenario {
-  return typeof value === 'object' && value !== null && 'steps' in value && Array.isArray(value.steps);
 }

@@ -1,12 +1,12 @@
 import { BasicPodManager } from '../../../src/pod/basic-pod-manager.ts';
 import type { PodDeletionSafety } from '../../../src/pod/pod-deletion-safety.ts';
-import type { PodManager } from '../../../src/pod/pod-manager.ts';
 import type { StatusManagerEvents } from '../../../src/status/events/status-manager-events.ts';
 import { StatusManager } from '../../../src/status/status-manager.ts';
 import type { StatusManagerOptions } from '../../../src/status/status-manager-options.ts';
 import { FakeClock, settle } from '../../../src/testing/fakes/fake-clock.ts';
 import { FakePodClient, type FakePodClientOptions, type PodVerb } from '../../../src/testing/fakes/fake-pod-client.ts';
 import type { PodStatus, WirePod, WirePodStatus } from '../../../src/wire/types.ts';
+import { withoutSubscribe } from '../../support/without-subscribe.ts';
 
 export { settle };
 
@@ -130,16 +130,6 @@ export class Harness {
     this.manager.on(name, (...[event]) => seen.push(event as StatusManagerEvents[Name][0]));
     return seen;
   }
-}
-
-/** The pod manager with only the four methods that every pod manager has. */
-function withoutSubscribe(podManager: PodManager): PodManager {
-  return {
-    getPodByUID: (uid) => podManager.getPodByUID(uid),
-    getMirrorPodByPod: (pod) => podManager.getMirrorPodByPod(pod),
-    translatePodUID: (uid) => podManager.translatePodUID(uid),
-    getUIDTranslations: () => podManager.getUIDTranslations(),
-  };
 }
 
 /** As upstream: a GET before every PATCH, and only `terminatePod` finishes a pod. */

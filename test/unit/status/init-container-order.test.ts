@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { normalizeStatus } from '../../../src/status/canonical/normalize-status.ts';
-import type { WireContainerStatus, WirePod } from '../../../src/wire/types.ts';
+import type { WireContainerStatus, WirePod, WirePodStatus } from '../../../src/wire/types.ts';
+import { deleting, Harness, testPod } from './harness.ts';
 
 const order = ['first', 'second', 'third', 'fourth'];
 const pod: WirePod = { spec: { containers: [], initContainers: order.map((name) => ({ name })) } };
@@ -37,5 +38,67 @@ describe('order of init container statuses', () => {
   ])('%s [%s]', (_behaviour, _id, filled, wanted) => {
     const byName = new Map(filled.map((name) => [name, statusOf(name)]));
     expect(normalized([...byName.values()])).toEqual(wanted.map(statusOf));
+  });
+});
+
+// D4 of DIVERGENCES.md. Upstream compares the first status with the API's as it lies there, and refuses every one.
+describe.each([
+  'strategic',
+  'json',
+] as const)('StatusManager, a pod whose API status has its init containers out of order (%s)', (patchFormat) => {
+  const ended = { terminated: { exitCode: 0, reason: 'Completed' } };
+  const running = { running: { startedAt: '1999-12-31T00:00:00Z' } };
+  const spec = {
+    restartPolicy: 'Never',
+    containers: [{ name: 'app' }],
+    initContainers: ['first', 'second'].map((name) => ({ name })),
+  };
+  const shuffled: WirePodStatus = {
+    phase: 'Pending',
+    initContainerStatuses: [
+      { ...statusOf('second'), state: { waiting: { reason: 'PodInitializing' } } },
+      { ...statusOf('first'), state: ended },
+    ],
+  };
+  const published = (metadata = {}) => {
+    const h = new Harness({ patchFormat, terminateWhenReclaimed: false });
+    return { h, pod: h.publish(testPod({ metadata, spec, status: shuffled })), refusals: h.record('illegalTransition') };
+  };
+
+  it('takes the first status and writes it, in the order of the spec', async () => {
+    const { h, pod, refusals } = published();
+    const status: WirePodStatus = {
+      phase: 'Running',
+      podIP: '10.0.0.1',
+      podIPs: [{ ip: '10.0.0.1' }],
+      initContainerStatuses: [
+        { ...statusOf('second'), restartCount: 2, state: ended, lastState: { terminated: { exitCode: 3 } } },
+        { ...statusOf('first'), state: ended },
+      ],
+      containerStatuses: [{ ...statusOf('app'), state: running }],
+    };
+    expect(await h.set(pod, status)).toEqual(['patch']);
+    expect(refusals).toEqual([]);
+    expect(h.apiStatus(pod)).toMatchObject({ ...status, initContainerStatuses: status.initContainerStatuses?.toReversed() });
+    expect(h.manager.getPodStatus('12345678')?.initContainerStatuses?.map(({ name }) => name)).toEqual(['first', 'second']);
+  });
+
+  it('finishes it, so that it can be deleted', async () => {
+    const { h, pod, refusals } = published(deleting);
+    h.safety.reclaimed = true;
+    expect(h.manager.terminatePod(pod)).toBe(true);
+    expect(await h.calls()).toEqual(['patch', 'delete']);
+    expect(refusals).toEqual([]);
+  });
+
+  it('still refuses an init container that comes back from its end', async () => {
+    const { h, pod, refusals } = published();
+    const again = [
+      { ...statusOf('first'), state: running },
+      { ...statusOf('second'), state: {} },
+    ];
+    expect(await h.set(pod, { phase: 'Pending', initContainerStatuses: again })).toEqual([]);
+    expect(refusals).toHaveLength(1);
+    expect(h.manager.getPodStatus('12345678')).toBeUndefined();
   });
 });

@@ -37,7 +37,12 @@ describe('runPlugin', () => {
   it.each([
     ['is not there', '/nowhere/plugin', [secret], { message: 'was not found', isMissing: true }],
     ['is no program', '/etc/passwd', [secret], { message: 'could not be started (EACCES)', isMissing: false }],
-    ['has an argument no process can take', '/bin/sh', [`${secret}\0`], { message: 'could not be started (ERR_INVALID_ARG_VALUE)' }],
+    [
+      'has an argument no process can take',
+      '/bin/sh',
+      [`${secret}\0`],
+      { message: 'could not be started (ERR_INVALID_ARG_VALUE)' },
+    ],
   ])('fails when it %s, and shows no argument', async (_what, command, args, expected) => {
     const plugin = runPlugin({ command, args, env: {} }, new AbortController().signal);
     const error = await failureOf(plugin.output);

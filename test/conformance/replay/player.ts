@@ -2,17 +2,22 @@ import {
   BasicPodManager,
   isStaticPod,
   type Pod,
+  type PodClient,
   StatusManager,
   type StatusManagerOptions,
   type WirePod,
   type WirePodStatus,
 } from '../../../src/index.ts';
 import { FakeClock, PodStore, settle } from '../../../src/testing.ts';
+import { withoutSubscribe } from '../../support/without-subscribe.ts';
 import { playMoreOp, resizeConditionsOf, wire, withResizeConditions } from './more-ops.ts';
-import { ReplayClient, type Write } from './replay-client.ts';
+import { type Arrived, ReplayClient } from './replay-client.ts';
 import type { Notification, ResizeConditions, Scenario, ServerPod, Step } from './scenario.ts';
 
-export type Variant = Pick<StatusManagerOptions, 'fetchBeforePatch' | 'patchFormat'>;
+export type Variant = Required<Pick<StatusManagerOptions, 'fetchBeforePatch' | 'patchFormat'>>;
+
+/** What stands between the manager and the server: a test of the replay puts something broken there. */
+export type Interpose = (client: PodClient) => PodClient;
 
 /** What ours did in one step, in the recorded form. */
 export interface Outcome {
@@ -20,22 +25,31 @@ export interface Outcome {
   readonly result: unknown;
   readonly resizeConditions: ResizeConditions;
   readonly notifications: readonly Notification[];
-  readonly writes: readonly Write[];
-  /** Pods whose requests failed on demand in this step, and those for which failures are still to come. */
-  readonly failed: ReadonlySet<string>;
+  readonly arrived: readonly Arrived[];
   readonly cache: Readonly<Record<string, WirePodStatus>>;
+  /** What the operation made of its pod's status, before anything was sent: the entry may be gone when the step ends. */
+  readonly written: Readonly<Record<string, WirePodStatus>>;
   readonly server: Readonly<Record<string, ServerPod>>;
-  /** Pods ("namespace/name") whose newest object on the server the pod manager has not seen. */
-  readonly unobserved: ReadonlySet<string>;
-  /** The server asked the whole client to wait, and the wait was on in this step. */
-  readonly paused: boolean;
+  /** The resourceVersion of each pod on the server, by "namespace/name". */
+  readonly versions: Readonly<Record<string, string>>;
+  /** What the pod manager shows, mirror pods too: uid to resourceVersion ('' for a pod that has none). */
+  readonly shown: Readonly<Record<string, string>>;
 }
 
-/** What the replay's server asks for with a 429. */
-const pauseMs = 1000;
+/** Plays a whole scenario. What is expected of it plays no part. */
+export async function play(scenario: Scenario, variant: Variant, interpose?: Interpose): Promise<Outcome[]> {
+  const player = new Player(scenario, variant, interpose);
+  const outcomes: Outcome[] = [];
+  try {
+    for (const step of scenario.steps) outcomes.push(await player.play(step));
+    return outcomes;
+  } finally {
+    await player.stop();
+  }
+}
 
 /** A scenario under way: the manager as its users see it, in virtual time. */
-export class Player {
+class Player {
   readonly #clock: FakeClock;
   readonly #store: PodStore;
   readonly #client: ReplayClient;
@@ -43,18 +57,19 @@ export class Player {
   readonly #manager: StatusManager;
   readonly #known = new Map<string, Pod>();
   readonly #couldRun = new Set<string>();
+  /** The last view of each pod's status, in the form it has on the wire: a view is made once a version. */
+  readonly #seen = new Map<string, { readonly view: unknown; readonly status: WirePodStatus }>();
   #notifications: Notification[] = [];
   #result: unknown;
-  #throttled = 0;
-  #pausedUntil = 0;
 
-  constructor(scenario: Scenario, variant: Variant) {
+  constructor(scenario: Scenario, variant: Variant, interpose: Interpose = (client) => client) {
     this.#clock = new FakeClock({ start: new Date(scenario.start) });
     this.#store = new PodStore({ validate: false, fillIns: false, clock: this.#clock });
-    this.#client = new ReplayClient(this.#store);
+    this.#client = new ReplayClient({ store: this.#store, clock: this.#clock, cachedStatus: (uid) => this.#cached(uid) });
     this.#manager = new StatusManager({
-      podClient: this.#client,
-      podManager: this.#podManager,
+      podClient: interpose(this.#client),
+      // the kubelet's manager is not told of changes, so the one that is compared with it is not, either
+      podManager: withoutSubscribe(this.#podManager),
       podDeletionSafety: {
         podCouldHaveRunningContainers: (pod) => !isStaticPod(pod) && this.#couldRun.has(pod.metadata?.uid ?? ''),
         podResourcesAreReclaimed: () => true,
@@ -72,24 +87,21 @@ export class Player {
   async play(step: Step): Promise<Outcome> {
     this.#notifications = [];
     this.#result = undefined;
-    this.#client.writes.length = 0;
-    this.#client.failed.clear();
-    const begun = this.#clock.now();
-    const changed = await this.#apply(step);
+    this.#client.arrived.length = 0;
+    const changed = this.#apply(step);
+    const written = this.#cacheOf(step.podUID === undefined ? [] : [step.podUID]);
+    if (step.op === 'advance') await this.#clock.advance((step.seconds ?? 0) * 1000);
     await settle(3);
-    if (this.#client.throttled > this.#throttled) this.#pausedUntil = this.#clock.now() + pauseMs;
-    this.#throttled = this.#client.throttled;
     return {
       changed,
       result: this.#result,
       resizeConditions: resizeConditionsOf(this.#manager, this.#known.keys()),
       notifications: this.#notifications,
-      writes: [...this.#client.writes],
-      failed: new Set(this.#client.failed),
-      cache: this.#cache(),
-      server: this.#server(),
-      unobserved: this.#unobserved(),
-      paused: begun <= this.#pausedUntil,
+      arrived: [...this.#client.arrived],
+      cache: this.#cacheOf(this.#known.keys()),
+      written,
+      shown: this.#shown(),
+      ...this.#stored(),
     };
   }
 
@@ -97,7 +109,7 @@ export class Player {
     await this.#manager.stop({ drainTimeoutMs: 0 });
   }
 
-  async #apply(step: Step): Promise<boolean | undefined> {
+  #apply(step: Step): boolean | undefined {
     const { namespace = '', name = '', podUID = '' } = step;
     switch (step.op) {
       case 'podManager.add':
@@ -112,7 +124,7 @@ export class Player {
         return undefined;
       }
       case 'podManager.observe': {
-        const pod = this.#stored(namespace, name);
+        const pod = this.#store.list({ namespace }).find(({ metadata }) => metadata?.name === name);
         if (pod !== undefined) this.#remember(pod, (observed) => this.#podManager.updatePod(observed));
         return undefined;
       }
@@ -123,14 +135,13 @@ export class Player {
         this.#store.remove(namespace, name);
         return undefined;
       case 'apiserver.fail':
-        this.#client.fail(step.verb ?? 'patch', `${namespace}/${name}`, step.code ?? 500, step.times ?? 1);
+        this.#client.fail(step.verb ?? 'patch', `${namespace}/${name}`, step.code ?? 500, step.times ?? 0);
         return undefined;
       case 'podDeletionSafety.couldHaveRunningContainers':
         if (step.value) this.#couldRun.add(podUID);
         else this.#couldRun.delete(podUID);
         return undefined;
       case 'advance':
-        await this.#clock.advance((step.seconds ?? 0) * 1000);
         return undefined;
       default:
         return this.#operate(step, podUID);
@@ -175,48 +186,40 @@ export class Player {
     return this.#podManager.getPodByUID(podUID) ?? this.#known.get(podUID);
   }
 
-  #stored(namespace: string, name: string): WirePod | undefined {
-    return this.#store.list({ namespace }).find(({ metadata }) => metadata?.name === name);
-  }
-
   #notified(type: Notification['type'], pod: Pod, isAdded: boolean): void {
     const podUID = pod.metadata?.uid ?? '';
     this.#notifications.push(isAdded ? { type, podUID, isAdded } : { type, podUID });
   }
 
-  #cache(): Record<string, WirePodStatus> {
-    const cache: Record<string, WirePodStatus> = {};
-    for (const podUID of this.#known.keys()) {
-      const status = this.#manager.getPodStatus(podUID);
-      if (status !== undefined) cache[podUID] = wire(status);
-    }
-    return cache;
+  #cached(podUID: string): WirePodStatus | undefined {
+    const view = this.#manager.getPodStatus(podUID);
+    if (view === undefined) return undefined;
+    const last = this.#seen.get(podUID);
+    const seen = last?.view === view ? last : { view, status: wire<WirePodStatus>(view) };
+    this.#seen.set(podUID, seen);
+    return seen.status;
   }
 
-  #server(): Record<string, ServerPod> {
+  #cacheOf(podUIDs: Iterable<string>): Record<string, WirePodStatus> {
+    const entries = [...podUIDs].map((podUID) => [podUID, this.#cached(podUID)] as const);
+    return Object.fromEntries(entries.filter((entry): entry is [string, WirePodStatus] => entry[1] !== undefined));
+  }
+
+  #stored(): Pick<Outcome, 'server' | 'versions'> {
     const server: Record<string, ServerPod> = {};
+    const versions: Record<string, string> = {};
     for (const { metadata, status = {} } of this.#store.list()) {
-      const { namespace, name, uid = '', deletionTimestamp } = metadata ?? {};
+      const { namespace, name, uid = '', deletionTimestamp, resourceVersion = '' } = metadata ?? {};
       server[`${namespace}/${name}`] = deletionTimestamp ? { uid, deleting: true, status } : { uid, status };
+      versions[`${namespace}/${name}`] = resourceVersion;
     }
-    return server;
+    return { server, versions };
   }
 
-  #unobserved(): Set<string> {
+  #shown(): Record<string, string> {
     const { allPods, allMirrorPods } = this.#podManager.getPodsAndMirrorPods();
-    const seen = new Map([...allPods, ...allMirrorPods].map((pod) => [pod.metadata?.uid, pod]));
-    const unobserved = new Set<string>();
-    const stored = new Set<string | undefined>();
-    for (const { metadata } of this.#store.list()) {
-      stored.add(metadata?.uid);
-      const isNewest = seen.get(metadata?.uid)?.metadata?.resourceVersion === metadata?.resourceVersion;
-      if (!isNewest) unobserved.add(`${metadata?.namespace}/${metadata?.name}`);
-    }
-    for (const [uid, pod] of seen) {
-      const isRemoved = pod.metadata?.resourceVersion !== undefined && !stored.has(uid);
-      if (isRemoved) unobserved.add(`${pod.metadata?.namespace}/${pod.metadata?.name}`);
-    }
-    return unobserved;
+    const pods: readonly WirePod[] = [...allPods, ...allMirrorPods] as WirePod[];
+    return Object.fromEntries(pods.map(({ metadata }) => [metadata?.uid ?? '', metadata?.resourceVersion ?? '']));
   }
 }
 

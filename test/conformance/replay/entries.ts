@@ -1,0 +1,133 @@
+import type { Differences } from './excuses.ts';
+import type { OutOfOrder } from './init-order.ts';
+import { whyOursIsLate, whyTheirsIsLate } from './lateness.ts';
+import { cachedStatus, everything, serverStatus, untimed, withoutTraces } from './masks.ts';
+import type { ApartEntry, Memory } from './memory.ts';
+import type { Pair, View } from './pair.ts';
+import type { Rule } from './rules.ts';
+
+/**
+ * Entries that one side has and the other has not, or that began at different moments, each with the rule that says why.
+ * What follows from two lives of an entry is excused for this uid alone: that it is there, the times it keeps, and what an
+ * update makes of it that only one side takes. It ends when the entry is gone on both sides, or the two agree.
+ */
+export function excuseEntries(pair: Pair, memory: Memory, differences: Differences, disorder: OutOfOrder | undefined): void {
+  if (disorder !== undefined) openForDisorder(pair, memory, disorder);
+  for (const uid of pair.podUIDs) {
+    const isOnOne = uid in pair.theirs.cache !== uid in pair.ours.cache;
+    // a first status is compared with the copies that the pod managers have
+    const ofCopies = pair.isFirst && isAbout(pair, uid) ? memory.copy : undefined;
+    open(memory, uid, (isOnOne ? whyOneHasIt(pair, memory, uid) : undefined) ?? ofCopies);
+  }
+  for (const [uid, entry] of memory.entries) {
+    if (!isOver(pair, uid)) excuseEntry(pair, memory, differences, uid, entry);
+    else {
+      memory.entries.delete(uid);
+      if (!memory.ourEntries.has(uid)) memory.orphaned.add(uid);
+    }
+    if (differences.differed.has('server') && isOnServer(pair, memory, uid)) memory.apart ??= entry.rule;
+  }
+}
+
+/** The entry is gone on both sides, and so are the resize conditions that went with it. */
+function isOver({ theirs, ours, step }: Pair, uid: string): boolean {
+  const isGone = !(uid in theirs.cache) && !(uid in ours.cache) && step.podUID !== uid;
+  return isGone && uid in theirs.resizeConditions === uid in ours.resizeConditions;
+}
+
+function open(memory: Memory, uid: string, rule: Rule | undefined): void {
+  if (rule !== undefined && !memory.entries.has(uid)) memory.entries.set(uid, { rule, content: false });
+}
+
+/** D4: upstream refused a first status that is legal, and ours took it; or both finished the pod, each from its own order. */
+function openForDisorder({ ours }: Pair, memory: Memory, { podUID, isRefused, isLegal }: OutOfOrder): void {
+  const isTaken = ours.notifications.some((notification) => notification.podUID === podUID);
+  if (isTaken && isLegal) memory.entries.set(podUID, { rule: 'D4 init order', content: !isRefused });
+}
+
+/** Why an entry is there on one side alone. */
+function whyOneHasIt(pair: Pair, memory: Memory, uid: string): Rule | undefined {
+  const { theirs, ours, pod, theirRequests, ourRequests } = pair;
+  if (uid in ours.cache) {
+    if (pair.world.isStatic(uid) || pair.world.isMirror(uid)) return theirRequests.hasAskedNow(pod) ? 'D13 mirror' : undefined;
+    if (theirs.server === undefined && ours.server?.uid === uid) return whyOursIsLate(pair, memory);
+    if (theirs.server?.uid === uid || ours.server?.uid === uid) return undefined;
+    if (!theirRequests.hasAskedNow(pod)) return undefined;
+    if (ourRequests.wasToldOfNoPod(uid)) return 'D8 gone';
+    return ourRequests.hasReadNow(pod) ? undefined : 'D5 recreated';
+  }
+  if (ours.server === undefined && theirs.server?.uid === uid) return whyTheirsIsLate(pair);
+  return whyOursFoundAnother(pair, memory, uid) ?? (isVanished(pair, memory, uid) ? 'D11 vanished' : undefined);
+}
+
+/** Ours found another pod under the name because it had still something to write. */
+function whyOursFoundAnother({ pod, ours, ourRequests, theirRequests }: Pair, memory: Memory, uid: string): Rule | undefined {
+  if (ours.server?.uid === uid || !ourRequests.hasReadNow(pod)) return undefined;
+  if (theirRequests.takesForAcknowledged(uid)) return 'D2 entry';
+  return memory.unsent.get(uid) ?? (theirRequests.isBehindAfterFailure(pod) ? 'D1 retry' : undefined);
+}
+
+/** D11: the pod manager forgot the pod before this batch, nothing of it runs, and the apiserver has had its newest status or has no such pod. */
+function isVanished({ hasBatch, ourRequests, world, theirs, ours }: Pair, { settled }: Memory, uid: string): boolean {
+  const cached = theirs.cache[uid];
+  if (cached === undefined || !hasBatch || !ourRequests.isForgotten(uid) || world.couldRun.has(uid)) return false;
+  const { containerStatuses, initContainerStatuses, ephemeralContainerStatuses } = cached;
+  const containers = [containerStatuses, initContainerStatuses, ephemeralContainerStatuses].flatMap((list) => list ?? []);
+  if (containers.some(({ state }) => state?.running)) return false;
+  const { server } = ours;
+  const isThere = server !== undefined && (server.uid === uid || (world.isStatic(uid) && world.isMirror(server.uid)));
+  return !isThere || settled.has(uid);
+}
+
+function excuseEntry(pair: Pair, memory: Memory, differences: Differences, uid: string, entry: ApartEntry): void {
+  const { rule } = entry;
+  const aliases = new Set([uid, ...aliasesOf(pair, uid)]);
+  const [isTheirs, isOurs] = [uid in pair.theirs.cache, uid in pair.ours.cache];
+  if (isAbout(pair, uid)) {
+    noteUpdate(pair, entry, uid);
+    differences.excuse(rule, 'notifications', (list) => list.filter(({ podUID }) => podUID !== uid));
+    differences.excuse(rule, 'answer', everything);
+  }
+  const isWhole = !isTheirs || !isOurs || entry.content;
+  differences.excuse(rule, 'cache', isWhole ? cachedStatus(aliases) : cachedStatus(aliases, untimed));
+  differences.excuse(rule, 'resizeConditions', without(uid));
+  if (!isOnServer(pair, memory, uid)) return;
+  if (isWhole) differences.excuse(rule, 'server', everything);
+  else
+    differences.excuseIfAll(
+      rule,
+      'server',
+      serverStatus((status) => untimed(withoutTraces(status, false))),
+    );
+  if (!differences.has('server')) differences.excuse(rule, 'writes', everything);
+}
+
+/** An update that one side alone has taken, or that each has made from what it had, leaves more than times apart; a whole status taken by both ends that. */
+function noteUpdate({ theirs, ours, step }: Pair, entry: ApartEntry, uid: string): void {
+  const [byThem, byUs] = [theirs, ours].map(({ notifications }) => notifications.some(({ podUID }) => podUID === uid));
+  if (byThem !== byUs || (byThem && step.op !== 'setPodStatus')) entry.content = true;
+  else if (byThem) entry.content = false;
+}
+
+function isAbout({ step }: Pair, uid: string): boolean {
+  return step.podUID === uid;
+}
+
+/** The entry's object is on one of the servers, or was when the step began. */
+function isOnServer(pair: Pair, memory: Memory, uid: string): boolean {
+  return [uid, ...aliasesOf(pair, uid)].some((alias) => memory.serverUIDs.has(alias) || serverUIDs(pair).has(alias));
+}
+
+/** A static pod's entry is read under the uid of its mirror, too. */
+function aliasesOf({ world, podUIDs }: Pair, uid: string): string[] {
+  return world.isStatic(uid) ? [...podUIDs].filter((other) => world.isMirror(other)) : [];
+}
+
+/** The uids that the pod's name has on the two servers. */
+export function serverUIDs({ theirs, ours }: Pick<Pair, 'theirs' | 'ours'>): Set<string> {
+  return new Set([theirs, ours].flatMap(({ server }: View) => (server === undefined ? [] : [server.uid])));
+}
+
+function without(uid: string): (conditions: View['resizeConditions']) => unknown {
+  return (conditions) => Object.fromEntries(Object.entries(conditions).filter(([podUID]) => podUID !== uid));
+}

@@ -1,0 +1,279 @@
+import { isDeepStrictEqual } from 'node:util';
+import type { WirePodStatus } from '../../../src/index.ts';
+import { comparable } from './canonical.ts';
+import { disruptionTimes } from './disruption-times.ts';
+import { serverUIDs } from './entries.ts';
+import { Differences } from './excuses.ts';
+import { excuseWhatRulesExplain } from './exemptions.ts';
+import { type OutOfOrder, outOfOrder, saysWhatWasSet, TheirCopies } from './init-order.ts';
+import { whyOursIsLate, whyTheirsIsLate } from './lateness.ts';
+import { Memory } from './memory.ts';
+import { OurRequests } from './our-requests.ts';
+import { OwnWrites } from './own-writes.ts';
+import type { Due, Pair, View } from './pair.ts';
+import type { Outcome, Variant } from './player.ts';
+import { type Expected, Recording } from './recording.ts';
+import type { Rule } from './rules.ts';
+import type { Scenario, Step, Write } from './scenario.ts';
+import { batches, utcSecond } from './seconds.ts';
+import { TheirRequests } from './their-requests.ts';
+import { noteFinished, World } from './world.ts';
+
+export interface Difference {
+  readonly scenario: string;
+  readonly step: number;
+  readonly op: string;
+  readonly pod: string;
+  readonly aspects: readonly { readonly aspect: string; readonly expected: unknown; readonly got: unknown }[];
+}
+
+export interface ExemptPair {
+  readonly step: number;
+  readonly pod: string;
+  readonly rules: readonly Rule[];
+}
+
+export interface Judgement {
+  readonly steps: number;
+  /** (step, pod) pairs looked at. */
+  readonly pairs: number;
+  /** The pairs of which rules have excused something. */
+  readonly exempt: readonly ExemptPair[];
+  readonly differences: readonly Difference[];
+}
+
+/** Compares every pod after every step: what was played with what was recorded, and each write with what it must do. */
+export function judge(scenario: Scenario, variant: Variant, outcomes: readonly Outcome[]): Judgement {
+  const judge = new ScenarioJudge(scenario, variant);
+  scenario.steps.forEach((step, index) => {
+    const outcome = outcomes[index];
+    if (outcome === undefined) throw new Error(`step ${index} of ${scenario.name} was not played`);
+    judge.compare(index, step, outcome);
+  });
+  return judge.judgement();
+}
+
+/** One step as both sides have it. */
+interface PlayedStep {
+  readonly index: number;
+  readonly step: Step;
+  readonly began: number;
+  readonly hasBatch: boolean;
+  readonly expected: Expected;
+  readonly outcome: Outcome;
+  readonly ourWrites: readonly Write[];
+}
+
+class ScenarioJudge {
+  readonly #scenario: Scenario;
+  readonly #variant: Variant;
+  readonly #conditionOrder: boolean;
+  readonly #world: World;
+  readonly #recording: Recording;
+  readonly #theirRequests: TheirRequests;
+  readonly #ourRequests: OurRequests;
+  readonly #theirCopies: TheirCopies;
+  readonly #theirFinished = new Set<string>();
+  readonly #ourFinished = new Set<string>();
+  readonly #memories = new Map<string, Memory>();
+  readonly #exempt: ExemptPair[] = [];
+  readonly #found: Difference[] = [];
+  readonly #start: number;
+  readonly #disruptionTimes: ReturnType<typeof disruptionTimes>;
+  #theirCache: Expected['cache'] = {};
+  #ourCache: Outcome['cache'] = {};
+  #now: number;
+  #pairs = 0;
+
+  constructor(scenario: Scenario, variant: Variant) {
+    this.#scenario = scenario;
+    this.#variant = variant;
+    this.#conditionOrder = variant.patchFormat !== 'json';
+    this.#world = new World(this.#conditionOrder);
+    this.#recording = new Recording(this.#world, this.#conditionOrder);
+    this.#theirRequests = new TheirRequests(this.#world);
+    this.#ourRequests = new OurRequests(this.#world);
+    this.#theirCopies = new TheirCopies(this.#world);
+    this.#start = Date.parse(scenario.start);
+    this.#disruptionTimes = disruptionTimes(scenario);
+    this.#now = this.#start;
+  }
+
+  compare(index: number, step: Step, outcome: Outcome): void {
+    const began = this.#now;
+    this.#now += (step.seconds ?? 0) * 1000;
+    const seconds = batches(this.#start, began, this.#now).map(utcSecond);
+    const hasBatch = seconds.length > 0;
+    this.#world.note(step, hasBatch);
+    const context = { seconds: step.op === 'advance' ? seconds : [utcSecond(began)], written: this.#written(step, outcome) };
+    const expected = this.#recording.next(step, context);
+    noteFinished(this.#theirFinished, expected.notifications);
+    noteFinished(this.#ourFinished, outcome.notifications);
+    this.#theirRequests.note(step, expected, outcome.shown, seconds.length);
+    this.#ourRequests.note(step, outcome, hasBatch);
+    const own = new OwnWrites(this.#world, this.#conditionOrder, outcome.arrived, this.#ourFinished);
+    for (const { pod, expected: wanted, got } of expected.contradictions)
+      this.#report(index, step, pod, 'recording', wanted, got);
+    for (const { pod, expected: wanted, got } of own.wrong) this.#report(index, step, pod, 'our write', wanted, got);
+    this.#checkWhatWasSet(index, step, expected, outcome);
+    const played = { index, step, began, hasBatch, expected, outcome, ourWrites: own.writes };
+    for (const [pod, podUIDs] of this.#world.pods) this.#comparePair(played, pod, podUIDs);
+    this.#theirCopies.note(step, expected.recorded);
+    this.#theirCache = expected.cache;
+    this.#ourCache = outcome.cache;
+  }
+
+  judgement(): Judgement {
+    return {
+      steps: this.#scenario.steps.length,
+      pairs: this.#pairs,
+      exempt: this.#exempt,
+      differences: this.#found,
+    };
+  }
+
+  /** A status that was taken is in the cache as it was set, on both sides, whatever else differs. */
+  #checkWhatWasSet(index: number, step: Step, expected: Expected, outcome: Outcome): void {
+    const { podUID = '', withResizeConditions } = step;
+    const pod = this.#world.podOf(podUID);
+    if (step.op !== 'setPodStatus' || withResizeConditions || pod === undefined) return;
+    const isTaken = ({ notifications }: Expected | Outcome): boolean => notifications.some((each) => each.podUID === podUID);
+    const [theirs, ours] = [expected.cache[podUID], outcome.written[podUID]];
+    if (theirs && isTaken(expected) && !saysWhatWasSet(theirs, step))
+      this.#report(index, step, pod, 'recording', step.status, theirs);
+    if (ours && isTaken(outcome) && !saysWhatWasSet(ours, step)) this.#report(index, step, pod, 'our cache', step.status, ours);
+  }
+
+  /** What the operation made of its pod's status: ours, which is upstream's where both hold one life of the entry, or make it from one base. */
+  #written({ podUID, pod: given }: Step, { written }: Outcome): Record<string, WirePodStatus> {
+    const status = podUID === undefined ? undefined : written[podUID];
+    if (podUID === undefined || status === undefined || given !== undefined) return {};
+    const pod = this.#world.podOf(podUID) ?? '';
+    const { entries, copy } = this.#memory(pod);
+    const isOnOneBase =
+      podUID in this.#theirCache || (copy === undefined && !this.#theirCopies.areOutOfOrder(podUID, this.#world.uidsOf(pod)));
+    return isOnOneBase && !entries.has(podUID) ? { [podUID]: status } : {};
+  }
+
+  #comparePair(played: PlayedStep, pod: string, podUIDs: ReadonlySet<string>): void {
+    const { index, step, expected, outcome } = played;
+    this.#pairs++;
+    const memory = this.#memory(pod);
+    for (const podUID of podUIDs) {
+      if (podUID in outcome.cache) memory.orphaned.delete(podUID);
+      else if (memory.ourEntries.has(podUID) && step.op === 'removeOrphanedStatuses') memory.orphaned.add(podUID);
+    }
+    const pair = this.#pair(played, pod, podUIDs);
+    const differences = new Differences(pair, this.#conditionOrder);
+    const hadEntry = step.podUID !== undefined && step.podUID in this.#theirCache;
+    const disorder = outOfOrder(step, podUIDs, expected, hadEntry, this.#world, this.#theirCopies);
+    if (disorder !== undefined) this.#checkAccepted(played, pair, disorder);
+    if (differences.size === 0) memory.agreed((uid) => this.#theirFinished.has(uid) !== this.#ourFinished.has(uid));
+    else excuseWhatRulesExplain(pair, memory, differences, disorder);
+    if (differences.size > 0)
+      this.#found.push({ scenario: this.#scenario.name, step: index, op: step.op, pod, aspects: differences.list() });
+    if (differences.used.size > 0) this.#exempt.push({ step: index, pod, rules: [...differences.used] });
+    this.#checkSilence(index, pair, memory);
+    this.#remember(pair, memory, expected, outcome);
+  }
+
+  /** D4: what upstream refuses for its order alone ours must take. */
+  #checkAccepted({ index, step }: PlayedStep, { pod, ours }: Pair, { podUID, isRefused, isLegal }: OutOfOrder): void {
+    if (!isRefused || !isLegal || podUID in this.#ourCache) return;
+    const isTaken = ours.notifications.some((notification) => notification.podUID === podUID);
+    if (!isTaken) this.#report(index, step, pod, 'D4 init order', 'taken', 'refused');
+  }
+
+  /** While upstream waits after a failure the servers agree whether ours writes or not: then, too, something must say why it does not. */
+  #checkSilence(index: number, pair: Pair, memory: Memory): void {
+    const { pod, step, ours, ourDue, theirRequests, ourRequests } = pair;
+    if (!isWaiting(ourDue) || !theirRequests.isBehindAfterFailure(pod)) return;
+    const hasReason = whyOursIsLate(pair, memory) !== undefined || ourRequests.hasNotDealtWithForeignWrite(pod);
+    if (!hasReason && !this.#world.isReleased(ours.server?.uid)) this.#report(index, step, pod, 'our write', ourDue, 'nothing');
+  }
+
+  #pair({ step, began, hasBatch, expected, outcome, ourWrites }: PlayedStep, pod: string, podUIDs: ReadonlySet<string>): Pair {
+    const isAsked = podUIDs.has(step.podUID ?? '');
+    const view = (side: Expected | Outcome, writes: readonly Write[]): View => ({
+      answer: isAsked ? answerOf(side, expected) : undefined,
+      notifications: side.notifications.filter(({ podUID }) => podUIDs.has(podUID)),
+      cache: ofPods(side.cache, podUIDs),
+      server: side.server[pod] && { ...side.server[pod], deleting: side.server[pod].deleting === true },
+      writes: writes.filter((write) => write.pod === pod),
+      resizeConditions: ofPods(side.resizeConditions, podUIDs),
+    });
+    const second = utcSecond(this.#now);
+    return {
+      step,
+      pod,
+      podUIDs,
+      began,
+      now: this.#now,
+      isFirst: step.podUID !== undefined && !(step.podUID in this.#theirCache) && !(step.podUID in this.#ourCache),
+      hasBatch,
+      readsFirst: this.#variant.fetchBeforePatch === 'always',
+      theirs: view(expected, expected.writes),
+      ours: view(outcome, ourWrites),
+      theirDue: this.#world.due(pod, expected, this.#theirFinished, second),
+      ourDue: this.#world.due(pod, outcome, this.#ourFinished, second),
+      theirRequests: this.#theirRequests,
+      ourRequests: this.#ourRequests,
+      world: this.#world,
+      disruptionTimes: this.#disruptionTimes.get(pod) ?? new Set(),
+    };
+  }
+
+  #remember(pair: Pair, memory: Memory, { server, recorded }: Expected, outcome: Outcome): void {
+    const { step, pod, ourDue, theirDue } = pair;
+    const ourWait = ourDue === 'nothing' ? undefined : whyOursIsLate(pair, memory);
+    memory.waited = ourWait ?? (theirDue === 'nothing' ? undefined : whyTheirsIsLate(pair));
+    memory.isQuietLeft = ourDue === 'quiet' || theirDue === 'quiet';
+    const uid = outcome.server[pod]?.uid;
+    if (uid !== undefined && ourWait !== undefined) memory.unsent.set(uid, ourWait);
+    else if (uid !== undefined) memory.unsent.delete(uid);
+    this.#noteSettled(pair, memory);
+    memory.serverUIDs = serverUIDs(pair);
+    memory.ourEntries = new Set(Object.keys(pair.ours.cache));
+    if (step.op === 'podManager.observe' && `${step.namespace}/${step.name}` === pod) {
+      const isFilledIn = !isDeepStrictEqual(comparable(server[pod]?.status, true), comparable(recorded[pod]?.status, true));
+      memory.copy = memory.apart ?? (isFilledIn ? 'D9 server fill-ins' : undefined);
+      const isDeleting = [pair.theirs, pair.ours].map((side) => side.server?.deleting === true);
+      memory.deletionOnOne = isDeleting[0] === isDeleting[1] ? undefined : memory.apart;
+    }
+  }
+
+  /** While the apiserver has the pod, what ours has still to write tells whether its newest status has arrived. */
+  #noteSettled({ ours, ourDue, podUIDs }: Pair, { settled }: Memory): void {
+    for (const { podUID } of ours.notifications) settled.delete(podUID);
+    const stored = ours.server?.uid;
+    if (stored === undefined || !(stored in ours.cache) || isWaiting(ourDue)) return;
+    settled.add(stored);
+    if (this.#world.isMirror(stored)) for (const podUID of podUIDs) if (this.#world.isStatic(podUID)) settled.add(podUID);
+  }
+
+  #memory(pod: string): Memory {
+    const memory = this.#memories.get(pod) ?? new Memory();
+    this.#memories.set(pod, memory);
+    return memory;
+  }
+
+  #report(step: number, { op }: Step, pod: string, aspect: string, expected: unknown, got: unknown): void {
+    this.#found.push({ scenario: this.#scenario.name, step, op, pod, aspects: [{ aspect, expected, got }] });
+  }
+}
+
+function isWaiting(due: Due): boolean {
+  return due === 'patch' || due === 'delete';
+}
+
+/** The operation's own answer, where one is recorded. */
+function answerOf({ changed, result }: Expected | Outcome, expected: Expected): View['answer'] {
+  return {
+    changed: expected.changed === undefined ? undefined : changed,
+    result: expected.result === undefined ? undefined : result,
+  };
+}
+
+function ofPods<T>(byUID: Readonly<Record<string, T>>, podUIDs: ReadonlySet<string>): Record<string, T> {
+  return Object.fromEntries(Object.entries(byUID).filter(([uid]) => podUIDs.has(uid)));
+}

@@ -1,0 +1,147 @@
+import type { Outcome } from './player.ts';
+import type { Arrived } from './replay-client.ts';
+import type { Step } from './scenario.ts';
+import type { World } from './world.ts';
+
+/** A backoff is at most this long after the first failure, twice as long after the next, and so on. */
+const firstBackoffMs = 1000;
+const longestBackoffMs = 60_000;
+/** What the replay's server asks for with a 429. */
+const pauseMs = 1000;
+
+/** One pod's requests so far, as the server answered them. */
+interface PodRequests {
+  /** The last request failed on demand; how many have in a row, and when the last one did. */
+  failed?: { readonly inARow: number; readonly at: number } | undefined;
+  /** The last write of another writer, until ours has dealt with it: it was in an answer, or a batch has run since it was shown. */
+  foreign?: { readonly resourceVersion: string; readonly uid: string } | undefined;
+}
+
+/** What the server knows of our manager's requests: the facts by which a rule may say that ours is late. */
+export class OurRequests {
+  readonly #world: World;
+  readonly #pods = new Map<string, PodRequests>();
+  /** uids whose last request was answered that there is no such pod, until something brings the next try; true once the pod manager shows the pod anew. */
+  readonly #absent = new Map<string, boolean>();
+  /** Mirror pods that the pod manager shows since the last batch, and that ours has not asked for yet. */
+  readonly #newMirrors = new Set<string>();
+  #pausedUntil = Number.NEGATIVE_INFINITY;
+  #shown: Readonly<Record<string, string>> = {};
+  /** uids that the pod manager has shown at some time, and those it had forgotten when the last batch ran. */
+  readonly #everShown = new Set<string>();
+  #forgotten: ReadonlySet<string> = new Set();
+  #now: readonly Arrived[] = [];
+
+  constructor(world: World) {
+    this.#world = world;
+  }
+
+  note(step: Step, outcome: Outcome, hasBatch: boolean): void {
+    if (hasBatch) this.#noteBatch();
+    this.#noteForeign(step, outcome);
+    this.#noteReturns(outcome, hasBatch);
+    this.#noteShown(outcome);
+    this.#now = outcome.arrived;
+    for (const arrived of outcome.arrived) this.#noteArrived(arrived);
+  }
+
+  /** A request of the pod failed, and the next try need not have come yet. */
+  isBackingOff(pod: string, now: number): boolean {
+    const failed = this.#pods.get(pod)?.failed;
+    return failed !== undefined && now < failed.at + Math.min(longestBackoffMs, firstBackoffMs * 2 ** (failed.inARow - 1));
+  }
+
+  /** The server asked the whole client to wait, and that is not over. */
+  isPaused(now: number): boolean {
+    return now < this.#pausedUntil;
+  }
+
+  hasFailedNow(pod: string): boolean {
+    return this.#now.some((arrived) => arrived.pod === pod && arrived.injected);
+  }
+
+  /** An answer of this step has shown our manager which pod has the name now. */
+  hasReadNow(pod: string): boolean {
+    return this.#now.some((arrived) => arrived.pod === pod && arrived.verb === 'get' && arrived.code === 200);
+  }
+
+  /** The pod manager shows this mirror pod, and ours has not asked for it nor has a batch run since. */
+  isNewMirror(uid: string | undefined): boolean {
+    return uid !== undefined && this.#newMirrors.has(uid);
+  }
+
+  /** A batch has run since the pod manager forgot this pod. */
+  isForgotten(uid: string): boolean {
+    return this.#forgotten.has(uid);
+  }
+
+  /** The server has said that there is no such pod, and nothing has happened that brings the next try. */
+  wasToldOfNoPod(uid: string | undefined): boolean {
+    return uid !== undefined && this.#absent.has(uid);
+  }
+
+  /** The last write of another writer to the pod was in no answer, and no batch has run since the pod manager showed it, if it has. */
+  hasNotDealtWithForeignWrite(pod: string): boolean {
+    return this.#pods.get(pod)?.foreign !== undefined;
+  }
+
+  /** The batch compares with what the pod manager showed before this step. */
+  #noteBatch(): void {
+    for (const requests of this.#pods.values()) {
+      const { foreign } = requests;
+      if (foreign && Number(this.#shown[foreign.uid] || 0) >= Number(foreign.resourceVersion)) requests.foreign = undefined;
+    }
+    this.#newMirrors.clear();
+    this.#forgotten = new Set([...this.#everShown].filter((uid) => !(uid in this.#shown)));
+  }
+
+  #noteShown({ shown }: Outcome): void {
+    for (const uid of Object.keys(shown)) {
+      if (!(uid in this.#shown) && this.#world.isMirror(uid)) this.#newMirrors.add(uid);
+      this.#everShown.add(uid);
+    }
+    this.#shown = shown;
+  }
+
+  #noteArrived({ pod, verb, code, at, injected, resourceVersion, patched }: Arrived): void {
+    const requests = this.#of(pod);
+    const podUIDs = this.#world.uidsOf(pod);
+    if (code === 429) this.#pausedUntil = at + pauseMs;
+    // the Node authorizer answers 403 for a pod that is not on the node any more
+    const isAbsent = code === 404 || (code === 403 && ![...podUIDs].some((uid) => uid in this.#shown));
+    if (isAbsent) for (const uid of podUIDs) this.#absent.set(uid, false);
+    if (patched !== undefined) this.#absent.delete(patched.before.metadata?.uid ?? '');
+    if (injected) requests.failed = { inARow: (requests.failed?.inARow ?? 0) + 1, at };
+    else if (verb !== 'get' && code === 200) requests.failed = undefined;
+    if (code !== 200) return;
+    if (resourceVersion !== undefined) requests.foreign = undefined;
+    for (const uid of podUIDs) this.#newMirrors.delete(uid);
+  }
+
+  /** What brings the next try for a pod that is not there: a new status, or a batch once the pod manager shows another copy. */
+  #noteReturns({ notifications, shown }: Outcome, hasBatch: boolean): void {
+    for (const { podUID } of notifications) this.#absent.delete(podUID);
+    for (const [uid, shownAnew] of this.#absent) {
+      if (shownAnew && hasBatch) this.#absent.delete(uid);
+      else if (shown[uid] !== this.#shown[uid]) this.#absent.set(uid, true);
+    }
+  }
+
+  #noteForeign({ op, pod, namespace, name }: Step, { versions }: Outcome): void {
+    if (op === 'apiserver.put' && pod?.metadata) {
+      const { uid = '' } = pod.metadata;
+      const key = `${pod.metadata.namespace}/${pod.metadata.name}`;
+      this.#of(key).foreign = { resourceVersion: versions[key] ?? '0', uid };
+    }
+    if (op === 'apiserver.remove') this.#of(`${namespace}/${name}`).foreign = undefined;
+  }
+
+  #of(pod: string): PodRequests {
+    let requests = this.#pods.get(pod);
+    if (requests === undefined) {
+      requests = {};
+      this.#pods.set(pod, requests);
+    }
+    return requests;
+  }
+}

@@ -1,0 +1,49 @@
+import type { WirePodStatus } from '../../../src/index.ts';
+import type { OurRequests } from './our-requests.ts';
+import type { Notification, ResizeConditions, ServerPod, Step, Write } from './scenario.ts';
+import type { TheirRequests } from './their-requests.ts';
+import type { World } from './world.ts';
+
+/** What of a pod is compared after a step. */
+export const aspects = ['answer', 'notifications', 'cache', 'server', 'writes', 'resizeConditions'] as const;
+export type Aspect = (typeof aspects)[number];
+
+/** One pod's part of what a side did. A pod is everything that carries one name: a static pod and its mirrors, the recreated ones. */
+export interface View {
+  /** What the operation answered, where that is recorded and the operation was for this pod. */
+  readonly answer: { readonly changed: boolean | undefined; readonly result: unknown } | undefined;
+  readonly notifications: readonly Notification[];
+  readonly cache: Readonly<Record<string, WirePodStatus>>;
+  readonly server: ServerPod | undefined;
+  readonly writes: readonly Write[];
+  readonly resizeConditions: ResizeConditions;
+}
+
+/** What a side has still to write: nothing, a PATCH, a PATCH of what no batch looks at (see `quiet`), or a DELETE. */
+export type Due = 'nothing' | 'patch' | 'quiet' | 'delete';
+
+/** One pod after one step, as both sides have it, and the facts that rules go by. */
+export interface Pair {
+  readonly step: Step;
+  readonly pod: string;
+  /** The uids that have carried the pod's name so far. */
+  readonly podUIDs: ReadonlySet<string>;
+  /** When the step began and ended, in milliseconds since the epoch. */
+  readonly began: number;
+  readonly now: number;
+  /** The operation was for a pod that neither side had an entry of. */
+  readonly isFirst: boolean;
+  /** The batch ran in this step. */
+  readonly hasBatch: boolean;
+  /** Ours reads a pod before it writes it, as upstream does. */
+  readonly readsFirst: boolean;
+  readonly theirs: View;
+  readonly ours: View;
+  readonly theirDue: Due;
+  readonly ourDue: Due;
+  readonly theirRequests: TheirRequests;
+  readonly ourRequests: OurRequests;
+  readonly world: World;
+  /** What upstream's merge may have made of the time of the pod's cached DisruptionTarget. */
+  readonly disruptionTimes: ReadonlySet<string | undefined>;
+}

@@ -1,0 +1,106 @@
+import { isDeepStrictEqual } from 'node:util';
+import type { WirePodStatus } from '../../../src/index.ts';
+import { comparable } from './canonical.ts';
+import type { Differences } from './excuses.ts';
+import { isSecondLook, whyBothMayWait, whyMomentsDiffer, whyOursIsLate, whyTheirsIsLate } from './lateness.ts';
+import { everything, type Mask, serverStatus, withoutTraces, writtenStatuses } from './masks.ts';
+import type { Memory } from './memory.ts';
+import type { Pair } from './pair.ts';
+import type { Rule } from './rules.ts';
+import { utcSecond } from './seconds.ts';
+import { isTerminal } from './upstream-merge.ts';
+import { quiet } from './world.ts';
+
+/**
+ * Writes that came at different moments, and what the servers hold meanwhile. That every single write is right, ours and
+ * theirs, has been checked before: what is excused here is only that one is missing, late or early. While a side has
+ * something to write, a fact must say why it waits. When neither has, the servers may differ in the traces of what the one
+ * wrote and the other did not, until the next write, of the manager or of another writer, takes them away.
+ */
+export function excuseServers(pair: Pair, memory: Memory, differences: Differences): void {
+  const isWaiting = memory.waited !== undefined || memory.isQuietLeft;
+  const now = differences.has('server') || differences.has('writes') ? whyApart(pair, memory) : undefined;
+  const rule = memory.apart ?? memory.waited ?? now;
+  let isTraced = true;
+  if (!differences.differed.has('server')) memory.apart = undefined;
+  else if (rule !== undefined && differences.has('server')) {
+    isTraced = excuseTraces(pair, differences, rule);
+    memory.apart = isTraced ? rule : (excuseServer(pair, memory, differences, rule) ?? memory.apart);
+  }
+  if (differences.has('server') || rule === undefined) return;
+  // neither side has waited and nothing has failed: both have made the same writes, but for the traces
+  const isSame = isTraced && !isWaiting && now === undefined;
+  differences.excuse(rule, 'writes', isSame ? writtenStatuses(tracelessIn(pair)) : everything);
+}
+
+/** The rule by which the two part in this step. */
+function whyApart(pair: Pair, memory: Memory): Rule | undefined {
+  const waits = [
+    [pair.ourDue, whyOursIsLate(pair, memory)],
+    [pair.theirDue, whyTheirsIsLate(pair)],
+  ] as const;
+  const late = waits.find(([due, why]) => due !== 'nothing' && why !== undefined)?.[1];
+  return late ?? whyMomentsDiffer(pair) ?? (isSecondLook(pair) ? 'D12 second look' : undefined);
+}
+
+/** Neither side has anything to write: only traces of what the one wrote and the other did not are left. */
+function excuseTraces(pair: Pair, differences: Differences, rule: Rule): boolean {
+  const traceless = tracelessIn(pair);
+  if (differences.excuseIfAll(rule, 'server', serverStatus(traceless))) return true;
+  if (pair.ourDue !== 'quiet' && pair.theirDue !== 'quiet') return false;
+  const still: Mask<'server'> = serverStatus((status) => quiet(traceless(status)));
+  return differences.excuseIfAll(rule, 'server', still);
+}
+
+function tracelessIn(pair: Pair): (status: WirePodStatus) => WirePodStatus {
+  const isHeldBack = heldBack(pair) === 'on both';
+  return (status) => withoutTraces(status, isHeldBack);
+}
+
+/** One side has still to write, or never will, and a fact says why. */
+function excuseServer(pair: Pair, memory: Memory, differences: Differences, rule: Rule): Rule | undefined {
+  if (heldBack(pair) === 'on one') memory.heldOnOne = true;
+  else if (pair.hasBatch) memory.heldOnOne = false;
+  const late = whyBothMayWait(pair, memory) ?? (wouldWriteTheSame(pair) ? memory.apart : undefined);
+  if (late === undefined && !memory.heldOnOne && !isOrphaned(pair, memory) && !isDeletedOnOne(pair, memory)) return undefined;
+  differences.excuse(late ?? rule, 'server', everything);
+  return late ?? rule;
+}
+
+/** What was not written in time has no entry any more, on neither side. */
+function isOrphaned({ theirs, ours }: Pair, { orphaned }: Memory): boolean {
+  const uid = ours.server?.uid;
+  return uid !== undefined && orphaned.has(uid) && !(uid in ours.cache) && !(uid in theirs.cache);
+}
+
+/**
+ * The servers have been apart since one side deleted the pod, which was due there. Ours deleted it: upstream was late, or has
+ * refused what ours took. Upstream deleted it: ours was late, and its agent has set another status since.
+ */
+function isDeletedOnOne({ theirs, ours, ourDue }: Pair, { apart }: Memory): boolean {
+  if (apart === undefined || (theirs.server === undefined) === (ours.server === undefined)) return false;
+  if (ours.server === undefined) return true;
+  return ours.server.uid in ours.cache && ourDue !== 'patch' && ourDue !== 'delete';
+}
+
+/**
+ * A terminal phase waits for containers: on both sides, so that phase, reason and message are those of the server, or on
+ * one, because the other had written it before they could run.
+ */
+function heldBack({ world, theirs, ours }: Pair): 'on both' | 'on one' | undefined {
+  const uid = ours.server?.uid;
+  if (uid === undefined || theirs.server?.uid !== uid || !world.couldRun.has(uid) || !isTerminal(ours.cache[uid]?.phase))
+    return undefined;
+  const ended = [theirs, ours].filter(({ server }) => isTerminal(server?.status.phase)).length;
+  return ended === 0 ? 'on both' : ended === 1 ? 'on one' : undefined;
+}
+
+/** Both have something to write, and it would leave the same. */
+function wouldWriteTheSame({ theirs, ours, theirDue, ourDue, world, pod, now }: Pair): boolean {
+  if (theirDue === 'nothing' || ourDue === 'nothing') return false;
+  const [theirNext, ourNext] = [theirs, ours].map(({ server, cache }) => {
+    const cached = server && cache[server.uid];
+    return server && cached && comparable(withoutTraces(world.written(pod, server, cached, utcSecond(now)), false), false);
+  });
+  return ourNext !== undefined && isDeepStrictEqual(theirNext, ourNext);
+}
