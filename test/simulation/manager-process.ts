@@ -1,9 +1,10 @@
-import { BasicPodManager, type ErrorCode, isStatusManagerError, type Pod, StatusManager, type WirePod } from '../../src/index.ts';
+import { BasicPodManager, type ErrorCode, isStatusManagerError, StatusManager, type WirePod } from '../../src/index.ts';
 import { AgentPodManager, PodManagerFailure } from '../chaos/agent-pod-manager.ts';
 import { ownerOf } from '../chaos/check/checker.ts';
 import type { PodLife } from '../chaos/life/pod-life.ts';
-import { type Manager, Voice } from '../chaos/said/voice.ts';
+import { Voice } from '../chaos/said/voice.ts';
 import { WatchedClient } from '../chaos/watched-client.ts';
+import { counting } from './counting-manager.ts';
 import { HintCount } from './hint-count.ts';
 import { RepairCount } from './repair-count.ts';
 import { ProcessClock } from './simulated-clock.ts';
@@ -34,6 +35,8 @@ export class ManagerProcess {
   readonly #agentPods: AgentPodManager;
   /** Pods that the pod manager has lost once: a list from a server that lags behind may lack a pod for a moment. */
   readonly #vanished = new Set<string>();
+  /** Pods whose status counts as written without a request: the server's revision of that moment, by uid. */
+  readonly #unchangedAt = new Map<string, number>();
   #flushes = 0;
   #stopping = false;
   #dead = false;
@@ -177,9 +180,22 @@ export class ManagerProcess {
     if (pod === undefined || !isSeen || this.manager.getPodStatus(life.uid) === undefined) return;
     log.counts.checkpoints++;
     if (checker.shows(pod, number)) return;
+    if (this.#wasOverwrittenSince(pod, life)) {
+      log.counts.paths['late write after no change']++;
+      return;
+    }
     const { reason } = this.manager.explain(life.uid);
     const detail = `${life.name} (${life.uid}) is not as it was said before flush(); ${reason}`;
     log.violate('flush resolves when everything is there', detail);
+  }
+
+  /**
+   * A PATCH whose answer never came may land much later, if nothing was written to its pod meanwhile. No request was needed when
+   * the agent set the status before it again: that status was there when it counted as written, and comes again as a repair.
+   */
+  #wasOverwrittenSince({ metadata }: WirePod, { uid }: PodLife): boolean {
+    const landedAt = this.#world.writeChecks.lateWriteOn(metadata?.uid ?? '');
+    return landedAt !== undefined && landedAt > (this.#unchangedAt.get(uid) ?? Number.POSITIVE_INFINITY);
   }
 
   #seenUID({ uid, isStatic }: PodLife): string | undefined {
@@ -194,7 +210,7 @@ export class ManagerProcess {
   }
 
   #makeManager(random: () => number): StatusManager {
-    const { mutant, tuning, tender, log, ledger, checker, listsAreConsistent } = this.#world;
+    const { mutant, tuning, tender, log, ledger, checker, server, listsAreConsistent } = this.#world;
     const lastObservedAt = (): number | undefined => this.#lastHeard;
     const lastListedAt = (): number | undefined => this.#lastListed;
     const manager = new StatusManager({
@@ -214,6 +230,8 @@ export class ManagerProcess {
     });
     const say = (what: string): void => log.step(() => what);
     manager.on('synced', ({ podUID, podName, version, patched }) => {
+      if (patched) this.#unchangedAt.delete(podUID);
+      else this.#unchangedAt.set(podUID, Number(server.store.resourceVersion));
       const owner = ledger.life(podUID)?.owner ?? '';
       this.repairs.acknowledged(owner, checker.position(owner));
       say(`synced ${podName}, version ${version}${patched ? '' : ', no change'}`);
@@ -265,23 +283,4 @@ export class ManagerProcess {
     const what = error === undefined ? '' : `: ${error instanceof Error ? error.stack : String(error)}`;
     this.#world.log.violate('nothing unforeseen happens', `${message}${what}`);
   }
-}
-
-/**
- * Tells of each status that the manager has taken. A forced one is sent although it may say the same as before: each status of
- * a pod that is being deleted, and each `terminatePod`.
- */
-function counting(manager: StatusManager, onTaken: (podUID: string, isForced: boolean) => void): Manager {
-  const taken = (uid: string | undefined, isTaken: boolean, isForced = false): boolean => {
-    if (isTaken) onTaken(uid ?? '', isForced);
-    return isTaken;
-  };
-  const isGoing = ({ metadata }: Pod): boolean => Boolean(metadata?.deletionTimestamp);
-  return {
-    setPodStatus: (pod, status) => taken(pod.metadata?.uid, manager.setPodStatus(pod, status), isGoing(pod)),
-    setContainerReadiness: (uid, ...rest) => taken(uid, manager.setContainerReadiness(uid, ...rest)),
-    setContainerStartup: (uid, ...rest) => taken(uid, manager.setContainerStartup(uid, ...rest)),
-    terminatePod: (pod) => taken(pod.metadata?.uid, manager.terminatePod(pod), true),
-    getPodStatus: (uid) => manager.getPodStatus(uid),
-  };
 }

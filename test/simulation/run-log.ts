@@ -7,7 +7,8 @@ export type RarePath =
   | 'channel overflowed'
   | 'hint lost'
   | 'foreign write repaired'
-  | 'status of a vanished pod dropped';
+  | 'status of a vanished pod dropped'
+  | 'late write after no change';
 
 /** What one run did, in numbers. */
 export interface RunCounts {
@@ -42,6 +43,7 @@ export class RunLog {
       'hint lost': 0,
       'foreign write repaired': 0,
       'status of a vanished pod dropped': 0,
+      'late write after no change': 0,
     },
   };
   readonly #clock: SimulatedClock;

@@ -85,12 +85,20 @@ export class SimulatedNetwork implements PodClient {
     execute: () => T,
   ): Promise<T> {
     const { nextID, log } = this.#parts;
-    const write: ManagerWrite = { id: nextID(), verb, uid };
+    let isSettled = false;
+    const isAwaited = (): boolean => !isSettled && !signal.aborted && !this.#dead;
+    const write: ManagerWrite = {
+      id: nextID(),
+      verb,
+      uid,
+      get isAwaited() {
+        return isAwaited();
+      },
+    };
     const target = `${namespace}/${name}`;
     log.counts.requests++;
     log.step(() => `#${write.id} ${verb} ${target} is sent${uid === '' ? '' : `, uid ${uid}`}`);
     const { promise, resolve, reject } = Promise.withResolvers<T>();
-    let isSettled = false;
     const settle = (what: string, act: () => void): void => {
       if (isSettled || this.#dead) return;
       isSettled = true;

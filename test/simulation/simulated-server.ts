@@ -10,6 +10,8 @@ export interface ManagerWrite {
   readonly verb: 'get' | 'patch' | 'delete';
   /** The uid the request names; empty when it names none. */
   readonly uid: string;
+  /** False once its process has an answer, has given it up, or is dead. The request may still run. */
+  readonly isAwaited: boolean;
 }
 
 /** A list of all pods, and where a watch goes on from it. */

@@ -30,6 +30,7 @@ export class World {
   readonly ledger = new Ledger();
   readonly checker: Checker;
   readonly server: SimulatedServer;
+  readonly writeChecks: WriteChecks;
   /** The pods' lives. They go on when the manager's process ends. */
   readonly tender: Tender;
   readonly weather: NetworkWeather = { ...fairWeather };
@@ -60,7 +61,7 @@ export class World {
     this.removesOrphans = this.prng.fork('orphans').chance(0.5);
     this.watchDies = this.tuning.staleAfterMs === soonStaleMs && this.prng.fork('watch dies').chance(0.15);
     this.checker = new Checker('server', this.ledger, this.log.violate, (pod, number) => this.#repaired(pod, number));
-    new WriteChecks(this.server, this.checker, this.log);
+    this.writeChecks = new WriteChecks(this.server, this.checker, this.log);
     const nodeTime = (): string => secondOf(this.clock.elapsedMs + this.wallOffsetMs);
     const isLeftToTheManager = this.tuning.terminateWhenReclaimed === true;
     this.tender = new Tender(this.ledger, this.prng.fork('lives'), nodeTime, isLeftToTheManager);

@@ -10,12 +10,18 @@ export class WriteChecks {
   readonly #server: SimulatedServer;
   readonly #checker: Checker;
   readonly #log: RunLog;
+  readonly #lateWrites = new Map<string, number>();
 
   constructor(server: SimulatedServer, checker: Checker, log: RunLog) {
     this.#server = server;
     this.#checker = checker;
     this.#log = log;
     server.store.watch((event) => this.#check(event));
+  }
+
+  /** The revision at which a PATCH landed last on this pod that its process no longer waited for. */
+  lateWriteOn(uid: string): number | undefined {
+    return this.#lateWrites.get(uid);
   }
 
   #check({ type, object: pod, previous }: PodEvent): void {
@@ -28,12 +34,13 @@ export class WriteChecks {
     else this.#checker.set({ pod, revision }, by);
   }
 
-  #checkWrite({ id, verb, uid }: ManagerWrite, type: PodEvent['type'], pod: WirePod, before: WirePod): void {
+  #checkWrite({ id, verb, uid, isAwaited }: ManagerWrite, type: PodEvent['type'], pod: WirePod, before: WirePod): void {
     const { counts, step, violate } = this.#log;
     counts.writesLanded++;
     const what = `#${id} ${verb} on ${pod.metadata?.name} (${pod.metadata?.uid})`;
     step(() => `${what} lands, phase ${pod.status?.phase}`);
     if (uid !== pod.metadata?.uid) violate('every write names its pod', `${what} names "${uid}"`);
+    if (!isAwaited) this.#lateWrites.set(pod.metadata?.uid ?? '', Number(pod.metadata?.resourceVersion));
     if (verb === 'delete') {
       this.#checker.checkDeletion(before, what);
       return;
