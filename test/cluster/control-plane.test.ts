@@ -12,6 +12,7 @@ import { AdminClient } from '../support/admin-client.ts';
 import { podListOf } from '../support/answers.ts';
 import { ControlPlane } from '../support/control-plane/control-plane.ts';
 import { isAlive } from '../support/is-alive.ts';
+import { TcpRelay } from '../support/tcp-relay.ts';
 import { tempDir } from '../support/temp-dir.ts';
 
 let controlPlane: ControlPlane;
@@ -86,6 +87,34 @@ describe('ControlPlane', () => {
       expect(await answer).toMatch(/^paused-/);
     }
     await admin.close();
+  });
+
+  it('starts another kube-apiserver over the same etcd, with the same certificate and users, which ends with it', async () => {
+    const own = await ControlPlane.start();
+    const relay = await TcpRelay.to(own.etcdUrl);
+    const another = await own.startAnotherApiServer({ etcdUrl: relay.url });
+    expect(another.url).not.toBe(own.url);
+    const elsewhere = new KubeConfig();
+    elsewhere.loadFromString(own.kubeconfigYaml().replaceAll(own.url, another.url));
+    const [admin, asWell] = [new AdminClient(own.kubeConfig()), new AdminClient(elsewhere)];
+    const namespace = await admin.createNamespace('shared');
+    expect((await asWell.listPods(namespace)).status).toBe(200);
+    relay.hold();
+    let heard = false;
+    const list = asWell.listPods(namespace).finally(() => {
+      heard = true;
+    });
+    await delay(300);
+    expect([heard, (await admin.listPods(namespace)).status]).toEqual([false, 200]);
+    relay.release();
+    expect((await list).status).toBe(200);
+    await another.restart({ signal: 'SIGKILL' });
+    expect((await asWell.listPods(namespace)).status).toBe(200);
+    const { pid } = another;
+    await Promise.all([admin.close(), asWell.close()]);
+    await own.stop();
+    await relay[Symbol.asyncDispose]();
+    expect(isAlive(pid)).toBe(false);
   });
 
   it('has forgotten older resourceVersions after a restart: a watch from one gets an ERROR event of code 410', async () => {

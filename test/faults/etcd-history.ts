@@ -1,11 +1,11 @@
 import { Agent, request } from 'undici';
 import type { WirePod } from '../../src/wire/types.ts';
-import type { Checker } from './checker.ts';
+import type { Checker } from '../chaos/check/checker.ts';
 import type { History } from './history.ts';
-import { pause } from './pause.ts';
+import { ReadingLoop } from './reading-loop.ts';
 
 interface EtcdEvent {
-  /** Absent for PUT, as JSON of protocol buffers leaves out what is the default. */
+  /** Absent for PUT, the default, which the JSON of protocol buffers leaves out. */
   readonly type?: 'DELETE';
   readonly kv: { readonly key: string; readonly value?: string; readonly mod_revision: string };
 }
@@ -19,7 +19,7 @@ interface EtcdAnswer {
 }
 
 /**
- * Feeds a checker from etcd's own history through its JSON gateway: nothing is missed, whatever the apiserver forgets.
+ * Feeds a checker from etcd's own history through its JSON gateway. No version is missed, also when the apiserver forgets.
  * Needs an apiserver that stores JSON and compacts nothing.
  */
 export class EtcdHistory implements History {
@@ -28,9 +28,9 @@ export class EtcdHistory implements History {
   readonly #prefix: string;
   readonly #agent = new Agent({ headersTimeout: 0, bodyTimeout: 0 });
   readonly #uidOfKey = new Map<string, string>();
+  /** When etcd is away, the next watch goes on at the next revision. */
+  readonly #loop = new ReadingLoop(() => this.#watch(), 200);
   #revision = 0;
-  #ending = false;
-  #running: Promise<void> | undefined;
 
   constructor(etcdUrl: string, namespace: string, checker: Checker) {
     this.#url = `${etcdUrl}/v3/watch`;
@@ -39,21 +39,11 @@ export class EtcdHistory implements History {
   }
 
   start(): void {
-    this.#running = this.#run();
+    this.#loop.start();
   }
 
-  async stop(): Promise<void> {
-    this.#ending = true;
-    await this.#agent.destroy();
-    await this.#running;
-  }
-
-  async #run(): Promise<void> {
-    while (!this.#ending) {
-      await this.#watch().catch(() => {});
-      // etcd is away: the next watch goes on at the next revision
-      if (!this.#ending) await pause(200);
-    }
+  stop(): Promise<void> {
+    return this.#loop.stop(() => this.#agent.destroy());
   }
 
   async #watch(): Promise<void> {

@@ -8,7 +8,7 @@ import type { Fault, FaultPlan, WatchFault } from './fault-plan.ts';
 
 export interface FaultProxyOptions {
   readonly upstream: string;
-  /** Who signs the proxy's certificates, and the server's where it has any. */
+  /** Signs the proxy's certificates, and the server's where it has any. */
   readonly authority: CertificateAuthority;
   readonly plan: FaultPlan;
 }
@@ -51,7 +51,7 @@ export class FaultProxy {
       socket.once('close', () => this.#rawSockets.delete(remotePort));
     });
     server.on('request', (incoming, response) => {
-      // the server behind is away, or its connection broke: so does this one
+      // the server behind is away, or its connection broke: the client's is reset, too
       this.#handle(incoming, response).catch(() => this.#reset(incoming));
     });
   }

@@ -1,31 +1,42 @@
 import { KubeConfig } from '@kubernetes/client-node';
+import type { Checker } from '../chaos/check/checker.ts';
 import type { AdminClient } from '../support/admin-client.ts';
 import type { CertificateAuthority } from '../support/certificate-authority.ts';
-import type { Checker } from './checker.ts';
 import type { FaultProxy } from './fault-proxy.ts';
 import type { History } from './history.ts';
 
-/** Something that happens to the server as a whole. */
+/** A fault of the server as a whole. */
 export interface Disturbance {
   readonly kind: string;
   /** Resolves once the server is as it should be again. */
   run(): Promise<void>;
 }
 
-/** One of the two servers, as a fault run needs it. */
-export interface FaultTarget extends AsyncDisposable {
-  readonly kind: 'in-memory' | 'real';
+/** The parts of a run that a disturbance may use. */
+export interface DisturbanceParts {
+  readonly proxy: FaultProxy;
+  readonly kubeConfig: KubeConfig;
+  readonly namespace: string;
+}
+
+/** The ways to a server past the fault proxy: those of rivals and of checks. */
+export interface ServerAccess {
+  /** Signs the server's certificates. */
   readonly authority: CertificateAuthority;
-  /** Where the fault proxy sends what comes in. */
-  readonly url: string;
   readonly admin: AdminClient;
-  /** Straight to the server, as an administrator. */
-  adminKubeConfig(): KubeConfig;
   /** The token of a node agent's account. */
   newToken(namespace: string): Promise<string>;
   /** Histories that read from the server itself, each with its checker. */
   histories(namespace: string, checker: (name: string) => Checker): History[];
-  disturbances(parts: { readonly proxy: FaultProxy; readonly kubeConfig: KubeConfig; readonly namespace: string }): Disturbance[];
+}
+
+/** A server, or several over one etcd, as a fault run needs them. */
+export interface FaultTarget extends AsyncDisposable {
+  readonly kind: 'in-memory' | 'real' | 'two-apiservers';
+  /** Where the fault proxy sends what comes in. */
+  readonly url: string;
+  readonly access: ServerAccess;
+  disturbances(parts: DisturbanceParts): Disturbance[];
 }
 
 /** Puts server and token into a kubeconfig that is in use already, as a credential plugin would with a fresh token. */

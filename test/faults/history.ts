@@ -1,4 +1,4 @@
-import type { Checker } from './checker.ts';
+import type { Checker } from '../chaos/check/checker.ts';
 
 /** Feeds a checker with every version of every pod, in order. */
 export interface History {

@@ -1,17 +1,15 @@
 import { randomBytes } from 'node:crypto';
-import type { KubeConfig } from '@kubernetes/client-node';
 import { InMemoryApiServer } from '../../src/testing/apiserver/in-memory-apiserver.ts';
+import type { Checker } from '../chaos/check/checker.ts';
 import { AdminClient } from '../support/admin-client.ts';
 import { createCertificateAuthority } from '../support/certificate-authority.ts';
-import type { Checker } from './checker.ts';
-import type { FaultProxy } from './fault-proxy.ts';
-import { type Disturbance, type FaultTarget, pointAt } from './fault-target.ts';
+import { type Disturbance, type DisturbanceParts, type FaultTarget, pointAt, type ServerAccess } from './fault-target.ts';
 import type { History } from './history.ts';
 import { pause } from './pause.ts';
 import { WatchHistory } from './watch-history.ts';
 
-/** The in-memory apiserver; certificates and tokens are the proxy's to refuse. */
-export class InMemoryTarget implements FaultTarget {
+/** The in-memory apiserver. The proxy before it checks certificates and tokens. */
+export class InMemoryTarget implements FaultTarget, ServerAccess {
   readonly kind = 'in-memory';
   readonly authority = createCertificateAuthority('fault-suite');
   readonly admin: AdminClient;
@@ -30,8 +28,8 @@ export class InMemoryTarget implements FaultTarget {
     return this.#server.url;
   }
 
-  adminKubeConfig(): KubeConfig {
-    return this.#server.kubeConfig();
+  get access(): ServerAccess {
+    return this;
   }
 
   async newToken(): Promise<string> {
@@ -39,10 +37,10 @@ export class InMemoryTarget implements FaultTarget {
   }
 
   histories(namespace: string, checker: (name: string) => Checker): History[] {
-    return [new WatchHistory(this.adminKubeConfig(), namespace, checker('watch'))];
+    return [new WatchHistory(this.#server.kubeConfig(), namespace, checker('watch'))];
   }
 
-  disturbances({ proxy, kubeConfig }: { proxy: FaultProxy; kubeConfig: KubeConfig }): Disturbance[] {
+  disturbances({ proxy, kubeConfig }: DisturbanceParts): Disturbance[] {
     const drop = (kind: '410' | 'end'): Disturbance => ({
       kind: `watches dropped (${kind})`,
       run: async () => {

@@ -1,34 +1,16 @@
-import type { AdminClient } from '../support/admin-client.ts';
-import { podListOf, type ServedPod } from '../support/answers.ts';
-import { foreignConditions, type Journal, markOf, ownerOfPod } from './journal.ts';
-import type { NodeAgent } from './node-agent.ts';
+import { outOfStep } from '../chaos/check/standing.ts';
+import type { Ledger } from '../chaos/said/ledger.ts';
+import type { ServedPod } from '../support/answers.ts';
 
-export interface InStepParts {
-  readonly admin: AdminClient;
-  readonly namespace: string;
-  readonly journal: Journal;
-  readonly agent: NodeAgent;
-  readonly pods: number;
-}
-
-/** What of the apiserver is not as it was last set, by whoever set it. Empty: all in step. */
-export async function outOfStep({ admin, namespace, journal, agent, pods }: InStepParts): Promise<string[]> {
-  const { items } = podListOf(await admin.listPods(namespace));
+/** Where a pod on the apiserver is not as the agent last said, or as a rival last wrote. Empty: all in step. */
+export function whatIsOutOfStep(items: readonly ServedPod[], ledger: Ledger, pods: number): string[] {
   const wrong = items.length === pods ? [] : [`${items.length} pods instead of ${pods}`];
-  return [...wrong, ...items.flatMap((pod) => whatIsWrong(pod, journal, agent))];
+  return [
+    ...wrong,
+    ...items.flatMap((pod) => (isGoing(pod) ? [`${pod.metadata.name} is still to be deleted`] : outOfStep(pod, ledger))),
+  ];
 }
 
-function whatIsWrong(pod: ServedPod, journal: Journal, agent: NodeAgent): string[] {
-  const { name, uid, deletionTimestamp } = pod.metadata;
-  if (deletionTimestamp !== undefined) return [`${name} is still to be deleted`];
-  const [mark, newest] = [markOf(pod), journal.newest.get(ownerOfPod(pod))];
-  if (mark === undefined || mark !== newest) return [`${name} shows mark ${mark} instead of ${newest}`];
-  const ready = pod.status.conditions?.find(({ type }) => type === 'Ready')?.status;
-  if (!agent.hasReadiness(uid, ready)) return [`${name} shows Ready ${ready}, the manager does not`];
-  const foreign = foreignConditions(pod);
-  for (const type of journal.foreignTypes) {
-    const [is, should] = [foreign.get(type), journal.foreignSteps(uid, type).at(-1)];
-    if (is !== should) return [`${name} shows ${type} as ${is ?? 'gone'} instead of ${should ?? 'gone'}`];
-  }
-  return [];
+function isGoing({ metadata }: ServedPod): boolean {
+  return metadata.deletionTimestamp !== undefined;
 }

@@ -1,17 +1,19 @@
 import type { KubeConfig } from '@kubernetes/client-node';
-import { Random } from '../../examples/virtual-node/random.ts';
 import { KubeTransport } from '../../src/client/transport/kube-transport.ts';
-import {
-  ApiServerPodSource,
-  BasicPodManager,
-  KubePodClient,
-  type PodClient,
-  StatusManager,
-  type WirePod,
-} from '../../src/index.ts';
-import { type Journal, ownerOfPod } from './journal.ts';
+import { ApiServerPodSource, BasicPodManager, KubePodClient, StatusManager, type WirePod } from '../../src/index.ts';
+import { AgentPodManager } from '../chaos/agent-pod-manager.ts';
+import type { Mutant } from '../chaos/mutants.ts';
+import { Prng } from '../chaos/prng.ts';
+import type { Found } from '../chaos/rules.ts';
+import type { Ledger } from '../chaos/said/ledger.ts';
+import { ownConditionType } from '../chaos/said/plain-status.ts';
+import { secondOf, Voice } from '../chaos/said/voice.ts';
+import { Tender } from '../chaos/tender.ts';
+import { WatchedClient } from '../chaos/watched-client.ts';
+import { CopiesBackInTime } from './copies-back-in-time.ts';
 import type { JumpingClock } from './jumping-clock.ts';
-import { markedStatus, nodeName, podNames, staticPod } from './pods.ts';
+import { settlingLate } from './late-settling.ts';
+import { nodeName, podNames, staticPod } from './pods.ts';
 
 export interface NodeAgentOptions {
   readonly kubeConfig: KubeConfig;
@@ -19,151 +21,152 @@ export interface NodeAgentOptions {
   readonly pods: number;
   readonly seed: number;
   readonly clock: JumpingClock;
-  readonly journal: Journal;
+  readonly ledger: Ledger;
   readonly clientTimeoutMs: number;
-  /** A mutant puts itself between manager and client. */
-  readonly wrapClient?: ((client: PodClient) => PodClient) | undefined;
+  /** Pods sent at once, each over a connection of its own. */
+  readonly concurrency: number;
+  readonly found: Found;
+  readonly mutant?: Mutant | undefined;
 }
 
-/**
- * A node agent over the real pieces, all of them behind the fault proxy. It sets what the workload wants, ends the pods
- * it is asked to end, by `terminatePod` or not at all as the seed has it, and drops what is gone.
- */
+/** A node agent with the library's own client and pod source, behind the fault proxy. Its pods live, and it tells the manager. */
 export class NodeAgent {
   readonly manager: StatusManager;
+  readonly copies: CopiesBackInTime;
   readonly errors = new Map<string, number>();
   readonly #options: NodeAgentOptions;
   readonly #podManager = new BasicPodManager();
   readonly #transport: KubeTransport;
   readonly #source: ApiServerPodSource;
-  readonly #random: Random;
+  readonly #prng: Prng;
+  readonly #tender: Tender;
+  readonly #voice: Voice;
   readonly #staticPods: readonly WirePod[];
-  /** Pods whose containers run, by uid, in the order they came. */
-  readonly #running = new Map<string, WirePod>();
-  readonly #ended = new Set<string>();
-  /** An agent that calls it must do so for every pod: the manager finishes none by itself then. */
-  readonly #callsTerminatePod: boolean;
-  #uids: string[] = [];
   #housekeeping: NodeJS.Timeout | undefined;
 
   constructor(options: NodeAgentOptions) {
-    const { kubeConfig, namespace, pods, seed, clock, clientTimeoutMs, wrapClient } = options;
+    const { kubeConfig, namespace, pods, seed, clock, clientTimeoutMs, concurrency, ledger, found, mutant } = options;
     this.#options = options;
-    this.#random = new Random(seed, 1);
-    this.#callsTerminatePod = seed % 2 === 0;
+    this.#prng = new Prng(seed).fork('agent');
     this.#staticPods = podNames(pods).fixed.map((name) => staticPod(namespace, name));
-    this.#transport = new KubeTransport(kubeConfig, { connections: 16, requestTimeoutMs: clientTimeoutMs, clock });
-    const podClient = new KubePodClient(this.#transport);
-    const random = new Random(seed, 2);
-    this.#source = this.#newSource(new Random(seed, 3));
-    this.manager = new StatusManager({
-      podClient: wrapClient?.(podClient) ?? podClient,
+    this.#transport = new KubeTransport(kubeConfig, { connections: concurrency, requestTimeoutMs: clientTimeoutMs, clock });
+    this.copies = new CopiesBackInTime(this.#podManager);
+    this.#source = this.#makeSource();
+    // some seeds call `terminatePod` for every pod, the others for none
+    const leavesItToTheManager = mutant?.options?.terminateWhenReclaimed ?? seed % 4 < 2;
+    const now = (): string => secondOf(clock.now());
+    this.#tender = new Tender(ledger, this.#prng.fork('lives'), now, leavesItToTheManager);
+    this.manager = this.#makeManager();
+    this.#voice = new Voice({
+      manager: mutant?.manager?.(this.manager) ?? this.manager,
       podManager: this.#podManager,
-      podDeletionSafety: {
-        podCouldHaveRunningContainers: ({ metadata }) => !this.#ended.has(metadata?.uid ?? ''),
-        podResourcesAreReclaimed: ({ metadata }) => this.#ended.has(metadata?.uid ?? ''),
-      },
-      podSource: this.#source,
-      syncPeriodMs: 1000,
-      requestTimeoutMs: clientTimeoutMs,
-      staleAfterMs: 60_000,
-      random: () => random.next(),
-      clock,
+      ledger,
+      prng: this.#prng.fork('voice'),
+      found,
+      atOneInstant: clock.atOneInstant,
+      mayBeDropped: ({ uid, isStatic }) => !isStatic && (this.#isGoing(uid) || ledger.mayVanish(uid, true)),
+      log: () => {},
     });
-    this.manager.on('syncError', ({ errorClass }) => this.errors.set(errorClass, (this.errors.get(errorClass) ?? 0) + 1));
   }
 
   async start(): Promise<void> {
     this.manager.start();
     await this.#source.start();
-    for (const pod of this.#staticPods) {
-      this.#podManager.addPod(pod);
-      this.#run(pod);
-    }
+    for (const pod of this.#staticPods) this.#podManager.addPod(pod);
+    for (const pod of this.#pods()) this.#tender.report(this.#voice, pod);
     this.#housekeeping = setInterval(() => this.#removeOrphans(), 500);
   }
 
-  /** One update of a pod picked by the dice: mostly a new status, at times a probe's result. */
+  /** Says the last thing of each pod. */
+  lastWords(): void {
+    for (const pod of this.#pods()) this.#tender.lastWord(this.#voice, pod);
+  }
+
+  /** Does one thing to a pod, and mostly says so. At times it is a pod that is new, or that is being deleted. */
   update(): void {
-    const uid = this.#random.pick(this.#uids);
-    const pod = uid === undefined ? undefined : this.#running.get(uid);
-    if (uid === undefined || pod === undefined) return;
-    if (this.#random.chance(0.1)) {
-      this.#options.journal.updates++;
-      this.manager.setContainerReadiness(uid, 'containerd://app', this.#random.chance(0.5));
-    } else this.#set(pod, false);
+    const pods = this.#pods();
+    const urgent = this.#prng.chance(0.15) ? this.#prng.pick(pods.filter((pod) => this.#isUrgent(pod))) : undefined;
+    const pod = urgent ?? this.#prng.pick(pods);
+    if (pod !== undefined) this.#tender.tend(this.#voice, pod);
   }
 
-  /** True when the manager's own view of this apiserver's pod has the same readiness. */
-  hasReadiness(podUID: string, ready: string | undefined): boolean {
-    const conditions = this.manager.getPodStatus(podUID)?.conditions;
-    return conditions?.find(({ type }) => type === 'Ready')?.status === ready;
+  /** After the storm: sets the statuses that are missing, corrects those that were refused, and ends pods that are deleted. */
+  catchUp(): void {
+    for (const pod of this.#pods()) {
+      if (!this.#voice.hasSpokenOf(pod.metadata?.uid ?? '')) this.#tender.report(this.#voice, pod);
+      if (pod.metadata?.deletionTimestamp === undefined) this.#tender.correct(this.#voice, pod);
+      else this.#tender.finish(this.#voice, pod);
+    }
   }
 
-  async stop(): Promise<void> {
+  /** The pods of which something was said. */
+  get uids(): readonly string[] {
+    return this.#voice.uids;
+  }
+
+  async stop(drainTimeoutMs: number): Promise<void> {
     clearInterval(this.#housekeeping);
-    await this.manager.stop({ drainTimeoutMs: 1000 });
+    await this.manager.stop({ drainTimeoutMs });
     await this.#source.stop();
     await this.#transport.close();
   }
 
-  #newSource(random: Random): ApiServerPodSource {
+  #pods(): WirePod[] {
+    return this.#podManager.getPods() as WirePod[];
+  }
+
+  #isUrgent({ metadata }: WirePod): boolean {
+    return metadata?.deletionTimestamp !== undefined || !this.#voice.hasSpokenOf(metadata?.uid ?? '');
+  }
+
+  #isGoing(uid: string): boolean {
+    const pod = this.#podManager.getPodByUID(uid);
+    return pod === undefined || pod.metadata?.deletionTimestamp !== undefined;
+  }
+
+  #makeManager(): StatusManager {
+    const { seed, clock, clientTimeoutMs, concurrency, found, mutant } = this.#options;
+    const prng = this.#prng.fork('manager');
+    const wire = settlingLate(this.copies.listeningTo(new KubePodClient(this.#transport)), this.#prng.fork('settling'));
+    const client = new WatchedClient(wire, concurrency, found);
+    const subscribes = seed % 2 === 0 && mutant?.withoutSubscription !== true;
+    const manager = new StatusManager({
+      syncPeriodMs: 1000,
+      // so few that a burst of updates overflows it
+      channelCapacity: 20,
+      staleAfterMs: 60_000,
+      ownedConditionTypes: [ownConditionType],
+      random: () => prng.next(),
+      ...mutant?.options,
+      concurrency,
+      podClient: mutant?.client?.(client) ?? client,
+      podManager: new AgentPodManager(this.#podManager, { subscribes, turn: () => 0, onFailure: () => {} }),
+      podDeletionSafety: { ...this.#tender.safety, ...mutant?.safety },
+      podSource: this.#source,
+      requestTimeoutMs: clientTimeoutMs,
+      clock,
+    });
+    manager.on('syncError', ({ errorClass }) => this.errors.set(errorClass, (this.errors.get(errorClass) ?? 0) + 1));
+    manager.on('podRemoved', ({ pod }) => this.#voice.podRemoved(pod.metadata?.uid ?? ''));
+    return manager;
+  }
+
+  #makeSource(): ApiServerPodSource {
+    const prng = this.#prng.fork('source');
     return new ApiServerPodSource({
       transport: this.#transport,
       nodeName,
       namespace: this.#options.namespace,
       idleTimeoutMs: 2000,
-      random: () => random.next(),
+      random: () => prng.next(),
       clock: this.#options.clock,
-      podManager: this.#podManager,
-      handlers: {
-        podAdded: (pod) => this.#added(pod),
-        podUpdated: (pod) => this.#updated(pod),
-        podDeleted: ({ metadata }) => this.#forget(metadata?.uid ?? ''),
-      },
+      podManager: this.copies,
     });
   }
 
-  #added(pod: WirePod): void {
-    if (ownerOfPod(pod) !== pod.metadata?.uid) return;
-    this.#run(pod);
-    this.#updated(pod);
-  }
-
-  #run(pod: WirePod): void {
-    this.#running.set(pod.metadata?.uid ?? '', pod);
-    this.#uids = [...this.#running.keys()];
-    this.#set(pod, false);
-  }
-
-  #updated(pod: WirePod): void {
-    const uid = pod.metadata?.uid ?? '';
-    if (!this.#running.has(uid)) return;
-    this.#running.set(uid, pod);
-    if (pod.metadata?.deletionTimestamp !== undefined) this.#end(uid, pod);
-  }
-
-  #end(uid: string, pod: WirePod): void {
-    this.#forget(uid);
-    this.#ended.add(uid);
-    this.#set(pod, true);
-    if (this.#callsTerminatePod) this.manager.terminatePod(pod);
-    this.manager.reconcile(uid);
-  }
-
-  #forget(uid: string): void {
-    if (this.#running.delete(uid)) this.#uids = [...this.#running.keys()];
-  }
-
-  #set(pod: WirePod, ended: boolean): void {
-    const isStatic = pod.metadata?.annotations?.['kubernetes.io/config.hash'] !== undefined;
-    const mark = this.#options.journal.nextMark(isStatic ? `static ${pod.metadata?.name}` : (pod.metadata?.uid ?? ''));
-    this.#options.journal.updates++;
-    this.manager.setPodStatus(pod, markedStatus(pod, mark, { ready: this.#random.chance(0.7), ended }));
-  }
-
   #removeOrphans(): void {
-    const known = this.#podManager.getPods().map(({ metadata }) => metadata?.uid ?? '');
-    this.manager.removeOrphanedStatuses(new Set(known));
+    const known = new Set(this.#pods().map(({ metadata }) => metadata?.uid ?? ''));
+    this.#voice.forget(this.#voice.uids.filter((uid) => !known.has(uid)));
+    this.manager.removeOrphanedStatuses(known);
   }
 }

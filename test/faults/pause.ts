@@ -14,7 +14,7 @@ export async function persist<T>(attempt: () => Promise<T>, signal: AbortSignal,
   }
 }
 
-/** Resolves to true as soon as `fact` is true, to false after `timeoutMs`. A fact that cannot be told is not true. */
+/** Resolves to true as soon as `fact` is true, to false after `timeoutMs`. A check that rejects counts as false. */
 export async function eventually(fact: () => boolean | Promise<boolean>, timeoutMs: number, everyMs = 50): Promise<boolean> {
   const deadline = performance.now() + timeoutMs;
   for (;;) {

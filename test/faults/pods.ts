@@ -1,10 +1,6 @@
-import {
-  buildCondition,
-  buildContainerStatus,
-  buildRunningStatus,
-  buildTerminatedState,
-} from '../../src/testing/fakes/builders.ts';
-import type { WirePod, WirePodStatus } from '../../src/wire/types.ts';
+import type { WirePod } from '../../src/wire/types.ts';
+import { drawShape, specOf } from '../chaos/life/pod-shape.ts';
+import { Prng } from '../chaos/prng.ts';
 
 export const nodeName = 'fault-node';
 
@@ -18,16 +14,14 @@ export function podNames(count: number): { ordinary: string[]; fixed: string[] }
 }
 
 /** An ordinary pod as a user creates it, bound to the node. */
-export function podManifest(name: string): WirePod {
-  const containers = [{ name: 'app', image: 'example.test/app:1' }];
-  return { apiVersion: 'v1', kind: 'Pod', metadata: { name }, spec: { nodeName, containers } };
+export function podManifest(name: string, prng: Prng): WirePod {
+  return manifest(name, specOf(drawShape(prng)));
 }
 
 /** The agent's own pod from a file; its mirror has the same hash. */
 export function staticPod(namespace: string, name: string): WirePod {
-  const manifest = podManifest(name);
   const annotations = { 'kubernetes.io/config.source': 'file', 'kubernetes.io/config.hash': `hash-of-${name}` };
-  return { ...manifest, metadata: { name, namespace, uid: `hash-of-${name}`, annotations } };
+  return { ...staticManifest(name), metadata: { name, namespace, uid: `hash-of-${name}`, annotations } };
 }
 
 export function mirrorManifest(name: string): WirePod {
@@ -37,25 +31,14 @@ export function mirrorManifest(name: string): WirePod {
     'kubernetes.io/config.hash': hash,
     'kubernetes.io/config.mirror': hash,
   };
-  return { ...podManifest(name), metadata: { name, annotations } };
+  return { ...staticManifest(name), metadata: { name, annotations } };
 }
 
-/** The status of a pod that runs. The mark stands in it twice, so that a mixture of two statuses shows. */
-export function markedStatus(pod: WirePod, mark: number, { ready, ended }: { ready: boolean; ended: boolean }): WirePodStatus {
-  const status = buildRunningStatus(pod);
-  const isReady = ready && !ended ? 'True' : 'False';
-  const state = ended ? { state: buildTerminatedState(mark % 2) } : {};
-  return {
-    ...status,
-    message: `mark ${mark}`,
-    conditions: [
-      buildCondition('Initialized'),
-      buildCondition('Ready', { status: isReady }),
-      buildCondition('ContainersReady', { status: isReady }),
-      buildCondition('PodScheduled'),
-    ],
-    containerStatuses: [
-      buildContainerStatus({ name: 'app', restartCount: mark, ready: isReady === 'True', started: !ended, ...state }),
-    ],
-  };
+/** The same for each name. */
+function staticManifest(name: string): WirePod {
+  return manifest(name, specOf(drawShape(new Prng(0).fork(name), ['Always'])));
+}
+
+function manifest(name: string, spec: ReturnType<typeof specOf>): WirePod {
+  return { apiVersion: 'v1', kind: 'Pod', metadata: { name }, spec: { nodeName, ...spec } };
 }

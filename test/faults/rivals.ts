@@ -1,7 +1,10 @@
-import { Random } from '../../examples/virtual-node/random.ts';
+import type { WirePod } from '../../src/index.ts';
+import { Prng } from '../chaos/prng.ts';
+import { Controller, type RivalWrite } from '../chaos/rivals/controller.ts';
+import { drawUserDeed } from '../chaos/rivals/user.ts';
+import type { Ledger } from '../chaos/said/ledger.ts';
 import type { AdminClient } from '../support/admin-client.ts';
-import { podOf, type ServedPod } from '../support/answers.ts';
-import { foreignPrefix, type Journal } from './journal.ts';
+import { podListOf, podOf, type ServedPod } from '../support/answers.ts';
 import { pause, persist } from './pause.ts';
 import { mirrorManifest, podManifest, podNames } from './pods.ts';
 
@@ -10,89 +13,120 @@ export interface RivalsOptions {
   readonly namespace: string;
   readonly pods: number;
   readonly seed: number;
-  readonly journal: Journal;
+  readonly ledger: Ledger;
+  /** How long each controller waits between two writes, on average. */
+  readonly pauseMs: number;
 }
 
-/** Everybody else: controllers that write conditions, users that delete and recreate pods, whoever takes mirror pods away. */
+const podsGoingAtOnce = 10;
+/** Pods whose Ready each controller takes away at the end. */
+const lastWords = 5;
+
+/** The other writers: controllers that write to pods, users that delete and recreate pods and mirror pods. */
 export class Rivals {
   readonly acts = new Map<string, number>();
   readonly #options: RivalsOptions;
-  readonly #random: Random;
+  readonly #prng: Prng;
   readonly #ordinary: string[];
   readonly #fixed: string[];
+  readonly #controllers: readonly Controller[];
   readonly #busy = new Set<string>();
   readonly #tasks = new Set<Promise<void>>();
   readonly #giveUp = new AbortController();
   #acting = false;
   #loops: Promise<void>[] = [];
-  #step = 0;
 
   constructor(options: RivalsOptions) {
     this.#options = options;
-    this.#random = new Random(options.seed, 4);
+    this.#prng = new Prng(options.seed).fork('rivals');
     const { ordinary, fixed } = podNames(options.pods);
     this.#ordinary = ordinary;
     this.#fixed = fixed;
+    const controller = (name: string, type: string): Controller =>
+      new Controller(name, [type], this.#prng.fork(name), options.ledger);
+    this.#controllers = [controller('gates', 'rivals.example/gate'), controller('evictions', 'DisruptionTarget')];
   }
 
   async createPods(): Promise<void> {
-    const manifests = [...this.#ordinary.map(podManifest), ...this.#fixed.map(mirrorManifest)];
+    const manifests = [...this.#ordinary.map((name) => podManifest(name, this.#prng)), ...this.#fixed.map(mirrorManifest)];
     while (manifests.length > 0) await Promise.all(manifests.splice(0, 20).map((manifest) => this.#create(manifest)));
   }
 
   start(): void {
     this.#acting = true;
-    this.#loops = [this.#writeConditions(0), this.#writeConditions(1), this.#deletePods()];
+    this.#loops = [...this.#controllers.map((controller) => this.#control(controller)), this.#deletePods()];
   }
 
-  /** Begins nothing more. What was begun is brought to its end, unless that takes longer than this. */
+  /**
+   * Takes Ready away from some pods, for the agent says nothing more of them then; begins nothing else. Resolves when what was
+   * begun has ended; gives up what takes longer than `timeoutMs`.
+   */
   async finish(timeoutMs: number): Promise<void> {
     this.#acting = false;
     const timer = setTimeout(() => this.#giveUp.abort(), timeoutMs);
     await Promise.all(this.#loops);
-    await Promise.all(this.#tasks);
+    for (const controller of this.#controllers) await this.#takeReadyAway(controller).catch(() => {});
+    await Promise.all([...this.#tasks, ...this.#controllers.map((controller) => this.#letGo(controller).catch(() => {}))]);
     clearTimeout(timer);
   }
 
-  async #writeConditions(rival: number): Promise<void> {
-    const type = `${foreignPrefix}Rival-${rival}`;
-    const random = new Random(this.#options.seed, 5, rival);
+  /** One write after another, so that each is made of what the one before left. */
+  async #control(controller: Controller): Promise<void> {
     while (this.#acting) {
-      await pause(random.between(5, 40));
-      const name = random.pick(random.chance(0.9) ? this.#ordinary : this.#fixed) ?? '';
-      await this.#writeCondition(name, type, random.chance(0.2)).catch(() => {});
+      await pause(this.#prng.between(0, 2 * this.#options.pauseMs));
+      const names = this.#prng.weighted({ ordinary: 60, fixed: 10, going: 30 });
+      const name =
+        this.#prng.pick({ ordinary: this.#ordinary, fixed: this.#fixed, going: [...this.#busy] }[names]) ?? this.#ordinary[0];
+      const pod = await this.#find(name ?? '').catch(() => undefined);
+      if (pod !== undefined) await this.#write(pod, controller.write(pod)).catch(() => {});
     }
   }
 
-  async #writeCondition(name: string, type: string, takeAway: boolean): Promise<void> {
-    const { admin, namespace, journal } = this.#options;
-    const answer = await persist(() => admin.getPod(namespace, name), this.#giveUp.signal);
-    if (answer.status !== 200) return;
-    const { uid } = podOf(answer).metadata;
-    const isThere = journal.foreignSteps(uid, type).at(-1) !== undefined;
-    const remove = takeAway && isThere;
-    const condition = { type, status: 'True', reason: 'Rival', message: `step ${++this.#step}` };
-    journal.foreignStep(uid, type, remove ? undefined : `True Rival ${condition.message}`);
-    this.#count(remove ? 'conditions taken away' : 'conditions written');
-    const conditions = [remove ? { type, $patch: 'delete' } : condition];
-    const patch = { metadata: { uid }, status: { conditions } };
-    // the same again until the server has spoken: writing it twice is writing it once
-    await persist(async () => {
-      const { status } = await admin.patchPodStatus(namespace, name, patch);
+  async #takeReadyAway(controller: Controller): Promise<void> {
+    for (const name of this.#prng.shuffled([...this.#ordinary, ...this.#fixed]).slice(0, lastWords)) {
+      const pod = await this.#find(name);
+      if (pod !== undefined) await this.#write(pod, controller.takeReadyAway(pod));
+    }
+  }
+
+  /** Takes this controller's finalizer away from all pods. */
+  async #letGo(controller: Controller): Promise<void> {
+    const { admin, namespace } = this.#options;
+    for (;;) {
+      const { items } = await persist(async () => podListOf(await admin.listPods(namespace)), this.#giveUp.signal);
+      const held = items.filter((pod) => controller.holds(pod));
+      for (const pod of held) await this.#write(pod, controller.letGo(pod));
+      if (held.length === 0) return;
+    }
+  }
+
+  async #write(pod: ServedPod, { kind, subresource, body, takeBack }: RivalWrite): Promise<void> {
+    const { admin, namespace } = this.#options;
+    const { name } = pod.metadata;
+    this.#count(kind);
+    // sent again until the server answers: a second write has no further effect
+    const status = await persist(async () => {
+      const answer =
+        subresource === 'status' ? admin.patchPodStatus(namespace, name, body) : admin.patchPod(namespace, name, body);
+      const { status } = await answer;
       if (status >= 500 || status === 429 || status === 409) throw new Error(`answered ${status}`);
+      return status;
     }, this.#giveUp.signal);
+    if (status >= 400) takeBack();
   }
 
   async #deletePods(): Promise<void> {
     while (this.#acting) {
-      await pause(this.#random.between(50, 250));
-      const mirror = this.#random.chance(0.15);
-      const name = this.#random.pick(mirror ? this.#fixed : this.#ordinary) ?? '';
-      if (this.#busy.has(name) || this.#busy.size >= 10) continue;
+      await pause(this.#prng.between(50, 250));
+      const deed = drawUserDeed(this.#prng);
+      const mirror = deed === 'remove its mirror';
+      const name = this.#prng.pick(mirror ? this.#fixed : this.#ordinary) ?? '';
+      if (this.#busy.has(name) || this.#busy.size >= podsGoingAtOnce) continue;
       this.#busy.add(name);
-      const kill = mirror || this.#random.chance(0.4);
-      const idle = this.#random.between(0, 400);
-      const task = this.#replace(name, { mirror, kill, idleMs: mirror ? idle : 0 })
+      this.#count(deed);
+      const idleMs = mirror || deed === 'remove it by force' ? this.#prng.between(0, 400) : 0;
+      const next = mirror ? mirrorManifest(name) : podManifest(name, this.#prng);
+      const task = this.#replace(name, next, { kill: deed !== 'ask it to end', idleMs })
         .catch(() => {})
         .finally(() => {
           this.#busy.delete(name);
@@ -102,19 +136,18 @@ export class Rivals {
     }
   }
 
-  /** Deletes a pod, by force or with grace, and makes another of its name as soon as it is gone. */
-  async #replace(name: string, { mirror, kill, idleMs }: { mirror: boolean; kill: boolean; idleMs: number }): Promise<void> {
-    const { journal } = this.#options;
+  /** Deletes a pod, by force or with grace, and makes another of its name once it is gone. */
+  async #replace(name: string, next: WirePod, { kill, idleMs }: { kill: boolean; idleMs: number }): Promise<void> {
     const pod = await this.#find(name);
     if (pod !== undefined) {
       const { uid } = pod.metadata;
-      if (kill) journal.allowRemoval(uid);
-      this.#count(mirror ? 'mirror pods removed' : kill ? 'pods removed by force' : 'pods asked to end');
+      // a pod that has ended goes at once, with grace or without
+      this.#options.ledger.allowRemoval(uid, kill ? 'by force' : 'when it has ended');
       await this.#delete(name, uid, kill);
       while ((await this.#find(name))?.metadata.uid === uid) await pause(kill ? 20 : 50);
     }
     if (idleMs > 0) await pause(idleMs);
-    await this.#create(mirror ? mirrorManifest(name) : podManifest(name));
+    await this.#create(next);
   }
 
   async #find(name: string): Promise<ServedPod | undefined> {

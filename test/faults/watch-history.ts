@@ -1,19 +1,19 @@
 import type { KubeConfig } from '@kubernetes/client-node';
 import type { WirePod } from '../../src/wire/types.ts';
+import type { Checker } from '../chaos/check/checker.ts';
 import { AdminClient } from '../support/admin-client.ts';
 import { podListOf } from '../support/answers.ts';
-import type { Checker } from './checker.ts';
 import type { History } from './history.ts';
-import { pause } from './pause.ts';
+import { ReadingLoop } from './reading-loop.ts';
 
-/** Feeds a checker from a watch of its own, straight from the server. Where the server has forgotten, it lists again. */
+/** Feeds a checker from a watch of its own, straight from the server. Lists again where the server has forgotten old versions. */
 export class WatchHistory implements History {
   readonly checker: Checker;
   readonly #namespace: string;
   readonly #client: AdminClient;
+  /** When the server is away, the next watch brings the versions that were missed. */
+  readonly #loop = new ReadingLoop(() => this.#read(), 100);
   #resourceVersion: string | undefined;
-  #ending = false;
-  #running: Promise<void> | undefined;
 
   constructor(kubeConfig: KubeConfig, namespace: string, checker: Checker) {
     this.#client = new AdminClient(kubeConfig);
@@ -22,25 +22,16 @@ export class WatchHistory implements History {
   }
 
   start(): void {
-    this.#running = this.#run();
+    this.#loop.start();
   }
 
-  async stop(): Promise<void> {
-    this.#ending = true;
-    await this.#client.close();
-    await this.#running;
+  stop(): Promise<void> {
+    return this.#loop.stop(() => this.#client.close());
   }
 
-  async #run(): Promise<void> {
-    while (!this.#ending) {
-      try {
-        this.#resourceVersion ??= await this.#list();
-        await this.#watch(this.#resourceVersion);
-      } catch {
-        // the server is away: what is missed comes with the next watch
-        if (!this.#ending) await pause(100);
-      }
-    }
+  async #read(): Promise<void> {
+    this.#resourceVersion ??= await this.#list();
+    await this.#watch(this.#resourceVersion);
   }
 
   async #list(): Promise<string> {

@@ -1,8 +1,10 @@
-import type { Prng } from './prng.ts';
+import type { Prng } from '../chaos/prng.ts';
+import type { Rivals } from './rivals.ts';
 import { fairWeather } from './simulated-network.ts';
 import type { World } from './world.ts';
 
 const kinds = {
+  refusing: 3,
   throttling: 3,
   failing: 3,
   serverRestart: 2,
@@ -12,20 +14,32 @@ const kinds = {
   duplication: 3,
   watchLag: 3,
   watchGap: 4,
+  staleLists: 2,
+  fight: 2,
   clockJump: 2,
   managerRestart: 2,
   managerCrash: 2,
 } as const;
 
-/** Brings one calamity after another, several at a time, until it is told to stop. */
+/** Which member of the network's weather each kind of fault changes, and within which bounds. */
+const storms = {
+  slowNetwork: { what: 'latencyMs', from: 500, to: 8000 },
+  lossyNetwork: { what: 'loss', from: 0.1, to: 0.8 },
+  straggling: { what: 'straggling', from: 0.1, to: 0.6 },
+  duplication: { what: 'duplication', from: 0.1, to: 0.6 },
+} as const;
+
+/** Begins one fault after another, several at a time, until `end`. */
 export class Faults {
   readonly #world: World;
+  readonly #rivals: Rivals;
   readonly #prng: Prng;
   readonly #everyMs: number;
   #isOver = false;
 
-  constructor(world: World) {
+  constructor(world: World, rivals: Rivals) {
     this.#world = world;
+    this.#rivals = rivals;
     this.#prng = world.prng.fork('faults');
     this.#everyMs = this.#prng.pick([3000, 10_000, 30_000]) ?? 10_000;
     world.server.flakiness = this.#prng.pick([0, 0.01, 0.1]) ?? 0;
@@ -39,8 +53,9 @@ export class Faults {
     log.step(() => 'the faults end');
     server.mode = 'well';
     server.flakiness = 0;
+    server.refuses.clear();
     Object.assign(weather, fairWeather);
-    if (process !== undefined) process.watch.lagMs = 50;
+    if (process !== undefined) Object.assign(process.watch, { lagMs: 50, listsAreStale: false });
     process?.watch.cut(1000);
     if (process === undefined) this.#world.startProcess();
     if (this.#world.watchDies) {
@@ -63,9 +78,10 @@ export class Faults {
   }
 
   #strike(): void {
-    const { log } = this.#world;
+    const { log, listsAreConsistent } = this.#world;
     const prng = this.#prng;
-    const kind = prng.weighted<keyof typeof kinds>(kinds);
+    const drawn = prng.weighted<keyof typeof kinds>(kinds);
+    const kind = drawn === 'staleLists' && listsAreConsistent ? 'watchGap' : drawn;
     const forMs = prng.chance(0.2) ? prng.between(30_000, 120_000) : prng.between(500, 20_000);
     log.fault(kind);
     log.step(() => `fault: ${kind}, for ${Math.round(forMs)} ms`);
@@ -73,49 +89,81 @@ export class Faults {
   }
 
   #begin(kind: keyof typeof kinds, forMs: number): void {
-    const { server, weather, process, clock } = this.#world;
-    const meanwhile = (undo: () => void): void => {
-      clock.schedule(() => {
-        if (!this.#isOver) undo();
-      }, forMs);
-    };
+    const { weather } = this.#world;
     switch (kind) {
+      case 'refusing':
       case 'throttling':
       case 'failing':
-        server.mode = kind;
-        meanwhile(() => this.#recover(kind));
-        return;
       case 'serverRestart':
-        server.mode = 'down';
-        process?.watch.cut(forMs);
-        meanwhile(() => this.#recover('down'));
+        this.#strikeServer(kind, forMs);
         return;
       case 'slowNetwork':
-        weather.latencyMs = this.#prng.between(500, 8000);
-        meanwhile(() => Object.assign(weather, { latencyMs: fairWeather.latencyMs }));
-        return;
       case 'lossyNetwork':
-        weather.loss = this.#prng.between(0.1, 0.8);
-        meanwhile(() => Object.assign(weather, { loss: 0 }));
-        return;
       case 'straggling':
-        weather.straggling = this.#prng.between(0.1, 0.6);
-        meanwhile(() => Object.assign(weather, { straggling: 0 }));
+      case 'duplication': {
+        const { what, from, to } = storms[kind];
+        weather[what] = this.#prng.between(from, to);
+        this.#afterwards(forMs, () => {
+          weather[what] = fairWeather[what];
+        });
         return;
-      case 'duplication':
-        weather.duplication = this.#prng.between(0.1, 0.6);
-        meanwhile(() => Object.assign(weather, { duplication: 0 }));
-        return;
+      }
       case 'watchLag':
-        if (process === undefined) return;
-        process.watch.lagMs = this.#prng.between(1000, 30_000);
-        meanwhile(() => Object.assign(process.watch, { lagMs: 50 }));
-        return;
+      case 'staleLists':
       case 'watchGap':
-        process?.watch.cut(forMs);
+        this.#strikeWatch(kind, forMs);
+        return;
+      case 'fight':
+        this.#rivals.fight(forMs);
         return;
       default:
         this.#strikeProcess(kind, forMs);
+    }
+  }
+
+  /** Undoes what was done, unless all is well again already. */
+  #afterwards(forMs: number, undo: () => void): void {
+    this.#world.clock.schedule(() => {
+      if (!this.#isOver) undo();
+    }, forMs);
+  }
+
+  #strikeServer(kind: 'refusing' | 'throttling' | 'failing' | 'serverRestart', forMs: number): void {
+    const { server, process } = this.#world;
+    if (kind === 'refusing') {
+      const uids = server.store.list().map(({ metadata }) => metadata?.uid ?? '');
+      const refused = uids.filter(() => this.#prng.chance(0.5));
+      for (const uid of refused) server.refuses.add(uid);
+      this.#afterwards(forMs, () => {
+        for (const uid of refused) server.refuses.delete(uid);
+      });
+      return;
+    }
+    const mode = kind === 'serverRestart' ? 'down' : kind;
+    server.mode = mode;
+    if (mode === 'down') process?.watch.cut(forMs);
+    this.#afterwards(forMs, () => {
+      if (server.mode === mode) server.mode = 'well';
+    });
+  }
+
+  #strikeWatch(kind: 'watchLag' | 'staleLists' | 'watchGap', forMs: number): void {
+    const { process } = this.#world;
+    if (process === undefined) return;
+    const { watch } = process;
+    switch (kind) {
+      case 'watchGap':
+        watch.cut(forMs);
+        return;
+      case 'watchLag':
+        watch.lagMs = this.#prng.between(1000, 30_000);
+        this.#afterwards(forMs, () => Object.assign(watch, { lagMs: 50 }));
+        return;
+      case 'staleLists':
+        watch.listsAreStale = true;
+        watch.cut(this.#prng.between(100, 3000));
+        this.#afterwards(forMs, () => Object.assign(watch, { listsAreStale: false }));
+        return;
     }
   }
 
@@ -143,10 +191,5 @@ export class Faults {
     world.stopProcess(drainTimeoutMs).then(startAgain, (error: unknown) => {
       world.log.violate('stop ends', `stop() rejected with ${String(error)}`);
     });
-  }
-
-  #recover(mode: string): void {
-    const { server } = this.#world;
-    if (server.mode === mode) server.mode = 'well';
   }
 }

@@ -1,15 +1,21 @@
-import { BasicPodManager, isStatusManagerError, type PodClient, StatusManager, type WirePod } from '../../src/index.ts';
-import { markOf, ownerOf } from './checker.ts';
-import type { PodLife } from './pod-life.ts';
+import { BasicPodManager, type ErrorCode, isStatusManagerError, StatusManager, type WirePod } from '../../src/index.ts';
+import { AgentPodManager, PodManagerFailure } from '../chaos/agent-pod-manager.ts';
+import { ownerOf } from '../chaos/check/checker.ts';
+import type { PodLife } from '../chaos/life/pod-life.ts';
+import { Voice } from '../chaos/said/voice.ts';
+import { WatchedClient } from '../chaos/watched-client.ts';
+import { counting } from './counting-manager.ts';
+import { HintCount } from './hint-count.ts';
+import { RepairCount } from './repair-count.ts';
 import { ProcessClock } from './simulated-clock.ts';
 import { SimulatedNetwork } from './simulated-network.ts';
-import type { ManagerWrite } from './simulated-server.ts';
 import { SimulatedWatch } from './simulated-watch.ts';
 import type { World } from './world.ts';
 
 interface FlushedPod {
   readonly life: PodLife;
-  readonly mark: number;
+  /** The number of the newest statement about it. */
+  readonly number: number;
   /** The uid of its object on the server, as the process saw it when flush was called. */
   readonly apiUID: string | undefined;
 }
@@ -21,44 +27,58 @@ export class ManagerProcess {
   readonly podManager = new BasicPodManager();
   readonly manager: StatusManager;
   readonly watch: SimulatedWatch;
-  /** uid to the newest mark set in this process. */
-  readonly marksSet = new Map<string, number>();
+  readonly voice: Voice;
+  readonly repairs: RepairCount;
   readonly #world: World;
   readonly #network: SimulatedNetwork;
-  readonly #writing = new Map<string, number>();
+  readonly #client: WatchedClient;
+  readonly #agentPods: AgentPodManager;
+  /** Pods that the pod manager has lost once: a list from a server that lags behind may lack a pod for a moment. */
+  readonly #vanished = new Set<string>();
+  /** Pods whose status counts as written without a request: the server's revision of that moment, by uid. */
+  readonly #unchangedAt = new Map<string, number>();
   #flushes = 0;
   #stopping = false;
   #dead = false;
   #lastHeard: number | undefined;
+  #lastListed: number | undefined;
 
   constructor(world: World, id: number) {
     this.#world = world;
     this.id = id;
     const prng = world.prng.fork(`process ${id}`);
     this.clock = new ProcessClock(world.clock, world.wallOffsetMs);
-    const { clock, server, weather, log, nextID } = world;
-    this.#network = new SimulatedNetwork({
-      clock,
-      server,
-      weather,
-      log,
-      nextID,
-      prng: prng.fork('network'),
-      onSent: (write, target) => this.#onSent(write, target),
-      onSettled: (write) => this.#onSettled(write),
+    const { clock, server, weather, log, nextID, subscribes, tuning, listsAreConsistent } = world;
+    this.#network = new SimulatedNetwork({ clock, server, weather, log, nextID, prng: prng.fork('network') });
+    this.#client = new WatchedClient(this.#network, tuning.concurrency, log.violate);
+    this.#agentPods = new AgentPodManager(this.podManager, {
+      subscribes,
+      turn: () => clock.turn,
+      onFailure: () => log.counts.paths['hint lost']++,
     });
     this.manager = this.#makeManager(() => prng.next());
+    this.voice = this.#makeVoice();
     this.watch = new SimulatedWatch({
       clock,
       server,
       log,
       prng: prng.fork('watch'),
       set: (pod) => this.podManager.updatePod(pod),
-      remove: (pod) => this.podManager.removePod(pod),
+      // only the lists of a consistent source are the truth when they show an older copy
+      replace: (pod) => listsAreConsistent && this.podManager.replacePod(pod),
+      remove: (pod) => {
+        this.#vanished.add(pod.metadata?.uid ?? '');
+        this.podManager.removePod(pod);
+      },
       heard: () => {
         this.#lastHeard = this.clock.now();
       },
+      listed: (startedAt) => {
+        this.#lastListed = startedAt;
+      },
+      now: () => this.clock.now(),
     });
+    this.repairs = new RepairCount(() => clock.elapsedMs, tuning.syncPeriodMs, log.violate);
     this.manager.start();
   }
 
@@ -67,8 +87,21 @@ export class ManagerProcess {
     return !this.#stopping && !this.#dead;
   }
 
-  get requestsInFlight(): number {
-    return this.#network.requestsInFlight;
+  /** False for a pod of which nothing was said yet, and for one that was out of view and lost its status meanwhile. */
+  hasStatusOf(uid: string): boolean {
+    return this.voice.hasSpokenOf(uid) && (!this.#vanished.has(uid) || this.manager.getPodStatus(uid) !== undefined);
+  }
+
+  /** Has the manager look at a pod at once. */
+  reconcile(uid: string): void {
+    const life = this.#world.ledger.life(uid);
+    if (life !== undefined) this.repairs.allowOne(life.owner);
+    this.manager.reconcile(uid);
+  }
+
+  /** The pod manager fails for this turn: the hints that the manager looks at now are lost. */
+  loseHints(): void {
+    this.#agentPods.failNow();
   }
 
   kill(): void {
@@ -89,18 +122,20 @@ export class ManagerProcess {
     await this.manager.stop({ drainTimeoutMs });
     isOver = true;
     const { pendingTimers } = this.clock;
+    const { requestsInFlight } = this.#client;
     if (pendingTimers > 0) log.violate('nothing is left after stop', `${pendingTimers} timers are pending`);
-    if (this.requestsInFlight > 0) log.violate('nothing is left after stop', `${this.requestsInFlight} requests are in flight`);
+    if (requestsInFlight > 0) log.violate('nothing is left after stop', `${requestsInFlight} requests are in flight`);
     this.kill();
   }
 
-  /** Flushes, and holds the answer against the server. */
+  /** Flushes, and compares the server with what the answer says: a checkpoint. */
   flush(timeoutMs: number): void {
-    const { log, clock, truth } = this.#world;
+    const { log, clock, ledger } = this.#world;
     const pods: FlushedPod[] = [];
-    for (const [uid, mark] of this.marksSet) {
-      const life = truth.life(uid);
-      if (life !== undefined) pods.push({ life, mark, apiUID: this.#seenUID(life) });
+    for (const uid of this.voice.uids) {
+      const life = ledger.life(uid);
+      const number = life && ledger.newest(life.owner)?.number;
+      if (life !== undefined && number !== undefined) pods.push({ life, number, apiUID: this.#seenUID(life) });
     }
     this.#flushes++;
     let isOver = false;
@@ -118,8 +153,9 @@ export class ManagerProcess {
       },
       (error: unknown) => {
         end('rejects');
-        const isFair = isStatusManagerError(error, 'ERR_FLUSH_TIMEOUT') || isStatusManagerError(error, 'ERR_STOPPED');
-        if (!isFair) log.violate('flush settles', `flush() rejected with ${String(error)}`);
+        const isFair = ['ERR_FLUSH_TIMEOUT', 'ERR_STOPPED'].some((code) => isStatusManagerError(error, code as ErrorCode));
+        if (!isFair && !(error instanceof PodManagerFailure))
+          log.violate('flush settles', `flush() rejected with ${String(error)}`);
       },
     );
     clock.schedule(() => {
@@ -127,31 +163,44 @@ export class ManagerProcess {
     }, timeoutMs + 1000);
   }
 
-  /** Per-pod records stay in proportion to the pods: timers are what of them shows. */
+  /** Per-pod records stay in proportion to the pods. Only their timers can be counted from outside. */
   checkBounds(): void {
-    const { log } = this.#world;
-    const known = [...this.marksSet.keys()].filter((uid) => this.manager.getPodStatus(uid) !== undefined).length;
-    const allowed = 4 + known + this.requestsInFlight + this.#flushes + (this.#stopping ? 1 : 0);
+    const known = this.voice.uids.filter((uid) => this.manager.getPodStatus(uid) !== undefined).length;
+    const allowed = 4 + known + this.#client.requestsInFlight + this.#flushes + (this.#stopping ? 1 : 0);
     if (this.clock.pendingTimers > allowed) {
-      log.violate('the process stays small', `${this.clock.pendingTimers} timers for ${known} known pods`);
+      this.#world.log.violate('the process stays small', `${this.clock.pendingTimers} timers for ${known} known pods`);
     }
   }
 
-  #checkFlushed({ life, mark, apiUID }: FlushedPod): void {
+  #checkFlushed({ life, number, apiUID }: FlushedPod): void {
+    const { checker, log } = this.#world;
     const pod = this.#onServer(life);
-    // a mirror pod made again counts once the process has seen it
+    // a mirror pod that was created again is compared once the process has seen it
     const isSeen = pod?.metadata?.uid === apiUID && apiUID === this.#seenUID(life);
     if (pod === undefined || !isSeen || this.manager.getPodStatus(life.uid) === undefined) return;
-    const found = markOf(pod.status);
-    if (found >= mark) return;
+    log.counts.checkpoints++;
+    if (checker.shows(pod, number)) return;
+    if (this.#wasOverwrittenSince(pod, life)) {
+      log.counts.paths['late write after no change']++;
+      return;
+    }
     const { reason } = this.manager.explain(life.uid);
-    const detail = `${life.name} (${life.uid}) has mark ${found}, ${mark} was set before flush(); ${reason}`;
-    this.#world.log.violate('flush resolves when everything is there', detail);
+    const detail = `${life.name} (${life.uid}) is not as it was said before flush(); ${reason}`;
+    log.violate('flush resolves when everything is there', detail);
   }
 
-  #seenUID(life: PodLife): string | undefined {
-    if (!life.isStatic) return life.uid;
-    const pod = this.podManager.getPodByUID(life.uid);
+  /**
+   * A PATCH whose answer never came may land much later, if nothing was written to its pod meanwhile. No request was needed when
+   * the agent set the status before it again: that status was there when it counted as written, and comes again as a repair.
+   */
+  #wasOverwrittenSince({ metadata }: WirePod, { uid }: PodLife): boolean {
+    const landedAt = this.#world.writeChecks.lateWriteOn(metadata?.uid ?? '');
+    return landedAt !== undefined && landedAt > (this.#unchangedAt.get(uid) ?? Number.POSITIVE_INFINITY);
+  }
+
+  #seenUID({ uid, isStatic }: PodLife): string | undefined {
+    if (!isStatic) return uid;
+    const pod = this.podManager.getPodByUID(uid);
     return pod && this.podManager.getMirrorPodByPod(pod)?.metadata?.uid;
   }
 
@@ -161,56 +210,77 @@ export class ManagerProcess {
   }
 
   #makeManager(random: () => number): StatusManager {
-    const { mutant, tuning, truth, log } = this.#world;
-    const podClient: PodClient = mutant?.client?.(this.#network) ?? this.#network;
-    const truthOf = (uid: string | undefined): PodLife | undefined => truth.life(uid ?? '');
+    const { mutant, tuning, tender, log, ledger, checker, server, listsAreConsistent } = this.#world;
+    const lastObservedAt = (): number | undefined => this.#lastHeard;
+    const lastListedAt = (): number | undefined => this.#lastListed;
     const manager = new StatusManager({
-      ...tuning,
-      podClient,
-      podManager: this.podManager,
-      podDeletionSafety: {
-        podCouldHaveRunningContainers: ({ metadata }) => truthOf(metadata?.uid)?.couldRun ?? false,
-        podResourcesAreReclaimed: ({ metadata }) => truthOf(metadata?.uid)?.reclaimed ?? false,
-        ...mutant?.safety,
-      },
-      podSource: { lastObservedAt: () => this.#lastHeard },
-      clock: this.clock,
       random,
-      logger: { debug() {}, info() {}, warn() {}, error: (fields, message) => this.#onError(fields, message) },
+      ...tuning,
+      podClient: mutant?.client?.(this.#client) ?? this.#client,
+      podManager: this.#agentPods,
+      podDeletionSafety: { ...tender.safety, ...mutant?.safety },
+      podSource: listsAreConsistent ? { lastObservedAt, lastListedAt } : { lastObservedAt },
+      clock: this.clock,
+      logger: {
+        debug() {},
+        info: (_, message) => this.#onInfo(message),
+        warn() {},
+        error: (fields, message) => this.#onError(fields, message),
+      },
     });
     const say = (what: string): void => log.step(() => what);
-    manager.on('synced', ({ podName, version, patched }) =>
-      say(`synced ${podName}, version ${version}${patched ? '' : ', no change'}`),
-    );
-    manager.on('syncError', ({ podName, errorClass, retryInMs }) =>
-      say(`sync error ${podName}: ${errorClass}, again in ${retryInMs}`),
-    );
+    manager.on('synced', ({ podUID, podName, version, patched }) => {
+      if (patched) this.#unchangedAt.delete(podUID);
+      else this.#unchangedAt.set(podUID, Number(server.store.resourceVersion));
+      const owner = ledger.life(podUID)?.owner ?? '';
+      this.repairs.acknowledged(owner, checker.position(owner));
+      say(`synced ${podName}, version ${version}${patched ? '' : ', no change'}`);
+    });
+    manager.on('syncError', ({ podName, errorClass, retryInMs }) => {
+      if (errorClass === 'invalid') log.counts.paths['status quarantined']++;
+      say(`sync error ${podName}: ${errorClass}, again in ${retryInMs}`);
+    });
+    manager.on('podRemoved', ({ pod }) => this.voice.podRemoved(pod.metadata?.uid ?? ''));
     return manager;
   }
 
+  #makeVoice(): Voice {
+    const { mutant, tuning, ledger, log, clock, prng } = this.#world;
+    const hints = new HintCount(
+      tuning.channelCapacity,
+      () => clock.turn,
+      () => log.counts.paths['channel overflowed']++,
+    );
+    const counted = counting(this.manager, (uid, isForced) => {
+      hints.sent(uid);
+      if (isForced) this.repairs.allowOne(ledger.life(uid)?.owner ?? '');
+    });
+    return new Voice({
+      manager: mutant?.manager?.(counted) ?? counted,
+      podManager: this.podManager,
+      ledger,
+      prng: prng.fork(`voice ${this.id}`),
+      found: log.violate,
+      atOneInstant: (act) => act(this.clock.now()),
+      mayBeDropped: (life) => this.#mayBeDropped(life),
+      log: log.step,
+    });
+  }
+
+  /** A static pod lives on without its mirror; any other pod ends with its object. */
+  #mayBeDropped(life: PodLife): boolean {
+    if (this.#vanished.has(life.uid) || this.podManager.getPodByUID(life.uid) === undefined) return true;
+    return !life.isStatic && this.#onServer(life) === undefined;
+  }
+
+  #onInfo(message: string): void {
+    if (message.startsWith('the pod is no longer there')) this.#world.log.counts.paths['status of a vanished pod dropped']++;
+  }
+
   #onError(fields: object, message: string): void {
-    if (message.startsWith('a status was refused')) return;
-    const error = 'err' in fields ? `: ${fields.err instanceof Error ? fields.err.stack : String(fields.err)}` : '';
-    this.#world.log.violate('nothing unforeseen happens', `${message}${error}`);
-  }
-
-  #onSent(write: ManagerWrite, target: string): void {
-    const { log, tuning } = this.#world;
-    const awaited = this.#network.requestsAwaited;
-    if (awaited > tuning.concurrency) {
-      log.violate('requests in flight are bounded', `${awaited} at once, ${tuning.concurrency} allowed`);
-    }
-    if (write.verb === 'get') return;
-    const writing = (this.#writing.get(write.uid) ?? 0) + 1;
-    this.#writing.set(write.uid, writing);
-    if (writing > 1)
-      log.violate('one write of a pod at a time', `#${write.id} ${write.verb} of ${target} while another is in flight`);
-  }
-
-  #onSettled(write: ManagerWrite): void {
-    if (write.verb === 'get') return;
-    const writing = (this.#writing.get(write.uid) ?? 1) - 1;
-    if (writing === 0) this.#writing.delete(write.uid);
-    else this.#writing.set(write.uid, writing);
+    const error = 'err' in fields ? fields.err : undefined;
+    if (message.startsWith('a status was refused') || error instanceof PodManagerFailure) return;
+    const what = error === undefined ? '' : `: ${error instanceof Error ? error.stack : String(error)}`;
+    this.#world.log.violate('nothing unforeseen happens', `${message}${what}`);
   }
 }

@@ -1,5 +1,6 @@
 import { parseArgs } from 'node:util';
-import { mutants } from './mutants.ts';
+import { mutants } from '../chaos/mutants.ts';
+import { catchMutant } from './mutant-run.ts';
 import { type SimulationOptions, type SimulationResult, simulate } from './simulation.ts';
 import { commandFor, Tally } from './tally.ts';
 
@@ -12,7 +13,7 @@ const usage = `Runs the manager against the in-memory store over a simulated net
   --minutes M   simulated minutes of faults in each run (default 6); some minutes of calm follow
   --hours H     the same in hours
   --verbose     print every step
-  --mutant M    a manager broken on purpose: ${mutants.map(({ name }) => `"${name}"`).join(', ')}
+  --mutant M    a manager broken on purpose; "all" runs each until it is caught, and says by what: ${mutants.map(({ name }) => `"${name}"`).join(', ')}
 `;
 
 /** How many steps before a failure are printed. */
@@ -42,6 +43,19 @@ async function showFailure(options: SimulationOptions, failed: SimulationResult)
   console.log(`to see it again, step by step:\n  ${commandFor(options)}\n`);
 }
 
+/** Runs every mutant until it is caught. Returns the exit code. */
+async function catchAll(firstSeed: number): Promise<number> {
+  let survivors = 0;
+  for (const mutant of mutants) {
+    const { rule, seeds, simulatedMs } = await catchMutant(mutant, firstSeed);
+    const how = rule === undefined ? 'NOT CAUGHT' : mutant.breaks.includes(rule) ? `“${rule}”` : `WRONG RULE “${rule}”`;
+    if (rule === undefined || !mutant.breaks.includes(rule)) survivors++;
+    console.log(`${mutant.name}: ${how}, run ${seeds}, after ${Math.round(simulatedMs / 1000)} simulated s`);
+  }
+  console.log(`${mutants.length - survivors} of ${mutants.length} mutants caught`);
+  return survivors === 0 ? 0 : 1;
+}
+
 async function main(): Promise<number> {
   const { values } = parseArgs({
     options: {
@@ -61,6 +75,7 @@ async function main(): Promise<number> {
   const first = positive('seed', values.seed, 1);
   const seeds = positive('seeds', values.seeds, 1);
   const minutes = values.hours === undefined ? positive('minutes', values.minutes, 6) : 60 * positive('hours', values.hours, 1);
+  if (values.mutant === 'all') return catchAll(first);
   const mutant = mutants.find(({ name }) => name === values.mutant);
   if (values.mutant !== undefined && mutant === undefined) throw new TypeError(`no mutant is called "${values.mutant}"`);
   const tally = new Tally();

@@ -11,10 +11,16 @@ export class SimulatedClock {
   readonly #heap: Timer[] = [];
   #elapsedMs = 0;
   #order = 0;
+  #turn = 0;
 
   /** Milliseconds since the run began; no clock jump touches it. */
   get elapsedMs(): number {
     return this.#elapsedMs;
+  }
+
+  /** Grows with each timer that fires, and the event loop has one turn for each. */
+  get turn(): number {
+    return this.#turn;
   }
 
   schedule(callback: () => void, delayMs: number): CancelTimer {
@@ -34,6 +40,7 @@ export class SimulatedClock {
       if (callback === undefined) continue;
       timer.callback = undefined;
       this.#elapsedMs = timer.dueMs;
+      this.#turn++;
       callback();
       await nextTurn();
     }

@@ -8,7 +8,8 @@ import {
   type WirePod,
 } from '../../src/index.ts';
 import { podMetadataOf } from '../../src/testing/fakes/pod-metadata.ts';
-import type { Prng } from './prng.ts';
+import type { Prng } from '../chaos/prng.ts';
+import { uidInPatch } from '../chaos/watched-client.ts';
 import type { RunLog } from './run-log.ts';
 import type { SimulatedClock } from './simulated-clock.ts';
 import { type ManagerWrite, networkError, type SimulatedServer } from './simulated-server.ts';
@@ -31,9 +32,6 @@ export interface NetworkParts {
   readonly weather: Readonly<NetworkWeather>;
   readonly prng: Prng;
   readonly log: RunLog;
-  /** Told when a request leaves the client and when its promise settles. */
-  readonly onSent: (write: ManagerWrite, target: string) => void;
-  readonly onSettled: (write: ManagerWrite) => void;
   readonly nextID: () => number;
 }
 
@@ -43,24 +41,13 @@ export interface NetworkParts {
  */
 export class SimulatedNetwork implements PodClient {
   readonly #parts: NetworkParts;
-  #inFlight = 0;
-  #givenUp = 0;
   #dead = false;
 
   constructor(parts: NetworkParts) {
     this.#parts = parts;
   }
 
-  get requestsInFlight(): number {
-    return this.#inFlight;
-  }
-
-  /** Those in flight that the manager has not given up. */
-  get requestsAwaited(): number {
-    return this.#inFlight - this.#givenUp;
-  }
-
-  /** The process is gone: what it sent may arrive, and nobody hears the answers. */
+  /** The process is gone: its requests may still arrive, and no answer is delivered. */
   kill(): void {
     this.#dead = true;
   }
@@ -73,18 +60,18 @@ export class SimulatedNetwork implements PodClient {
   patchPodStatus(namespace: string, name: string, patch: PodStatusPatch, { signal }: RequestOptions): Promise<PodMetadata> {
     const { store } = this.#parts.server;
     const { type } = patch;
-    // encoded as it leaves: what the client does with the object afterwards changes nothing
+    // encoded now: later changes to the object do not reach the server
     const json = JSON.stringify(patch.body);
     this.#parts.log.step(() => `patch for ${namespace}/${name}: ${json}`);
-    return this.#send('patch', namespace, name, uidInPatch(patch.body), signal, () =>
+    return this.#send('patch', namespace, name, uidInPatch(patch), signal, () =>
       podMetadataOf(store.patch(namespace, name, { type, body: JSON.parse(json), subresource: 'status' })),
     );
   }
 
   deletePod(namespace: string, name: string, { signal, gracePeriodSeconds, uid }: DeletePodOptions): Promise<PodMetadata> {
     const { store } = this.#parts.server;
-    const preconditions = uid === '' ? undefined : { uid };
-    return this.#send('delete', namespace, name, uid, signal, () =>
+    const preconditions = uid ? { uid } : undefined;
+    return this.#send('delete', namespace, name, uid ?? '', signal, () =>
       podMetadataOf(store.delete(namespace, name, { gracePeriodSeconds, preconditions }).pod),
     );
   }
@@ -97,22 +84,25 @@ export class SimulatedNetwork implements PodClient {
     signal: AbortSignal,
     execute: () => T,
   ): Promise<T> {
-    const { nextID, onSent, log } = this.#parts;
-    const write: ManagerWrite = { id: nextID(), verb, uid };
+    const { nextID, log } = this.#parts;
+    let isSettled = false;
+    const isAwaited = (): boolean => !isSettled && !signal.aborted && !this.#dead;
+    const write: ManagerWrite = {
+      id: nextID(),
+      verb,
+      uid,
+      get isAwaited() {
+        return isAwaited();
+      },
+    };
     const target = `${namespace}/${name}`;
     log.counts.requests++;
     log.step(() => `#${write.id} ${verb} ${target} is sent${uid === '' ? '' : `, uid ${uid}`}`);
-    this.#inFlight++;
-    onSent(write, target);
     const { promise, resolve, reject } = Promise.withResolvers<T>();
-    let isSettled = false;
     const settle = (what: string, act: () => void): void => {
       if (isSettled || this.#dead) return;
       isSettled = true;
       signal.removeEventListener('abort', abort);
-      this.#inFlight--;
-      if (signal.aborted) this.#givenUp--;
-      this.#parts.onSettled(write);
       log.step(() => `#${write.id} ${what}`);
       act();
     };
@@ -123,7 +113,6 @@ export class SimulatedNetwork implements PodClient {
     });
     // an aborted request takes its time to settle, and may run on the server all the same
     const abort = (): void => {
-      this.#givenUp++;
       journey.abort();
       const aborted = new ApiError({ reason: 'Aborted', message: 'aborted' });
       this.#parts.clock.schedule(() => settle('is aborted', () => reject(aborted)), this.#parts.prng.between(0, 300));
@@ -210,14 +199,4 @@ class Journey<T> {
     this.#parts.log.fault(kind);
     this.#parts.log.step(() => `#${this.#write.id} ${kind}`);
   }
-}
-
-/** The uid a patch of either format is held against; empty when it names none. */
-function uidInPatch(body: unknown): string {
-  if (Array.isArray(body)) {
-    const test = body.find((operation) => operation.op === 'test' && operation.path === '/metadata/uid');
-    return typeof test?.value === 'string' ? test.value : '';
-  }
-  const uid = (body as { metadata?: { uid?: unknown } }).metadata?.uid;
-  return typeof uid === 'string' ? uid : '';
 }

@@ -1,6 +1,6 @@
 import type { WirePod } from '../../src/index.ts';
-import type { PodEvent } from '../../src/testing.ts';
-import type { Prng } from './prng.ts';
+import { type PodEvent, StoreError } from '../../src/testing.ts';
+import type { Prng } from '../chaos/prng.ts';
 import type { RunLog } from './run-log.ts';
 import type { SimulatedClock } from './simulated-clock.ts';
 import type { SimulatedServer } from './simulated-server.ts';
@@ -11,9 +11,14 @@ export interface WatchParts {
   readonly prng: Prng;
   readonly log: RunLog;
   readonly set: (pod: WirePod) => void;
+  /** A list shows an older copy of this pod than was known. */
+  readonly replace: (pod: WirePod) => void;
   readonly remove: (pod: WirePod) => void;
   /** Something was heard from the server, if only that nothing changed. */
   readonly heard: () => void;
+  /** A list has been delivered. `startedAt` is what the process's clock said when it began. */
+  readonly listed: (startedAt: number) => void;
+  readonly now: () => number;
 }
 
 const bookmarkEveryMs = 10_000;
@@ -27,6 +32,8 @@ export class SimulatedWatch {
   readonly #known = new Map<string, WirePod>();
   /** The longest usual delay of an event, in milliseconds. */
   lagMs = 50;
+  /** Lists come from a server whose cache lags behind: copies go back in time, and pods come and go again. */
+  listsAreStale = false;
   #connection = 0;
   #isConnected = false;
   #lastDeliveryMs = 0;
@@ -48,7 +55,7 @@ export class SimulatedWatch {
     this.#relistAfter(gapMs);
   }
 
-  /** Nothing is heard from now on, and nobody says so. */
+  /** The source hears nothing from now on, and does not know it. */
   die(): void {
     this.#isConnected = false;
     this.#connection++;
@@ -89,18 +96,39 @@ export class SimulatedWatch {
         this.#relistAfter(prng.between(500, 5000));
         return;
       }
-      const pods = server.store.list();
+      const startedAt = this.#parts.now();
+      const { pods, resourceVersion } = this.listsAreStale ? server.staleList(prng) : server.list();
       this.#isConnected = true;
       this.#lastDeliveryMs = clock.elapsedMs;
-      this.#deliver(() => this.#replace(pods));
+      this.#deliver(() => {
+        this.#replace(pods);
+        this.#parts.listed(startedAt);
+      });
+      this.#catchUpFrom(resourceVersion);
     }, delayMs);
   }
 
+  /** What happened since a list. What the server has forgotten takes another list. */
+  #catchUpFrom(resourceVersion: string): void {
+    const { server } = this.#parts;
+    try {
+      for (const event of server.store.eventsSince(resourceVersion)) this.#announce(event);
+    } catch (error) {
+      if (!(error instanceof StoreError)) throw error;
+      this.cut(100);
+    }
+  }
+
   #replace(pods: readonly WirePod[]): void {
-    this.#parts.log.step(() => `watch: a list of ${pods.length} pods`);
+    const old = pods.filter(({ metadata }) => isOlder(metadata, this.#known.get(metadata?.uid ?? '')?.metadata));
+    this.#parts.log.step(() => `watch: a list of ${pods.length} pods, ${old.length} of them older than known`);
+    for (const _ of old) this.#parts.log.fault('copy back in time');
     const uids = new Set(pods.map((pod) => pod.metadata?.uid));
-    for (const old of [...this.#known.values()]) if (!uids.has(old.metadata?.uid)) this.#remove(old);
-    for (const pod of pods) this.#set(pod);
+    for (const known of [...this.#known.values()]) if (!uids.has(known.metadata?.uid)) this.#remove(known);
+    for (const pod of pods) {
+      if (old.includes(pod)) this.#parts.replace(pod);
+      this.#set(pod);
+    }
   }
 
   #set(pod: WirePod): void {
@@ -119,6 +147,12 @@ export class SimulatedWatch {
       this.#bookmark();
     }, bookmarkEveryMs);
   }
+}
+
+type Metadata = WirePod['metadata'];
+
+function isOlder(pod: Metadata, known: Metadata): boolean {
+  return Number(pod?.resourceVersion) < Number(known?.resourceVersion ?? 0);
 }
 
 function shown({ metadata = {} }: WirePod): string {

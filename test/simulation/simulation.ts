@@ -1,8 +1,8 @@
+import type { Mutant } from '../chaos/mutants.ts';
+import type { Prng } from '../chaos/prng.ts';
 import { Agent } from './agent.ts';
 import { checkConvergence } from './convergence.ts';
 import { Faults } from './faults.ts';
-import type { Mutant } from './mutants.ts';
-import type { Prng } from './prng.ts';
 import { Rivals } from './rivals.ts';
 import type { RunCounts, Violation } from './run-log.ts';
 import { World } from './world.ts';
@@ -23,11 +23,11 @@ export interface SimulationResult {
   readonly violation: Violation | undefined;
 }
 
-/** After the last fault: the latest straggler, the longest backoff, and a few batches. */
+/** Long enough, after the last fault, for the latest straggler, the longest backoff, and a few batches. */
 const calmMs = 150_000;
 const quietMs = 30_000;
 
-/** One run: a life full of faults, then calm, in which everything must come right and then be quiet. */
+/** One run: faults, then calm, in which every pod must come into step, and then no request may be sent. */
 export async function simulate({ seed, minutes, mutant, onStep }: SimulationOptions): Promise<SimulationResult> {
   const world = new World(seed, mutant, onStep);
   const { log, clock } = world;
@@ -37,7 +37,7 @@ export async function simulate({ seed, minutes, mutant, onStep }: SimulationOpti
   const agent = new Agent(world, shape.int(0, 2));
   const paceMs = shape.pick([200, 1000, 3000]) ?? 1000;
   world.startProcess();
-  const faults = new Faults(world);
+  const faults = new Faults(world, rivals);
   const untilMs = minutes * 60_000;
   const isOver = (): boolean => clock.elapsedMs >= untilMs;
   repeat(world, shape.fork('agent'), paceMs, isOver, () => agent.act());
@@ -47,22 +47,19 @@ export async function simulate({ seed, minutes, mutant, onStep }: SimulationOpti
   if (!isBroken()) {
     faults.end();
     for (let i = shape.int(0, 5); i > 0; i--) rivals.actAsController();
-    await calm(world, agent, isBroken);
+    await calm(world, agent, rivals, isBroken);
   }
   world.crash();
+  log.counts.updatesSet = world.ledger.updates;
   return { seed, simulatedMs: clock.elapsedMs, steps: log.steps, counts: log.counts, violation: log.violation };
 }
 
-async function calm(world: World, agent: Agent, isBroken: () => boolean): Promise<void> {
+async function calm(world: World, agent: Agent, rivals: Rivals, isBroken: () => boolean): Promise<void> {
   const { log, clock } = world;
   const fromMs = clock.elapsedMs;
-  repeat(
-    world,
-    world.prng.fork('calm'),
-    1000,
-    () => clock.elapsedMs > fromMs + 60_000,
-    () => agent.catchUp(),
-  );
+  const isCaughtUp = (): boolean => clock.elapsedMs > fromMs + 60_000;
+  repeat(world, world.prng.fork('calm'), 1000, isCaughtUp, () => agent.catchUp());
+  repeat(world, world.prng.fork('touches'), 10_000, isCaughtUp, () => touchWhatIsQuarantined(world, rivals));
   await clock.runUntil(fromMs + calmMs, isBroken);
   if (isBroken()) return;
   checkConvergence(world);
@@ -83,6 +80,12 @@ async function calm(world: World, agent: Agent, isBroken: () => boolean): Promis
   );
   await clock.runUntil(clock.elapsedMs + 2000, isBroken);
   if (!hasStopped) log.violate('stop ends', 'stop() had not ended after 2 s of calm');
+}
+
+/** A status that the server refused waits for another copy of its pod. The server does not tell when it would take the status. */
+function touchWhatIsQuarantined({ process, server }: World, rivals: Rivals): void {
+  for (const pod of server.store.list())
+    if (process?.isUp && process.manager.explain(pod.metadata?.uid ?? '').phase === 'quarantined') rivals.touch(pod);
 }
 
 /** Calls `act` again and again, at random intervals, until `isOver`. */

@@ -1,3 +1,4 @@
+import type { RarePath } from './run-log.ts';
 import type { SimulationOptions, SimulationResult } from './simulation.ts';
 
 /** The command that runs a seed again, step by step. */
@@ -6,7 +7,7 @@ export function commandFor({ seed, minutes, mutant }: SimulationOptions): string
   return `npm run simulate -- --seed ${seed} --minutes ${minutes}${broken} --verbose`;
 }
 
-/** What many runs did together. */
+/** The sums over many runs. */
 export class Tally {
   #seeds = 0;
   #simulatedMs = 0;
@@ -14,6 +15,8 @@ export class Tally {
   #requests = 0;
   #writes = 0;
   #pods = 0;
+  #checkpoints = 0;
+  readonly #paths: Partial<Record<RarePath, number>> = {};
   readonly #faults: Record<string, number> = {};
   readonly #failed: number[] = [];
 
@@ -23,6 +26,15 @@ export class Tally {
 
   get faultKinds(): string[] {
     return Object.keys(this.#faults);
+  }
+
+  get checkpoints(): number {
+    return this.#checkpoints;
+  }
+
+  /** How often each rare path was taken. */
+  get paths(): Readonly<Partial<Record<RarePath, number>>> {
+    return this.#paths;
   }
 
   get writesLanded(): number {
@@ -36,6 +48,9 @@ export class Tally {
     this.#requests += counts.requests;
     this.#writes += counts.writesLanded;
     this.#pods += counts.podsCreated;
+    this.#checkpoints += counts.checkpoints;
+    for (const [path, count] of Object.entries(counts.paths))
+      this.#paths[path as RarePath] = (this.#paths[path as RarePath] ?? 0) + count;
     for (const [kind, count] of Object.entries(counts.faults)) this.#faults[kind] = (this.#faults[kind] ?? 0) + count;
     if (violation !== undefined) this.#failed.push(seed);
   }
@@ -47,6 +62,9 @@ export class Tally {
     return [
       `${this.#seeds} seeds, ${hours} simulated hours, ${this.#pods} pods, ${this.#updates} updates set, ` +
         `${this.#requests} requests, ${this.#writes} writes landed, ${total} faults, ${this.#failed.length} failures`,
+      `${this.#checkpoints} checkpoints; ${Object.entries(this.#paths)
+        .map(([path, count]) => `${path} ${count}`)
+        .join(', ')}`,
       `faults: ${faults.map(([kind, count]) => `${kind} ${count}`).join(', ')}`,
       ...(this.#failed.length === 0 ? [] : [`failing seeds: ${this.#failed.slice(0, 50).join(' ')}`]),
     ].join('\n');

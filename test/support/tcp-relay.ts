@@ -2,35 +2,61 @@ import type { AddressInfo } from 'node:net';
 import { connect, createServer, type Server, type Socket } from 'node:net';
 import { KubeConfig } from '@kubernetes/client-node';
 
-/** Relays bytes between a client and its apiserver, TLS or not, so that a test can cut the connection. */
-export class TcpRelay implements AsyncDisposable {
-  readonly #target: URL;
-  readonly #server: Server;
-  readonly #sockets = new Set<Socket>();
-  #isCut = false;
+/** More connections than any test makes: beyond them a client is turned away. */
+const mostConnections = 500;
 
-  private constructor(target: URL) {
-    this.#target = target;
-    this.#server = createServer((socket) => this.#accept(socket));
+interface Line {
+  readonly client: Socket;
+  readonly server: Socket;
+}
+
+/**
+ * Stands on loopback between clients and one server or several, TLS untouched: a line that a test can cut or hold, and a
+ * balancer that gives each connection to the next server that takes it.
+ */
+export class TcpRelay implements AsyncDisposable {
+  readonly #targets: readonly URL[];
+  readonly #listener: Server;
+  readonly #clients = new Set<Socket>();
+  readonly #lines = new Set<Line>();
+  #isCut = false;
+  #isHeld = false;
+  #next = 0;
+  /** The one target that gets all new connections; undefined: each in turn. */
+  #chosen: number | undefined;
+
+  private constructor(targets: readonly URL[]) {
+    this.#targets = targets;
+    this.#listener = createServer((socket) => this.#accept(socket));
+    this.#listener.maxConnections = mostConnections;
   }
 
   /** Relays to the server of this kubeconfig. */
-  static async start(kubeConfig: KubeConfig): Promise<TcpRelay> {
-    const relay = new TcpRelay(new URL(kubeConfig.getCurrentCluster()?.server ?? ''));
+  static start(kubeConfig: KubeConfig): Promise<TcpRelay> {
+    return TcpRelay.to(kubeConfig.getCurrentCluster()?.server ?? '');
+  }
+
+  /** Relays to these servers, each connection to the next of them. */
+  static async to(...targets: readonly string[]): Promise<TcpRelay> {
+    const relay = new TcpRelay(targets.map((target) => new URL(target)));
     await new Promise<void>((resolve, reject) => {
-      relay.#server.once('error', reject).listen(0, '127.0.0.1', resolve);
+      relay.#listener.once('error', reject).listen(0, '127.0.0.1', resolve);
     });
     return relay;
+  }
+
+  get url(): string {
+    const { port } = this.#listener.address() as AddressInfo;
+    return `${this.#targets[0]?.protocol}//127.0.0.1:${port}`;
   }
 
   /** The kubeconfig with the relay's address instead of the server's. */
   through(kubeConfig: KubeConfig): KubeConfig {
     const cluster = kubeConfig.getCurrentCluster();
     if (cluster === null) throw new Error('The KubeConfig has no current cluster');
-    const { port } = this.#server.address() as AddressInfo;
     const relayed = new KubeConfig();
     relayed.loadFromOptions({
-      clusters: [{ ...cluster, server: `${this.#target.protocol}//127.0.0.1:${port}` }],
+      clusters: [{ ...cluster, server: this.url }],
       users: kubeConfig.users,
       contexts: kubeConfig.contexts,
       currentContext: kubeConfig.currentContext,
@@ -41,36 +67,68 @@ export class TcpRelay implements AsyncDisposable {
   /** Resets every connection, and each new one, until `mend`. */
   cut(): void {
     this.#isCut = true;
-    for (const socket of this.#sockets) socket.resetAndDestroy();
+    this.#reset();
   }
 
   mend(): void {
     this.#isCut = false;
   }
 
+  /** Breaks every connection off; new ones go to this target, or in turn where none is given. */
+  switchTo(target: number | undefined): void {
+    this.#chosen = target;
+    this.#reset();
+  }
+
+  /** What servers say waits until `release`; what clients say still reaches them. */
+  hold(): void {
+    this.#isHeld = true;
+    for (const { client, server } of this.#lines) server.unpipe(client);
+  }
+
+  release(): void {
+    this.#isHeld = false;
+    for (const { client, server } of this.#lines) server.pipe(client);
+  }
+
   async [Symbol.asyncDispose](): Promise<void> {
-    for (const socket of this.#sockets) socket.destroy();
-    await new Promise<void>((resolve) => this.#server.close(() => resolve()));
+    for (const client of this.#clients) client.destroy();
+    await new Promise<void>((resolve) => this.#listener.close(() => resolve()));
+  }
+
+  #reset(): void {
+    for (const client of this.#clients) client.resetAndDestroy();
   }
 
   #accept(client: Socket): void {
-    if (this.#isCut) {
-      client.resetAndDestroy();
-      return;
-    }
-    const server = connect(Number(this.#target.port), this.#target.hostname);
-    for (const [socket, other] of [
-      [client, server],
-      [server, client],
-    ] as const) {
-      this.#sockets.add(socket);
-      // the end of one side ends the other
-      socket.on('error', () => other.destroy());
-      socket.on('close', () => {
-        this.#sockets.delete(socket);
-        other.destroy();
-      });
-      socket.pipe(other);
-    }
+    this.#clients.add(client);
+    client.on('error', () => {});
+    client.on('close', () => this.#clients.delete(client));
+    if (this.#isCut) client.resetAndDestroy();
+    else this.#connect(client, this.#chosen ?? this.#next++, this.#targets.length);
+  }
+
+  /** A target that does not answer is passed over. */
+  #connect(client: Socket, target: number, left: number): void {
+    const { port, hostname } = this.#targets[target % this.#targets.length] ?? {};
+    const server = connect(Number(port), hostname ?? '');
+    client.on('close', () => server.destroy());
+    server.once('connect', () => this.#join({ client, server }));
+    server.on('error', () => {
+      if (server.connecting || client.destroyed) return;
+      if (left > 1 && server.bytesRead === 0 && server.bytesWritten === 0) this.#connect(client, target + 1, left - 1);
+      else client.destroy();
+    });
+  }
+
+  #join(line: Line): void {
+    const { client, server } = line;
+    this.#lines.add(line);
+    server.on('close', () => {
+      this.#lines.delete(line);
+      client.destroy();
+    });
+    client.pipe(server);
+    if (!this.#isHeld) server.pipe(client);
   }
 }

@@ -54,6 +54,8 @@ interface OwnCopy {
   readonly copy: ApiPod;
   /** When the answer came, in milliseconds since the epoch. */
   readonly at: number;
+  /** What the pod source said then of its last full list. */
+  readonly listedAt: number | undefined;
 }
 
 /**
@@ -61,7 +63,8 @@ interface OwnCopy {
  * resourceVersion wins, and the pod manager's object where they are equal. Keyed by the API pod's uid.
  *
  * The pod manager's object also wins when the pod source began a full list after our copy came: a list with smaller
- * resourceVersions means that etcd was restored from an older backup.
+ * resourceVersions means that etcd was restored from an older backup. The clock may have been set back meanwhile: a list
+ * that was there before our copy came never counts, and neither does one that began in the future.
  */
 export class ApiCopies {
   readonly #own = new Map<string, OwnCopy>();
@@ -78,7 +81,7 @@ export class ApiCopies {
   /** Keeps a copy that came from the apiserver in answer to a request of ours. */
   record(copy: ApiPod): void {
     if (copy.resourceVersion === undefined) this.#own.delete(copy.uid);
-    else this.#own.set(copy.uid, { copy, at: this.#clock.now() });
+    else this.#own.set(copy.uid, { copy, at: this.#clock.now(), listedAt: this.#source.lastListedAt() });
   }
 
   forget(apiUID: string): void {
@@ -112,10 +115,14 @@ export class ApiCopies {
     return copy;
   }
 
-  #isNewer({ copy, at }: OwnCopy, managedVersion: string): boolean {
-    const order = compareResourceVersions(managedVersion, copy.resourceVersion ?? '');
-    if (order === undefined || order >= 0) return false;
+  #isNewer(own: OwnCopy, managedVersion: string): boolean {
+    const order = compareResourceVersions(managedVersion, own.copy.resourceVersion ?? '');
+    return order !== undefined && order < 0 && !this.#wasListedAfter(own);
+  }
+
+  /** True when the pod source has begun and delivered a full list since our copy came. */
+  #wasListedAfter({ at, listedAt: before }: OwnCopy): boolean {
     const listedAt = this.#source.lastListedAt();
-    return listedAt === undefined || listedAt <= at;
+    return listedAt !== undefined && listedAt !== before && listedAt > at && listedAt <= this.#clock.now();
   }
 }

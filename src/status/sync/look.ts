@@ -18,6 +18,8 @@ export type Finding =
   | { readonly kind: 'over' }
   /** What the pod waited for is over, and there is nothing to send. */
   | { readonly kind: 'wait-is-over' }
+  /** The apiserver refused the status of a pod that has vanished since: it is to be read, for it may be gone there, too. */
+  | { readonly kind: 'to-read' }
   | {
       readonly kind: 'to-send';
       readonly reason: SyncReason;
@@ -39,6 +41,7 @@ export function lookAt(context: LookContext, podUID: string): Finding {
   const resourceVersion = agent.freshest(target)?.resourceVersion;
   const isHeldByFinalizers = wait?.kind === 'deleting';
   const waitIsOver = isOvertaken(wait, resourceVersion) || (!isHeldByFinalizers && mayTry(wait, entry.version));
+  if (!waitIsOver && wait?.kind === 'quarantined' && agent.hasVanished(podUID)) return { kind: 'to-read' };
   if (!waitIsOver && !isHeldByFinalizers) return nothing;
   const reason = reasonToSync(context, podUID, entry, target);
   // an accepted DELETE is not sent again, but a foreign write to the pod is repaired

@@ -43,7 +43,7 @@ export class PodSyncState {
   lastError: LastError | undefined;
   /** The next sync reads the pod from the apiserver first. */
   fetch = false;
-  /** A PATCH that brought no answer, or whose entry was dropped meanwhile, may have changed the pod: no copy shows that. */
+  /** A PATCH that failed, or whose entry was dropped meanwhile, may have changed the pod: no copy shows that. */
   inDoubt = false;
   /** Another pod's success has ended this pod's wait once. If this pod fails again, the fault is its own. */
   releasedBySuccess = false;

@@ -124,8 +124,7 @@ export class SyncLoop {
     const { worker, records } = this.#options;
     const state = records.state(podUID);
     if (state?.underWay !== undefined || (state?.wait !== undefined && !isWaitOnCopy(state.wait))) return;
-    records.fetchNext(podUID);
-    worker.send(podUID);
+    worker.read(podUID);
   }
 
   /** The pod manager is in the middle of its own work: nothing is looked at before the next turn of the event loop. */

@@ -235,7 +235,8 @@ export class SyncRecords {
     effects: SyncEffect[],
   ): Wait | undefined {
     const { errorClass, verb } = failure;
-    if (verb === 'patch' && (serverFailures.has(errorClass) || errorClass === 'aborted')) state.inDoubt = true;
+    // a refused one, too: a balancer that sends a request twice passes on one of the two answers
+    if (verb === 'patch') state.inDoubt = true;
     if (errorClass === 'aborted') return undefined;
     const askedMs = Math.min(failure.failure.retryAfterMs ?? 0, longestRetryAfterMs);
     if (errorClass === 'throttled' || errorClass === 'unauthorized') {

@@ -141,6 +141,12 @@ export class SyncWorker {
     this.#slots.add(podUID, urgent ?? false);
   }
 
+  /** The same, after the pod was read from the apiserver. A pod that waits on the copy that is read goes on waiting. */
+  read(podUID: string): void {
+    this.#context.records.fetchNext(podUID);
+    this.send(podUID);
+  }
+
   /** Begins as many syncs of ready pods as there are free slots. */
   pump(): void {
     while (this.#running && this.#slots.hasTurn) {
@@ -168,6 +174,10 @@ export class SyncWorker {
     if (finding.kind === 'over') {
       this.#options.logger.info({ podUID }, 'the pod is no longer there and nothing of it runs; its status is dropped');
       this.forget(podUID);
+      return;
+    }
+    if (finding.kind === 'to-read') {
+      this.read(podUID);
       return;
     }
     if (finding.kind === 'wait-is-over' || finding.waitIsOver) this.#endWait(podUID);

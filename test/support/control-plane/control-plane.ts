@@ -3,9 +3,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { KubeConfig } from '@kubernetes/client-node';
 import { type ServerBinaries, serverBinaries } from '../go-tools.ts';
+import { ApiServer } from './api-server.ts';
+import { freePorts } from './free-port.ts';
 import { kubeconfigYaml } from './kubeconfig.ts';
 import { type ControlPlaneLayout, layOut } from './layout.ts';
-import { waitUntilReady } from './readyz.ts';
 import { SupervisedProcess } from './supervised-process.ts';
 
 export interface ControlPlaneOptions {
@@ -18,27 +19,26 @@ export interface ControlPlaneOptions {
   readonly startTimeoutMs?: number;
 }
 
-type ServerName = 'etcd' | 'kube-apiserver';
-
 class PortTakenError extends Error {}
 
 /**
- * A real etcd and kube-apiserver on free loopback ports: no kubelet, no scheduler, no controllers. Both end with this
+ * A real etcd and kube-apiserver on free loopback ports: no kubelet, no scheduler, no controllers. All end with this
  * process, however it ends. The fault methods keep ports, certificates and data.
  */
 export class ControlPlane implements AsyncDisposable {
   readonly #binaries: ServerBinaries;
   readonly #layout: ControlPlaneLayout;
-  readonly #temporary: boolean;
-  readonly #startTimeoutMs: number;
-  readonly #servers = new Map<ServerName, SupervisedProcess>();
+  readonly #options: ControlPlaneOptions;
+  readonly #apiServer: ApiServer;
+  readonly #furtherApiServers: ApiServer[] = [];
+  #etcd: SupervisedProcess | undefined;
   #caPem = '';
 
-  private constructor(binaries: ServerBinaries, layout: ControlPlaneLayout, temporary: boolean, startTimeoutMs: number) {
+  private constructor(binaries: ServerBinaries, layout: ControlPlaneLayout, options: ControlPlaneOptions) {
     this.#binaries = binaries;
     this.#layout = layout;
-    this.#temporary = temporary;
-    this.#startTimeoutMs = startTimeoutMs;
+    this.#options = options;
+    this.#apiServer = this.#makeApiServer('kube-apiserver', layout.port, layout.etcdUrl);
   }
 
   /** Resolves once /readyz says yes. The error of a start that failed carries the tail of the servers' logs; nothing is left behind. */
@@ -47,10 +47,9 @@ export class ControlPlane implements AsyncDisposable {
     for (let attempt = 1; ; attempt += 1) {
       const dir = options.dataDir ?? (await mkdtemp(join(tmpdir(), 'pod-status-manager-')));
       await mkdir(dir, { recursive: true });
-      const layout = await layOut(dir, options.apiServerArgs);
-      const controlPlane = new ControlPlane(binaries, layout, options.dataDir === undefined, options.startTimeoutMs ?? 60_000);
+      const controlPlane = new ControlPlane(binaries, await layOut(dir), options);
       try {
-        await controlPlane.#launch('etcd');
+        await controlPlane.#launchEtcd();
         await controlPlane.startApiServer();
         return controlPlane;
       } catch (error) {
@@ -61,8 +60,9 @@ export class ControlPlane implements AsyncDisposable {
     }
   }
 
+  /** Of the first apiserver. */
   get url(): string {
-    return this.#layout.url;
+    return this.#apiServer.url;
   }
 
   get etcdUrl(): string {
@@ -85,12 +85,12 @@ export class ControlPlane implements AsyncDisposable {
 
   /** The servers' process ids; undefined while a server is down. */
   get pids(): { readonly etcd: number | undefined; readonly apiServer: number | undefined } {
-    return { etcd: this.#running('etcd')?.pid, apiServer: this.#running('kube-apiserver')?.pid };
+    return { etcd: this.#runningEtcd?.pid, apiServer: this.#apiServer.pid };
   }
 
   kubeconfigYaml(): string {
-    const { url, token, powerlessToken } = this.#layout;
-    return kubeconfigYaml({ url, token, powerlessToken, caPem: this.#caPem });
+    const { token, powerlessToken } = this.#layout;
+    return kubeconfigYaml({ url: this.url, token, powerlessToken, caPem: this.#caPem });
   }
 
   async writeKubeconfig(path: string): Promise<void> {
@@ -106,97 +106,107 @@ export class ControlPlane implements AsyncDisposable {
 
   /** Resolves once a stopped or killed apiserver is ready again, on the same port and with the same certificate. */
   async startApiServer(): Promise<void> {
-    const server = await this.#launch('kube-apiserver');
-    await this.#waitUntilReady(server);
+    await explained(this.#apiServer.start(), () => this.#logTails());
   }
 
-  async restartApiServer({ signal = 'SIGTERM' }: { signal?: NodeJS.Signals } = {}): Promise<void> {
-    await this.#end('kube-apiserver', signal);
-    await this.startApiServer();
+  async restartApiServer(options: { signal?: NodeJS.Signals } = {}): Promise<void> {
+    await explained(this.#apiServer.restart(options), () => this.#logTails());
   }
 
   async killApiServer(): Promise<void> {
-    await this.#end('kube-apiserver', 'SIGKILL');
+    await this.#apiServer.kill();
   }
 
   /** Connections stay open and are not answered. */
   pauseApiServer(): void {
-    this.#running('kube-apiserver')?.kill('SIGSTOP');
+    this.#apiServer.pause();
   }
 
   resumeApiServer(): void {
-    this.#running('kube-apiserver')?.kill('SIGCONT');
+    this.#apiServer.resume();
+  }
+
+  /**
+   * Resolves once another kube-apiserver is ready, over the same etcd, with the same certificate, users and flags. It may
+   * reach etcd by another way, such as a relay. It ends with the control plane.
+   */
+  async startAnotherApiServer({ etcdUrl = this.etcdUrl }: { etcdUrl?: string } = {}): Promise<ApiServer> {
+    const [port = 0] = await freePorts(1);
+    const another = this.#makeApiServer(`kube-apiserver-${this.#furtherApiServers.length + 2}`, port, etcdUrl);
+    this.#furtherApiServers.push(another);
+    await explained(another.start(), () => this.#logTails());
+    return another;
   }
 
   pauseEtcd(): void {
-    this.#running('etcd')?.kill('SIGSTOP');
+    this.#runningEtcd?.kill('SIGSTOP');
   }
 
   resumeEtcd(): void {
-    this.#running('etcd')?.kill('SIGCONT');
+    this.#runningEtcd?.kill('SIGCONT');
   }
 
   async killEtcd(): Promise<void> {
-    await this.#end('etcd', 'SIGKILL');
+    await this.#etcd?.stop({ signal: 'SIGKILL' });
   }
 
-  /** Starts a killed etcd; resolves once the apiserver, if it runs, is ready with it. */
+  /** Starts a killed etcd; resolves once each apiserver that runs is ready with it. */
   async startEtcd(): Promise<void> {
-    await this.#launch('etcd');
-    const apiServer = this.#running('kube-apiserver');
-    if (apiServer) await this.#waitUntilReady(apiServer);
+    await this.#launchEtcd();
+    const running = [this.#apiServer, ...this.#furtherApiServers].filter(({ pid }) => pid !== undefined);
+    await explained(Promise.all(running.map((apiServer) => apiServer.untilReady())), () => this.#logTails());
   }
 
-  /** Ends both servers and removes the temporary folder. A second call does nothing more. */
+  /** Ends all servers and removes the temporary folder. A second call does nothing more. */
   async stop(): Promise<void> {
     // Without a folder to come back to there is nothing to end gracefully.
-    const signal = this.#temporary ? 'SIGKILL' : 'SIGTERM';
-    await this.#end('kube-apiserver', signal);
-    await this.#end('etcd', signal);
-    if (this.#temporary) await rm(this.#layout.dir, { recursive: true, force: true, maxRetries: 5 });
+    const signal = this.#temporaryDir === undefined ? 'SIGTERM' : 'SIGKILL';
+    await Promise.all([this.#apiServer, ...this.#furtherApiServers].map((apiServer) => apiServer.end(signal)));
+    await this.#etcd?.stop({ signal });
+    if (this.#temporaryDir !== undefined) await rm(this.#temporaryDir, { recursive: true, force: true, maxRetries: 5 });
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.stop();
   }
 
-  #running(name: ServerName): SupervisedProcess | undefined {
-    const server = this.#servers.get(name);
-    return server?.running ? server : undefined;
+  get #temporaryDir(): string | undefined {
+    return this.#options.dataDir === undefined ? this.#layout.dir : undefined;
   }
 
-  async #launch(name: ServerName): Promise<SupervisedProcess> {
-    const running = this.#running(name);
-    if (running) return running;
-    const server = await SupervisedProcess.start({
-      command: name === 'etcd' ? this.#binaries.etcd : this.#binaries.kubeApiserver,
-      args: name === 'etcd' ? this.#layout.etcdArgs : this.#layout.apiServerArgs,
-      logFile: join(this.#layout.dir, `${name}.log`),
-      removeDirWhenOrphaned: this.#temporary ? this.#layout.dir : undefined,
-    });
-    this.#servers.set(name, server);
-    return server;
+  get #runningEtcd(): SupervisedProcess | undefined {
+    return this.#etcd?.running ? this.#etcd : undefined;
   }
 
-  async #end(name: ServerName, signal: NodeJS.Signals): Promise<void> {
-    await this.#servers.get(name)?.stop({ signal });
+  async #launchEtcd(): Promise<void> {
+    this.#etcd =
+      this.#runningEtcd ??
+      (await SupervisedProcess.start({
+        command: this.#binaries.etcd,
+        args: this.#layout.etcdArgs,
+        logFile: join(this.#layout.dir, 'etcd.log'),
+        removeDirWhenOrphaned: this.#temporaryDir,
+      }));
   }
 
-  async #waitUntilReady(apiServer: SupervisedProcess): Promise<void> {
-    const failure = await waitUntilReady({
-      url: this.url,
-      token: this.token,
+  #makeApiServer(name: string, port: number, etcdUrl: string): ApiServer {
+    const { apiServerArgs = [], startTimeoutMs = 60_000 } = this.#options;
+    return new ApiServer({
+      command: this.#binaries.kubeApiserver,
+      layout: this.#layout,
+      name,
+      port,
+      etcdUrl,
+      args: apiServerArgs,
+      removeDirWhenOrphaned: this.#temporaryDir,
       readCa: () => this.#readCa(),
-      failed: () => {
-        if (!apiServer.running) return 'kube-apiserver has ended';
-        return this.#running('etcd') ? undefined : 'etcd has ended';
-      },
-      timeoutMs: this.#startTimeoutMs,
+      failed: () => (this.#runningEtcd === undefined ? 'etcd has ended' : undefined),
+      startTimeoutMs,
     });
-    if (failure === undefined) return;
-    const tails = await Promise.all([...this.#servers].map(async ([name, server]) => `--- ${name}\n${await server.logTail()}`));
-    const message = `The control plane did not start: ${failure}\n${tails.join('\n')}`;
-    throw message.includes('address already in use') ? new PortTakenError(message) : new Error(message);
+  }
+
+  async #logTails(): Promise<string> {
+    return `--- etcd\n${await this.#etcd?.logTail()}`;
   }
 
   async #readCa(): Promise<string | undefined> {
@@ -205,5 +215,15 @@ export class ControlPlane implements AsyncDisposable {
     if (pem.split('-----END CERTIFICATE-----').length < 3) return undefined;
     this.#caPem = pem;
     return pem;
+  }
+}
+
+/** The error of a start that failed says so first, and what the other servers logged last. */
+async function explained(start: Promise<unknown>, logTails: () => Promise<string>): Promise<void> {
+  try {
+    await start;
+  } catch (error) {
+    const message = `The control plane did not start: ${error instanceof Error ? error.message : error}\n${await logTails()}`;
+    throw message.includes('address already in use') ? new PortTakenError(message) : new Error(message);
   }
 }

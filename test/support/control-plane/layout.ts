@@ -11,10 +11,10 @@ export interface ControlPlaneLayout {
   readonly token: string;
   /** A known user whom nothing is allowed: for 403. */
   readonly powerlessToken: string;
-  readonly url: string;
+  /** Of the first kube-apiserver. */
+  readonly port: number;
   readonly etcdUrl: string;
   readonly etcdArgs: readonly string[];
-  readonly apiServerArgs: readonly string[];
   readonly caFile: string;
 }
 
@@ -42,17 +42,17 @@ async function tokensOf(file: string): Promise<{ token: string; powerlessToken: 
   return { token, powerlessToken };
 }
 
-/** Lays out a control plane in `dir`: keys, tokens, free loopback ports and the flags of both servers. */
-export async function layOut(dir: string, extraApiServerArgs: readonly string[] = []): Promise<ControlPlaneLayout> {
+/** Lays out a control plane in `dir`: keys, tokens, free loopback ports and the flags of etcd. */
+export async function layOut(dir: string): Promise<ControlPlaneLayout> {
   const at = (name: string): string => join(dir, name);
   await mkdir(at('certs'), { recursive: true });
   if (!(await exists(at('sa.key')))) await writeServiceAccountKey(at('sa.key'));
-  const [port, clientPort, peerPort] = await freePorts(3);
+  const [port = 0, clientPort, peerPort] = await freePorts(3);
   const [etcdUrl, etcdPeerUrl] = [`http://127.0.0.1:${clientPort}`, `http://127.0.0.1:${peerPort}`];
   return {
     dir,
     ...(await tokensOf(at('tokens.csv'))),
-    url: `https://127.0.0.1:${port}`,
+    port,
     etcdUrl,
     etcdArgs: [
       `--data-dir=${at('etcd')}`,
@@ -63,25 +63,35 @@ export async function layOut(dir: string, extraApiServerArgs: readonly string[] 
       `--initial-cluster=default=${etcdPeerUrl}`,
       '--unsafe-no-fsync',
     ],
-    apiServerArgs: [
-      `--etcd-servers=${etcdUrl}`,
-      `--cert-dir=${at('certs')}`,
-      '--bind-address=127.0.0.1',
-      // Else it looks for the machine's default route, and does not start where there is none.
-      '--advertise-address=127.0.0.1',
-      '--endpoint-reconciler-type=none',
-      `--secure-port=${port}`,
-      '--service-account-issuer=https://localhost',
-      `--service-account-key-file=${at('sa.key')}`,
-      `--service-account-signing-key-file=${at('sa.key')}`,
-      `--token-auth-file=${at('tokens.csv')}`,
-      '--authorization-mode=RBAC',
-      '--service-cluster-ip-range=10.0.0.0/24',
-      '--disable-admission-plugins=ServiceAccount',
-      '--allow-privileged',
-      ...extraApiServerArgs,
-    ],
     // The server makes a certificate authority of its own on its first start and writes its certificate after the serving one.
     caFile: at('certs/apiserver.crt'),
   };
+}
+
+/** The flags of a kube-apiserver on this port. Several of one control plane share keys, tokens and certificate. */
+export function apiServerArgs(
+  { dir }: Pick<ControlPlaneLayout, 'dir'>,
+  port: number,
+  etcdUrl: string,
+  further: readonly string[],
+): readonly string[] {
+  const at = (name: string): string => join(dir, name);
+  return [
+    `--etcd-servers=${etcdUrl}`,
+    `--cert-dir=${at('certs')}`,
+    '--bind-address=127.0.0.1',
+    // Else it looks for the machine's default route, and does not start where there is none.
+    '--advertise-address=127.0.0.1',
+    '--endpoint-reconciler-type=none',
+    `--secure-port=${port}`,
+    '--service-account-issuer=https://localhost',
+    `--service-account-key-file=${at('sa.key')}`,
+    `--service-account-signing-key-file=${at('sa.key')}`,
+    `--token-auth-file=${at('tokens.csv')}`,
+    '--authorization-mode=RBAC',
+    '--service-cluster-ip-range=10.0.0.0/24',
+    '--disable-admission-plugins=ServiceAccount',
+    '--allow-privileged',
+    ...further,
+  ];
 }

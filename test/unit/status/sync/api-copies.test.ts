@@ -89,7 +89,7 @@ describe('ApiCopies.freshest', () => {
     expect(copies.freshest(uid, undefined)).toBeUndefined();
   });
 
-  it('is the pod manager’s, even with a smaller resourceVersion, after a newer full list', () => {
+  it('is the pod manager’s, even with a smaller resourceVersion, after a newer full list', async () => {
     const clock = new FakeClock();
     const source: { listedAt?: number } = {};
     const copies = noCopies(clock, source);
@@ -99,9 +99,32 @@ describe('ApiCopies.freshest', () => {
     expect(messageOf(copies.freshest(uid, restored))).toBe('own');
     source.listedAt = clock.now();
     expect(messageOf(copies.freshest(uid, restored))).toBe('own');
-    source.listedAt = clock.now() + 1;
+    await clock.advance(1);
+    source.listedAt = clock.now();
     expect(messageOf(copies.freshest(uid, restored))).toBe('restored');
     expect(copies.freshest(uid, undefined)).toBeUndefined();
+  });
+
+  it('is our own after the clock was set back: the last full list seems newer and is not', () => {
+    const clock = new FakeClock();
+    const source = { listedAt: clock.now() };
+    const copies = noCopies(clock, source);
+    clock.jump(-60_000);
+    copies.record(apiPodOf(at('900', 'own')));
+    expect(messageOf(copies.freshest(uid, at('50', 'managed')))).toBe('own');
+    clock.jump(120_000);
+    expect(messageOf(copies.freshest(uid, at('50', 'managed')))).toBe('own');
+  });
+
+  it('is our own when the clock was set back while a list was on its way that began before', () => {
+    const clock = new FakeClock();
+    const source: { listedAt?: number } = {};
+    const copies = noCopies(clock, source);
+    const startedAt = clock.now();
+    clock.jump(-60_000);
+    copies.record(apiPodOf(at('900', 'own')));
+    source.listedAt = startedAt;
+    expect(messageOf(copies.freshest(uid, at('50', 'managed')))).toBe('own');
   });
 
   it('keeps no copy without a resourceVersion, and drops the previous one', () => {

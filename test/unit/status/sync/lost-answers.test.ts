@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import { Harness, settle, testPod } from '../harness.ts';
 
-/** A manager whose PATCH from `a` to `b` landed, and whose answer never came. */
-async function afterLostAnswer() {
+/** A manager whose PATCH from `a` to `b` landed, and whose answer was another one: by default none. */
+async function afterLostAnswer(failure: { reason: string; code?: number } = { reason: 'Timeout' }) {
   const h = new Harness();
   const pod = h.publish(testPod());
   await h.set(pod, { message: 'a' });
-  h.client.failNext('patch', { reason: 'Timeout' });
+  h.client.failNext('patch', failure);
   h.manager.setPodStatus(pod, { message: 'b' });
   await settle();
   const body = h.client.actions.at(-1)?.patch;
@@ -22,6 +22,12 @@ describe('a PATCH that landed without an answer', () => {
     expect(await h.set(pod, { message: 'a' })).toEqual(['get', 'patch']);
     expect(h.apiStatus(pod).message).toBe('a');
     expect(h.manager.explain('12345678')).toMatchObject({ phase: 'in-sync', failures: 0 });
+  });
+
+  it('is undone, too, when the answer was a refusal: a balancer may have sent the PATCH twice', async () => {
+    const { h, pod } = await afterLostAnswer({ code: 403, reason: 'Forbidden' });
+    expect(await h.set(pod, { message: 'a' })).toEqual(['get', 'patch']);
+    expect(h.apiStatus(pod).message).toBe('a');
   });
 
   it('costs no GET when another status follows: the version in the PATCH says that the copy is old', async () => {

@@ -57,6 +57,22 @@ describe('a pod that has vanished', () => {
     expect(h.manager.explain(uid).phase).toBe('unknown');
   });
 
+  it('is read when the apiserver had refused its newest status, and its entry is dropped once the apiserver has no such pod', async () => {
+    const h = new Harness({ subscribed: false });
+    const pod = h.publish(testPod());
+    h.client.failNext('patch', { code: 422, times: 2 });
+    await h.set(pod, { phase: 'Failed' });
+    expect(h.manager.explain(uid).phase).toBe('quarantined');
+    h.podManager.removePod(pod);
+    expect(await h.batch()).toEqual(['get']);
+    expect(h.manager.explain(uid).phase).toBe('quarantined');
+    h.client.store.remove('new', 'foo');
+    expect(await h.batch()).toEqual(['get']);
+    expect(h.manager.explain(uid).phase).toBe('gone');
+    expect(await h.batch()).toEqual([]);
+    expect(h.manager.explain(uid).phase).toBe('unknown');
+  });
+
   it('does not count as vanished when the pod manager has never shown it', async () => {
     const h = new Harness();
     const pod = h.client.store.put(testPod());
