@@ -45,6 +45,11 @@ export function isSecondLook({ hasBatch, pod, podUIDs, theirRequests, isTheirCop
   return hasBatch && theirRequests.hasAskedNow(pod) && (isTheirCopySettled || [...podUIDs].some(isOld));
 }
 
+/** The server has a pod with the uid of a static pod itself, under no mirror pod: upstream asks for it at every wake-up. */
+export function asksForStaticPod({ pod, theirs, theirRequests, world }: Pair): boolean {
+  return theirRequests.hasAskedNow(pod) && world.isStatic(theirs.server?.uid ?? '');
+}
+
 /** Why the two may have written at different moments of this step: a request failed, or the client waited, while it lasted. */
 export function whyMomentsDiffer({ ourRequests, theirRequests, pod, began }: Pair): Rule | undefined {
   if (ourRequests.hasFailedNow(pod) || theirRequests.hasFailedNow(pod)) return 'D1 retry';

@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { WirePodStatus } from '../../../src/index.ts';
 import { comparable } from './canonical.ts';
 import type { Differences } from './excuses.ts';
-import { isSecondLook, whyBothMayWait, whyMomentsDiffer, whyOursIsLate, whyTheirsIsLate } from './lateness.ts';
+import { asksForStaticPod, isSecondLook, whyBothMayWait, whyMomentsDiffer, whyOursIsLate, whyTheirsIsLate } from './lateness.ts';
 import { everything, type Mask, serverStatus, withoutTraces, writtenStatuses } from './masks.ts';
 import type { Memory } from './memory.ts';
 import type { Pair } from './pair.ts';
@@ -40,7 +40,8 @@ function whyApart(pair: Pair, memory: Memory): Rule | undefined {
     [pair.theirDue, whyTheirsIsLate(pair, memory)],
   ] as const;
   const late = waits.find(([due, why]) => due !== 'nothing' && why !== undefined)?.[1];
-  return late ?? whyMomentsDiffer(pair) ?? (isSecondLook(pair) ? 'D12 second look' : undefined);
+  const looked = isSecondLook(pair) ? 'D12 second look' : asksForStaticPod(pair) ? 'D13 mirror' : undefined;
+  return late ?? whyMomentsDiffer(pair) ?? looked;
 }
 
 /** Neither side has anything to write: only traces of what the one wrote and the other did not are left. */
