@@ -23,7 +23,7 @@ export function excuseEntries(pair: Pair, memory: Memory, differences: Differenc
     if (!isOver(pair, uid)) excuseEntry(pair, memory, differences, uid, entry);
     else {
       memory.entries.delete(uid);
-      if (!memory.ourEntries.has(uid)) memory.orphaned.add(uid);
+      if (!memory.ourEntries.has(uid) || wasDroppedUndeleted(pair, uid)) memory.orphaned.add(uid);
     }
     if (differences.differed.has('server') && isOnServer(pair, memory, uid)) memory.apart ??= entry.rule;
   }
@@ -33,6 +33,11 @@ export function excuseEntries(pair: Pair, memory: Memory, differences: Differenc
 function isOver({ theirs, ours, step }: Pair, uid: string): boolean {
   const isGone = !(uid in theirs.cache) && !(uid in ours.cache) && step.podUID !== uid;
   return isGone && uid in theirs.resizeConditions === uid in ours.resizeConditions;
+}
+
+/** Ours has dropped the entry in this step (D11), and the pod is still on its server. */
+function wasDroppedUndeleted({ hasBatch, ourRequests, ours }: Pair, uid: string): boolean {
+  return hasBatch && ourRequests.isForgotten(uid) && ours.server?.uid === uid;
 }
 
 function open(memory: Memory, uid: string, rule: Rule | undefined): void {

@@ -9,7 +9,7 @@ import { type OutOfOrder, outOfOrder, saysWhatWasSet, TheirCopies } from './init
 import { whyOursIsLate, whyTheirsIsLate } from './lateness.ts';
 import { Memory } from './memory.ts';
 import { OurRequests } from './our-requests.ts';
-import { OwnWrites } from './own-writes.ts';
+import { OwnWrites, type OwnWritesContext } from './own-writes.ts';
 import type { Due, Pair, View } from './pair.ts';
 import type { Outcome, Variant } from './player.ts';
 import { type Expected, Recording } from './recording.ts';
@@ -111,7 +111,7 @@ class ScenarioJudge {
     noteFinished(this.#ourFinished, outcome.notifications);
     this.#theirRequests.note(step, expected, outcome.shown, seconds.length);
     this.#ourRequests.note(step, outcome, hasBatch);
-    const own = new OwnWrites(this.#world, this.#conditionOrder, outcome.arrived, this.#ourFinished);
+    const own = new OwnWrites(this.#ownWritesContext(), outcome.arrived, this.#ourFinished);
     for (const { pod, expected: wanted, got } of expected.contradictions)
       this.#report(index, step, pod, 'recording', wanted, got);
     for (const { pod, expected: wanted, got } of own.wrong) this.#report(index, step, pod, 'our write', wanted, got);
@@ -130,6 +130,12 @@ class ScenarioJudge {
       exempt: this.#exempt,
       differences: this.#found,
     };
+  }
+
+  #ownWritesContext(): OwnWritesContext {
+    const readsFirst = this.#variant.fetchBeforePatch === 'always';
+    const hasUnseenWrite = (pod: string): boolean => !readsFirst && this.#ourRequests.hasNotDealtWithForeignWrite(pod);
+    return { world: this.#world, conditionOrder: this.#conditionOrder, hasUnseenWrite };
   }
 
   /** A status that was taken is in the cache as it was set, on both sides, whatever else differs. */

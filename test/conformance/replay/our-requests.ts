@@ -128,7 +128,7 @@ export class OurRequests {
     for (const { podUID } of notifications) this.#absent.delete(podUID);
     for (const [uid, shownAnew] of this.#absent) {
       if (shownAnew && hasBatch) this.#absent.delete(uid);
-      else if (shown[uid] !== this.#shown[uid]) this.#absent.set(uid, true);
+      else if (uid in shown && shown[uid] !== this.#shown[uid]) this.#absent.set(uid, true);
     }
   }
 

@@ -13,16 +13,29 @@ export interface WrongWrite {
   readonly got: unknown;
 }
 
+export interface OwnWritesContext {
+  readonly world: World;
+  readonly conditionOrder: boolean;
+  readonly hasUnseenWrite: (pod: string) => boolean;
+}
+
 /** Our writes of one step, by what they did, and what is wrong with them. */
 export class OwnWrites {
   readonly writes: Write[] = [];
   readonly wrong: WrongWrite[] = [];
   readonly #world: World;
   readonly #conditionOrder: boolean;
+  readonly #hasUnseenWrite: (pod: string) => boolean;
 
-  constructor(world: World, conditionOrder: boolean, arrived: readonly Arrived[], finished: ReadonlySet<string>) {
+  /** `hasUnseenWrite`: another writer has changed the pod, and nothing has shown ours that (D3). */
+  constructor(
+    { world, conditionOrder, hasUnseenWrite }: OwnWritesContext,
+    arrived: readonly Arrived[],
+    finished: ReadonlySet<string>,
+  ) {
     this.#world = world;
     this.#conditionOrder = conditionOrder;
+    this.#hasUnseenWrite = hasUnseenWrite;
     for (const { pod, at, patched, deletion } of arrived) {
       if (patched !== undefined) this.#patched(pod, patched, utcSecond(at));
       if (deletion !== undefined) this.#deleted(pod, deletion, finished, utcSecond(at));
@@ -43,12 +56,12 @@ export class OwnWrites {
     this.writes.push({ verb: 'patch', pod, status: after.status ?? {} });
   }
 
-  /** A DELETE is due, names the pod it is for, and leaves nothing of the newest status unwritten. */
+  /** A DELETE is due, names the pod it is for, and leaves nothing of the newest status unwritten that ours could know of. */
   #deleted(pod: string, { before, cached, uid, gracePeriodSeconds }: Deletion, finished: ReadonlySet<string>, now: string): void {
     const { uid: found = '', deletionTimestamp } = before.metadata ?? {};
     const stored = { uid: found, deleting: Boolean(deletionTimestamp), status: before.status ?? {} };
     const isLast = cached !== undefined && this.#world.dueOf(pod, stored, cached, finished, now) === 'delete';
-    if (!isLast || gracePeriodSeconds !== 0 || uid !== found)
+    if (!(isLast || this.#hasUnseenWrite(pod)) || gracePeriodSeconds !== 0 || uid !== found)
       this.#isWrong(pod, 'no DELETE', { stored, uid, gracePeriodSeconds });
     this.writes.push({ verb: 'delete', pod, uid, gracePeriodSeconds });
   }

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { Attempt } from './recorded-calls.ts';
 import type { Expected } from './recording.ts';
 import type { Call, Step } from './scenario.ts';
@@ -37,7 +38,13 @@ export class TheirRequests {
     for (const { verb, error, patch } of calls) if (verb === 'patch' && !error) this.#unshown.add(uidOf(patch));
     this.#unshownBefore = batches > 1 ? new Set(this.#unshown) : before;
     const deleted = new Set(calls.filter(({ verb, error }) => verb === 'delete' && !error).map(({ uid = '' }) => uid));
-    for (const [pod, podUIDs] of this.#world.pods) this.#noteLeftovers(pod, podUIDs, expected, shown, deleted, batches > 0);
+    for (const [pod, podUIDs] of this.#world.pods) {
+      const gets = calls.filter(({ verb, pod: asked }) => verb === 'get' && asked === pod).length;
+      for (const uid of podUIDs) {
+        const isAsked = expected.attempts.has(pod) && (gets > 1 || isAboutUID(step, uid, podUIDs, expected.cache));
+        this.#noteLeftover(uid, { isAsked, isDeleted: deleted.has(uid), isShown: uid in shown, hasBatch: batches > 0 }, expected);
+      }
+    }
     this.#cache = expected.cache;
   }
 
@@ -91,25 +98,24 @@ export class TheirRequests {
     for (const [asked, attempt] of attempts) if (attempt === 'done') this.#foreign.delete(asked);
   }
 
-  #noteLeftovers(
-    pod: string,
-    podUIDs: ReadonlySet<string>,
-    { cache, attempts, server }: Expected,
-    shown: Readonly<Record<string, string>>,
-    deleted: ReadonlySet<string>,
-    hasBatch: boolean,
+  /** `isAsked`: a request of this step was for the entry of this uid. */
+  #noteLeftover(
+    uid: string,
+    { isAsked, isDeleted, isShown, hasBatch }: Readonly<Record<'isAsked' | 'isDeleted' | 'isShown' | 'hasBatch', boolean>>,
+    { cache }: Expected,
   ): void {
-    const onServer = server[pod]?.uid;
-    for (const uid of podUIDs) {
-      // a request that finds another pod under the name tells nothing of what is remembered for this one
-      const isAsked = attempts.has(pod) && (onServer === undefined || onServer === uid || this.#world.isMirror(onServer));
-      const had = uid in this.#cache;
-      // a batch cleans up after entries that are gone, but for those of mirror pods it knows
-      const isSwept = hasBatch && !had && !(this.#world.isMirror(uid) && uid in shown);
-      if (isSwept || (had && isAsked)) this.#leftovers.delete(uid);
-      if ((had || deleted.has(uid)) && !(uid in cache)) this.#leftovers.add(uid);
-    }
+    const had = uid in this.#cache;
+    // a batch cleans up after entries that are gone, but for those of mirror pods it knows
+    const isSwept = hasBatch && !had && !(this.#world.isMirror(uid) && isShown);
+    if (isSwept || (had && isAsked)) this.#leftovers.delete(uid);
+    if ((had || isDeleted) && !(uid in cache)) this.#leftovers.add(uid);
   }
+}
+
+/** An operation on another pod of the same name brings the request for that one; a static pod's entry is read under its mirror's uid, too. */
+function isAboutUID({ podUID }: Step, uid: string, podUIDs: ReadonlySet<string>, cache: Expected['cache']): boolean {
+  if (podUID === undefined || podUID === uid || !podUIDs.has(podUID)) return true;
+  return podUID in cache && isDeepStrictEqual(cache[podUID], cache[uid]);
 }
 
 function uidOf(patch: Call['patch']): string {
