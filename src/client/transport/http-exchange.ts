@@ -75,11 +75,9 @@ export class HttpExchange implements Dispatcher.DispatchHandler {
   }
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
-    // failed while it waited for a connection: nothing has been written yet, and nothing will be
-    if (this.#isSettled) {
-      controller.abort(new Error('settled'));
-      return;
-    }
+    // failed while it waited for a connection: nothing has been written yet, and nothing will be. undici drops a request whose
+    // start throws, and keeps its socket for the next one; an abort would destroy that socket
+    if (this.#isSettled) throw new Error('settled');
     this.#controller = controller;
     this.#missing = 'answer';
   }

@@ -3,7 +3,7 @@ import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { describe, expect, it } from 'vitest';
 import { type KubeRequest, KubeTransport } from '../../../../src/client/transport/kube-transport.ts';
 import { FakeClock, settle } from '../../../../src/testing/fakes/fake-clock.ts';
-import { failureOf, kubeConfigFor, scriptedServer, until } from './scripted-server.ts';
+import { failureOf, kubeConfigFor, scriptedServer, sendJson, until } from './scripted-server.ts';
 
 const get: KubeRequest = { method: 'GET', path: '/api/v1/pods' };
 const patch: KubeRequest = { method: 'PATCH', path: '/p', body: { status: {} } };
@@ -72,6 +72,28 @@ describe('KubeTransport, the limit of a request', () => {
     await until(() => server.open.size === 0);
     await settle();
     expect([server.total, clock.pendingTimers]).toEqual([1, 0]);
+  });
+
+  it('keeps the connection for the requests that come after some that waited for it in vain', async () => {
+    let answerFirst = (): void => {};
+    await using server = await scriptedServer((request, response) => {
+      const answer = (): void => sendJson(response, { path: request.url });
+      if (request.url === '/first') answerFirst = answer;
+      else answer();
+    });
+    const clock = new FakeClock();
+    await using transport = new KubeTransport(kubeConfigFor(server.url), { clock, connections: 1 });
+    const first = transport.request({ ...get, path: '/first' });
+    await until(() => server.seen.length === 1);
+    const late = Array.from({ length: 20 }, () => failureOf(transport.request({ ...patch, timeoutMs: 300 })));
+    await settle();
+    await clock.advance(300);
+    for (const failure of late) expect(await failure).toMatchObject({ message: 'PATCH /p: no connection within 300 ms' });
+    const next = transport.request({ ...get, path: '/next' });
+    answerFirst();
+    expect(await Promise.all([first, next])).toEqual([{ path: '/first' }, { path: '/next' }]);
+    expect(server.seen.map(({ url }) => url)).toEqual(['/first', '/next']);
+    expect([server.connections.total, clock.pendingTimers]).toEqual([1, 0]);
   });
 
   it('does not let a stream wait for its connection longer than a request', async () => {
