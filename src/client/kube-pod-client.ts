@@ -1,4 +1,5 @@
 import type { KubeConfig } from '@kubernetes/client-node';
+import { requireMethods } from '../checks/options.ts';
 import type { PodStatusPatch } from '../patch/pod-status-patch.ts';
 import type { WirePod } from '../wire/types.ts';
 import type { DeletePodOptions, PodClient, PodMetadata, RequestOptions } from './pod-client.ts';
@@ -16,11 +17,13 @@ export interface KubePodClientOptions extends KubeTransportOptions {}
 export class KubePodClient implements PodClient {
   readonly #transport: KubeTransport;
 
-  /** Closing this client closes the transport. */
+  /** Closing this client closes the transport. Throws ERR_INVALID_OPTION for anything that is no transport. */
   constructor(transport: KubeTransport) {
+    requireMethods('transport', transport, ['request', 'close']);
     this.#transport = transport;
   }
 
+  /** A client with a transport of its own. Throws ERR_INVALID_OPTION, naming the option, the rule and the value. */
   static fromKubeConfig(kubeConfig: KubeConfig, options: KubePodClientOptions = {}): KubePodClient {
     return new KubePodClient(new KubeTransport(kubeConfig, options));
   }

@@ -73,6 +73,7 @@ export class ApiServerPodSource {
     if (typeof nodeName !== 'string' || !nodeNameRule.test(nodeName))
       throw invalidOption('nodeName', 'the name of a node', nodeName);
     requireMethods('podManager', podManager, ['addPod', 'updatePod', 'removePod']);
+    if (transport !== undefined) requireMethods('transport', transport, ['request', 'stream']);
     numberOption('idleTimeoutMs', idleTimeoutMs, 1000, longestTimerMs);
     this.#selection = { path: podsPath(namespace), nodeName, namespace };
     this.#logger = safeLogger(logger);

@@ -1,5 +1,5 @@
 import type { KubeConfig } from '@kubernetes/client-node';
-import { integerOption, longestTimerMs, numberOption } from '../../checks/options.ts';
+import { integerOption, longestTimerMs, numberOption, requireKnownOptions, requireMethods } from '../../checks/options.ts';
 import { type Clock, systemClock } from '../../seams/clock.ts';
 import { type Logger, safeLogger, silentLogger } from '../../seams/logger.ts';
 import { type Credentials, CredentialsFailure } from '../credentials/credentials.ts';
@@ -48,6 +48,8 @@ const maxAnswerBytes = 64 * 1024 * 1024;
 /** The apiserver's own limit: it cuts the connection while a longer body is still being written, which looks like a network fault. */
 const maxBodyBytes = 3 * 1024 * 1024;
 
+const knownOptions = ['connections', 'requestTimeoutMs', 'clock', 'logger'];
+
 interface StartOptions {
   readonly label: string;
   /** How long the request may wait for credentials. */
@@ -74,10 +76,14 @@ export class KubeTransport {
   #pool: ConnectionPool | undefined;
   #closed: Promise<void> | undefined;
 
+  /** Throws ERR_INVALID_OPTION for an option that breaks a rule, and for a kubeconfig that cannot be used. */
   constructor(kubeConfig: KubeConfig, options: KubeTransportOptions = {}) {
+    requireKnownOptions('options', options, knownOptions);
+    requireMethods('kubeConfig', kubeConfig, ['getCurrentCluster', 'getCurrentUser', 'applyToHTTPSOptions']);
     const { connections = 16, requestTimeoutMs = 10_000, clock = systemClock, logger = silentLogger } = options;
     integerOption('connections', connections, 1);
     numberOption('requestTimeoutMs', requestTimeoutMs, 1, longestTimerMs);
+    requireMethods('clock', clock, ['now', 'setTimer']);
     this.#kubeConfig = kubeConfig;
     this.#connections = connections;
     this.#requestTimeoutMs = requestTimeoutMs;

@@ -1,7 +1,8 @@
 import { inspect } from 'node:util';
+import type { KubeConfig } from '@kubernetes/client-node';
 import { describe, expect, it } from 'vitest';
 import { classifyApiError } from '../../../../src/client/error-class.ts';
-import { type KubeRequest, KubeTransport } from '../../../../src/client/transport/kube-transport.ts';
+import { type KubeRequest, KubeTransport, type KubeTransportOptions } from '../../../../src/client/transport/kube-transport.ts';
 import { FakeClock } from '../../../../src/testing/fakes/fake-clock.ts';
 import { failureOf, kubeConfigFor, type Script, scriptedServer, sendJson, until } from './scripted-server.ts';
 
@@ -95,6 +96,14 @@ describe('KubeTransport', () => {
     expect(() => new KubeTransport(kubeConfig)).toThrow(expect.objectContaining({ code: 'ERR_INVALID_OPTION' }));
   });
 
+  it.each([undefined, null, {}, '/etc/kubeconfig'])('refuses %j in place of a kubeconfig', (kubeConfig) => {
+    const refused = {
+      code: 'ERR_INVALID_OPTION',
+      message: expect.stringContaining('Expected `kubeConfig` to be an object with'),
+    };
+    expect(() => new KubeTransport(kubeConfig as unknown as KubeConfig)).toThrow(expect.objectContaining(refused));
+  });
+
   it('takes plain http to another machine where skipTLSVerify allows it', async () => {
     await using transport = new KubeTransport(kubeConfigFor('http://10.0.0.1:8080', {}, { skipTLSVerify: true }));
     await expect(transport.close()).resolves.toBeUndefined();
@@ -105,8 +114,12 @@ describe('KubeTransport', () => {
     { connections: 1.5 },
     { requestTimeoutMs: 0 },
     { requestTimeoutMs: 2 ** 31 },
+    { requestTimeout: 5 },
+    { conections: 3 },
+    { clock: {} },
+    null,
   ])('refuses the option %j', (options) => {
-    expect(() => new KubeTransport(kubeConfigFor('https://127.0.0.1'), options)).toThrow(
+    expect(() => new KubeTransport(kubeConfigFor('https://127.0.0.1'), options as KubeTransportOptions)).toThrow(
       expect.objectContaining({ code: 'ERR_INVALID_OPTION' }),
     );
   });
