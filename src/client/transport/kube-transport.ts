@@ -15,7 +15,7 @@ export interface KubeTransportOptions {
   readonly connections?: number | undefined;
   /**
    * For requests that bring no limit of their own: from their start to the end of their answer, credentials and connection
-   * included. Also how long a stream may wait for credentials and for its connection. Default 10 000.
+   * included. For a stream until its request is sent, credentials and connection included. Default 10 000.
    */
   readonly requestTimeoutMs?: number | undefined;
   readonly clock?: Clock | undefined;
@@ -39,7 +39,7 @@ export interface KubeRequest {
 export interface KubeStream extends Omit<KubeRequest, 'timeoutMs'> {
   /** Takes the body's bytes as they come. What it throws ends the stream. */
   readonly onChunk: (chunk: Buffer) => void;
-  /** The stream ends with `Timeout` after this long a silence. */
+  /** The stream ends with `Timeout` after this long a silence, in milliseconds, counted from when its request is sent. */
   readonly idleTimeoutMs: number;
 }
 
@@ -110,11 +110,14 @@ export class KubeTransport {
   /** One long answer, taken as it comes. Resolves when the server ends it. */
   async stream(request: KubeStream): Promise<void> {
     const label = `${request.method} ${request.path}`;
-    const { signal, idleTimeoutMs: timeoutMs, onChunk } = request;
-    const exchange = new HttpExchange({ label, clock: this.#clock, signal, timeoutMs, maxAnswerBytes, onChunk });
+    const { signal, idleTimeoutMs, onChunk } = request;
+    numberOption('idleTimeoutMs', idleTimeoutMs, 1, longestTimerMs);
+    const timeoutMs = this.#requestTimeoutMs;
+    const stream = { onChunk, idleTimeoutMs };
+    const exchange = new HttpExchange({ label, clock: this.#clock, signal, timeoutMs, maxAnswerBytes, stream });
     this.#streams.add(exchange);
     try {
-      const answer = await this.#run(exchange, request, label, this.#requestTimeoutMs);
+      const answer = await this.#run(exchange, request, label, timeoutMs);
       if (answer.status >= 300) readAnswer(answer, label, this.#clock.now());
     } finally {
       this.#streams.delete(exchange);

@@ -129,7 +129,7 @@ describe('KubeTransport with an exec plugin', () => {
     await clock.advance(1000);
     expect(await failure).toMatchObject({
       reason: 'Timeout',
-      message: 'Nothing came from the credential plugin "/bin/sh" within 1000 ms',
+      message: 'GET /api/v1/pods: no credentials within 1000 ms',
     });
     await until(() => !isRunning(pid));
   });

@@ -103,11 +103,27 @@ describe('KubeTransport, the limit of a request', () => {
     const failure = failureOf(transport.stream({ ...get, idleTimeoutMs: 150_000, onChunk: () => {} }));
     await until(() => server.open.size === 1);
     await clock.advance(1000);
-    const { host } = new URL(server.url);
-    expect(await failure).toMatchObject({
-      reason: 'Network',
-      message: `GET /api/v1/pods: ETIMEDOUT no connection to ${host} within 1000 ms`,
-    });
+    expect(await failure).toMatchObject({ reason: 'Timeout', message: 'GET /api/v1/pods: no connection within 1000 ms' });
     await until(() => server.open.size === 0);
+  });
+
+  it('does not let a stream wait for an authenticator longer than a request', async () => {
+    const kubeConfig = kubeConfigFor('https://127.0.0.1:1', { authProvider: { name: 'hanging', config: {} } });
+    kubeConfig.addAuthenticator({ isAuthProvider: () => true, applyAuthentication: () => new Promise(() => {}) });
+    const clock = new FakeClock();
+    await using transport = new KubeTransport(kubeConfig, { clock, requestTimeoutMs: 1000 });
+    const failure = failureOf(transport.stream({ ...get, idleTimeoutMs: 150_000, onChunk: () => {} }));
+    await settle();
+    await clock.advance(1000);
+    expect(await failure).toMatchObject({ reason: 'Timeout', message: 'GET /api/v1/pods: no credentials within 1000 ms' });
+    expect(clock.pendingTimers).toBe(0);
+  });
+
+  it.each([0, Number.NaN, 2 ** 31])('refuses an idleTimeoutMs of %d and sends nothing', async (idleTimeoutMs) => {
+    await using server = await scriptedServer(() => {});
+    await using transport = new KubeTransport(kubeConfigFor(server.url));
+    const failure = failureOf(transport.stream({ ...get, idleTimeoutMs, onChunk: () => {} }));
+    expect(await failure).toMatchObject({ code: 'ERR_INVALID_OPTION' });
+    expect(server.connections.total).toBe(0);
   });
 });
