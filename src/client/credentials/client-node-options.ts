@@ -2,7 +2,7 @@ import type { RequestOptions } from 'node:https';
 import type { Cluster, KubeConfig, User } from '@kubernetes/client-node';
 import { CredentialsFailure, kindOfError } from './credentials.ts';
 
-/** client-node leaves out the CA, skip-tls and the server name where there is no user; this one has nothing else to say. */
+/** client-node leaves out the CA, skip-tls and the server name where there is no user. This user has no credentials and serves only for that. */
 const anonymous: User = { name: '' };
 
 export interface ClientNodeInput {
@@ -23,9 +23,17 @@ export async function clientNodeOptions(input: ClientNodeInput): Promise<Request
   try {
     await viewOf(input).applyToHTTPSOptions(options);
   } catch (error) {
-    throw new CredentialsFailure('NoCredentials', `The kubeconfig's authenticator failed (${kindOfError(error)})`);
+    const what = `The kubeconfig's TLS files or authenticator could not be used (${causeOf(error, input)})`;
+    throw new CredentialsFailure('NoCredentials', what);
   }
   return options;
+}
+
+/** For a file of the kubeconfig that cannot be read: the system's code and the path. Never an error's message: it can quote a token. */
+function causeOf(error: unknown, { cluster, user }: ClientNodeInput): string {
+  const { code, path } = (error instanceof Error ? error : {}) as NodeJS.ErrnoException;
+  const isOfTheKubeconfig = path !== undefined && [cluster.caFile, user?.certFile, user?.keyFile].includes(path);
+  return isOfTheKubeconfig && typeof code === 'string' ? `${code} ${JSON.stringify(path)}` : kindOfError(error);
 }
 
 /**

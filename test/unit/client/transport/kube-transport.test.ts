@@ -268,7 +268,10 @@ describe('KubeTransport', () => {
     });
     await using transport = new KubeTransport(kubeConfig);
     const error = await failureOf(transport.request(get));
-    expect(error).toMatchObject({ reason: 'NoCredentials', message: "The kubeconfig's authenticator failed (SyntaxError)" });
+    expect(error).toMatchObject({
+      reason: 'NoCredentials',
+      message: "The kubeconfig's TLS files or authenticator could not be used (SyntaxError)",
+    });
     expect(classifyApiError(error)).toBe('unauthorized');
     expect(inspect(error, { depth: 20, showHidden: true })).not.toContain(token);
     expect(server.seen).toHaveLength(0);
