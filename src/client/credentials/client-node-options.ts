@@ -40,7 +40,9 @@ function causeOf(error: unknown, { cluster, user }: ClientNodeInput): string {
  * The same kubeconfig, with this cluster and this user. client-node refuses plain http unless `skipTLSVerify` is set; the
  * transport has a rule of its own for that. The agent that client-node would make and keep is not made: the library does not use it.
  */
-function viewOf({ kubeConfig, cluster, user = anonymous, hideCustom = false }: ClientNodeInput): KubeConfig {
+function viewOf({ kubeConfig, cluster, user: given = anonymous, hideCustom = false }: ClientNodeInput): KubeConfig {
+  // client-node writes a missing password as the word undefined
+  const user = given.username ? { ...given, password: given.password ?? '' } : given;
   const seen = cluster.server.startsWith('http:') ? { ...cluster, skipTLSVerify: true } : cluster;
   return Object.create(kubeConfig, {
     getCurrentCluster: { value: () => seen },

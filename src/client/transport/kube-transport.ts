@@ -148,6 +148,8 @@ export class KubeTransport {
 
   /** Never rejects. */
   async #start(exchange: HttpExchange, request: KubeRequest, { label, limitMs, sentWith }: StartOptions): Promise<void> {
+    // the caller's signal had aborted before the call
+    if (exchange.isSettled) return;
     try {
       if (this.#closed !== undefined) throw new ApiError({ reason: 'Aborted', message: `${label}: the client is closed` });
       const { method, query, accept = 'application/json', contentType = 'application/json' } = request;

@@ -1,5 +1,5 @@
 import { inspect } from 'node:util';
-import type { KubeConfig } from '@kubernetes/client-node';
+import type { KubeConfig, User } from '@kubernetes/client-node';
 import { describe, expect, it } from 'vitest';
 import { classifyApiError } from '../../../../src/client/error-class.ts';
 import { type KubeRequest, KubeTransport, type KubeTransportOptions } from '../../../../src/client/transport/kube-transport.ts';
@@ -55,6 +55,13 @@ describe('KubeTransport', () => {
     const headers = server.seen[0]?.headers;
     expect(headers?.authorization).toBe(`Basic ${Buffer.from('me:p').toString('base64')}`);
     expect(headers?.['impersonate-user']).toBe('system:node:n1');
+  });
+
+  it.each([[undefined], [null], ['']])('sends an empty password where the kubeconfig has %j', async (password) => {
+    await using server = await scriptedServer(ok);
+    await using transport = new KubeTransport(kubeConfigFor(server.url, { username: 'joe', password } as Partial<User>));
+    await transport.request(get);
+    expect(server.seen[0]?.headers.authorization).toBe(`Basic ${Buffer.from('joe:').toString('base64')}`);
   });
 
   it('keeps the path prefix of the server URL and encodes the query', async () => {
