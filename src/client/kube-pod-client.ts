@@ -13,7 +13,10 @@ const metadataOnly = 'application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=
 
 export interface KubePodClientOptions extends KubeTransportOptions {}
 
-/** The {@link PodClient} for a real apiserver. Methods reject with an `ApiError`, and with `ERR_INVALID_ARGUMENT` for a name that fits in no path. */
+/**
+ * The {@link PodClient} for a real apiserver. Methods reject with an `ApiError`, with `ERR_INVALID_ARGUMENT` for a name that
+ * fits in no path, and with `ERR_INVALID_OPTION` for a `timeoutMs` that is out of range.
+ */
 export class KubePodClient implements PodClient {
   readonly #transport: KubeTransport;
 

@@ -1,5 +1,6 @@
 import type { KubeConfig } from '@kubernetes/client-node';
 import { integerOption, longestTimerMs, numberOption, requireKnownOptions, requireMethods } from '../../checks/options.ts';
+import { isStatusManagerError } from '../../errors.ts';
 import { type Clock, systemClock } from '../../seams/clock.ts';
 import { type Logger, safeLogger, silentLogger } from '../../seams/logger.ts';
 import { type Credentials, CredentialsFailure } from '../credentials/credentials.ts';
@@ -60,7 +61,8 @@ interface StartOptions {
 
 /**
  * The wire to one apiserver: the kubeconfig says where to and with which credentials, asked for every request;
- * undici carries it over pooled sockets. Each request is sent at most once, and fails with an `ApiError`.
+ * undici carries it over pooled sockets. Each request is sent at most once. It fails with an `ApiError`, also where the
+ * kubeconfig has become unusable (`NoCredentials`), and with ERR_INVALID_OPTION for a limit that is out of range.
  */
 export class KubeTransport {
   readonly #kubeConfig: KubeConfig;
@@ -169,7 +171,7 @@ export class KubeTransport {
       if (this.#streams.has(exchange)) pool.stream(pooled, exchange);
       else pool.request(pooled, exchange);
     } catch (error) {
-      exchange.fail(error instanceof CredentialsFailure ? new ApiError({ reason: error.reason, message: error.message }) : error);
+      exchange.fail(apiErrorOf(error));
     }
   }
 
@@ -197,6 +199,14 @@ export class KubeTransport {
     await Promise.all([this.#credentials.close(), Promise.allSettled(underWay)]);
     await Promise.all([this.#pool, ...this.#retiring].map((pool) => pool?.destroy()));
   }
+}
+
+/** What a request that could not be made fails with. The kubeconfig may have become unusable since the transport was made. */
+function apiErrorOf(error: unknown): unknown {
+  if (error instanceof CredentialsFailure) return new ApiError({ reason: error.reason, message: error.message });
+  if (!isStatusManagerError(error, 'ERR_INVALID_OPTION')) return error;
+  const message = `The kubeconfig cannot be used: ${error.message}`;
+  return new ApiError({ reason: 'NoCredentials', message, cause: error });
 }
 
 function encodeBody(body: unknown, label: string): Buffer | undefined {

@@ -83,6 +83,24 @@ describe('KubeTransport', () => {
     await until(() => first.connections.open.size === 0);
   });
 
+  it.each([
+    [
+      'a server that no token may go to',
+      [{ name: 'test', server: 'http://10.0.0.1', skipTLSVerify: false }],
+      'Expected `server` to be https',
+    ],
+    ['no cluster', [], 'Expected `kubeConfig` to be a KubeConfig whose current context names a cluster'],
+  ])('fails with an ApiError once the kubeconfig has %s', async (_what, clusters, message) => {
+    await using server = await scriptedServer(ok);
+    const kubeConfig = kubeConfigFor(server.url);
+    await using transport = new KubeTransport(kubeConfig);
+    kubeConfig.clusters = clusters;
+    const error = await failureOf(transport.request(get));
+    expect(error).toMatchObject({ name: 'ApiError', reason: 'NoCredentials', cause: { code: 'ERR_INVALID_OPTION' } });
+    expect(error).toMatchObject({ message: expect.stringContaining(`The kubeconfig cannot be used: ${message}`) });
+    expect(server.seen).toEqual([]);
+  });
+
   it('leaves the kubeconfig as it was', async () => {
     await using server = await scriptedServer(ok);
     const kubeConfig = kubeConfigFor(server.url, { token });
