@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Dispatcher } from 'undici';
 import type { CancelTimer, Clock } from '../../seams/clock.ts';
-import { ApiError } from './api-error.ts';
+import { ApiError, maxMessageLength } from './api-error.ts';
 
 export interface HttpAnswer {
   readonly status: number;
@@ -171,6 +171,6 @@ export class HttpExchange implements Dispatcher.DispatchHandler {
     const status = this.#status === 0 ? undefined : this.#status;
     const reason = status === undefined || stream !== undefined ? 'Network' : 'BrokenAnswer';
     const code = 'code' in cause && typeof cause.code === 'string' ? cause.code : cause.name;
-    return new ApiError({ status, reason, message: `${label}: ${code} ${cause.message}`.slice(0, 500), cause });
+    return new ApiError({ status, reason, message: `${label}: ${code} ${cause.message}`.slice(0, maxMessageLength), cause });
   }
 }
