@@ -1,9 +1,11 @@
 import type { KubeConfig } from '@kubernetes/client-node';
+import { requireMethods } from '../checks/options.ts';
 import type { PodStatusPatch } from '../patch/pod-status-patch.ts';
+import { isJsonObject } from '../wire/json.ts';
 import type { WirePod } from '../wire/types.ts';
 import type { DeletePodOptions, PodClient, PodMetadata, RequestOptions } from './pod-client.ts';
 import { podPath } from './pod-path.ts';
-import { isMembers, type JsonMembers } from './transport/api-answer.ts';
+import type { JsonMembers } from './transport/api-answer.ts';
 import { ApiError } from './transport/api-error.ts';
 import { KubeTransport, type KubeTransportOptions } from './transport/kube-transport.ts';
 
@@ -12,15 +14,20 @@ const metadataOnly = 'application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=
 
 export interface KubePodClientOptions extends KubeTransportOptions {}
 
-/** The {@link PodClient} for a real apiserver. Methods reject with an `ApiError`, and with `ERR_INVALID_ARGUMENT` for a name that fits in no path. */
+/**
+ * The {@link PodClient} for a real apiserver. Methods reject with an `ApiError`, with `ERR_INVALID_ARGUMENT` for a name that
+ * fits in no path, and with `ERR_INVALID_OPTION` for a `timeoutMs` that is out of range.
+ */
 export class KubePodClient implements PodClient {
   readonly #transport: KubeTransport;
 
-  /** Closing this client closes the transport. */
+  /** Closing this client closes the transport. Throws ERR_INVALID_OPTION for anything that is no transport. */
   constructor(transport: KubeTransport) {
+    requireMethods('transport', transport, ['request', 'close']);
     this.#transport = transport;
   }
 
+  /** A client with a transport of its own. Throws ERR_INVALID_OPTION, naming the option, the rule and the value. */
   static fromKubeConfig(kubeConfig: KubeConfig, options: KubePodClientOptions = {}): KubePodClient {
     return new KubePodClient(new KubeTransport(kubeConfig, options));
   }
@@ -28,7 +35,7 @@ export class KubePodClient implements PodClient {
   async getPod(namespace: string, name: string, { signal, timeoutMs }: RequestOptions): Promise<WirePod> {
     const path = podPath(namespace, name);
     const pod = await this.#transport.request({ method: 'GET', path, signal, timeoutMs });
-    if (!isPod(pod)) throw brokenAnswer('GET', path);
+    if (!carriesMetadata(pod)) throw brokenAnswer('GET', path);
     return pod;
   }
 
@@ -63,18 +70,18 @@ export class KubePodClient implements PodClient {
 
 /** What the manager uses of an answer's metadata; undefined for anything that is not an object of the API. */
 function metadataOf({ metadata }: JsonMembers): PodMetadata | undefined {
-  if (!isMembers(metadata)) return undefined;
+  if (!isJsonObject(metadata)) return undefined;
   const { uid, resourceVersion, deletionTimestamp, finalizers } = metadata;
   if (typeof uid !== 'string' || typeof resourceVersion !== 'string') return undefined;
   return {
     uid,
     resourceVersion,
     ...(typeof deletionTimestamp === 'string' && { deletionTimestamp }),
-    ...(Array.isArray(finalizers) && { finalizers }),
+    ...(Array.isArray(finalizers) && { finalizers: finalizers.filter((one) => typeof one === 'string') }),
   };
 }
 
-function isPod(value: JsonMembers): value is JsonMembers & WirePod {
+function carriesMetadata(value: JsonMembers): value is JsonMembers & WirePod {
   return metadataOf(value) !== undefined;
 }
 

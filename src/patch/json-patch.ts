@@ -59,15 +59,18 @@ function diffObjects(path: string, old: JsonObject, next: JsonObject, diffLists:
     if (inner !== undefined) out.push(...inner);
     else if (isAbsentInStatus(key, value) && isAbsentInStatus(key, before)) continue;
     else if (value === null) out.push(removal(at));
-    else if (isJsonObject(before) && isJsonObject(value)) out.push(...diffObjects(at, before, value, replaceLists));
+    // the server stores no empty map: there is nothing to add a member to
+    else if (isJsonObject(before) && isJsonObject(value) && !isAbsentInStatus(key, before))
+      out.push(...diffObjects(at, before, value, replaceLists));
     else out.push({ op: isAbsentInStatus(key, before) ? 'add' : 'replace', path: at, value });
   }
   return out;
 }
 
-/** A shared list never goes as a whole, not even when it ends up empty: the elements of others stay. */
+/** A shared list with elements never goes as a whole, not even when it ends up empty: the elements of others stay. */
 const diffStatusList: DiffLists = (path, key, old, next) => {
-  if (!Array.isArray(old)) return undefined;
+  // the server stores no empty list: there is nothing to add an element to
+  if (!Array.isArray(old) || old.length === 0) return undefined;
   const mergeKey = sharedLists[key];
   if (mergeKey !== undefined) return diffSharedList(path, old, Array.isArray(next) ? next : [], mergeKey);
   if (!Array.isArray(next) || !containerLists.has(key) || !sameNames(old, next)) return undefined;

@@ -1,3 +1,4 @@
+import { requireKnownOptions } from '../checks/options.ts';
 import { invalidArgument, invalidOption } from '../errors.ts';
 import { isJsonObject, member, toWireObject } from '../wire/json.ts';
 import { containerStatusLists } from '../wire/status-members.ts';
@@ -40,12 +41,13 @@ export interface JsonPodStatusPatch extends PodStatusPatch {
 
 export type CreatedPodStatusPatch = StrategicPodStatusPatch | JsonPodStatusPatch;
 
-/** The smallest patch that turns the old status of the pod `uid` into the new one, and works on no other pod. */
+/** The smallest patch that turns the old status of the pod `uid` into the new one, and works on no other pod. Throws ERR_INVALID_OPTION for an option that it does not know. */
 export function createPodStatusPatch(
   oldStatus: PodStatus,
   newStatus: PodStatus,
   options: CreatePodStatusPatchOptions,
 ): CreatedPodStatusPatch {
+  requireKnownOptions('options', options, ['uid', 'resourceVersion', 'format']);
   return createPatch(toWireObject(oldStatus, 'oldStatus'), toWireObject(newStatus, 'newStatus'), options);
 }
 

@@ -62,6 +62,8 @@ export class ApiServerPodSource {
   #lastListedAt: number | undefined;
   /** Where the next watch goes on; undefined when a list has to come first. */
   #resourceVersion: string | undefined;
+  /** Watches in a row that brought nothing, since the last list. */
+  #emptyWatches = 0;
 
   /** Throws ERR_INVALID_OPTION, naming the option, the rule and the value. */
   constructor(options: ApiServerPodSourceOptions) {
@@ -71,6 +73,7 @@ export class ApiServerPodSource {
     if (typeof nodeName !== 'string' || !nodeNameRule.test(nodeName))
       throw invalidOption('nodeName', 'the name of a node', nodeName);
     requireMethods('podManager', podManager, ['addPod', 'updatePod', 'removePod']);
+    if (transport !== undefined) requireMethods('transport', transport, ['request', 'stream']);
     numberOption('idleTimeoutMs', idleTimeoutMs, 1000, longestTimerMs);
     this.#selection = { path: podsPath(namespace), nodeName, namespace };
     this.#logger = safeLogger(logger);
@@ -157,6 +160,7 @@ export class ApiServerPodSource {
       const { pods, resourceVersion } = await listPods(this.#transport, this.#selection, { signal, onPage: this.#observed });
       if (signal.aborted) return 0;
       this.#resourceVersion = resourceVersion;
+      this.#emptyWatches = 0;
       if (this.#lastListedAt === undefined) this.#delivery.takeOver(pods, (pod) => this.#isFromTheServer(pod));
       this.#delivery.replace(pods);
       this.#lastListedAt = startedAt;
@@ -178,7 +182,8 @@ export class ApiServerPodSource {
       this.#onEvent(event);
     };
     const failure = await this.#failureOfWatch({ signal, resourceVersion, onEvent });
-    if (!mayGoOnAfter({ failure, hasBroughtSomething })) this.#resourceVersion = undefined;
+    this.#emptyWatches = hasBroughtSomething ? 0 : this.#emptyWatches + 1;
+    if (!mayGoOnAfter({ failure, hasBroughtSomething, emptyInARow: this.#emptyWatches })) this.#resourceVersion = undefined;
     const hasWorked = hasBroughtSomething || !isRefusal(failure);
     if (hasWorked && this.#clock.now() - startedAt >= shortestGoodWatchMs) {
       backoff.reset();

@@ -6,7 +6,12 @@ export interface EndedWatch {
   readonly failure: unknown;
   /** True when an event or a bookmark came. */
   readonly hasBroughtSomething: boolean;
+  /** How many watches in a row have brought nothing since the last list, this one included. */
+  readonly emptyInARow: number;
 }
+
+/** After so many watches in a row that brought nothing, a list comes first, whatever ended them. */
+const emptyWatchesBeforeList = 3;
 
 /** True for an HTTP error of any status, an ERROR event, and anything that is no event of this watch. */
 export function isRefusal(failure: unknown): boolean {
@@ -17,11 +22,13 @@ export function isRefusal(failure: unknown): boolean {
 /**
  * True when the next watch may go on from where this one stood. False means that a list must come first: the server
  * refused the watch, or answered it and brought nothing, so that changes could be missed for ever. A server on which
- * etcd was restored is silent to a watch from a resourceVersion that it has not reached yet.
+ * etcd was restored is silent to a watch from a resourceVersion that it has not reached yet. A proxy that cuts every watch
+ * before its answer lets lists through.
  */
-export function mayGoOnAfter({ failure, hasBroughtSomething }: EndedWatch): boolean {
+export function mayGoOnAfter({ failure, hasBroughtSomething, emptyInARow }: EndedWatch): boolean {
   if (isRefusal(failure)) return false;
   if (hasBroughtSomething) return true;
+  if (emptyInARow >= emptyWatchesBeforeList) return false;
   // no answer came at all: the server has said nothing against going on
   return failure instanceof ApiError && failure.status === undefined && failure.reason !== 'Timeout';
 }

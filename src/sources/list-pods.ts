@@ -1,6 +1,6 @@
-import { isMembers } from '../client/transport/api-answer.ts';
 import { ApiError } from '../client/transport/api-error.ts';
 import type { KubeTransport } from '../client/transport/kube-transport.ts';
+import { isJsonObject } from '../wire/json.ts';
 import type { WirePod } from '../wire/types.ts';
 import { isPod, receivedPod } from './received-pod.ts';
 
@@ -44,7 +44,7 @@ async function listPages(transport: KubeTransport, { path, nodeName }: PodSelect
   for (;;) {
     const page = await transport.request({ method: 'GET', path, query, signal: options.signal });
     const { items, metadata } = page;
-    if (!isMembers(metadata) || typeof metadata.resourceVersion !== 'string') throw notPods(path);
+    if (!isJsonObject(metadata) || typeof metadata.resourceVersion !== 'string') throw notPods(path);
     // Go writes an empty list as null
     if (items !== null && !Array.isArray(items)) throw notPods(path);
     for (const item of items ?? []) {

@@ -56,7 +56,7 @@ export class PodDelivery {
     for (const held of this.#podsOfTheSink(isOurs)) {
       const pod = listed.get(uidOf(held));
       if (pod === undefined) this.#guard('removePod', () => this.#sink.removePod(held));
-      else if (isOlderThan(pod, held)) this.#guard('replacePod', () => this.#sink.replacePod?.(pod));
+      else if (isOlderThan(pod, held)) this.#handOn(pod, held);
     }
   }
 
@@ -100,9 +100,14 @@ export class PodDelivery {
 
   #update(pod: WirePod, old: WirePod): void {
     this.#known.set(uidOf(pod), pod);
+    this.#handOn(pod, old);
+    this.#guard('podUpdated', () => this.#handlers.podUpdated?.(pod, old));
+  }
+
+  /** Gives the sink this copy in place of `old`. */
+  #handOn(pod: WirePod, old: Pod): void {
     const method = isOlderThan(pod, old) && this.#sink.replacePod !== undefined ? 'replacePod' : 'updatePod';
     this.#guard(method, () => this.#sink[method]?.(pod));
-    this.#guard('podUpdated', () => this.#handlers.podUpdated?.(pod, old));
   }
 
   #podsOfTheSink(isOurs: (pod: Pod) => boolean): readonly Pod[] {

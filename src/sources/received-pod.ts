@@ -1,5 +1,6 @@
-import { isMembers, type JsonMembers } from '../client/transport/api-answer.ts';
+import type { JsonMembers } from '../client/transport/api-answer.ts';
 import { apiserverSource, configSourceAnnotationKey } from '../pod/pod-identity.ts';
+import { isJsonObject } from '../wire/json.ts';
 import type { WirePod } from '../wire/types.ts';
 
 /** A pod that can be told apart from others and put in order. */
@@ -7,7 +8,7 @@ export type IdentifiedWirePod = WirePod & { metadata: { uid: string; resourceVer
 
 /** True for an object with a uid, a name, a namespace and a resourceVersion. */
 export function isPod(value: unknown): value is JsonMembers & IdentifiedWirePod {
-  if (!isMembers(value) || !isMembers(value.metadata)) return false;
+  if (!isJsonObject(value) || !isJsonObject(value.metadata)) return false;
   const { uid, name, namespace, resourceVersion } = value.metadata;
   return [uid, name, namespace, resourceVersion].every((text) => typeof text === 'string' && text !== '');
 }
@@ -20,7 +21,7 @@ export function isPod(value: unknown): value is JsonMembers & IdentifiedWirePod 
 export function receivedPod<P extends IdentifiedWirePod>(pod: P): P {
   const { metadata } = pod;
   delete metadata.managedFields;
-  if (!isMembers(metadata.annotations)) metadata.annotations = {};
+  if (!isJsonObject(metadata.annotations)) metadata.annotations = {};
   metadata.annotations[configSourceAnnotationKey] = apiserverSource;
   return pod;
 }

@@ -1,7 +1,8 @@
-import { errorFromStatus, isMembers, type JsonMembers } from '../client/transport/api-answer.ts';
-import { ApiError } from '../client/transport/api-error.ts';
+import { errorFromStatus, type JsonMembers } from '../client/transport/api-answer.ts';
+import { ApiError, maxMessageLength } from '../client/transport/api-error.ts';
 import type { KubeTransport } from '../client/transport/kube-transport.ts';
 import { LineSplitter } from '../client/transport/line-splitter.ts';
+import { isJsonObject } from '../wire/json.ts';
 import { compareResourceVersions } from '../wire/resource-version.ts';
 import type { WirePod } from '../wire/types.ts';
 import type { PodSelection } from './list-pods.ts';
@@ -59,7 +60,7 @@ export async function watchPods(
 function parseEvent(line: string, path: string): WatchEvent {
   const { type, object } = parseLine(line) ?? {};
   if (type === 'ERROR') throw errorOfEvent(object, path);
-  if (type === 'BOOKMARK' && isMembers(object) && isMembers(object.metadata)) {
+  if (type === 'BOOKMARK' && isJsonObject(object) && isJsonObject(object.metadata)) {
     const { resourceVersion } = object.metadata;
     if (typeof resourceVersion === 'string' && resourceVersion !== '') return { type, resourceVersion };
   }
@@ -72,14 +73,14 @@ function parseEvent(line: string, path: string): WatchEvent {
 function parseLine(line: string): JsonMembers | undefined {
   try {
     const value: unknown = JSON.parse(line);
-    return isMembers(value) ? value : undefined;
+    return isJsonObject(value) ? value : undefined;
   } catch {
     return undefined;
   }
 }
 
 function errorOfEvent(object: unknown, path: string): ApiError {
-  const code = isMembers(object) ? object.code : undefined;
+  const code = isJsonObject(object) ? object.code : undefined;
   // an ERROR event refuses the watch, whatever code it carries
   return errorFromStatus(object, { status: typeof code === 'number' && code >= 400 ? code : 500, label: `GET ${path}` });
 }
@@ -87,6 +88,6 @@ function errorOfEvent(object: unknown, path: string): ApiError {
 function refuseOlder({ resourceVersion }: WatchEvent, reached: string, path: string): void {
   const order = compareResourceVersions(resourceVersion, reached);
   if (order === undefined || order >= 0) return;
-  const message = `GET ${path}: the watch went back from resourceVersion ${reached} to ${resourceVersion}`.slice(0, 500);
-  throw new ApiError({ reason: 'BrokenAnswer', message });
+  const message = `GET ${path}: the watch went back from resourceVersion ${reached} to ${resourceVersion}`;
+  throw new ApiError({ reason: 'BrokenAnswer', message: message.slice(0, maxMessageLength) });
 }

@@ -1,4 +1,5 @@
 import { invalidArgument } from '../errors.ts';
+import { hasFourDigitYear } from './time.ts';
 import type { Json, JsonObject } from './types.ts';
 
 export function isJsonObject(value: unknown): value is JsonObject {
@@ -37,7 +38,7 @@ export function toWireObject(value: unknown, name: string): JsonObject {
 }
 
 function wireTime(date: Date, name: string): string {
-  if (Number.isNaN(date.getTime())) throw invalidArgument(name, 'a valid Date', String(date));
+  if (!hasFourDigitYear(date.getTime())) throw invalidArgument(name, 'a valid Date', String(date));
   return date.toISOString().replace(/\.\d+Z$/, 'Z');
 }
 
@@ -71,7 +72,7 @@ function membersEqual(a: JsonObject, b: JsonObject, isAbsent: IsAbsent): boolean
   return true;
 }
 
-/** A deep copy of a JSON value, for handing out: who gets it may change it. */
+/** A deep copy of a JSON value. The receiver may change it. */
 export function copyJson<T extends Json>(value: T): T {
   if (typeof value !== 'object' || value === null) return value;
   if (Array.isArray(value)) return value.map(copyJson) as T;

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import type { Cluster } from '@kubernetes/client-node';
 import { oneOfOption } from '../../checks/options.ts';
-import { invalidOption } from '../../errors.ts';
+import { invalidOption, StatusManagerError } from '../../errors.ts';
 
 const apiVersions = ['client.authentication.k8s.io/v1', 'client.authentication.k8s.io/v1beta1'] as const;
 
@@ -36,7 +36,7 @@ export function readExecConfig(exec: unknown, cluster: Cluster): ExecConfig {
 
 function readArgs(args: unknown): readonly string[] {
   if (Array.isArray(args) && args.every((arg) => typeof arg === 'string')) return args;
-  throw invalidOption('exec.args', 'a list of strings', args);
+  throw secretOption('exec.args', 'a list of strings', args);
 }
 
 function readEnv(env: unknown): Readonly<Record<string, string>> {
@@ -44,8 +44,14 @@ function readEnv(env: unknown): Readonly<Record<string, string>> {
     const { name, value } = (item ?? {}) as Members;
     return typeof name === 'string' && typeof value === 'string';
   };
-  if (!Array.isArray(env) || !env.every(isVariable)) throw invalidOption('exec.env', 'a list of names and values', env);
+  if (!Array.isArray(env) || !env.every(isVariable)) throw secretOption('exec.env', 'a list of names and values', env);
   return Object.fromEntries(env.map(({ name, value }) => [name, value]));
+}
+
+/** The error names the type alone: a value that stands where a list should may hold a secret. */
+function secretOption(name: string, rule: string, value: unknown): StatusManagerError {
+  const type = Array.isArray(value) ? 'array' : typeof value;
+  return new StatusManagerError('ERR_INVALID_OPTION', `Expected \`${name}\` to be ${rule}, got (${type})`);
 }
 
 /** The value of `KUBERNETES_EXEC_INFO`: what a plugin is told of its task. Reads the CA's file, and throws what that throws. */

@@ -14,13 +14,16 @@ export interface IdTokenOptions extends SourceOptions {
 
 /**
  * The id token of an OpenID Connect user, kept in the kubeconfig by client-node, which renews it with the refresh token.
- * One renewal at a time, for a refresh token may serve once only. A renewal cannot be ended, only left.
+ * One renewal at a time, for a refresh token may serve once only. A renewal cannot be ended, only left: requests that come
+ * while it still runs wait for it, too.
  */
 export class IdToken implements CredentialSource {
   readonly #options: IdTokenOptions;
   #current: Credentials | undefined;
   #refused: string | undefined;
   #run: SharedRun<void> | undefined;
+  /** Set until the issuer has answered, also when no request waits any longer. */
+  #renewal: Promise<void> | undefined;
 
   constructor(options: IdTokenOptions) {
     this.#options = options;
@@ -77,7 +80,14 @@ export class IdToken implements CredentialSource {
 
   #startRun(): SharedRun<void> {
     const { clock } = this.#options;
-    return new SharedRun({ clock, name: 'the renewal of the id token', start: () => this.#renew() });
+    return new SharedRun({ clock, name: 'the renewal of the id token', start: () => this.#pendingRenewal() });
+  }
+
+  #pendingRenewal(): Promise<void> {
+    this.#renewal ??= this.#renew().finally(() => {
+      this.#renewal = undefined;
+    });
+    return this.#renewal;
   }
 
   /** client-node hands the issuer on as text where a URL is needed, and drops a refresh token that stays the same. */

@@ -64,6 +64,7 @@ export function runPlugin({ command, args, env }: PluginCommand, signal: AbortSi
     if (child.pid === undefined) ended.resolve();
   });
   child.once('exit', (code, killedBy) => {
+    // a child that it left behind may hold its output open, and there would be no end of it to wait for
     group.leaderHasExited();
     if (code !== 0) fail(new PluginFailure(code === null ? `was ended by ${killedBy}` : `ended with exit code ${code}`));
   });
@@ -71,7 +72,6 @@ export function runPlugin({ command, args, env }: PluginCommand, signal: AbortSi
   child.once('close', () => {
     signal.removeEventListener('abort', onAbort);
     output.resolve(Buffer.concat(chunks).toString('utf8'));
-    group.kill();
     // Node.js lets go of its handle in the next turn of the event loop
     setImmediate(() => setImmediate(ended.resolve));
   });
@@ -106,24 +106,24 @@ class ProcessGroup {
     this.#child = child;
   }
 
-  /** From now on the child's number could be another process's, unless others of its group keep it taken. */
+  /** Kills what is left of the group. From now on the child's number could be another process's: nothing is signalled any more. */
   leaderHasExited(): void {
-    this.#isEmpty = !hasGroups || !this.#signal(0);
+    if (hasGroups) this.#signal();
+    this.#isEmpty = true;
   }
 
   kill(): void {
     if (this.#isEmpty) return;
-    if (!hasGroups) this.#child.kill('SIGKILL');
-    else this.#signal('SIGKILL');
+    if (hasGroups) this.#signal();
+    else this.#child.kill('SIGKILL');
   }
 
-  /** False when no process is left to signal. */
-  #signal(signal: 'SIGKILL' | 0): boolean {
-    if (this.#child.pid === undefined) return false;
+  #signal(): void {
+    if (this.#child.pid === undefined) return;
     try {
-      return process.kill(-this.#child.pid, signal);
+      process.kill(-this.#child.pid, 'SIGKILL');
     } catch {
-      return false;
+      // no process is left to signal
     }
   }
 }

@@ -4,13 +4,16 @@ import { type CredentialSource, type Credentials, CredentialsFailure, kindOfErro
 /** A bearer token in a file. It is read for every request, so that a new token counts from the next one on. */
 export class TokenFile implements CredentialSource {
   readonly #path: string;
+  #current: Credentials | undefined;
 
   constructor(path: string) {
     this.#path = path;
   }
 
   async get(): Promise<Credentials> {
-    return { authorization: `Bearer ${this.#read()}` };
+    const authorization = `Bearer ${this.#read()}`;
+    if (this.#current?.authorization !== authorization) this.#current = { authorization };
+    return this.#current;
   }
 
   refuse(): void {}

@@ -1,15 +1,10 @@
 import { STATUS_CODES } from 'node:http';
-import { ApiError } from './api-error.ts';
+import { isJsonObject } from '../../wire/json.ts';
+import { ApiError, maxMessageLength } from './api-error.ts';
 import type { HttpAnswer } from './http-exchange.ts';
 
-/** A server's words are kept up to this many characters. */
-const maxMessageLength = 500;
-
+/** The members of a JSON object that came from a server: nothing is known of them yet. */
 export type JsonMembers = { readonly [key: string]: unknown };
-
-export function isMembers(value: unknown): value is JsonMembers {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
 
 /** The object a 2xx answer holds. Throws the `ApiError` that any other answer stands for. */
 export function readAnswer({ status, headers, body }: HttpAnswer, label: string, nowMs: number): JsonMembers {
@@ -18,7 +13,7 @@ export function readAnswer({ status, headers, body }: HttpAnswer, label: string,
     const header = headers['retry-after'];
     throw errorFromStatus(value, { status, label, retryAfterMs: parseRetryAfter(header, nowMs) });
   }
-  if (isMembers(value)) return value;
+  if (isJsonObject(value)) return value;
   throw new ApiError({
     status,
     reason: 'BrokenAnswer',
@@ -37,10 +32,10 @@ interface StatusContext {
  * proxy or a load balancer, and its error has the reason `NoStatus`.
  */
 export function errorFromStatus(value: unknown, { status, label, retryAfterMs }: StatusContext): ApiError {
-  const isStatus = isMembers(value) && value.kind === 'Status';
+  const isStatus = isJsonObject(value) && value.kind === 'Status';
   const { reason, message, details }: JsonMembers = isStatus ? value : {};
   const phrase = STATUS_CODES[status] ?? 'Unknown';
-  const seconds = isMembers(details) ? details.retryAfterSeconds : undefined;
+  const seconds = isJsonObject(details) ? details.retryAfterSeconds : undefined;
   return new ApiError({
     status,
     reason: typeof reason === 'string' && reason !== '' ? reason.slice(0, 100) : isStatus ? 'Unknown' : 'NoStatus',

@@ -1,5 +1,8 @@
 import { StatusManagerError } from '../../errors.ts';
 
+/** What a server or a library said is kept up to this many characters. */
+export const maxMessageLength = 500;
+
 export interface ApiErrorOptions {
   /** HTTP status; undefined when no answer arrived. */
   readonly status?: number | undefined;

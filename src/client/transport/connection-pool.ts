@@ -3,7 +3,7 @@ import type { Clock } from '../../seams/clock.ts';
 import { type ConnectLimit, Connector } from './connector.ts';
 import type { Endpoint } from './kube-cluster.ts';
 
-/** The apiserver closes an idle connection after 90 s; going first means never writing to one that is about to close. */
+/** The apiserver closes an idle connection after 90 s. The client closes it earlier, so it never writes to one that the apiserver is closing. */
 const keepAliveTimeout = 60_000;
 
 export interface ConnectionPoolOptions {

@@ -1,12 +1,12 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Dispatcher } from 'undici';
 import type { CancelTimer, Clock } from '../../seams/clock.ts';
-import { ApiError } from './api-error.ts';
+import { ApiError, maxMessageLength } from './api-error.ts';
 
 export interface HttpAnswer {
   readonly status: number;
   readonly headers: IncomingHttpHeaders;
-  /** The whole body; empty for a stream that was given to `onChunk`. */
+  /** The whole body; empty for a stream that was given to the stream's `onChunk`. */
   readonly body: Buffer;
 }
 
@@ -15,11 +15,18 @@ export interface HttpExchangeOptions {
   readonly label: string;
   readonly clock: Clock;
   readonly signal?: AbortSignal | undefined;
-  /** For a request from its start to the end of its answer; for a stream the longest silence. */
+  /** For a request from its start to the end of its answer; for a stream until its request is sent. */
   readonly timeoutMs: number;
   readonly maxAnswerBytes: number;
-  /** Makes this a stream: takes the body of a 2xx answer as it comes. What it throws ends the exchange. */
-  readonly onChunk?: ((chunk: Buffer) => void) | undefined;
+  /** Makes this a stream. */
+  readonly stream?: StreamOptions | undefined;
+}
+
+export interface StreamOptions {
+  /** Takes the body of a 2xx answer as it comes. What it throws ends the exchange. */
+  readonly onChunk: (chunk: Buffer) => void;
+  /** The longest silence once the request is sent. */
+  readonly idleTimeoutMs: number;
 }
 
 /**
@@ -52,7 +59,7 @@ export class HttpExchange implements Dispatcher.DispatchHandler {
       this.#onAbort();
     } else {
       options.signal?.addEventListener('abort', this.#onAbort);
-      this.#startTimer();
+      this.#startTimer(options.timeoutMs);
     }
   }
 
@@ -75,13 +82,12 @@ export class HttpExchange implements Dispatcher.DispatchHandler {
   }
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
-    // failed while it waited for a connection: nothing has been written yet, and nothing will be
-    if (this.#isSettled) {
-      controller.abort(new Error('settled'));
-      return;
-    }
+    // failed while it waited for a connection: nothing has been written yet, and nothing will be. undici drops a request whose
+    // start throws, and keeps its socket for the next one; an abort would destroy that socket
+    if (this.#isSettled) throw new Error('settled');
     this.#controller = controller;
     this.#missing = 'answer';
+    this.#heard();
   }
 
   onResponseStart(_controller: Dispatcher.DispatchController, status: number, headers: IncomingHttpHeaders): void {
@@ -93,10 +99,10 @@ export class HttpExchange implements Dispatcher.DispatchHandler {
 
   onResponseData(_controller: Dispatcher.DispatchController, chunk: Buffer): void {
     this.#heard();
-    const { onChunk, maxAnswerBytes, label } = this.#options;
-    if (onChunk !== undefined && this.#status < 300) {
+    const { stream, maxAnswerBytes, label } = this.#options;
+    if (stream !== undefined && this.#status < 300) {
       try {
-        onChunk(chunk);
+        stream.onChunk(chunk);
       } catch (error) {
         this.fail(error);
       }
@@ -131,23 +137,24 @@ export class HttpExchange implements Dispatcher.DispatchHandler {
     }
   }
 
-  #startTimer(): void {
-    const { clock, timeoutMs, label, onChunk } = this.#options;
+  #startTimer(limitMs: number): void {
+    const { clock, label, stream } = this.#options;
     this.#cancelTimer = clock.setTimer(
       () => {
-        const waited = onChunk === undefined ? `no ${this.#missing}` : 'nothing heard';
-        this.fail(new ApiError({ reason: 'Timeout', message: `${label}: ${waited} within ${timeoutMs} ms` }));
+        const waited = stream !== undefined && this.#status > 0 ? 'nothing heard' : `no ${this.#missing}`;
+        this.fail(new ApiError({ reason: 'Timeout', message: `${label}: ${waited} within ${limitMs} ms` }));
       },
-      timeoutMs,
+      limitMs,
       { keepAlive: true },
     );
   }
 
-  /** A sign of life: a stream's timer starts again. */
+  /** The request is sent, or the server gave a sign of life: a stream's timer starts again, with the limit of its silences. */
   #heard(): void {
-    if (this.#options.onChunk === undefined) return;
+    const { stream } = this.#options;
+    if (stream === undefined) return;
     this.#cancelTimer?.();
-    this.#startTimer();
+    this.#startTimer(stream.idleTimeoutMs);
   }
 
   readonly #onAbort = (): void => {
@@ -160,10 +167,10 @@ export class HttpExchange implements Dispatcher.DispatchHandler {
 
   /** A request whose status came has been acted upon: its answer is what is broken. A stream that breaks off has lost nothing yet. */
   #networkError(cause: Error): ApiError {
-    const { label, onChunk } = this.#options;
+    const { label, stream } = this.#options;
     const status = this.#status === 0 ? undefined : this.#status;
-    const reason = status === undefined || onChunk !== undefined ? 'Network' : 'BrokenAnswer';
+    const reason = status === undefined || stream !== undefined ? 'Network' : 'BrokenAnswer';
     const code = 'code' in cause && typeof cause.code === 'string' ? cause.code : cause.name;
-    return new ApiError({ status, reason, message: `${label}: ${code} ${cause.message}`.slice(0, 500), cause });
+    return new ApiError({ status, reason, message: `${label}: ${code} ${cause.message}`.slice(0, maxMessageLength), cause });
   }
 }

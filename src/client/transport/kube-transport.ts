@@ -1,5 +1,6 @@
 import type { KubeConfig } from '@kubernetes/client-node';
-import { integerOption, longestTimerMs, numberOption } from '../../checks/options.ts';
+import { integerOption, longestTimerMs, numberOption, requireKnownOptions, requireMethods } from '../../checks/options.ts';
+import { isStatusManagerError } from '../../errors.ts';
 import { type Clock, systemClock } from '../../seams/clock.ts';
 import { type Logger, safeLogger, silentLogger } from '../../seams/logger.ts';
 import { type Credentials, CredentialsFailure } from '../credentials/credentials.ts';
@@ -15,7 +16,7 @@ export interface KubeTransportOptions {
   readonly connections?: number | undefined;
   /**
    * For requests that bring no limit of their own: from their start to the end of their answer, credentials and connection
-   * included. Also how long a stream may wait for credentials and for its connection. Default 10 000.
+   * included. For a stream until its request is sent, credentials and connection included. Default 10 000.
    */
   readonly requestTimeoutMs?: number | undefined;
   readonly clock?: Clock | undefined;
@@ -39,7 +40,7 @@ export interface KubeRequest {
 export interface KubeStream extends Omit<KubeRequest, 'timeoutMs'> {
   /** Takes the body's bytes as they come. What it throws ends the stream. */
   readonly onChunk: (chunk: Buffer) => void;
-  /** The stream ends with `Timeout` after this long a silence. */
+  /** The stream ends with `Timeout` after this long a silence, in milliseconds, counted from when its request is sent. */
   readonly idleTimeoutMs: number;
 }
 
@@ -47,6 +48,8 @@ export interface KubeStream extends Omit<KubeRequest, 'timeoutMs'> {
 const maxAnswerBytes = 64 * 1024 * 1024;
 /** The apiserver's own limit: it cuts the connection while a longer body is still being written, which looks like a network fault. */
 const maxBodyBytes = 3 * 1024 * 1024;
+
+const knownOptions = ['connections', 'requestTimeoutMs', 'clock', 'logger'];
 
 interface StartOptions {
   readonly label: string;
@@ -58,7 +61,8 @@ interface StartOptions {
 
 /**
  * The wire to one apiserver: the kubeconfig says where to and with which credentials, asked for every request;
- * undici carries it over pooled sockets. Each request is sent at most once, and fails with an `ApiError`.
+ * undici carries it over pooled sockets. Each request is sent at most once. It fails with an `ApiError`, also where the
+ * kubeconfig has become unusable (`NoCredentials`), and with ERR_INVALID_OPTION for a limit that is out of range.
  */
 export class KubeTransport {
   readonly #kubeConfig: KubeConfig;
@@ -74,10 +78,14 @@ export class KubeTransport {
   #pool: ConnectionPool | undefined;
   #closed: Promise<void> | undefined;
 
+  /** Throws ERR_INVALID_OPTION for an option that breaks a rule, and for a kubeconfig that cannot be used. */
   constructor(kubeConfig: KubeConfig, options: KubeTransportOptions = {}) {
+    requireKnownOptions('options', options, knownOptions);
+    requireMethods('kubeConfig', kubeConfig, ['getCurrentCluster', 'getCurrentUser', 'applyToHTTPSOptions']);
     const { connections = 16, requestTimeoutMs = 10_000, clock = systemClock, logger = silentLogger } = options;
     integerOption('connections', connections, 1);
     numberOption('requestTimeoutMs', requestTimeoutMs, 1, longestTimerMs);
+    requireMethods('clock', clock, ['now', 'setTimer']);
     this.#kubeConfig = kubeConfig;
     this.#connections = connections;
     this.#requestTimeoutMs = requestTimeoutMs;
@@ -104,11 +112,14 @@ export class KubeTransport {
   /** One long answer, taken as it comes. Resolves when the server ends it. */
   async stream(request: KubeStream): Promise<void> {
     const label = `${request.method} ${request.path}`;
-    const { signal, idleTimeoutMs: timeoutMs, onChunk } = request;
-    const exchange = new HttpExchange({ label, clock: this.#clock, signal, timeoutMs, maxAnswerBytes, onChunk });
+    const { signal, idleTimeoutMs, onChunk } = request;
+    numberOption('idleTimeoutMs', idleTimeoutMs, 1, longestTimerMs);
+    const timeoutMs = this.#requestTimeoutMs;
+    const stream = { onChunk, idleTimeoutMs };
+    const exchange = new HttpExchange({ label, clock: this.#clock, signal, timeoutMs, maxAnswerBytes, stream });
     this.#streams.add(exchange);
     try {
-      const answer = await this.#run(exchange, request, label, this.#requestTimeoutMs);
+      const answer = await this.#run(exchange, request, label, timeoutMs);
       if (answer.status >= 300) readAnswer(answer, label, this.#clock.now());
     } finally {
       this.#streams.delete(exchange);
@@ -139,6 +150,8 @@ export class KubeTransport {
 
   /** Never rejects. */
   async #start(exchange: HttpExchange, request: KubeRequest, { label, limitMs, sentWith }: StartOptions): Promise<void> {
+    // the caller's signal had aborted before the call
+    if (exchange.isSettled) return;
     try {
       if (this.#closed !== undefined) throw new ApiError({ reason: 'Aborted', message: `${label}: the client is closed` });
       const { method, query, accept = 'application/json', contentType = 'application/json' } = request;
@@ -158,7 +171,7 @@ export class KubeTransport {
       if (this.#streams.has(exchange)) pool.stream(pooled, exchange);
       else pool.request(pooled, exchange);
     } catch (error) {
-      exchange.fail(error instanceof CredentialsFailure ? new ApiError({ reason: error.reason, message: error.message }) : error);
+      exchange.fail(apiErrorOf(error));
     }
   }
 
@@ -186,6 +199,14 @@ export class KubeTransport {
     await Promise.all([this.#credentials.close(), Promise.allSettled(underWay)]);
     await Promise.all([this.#pool, ...this.#retiring].map((pool) => pool?.destroy()));
   }
+}
+
+/** What a request that could not be made fails with. The kubeconfig may have become unusable since the transport was made. */
+function apiErrorOf(error: unknown): unknown {
+  if (error instanceof CredentialsFailure) return new ApiError({ reason: error.reason, message: error.message });
+  if (!isStatusManagerError(error, 'ERR_INVALID_OPTION')) return error;
+  const message = `The kubeconfig cannot be used: ${error.message}`;
+  return new ApiError({ reason: 'NoCredentials', message, cause: error });
 }
 
 function encodeBody(body: unknown, label: string): Buffer | undefined {

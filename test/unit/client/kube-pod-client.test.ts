@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { classifyApiError } from '../../../src/client/error-class.ts';
-import { KubePodClient } from '../../../src/client/kube-pod-client.ts';
+import { KubePodClient, type KubePodClientOptions } from '../../../src/client/kube-pod-client.ts';
 import type { RequestOptions } from '../../../src/client/pod-client.ts';
+import type { KubeTransport } from '../../../src/client/transport/kube-transport.ts';
 import { FakeClock } from '../../../src/testing/fakes/fake-clock.ts';
 import { failureOf, kubeConfigFor, type Script, scriptedServer, sendJson, until } from './transport/scripted-server.ts';
 
@@ -142,6 +143,19 @@ describe('KubePodClient', () => {
         expect(seen).toMatchObject([{ url: '/api/v1/namespaces/a%20b/pods/web%3Fx%3D1%23%C3%A9' }]);
       },
     ));
+
+  it.each([undefined, null, {}])('refuses %j in place of a transport', (transport) => {
+    expect(() => new KubePodClient(transport as unknown as KubeTransport)).toThrow(
+      expect.objectContaining({ code: 'ERR_INVALID_OPTION' }),
+    );
+  });
+
+  it('refuses an option that it does not know, by its name', () => {
+    const options = { requestTimeout: 5 } as KubePodClientOptions;
+    expect(() => KubePodClient.fromKubeConfig(kubeConfigFor('https://127.0.0.1'), options)).toThrow(
+      expect.objectContaining({ message: expect.stringContaining('Expected `options.requestTimeout` to be absent') }),
+    );
+  });
 
   it('ends its sockets when it is disposed of', async () => {
     await using server = await scriptedServer((_request, response) => sendJson(response, { metadata }));

@@ -124,6 +124,17 @@ describe('createGuardedJsonPatch', () => {
     });
   });
 
+  it('adds a list, or a map, as a whole where the old one is empty: the server stores neither', () => {
+    const next = conditions('A');
+    expect(createGuardedJsonPatch({ phase: 'Running', conditions: [] }, { phase: 'Running', ...next }, uid).slice(1)).toEqual([
+      { op: 'add', path: '/status/conditions', value: next.conditions },
+    ]);
+    const limited = (limits: JsonObject): JsonObject => ({ containerStatuses: [{ name: 'a', resources: { limits } }] });
+    expect(createGuardedJsonPatch(limited({}), limited({ cpu: '1' }), uid).slice(2)).toEqual([
+      { op: 'add', path: '/status/containerStatuses/0/resources/limits', value: { cpu: '1' } },
+    ]);
+  });
+
   it('escapes names in paths', () => {
     const resources = (value: string): JsonObject => ({ allocatedResources: { 'example.com/gpu~1': value } });
     expect(createGuardedJsonPatch(resources('1'), resources('2'), uid)[1]).toEqual({

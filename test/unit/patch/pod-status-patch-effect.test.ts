@@ -32,7 +32,7 @@ describe('the recorded patches of the Go status manager', () => {
 
   it('have the effect of ours', () => {
     for (const { in: given, out } of created) {
-      const ours = createPodStatusPatch(podStatus(given.old), podStatus(given.new), given);
+      const ours = createPodStatusPatch(podStatus(given.old), podStatus(given.new), { uid: given.uid });
       expect(statusAfter(given.old, ours.body)).toEqual(statusAfter(given.old, out));
       expect(ours.unchanged).toBe(!('status' in out));
     }

@@ -138,6 +138,7 @@ describe('createPodStatusPatch', () => {
   it.each([
     [{ uid: '' }, 'ERR_INVALID_OPTION', 'uid'],
     [{ uid: 'u', format: 'merge' }, 'ERR_INVALID_OPTION', 'format'],
+    [{ uid: 'u', resourceversion: '5' }, 'ERR_INVALID_OPTION', 'options.resourceversion'],
   ])('refuses the options %j', (options, code, name) => {
     expect(() => createPodStatusPatch({}, {}, options as typeof podUID)).toThrow(
       expect.objectContaining({ code, message: expect.stringContaining(name) }),

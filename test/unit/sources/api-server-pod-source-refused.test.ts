@@ -126,13 +126,46 @@ describe('ApiServerPodSource, whose watch is refused', () => {
 describe('ApiServerPodSource, whose watch brings nothing', () => {
   const reset: Refusal = (response) => response.socket?.resetAndDestroy();
 
-  it('goes on from where it was, without a list, while the connection breaks before any answer', async () => {
+  it('goes on from where it was, without a list, when the connection breaks twice before any answer', async () => {
     await using test = await setUp();
     test.server.refuseWatch = reset;
     await test.source.start();
-    for (let count = 1; count < 8; count += 1) await nextWatch(test, count);
+    for (let count = 1; count < 3; count += 1) await nextWatch(test, count);
     expect(test.server.lists).toHaveLength(1);
     expect(test.server.latestWatch().query.get('resourceVersion')).toBe('10');
+  });
+
+  it('lists again after every third watch whose connection breaks before any answer, in growing pauses', async () => {
+    await using test = await setUp();
+    test.server.refuseWatch = reset;
+    await test.source.start();
+    test.server.scripts = [answerList([pod('a'), pod('late', '11')], '12')];
+    test.calls.length = 0;
+    const listsBefore: number[] = [];
+    for (let count = 1; count < 8; count += 1) {
+      listsBefore.push(test.server.lists.length);
+      await nextWatch(test, count);
+    }
+    expect(listsBefore).toEqual([1, 1, 1, 2, 2, 2, 3]);
+    expect(test.calls).toEqual(['addPod late', 'added late', 'synced a late', 'synced a late']);
+    expect(test.server.latestWatch().query.get('resourceVersion')).toBe('12');
+    expect(test.interruptions.slice(0, 5).map(({ delayMs }) => delayMs)).toEqual([250, 500, 1000, 2000, 4000]);
+  });
+
+  it('counts broken connections anew once a watch has brought something', async () => {
+    await using test = await setUp();
+    test.server.refuseWatch = reset;
+    await test.source.start();
+    await nextWatch(test, 1);
+    test.server.refuseWatch = undefined;
+    await nextWatch(test, 2);
+    test.server.latestWatch().send('BOOKMARK', { metadata: { resourceVersion: '42' } });
+    test.server.refuseWatch = reset;
+    test.server.latestWatch().response.end();
+    for (let count = 3; count < 6; count += 1) await nextWatch(test, count);
+    expect(test.server.lists).toHaveLength(1);
+    await nextWatch(test, 6);
+    expect(test.server.lists).toHaveLength(2);
   });
 
   it('lists again after a silence from the first moment on', async () => {

@@ -39,6 +39,21 @@ describe('ApiServerPodSource, over a server whose resourceVersions went back', (
     expect(test.calls).toEqual(['updatePod a', 'updated a 20->5', 'synced a']);
   });
 
+  it.each([
+    ['through replacePod where the sink has it', true],
+    ['through updatePod where the sink has no replacePod', false],
+  ])('hands on an older copy of the first list of all, %s, over the pods of an earlier source', async (_how, hasReplacePod) => {
+    const { sink, calls } = recorder();
+    const podManager: PodSink = {
+      ...sink,
+      ...(hasReplacePod && { replacePod: (one) => calls.push(`replacePod ${one.metadata?.name}`) }),
+      getPodsAndMirrorPods: () => ({ allPods: [pod('a', '9')], allMirrorPods: [] }),
+    };
+    await using test = await setUp([answerList([pod('a', '5')], '10')], { podManager });
+    await test.source.start();
+    expect(calls).toEqual([hasReplacePod ? 'replacePod a' : 'updatePod a', 'addPod a']);
+  });
+
   it('brings a BasicPodManager back to what the server has, without taking a pod away in between', async () => {
     const podManager = new BasicPodManager();
     const before = [withMessage(pod('a', '20'), 'lost'), pod('made-after-the-backup', '21')];

@@ -265,6 +265,8 @@ describe('new ApiServerPodSource', () => {
     { idleTimeoutMS: 60_000 },
     { podManager: { addPod: () => {} } },
     { random: 0.5 },
+    { transport: {} },
+    { transport: null },
   ])('refuses the option %j', (options) => {
     const given = { ...good, ...options } as ApiServerPodSourceOptions;
     const make = (): unknown => new ApiServerPodSource(given);

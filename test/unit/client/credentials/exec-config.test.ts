@@ -46,7 +46,12 @@ describe('readExecConfig', () => {
       { ...exec, interactiveMode: 'Always' },
       'Expected `exec.interactiveMode` to be one of "Never", "IfAvailable"',
     ],
-    ['arguments that are no list', { ...exec, args: secret }, 'Expected `exec.args` to be a list of strings'],
+    ['arguments that are no list', { ...exec, args: secret }, 'Expected `exec.args` to be a list of strings, got (string)'],
+    [
+      'variables that are no list',
+      { ...exec, env: secret },
+      'Expected `exec.env` to be a list of names and values, got (string)',
+    ],
     [
       'an argument that is no string',
       { ...exec, args: [secret, 5] },
@@ -64,7 +69,9 @@ describe('readExecConfig', () => {
   });
 
   it('shows no argument and no variable in an error', () => {
-    for (const given of [{ args: [secret, 5] }, { args: { secret } }, { env: [{ value: secret }] }]) {
+    const args = [[secret, 5], { secret }, `--client-secret=${secret}`];
+    const env = [[{ value: secret }], `TOKEN=${secret}`];
+    for (const given of [...args.map((value) => ({ args: value })), ...env.map((value) => ({ env: value }))]) {
       expect(() => readExecConfig({ ...exec, ...given }, cluster)).toThrow(expect.not.stringContaining(secret));
     }
   });

@@ -88,6 +88,30 @@ describe('IdToken', () => {
     expect(inspect(error, { depth: 20, showHidden: true })).not.toContain('a-very-secret-token');
   });
 
+  it('shows a refresh token once, though the requests that waited for its renewal have left', async () => {
+    const held = Promise.withResolvers<void>();
+    await using provider = await identityProvider(() => held.promise);
+    const { clock, source } = sourceOf(provider.authProvider(expired));
+    const late = failureOf(source.get(waiter(1000)));
+    await until(() => provider.shown.length === 1);
+    await clock.advance(1000);
+    expect(await late).toMatchObject({ reason: 'Timeout' });
+    const next = source.get(waiter());
+    held.resolve();
+    expect(await next).toEqual({ authorization: `Bearer ${provider.tokenOf(1)}` });
+    expect(provider.shown).toEqual(['refresh-1']);
+  });
+
+  it('begins another renewal once one has failed', async () => {
+    await using provider = await identityProvider();
+    const authProvider = provider.authProvider(expired);
+    const { source } = sourceOf(authProvider);
+    authProvider.config['refresh-token'] = 'no longer good';
+    expect(await failureOf(source.get(waiter()))).toMatchObject({ reason: 'NoCredentials' });
+    authProvider.config['refresh-token'] = 'refresh-2';
+    expect(await source.get(waiter())).toEqual({ authorization: `Bearer ${provider.tokenOf(2)}` });
+  });
+
   it('waits for a renewal no longer than the request may, nor than until it is closed', async () => {
     const held = Promise.withResolvers<void>();
     await using provider = await identityProvider(() => held.promise);

@@ -37,6 +37,27 @@ describe('KubeCredentials', () => {
     expect(await failureOf(ask())).toMatchObject({ code: 'ERR_INVALID_OPTION', message: expect.stringContaining('"agent"') });
   });
 
+  it.each([
+    ['CA', {}, { caFile: '/nowhere/ca.pem' }],
+    ['client certificate', { certFile: '/nowhere/cert.pem' }, {}],
+    ['key', { keyFile: '/nowhere/key.pem' }, {}],
+  ])('names the file of the %s that is not there', async (_what, user, cluster) => {
+    const [path] = [...Object.values(user), ...Object.values(cluster)];
+    expect(await failureOf(credentialsOf(user, cluster).ask())).toMatchObject({
+      reason: 'NoCredentials',
+      message: `The kubeconfig's TLS files or authenticator could not be used (ENOENT ${JSON.stringify(path)})`,
+    });
+  });
+
+  it('names no file that an authenticator failed to read', async () => {
+    const { kubeConfig, ask } = credentialsOf({ authProvider: { name: 'mine', config: {} } });
+    const error = Object.assign(new Error('secret'), { code: 'ENOENT', path: '/secret' });
+    kubeConfig.addAuthenticator({ isAuthProvider: () => true, applyAuthentication: () => Promise.reject(error) });
+    expect(await failureOf(ask())).toMatchObject({
+      message: "The kubeconfig's TLS files or authenticator could not be used (Error ENOENT)",
+    });
+  });
+
   it('refuses a plugin that cannot be run before any request is made', () => {
     const exec = { command: 'aws', apiVersion: 'client.authentication.k8s.io/v1alpha1' };
     expect(() => credentialsOf({ exec })).toThrow(expect.objectContaining({ code: 'ERR_INVALID_OPTION' }));

@@ -81,21 +81,33 @@ describe('runPlugin', () => {
     await until(() => !isRunning(Number(files.read('pid'))));
   });
 
-  it('waits for what the children of an ended plugin still write, until it is aborted', async () => {
+  it('kills a child that holds the output of an ended plugin open, and gives all that the plugin wrote before', async () => {
+    using files = scratch();
+    const plugin = shell('(sleep 600; echo late) & echo $! > "$1"; head -c 60000 /dev/zero | tr "\\0" x', {
+      args: [files.path('pid')],
+    });
+    expect(await plugin.output).toBe('x'.repeat(60_000));
+    await plugin.ended;
+    await until(() => !isRunning(Number(files.read('pid'))));
+  });
+
+  it('waits for a process that has left the group and holds the output open, until it is aborted', async () => {
     using files = scratch();
     const stop = new AbortController();
-    const plugin = shell('(sleep 600; echo late) & echo $$ $! > "$1"; echo early', {
-      signal: stop.signal,
-      args: [files.path('pids')],
-    });
+    const leave = `const { spawn } = require('node:child_process');
+      const child = spawn('sleep', ['600'], { detached: true, stdio: ['ignore', 'inherit', 'ignore'] });
+      require('node:fs').writeFileSync(process.argv[1], process.pid + ' ' + child.pid + '\\n');
+      child.unref();`;
+    const command = { command: process.execPath, args: ['-e', leave, files.path('pids')], env: {} };
+    const plugin = runPlugin(command, stop.signal);
     const failure = failureOf(plugin.output);
     await until(() => files.lines('pids') === 1);
     const [leader = 0, child = 0] = files.read('pids').split(' ').map(Number);
     await until(() => !isRunning(leader));
-    expect(isRunning(child)).toBe(true);
     stop.abort(new Error('enough'));
     expect(await failure).toMatchObject({ message: 'enough' });
     await plugin.ended;
-    await until(() => !isRunning(child));
+    expect(isRunning(child)).toBe(true);
+    process.kill(child);
   });
 });

@@ -18,6 +18,14 @@ describe('TokenFile', () => {
     expect(await source.get()).toEqual({ authorization: 'Bearer second' });
   });
 
+  it('gives the same object while the file holds the same token', async () => {
+    using files = scratch();
+    const source = new TokenFile(files.write('token', 'first'));
+    const first = await source.get();
+    files.write('token', 'first\n');
+    expect(await source.get()).toBe(first);
+  });
+
   it.each([
     ['is empty', '\n', 'is empty'],
     ['is not there', undefined, 'could not be read (Error ENOENT)'],

@@ -1,7 +1,7 @@
 import { getEventListeners } from 'node:events';
 import type { Dispatcher } from 'undici';
 import { describe, expect, it } from 'vitest';
-import { HttpExchange } from '../../../../src/client/transport/http-exchange.ts';
+import { HttpExchange, type StreamOptions } from '../../../../src/client/transport/http-exchange.ts';
 import { FakeClock } from '../../../../src/testing/fakes/fake-clock.ts';
 import { failureOf } from './scripted-server.ts';
 
@@ -26,7 +26,7 @@ class FakeController implements Dispatcher.DispatchController {
   resume(): void {}
 }
 
-function exchangeOf(options: { signal?: AbortSignal; onChunk?: (chunk: Buffer) => void } = {}) {
+function exchangeOf(options: { signal?: AbortSignal; stream?: StreamOptions } = {}) {
   const clock = new FakeClock();
   const exchange = new HttpExchange({ label: 'GET /p', clock, timeoutMs: 1000, maxAnswerBytes: 10, ...options });
   return { clock, exchange, controller: new FakeController(exchange) };
@@ -82,13 +82,13 @@ describe('HttpExchange', () => {
     expect(await failureOf(exchange.answer)).toMatchObject({ reason: 'Timeout' });
   });
 
-  it('aborts a request that gets its connection after it has failed', async () => {
+  it('stops a request that gets its connection after it has failed, and leaves that connection alone', async () => {
     const { clock, exchange, controller } = exchangeOf();
     const failure = failureOf(exchange.answer);
     await clock.advance(1000);
     expect(await failure).toMatchObject({ reason: 'Timeout' });
-    exchange.onRequestStart(controller);
-    expect(controller.aborted).toBe(true);
+    expect(() => exchange.onRequestStart(controller)).toThrow('settled');
+    expect(controller.aborted).toBe(false);
   });
 
   it('times a request from its start, however its answer trickles', async () => {
@@ -131,22 +131,18 @@ describe('HttpExchange, what its errors say', () => {
     expect(getEventListeners(stop.signal, 'abort')).toEqual([]);
   });
 
+  const stream = { onChunk: () => {}, idleTimeoutMs: 60_000 };
   it.each([
-    ['a request', undefined, 'GET /p: no answer within 1000 ms'],
-    ['a stream', () => {}, 'GET /p: nothing heard within 1000 ms'],
-  ])('of %s that takes too long', async (_, onChunk, message) => {
-    const { clock, exchange } = exchangeOf(onChunk && { onChunk });
-    const failure = failureOf(exchange.answer);
-    await clock.advance(1000);
-    expect(await failure).toMatchObject({ reason: 'Timeout', message });
-  });
-
-  it('of a request that waits for credentials or for a connection: the error names what was missing', async () => {
+    ['a request', undefined, 'no answer within 1000 ms'],
+    ['a stream', stream, 'no answer within 60000 ms'],
+  ])('of %s that takes too long: the error names what was missing', async (_what, kind, whenSent) => {
     const missing = async (prepare: (exchange: HttpExchange, controller: FakeController) => void): Promise<unknown> => {
-      const { clock, exchange, controller } = exchangeOf();
+      const { clock, exchange, controller } = exchangeOf(kind && { stream: kind });
       prepare(exchange, controller);
       const failure = failureOf(exchange.answer);
       await clock.advance(1000);
+      // the limit of a stream whose request is sent
+      if (!exchange.isSettled) await clock.advance(59_000);
       return failure;
     };
     const errors = [
@@ -158,10 +154,24 @@ describe('HttpExchange, what its errors say', () => {
       }),
     ];
     expect(errors).toMatchObject([
-      { message: 'GET /p: no credentials within 1000 ms' },
-      { message: 'GET /p: no connection within 1000 ms' },
-      { message: 'GET /p: no answer within 1000 ms' },
+      { reason: 'Timeout', message: 'GET /p: no credentials within 1000 ms' },
+      { reason: 'Timeout', message: 'GET /p: no connection within 1000 ms' },
+      { reason: 'Timeout', message: `GET /p: ${whenSent}` },
     ]);
+  });
+
+  it('of a stream that falls silent', async () => {
+    const { clock, exchange, controller } = exchangeOf({ stream });
+    const failure = failureOf(exchange.answer);
+    await clock.advance(999);
+    exchange.onRequestStart(controller);
+    await clock.advance(59_999);
+    exchange.onResponseStart(controller, 200, {});
+    await clock.advance(59_999);
+    expect(exchange.isSettled).toBe(false);
+    await clock.advance(1);
+    expect(await failure).toMatchObject({ reason: 'Timeout', message: 'GET /p: nothing heard within 60000 ms' });
+    expect(clock.pendingTimers).toBe(0);
   });
 
   it('of an answer that is too long', async () => {
@@ -187,7 +197,7 @@ describe('HttpExchange, what its errors say', () => {
 
   it('of a stream: the answer of an error is read whole, and of the edge of one, too', async () => {
     const chunks: string[] = [];
-    const { exchange, controller } = exchangeOf({ onChunk: (chunk) => chunks.push(String(chunk)) });
+    const { exchange, controller } = exchangeOf({ stream: { ...stream, onChunk: (chunk) => chunks.push(String(chunk)) } });
     exchange.onRequestStart(controller);
     exchange.onResponseStart(controller, 300, {});
     exchange.onResponseData(controller, Buffer.from('moved'));

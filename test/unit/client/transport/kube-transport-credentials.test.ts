@@ -3,6 +3,7 @@ import { inspect } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import { classifyApiError } from '../../../../src/client/error-class.ts';
 import { type KubeRequest, KubeTransport } from '../../../../src/client/transport/kube-transport.ts';
+import { silentLogger } from '../../../../src/seams/logger.ts';
 import { FakeClock, settle } from '../../../../src/testing/fakes/fake-clock.ts';
 import { identityProvider, idToken } from '../credentials/identity-provider.ts';
 import { isRunning, printCredential, type Scratch, scratch, shellPlugin } from '../credentials/shell-plugin.ts';
@@ -98,6 +99,18 @@ describe('KubeTransport with an exec plugin', () => {
     expect(await transport.request(patch)).toEqual({ ok: true });
   });
 
+  it('runs no plugin for a request whose signal has aborted already', async () => {
+    using files = scratch();
+    files.write('token', 'A');
+    await using server = await scriptedServer(guarded(() => 'A'));
+    const warnings: unknown[] = [];
+    const logger = { ...silentLogger, warn: (...entry: unknown[]) => warnings.push(entry) };
+    await using transport = new KubeTransport(kubeConfigFor(server.url, plugin(fromFile, files)), { logger });
+    expect(await failureOf(transport.request({ ...get, signal: AbortSignal.abort() }))).toMatchObject({ reason: 'Aborted' });
+    await transport.close();
+    expect([files.lines('runs'), warnings]).toEqual([0, []]);
+  });
+
   it('goes on with a plugin when one of its requests is aborted', async () => {
     using files = scratch();
     files.write('token', 'A');
@@ -129,7 +142,7 @@ describe('KubeTransport with an exec plugin', () => {
     await clock.advance(1000);
     expect(await failure).toMatchObject({
       reason: 'Timeout',
-      message: 'Nothing came from the credential plugin "/bin/sh" within 1000 ms',
+      message: 'GET /api/v1/pods: no credentials within 1000 ms',
     });
     await until(() => !isRunning(pid));
   });

@@ -88,7 +88,7 @@ describe('KubeTransport behind a proxy', () => {
     await using transport = new KubeTransport(kubeConfig);
     const [cluster] = kubeConfig.clusters;
     if (cluster !== undefined) kubeConfig.clusters = [{ ...cluster, proxyUrl: 'http://10.0.0.1:3128' }];
-    expect(await failureOf(transport.request(get))).toMatchObject({ code: 'ERR_INVALID_OPTION' });
+    expect(await failureOf(transport.request(get))).toMatchObject({ name: 'ApiError', reason: 'NoCredentials' });
   });
 
   it.each([

@@ -3,7 +3,7 @@ import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { describe, expect, it } from 'vitest';
 import { type KubeRequest, KubeTransport } from '../../../../src/client/transport/kube-transport.ts';
 import { FakeClock, settle } from '../../../../src/testing/fakes/fake-clock.ts';
-import { failureOf, kubeConfigFor, scriptedServer, until } from './scripted-server.ts';
+import { failureOf, kubeConfigFor, scriptedServer, sendJson, until } from './scripted-server.ts';
 
 const get: KubeRequest = { method: 'GET', path: '/api/v1/pods' };
 const patch: KubeRequest = { method: 'PATCH', path: '/p', body: { status: {} } };
@@ -74,6 +74,28 @@ describe('KubeTransport, the limit of a request', () => {
     expect([server.total, clock.pendingTimers]).toEqual([1, 0]);
   });
 
+  it('keeps the connection for the requests that come after some that waited for it in vain', async () => {
+    let answerFirst = (): void => {};
+    await using server = await scriptedServer((request, response) => {
+      const answer = (): void => sendJson(response, { path: request.url });
+      if (request.url === '/first') answerFirst = answer;
+      else answer();
+    });
+    const clock = new FakeClock();
+    await using transport = new KubeTransport(kubeConfigFor(server.url), { clock, connections: 1 });
+    const first = transport.request({ ...get, path: '/first' });
+    await until(() => server.seen.length === 1);
+    const late = Array.from({ length: 20 }, () => failureOf(transport.request({ ...patch, timeoutMs: 300 })));
+    await settle();
+    await clock.advance(300);
+    for (const failure of late) expect(await failure).toMatchObject({ message: 'PATCH /p: no connection within 300 ms' });
+    const next = transport.request({ ...get, path: '/next' });
+    answerFirst();
+    expect(await Promise.all([first, next])).toEqual([{ path: '/first' }, { path: '/next' }]);
+    expect(server.seen.map(({ url }) => url)).toEqual(['/first', '/next']);
+    expect([server.connections.total, clock.pendingTimers]).toEqual([1, 0]);
+  });
+
   it('does not let a stream wait for its connection longer than a request', async () => {
     await using server = await deafServer();
     const clock = new FakeClock();
@@ -81,11 +103,27 @@ describe('KubeTransport, the limit of a request', () => {
     const failure = failureOf(transport.stream({ ...get, idleTimeoutMs: 150_000, onChunk: () => {} }));
     await until(() => server.open.size === 1);
     await clock.advance(1000);
-    const { host } = new URL(server.url);
-    expect(await failure).toMatchObject({
-      reason: 'Network',
-      message: `GET /api/v1/pods: ETIMEDOUT no connection to ${host} within 1000 ms`,
-    });
+    expect(await failure).toMatchObject({ reason: 'Timeout', message: 'GET /api/v1/pods: no connection within 1000 ms' });
     await until(() => server.open.size === 0);
+  });
+
+  it('does not let a stream wait for an authenticator longer than a request', async () => {
+    const kubeConfig = kubeConfigFor('https://127.0.0.1:1', { authProvider: { name: 'hanging', config: {} } });
+    kubeConfig.addAuthenticator({ isAuthProvider: () => true, applyAuthentication: () => new Promise(() => {}) });
+    const clock = new FakeClock();
+    await using transport = new KubeTransport(kubeConfig, { clock, requestTimeoutMs: 1000 });
+    const failure = failureOf(transport.stream({ ...get, idleTimeoutMs: 150_000, onChunk: () => {} }));
+    await settle();
+    await clock.advance(1000);
+    expect(await failure).toMatchObject({ reason: 'Timeout', message: 'GET /api/v1/pods: no credentials within 1000 ms' });
+    expect(clock.pendingTimers).toBe(0);
+  });
+
+  it.each([0, Number.NaN, 2 ** 31])('refuses an idleTimeoutMs of %d and sends nothing', async (idleTimeoutMs) => {
+    await using server = await scriptedServer(() => {});
+    await using transport = new KubeTransport(kubeConfigFor(server.url));
+    const failure = failureOf(transport.stream({ ...get, idleTimeoutMs, onChunk: () => {} }));
+    expect(await failure).toMatchObject({ code: 'ERR_INVALID_OPTION' });
+    expect(server.connections.total).toBe(0);
   });
 });

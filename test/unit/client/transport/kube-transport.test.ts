@@ -1,7 +1,8 @@
 import { inspect } from 'node:util';
+import type { KubeConfig, User } from '@kubernetes/client-node';
 import { describe, expect, it } from 'vitest';
 import { classifyApiError } from '../../../../src/client/error-class.ts';
-import { type KubeRequest, KubeTransport } from '../../../../src/client/transport/kube-transport.ts';
+import { type KubeRequest, KubeTransport, type KubeTransportOptions } from '../../../../src/client/transport/kube-transport.ts';
 import { FakeClock } from '../../../../src/testing/fakes/fake-clock.ts';
 import { failureOf, kubeConfigFor, type Script, scriptedServer, sendJson, until } from './scripted-server.ts';
 
@@ -56,6 +57,13 @@ describe('KubeTransport', () => {
     expect(headers?.['impersonate-user']).toBe('system:node:n1');
   });
 
+  it.each([[undefined], [null], ['']])('sends an empty password where the kubeconfig has %j', async (password) => {
+    await using server = await scriptedServer(ok);
+    await using transport = new KubeTransport(kubeConfigFor(server.url, { username: 'joe', password } as Partial<User>));
+    await transport.request(get);
+    expect(server.seen[0]?.headers.authorization).toBe(`Basic ${Buffer.from('joe:').toString('base64')}`);
+  });
+
   it('keeps the path prefix of the server URL and encodes the query', async () => {
     await using server = await scriptedServer(ok);
     await using transport = new KubeTransport(kubeConfigFor(`${server.url}/k8s/clusters/c-1/`));
@@ -73,6 +81,24 @@ describe('KubeTransport', () => {
     await transport.request(get);
     expect([first.seen.length, second.seen.length]).toEqual([1, 1]);
     await until(() => first.connections.open.size === 0);
+  });
+
+  it.each([
+    [
+      'a server that no token may go to',
+      [{ name: 'test', server: 'http://10.0.0.1', skipTLSVerify: false }],
+      'Expected `server` to be https',
+    ],
+    ['no cluster', [], 'Expected `kubeConfig` to be a KubeConfig whose current context names a cluster'],
+  ])('fails with an ApiError once the kubeconfig has %s', async (_what, clusters, message) => {
+    await using server = await scriptedServer(ok);
+    const kubeConfig = kubeConfigFor(server.url);
+    await using transport = new KubeTransport(kubeConfig);
+    kubeConfig.clusters = clusters;
+    const error = await failureOf(transport.request(get));
+    expect(error).toMatchObject({ name: 'ApiError', reason: 'NoCredentials', cause: { code: 'ERR_INVALID_OPTION' } });
+    expect(error).toMatchObject({ message: expect.stringContaining(`The kubeconfig cannot be used: ${message}`) });
+    expect(server.seen).toEqual([]);
   });
 
   it('leaves the kubeconfig as it was', async () => {
@@ -95,6 +121,14 @@ describe('KubeTransport', () => {
     expect(() => new KubeTransport(kubeConfig)).toThrow(expect.objectContaining({ code: 'ERR_INVALID_OPTION' }));
   });
 
+  it.each([undefined, null, {}, '/etc/kubeconfig'])('refuses %j in place of a kubeconfig', (kubeConfig) => {
+    const refused = {
+      code: 'ERR_INVALID_OPTION',
+      message: expect.stringContaining('Expected `kubeConfig` to be an object with'),
+    };
+    expect(() => new KubeTransport(kubeConfig as unknown as KubeConfig)).toThrow(expect.objectContaining(refused));
+  });
+
   it('takes plain http to another machine where skipTLSVerify allows it', async () => {
     await using transport = new KubeTransport(kubeConfigFor('http://10.0.0.1:8080', {}, { skipTLSVerify: true }));
     await expect(transport.close()).resolves.toBeUndefined();
@@ -105,8 +139,12 @@ describe('KubeTransport', () => {
     { connections: 1.5 },
     { requestTimeoutMs: 0 },
     { requestTimeoutMs: 2 ** 31 },
+    { requestTimeout: 5 },
+    { conections: 3 },
+    { clock: {} },
+    null,
   ])('refuses the option %j', (options) => {
-    expect(() => new KubeTransport(kubeConfigFor('https://127.0.0.1'), options)).toThrow(
+    expect(() => new KubeTransport(kubeConfigFor('https://127.0.0.1'), options as KubeTransportOptions)).toThrow(
       expect.objectContaining({ code: 'ERR_INVALID_OPTION' }),
     );
   });
@@ -255,7 +293,10 @@ describe('KubeTransport', () => {
     });
     await using transport = new KubeTransport(kubeConfig);
     const error = await failureOf(transport.request(get));
-    expect(error).toMatchObject({ reason: 'NoCredentials', message: "The kubeconfig's authenticator failed (SyntaxError)" });
+    expect(error).toMatchObject({
+      reason: 'NoCredentials',
+      message: "The kubeconfig's TLS files or authenticator could not be used (SyntaxError)",
+    });
     expect(classifyApiError(error)).toBe('unauthorized');
     expect(inspect(error, { depth: 20, showHidden: true })).not.toContain(token);
     expect(server.seen).toHaveLength(0);
