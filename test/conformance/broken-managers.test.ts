@@ -1,7 +1,8 @@
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
+import { Prng } from '../chaos/prng.ts';
 import { canShow, type Defect, defects } from './falsify/broken-managers.ts';
-import { seededRandom, shuffled } from './falsify/random.ts';
+import { shuffled } from './falsify/shuffled.ts';
 import { judge } from './replay/judge.ts';
 import { play, type Variant } from './replay/player.ts';
 import { readCases } from './replay/read-cases.ts';
@@ -15,7 +16,7 @@ const leastShare = 0.95;
 function scenariosFor(defect: Defect): Scenario[] {
   const paths = files.map((file) => fileURLToPath(new URL(file, import.meta.url)));
   const able = paths.flatMap((path) => readCases(path).scenarios).filter((scenario) => canShow(defect, scenario));
-  return shuffled(able, seededRandom(9)).slice(0, sample);
+  return shuffled(able, new Prng(9)).slice(0, sample);
 }
 
 /** The scenarios in which the defect showed, and whether the replay found it in each. */

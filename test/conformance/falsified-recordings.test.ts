@@ -1,7 +1,8 @@
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
+import { Prng } from '../chaos/prng.ts';
 import { type Measurement, measure, playAll } from './falsify/measure.ts';
-import { seededRandom, shuffled } from './falsify/random.ts';
+import { shuffled } from './falsify/shuffled.ts';
 import { readCases } from './replay/read-cases.ts';
 import type { Scenario } from './replay/scenario.ts';
 import { variants } from './replay/variants.ts';
@@ -16,7 +17,7 @@ function chosenScenarios(): Scenario[] {
   const paths = files.map((file) => fileURLToPath(new URL(file, import.meta.url)));
   const scenarios = shuffled(
     paths.flatMap((path) => readCases(path).scenarios),
-    seededRandom(seed),
+    new Prng(seed),
   );
   const hasDelete = ({ steps }: Scenario): boolean =>
     steps.some(({ expect: { calls } }) => calls?.some(({ verb }) => verb === 'delete'));

@@ -1,8 +1,9 @@
+import { Prng } from '../../chaos/prng.ts';
 import { type Judgement, judge } from '../replay/judge.ts';
 import { type Outcome, play, type Variant } from '../replay/player.ts';
 import type { Scenario } from '../replay/scenario.ts';
 import { type Falsification, falsifications, falsified, type Kind, kinds } from './falsify.ts';
-import { seededRandom, shuffled } from './random.ts';
+import { shuffled } from './shuffled.ts';
 
 /** A scenario as it was played once: what is told of it falsely changes nothing in that. */
 interface Played {
@@ -50,7 +51,7 @@ export async function playAll(scenarios: readonly Scenario[], variant: Variant):
 export function measure(played: readonly Played[], variant: Variant, { sample, seed }: MeasureOptions): Measurement[] {
   const all = played.flatMap((each) => falsifications(each.scenario).map((falsification) => lieOf(each, falsification)));
   return kinds.map((kind, index) => {
-    const random = seededRandom(seed + index);
+    const random = new Prng(seed + index);
     const ofKind = shuffled(
       all.filter(({ falsification }) => falsification.kind === kind),
       random,
