@@ -161,8 +161,9 @@ export class PodStore {
   }
 
   /**
-   * Calls the listener with every change from now on, before the changing method returns. Returns a function that ends
-   * the watch. `onCut` is called once when {@link restore} ends the watch; no more changes follow.
+   * Calls the listener with every change from now on, in order, before the changing method returns. A change that a
+   * listener makes is told once every listener knows the one before. An error of a listener becomes a warning of the
+   * process (`process.emitWarning`). Returns a function that ends the watch. `onCut` is called once when {@link restore} ends the watch; no more changes follow.
    */
   watch(listener: PodEventListener, onCut?: () => void): () => void {
     return this.#history.listen(listener, onCut);
