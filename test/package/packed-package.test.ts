@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { join, posix } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { root } from '../structure/source-tree.ts';
@@ -12,6 +12,12 @@ const filesBelow = (folder: string): string[] =>
     .filter((entry) => entry.isFile())
     .map((entry) => join(entry.parentPath, entry.name).slice(folder.length + 1))
     .sort();
+
+/** The files of an entry of `files` in package.json: itself, or all in the folder. */
+const documentsAt = (name: string): string[] => {
+  const path = join(root, name);
+  return statSync(path).isDirectory() ? filesBelow(path).map((file) => join(name, file)) : [name];
+};
 
 /** Replaces imports of the source tree by imports of the package. */
 const asUserWrites = (code: string): string =>
@@ -51,9 +57,16 @@ describe('the tarball', () => {
   it('holds the code and the types of every source file, the documents, and nothing else', () => {
     const modules = sources.flatMap((path) => [path.replace(/\.ts$/, '.d.ts'), path.replace(/\.ts$/, '.js')]);
     const { files }: { files: string[] } = JSON.parse(read('package.json'));
-    const documents = files.filter((name) => name !== 'dist' && readdirSync(root).includes(name));
+    const documents = files.flatMap((name) => (name === 'dist' ? [] : documentsAt(name)));
     const expected = ['package.json', ...documents, ...modules.map((path) => `dist/${path}`)];
     expect(filesBelow(consumer.packageFolder)).toEqual(expected.sort());
+  });
+
+  it('holds what its README links to, but for the examples, which import the sources', () => {
+    const links = [...read('README.md').matchAll(/\]\((?!https?:)([^)#]+)/g)].map(([, target = '']) => target);
+    expect(links).toContain('ARCHITECTURE.md');
+    const lost = links.filter((target) => !existsSync(join(consumer.packageFolder, target)));
+    expect([...new Set(lost)]).toEqual(['examples']);
   });
 
   it('refers to no missing file', () => {

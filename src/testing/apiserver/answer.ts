@@ -2,6 +2,7 @@ import type { ServerResponse } from 'node:http';
 import type { Json, JsonObject } from '../../wire/types.ts';
 import { type ApiStatus, apiStatus, StoreError, statusJson } from '../pods-api/api-status.ts';
 import { objectAt } from '../pods-api/json-fields.ts';
+import type { PodListPage } from './pod-lists.ts';
 
 /** A finished answer. */
 export interface Answer {
@@ -68,8 +69,7 @@ function notAcceptable(message: string): StoreError {
 }
 
 /** A list as the server sends it. Its items have kind and apiVersion only when they are metadata alone. */
-export function renderPodList(pods: readonly object[], resourceVersion: string, rendering: Rendering): JsonObject {
-  const metadata = { resourceVersion };
+export function renderPodList({ pods, metadata }: PodListPage, rendering: Rendering): JsonObject {
   if (rendering === 'PartialObjectMetadata') {
     throw notAcceptable('you requested PartialObjectMetadata, but the requested object is a list (*core.PodList)');
   }
@@ -78,7 +78,7 @@ export function renderPodList(pods: readonly object[], resourceVersion: string, 
     return { kind: 'PartialObjectMetadataList', apiVersion: 'meta.k8s.io/v1', metadata, items };
   }
   const items = pods.map((pod) => {
-    const { kind: _kind, apiVersion: _version, ...rest } = pod as JsonObject;
+    const { kind: _kind, apiVersion: _version, ...rest } = pod as object as JsonObject;
     return rest;
   });
   return { kind: 'PodList', apiVersion: 'v1', metadata, items };

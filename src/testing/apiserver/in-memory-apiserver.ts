@@ -25,8 +25,14 @@ export interface InMemoryApiServerOptions {
 }
 
 /**
- * A kube-apiserver's pods API over HTTP on 127.0.0.1, in this process: the same answers, refusals and watch events,
- * and faults on demand. Keeps the process alive until `stop()`.
+ * A kube-apiserver's pods API over HTTP on 127.0.0.1, in this process, with faults on demand: get, list (pages and exact
+ * states too), watch, create, update, patch, delete and deletecollection of pods, their status and binding, and dry runs,
+ * each with a kube-apiserver's answers, refusals and events. Keeps the process alive until `stop()`.
+ *
+ * It lacks: the subresources eviction, resize, ephemeralcontainers, log, exec, attach, portforward and proxy; server-side
+ * apply and `managedFields`; `fieldValidation`; label selectors with `<` and `>`; protobuf, CBOR, YAML and tables;
+ * admission, authorization, priority and fairness, and TLS. Of the metadata and the spec it checks only the members that
+ * an agent relies on, and it stores the others as they were given. Of other resources it has namespaces alone.
  */
 export class InMemoryApiServer {
   readonly url: string;

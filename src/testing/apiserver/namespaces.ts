@@ -28,7 +28,8 @@ export class Namespaces {
     return this.#namespaces.has(name);
   }
 
-  handle({ verb, name = '' }: Route, body: Buffer): Answer {
+  handle({ verb, name = '', query }: Route, body: Buffer): Answer {
+    if (query.has('dryRun')) throw badRequest('this server knows no dryRun of namespaces');
     if (verb === 'create') return { code: 201, body: this.#create(parseBody(body)) };
     if (verb === 'list') {
       const items = [...this.#namespaces.values()];

@@ -1,13 +1,14 @@
 import { isJsonObject } from '../../wire/json.ts';
-import type { Json, JsonObject } from '../../wire/types.ts';
-import { apiStatus, badRequest, otherName, otherNamespace, StoreError } from '../pods-api/api-status.ts';
-import { numberAt, objectAt, textAt } from '../pods-api/json-fields.ts';
+import type { JsonObject } from '../../wire/types.ts';
+import { badRequest, invalidOptions, otherName, otherNamespace, unsupportedValue } from '../pods-api/api-status.ts';
+import { numberAt, objectAt, textAt, textsAt } from '../pods-api/json-fields.ts';
 import type { DeletePodRequest } from '../pods-api/pod-deletion.ts';
-import type { PodSelection } from '../pods-api/pod-selectors.ts';
 import type { PodStore } from '../pods-api/pod-store.ts';
 import { type Answer, type Rendering, renderOne, renderPodList } from './answer.ts';
+import { listPods, notFuture } from './pod-lists.ts';
+import { integerIn, requestedVersion, selectionOf } from './queries.ts';
 import { expectJson, parseBody, patchTypeOf } from './request-body.ts';
-import type { Route } from './route.ts';
+import type { ApiVerb, Route } from './route.ts';
 
 /** A request on pods with its body read. */
 export interface PodRequest {
@@ -15,36 +16,6 @@ export interface PodRequest {
   readonly body: Buffer;
   readonly contentType: string | undefined;
   readonly rendering: Rendering;
-}
-
-export function selectionOf({ namespace, query }: Route): PodSelection {
-  return {
-    namespace,
-    fieldSelector: query.get('fieldSelector') ?? undefined,
-    labelSelector: query.get('labelSelector') ?? undefined,
-  };
-}
-
-/** The resourceVersion of a query as a number; 0 for none. Throws the error of `refusal` when it is no number. */
-export function requestedVersion(query: URLSearchParams, refusal: (message: string) => StoreError): number {
-  const text = query.get('resourceVersion') ?? '';
-  if (/^\d*$/.test(text)) return Number(text);
-  const shown = JSON.stringify(text);
-  throw refusal(`resourceVersion: Invalid value: ${shown}: strconv.ParseUint: parsing ${shown}: invalid syntax`);
-}
-
-/** Throws 504 for a future resourceVersion, and 410 for an exact one in the past: the store keeps only the newest state. */
-function checkVersion(query: URLSearchParams, store: PodStore): void {
-  const wanted = requestedVersion(query, (message) => badRequest(`invalid resource version: ${message}`));
-  const current = Number(store.resourceVersion);
-  if (wanted > current) {
-    const causes = [{ reason: 'ResourceVersionTooLarge', message: 'Too large resource version' }] as const;
-    const message = `Timeout: Too large resource version: ${wanted}, current: ${current}`;
-    throw new StoreError(apiStatus(504, 'Timeout', message, { causes, retryAfterSeconds: 1 }));
-  }
-  if (query.get('resourceVersionMatch') === 'Exact' && wanted < current) {
-    throw new StoreError(apiStatus(410, 'Expired', `The provided resourceVersion ${wanted} is too old`));
-  }
 }
 
 function objectBody({ body, contentType }: PodRequest): JsonObject {
@@ -64,14 +35,27 @@ function podOf(request: PodRequest): JsonObject {
   return { ...pod, metadata: { ...metadata, namespace } };
 }
 
-function deleteOptions({ route: { query }, body, contentType }: PodRequest): DeletePodRequest {
-  if (body.length > 0) expectJson(contentType);
-  const options: Json = body.length === 0 ? {} : parseBody(body);
+/** The options in the body of a DELETE; undefined when it has none. Throws 400 for a body that is no DeleteOptions. */
+function optionsInBody({ body, contentType }: PodRequest): JsonObject | undefined {
+  if (body.length === 0) return undefined;
+  expectJson(contentType);
+  const options = parseBody(body);
   if (!isJsonObject(options)) throw badRequest('json: cannot unmarshal into Go value of type v1.DeleteOptions');
-  const inQuery = query.get('gracePeriodSeconds');
+  const { gracePeriodSeconds: seconds } = options;
+  if (seconds !== undefined && seconds !== null && !Number.isSafeInteger(seconds)) {
+    const found = typeof seconds === 'number' ? `number ${seconds}` : typeof seconds;
+    throw badRequest(`json: cannot unmarshal ${found} into Go struct field DeleteOptions.gracePeriodSeconds of type int64`);
+  }
+  return options;
+}
+
+/** A DELETE with a body has its options there, and those in the query do not count. */
+function deleteOptions(request: PodRequest): DeletePodRequest {
+  const options = optionsInBody(request);
+  if (options === undefined) return { gracePeriodSeconds: integerIn(request.route.query, 'gracePeriodSeconds') };
   const preconditions = objectAt(options, 'preconditions');
   return {
-    gracePeriodSeconds: numberAt(options, 'gracePeriodSeconds') ?? (inQuery === null ? undefined : Number(inQuery)),
+    gracePeriodSeconds: numberAt(options, 'gracePeriodSeconds'),
     preconditions: {
       uid: textAt(preconditions, 'uid') || undefined,
       resourceVersion: textAt(preconditions, 'resourceVersion') || undefined,
@@ -79,11 +63,34 @@ function deleteOptions({ route: { query }, body, contentType }: PodRequest): Del
   };
 }
 
+const optionKinds: Readonly<Partial<Record<ApiVerb, string>>> = {
+  create: 'CreateOptions',
+  update: 'UpdateOptions',
+  patch: 'PatchOptions',
+  delete: 'DeleteOptions',
+  deletecollection: 'DeleteOptions',
+};
+
+/** True for a write with `dryRun=All`, which must change nothing. Throws 422 for another value. */
+function isDryRun(request: PodRequest): boolean {
+  const { verb, query } = request.route;
+  const kind = optionKinds[verb];
+  if (kind === undefined) return false;
+  const isDelete = verb === 'delete' || verb === 'deletecollection';
+  const options = isDelete ? optionsInBody(request) : undefined;
+  const stages = options === undefined ? query.getAll('dryRun') : textsAt(options, 'dryRun');
+  if (stages.some((stage) => stage !== 'All')) throw invalidOptions(kind, [unsupportedValue('dryRun', stages, ['All'])]);
+  return stages.length > 0;
+}
+
 function deleteAll(request: PodRequest, store: PodStore): Answer {
   const options = deleteOptions(request);
   const pods = store.list(selectionOf(request.route));
   const deleted = pods.map(({ metadata }) => store.delete(metadata?.namespace ?? '', metadata?.name ?? '', options).pod);
-  return { code: 200, body: renderPodList(deleted, store.resourceVersion, request.rendering) };
+  return {
+    code: 200,
+    body: renderPodList({ pods: deleted, metadata: { resourceVersion: store.resourceVersion } }, request.rendering),
+  };
 }
 
 function patchPod(request: PodRequest, store: PodStore): object {
@@ -105,13 +112,14 @@ function bindPod(request: PodRequest, store: PodStore): Answer {
 }
 
 /** Answers any request on pods but a watch. Throws a `StoreError` for a refusal. */
-export function handlePods(request: PodRequest, store: PodStore): Answer {
+export function handlePods(request: PodRequest, realStore: PodStore): Answer {
   const { route, rendering } = request;
+  const store = isDryRun(request) ? realStore.trial() : realStore;
   const { verb, namespace = '', name, subresource, query } = route;
   const one = (pod: object, code = 200): Answer => ({ code, body: renderOne(pod, rendering) });
   switch (verb) {
     case 'get':
-      checkVersion(query, store);
+      notFuture(requestedVersion(query, badRequest), store);
       return one(store.get(namespace, name ?? ''));
     case 'create':
       if (subresource === 'binding') return bindPod(request, store);
@@ -121,9 +129,10 @@ export function handlePods(request: PodRequest, store: PodStore): Answer {
     case 'patch':
       return one(patchPod(request, store));
     case 'delete':
-      return name === undefined ? deleteAll(request, store) : one(store.delete(namespace, name, deleteOptions(request)).pod);
+      return one(store.delete(namespace, name ?? '', deleteOptions(request)).pod);
+    case 'deletecollection':
+      return deleteAll(request, store);
     default:
-      checkVersion(query, store);
-      return { code: 200, body: renderPodList(store.list(selectionOf(route)), store.resourceVersion, rendering) };
+      return { code: 200, body: renderPodList(listPods(route, store), rendering) };
   }
 }

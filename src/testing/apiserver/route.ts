@@ -1,5 +1,5 @@
-/** The verbs of the API, as an audit log names them. */
-export type ApiVerb = 'get' | 'list' | 'watch' | 'create' | 'update' | 'patch' | 'delete';
+/** The verbs of the API, as an audit log names them. `deletecollection` is a DELETE of all pods of a selection. */
+export type ApiVerb = 'get' | 'list' | 'watch' | 'create' | 'update' | 'patch' | 'delete' | 'deletecollection';
 
 export type Resource = 'pods' | 'namespaces' | 'version' | 'health';
 
@@ -69,7 +69,8 @@ export function parseRoute(method: string, target: string): Route | RouteFailure
     const query = url.searchParams;
     const reading: ApiVerb = name !== undefined ? 'get' : isTrue(query, 'watch') ? 'watch' : 'list';
     const sub = subresource === 'status' || subresource === 'binding' ? subresource : undefined;
-    const verb = verbs[method] ?? reading;
+    const isCollection = resource === 'pods' && method === 'DELETE' && name === undefined;
+    const verb = isCollection ? 'deletecollection' : (verbs[method] ?? reading);
     return { resource, verb, namespace: decoded(namespace), name: decoded(name), subresource: sub, query };
   }
   return 'unknown';

@@ -114,13 +114,14 @@ export class Watches {
 
   /** Sends what the client has missed. False when the store no longer has it: the stream ends with an ERROR event. */
   #catchUp(stream: WatchStream, { selection, since, initialEvents, bookmarks }: WatchQuery): boolean {
-    if (since === undefined || initialEvents) {
+    if (initialEvents) {
       for (const pod of this.#store.list(selection)) {
         stream.pass({ type: 'ADDED', object: pod, resourceVersion: pod.metadata?.resourceVersion ?? '', previous: undefined });
       }
-      if (initialEvents && bookmarks) stream.bookmark(this.#store.resourceVersion, initialEventsEnd);
+      if (bookmarks) stream.bookmark(this.#store.resourceVersion, initialEventsEnd);
       return true;
     }
+    if (since === undefined) return true;
     try {
       for (const event of this.#store.eventsSince(since)) stream.pass(event);
       return true;

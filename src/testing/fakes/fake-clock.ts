@@ -53,7 +53,11 @@ export class FakeClock implements Clock {
     return this.#timers.size;
   }
 
-  /** Lets `ms` pass: fires every timer that falls due, in time order, and settles after each and at the end. */
+  /**
+   * Lets `ms` pass: fires every timer that falls due, in time order, and settles after each and at the end. It waits for
+   * promises and `setImmediate` as {@link settle} does, a few turns of the event loop, and not for sockets, files, child
+   * processes or timers of Node: with a real connection, wait for its answer before the next `advance`.
+   */
   async advance(ms: number): Promise<void> {
     if (!(ms >= 0)) throw invalidArgument('ms', 'zero or more', ms);
     const until = this.#elapsedMs + finite('ms', ms);

@@ -100,8 +100,9 @@ export class FakePodClient implements PodClient {
     }
   }
 
+  /** The answer is a copy, as from a server: changing it changes nothing in the store. */
   getPod(namespace: string, name: string, { signal }: RequestOptions): Promise<WirePod> {
-    return this.#request({ verb: 'get', namespace, name }, signal, () => this.store.get(namespace, name));
+    return this.#request({ verb: 'get', namespace, name }, signal, () => structuredClone(this.store.get(namespace, name)));
   }
 
   patchPodStatus(namespace: string, name: string, patch: PodStatusPatch, { signal }: RequestOptions): Promise<PodMetadata> {

@@ -129,6 +129,20 @@ export function requiredValue(field: string, why?: string): StatusCause {
   return { reason: 'FieldValueRequired', message: why === undefined ? 'Required value' : `Required value: ${why}`, field };
 }
 
+export function unsupportedValue(field: string, value: unknown, supported: readonly string[]): StatusCause {
+  const list = supported.map((each) => JSON.stringify(each)).join(', ');
+  const message = `Unsupported value: ${JSON.stringify(value)}: supported values: ${list}`;
+  return { reason: 'FieldValueNotSupported', message, field };
+}
+
+/** The answer to options of a request that break rules; `kind` is the name of the options. */
+export function invalidOptions(kind: string, causes: readonly StatusCause[]): StoreError {
+  const lines = causes.map(({ field, message }) => `${field}: ${message}`);
+  const list = lines.length === 1 ? lines.join('') : `[${lines.join(', ')}]`;
+  const message = `${kind}.meta.k8s.io "" is invalid: ${list}`;
+  return new StoreError(apiStatus(422, 'Invalid', message, { group: 'meta.k8s.io', kind, causes }));
+}
+
 /** A Status object as plain JSON. */
 export function statusJson(status: ApiStatus): JsonObject {
   return JSON.parse(JSON.stringify(status));

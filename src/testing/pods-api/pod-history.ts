@@ -1,3 +1,4 @@
+import { callGuarded } from '../../seams/guard.ts';
 import type { WirePod } from '../../wire/types.ts';
 import { expired } from './api-status.ts';
 
@@ -18,10 +19,18 @@ interface Subscription {
   readonly onCut: () => void;
 }
 
+/** An event that is not yet told, with those who listened when it happened. */
+interface Announcement {
+  readonly event: PodEvent;
+  readonly subscriptions: readonly Subscription[];
+}
+
 /** The events of a store, in order. The last ones can be replayed; listeners get every new one. */
 export class PodHistory {
   readonly #capacity: number;
   readonly #subscriptions = new Set<Subscription>();
+  readonly #untold: Announcement[] = [];
+  #isTelling = false;
   #events: PodEvent[] = [];
   /** The resourceVersion of the newest event that can no longer be replayed. */
   #forgottenUpTo = 0;
@@ -30,12 +39,27 @@ export class PodHistory {
     this.#capacity = capacity;
   }
 
-  /** Keeps the event, and calls every listener before it returns. */
+  /**
+   * Keeps the event, and calls every listener before it returns. An event that a listener causes comes after the one it
+   * was called with, for all listeners. The error of a listener becomes a warning of the process.
+   */
   add(event: PodEvent): void {
     this.#events.push(event);
     // Drops half of the events at once: to drop one at a time, each write would copy the whole history.
     if (this.#events.length > 2 * this.#capacity) this.#forget(this.#events.length - this.#capacity);
-    for (const { listener } of [...this.#subscriptions]) listener(event);
+    this.#untold.push({ event, subscriptions: [...this.#subscriptions] });
+    if (!this.#isTelling) this.#tell();
+  }
+
+  #tell(): void {
+    this.#isTelling = true;
+    for (let next = this.#untold.shift(); next !== undefined; next = this.#untold.shift()) {
+      const { event, subscriptions } = next;
+      for (const subscription of subscriptions) {
+        if (this.#subscriptions.has(subscription)) callGuarded(() => subscription.listener(event), warn);
+      }
+    }
+    this.#isTelling = false;
   }
 
   /** Returns a function that ends the subscription. `onCut` is called once if {@link cut} ends it first. */
@@ -73,4 +97,8 @@ export class PodHistory {
     if (last !== undefined) this.#forgottenUpTo = Number(last.resourceVersion);
     this.#events = this.#events.slice(count);
   }
+}
+
+function warn(error: unknown): void {
+  process.emitWarning(error instanceof Error ? error : new Error(String(error)));
 }

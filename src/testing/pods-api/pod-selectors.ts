@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../wire/types.ts';
+import type { Json, JsonObject } from '../../wire/types.ts';
 import { badRequest } from './api-status.ts';
 import { objectAt, textAt } from './json-fields.ts';
 
@@ -34,20 +34,37 @@ function fieldFilter(term: string): PodFilter {
   return (pod) => (read(pod) === value) === (operator !== '!=');
 }
 
+function labelOf(pod: JsonObject, key: string): Json | undefined {
+  const labels = objectAt(objectAt(pod, 'metadata'), 'labels');
+  return Object.hasOwn(labels, key) ? labels[key] : undefined;
+}
+
+/** The values between the parentheses of a set. */
+function setValues(list: string): readonly string[] {
+  return list.split(',').map((part) => {
+    const [value = '', next] = part.trim().split(/\s+/);
+    if (next !== undefined) throw badRequest(`unable to parse requirement: found '${next}', expected: ',' or ')'`);
+    return value;
+  });
+}
+
+/** A pod without the label matches `notin` and `!=`, and never `in` or `=`. */
 function labelFilter(term: string): PodFilter {
-  const labelOf = (pod: JsonObject, key: string) => objectAt(objectAt(pod, 'metadata'), 'labels')[key];
-  const set = /^(\S+)\s+(in|notin)\s+\(([^)]*)\)$/.exec(term);
+  const set = /^([^=!\s]+)\s+(in|notin)\s*\(([^)]*)\)$/.exec(term);
   if (set !== null) {
     const [, key = '', operator, list = ''] = set;
-    const values = list.split(',').map((value) => value.trim());
-    return (pod) => values.includes(String(labelOf(pod, key))) === (operator === 'in');
+    const values = setValues(list);
+    return (pod) => {
+      const value = labelOf(pod, key);
+      return (typeof value === 'string' && values.includes(value)) === (operator === 'in');
+    };
   }
   const equality = /^([^=!\s]+)\s*(!=|==|=)\s*(\S*)$/.exec(term);
   if (equality !== null) {
     const [, key = '', operator, value] = equality;
     return (pod) => (labelOf(pod, key) === value) === (operator !== '!=');
   }
-  const existence = /^(!?)([^=!\s]+)$/.exec(term);
+  const existence = /^(!?)([^=!\s<>]+)$/.exec(term);
   if (existence === null) throw badRequest(`unable to parse requirement: ${term}`);
   const [, not, key = ''] = existence;
   return (pod) => (labelOf(pod, key) !== undefined) === (not === '');

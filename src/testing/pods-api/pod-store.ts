@@ -2,27 +2,16 @@ import { randomUUID } from 'node:crypto';
 import { type Clock, systemClock } from '../../seams/clock.ts';
 import { formatTime } from '../../wire/time.ts';
 import type { Json, JsonObject, WirePod } from '../../wire/types.ts';
-import {
-  alreadyExists,
-  badRequest,
-  conflict,
-  invalidPatch,
-  invalidPod,
-  notFound,
-  otherName,
-  otherNamespace,
-  type StatusCause,
-  staleResourceVersion,
-  unforeseen,
-} from './api-status.ts';
+import { alreadyExists, badRequest, invalidPatch, invalidPod, notFound, type StatusCause } from './api-status.ts';
 import { copyJson, deepFreeze, equalJson, objectAt, textAt } from './json-fields.ts';
-import { initialStatus, withSpecDefaults } from './pod-defaults.ts';
+import { initialStatus, newMetadata, withSpecDefaults } from './pod-defaults.ts';
 import { type DeletePodRequest, decideDeletion, isReleased } from './pod-deletion.ts';
 import { type PodEvent, type PodEventListener, PodHistory } from './pod-history.ts';
 import { keyOf, nameOf, namespaceOf, requireName, withIdentity } from './pod-keys.ts';
 import { applyPatch, type PodPatchType } from './pod-patches.ts';
 import { type PodSelection, podFilter } from './pod-selectors.ts';
 import { ShapeError } from './pod-status-fields.ts';
+import { checkTarget, checkUID, checkUnversioned } from './pod-target.ts';
 import { boundPod, updatedPod, updatedStatus } from './pod-updates.ts';
 import { validatePodCreate } from './pod-validation.ts';
 
@@ -67,6 +56,7 @@ export class PodStore {
   readonly #history: PodHistory;
   readonly #pods = new Map<string, JsonObject>();
   #version = 0;
+  #isTrial = false;
 
   constructor({ validate = true, fillIns = true, clock = systemClock, historySize = 1000 }: PodStoreOptions = {}) {
     this.#validate = validate;
@@ -86,7 +76,8 @@ export class PodStore {
     const metadata = objectAt(given, 'metadata');
     const name = nameOf(metadata);
     const namespace = namespaceOf(metadata);
-    const created = this.#fillIns ? this.#filledIn(given, namespace, name) : withIdentity(given, namespace, name);
+    if (this.#validate) checkUnversioned(metadata);
+    const created = this.#fillIns ? decoding(() => this.#filledIn(given, namespace, name)) : withIdentity(given, namespace, name);
     if (this.#validate) refuse(name, validatePodCreate(created));
     else requireName(name);
     if (this.#pods.has(`${namespace}/${name}`)) throw alreadyExists(name);
@@ -98,14 +89,15 @@ export class PodStore {
     return asPod(this.#find(namespace, name));
   }
 
-  /** LIST, in order of namespace and name. */
-  list(selection: PodSelection = {}): readonly WirePod[] {
+  /**
+   * LIST, in order of namespace and name; with a resourceVersion as the pods were then. Throws 410 Expired when some of
+   * the changes since then are forgotten.
+   */
+  list(selection: PodSelection = {}, resourceVersion = this.resourceVersion): readonly WirePod[] {
+    const pods = resourceVersion === this.resourceVersion ? this.#pods : this.#podsAt(resourceVersion);
     const matches = podFilter(selection);
-    const keys = [...this.#pods.keys()].sort();
-    return keys.flatMap((key) => {
-      const pod = this.#pods.get(key);
-      return pod !== undefined && matches(pod) ? [asPod(pod)] : [];
-    });
+    const found = [...pods].filter(([, pod]) => matches(pod));
+    return found.sort(([a], [b]) => (a < b ? -1 : 1)).map(([, pod]) => asPod(pod));
   }
 
   /** PUT of the pod: the stored status stays. */
@@ -161,11 +153,24 @@ export class PodStore {
   }
 
   /**
-   * Calls the listener with every change from now on, before the changing method returns. Returns a function that ends
-   * the watch. `onCut` is called once when {@link restore} ends the watch; no more changes follow.
+   * Calls the listener with every change from now on, in order, before the changing method returns. A change that a
+   * listener makes is told once every listener knows the one before. An error of a listener becomes a warning of the
+   * process (`process.emitWarning`). Returns a function that ends the watch. `onCut` is called once when {@link restore} ends the watch; no more changes follow.
    */
   watch(listener: PodEventListener, onCut?: () => void): () => void {
     return this.#history.listen(listener, onCut);
+  }
+
+  /**
+   * A copy of the store for a request with `dryRun=All`: the same answers and refusals, but a write there keeps the
+   * resourceVersion, and neither this store nor its listeners notice it.
+   */
+  trial(): PodStore {
+    const copy = new PodStore({ validate: this.#validate, fillIns: this.#fillIns, clock: this.#clock });
+    for (const [key, pod] of this.#pods) copy.#pods.set(key, pod);
+    copy.#version = this.#version;
+    copy.#isTrial = true;
+    return copy;
   }
 
   /** The store as it is now, for {@link restore}. */
@@ -198,26 +203,17 @@ export class PodStore {
   #filledIn(given: JsonObject, namespace: string, name: string): JsonObject {
     const spec = withSpecDefaults(objectAt(given, 'spec'));
     const creationTimestamp = formatTime(this.#clock.now());
-    const metadata = { ...objectAt(given, 'metadata'), namespace, name, uid: randomUUID(), creationTimestamp, generation: 1 };
+    const identity = { namespace, name, uid: randomUUID(), creationTimestamp, generation: 1 };
+    const metadata = { ...newMetadata(objectAt(given, 'metadata')), ...identity };
     return { kind: 'Pod', apiVersion: 'v1', metadata, spec, status: initialStatus(spec) };
   }
 
   #put(pod: object, subresource: 'status' | undefined): WirePod {
     const given = copyJson(pod);
     const metadata = objectAt(given, 'metadata');
-    const name = nameOf(metadata);
-    const old = this.#find(namespaceOf(metadata), name);
-    const [uid, found] = [textAt(metadata, 'uid'), textAt(objectAt(old, 'metadata'), 'uid')];
-    if (uid !== '' && uid !== found) {
-      const key = `/registry/pods/${keyOf(old)}`;
-      const why = `Precondition failed: UID in precondition: ${uid}, UID in object meta: ${found}`;
-      throw conflict(name, `StorageError: invalid object, Code: 4, Key: ${key}, ResourceVersion: 0, AdditionalErrorMsg: ${why}`);
-    }
-    try {
-      return this.#write(old, given, subresource);
-    } catch (error) {
-      throw error instanceof ShapeError ? badRequest(`Pod in version "v1" cannot be handled as a Pod: ${error.message}`) : error;
-    }
+    const old = this.#find(namespaceOf(metadata), nameOf(metadata));
+    checkUID(metadata, old);
+    return decoding(() => this.#write(old, given, subresource));
   }
 
   #write(old: JsonObject, given: JsonObject, subresource: 'status' | undefined): WirePod {
@@ -231,6 +227,16 @@ export class PodStore {
     // The last finalizer is gone: the update is not stored, but the answer shows it.
     this.#drop(old);
     return asPod(deepFreeze(pod));
+  }
+
+  /** The pods as they were at a resourceVersion. Throws 410 Expired when the history does not reach back so far. */
+  #podsAt(resourceVersion: string): ReadonlyMap<string, JsonObject> {
+    const pods = new Map(this.#pods);
+    for (const { object, previous } of this.#history.since(resourceVersion).toReversed()) {
+      if (previous === undefined) pods.delete(keyOf(asJson(object)));
+      else pods.set(keyOf(asJson(previous)), asJson(previous));
+    }
+    return pods;
   }
 
   #find(namespace: string, name: string): JsonObject {
@@ -254,6 +260,7 @@ export class PodStore {
   }
 
   #versioned(pod: JsonObject): JsonObject {
+    if (this.#isTrial) return deepFreeze(pod);
     this.#version += 1;
     return deepFreeze({ ...pod, metadata: { ...objectAt(pod, 'metadata'), resourceVersion: this.resourceVersion } });
   }
@@ -264,14 +271,13 @@ export class PodStore {
   }
 }
 
-/** Refuses an update that names another pod than the URL, or another resourceVersion than the stored one. */
-function checkTarget(given: JsonObject, old: JsonObject): void {
-  const [name, wanted] = [textAt(given, 'name'), textAt(given, 'resourceVersion')];
-  if (name !== '' && name !== old.name) throw otherName(name, textAt(old, 'name'));
-  if (textAt(given, 'namespace') !== '' && given.namespace !== old.namespace) throw otherNamespace();
-  if (wanted === '' || wanted === old.resourceVersion) return;
-  if (/\D/.test(wanted)) throw unforeseen(`strconv.ParseUint: parsing ${JSON.stringify(wanted)}: invalid syntax`);
-  throw staleResourceVersion(textAt(old, 'name'));
+/** Runs what brings a client's pod into the server's form. Throws 400 for a member of the wrong type. */
+function decoding<T>(run: () => T): T {
+  try {
+    return run();
+  } catch (error) {
+    throw error instanceof ShapeError ? badRequest(`Pod in version "v1" cannot be handled as a Pod: ${error.message}`) : error;
+  }
 }
 
 function refuse(name: string, causes: readonly StatusCause[]): void {

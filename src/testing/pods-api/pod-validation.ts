@@ -1,6 +1,6 @@
 import type { JsonObject } from '../../wire/types.ts';
 import { isSubdomain, subdomainRule } from './api-names.ts';
-import { forbiddenChange, invalidValue, requiredValue, type StatusCause } from './api-status.ts';
+import { forbiddenChange, invalidValue, requiredValue, type StatusCause, unsupportedValue } from './api-status.ts';
 import { equalJson, numberAt, objectAt, objectsAt, textAt, textsAt, without } from './json-fields.ts';
 
 // The rules for a pod's metadata and spec, as far as tests of a node agent need them.
@@ -25,8 +25,7 @@ export function validatePodCreate(pod: JsonObject): StatusCause[] {
   });
   const restartPolicy = textAt(spec, 'restartPolicy');
   if (!['Always', 'OnFailure', 'Never'].includes(restartPolicy)) {
-    const message = `Unsupported value: ${JSON.stringify(restartPolicy)}: supported values: "Always", "OnFailure", "Never"`;
-    causes.push({ reason: 'FieldValueNotSupported', message, field: 'spec.restartPolicy' });
+    causes.push(unsupportedValue('spec.restartPolicy', restartPolicy, ['Always', 'OnFailure', 'Never']));
   }
   return causes;
 }

@@ -82,6 +82,43 @@ describe('creating a pod', () => {
   });
 });
 
+describe('metadata of a pod to create', () => {
+  it('is refused with a resourceVersion, which only a stored pod has', async () => {
+    const answer = await server.admin.createPod(namespace, podJson('read-before', { metadata: { resourceVersion: '5' } }));
+    expect(answer).toMatchObject({ status: 500, body: { code: 500, status: 'Failure' } });
+    await createPod(server.admin, namespace, 'version-0', { metadata: { resourceVersion: '0' } });
+  });
+
+  it('may not say what the server says: identity, times, a deletion', async () => {
+    const sent = {
+      uid: '11111111-2222-3333-4444-555555555555',
+      generation: 7,
+      creationTimestamp: '2020-01-01T00:00:00Z',
+      deletionTimestamp: '2020-01-01T00:00:00Z',
+      deletionGracePeriodSeconds: 5,
+      selfLink: '/of/another',
+    };
+    const { metadata } = await createPod(server.admin, namespace, 'presumptuous', { metadata: sent });
+    expect(metadata).toMatchObject({ generation: 1 });
+    expect(metadata.uid).not.toBe(sent.uid);
+    expect(metadata.creationTimestamp).not.toBe(sent.creationTimestamp);
+    for (const key of ['deletionTimestamp', 'deletionGracePeriodSeconds', 'selfLink']) expect(metadata).not.toHaveProperty(key);
+  });
+
+  it.each(['labels', 'annotations'])('has only text in %s: null is empty text, and anything else is refused', async (key) => {
+    const name = `text-in-${key}`;
+    const created = await createPod(server.admin, namespace, name, { metadata: { [key]: { a: null, b: 'c' } } });
+    expect(created.metadata).toMatchObject({ [key]: { a: '', b: 'c' } });
+    for (const value of [1, true, {}]) {
+      const pod = podJson(name, { metadata: { [key]: { a: value } } });
+      expect(await server.admin.createPod(namespace, pod)).toMatchObject({ status: 400, body: { reason: 'BadRequest' } });
+      expect((await server.admin.replacePod(namespace, name, pod)).status).toBe(400);
+    }
+    const patch = { metadata: { [key]: { a: 1 } } };
+    expect((await server.admin.patchPod(namespace, name, patch, 'merge')).status).toBe(422);
+  });
+});
+
 describe('reading one pod', () => {
   it('answers with the whole pod', async () => {
     const created = await createPod(server.admin, namespace, 'read');

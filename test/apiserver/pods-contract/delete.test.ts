@@ -144,3 +144,29 @@ describe('other answers to a DELETE', () => {
     expect(second.metadata.uid).not.toBe(first.metadata.uid);
   });
 });
+
+describe('the grace period of a request to delete', () => {
+  it.each(['abc', '1.5', ''])('is refused with 400 when the query says %j', async (gracePeriodSeconds) => {
+    const name = `grace-${gracePeriodSeconds || 'none'}`;
+    await createRunningPod(server.admin, namespace, name);
+    const path = `/api/v1/namespaces/${namespace}/pods/${name}`;
+    expect((await server.admin.send('DELETE', path, { query: { gracePeriodSeconds } })).status).toBe(400);
+    expect(podOf(await server.admin.getPod(namespace, name)).metadata).not.toHaveProperty('deletionTimestamp');
+  });
+
+  it('is refused with 400 when the body has one that is no whole number', async () => {
+    await createRunningPod(server.admin, namespace, 'grace-body');
+    for (const gracePeriodSeconds of ['5', 1.5]) {
+      expect((await server.admin.deletePod(namespace, 'grace-body', { gracePeriodSeconds })).status).toBe(400);
+    }
+  });
+
+  it('counts from the query only when there is no body', async () => {
+    await createRunningPod(server.admin, namespace, 'grace-both');
+    const path = `/api/v1/namespaces/${namespace}/pods/grace-both`;
+    const query = { gracePeriodSeconds: '7' };
+    const withBody = podOf(await server.admin.send('DELETE', path, { query, body: { gracePeriodSeconds: 9 } }));
+    expect(withBody.metadata.deletionGracePeriodSeconds).toBe(9);
+    expect(podOf(await server.admin.send('DELETE', path, { query })).metadata.deletionGracePeriodSeconds).toBe(7);
+  });
+});

@@ -154,4 +154,29 @@ describe('watching pods', () => {
       { type: 'BOOKMARK', object: { metadata: { annotations: { 'k8s.io/initial-events-end': 'true' } } } },
     ]);
   });
+
+  it.each<Readonly<Record<string, string>>>([
+    {},
+    { resourceVersion: '0' },
+  ])('begins with no pod when initial events are declined, from %o', async (from) => {
+    const namespace = await server.admin.createNamespace('watch');
+    await createPod(server.admin, namespace, 'before');
+    const query = { ...from, sendInitialEvents: 'false', resourceVersionMatch: 'NotOlderThan', timeoutSeconds: '2' };
+    const seen: string[] = [];
+    for await (const { type } of server.admin.watchPods(namespace, query)) seen.push(type);
+    expect(seen).toEqual([]);
+  });
+
+  it.each<Readonly<Record<string, string>>>([
+    { sendInitialEvents: 'true' },
+    { sendInitialEvents: 'false', resourceVersion: '0' },
+    { sendInitialEvents: 'true', resourceVersionMatch: 'Exact' },
+    { resourceVersionMatch: 'NotOlderThan' },
+  ])('is refused with 422 for the options %o', async (query) => {
+    const namespace = await server.admin.createNamespace('watch');
+    expect(await server.admin.listPods(namespace, { ...query, watch: 'true', timeoutSeconds: '1' })).toMatchObject({
+      status: 422,
+      body: { reason: 'Invalid', details: { kind: 'ListOptions' } },
+    });
+  });
 });

@@ -1,10 +1,10 @@
 const zeroFields: ReadonlySet<string> = new Set(['restartCount', 'observedGeneration', 'signal', 'exitCode']);
 
-/** What upstream's cut of a long termination message leaves of a character that did not fit; ours cuts before it (DIVERGENCES.md, messages). */
+/** The rest of a character that upstream cut in a long termination message. Our manager cuts before it (DIVERGENCES.md, messages). */
 const halfCharacter = /\ufffd{1,3}$/;
 const longMessage = 500;
 
-/** JSON without what Go's encoding adds or leaves out for nothing: null, empty text, empty lists and states, zero counts. */
+/** JSON without the empty values that Go's encoding may write or leave out: null, empty text, empty lists and states, zero counts. */
 export function pruned(value: unknown, key = ''): unknown {
   if (value === null || value === '' || (value === 0 && zeroFields.has(key)) || (value === false && key === 'ready'))
     return undefined;

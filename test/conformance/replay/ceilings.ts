@@ -3,7 +3,7 @@ import { type Rule, rules } from './rules.ts';
 /** The largest share of the pairs of which a rule may excuse something, for each rule and for all of them together. */
 export type Ceilings = Readonly<Record<Rule | 'all', number>>;
 
-/** A rule with a ceiling may always excuse this many pairs: one scenario may be about nothing else. */
+/** A rule whose ceiling is above 0 may always excuse this many pairs: a small file may be about that rule alone. */
 const pairsAtLeast = 50;
 
 export interface Excess {

@@ -17,7 +17,7 @@ export function withoutDisruptionTime(status: WirePodStatus): WirePodStatus {
 
 /**
  * The times that upstream's merge may have written into the cached DisruptionTarget of a pod, by "namespace/name": the
- * seconds at which upstream asked the server for it, and the times that the server's own condition has had.
+ * seconds at which upstream asked the server for the pod, and the times of the condition on the server.
  */
 export function disruptionTimes({ start, steps }: Scenario): ReadonlyMap<string, ReadonlySet<string | undefined>> {
   const times = new Map<string, Set<string | undefined>>();

@@ -8,8 +8,8 @@ import type { Rule } from './rules.ts';
 
 /**
  * Entries that one side has and the other has not, or that began at different moments, each with the rule that says why.
- * What follows from two lives of an entry is excused for this uid alone: that it is there, the times it keeps, and what an
- * update makes of it that only one side takes. It ends when the entry is gone on both sides, or the two agree.
+ * While an entry has begun at different moments on the two sides, three things are excused for this uid: its presence, its
+ * times, and updates that only one side took. That ends when the entry is gone on both sides, or the two sides agree.
  */
 export function excuseEntries(pair: Pair, memory: Memory, differences: Differences, disorder: OutOfOrder | undefined): void {
   if (disorder !== undefined) openForDisorder(pair, memory, disorder);
@@ -44,7 +44,7 @@ function open(memory: Memory, uid: string, rule: Rule | undefined): void {
   if (rule !== undefined && !memory.entries.has(uid)) memory.entries.set(uid, { rule, content: false });
 }
 
-/** D4: upstream refused a first status that is legal, and ours took it; or both finished the pod, each from its own order. */
+/** D4: upstream refused a first status that is legal, and our manager took it; or each finished the pod from an order of its own. */
 function openForDisorder({ ours }: Pair, memory: Memory, { podUID, isRefused, isLegal }: OutOfOrder): void {
   const isTaken = ours.notifications.some((notification) => notification.podUID === podUID);
   if (isTaken && isLegal) memory.entries.set(podUID, { rule: 'D4 init order', content: !isRefused });
@@ -66,7 +66,7 @@ function whyOneHasIt(pair: Pair, memory: Memory, uid: string): Rule | undefined 
   return whyOursFoundAnother(pair, memory, uid) ?? (isVanished(pair, memory, uid) ? 'D11 vanished' : undefined);
 }
 
-/** Ours found another pod under the name because it had still something to write. */
+/** Why our manager found another pod under the name: it still had something to write. */
 function whyOursFoundAnother({ pod, ours, ourRequests, theirRequests }: Pair, memory: Memory, uid: string): Rule | undefined {
   if (ours.server?.uid === uid || !ourRequests.hasReadNow(pod)) return undefined;
   if (theirRequests.takesForAcknowledged(uid)) return 'D2 entry';
@@ -108,7 +108,10 @@ function excuseEntry(pair: Pair, memory: Memory, differences: Differences, uid: 
   if (!differences.has('server')) differences.excuse(rule, 'writes', everything);
 }
 
-/** An update that one side alone has taken, or that each has made from what it had, leaves more than times apart; a whole status taken by both ends that. */
+/**
+ * More than times may differ after an update that only one side took, or that each side made from the status it had. A whole
+ * status that both sides take ends that.
+ */
 function noteUpdate({ theirs, ours, step }: Pair, entry: ApartEntry, uid: string): void {
   const [byThem, byUs] = [theirs, ours].map(({ notifications }) => notifications.some(({ podUID }) => podUID === uid));
   if (byThem !== byUs || (byThem && step.op !== 'setPodStatus')) entry.content = true;
@@ -119,7 +122,7 @@ function isAbout({ step }: Pair, uid: string): boolean {
   return step.podUID === uid;
 }
 
-/** The entry's object is on one of the servers, or was when the step began. */
+/** True when the entry's object is on one of the servers, or was when the step began. */
 function isOnServer(pair: Pair, memory: Memory, uid: string): boolean {
   return [uid, ...aliasesOf(pair, uid)].some((alias) => memory.serverUIDs.has(alias) || serverUIDs(pair).has(alias));
 }

@@ -33,7 +33,7 @@ export class Differences {
     return this.#left.has(aspect);
   }
 
-  /** Takes what the rule explains out of both sides of the aspect. What is left of it is compared all the same. */
+  /** Takes what the rule explains out of both sides of the aspect. The rest of the aspect is still compared. */
   excuse<A extends Aspect>(rule: Rule, aspect: A, mask: (value: View[A]) => unknown): void {
     const sides = this.#left.get(aspect);
     if (sides === undefined) return;

@@ -22,13 +22,13 @@ export function excuseWhatRulesExplain(
   excuseServers(pair, memory, differences);
 }
 
-/** Upstream's merge writes a time of its own into the cached condition itself; the recording shows it even before it did. */
+/** Upstream's merge writes a new time into the cached condition. The recording shows that time even in steps before the merge. */
 function excuseDisruptionTime({ podUIDs, theirs, disruptionTimes }: Pair, differences: Differences): void {
   const uids = [...podUIDs].filter((uid) => disruptionTimes.has(disruptionTime(theirs.cache[uid])));
   differences.excuse('D6 disruption time', 'cache', cachedStatus(new Set(uids), withoutDisruptionTime));
 }
 
-/** The pod managers hold copies that differ: whether readiness has to be made anew, and an equal status counts, differs with them. */
+/** The two pod managers hold copies that differ. So two answers may differ: whether readiness is to be computed again, and whether an equal status is new. */
 function excuseLookAtCopy({ step }: Pair, rule: NonNullable<Memory['copy']>, differences: Differences): void {
   differences.excuse(rule, 'answer', everything);
   differences.excuse(rule, 'notifications', (list) => list.filter(({ podUID }) => podUID !== step.podUID));

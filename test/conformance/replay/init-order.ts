@@ -7,7 +7,7 @@ import type { Expected } from './recording.ts';
 import type { ServerPod, Step } from './scenario.ts';
 import type { World } from './world.ts';
 
-/** Follows the copies that upstream's pod manager was given: what a pod without an entry is compared with. */
+/** Follows the copies that upstream's pod manager was given. The first status of a pod is compared with such a copy. */
 export class TheirCopies {
   readonly #world: World;
   readonly #copies = new Map<string, ServerPod>();
@@ -71,7 +71,7 @@ export function outOfOrder(
   return { podUID, isRefused, isLegal: op === 'terminatePod' || isLegalAfter(pod, before, status ?? {}) };
 }
 
-/** The statuses stand in another order than the spec, and in its order each has its place: none is missing before another. */
+/** True when the statuses stand in another order than the containers of the spec, and no status is missing before another one. */
 function isOutOfOrder({ spec }: WirePod, { initContainerStatuses }: WirePodStatus): boolean {
   const found = initContainerStatuses?.map(({ name }) => name) ?? [];
   const ordered = spec?.initContainers?.map(({ name }) => name).slice(0, found.length) ?? [];
@@ -82,7 +82,7 @@ function isLegalAfter({ status: _, ...pod }: WirePod, before: WirePodStatus, nex
   return isTransitionAccepted({ pod, old: before, new: next });
 }
 
-/** True when `cached` is what was set, but for what an update completes: order of containers, times, observed generation, long messages. */
+/** True when `cached` is what was set, except for what an update changes: order of containers, times, observed generation, long messages. */
 export function saysWhatWasSet(cached: WirePodStatus, { status }: Step): boolean {
   return status === undefined || isDeepStrictEqual(asSet(cached), asSet(status));
 }

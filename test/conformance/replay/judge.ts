@@ -42,7 +42,7 @@ export interface Judgement {
   readonly differences: readonly Difference[];
 }
 
-/** Compares every pod after every step: what was played with what was recorded, and each write with what it must do. */
+/** Compares every pod after every step: what our manager did with what upstream did, and each write with what it must do. */
 export function judge(scenario: Scenario, variant: Variant, outcomes: readonly Outcome[]): Judgement {
   const judge = new ScenarioJudge(scenario, variant);
   scenario.steps.forEach((step, index) => {
@@ -150,7 +150,7 @@ class ScenarioJudge {
     if (ours && isTaken(outcome) && !saysWhatWasSet(ours, step)) this.#report(index, step, pod, 'our cache', step.status, ours);
   }
 
-  /** What the operation made of its pod's status: ours, which is upstream's where both hold one life of the entry, or make it from one base. */
+  /** The status that the operation stored. It counts for both sides when they began the entry at the same moment or from the same copy. */
   #written({ podUID, pod: given }: Step, { written }: Outcome): Record<string, WirePodStatus> {
     const status = podUID === undefined ? undefined : written[podUID];
     if (podUID === undefined || status === undefined || given !== undefined) return {};
@@ -183,14 +183,17 @@ class ScenarioJudge {
     this.#remember(pair, memory, expected, outcome);
   }
 
-  /** D4: what upstream refuses for its order alone ours must take. */
+  /** D4: when upstream refuses a status only for the order of its init containers, our manager must accept it. */
   #checkAccepted({ index, step }: PlayedStep, { pod, ours }: Pair, { podUID, isRefused, isLegal }: OutOfOrder): void {
     if (!isRefused || !isLegal || podUID in this.#ourCache) return;
     const isTaken = ours.notifications.some((notification) => notification.podUID === podUID);
     if (!isTaken) this.#report(index, step, pod, 'D4 init order', 'taken', 'refused');
   }
 
-  /** While upstream waits after a failure the servers agree whether ours writes or not: then, too, something must say why it does not. */
+  /**
+   * After a failed request upstream may not have written yet, so the servers do not show whether our manager wrote. Then a
+   * recorded fact must explain why our manager has not.
+   */
   #checkSilence(index: number, pair: Pair, memory: Memory): void {
     const { pod, step, ours, ourDue, theirRequests, ourRequests } = pair;
     if (!isWaiting(ourDue) || !theirRequests.isBehindAfterFailure(pod)) return;
@@ -258,7 +261,7 @@ class ScenarioJudge {
     }
   }
 
-  /** While the apiserver has the pod, what ours has still to write tells whether its newest status has arrived. */
+  /** Notes whether the newest status has arrived. While the apiserver has the pod, it has when our manager has nothing left to write. */
   #noteSettled({ ours, ourDue, podUIDs }: Pair, { settled }: Memory): void {
     for (const { podUID } of ours.notifications) settled.delete(podUID);
     const stored = ours.server?.uid;

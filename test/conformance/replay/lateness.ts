@@ -3,9 +3,9 @@ import type { Pair } from './pair.ts';
 import type { Rule } from './rules.ts';
 
 /**
- * Why a write of ours may be due and not made: one of the facts that the server itself knows of our requests. Each ends by
- * itself: a backoff and a pause by their time, the others by the next status, the next batch or the next copy. A foreign
- * write that upstream found because it looked at another moment is found by ours when the pod manager shows it.
+ * Why our manager may not have made a write that is due. Each reason is a fact that the server knows of our requests, and
+ * ends by itself: a backoff and a pause end at their time, the others with the next status, the next batch or the next copy.
+ * When upstream finds a foreign write because it looked at another moment, our manager finds it once the pod manager shows it.
  */
 export function whyOursIsLate(pair: Pair, memory: Memory): Rule | undefined {
   const { ourRequests: requests, pod, now, ours } = pair;
@@ -20,8 +20,8 @@ export function whyOursIsLate(pair: Pair, memory: Memory): Rule | undefined {
 }
 
 /**
- * Why upstream may have left undone what ours has done. A foreign write that ours undid because its own write was late is
- * found by upstream when its pod manager shows it.
+ * Why upstream may not have made a write that our manager made. When our manager undid a foreign write because its own write
+ * was late, upstream finds the foreign write once its pod manager shows it.
  */
 export function whyTheirsIsLate(
   { theirRequests: requests, pod, theirs, world, podUIDs }: Pair,
@@ -37,8 +37,8 @@ export function whyTheirsIsLate(
 }
 
 /**
- * Upstream's batch went to look where no write was due: it compared with a copy from before its own last write, or with one
- * that differs only in what the merge makes different each time.
+ * Upstream's batch asked for a pod to which nothing had to be written. It compared with a copy from before its own last write,
+ * or with one that differs only in what the merge makes different each time.
  */
 export function isSecondLook({ hasBatch, pod, podUIDs, theirRequests, isTheirCopySettled }: Pair): boolean {
   const isOld = (uid: string): boolean => theirRequests.hasOwnWriteUnshown(uid);
@@ -50,13 +50,13 @@ export function asksForStaticPod({ pod, theirs, theirRequests, world }: Pair): b
   return theirRequests.hasAskedNow(pod) && world.isStatic(theirs.server?.uid ?? '');
 }
 
-/** Why the two may have written at different moments of this step: a request failed, or the client waited, while it lasted. */
+/** Why the two sides may have written at different moments of this step: during the step a request failed, or the client waited. */
 export function whyMomentsDiffer({ ourRequests, theirRequests, pod, began }: Pair): Rule | undefined {
   if (ourRequests.hasFailedNow(pod) || theirRequests.hasFailedNow(pod)) return 'D1 retry';
   return ourRequests.isPaused(began) ? 'D7 pause' : undefined;
 }
 
-/** The reasons of both sides for what they have not written; undefined where one of them has none for what it should have. */
+/** Why each side has not written what is due. Undefined when one of them should have written and has no reason. */
 export function whyBothMayWait(pair: Pair, memory: Memory): Rule | undefined {
   const reasons = [
     [pair.ourDue, whyOursIsLate(pair, memory)],

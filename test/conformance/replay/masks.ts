@@ -1,7 +1,7 @@
 import type { WirePodCondition, WirePodStatus } from '../../../src/index.ts';
 import type { View } from './pair.ts';
 
-/** What is left of one aspect of a side when a rule has taken out what it explains. */
+/** Returns one aspect of a side without the parts that a rule explains. */
 export type Mask<A extends keyof View = keyof View> = (value: View[A]) => unknown;
 
 export const everything = (): undefined => undefined;
@@ -30,8 +30,8 @@ export function untimed({ startTime: _, ...status }: WirePodStatus): WirePodStat
 }
 
 /**
- * Without what a write leaves as the server has it, and so tells of earlier writes: the members that a real server keeps,
- * the DisruptionTarget, the times that the merge gives, and what is held back with a terminal phase.
+ * Without what a write does not change on the server, because that shows earlier writes: the members that a real server
+ * keeps, the DisruptionTarget, the times that the merge sets, and what is held back with a terminal phase.
  */
 export function withoutTraces(status: WirePodStatus, isHeldBack: boolean): WirePodStatus {
   const { qosClass: _q, observedGeneration: _o, podIPs: _p, ...rest } = status;

@@ -3,7 +3,10 @@ import type { Rule } from './rules.ts';
 /** An entry that began or ended at different moments on the two sides. */
 export interface ApartEntry {
   readonly rule: Rule;
-  /** An update was taken by one side alone, or made from what each side had: more than times may differ until both take a whole status. */
+  /**
+   * True: more than times may differ until both sides take a whole status. Only one side took an update, or each made it
+   * from the status it had.
+   */
   content: boolean;
 }
 
@@ -13,28 +16,34 @@ export class Memory {
   apart: Rule | undefined;
   /** Why one side had still to write something when the step before ended, though the servers may have agreed. */
   waited: Rule | undefined;
-  /** One side had a write left that no batch looks at: it comes with the next look. */
+  /** One side had a write left that no batch finds. The next look for another reason finds it. */
   isQuietLeft = false;
   /** Why the pod manager was last given copies that differ. */
   copy: Rule | undefined;
-  /** Why the pod manager was last given copies of which one alone shows a deletion: each status set for that one counts as new. */
+  /** Why only one of the two copies that the pod managers last got shows a deletion. On that side each status that is set counts as new. */
   deletionOnOne: Rule | undefined;
-  /** One side alone holds a terminal phase back, or did when the last batch ran: the other wrote it before containers could run. */
+  /**
+   * Only one side holds a terminal phase back, or did when the last batch ran. The other wrote the phase before containers
+   * could run.
+   */
   heldOnOne = false;
   /** By uid; an entry leaves when it is gone on both sides or the two agree. */
   readonly entries = new Map<string, ApartEntry>();
-  /** uid of a pod whose newest status ours had not written when its object was last on the server, and why not. */
+  /** By uid, why our manager had not written the newest status when the pod's object was last on the server. */
   readonly unsent = new Map<string, Rule>();
-  /** uids whose newest status the apiserver has had from ours, or had already. */
+  /** The uids of the pods whose newest status the apiserver has, from our manager or from before. */
   readonly settled = new Set<string>();
-  /** uids of which ours has no entry because the agent dropped it, or a rule says so, until there is another: neither side writes the pod. */
+  /**
+   * The uids without an entry on our side, because the agent dropped it or a rule says so. Neither side writes such a pod
+   * until it has an entry again.
+   */
   readonly orphaned = new Set<string>();
   /** The uids of which ours had an entry when the step before ended. */
   ourEntries: ReadonlySet<string> = new Set();
   /** The uids that the pod's name had on the servers when the step before ended. */
   serverUIDs: ReadonlySet<string> = new Set();
 
-  /** The two agree in everything: what was excused is behind them, but for entries that only one side has finished. */
+  /** Both sides agree in everything. Past excuses end, except for entries that only one side has finished. */
   agreed(isFinishedApart: (podUID: string) => boolean): void {
     this.apart = undefined;
     this.heldOnOne = false;

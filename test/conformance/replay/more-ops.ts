@@ -29,7 +29,7 @@ export function playMoreOp(manager: StatusManager, step: Step, podOf: (podUID: s
   }
 }
 
-/** What an agent does with a pod it hears of: where a gate has turned, Ready is made anew and the status set again. */
+/** What an agent does with a changed pod: when a readiness gate has changed, it computes Ready again and sets the status. */
 function reconcilePodReadiness(manager: StatusManager, pod: Pod | undefined): { needed: boolean; changed: boolean } {
   if (pod === undefined || !needToReconcilePodReadiness(pod)) return { needed: false, changed: false };
   const cached = manager.getPodStatus(pod.metadata?.uid ?? '');

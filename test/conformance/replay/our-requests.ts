@@ -13,17 +13,17 @@ const pauseMs = 1000;
 interface PodRequests {
   /** The last request failed on demand; how many have in a row, and when the last one did. */
   failed?: { readonly inARow: number; readonly at: number } | undefined;
-  /** The last write of another writer, until ours has dealt with it: it was in an answer, or a batch has run since it was shown. */
+  /** The last write of another writer, until an answer shows it or a batch runs after the pod manager has shown it. */
   foreign?: { readonly resourceVersion: string; readonly uid: string } | undefined;
 }
 
-/** What the server knows of our manager's requests: the facts by which a rule may say that ours is late. */
+/** What the server knows of our manager's requests. By these facts a rule may say that our manager is late. */
 export class OurRequests {
   readonly #world: World;
   readonly #pods = new Map<string, PodRequests>();
-  /** uids whose last request was answered that there is no such pod, until something brings the next try; true once the pod manager shows the pod anew. */
+  /** The uids whose last request was answered "no such pod", until something causes the next request. True once the pod manager shows the pod again. */
   readonly #absent = new Map<string, boolean>();
-  /** Mirror pods that the pod manager shows since the last batch, and that ours has not asked for yet. */
+  /** Mirror pods that the pod manager shows since the last batch, and that our manager has not asked for yet. */
   readonly #newMirrors = new Set<string>();
   #pausedUntil = Number.NEGATIVE_INFINITY;
   #shown: Readonly<Record<string, string>> = {};
@@ -45,7 +45,7 @@ export class OurRequests {
     for (const arrived of outcome.arrived) this.#noteArrived(arrived);
   }
 
-  /** A request of the pod failed, and the next try need not have come yet. */
+  /** A request for the pod failed, and its backoff may not be over. */
   isBackingOff(pod: string, now: number): boolean {
     const failed = this.#pods.get(pod)?.failed;
     return failed !== undefined && now < failed.at + Math.min(longestBackoffMs, firstBackoffMs * 2 ** (failed.inARow - 1));
@@ -65,12 +65,12 @@ export class OurRequests {
     return this.#now.some((arrived) => arrived.pod === pod && arrived.verb === 'get' && arrived.code === 200);
   }
 
-  /** A DELETE of this step was answered that there is no such pod: its work is done. */
+  /** A DELETE of this step was answered that there is no such pod. */
   hasFoundNothingToDelete(pod: string): boolean {
     return this.#now.some((arrived) => arrived.pod === pod && arrived.verb === 'delete' && arrived.code === 404);
   }
 
-  /** The pod manager shows this mirror pod, and ours has not asked for it nor has a batch run since. */
+  /** The pod manager shows this mirror pod, our manager has not asked for it yet, and no batch has run since. */
   isNewMirror(uid: string | undefined): boolean {
     return uid !== undefined && this.#newMirrors.has(uid);
   }
@@ -80,7 +80,7 @@ export class OurRequests {
     return this.#forgotten.has(uid);
   }
 
-  /** The server has said that there is no such pod, and nothing has happened that brings the next try. */
+  /** The server has said that there is no such pod, and nothing has caused another request since. */
   wasToldOfNoPod(uid: string | undefined): boolean {
     return uid !== undefined && this.#absent.has(uid);
   }
@@ -123,7 +123,7 @@ export class OurRequests {
     for (const uid of podUIDs) this.#newMirrors.delete(uid);
   }
 
-  /** What brings the next try for a pod that is not there: a new status, or a batch once the pod manager shows another copy. */
+  /** What causes the next request for a pod that is not there: a new status, or a batch after the pod manager has shown another copy. */
   #noteReturns({ notifications, shown }: Outcome, hasBatch: boolean): void {
     for (const { podUID } of notifications) this.#absent.delete(podUID);
     for (const [uid, shownAnew] of this.#absent) {

@@ -6,7 +6,7 @@ import type { Write } from './scenario.ts';
 import { utcSecond } from './seconds.ts';
 import type { World } from './world.ts';
 
-/** A write of ours that upstream would never have made of the same status, whatever the moment. No rule excuses one. */
+/** A write that upstream would make of the same status at no moment. No rule excuses it. */
 export interface WrongWrite {
   readonly pod: string;
   readonly expected: unknown;

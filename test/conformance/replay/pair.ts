@@ -8,7 +8,7 @@ import type { World } from './world.ts';
 export const aspects = ['answer', 'notifications', 'cache', 'server', 'writes', 'resizeConditions'] as const;
 export type Aspect = (typeof aspects)[number];
 
-/** One pod's part of what a side did. A pod is everything that carries one name: a static pod and its mirrors, the recreated ones. */
+/** What a side did for one pod. A static pod, its mirrors and recreated pods of the same name count as one pod here. */
 export interface View {
   /** What the operation answered, where that is recorded and the operation was for this pod. */
   readonly answer: { readonly changed: boolean | undefined; readonly result: unknown } | undefined;
@@ -19,7 +19,7 @@ export interface View {
   readonly resizeConditions: ResizeConditions;
 }
 
-/** What a side has still to write: nothing, a PATCH, a PATCH of what no batch looks at (see `quiet`), or a DELETE. */
+/** What a side still has to write: nothing, a PATCH, a PATCH that no batch finds (`quiet`), or a DELETE. */
 export type Due = 'nothing' | 'patch' | 'quiet' | 'delete';
 
 /** One pod after one step, as both sides have it, and the facts that rules go by. */

@@ -16,7 +16,7 @@ import type { Notification, ResizeConditions, Scenario, ServerPod, Step } from '
 
 export type Variant = Required<Pick<StatusManagerOptions, 'fetchBeforePatch' | 'patchFormat'>>;
 
-/** What stands between the manager and the server: a test of the replay puts something broken there. */
+/** A wrapper between the manager and the server. A test of the replay puts a broken one there. */
 export type Interpose = (client: PodClient) => PodClient;
 
 /** What ours did in one step, in the recorded form. */
@@ -36,7 +36,7 @@ export interface Outcome {
   readonly shown: Readonly<Record<string, string>>;
 }
 
-/** Plays a whole scenario. What is expected of it plays no part. */
+/** Plays a whole scenario, without a look at what is expected. */
 export async function play(scenario: Scenario, variant: Variant, interpose?: Interpose): Promise<Outcome[]> {
   const player = new Player(scenario, variant, interpose);
   const outcomes: Outcome[] = [];
@@ -68,7 +68,7 @@ class Player {
     this.#client = new ReplayClient({ store: this.#store, clock: this.#clock, cachedStatus: (uid) => this.#cached(uid) });
     this.#manager = new StatusManager({
       podClient: interpose(this.#client),
-      // the kubelet's manager is not told of changes, so the one that is compared with it is not, either
+      // the kubelet's manager is not told of changes, so our manager is not told of them here
       podManager: withoutSubscribe(this.#podManager),
       podDeletionSafety: {
         podCouldHaveRunningContainers: (pod) => !isStaticPod(pod) && this.#couldRun.has(pod.metadata?.uid ?? ''),

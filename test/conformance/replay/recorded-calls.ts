@@ -8,7 +8,7 @@ import { isTerminal, upstreamMerge } from './upstream-merge.ts';
 /** How a request of upstream's for a pod ended. */
 export type Attempt = 'done' | 'failed' | 'delete failed' | 'no such pod';
 
-/** Where a recording contradicts itself, or upstream's rules. */
+/** A place where a recording contradicts itself or upstream's rules. */
 export interface Contradiction {
   readonly pod: string;
   readonly expected: unknown;
@@ -64,7 +64,7 @@ export class RecordedCalls {
     else this.#patched(pod, stored, call);
   }
 
-  /** The server as it was recorded after the step. What the calls do not lead to is a contradiction. */
+  /** The server as recorded after the step. A state that the calls do not lead to is a contradiction. */
   endWith(recorded: Readonly<Record<string, ServerPod>>): Map<string, StoredPod> {
     for (const pod of new Set([...this.#server.keys(), ...Object.keys(recorded)])) {
       const [stored, found] = [this.#server.get(pod), recorded[pod]];
@@ -95,7 +95,7 @@ export class RecordedCalls {
     const cached = this.#context.cache[stored.uid];
     if (cached !== undefined) this.#checkMerge(pod, stored, cached, status);
     const kept = asOnARealServer(stored.kept, status, cached);
-    // taking away what the server keeps is no effect
+    // a patch that removes what the server keeps has no effect
     const effect = (value: WirePodStatus): unknown => comparable(value, this.#context.conditionOrder);
     if (!isDeepStrictEqual(effect(kept), effect(stored.kept))) this.writes.push({ verb: 'patch', pod, status: kept });
     this.#server.set(pod, { ...stored, status, kept });

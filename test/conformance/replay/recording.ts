@@ -6,7 +6,7 @@ import { type Attempt, type Contradiction, RecordedCalls, type StoredPod } from 
 import type { Expectation, ResizeConditions, ServerPod, Step, Write } from './scenario.ts';
 import type { World } from './world.ts';
 
-/** What upstream did in one step, made whole: recorded outcomes leave out what is as it was. */
+/** What upstream did in one step, completed: a recorded outcome leaves out what did not change. */
 export interface Expected {
   readonly changed: boolean | undefined;
   readonly result: unknown;
@@ -38,7 +38,7 @@ const updates: ReadonlySet<string> = new Set([
   'reconcilePodReadiness',
 ]);
 
-/** Follows the recording of one scenario, step by step, and checks that it tells one story. */
+/** Follows the recording of one scenario, step by step, and checks that it does not contradict itself. */
 export class Recording {
   readonly #world: World;
   readonly #conditionOrder: boolean;
@@ -46,7 +46,7 @@ export class Recording {
   #resizeConditions: ResizeConditions = {};
   #server: ReadonlyMap<string, StoredPod> = new Map();
 
-  /** With `conditionOrder` false, a write that only moves conditions is none. */
+  /** With `conditionOrder` false, a write that only moves conditions does not count. */
   constructor(world: World, conditionOrder: boolean) {
     this.#world = world;
     this.#conditionOrder = conditionOrder;

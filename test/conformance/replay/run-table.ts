@@ -105,7 +105,7 @@ function podManagerView(manager: BasicPodManager, seen: ReadonlyMap<string, Pod>
   };
 }
 
-/** Of several known mirror pods of one static pod upstream names any, as its map's order has it. */
+/** When a static pod has several known mirror pods, upstream names any of them, by the order of its map. */
 function withUpstreamsPick(
   podToMirror: ReadonlyMap<string, string>,
   mirrorToPod: ReadonlyMap<string, string>,

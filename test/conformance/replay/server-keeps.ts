@@ -3,9 +3,9 @@ import type { WirePodStatus } from '../../../src/index.ts';
 type Conditions = NonNullable<WirePodStatus['conditions']>;
 
 /**
- * What a real server holds, and ours leaves, after a write of upstream's that made `before` into `after` on the oracle's server.
- * A real server keeps its own qosClass, podIPs and observedGenerations where a patch takes them away (D9), and a readiness
- * that the merge ended before ends once (D10). `cached` is the status that was written; undefined where it is not known.
+ * The status on a real server after a write of upstream's that turned `before` into `after` on the oracle's server. Our
+ * manager's write must leave the same. A real server keeps its own qosClass, podIPs and observedGenerations when a patch
+ * removes them (D9). A readiness that the merge has ended keeps its first time (D10). `cached` is the status that was written; undefined where it is not known.
  */
 export function asOnARealServer(before: WirePodStatus, after: WirePodStatus, cached: WirePodStatus | undefined): WirePodStatus {
   const { qosClass, observedGeneration, podIPs } = before;
@@ -33,7 +33,7 @@ function keptCondition(
   return { ...rest, ...(observedGeneration && { observedGeneration }), ...(time && { lastTransitionTime: time }) };
 }
 
-/** D10: the merge ends the readiness of an ended pod anew, at every batch, while the agent still says Ready. */
+/** D10: while the agent still says Ready, upstream's merge ends the readiness of an ended pod again at every batch. */
 function wasEndedBefore(condition: Conditions[number], old: Conditions[number], cached: Conditions | undefined): boolean {
   const { type, status, reason } = condition;
   if ((type !== 'Ready' && type !== 'ContainersReady') || (reason !== 'PodFailed' && reason !== 'PodCompleted')) return false;

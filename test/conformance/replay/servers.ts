@@ -12,10 +12,10 @@ import { isTerminal } from './upstream-merge.ts';
 import { quiet } from './world.ts';
 
 /**
- * Writes that came at different moments, and what the servers hold meanwhile. That every single write is right, ours and
- * theirs, has been checked before: what is excused here is only that one is missing, late or early. While a side has
- * something to write, a fact must say why it waits. When neither has, the servers may differ in the traces of what the one
- * wrote and the other did not, until the next write, of the manager or of another writer, takes them away.
+ * Excuses that the two sides wrote at different moments, and that the servers differ meanwhile. Each single write has been
+ * checked before; here a write may only be missing, late or early. While a side has something to write, a fact must say why
+ * it waits. When neither has, the servers may still differ in traces: what one side wrote and the other did not. The next
+ * write, of the manager or of another writer, removes them.
  */
 export function excuseServers(pair: Pair, memory: Memory, differences: Differences): void {
   const isWaiting = memory.waited !== undefined || memory.isQuietLeft;
@@ -33,7 +33,7 @@ export function excuseServers(pair: Pair, memory: Memory, differences: Differenc
   differences.excuse(rule, 'writes', isSame ? writtenStatuses(tracelessIn(pair)) : everything);
 }
 
-/** The rule by which the two part in this step. */
+/** The rule by which the two sides begin to differ in this step. */
 function whyApart(pair: Pair, memory: Memory): Rule | undefined {
   const waits = [
     [pair.ourDue, whyOursIsLate(pair, memory)],
@@ -44,7 +44,7 @@ function whyApart(pair: Pair, memory: Memory): Rule | undefined {
   return late ?? whyMomentsDiffer(pair) ?? looked;
 }
 
-/** Neither side has anything to write: only traces of what the one wrote and the other did not are left. */
+/** Neither side has anything to write. Only traces are left: what one side wrote and the other did not. */
 function excuseTraces(pair: Pair, differences: Differences, rule: Rule): boolean {
   const traceless = tracelessIn(pair);
   if (differences.excuseIfAll(rule, 'server', serverStatus(traceless))) return true;
@@ -58,7 +58,7 @@ function tracelessIn(pair: Pair): (status: WirePodStatus) => WirePodStatus {
   return (status) => withoutTraces(status, isHeldBack);
 }
 
-/** One side has still to write, or never will, and a fact says why. */
+/** One side still has to write, or will never write, and a fact says why. */
 function excuseServer(pair: Pair, memory: Memory, differences: Differences, rule: Rule): Rule | undefined {
   if (heldBack(pair) === 'on one') memory.heldOnOne = true;
   else if (pair.hasBatch) memory.heldOnOne = false;
@@ -68,15 +68,16 @@ function excuseServer(pair: Pair, memory: Memory, differences: Differences, rule
   return late ?? rule;
 }
 
-/** What was not written in time has no entry any more, on neither side. */
+/** The status that was not written in time has no entry on either side any more. */
 function isOrphaned({ theirs, ours }: Pair, { orphaned }: Memory): boolean {
   const uid = ours.server?.uid;
   return uid !== undefined && orphaned.has(uid) && !(uid in ours.cache) && !(uid in theirs.cache);
 }
 
 /**
- * The servers have been apart since one side deleted the pod, which was due there. Ours deleted it: upstream was late, or has
- * refused what ours took. Upstream deleted it: ours was late, and its agent has set another status since.
+ * The servers have differed since one side deleted the pod, which was due there. Either our manager deleted it, and upstream
+ * was late or refused a status that our manager took; or upstream deleted it, and our manager was late and its agent has set
+ * another status since.
  */
 function isDeletedOnOne({ theirs, ours, ourDue }: Pair, { apart }: Memory): boolean {
   if (apart === undefined || (theirs.server === undefined) === (ours.server === undefined)) return false;
@@ -85,8 +86,8 @@ function isDeletedOnOne({ theirs, ours, ourDue }: Pair, { apart }: Memory): bool
 }
 
 /**
- * A terminal phase waits for containers: on both sides, so that phase, reason and message are those of the server, or on
- * one, because the other had written it before they could run.
+ * A terminal phase waits until no container can run. When both sides wait, phase, reason and message stay the server's. When
+ * one side waits, the other had written the phase before containers could run.
  */
 function heldBack({ world, theirs, ours }: Pair): 'on both' | 'on one' | undefined {
   const uid = ours.server?.uid;
@@ -96,7 +97,7 @@ function heldBack({ world, theirs, ours }: Pair): 'on both' | 'on one' | undefin
   return ended === 0 ? 'on both' : ended === 1 ? 'on one' : undefined;
 }
 
-/** Both have something to write, and it would leave the same. */
+/** Both sides have something to write, and both writes would leave the same status. */
 function wouldWriteTheSame({ theirs, ours, theirDue, ourDue, world, pod, now }: Pair): boolean {
   if (theirDue === 'nothing' || ourDue === 'nothing') return false;
   const [theirNext, ourNext] = [theirs, ours].map(({ server, cache }) => {

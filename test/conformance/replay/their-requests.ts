@@ -4,18 +4,18 @@ import type { Expected } from './recording.ts';
 import type { Call, Step } from './scenario.ts';
 import type { World } from './world.ts';
 
-/** What upstream has asked of the server, as far as rules go by it. */
+/** Upstream's requests, as far as rules need them. */
 export class TheirRequests {
   readonly #world: World;
   readonly #last = new Map<string, Attempt>();
   #now: ReadonlyMap<string, Attempt> = new Map();
   #failedNow: ReadonlySet<string> = new Set();
   #retriedNow: ReadonlySet<string> = new Set();
-  /** uids whose entry is gone, or new, while the version that was acknowledged of the old one is still remembered. */
+  /** The uids whose entry is gone or new, while upstream still remembers the acknowledged version of the old entry. */
   readonly #leftovers = new Set<string>();
   /** uids that upstream has written since the pod manager was last given a copy. */
   readonly #unshown = new Set<string>();
-  /** Those of which that was so before the last batch of this step. */
+  /** The same, before the last batch of this step. */
   #unshownBefore: ReadonlySet<string> = new Set();
   /** Pods that another writer has changed since upstream last asked for them, and whether the pod manager has been given a copy. */
   readonly #foreign = new Map<string, 'unseen' | 'shown'>();
@@ -68,7 +68,7 @@ export class TheirRequests {
     return last === 'failed' || last === 'delete failed';
   }
 
-  /** The entry is older than it looks: upstream takes its first versions for acknowledged. */
+  /** Upstream takes the first versions of this entry for acknowledged, because it remembers the version of an older entry. */
   takesForAcknowledged(podUID: string): boolean {
     return this.#leftovers.has(podUID);
   }

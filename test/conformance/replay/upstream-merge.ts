@@ -2,7 +2,7 @@ import type { WirePodCondition, WirePodStatus } from '../../../src/index.ts';
 
 /**
  * Upstream's mergePodStatus (v1.36.3), written a second time for the replay alone: what a PATCH must leave on the server.
- * Nothing of it comes from src, so that a mistake there is not made here too. Every recorded PATCH is held against it.
+ * Nothing of it comes from src, so that a mistake there is not made here too. Every recorded PATCH is compared with it.
  */
 export interface MergeInput {
   /** The status on the server before the PATCH. */
@@ -51,7 +51,7 @@ export function upstreamMerge(input: MergeInput): WirePodStatus {
   return merged;
 }
 
-/** The condition is told anew when the pod ends: its time is the server's where that says the same, else the PATCH's. */
+/** The merge sets this condition again when the pod ends. Its time is the server's when the server says the same, and the PATCH's otherwise. */
 function disruption({ server, now }: MergeInput, condition: WirePodCondition): WirePodCondition {
   const old = server.conditions?.find(({ type }) => type === condition.type);
   return withTime(condition, old?.status === condition.status ? old.lastTransitionTime : now);

@@ -26,7 +26,7 @@ const withReads: Ceilings = {
   all: 0.075,
 };
 
-/** A request that fails hits another one than upstream's, so that more is late. */
+/** Without the reads a failure hits another request than upstream's, so that more writes are late. */
 const withoutReads: Ceilings = { ...withReads, 'D1 retry': 0.045, 'D3 unobserved': 0.005 };
 
 /** Upstream's way (a GET before each patch) and ours, in both patch formats. */

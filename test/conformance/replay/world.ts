@@ -6,7 +6,7 @@ import type { Notification, ServerPod, Step } from './scenario.ts';
 import { asOnARealServer } from './server-keeps.ts';
 import { isTerminal, upstreamMerge } from './upstream-merge.ts';
 
-/** A status without what is no reason to look at a pod: order, times and generations of conditions. */
+/** A status without what never makes a batch look at a pod: order, times and generations of conditions. */
 export function quiet(status: WirePodStatus): unknown {
   const conditions = status.conditions?.map(({ type, status: value, reason, message }) => ({
     type,
@@ -17,19 +17,19 @@ export function quiet(status: WirePodStatus): unknown {
   return comparable({ ...status, ...(conditions && { conditions }) }, false);
 }
 
-/** A side's caches and servers, as far as `due` goes by them. */
+/** A side's caches and servers, as far as `due` needs them. */
 interface Held {
   readonly cache: Readonly<Record<string, WirePodStatus>>;
   readonly server: Readonly<Record<string, ServerPod>>;
 }
 
-/** What the scenario itself has done, which is the same for both sides, and what follows from it for a write. */
+/** What the scenario itself has done, which is the same for both sides, and which writes follow from it. */
 export class World {
   /** Uids of pods that could have running containers. */
   readonly couldRun = new Set<string>();
   /** "namespace/name" to every uid that has carried the name. */
   readonly pods = new Map<string, Set<string>>();
-  /** Uids of pods that could have running containers when the last batch ran, and cannot any more: the next batch finds out. */
+  /** Uids of pods that could have running containers when the last batch ran, and cannot any more. The next batch finds that. */
   readonly #released = new Set<string>();
   readonly #conditionOrder: boolean;
   readonly #objects = new Map<string, WirePod>();

@@ -26,12 +26,21 @@ interface CiOptions {
   /** Changes the copy of .ci before the run. */
   readonly change?: (folder: string) => Promise<void>;
   readonly limitSeconds?: number;
+  /** How long the counting may take. */
+  readonly countSeconds?: number;
   /** The target of standard error. Default: the output, as in a CI's log. */
   readonly stderr?: string;
 }
 
 /** Starts a copy of .ci/run whose floors are 1, with an `npm` that runs the shell code of the steps. */
-async function startCi({ cit = passes, cluster = passes, change, limitSeconds = 60, stderr = '&1' }: CiOptions): Promise<Ci> {
+async function startCi({
+  cit = passes,
+  cluster = passes,
+  change,
+  limitSeconds = 60,
+  countSeconds = 60,
+  stderr = '&1',
+}: CiOptions): Promise<Ci> {
   const folder = await tempDir();
   const bin = join(folder, 'bin');
   await mkdir(join(folder, '.ci'));
@@ -45,6 +54,7 @@ async function startCi({ cit = passes, cluster = passes, change, limitSeconds = 
     ...process.env,
     PATH: `${bin}:${dirname(process.execPath)}:${process.env.PATH}`,
     CI_LIMIT_SECONDS: String(limitSeconds),
+    CI_COUNT_SECONDS: String(countSeconds),
   };
   const child = spawn('sh', ['-c', `exec .ci/run 2>${stderr}`], { cwd: folder, env });
   let output = '';
@@ -103,8 +113,12 @@ describe('.ci/run', () => {
     ['is no JavaScript', '{'],
     ['prints something else', "console.log('2 passed, 0 failed, or so');"],
     ['prints nothing', ''],
+    ['never ends', 'setInterval(() => {}, 1000);'],
+    ['prints a line and never ends', "console.log('2 passed, 0 failed'); setInterval(() => {}, 1000);"],
+    ['prints a line and crashes', "console.log('2 passed, 0 failed'); process.exit(3);"],
   ])('prints the counting line itself when the counting script %s', async (_what, code) => {
-    const answer = await runCi({ change: (folder) => writeFile(join(folder, '.ci/count-tests.mjs'), code) });
+    const change = (folder: string) => writeFile(join(folder, '.ci/count-tests.mjs'), code);
+    const answer = await runCi({ change, countSeconds: 2 });
     expect(answer).toMatchObject({ lastLine: '0 passed, 1 failed', code: 1 });
   });
 

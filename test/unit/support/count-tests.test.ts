@@ -61,12 +61,13 @@ const inOrder: Step = { reports: [[passed(3)]], code: 0, floor: 3 };
 
 describe('.ci/count-tests.mjs', () => {
   it('adds up the tests of all files, reports and steps', async () => {
-    const steps = { checks: { ...inOrder, reports: [[passed(2), passed(3)], [passed(4)]] }, cluster: inOrder };
+    const steps = { checks: { ...inOrder, reports: [[passed(2), passed(3)], [passed(4)]], floor: 9 }, cluster: inOrder };
     expect(await count(steps)).toMatchObject({ output: '12 passed, 0 failed\n', code: 0 });
   });
 
   it.each(['failed', 'skipped', 'todo'] as const)('counts a test that is %s as failed', async (status) => {
-    const steps = { checks: { ...inOrder, reports: [[passed(3), { tests: ['passed', status] as const }]] } };
+    const reports = [[passed(3), { tests: ['passed', status] as const }]];
+    const steps = { checks: { ...inOrder, reports, floor: 4 } };
     expect(await count(steps)).toMatchObject({ output: '4 passed, 1 failed\n', code: 1 });
   });
 
@@ -118,6 +119,14 @@ describe('.ci/count-tests.mjs', () => {
     const answer = await count({ checks: { ...inOrder, floor: 4 }, cluster: inOrder });
     expect(answer).toMatchObject({ output: '6 passed, 1 failed\n', code: 1 });
     expect(answer.notes).toContain('checks: 3 passed, 1 failed (floor 4); fewer than 4 tests passed');
+  });
+
+  it('fails a step that passes over two in a hundred more than its floor, which would hide the loss of tests', async () => {
+    const reports = [[passed(100)]];
+    expect(await count({ checks: { reports, code: 0, floor: 98 } })).toMatchObject({ output: '100 passed, 0 failed\n', code: 0 });
+    const answer = await count({ checks: { reports, code: 0, floor: 97 } });
+    expect(answer).toMatchObject({ output: '100 passed, 1 failed\n', code: 1 });
+    expect(answer.notes).toContain('raise the floor in .ci/floors.mjs');
   });
 
   it.each([undefined, 0])('fails a step whose floor is %s', async (floor) => {

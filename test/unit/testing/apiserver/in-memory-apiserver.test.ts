@@ -24,6 +24,8 @@ afterEach(async () => {
 
 const metadataOnly = 'application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1';
 
+const namesOf = (list: { items: { metadata: { name: string } }[] }): string[] => list.items.map((pod) => pod.metadata.name);
+
 describe('InMemoryApiServer, pods', () => {
   it('creates, reads, lists, patches, replaces and deletes pods', async () => {
     const { client } = await serve();
@@ -132,16 +134,41 @@ describe('InMemoryApiServer, pods', () => {
     expect((await client.send('GET', `${pods}?resourceVersion=abc`)).status).toBe(400);
   });
 
-  it('answers 504 for a future resourceVersion, and 410 for an exact one in the past', async () => {
+  it('answers 504 for a future resourceVersion, the state of then for an exact one, and 410 once that is forgotten', async () => {
     const { client, store } = await serve();
     store.put(buildPod({ metadata: { name: 'a' } }));
     store.put(buildPod({ metadata: { name: 'b' } }));
     expect((await client.send('GET', `${pods}?resourceVersion=99`)).json()).toMatchObject({ code: 504, reason: 'Timeout' });
-    expect((await client.send('GET', `${pods}?resourceVersion=1&resourceVersionMatch=Exact`)).json()).toMatchObject({
-      code: 410,
-      reason: 'Expired',
-    });
+    const exact = `${pods}?resourceVersion=1&resourceVersionMatch=Exact`;
+    expect(namesOf((await client.send('GET', exact)).json())).toEqual(['a']);
+    store.compact();
+    expect((await client.send('GET', exact)).json()).toMatchObject({ code: 410, reason: 'Expired' });
     expect((await client.send('GET', `${pods}?resourceVersion=2&resourceVersionMatch=Exact`)).status).toBe(200);
+  });
+});
+
+describe('InMemoryApiServer, lists in pages', () => {
+  it('shows the pods as they were at the first page, whatever happened since', async () => {
+    const { client, store } = await serve();
+    for (const name of ['a', 'b', 'c', 'd']) store.put(buildPod({ metadata: { name } }));
+    const first = (await client.send('GET', `${pods}?limit=2`)).json();
+    store.put(buildPod({ metadata: { name: 'c', labels: { late: 'yes' } } }));
+    store.remove('default', 'd');
+    store.put(buildPod({ metadata: { name: 'bb' } }));
+    const second = (await client.send('GET', `${pods}?limit=9&continue=${first.metadata.continue}`)).json();
+    expect([...namesOf(first), ...namesOf(second)]).toEqual(['a', 'b', 'c', 'd']);
+    expect(second.items[0].metadata).not.toHaveProperty('labels');
+    expect(second.metadata).toEqual({ resourceVersion: first.metadata.resourceVersion });
+  });
+
+  it('answers 410 for a token whose state is forgotten', async () => {
+    const { client, store } = await serve();
+    for (const name of ['a', 'b', 'c']) store.put(buildPod({ metadata: { name } }));
+    const { metadata } = (await client.send('GET', `${pods}?limit=2`)).json();
+    store.remove('default', 'c');
+    store.compact();
+    const answer = await client.send('GET', `${pods}?continue=${metadata.continue}`);
+    expect(answer.json()).toMatchObject({ code: 410, reason: 'Expired' });
   });
 });
 
@@ -150,6 +177,22 @@ describe('InMemoryApiServer, other resources and the connection', () => {
     const { client } = await serve();
     expect((await client.send('GET', '/version')).json().gitVersion).toMatch(/^v1\.\d+/);
     expect((await client.send('GET', '/readyz')).text).toBe('ok');
+  });
+
+  it('refuses a dry run on namespaces, which it does not know', async () => {
+    const { client } = await serve();
+    const create = { body: { metadata: { name: 'mine' } } };
+    expect((await client.send('POST', '/api/v1/namespaces?dryRun=All', create)).status).toBe(400);
+    expect((await client.send('GET', '/api/v1/namespaces/mine')).status).toBe(404);
+  });
+
+  it('logs the deletion of a collection under its own verb', async () => {
+    const { client, server, store } = await serve();
+    store.put(buildPod({ metadata: { name: 'a' } }));
+    await client.send('DELETE', `${pods}?gracePeriodSeconds=0`);
+    expect(store.list()).toEqual([]);
+    expect(server.requests.map(({ verb }) => verb)).toEqual(['deletecollection']);
+    expect([server.countRequests('deletecollection'), server.countRequests('delete')]).toEqual([1, 0]);
   });
 
   it('creates, lists and deletes namespaces, with all pods in them', async () => {

@@ -53,6 +53,14 @@ describe('FakePodClient', () => {
     expect(client.actions).toEqual([]);
   });
 
+  it('answers a GET with a copy that the caller may change', async () => {
+    const { client, get } = clientWith();
+    const pod = await get();
+    pod.metadata = { ...pod.metadata, name: 'changed' };
+    Object.assign(pod.status ?? {}, { phase: 'Failed' });
+    expect(client.store.get('default', 'a')).toMatchObject({ metadata: { name: 'a' }, status: { phase: 'Pending' } });
+  });
+
   it('answers metadata with deletionTimestamp and finalizers when the pod has them', async () => {
     const { client, remove } = clientWith();
     client.store.put(buildPod({ metadata: { name: 'a', finalizers: ['x.io/f'] } }));

@@ -1,0 +1,115 @@
+import { isJsonObject } from '../../wire/json.ts';
+import type { Json, WirePod } from '../../wire/types.ts';
+import {
+  apiStatus,
+  badRequest,
+  forbiddenChange,
+  invalidOptions,
+  type StatusCause,
+  StoreError,
+  unsupportedValue,
+} from '../pods-api/api-status.ts';
+import type { PodStore } from '../pods-api/pod-store.ts';
+import { integerIn, requestedVersion, selectionOf } from './queries.ts';
+import type { Route } from './route.ts';
+
+/** The pods of a list, or of one page of it, with the metadata of the list. */
+export interface PodListPage {
+  readonly pods: readonly WirePod[];
+  readonly metadata: {
+    readonly resourceVersion: string;
+    /** The token for the next page. */
+    readonly continue?: string;
+    /** How many pods follow; unknown when there is a selector. */
+    readonly remainingItemCount?: number;
+  };
+}
+
+/** Where a list goes on: after the pod with this key, and as the pods were at the resourceVersion of the first page. */
+interface Place {
+  readonly resourceVersion: string;
+  readonly after: string;
+}
+
+/** Throws 504 for a resourceVersion that the store has not reached. */
+export function notFuture(wanted: number, store: PodStore): void {
+  const current = Number(store.resourceVersion);
+  if (wanted <= current) return;
+  const causes = [{ reason: 'ResourceVersionTooLarge', message: 'Too large resource version' }] as const;
+  const message = `Timeout: Too large resource version: ${wanted}, current: ${current}`;
+  throw new StoreError(apiStatus(504, 'Timeout', message, { causes, retryAfterSeconds: 1 }));
+}
+
+function tokenOf({ resourceVersion, after }: Place): string {
+  return Buffer.from(JSON.stringify({ v: 'meta.k8s.io/v1', rv: Number(resourceVersion), start: after })).toString('base64url');
+}
+
+function parseToken(token: string): Place {
+  let value: Json;
+  try {
+    value = JSON.parse(Buffer.from(token, 'base64url').toString());
+  } catch {
+    value = null;
+  }
+  if (!isJsonObject(value) || !Number.isSafeInteger(value.rv) || typeof value.start !== 'string') {
+    throw badRequest('invalid continue token: continue key is not valid');
+  }
+  return { resourceVersion: String(value.rv), after: value.start };
+}
+
+/** Throws 422 for options that do not go together. */
+function checkOptions(query: URLSearchParams, version: number): void {
+  const match = query.get('resourceVersionMatch') ?? '';
+  const forbidden = (why: string): StatusCause => forbiddenChange('resourceVersionMatch', why);
+  const causes: StatusCause[] = [];
+  if (match !== '') {
+    const isGiven = (query.get('resourceVersion') ?? '') !== '';
+    if (!isGiven) causes.push(forbidden('resourceVersionMatch is forbidden unless resourceVersion is provided'));
+    if ((query.get('continue') ?? '') !== '')
+      causes.push(forbidden('resourceVersionMatch is forbidden when continue is provided'));
+    if (match !== 'Exact' && match !== 'NotOlderThan')
+      causes.push(unsupportedValue('resourceVersionMatch', match, ['Exact', 'NotOlderThan', '']));
+    if (match === 'Exact' && isGiven && version === 0)
+      causes.push(forbidden('resourceVersionMatch "exact" is forbidden for resourceVersion "0"'));
+  }
+  if (query.has('sendInitialEvents'))
+    causes.push(forbiddenChange('sendInitialEvents', 'sendInitialEvents is forbidden for list'));
+  if (causes.length > 0) throw invalidOptions('ListOptions', causes);
+}
+
+/** What the query says about the place to begin: a page that follows another, one exact state, or the newest state. */
+function beginningOf(query: URLSearchParams, limit: number, store: PodStore): Place {
+  const version = requestedVersion(query, (message) => badRequest(`invalid resource version: ${message}`));
+  checkOptions(query, version);
+  const token = query.get('continue') ?? '';
+  if (token !== '') {
+    if (version !== 0) throw badRequest('specifying resource version is not allowed when using continue');
+    return parseToken(token);
+  }
+  notFuture(version, store);
+  const match = query.get('resourceVersionMatch') ?? '';
+  // a server reads page by page from one state, also where the query does not ask for an exact one
+  const isExact = match === 'Exact' || (match === '' && limit > 0 && version !== 0);
+  return { resourceVersion: isExact ? String(version) : store.resourceVersion, after: '' };
+}
+
+/** LIST, whole or in pages. Throws 410 when the state that a page or an exact list is of is forgotten. */
+export function listPods(route: Route, store: PodStore): PodListPage {
+  const { query } = route;
+  const asked = Math.max(0, integerIn(query, 'limit') ?? 0);
+  const { resourceVersion, after } = beginningOf(query, asked, store);
+  const selection = selectionOf(route);
+  const all = store.list(selection, resourceVersion).filter((pod) => keyOf(pod) > after);
+  // a list that may come from the cache of a server is not cut
+  const limit = query.get('resourceVersion') === '0' && after === '' ? 0 : asked;
+  const pods = limit === 0 ? all : all.slice(0, limit);
+  const last = pods.at(-1);
+  if (last === undefined || pods.length === all.length) return { pods, metadata: { resourceVersion } };
+  const isCounted = (selection.fieldSelector ?? '') === '' && (selection.labelSelector ?? '') === '';
+  const remaining = isCounted ? { remainingItemCount: all.length - pods.length } : {};
+  return { pods, metadata: { resourceVersion, continue: tokenOf({ resourceVersion, after: keyOf(last) }), ...remaining } };
+}
+
+function keyOf({ metadata }: WirePod): string {
+  return `${metadata?.namespace}/${metadata?.name}`;
+}
