@@ -13,8 +13,7 @@ export class RequestFailure extends Error {
   /** Resolves when the pod client's promise has settled; undefined when it had settled by the time of the failure. */
   readonly settled: Promise<void> | undefined;
 
-  constructor(verb: Verb, errorClass: ErrorClass, cause: unknown, settled?: Promise<void>) {
-    const failure = readApiFailure(cause);
+  constructor(verb: Verb, errorClass: ErrorClass, cause: unknown, settled?: Promise<void>, failure = readApiFailure(cause)) {
     super(failure.message);
     this.verb = verb;
     this.errorClass = errorClass;
@@ -25,6 +24,7 @@ export class RequestFailure extends Error {
 
   /** The failure that a pod client's error stands for. `nowMs` is needed for a `Retry-After` that is a date. */
   static of(verb: Verb, cause: unknown, nowMs: number): RequestFailure {
-    return new RequestFailure(verb, classOf(readApiFailure(cause, nowMs)), cause);
+    const failure = readApiFailure(cause, nowMs);
+    return new RequestFailure(verb, classOf(failure), cause, undefined, failure);
   }
 }

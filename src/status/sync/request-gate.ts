@@ -1,4 +1,3 @@
-import { classifyApiError } from '../../client/error-class.ts';
 import { ApiError } from '../../client/transport/api-error.ts';
 import { RateLimiter, type RateLimiterOptions } from '../../concurrency/rate-limiter.ts';
 import type { CancelTimer, Clock } from '../../seams/clock.ts';
@@ -158,7 +157,8 @@ export class RequestGate {
       },
       (error: unknown) => {
         settle();
-        if (over(classifyApiError(error))) answer.reject(RequestFailure.of(verb, error, clock.now()));
+        const failure = RequestFailure.of(verb, error, clock.now());
+        if (over(failure.errorClass)) answer.reject(failure);
       },
     );
     return answer.promise;

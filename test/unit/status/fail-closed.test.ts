@@ -1,7 +1,12 @@
 import { describe, expect, it } from 'vitest';
+import { BasicPodManager } from '../../../src/pod/basic-pod-manager.ts';
 import type { PodManager } from '../../../src/pod/pod-manager.ts';
+import type { Clock } from '../../../src/seams/clock.ts';
 import type { Logger } from '../../../src/seams/logger.ts';
 import type { MetricsSink } from '../../../src/seams/metrics.ts';
+import { StatusManager } from '../../../src/status/status-manager.ts';
+import { FakeClock } from '../../../src/testing/fakes/fake-clock.ts';
+import { FakePodClient } from '../../../src/testing/fakes/fake-pod-client.ts';
 import { unhandledRejectionsOf } from '../../support/unhandled-rejections.ts';
 import { deleting, Harness, numberedPod, settle, testPod } from './harness.ts';
 
@@ -126,6 +131,29 @@ describe('a source of random numbers that fails', () => {
   });
 });
 
+describe('a clock that gives nothing to cancel a timer with', () => {
+  it('stops neither a sync nor the stop of the manager', async () => {
+    const fake = new FakeClock();
+    const setTimer = ((callback: () => void, ms: number) => void fake.setTimer(callback, ms)) as unknown as Clock['setTimer'];
+    const podClient = new FakePodClient();
+    const podManager = new BasicPodManager();
+    const safety = { podCouldHaveRunningContainers: () => false, podResourcesAreReclaimed: () => false };
+    const clock = { now: () => fake.now(), setTimer };
+    const manager = new StatusManager({ podClient, podManager, podDeletionSafety: safety, clock });
+    const pod = podClient.store.put(testPod());
+    podManager.addPod(pod);
+    manager.start();
+    const unhandled = await unhandledRejectionsOf(async () => {
+      manager.setPodStatus(pod, { message: 'm' });
+      await settle();
+      expect(manager.explain(uid).phase).toBe('in-sync');
+      await manager.stop();
+      await fake.advance(60_000);
+    });
+    expect([unhandled, podClient.verbs()]).toEqual([[], ['patch']]);
+  });
+});
+
 describe('a pod manager with wrong answers', () => {
   const broken: [keyof PodManager, () => unknown][] = [
     ['getPodByUID', rejects],
@@ -165,6 +193,25 @@ describe('a pod manager with wrong answers', () => {
       await h.manager.stop({ drainTimeoutMs: 0 });
     });
     expect([unhandled, h.manager.state, h.clock.pendingTimers]).toEqual([[], 'stopped', 0]);
+  });
+});
+
+describe('a pod client that rejects with what cannot be read', () => {
+  it.each([
+    ['a getter that throws', () => Object.defineProperty({}, 'status', { get: boom })],
+    ['a code that cannot become text', () => ({ body: '', code: Object.create(null) })],
+  ])('costs its pod a backoff: %s', async (_, error) => {
+    const h = new Harness();
+    const failures = h.record('syncError');
+    const pod = h.publish(testPod());
+    const { patchPodStatus } = h.client;
+    Object.assign(h.client, { patchPodStatus: () => Promise.reject(error()) });
+    const unhandled = await unhandledRejectionsOf(() => h.set(pod, { message: 'm' }));
+    expect([unhandled, h.manager.explain(uid).phase]).toEqual([[], 'backing-off']);
+    expect(failures).toMatchObject([{ errorClass: 'unavailable' }]);
+    Object.assign(h.client, { patchPodStatus });
+    await h.clock.advance(1_000);
+    expect(h.apiStatus(pod).message).toBe('m');
   });
 });
 

@@ -60,6 +60,13 @@ describe('RequestGate.send', () => {
     expect(requests).toBe(1);
   });
 
+  it('knows how long the server asked to wait, also where it named a date', async () => {
+    const { clock, subject } = gate();
+    const headers = { 'retry-after': new Date(clock.now() + 7_000).toUTCString() };
+    const sent = subject.send('get', unpaid(), () => Promise.reject({ code: 429, body: '', headers }));
+    await expect(sent).rejects.toMatchObject({ failure: { retryAfterMs: 7_000 } });
+  });
+
   it('counts it as a failure when the client throws, or rejects with any value', async () => {
     const { subject } = gate();
     const thrown = subject.send('get', unpaid(), () => {
