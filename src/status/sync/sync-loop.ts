@@ -80,6 +80,7 @@ export class SyncLoop {
   async syncBatch(): Promise<void> {
     const { worker, records, copies, agent, podStatuses, staleReads } = this.#options;
     worker.beginBatch();
+    records.tidyUp();
     for (const apiUID of orphanedVersions(agent, podStatuses, records.apiStatusVersions)) {
       records.dropVersion(apiUID);
       copies.forget(apiUID);
