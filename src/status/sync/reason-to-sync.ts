@@ -17,7 +17,8 @@ export interface ReasonContext extends StatusToWriteContext {
 export type SyncReason = 'version' | 'delete' | 'reconcile';
 
 /**
- * What a look finds to do for one pod; undefined when all is well.
+ * What a look finds to do for one pod; undefined when all is well. `phaseHeldBack`: the acknowledged version's terminal phase
+ * is not on the apiserver.
  *
  * Behaviour of pkg/kubelet/status syncBatch, needsUpdate and needsReconcile, v1.36.3.
  */
@@ -26,11 +27,14 @@ export function reasonToSync(
   podUID: string,
   entry: VersionedPodStatus,
   target: ApiTarget,
+  phaseHeldBack = false,
 ): SyncReason | undefined {
   const { agent, apiStatusVersions, copies, ownedConditionTypes } = context;
   if ((apiStatusVersions.get(target.apiUID) ?? 0) < entry.version) return 'version';
-  // a pod that the pod manager does not show is left as it is
-  if (agent.pod(podUID) === undefined) return undefined;
+  // a pod that the pod manager does not show is left as it is, but for a terminal phase that may be written by now
+  if (agent.pod(podUID) === undefined) {
+    return phaseHeldBack && !agent.podCouldHaveRunningContainers(podUID, entry) ? 'reconcile' : undefined;
+  }
   const copy = agent.freshest(target) ?? (target.managed && copies.read(target.managed));
   if (copy === undefined) return undefined;
   // a repair comes before a DELETE: the sync that repairs also deletes when that is due

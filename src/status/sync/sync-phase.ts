@@ -102,8 +102,8 @@ export class SyncPhases {
     if (state?.wait !== undefined) return state.wait.kind === 'backoff' ? 'backing-off' : state.wait.kind;
     if (agent.target(podUID) === undefined) return 'no-mirror-pod';
     if (records.acknowledgedVersion(podUID) >= entry.version) {
-      if (agent.hasVanished(podUID)) return 'gone';
-      return state?.phaseHeldBack ? 'terminal-phase-held-back' : 'in-sync';
+      if (state?.phaseHeldBack) return 'terminal-phase-held-back';
+      return agent.hasVanished(podUID) ? 'gone' : 'in-sync';
     }
     if (runState.name === 'idle' || runState.name === 'stopped') return 'not-started';
     return gate?.pausedUntil === undefined ? 'pending' : 'paused';
