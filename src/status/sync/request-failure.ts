@@ -22,9 +22,19 @@ export class RequestFailure extends Error {
     this.settled = settled;
   }
 
-  /** The failure that a pod client's error stands for. `nowMs` is needed for a `Retry-After` that is a date. */
-  static of(verb: Verb, cause: unknown, nowMs: number): RequestFailure {
+  /**
+   * The failure that a pod client's error stands for. `nowMs` is needed for a `Retry-After` that is a date. `wasAborted`: the
+   * manager gives up its requests. A client that says so by itself (one that was closed, say) is unavailable.
+   */
+  static of(verb: Verb, cause: unknown, nowMs: number, wasAborted: boolean): RequestFailure {
     const failure = readApiFailure(cause, nowMs);
-    return new RequestFailure(verb, classOf(failure), cause, undefined, failure);
+    const errorClass = classOf(failure);
+    return new RequestFailure(
+      verb,
+      errorClass === 'aborted' && !wasAborted ? 'unavailable' : errorClass,
+      cause,
+      undefined,
+      failure,
+    );
   }
 }

@@ -157,7 +157,7 @@ export class RequestGate {
       },
       (error: unknown) => {
         settle();
-        const failure = RequestFailure.of(verb, error, clock.now());
+        const failure = RequestFailure.of(verb, error, clock.now(), this.#aborted);
         if (over(failure.errorClass)) answer.reject(failure);
       },
     );

@@ -60,6 +60,12 @@ describe('RequestGate.send', () => {
     expect(requests).toBe(1);
   });
 
+  it('takes a client that calls a request aborted by itself for an unavailable one: a closed client does', async () => {
+    const { subject } = gate();
+    const closed = () => Promise.reject(new ApiError({ reason: 'Aborted', message: 'The client is closed' }));
+    await expect(subject.send('get', unpaid(), closed)).rejects.toMatchObject({ errorClass: 'unavailable' });
+  });
+
   it('knows how long the server asked to wait, also where it named a date', async () => {
     const { clock, subject } = gate();
     const headers = { 'retry-after': new Date(clock.now() + 7_000).toUTCString() };
