@@ -134,23 +134,26 @@ export class SyncLoop {
     this.#changed.add(podUID);
     if (this.#looksAtChanged) return;
     this.#looksAtChanged = true;
-    this.#lookAtChanged()
-      .catch((err: unknown) => this.#options.logger.error({ err }, 'changes of the pod manager were not looked at'))
-      .finally(() => {
-        this.#looksAtChanged = false;
-      });
+    this.#lookAtChanged().catch((err: unknown) =>
+      this.#options.logger.error({ err }, 'changes of the pod manager were not looked at'),
+    );
   }
 
   async #lookAtChanged(): Promise<void> {
     const { worker } = this.#options;
-    do {
-      await nextTurn();
-      for (let i = 0; i < sliceSize && this.#running; i++) {
-        const podUID = this.#changed.take();
-        if (podUID === undefined) break;
-        worker.lookAtChange(podUID);
-      }
-      worker.pump();
-    } while (this.#running && this.#changed.size > 0);
+    try {
+      do {
+        await nextTurn();
+        for (let i = 0; i < sliceSize && this.#running; i++) {
+          const podUID = this.#changed.take();
+          if (podUID === undefined) break;
+          worker.lookAtChange(podUID);
+        }
+        worker.pump();
+      } while (this.#running && this.#changed.size > 0);
+    } finally {
+      // with no `await` since the last look at `#changed`: a change told from now on begins another round
+      this.#looksAtChanged = false;
+    }
   }
 }
