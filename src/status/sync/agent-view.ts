@@ -1,7 +1,7 @@
 import type { PodDeletionSafety } from '../../pod/pod-deletion-safety.ts';
 import { isStaticPod } from '../../pod/pod-identity.ts';
 import type { PodManager, UIDTranslations } from '../../pod/pod-manager.ts';
-import { catchRejection } from '../../seams/guard.ts';
+import { callGuarded, catchRejection, ignoreFailure } from '../../seams/guard.ts';
 import type { Logger } from '../../seams/logger.ts';
 import type { Pod } from '../../wire/types.ts';
 import type { VersionedPodStatus } from '../cache/pod-statuses.ts';
@@ -9,6 +9,7 @@ import type { ApiCopies, ApiPod } from './api-copies.ts';
 
 /** Which pod on the apiserver carries a pod's status. */
 export interface ApiTarget {
+  readonly podUID: string;
   /** The mirror pod's uid for a static pod, else the pod's own. */
   readonly apiUID: string;
   /** The pod manager's object with that uid, if it has one. */
@@ -16,6 +17,9 @@ export interface ApiTarget {
 }
 
 type SafetyQuestion = keyof PodDeletionSafety;
+
+/** What is logged once a pod: an odd answer to a question, or a status that cannot be read. */
+type Subject = SafetyQuestion | 'status';
 
 /** The one answer to each question that permits something. Any other answer is the careful one. */
 const permission: Readonly<Record<SafetyQuestion, boolean>> = {
@@ -37,8 +41,8 @@ export class AgentView {
   readonly #logger: Logger;
   /** Pods with a status that the pod manager has shown. */
   readonly #shown = new Set<string>();
-  /** By pod: the questions whose odd answer is in the log already. */
-  readonly #reported = new Map<string, Set<SafetyQuestion>>();
+  /** By pod: what is in the log already. */
+  readonly #reported = new Map<string, Set<Subject>>();
 
   constructor(podManager: PodManager, safety: PodDeletionSafety, copies: ApiCopies, logger: Logger) {
     this.#podManager = podManager;
@@ -66,16 +70,33 @@ export class AgentView {
   /** Undefined for a static pod whose mirror pod is not known (yet). */
   target(podUID: string): ApiTarget | undefined {
     const mirrorUID = this.#translations().podToMirror.get(podUID);
-    if (mirrorUID === undefined) return { apiUID: podUID, managed: this.pod(podUID) };
+    if (mirrorUID === undefined) return { podUID, apiUID: podUID, managed: this.pod(podUID) };
     if (mirrorUID === '') return undefined;
     const pod = this.pod(podUID);
     const mirrorPod = pod && this.#podManager.getMirrorPodByPod(pod);
-    return { apiUID: mirrorUID, managed: mirrorPod && this.#checkedPod('getMirrorPodByPod', mirrorPod) };
+    return { podUID, apiUID: mirrorUID, managed: mirrorPod && this.#checkedPod('getMirrorPodByPod', mirrorPod) };
   }
 
-  /** The freshest API copy of the pod, or undefined when nothing ordered by a resourceVersion is known. */
-  freshest(target: ApiTarget): ApiPod | undefined {
-    return this.#copies.freshest(target.apiUID, target.managed);
+  /**
+   * The freshest API copy of the pod, or undefined when nothing ordered by a resourceVersion is known. An object of the pod
+   * manager whose status cannot be read counts as none, and is logged once a pod.
+   */
+  freshest({ podUID, apiUID, managed }: ApiTarget): ApiPod | undefined {
+    try {
+      return this.#copies.freshest(apiUID, managed);
+    } catch (err) {
+      const message = 'the pod manager has a pod whose status cannot be read; the pod is read from the apiserver instead';
+      this.#reportOnce('status', podUID, { err }, message);
+      return undefined;
+    }
+  }
+
+  /** The freshest API copy, or the pod manager's object where nothing says how fresh it is. */
+  copyToCompare(target: ApiTarget): ApiPod | undefined {
+    const { managed } = target;
+    const copy = this.freshest(target);
+    if (copy !== undefined || managed === undefined || managed.metadata?.resourceVersion) return copy;
+    return callGuarded(() => this.#copies.read(managed), ignoreFailure);
   }
 
   podCouldHaveRunningContainers(podUID: string, entry: VersionedPodStatus): boolean {
@@ -130,12 +151,16 @@ export class AgentView {
   }
 
   #report(question: SafetyQuestion, podUID: string, fields: object): void {
+    const message = 'PodDeletionSafety gave no boolean; the careful answer is taken, and this pod is not reported again';
+    this.#reportOnce(question, podUID, { question, ...fields }, message);
+  }
+
+  #reportOnce(subject: Subject, podUID: string, fields: object, message: string): void {
     const reported = this.#reported.get(podUID) ?? new Set();
     this.#reported.set(podUID, reported);
-    if (reported.has(question)) return;
-    reported.add(question);
-    const message = 'PodDeletionSafety gave no boolean; the careful answer is taken, and this pod is not reported again';
-    this.#logger.error({ podUID, question, ...fields }, message);
+    if (reported.has(subject)) return;
+    reported.add(subject);
+    this.#logger.error({ podUID, ...fields }, message);
   }
 
   #translations(): UIDTranslations {

@@ -73,7 +73,7 @@ export function explain(context: ExplainContext, podUID: string): PodExplanation
     failures: state?.failures ?? 0,
     lastError,
     retryAt: state?.wait?.kind === 'backoff' ? state.wait.retryAt : phase === 'paused' ? pausedUntil : undefined,
-    differs: entry && target ? differingPaths(context, podUID, entry, target) : [],
+    differs: (entry && target && callGuarded(() => differingPaths(context, podUID, entry, target), ignoreFailure)) ?? [],
   };
 }
 

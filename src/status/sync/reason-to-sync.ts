@@ -3,12 +3,11 @@ import type { WirePodStatus } from '../../wire/types.ts';
 import type { PodStatusReader, VersionedPodStatus } from '../cache/pod-statuses.ts';
 import { differsFromServer } from '../rules/server-fill-ins.ts';
 import type { AgentView, ApiTarget } from './agent-view.ts';
-import type { ApiCopies, ApiPod } from './api-copies.ts';
+import type { ApiPod } from './api-copies.ts';
 import { canBeDeleted } from './delete-pod.ts';
 import { type StatusToWriteContext, statusToWrite } from './status-to-write.ts';
 
 export interface ReasonContext extends StatusToWriteContext {
-  readonly copies: ApiCopies;
   readonly patchFormat: 'strategic' | 'json';
   readonly apiStatusVersions: ReadonlyMap<string, number>;
 }
@@ -29,13 +28,13 @@ export function reasonToSync(
   target: ApiTarget,
   phaseHeldBack = false,
 ): SyncReason | undefined {
-  const { agent, apiStatusVersions, copies, ownedConditionTypes } = context;
+  const { agent, apiStatusVersions, ownedConditionTypes } = context;
   if ((apiStatusVersions.get(target.apiUID) ?? 0) < entry.version) return 'version';
   // a pod that the pod manager does not show is left as it is, but for a terminal phase that may be written by now
   if (agent.pod(podUID) === undefined) {
     return phaseHeldBack && !agent.podCouldHaveRunningContainers(podUID, entry) ? 'reconcile' : undefined;
   }
-  const copy = agent.freshest(target) ?? (target.managed && copies.read(target.managed));
+  const copy = agent.copyToCompare(target);
   if (copy === undefined) return undefined;
   // a repair comes before a DELETE: the sync that repairs also deletes when that is due
   const differs = needsReconcile(entry.status, copy.normalized, ownedConditionTypes);
