@@ -291,7 +291,7 @@ export class SyncRecords {
 
   #noteFailure(podUID: string, state: PodSyncState, failure: RequestFailure, retryInMs: number | undefined): SyncEffect {
     const { errorClass, cause } = failure;
-    state.fail({ errorClass, message: failure.message, at: this.#options.clock.now() });
+    state.fail(Object.freeze({ errorClass, message: failure.message, at: this.#options.clock.now() }));
     return { kind: 'failed', podUID, failure: { errorClass, error: cause, attempts: state.failures, retryInMs } };
   }
 }
