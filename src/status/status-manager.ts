@@ -286,7 +286,9 @@ export class StatusManager implements Listenable<StatusManagerEvents> {
     const { podUID } = change;
     const version = this.#cache.get(podUID)?.version ?? Number.POSITIVE_INFINITY;
     const isAcknowledged = (): boolean => (this.#sync?.records.acknowledgedVersion(podUID) ?? 0) >= version;
-    return this.#cache.update({ ...change, acknowledged: callGuarded(isAcknowledged, ignoreFailure) ?? false });
+    const stored = this.#cache.update({ ...change, acknowledged: callGuarded(isAcknowledged, ignoreFailure) ?? false });
+    if (stored && this.#sync !== undefined) this.#agent.notePod(podUID);
+    return stored;
   }
 
   /** A mirror pod's uid becomes its static pod's; where the pod manager fails, the uid stays as it is. */

@@ -117,9 +117,10 @@ export class AgentView {
     return pod !== undefined && !isStaticPod(pod) && this.translate(podUID) === podUID;
   }
 
-  /** Remembers whether the pod manager shows this pod, which has a status. */
+  /** Remembers whether the pod manager shows this pod, which has a status. Never throws. */
   notePod(podUID: string): void {
-    if (this.pod(podUID) !== undefined) this.#shown.add(podUID);
+    if (this.#shown.has(podUID)) return;
+    if (callGuarded(() => this.pod(podUID), ignoreFailure) !== undefined) this.#shown.add(podUID);
   }
 
   /** True when the pod manager has shown the pod, and shows it no more. */
@@ -142,7 +143,8 @@ export class AgentView {
     try {
       const answer = ask();
       if (typeof answer === 'boolean') return answer === permission[question];
-      catchRejection(answer, (err) => this.#report(question, podUID, { err }));
+      // a promise is reported as such, at once: what it rejects with later would be about a pod that may be gone
+      catchRejection(answer, ignoreFailure);
       this.#report(question, podUID, { answer: typeof answer });
     } catch (err) {
       this.#report(question, podUID, { err });

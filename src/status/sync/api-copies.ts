@@ -88,6 +88,11 @@ export class ApiCopies {
     this.#own.delete(apiUID);
   }
 
+  /** The API pods of which a copy of our own is kept. */
+  apiUIDs(): Iterable<string> {
+    return this.#own.keys();
+  }
+
   /** The freshest copy that has a resourceVersion, or undefined. `managed` is the pod manager's object for this uid. */
   freshest(apiUID: string, managed: Pod | undefined): ApiPod | undefined {
     const own = this.#own.get(apiUID);

@@ -54,12 +54,10 @@ function isWritten(context: ReasonContext, podUID: string, entry: VersionedPodSt
   return createWirePodStatusPatch(copy.status, statusToWrite(context, podUID, entry, copy), options).unchanged;
 }
 
-/** The uids in `apiStatusVersions` that belong to no cached pod and to no known mirror pod. */
-export function orphanedVersions(
-  agent: AgentView,
-  podStatuses: PodStatusReader,
-  apiStatusVersions: ReadonlyMap<string, number>,
-): string[] {
+/** Those of the API pods' uids that belong to no cached pod and to no known mirror pod. */
+export function orphanedUIDs(agent: AgentView, podStatuses: PodStatusReader, apiUIDs: Iterable<string>): string[] {
   const mirrors = agent.knownMirrorUIDs();
-  return [...apiStatusVersions.keys()].filter((uid) => podStatuses.get(uid) === undefined && !mirrors.has(uid));
+  const orphaned: string[] = [];
+  for (const uid of apiUIDs) if (podStatuses.get(uid) === undefined && mirrors.get(uid) === undefined) orphaned.push(uid);
+  return orphaned;
 }

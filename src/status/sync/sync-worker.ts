@@ -105,6 +105,8 @@ export class SyncWorker {
   /** Looks at a pod as each batch does with every pod. */
   look(podUID: string): void {
     this.#guarded(podUID, () => {
+      // a batch goes on with the pods it began with: this one may have been dropped meanwhile
+      if (this.#context.podStatuses.get(podUID) === undefined) return;
       this.#context.agent.notePod(podUID);
       this.#options.finisher.finishIfDue(podUID);
       if (!this.#slots.isReady(podUID)) this.#follow(podUID);

@@ -74,6 +74,17 @@ describe('a PodDeletionSafety that gives no boolean', () => {
   });
 });
 
+it('a PodDeletionSafety whose promise rejects after the status was dropped is not reported once more', async () => {
+  const late = Promise.withResolvers<never>();
+  const safety = { podCouldHaveRunningContainers: () => late.promise, podResourcesAreReclaimed: () => false };
+  const { h, errors } = withLog({ podDeletionSafety: safety });
+  const pod = h.publish(testPod());
+  await h.set(pod, { phase: 'Failed' });
+  h.manager.removeOrphanedStatuses(new Set());
+  const unhandled = await unhandledRejectionsOf(() => late.reject(new Error('late')));
+  expect([unhandled, errors.length]).toEqual([[], 1]);
+});
+
 describe('an injected part that rejects', () => {
   const brokenLogger = { debug: rejects, info: rejects, warn: rejects, error: rejects } as unknown as Logger;
   const brokenMetrics = { increment: rejects, observe: rejects, set: rejects } as unknown as MetricsSink;

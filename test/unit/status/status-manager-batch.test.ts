@@ -5,7 +5,7 @@ import { PodStatuses } from '../../../src/status/cache/pod-statuses.ts';
 import { AgentView } from '../../../src/status/sync/agent-view.ts';
 import { ApiCopies } from '../../../src/status/sync/api-copies.ts';
 import { PodSourceView } from '../../../src/status/sync/pod-source-view.ts';
-import { needsReconcile, orphanedVersions } from '../../../src/status/sync/reason-to-sync.ts';
+import { needsReconcile, orphanedUIDs } from '../../../src/status/sync/reason-to-sync.ts';
 import { FakeClock } from '../../../src/testing/fakes/fake-clock.ts';
 import type { WirePod } from '../../../src/wire/types.ts';
 import { asUpstream, Harness, numberedPod, randomStatus, testPod } from './harness.ts';
@@ -14,7 +14,7 @@ const mirror = (uid: string): WirePod =>
   testPod({ metadata: { uid, annotations: { 'kubernetes.io/config.mirror': 'x', 'kubernetes.io/config.source': 'api' } } });
 const staticPod = testPod({ metadata: { annotations: { 'kubernetes.io/config.source': 'file' } } });
 
-describe('orphanedVersions', () => {
+describe('orphanedUIDs', () => {
   function orphans(podManager: BasicPodManager, cachedUID?: string): string[] {
     const podStatuses = new PodStatuses();
     const copies = new ApiCopies(new FakeClock(), new PodSourceView(undefined));
@@ -28,7 +28,7 @@ describe('orphanedVersions', () => {
       ['12345678', 100],
       ['mirror', 200],
     ]);
-    return orphanedVersions(agent, podStatuses, apiStatusVersions);
+    return orphanedUIDs(agent, podStatuses, apiStatusVersions.keys());
   }
 
   it('names versions that belong neither to a cached pod nor to a known mirror pod [T-SM-067]', () => {

@@ -66,6 +66,18 @@ describe('a pod manager that throws', () => {
     expect(pods.map((pod) => h.apiStatus(pod).message)).toEqual(['one', 'two', 'two']);
   });
 
+  it('for what is left of dropped pods delays no repair', async () => {
+    const { h } = withErrors();
+    const pod = h.publish(numberedPod(1));
+    await h.set(pod, { message: 'ours' });
+    h.rival(pod, { message: 'theirs' });
+    h.observe(pod);
+    const { podToMirror } = h.podManager.getUIDTranslations();
+    const mirrorToPod = { get: () => undefined } as unknown as ReadonlyMap<string, string>;
+    h.podManager.getUIDTranslations = () => ({ podToMirror, mirrorToPod });
+    expect(await h.batch()).toEqual(['patch']);
+  });
+
   it('during a sync fails that sync, which is tried again', async () => {
     const { h, errors } = withErrors();
     const pod = h.publish(numberedPod(1));
@@ -129,7 +141,7 @@ describe('a pod manager that throws', () => {
     await h.clock.advance(1000);
     expect(errors).toContain(lookFailed);
     await h.clock.advance(10_000);
-    expect(errors).toContain('a batch failed');
+    expect(errors).toContain('what is left of dropped pods stays until the next batch');
     h.podManager.getUIDTranslations = getUIDTranslations;
     await h.clock.advance(60_000);
     expect(h.apiStatus(pod).message).toBe('m');

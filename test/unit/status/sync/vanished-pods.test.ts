@@ -102,6 +102,15 @@ describe('a pod that has vanished', () => {
     expect(h.manager.explain(uid).phase).toBe('unknown');
   });
 
+  it('loses its entry, too, when the pod manager forgets it right after its status was set', async () => {
+    const h = new Harness({ subscribed: false });
+    const pod = h.publish(testPod());
+    h.manager.setPodStatus(pod, { phase: 'Failed' });
+    h.podManager.removePod(pod);
+    expect(await h.batch()).toEqual(['get', 'patch']);
+    expect(h.manager.explain(uid).phase).toBe('unknown');
+  });
+
   it('does not count as vanished when the pod manager has never shown it', async () => {
     const h = new Harness();
     const pod = h.client.store.put(testPod());
