@@ -235,6 +235,8 @@ describe('a pod client with wrong answers', () => {
     ['getPod', undefined],
     ['getPod', 'pod'],
     ['getPod', { status: [] }],
+    ['getPod', { metadata: { uid: 42 } }],
+    ['getPod', { metadata: null }],
   ] as const)('counts as a broken answer, and the manager writes the status later: %s %j', async (method, answer) => {
     const h = new Harness({ fetchBeforePatch: 'always' });
     const failures = h.record('syncError');
