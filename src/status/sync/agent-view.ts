@@ -5,7 +5,7 @@ import { callGuarded, catchRejection, ignoreFailure } from '../../seams/guard.ts
 import type { Logger } from '../../seams/logger.ts';
 import type { Pod } from '../../wire/types.ts';
 import type { VersionedPodStatus } from '../cache/pod-statuses.ts';
-import type { ApiCopies, ApiPod } from './api-copies.ts';
+import type { ApiCopies, ApiPod, Moment } from './api-copies.ts';
 
 /** Which pod on the apiserver carries a pod's status. */
 export interface ApiTarget {
@@ -97,6 +97,11 @@ export class AgentView {
     const copy = this.freshest(target);
     if (copy !== undefined || managed === undefined || managed.metadata?.resourceVersion) return copy;
     return callGuarded(() => this.#copies.read(managed), ignoreFailure);
+  }
+
+  /** True when the pod source has begun and delivered a full list since that moment. */
+  wasListedSince(moment: Moment): boolean {
+    return this.#copies.wasListedSince(moment);
   }
 
   podCouldHaveRunningContainers(podUID: string, entry: VersionedPodStatus): boolean {

@@ -40,7 +40,8 @@ export function lookAt(context: LookContext, podUID: string): Finding {
   const wait = state?.wait;
   const resourceVersion = agent.freshest(target)?.resourceVersion;
   const isHeldByFinalizers = wait?.kind === 'deleting';
-  const waitIsOver = isOvertaken(wait, resourceVersion) || (!isHeldByFinalizers && mayTry(wait, entry.version));
+  const wasListed = wait?.kind === 'deleting' && agent.wasListedSince(wait.since);
+  const waitIsOver = isOvertaken(wait, resourceVersion, wasListed) || (!isHeldByFinalizers && mayTry(wait, entry.version));
   if (!waitIsOver && wait?.kind === 'quarantined' && agent.hasVanished(podUID)) return { kind: 'to-read' };
   if (!waitIsOver && !isHeldByFinalizers) return nothing;
   const reason = reasonToSync(context, podUID, entry, target, state?.phaseHeldBack);

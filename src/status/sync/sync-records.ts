@@ -227,6 +227,8 @@ export class SyncRecords {
         state.succeed();
         return undefined;
       case 'deleting':
+        state.succeed();
+        return { ...outcome, since: this.#options.copies.moment() };
       case 'gone':
         state.succeed();
         return outcome;

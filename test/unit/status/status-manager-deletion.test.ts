@@ -194,6 +194,20 @@ describe('StatusManager, deletion', () => {
     expect(exists(h)).toBe(false);
   });
 
+  it('deletes again when etcd was restored from a backup in which the pod is not deleted yet', async () => {
+    let listedAt: number | undefined;
+    const h = reclaimed({ podSource: { lastObservedAt: () => undefined, lastListedAt: () => listedAt } });
+    const pod = h.publish(deletingPod({ finalizers: ['example.com/hold'] }));
+    h.manager.terminatePod(pod);
+    await h.calls();
+    const { metadata, ...rest } = h.api(pod);
+    const restored = { ...rest, metadata: { ...metadata, resourceVersion: '0' } } as WirePod;
+    h.podManager.replacePod(restored);
+    expect(await h.batch()).toEqual([]);
+    listedAt = h.clock.now();
+    expect(await h.batch()).toEqual(['delete']);
+  });
+
   it('takes the careful answer when a deletion safety throws', async () => {
     const h = reclaimed({
       podDeletionSafety: {
