@@ -8,6 +8,7 @@ import type { PodFinisher } from './pod-finisher.ts';
 import { RequestFailure } from './request-failure.ts';
 import type { SyncContext } from './sync-context.ts';
 import { isWork, type SyncEffect, type SyncOutcome } from './sync-outcome.ts';
+import type { HeldPhase } from './sync-phase.ts';
 import { syncPod } from './sync-pod.ts';
 import type { SyncStart } from './sync-records.ts';
 import type { SyncReports } from './sync-reports.ts';
@@ -37,7 +38,6 @@ export class SyncWorker {
   /** Pods whose API copy was found to differ since the last batch began: they are repaired once. */
   readonly #repaired = new Set<string>();
   #running = false;
-  #waitsForGate = false;
 
   constructor(options: SyncWorkerOptions) {
     this.#options = options;
@@ -76,14 +76,14 @@ export class SyncWorker {
     this.pump();
   }
 
-  /** Drops the status of the pod, and all that is known of it. */
-  forget(podUID: string): void {
+  /** Drops the status of the pod, and all that is known of it. `heldAs`: as what a flush that waits for the pod lists it. */
+  forget(podUID: string, heldAs?: HeldPhase): void {
     this.#slots.delete(podUID);
     this.#retries.cancel(podUID);
     this.#repaired.delete(podUID);
     this.#options.cache.drop(podUID);
     this.#context.records.forget(podUID);
-    this.#guarded(podUID, () => this.#options.waiters.look(podUID));
+    this.#guarded(podUID, () => this.#options.waiters.look(podUID, heldAs));
   }
 
   /** The pod may have a version that the apiserver has not. */
@@ -154,20 +154,11 @@ export class SyncWorker {
     while (this.#running && this.#slots.hasTurn) {
       const turn = this.#slots.next();
       if (turn === undefined) {
-        this.#pumpWhenOpen();
+        this.#slots.whenOpen(() => this.pump());
         return;
       }
       if (!this.#begin(turn)) this.#slots.end(turn);
     }
-  }
-
-  #pumpWhenOpen(): void {
-    if (this.#waitsForGate) return;
-    this.#waitsForGate = true;
-    void this.#context.gate.whenOpen().then(() => {
-      this.#waitsForGate = false;
-      this.pump();
-    });
   }
 
   #follow(podUID: string): void {
@@ -284,7 +275,8 @@ export class SyncWorker {
         break;
       case 'ended':
         this.#options.logger.info({ podUID: effect.podUID, how: effect.how }, 'the pod is no more; its status is dropped');
-        this.forget(effect.podUID);
+        // the status of a pod whose name another pod has by now was not written
+        this.forget(effect.podUID, effect.how === 'recreated' ? 'gone' : undefined);
         break;
       case 'changed':
         this.#options.waiters.look(effect.podUID);
