@@ -250,7 +250,7 @@ export class StatusManager implements Listenable<StatusManagerEvents> {
 
   async #stop(wasRunning: boolean, drainTimeoutMs: number): Promise<StopResult> {
     if (this.#sync === undefined) return { pods: [], underWay: [] };
-    if (!wasRunning) return { pods: this.#sync.unwritten(), underWay: [] };
+    if (!wasRunning) return this.#sync.stopIdle();
     // what has not settled after the drain is in the result
     if (drainTimeoutMs > 0) await this.#sync.flush(this.#cache.podUIDs(), drainTimeoutMs).catch(() => {});
     const result = await this.#sync.stop();

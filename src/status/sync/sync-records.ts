@@ -93,7 +93,7 @@ export class SyncRecords {
     return { fetch, inDoubt, waitsOn };
   }
 
-  /** The version is on the apiserver. Ignored when its entry was dropped while the request was in flight. */
+  /** The version is on the apiserver; no news where it was before: a DELETE is tried again. Ignored when its entry was dropped while the request was in flight. */
   acknowledge(podUID: string, acknowledged: Acknowledged): SyncEffect[] {
     const state = this.#states.get(podUID);
     if (state?.underWay === undefined || state.underWay.entryDropped) return [];
@@ -101,8 +101,10 @@ export class SyncRecords {
     state.attempt(entry.version);
     state.phaseHeldBack = acknowledged.phaseHeldBack;
     state.inDoubt = false;
-    this.#apiStatusVersions.set(copy.uid || podUID, entry.version);
-    const effects: SyncEffect[] = [{ kind: 'acknowledged', podUID, acknowledged }];
+    const apiUID = copy.uid || podUID;
+    const isNews = patched || (this.#apiStatusVersions.get(apiUID) ?? 0) < entry.version;
+    this.#apiStatusVersions.set(apiUID, entry.version);
+    const effects: SyncEffect[] = isNews ? [{ kind: 'acknowledged', podUID, acknowledged }] : [];
     if (!patched) return effects;
     this.#options.copies.record(copy);
     this.#throttling.succeed();
@@ -116,10 +118,8 @@ export class SyncRecords {
     const effects: SyncEffect[] = [];
     const entryDropped = this.#noteDroppedEntry(state);
     const wait = entryDropped ? undefined : this.#consequences(podUID, state, outcome, pausedUntil, effects);
-    if (entryDropped && 'failure' in outcome) {
-      const forMs = this.#throttling.pauseMs(outcome.failure, pausedUntil);
-      if (forMs !== undefined) effects.push({ kind: 'pause', forMs });
-    }
+    const forMs = entryDropped && 'failure' in outcome ? this.#throttling.pauseMs(outcome.failure, pausedUntil) : undefined;
+    if (forMs !== undefined) effects.push({ kind: 'pause', forMs });
     if ('failure' in outcome && outcome.failure.settled !== undefined) state.settleOverdue(wait);
     else {
       effects.push(...this.#next(podUID, state));
