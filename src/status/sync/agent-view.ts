@@ -18,8 +18,8 @@ export interface ApiTarget {
 
 type SafetyQuestion = keyof PodDeletionSafety;
 
-/** What is logged once a pod: an odd answer to a question, or a status that cannot be read. */
-type Subject = SafetyQuestion | 'status';
+/** What is logged once a pod: an odd answer to a question, a status that cannot be read, or a pod manager that fails. */
+type Subject = SafetyQuestion | 'status' | 'pod';
 
 /** The one answer to each question that permits something. Any other answer is the careful one. */
 const permission: Readonly<Record<SafetyQuestion, boolean>> = {
@@ -105,14 +105,14 @@ export class AgentView {
   }
 
   podCouldHaveRunningContainers(podUID: string, entry: VersionedPodStatus): boolean {
-    return !this.#permits('podCouldHaveRunningContainers', podUID, () =>
-      this.#safety.podCouldHaveRunningContainers(this.#podOrName(podUID, entry)),
+    return !this.#permits('podCouldHaveRunningContainers', podUID, entry, (pod) =>
+      this.#safety.podCouldHaveRunningContainers(pod),
     );
   }
 
   podResourcesAreReclaimed(podUID: string, entry: VersionedPodStatus): boolean {
-    return this.#permits('podResourcesAreReclaimed', podUID, () =>
-      this.#safety.podResourcesAreReclaimed(this.#podOrName(podUID, entry), entry.view),
+    return this.#permits('podResourcesAreReclaimed', podUID, entry, (pod) =>
+      this.#safety.podResourcesAreReclaimed(pod, entry.view),
     );
   }
 
@@ -139,14 +139,25 @@ export class AgentView {
     this.#reported.delete(podUID);
   }
 
-  /** A pod that the pod manager has forgotten is still asked about, by its name and uid. */
-  #podOrName(podUID: string, entry: VersionedPodStatus): Pod {
-    return this.pod(podUID) ?? { metadata: { uid: podUID, name: entry.podName, namespace: entry.podNamespace } };
+  /**
+   * A pod that the pod manager has forgotten is still asked about, by its name and uid. Undefined where the pod manager fails:
+   * it is logged once a pod.
+   */
+  #podOrName(podUID: string, entry: VersionedPodStatus): Pod | undefined {
+    try {
+      return this.pod(podUID) ?? { metadata: { uid: podUID, name: entry.podName, namespace: entry.podNamespace } };
+    } catch (err) {
+      const message = 'the pod manager failed; nothing of the pod counts as ended, and this pod is not reported again';
+      this.#reportOnce('pod', podUID, { err }, message);
+      return undefined;
+    }
   }
 
-  #permits(question: SafetyQuestion, podUID: string, ask: () => unknown): boolean {
+  #permits(question: SafetyQuestion, podUID: string, entry: VersionedPodStatus, ask: (pod: Pod) => unknown): boolean {
+    const pod = this.#podOrName(podUID, entry);
+    if (pod === undefined) return false;
     try {
-      const answer = ask();
+      const answer = ask(pod);
       if (typeof answer === 'boolean') return answer === permission[question];
       // a promise is reported as such, at once: what it rejects with later would be about a pod that may be gone
       catchRejection(answer, ignoreFailure);

@@ -74,6 +74,20 @@ describe('a PodDeletionSafety that gives no boolean', () => {
   });
 });
 
+it('a pod manager that fails is not mistaken for a PodDeletionSafety that does', async () => {
+  const { h, errors } = withLog({ started: false });
+  const pod = h.publish(testPod());
+  h.manager.setPodStatus(pod, { phase: 'Failed' });
+  const { getPodByUID } = h.podManager;
+  // the first question names the target, the second is about safety
+  let asked = 0;
+  h.podManager.getPodByUID = (podUID) => (++asked > 1 ? boom() : getPodByUID.call(h.podManager, podUID));
+  h.manager.explain(uid);
+  h.manager.explain(uid);
+  const [error, ...others] = errors.map(({ message }) => message);
+  expect([error?.startsWith('the pod manager failed;'), others]).toEqual([true, []]);
+});
+
 it('a PodDeletionSafety whose promise rejects after the status was dropped is not reported once more', async () => {
   const late = Promise.withResolvers<never>();
   const safety = { podCouldHaveRunningContainers: () => late.promise, podResourcesAreReclaimed: () => false };
