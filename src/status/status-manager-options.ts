@@ -26,7 +26,7 @@ export interface StatusManagerOptions {
   readonly podDeletionSafety: PodDeletionSafety;
   /** How often every pod is compared with its API copy, in milliseconds. Default 10 000, as the kubelet. */
   readonly syncPeriodMs?: number;
-  /** Sync requests the channel holds; more are dropped and found by a scan. Default 1000. */
+  /** How many hints the channel holds. A hint that does not fit is dropped; a scan then finds its pod. Default 1000. */
   readonly channelCapacity?: number;
   /** Pods sent at once. A request that was given up, and that the pod client has not ended, takes no place. Default 16. */
   readonly concurrency?: number;

@@ -160,7 +160,7 @@ export class StatusManager implements Listenable<StatusManagerEvents> {
     return this.#cache.get(this.#translate(podUID))?.view;
   }
 
-  /** Looks at this pod now, not at the next batch, whatever it waits for. A pod that no pod source watches is read first. */
+  /** Sends this pod as soon as a slot is free, whatever it waits for. A pod that no pod source watches is read first. */
   reconcile(podUID: string): void {
     this.#runState.assertNotStopped('reconcile');
     this.#sync?.reconcile(this.#translate(podUID));

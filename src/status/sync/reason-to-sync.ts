@@ -1,5 +1,4 @@
 import { createWirePodStatusPatch } from '../../patch/pod-status-patch.ts';
-import type { WirePodStatus } from '../../wire/types.ts';
 import type { PodStatusReader, VersionedPodStatus } from '../cache/pod-statuses.ts';
 import { differsFromServer } from '../rules/server-fill-ins.ts';
 import type { AgentView, ApiTarget } from './agent-view.ts';
@@ -37,14 +36,9 @@ export function reasonToSync(
   const copy = agent.copyToCompare(target);
   if (copy === undefined) return undefined;
   // a repair comes before a DELETE: the sync that repairs also deletes when that is due
-  const differs = needsReconcile(entry.status, copy.normalized, ownedConditionTypes);
+  const differs = differsFromServer(entry.status, copy.normalized, ownedConditionTypes);
   if (differs && !isWritten(context, podUID, entry, copy)) return 'reconcile';
   return canBeDeleted(agent, podUID, entry, copy) ? 'delete' : undefined;
-}
-
-/** True when the apiserver's copy says something else than the cache, other than what the server fills in by itself. */
-export function needsReconcile(cached: WirePodStatus, copy: WirePodStatus, ownedConditionTypes: ReadonlySet<string>): boolean {
-  return differsFromServer(cached, copy, ownedConditionTypes);
 }
 
 /** True for a copy that differs only as the merge makes it: never Ready once ended, a phase held back, a shared condition not written yet. */

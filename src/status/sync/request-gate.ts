@@ -54,11 +54,6 @@ export class RequestGate {
     return this.#cancelPause === undefined ? undefined : this.#pausedUntil;
   }
 
-  /** Requests whose promise has not settled. */
-  get requestsUnderWay(): number {
-    return this.#underWay.size;
-  }
-
   /** Room for one more request now? If so, a token is taken for it. */
   tryAdmit(): Admission | undefined {
     if (this.#aborted || this.#cancelPause !== undefined) return undefined;

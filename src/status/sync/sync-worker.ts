@@ -51,8 +51,8 @@ export class SyncWorker {
   }
 
   /**
-   * Takes no more work, and gives up what is under way. Resolves when all of it has settled, after `limitMs` at the latest,
-   * to the pods whose requests have not.
+   * Takes no more work, and gives up what is under way. Resolves once every sync has ended, and then when the requests that
+   * outlive their syncs have settled, or have not within `limitMs`: to the pods of which one has not.
    */
   async stop(limitMs: number): Promise<string[]> {
     const { gate, records } = this.#context;
@@ -66,7 +66,7 @@ export class SyncWorker {
     return left;
   }
 
-  /** Sends this pod now, whatever it waits for. `fetch`: after reading it. */
+  /** Sends this pod as soon as a slot is free, whatever it waits for. `fetch`: after reading it. */
   reconcile(podUID: string, fetch: boolean): void {
     const { records, podStatuses } = this.#context;
     if (podStatuses.get(podUID) === undefined) return;
