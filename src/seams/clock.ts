@@ -32,9 +32,10 @@ export const systemClock: Clock = {
  */
 export function safeClock(clock: Clock): Clock {
   let last = 0;
+  const ask = (): unknown => clock.now();
   return {
     now() {
-      const now: unknown = callGuarded(() => clock.now(), ignoreFailure);
+      const now = callGuarded(ask, ignoreFailure);
       if (Number.isFinite(now)) last = now as number;
       return last;
     },

@@ -84,9 +84,10 @@ function containerFilledIn(ours: WireContainerStatus, theirs: WireContainerStatu
 
 function stateFilledIn(ours: ContainerState | undefined, theirs: ContainerState | undefined): ContainerState | undefined {
   if (ours === undefined || theirs === undefined || ours === theirs) return ours;
-  for (const [kind, known] of stateMembers) {
+  for (const kind in ours) {
+    const known = stateMembers.get(kind);
     const [own, other] = [ours[kind as keyof ContainerState], theirs[kind as keyof ContainerState]];
-    if (own === undefined || other === undefined) continue;
+    if (known === undefined || own === undefined || other === undefined) continue;
     const inside = own === other ? own : membersFilledIn<object>(own, other, known);
     const filled = membersFilledIn<object>(ours, theirs, stateKinds);
     return inside === own ? filled : { ...filled, [kind]: inside };
