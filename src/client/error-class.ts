@@ -61,8 +61,24 @@ export function classOf({ status, reason }: ApiFailure): ErrorClass {
   return (reason !== undefined && Object.hasOwn(classOfReason, reason) ? classOfReason[reason] : undefined) ?? 'unavailable';
 }
 
+/** What is known of an error with a getter that throws, or with a member that cannot become text. */
+const unreadable: ApiFailure = Object.freeze({
+  status: undefined,
+  reason: undefined,
+  retryAfterMs: undefined,
+  message: 'the pod client rejected with an error that cannot be read',
+});
+
 /** Reads an error that a `PodClient` rejected with. `nowMs` is needed for a `Retry-After` that is a date. Never throws. */
 export function readApiFailure(error: unknown, nowMs = 0): ApiFailure {
+  try {
+    return failureOf(error, nowMs);
+  } catch {
+    return unreadable;
+  }
+}
+
+function failureOf(error: unknown, nowMs: number): ApiFailure {
   const { status, code, reason, retryAfterMs, message, body, headers } = membersOf(error);
   const answer = membersOf(typeof body === 'string' ? parsed(body) : body);
   const answered = answer.kind === 'Status' ? answer : {};
@@ -79,7 +95,7 @@ export function readApiFailure(error: unknown, nowMs = 0): ApiFailure {
   };
 }
 
-/** The members of an object; none of anything else. A getter that throws counts as no object. */
+/** The members of an object; none of anything else. */
 function membersOf(value: unknown): Partial<Record<string, unknown>> {
   return typeof value === 'object' && value !== null ? (value as Partial<Record<string, unknown>>) : {};
 }

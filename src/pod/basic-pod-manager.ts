@@ -6,6 +6,7 @@ import { type IdentifiedPod, identify } from './identified-pod.ts';
 import { buildPodFullName, isMirrorPod, isStaticPod, podFullName } from './pod-identity.ts';
 import { PodListeners } from './pod-listeners.ts';
 import type { PodManager, UIDTranslations } from './pod-manager.ts';
+import { readOnlyMap } from './read-only-map.ts';
 
 export interface PodsAndMirrorPods {
   /** Every pod but the mirror pods. */
@@ -95,7 +96,7 @@ export class BasicPodManager implements PodManager {
     return this.#translationByUID.get(uid) ?? uid;
   }
 
-  /** Returns the same object until a static pod, a mirror pod or a pair of them changes, so that a call costs nothing. */
+  /** Read-only. Returns the same object until a static pod, a mirror pod or a pair of them changes, so that a call costs nothing. */
   getUIDTranslations(): UIDTranslations {
     this.#translations ??= this.#makeTranslations();
     return this.#translations;
@@ -223,6 +224,9 @@ export class BasicPodManager implements PodManager {
     for (const [uid, pod] of this.#podByUID) if (isStaticPod(pod)) podToMirror.set(uid, '');
     // A static pod has several mirror pods while an old one is not removed yet. The one that came last counts.
     for (const [mirrorPodUID, podUID] of this.#translationByUID) podToMirror.set(podUID, mirrorPodUID);
-    return Object.freeze({ podToMirror, mirrorToPod: new Map(this.#translationByUID) });
+    return Object.freeze({
+      podToMirror: readOnlyMap(podToMirror),
+      mirrorToPod: readOnlyMap(new Map(this.#translationByUID)),
+    });
   }
 }

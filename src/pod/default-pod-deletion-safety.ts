@@ -1,6 +1,6 @@
 // Behaviour of the classic kubelet's PodResourcesAreReclaimed, over probes.
 
-import { optionOfType, requireMethods } from '../checks/options.ts';
+import { optionOfType, requireKnownOptions, requireMethods } from '../checks/options.ts';
 import { callGuarded } from '../seams/guard.ts';
 import { type Logger, safeLogger, silentLogger } from '../seams/logger.ts';
 import type { Pod, PodStatus } from '../wire/types.ts';
@@ -38,6 +38,15 @@ export interface DefaultPodDeletionSafetyOptions {
   readonly logger?: Logger;
 }
 
+const optionNames = [
+  'runtimeCache',
+  'volumes',
+  'cgroups',
+  'keepTerminatedPodVolumes',
+  'cgroupsPerQOS',
+  'logger',
+] as const satisfies readonly (keyof DefaultPodDeletionSafetyOptions)[];
+
 /**
  * Answers from what the node's runtime, volumes and cgroups look like now. In doubt the pod is kept: until the runtime
  * cache has synced, and whenever a probe throws or answers with something else than it should (a promise, say), containers
@@ -49,17 +58,20 @@ export class DefaultPodDeletionSafety implements PodDeletionSafety {
   readonly #cgroups: CgroupsProbe | undefined;
   readonly #logger: Logger;
 
+  /** Throws ERR_INVALID_OPTION for an option that is unknown, and for a part that lacks a method. */
   constructor(options: DefaultPodDeletionSafetyOptions) {
-    const { runtimeCache, volumes, cgroups, keepTerminatedPodVolumes = false, cgroupsPerQOS = true } = options ?? {};
+    requireKnownOptions('options', options, optionNames);
+    const { runtimeCache, volumes, cgroups, keepTerminatedPodVolumes = false, cgroupsPerQOS = true, logger } = options;
     requireMethods('runtimeCache', runtimeCache, ['hasSynced', 'getContainers']);
     if (volumes !== undefined) requireMethods('volumes', volumes, ['podVolumesExist']);
     if (cgroups !== undefined) requireMethods('cgroups', cgroups, ['podCgroupExists']);
+    if (logger !== undefined) requireMethods('logger', logger, ['debug', 'info', 'warn', 'error']);
     optionOfType('keepTerminatedPodVolumes', keepTerminatedPodVolumes, 'boolean');
     optionOfType('cgroupsPerQOS', cgroupsPerQOS, 'boolean');
     this.#runtimeCache = runtimeCache;
     this.#volumes = keepTerminatedPodVolumes ? undefined : volumes;
     this.#cgroups = cgroupsPerQOS ? cgroups : undefined;
-    this.#logger = safeLogger(options.logger ?? silentLogger);
+    this.#logger = safeLogger(logger ?? silentLogger);
   }
 
   /** False only when the runtime is known, and lists no container of the pod that has not exited. */

@@ -1,3 +1,5 @@
+import { callGuarded, ignoreFailure } from './guard.ts';
+
 /** Cancels a timer; a second call does nothing. */
 export type CancelTimer = () => void;
 
@@ -23,6 +25,33 @@ export const systemClock: Clock = {
     return () => clearTimeout(timer);
   },
 };
+
+/**
+ * The same clock with its failures contained. While `now` throws or gives no finite number, the last time that it gave
+ * counts. A timer that was cancelled never fires, also when `setTimer` returned nothing to cancel it with.
+ */
+export function safeClock(clock: Clock): Clock {
+  let last = 0;
+  const ask = (): unknown => clock.now();
+  return {
+    now() {
+      const now = callGuarded(ask, ignoreFailure);
+      if (Number.isFinite(now)) last = now as number;
+      return last;
+    },
+    setTimer(callback, delayMs, options) {
+      let isOver = false;
+      const fire = (): void => {
+        if (!isOver) callback();
+      };
+      const cancel: unknown = clock.setTimer(fire, delayMs, options);
+      return () => {
+        isOver = true;
+        if (typeof cancel === 'function') callGuarded(() => cancel(), ignoreFailure);
+      };
+    },
+  };
+}
 
 /**
  * Resolves after `ms`, or at once when `signal` aborts. Never rejects: the caller checks the signal afterwards.

@@ -12,7 +12,8 @@ import type { RateLimiterOptions } from '../concurrency/rate-limiter.ts';
 import { invalidOption } from '../errors.ts';
 import type { PodDeletionSafety } from '../pod/pod-deletion-safety.ts';
 import type { PodManager } from '../pod/pod-manager.ts';
-import { type Clock, systemClock } from '../seams/clock.ts';
+import { type Clock, safeClock, systemClock } from '../seams/clock.ts';
+import { callGuarded, ignoreFailure } from '../seams/guard.ts';
 import { type Logger, safeLogger, silentLogger } from '../seams/logger.ts';
 import { type MetricsSink, noMetrics, safeMetrics } from '../seams/metrics.ts';
 import { safeRandom } from '../seams/random.ts';
@@ -25,7 +26,7 @@ export interface StatusManagerOptions {
   readonly podDeletionSafety: PodDeletionSafety;
   /** How often every pod is compared with its API copy, in milliseconds. Default 10 000, as the kubelet. */
   readonly syncPeriodMs?: number;
-  /** Sync requests the channel holds; more are dropped and found by a scan. Default 1000. */
+  /** How many hints the channel holds. A hint that does not fit is dropped; a scan then finds its pod. Default 1000. */
   readonly channelCapacity?: number;
   /** Pods sent at once. A request that was given up, and that the pod client has not ended, takes no place. Default 16. */
   readonly concurrency?: number;
@@ -90,7 +91,6 @@ export function resolveOptions(options: StatusManagerOptions): ResolvedOptions {
   requireMethods('podDeletionSafety', podDeletionSafety, ['podCouldHaveRunningContainers', 'podResourcesAreReclaimed']);
   const { podSource, rateLimiter, ownedConditionTypes, clock, logger, metrics } = options;
   if (podSource !== undefined) requireMethods('podSource', podSource, ['lastObservedAt']);
-  if (clock !== undefined) requireMethods('clock', clock, ['now', 'setTimer']);
   if (logger !== undefined) requireMethods('logger', logger, ['debug', 'info', 'warn', 'error']);
   if (metrics !== undefined) requireMethods('metrics', metrics, ['increment', 'observe', 'set']);
   return {
@@ -109,10 +109,17 @@ export function resolveOptions(options: StatusManagerOptions): ResolvedOptions {
     podSource,
     staleAfterMs: numberOption('staleAfterMs', options.staleAfterMs ?? 300_000, 1, Number.MAX_SAFE_INTEGER),
     random: safeRandom(optionOfType('random', options.random ?? Math.random, 'function')),
-    clock: clock ?? systemClock,
+    clock: clock === undefined || clock === systemClock ? systemClock : resolveClock(clock),
     logger: safeLogger(logger ?? silentLogger),
     metrics: safeMetrics(metrics ?? noMetrics),
   };
+}
+
+function resolveClock(clock: Clock): Clock {
+  requireMethods('clock', clock, ['now', 'setTimer']);
+  const now: unknown = callGuarded(() => clock.now(), ignoreFailure);
+  if (!Number.isFinite(now)) throw invalidOption('clock.now()', 'a finite number of milliseconds', now);
+  return safeClock(clock);
 }
 
 function resolveRateLimiter(limiter: RateLimiterOptions): RateLimiterOptions {

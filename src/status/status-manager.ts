@@ -160,7 +160,7 @@ export class StatusManager implements Listenable<StatusManagerEvents> {
     return this.#cache.get(this.#translate(podUID))?.view;
   }
 
-  /** Looks at this pod now, not at the next batch, whatever it waits for. A pod that no pod source watches is read first. */
+  /** Sends this pod as soon as a slot is free, whatever it waits for. A pod that no pod source watches is read first. */
   reconcile(podUID: string): void {
     this.#runState.assertNotStopped('reconcile');
     this.#sync?.reconcile(this.#translate(podUID));
@@ -250,7 +250,7 @@ export class StatusManager implements Listenable<StatusManagerEvents> {
 
   async #stop(wasRunning: boolean, drainTimeoutMs: number): Promise<StopResult> {
     if (this.#sync === undefined) return { pods: [], underWay: [] };
-    if (!wasRunning) return { pods: this.#sync.unwritten(), underWay: [] };
+    if (!wasRunning) return this.#sync.stopIdle();
     // what has not settled after the drain is in the result
     if (drainTimeoutMs > 0) await this.#sync.flush(this.#cache.podUIDs(), drainTimeoutMs).catch(() => {});
     const result = await this.#sync.stop();
@@ -286,7 +286,9 @@ export class StatusManager implements Listenable<StatusManagerEvents> {
     const { podUID } = change;
     const version = this.#cache.get(podUID)?.version ?? Number.POSITIVE_INFINITY;
     const isAcknowledged = (): boolean => (this.#sync?.records.acknowledgedVersion(podUID) ?? 0) >= version;
-    return this.#cache.update({ ...change, acknowledged: callGuarded(isAcknowledged, ignoreFailure) ?? false });
+    const stored = this.#cache.update({ ...change, acknowledged: callGuarded(isAcknowledged, ignoreFailure) ?? false });
+    if (stored && this.#sync !== undefined) this.#agent.notePod(podUID);
+    return stored;
   }
 
   /** A mirror pod's uid becomes its static pod's; where the pod manager fails, the uid stays as it is. */

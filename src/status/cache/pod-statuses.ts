@@ -53,7 +53,10 @@ export interface PodStatusReader {
   podUIDs(): string[];
 }
 
-/** Pod uid (a static pod's own, never its mirror's) to its newest status. The version of a pod only grows. */
+/**
+ * Pod uid (a static pod's own, never its mirror's) to its newest status. While a pod has an entry its version only grows; an
+ * equal status makes none, except for a pod that is being deleted or terminated.
+ */
 export class PodStatuses implements PodStatusReader {
   readonly #entries = new Map<string, VersionedPodStatus>();
 

@@ -3,6 +3,7 @@ import { canonicalState, containerStatusOf } from './canonical-container-status.
 import { canonicalCondition, canonicalStatusMember, requireStatusObject } from './canonical-status.ts';
 import { isSame, isSameButForTime, isSameCondition, isSameContainerStatus, isSameState } from './is-same.ts';
 import { mapObjects, type Source } from './source.ts';
+import { withName } from './with-name.ts';
 
 type ContainerState = NonNullable<WireContainerStatus['state']>;
 
@@ -70,12 +71,6 @@ function sharedContainers(
     return changedContainer(source, before, `${path}[${index}]`, maxMessageBytes);
   });
   return list && sharedList(list, previous);
-}
-
-/** The one in the same place, nearly always. */
-function withName(list: readonly WireContainerStatus[], name: unknown, index: number): WireContainerStatus | undefined {
-  const guess = list[index];
-  return guess?.name === name ? guess : list.find((status) => status.name === name);
 }
 
 function changedContainer(

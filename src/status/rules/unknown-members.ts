@@ -5,24 +5,37 @@ import {
   podConditionMembers,
   podStatusMembers,
 } from '../../wire/status-members.ts';
-import type { WireContainerStatus, WirePodStatus } from '../../wire/types.ts';
+import type { WireContainerStatus, WirePodCondition, WirePodStatus } from '../../wire/types.ts';
+import { withName } from '../canonical/with-name.ts';
+import { addressLists, addressMembers, stateKinds, stateMembers } from './nested-members.ts';
+
+type ContainerState = NonNullable<WireContainerStatus['state']>;
 
 /**
- * `status` with the members that only the server has and that Kubernetes 1.36 does not know, of the status, its conditions
- * and its containers: they are a newer server's, and stay as they are there. A member that the agent sets is written; once
- * the agent leaves it out again, it stays.
+ * `status` with the members that only the server has and that Kubernetes 1.36 does not know: they are a newer server's, and
+ * stay as they are there. A member that the agent sets is written; once the agent leaves it out again, it stays.
+ *
+ * Members are kept of the status, its conditions, its addresses (`podIPs`, `hostIPs`), its containers, and the state and last
+ * state of a container, while the state is of the same kind. Not kept are those deeper inside a container: of its resources,
+ * volume mounts, user and allocated resources. An empty one inside an address or a state is not kept either.
  */
 export function withUnknownMembers(status: WirePodStatus, server: WirePodStatus): WirePodStatus {
   const fill: Partial<WirePodStatus> = {};
   const { conditions } = status;
   if (conditions !== undefined && server.conditions !== undefined) {
-    const filled = filledIn(conditions, ({ type }) => getPodCondition(server.conditions, type), podConditionMembers);
+    const filled = filledIn(conditions, ({ type }) => getPodCondition(server.conditions, type), conditionFilledIn);
     if (filled !== conditions) fill.conditions = filled;
   }
   for (const list of containerStatusLists) {
     const [ours, theirs] = [status[list], server[list]];
     if (ours === undefined || theirs === undefined || ours === theirs) continue;
-    const filled = filledIn(ours, (container, index) => withName(theirs, container.name, index), containerStatusMembers);
+    const filled = filledIn(ours, (container, index) => withName(theirs, container.name, index), containerFilledIn);
+    if (filled !== ours) fill[list] = filled;
+  }
+  for (const list of addressLists) {
+    const [ours, theirs] = [status[list], server[list]];
+    if (!Array.isArray(ours) || !Array.isArray(theirs) || ours === theirs) continue;
+    const filled = filledIn(ours, (address, index) => withIP(theirs, address.ip, index), addressFilledIn);
     if (filled !== ours) fill[list] = filled;
   }
   const filled = membersFilledIn(status, server, podStatusMembers);
@@ -30,28 +43,56 @@ export function withUnknownMembers(status: WirePodStatus, server: WirePodStatus)
   return filled;
 }
 
-/** The one in the same place, nearly always. */
-function withName(list: readonly WireContainerStatus[], name: string, index: number): WireContainerStatus | undefined {
+function withIP<T extends { readonly ip: string }>(list: readonly T[], ip: string, index: number): T | undefined {
   const guess = list[index];
-  return guess?.name === name ? guess : list.find((container) => container.name === name);
+  return guess?.ip === ip ? guess : list.find((address) => address.ip === ip);
 }
 
 /** The list itself where nothing is to be filled in. */
 function filledIn<T extends object>(
   list: T[],
   counterpart: (item: T, index: number) => T | undefined,
-  known: ReadonlySet<string>,
+  fill: (ours: T, theirs: T) => T,
 ): T[] {
   let filled: T[] | undefined;
   for (const [index, item] of list.entries()) {
     const theirs = counterpart(item, index);
     if (theirs === undefined || theirs === item) continue;
-    const other = membersFilledIn(item, theirs, known);
+    const other = fill(item, theirs);
     if (other === item) continue;
     filled ??= [...list];
     filled[index] = other;
   }
   return filled ?? list;
+}
+
+function conditionFilledIn(ours: WirePodCondition, theirs: WirePodCondition): WirePodCondition {
+  return membersFilledIn(ours, theirs, podConditionMembers);
+}
+
+function addressFilledIn<T extends object>(ours: T, theirs: T): T {
+  return membersFilledIn(ours, theirs, addressMembers);
+}
+
+function containerFilledIn(ours: WireContainerStatus, theirs: WireContainerStatus): WireContainerStatus {
+  const filled = membersFilledIn(ours, theirs, containerStatusMembers);
+  const state = stateFilledIn(ours.state, theirs.state);
+  const lastState = stateFilledIn(ours.lastState, theirs.lastState);
+  if (state === ours.state && lastState === ours.lastState) return filled;
+  return { ...filled, ...(state && { state }), ...(lastState && { lastState }) };
+}
+
+function stateFilledIn(ours: ContainerState | undefined, theirs: ContainerState | undefined): ContainerState | undefined {
+  if (ours === undefined || theirs === undefined || ours === theirs) return ours;
+  for (const kind in ours) {
+    const known = stateMembers.get(kind);
+    const [own, other] = [ours[kind as keyof ContainerState], theirs[kind as keyof ContainerState]];
+    if (known === undefined || own === undefined || other === undefined) continue;
+    const inside = own === other ? own : membersFilledIn<object>(own, other, known);
+    const filled = membersFilledIn<object>(ours, theirs, stateKinds);
+    return inside === own ? filled : { ...filled, [kind]: inside };
+  }
+  return ours;
 }
 
 /** `ours` with the server's members that are not in `known` and that `ours` lacks; `ours` itself where there are none. */

@@ -1,14 +1,15 @@
 import type { PodDeletionSafety } from '../../pod/pod-deletion-safety.ts';
 import { isStaticPod } from '../../pod/pod-identity.ts';
 import type { PodManager, UIDTranslations } from '../../pod/pod-manager.ts';
-import { catchRejection } from '../../seams/guard.ts';
+import { callGuarded, catchRejection, ignoreFailure } from '../../seams/guard.ts';
 import type { Logger } from '../../seams/logger.ts';
 import type { Pod } from '../../wire/types.ts';
 import type { VersionedPodStatus } from '../cache/pod-statuses.ts';
-import type { ApiCopies, ApiPod } from './api-copies.ts';
+import type { ApiCopies, ApiPod, Moment } from './api-copies.ts';
 
 /** Which pod on the apiserver carries a pod's status. */
 export interface ApiTarget {
+  readonly podUID: string;
   /** The mirror pod's uid for a static pod, else the pod's own. */
   readonly apiUID: string;
   /** The pod manager's object with that uid, if it has one. */
@@ -16,6 +17,9 @@ export interface ApiTarget {
 }
 
 type SafetyQuestion = keyof PodDeletionSafety;
+
+/** What is logged once a pod: an odd answer to a question, a status that cannot be read, or a pod manager that fails. */
+type Subject = SafetyQuestion | 'status' | 'pod';
 
 /** The one answer to each question that permits something. Any other answer is the careful one. */
 const permission: Readonly<Record<SafetyQuestion, boolean>> = {
@@ -37,8 +41,8 @@ export class AgentView {
   readonly #logger: Logger;
   /** Pods with a status that the pod manager has shown. */
   readonly #shown = new Set<string>();
-  /** By pod: the questions whose odd answer is in the log already. */
-  readonly #reported = new Map<string, Set<SafetyQuestion>>();
+  /** By pod: what is in the log already. */
+  readonly #reported = new Map<string, Set<Subject>>();
 
   constructor(podManager: PodManager, safety: PodDeletionSafety, copies: ApiCopies, logger: Logger) {
     this.#podManager = podManager;
@@ -66,27 +70,49 @@ export class AgentView {
   /** Undefined for a static pod whose mirror pod is not known (yet). */
   target(podUID: string): ApiTarget | undefined {
     const mirrorUID = this.#translations().podToMirror.get(podUID);
-    if (mirrorUID === undefined) return { apiUID: podUID, managed: this.pod(podUID) };
+    if (mirrorUID === undefined) return { podUID, apiUID: podUID, managed: this.pod(podUID) };
     if (mirrorUID === '') return undefined;
     const pod = this.pod(podUID);
     const mirrorPod = pod && this.#podManager.getMirrorPodByPod(pod);
-    return { apiUID: mirrorUID, managed: mirrorPod && this.#checkedPod('getMirrorPodByPod', mirrorPod) };
+    return { podUID, apiUID: mirrorUID, managed: mirrorPod && this.#checkedPod('getMirrorPodByPod', mirrorPod) };
   }
 
-  /** The freshest API copy of the pod, or undefined when nothing ordered by a resourceVersion is known. */
-  freshest(target: ApiTarget): ApiPod | undefined {
-    return this.#copies.freshest(target.apiUID, target.managed);
+  /**
+   * The freshest API copy of the pod, or undefined when nothing ordered by a resourceVersion is known. An object of the pod
+   * manager whose status cannot be read counts as none, and is logged once a pod.
+   */
+  freshest({ podUID, apiUID, managed }: ApiTarget): ApiPod | undefined {
+    try {
+      return this.#copies.freshest(apiUID, managed);
+    } catch (err) {
+      const message = 'the pod manager has a pod whose status cannot be read; the pod is read from the apiserver instead';
+      this.#reportOnce('status', podUID, { err }, message);
+      return undefined;
+    }
+  }
+
+  /** The freshest API copy, or the pod manager's object where nothing says how fresh it is. */
+  copyToCompare(target: ApiTarget): ApiPod | undefined {
+    const { managed } = target;
+    const copy = this.freshest(target);
+    if (copy !== undefined || managed === undefined || managed.metadata?.resourceVersion) return copy;
+    return callGuarded(() => this.#copies.read(managed), ignoreFailure);
+  }
+
+  /** True when the pod source has begun and delivered a full list since that moment. */
+  wasListedSince(moment: Moment): boolean {
+    return this.#copies.wasListedSince(moment);
   }
 
   podCouldHaveRunningContainers(podUID: string, entry: VersionedPodStatus): boolean {
-    return !this.#permits('podCouldHaveRunningContainers', podUID, () =>
-      this.#safety.podCouldHaveRunningContainers(this.#podOrName(podUID, entry)),
+    return !this.#permits('podCouldHaveRunningContainers', podUID, entry, (pod) =>
+      this.#safety.podCouldHaveRunningContainers(pod),
     );
   }
 
   podResourcesAreReclaimed(podUID: string, entry: VersionedPodStatus): boolean {
-    return this.#permits('podResourcesAreReclaimed', podUID, () =>
-      this.#safety.podResourcesAreReclaimed(this.#podOrName(podUID, entry), entry.view),
+    return this.#permits('podResourcesAreReclaimed', podUID, entry, (pod) =>
+      this.#safety.podResourcesAreReclaimed(pod, entry.view),
     );
   }
 
@@ -96,9 +122,10 @@ export class AgentView {
     return pod !== undefined && !isStaticPod(pod) && this.translate(podUID) === podUID;
   }
 
-  /** Remembers whether the pod manager shows this pod, which has a status. */
+  /** Remembers whether the pod manager shows this pod, which has a status. Never throws. */
   notePod(podUID: string): void {
-    if (this.pod(podUID) !== undefined) this.#shown.add(podUID);
+    if (this.#shown.has(podUID)) return;
+    if (callGuarded(() => this.pod(podUID), ignoreFailure) !== undefined) this.#shown.add(podUID);
   }
 
   /** True when the pod manager has shown the pod, and shows it no more. */
@@ -112,16 +139,28 @@ export class AgentView {
     this.#reported.delete(podUID);
   }
 
-  /** A pod that the pod manager has forgotten is still asked about, by its name and uid. */
-  #podOrName(podUID: string, entry: VersionedPodStatus): Pod {
-    return this.pod(podUID) ?? { metadata: { uid: podUID, name: entry.podName, namespace: entry.podNamespace } };
+  /**
+   * A pod that the pod manager has forgotten is still asked about, by its name and uid. Undefined where the pod manager fails:
+   * it is logged once a pod.
+   */
+  #podOrName(podUID: string, entry: VersionedPodStatus): Pod | undefined {
+    try {
+      return this.pod(podUID) ?? { metadata: { uid: podUID, name: entry.podName, namespace: entry.podNamespace } };
+    } catch (err) {
+      const message = 'the pod manager failed; nothing of the pod counts as ended, and this pod is not reported again';
+      this.#reportOnce('pod', podUID, { err }, message);
+      return undefined;
+    }
   }
 
-  #permits(question: SafetyQuestion, podUID: string, ask: () => unknown): boolean {
+  #permits(question: SafetyQuestion, podUID: string, entry: VersionedPodStatus, ask: (pod: Pod) => unknown): boolean {
+    const pod = this.#podOrName(podUID, entry);
+    if (pod === undefined) return false;
     try {
-      const answer = ask();
+      const answer = ask(pod);
       if (typeof answer === 'boolean') return answer === permission[question];
-      catchRejection(answer, (err) => this.#report(question, podUID, { err }));
+      // a promise is reported as such, at once: what it rejects with later would be about a pod that may be gone
+      catchRejection(answer, ignoreFailure);
       this.#report(question, podUID, { answer: typeof answer });
     } catch (err) {
       this.#report(question, podUID, { err });
@@ -130,12 +169,16 @@ export class AgentView {
   }
 
   #report(question: SafetyQuestion, podUID: string, fields: object): void {
+    const message = 'PodDeletionSafety gave no boolean; the careful answer is taken, and this pod is not reported again';
+    this.#reportOnce(question, podUID, { question, ...fields }, message);
+  }
+
+  #reportOnce(subject: Subject, podUID: string, fields: object, message: string): void {
     const reported = this.#reported.get(podUID) ?? new Set();
     this.#reported.set(podUID, reported);
-    if (reported.has(question)) return;
-    reported.add(question);
-    const message = 'PodDeletionSafety gave no boolean; the careful answer is taken, and this pod is not reported again';
-    this.#logger.error({ podUID, question, ...fields }, message);
+    if (reported.has(subject)) return;
+    reported.add(subject);
+    this.#logger.error({ podUID, ...fields }, message);
   }
 
   #translations(): UIDTranslations {

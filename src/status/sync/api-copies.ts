@@ -49,13 +49,17 @@ export function patchedApiPod(copy: ApiPod, status: WirePodStatus, metadata: Pod
   };
 }
 
-/** A copy that came in answer to a request of ours. */
-interface OwnCopy {
-  readonly copy: ApiPod;
-  /** When the answer came, in milliseconds since the epoch. */
+/** A moment that is told from those before the pod source's next full list. */
+export interface Moment {
+  /** In milliseconds since the epoch. */
   readonly at: number;
   /** What the pod source said then of its last full list. */
   readonly listedAt: number | undefined;
+}
+
+/** A copy that came in answer to a request of ours, with the moment when it came. */
+interface OwnCopy extends Moment {
+  readonly copy: ApiPod;
 }
 
 /**
@@ -81,11 +85,26 @@ export class ApiCopies {
   /** Keeps a copy that came from the apiserver in answer to a request of ours. */
   record(copy: ApiPod): void {
     if (copy.resourceVersion === undefined) this.#own.delete(copy.uid);
-    else this.#own.set(copy.uid, { copy, at: this.#clock.now(), listedAt: this.#source.lastListedAt() });
+    else this.#own.set(copy.uid, { copy, ...this.moment() });
+  }
+
+  moment(): Moment {
+    return { at: this.#clock.now(), listedAt: this.#source.lastListedAt() };
+  }
+
+  /** True when the pod source has begun and delivered a full list since that moment. */
+  wasListedSince({ at, listedAt: before }: Moment): boolean {
+    const listedAt = this.#source.lastListedAt();
+    return listedAt !== undefined && listedAt !== before && listedAt > at && listedAt <= this.#clock.now();
   }
 
   forget(apiUID: string): void {
     this.#own.delete(apiUID);
+  }
+
+  /** The API pods of which a copy of our own is kept. */
+  apiUIDs(): Iterable<string> {
+    return this.#own.keys();
   }
 
   /** The freshest copy that has a resourceVersion, or undefined. `managed` is the pod manager's object for this uid. */
@@ -117,12 +136,6 @@ export class ApiCopies {
 
   #isNewer(own: OwnCopy, managedVersion: string): boolean {
     const order = compareResourceVersions(managedVersion, own.copy.resourceVersion ?? '');
-    return order !== undefined && order < 0 && !this.#wasListedAfter(own);
-  }
-
-  /** True when the pod source has begun and delivered a full list since our copy came. */
-  #wasListedAfter({ at, listedAt: before }: OwnCopy): boolean {
-    const listedAt = this.#source.lastListedAt();
-    return listedAt !== undefined && listedAt !== before && listedAt > at && listedAt <= this.#clock.now();
+    return order !== undefined && order < 0 && !this.wasListedSince(own);
   }
 }

@@ -54,7 +54,10 @@ const reasons: Readonly<Record<PodSyncPhase, string>> = {
   deleting: 'the deletion was accepted, and finalizers hold the object',
 };
 
-/** Why this pod's status is, or is not, on the apiserver. Changes nothing. What the pod manager fails to say is left out. */
+/**
+ * Why this pod's status is, or is not, on the apiserver. Sends nothing and changes no status. Asks the deletion safety about a
+ * terminal phase that the apiserver does not have. What the pod manager fails to say is left out.
+ */
 export function explain(context: ExplainContext, podUID: string): PodExplanation {
   const { podStatuses, agent, records, phases, pausedUntil } = context;
   const entry = podStatuses.get(podUID);
@@ -73,7 +76,7 @@ export function explain(context: ExplainContext, podUID: string): PodExplanation
     failures: state?.failures ?? 0,
     lastError,
     retryAt: state?.wait?.kind === 'backoff' ? state.wait.retryAt : phase === 'paused' ? pausedUntil : undefined,
-    differs: entry && target ? differingPaths(context, podUID, entry, target) : [],
+    differs: (entry && target && callGuarded(() => differingPaths(context, podUID, entry, target), ignoreFailure)) ?? [],
   };
 }
 

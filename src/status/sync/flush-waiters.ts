@@ -40,10 +40,13 @@ export class FlushWaiters {
     return { held: Array.from(held, ([podUID, phase]) => ({ podUID, phase })) };
   }
 
-  /** Something about this pod has changed: every flush that waits for it looks again. */
-  look(podUID: string): void {
+  /**
+   * Something about this pod has changed: every flush that waits for it looks again. `heldAs`: how a pod is listed whose entry
+   * was dropped, though its newest status was not written.
+   */
+  look(podUID: string, heldAs?: HeldPhase): void {
     for (const waiter of this.#waiters) {
-      this.#settle(podUID, waiter.pending, waiter.held);
+      this.#settle(podUID, waiter.pending, waiter.held, heldAs);
       if (waiter.pending.size === 0) this.#end(waiter, undefined);
     }
   }
@@ -57,11 +60,11 @@ export class FlushWaiters {
   }
 
   /** Takes the pod out of `pending` if it has settled. A moment later it may be under way again: `held` is decided now. */
-  #settle(podUID: string, pending: Map<string, number>, held: Map<string, HeldPhase>): void {
+  #settle(podUID: string, pending: Map<string, number>, held: Map<string, HeldPhase>, heldAs?: HeldPhase): void {
     const version = pending.get(podUID);
     if (version === undefined || !this.#phases.isSettled(podUID, version)) return;
     pending.delete(podUID);
-    const phase = this.#phases.heldPhaseOf(podUID);
+    const phase = heldAs ?? this.#phases.heldPhaseOf(podUID);
     if (phase !== undefined) held.set(podUID, phase);
   }
 

@@ -40,10 +40,11 @@ export function lookAt(context: LookContext, podUID: string): Finding {
   const wait = state?.wait;
   const resourceVersion = agent.freshest(target)?.resourceVersion;
   const isHeldByFinalizers = wait?.kind === 'deleting';
-  const waitIsOver = isOvertaken(wait, resourceVersion) || (!isHeldByFinalizers && mayTry(wait, entry.version));
+  const wasListed = wait?.kind === 'deleting' && agent.wasListedSince(wait.since);
+  const waitIsOver = isOvertaken(wait, resourceVersion, wasListed) || (!isHeldByFinalizers && mayTry(wait, entry.version));
   if (!waitIsOver && wait?.kind === 'quarantined' && agent.hasVanished(podUID)) return { kind: 'to-read' };
   if (!waitIsOver && !isHeldByFinalizers) return nothing;
-  const reason = reasonToSync(context, podUID, entry, target);
+  const reason = reasonToSync(context, podUID, entry, target, state?.phaseHeldBack);
   // an accepted DELETE is not sent again, but a foreign write to the pod is repaired
   if (reason !== undefined && (waitIsOver || reason !== 'delete')) return { kind: 'to-send', reason, target, waitIsOver };
   return waitIsOver && wait !== undefined ? { kind: 'wait-is-over' } : nothing;
@@ -51,11 +52,14 @@ export function lookAt(context: LookContext, podUID: string): Finding {
 
 /**
  * True when nothing is left to do for the pod. The pod manager does not show it; nothing of it runs, by its newest status and
- * by the deletion safety; and the apiserver does not know it, or the pod has vanished after its newest status was acknowledged.
+ * by the deletion safety; and the apiserver does not know it, or the pod has vanished after its newest status was acknowledged,
+ * its terminal phase included.
  */
 function isOver({ agent, records }: LookContext, podUID: string, entry: VersionedPodStatus): boolean {
   if (agent.pod(podUID) !== undefined || showsRunningContainer(entry.status)) return false;
-  const isGone = records.state(podUID)?.wait?.kind === 'gone';
-  const isSettled = isGone || (agent.hasVanished(podUID) && records.acknowledgedVersion(podUID) >= entry.version);
+  const state = records.state(podUID);
+  const isGone = state?.wait?.kind === 'gone';
+  const isWritten = !state?.phaseHeldBack && records.acknowledgedVersion(podUID) >= entry.version;
+  const isSettled = isGone || (agent.hasVanished(podUID) && isWritten);
   return isSettled && !agent.podCouldHaveRunningContainers(podUID, entry);
 }

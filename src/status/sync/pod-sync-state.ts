@@ -43,7 +43,10 @@ export class PodSyncState {
   lastError: LastError | undefined;
   /** The next sync reads the pod from the apiserver first. */
   fetch = false;
-  /** A PATCH that failed, or whose entry was dropped meanwhile, may have changed the pod: no copy shows that. */
+  /**
+   * A PATCH that failed, or whose entry was dropped meanwhile, may have changed the pod: no copy shows that. Outlives the
+   * entry: the next one cannot trust the copy at hand either.
+   */
   inDoubt = false;
   /** Another pod's success has ended this pod's wait once. If this pod fails again, the fault is its own. */
   releasedBySuccess = false;
@@ -119,11 +122,10 @@ export class PodSyncState {
     this.lastError = error;
   }
 
-  /** The pod's entry was dropped: nothing is remembered but that something is under way. */
+  /** The pod's entry was dropped: nothing is remembered but that something is under way, and a PATCH in doubt. */
   forget(): void {
     this.succeed();
     this.fetch = false;
-    this.inDoubt = false;
     this.phaseHeldBack = false;
     this.endWait();
     const { underWay } = this;

@@ -1,3 +1,4 @@
+import type { WirePod } from '../../wire/types.ts';
 import type { VersionedPodStatus } from '../cache/pod-statuses.ts';
 import type { AgentView } from './agent-view.ts';
 import { type ApiPod, apiPodOf } from './api-copies.ts';
@@ -13,11 +14,17 @@ export async function readPod(
 ): Promise<ApiPod> {
   const pod = await gate.send('get', admission, (limits) => podClient.getPod(podNamespace, podName, limits));
   try {
-    if (typeof pod?.metadata !== 'object') throw new TypeError('getPod() must resolve to a pod');
+    if (!isPod(pod)) throw new TypeError('getPod() must resolve to a pod');
     return apiPodOf(pod);
   } catch (error) {
     throw new RequestFailure('get', 'broken-answer', error);
   }
+}
+
+/** True for an object whose metadata has no uid, or a uid that is text. */
+function isPod(pod: WirePod | null | undefined): boolean {
+  const metadata = pod?.metadata;
+  return typeof metadata === 'object' && metadata !== null && ['undefined', 'string'].includes(typeof metadata.uid);
 }
 
 /** True for a pod of another uid. A copy without a uid says nothing about whose it is. */

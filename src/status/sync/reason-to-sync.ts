@@ -1,14 +1,12 @@
 import { createWirePodStatusPatch } from '../../patch/pod-status-patch.ts';
-import type { WirePodStatus } from '../../wire/types.ts';
 import type { PodStatusReader, VersionedPodStatus } from '../cache/pod-statuses.ts';
 import { differsFromServer } from '../rules/server-fill-ins.ts';
 import type { AgentView, ApiTarget } from './agent-view.ts';
-import type { ApiCopies, ApiPod } from './api-copies.ts';
+import type { ApiPod } from './api-copies.ts';
 import { canBeDeleted } from './delete-pod.ts';
 import { type StatusToWriteContext, statusToWrite } from './status-to-write.ts';
 
 export interface ReasonContext extends StatusToWriteContext {
-  readonly copies: ApiCopies;
   readonly patchFormat: 'strategic' | 'json';
   readonly apiStatusVersions: ReadonlyMap<string, number>;
 }
@@ -17,7 +15,8 @@ export interface ReasonContext extends StatusToWriteContext {
 export type SyncReason = 'version' | 'delete' | 'reconcile';
 
 /**
- * What a look finds to do for one pod; undefined when all is well.
+ * What a look finds to do for one pod; undefined when all is well. `phaseHeldBack`: the acknowledged version's terminal phase
+ * is not on the apiserver.
  *
  * Behaviour of pkg/kubelet/status syncBatch, needsUpdate and needsReconcile, v1.36.3.
  */
@@ -26,22 +25,20 @@ export function reasonToSync(
   podUID: string,
   entry: VersionedPodStatus,
   target: ApiTarget,
+  phaseHeldBack = false,
 ): SyncReason | undefined {
-  const { agent, apiStatusVersions, copies, ownedConditionTypes } = context;
+  const { agent, apiStatusVersions, ownedConditionTypes } = context;
   if ((apiStatusVersions.get(target.apiUID) ?? 0) < entry.version) return 'version';
-  // a pod that the pod manager does not show is left as it is
-  if (agent.pod(podUID) === undefined) return undefined;
-  const copy = agent.freshest(target) ?? (target.managed && copies.read(target.managed));
+  // a pod that the pod manager does not show is left as it is, but for a terminal phase that may be written by now
+  if (agent.pod(podUID) === undefined) {
+    return phaseHeldBack && !agent.podCouldHaveRunningContainers(podUID, entry) ? 'reconcile' : undefined;
+  }
+  const copy = agent.copyToCompare(target);
   if (copy === undefined) return undefined;
   // a repair comes before a DELETE: the sync that repairs also deletes when that is due
-  const differs = needsReconcile(entry.status, copy.normalized, ownedConditionTypes);
+  const differs = differsFromServer(entry.status, copy.normalized, ownedConditionTypes);
   if (differs && !isWritten(context, podUID, entry, copy)) return 'reconcile';
   return canBeDeleted(agent, podUID, entry, copy) ? 'delete' : undefined;
-}
-
-/** True when the apiserver's copy says something else than the cache, other than what the server fills in by itself. */
-export function needsReconcile(cached: WirePodStatus, copy: WirePodStatus, ownedConditionTypes: ReadonlySet<string>): boolean {
-  return differsFromServer(cached, copy, ownedConditionTypes);
 }
 
 /** True for a copy that differs only as the merge makes it: never Ready once ended, a phase held back, a shared condition not written yet. */
@@ -51,12 +48,10 @@ function isWritten(context: ReasonContext, podUID: string, entry: VersionedPodSt
   return createWirePodStatusPatch(copy.status, statusToWrite(context, podUID, entry, copy), options).unchanged;
 }
 
-/** The uids in `apiStatusVersions` that belong to no cached pod and to no known mirror pod. */
-export function orphanedVersions(
-  agent: AgentView,
-  podStatuses: PodStatusReader,
-  apiStatusVersions: ReadonlyMap<string, number>,
-): string[] {
+/** Those of the API pods' uids that belong to no cached pod and to no known mirror pod. */
+export function orphanedUIDs(agent: AgentView, podStatuses: PodStatusReader, apiUIDs: Iterable<string>): string[] {
   const mirrors = agent.knownMirrorUIDs();
-  return [...apiStatusVersions.keys()].filter((uid) => podStatuses.get(uid) === undefined && !mirrors.has(uid));
+  const orphaned: string[] = [];
+  for (const uid of apiUIDs) if (podStatuses.get(uid) === undefined && mirrors.get(uid) === undefined) orphaned.push(uid);
+  return orphaned;
 }

@@ -13,8 +13,7 @@ export class RequestFailure extends Error {
   /** Resolves when the pod client's promise has settled; undefined when it had settled by the time of the failure. */
   readonly settled: Promise<void> | undefined;
 
-  constructor(verb: Verb, errorClass: ErrorClass, cause: unknown, settled?: Promise<void>) {
-    const failure = readApiFailure(cause);
+  constructor(verb: Verb, errorClass: ErrorClass, cause: unknown, settled?: Promise<void>, failure = readApiFailure(cause)) {
     super(failure.message);
     this.verb = verb;
     this.errorClass = errorClass;
@@ -23,8 +22,19 @@ export class RequestFailure extends Error {
     this.settled = settled;
   }
 
-  /** The failure that a pod client's error stands for. `nowMs` is needed for a `Retry-After` that is a date. */
-  static of(verb: Verb, cause: unknown, nowMs: number): RequestFailure {
-    return new RequestFailure(verb, classOf(readApiFailure(cause, nowMs)), cause);
+  /**
+   * The failure that a pod client's error stands for. `nowMs` is needed for a `Retry-After` that is a date. `wasAborted`: the
+   * manager gives up its requests. A client that says so by itself (one that was closed, say) is unavailable.
+   */
+  static of(verb: Verb, cause: unknown, nowMs: number, wasAborted: boolean): RequestFailure {
+    const failure = readApiFailure(cause, nowMs);
+    const errorClass = classOf(failure);
+    return new RequestFailure(
+      verb,
+      errorClass === 'aborted' && !wasAborted ? 'unavailable' : errorClass,
+      cause,
+      undefined,
+      failure,
+    );
   }
 }

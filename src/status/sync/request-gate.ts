@@ -1,4 +1,3 @@
-import { classifyApiError } from '../../client/error-class.ts';
 import { ApiError } from '../../client/transport/api-error.ts';
 import { RateLimiter, type RateLimiterOptions } from '../../concurrency/rate-limiter.ts';
 import type { CancelTimer, Clock } from '../../seams/clock.ts';
@@ -53,11 +52,6 @@ export class RequestGate {
   /** When the pause of the whole client ends, in milliseconds since the epoch; undefined while there is none. */
   get pausedUntil(): number | undefined {
     return this.#cancelPause === undefined ? undefined : this.#pausedUntil;
-  }
-
-  /** Requests whose promise has not settled. */
-  get requestsUnderWay(): number {
-    return this.#underWay.size;
   }
 
   /** Room for one more request now? If so, a token is taken for it. */
@@ -158,7 +152,8 @@ export class RequestGate {
       },
       (error: unknown) => {
         settle();
-        if (over(classifyApiError(error))) answer.reject(RequestFailure.of(verb, error, clock.now()));
+        const failure = RequestFailure.of(verb, error, clock.now(), this.#aborted);
+        if (over(failure.errorClass)) answer.reject(failure);
       },
     );
     return answer.promise;

@@ -114,6 +114,12 @@ export class StatusSync {
     return { pods: unwritten.filter(({ podUID }) => left.has(podUID)), underWay };
   }
 
+  /** What a manager that never started could not write. */
+  stopIdle(): StopResult {
+    const pods = this.unwritten().map((pod) => (pod.phase === 'pending' ? { ...pod, phase: 'not-started' as const } : pod));
+    return { pods, underWay: [] };
+  }
+
   /** The pods whose newest status is not on the apiserver, though the pod may be. */
   unwritten(): UnsettledPod[] {
     const pods = this.#cache.podUIDs().map((podUID) => this.phases.describe(podUID));

@@ -8,7 +8,7 @@ import type { Logger } from '../../seams/logger.ts';
 import type { PodStatusReader } from '../cache/pod-statuses.ts';
 import type { AgentView } from './agent-view.ts';
 import type { ApiCopies } from './api-copies.ts';
-import { orphanedVersions } from './reason-to-sync.ts';
+import { orphanedUIDs } from './reason-to-sync.ts';
 import type { StaleReads } from './stale-reads.ts';
 import type { SyncRecords } from './sync-records.ts';
 import type { SyncWorker } from './sync-worker.ts';
@@ -78,12 +78,10 @@ export class SyncLoop {
 
   /** One look at every pod; in slices, so that the event loop is never held for long. */
   async syncBatch(): Promise<void> {
-    const { worker, records, copies, agent, podStatuses, staleReads } = this.#options;
+    const { worker, podStatuses, staleReads, logger } = this.#options;
     worker.beginBatch();
-    for (const apiUID of orphanedVersions(agent, podStatuses, records.apiStatusVersions)) {
-      records.dropVersion(apiUID);
-      copies.forget(apiUID);
-    }
+    const failed = (err: unknown): void => logger.error({ err }, 'what is left of dropped pods stays until the next batch');
+    callGuarded(() => this.#dropOrphans(), failed);
     const podUIDs = podStatuses.podUIDs();
     for (let i = 0; i < podUIDs.length; i++) {
       if (i > 0 && i % sliceSize === 0) {
@@ -95,6 +93,14 @@ export class SyncLoop {
     }
     for (const podUID of staleReads.next(podUIDs)) this.#readStale(podUID);
     worker.pump();
+  }
+
+  /** Drops what is known of API pods that belong to no cached pod any more. */
+  #dropOrphans(): void {
+    const { records, copies, agent, podStatuses } = this.#options;
+    records.tidyUp();
+    for (const apiUID of orphanedUIDs(agent, podStatuses, records.apiStatusVersions.keys())) records.dropVersion(apiUID);
+    for (const apiUID of orphanedUIDs(agent, podStatuses, copies.apiUIDs())) copies.forget(apiUID);
   }
 
   async #receive(): Promise<void> {
@@ -133,23 +139,26 @@ export class SyncLoop {
     this.#changed.add(podUID);
     if (this.#looksAtChanged) return;
     this.#looksAtChanged = true;
-    this.#lookAtChanged()
-      .catch((err: unknown) => this.#options.logger.error({ err }, 'changes of the pod manager were not looked at'))
-      .finally(() => {
-        this.#looksAtChanged = false;
-      });
+    this.#lookAtChanged().catch((err: unknown) =>
+      this.#options.logger.error({ err }, 'changes of the pod manager were not looked at'),
+    );
   }
 
   async #lookAtChanged(): Promise<void> {
     const { worker } = this.#options;
-    do {
-      await nextTurn();
-      for (let i = 0; i < sliceSize && this.#running; i++) {
-        const podUID = this.#changed.take();
-        if (podUID === undefined) break;
-        worker.lookAtChange(podUID);
-      }
-      worker.pump();
-    } while (this.#running && this.#changed.size > 0);
+    try {
+      do {
+        await nextTurn();
+        for (let i = 0; i < sliceSize && this.#running; i++) {
+          const podUID = this.#changed.take();
+          if (podUID === undefined) break;
+          worker.lookAtChange(podUID);
+        }
+        worker.pump();
+      } while (this.#running && this.#changed.size > 0);
+    } finally {
+      // with no `await` since the last look at `#changed`: a change told from now on begins another round
+      this.#looksAtChanged = false;
+    }
   }
 }

@@ -6,7 +6,7 @@ import type { AgentView } from './agent-view.ts';
 import type { LastError } from './pod-sync-state.ts';
 import type { RequestGate } from './request-gate.ts';
 import type { SyncRecords } from './sync-records.ts';
-import { isOvertaken } from './wait.ts';
+import { isOvertaken, type Wait } from './wait.ts';
 
 /** Where a pod's newest status stands. */
 export type PodSyncPhase =
@@ -99,11 +99,13 @@ export class SyncPhases {
     if (records === undefined) return 'cache-only';
     const state = records.state(podUID);
     if (state?.underWay !== undefined) return 'in-flight';
-    if (state?.wait !== undefined) return state.wait.kind === 'backoff' ? 'backing-off' : state.wait.kind;
+    const isAcknowledged = (): boolean => records.acknowledgedVersion(podUID) >= entry.version;
+    const waiting = state?.wait && phaseOfWait(state.wait, entry.version, isAcknowledged);
+    if (waiting !== undefined) return waiting;
     if (agent.target(podUID) === undefined) return 'no-mirror-pod';
-    if (records.acknowledgedVersion(podUID) >= entry.version) {
-      if (agent.hasVanished(podUID)) return 'gone';
-      return state?.phaseHeldBack ? 'terminal-phase-held-back' : 'in-sync';
+    if (isAcknowledged()) {
+      if (state?.phaseHeldBack) return 'terminal-phase-held-back';
+      return agent.hasVanished(podUID) ? 'gone' : 'in-sync';
     }
     if (runState.name === 'idle' || runState.name === 'stopped') return 'not-started';
     return gate?.pausedUntil === undefined ? 'pending' : 'paused';
@@ -122,4 +124,11 @@ export class SyncPhases {
     // another copy than the one it waits on means that it is sent again
     return wait.version >= version && !isOvertaken(wait, agent.freshest(target)?.resourceVersion);
   }
+}
+
+/** Undefined for a wait that does not keep the newest version back: nothing was tried with it yet. */
+function phaseOfWait(wait: Wait, version: number, isAcknowledged: () => boolean): PodSyncPhase | undefined {
+  if (wait.kind === 'backoff') return 'backing-off';
+  const isCovered = wait.kind === 'deleting' ? isAcknowledged() : wait.version >= version;
+  return isCovered ? wait.kind : undefined;
 }

@@ -8,7 +8,7 @@ import { writeStatus } from './write-status.ts';
  * as invalid, a second one follows against a copy just read. Yields as soon as a version is on the apiserver, before
  * anything else of the pod is sent; returns how the sync ended. A failed request is an outcome; only a defect throws.
  *
- * Behaviour of pkg/kubelet/status syncPod, v1.36.3, with the divergences D1 to D10.
+ * Behaviour of pkg/kubelet/status syncPod, v1.36.3; DIVERGENCES.md names the differences.
  */
 export async function* syncPod(context: SyncContext, first: SyncAttempt): AsyncGenerator<Acknowledged, SyncOutcome, void> {
   const outcome = yield* attemptOnce(context, first);

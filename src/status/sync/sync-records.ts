@@ -1,5 +1,5 @@
 import type { ErrorClass } from '../../client/error-class.ts';
-import { backoffMs, longestRetryAfterMs } from '../../concurrency/retry.ts';
+import { backoffMs } from '../../concurrency/retry.ts';
 import type { Clock } from '../../seams/clock.ts';
 import { callGuarded, ignoreFailure } from '../../seams/guard.ts';
 import type { PodStatusReader } from '../cache/pod-statuses.ts';
@@ -7,10 +7,11 @@ import type { AgentView } from './agent-view.ts';
 import type { ApiCopies } from './api-copies.ts';
 import { type Afterwards, PodSyncState } from './pod-sync-state.ts';
 import type { RequestFailure } from './request-failure.ts';
+import type { SyncAttempt } from './sync-context.ts';
 import type { Acknowledged, SyncEffect, SyncOutcome } from './sync-outcome.ts';
+import { askedMs, backoff, Throttling } from './throttling.ts';
 import { isWaitOnCopy, type Wait, type WaitOnCopy } from './wait.ts';
 
-const backoff = { baseMs: 1000, capMs: 60_000 } as const;
 /** Failures that say something about the server rather than about the pod. */
 const serverFailures: ReadonlySet<ErrorClass> = new Set(['unavailable', 'timeout', 'broken-answer']);
 
@@ -23,19 +24,13 @@ export interface SyncRecordsOptions {
 }
 
 /** What a sync of a pod begins with. */
-export interface SyncStart {
-  /** Read the pod from the apiserver first, whatever is known of it. */
-  readonly fetch: boolean;
-  /** A PATCH may have changed the pod since the copy at hand. */
-  readonly inDoubt: boolean;
-  /** What the newest version waits on: unless the pod turns out to have changed, it goes on waiting. */
-  readonly waitsOn: WaitOnCopy | undefined;
-}
+export type SyncStart = Pick<SyncAttempt, 'fetch' | 'inDoubt' | 'waitsOn'>;
 
 /**
  * What the sync worker knows of each pod: the version the apiserver took last, and what an unsent one waits for. Every
  * method that can have consequences returns them; nothing is called back.
- * Each record of a pod is dropped in `forget`, and nowhere else.
+ * `forget` drops the records of a pod, but for a request under way and a PATCH in doubt; `tidyUp` drops what is left of pods
+ * that do not come back.
  */
 export class SyncRecords {
   readonly #options: SyncRecordsOptions;
@@ -44,10 +39,11 @@ export class SyncRecords {
   readonly #states = new Map<string, PodSyncState>();
   /** Pods that back off because the server failed. */
   readonly #waitingForServer = new Set<string>();
-  #throttledInARow = 0;
+  readonly #throttling: Throttling;
 
   constructor(options: SyncRecordsOptions) {
     this.#options = options;
+    this.#throttling = new Throttling(options);
   }
 
   get apiStatusVersions(): ReadonlyMap<string, number> {
@@ -69,7 +65,7 @@ export class SyncRecords {
 
   /** The next sync of the pod reads it from the apiserver first. */
   fetchNext(podUID: string): void {
-    this.#ensureState(podUID).fetch = true;
+    if (this.#options.podStatuses.get(podUID) !== undefined) this.#ensureState(podUID).fetch = true;
   }
 
   /** Something is to happen once the sync in flight has settled. False when none is in flight: nothing was noted. */
@@ -97,7 +93,7 @@ export class SyncRecords {
     return { fetch, inDoubt, waitsOn };
   }
 
-  /** The version is on the apiserver. Ignored when its entry was dropped while the request was in flight. */
+  /** The version is on the apiserver; no news where it was before: a DELETE is tried again. Ignored when its entry was dropped while the request was in flight. */
   acknowledge(podUID: string, acknowledged: Acknowledged): SyncEffect[] {
     const state = this.#states.get(podUID);
     if (state?.underWay === undefined || state.underWay.entryDropped) return [];
@@ -105,11 +101,13 @@ export class SyncRecords {
     state.attempt(entry.version);
     state.phaseHeldBack = acknowledged.phaseHeldBack;
     state.inDoubt = false;
-    this.#apiStatusVersions.set(copy.uid || podUID, entry.version);
-    const effects: SyncEffect[] = [{ kind: 'acknowledged', podUID, acknowledged }];
+    const apiUID = copy.uid || podUID;
+    const isNews = patched || (this.#apiStatusVersions.get(apiUID) ?? 0) < entry.version;
+    this.#apiStatusVersions.set(apiUID, entry.version);
+    const effects: SyncEffect[] = isNews ? [{ kind: 'acknowledged', podUID, acknowledged }] : [];
     if (!patched) return effects;
     this.#options.copies.record(copy);
-    this.#throttledInARow = 0;
+    this.#throttling.succeed();
     return [...effects, ...this.#releaseThoseWaitingForServer(podUID)];
   }
 
@@ -118,10 +116,10 @@ export class SyncRecords {
     const state = this.#ensureState(podUID);
     if ('version' in outcome) state.attempt(outcome.version);
     const effects: SyncEffect[] = [];
-    const entryDropped = state.underWay?.entryDropped === true;
-    // the next life of the pod has its status cached already
-    if (entryDropped && this.#options.podStatuses.get(podUID) !== undefined) state.inDoubt = true;
+    const entryDropped = this.#noteDroppedEntry(state);
     const wait = entryDropped ? undefined : this.#consequences(podUID, state, outcome, pausedUntil, effects);
+    const forMs = entryDropped && 'failure' in outcome ? this.#throttling.pauseMs(outcome.failure, pausedUntil) : undefined;
+    if (forMs !== undefined) effects.push({ kind: 'pause', forMs });
     if ('failure' in outcome && outcome.failure.settled !== undefined) state.settleOverdue(wait);
     else {
       effects.push(...this.#next(podUID, state));
@@ -132,14 +130,13 @@ export class SyncRecords {
     return effects;
   }
 
-  /** The overdue request of the pod has settled: the pod is sent again once its wait is over. */
+  /** The overdue request of the pod has settled. The pod is sent at once if its wait has ended meanwhile. */
   release(podUID: string): SyncEffect[] {
     const state = this.#states.get(podUID);
     if (state === undefined) return [];
+    this.#noteDroppedEntry(state);
     const effects = this.#next(podUID, state);
     state.release();
-    const { wait } = state;
-    if (wait?.kind === 'backoff' && wait.retryAt <= this.#options.clock.now()) effects.push(this.#retryNow(podUID));
     this.#tidy(podUID);
     effects.push({ kind: 'changed', podUID });
     return effects;
@@ -148,10 +145,19 @@ export class SyncRecords {
   /** The time of a backoff has come. No effect when the pod waits for something else by now. */
   retryDue(podUID: string): SyncEffect[] {
     const state = this.#states.get(podUID);
-    return state?.wait?.kind === 'backoff' && !state.isOverdue ? [this.#retryNow(podUID)] : [];
+    return state?.wait?.kind === 'backoff' ? this.#retryNow(podUID, state) : [];
   }
 
-  /** The pod's entry was dropped: nothing is kept of it but the mark that a request is still in flight. */
+  /** Drops what is left of pods without an entry, unless a copy that is in doubt is still shown. */
+  tidyUp(): void {
+    const { podStatuses } = this.#options;
+    for (const [podUID, state] of this.#states) {
+      if (podStatuses.get(podUID) !== undefined || state.underWay !== undefined) continue;
+      if (!state.inDoubt || !this.#isShown(podUID)) this.#states.delete(podUID);
+    }
+  }
+
+  /** The pod's entry was dropped: only the marks are kept that a request is still in flight, or that the copy is in doubt. */
   forget(podUID: string): void {
     const { agent, copies } = this.#options;
     // when the pod manager cannot name the mirror pod now, the next batch drops its version
@@ -177,6 +183,18 @@ export class SyncRecords {
 
   #tidy(podUID: string): void {
     if (this.#states.get(podUID)?.isForgettable) this.#states.delete(podUID);
+  }
+
+  /** True when the pod manager has a copy of the pod, or fails to say. */
+  #isShown(podUID: string): boolean {
+    return callGuarded(() => this.#options.agent.target(podUID)?.managed !== undefined, ignoreFailure) ?? true;
+  }
+
+  /** What is under way has settled. When its entry was dropped meanwhile, no copy shows what it has done to the pod. */
+  #noteDroppedEntry(state: PodSyncState): boolean {
+    const entryDropped = state.underWay?.entryDropped === true;
+    if (entryDropped) state.inDoubt = true;
+    return entryDropped;
   }
 
   /** True when the wait is about the newest version: nothing newer was set. */
@@ -209,6 +227,8 @@ export class SyncRecords {
         state.succeed();
         return undefined;
       case 'deleting':
+        state.succeed();
+        return { ...outcome, since: this.#options.copies.moment() };
       case 'gone':
         state.succeed();
         return outcome;
@@ -238,29 +258,16 @@ export class SyncRecords {
     // a refused one, too: a balancer that sends a request twice passes on one of the two answers
     if (verb === 'patch') state.inDoubt = true;
     if (errorClass === 'aborted') return undefined;
-    const askedMs = Math.min(failure.failure.retryAfterMs ?? 0, longestRetryAfterMs);
-    if (errorClass === 'throttled' || errorClass === 'unauthorized') {
-      const forMs = this.#pauseMs(askedMs, pausedUntil);
+    const forMs = this.#throttling.pauseMs(failure, pausedUntil);
+    if (forMs !== undefined) {
       effects.push({ kind: 'pause', forMs }, { kind: 'send', podUID }, this.#noteFailure(podUID, state, failure, forMs));
       return undefined;
     }
     const { clock, random } = this.#options;
-    const afterMs = Math.max(askedMs, backoffMs(state.failures + 1, { ...backoff, random }));
+    const afterMs = Math.max(askedMs(failure), backoffMs(state.failures + 1, { ...backoff, random }));
     effects.push({ kind: 'retry', podUID, afterMs }, this.#noteFailure(podUID, state, failure, afterMs));
     if (serverFailures.has(errorClass) && !state.releasedBySuccess) this.#waitingForServer.add(podUID);
     return { kind: 'backoff', version, retryAt: clock.now() + afterMs, overloaded: failure.failure.status === 503 };
-  }
-
-  /**
-   * How long the whole client pauses: what the server asked for, and never less than our own backoff. Requests that were
-   * under way together and failed together count as one failure.
-   */
-  #pauseMs(askedMs: number, pausedUntil: number | undefined): number {
-    const { clock, random } = this.#options;
-    const leftMs = pausedUntil === undefined ? undefined : Math.max(0, pausedUntil - clock.now());
-    if (leftMs !== undefined) return Math.max(askedMs, leftMs);
-    this.#throttledInARow++;
-    return Math.max(askedMs, backoffMs(this.#throttledInARow, { ...backoff, random }));
   }
 
   /** The server answers again: the pods that waited for that need not wait longer, once. */
@@ -268,22 +275,25 @@ export class SyncRecords {
     const effects: SyncEffect[] = [];
     for (const podUID of this.#waitingForServer) {
       const state = this.#states.get(podUID);
-      if (podUID === except || state?.wait?.kind !== 'backoff' || state.isOverdue) continue;
+      if (podUID === except || state?.wait?.kind !== 'backoff') continue;
       state.releasedBySuccess = true;
-      effects.push(this.#retryNow(podUID));
+      effects.push(...this.#retryNow(podUID, state));
     }
     this.#waitingForServer.clear();
     return effects;
   }
 
-  #retryNow(podUID: string): SyncEffect {
+  /** The pod is sent now, or as soon as its overdue request has settled. */
+  #retryNow(podUID: string, state: PodSyncState): SyncEffect[] {
     this.endWait(podUID);
-    return { kind: 'send', podUID };
+    if (!state.isOverdue) return [{ kind: 'send', podUID }];
+    state.askFor('sync');
+    return [];
   }
 
   #noteFailure(podUID: string, state: PodSyncState, failure: RequestFailure, retryInMs: number | undefined): SyncEffect {
     const { errorClass, cause } = failure;
-    state.fail({ errorClass, message: failure.message, at: this.#options.clock.now() });
+    state.fail(Object.freeze({ errorClass, message: failure.message, at: this.#options.clock.now() }));
     return { kind: 'failed', podUID, failure: { errorClass, error: cause, attempts: state.failures, retryInMs } };
   }
 }

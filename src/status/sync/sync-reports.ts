@@ -25,13 +25,14 @@ export class SyncReports {
     const { clock, events, metrics } = this.#options;
     const { at, podName, podNamespace, version } = entry;
     metrics.observe('kubelet_pod_status_sync_duration_seconds', Math.max(0, clock.now() - at) / 1000);
-    events.emit('synced', { podUID, podName, podNamespace, version, patched });
+    events.emit('synced', Object.freeze({ podUID, podName, podNamespace, version, patched }));
   }
 
   failed(podUID: string, entry: VersionedPodStatus | undefined, { errorClass, error, attempts, retryInMs }: SyncFailure): void {
     const { events, logger } = this.#options;
     logger.warn({ err: error, podUID, errorClass, attempts, retryInMs }, 'a pod could not be brought up to date');
     const { podName, podNamespace } = entry ?? {};
-    events.emit('syncError', { podUID, podName, podNamespace, errorClass, error, attempts, retryInMs });
+    const event = { podUID, podName, podNamespace, errorClass, error, attempts, retryInMs };
+    events.emit('syncError', Object.freeze(event));
   }
 }

@@ -23,6 +23,7 @@ export class SyncSlots {
   readonly #ready = new ReadySet();
   readonly #overdue = new Map<string, Promise<void>>();
   #taken = 0;
+  #waitsForGate = false;
   #whenNoneTaken: (() => void) | undefined;
 
   constructor(options: SyncSlotsOptions) {
@@ -55,6 +56,16 @@ export class SyncSlots {
     return { podUID, admission };
   }
 
+  /** Calls `pump` once the gate may admit a request again; one such call waits at a time. */
+  whenOpen(pump: () => void): void {
+    if (this.#waitsForGate) return;
+    this.#waitsForGate = true;
+    void this.#options.gate.whenOpen().then(() => {
+      this.#waitsForGate = false;
+      pump();
+    });
+  }
+
   /** Gives the slot back, and the admission where no request used it. */
   end({ admission }: Turn): void {
     this.#options.gate.putBack(admission);
@@ -68,7 +79,10 @@ export class SyncSlots {
     void settled.then(() => this.#overdue.delete(podUID));
   }
 
-  /** Resolves when all has settled, after `limitMs` at the latest, to the pods of which a request has not. */
+  /**
+   * Resolves to the pods of which a request has not settled: once every slot is free, and then when the requests that have
+   * outlived their syncs have settled, or have not within `limitMs`.
+   */
   async whenSettled(limitMs: number): Promise<string[]> {
     if (this.#taken > 0) await new Promise<void>((resolve) => (this.#whenNoneTaken = resolve));
     if (this.#overdue.size === 0) return [];

@@ -8,6 +8,7 @@ import type { PodFinisher } from './pod-finisher.ts';
 import { RequestFailure } from './request-failure.ts';
 import type { SyncContext } from './sync-context.ts';
 import { isWork, type SyncEffect, type SyncOutcome } from './sync-outcome.ts';
+import type { HeldPhase } from './sync-phase.ts';
 import { syncPod } from './sync-pod.ts';
 import type { SyncStart } from './sync-records.ts';
 import type { SyncReports } from './sync-reports.ts';
@@ -37,7 +38,6 @@ export class SyncWorker {
   /** Pods whose API copy was found to differ since the last batch began: they are repaired once. */
   readonly #repaired = new Set<string>();
   #running = false;
-  #waitsForGate = false;
 
   constructor(options: SyncWorkerOptions) {
     this.#options = options;
@@ -51,8 +51,8 @@ export class SyncWorker {
   }
 
   /**
-   * Takes no more work, and gives up what is under way. Resolves when all of it has settled, after `limitMs` at the latest,
-   * to the pods whose requests have not.
+   * Takes no more work, and gives up what is under way. Resolves once every sync has ended, and then when the requests that
+   * outlive their syncs have settled, or have not within `limitMs`: to the pods of which one has not.
    */
   async stop(limitMs: number): Promise<string[]> {
     const { gate, records } = this.#context;
@@ -66,7 +66,7 @@ export class SyncWorker {
     return left;
   }
 
-  /** Sends this pod now, whatever it waits for. `fetch`: after reading it. */
+  /** Sends this pod as soon as a slot is free, whatever it waits for. `fetch`: after reading it. */
   reconcile(podUID: string, fetch: boolean): void {
     const { records, podStatuses } = this.#context;
     if (podStatuses.get(podUID) === undefined) return;
@@ -76,14 +76,14 @@ export class SyncWorker {
     this.pump();
   }
 
-  /** Drops the status of the pod, and all that is known of it. */
-  forget(podUID: string): void {
+  /** Drops the status of the pod, and all that is known of it. `heldAs`: as what a flush that waits for the pod lists it. */
+  forget(podUID: string, heldAs?: HeldPhase): void {
     this.#slots.delete(podUID);
     this.#retries.cancel(podUID);
     this.#repaired.delete(podUID);
     this.#options.cache.drop(podUID);
     this.#context.records.forget(podUID);
-    this.#guarded(podUID, () => this.#options.waiters.look(podUID));
+    this.#guarded(podUID, () => this.#options.waiters.look(podUID, heldAs));
   }
 
   /** The pod may have a version that the apiserver has not. */
@@ -105,6 +105,8 @@ export class SyncWorker {
   /** Looks at a pod as each batch does with every pod. */
   look(podUID: string): void {
     this.#guarded(podUID, () => {
+      // a batch goes on with the pods it began with: this one may have been dropped meanwhile
+      if (this.#context.podStatuses.get(podUID) === undefined) return;
       this.#context.agent.notePod(podUID);
       this.#options.finisher.finishIfDue(podUID);
       if (!this.#slots.isReady(podUID)) this.#follow(podUID);
@@ -152,20 +154,11 @@ export class SyncWorker {
     while (this.#running && this.#slots.hasTurn) {
       const turn = this.#slots.next();
       if (turn === undefined) {
-        this.#pumpWhenOpen();
+        this.#slots.whenOpen(() => this.pump());
         return;
       }
       if (!this.#begin(turn)) this.#slots.end(turn);
     }
-  }
-
-  #pumpWhenOpen(): void {
-    if (this.#waitsForGate) return;
-    this.#waitsForGate = true;
-    void this.#context.gate.whenOpen().then(() => {
-      this.#waitsForGate = false;
-      this.pump();
-    });
   }
 
   #follow(podUID: string): void {
@@ -282,7 +275,8 @@ export class SyncWorker {
         break;
       case 'ended':
         this.#options.logger.info({ podUID: effect.podUID, how: effect.how }, 'the pod is no more; its status is dropped');
-        this.forget(effect.podUID);
+        // the status of a pod whose name another pod has by now was not written
+        this.forget(effect.podUID, effect.how === 'recreated' ? 'gone' : undefined);
         break;
       case 'changed':
         this.#options.waiters.look(effect.podUID);

@@ -1,4 +1,5 @@
 import { compareResourceVersions } from '../../wire/resource-version.ts';
+import type { Moment } from './api-copies.ts';
 
 /** Why a pod that is not on the apiserver as it should be is not being sent right now. */
 export type Wait =
@@ -8,8 +9,8 @@ export type Wait =
   | { readonly kind: 'quarantined'; readonly version: number; readonly resourceVersion: string | undefined }
   /** The apiserver knows no such pod; `resourceVersion` is that of the copy we had. */
   | { readonly kind: 'gone'; readonly version: number; readonly resourceVersion: string | undefined }
-  /** The DELETE was accepted, and finalizers hold the object. */
-  | { readonly kind: 'deleting'; readonly resourceVersion: string };
+  /** The DELETE was accepted, and finalizers hold the object. `since`: when the answer came. */
+  | { readonly kind: 'deleting'; readonly resourceVersion: string; readonly since: Moment };
 
 /** A wait that ends when the apiserver's copy of the pod is another one: see {@link isStillSo}. */
 export type WaitOnCopy = Wait & { readonly kind: 'quarantined' | 'deleting' };
@@ -36,15 +37,19 @@ export function mayTry(wait: Wait | undefined, version: number): boolean {
   }
 }
 
-/** True when the apiserver's copy, or its absence, no longer is what the pod waits for. */
-export function isOvertaken(wait: Wait | undefined, resourceVersion: string | undefined): boolean {
+/**
+ * True when the apiserver's copy, or its absence, no longer is what the pod waits for. `wasListed`: the pod source has delivered
+ * a full list since the wait began. An older version in it means that etcd was restored from a backup, where the pod is not deleted.
+ */
+export function isOvertaken(wait: Wait | undefined, resourceVersion: string | undefined, wasListed = false): boolean {
   switch (wait?.kind) {
     case 'gone':
     case 'quarantined':
       return resourceVersion !== undefined && resourceVersion !== wait.resourceVersion;
     case 'deleting':
       // until the pod source has caught up, the copy is the one from before the DELETE
-      return resourceVersion !== undefined && (compareResourceVersions(resourceVersion, wait.resourceVersion) ?? 1) > 0;
+      if (resourceVersion === undefined || resourceVersion === wait.resourceVersion) return false;
+      return wasListed || (compareResourceVersions(resourceVersion, wait.resourceVersion) ?? 1) > 0;
     default:
       return false;
   }

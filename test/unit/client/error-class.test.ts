@@ -100,4 +100,17 @@ describe('readApiFailure', () => {
   it.each([undefined, null, 5, {}, { message: '' }])('has a message for %o', (error) => {
     expect(readApiFailure(error).message).not.toBe('');
   });
+
+  const throws = (): never => {
+    throw new Error('no');
+  };
+  it.each([
+    ['a getter that throws', Object.defineProperty({}, 'status', { get: throws })],
+    ['a code that cannot become text', { body: '', code: Object.create(null) }],
+    ['headers that cannot be listed', { headers: new Proxy({}, { ownKeys: throws }) }],
+  ])('says so, and does not throw, where the error cannot be read: %s', (_, error) => {
+    const message = 'the pod client rejected with an error that cannot be read';
+    expect(readApiFailure(error)).toEqual({ status: undefined, reason: undefined, retryAfterMs: undefined, message });
+    expect(classifyApiError(error)).toBe('unavailable');
+  });
 });

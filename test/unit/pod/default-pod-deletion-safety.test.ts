@@ -188,10 +188,24 @@ describe('new DefaultPodDeletionSafety', () => {
     ['runtimeCache', { hasSynced: () => true }],
     ['volumes', null],
     ['cgroups', {}],
+    ['logger', {}],
     ['keepTerminatedPodVolumes', 'no'],
     ['cgroupsPerQOS', 1],
   ])('refuses %s = %j', (option, value) => {
     const options = { ...probes({}), [option]: value } as unknown as DefaultPodDeletionSafetyOptions;
     expect(() => new DefaultPodDeletionSafety(options)).toThrow(`Expected \`${option}\` to be`);
+  });
+
+  it.each([
+    ['volume', { podVolumesExist: () => true }],
+    ['cgroup', { podCgroupExists: () => true }],
+  ])('refuses the unknown option %s: a misspelt probe would never be asked', (option, value) => {
+    const options = { ...probes({}), [option]: value };
+    expect(() => new DefaultPodDeletionSafety(options)).toThrow(`Expected \`options.${option}\` to be absent`);
+  });
+
+  it.each([undefined, null, 5])('refuses %o for its options', (options) => {
+    const construct = () => new DefaultPodDeletionSafety(options as unknown as DefaultPodDeletionSafetyOptions);
+    expect(construct).toThrow('Expected `options` to be an object');
   });
 });

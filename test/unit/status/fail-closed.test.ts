@@ -1,7 +1,12 @@
 import { describe, expect, it } from 'vitest';
+import { BasicPodManager } from '../../../src/pod/basic-pod-manager.ts';
 import type { PodManager } from '../../../src/pod/pod-manager.ts';
+import type { Clock } from '../../../src/seams/clock.ts';
 import type { Logger } from '../../../src/seams/logger.ts';
 import type { MetricsSink } from '../../../src/seams/metrics.ts';
+import { StatusManager } from '../../../src/status/status-manager.ts';
+import { FakeClock } from '../../../src/testing/fakes/fake-clock.ts';
+import { FakePodClient } from '../../../src/testing/fakes/fake-pod-client.ts';
 import { unhandledRejectionsOf } from '../../support/unhandled-rejections.ts';
 import { deleting, Harness, numberedPod, settle, testPod } from './harness.ts';
 
@@ -69,6 +74,31 @@ describe('a PodDeletionSafety that gives no boolean', () => {
   });
 });
 
+it('a pod manager that fails is not mistaken for a PodDeletionSafety that does', async () => {
+  const { h, errors } = withLog({ started: false });
+  const pod = h.publish(testPod());
+  h.manager.setPodStatus(pod, { phase: 'Failed' });
+  const { getPodByUID } = h.podManager;
+  // the first question names the target, the second is about safety
+  let asked = 0;
+  h.podManager.getPodByUID = (podUID) => (++asked > 1 ? boom() : getPodByUID.call(h.podManager, podUID));
+  h.manager.explain(uid);
+  h.manager.explain(uid);
+  const [error, ...others] = errors.map(({ message }) => message);
+  expect([error?.startsWith('the pod manager failed;'), others]).toEqual([true, []]);
+});
+
+it('a PodDeletionSafety whose promise rejects after the status was dropped is not reported once more', async () => {
+  const late = Promise.withResolvers<never>();
+  const safety = { podCouldHaveRunningContainers: () => late.promise, podResourcesAreReclaimed: () => false };
+  const { h, errors } = withLog({ podDeletionSafety: safety });
+  const pod = h.publish(testPod());
+  await h.set(pod, { phase: 'Failed' });
+  h.manager.removeOrphanedStatuses(new Set());
+  const unhandled = await unhandledRejectionsOf(() => late.reject(new Error('late')));
+  expect([unhandled, errors.length]).toEqual([[], 1]);
+});
+
 describe('an injected part that rejects', () => {
   const brokenLogger = { debug: rejects, info: rejects, warn: rejects, error: rejects } as unknown as Logger;
   const brokenMetrics = { increment: rejects, observe: rejects, set: rejects } as unknown as MetricsSink;
@@ -126,6 +156,29 @@ describe('a source of random numbers that fails', () => {
   });
 });
 
+describe('a clock that gives nothing to cancel a timer with', () => {
+  it('stops neither a sync nor the stop of the manager', async () => {
+    const fake = new FakeClock();
+    const setTimer = ((callback: () => void, ms: number) => void fake.setTimer(callback, ms)) as unknown as Clock['setTimer'];
+    const podClient = new FakePodClient();
+    const podManager = new BasicPodManager();
+    const safety = { podCouldHaveRunningContainers: () => false, podResourcesAreReclaimed: () => false };
+    const clock = { now: () => fake.now(), setTimer };
+    const manager = new StatusManager({ podClient, podManager, podDeletionSafety: safety, clock });
+    const pod = podClient.store.put(testPod());
+    podManager.addPod(pod);
+    manager.start();
+    const unhandled = await unhandledRejectionsOf(async () => {
+      manager.setPodStatus(pod, { message: 'm' });
+      await settle();
+      expect(manager.explain(uid).phase).toBe('in-sync');
+      await manager.stop();
+      await fake.advance(60_000);
+    });
+    expect([unhandled, podClient.verbs()]).toEqual([[], ['patch']]);
+  });
+});
+
 describe('a pod manager with wrong answers', () => {
   const broken: [keyof PodManager, () => unknown][] = [
     ['getPodByUID', rejects],
@@ -168,6 +221,25 @@ describe('a pod manager with wrong answers', () => {
   });
 });
 
+describe('a pod client that rejects with what cannot be read', () => {
+  it.each([
+    ['a getter that throws', () => Object.defineProperty({}, 'status', { get: boom })],
+    ['a code that cannot become text', () => ({ body: '', code: Object.create(null) })],
+  ])('costs its pod a backoff: %s', async (_, error) => {
+    const h = new Harness();
+    const failures = h.record('syncError');
+    const pod = h.publish(testPod());
+    const { patchPodStatus } = h.client;
+    Object.assign(h.client, { patchPodStatus: () => Promise.reject(error()) });
+    const unhandled = await unhandledRejectionsOf(() => h.set(pod, { message: 'm' }));
+    expect([unhandled, h.manager.explain(uid).phase]).toEqual([[], 'backing-off']);
+    expect(failures).toMatchObject([{ errorClass: 'unavailable' }]);
+    Object.assign(h.client, { patchPodStatus });
+    await h.clock.advance(1_000);
+    expect(h.apiStatus(pod).message).toBe('m');
+  });
+});
+
 describe('a pod client with wrong answers', () => {
   it.each([
     ['patchPodStatus', undefined],
@@ -177,6 +249,8 @@ describe('a pod client with wrong answers', () => {
     ['getPod', undefined],
     ['getPod', 'pod'],
     ['getPod', { status: [] }],
+    ['getPod', { metadata: { uid: 42 } }],
+    ['getPod', { metadata: null }],
   ] as const)('counts as a broken answer, and the manager writes the status later: %s %j', async (method, answer) => {
     const h = new Harness({ fetchBeforePatch: 'always' });
     const failures = h.record('syncError');

@@ -2,10 +2,11 @@ import { describe, expect, it } from 'vitest';
 import { BasicPodManager } from '../../../src/pod/basic-pod-manager.ts';
 import { silentLogger } from '../../../src/seams/logger.ts';
 import { PodStatuses } from '../../../src/status/cache/pod-statuses.ts';
+import { differsFromServer } from '../../../src/status/rules/server-fill-ins.ts';
 import { AgentView } from '../../../src/status/sync/agent-view.ts';
 import { ApiCopies } from '../../../src/status/sync/api-copies.ts';
 import { PodSourceView } from '../../../src/status/sync/pod-source-view.ts';
-import { needsReconcile, orphanedVersions } from '../../../src/status/sync/reason-to-sync.ts';
+import { orphanedUIDs } from '../../../src/status/sync/reason-to-sync.ts';
 import { FakeClock } from '../../../src/testing/fakes/fake-clock.ts';
 import type { WirePod } from '../../../src/wire/types.ts';
 import { asUpstream, Harness, numberedPod, randomStatus, testPod } from './harness.ts';
@@ -14,7 +15,7 @@ const mirror = (uid: string): WirePod =>
   testPod({ metadata: { uid, annotations: { 'kubernetes.io/config.mirror': 'x', 'kubernetes.io/config.source': 'api' } } });
 const staticPod = testPod({ metadata: { annotations: { 'kubernetes.io/config.source': 'file' } } });
 
-describe('orphanedVersions', () => {
+describe('orphanedUIDs', () => {
   function orphans(podManager: BasicPodManager, cachedUID?: string): string[] {
     const podStatuses = new PodStatuses();
     const copies = new ApiCopies(new FakeClock(), new PodSourceView(undefined));
@@ -28,7 +29,7 @@ describe('orphanedVersions', () => {
       ['12345678', 100],
       ['mirror', 200],
     ]);
-    return orphanedVersions(agent, podStatuses, apiStatusVersions);
+    return orphanedUIDs(agent, podStatuses, apiStatusVersions.keys());
   }
 
   it('names versions that belong neither to a cached pod nor to a known mirror pod [T-SM-067]', () => {
@@ -123,14 +124,14 @@ describe('StatusManager, the periodic batch', () => {
 
   it('finds out whether two statuses need a repair [T-SM-069] [T-SM-071]', () => {
     const none: ReadonlySet<string> = new Set();
-    expect(needsReconcile({ message: 'a' }, { message: 'a' }, none)).toBe(false);
-    expect(needsReconcile({ message: 'a' }, { message: 'b' }, none)).toBe(true);
+    expect(differsFromServer({ message: 'a' }, { message: 'a' }, none)).toBe(false);
+    expect(differsFromServer({ message: 'a' }, { message: 'b' }, none)).toBe(true);
     expect(
-      needsReconcile({ podIP: '10.0.0.1' }, { podIP: '10.0.0.1', podIPs: [{ ip: '10.0.0.1' }], qosClass: 'Burstable' }, none),
+      differsFromServer({ podIP: '10.0.0.1' }, { podIP: '10.0.0.1', podIPs: [{ ip: '10.0.0.1' }], qosClass: 'Burstable' }, none),
     ).toBe(false);
-    expect(needsReconcile({ podIP: '10.0.0.1' }, { podIP: '10.0.0.1', podIPs: [{ ip: '10.0.0.2' }] }, none)).toBe(true);
-    expect(needsReconcile({}, { conditions: [{ type: 'x.io/y', status: 'True' }] }, none)).toBe(false);
-    expect(needsReconcile({}, { conditions: [{ type: 'x.io/y', status: 'True' }] }, new Set(['x.io/y']))).toBe(true);
+    expect(differsFromServer({ podIP: '10.0.0.1' }, { podIP: '10.0.0.1', podIPs: [{ ip: '10.0.0.2' }] }, none)).toBe(true);
+    expect(differsFromServer({}, { conditions: [{ type: 'x.io/y', status: 'True' }] }, none)).toBe(false);
+    expect(differsFromServer({}, { conditions: [{ type: 'x.io/y', status: 'True' }] }, new Set(['x.io/y']))).toBe(true);
   });
 
   it('retries the failed PATCH of a repair until the statuses are equal', async () => {

@@ -194,6 +194,45 @@ describe('StatusManager, deletion', () => {
     expect(exists(h)).toBe(false);
   });
 
+  it('is not deleting, but unwritten, with a status newer than the one before its DELETE: stop names the pod', async () => {
+    const h = reclaimed();
+    const pod = h.publish(deletingPod({ finalizers: ['example.com/hold'] }));
+    h.manager.terminatePod(pod);
+    await h.calls();
+    h.manager.setPodStatus(pod, { phase: 'Failed', message: 'newer' });
+    expect(h.manager.explain('12345678').phase).toBe('pending');
+    expect(await h.manager.stop({ drainTimeoutMs: 0 })).toMatchObject({ pods: [{ podUID: '12345678', phase: 'pending' }] });
+  });
+
+  it('tells of the written status once, however often the DELETE is tried again', async () => {
+    const durations: number[] = [];
+    const observe = (name: string, value: number): void => {
+      if (name === 'kubelet_pod_status_sync_duration_seconds') durations.push(value);
+    };
+    const h = reclaimed({ metrics: { increment: () => {}, set: () => {}, observe } });
+    const synced = h.record('synced');
+    const pod = h.publish(deletingPod());
+    h.client.failNext('delete', { code: 500, times: 5 });
+    h.manager.terminatePod(pod);
+    await h.clock.advance(60_000);
+    expect(h.client.verbs()).toEqual(['patch', ...Array(6).fill('delete')]);
+    expect([synced.length, durations]).toEqual([1, [0]]);
+  });
+
+  it('deletes again when etcd was restored from a backup in which the pod is not deleted yet', async () => {
+    let listedAt: number | undefined;
+    const h = reclaimed({ podSource: { lastObservedAt: () => undefined, lastListedAt: () => listedAt } });
+    const pod = h.publish(deletingPod({ finalizers: ['example.com/hold'] }));
+    h.manager.terminatePod(pod);
+    await h.calls();
+    const { metadata, ...rest } = h.api(pod);
+    const restored = { ...rest, metadata: { ...metadata, resourceVersion: '0' } } as WirePod;
+    h.podManager.replacePod(restored);
+    expect(await h.batch()).toEqual([]);
+    listedAt = h.clock.now();
+    expect(await h.batch()).toEqual(['delete']);
+  });
+
   it('takes the careful answer when a deletion safety throws', async () => {
     const h = reclaimed({
       podDeletionSafety: {

@@ -174,3 +174,20 @@ describe('an injected part that throws', () => {
     expect(h.manager.explain('12345678').phase).toBe('in-sync');
   });
 });
+
+describe('what is handed out of a sync', () => {
+  it('cannot be changed: the events synced and syncError, and the last error of a pod', async () => {
+    const h = new Harness();
+    const [synced, failed] = [h.record('synced'), h.record('syncError')];
+    const pod = h.publish(testPod());
+    h.client.failNext('patch', { code: 500 });
+    await h.set(pod, { message: 'a' });
+    const { lastError } = h.manager.explain('12345678');
+    const flushed = h.manager.flush({ timeoutMs: 0 }).catch((error: unknown) => error);
+    await h.clock.advance(0);
+    expect(await flushed).toMatchObject({ pods: [{ error: lastError }] });
+    await h.clock.advance(1_000);
+    expect([synced.length, failed.length]).toEqual([1, 1]);
+    for (const each of [lastError, synced[0], failed[0]]) expect(Object.isFrozen(each)).toBe(true);
+  });
+});

@@ -54,6 +54,13 @@ describe('StatusManager.start', () => {
 });
 
 describe('StatusManager.stop', () => {
+  it('of a manager that never started says so of each pod', async () => {
+    const h = new Harness({ started: false });
+    h.manager.setPodStatus(h.publish(testPod()), { phase: 'Running' });
+    const pods = [{ podUID: '12345678', phase: 'not-started', error: undefined }];
+    expect(await h.manager.stop()).toEqual({ pods, underWay: [] });
+  });
+
   it('drains, and leaves no timer and no request', async () => {
     const h = new Harness({ concurrency: 2 });
     const pods = [1, 2, 3, 4, 5].map((n) => h.publish(numberedPod(n)));

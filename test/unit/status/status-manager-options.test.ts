@@ -79,6 +79,15 @@ describe('StatusManager options', () => {
     expect(() => new StatusManager(options as never)).toThrow(expect.objectContaining({ code: 'ERR_INVALID_OPTION' }));
   });
 
+  it.each([
+    ['NaN', () => Number.NaN, 'NaN (number)'],
+    ['a promise', async () => 1, '(object)'],
+    ['a promise that rejects', () => Promise.reject(new Error('no')), '(object)'],
+  ])('refuses a clock whose time is %s', (_, now, type) => {
+    const clock = { now: now as never, setTimer: () => () => {} };
+    expect(() => construct({ clock })).toThrow(`Expected \`clock.now()\` to be a finite number of milliseconds, got ${type}`);
+  });
+
   it('fills in the defaults', () => {
     expect(resolveOptions(required)).toMatchObject({
       syncPeriodMs: 10_000,

@@ -125,10 +125,10 @@ describe('StatusManager, a recreated pod', () => {
     expect(h.apiStatus(next).message).toBe('new');
   });
 
-  it('settles a flush', async () => {
+  it('settles a flush, which lists it as gone: its status was not written', async () => {
     const { h, pod } = withPod();
     h.client.store.put(testPod({ metadata: { uid: 'next' } }));
     h.manager.setPodStatus(pod, { message: 'm' });
-    await expect(h.manager.flush({ podUID: uid })).resolves.toEqual({ held: [] });
+    await expect(h.manager.flush({ podUID: uid })).resolves.toEqual({ held: [{ podUID: uid, phase: 'gone' }] });
   });
 });

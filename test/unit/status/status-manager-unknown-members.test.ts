@@ -72,6 +72,26 @@ describe.each(['strategic', 'json'] as const)('StatusManager, members of a newer
     expect(await h.calls()).toEqual(['get']);
   });
 
+  it('takes none inside an address or a state for a difference, and keeps them when it writes', async () => {
+    const h = new Harness({ patchFormat });
+    const times = { startTime: '2026-01-01T00:00:00Z' };
+    const inside = (more: object) => ({
+      ...times,
+      podIP: '10.0.0.1',
+      podIPs: [{ ip: '10.0.0.1', ...more }],
+      containerStatuses: [
+        container('a', { state: { running: { ...more } }, lastState: { terminated: { exitCode: 1, ...more } } }),
+      ],
+    });
+    const pod = publish(h, written(inside({ fieldOf137: { writtenBy: 'a newer server' } })));
+    expect(await h.set(pod, inside({}))).toEqual([]);
+    expect(await h.set(pod, { ...inside({}), message: 'm' })).toEqual(['patch']);
+    expect(JSON.stringify(h.apiStatus(pod)).match(/fieldOf137/g)?.length).toBe(3);
+    h.rival(pod, written(inside({ fieldOf137: 'other', fieldOf138: 1 })));
+    h.observe(pod);
+    expect(await h.batch()).toEqual([]);
+  });
+
   it('writes those that the agent sets, and leaves them once the agent sets them no more', async () => {
     const h = new Harness({ patchFormat });
     const pod = publish(h, { phase: 'Pending' });

@@ -104,6 +104,42 @@ describe('withServerFillIns, members that Kubernetes 1.36 does not know', () => 
     expect({ ours, server }).toEqual(before);
   });
 
+  it('gives the server’s own members of the addresses, and of states of the same kind', () => {
+    const own = {
+      podIPs: [{ ip: '10.0.0.2' }, { ip: '10.0.0.1' }],
+      hostIPs: [{ ip: '192.0.2.1' }],
+      containerStatuses: [
+        container('a', { state: { running: {} }, lastState: { terminated: { exitCode: 1 } } }),
+        container('b', { state: { terminated: { exitCode: 0 } }, lastState: {} }),
+      ],
+    };
+    const theirs = {
+      podIPs: [
+        { ip: '10.0.0.1', newer },
+        { ip: '10.0.0.9', newer },
+      ],
+      hostIPs: [{ ip: '192.0.2.1', newer }],
+      containerStatuses: [
+        container('a', {
+          state: { running: { startedAt: 'known', newer }, newer },
+          lastState: { terminated: { exitCode: 2, reason: 'known', newer } },
+        }),
+        container('b', { state: { running: { newer } }, lastState: { terminated: { newer } } }),
+      ],
+    };
+    const before = structuredClone({ own, theirs });
+    const filled = withServerFillIns(own as never, theirs as never);
+    expect(filled).toEqual({
+      podIPs: [{ ip: '10.0.0.2' }, { ip: '10.0.0.1', newer }],
+      hostIPs: [{ ip: '192.0.2.1', newer }],
+      containerStatuses: [
+        container('a', { state: { running: { newer }, newer }, lastState: { terminated: { exitCode: 1, newer } } }),
+        container('b', { state: { terminated: { exitCode: 0 } }, lastState: {} }),
+      ],
+    });
+    expect({ own, theirs }).toEqual(before);
+  });
+
   it('leaves what the agent sets, and what the server knows and the agent left out', () => {
     const set = { ...ours, fieldOf137: 'ours', containerStatuses: [container('a', { fieldOf137: false })] };
     const known = { ...server, reason: 'Evicted', resize: 'Proposed' };

@@ -84,6 +84,26 @@ describe('a request whose pod client ignores its signal', () => {
     expect(hanging()).toBe(1);
   });
 
+  it('is tried again at once when its backoff has ended before it settled, though the clock was set back meanwhile', async () => {
+    const { h, settleAll, hanging } = deafFor(['pod-0']);
+    const [pod] = pods(h, 1);
+    h.manager.setPodStatus(pod ?? {}, { message: 'one' });
+    await h.clock.advance(5_000);
+    h.clock.jump(-60_000);
+    await settleAll(true);
+    expect(hanging()).toBe(1);
+  });
+
+  it('is tried again at once when another pod has succeeded before it settled: the server answers again', async () => {
+    const { h, settleAll, hanging } = deafFor(['pod-0'], { random: () => 1 });
+    const [pod, other] = pods(h, 2);
+    h.manager.setPodStatus(pod ?? {}, { message: 'one' });
+    await h.clock.advance(1_000);
+    await h.set(other ?? {}, { message: 'two' });
+    await settleAll(true);
+    expect(hanging()).toBe(1);
+  });
+
   it('also holds back the pod’s next entry when the first was dropped', async () => {
     const { h, settleAll, hanging } = deafFor(['pod-0']);
     const [pod] = pods(h, 1);

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { PodSyncState } from '../../../../src/status/sync/pod-sync-state.ts';
 
 const backoff = { kind: 'backoff', version: 3, retryAt: 1, overloaded: false } as const;
-const held = { kind: 'deleting', resourceVersion: '10' } as const;
+const held = { kind: 'deleting', resourceVersion: '10', since: { at: 1, listedAt: undefined } } as const;
 const error = { errorClass: 'timeout', message: 'm', at: 1 } as const;
 
 function begun(): PodSyncState {

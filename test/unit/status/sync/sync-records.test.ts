@@ -27,10 +27,11 @@ function recordsOf() {
   const clock = new FakeClock();
   const podStatuses = new PodStatuses();
   const copies = new ApiCopies(clock, new PodSourceView(undefined));
-  const agent = new AgentView(new BasicPodManager(), noSafety, copies, silentLogger);
+  const podManager = new BasicPodManager();
+  const agent = new AgentView(podManager, noSafety, copies, silentLogger);
   const records = new SyncRecords({ podStatuses, agent, copies, clock, random: () => 0.5 });
   const store = (podUID = uid) => podStatuses.store(podUID, { status: {}, ...rest });
-  return { clock, podStatuses, copies, records, store };
+  return { clock, podManager, podStatuses, copies, records, store };
 }
 
 const errors = { 403: 'forbidden', 429: 'throttled', 500: 'unavailable', 503: 'unavailable' } as const;
@@ -70,11 +71,32 @@ describe('SyncRecords, the records of a pod', () => {
       copy,
     ]);
     records.forget(uid);
-    expect([records.apiStatusVersions.size, records.state(uid), copies.freshest(uid, undefined)]).toEqual([
-      0,
-      undefined,
-      undefined,
-    ]);
+    expect([records.apiStatusVersions.size, copies.freshest(uid, undefined)]).toEqual([0, undefined]);
+    expect(records.state(uid)).toMatchObject({ failures: 0, wait: undefined, phaseHeldBack: false, inDoubt: true });
+  });
+
+  it('of a dropped status keep the doubt about a PATCH for as long as the pod manager shows a copy', () => {
+    const { podManager, podStatuses, records, store } = recordsOf();
+    const pod = testPod({ metadata: { resourceVersion: '7' } });
+    podManager.addPod(pod);
+    store();
+    records.begin(uid);
+    records.settle(uid, failed(500), undefined);
+    podStatuses.delete(uid);
+    records.forget(uid);
+    records.tidyUp();
+    expect(records.begin(uid)).toMatchObject({ inDoubt: true });
+    records.settle(uid, failed(500), undefined);
+    records.forget(uid);
+    podManager.removePod(pod);
+    records.tidyUp();
+    expect(records.state(uid)).toBeUndefined();
+  });
+
+  it('are not made for a pod without a status', () => {
+    const { records } = recordsOf();
+    records.fetchNext(uid);
+    expect(records.state(uid)).toBeUndefined();
   });
 
   it('keep only a mark for a sync in flight after a drop, and ignore its result', () => {
@@ -200,6 +222,14 @@ describe('SyncRecords, the pause of the whole client', () => {
     const { records } = recordsOf();
     records.begin('a');
     expect(effect(records.settle('a', failed(429, asked), undefined), 'pause').forMs).toBe(expected);
+  });
+
+  it('also follows from the failure of a pod whose status was dropped meanwhile', () => {
+    const { records } = recordsOf();
+    records.begin('a');
+    records.forget('a');
+    const effects = records.settle('a', failed(429, 60_000), undefined);
+    expect([effect(effects, 'pause').forMs, kinds(effects)]).toEqual([60_000, ['pause', 'hint', 'changed']]);
   });
 
   it('is extended by a longer one that comes while it runs', () => {

@@ -39,6 +39,22 @@ describe('a foreign write that the pod manager shows', () => {
     expect(await h.calls()).toEqual([]);
   });
 
+  it('is repaired at once, too, when it is told right after a round of looks', async () => {
+    const h = new Harness();
+    const pods = [h.publish(numberedPod(1)), h.publish(numberedPod(2))] as const;
+    for (const pod of pods) await h.set(pod, { message: 'ours' });
+    for (const pod of pods) h.rival(pod, { message: 'theirs' });
+    const { translatePodUID } = h.podManager;
+    h.podManager.translatePodUID = (uid) => {
+      h.podManager.translatePodUID = translatePodUID;
+      queueMicrotask(() => h.observe(pods[1]));
+      return translatePodUID.call(h.podManager, uid);
+    };
+    h.observe(pods[0]);
+    await settle();
+    expect(pods.map((pod) => h.apiStatus(pod).message)).toEqual(['ours', 'ours']);
+  });
+
   it('is repaired right after our own write when it comes during that write', async () => {
     const { h, pod } = await inStep({ fetchBeforePatch: 'always' });
     h.client.hold('patch');

@@ -19,6 +19,26 @@ function withErrors(options = {}) {
 
 const lookFailed = 'a pod could not be looked at; the next batch looks again';
 
+describe('a pod manager whose pod has a status that cannot be read', () => {
+  it.each([
+    ['with a resourceVersion', { resourceVersion: '99' }],
+    ['without one', { resourceVersion: undefined }],
+  ])('costs a GET, and is logged once: %s', async (_, metadata) => {
+    const { h, errors } = withErrors();
+    const pod = h.publish(testPod());
+    await h.set(pod, { message: 'a' });
+    const odd = { ...pod, metadata: { ...pod.metadata, ...metadata }, status: { startTime: 'yesterday' } };
+    h.podManager.setPods([odd]);
+    expect(h.manager.explain('12345678')).toMatchObject({ phase: 'in-sync', differs: [] });
+    expect((await h.set(pod, { message: 'b' })).at(-1)).toBe('patch');
+    await h.batch();
+    await h.batch();
+    expect(h.apiStatus(pod).message).toBe('b');
+    expect(errors.filter((message) => !message.includes('whose status cannot be read'))).toEqual([]);
+    expect(errors.length).toBe(metadata.resourceVersion === undefined ? 0 : 1);
+  });
+});
+
 describe('a pod manager that throws', () => {
   it('for one pod delays only that pod', async () => {
     const { h, errors } = withErrors();
@@ -44,6 +64,20 @@ describe('a pod manager that throws', () => {
     broken = false;
     expect(await h.batch()).toEqual(['patch']);
     expect(pods.map((pod) => h.apiStatus(pod).message)).toEqual(['one', 'two', 'two']);
+  });
+
+  it('when a batch begins delays no repair', async () => {
+    const { h } = withErrors();
+    const pod = h.publish(numberedPod(1));
+    await h.set(pod, { message: 'ours' });
+    h.rival(pod, { message: 'theirs' });
+    h.observe(pod);
+    const { getUIDTranslations } = h.podManager;
+    h.podManager.getUIDTranslations = () => {
+      h.podManager.getUIDTranslations = getUIDTranslations;
+      throw new Error('not now');
+    };
+    expect(await h.batch()).toEqual(['patch']);
   });
 
   it('during a sync fails that sync, which is tried again', async () => {
@@ -109,7 +143,7 @@ describe('a pod manager that throws', () => {
     await h.clock.advance(1000);
     expect(errors).toContain(lookFailed);
     await h.clock.advance(10_000);
-    expect(errors).toContain('a batch failed');
+    expect(errors).toContain('what is left of dropped pods stays until the next batch');
     h.podManager.getUIDTranslations = getUIDTranslations;
     await h.clock.advance(60_000);
     expect(h.apiStatus(pod).message).toBe('m');

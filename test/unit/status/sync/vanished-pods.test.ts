@@ -57,6 +57,35 @@ describe('a pod that has vanished', () => {
     expect(h.manager.explain(uid).phase).toBe('unknown');
   });
 
+  it('gets its terminal phase, which was held back, as soon as nothing of it runs, and its entry is dropped then', async () => {
+    const h = new Harness({ subscribed: false });
+    h.safety.running = true;
+    const pod = h.publish(testPod());
+    await h.set(pod, { phase: 'Failed' });
+    h.podManager.removePod(pod);
+    expect(await h.batch()).toEqual([]);
+    expect(h.manager.explain(uid).phase).toBe('terminal-phase-held-back');
+    expect(await h.manager.flush()).toEqual({ held: [{ podUID: uid, phase: 'terminal-phase-held-back' }] });
+    h.safety.running = false;
+    expect(await h.batch()).toEqual(['patch']);
+    expect([h.apiStatus(pod).phase, h.manager.explain(uid).phase]).toEqual(['Failed', 'gone']);
+    await h.batch();
+    expect(h.manager.explain(uid).phase).toBe('unknown');
+  });
+
+  it('loses its entry when its terminal phase was held back and the apiserver has no such pod', async () => {
+    const h = new Harness({ subscribed: false });
+    h.safety.running = true;
+    const pod = h.publish(testPod());
+    await h.set(pod, { phase: 'Failed' });
+    h.podManager.removePod(pod);
+    h.client.store.remove('new', 'foo');
+    h.safety.running = false;
+    await h.batch();
+    await h.batch();
+    expect(h.manager.explain(uid).phase).toBe('unknown');
+  });
+
   it('is read when the apiserver had refused its newest status, and its entry is dropped once the apiserver has no such pod', async () => {
     const h = new Harness({ subscribed: false });
     const pod = h.publish(testPod());
@@ -70,6 +99,15 @@ describe('a pod that has vanished', () => {
     expect(await h.batch()).toEqual(['get']);
     expect(h.manager.explain(uid).phase).toBe('gone');
     expect(await h.batch()).toEqual([]);
+    expect(h.manager.explain(uid).phase).toBe('unknown');
+  });
+
+  it('loses its entry, too, when the pod manager forgets it right after its status was set', async () => {
+    const h = new Harness({ subscribed: false });
+    const pod = h.publish(testPod());
+    h.manager.setPodStatus(pod, { phase: 'Failed' });
+    h.podManager.removePod(pod);
+    expect(await h.batch()).toEqual(['get', 'patch']);
     expect(h.manager.explain(uid).phase).toBe('unknown');
   });
 

@@ -4,7 +4,7 @@ import { isOvertaken, isStillSo, mayTry, type Wait, type WaitOnCopy } from '../.
 const backoff = { kind: 'backoff', version: 3, retryAt: 1, overloaded: false } as const;
 const quarantined = { kind: 'quarantined', version: 3, resourceVersion: '10' } as const;
 const gone = { kind: 'gone', version: 3, resourceVersion: '10' } as const;
-const held = { kind: 'deleting', resourceVersion: '10' } as const;
+const held = { kind: 'deleting', resourceVersion: '10', since: { at: 1, listedAt: undefined } } as const;
 
 describe('mayTry', () => {
   it.each<[string, Wait | undefined, [boolean, boolean, boolean]]>([
@@ -31,6 +31,10 @@ describe('isOvertaken', () => {
     ['finalizers', held, ['11', 'no number']],
   ])('waiting for %s', (_, wait, overtaking) => {
     expect(copies.filter((resourceVersion) => isOvertaken(wait, resourceVersion))).toEqual(overtaking);
+  });
+
+  it('waiting for finalizers: any other copy, an older one too, once there was a full list', () => {
+    expect(copies.filter((resourceVersion) => isOvertaken(held, resourceVersion, true))).toEqual(['9', '11', 'no number']);
   });
 });
 
