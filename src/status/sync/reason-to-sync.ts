@@ -3,12 +3,13 @@ import type { PodStatusReader, VersionedPodStatus } from '../cache/pod-statuses.
 import { differsFromServer } from '../rules/server-fill-ins.ts';
 import type { AgentView, ApiTarget } from './agent-view.ts';
 import type { ApiPod } from './api-copies.ts';
+import type { ApiStatusVersionsReader } from './api-status-versions.ts';
 import { canBeDeleted } from './delete-pod.ts';
 import { type StatusToWriteContext, statusToWrite } from './status-to-write.ts';
 
 export interface ReasonContext extends StatusToWriteContext {
   readonly patchFormat: 'strategic' | 'json';
-  readonly apiStatusVersions: ReadonlyMap<string, number>;
+  readonly apiStatusVersions: ApiStatusVersionsReader;
 }
 
 /** Why a look at a pod sends it: a newer version, a DELETE that is due, or an API copy that says something else. */
@@ -28,7 +29,7 @@ export function reasonToSync(
   phaseHeldBack = false,
 ): SyncReason | undefined {
   const { agent, apiStatusVersions, ownedConditionTypes } = context;
-  if ((apiStatusVersions.get(target.apiUID) ?? 0) < entry.version) return 'version';
+  if (apiStatusVersions.get(target.apiUID, podUID) < entry.version) return 'version';
   // a pod that the pod manager does not show is left as it is, but for a terminal phase that may be written by now
   if (agent.pod(podUID) === undefined) {
     return phaseHeldBack && !agent.podCouldHaveRunningContainers(podUID, entry) ? 'reconcile' : undefined;

@@ -99,7 +99,7 @@ export class SyncLoop {
   #dropOrphans(): void {
     const { records, copies, agent, podStatuses } = this.#options;
     records.tidyUp();
-    for (const apiUID of orphanedUIDs(agent, podStatuses, records.apiStatusVersions.keys())) records.dropVersion(apiUID);
+    for (const apiUID of orphanedUIDs(agent, podStatuses, records.apiStatusVersions.uids())) records.dropVersion(apiUID);
     for (const apiUID of orphanedUIDs(agent, podStatuses, copies.apiUIDs())) copies.forget(apiUID);
   }
 

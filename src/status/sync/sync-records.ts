@@ -5,6 +5,7 @@ import { callGuarded, ignoreFailure } from '../../seams/guard.ts';
 import type { PodStatusReader } from '../cache/pod-statuses.ts';
 import type { AgentView } from './agent-view.ts';
 import type { ApiCopies } from './api-copies.ts';
+import { ApiStatusVersions, type ApiStatusVersionsReader } from './api-status-versions.ts';
 import { type Afterwards, PodSyncState } from './pod-sync-state.ts';
 import type { RequestFailure } from './request-failure.ts';
 import type { SyncAttempt } from './sync-context.ts';
@@ -34,8 +35,7 @@ export type SyncStart = Pick<SyncAttempt, 'fetch' | 'inDoubt' | 'waitsOn'>;
  */
 export class SyncRecords {
   readonly #options: SyncRecordsOptions;
-  /** API pod uid to the last version the apiserver took. */
-  readonly #apiStatusVersions = new Map<string, number>();
+  readonly #apiStatusVersions = new ApiStatusVersions();
   readonly #states = new Map<string, PodSyncState>();
   /** Pods that back off because the server failed. */
   readonly #waitingForServer = new Set<string>();
@@ -46,7 +46,7 @@ export class SyncRecords {
     this.#throttling = new Throttling(options);
   }
 
-  get apiStatusVersions(): ReadonlyMap<string, number> {
+  get apiStatusVersions(): ApiStatusVersionsReader {
     return this.#apiStatusVersions;
   }
 
@@ -56,7 +56,7 @@ export class SyncRecords {
 
   acknowledgedVersion(podUID: string): number {
     const target = this.#options.agent.target(podUID);
-    return (target && this.#apiStatusVersions.get(target.apiUID)) ?? 0;
+    return target === undefined ? 0 : this.#apiStatusVersions.get(target.apiUID, podUID);
   }
 
   dropVersion(apiUID: string): void {
@@ -102,8 +102,8 @@ export class SyncRecords {
     state.phaseHeldBack = acknowledged.phaseHeldBack;
     state.inDoubt = false;
     const apiUID = copy.uid || podUID;
-    const isNews = patched || (this.#apiStatusVersions.get(apiUID) ?? 0) < entry.version;
-    this.#apiStatusVersions.set(apiUID, entry.version);
+    const isNews = patched || this.#apiStatusVersions.get(apiUID, podUID) < entry.version;
+    this.#apiStatusVersions.set(apiUID, podUID, entry.version);
     const effects: SyncEffect[] = isNews ? [{ kind: 'acknowledged', podUID, acknowledged }] : [];
     if (!patched) return effects;
     this.#options.copies.record(copy);

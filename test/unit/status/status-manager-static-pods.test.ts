@@ -55,6 +55,17 @@ describe('StatusManager and a static pod', () => {
     expect(h.manager.explain('12345678')).toMatchObject({ phase: 'in-sync', apiUID: 'mirror-12345678' });
   });
 
+  it('sends the first status of a static pod that takes over the mirror pod of an earlier one', async () => {
+    const h = withStaticPod();
+    h.podManager.addPod(mirrorPod());
+    for (const message of ['a', 'b', 'c']) await h.set(staticPod, { message });
+    const next = { ...staticPod, metadata: { ...staticPod.metadata, uid: 'next-static-pod' } };
+    h.podManager.removePod(staticPod);
+    h.podManager.addPod(next);
+    expect(await h.set(next, { message: 'next' })).toEqual(['patch']);
+    expect(h.api(staticPod).status?.message).toBe('next');
+  });
+
   it('sends nothing more while the mirror pod has the status [T-SM-031]', async () => {
     const h = withStaticPod(asUpstream);
     h.podManager.addPod(mirrorPod());
