@@ -23,9 +23,14 @@ export async function deletePod(
   { podUID, admission }: SyncAttempt,
   acknowledged: Acknowledged,
 ): Promise<SyncOutcome> {
-  const { agent, gate, podClient } = context;
+  const { agent, gate, podClient, podStatuses } = context;
   const { entry, copy } = acknowledged;
   if (!canBeDeleted(agent, podUID, entry, copy)) return { kind: 'done' };
+  if (!gate.isOpenFor(admission)) {
+    await gate.admit(admission);
+    // meanwhile the agent may have set another status, and the deletion safety may say another thing
+    if (podStatuses.get(podUID) !== entry || !canBeDeleted(agent, podUID, entry, copy)) return { kind: 'done' };
+  }
   const { podNamespace, podName } = entry;
   try {
     const left: unknown = await gate.send('delete', admission, (limits) =>

@@ -83,17 +83,27 @@ export class RequestGate {
     this.#cancelPause = this.#options.clock.setTimer(() => this.#endPause(), ms);
   }
 
-  /** Sends one request. Rejects with a {@link RequestFailure}, never with anything else. */
+  /** True when a request with this admission would be sent at once. */
+  isOpenFor(admission: Admission): boolean {
+    return this.#aborted || (this.#cancelPause === undefined && (admission.prepaid || this.#limiter === undefined));
+  }
+
+  /** Waits until a request with this admission would be sent at once: for the end of a pause, and for a token. */
+  async admit(admission: Admission): Promise<void> {
+    const { clock, metrics } = this.#options;
+    while (this.#cancelPause !== undefined) await new Promise<void>((resolve) => this.#pauseWaiters.push(resolve));
+    // after an abort nothing is sent, so there is no token to wait for
+    if (this.#aborted || admission.prepaid || this.#limiter === undefined) return;
+    const since = clock.now();
+    await this.#limiter.take();
+    admission.prepaid = true;
+    metrics.observe('pod_status_manager_rate_limiter_wait_seconds', (clock.now() - since) / 1000);
+  }
+
+  /** Sends one request, once it is admitted. Rejects with a {@link RequestFailure}, never with anything else. */
   async send<T>(verb: Verb, admission: Admission, request: (limits: RequestLimits) => Promise<T>): Promise<T> {
-    await this.#admit(admission);
-    try {
-      return await this.#sendOnce(verb, request);
-    } catch (failure) {
-      // the client has fresh credentials for the next request
-      if (!(failure instanceof RequestFailure) || failure.errorClass !== 'unauthorized') throw failure;
-      await this.#admit({ prepaid: false });
-      return await this.#sendOnce(verb, request);
-    }
+    await this.admit(admission);
+    return await this.sendAdmitted(verb, admission, request);
   }
 
   /** Gives up what is under way, and refuses everything from now on. */
@@ -105,21 +115,9 @@ export class RequestGate {
     for (const { giveUp } of this.#underWay) giveUp('aborted', cause);
   }
 
-  async #admit(admission: Admission): Promise<void> {
-    const { clock, metrics } = this.#options;
-    while (this.#cancelPause !== undefined) await new Promise<void>((resolve) => this.#pauseWaiters.push(resolve));
-    // after an abort nothing is sent, so there is no token to wait for
-    if (this.#aborted) return;
-    if (admission.prepaid || this.#limiter === undefined) {
-      admission.prepaid = false;
-      return;
-    }
-    const since = clock.now();
-    await this.#limiter.take();
-    metrics.observe('pod_status_manager_rate_limiter_wait_seconds', (clock.now() - since) / 1000);
-  }
-
-  #sendOnce<T>(verb: Verb, request: (limits: RequestLimits) => Promise<T>): Promise<T> {
+  /** Sends a request that {@link admit} has just let through. */
+  sendAdmitted<T>(verb: Verb, admission: Admission, request: (limits: RequestLimits) => Promise<T>): Promise<T> {
+    admission.prepaid = false;
     const { clock, metrics, requestTimeoutMs: timeoutMs } = this.#options;
     if (this.#aborted) return Promise.reject(new RequestFailure(verb, 'aborted', undefined));
     const answer = Promise.withResolvers<T>();

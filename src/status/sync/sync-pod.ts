@@ -5,16 +5,26 @@ import { writeStatus } from './write-status.ts';
 
 /**
  * One sync of one pod: PATCH, and DELETE once that is due. Where the apiserver refuses the first attempt, for a conflict or
- * as invalid, a second one follows against a copy just read. Yields as soon as a version is on the apiserver, before
+ * as invalid, a second one follows against a copy just read. After a 401 an attempt is made anew, once: the client has fresh
+ * credentials for it. Yields as soon as a version is on the apiserver, before
  * anything else of the pod is sent; returns how the sync ended. A failed request is an outcome; only a defect throws.
  *
  * Behaviour of pkg/kubelet/status syncPod, v1.36.3; DIVERGENCES.md names the differences.
  */
 export async function* syncPod(context: SyncContext, first: SyncAttempt): AsyncGenerator<Acknowledged, SyncOutcome, void> {
-  const outcome = yield* attemptOnce(context, first);
+  const outcome = yield* attemptWithCredentials(context, first);
   if (!isRefused(outcome)) return outcome;
-  const second = yield* attemptOnce(context, { ...first, fetch: true, waitsOn: undefined });
+  const second = yield* attemptWithCredentials(context, { ...first, fetch: true, waitsOn: undefined });
   return isRefused(second) && second.failure.errorClass === 'invalid' ? { ...second, kind: 'invalid' } : second;
+}
+
+async function* attemptWithCredentials(
+  context: SyncContext,
+  attempt: SyncAttempt,
+): AsyncGenerator<Acknowledged, SyncOutcome, void> {
+  const outcome = yield* attemptOnce(context, attempt);
+  const isUnauthorized = outcome.kind === 'failed' && outcome.failure.errorClass === 'unauthorized';
+  return isUnauthorized ? yield* attemptOnce(context, attempt) : outcome;
 }
 
 async function* attemptOnce(context: SyncContext, attempt: SyncAttempt): AsyncGenerator<Acknowledged, SyncOutcome, void> {

@@ -32,7 +32,7 @@ export async function writeStatus(context: SyncContext, attempt: SyncAttempt): P
   try {
     const isKnown = !attempt.fetch && progress.base !== undefined;
     const written = isKnown ? await patch(context, attempt, target, progress) : undefined;
-    if (written !== undefined && (written.patched || !attempt.inDoubt)) return written;
+    if (written !== undefined && (written.kind !== 'acknowledged' || written.patched || !attempt.inDoubt)) return written;
     return (await fetchCopy(context, attempt, target, progress)) ?? (await patch(context, attempt, target, progress));
   } catch (failure) {
     if (!(failure instanceof RequestFailure)) throw failure;
@@ -72,14 +72,20 @@ function replaced(podUID: string, target: ApiTarget, { entry, base }: Progress):
   return { kind: 'gone', version: entry.version, resourceVersion: base?.resourceVersion };
 }
 
+/** Sends the newest status, and what the merge makes of it: both are looked at when nothing is left to wait for. */
 async function patch(
   context: SyncContext,
   { podUID, admission }: SyncAttempt,
   { apiUID }: ApiTarget,
-  { entry, base }: Progress,
-): Promise<Acknowledged> {
+  progress: Progress,
+): Promise<Acknowledged | SyncOutcome> {
+  const { gate, podClient, podStatuses, patchFormat: format } = context;
+  await gate.admit(admission);
+  const entry = podStatuses.get(podUID);
+  if (entry === undefined) return { kind: 'done' };
+  progress.entry = entry;
+  const { base } = progress;
   if (base === undefined) throw new TypeError('there is no copy to compute a patch against');
-  const { gate, podClient, patchFormat: format } = context;
   const status = statusToWrite(context, podUID, entry, base);
   const phaseHeldBack = status.phase !== entry.status.phase;
   const { resourceVersion } = base;
@@ -89,7 +95,7 @@ async function patch(
     ...(resourceVersion !== undefined && { resourceVersion }),
   });
   if (change.unchanged) return { kind: 'acknowledged', entry, copy: base, phaseHeldBack, patched: false };
-  const answer: unknown = await gate.send('patch', admission, (limits) =>
+  const answer: unknown = await gate.sendAdmitted('patch', admission, (limits) =>
     podClient.patchPodStatus(entry.podNamespace, entry.podName, handedOut(change), limits),
   );
   const metadata = requireMetadata(answer, base);

@@ -254,6 +254,43 @@ describe('StatusManager, a server that fails', () => {
   });
 });
 
+describe('StatusManager, what was computed before a wait', () => {
+  it('is computed anew after a 401: containers that could run by then hold a terminal phase back', async () => {
+    const { h, pod } = withPod();
+    h.client.failNext('patch', { code: 401 });
+    h.client.hold('patch');
+    h.manager.setPodStatus(pod, { phase: 'Failed', message: 'm' });
+    await settle();
+    h.safety.running = true;
+    h.client.release();
+    await settle();
+    expect(await h.calls()).toEqual(['patch', 'patch']);
+    expect(h.apiStatus(pod).phase).not.toBe('Failed');
+  });
+
+  it('is computed anew after a pause: the newest status is sent', async () => {
+    const h = new Harness();
+    const [pod, other] = [h.publish(numberedPod(1)), h.publish(numberedPod(2))];
+    h.client.hold('get');
+    h.manager.reconcile('uid-1');
+    h.manager.setPodStatus(pod, { message: 'old' });
+    h.manager.reconcile('uid-1');
+    await settle();
+    h.client.failNext('patch', { code: 429, retryAfterMs: 5_000 });
+    h.manager.setPodStatus(other, { message: 'm' });
+    await settle();
+    h.client.release();
+    await settle();
+    h.manager.setPodStatus(pod, { message: 'new' });
+    await h.clock.advance(20_000);
+    const bodies = h.client.actions
+      .filter(({ verb, name }) => verb === 'patch' && name === pod.metadata?.name)
+      .map(({ patch }) => JSON.stringify(patch));
+    expect(bodies).toHaveLength(1);
+    expect(bodies[0]).toContain('new');
+  });
+});
+
 describe('StatusManager, a conflict', () => {
   it('reads the pod and computes the patch again, once', async () => {
     const { h, pod, errors } = withPod();

@@ -112,18 +112,6 @@ describe('RequestGate.send', () => {
     const { subject } = gate();
     await expect(subject.send('get', unpaid(), fail(500))).rejects.toMatchObject({ settled: undefined });
   });
-
-  it('sends a request a second time after 401, and not a third time', async () => {
-    const { subject } = gate();
-    let requests = 0;
-    const unauthorized = (): Promise<string> => {
-      requests += 1;
-      return requests === 1 || requests > 2 ? fail(401)() : Promise.resolve('pod');
-    };
-    await expect(subject.send('get', unpaid(), unauthorized)).resolves.toBe('pod');
-    await expect(subject.send('get', unpaid(), unauthorized)).rejects.toMatchObject({ errorClass: 'unauthorized' });
-    expect(requests).toBe(4);
-  });
 });
 
 describe('RequestGate.pause', () => {
