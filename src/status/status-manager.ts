@@ -282,13 +282,17 @@ export class StatusManager implements Listenable<StatusManagerEvents> {
     return this.#update({ pod, podUID, status, force: false, podIsFinished: false });
   }
 
-  #update(change: Omit<StatusChange, 'acknowledged'>): boolean {
+  #update(change: Omit<StatusChange, 'isAcknowledged'>): boolean {
     const { podUID } = change;
-    const version = this.#cache.get(podUID)?.version ?? Number.POSITIVE_INFINITY;
-    const isAcknowledged = (): boolean => (this.#sync?.records.acknowledgedVersion(podUID) ?? 0) >= version;
-    const stored = this.#cache.update({ ...change, acknowledged: callGuarded(isAcknowledged, ignoreFailure) ?? false });
+    const isAcknowledged = (): boolean => callGuarded(() => this.#isAcknowledged(podUID), ignoreFailure) ?? false;
+    const stored = this.#cache.update({ ...change, isAcknowledged });
     if (stored && this.#sync !== undefined) this.#agent.notePod(podUID);
     return stored;
+  }
+
+  #isAcknowledged(podUID: string): boolean {
+    const version = this.#cache.get(podUID)?.version ?? Number.POSITIVE_INFINITY;
+    return (this.#sync?.records.acknowledgedVersion(podUID) ?? 0) >= version;
   }
 
   /** A mirror pod's uid becomes its static pod's; where the pod manager fails, the uid stays as it is. */

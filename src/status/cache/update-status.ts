@@ -19,8 +19,8 @@ export interface UpdateRequest {
   readonly finishedByManager?: boolean;
   /** The agent itself set this status, with the pod's deletionTimestamp set. */
   readonly deletionSeen?: boolean;
-  /** True when everything up to the cached version is on the apiserver. */
-  readonly acknowledged: boolean;
+  /** True when everything up to the cached version is on the apiserver. Asked only for a status that is stored. */
+  readonly isAcknowledged: () => boolean;
   readonly now: number;
   /** How `now` is written; one that remembers saves work. */
   readonly formatTime?: (ms: number) => string;
@@ -55,7 +55,7 @@ export function updateStatusInternal(podStatuses: PodStatuses, request: UpdateRe
     status,
     podName: String(pod.metadata?.name),
     podNamespace: String(pod.metadata?.namespace),
-    at: cached === undefined || request.acknowledged ? now : cached.at,
+    at: cached === undefined || request.isAcknowledged() ? now : cached.at,
     podIsFinished: finished,
     finishedByManager: finished && (request.finishedByManager === true || cached?.finishedByManager === true),
     deletionSeenAt: cached?.deletionSeenAt ?? (request.deletionSeen ? (cached?.version ?? 0) + 1 : undefined),

@@ -19,9 +19,9 @@ export function finishingChange({ agent, podStatuses, records }: FinishContext, 
   if (entry === undefined || !isDueToFinish(agent, records, podUID, entry)) return undefined;
   const pod = agent.pod(podUID);
   if (pod === undefined) return undefined;
-  const acknowledged = records.acknowledgedVersion(podUID) >= entry.version;
+  const isAcknowledged = (): boolean => records.acknowledgedVersion(podUID) >= entry.version;
   const status = finishedStatus(pod, entry.status);
-  return { pod, podUID, status, force: true, podIsFinished: true, finishedByManager: true, acknowledged };
+  return { pod, podUID, status, force: true, podIsFinished: true, finishedByManager: true, isAcknowledged };
 }
 
 /**

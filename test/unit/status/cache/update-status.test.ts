@@ -12,7 +12,7 @@ const pod: WirePod = {
 const staticPod: WirePod = { ...pod, metadata: { ...pod.metadata, annotations: { 'kubernetes.io/config.source': 'file' } } };
 
 function update(podStatuses: PodStatuses, status: WirePodStatus, more: Partial<UpdateRequest> = {}): UpdateOutcome {
-  const request = { pod, podUID: 'u', fallback: () => ({}), force: false, podIsFinished: false, acknowledged: true, now };
+  const request = { pod, podUID: 'u', fallback: () => ({}), force: false, podIsFinished: false, isAcknowledged: () => true, now };
   return updateStatusInternal(podStatuses, { ...request, status: structuredClone(status), ...more });
 }
 const container = (state: object) => ({ name: 'c', image: '', imageID: '', ready: false, restartCount: 0, state });
@@ -67,9 +67,9 @@ describe('updateStatusInternal', () => {
   it('keeps the time since which a change waits to be sent', () => {
     const podStatuses = new PodStatuses();
     update(podStatuses, { message: '1' });
-    update(podStatuses, { message: '2' }, { now: now + 5_000, acknowledged: false });
+    update(podStatuses, { message: '2' }, { now: now + 5_000, isAcknowledged: () => false });
     expect(podStatuses.get('u')?.at).toBe(now);
-    update(podStatuses, { message: '3' }, { now: now + 9_000, acknowledged: true });
+    update(podStatuses, { message: '3' }, { now: now + 9_000, isAcknowledged: () => true });
     expect(podStatuses.get('u')?.at).toBe(now + 9_000);
   });
 

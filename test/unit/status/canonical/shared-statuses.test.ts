@@ -123,7 +123,7 @@ function play(statuses: readonly PodStatus[], share: boolean): (WirePodStatus | 
         fallback: () => ({}),
         force: false,
         podIsFinished: false,
-        acknowledged: false,
+        isAcknowledged: () => false,
         now: Date.parse('2026-02-03T04:05:06Z') + step * 1000,
         ownedConditionTypes,
       });
