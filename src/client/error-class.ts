@@ -1,4 +1,5 @@
 import { parseRetryAfter } from './transport/api-answer.ts';
+import { maxMessageLength } from './transport/api-error.ts';
 
 /** What a failed request means to the manager. ARCHITECTURE.md says what follows from each. */
 export type ErrorClass =
@@ -24,8 +25,6 @@ export interface ApiFailure {
   /** The Status object's message, else the error's own; at most 500 characters. */
   readonly message: string;
 }
-
-const maxMessageLength = 500;
 
 const classOfStatus: Readonly<Record<number, ErrorClass>> = {
   400: 'invalid',

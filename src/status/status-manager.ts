@@ -284,15 +284,10 @@ export class StatusManager implements Listenable<StatusManagerEvents> {
 
   #update(change: Omit<StatusChange, 'isAcknowledged'>): boolean {
     const { podUID } = change;
-    const isAcknowledged = (): boolean => callGuarded(() => this.#isAcknowledged(podUID), ignoreFailure) ?? false;
+    const isAcknowledged = (): boolean => callGuarded(() => this.#sync?.isAcknowledged(podUID), ignoreFailure) ?? false;
     const stored = this.#cache.update({ ...change, isAcknowledged });
     if (stored && this.#sync !== undefined) this.#agent.notePod(podUID);
     return stored;
-  }
-
-  #isAcknowledged(podUID: string): boolean {
-    const version = this.#cache.get(podUID)?.version ?? Number.POSITIVE_INFINITY;
-    return (this.#sync?.records.acknowledgedVersion(podUID) ?? 0) >= version;
   }
 
   /** A mirror pod's uid becomes its static pod's; where the pod manager fails, the uid stays as it is. */
