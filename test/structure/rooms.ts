@@ -13,7 +13,10 @@ export const rooms = [
   'client/transport',
   'client',
   'pod',
+  'reflector',
   'sources',
+  'mirror',
+  'object-managers',
   'conditions',
   'status/canonical',
   'status/events',
@@ -42,4 +45,4 @@ export const groundOfTesting: readonly string[] = [
 ];
 
 /** The doors: the files of src that users import. `index` is the entry point `.`, every other one is `./NAME`. */
-export const doors = ['index', 'testing'] as const;
+export const doors = ['index', 'reflector', 'mirror', 'object-managers', 'testing'] as const;

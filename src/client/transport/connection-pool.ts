@@ -15,7 +15,7 @@ export interface ConnectionPoolOptions {
 }
 
 export interface PooledRequest {
-  readonly method: 'GET' | 'PATCH' | 'DELETE';
+  readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
   /** Below the server's URL, with its query. */
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;

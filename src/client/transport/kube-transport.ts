@@ -1,17 +1,21 @@
 import type { KubeConfig } from '@kubernetes/client-node';
 import { integerOption, longestTimerMs, numberOption, requireKnownOptions, requireMethods } from '../../checks/options.ts';
-import { isStatusManagerError } from '../../errors.ts';
+import { invalidOption, isStatusManagerError } from '../../errors.ts';
 import { type Clock, systemClock } from '../../seams/clock.ts';
 import { type Logger, safeLogger, silentLogger } from '../../seams/logger.ts';
 import { type Credentials, CredentialsFailure } from '../credentials/credentials.ts';
 import { KubeCredentials } from '../credentials/kube-credentials.ts';
 import { type JsonMembers, readAnswer } from './api-answer.ts';
 import { ApiError } from './api-error.ts';
-import { ConnectionPool } from './connection-pool.ts';
+import { ConnectionPool, type PooledRequest } from './connection-pool.ts';
 import { type HttpAnswer, HttpExchange } from './http-exchange.ts';
 import { currentCluster, type Endpoint, isSameEndpoint } from './kube-cluster.ts';
 
+export type HttpMethod = PooledRequest['method'];
+
 export interface KubeTransportOptions {
+  /** The `User-Agent` of every request: a server's logs and metrics name clients by it. Default `pod-status-manager`. */
+  readonly userAgent?: string | undefined;
   /** How many sockets carry requests. Default 16. Watches have their own. */
   readonly connections?: number | undefined;
   /**
@@ -24,7 +28,7 @@ export interface KubeTransportOptions {
 }
 
 export interface KubeRequest {
-  readonly method: 'GET' | 'PATCH' | 'DELETE';
+  readonly method: HttpMethod;
   /** Below the server's URL, already encoded. */
   readonly path: string;
   readonly query?: URLSearchParams | undefined;
@@ -49,7 +53,9 @@ const maxAnswerBytes = 64 * 1024 * 1024;
 /** The apiserver's own limit: it cuts the connection while a longer body is still being written, which looks like a network fault. */
 const maxBodyBytes = 3 * 1024 * 1024;
 
-const knownOptions = ['connections', 'requestTimeoutMs', 'clock', 'logger'];
+const headerText = /^[!-~](?:[ -~]{0,1022}[!-~])?$/;
+
+const knownOptions = ['userAgent', 'connections', 'requestTimeoutMs', 'clock', 'logger'];
 
 interface StartOptions {
   readonly label: string;
@@ -66,6 +72,7 @@ interface StartOptions {
  */
 export class KubeTransport {
   readonly #kubeConfig: KubeConfig;
+  readonly #userAgent: string;
   readonly #connections: number;
   readonly #requestTimeoutMs: number;
   readonly #clock: Clock;
@@ -83,10 +90,14 @@ export class KubeTransport {
     requireKnownOptions('options', options, knownOptions);
     requireMethods('kubeConfig', kubeConfig, ['getCurrentCluster', 'getCurrentUser', 'applyToHTTPSOptions']);
     const { connections = 16, requestTimeoutMs = 10_000, clock = systemClock, logger = silentLogger } = options;
+    const { userAgent = 'pod-status-manager' } = options;
+    if (typeof userAgent !== 'string' || !headerText.test(userAgent))
+      throw invalidOption('userAgent', 'printable ASCII text of 1 to 1024 characters', userAgent);
     integerOption('connections', connections, 1);
     numberOption('requestTimeoutMs', requestTimeoutMs, 1, longestTimerMs);
     requireMethods('clock', clock, ['now', 'setTimer']);
     this.#kubeConfig = kubeConfig;
+    this.#userAgent = userAgent;
     this.#connections = connections;
     this.#requestTimeoutMs = requestTimeoutMs;
     this.#clock = clock;
@@ -162,7 +173,7 @@ export class KubeTransport {
       if (exchange.isSettled) return;
       sentWith.credentials = credentials;
       headers.Accept = accept;
-      headers['User-Agent'] = 'pod-status-manager';
+      headers['User-Agent'] = this.#userAgent;
       if (body !== undefined) headers['Content-Type'] = contentType;
       const pool = this.#poolFor({ server: cluster.server, proxyUrl: cluster.proxyUrl || undefined, tls });
       const path = query === undefined ? request.path : `${request.path}?${query}`;
