@@ -9,8 +9,8 @@ const longestWaitMs = 30_000;
 /** The waits begin anew when the last time they did is longer ago than this. */
 const resetMs = 120_000;
 const defaultPageSize = 500;
-/** A server may end so many watches in a row within a second of their beginning; then each costs a wait. */
-const shortWatchesBeforeWait = 10;
+/** Requests that follow one another without a wait, where client-go has no limit: short watches, expired streams. */
+const mostAtOnce = 10;
 
 export interface CachedReadsOptions {
   readonly clock: Clock;
@@ -29,7 +29,10 @@ export class CachedReads implements ReadPlan {
   readonly #options: CachedReadsOptions;
   #waitMs = firstWaitMs;
   #waitsSince: number;
+  /** Watches in a row that ended within a second. */
   #shortWatches = 0;
+  /** Streamed lists in a row that the server could not serve. */
+  #unavailableStreams = 0;
   /** The server could not serve the known version: the next list asks for the newest. */
   #isKnownUnavailable = false;
   /** The server serves lists from its cache in pages, so it has no cache. */
@@ -67,6 +70,7 @@ export class CachedReads implements ReadPlan {
 
   listed({ from, isPaginated }: { readonly from: string | undefined; readonly isPaginated: boolean }): void {
     this.#isKnownUnavailable = false;
+    this.#unavailableStreams = 0;
     if (from === '0' && isPaginated) this.#isPaginated = true;
   }
 
@@ -74,13 +78,14 @@ export class CachedReads implements ReadPlan {
     return this.#wait('fill', failure);
   }
 
-  afterStream({ failure, lastedMs, from }: BrokenStream): NextStep {
+  afterStream({ failure, lastedMs }: BrokenStream): NextStep {
     if (isConnectionRefused(failure) || isThrottled(failure)) return this.#wait('fill', failure);
-    const isUnavailable = isExpired(failure) || isTooLarge(failure);
-    if (isUnavailable) this.#isKnownUnavailable = true;
+    if (this.listsAgainAfter(failure)) {
+      this.#unavailableStreams += 1;
+      return { step: this.#unavailableStreams > mostAtOnce ? 'list' : 'fill', delayMs: 0 };
+    }
     const hasEnded = failure === undefined || hasBrokenOff(failure);
-    const isAskedAgain = isUnavailable ? from !== undefined : hasEnded && lastedMs >= shortestGoodWatchMs;
-    return { step: isAskedAgain ? 'fill' : 'list', delayMs: 0 };
+    return { step: hasEnded && lastedMs >= shortestGoodWatchMs ? 'fill' : 'list', delayMs: 0 };
   }
 
   afterWatch({ failure, lastedMs, hasBroughtSomething }: FinishedWatch): NextStep {
@@ -89,7 +94,7 @@ export class CachedReads implements ReadPlan {
     this.#shortWatches = isShort ? this.#shortWatches + 1 : 0;
     const hasEnded = failure === undefined || hasBrokenOff(failure) || (isSilence(failure) && hasBroughtSomething);
     if (!hasEnded || (isShort && !hasBroughtSomething)) return this.#wait('fill', failure ?? endedAtOnce());
-    if (this.#shortWatches > shortWatchesBeforeWait) return this.#wait('watch', failure ?? endedAtOnce());
+    if (this.#shortWatches > mostAtOnce) return this.#wait('watch', failure ?? endedAtOnce());
     return { step: 'watch', delayMs: 0 };
   }
 

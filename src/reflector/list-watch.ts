@@ -114,7 +114,7 @@ export class ListWatch<T extends ApiObject> {
     if (!session.isFilling) return this.#afterWatch(session, failure);
     if (isUnknownParameter(failure)) this.#streamsRefusedAt = clock.now();
     if (!signal.aborted) logger.debug({ err: failure, path }, 'A streamed list failed');
-    return plan.afterStream({ failure, lastedMs: session.lastedMs, from });
+    return plan.afterStream({ failure, lastedMs: session.lastedMs });
   }
 
   async #watch(resourceVersion: string, signal: AbortSignal): Promise<NextStep> {

@@ -11,8 +11,6 @@ export interface BrokenStream {
   /** What ended it; undefined when the server ended it in good order. */
   readonly failure: unknown;
   readonly lastedMs: number;
-  /** The version that it was not to be older than; undefined: the newest. */
-  readonly from: string | undefined;
 }
 
 /** What comes next, after a pause. */
