@@ -52,9 +52,10 @@ func secretsOf(i, secrets int) []string {
 }
 
 // secretManager measures the kubelet's manager of secrets, watching, from the first registration until every pod has read its secrets.
-func secretManager(t target, ns string, pods, secrets int) {
+func secretManager(t target, qps float32, burst int, ns string, pods, secrets int) {
 	w := &wire{}
-	cfg := t.config(100000)
+	cfg := t.config(qps)
+	cfg.Burst = burst
 	cfg.WrapTransport = func(next http.RoundTripper) http.RoundTripper { return countedTrips{next, w} }
 	client, err := kubernetes.NewForConfig(cfg)
 	must(err)
