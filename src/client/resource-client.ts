@@ -45,7 +45,7 @@ export class ResourceClient<T extends ApiObject = ApiObject> {
     this.resource = resource;
   }
 
-  get(target: ObjectName, { resourceVersion, ...call }: GetOptions = {}): Promise<T> {
+  async get(target: ObjectName, { resourceVersion, ...call }: GetOptions = {}): Promise<T> {
     return this.#object('GET', this.#one(target), { query: queryOf({ resourceVersion }), call });
   }
 
@@ -92,13 +92,21 @@ export class ResourceClient<T extends ApiObject = ApiObject> {
   }
 
   /** The namespace is that of the options, or else the object's own. */
-  create(object: T, { namespace = object.metadata?.namespace, ...options }: WriteOptions & ObjectNamespace = {}): Promise<T> {
+  async create(
+    object: T,
+    { namespace = object.metadata?.namespace, ...options }: WriteOptions & ObjectNamespace = {},
+  ): Promise<T> {
     if (this.resource.namespaced) requireText('namespace', namespace);
     return this.#write('POST', resourcePath(this.resource, { namespace }), object, options);
   }
 
   /** A POST to a subresource, such as `binding`, `eviction` and `token`. Resolves to what the server answers. */
-  createSubresource(target: ObjectName, subresource: string, body: ApiObject, options: WriteOptions = {}): Promise<JsonMembers> {
+  async createSubresource(
+    target: ObjectName,
+    subresource: string,
+    body: ApiObject,
+    options: WriteOptions = {},
+  ): Promise<JsonMembers> {
     const { dryRun, fieldManager, fieldValidation, ...call } = options;
     const query = queryOf({ dryRun: dryRun ? 'All' : undefined, fieldManager, fieldValidation });
     return this.#transport.request({
@@ -111,23 +119,27 @@ export class ResourceClient<T extends ApiObject = ApiObject> {
   }
 
   /** Replaces the object, or with `subresource` its status or the like. The server refuses (409) a stale resourceVersion. */
-  update(object: T, { subresource, ...options }: WriteOptions & { readonly subresource?: string } = {}): Promise<T> {
+  async update(object: T, { subresource, ...options }: WriteOptions & { readonly subresource?: string } = {}): Promise<T> {
     const { namespace, name } = object.metadata ?? {};
     requireText('metadata.name', name);
     return this.#write('PUT', this.#one({ namespace, name }, subresource), object, options);
   }
 
-  patch(target: ObjectName & Pick<ResourceTarget, 'subresource'>, patch: ResourcePatch, options: WriteOptions = {}): Promise<T> {
+  async patch(
+    target: ObjectName & Pick<ResourceTarget, 'subresource'>,
+    patch: ResourcePatch,
+    options: WriteOptions = {},
+  ): Promise<T> {
     return this.#write('PATCH', this.#one(target, target.subresource), patch.body, options, patch.type);
   }
 
   /** Resolves to what the server answers: the object while finalizers or a grace period hold it, else a Status. */
-  delete(target: ObjectName, options: DeleteOptions = {}): Promise<JsonMembers> {
+  async delete(target: ObjectName, options: DeleteOptions = {}): Promise<JsonMembers> {
     return this.#delete(this.#one(target), options);
   }
 
   /** Deletes every object of the selection. */
-  deleteCollection({
+  async deleteCollection({
     namespace,
     fieldSelector,
     labelSelector,

@@ -1,4 +1,6 @@
 import { parseArgs } from 'node:util';
+import { kinds } from './kinds/kinds.ts';
+import { agrees as hasAgreed, type KindResult, runKind } from './kinds/run-kind.ts';
 import { type Excess, excesses } from './replay/ceilings.ts';
 import { type Cases, CasesError, readCases } from './replay/read-cases.ts';
 import { type Rule, rules } from './replay/rules.ts';
@@ -6,9 +8,9 @@ import { type FileResult, runCases } from './replay/run-file.ts';
 import { variants } from './replay/variants.ts';
 
 const usage = `Usage: npm run conformance -- FILE... [--show N]
-  Replays recorded scenarios and table cases (.jsonl or .jsonl.gz) through the public API, with and without a GET before
-  each patch, in both patch formats. Exits 1 on a difference, or when a rule excuses more than its ceiling allows; 2 on bad
-  usage and for a file that cannot be read.
+  Replays recorded cases (.jsonl or .jsonl.gz) through the public API: scenarios and table cases of the status manager, with
+  and without a GET before each patch, in both patch formats; and the cases that name their kind. Exits 1 on a difference,
+  or when a rule excuses more than its ceiling allows; 2 on bad usage and for a file that cannot be read.
   --show N   how many differences are printed in full (default 5)`;
 
 function print(name: string, file: string, result: FileResult, over: readonly Excess[], show: number): void {
@@ -45,9 +47,32 @@ function share(part: number, whole: number): string {
   return (whole === 0 ? 0 : (part / whole) * 100).toFixed(2);
 }
 
-/** True when the file agrees in every variant. */
+function printKind(file: string, result: KindResult, show: number): void {
+  const { kind, cases, differences, exempt, exemptCases, exemptAtMost } = result;
+  console.log(`${file} (${kind})`);
+  console.log(`  ${cases} cases, ${differences.length} differences`);
+  console.log(`  ${share(exemptCases, cases)} % of the cases exempt in something`);
+  for (const [rule, count] of exempt) console.log(`    ${String(count).padStart(6)}  ${rule}`);
+  if (exemptCases > exemptAtMost) {
+    console.log(`  too much is exempt: rules excuse something of ${exemptCases} cases, at most ${exemptAtMost} are allowed`);
+  }
+  for (const { name, says } of differences.slice(0, show)) {
+    console.log(`  case ${name}`);
+    for (const line of says) console.log(`    ${line}`);
+  }
+}
+
+/** True when the file agrees: the status manager's cases in every variant, and each kind. */
 async function replay(file: string, cases: Cases, show: number): Promise<boolean> {
   let agrees = true;
+  for (const [kind, ofKind] of cases.byKind) {
+    const player = kinds.get(kind);
+    if (player === undefined) throw new CasesError(`unknown kind ${kind}`);
+    const result = await runKind(kind, player, ofKind);
+    printKind(file, result, show);
+    agrees &&= hasAgreed(result);
+  }
+  if (cases.scenarios.length + cases.tables.length === 0) return agrees;
   for (const variant of variants) {
     const { name, ceilings, fetchBeforePatch, patchFormat } = variant;
     const result = await runCases(cases, { fetchBeforePatch, patchFormat });

@@ -1,5 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { gunzipSync } from 'node:zlib';
+import type { KindCase } from '../kinds/case-kind.ts';
+import { kinds } from '../kinds/kinds.ts';
 import type { Scenario, TableCase } from './scenario.ts';
 import { scenarioProblem } from './scenario-shape.ts';
 import { tableFunctions } from './table-functions.ts';
@@ -12,15 +14,19 @@ export class CasesError extends Error {
 export interface Cases {
   readonly scenarios: readonly Scenario[];
   readonly tables: readonly TableCase[];
+  /** The cases that name their kind, by kind. */
+  readonly byKind: ReadonlyMap<string, readonly KindCase[]>;
 }
 
 /**
- * The lines of a .jsonl or .jsonl.gz file; a file may hold scenarios, table cases, or both. Throws `CasesError` for a file
- * that cannot be read, is no JSON lines, holds nothing, or names an operation, an expectation or a function that is not known.
+ * The lines of a .jsonl or .jsonl.gz file; a file may hold scenarios, table cases, and cases of several kinds. Throws
+ * `CasesError` for a file that cannot be read, is no JSON lines, holds nothing, or names a kind, an operation, an expectation
+ * or a function that is not known.
  */
 export function readCases(file: string): Cases {
   const scenarios: Scenario[] = [];
   const tables: TableCase[] = [];
+  const byKind = new Map<string, KindCase[]>();
   for (const [index, line] of textOf(file).split('\n').entries()) {
     if (line.trim() === '') continue;
     const where = `${file}:${index + 1}`;
@@ -30,12 +36,18 @@ export function readCases(file: string): Cases {
       tables.push(value);
       continue;
     }
+    if (isKindCase(value)) {
+      const problem = kindProblem(value);
+      if (problem !== undefined) throw new CasesError(`${where}: ${problem}`);
+      byKind.set(value.kind, [...(byKind.get(value.kind) ?? []), value]);
+      continue;
+    }
     const problem = scenarioProblem(value);
     if (problem !== undefined) throw new CasesError(`${where}: ${problem}`);
     scenarios.push(value as Scenario);
   }
-  if (scenarios.length + tables.length === 0) throw new CasesError(`${file}: no scenario and no table case`);
-  return { scenarios, tables };
+  if (scenarios.length + tables.length + byKind.size === 0) throw new CasesError(`${file}: no scenario and no table case`);
+  return { scenarios, tables, byKind };
 }
 
 function textOf(file: string): string {
@@ -57,4 +69,15 @@ function parsed(where: string, line: string): unknown {
 
 function isTableCase(value: unknown): value is TableCase {
   return typeof value === 'object' && value !== null && 'fn' in value && 'in' in value;
+}
+
+function isKindCase(value: unknown): value is KindCase {
+  return typeof value === 'object' && value !== null && 'kind' in value;
+}
+
+function kindProblem(value: KindCase): string | undefined {
+  const { kind, name } = value;
+  const known = kinds.get(kind);
+  if (known === undefined) return `unknown kind ${JSON.stringify(kind)}; known are ${[...kinds.keys()].join(', ')}`;
+  return typeof name === 'string' ? known.problem(value) : 'a case without a name';
 }

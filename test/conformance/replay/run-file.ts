@@ -22,7 +22,11 @@ export function runFile(file: string, variant: Variant): Promise<FileResult> {
   return runCases(readCases(file), variant);
 }
 
-export async function runCases({ scenarios, tables }: Cases, variant: Variant, interpose?: Interpose): Promise<FileResult> {
+export async function runCases(
+  { scenarios, tables }: Pick<Cases, 'scenarios' | 'tables'>,
+  variant: Variant,
+  interpose?: Interpose,
+): Promise<FileResult> {
   const result: FileResult = {
     scenarios: scenarios.length,
     steps: 0,

@@ -1,0 +1,4 @@
+import type { CaseKind } from './case-kind.ts';
+
+/** The kinds of recorded cases beside the status manager's, by the name that a line has in its member `kind`. */
+export const kinds: ReadonlyMap<string, CaseKind> = new Map<string, CaseKind>([]);
