@@ -59,12 +59,11 @@ export class Http2Connection {
 
   add(stream: Http2Stream): void {
     this.#waiting.add(stream);
-    const over = (): void => {
+    const settled = (): void => {
       this.#waiting.delete(stream);
-      this.#running.delete(stream);
       this.#rest();
     };
-    stream.exchange.answer.then(over, over);
+    stream.exchange.answer.then(settled, settled);
     this.#start();
     this.#rest();
   }
@@ -146,17 +145,14 @@ export class Http2Connection {
       if (this.#running.size >= this.#limit || session.closed || session.destroyed) return;
       this.#waiting.delete(stream);
       this.#running.add(stream);
-      stream.send({
-        session,
-        authority,
-        onHeard: () => this.#liveness?.heard(),
-        onRefused: (refused) => {
-          this.#running.delete(refused);
-          this.#options.onReturned([refused], 'other');
-          this.#rest();
-        },
-        failure: () => this.#failure ?? (session.destroyed || this.#socket?.destroyed ? connectionClosed() : undefined),
-      });
+      const failure = (): Error | undefined =>
+        this.#failure ?? (session.destroyed || this.#socket?.destroyed ? connectionClosed() : undefined);
+      const onOver = (outcome: 'settled' | 'refused'): void => {
+        this.#running.delete(stream);
+        if (outcome === 'refused') this.#options.onReturned([stream], 'other');
+        this.#rest();
+      };
+      stream.send({ session, authority, onHeard: () => this.#liveness?.heard(), onOver, failure });
     }
   }
 

@@ -10,8 +10,8 @@ export interface Http2Route {
   readonly authority: string;
   /** Told of each sign of life. */
   readonly onHeard: () => void;
-  /** Takes a stream that the server has not looked at: it may be sent over another connection. */
-  readonly onRefused: (stream: Http2Stream) => void;
+  /** Told when nothing of it is left on the session. `refused`: the server has not looked at it, and it may be sent again. */
+  readonly onOver: (outcome: 'settled' | 'refused') => void;
   /** Why the session ended; undefined while it has not, or ended without an error. */
   readonly failure: () => Error | undefined;
 }
@@ -35,7 +35,10 @@ export class Http2Stream implements Abortable {
 
   /** Sends the request. An exchange that has settled meanwhile sends nothing. */
   send(route: Http2Route): void {
-    if (this.exchange.isSettled) return;
+    if (this.exchange.isSettled) {
+      route.onOver('settled');
+      return;
+    }
     if (!this.#hasStarted) this.exchange.onRequestStart(this);
     this.#hasStarted = true;
     const { method, path, headers, body } = this.request;
@@ -47,6 +50,7 @@ export class Http2Stream implements Abortable {
       if (body !== null) stream.end(body);
     } catch (error) {
       this.fail(error);
+      route.onOver('settled');
     }
   }
 
@@ -85,17 +89,16 @@ export class Http2Stream implements Abortable {
     });
     stream.once('close', () => {
       this.#stream = undefined;
-      if (exchange.isSettled) return;
       const { rstCode } = stream;
       const isRefused = isUnsent || (rstCode === NGHTTP2_REFUSED_STREAM && !hasAnswer);
-      if (isRefused && !this.#wasRefused) {
+      if (isRefused && !this.#wasRefused && !exchange.isSettled) {
         this.#wasRefused = true;
-        route.onRefused(this);
-      } else if (hasAnswer && hasEnded && failure === undefined && rstCode === NGHTTP2_NO_ERROR) {
-        exchange.onResponseEnd();
-      } else {
-        this.fail(route.failure() ?? failure ?? resetError(rstCode));
+        return route.onOver('refused');
       }
+      const isWhole = hasAnswer && hasEnded && failure === undefined && rstCode === NGHTTP2_NO_ERROR;
+      if (isWhole && !exchange.isSettled) exchange.onResponseEnd();
+      else this.fail(route.failure() ?? failure ?? resetError(rstCode));
+      route.onOver('settled');
     });
   }
 }
