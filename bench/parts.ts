@@ -34,7 +34,7 @@ if (values.only !== 'informers') {
   for (const figure of ['seconds', 'cpuSeconds', 'requests', 'watches', 'connections', 'bytesReceived', 'bytesSent'] as const) {
     bars.push({
       what: `secrets: ${figure}, ours to the kubelet's`,
-      value: runs.ours[figure] / runs.goProtobuf[figure],
+      value: runs.ours[figure] / runs.kubelet[figure],
       atMost: 1,
     });
   }

@@ -16,11 +16,7 @@ interface WorkerLine {
 
 export type SecretsRun = WorkerLine & WireCount;
 
-export const secretManagers = {
-  ours: 'SecretManager (JSON)',
-  goProtobuf: 'kubelet (Go, protobuf)',
-  goJson: 'kubelet (Go, JSON)',
-} as const;
+export const secretManagers = { ours: 'SecretManager (JSON)', kubelet: 'kubelet (Go, protobuf)' } as const;
 export type SecretManagerName = keyof typeof secretManagers;
 
 export interface SecretsWorkload {
@@ -37,14 +33,10 @@ async function run(name: SecretManagerName, { url, token }: Address, { pods, sec
   const shared = { server: relay.url, namespace, pods, secrets };
   const flags = (dashes: string, values: object): string[] =>
     Object.entries(values).flatMap(([key, value]) => [`${dashes}${key}`, `${value}`]);
-  const contentType = name === 'goJson' ? 'json' : 'protobuf';
   const line =
     name === 'ours'
       ? await runScript<WorkerLine>('parts/secrets-worker.ts', flags('--', shared))
-      : await runJson<WorkerLine>(
-          await goTool('peer'),
-          flags('-', { mode: 'secrets', token, 'content-type': contentType, ...shared }),
-        );
+      : await runJson<WorkerLine>(await goTool('peer'), flags('-', { mode: 'secrets', token, ...shared }));
   return { ...line, ...relay.count };
 }
 
@@ -57,7 +49,7 @@ export async function compareSecretManagers(
   const { pods, secrets } = workload;
   const flags = ['-mode', 'make-secrets', '-server', address.url, '-token', address.token, '-namespace', namespace];
   await runJson(await goTool('peer'), [...flags, '-pods', String(pods), '-secrets', String(secrets)]);
-  const runs: Record<SecretManagerName, SecretsRun[]> = { ours: [], goProtobuf: [], goJson: [] };
+  const runs: Record<SecretManagerName, SecretsRun[]> = { ours: [], kubelet: [] };
   const names = Object.keys(secretManagers) as SecretManagerName[];
   for (let round = 0; round < rounds; round += 1) {
     // each goes first in as many rounds as the others
