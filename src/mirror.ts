@@ -5,4 +5,8 @@ export {
   MirrorPodClient,
   type MirrorPodClientOptions,
 } from './mirror/mirror-pod-client.ts';
+export { MirrorPodReconciler } from './mirror/mirror-pod-reconciler.ts';
+export type { MirrorPodManager } from './mirror/mirror-pods.ts';
+export type { MirrorDeletionReason } from './mirror/mirror-step.ts';
 export type { GetNode, MirrorNode } from './mirror/node-owner.ts';
+export type { MirrorPodFailure, MirrorPodHandlers, MirrorPodReconcilerOptions } from './mirror/reconciler-options.ts';

@@ -35,6 +35,8 @@ export class BasicPodManager implements PodManager {
   readonly #podByFullName = new Map<string, Pod>();
   readonly #mirrorPodByUID = new Map<string, Pod>();
   readonly #mirrorPodByFullName = new Map<string, Pod>();
+  /** Full names that two pods have had at once; neither of them a mirror pod. */
+  readonly #sharedNames = new Set<string>();
   /** From a mirror pod's uid to its static pod's uid. */
   readonly #translationByUID = new Map<string, string>();
   /** Made at the first call, and kept until a change that would make it different. */
@@ -134,6 +136,7 @@ export class BasicPodManager implements PodManager {
     const podsBefore = [...this.#podByUID, ...this.#mirrorPodByUID];
     this.#podByUID.clear();
     this.#podByFullName.clear();
+    this.#sharedNames.clear();
     this.#mirrorPodByUID.clear();
     this.#mirrorPodByFullName.clear();
     this.#translationByUID.clear();
@@ -162,7 +165,8 @@ export class BasicPodManager implements PodManager {
   }
 
   /**
-   * Removes a pod by uid, and by full name unless a newer pod has that name by now (upstream drops the newer one's name).
+   * Removes a pod by uid, and by full name unless a newer pod has that name by now (upstream drops the newer one's name). An
+   * earlier pod with the same full name that is still there is found by that name again.
    * As upstream, a mirror pod takes its full name with it, and its uid is still translated after its static pod is gone,
    * until the mirror pod is removed too.
    */
@@ -213,10 +217,25 @@ export class BasicPodManager implements PodManager {
     const held = this.#podByUID.get(uid);
     if (held === undefined) return false;
     this.#podByUID.delete(uid);
-    if (this.#podByFullName.get(fullName)?.metadata?.uid === uid) this.#podByFullName.delete(fullName);
+    if (this.#podByFullName.get(fullName)?.metadata?.uid === uid) this.#passOnName(fullName);
     // the translations name static pods, and mirror pods, whose translation outlives the pod
     if (isStaticPod(held)) this.#translations = undefined;
     return true;
+  }
+
+  /** The pod that had the full name is gone: a pod that has had to share it takes it over, with the mirror pod. */
+  #passOnName(fullName: string): void {
+    this.#podByFullName.delete(fullName);
+    if (!this.#sharedNames.delete(fullName)) return;
+    const others = [...this.#podByUID.values()].filter((pod) => podFullName(pod) === fullName);
+    for (const pod of others) this.#takeName(fullName, pod);
+    this.#translate(this.#mirrorPodByFullName.get(fullName)?.metadata?.uid, others.at(-1)?.metadata?.uid);
+  }
+
+  #takeName(fullName: string, pod: Pod): void {
+    const uid = this.#podByFullName.get(fullName)?.metadata?.uid;
+    if (uid !== undefined && uid !== pod.metadata?.uid && this.#podByUID.has(uid)) this.#sharedNames.add(fullName);
+    this.#podByFullName.set(fullName, pod);
   }
 
   #uidToTell(pod: Pod, uid: string, fullName: string): string {
@@ -240,7 +259,7 @@ export class BasicPodManager implements PodManager {
     const held = this.#podByUID.get(uid);
     if (isStaticPod(pod) !== (held !== undefined && isStaticPod(held))) this.#translations = undefined;
     this.#podByUID.set(uid, pod);
-    this.#podByFullName.set(fullName, pod);
+    this.#takeName(fullName, pod);
     this.#translate(this.#mirrorPodByFullName.get(fullName)?.metadata?.uid, uid);
   }
 

@@ -1,5 +1,12 @@
 import type { KubeConfig } from '@kubernetes/client-node';
-import { integerOption, longestTimerMs, numberOption, requireKnownOptions, requireMethods } from '../../checks/options.ts';
+import {
+  integerOption,
+  longestTimerMs,
+  numberOption,
+  optionOfType,
+  requireKnownOptions,
+  requireMethods,
+} from '../../checks/options.ts';
 import { invalidOption, isStatusManagerError } from '../../errors.ts';
 import { type Clock, systemClock } from '../../seams/clock.ts';
 import { type Logger, safeLogger, silentLogger } from '../../seams/logger.ts';
@@ -7,9 +14,10 @@ import { type Credentials, CredentialsFailure } from '../credentials/credentials
 import { KubeCredentials } from '../credentials/kube-credentials.ts';
 import { type JsonMembers, readAnswer } from './api-answer.ts';
 import { ApiError } from './api-error.ts';
-import { ConnectionPool, type PooledRequest } from './connection-pool.ts';
+import { ConnectionPool } from './connection-pool.ts';
 import { type HttpAnswer, HttpExchange } from './http-exchange.ts';
 import { currentCluster, type Endpoint, isSameEndpoint } from './kube-cluster.ts';
+import type { PooledRequest } from './pooled-request.ts';
 
 export type HttpMethod = PooledRequest['method'];
 
@@ -18,6 +26,8 @@ export interface KubeTransportOptions {
   readonly userAgent?: string | undefined;
   /** How many sockets carry requests. Default 16. Watches have their own. */
   readonly connections?: number | undefined;
+  /** False: streams go over HTTP/1.1 also where the server offers HTTP/2. Default true. */
+  readonly http2?: boolean | undefined;
   /**
    * For requests that bring no limit of their own: from their start to the end of their answer, credentials and connection
    * included. For a stream until its request is sent, credentials and connection included. Default 10 000.
@@ -55,7 +65,7 @@ const maxBodyBytes = 3 * 1024 * 1024;
 
 const headerText = /^[!-~](?:[ -~]{0,1022}[!-~])?$/;
 
-const knownOptions = ['userAgent', 'connections', 'requestTimeoutMs', 'clock', 'logger'];
+const knownOptions = ['userAgent', 'connections', 'http2', 'requestTimeoutMs', 'clock', 'logger'];
 
 interface StartOptions {
   readonly label: string;
@@ -74,6 +84,7 @@ export class KubeTransport {
   readonly #kubeConfig: KubeConfig;
   readonly #userAgent: string;
   readonly #connections: number;
+  readonly #http2: boolean;
   readonly #requestTimeoutMs: number;
   readonly #clock: Clock;
   readonly #logger: Logger;
@@ -90,15 +101,17 @@ export class KubeTransport {
     requireKnownOptions('options', options, knownOptions);
     requireMethods('kubeConfig', kubeConfig, ['getCurrentCluster', 'getCurrentUser', 'applyToHTTPSOptions']);
     const { connections = 16, requestTimeoutMs = 10_000, clock = systemClock, logger = silentLogger } = options;
-    const { userAgent = 'pod-status-manager' } = options;
+    const { userAgent = 'pod-status-manager', http2 = true } = options;
     if (typeof userAgent !== 'string' || !headerText.test(userAgent))
       throw invalidOption('userAgent', 'printable ASCII text of 1 to 1024 characters', userAgent);
     integerOption('connections', connections, 1);
+    optionOfType('http2', http2, 'boolean');
     numberOption('requestTimeoutMs', requestTimeoutMs, 1, longestTimerMs);
     requireMethods('clock', clock, ['now', 'setTimer']);
     this.#kubeConfig = kubeConfig;
     this.#userAgent = userAgent;
     this.#connections = connections;
+    this.#http2 = http2;
     this.#requestTimeoutMs = requestTimeoutMs;
     this.#clock = clock;
     this.#logger = safeLogger(logger);
@@ -192,6 +205,7 @@ export class KubeTransport {
     if (pool !== undefined && isSameEndpoint(pool.endpoint, endpoint)) return pool;
     this.#pool = new ConnectionPool(endpoint, {
       connections: this.#connections,
+      http2: this.#http2,
       clock: this.#clock,
       requestLimit: () => (this.#requests.size === 0 ? undefined : Math.max(...this.#requests.values())),
       streamLimit: () => (this.#streams.size === 0 ? undefined : this.#requestTimeoutMs),

@@ -57,10 +57,16 @@ function deleteOptions(request: PodRequest): DeletePodRequest {
   return {
     gracePeriodSeconds: numberAt(options, 'gracePeriodSeconds'),
     preconditions: {
-      uid: textAt(preconditions, 'uid') || undefined,
-      resourceVersion: textAt(preconditions, 'resourceVersion') || undefined,
+      uid: givenText(preconditions, 'uid'),
+      resourceVersion: givenText(preconditions, 'resourceVersion'),
     },
   };
+}
+
+/** An empty precondition is one that no object meets. */
+function givenText(object: JsonObject, key: string): string | undefined {
+  const value = object[key];
+  return typeof value === 'string' ? value : undefined;
 }
 
 const optionKinds: Readonly<Partial<Record<ApiVerb, string>>> = {
