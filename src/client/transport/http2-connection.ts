@@ -53,7 +53,7 @@ export class Http2Connection {
   }
 
   get hasRoom(): boolean {
-    if (this.#isLeaving || this.#session?.closed || this.#session?.destroyed) return false;
+    if (this.#isLeaving || this.#liveness?.isDoubted || this.#session?.closed || this.#session?.destroyed) return false;
     return this.#waiting.size + this.#running.size < (this.#limit ?? this.#options.assumedStreams);
   }
 
@@ -139,7 +139,8 @@ export class Http2Connection {
   /** Sends what waits, as far as the server allows. */
   #start(): void {
     const session = this.#session;
-    if (session === undefined || this.#limit === undefined) return;
+    const liveness = this.#liveness;
+    if (session === undefined || liveness === undefined || this.#limit === undefined) return;
     const { host: authority } = new URL(this.#options.origin);
     for (const stream of this.#waiting) {
       if (this.#running.size >= this.#limit || session.closed || session.destroyed) return;
@@ -152,7 +153,7 @@ export class Http2Connection {
         if (outcome === 'refused') this.#options.onReturned([stream], 'other');
         this.#rest();
       };
-      stream.send({ session, authority, onHeard: () => this.#liveness?.heard(), onOver, failure });
+      stream.send({ session, authority, liveness, onOver, failure });
     }
   }
 
