@@ -7,6 +7,10 @@ export const errorCodes = {
   ERR_NO_CLIENT: 'the operation needs a pod client, and the manager has none',
   ERR_STOPPED: 'the manager is stopping or stopped',
   ERR_FLUSH_TIMEOUT: 'flush() timed out before every pod had settled',
+  ERR_NOT_REGISTERED: 'no registered pod names the secret or config map',
+  ERR_NOT_FOUND: 'the apiserver has no such secret or config map',
+  ERR_SYNC_TIMEOUT: 'the watch of a secret or config map has not brought it in time',
+  ERR_NO_NODE: 'the node that owns mirror pods is not known, has no uid, or is being deleted',
   ERR_API: 'a request to the apiserver failed',
 } as const;
 

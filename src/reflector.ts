@@ -3,6 +3,7 @@ export {
   type ApiResource,
   type ApiResourceDefinition,
   apiResource,
+  type KnownResources,
   type ResourceTarget,
   resourcePath,
   resources,
@@ -22,3 +23,11 @@ export type {
   WriteOptions,
 } from './client/resource-requests.ts';
 export type { VersionedObject, WatchEvent } from './client/watch-line.ts';
+export type { ChangeQueue } from './reflector/change-queue.ts';
+export type { ReflectorHandlers } from './reflector/handler-calls.ts';
+export type { ObjectChange } from './reflector/net-change.ts';
+export { ObjectStore, type ObjectStoreOptions } from './reflector/object-store.ts';
+export type { Transform } from './reflector/received-objects.ts';
+export { Reflector } from './reflector/reflector.ts';
+export type { ReflectorOptions } from './reflector/reflector-options.ts';
+export type { IndexFunction } from './reflector/store-index.ts';

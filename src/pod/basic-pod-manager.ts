@@ -6,6 +6,7 @@ import { type IdentifiedPod, identify } from './identified-pod.ts';
 import { buildPodFullName, isMirrorPod, isStaticPod, podFullName } from './pod-identity.ts';
 import { PodListeners } from './pod-listeners.ts';
 import type { PodManager, UIDTranslations } from './pod-manager.ts';
+import { type BasicPodManagerOptions, PodRegistrars } from './pod-registrars.ts';
 import { readOnlyMap } from './read-only-map.ts';
 
 export interface PodsAndMirrorPods {
@@ -34,11 +35,23 @@ export class BasicPodManager implements PodManager {
   readonly #podByFullName = new Map<string, Pod>();
   readonly #mirrorPodByUID = new Map<string, Pod>();
   readonly #mirrorPodByFullName = new Map<string, Pod>();
+  /** Full names that two pods have had at once; neither of them a mirror pod. */
+  readonly #sharedNames = new Set<string>();
   /** From a mirror pod's uid to its static pod's uid. */
   readonly #translationByUID = new Map<string, string>();
   /** Made at the first call, and kept until a change that would make it different. */
   #translations: UIDTranslations | undefined;
   readonly #listeners = new PodListeners();
+  readonly #registrars: PodRegistrars;
+
+  /**
+   * The managers of secrets and config maps are told of every pod that is added or replaced (`registerPod`), and of every one
+   * that has ended or is removed (`unregisterPod`), before a listener hears of it. What they throw is logged and changes
+   * nothing. Throws ERR_INVALID_OPTION for one without these methods.
+   */
+  constructor(options: BasicPodManagerOptions = {}) {
+    this.#registrars = new PodRegistrars(options);
+  }
 
   /** Every pod but the mirror pods, in no particular order. */
   getPods(): Pod[] {
@@ -120,13 +133,16 @@ export class BasicPodManager implements PodManager {
   setPods(pods: Iterable<Pod>): void {
     const identified = Array.from(pods, (pod) => identify(pod));
     const before = this.#uidsToTell();
+    const podsBefore = [...this.#podByUID, ...this.#mirrorPodByUID];
     this.#podByUID.clear();
     this.#podByFullName.clear();
+    this.#sharedNames.clear();
     this.#mirrorPodByUID.clear();
     this.#mirrorPodByFullName.clear();
     this.#translationByUID.clear();
     this.#translations = undefined;
     for (const { pod, uid, fullName } of identified) this.#put(pod, uid, fullName);
+    this.#registerAgain(podsBefore);
     this.#listeners.tell(new Set([...before, ...this.#uidsToTell()]));
   }
 
@@ -139,7 +155,7 @@ export class BasicPodManager implements PodManager {
   updatePod(pod: Pod): void {
     const identified = identify(pod);
     const { uid } = identified;
-    const held = isMirrorPod(pod) ? this.#mirrorPodByUID.get(uid) : this.#podByUID.get(uid);
+    const held = this.#heldPod(pod, uid);
     if (held === undefined || !isOlderThan(pod, held)) this.#replace(identified);
   }
 
@@ -149,12 +165,16 @@ export class BasicPodManager implements PodManager {
   }
 
   /**
-   * Removes a pod by uid, and by full name unless a newer pod has that name by now (upstream drops the newer one's name).
+   * Removes a pod by uid, and by full name unless a newer pod has that name by now (upstream drops the newer one's name). An
+   * earlier pod with the same full name that is still there is found by that name again.
    * As upstream, a mirror pod takes its full name with it, and its uid is still translated after its static pod is gone,
    * until the mirror pod is removed too.
    */
   removePod(pod: Pod): void {
     const { uid, fullName } = identify(pod);
+    const held = this.#heldPod(pod, uid);
+    if (held !== undefined && held !== pod) this.#registrars.remove(held);
+    this.#registrars.remove(pod);
     const hasChanged = isMirrorPod(pod) ? this.#dropMirrorPod(uid, fullName) : this.#dropPod(uid, fullName);
     if (hasChanged) this.#listeners.tell([this.#uidToTell(pod, uid, fullName)]);
   }
@@ -163,9 +183,25 @@ export class BasicPodManager implements PodManager {
     const [byUID, byFullName] = isMirrorPod(pod)
       ? [this.#mirrorPodByUID, this.#mirrorPodByFullName]
       : [this.#podByUID, this.#podByFullName];
-    if (byUID.get(uid) === pod && byFullName.get(fullName) === pod) return;
+    const held = byUID.get(uid);
+    if (held === pod && byFullName.get(fullName) === pod) return;
     this.#put(pod, uid, fullName);
+    this.#registrars.set(pod, held);
     this.#listeners.tell([this.#uidToTell(pod, uid, fullName)]);
+  }
+
+  #heldPod(pod: Pod, uid: string): Pod | undefined {
+    return isMirrorPod(pod) ? this.#mirrorPodByUID.get(uid) : this.#podByUID.get(uid);
+  }
+
+  /** All pods were exchanged: those of now are registered before those that are gone are unregistered. */
+  #registerAgain(before: readonly (readonly [uid: string, pod: Pod])[]): void {
+    const pods = new Map(before);
+    for (const [uid, pod] of [...this.#podByUID, ...this.#mirrorPodByUID]) {
+      this.#registrars.set(pod, pods.get(uid));
+      pods.delete(uid);
+    }
+    for (const pod of pods.values()) this.#registrars.remove(pod);
   }
 
   /** Returns whether anything was dropped. */
@@ -181,10 +217,25 @@ export class BasicPodManager implements PodManager {
     const held = this.#podByUID.get(uid);
     if (held === undefined) return false;
     this.#podByUID.delete(uid);
-    if (this.#podByFullName.get(fullName)?.metadata?.uid === uid) this.#podByFullName.delete(fullName);
+    if (this.#podByFullName.get(fullName)?.metadata?.uid === uid) this.#passOnName(fullName);
     // the translations name static pods, and mirror pods, whose translation outlives the pod
     if (isStaticPod(held)) this.#translations = undefined;
     return true;
+  }
+
+  /** The pod that had the full name is gone: a pod that has had to share it takes it over, with the mirror pod. */
+  #passOnName(fullName: string): void {
+    this.#podByFullName.delete(fullName);
+    if (!this.#sharedNames.delete(fullName)) return;
+    const others = [...this.#podByUID.values()].filter((pod) => podFullName(pod) === fullName);
+    for (const pod of others) this.#takeName(fullName, pod);
+    this.#translate(this.#mirrorPodByFullName.get(fullName)?.metadata?.uid, others.at(-1)?.metadata?.uid);
+  }
+
+  #takeName(fullName: string, pod: Pod): void {
+    const uid = this.#podByFullName.get(fullName)?.metadata?.uid;
+    if (uid !== undefined && uid !== pod.metadata?.uid && this.#podByUID.has(uid)) this.#sharedNames.add(fullName);
+    this.#podByFullName.set(fullName, pod);
   }
 
   #uidToTell(pod: Pod, uid: string, fullName: string): string {
@@ -208,7 +259,7 @@ export class BasicPodManager implements PodManager {
     const held = this.#podByUID.get(uid);
     if (isStaticPod(pod) !== (held !== undefined && isStaticPod(held))) this.#translations = undefined;
     this.#podByUID.set(uid, pod);
-    this.#podByFullName.set(fullName, pod);
+    this.#takeName(fullName, pod);
     this.#translate(this.#mirrorPodByFullName.get(fullName)?.metadata?.uid, uid);
   }
 

@@ -1,4 +1,3 @@
-import { isDeepStrictEqual } from 'node:util';
 import { callGuarded } from '../seams/guard.ts';
 import type { Logger } from '../seams/logger.ts';
 import { isOlderThan } from '../wire/resource-version.ts';
@@ -33,13 +32,13 @@ export interface PodSourceHandlers {
   interrupted?(interruption: { readonly error: unknown; readonly delayMs: number }): void;
 }
 
-/** Keeps the sink and the handlers up to date, however the server repeats what it tells. Never throws. */
+/** Hands a reflector's changes on to the sink, then to the handlers. Never throws. */
 export class PodDelivery {
   readonly #sink: PodSink;
   readonly #handlers: PodSourceHandlers;
   readonly #logger: Logger;
-  /** The copies handed on last, by uid: a pod that was recreated under its name is another pod. */
-  readonly #known = new Map<string, WirePod>();
+  /** The pods of the first list, until it is complete; undefined afterwards. */
+  #firstList: WirePod[] | undefined = [];
 
   constructor(sink: PodSink, handlers: PodSourceHandlers, logger: Logger) {
     this.#sink = sink;
@@ -47,61 +46,48 @@ export class PodDelivery {
     this.#logger = logger;
   }
 
+  added(pod: WirePod): void {
+    if (this.#firstList !== undefined) {
+      this.#firstList.push(pod);
+      return;
+    }
+    this.#guard('addPod', () => this.#sink.addPod(pod));
+    this.#guard('podAdded', () => this.#handlers.podAdded?.(pod));
+  }
+
+  updated(pod: WirePod, old: WirePod): void {
+    this.#handOn(pod, old);
+    this.#guard('podUpdated', () => this.#handlers.podUpdated?.(pod, old));
+  }
+
+  deleted(pod: WirePod): void {
+    this.#guard('removePod', () => this.#sink.removePod(pod));
+    this.#guard('podDeleted', () => this.#handlers.podDeleted?.(pod));
+  }
+
   /**
-   * For the first list, over the pods that an earlier source left in the sink: removes those that the list lacks, and puts
-   * back those that the list shows with an older resourceVersion.
+   * A list is complete. The first one goes over the pods that an earlier source left in the sink: those that it lacks are
+   * removed, and those that it shows with an older resourceVersion are put back.
    */
-  takeOver(pods: readonly WirePod[], isOurs: (pod: Pod) => boolean): void {
+  listed(isOurs: (pod: Pod) => boolean): void {
+    const pods = this.#firstList;
+    if (pods === undefined) return;
+    this.#firstList = undefined;
     const listed = new Map(pods.map((pod) => [uidOf(pod), pod]));
     for (const held of this.#podsOfTheSink(isOurs)) {
       const pod = listed.get(uidOf(held));
       if (pod === undefined) this.#guard('removePod', () => this.#sink.removePod(held));
       else if (isOlderThan(pod, held)) this.#handOn(pod, held);
     }
-  }
-
-  /** A full list, which is the truth: what it lacks is gone, and what it shows otherwise is handed on, older or not. */
-  replace(pods: readonly WirePod[]): void {
-    const listed = new Set(pods.map(uidOf));
-    for (const [uid, old] of this.#known) if (!listed.has(uid)) this.remove(old);
-    for (const pod of pods) {
-      const old = this.#known.get(uidOf(pod));
-      if (old === undefined) this.#add(pod);
-      else if (!isSameCopy(pod, old)) this.#update(pod, old);
-    }
+    for (const pod of pods) this.added(pod);
   }
 
   synced(pods: readonly WirePod[]): void {
     this.#guard('synced', () => this.#handlers.synced?.(pods));
   }
 
-  /** One pod, from a watch. The version that was handed on before is not handed on again. */
-  set(pod: WirePod): void {
-    const old = this.#known.get(uidOf(pod));
-    if (old === undefined) this.#add(pod);
-    else if (versionOf(pod) !== versionOf(old)) this.#update(pod, old);
-  }
-
-  remove(pod: WirePod): void {
-    if (!this.#known.delete(uidOf(pod))) return;
-    this.#guard('removePod', () => this.#sink.removePod(pod));
-    this.#guard('podDeleted', () => this.#handlers.podDeleted?.(pod));
-  }
-
   interrupted(error: unknown, delayMs: number): void {
     this.#guard('interrupted', () => this.#handlers.interrupted?.({ error, delayMs }));
-  }
-
-  #add(pod: WirePod): void {
-    this.#known.set(uidOf(pod), pod);
-    this.#guard('addPod', () => this.#sink.addPod(pod));
-    this.#guard('podAdded', () => this.#handlers.podAdded?.(pod));
-  }
-
-  #update(pod: WirePod, old: WirePod): void {
-    this.#known.set(uidOf(pod), pod);
-    this.#handOn(pod, old);
-    this.#guard('podUpdated', () => this.#handlers.podUpdated?.(pod, old));
   }
 
   /** Gives the sink this copy in place of `old`. */
@@ -124,15 +110,4 @@ export class PodDelivery {
 
 function uidOf(pod: Pod): string {
   return pod.metadata?.uid ?? '';
-}
-
-function versionOf(pod: WirePod): string | undefined {
-  return pod.metadata?.resourceVersion;
-}
-
-/** After a restore of etcd a resourceVersion can come again with other content. Only watch events carry kind and apiVersion. */
-function isSameCopy(pod: WirePod, old: WirePod): boolean {
-  if (versionOf(pod) !== versionOf(old)) return false;
-  const { metadata, spec, status } = pod;
-  return isDeepStrictEqual({ metadata, spec, status }, { metadata: old.metadata, spec: old.spec, status: old.status });
 }

@@ -6,10 +6,14 @@ import {
   BasicPodManager,
   isStatusManagerError,
   KubePodClient,
+  KubeTransport,
   StatusManager,
   type SyncErrorEvent,
   type WirePod,
 } from '../../src/index.ts';
+import { MirrorPodClient } from '../../src/mirror.ts';
+import { ResourceClient, resources } from '../../src/reflector.ts';
+import { buildStaticPod } from '../../src/testing.ts';
 import type { Json, JsonObject } from '../../src/wire/types.ts';
 import { AdminClient } from '../support/admin-client.ts';
 import { podOf } from '../support/answers.ts';
@@ -91,6 +95,21 @@ describe('the rights in deploy/rbac.yaml', () => {
     await manager.flush({ timeoutMs: 20_000 });
     await expect.poll(async () => (await admin.getPod(namespace, 'lives')).status, { timeout: 20_000 }).toBe(404);
     expect(errors).toEqual([]);
+  });
+
+  it('are enough for mirror pods', async () => {
+    await apply(loadAllYaml(await readFile(new URL('../../deploy/rbac.yaml', import.meta.url), 'utf8')) as JsonObject[]);
+    await using transport = new KubeTransport(await configOf('pod-status-manager'));
+    await admin.send('POST', '/api/v1/nodes', { body: { metadata: { name: nodeName } } });
+    const nodes = new ResourceClient(transport, resources.nodes);
+    const client = new MirrorPodClient({ transport, nodeName, getNode: (name) => nodes.get({ name }) });
+    const podFullName = `mirrored_${namespace}`;
+    const spec = { nodeName, containers: [{ name: 'app', image: 'app:1' }] };
+    const staticPod = buildStaticPod({ metadata: { name: 'mirrored', namespace }, spec });
+    expect(await client.createMirrorPod(staticPod)).toMatchObject({ outcome: 'created' });
+    const mirrorPod = await client.getMirrorPod(podFullName);
+    expect(mirrorPod?.metadata?.ownerReferences).toMatchObject([{ kind: 'Node', name: nodeName }]);
+    expect(await client.deleteMirrorPod(podFullName, mirrorPod?.metadata?.uid)).toMatchObject({ deleted: true });
   });
 
   it('are all needed: without the right to patch a status the syncError names that right', async () => {

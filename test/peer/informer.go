@@ -27,8 +27,8 @@ import (
 // The annotation of the bookmark after the objects that a streamed list begins with.
 const initialEventsEnd = "k8s.io/initial-events-end"
 
-// serverPod is a pod as a cluster has it: created by a controller, defaulted, with managed fields and a status.
-func serverPod(i, version int) *v1.Pod {
+// podOfServer is a pod as a cluster has it: created by a controller, defaulted, with managed fields and a status.
+func podOfServer(i, version int) *v1.Pod {
 	p := podFor("bench", "node-a", i)
 	p.Kind, p.APIVersion = "Pod", "v1"
 	p.UID = types.UID(fmt.Sprintf("0f1e2d3c-0000-4000-8000-%012d", i))
@@ -133,14 +133,14 @@ func encodePods(n, events int, asProtobuf bool) *podBodies {
 		return append(binary.BigEndian.AppendUint32(nil, uint32(w.Len())), w.String()...)
 	}
 	for i := 0; i < n; i++ {
-		p := serverPod(i, i+1)
+		p := podOfServer(i, i+1)
 		list.Items = append(list.Items, *p)
 		b.initial = append(b.initial, event("ADDED", p)...)
 	}
 	b.list = bytesOf(list)
 	b.initial = append(b.initial, event("BOOKMARK", &v1.Pod{TypeMeta: metav1.TypeMeta{Kind: "Pod", APIVersion: "v1"}, ObjectMeta: metav1.ObjectMeta{ResourceVersion: strconv.Itoa(n), Annotations: map[string]string{initialEventsEnd: "true"}}})...)
 	for i := 0; i < events; i++ {
-		b.changes = append(b.changes, event("MODIFIED", serverPod(i%n, n+1+i))...)
+		b.changes = append(b.changes, event("MODIFIED", podOfServer(i%n, n+1+i))...)
 	}
 	return b
 }

@@ -1,7 +1,11 @@
-import { type Dispatcher, Pool } from 'undici';
+import { Pool } from 'undici';
 import type { Clock } from '../../seams/clock.ts';
 import { type ConnectLimit, Connector } from './connector.ts';
+import type { HttpExchange } from './http-exchange.ts';
+import { Http2Connections } from './http2-connections.ts';
+import { Http2Stream } from './http2-stream.ts';
 import type { Endpoint } from './kube-cluster.ts';
+import type { PooledRequest } from './pooled-request.ts';
 
 /** The apiserver closes an idle connection after 90 s. The client closes it earlier, so it never writes to one that the apiserver is closing. */
 const keepAliveTimeout = 60_000;
@@ -9,33 +13,29 @@ const keepAliveTimeout = 60_000;
 export interface ConnectionPoolOptions {
   /** How many sockets carry requests. */
   readonly connections: number;
+  /** True: streams go over HTTP/2 where the server offers it. */
+  readonly http2: boolean;
   readonly clock: Clock;
   readonly requestLimit: ConnectLimit;
   readonly streamLimit: ConnectLimit;
 }
 
-export interface PooledRequest {
-  readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
-  /** Below the server's URL, with its query. */
-  readonly path: string;
-  readonly headers: Readonly<Record<string, string>>;
-  readonly body: Buffer | null;
-}
-
 /**
- * The sockets to one endpoint: `connections` for requests, and as many as there are streams, so that a watch never
- * takes a request's place. Opened when first used.
+ * The sockets to one endpoint: `connections` for requests, and others for streams, so that a watch never takes a request's
+ * place. Streams share few sockets over HTTP/2 where the server offers it, and have one each where not. Opened when first used.
  */
 export class ConnectionPool {
   readonly endpoint: Endpoint;
   readonly #connector: Connector;
   readonly #requests: Pool;
   readonly #streams: Pool;
+  readonly #http2: Http2Connections | undefined;
   readonly #pathPrefix: string;
   /** What a proxy that forwards plain http wants beside the request's own headers. */
   readonly #forwardHeaders: Readonly<Record<string, string>>;
 
-  constructor(endpoint: Endpoint, { connections, clock, requestLimit, streamLimit }: ConnectionPoolOptions) {
+  constructor(endpoint: Endpoint, options: ConnectionPoolOptions) {
+    const { connections, http2, clock, requestLimit, streamLimit } = options;
     this.endpoint = endpoint;
     this.#connector = new Connector(endpoint, clock);
     this.#requests = this.#pool(connections, requestLimit);
@@ -48,34 +48,52 @@ export class ConnectionPool {
       ...(forwardProxy !== undefined && { Host: host }),
       ...(authorization !== undefined && { 'Proxy-Authorization': authorization }),
     };
+    if (!http2 || !origin.startsWith('https:')) return;
+    this.#http2 = new Http2Connections({
+      connector: this.#connector,
+      origin,
+      clock,
+      limit: streamLimit,
+      keepAliveMs: keepAliveTimeout,
+      overHttp1: ({ request, exchange }) => this.#overHttp1(request, exchange),
+    });
   }
 
-  request(request: PooledRequest, handler: Dispatcher.DispatchHandler): void {
-    this.#dispatch(this.#requests, request, handler);
+  request(request: PooledRequest, exchange: HttpExchange): void {
+    this.#requests.dispatch(this.#addressed(request), exchange);
   }
 
-  stream(request: PooledRequest, handler: Dispatcher.DispatchHandler): void {
-    this.#dispatch(this.#streams, request, handler);
+  /** For streams, and for requests that go over their connections: over HTTP/1.1 a request takes its turn among the others. */
+  stream(request: PooledRequest, exchange: HttpExchange): void {
+    const addressed = this.#addressed(request);
+    if (this.#http2 === undefined) this.#overHttp1(addressed, exchange);
+    else this.#http2.dispatch(new Http2Stream(addressed, exchange));
+  }
+
+  #overHttp1(addressed: PooledRequest, exchange: HttpExchange): void {
+    (exchange.isStream ? this.#streams : this.#requests).dispatch(addressed, exchange);
   }
 
   /** Waits for what is under way, then closes the sockets. */
   async close(): Promise<void> {
-    await Promise.all([this.#requests.close(), this.#streams.close()]);
+    const streams = async (): Promise<void> => {
+      await this.#http2?.close();
+      await this.#streams.close();
+    };
+    await Promise.all([this.#requests.close(), streams()]);
     await this.destroy();
   }
 
   /** Ends every socket at once. Resolves when none is left. */
   async destroy(): Promise<void> {
+    this.#http2?.destroy();
     await Promise.all([this.#requests.destroy(), this.#streams.destroy()]);
     // undici forgets the sockets that were still connecting
     await this.#connector.destroy();
   }
 
-  #dispatch(pool: Pool, { method, path, headers, body }: PooledRequest, handler: Dispatcher.DispatchHandler): void {
-    pool.dispatch(
-      { path: `${this.#pathPrefix}${path}`, method, headers: { ...headers, ...this.#forwardHeaders }, body },
-      handler,
-    );
+  #addressed({ method, path, headers, body }: PooledRequest): PooledRequest {
+    return { path: `${this.#pathPrefix}${path}`, method, headers: { ...headers, ...this.#forwardHeaders }, body };
   }
 
   #pool(connections: number | null, limit: ConnectLimit): Pool {

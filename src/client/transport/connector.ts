@@ -12,6 +12,9 @@ export type ConnectLimit = () => number | undefined;
 
 type Target = buildConnector.Options;
 
+/** What is offered to the server when TLS begins: HTTP/1.1, or HTTP/2 too. */
+type Protocols = 'http1' | 'http2';
+
 /** Opens the sockets of one pool, through its proxy where it has one, and knows every socket that is open or opening. */
 export class Connector {
   /** What a socket leads to: the server, or a proxy that forwards plain http. */
@@ -19,37 +22,48 @@ export class Connector {
   /** Set for a proxy that forwards: requests name the whole URL, and bring this proxy's credentials. */
   readonly forwardProxy: HttpProxy | undefined;
   readonly #clock: Clock;
-  readonly #open: (target: Target, onSocket: OnSocket) => Promise<Socket>;
+  readonly #server: URL;
+  readonly #open: (target: Target, onSocket: OnSocket, protocols: Protocols) => Promise<Socket>;
   readonly #sockets = new Set<Socket>();
 
   constructor({ server, proxyUrl, tls }: Endpoint, clock: Clock) {
     this.#clock = clock;
-    const { origin, protocol } = new URL(server);
+    this.#server = new URL(server);
+    const { origin, protocol } = this.#server;
     // every wait is timed by the clock, so undici's own timer is off
-    const direct = buildConnector({ ...tls, allowH2: false, keepAliveInitialDelay, timeout: 0 });
+    const options = { ...tls, keepAliveInitialDelay, timeout: 0 };
+    const direct = {
+      http1: buildConnector({ ...options, allowH2: false }),
+      http2: buildConnector({ ...options, allowH2: true, preferH2: true }),
+    };
     if (proxyUrl === undefined) {
       this.origin = origin;
-      this.#open = (target, onSocket) => openWith(direct, target, onSocket);
+      this.#open = (target, onSocket, protocols) => openWith(direct[protocols], target, onSocket);
       return;
     }
     const proxy = new HttpProxy(proxyUrl, tls.ca);
     const isForward = protocol === 'http:';
     this.forwardProxy = isForward ? proxy : undefined;
     this.origin = isForward ? proxy.origin : origin;
-    this.#open = async (target, onSocket) => {
+    this.#open = async (target, onSocket, protocols) => {
       if (isForward) return proxy.connect(onSocket);
       const httpSocket = await proxy.tunnel(authorityOf(target), onSocket);
-      return openWith(direct, { ...target, httpSocket }, onSocket);
+      return openWith(direct[protocols], { ...target, httpSocket }, onSocket);
     };
   }
 
   /** A function for undici's pool. It calls back once, with a socket or with an error; after an error none of the attempt's sockets is left. */
   connectWithin(limit: ConnectLimit): buildConnector.connector {
-    return (target, callback) => {
-      const limitMs = limit();
-      if (limitMs !== undefined) this.#attempt(target, limitMs, callback);
-      else queueMicrotask(() => callback(timedOut('no request waits for a connection any longer'), null));
-    };
+    return (target, callback) => this.#openWithin(limit, target, 'http1', callback);
+  }
+
+  /** A TLS socket to the server that has offered HTTP/2: its `alpnProtocol` says what the server chose. A failed attempt leaves no socket. */
+  openForHttp2(limit: ConnectLimit): Promise<Socket> {
+    const { host, hostname, protocol, port } = this.#server;
+    const target = { host, hostname: hostname.replace(/^\[|\]$/g, ''), protocol, port };
+    return new Promise((resolve, reject) => {
+      this.#openWithin(limit, target, 'http2', (...[error, socket]) => (error === null ? resolve(socket) : reject(error)));
+    });
   }
 
   /** Ends every socket, those still connecting too. Resolves when none is left. */
@@ -57,7 +71,13 @@ export class Connector {
     await Promise.all(Array.from(this.#sockets, endSocket));
   }
 
-  #attempt(target: Target, limitMs: number, callback: buildConnector.Callback): void {
+  #openWithin(limit: ConnectLimit, target: Target, protocols: Protocols, callback: buildConnector.Callback): void {
+    const limitMs = limit();
+    if (limitMs !== undefined) this.#attempt(target, limitMs, protocols, callback);
+    else queueMicrotask(() => callback(timedOut('no request waits for a connection any longer'), null));
+  }
+
+  #attempt(target: Target, limitMs: number, protocols: Protocols, callback: buildConnector.Callback): void {
     const sockets: Socket[] = [];
     let failure: Error | undefined;
     let isOver = false;
@@ -82,7 +102,7 @@ export class Connector {
     };
     const late = `no connection to ${authorityOf(target)} within ${limitMs} ms`;
     const cancelTimer = this.#clock.setTimer(() => fail(timedOut(late)), limitMs);
-    this.#open(target, onSocket).then(succeed).catch(fail);
+    this.#open(target, onSocket, protocols).then(succeed).catch(fail);
   }
 
   #track(socket: Socket): void {

@@ -29,10 +29,16 @@ export interface StreamOptions {
   readonly idleTimeoutMs: number;
 }
 
+/** What carries an exchange. */
+export interface Abortable {
+  /** Ends it. The exchange is told of this error before the call returns. */
+  abort(reason: Error): void;
+}
+
 /**
  * One request and its answer. `answer` settles once, and only when nothing more of this exchange can happen here:
- * a request that undici has not begun to write never will be, whatever credentials or connection come for it later; any
- * other has its socket destroyed first.
+ * a request that has not begun to be written never will be, whatever credentials or connection come for it later; any
+ * other has its socket destroyed first, or its HTTP/2 stream reset.
  */
 export class HttpExchange implements Dispatcher.DispatchHandler {
   readonly answer: Promise<HttpAnswer>;
@@ -43,7 +49,7 @@ export class HttpExchange implements Dispatcher.DispatchHandler {
   #bytes = 0;
   #status = 0;
   #headers: IncomingHttpHeaders = {};
-  #controller: Dispatcher.DispatchController | undefined;
+  #controller: Abortable | undefined;
   #failure: unknown;
   #cancelTimer: CancelTimer | undefined;
   #isSettled = false;
@@ -61,6 +67,10 @@ export class HttpExchange implements Dispatcher.DispatchHandler {
       options.signal?.addEventListener('abort', this.#onAbort);
       this.#startTimer(options.timeoutMs);
     }
+  }
+
+  get isStream(): boolean {
+    return this.#options.stream !== undefined;
   }
 
   /** True once `answer` has settled. */
@@ -81,7 +91,7 @@ export class HttpExchange implements Dispatcher.DispatchHandler {
     else this.#controller.abort(error instanceof Error ? error : new Error('failed'));
   }
 
-  onRequestStart(controller: Dispatcher.DispatchController): void {
+  onRequestStart(controller: Abortable): void {
     // failed while it waited for a connection: nothing has been written yet, and nothing will be. undici drops a request whose
     // start throws, and keeps its socket for the next one; an abort would destroy that socket
     if (this.#isSettled) throw new Error('settled');
@@ -90,14 +100,14 @@ export class HttpExchange implements Dispatcher.DispatchHandler {
     this.#heard();
   }
 
-  onResponseStart(_controller: Dispatcher.DispatchController, status: number, headers: IncomingHttpHeaders): void {
+  onResponseStart(_controller: Abortable, status: number, headers: IncomingHttpHeaders): void {
     if (status < 200) return;
     this.#status = status;
     this.#headers = headers;
     this.#heard();
   }
 
-  onResponseData(_controller: Dispatcher.DispatchController, chunk: Buffer): void {
+  onResponseData(_controller: Abortable, chunk: Buffer): void {
     this.#heard();
     const { stream, maxAnswerBytes, label } = this.#options;
     if (stream !== undefined && this.#status < 300) {
@@ -118,7 +128,7 @@ export class HttpExchange implements Dispatcher.DispatchHandler {
     this.#settle();
   }
 
-  onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {
+  onResponseError(_controller: Abortable, error: Error): void {
     if (this.#isSettled) return;
     this.#failure ??= this.#networkError(error);
     this.#settle();

@@ -1,5 +1,12 @@
 import type { KubeConfig } from '@kubernetes/client-node';
-import { integerOption, longestTimerMs, numberOption, requireKnownOptions, requireMethods } from '../../checks/options.ts';
+import {
+  integerOption,
+  longestTimerMs,
+  numberOption,
+  optionOfType,
+  requireKnownOptions,
+  requireMethods,
+} from '../../checks/options.ts';
 import { invalidOption, isStatusManagerError } from '../../errors.ts';
 import { type Clock, systemClock } from '../../seams/clock.ts';
 import { type Logger, safeLogger, silentLogger } from '../../seams/logger.ts';
@@ -7,9 +14,10 @@ import { type Credentials, CredentialsFailure } from '../credentials/credentials
 import { KubeCredentials } from '../credentials/kube-credentials.ts';
 import { type JsonMembers, readAnswer } from './api-answer.ts';
 import { ApiError } from './api-error.ts';
-import { ConnectionPool, type PooledRequest } from './connection-pool.ts';
+import { ConnectionPool } from './connection-pool.ts';
 import { type HttpAnswer, HttpExchange } from './http-exchange.ts';
 import { currentCluster, type Endpoint, isSameEndpoint } from './kube-cluster.ts';
+import type { PooledRequest } from './pooled-request.ts';
 
 export type HttpMethod = PooledRequest['method'];
 
@@ -18,6 +26,8 @@ export interface KubeTransportOptions {
   readonly userAgent?: string | undefined;
   /** How many sockets carry requests. Default 16. Watches have their own. */
   readonly connections?: number | undefined;
+  /** False: streams go over HTTP/1.1 also where the server offers HTTP/2. Default true. */
+  readonly http2?: boolean | undefined;
   /**
    * For requests that bring no limit of their own: from their start to the end of their answer, credentials and connection
    * included. For a stream until its request is sent, credentials and connection included. Default 10 000.
@@ -39,9 +49,14 @@ export interface KubeRequest {
   readonly signal?: AbortSignal | undefined;
   /** How long the caller waits for the answer, in milliseconds: used in place of the transport's `requestTimeoutMs`. */
   readonly timeoutMs?: number | undefined;
+  /**
+   * True: where the server speaks HTTP/2, this goes over the connections of streams, beside them, and takes none of the sockets
+   * for requests. For reads of which a caller makes very many at once. Default false.
+   */
+  readonly besideStreams?: boolean | undefined;
 }
 
-export interface KubeStream extends Omit<KubeRequest, 'timeoutMs'> {
+export interface KubeStream extends Omit<KubeRequest, 'timeoutMs' | 'besideStreams'> {
   /** Takes the body's bytes as they come. What it throws ends the stream. */
   readonly onChunk: (chunk: Buffer) => void;
   /** The stream ends with `Timeout` after this long a silence, in milliseconds, counted from when its request is sent. */
@@ -55,7 +70,7 @@ const maxBodyBytes = 3 * 1024 * 1024;
 
 const headerText = /^[!-~](?:[ -~]{0,1022}[!-~])?$/;
 
-const knownOptions = ['userAgent', 'connections', 'requestTimeoutMs', 'clock', 'logger'];
+const knownOptions = ['userAgent', 'connections', 'http2', 'requestTimeoutMs', 'clock', 'logger'];
 
 interface StartOptions {
   readonly label: string;
@@ -74,12 +89,14 @@ export class KubeTransport {
   readonly #kubeConfig: KubeConfig;
   readonly #userAgent: string;
   readonly #connections: number;
+  readonly #http2: boolean;
   readonly #requestTimeoutMs: number;
   readonly #clock: Clock;
   readonly #logger: Logger;
   readonly #credentials: KubeCredentials;
-  /** Each request under way, with its limit in milliseconds. */
+  /** Each request under way, with its limit in milliseconds; those that go beside the streams are apart. */
   readonly #requests = new Map<HttpExchange, number>();
+  readonly #besideStreams = new Map<HttpExchange, number>();
   readonly #streams = new Set<HttpExchange>();
   readonly #retiring = new Set<ConnectionPool>();
   #pool: ConnectionPool | undefined;
@@ -90,15 +107,17 @@ export class KubeTransport {
     requireKnownOptions('options', options, knownOptions);
     requireMethods('kubeConfig', kubeConfig, ['getCurrentCluster', 'getCurrentUser', 'applyToHTTPSOptions']);
     const { connections = 16, requestTimeoutMs = 10_000, clock = systemClock, logger = silentLogger } = options;
-    const { userAgent = 'pod-status-manager' } = options;
+    const { userAgent = 'pod-status-manager', http2 = true } = options;
     if (typeof userAgent !== 'string' || !headerText.test(userAgent))
       throw invalidOption('userAgent', 'printable ASCII text of 1 to 1024 characters', userAgent);
     integerOption('connections', connections, 1);
+    optionOfType('http2', http2, 'boolean');
     numberOption('requestTimeoutMs', requestTimeoutMs, 1, longestTimerMs);
     requireMethods('clock', clock, ['now', 'setTimer']);
     this.#kubeConfig = kubeConfig;
     this.#userAgent = userAgent;
     this.#connections = connections;
+    this.#http2 = http2;
     this.#requestTimeoutMs = requestTimeoutMs;
     this.#clock = clock;
     this.#logger = safeLogger(logger);
@@ -111,12 +130,13 @@ export class KubeTransport {
     const { signal, timeoutMs = this.#requestTimeoutMs } = request;
     numberOption('timeoutMs', timeoutMs, 1, longestTimerMs);
     const exchange = new HttpExchange({ label, clock: this.#clock, signal, timeoutMs, maxAnswerBytes });
-    this.#requests.set(exchange, timeoutMs);
+    const underWay = request.besideStreams === true ? this.#besideStreams : this.#requests;
+    underWay.set(exchange, timeoutMs);
     try {
       const answer = await this.#run(exchange, request, label, timeoutMs);
       return readAnswer(answer, label, this.#clock.now());
     } finally {
-      this.#requests.delete(exchange);
+      underWay.delete(exchange);
     }
   }
 
@@ -179,7 +199,7 @@ export class KubeTransport {
       const path = query === undefined ? request.path : `${request.path}?${query}`;
       exchange.waitsFor('connection');
       const pooled = { method, path, headers, body: body ?? null };
-      if (this.#streams.has(exchange)) pool.stream(pooled, exchange);
+      if (exchange.isStream || this.#besideStreams.has(exchange)) pool.stream(pooled, exchange);
       else pool.request(pooled, exchange);
     } catch (error) {
       exchange.fail(apiErrorOf(error));
@@ -192,9 +212,11 @@ export class KubeTransport {
     if (pool !== undefined && isSameEndpoint(pool.endpoint, endpoint)) return pool;
     this.#pool = new ConnectionPool(endpoint, {
       connections: this.#connections,
+      http2: this.#http2,
       clock: this.#clock,
-      requestLimit: () => (this.#requests.size === 0 ? undefined : Math.max(...this.#requests.values())),
-      streamLimit: () => (this.#streams.size === 0 ? undefined : this.#requestTimeoutMs),
+      // a server without HTTP/2 gets both kinds of requests over the same sockets
+      requestLimit: () => longest([...this.#requests.values(), ...this.#besideStreams.values()]),
+      streamLimit: () => longest([...this.#besideStreams.values(), ...(this.#streams.size > 0 ? [this.#requestTimeoutMs] : [])]),
     });
     if (pool !== undefined) {
       this.#logger.debug({}, 'TLS material or server changed: new connections');
@@ -206,10 +228,14 @@ export class KubeTransport {
 
   async #close(): Promise<void> {
     for (const stream of this.#streams) stream.fail(new ApiError({ reason: 'Aborted', message: 'The client is closed' }));
-    const underWay = [...this.#requests.keys(), ...this.#streams].map(({ answer }) => answer);
+    const underWay = [...this.#requests.keys(), ...this.#besideStreams.keys(), ...this.#streams].map(({ answer }) => answer);
     await Promise.all([this.#credentials.close(), Promise.allSettled(underWay)]);
     await Promise.all([this.#pool, ...this.#retiring].map((pool) => pool?.destroy()));
   }
+}
+
+function longest(limits: readonly number[]): number | undefined {
+  return limits.length === 0 ? undefined : Math.max(...limits);
 }
 
 /** What a request that could not be made fails with. The kubeconfig may have become unusable since the transport was made. */

@@ -45,10 +45,16 @@ export function deleteOptions(request: ObjectRequest): DeleteRequest {
     gracePeriodSeconds: numberAt(options, 'gracePeriodSeconds'),
     propagationPolicy: policyOf(textAt(options, 'propagationPolicy')),
     preconditions: {
-      uid: textAt(preconditions, 'uid') || undefined,
-      resourceVersion: textAt(preconditions, 'resourceVersion') || undefined,
+      uid: givenText(preconditions, 'uid'),
+      resourceVersion: givenText(preconditions, 'resourceVersion'),
     },
   };
+}
+
+/** An empty precondition is one that no object meets. */
+function givenText(object: JsonObject, key: string): string | undefined {
+  const value = object[key];
+  return typeof value === 'string' ? value : undefined;
 }
 
 const optionKinds: Readonly<Partial<Record<ApiVerb, string>>> = {

@@ -96,6 +96,10 @@ export class TestNode implements AsyncDisposable {
     return this.#source.lastObservedAt();
   }
 
+  lastListedAt(): number | undefined {
+    return this.#source.lastListedAt();
+  }
+
   /** Restarts the agent: a new manager over the same pods. */
   async restartManager(): Promise<void> {
     await this.manager.stop();

@@ -137,6 +137,13 @@ describe('other answers to a DELETE', () => {
     expect(answer).toMatchObject({ status: 409, body: { reason: 'Conflict' } });
   });
 
+  it.each(['uid', 'resourceVersion'])('409 Conflict for an empty %s precondition, which no pod meets', async (member) => {
+    const before = await createPod(server.admin, namespace, `guarded-by-an-empty-${member.toLowerCase()}`);
+    const options = { gracePeriodSeconds: 0, preconditions: { [member]: '' } };
+    const answer = await server.admin.deletePod(namespace, before.metadata.name, options);
+    expect(answer).toMatchObject({ status: 409, body: { reason: 'Conflict' } });
+  });
+
   it('a recreated pod has another uid', async () => {
     const first = await createPod(server.admin, namespace, 'again');
     await server.admin.deletePod(namespace, 'again', { gracePeriodSeconds: 0 });

@@ -89,15 +89,15 @@ export class ControlPlane implements AsyncDisposable {
   }
 
   kubeconfigYaml(): string {
-    const { token, powerlessToken } = this.#layout;
-    return kubeconfigYaml({ url: this.url, token, powerlessToken, caPem: this.#caPem });
+    const { token, powerlessToken, nodeToken } = this.#layout;
+    return kubeconfigYaml({ url: this.url, token, powerlessToken, nodeToken, caPem: this.#caPem });
   }
 
   async writeKubeconfig(path: string): Promise<void> {
     await writeFile(path, this.kubeconfigYaml(), { mode: 0o600 });
   }
 
-  /** A fresh `KubeConfig` of the administrator; `setCurrentContext('powerless')` makes it the other user's. */
+  /** A fresh `KubeConfig` of the administrator; `setCurrentContext` makes it another user's: `powerless` or `node`. */
   kubeConfig(): KubeConfig {
     const config = new KubeConfig();
     config.loadFromString(this.kubeconfigYaml());

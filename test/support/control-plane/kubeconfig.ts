@@ -3,10 +3,14 @@ export interface KubeconfigParts {
   readonly caPem: string;
   readonly token: string;
   readonly powerlessToken: string;
+  readonly nodeToken: string;
 }
 
-/** A kubeconfig of two contexts: `admin` (the current one) and `powerless`, whom the server knows and allows nothing. */
-export function kubeconfigYaml({ url, caPem, token, powerlessToken }: KubeconfigParts): string {
+/**
+ * A kubeconfig of three contexts: `admin` (the current one), `powerless`, whom the server knows and allows nothing, and
+ * `node`, a node with the credentials of a kubelet.
+ */
+export function kubeconfigYaml({ url, caPem, token, powerlessToken, nodeToken }: KubeconfigParts): string {
   return `apiVersion: v1
 kind: Config
 clusters:
@@ -21,6 +25,9 @@ users:
 - name: powerless
   user:
     token: ${powerlessToken}
+- name: node
+  user:
+    token: ${nodeToken}
 contexts:
 - name: admin
   context:
@@ -30,6 +37,10 @@ contexts:
   context:
     cluster: control-plane
     user: powerless
+- name: node
+  context:
+    cluster: control-plane
+    user: node
 current-context: admin
 `;
 }

@@ -11,6 +11,8 @@ export interface ControlPlaneLayout {
   readonly token: string;
   /** A known user whom nothing is allowed: for 403. */
   readonly powerlessToken: string;
+  /** Of the node {@link nodeName}, whom the Node authorizer and the plugin NodeRestriction restrict. */
+  readonly nodeToken: string;
   /** Of the first kube-apiserver. */
   readonly port: number;
   readonly etcdUrl: string;
@@ -30,16 +32,19 @@ async function writeServiceAccountKey(file: string): Promise<void> {
   await writeFile(file, privateKey.export({ type: 'pkcs1', format: 'pem' }), { mode: 0o600 });
 }
 
-/** The tokens of a folder used before stay valid: its kubeconfigs are still about. */
-async function tokensOf(file: string): Promise<{ token: string; powerlessToken: string }> {
-  if (!(await exists(file))) {
-    const [token, powerlessToken] = [randomBytes(24).toString('hex'), randomBytes(24).toString('hex')];
-    await writeFile(file, `${token},admin,admin-uid,"system:masters"\n${powerlessToken},powerless,powerless-uid\n`, {
-      mode: 0o600,
-    });
-  }
-  const [token = '', powerlessToken = ''] = (await readFile(file, 'utf8')).split('\n').map((line) => line.split(',')[0] ?? '');
-  return { token, powerlessToken };
+/** The node with credentials of its own. */
+export const nodeName = 'restricted-node';
+
+/** Each user with a token, as it stands behind the token in the file of tokens. */
+const users = ['admin,admin-uid,"system:masters"', 'powerless,powerless-uid', `system:node:${nodeName},node-uid,"system:nodes"`];
+
+/** The tokens of a folder used before stay valid: its kubeconfigs are still about. Users that it lacks are added. */
+async function tokensOf(file: string): Promise<Pick<ControlPlaneLayout, 'token' | 'powerlessToken' | 'nodeToken'>> {
+  const before = (await exists(file)) ? (await readFile(file, 'utf8')).trim().split('\n') : [];
+  const lines = users.map((user, index) => before[index] ?? `${randomBytes(24).toString('hex')},${user}`);
+  await writeFile(file, `${lines.join('\n')}\n`, { mode: 0o600 });
+  const [token = '', powerlessToken = '', nodeToken = ''] = lines.map((line) => line.split(',')[0] ?? '');
+  return { token, powerlessToken, nodeToken };
 }
 
 /** Lays out a control plane in `dir`: keys, tokens, free loopback ports and the flags of etcd. */
@@ -88,7 +93,8 @@ export function apiServerArgs(
     `--service-account-key-file=${at('sa.key')}`,
     `--service-account-signing-key-file=${at('sa.key')}`,
     `--token-auth-file=${at('tokens.csv')}`,
-    '--authorization-mode=RBAC',
+    '--authorization-mode=Node,RBAC',
+    '--enable-admission-plugins=NodeRestriction',
     '--service-cluster-ip-range=10.0.0.0/24',
     '--disable-admission-plugins=ServiceAccount',
     '--allow-privileged',

@@ -211,6 +211,22 @@ describe('BasicPodManager.removePod', () => {
     expect(podManager.getPodByName('default', 'a')).toBe(recreated);
   });
 
+  it('gives the name back to an earlier pod that is still there, with its mirror pod', () => {
+    const ordinary = pod('ordinary', 'mirror-static-pod-name');
+    podManager.setPods([staticPod, ordinary]);
+    podManager.removePod(ordinary);
+    expect(podManager.getPodByFullName(staticFullName)).toBe(staticPod);
+    podManager.addPod(mirrorPod);
+    expect(podManager.translatePodUID('mirror-pod-uid')).toBe('static-pod-uid');
+    expect(podManager.getPodsAndMirrorPods().orphanedMirrorPodFullnames).toEqual([]);
+
+    podManager.addPod(ordinary);
+    podManager.removePod(ordinary);
+    expect(podManager.translatePodUID('mirror-pod-uid')).toBe('static-pod-uid');
+    podManager.removePod(staticPod);
+    expect(podManager.getPodByFullName(staticFullName)).toBeUndefined();
+  });
+
   it('does nothing for a pod it does not have', () => {
     podManager.addPod(normalPod);
     podManager.removePod(staticPod);

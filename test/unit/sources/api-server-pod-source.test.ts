@@ -30,7 +30,24 @@ describe('ApiServerPodSource', () => {
       resourceVersion: '10',
       timeoutSeconds: '450',
     });
-    expect(test.server.seen.map(({ url }) => url.split('?')[0])).toEqual(['/api/v1/pods', '/api/v1/pods']);
+    // the first of the three is the streamed list, which this server refuses
+    expect(test.server.seen.map(({ url }) => url.split('?')[0])).toEqual(Array(3).fill('/api/v1/pods'));
+    expect(test.server.refusedStreams.map((query) => Object.fromEntries(query))).toEqual([
+      {
+        watch: 'true',
+        allowWatchBookmarks: 'true',
+        fieldSelector: 'spec.nodeName=n1',
+        sendInitialEvents: 'true',
+        resourceVersionMatch: 'NotOlderThan',
+        timeoutSeconds: '450',
+      },
+    ]);
+  });
+
+  it('asks for no streamed list where that is switched off', async () => {
+    await using test = await setUp(undefined, { streamLists: false });
+    await test.source.start();
+    expect([test.server.refusedStreams, test.calls]).toEqual([[], ['addPod a', 'added a', 'synced a']]);
   });
 
   it('keeps to one namespace where one is given', async () => {

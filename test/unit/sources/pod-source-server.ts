@@ -28,6 +28,10 @@ export type ListScript = (query: URLSearchParams, response: ServerResponse) => v
 export interface PodSourceServer extends ScriptedServer {
   readonly lists: URLSearchParams[];
   readonly watches: Watch[];
+  /** The streamed lists that were asked for, and refused as by a server that has none. */
+  readonly refusedStreams: URLSearchParams[];
+  /** True: a streamed list is opened as a watch is, and the test sends it. */
+  hasStreams: boolean;
   /** How the next lists are answered, in turn; the last one stays. */
   scripts: ListScript[];
   /** Answers a watch instead of opening it. */
@@ -47,12 +51,18 @@ export function refuse(status: number, headers = {}): ListScript {
 export async function podSourceServer(...scripts: ListScript[]): Promise<PodSourceServer> {
   const lists: URLSearchParams[] = [];
   const watches: Watch[] = [];
+  const refusedStreams: URLSearchParams[] = [];
   const handle = (request: SeenRequest, response: ServerResponse): void => {
     const query = new URL(request.url, 'http://x').searchParams;
     if (query.get('watch') === null) {
       lists.push(query);
       const script = result.scripts.length > 1 ? result.scripts.shift() : result.scripts[0];
       script?.(query, response);
+      return;
+    }
+    if (query.has('sendInitialEvents') && !result.hasStreams) {
+      refusedStreams.push(query);
+      sendJson(response, { kind: 'Status', code: 422, reason: 'Invalid' }, { status: 422 });
       return;
     }
     const send = (type: string, object: unknown): void => {
@@ -72,7 +82,15 @@ export async function podSourceServer(...scripts: ListScript[]): Promise<PodSour
     if (watch === undefined) throw new Error('no watch was opened');
     return watch;
   };
-  const result: PodSourceServer = Object.assign(server, { lists, watches, scripts, refuseWatch: undefined, latestWatch });
+  const result: PodSourceServer = Object.assign(server, {
+    lists,
+    watches,
+    refusedStreams,
+    hasStreams: false,
+    scripts,
+    refuseWatch: undefined,
+    latestWatch,
+  });
   return result;
 }
 

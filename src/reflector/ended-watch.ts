@@ -1,4 +1,5 @@
 import { ApiError } from '../client/transport/api-error.ts';
+import { isRefusal } from './failures.ts';
 
 /** A watch that has ended. */
 export interface EndedWatch {
@@ -6,26 +7,19 @@ export interface EndedWatch {
   readonly failure: unknown;
   /** True when an event or a bookmark came. */
   readonly hasBroughtSomething: boolean;
-  /** How many watches in a row have brought nothing since the last list, this one included. */
-  readonly emptyInARow: number;
 }
 
 /** After so many watches in a row that brought nothing, a list comes first, whatever ended them. */
 const emptyWatchesBeforeList = 3;
 
-/** True for an HTTP error of any status, an ERROR event, and anything that is no event of this watch. */
-export function isRefusal(failure: unknown): boolean {
-  if (!(failure instanceof ApiError)) return failure !== undefined;
-  return failure.reason === 'BrokenAnswer' || (failure.status ?? 0) >= 300;
-}
-
 /**
  * True when the next watch may go on from where this one stood. False means that a list must come first: the server
  * refused the watch, or answered it and brought nothing, so that changes could be missed for ever. A server on which
  * etcd was restored is silent to a watch from a resourceVersion that it has not reached yet. A proxy that cuts every watch
- * before its answer lets lists through.
+ * before its answer lets lists through. `emptyInARow` counts the watches that brought nothing since the last list, this one
+ * included.
  */
-export function mayGoOnAfter({ failure, hasBroughtSomething, emptyInARow }: EndedWatch): boolean {
+export function mayGoOnAfter({ failure, hasBroughtSomething }: EndedWatch, emptyInARow: number): boolean {
   if (isRefusal(failure)) return false;
   if (hasBroughtSomething) return true;
   if (emptyInARow >= emptyWatchesBeforeList) return false;

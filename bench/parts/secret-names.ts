@@ -1,0 +1,5 @@
+/** The secrets of one pod, as in test/peer/secrets.go: one that all pods share, and its own. */
+export function secretNames(index: number, secrets: number): string[] {
+  const own = Array.from({ length: secrets - 1 }, (_, number) => `own-${String(index).padStart(5, '0')}-${number + 1}`);
+  return ['shared', ...own];
+}

@@ -1,0 +1,9 @@
+import { invalidOption } from '../errors.ts';
+
+const nodeNameRule = /^[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?$/;
+
+/** Checks the option `nodeName`. Throws ERR_INVALID_OPTION for anything that is no name of a node. */
+export function nodeNameOption(value: unknown): string {
+  if (typeof value === 'string' && nodeNameRule.test(value)) return value;
+  throw invalidOption('nodeName', 'the name of a node', value);
+}

@@ -1,0 +1,118 @@
+import { type ClientHttp2Session, type ClientHttp2Stream, constants } from 'node:http2';
+import { ApiError } from './api-error.ts';
+import type { Abortable, HttpExchange } from './http-exchange.ts';
+import type { Http2Liveness } from './http2-liveness.ts';
+import type { PooledRequest } from './pooled-request.ts';
+
+const { NGHTTP2_CANCEL, NGHTTP2_NO_ERROR, NGHTTP2_REFUSED_STREAM } = constants;
+
+export interface Http2Route {
+  readonly session: ClientHttp2Session;
+  /** Host and port of the server, as `:authority` names them. */
+  readonly authority: string;
+  readonly liveness: Http2Liveness;
+  /** Told when nothing of it is left on the session. `refused`: the server has not looked at it, and it may be sent again. */
+  readonly onOver: (outcome: 'settled' | 'refused') => void;
+  /** Why the session ended; undefined while it has not, or ended without an error. */
+  readonly failure: () => Error | undefined;
+}
+
+/**
+ * One exchange on its way over HTTP/2. What the server has refused without looking at it (REFUSED_STREAM, or a GOAWAY that
+ * came first) is sent once more; a second refusal fails the exchange.
+ */
+export class Http2Stream implements Abortable {
+  readonly request: PooledRequest;
+  readonly exchange: HttpExchange;
+  #stream: ClientHttp2Stream | undefined;
+  /** Asks the connection for a sign of life where it has given none since the request was sent. */
+  #doubt = (): void => {};
+  #hasStarted = false;
+  #wasRefused = false;
+
+  /** The path of the request is that on the server, with any prefix. */
+  constructor(request: PooledRequest, exchange: HttpExchange) {
+    this.request = request;
+    this.exchange = exchange;
+  }
+
+  /** Sends the request. An exchange that has settled meanwhile sends nothing. */
+  send(route: Http2Route): void {
+    if (this.exchange.isSettled) {
+      route.onOver('settled');
+      return;
+    }
+    if (!this.#hasStarted) this.exchange.onRequestStart(this);
+    this.#hasStarted = true;
+    const { liveness } = route;
+    const { signs } = liveness;
+    this.#doubt = () => {
+      if (liveness.signs === signs) liveness.doubt();
+    };
+    const { method, path, headers, body } = this.request;
+    const pseudo = { ':method': method, ':path': path, ':authority': route.authority };
+    try {
+      const stream = route.session.request({ ...headers, ...pseudo }, { endStream: body === null });
+      this.#stream = stream;
+      this.#listen(stream, route);
+      if (body !== null) stream.end(body);
+    } catch (error) {
+      this.fail(error);
+      route.onOver('settled');
+    }
+  }
+
+  /** Ends this stream alone: the connection goes on. Nothing of the answer is handed on from now on. */
+  abort(reason: Error): void {
+    this.#stream?.close(NGHTTP2_CANCEL);
+    if (this.#stream !== undefined && reason instanceof ApiError && reason.reason === 'Timeout') this.#doubt();
+    this.fail(reason);
+  }
+
+  /** Settles the exchange with this error, unless it has settled. */
+  fail(error: unknown): void {
+    this.exchange.onResponseError(this, error instanceof Error ? error : new Error(String(error)));
+  }
+
+  #listen(stream: ClientHttp2Stream, route: Http2Route): void {
+    const { exchange } = this;
+    let [hasAnswer, hasEnded, isUnsent] = [false, false, false];
+    let failure: Error | undefined;
+    stream.on('response', ({ ':status': status = 0, ...headers }) => {
+      route.liveness.heard();
+      hasAnswer = true;
+      if (!exchange.isSettled) exchange.onResponseStart(this, status, headers);
+    });
+    stream.on('data', (chunk: Buffer) => {
+      route.liveness.heard();
+      if (!exchange.isSettled) exchange.onResponseData(this, chunk);
+    });
+    stream.once('end', () => {
+      hasEnded = true;
+    });
+    stream.once('frameError', () => {
+      isUnsent = true;
+    });
+    stream.on('error', (error: Error) => {
+      failure ??= error;
+    });
+    stream.once('close', () => {
+      this.#stream = undefined;
+      const { rstCode } = stream;
+      const isRefused = isUnsent || (rstCode === NGHTTP2_REFUSED_STREAM && !hasAnswer);
+      if (isRefused && !this.#wasRefused && !exchange.isSettled) {
+        this.#wasRefused = true;
+        return route.onOver('refused');
+      }
+      const isWhole = hasAnswer && hasEnded && failure === undefined && rstCode === NGHTTP2_NO_ERROR;
+      if (isWhole && !exchange.isSettled) exchange.onResponseEnd();
+      else this.fail(route.failure() ?? failure ?? resetError(rstCode));
+      route.onOver('settled');
+    });
+  }
+}
+
+/** Node.js names no error for a stream that ends with CANCEL, also where the connection was closed under it. */
+function resetError(code: number): Error {
+  return Object.assign(new Error(`the stream was closed with code ${code}`), { code: 'ERR_HTTP2_STREAM_ERROR' });
+}

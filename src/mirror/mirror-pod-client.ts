@@ -1,0 +1,150 @@
+// Behaviour of pkg/kubelet/pod/mirror_client.go, v1.36.3.
+
+import type { V1OwnerReference } from '@kubernetes/client-node';
+import { requirePathSegment } from '../checks/arguments.ts';
+import { nodeNameOption } from '../checks/node-name.ts';
+import { longestTimerMs, numberOption, optionOfType, requireKnownOptions, requireMethods } from '../checks/options.ts';
+import { resources } from '../client/api-resource.ts';
+import { classifyApiError } from '../client/error-class.ts';
+import { ResourceClient, type ResourceTransport } from '../client/resource-client.ts';
+import { ApiError } from '../client/transport/api-error.ts';
+import { invalidArgument } from '../errors.ts';
+import { configHashAnnotationKey, configMirrorAnnotationKey, parsePodFullName } from '../pod/pod-identity.ts';
+import { type Clock, systemClock } from '../seams/clock.ts';
+import { isJsonObject, toWireObject } from '../wire/json.ts';
+import type { Pod, Wire, WirePod } from '../wire/types.ts';
+import { type GetNode, nodeOwner } from './node-owner.ts';
+
+export interface MirrorPodClientOptions {
+  /** The wire to the apiserver, shared with other clients. Null: nothing is sent, and every answer says `noClient`. */
+  readonly transport: ResourceTransport | null;
+  readonly nodeName: string;
+  /** The node that owns the mirror pods. Asked before each mirror pod is created. */
+  readonly getNode: GetNode;
+  /** For `getNode`, and again for each request, in milliseconds. Default 10 000. */
+  readonly requestTimeoutMs?: number;
+  readonly clock?: Clock;
+}
+
+export interface MirrorCallOptions {
+  /** Ends the call. */
+  readonly signal?: AbortSignal | undefined;
+}
+
+export type CreateMirrorPodResult =
+  /** `mirrorPod` is the new pod, as the server answered. */
+  | { readonly outcome: 'created'; readonly mirrorPod: WirePod }
+  /** A pod has this name already. It may be the same mirror pod, an outdated one, or anybody's. */
+  | { readonly outcome: 'alreadyExists'; readonly error: ApiError }
+  | { readonly outcome: 'noClient' };
+
+export type DeleteMirrorPodResult =
+  /** The server took the DELETE. With `heldByFinalizers` the object stays until they are removed. */
+  | { readonly deleted: true; readonly heldByFinalizers: boolean }
+  /**
+   * `notFound`: no pod has this name. `conflict`: the server answered 409, as it does where the uid is another pod's.
+   * `failed`: any other failure, which is in `error`.
+   */
+  | { readonly deleted: false; readonly reason: 'notFound' | 'conflict' | 'failed'; readonly error: unknown }
+  | { readonly deleted: false; readonly reason: 'noClient' };
+
+const knownOptions = ['transport', 'nodeName', 'getNode', 'requestTimeoutMs', 'clock'];
+
+/** Creates and deletes the mirror pods of one node's static pods. Each method is one request, never repeated. */
+export class MirrorPodClient {
+  readonly nodeName: string;
+  readonly #pods: ResourceClient<WirePod> | undefined;
+  readonly #getNode: GetNode;
+  readonly #timeoutMs: number;
+  readonly #clock: Clock;
+
+  /** Closing the transport is left to its owner. Throws ERR_INVALID_OPTION, naming the option, the rule and the value. */
+  constructor(options: MirrorPodClientOptions) {
+    requireKnownOptions('options', options, knownOptions);
+    const { transport, nodeName, getNode, requestTimeoutMs = 10_000, clock = systemClock } = options;
+    this.nodeName = nodeNameOption(nodeName);
+    this.#pods = transport === null ? undefined : new ResourceClient(transport, resources.pods);
+    this.#getNode = optionOfType('getNode', getNode, 'function');
+    this.#timeoutMs = numberOption('requestTimeoutMs', requestTimeoutMs, 1, longestTimerMs);
+    requireMethods('clock', clock, ['now', 'setTimer']);
+    this.#clock = clock;
+  }
+
+  /**
+   * Creates the mirror pod of a static pod: the same pod with its config hash in the mirror annotation, and with the node as
+   * its only owner. `pod` stays as it is.
+   *
+   * Rejects with the `ApiError` of a request that failed, with ERR_NO_NODE while the node is not known, has no uid or is being
+   * deleted (then nothing is sent), and with ERR_INVALID_ARGUMENT for a pod without a name or namespace.
+   */
+  async createMirrorPod(pod: Pod, { signal }: MirrorCallOptions = {}): Promise<CreateMirrorPodResult> {
+    if (this.#pods === undefined) return { outcome: 'noClient' };
+    if (typeof pod !== 'object' || pod === null) throw invalidArgument('pod', 'an object', pod);
+    requirePathSegment('pod.metadata.name', pod.metadata?.name);
+    requirePathSegment('pod.metadata.namespace', pod.metadata?.namespace);
+    // a copy, taken before the first wait: what the caller changes afterwards is not sent
+    const copy = toWireObject(pod, 'pod') as unknown as WirePod;
+    const timeoutMs = this.#timeoutMs;
+    const owner = await nodeOwner(this.#getNode, this.nodeName, { clock: this.#clock, timeoutMs, signal });
+    const mirrorPod = mirrorPodOf(copy, owner);
+    try {
+      return { outcome: 'created', mirrorPod: await this.#pods.create(mirrorPod, { signal, timeoutMs }) };
+    } catch (error) {
+      if (error instanceof ApiError && error.status === 409 && error.reason === 'AlreadyExists')
+        return { outcome: 'alreadyExists', error };
+      throw error;
+    }
+  }
+
+  /**
+   * Deletes the pod of this full name (`name_namespace`), without a grace period; with a uid only if the pod has that uid.
+   * A request that fails is in the result. Rejects only with ERR_INVALID_ARGUMENT, for a full name or a uid that cannot be read.
+   */
+  async deleteMirrorPod(podFullName: string, uid?: string, { signal }: MirrorCallOptions = {}): Promise<DeleteMirrorPodResult> {
+    if (this.#pods === undefined) return { deleted: false, reason: 'noClient' };
+    const target = targetOf(podFullName);
+    if (uid !== undefined && typeof uid !== 'string') throw invalidArgument('uid', 'a string', uid);
+    try {
+      const options = { gracePeriodSeconds: 0, uid, signal, timeoutMs: this.#timeoutMs };
+      return { deleted: true, heldByFinalizers: hasFinalizers(await this.#pods.delete(target, options)) };
+    } catch (error) {
+      const errorClass = classifyApiError(error);
+      if (errorClass === 'gone') return { deleted: false, reason: 'notFound', error };
+      return { deleted: false, reason: errorClass === 'conflict' ? 'conflict' : 'failed', error };
+    }
+  }
+
+  /**
+   * The pod of this full name as the server has it, mirror pod or not; undefined when there is none, and without a client.
+   * Rejects with the `ApiError` of a request that failed, and with ERR_INVALID_ARGUMENT for a full name that cannot be read.
+   */
+  async getMirrorPod(podFullName: string, { signal }: MirrorCallOptions = {}): Promise<WirePod | undefined> {
+    const target = targetOf(podFullName);
+    try {
+      return await this.#pods?.get(target, { signal, timeoutMs: this.#timeoutMs });
+    } catch (error) {
+      if (classifyApiError(error) === 'gone') return undefined;
+      throw error;
+    }
+  }
+}
+
+function mirrorPodOf(pod: WirePod, owner: Wire<V1OwnerReference>): WirePod {
+  const hash = pod.metadata?.annotations?.[configHashAnnotationKey] ?? '';
+  const annotations = { ...pod.metadata?.annotations, [configMirrorAnnotationKey]: hash };
+  return { ...pod, apiVersion: 'v1', kind: 'Pod', metadata: { ...pod.metadata, annotations, ownerReferences: [owner] } };
+}
+
+function targetOf(podFullName: unknown): { name: string; namespace: string } {
+  if (typeof podFullName !== 'string') throw invalidArgument('podFullName', 'of the form "name_namespace"', podFullName);
+  const target = parsePodFullName(podFullName);
+  requirePathSegment('podFullName', target.name);
+  requirePathSegment('podFullName', target.namespace);
+  return target;
+}
+
+/** True when the answer to a DELETE shows an object that finalizers hold. */
+function hasFinalizers(answer: unknown): boolean {
+  const metadata = isJsonObject(answer) ? answer.metadata : undefined;
+  return isJsonObject(metadata) && Array.isArray(metadata.finalizers) && metadata.finalizers.length > 0;
+}

@@ -1,0 +1,108 @@
+import { nodeNameOption } from '../checks/node-name.ts';
+import {
+  integerOption,
+  longestTimerMs,
+  numberOption,
+  optionOfType,
+  requireKnownOptions,
+  requireMethods,
+} from '../checks/options.ts';
+import type { ErrorClass } from '../client/error-class.ts';
+import { type Clock, safeClock, systemClock } from '../seams/clock.ts';
+import { type Logger, safeLogger, silentLogger } from '../seams/logger.ts';
+import { safeRandom } from '../seams/random.ts';
+import type { Pod } from '../wire/types.ts';
+import type { MirrorPodClient } from './mirror-pod-client.ts';
+import type { MirrorPodManager } from './mirror-pods.ts';
+import type { MirrorDeletionReason } from './mirror-step.ts';
+
+/** Called after the request. What a handler throws, or rejects with, is logged and goes no further. */
+export interface MirrorPodHandlers {
+  mirrorPodCreated?(event: { readonly podFullName: string; readonly staticPod: Pod; readonly mirrorPod: Pod }): void;
+  mirrorPodDeleted?(event: { readonly podFullName: string; readonly uid: string; readonly reason: MirrorDeletionReason }): void;
+  failed?(failure: MirrorPodFailure): void;
+}
+
+export interface MirrorPodFailure {
+  readonly podFullName: string;
+  /** `name`: the name belongs to a pod that is no mirror pod of this node. It stays as it is. */
+  readonly verb: 'create' | 'delete' | 'read' | 'name';
+  readonly errorClass: ErrorClass;
+  readonly error: unknown;
+  /** How many failures in a row, this one included. */
+  readonly attempts: number;
+  readonly retryInMs: number;
+}
+
+export interface MirrorPodReconcilerOptions {
+  readonly podManager: MirrorPodManager;
+  readonly mirrorPodClient: Pick<MirrorPodClient, 'createMirrorPod' | 'deleteMirrorPod' | 'getMirrorPod'>;
+  readonly nodeName: string;
+  /** The source of the apiserver's pods: until it has delivered its first list, nothing counts as missing or orphaned. */
+  readonly podSource: { lastListedAt(): number | undefined };
+  /**
+   * True once every static pod of the agent is in the pod manager: before, no mirror pod counts as orphaned. Default: they
+   * are there when `start()` is called. Any other answer than true means no.
+   */
+  readonly staticPodsReady?: () => boolean;
+  /**
+   * Asked before an orphan is deleted. True while the static pod of this full name is still being ended: its mirror pod
+   * stays meanwhile. Default: never. Any other answer than false means yes.
+   */
+  readonly isPodTerminating?: (podFullName: string) => boolean;
+  readonly handlers?: MirrorPodHandlers;
+  /** How many pods have a request under way at once. Default 4. */
+  readonly concurrency?: number;
+  /** How long a call of the client may take, in milliseconds. Default 30 000. */
+  readonly requestTimeoutMs?: number;
+  /** From 0 up to 1. Default `Math.random`. */
+  readonly random?: () => number;
+  readonly clock?: Clock;
+  readonly logger?: Logger;
+}
+
+export type ResolvedReconcilerOptions = Required<MirrorPodReconcilerOptions>;
+
+const knownOptions = [
+  'podManager',
+  'mirrorPodClient',
+  'nodeName',
+  'podSource',
+  'staticPodsReady',
+  'isPodTerminating',
+  'handlers',
+  'concurrency',
+  'requestTimeoutMs',
+  'random',
+  'clock',
+  'logger',
+] as const satisfies readonly (keyof MirrorPodReconcilerOptions)[];
+
+/** Throws ERR_INVALID_OPTION, naming the option, the rule and the value. */
+export function resolveReconcilerOptions(options: MirrorPodReconcilerOptions): ResolvedReconcilerOptions {
+  requireKnownOptions('options', options, knownOptions);
+  const { podManager, mirrorPodClient, nodeName, podSource, handlers = {} } = options;
+  const { staticPodsReady = () => true, isPodTerminating = () => false } = options;
+  const { concurrency = 4, requestTimeoutMs = 30_000 } = options;
+  const { random = Math.random, clock = systemClock, logger = silentLogger } = options;
+  requireMethods('podManager', podManager, ['getPodsAndMirrorPods', 'getPodByUID', 'getMirrorPodByPod', 'subscribe']);
+  requireMethods('mirrorPodClient', mirrorPodClient, ['createMirrorPod', 'deleteMirrorPod', 'getMirrorPod']);
+  requireMethods('podSource', podSource, ['lastListedAt']);
+  requireKnownOptions('handlers', handlers, ['mirrorPodCreated', 'mirrorPodDeleted', 'failed']);
+  requireMethods('clock', clock, ['now', 'setTimer']);
+  requireMethods('logger', logger, ['debug', 'info', 'warn', 'error']);
+  return {
+    podManager,
+    mirrorPodClient,
+    nodeName: nodeNameOption(nodeName),
+    podSource,
+    staticPodsReady: optionOfType('staticPodsReady', staticPodsReady, 'function'),
+    isPodTerminating: optionOfType('isPodTerminating', isPodTerminating, 'function'),
+    handlers,
+    concurrency: integerOption('concurrency', concurrency, 1),
+    requestTimeoutMs: numberOption('requestTimeoutMs', requestTimeoutMs, 1, longestTimerMs),
+    random: safeRandom(optionOfType('random', random, 'function')),
+    clock: safeClock(clock),
+    logger: safeLogger(logger),
+  };
+}

@@ -1,0 +1,66 @@
+import type { V1ConfigMap } from '@kubernetes/client-node';
+import { resources } from '../client/api-resource.ts';
+import type { Pod, Wire } from '../wire/types.ts';
+import type { Frozen } from './frozen.ts';
+import { ObjectManager } from './object-manager.ts';
+import type { ObjectManagerOptions } from './object-manager-options.ts';
+import { podConfigMapNames } from './pod-references.ts';
+
+/** A config map as JSON on the wire, read-only: the values of `binaryData` are base64. */
+export type FrozenConfigMap = Frozen<Wire<V1ConfigMap>>;
+
+/**
+ * The config maps that registered pods name, by one of three strategies. What it keeps is bounded by what they name. Values of config
+ * maps are in nothing that it logs, throws, measures or shows of itself.
+ *
+ * It starts by itself with the first pod, or the first read; `stop()` ends it.
+ */
+export class ConfigMapManager {
+  readonly #configMaps: ObjectManager<Wire<V1ConfigMap>>;
+
+  /** Throws ERR_INVALID_OPTION, naming the option, the rule and the value. */
+  constructor(options: ObjectManagerOptions) {
+    this.#configMaps = new ObjectManager(
+      { resource: resources.configMaps, namesOf: podConfigMapNames, owner: 'config map manager' },
+      options,
+    );
+  }
+
+  /**
+   * The config map as the strategy has it, while it is registered never older than one given out before. It is frozen, and the
+   * same object for every caller until it changes.
+   *
+   * Rejects with ERR_NOT_REGISTERED where no registered pod names it (not with strategy `get`), ERR_NOT_FOUND where the
+   * apiserver has none, ERR_SYNC_TIMEOUT where its watch has not brought it in time, the `ApiError` of the request that
+   * failed, ERR_INVALID_ARGUMENT for a name that fits in no path, ERR_STOPPED after `stop()`.
+   */
+  getConfigMap(namespace: string, name: string): Promise<FrozenConfigMap> {
+    return this.#configMaps.get({ namespace, name });
+  }
+
+  /**
+   * Counts the pod's references, in place of those it had before under its uid, name and namespace. A pod that has ended
+   * (phase Succeeded or Failed) has none. Waits for nothing. Throws ERR_INVALID_ARGUMENT for a pod without a uid, name or
+   * namespace, and ERR_STOPPED after `stop()`.
+   */
+  registerPod(pod: Pod): void {
+    this.#configMaps.register(pod);
+  }
+
+  /**
+   * Lets go of the references the pod was registered with. What no other pod refers to is forgotten, and its watch closed.
+   * Throws ERR_INVALID_ARGUMENT for a pod without a uid, name or namespace.
+   */
+  unregisterPod(pod: Pod): void {
+    this.#configMaps.unregister(pod);
+  }
+
+  /** When it resolves, there is no request, no watch, no timer and no socket of its own left. A read under way fails with ERR_STOPPED. */
+  stop(): Promise<void> {
+    return this.#configMaps.stop();
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.stop();
+  }
+}

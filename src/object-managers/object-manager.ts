@@ -1,0 +1,83 @@
+import type { ApiResource } from '../client/api-resource.ts';
+import { ResourceClient } from '../client/resource-client.ts';
+import { KubeTransport } from '../client/transport/kube-transport.ts';
+import type { Pod } from '../wire/types.ts';
+import { CachedObjects } from './cached-objects.ts';
+import { DirectObjects } from './direct-objects.ts';
+import type { Frozen } from './frozen.ts';
+import { stopped } from './object-errors.ts';
+import { checkedOptions, type ObjectManagerOptions } from './object-manager-options.ts';
+import { type NamespacedName, requireObjectName } from './object-name.ts';
+import type { ObjectReader } from './object-reader.ts';
+import { RegisteredPods } from './registered-pods.ts';
+import type { MaybeImmutable } from './watched-object.ts';
+import { WatchedObjects } from './watched-objects.ts';
+
+/** What there is one manager for. */
+export interface ManagedResource<T extends MaybeImmutable> {
+  readonly resource: ApiResource<T>;
+  /** The names of the objects that a pod refers to. */
+  readonly namesOf: (pod: Pod) => ReadonlySet<string>;
+  /** Of the manager, in errors. */
+  readonly owner: string;
+}
+
+/** What a manager of secrets and one of config maps have in common: pods, a strategy, and an end. */
+export class ObjectManager<T extends MaybeImmutable> {
+  readonly #owner: string;
+  readonly #reader: ObjectReader<T>;
+  readonly #pods: RegisteredPods;
+  /** Closed by `stop()`; undefined where the transport is the caller's. */
+  readonly #ownTransport: KubeTransport | undefined;
+  readonly #reads = new Set<Promise<T>>();
+  #stopped: Promise<void> | undefined;
+
+  /** Throws ERR_INVALID_OPTION, naming the option, the rule and the value. */
+  constructor({ resource, namesOf, owner }: ManagedResource<T>, options: ObjectManagerOptions) {
+    const checked = checkedOptions(options);
+    const { kubeConfig, clock, logger, strategy } = checked;
+    this.#ownTransport = kubeConfig && new KubeTransport(kubeConfig, { clock, logger });
+    const transport = checked.transport ?? (this.#ownTransport as KubeTransport);
+    const client = new ResourceClient(transport, resource);
+    if (strategy === 'watch') this.#reader = new WatchedObjects<T>({ ...checked, transport, resource });
+    else if (strategy === 'cache') this.#reader = new CachedObjects(client, checked);
+    else this.#reader = new DirectObjects(client);
+    this.#owner = owner;
+    this.#pods = new RegisteredPods(namesOf, this.#reader);
+  }
+
+  async get(object: NamespacedName): Promise<Frozen<T>> {
+    if (this.#stopped !== undefined) throw stopped(this.#owner);
+    requireObjectName(object);
+    const read = this.#reader.get(object);
+    this.#reads.add(read);
+    try {
+      return (await read) as Frozen<T>;
+    } catch (error) {
+      // the request was given up
+      throw this.#stopped === undefined ? error : stopped(this.#owner);
+    } finally {
+      this.#reads.delete(read);
+    }
+  }
+
+  register(pod: Pod): void {
+    if (this.#stopped !== undefined) throw stopped(this.#owner);
+    this.#pods.register(pod);
+  }
+
+  unregister(pod: Pod): void {
+    this.#pods.unregister(pod);
+  }
+
+  stop(): Promise<void> {
+    this.#stopped ??= this.#stop();
+    return this.#stopped;
+  }
+
+  async #stop(): Promise<void> {
+    this.#pods.clear();
+    await Promise.allSettled([this.#reader.stop(), ...this.#reads]);
+    await this.#ownTransport?.close();
+  }
+}

@@ -1,0 +1,84 @@
+import type { ApiObject } from '../client/api-resource.ts';
+import type { ChangeListener } from './handler-calls.ts';
+import { firstChange, joinChanges, type NetChange, type ObjectChange } from './net-change.ts';
+import { keyOf } from './object-identity.ts';
+
+type Waiter<T> = (result: IteratorResult<ObjectChange<T>, undefined>) => void;
+
+/**
+ * The changes that one reader has not taken yet, as an async iterator. Each object waits in it once, however often it
+ * changed, in the order in which the objects changed first. It ends when it is closed, and drops what waits.
+ */
+export class ChangeQueue<T extends ApiObject> implements ChangeListener<T>, AsyncIterableIterator<ObjectChange<T>, undefined> {
+  readonly #changes = new Map<string, NetChange<T>>();
+  readonly #waiters: Waiter<T>[] = [];
+  readonly #onClose: (queue: ChangeQueue<T>) => void;
+  #isClosed = false;
+
+  /** Begins with these objects, as added ones. `onClose` is called once, when the reader or the reflector ends it. */
+  constructor(objects: Iterable<T>, onClose: (queue: ChangeQueue<T>) => void) {
+    this.#onClose = onClose;
+    for (const now of objects) this.#changes.set(keyOf(now), { told: undefined, now, last: undefined });
+  }
+
+  changed(net: NetChange<T>): void {
+    const object = net.now ?? net.told ?? net.last;
+    if (this.#isClosed || object === undefined) return;
+    const key = keyOf(object);
+    const waiting = this.#changes.get(key);
+    const joined = waiting === undefined ? net : joinChanges(waiting, net);
+    if (firstChange(joined) === undefined) this.#changes.delete(key);
+    else this.#changes.set(key, joined);
+    this.#serve();
+  }
+
+  next(): Promise<IteratorResult<ObjectChange<T>, undefined>> {
+    if (this.#isClosed) return Promise.resolve({ done: true, value: undefined });
+    return new Promise((resolve) => {
+      this.#waiters.push(resolve);
+      this.#serve();
+    });
+  }
+
+  /** Frees the queue. A `next` that waits is answered with the end. */
+  return(): Promise<IteratorResult<ObjectChange<T>, undefined>> {
+    this.close();
+    return Promise.resolve({ done: true, value: undefined });
+  }
+
+  [Symbol.asyncIterator](): this {
+    return this;
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    this.close();
+    return Promise.resolve();
+  }
+
+  close(): void {
+    if (this.#isClosed) return;
+    this.#isClosed = true;
+    this.#changes.clear();
+    for (const waiter of this.#waiters.splice(0)) waiter({ done: true, value: undefined });
+    this.#onClose(this);
+  }
+
+  #serve(): void {
+    while (this.#waiters.length > 0) {
+      const change = this.#take();
+      if (change === undefined) return;
+      this.#waiters.shift()?.({ done: false, value: change });
+    }
+  }
+
+  #take(): ObjectChange<T> | undefined {
+    for (const [key, net] of this.#changes) {
+      const first = firstChange(net);
+      // the object's next change keeps its place only while it is the rest of this one
+      if (first?.rest === undefined) this.#changes.delete(key);
+      else this.#changes.set(key, first.rest);
+      if (first !== undefined) return first.change;
+    }
+    return undefined;
+  }
+}

@@ -1,0 +1,95 @@
+import type { ApiObject } from '../client/api-resource.ts';
+import { isEqualJson } from './equal-parts.ts';
+import { StaleListError } from './failures.ts';
+import type { ChangeListener } from './handler-calls.ts';
+import type { ReadList } from './list-watch.ts';
+import type { NetChange } from './net-change.ts';
+import { isOlderVersion, isSameObject, keyOf, nameOf, namespaceOf, versionOf } from './object-identity.ts';
+import type { ObjectStore } from './object-store.ts';
+
+export type DeliveredList<T> = Pick<ReadList<T>, 'objects' | 'failedKeys' | 'isConsistent'>;
+
+/** Keeps the store up to date, and tells the listeners of each change once, after it is in the store. */
+export class ObjectDelivery<T extends ApiObject> {
+  readonly #store: ObjectStore<T>;
+  readonly #listeners: ReadonlySet<ChangeListener<T>>;
+  /** Before the first list the listeners know nothing, also where the store was filled by an earlier reflector. */
+  #isFirstList = true;
+
+  constructor(store: ObjectStore<T>, listeners: ReadonlySet<ChangeListener<T>>) {
+    this.#store = store;
+    this.#listeners = listeners;
+  }
+
+  /** The objects that the listeners were told of. */
+  toldObjects(): readonly T[] {
+    return this.#isFirstList ? [] : this.#store.list();
+  }
+
+  /**
+   * A full list: tells of what is gone, then of what is new or other, in the order of the list. A consistent one is the
+   * truth, also where it shows older copies, or other content under a known version; any other one that shows an older copy
+   * is refused with a `StaleListError`.
+   */
+  replace({ objects, failedKeys, isConsistent }: DeliveredList<T>): void {
+    if (!isConsistent) this.#refuseOlder(objects);
+    const before = this.#store.list();
+    const failed = before.filter((held) => failedKeys.has(keyOf(held)));
+    const changes: NetChange<T>[] = [];
+    const listed = objects.map((object) => {
+      const held = this.held(object);
+      const now = held !== undefined && this.#isSame(object, held, isConsistent) ? held : object;
+      if (this.#isFirstList || now !== held) changes.push({ told: this.#isFirstList ? undefined : held, now, last: undefined });
+      return now;
+    });
+    this.#store.replace([...failed, ...listed]);
+    if (this.#isFirstList) changes.unshift(...failed.map((now) => ({ told: undefined, now, last: undefined })));
+    else this.#tellOfGone(before);
+    this.#isFirstList = false;
+    for (const change of changes) this.#tell(change);
+  }
+
+  /** The copy that is held of this object. */
+  held(object: T): T | undefined {
+    return this.#store.get(namespaceOf(object), nameOf(object));
+  }
+
+  /** One object, from a watch. The version that was handed on before is not handed on again. */
+  set(now: T): void {
+    const told = this.held(now);
+    if (told !== undefined && isSameObject(told, now) && versionOf(told) === versionOf(now)) return;
+    this.#store.set(now);
+    this.#tell({ told, now, last: undefined });
+  }
+
+  /** `last` is the object as the server showed it last; undefined when that cannot be shown. */
+  remove(namespace: string, name: string, last: T | undefined): void {
+    const told = this.#store.delete(namespace, name);
+    if (told !== undefined) this.#tell({ told, now: undefined, last });
+  }
+
+  #tellOfGone(before: readonly T[]): void {
+    for (const told of before) {
+      const now = this.held(told);
+      if (now === undefined) this.#tell({ told, now, last: undefined });
+    }
+  }
+
+  #refuseOlder(objects: readonly T[]): void {
+    for (const object of objects) {
+      const held = this.held(object);
+      if (held !== undefined && isOlderVersion(versionOf(object), versionOf(held)))
+        throw new StaleListError('A list shows an object older than it was');
+    }
+  }
+
+  #isSame(object: T, held: T, isConsistent: boolean): boolean {
+    if (!isSameObject(object, held) || versionOf(object) !== versionOf(held)) return false;
+    // after a restore of etcd a version can come again with other content
+    return !isConsistent || isEqualJson(object, held);
+  }
+
+  #tell(net: NetChange<T>): void {
+    for (const listener of this.#listeners) listener.changed(net);
+  }
+}

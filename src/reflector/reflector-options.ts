@@ -1,0 +1,134 @@
+import type { KubeConfig } from '@kubernetes/client-node';
+import {
+  integerOption,
+  longestTimerMs,
+  numberOption,
+  oneOfOption,
+  optionOfType,
+  requireKnownOptions,
+  requireMethods,
+} from '../checks/options.ts';
+import type { ApiObject, ApiResource } from '../client/api-resource.ts';
+import type { ResourceTransport } from '../client/resource-client.ts';
+import { invalidOption } from '../errors.ts';
+import { type Clock, systemClock } from '../seams/clock.ts';
+import { type Logger, safeLogger, silentLogger } from '../seams/logger.ts';
+import { safeRandom } from '../seams/random.ts';
+import type { ReflectorHandlers } from './handler-calls.ts';
+import type { ObjectStore } from './object-store.ts';
+import type { Transform } from './received-objects.ts';
+
+export interface ReflectorOptions<T extends ApiObject> {
+  /** The server to ask. One of this and `transport` is needed. */
+  readonly kubeConfig?: KubeConfig;
+  /** A transport shared with others; `stop()` leaves it open. */
+  readonly transport?: ResourceTransport;
+  readonly resource: ApiResource<T>;
+  /** Default: all namespaces. */
+  readonly namespace?: string | undefined;
+  /** Default: every object. */
+  readonly fieldSelector?: string | undefined;
+  /** Default: every object. */
+  readonly labelSelector?: string | undefined;
+  /** What to fill. Default: a store of the reflector's own. */
+  readonly store?: ObjectStore<T>;
+  /**
+   * Called with each object as it comes, its managedFields already removed. It may change the object in place or return
+   * another one of the same name and resourceVersion; with undefined the object is left out, and counts as deleted. When it
+   * throws, the error is logged and the copy held before stays.
+   */
+  readonly transform?: Transform<T>;
+  /**
+   * What is equal in two objects is kept once: in two versions of one, and in neighbours of a list. Ten thousand pods then
+   * take half the memory or less. Shared parts are frozen. Default true.
+   */
+  readonly shareEqualParts?: boolean;
+  readonly handlers?: ReflectorHandlers<T>;
+  /** Asks for full lists as streams, and for ordinary lists where the server has none. Default true. */
+  readonly streamLists?: boolean;
+  /**
+   * `latest`, the default: each full list is a consistent read, and the truth, also when it is older than what was known.
+   * `cache`: as client-go's reflector, the first list is what the server has in its cache, later ones are not older than what
+   * is known.
+   */
+  readonly listFrom?: 'latest' | 'cache';
+  /** The most objects of a page. Default 500, and with `cache` as client-go: no limit for a list that names a version. */
+  readonly pageSize?: number;
+  /** A watch that brings nothing for this long counts as dead. Default 150 000: the first bookmark of a quiet watch takes the apiserver two minutes. */
+  readonly idleTimeoutMs?: number;
+  /** The server is asked to end each watch after this long at least, and twice as long at most. Default 300 000. */
+  readonly watchTimeoutMs?: number;
+  /** From 0 up to 1. Default `Math.random`. */
+  readonly random?: () => number;
+  readonly clock?: Clock;
+  readonly logger?: Logger;
+}
+
+type WithDefault =
+  | 'shareEqualParts'
+  | 'handlers'
+  | 'streamLists'
+  | 'listFrom'
+  | 'idleTimeoutMs'
+  | 'watchTimeoutMs'
+  | 'random'
+  | 'clock'
+  | 'logger';
+
+/** The options, checked and complete. `kubeConfig` is left out where there is a transport. */
+export type CheckedOptions<T extends ApiObject> = ReflectorOptions<T> & Required<Pick<ReflectorOptions<T>, WithDefault>>;
+
+const knownOptions = [
+  ...['kubeConfig', 'transport', 'resource', 'namespace', 'fieldSelector', 'labelSelector', 'store', 'transform'],
+  ...['shareEqualParts', 'handlers'],
+  ...['streamLists', 'listFrom', 'pageSize', 'idleTimeoutMs', 'watchTimeoutMs', 'random', 'clock', 'logger'],
+];
+const handlerNames = ['added', 'updated', 'deleted', 'synced', 'interrupted'] as const;
+
+/** Throws ERR_INVALID_OPTION, naming the option, the rule and the value. */
+export function checkedOptions<T extends ApiObject>(options: ReflectorOptions<T>): CheckedOptions<T> {
+  requireKnownOptions('options', options, knownOptions);
+  const { kubeConfig, ...rest } = options;
+  const { transport } = options;
+  if (transport !== undefined) requireMethods('transport', transport, ['request', 'stream']);
+  else if (kubeConfig === undefined) throw invalidOption('kubeConfig', 'given, where `transport` is not', kubeConfig);
+  const { handlers = {}, streamLists = true, listFrom = 'latest', idleTimeoutMs = 150_000, watchTimeoutMs = 300_000 } = options;
+  const { random = Math.random, clock = systemClock, logger = silentLogger, store, transform, pageSize } = options;
+  const { shareEqualParts = true } = options;
+  checkSelection(options);
+  if (store !== undefined) requireMethods('store', store, ['get', 'list', 'set', 'delete', 'replace']);
+  if (transform !== undefined) optionOfType('transform', transform, 'function');
+  checkHandlers(handlers);
+  if (pageSize !== undefined) integerOption('pageSize', pageSize, 1);
+  numberOption('idleTimeoutMs', idleTimeoutMs, 1000, longestTimerMs);
+  numberOption('watchTimeoutMs', watchTimeoutMs, 1000, longestTimerMs);
+  requireMethods('clock', clock, ['now', 'setTimer']);
+  return {
+    ...rest,
+    ...(transport === undefined && { kubeConfig }),
+    shareEqualParts: optionOfType('shareEqualParts', shareEqualParts, 'boolean'),
+    handlers,
+    streamLists: optionOfType('streamLists', streamLists, 'boolean'),
+    listFrom: oneOfOption('listFrom', listFrom, ['latest', 'cache']),
+    idleTimeoutMs,
+    watchTimeoutMs,
+    random: safeRandom(optionOfType('random', random, 'function')),
+    clock,
+    logger: safeLogger(logger),
+  };
+}
+
+function checkSelection<T extends ApiObject>({ resource, fieldSelector, labelSelector }: ReflectorOptions<T>): void {
+  if (typeof resource !== 'object' || resource === null || typeof resource.resource !== 'string')
+    throw invalidOption('resource', 'an ApiResource', resource);
+  for (const [name, selector] of Object.entries({ fieldSelector, labelSelector })) {
+    if (selector !== undefined && typeof selector !== 'string') throw invalidOption(name, 'a text', selector);
+  }
+}
+
+function checkHandlers(handlers: object): void {
+  requireKnownOptions('handlers', handlers, handlerNames);
+  for (const [name, handler] of Object.entries(handlers)) {
+    if (handler !== undefined) optionOfType(`handlers.${name}`, handler, 'function');
+  }
+}

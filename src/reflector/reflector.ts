@@ -1,0 +1,186 @@
+import { type ApiObject, resourcePath } from '../client/api-resource.ts';
+import { ResourceClient } from '../client/resource-client.ts';
+import { KubeTransport } from '../client/transport/kube-transport.ts';
+import { RunState, type RunStateName } from '../concurrency/run-state.ts';
+import { StatusManagerError } from '../errors.ts';
+import type { Clock } from '../seams/clock.ts';
+import { CachedReads } from './cached-reads.ts';
+import { ChangeQueue } from './change-queue.ts';
+import { type ChangeListener, HandlerCalls } from './handler-calls.ts';
+import { LatestReads } from './latest-reads.ts';
+import { ListWatch, type ListWatchHost, type ReadList } from './list-watch.ts';
+import { ObjectDelivery } from './object-delivery.ts';
+import { ObjectStore } from './object-store.ts';
+import { ReceivedObjects } from './received-objects.ts';
+import { checkedOptions, type ReflectorOptions } from './reflector-options.ts';
+
+/**
+ * Keeps a store equal to what the apiserver has of one resource, or of a selection of it: listed, then watched. Goes on
+ * through whatever the network and the server do, until `stop()`. For one object it never shows an older version after a
+ * newer one, except by a consistent full list. Its iterators yield each change; one that lags yields the changes of an
+ * object as one. An iterator begins with the objects that the store has, ends at `stop()`, and is freed by `return()`.
+ */
+export class Reflector<T extends ApiObject = ApiObject> {
+  /** Shows a change before any handler is told of it. */
+  readonly store: ObjectStore<T>;
+  /** Closed by `stop()`; undefined where the transport is the caller's. */
+  readonly #ownTransport: KubeTransport | undefined;
+  readonly #clock: Clock;
+  readonly #listWatch: ListWatch<T>;
+  readonly #delivery: ObjectDelivery<T>;
+  readonly #handlers: HandlerCalls<T>;
+  readonly #listeners = new Set<ChangeListener<T>>();
+  readonly #queues = new Set<ChangeQueue<T>>();
+  readonly #firstList = Promise.withResolvers<void>();
+  readonly #runState = new RunState('reflector');
+  /** Ends the run under way; undefined while paused. */
+  #run: AbortController | undefined;
+  #loop: Promise<void> = Promise.resolve();
+  #hasSynced = false;
+  #lastObservedAt: number | undefined;
+  #lastListedAt: number | undefined;
+
+  /** Throws ERR_INVALID_OPTION, naming the option, the rule and the value. */
+  constructor(options: ReflectorOptions<T>) {
+    const checked = checkedOptions(options);
+    const { resource, namespace, logger, clock, kubeConfig, store = new ObjectStore<T>() } = checked;
+    const path = resourcePath(resource, { namespace });
+    this.store = store;
+    this.#clock = clock;
+    this.#handlers = new HandlerCalls(checked.handlers, logger);
+    this.#listeners.add(this.#handlers);
+    this.#delivery = new ObjectDelivery(store, this.#listeners);
+    this.#ownTransport = kubeConfig && new KubeTransport(kubeConfig, { connections: 1, clock, logger });
+    const { transport = this.#ownTransport, fieldSelector, labelSelector } = checked;
+    this.#listWatch = new ListWatch({
+      ...checked,
+      client: new ResourceClient(transport as NonNullable<typeof transport>, resource),
+      path,
+      selection: { namespace, fieldSelector, labelSelector },
+      plan: checked.listFrom === 'cache' ? new CachedReads(checked) : new LatestReads(checked),
+      received: new ReceivedObjects({ ...checked, path }),
+      host: this.#host(),
+    });
+    // stop() rejects it, also when no caller awaits start()
+    this.#firstList.promise.catch(() => {});
+  }
+
+  get state(): RunStateName {
+    return this.#runState.name;
+  }
+
+  /** True once a full list is in the store; false again from `pause()` until the next one. */
+  get hasSynced(): boolean {
+    return this.#hasSynced;
+  }
+
+  /** The version that the store is of; undefined before the first list. */
+  get resourceVersion(): string | undefined {
+    return this.#listWatch.resourceVersion;
+  }
+
+  /** When the server was last heard from (a list, an event, a bookmark), in milliseconds since the epoch. */
+  lastObservedAt(): number | undefined {
+    return this.#lastObservedAt;
+  }
+
+  /**
+   * When the last full list that was delivered began, by the reflector's clock, in milliseconds since the epoch; undefined
+   * before the first. With `listFrom: 'latest'` it shows every write that was acknowledged before it began.
+   */
+  lastListedAt(): number | undefined {
+    return this.#lastListedAt;
+  }
+
+  /**
+   * Resolves once the first list has been delivered; a list that fails is tried again. Rejects with ERR_ALREADY_STARTED, and
+   * with ERR_STOPPED when the reflector is stopped before that.
+   */
+  start(): Promise<void> {
+    try {
+      this.#runState.start();
+    } catch (error) {
+      return Promise.reject(error);
+    }
+    this.#begin();
+    return this.#firstList.promise;
+  }
+
+  /**
+   * Ends the watch and keeps the store. When it resolves, there is no request and no timer left. Nothing happens unless the
+   * reflector runs.
+   */
+  pause(): Promise<void> {
+    this.#hasSynced = false;
+    this.#run?.abort();
+    this.#run = undefined;
+    return this.#loop;
+  }
+
+  /** Goes on after `pause()`, with a full list. Throws ERR_STOPPED after `stop()`. Nothing happens unless it is paused. */
+  resume(): void {
+    this.#runState.assertNotStopped('resume');
+    if (this.#runState.name === 'running' && this.#run === undefined) this.#begin();
+  }
+
+  /** Ends the watch. When it resolves, there is no timer and no socket left, and no callback comes any more. */
+  stop(): Promise<void> {
+    return this.#runState.stop(() => this.#stop());
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.stop();
+  }
+
+  [Symbol.asyncIterator](): ChangeQueue<T> {
+    const queue = new ChangeQueue<T>(this.#delivery.toldObjects(), () => {
+      this.#queues.delete(queue);
+      this.#listeners.delete(queue);
+    });
+    if (this.state === 'stopping' || this.state === 'stopped') {
+      queue.close();
+    } else {
+      this.#queues.add(queue);
+      this.#listeners.add(queue);
+    }
+    return queue;
+  }
+
+  /** A run begins when the one before it has ended. */
+  #begin(): void {
+    const run = new AbortController();
+    this.#run = run;
+    this.#loop = this.#loop.then(() => this.#listWatch.run(run.signal));
+  }
+
+  async #stop(): Promise<void> {
+    this.#run?.abort();
+    this.#run = undefined;
+    this.#handlers.close();
+    for (const queue of this.#queues) queue.close();
+    this.#firstList.reject(new StatusManagerError('ERR_STOPPED', 'The reflector was stopped before its first list'));
+    await this.#loop;
+    await this.#ownTransport?.close();
+  }
+
+  #host(): ListWatchHost<T> {
+    return {
+      observed: () => {
+        this.#lastObservedAt = this.#clock.now();
+      },
+      list: (list) => this.#list(list),
+      held: (object) => this.#delivery.held(object),
+      set: (object) => this.#delivery.set(object),
+      remove: (namespace, name, last) => this.#delivery.remove(namespace, name, last),
+      interrupted: (error, delayMs) => this.#handlers.interrupted(error, delayMs),
+    };
+  }
+
+  #list(list: ReadList<T>): void {
+    this.#delivery.replace(list);
+    this.#lastListedAt = list.startedAt;
+    this.#hasSynced = true;
+    this.#handlers.synced();
+    this.#firstList.resolve();
+  }
+}

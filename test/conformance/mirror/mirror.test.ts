@@ -1,0 +1,61 @@
+import { fileURLToPath } from 'node:url';
+import { describe, expect, it } from 'vitest';
+import { Prng } from '../../chaos/prng.ts';
+import { agrees, runKind } from '../kinds/run-kind.ts';
+import { readCases } from '../replay/read-cases.ts';
+import { type MirrorCase, mirrorCaseProblem } from './case.ts';
+import { falsifyMirror } from './falsify.ts';
+import { mirrorKind } from './index.ts';
+import { judgeMirror } from './judge.ts';
+import { playMirror } from './player.ts';
+
+const file = fileURLToPath(new URL('../mirror-public.jsonl.gz', import.meta.url));
+const cases = (readCases(file).byKind.get('mirror') ?? []) as readonly MirrorCase[];
+const liesOfACase = 5;
+const leastShare = 0.95;
+
+describe('replay of what the kubelet did with mirror pods', () => {
+  it('finds no difference, and excuses nothing', async () => {
+    const result = await runKind('mirror', mirrorKind, cases);
+    expect(result).toMatchObject({ cases: 320, differences: [], exemptCases: 0 });
+    expect(agrees(result)).toBe(true);
+  });
+
+  it('finds a recording that is falsified in one place', async () => {
+    const prng = new Prng(10);
+    const missed: string[] = [];
+    let told = 0;
+    for (const original of cases) {
+      const outcomes = await playMirror(original);
+      for (let i = 0; i < liesOfACase; i++) {
+        const falsified = falsifyMirror(original, prng);
+        if (falsified === undefined) continue;
+        told += 1;
+        if (judgeMirror(falsified.case, outcomes).length === 0) missed.push(`${original.name} ${falsified.lie}`);
+      }
+    }
+    expect(told).toBe(cases.length * liesOfACase);
+    expect(1 - missed.length / told, missed.join('; ')).toBeGreaterThanOrEqual(leastShare);
+  });
+
+  it('finds a step that was left out', async () => {
+    const [original] = cases;
+    const steps = original?.steps.filter(({ op }) => op !== 'create') ?? [];
+    const outcomes = await playMirror({ ...(original as MirrorCase), steps });
+    expect(judgeMirror(original as MirrorCase, outcomes)).not.toEqual([]);
+  });
+});
+
+describe('a line of kind mirror', () => {
+  it.each([
+    [{ kind: 'mirror', name: 'a' }, 'a mirror case without a node name'],
+    [{ kind: 'mirror', name: 'a', nodeName: 'n' }, 'a mirror case without steps'],
+    [
+      { kind: 'mirror', name: 'a', nodeName: 'n', steps: [{ op: 'recreate', expect: {} }] },
+      'step 0: unknown operation "recreate"',
+    ],
+    [{ kind: 'mirror', name: 'a', nodeName: 'n', steps: [{ op: 'create' }] }, 'step 0: no expectation'],
+  ])('is refused when it cannot be played: %j', (value, problem) => {
+    expect(mirrorCaseProblem(value)).toBe(problem);
+  });
+});
