@@ -1,4 +1,5 @@
 import { type ApiResource, apiResource, resources } from '../../client/api-resource.ts';
+import { pathSegmentProblem } from '../objects/api-names.ts';
 import type { ObjectRules } from '../objects/object-rules.ts';
 import { configMapRules, secretRules } from './data-objects.ts';
 import { eventRules } from './event-rules.ts';
@@ -68,7 +69,7 @@ function coreKinds(): KnownKind[] {
 function groupKinds(): KnownKind[] {
   const [apps, batch, rbac] = ['apps', 'batch', 'rbac.authorization.k8s.io'];
   const [storage, networking, dra] = ['storage.k8s.io', 'networking.k8s.io', 'resource.k8s.io'];
-  const creates: Traits = { createsOnUpdate: true };
+  const rights: Traits = { createsOnUpdate: true, nameProblem: pathSegmentProblem };
   const versioned: Traits = { returnsDeleted: true, updatesNeedVersion: true };
   return [
     named(apps, 'ns', 'deployments', 'Deployment', workload),
@@ -85,10 +86,10 @@ function groupKinds(): KnownKind[] {
     named(networking, 'ns', 'ingresses', 'Ingress', workload),
     named(networking, 'cluster', 'ingressclasses', 'IngressClass', { ...specOnly, countsGeneration: true }),
     named(networking, 'ns', 'networkpolicies', 'NetworkPolicy', { ...specOnly, countsGeneration: true }),
-    named(rbac, 'ns', 'roles', 'Role', creates),
-    named(rbac, 'ns', 'rolebindings', 'RoleBinding', creates),
-    named(rbac, 'cluster', 'clusterroles', 'ClusterRole', creates),
-    named(rbac, 'cluster', 'clusterrolebindings', 'ClusterRoleBinding', creates),
+    named(rbac, 'ns', 'roles', 'Role', rights),
+    named(rbac, 'ns', 'rolebindings', 'RoleBinding', rights),
+    named(rbac, 'cluster', 'clusterroles', 'ClusterRole', rights),
+    named(rbac, 'cluster', 'clusterrolebindings', 'ClusterRoleBinding', rights),
     named(storage, 'cluster', 'storageclasses', 'StorageClass', { returnsDeleted: true }),
     named(storage, 'cluster', 'csinodes', 'CSINode', { ...specOnly, ...versioned }),
     named(storage, 'cluster', 'volumeattachments', 'VolumeAttachment', { ...specAndStatus, ...versioned }),

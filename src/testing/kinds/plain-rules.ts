@@ -3,7 +3,7 @@ import type { JsonObject } from '../../wire/types.ts';
 import { subdomainProblem } from '../objects/api-names.ts';
 import { invalidValue, requiredValue, type StatusCause } from '../objects/api-status.ts';
 import { decidePlainDeletion } from '../objects/deletion.ts';
-import { equalJson, numberAt, objectAt, textAt, without } from '../objects/json-fields.ts';
+import { equalJson, numberAt, objectAt, ShapeError, textAt, without } from '../objects/json-fields.ts';
 import { withServerMetadata, withTidyMetadata } from '../objects/metadata.ts';
 import { identityCauses, metadataUpdateCauses, newMetadataCauses } from '../objects/metadata-validation.ts';
 import type { ObjectRules, UpdateObject, WriteOptions } from '../objects/object-rules.ts';
@@ -72,6 +72,16 @@ function causesOf(metadata: JsonObject, old: JsonObject, { validate }: WriteOpti
   return validate ? metadataUpdateCauses(metadata, old) : identityCauses(metadata, old);
 }
 
+/** An object stored by `put` lacks what the server fills in, and filling it in is no change. It may also break any rule. */
+function shapedIfPossible(object: JsonObject, shape: (object: JsonObject) => JsonObject): JsonObject {
+  try {
+    return shape(object);
+  } catch (error) {
+    if (error instanceof ShapeError) return object;
+    throw error;
+  }
+}
+
 function updateOf(traits: KindTraits): UpdateObject {
   const { kind, apiVersion, hasStatus = false, validate = none, validateUpdate = none } = traits;
   const { shape = same, carryOver = same } = traits;
@@ -84,12 +94,11 @@ function updateOf(traits: KindTraits): UpdateObject {
       delete object.status;
       if (old.status !== undefined) object.status = old.status;
     }
-    // An object stored by `put` lacks what the server fills in. Filling it in is no change.
-    const before = options.fillIns ? { ...shape(old), kind, apiVersion } : old;
+    const before = options.fillIns ? { ...shapedIfPossible(old, shape), kind, apiVersion } : old;
     const isChanged = !equalJson(contentsOf(object, hasStatus), contentsOf(before, hasStatus));
     if (traits.countsGeneration === true && isChanged) metadata.generation = (numberAt(oldMetadata, 'generation') ?? 0) + 1;
     const causes = causesOf(metadata, oldMetadata, options);
-    if (options.validate) causes.push(...validateUpdate(object, old), ...validate(object));
+    if (options.validate) causes.push(...validateUpdate(object, before), ...validate(object));
     return { object: isChanged ? object : { ...old, metadata }, causes };
   };
 }

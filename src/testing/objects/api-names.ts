@@ -21,6 +21,13 @@ export function subdomainProblem(name: string): string | undefined {
   return isSubdomain(name) ? undefined : subdomainRule;
 }
 
+/** The rule that a name which may hold anything else breaks; undefined when it breaks none. */
+export function pathSegmentProblem(name: string): string | undefined {
+  if (name === '.' || name === '..') return `may not be '${name}'`;
+  const found = ['/', '%'].find((character) => name.includes(character));
+  return found === undefined ? undefined : `may not contain '${found}'`;
+}
+
 export function isSubdomain(name: string): boolean {
   return name.length <= 253 && subdomain.test(name);
 }
