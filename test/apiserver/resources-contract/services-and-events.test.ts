@@ -79,6 +79,15 @@ describe('a service', () => {
     expect((await myServices.post(myServices.json(name, { spec: spec as never }))).status).toBe(422);
   });
 
+  it('is refused when its name is longer than a label, or made from a longer prefix', async () => {
+    expect((await myServices.post(myServices.json('x'.repeat(64)))).status).toBe(422);
+    const metadata = { name: '', generateName: 'x'.repeat(64) };
+    expect(await myServices.post(myServices.json('unused', { metadata }))).toMatchObject({
+      status: 422,
+      body: { details: { causes: [{ field: 'metadata.generateName', message: expect.stringContaining('no more than 63') }] } },
+    });
+  });
+
   it('is the answer to its deletion', async () => {
     const { metadata } = await myServices.create('deleted');
     expect(objectOf(await myServices.delete('deleted'))).toMatchObject({ kind: 'Service', metadata: { uid: metadata.uid } });
