@@ -101,6 +101,7 @@ describe('the small examples', () => {
     ['minimal.ts', 'The apiserver says Running, after 1 request.'],
     ['graceful-shutdown.ts', 'Set last: '],
     ['custom-pod-client.ts', 'The apiserver says Running.'],
+    ['static-pods.ts', 'The apiserver says Running again.'],
   ])('%s runs and ends by itself', async (file, output) => {
     const { code, stdout, stderr } = await run(file, []);
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
