@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { settle } from '../../../src/testing/fakes/fake-clock.ts';
+import type { WirePod } from '../../../src/wire/types.ts';
 import { ReconcilerWorld } from './reconciler-world.ts';
 
 const name = 'web_default';
@@ -260,13 +261,14 @@ describe('before the first list of the pod source', () => {
 });
 
 describe('a pod that has the name of a static pod, and is no mirror pod of this node,', () => {
-  it.each([
-    ['an ordinary pod', 'node-1'],
-    ['a pod of another node', 'node-2'],
-  ])('is never touched: %s', async (_, nodeName) => {
+  it.each<[string, (world: ReconcilerWorld, pod: WirePod) => WirePod]>([
+    ['an ordinary pod', (world) => world.putOrdinary('web')],
+    ['a pod of another node', (world) => world.putOrdinary('web', { nodeName: 'node-2' })],
+    ['a mirror pod of another node', (world, pod) => world.putMirrorOf(pod, { spec: { nodeName: 'node-2' } })],
+  ])('is never touched: %s', async (_, put) => {
     const world = new ReconcilerWorld();
     const pod = world.addStatic();
-    const ordinary = world.putOrdinary('web', { nodeName });
+    const ordinary = put(world, pod);
     world.podManager.addPod(pod);
     await world.start();
     await world.clock.advance(120_000);
