@@ -51,6 +51,7 @@ export {
   parsePodFullName,
 } from './pod/pod-identity.ts';
 export type { PodManager, UIDTranslations } from './pod/pod-manager.ts';
+export type { BasicPodManagerOptions, PodRegistrar } from './pod/pod-registrars.ts';
 export type { RuntimeContainer, RuntimeContainerState, RuntimeSandbox } from './pod/runtime-pod.ts';
 export { type CancelTimer, type Clock, systemClock, type TimerOptions } from './seams/clock.ts';
 export type { Logger } from './seams/logger.ts';

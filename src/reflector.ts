@@ -3,6 +3,7 @@ export {
   type ApiResource,
   type ApiResourceDefinition,
   apiResource,
+  type KnownResources,
   type ResourceTarget,
   resourcePath,
   resources,

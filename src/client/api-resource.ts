@@ -67,43 +67,46 @@ export function apiResource<T extends ApiObject = ApiObject>(definition: ApiReso
   return Object.freeze({ group, version, resource, kind, namespaced });
 }
 
-function core<T extends ApiObject>(resource: string, kind: string, namespaced = true): ApiResource<T> {
-  return apiResource<T>({ group: '', version: 'v1', resource, kind, namespaced });
+function inCore<T extends ApiObject>(resource: string, kind: string, namespaced = true): ApiResource<T> {
+  return inGroup<T>('', resource, kind, namespaced);
+}
+
+function inGroup<T extends ApiObject>(group: string, resource: string, kind: string, namespaced: boolean): ApiResource<T> {
+  return apiResource<T>({ group, version: 'v1', resource, kind, namespaced });
 }
 
 /** The resources that a node agent has to do with. */
-export const resources = Object.freeze({
-  pods: core<Wire<V1Pod>>('pods', 'Pod'),
-  nodes: core<Wire<V1Node>>('nodes', 'Node', false),
-  secrets: core<Wire<V1Secret>>('secrets', 'Secret'),
-  configMaps: core<Wire<V1ConfigMap>>('configmaps', 'ConfigMap'),
-  services: core<Wire<V1Service>>('services', 'Service'),
-  serviceAccounts: core<Wire<V1ServiceAccount>>('serviceaccounts', 'ServiceAccount'),
-  namespaces: core<Wire<V1Namespace>>('namespaces', 'Namespace', false),
-  events: core<Wire<CoreV1Event>>('events', 'Event'),
-  persistentVolumes: core<Wire<V1PersistentVolume>>('persistentvolumes', 'PersistentVolume', false),
-  persistentVolumeClaims: core<Wire<V1PersistentVolumeClaim>>('persistentvolumeclaims', 'PersistentVolumeClaim'),
-  leases: apiResource<Wire<V1Lease>>({
-    group: 'coordination.k8s.io',
-    version: 'v1',
-    resource: 'leases',
-    kind: 'Lease',
-    namespaced: true,
-  }),
-  runtimeClasses: apiResource<Wire<V1RuntimeClass>>({
-    group: 'node.k8s.io',
-    version: 'v1',
-    resource: 'runtimeclasses',
-    kind: 'RuntimeClass',
-    namespaced: false,
-  }),
-  csiDrivers: apiResource<Wire<V1CSIDriver>>({
-    group: 'storage.k8s.io',
-    version: 'v1',
-    resource: 'csidrivers',
-    kind: 'CSIDriver',
-    namespaced: false,
-  }),
+export interface KnownResources {
+  readonly pods: ApiResource<Wire<V1Pod>>;
+  readonly nodes: ApiResource<Wire<V1Node>>;
+  readonly secrets: ApiResource<Wire<V1Secret>>;
+  readonly configMaps: ApiResource<Wire<V1ConfigMap>>;
+  readonly services: ApiResource<Wire<V1Service>>;
+  readonly serviceAccounts: ApiResource<Wire<V1ServiceAccount>>;
+  readonly namespaces: ApiResource<Wire<V1Namespace>>;
+  readonly events: ApiResource<Wire<CoreV1Event>>;
+  readonly persistentVolumes: ApiResource<Wire<V1PersistentVolume>>;
+  readonly persistentVolumeClaims: ApiResource<Wire<V1PersistentVolumeClaim>>;
+  readonly leases: ApiResource<Wire<V1Lease>>;
+  readonly runtimeClasses: ApiResource<Wire<V1RuntimeClass>>;
+  readonly csiDrivers: ApiResource<Wire<V1CSIDriver>>;
+}
+
+/** Theirs are the types of client-node, as JSON on the wire. */
+export const resources: KnownResources = Object.freeze<KnownResources>({
+  pods: inCore('pods', 'Pod'),
+  nodes: inCore('nodes', 'Node', false),
+  secrets: inCore('secrets', 'Secret'),
+  configMaps: inCore('configmaps', 'ConfigMap'),
+  services: inCore('services', 'Service'),
+  serviceAccounts: inCore('serviceaccounts', 'ServiceAccount'),
+  namespaces: inCore('namespaces', 'Namespace', false),
+  events: inCore('events', 'Event'),
+  persistentVolumes: inCore('persistentvolumes', 'PersistentVolume', false),
+  persistentVolumeClaims: inCore('persistentvolumeclaims', 'PersistentVolumeClaim'),
+  leases: inGroup('coordination.k8s.io', 'leases', 'Lease', true),
+  runtimeClasses: inGroup('node.k8s.io', 'runtimeclasses', 'RuntimeClass', false),
+  csiDrivers: inGroup('storage.k8s.io', 'csidrivers', 'CSIDriver', false),
 });
 
 /**

@@ -9,32 +9,31 @@ export class SyncWaiters {
     this.#clock = clock;
   }
 
-  /** Resolves to true at the next `succeed()`, and to false when that takes longer. Rejects at the next `fail()`. */
+  /**
+   * Resolves to true after the next `succeed()`, and to false when that takes longer. Rejects at the next `fail()`. It resolves
+   * a turn after `succeed()`: by then the reflector has opened its watch, as the kubelet's has when a read finds the list.
+   */
   wait(limitMs: number): Promise<boolean> {
     const { promise, resolve, reject } = Promise.withResolvers<boolean>();
-    const leave = (): void => {
+    let cancel = (): void => {};
+    const later = (hasSynced: boolean, delayMs: number): void => {
       cancel();
-      this.#waiters.delete(waiter);
+      const settle = (): void => {
+        this.#waiters.delete(waiter);
+        resolve(hasSynced);
+      };
+      cancel = this.#clock.setTimer(settle, delayMs, { keepAlive: true });
     };
-    const cancel = this.#clock.setTimer(
-      () => {
-        leave();
-        resolve(false);
-      },
-      limitMs,
-      { keepAlive: true },
-    );
     const waiter = {
-      succeed: () => {
-        leave();
-        resolve(true);
-      },
+      succeed: () => later(true, 0),
       fail: (reason: Error) => {
-        leave();
+        cancel();
+        this.#waiters.delete(waiter);
         reject(reason);
       },
     };
     this.#waiters.add(waiter);
+    later(false, limitMs);
     return promise;
   }
 

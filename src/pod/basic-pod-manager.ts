@@ -6,6 +6,7 @@ import { type IdentifiedPod, identify } from './identified-pod.ts';
 import { buildPodFullName, isMirrorPod, isStaticPod, podFullName } from './pod-identity.ts';
 import { PodListeners } from './pod-listeners.ts';
 import type { PodManager, UIDTranslations } from './pod-manager.ts';
+import { type BasicPodManagerOptions, PodRegistrars } from './pod-registrars.ts';
 import { readOnlyMap } from './read-only-map.ts';
 
 export interface PodsAndMirrorPods {
@@ -41,6 +42,16 @@ export class BasicPodManager implements PodManager {
   /** Made at the first call, and kept until a change that would make it different. */
   #translations: UIDTranslations | undefined;
   readonly #listeners = new PodListeners();
+  readonly #registrars: PodRegistrars;
+
+  /**
+   * The managers of secrets and config maps are told of every pod that is added or replaced (`registerPod`), and of every one
+   * that has ended or is removed (`unregisterPod`), before a listener hears of it. What they throw is logged and changes
+   * nothing. Throws ERR_INVALID_OPTION for one without these methods.
+   */
+  constructor(options: BasicPodManagerOptions = {}) {
+    this.#registrars = new PodRegistrars(options);
+  }
 
   /** Every pod but the mirror pods, in no particular order. */
   getPods(): Pod[] {
@@ -122,6 +133,7 @@ export class BasicPodManager implements PodManager {
   setPods(pods: Iterable<Pod>): void {
     const identified = Array.from(pods, (pod) => identify(pod));
     const before = this.#uidsToTell();
+    const podsBefore = [...this.#podByUID, ...this.#mirrorPodByUID];
     this.#podByUID.clear();
     this.#podByFullName.clear();
     this.#sharedNames.clear();
@@ -130,6 +142,7 @@ export class BasicPodManager implements PodManager {
     this.#translationByUID.clear();
     this.#translations = undefined;
     for (const { pod, uid, fullName } of identified) this.#put(pod, uid, fullName);
+    this.#registerAgain(podsBefore);
     this.#listeners.tell(new Set([...before, ...this.#uidsToTell()]));
   }
 
@@ -142,7 +155,7 @@ export class BasicPodManager implements PodManager {
   updatePod(pod: Pod): void {
     const identified = identify(pod);
     const { uid } = identified;
-    const held = isMirrorPod(pod) ? this.#mirrorPodByUID.get(uid) : this.#podByUID.get(uid);
+    const held = this.#heldPod(pod, uid);
     if (held === undefined || !isOlderThan(pod, held)) this.#replace(identified);
   }
 
@@ -159,6 +172,9 @@ export class BasicPodManager implements PodManager {
    */
   removePod(pod: Pod): void {
     const { uid, fullName } = identify(pod);
+    const held = this.#heldPod(pod, uid);
+    if (held !== undefined && held !== pod) this.#registrars.remove(held);
+    this.#registrars.remove(pod);
     const hasChanged = isMirrorPod(pod) ? this.#dropMirrorPod(uid, fullName) : this.#dropPod(uid, fullName);
     if (hasChanged) this.#listeners.tell([this.#uidToTell(pod, uid, fullName)]);
   }
@@ -167,9 +183,25 @@ export class BasicPodManager implements PodManager {
     const [byUID, byFullName] = isMirrorPod(pod)
       ? [this.#mirrorPodByUID, this.#mirrorPodByFullName]
       : [this.#podByUID, this.#podByFullName];
-    if (byUID.get(uid) === pod && byFullName.get(fullName) === pod) return;
+    const held = byUID.get(uid);
+    if (held === pod && byFullName.get(fullName) === pod) return;
     this.#put(pod, uid, fullName);
+    this.#registrars.set(pod, held);
     this.#listeners.tell([this.#uidToTell(pod, uid, fullName)]);
+  }
+
+  #heldPod(pod: Pod, uid: string): Pod | undefined {
+    return isMirrorPod(pod) ? this.#mirrorPodByUID.get(uid) : this.#podByUID.get(uid);
+  }
+
+  /** All pods were exchanged: those of now are registered before those that are gone are unregistered. */
+  #registerAgain(before: readonly (readonly [uid: string, pod: Pod])[]): void {
+    const pods = new Map(before);
+    for (const [uid, pod] of [...this.#podByUID, ...this.#mirrorPodByUID]) {
+      this.#registrars.set(pod, pods.get(uid));
+      pods.delete(uid);
+    }
+    for (const pod of pods.values()) this.#registrars.remove(pod);
   }
 
   /** Returns whether anything was dropped. */

@@ -25,6 +25,8 @@ export interface ListWatchHost<T> {
   observed(): void;
   /** Throws a `StaleListError` for a list that shows an object older than it was. */
   list(list: ReadList<T>): void;
+  /** The copy that is held of this object. */
+  held(object: T): T | undefined;
   set(object: T): void;
   remove(namespace: string, name: string, last: T | undefined): void;
   interrupted(error: unknown, delayMs: number): void;
@@ -147,10 +149,13 @@ export class ListWatch<T extends ApiObject> {
     const { client, selection, plan, received, host, clock } = this.#options;
     const startedAt = clock.now();
     const failedKeys = new Set<string>();
+    let latest: T | undefined;
     const receive = (raw: T): T | undefined => {
-      const answer = received.receive(raw);
+      const answer = received.receive(raw, latest);
       if (answer === 'failed') failedKeys.add(keyOf(raw));
-      return typeof answer === 'object' ? answer.object : undefined;
+      if (typeof answer !== 'object') return undefined;
+      latest = answer.object;
+      return latest;
     };
     const onPage = (): void => host.observed();
     const request = { ...selection, resourceVersion: from, limit, signal, receive, onPage };
@@ -174,8 +179,8 @@ export class ListWatch<T extends ApiObject> {
     const reached = (resourceVersion: string): void => {
       this.#resourceVersion = resourceVersion;
     };
-    const { set, remove } = host;
-    return new WatchSession({ path, received, list, set, remove, reached, now: () => clock.now() }, from);
+    const { held, set, remove } = host;
+    return new WatchSession({ path, received, held, list, set, remove, reached, now: () => clock.now() }, from);
   }
 
   /** Resolves when the watch has ended: to undefined when the server ended it in good order. */

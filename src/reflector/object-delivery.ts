@@ -1,6 +1,5 @@
 import type { ApiObject } from '../client/api-resource.ts';
-import { nullIsAbsent, wireEqual } from '../wire/json.ts';
-import type { Json } from '../wire/types.ts';
+import { isEqualJson } from './equal-parts.ts';
 import { StaleListError } from './failures.ts';
 import type { ChangeListener } from './handler-calls.ts';
 import type { ReadList } from './list-watch.ts';
@@ -38,7 +37,7 @@ export class ObjectDelivery<T extends ApiObject> {
     const failed = before.filter((held) => failedKeys.has(keyOf(held)));
     const changes: NetChange<T>[] = [];
     const listed = objects.map((object) => {
-      const held = this.#store.get(namespaceOf(object), nameOf(object));
+      const held = this.held(object);
       const now = held !== undefined && this.#isSame(object, held, isConsistent) ? held : object;
       if (this.#isFirstList || now !== held) changes.push({ told: this.#isFirstList ? undefined : held, now, last: undefined });
       return now;
@@ -50,9 +49,14 @@ export class ObjectDelivery<T extends ApiObject> {
     for (const change of changes) this.#tell(change);
   }
 
+  /** The copy that is held of this object. */
+  held(object: T): T | undefined {
+    return this.#store.get(namespaceOf(object), nameOf(object));
+  }
+
   /** One object, from a watch. The version that was handed on before is not handed on again. */
   set(now: T): void {
-    const told = this.#store.get(namespaceOf(now), nameOf(now));
+    const told = this.held(now);
     if (told !== undefined && isSameObject(told, now) && versionOf(told) === versionOf(now)) return;
     this.#store.set(now);
     this.#tell({ told, now, last: undefined });
@@ -66,14 +70,14 @@ export class ObjectDelivery<T extends ApiObject> {
 
   #tellOfGone(before: readonly T[]): void {
     for (const told of before) {
-      const now = this.#store.get(namespaceOf(told), nameOf(told));
+      const now = this.held(told);
       if (now === undefined) this.#tell({ told, now, last: undefined });
     }
   }
 
   #refuseOlder(objects: readonly T[]): void {
     for (const object of objects) {
-      const held = this.#store.get(namespaceOf(object), nameOf(object));
+      const held = this.held(object);
       if (held !== undefined && isOlderVersion(versionOf(object), versionOf(held)))
         throw new StaleListError('A list shows an object older than it was');
     }
@@ -82,7 +86,7 @@ export class ObjectDelivery<T extends ApiObject> {
   #isSame(object: T, held: T, isConsistent: boolean): boolean {
     if (!isSameObject(object, held) || versionOf(object) !== versionOf(held)) return false;
     // after a restore of etcd a version can come again with other content
-    return !isConsistent || wireEqual(object as Json, held as Json, nullIsAbsent);
+    return !isConsistent || isEqualJson(object, held);
   }
 
   #tell(net: NetChange<T>): void {

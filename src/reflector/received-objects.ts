@@ -1,8 +1,9 @@
 import type { ApiObject, ApiResource } from '../client/api-resource.ts';
 import { ApiError } from '../client/transport/api-error.ts';
-import { catchRejection, ignoreFailure } from '../seams/guard.ts';
+import { callGuarded, catchRejection, ignoreFailure } from '../seams/guard.ts';
 import type { Logger } from '../seams/logger.ts';
 import { isJsonObject } from '../wire/json.ts';
+import { shareEqualParts } from './equal-parts.ts';
 import { nameOf, namespaceOf, versionOf } from './object-identity.ts';
 
 /** Changes an object in place, or returns another one of the same name and version. Undefined leaves the object out. */
@@ -14,7 +15,9 @@ export type Received<T> = { readonly object: T } | 'left out' | 'failed';
 export interface ReceivedObjectsOptions<T extends ApiObject> {
   readonly resource: ApiResource<T>;
   readonly path: string;
-  readonly transform: Transform<T> | undefined;
+  readonly transform?: Transform<T> | undefined;
+  /** True: what is equal in two objects is kept once. */
+  readonly shareEqualParts: boolean;
   readonly logger: Logger;
 }
 
@@ -29,10 +32,21 @@ export class ReceivedObjects<T extends ApiObject> {
     this.#apiVersion = group === '' ? version : `${group}/${version}`;
   }
 
-  /** Throws a `BrokenAnswer` for an object that no name can be given to. */
-  receive(raw: T): Received<T> {
-    this.requireName(raw);
-    const object = this.#withKind(withoutManagedFields(raw));
+  /**
+   * `like` is an object that probably has much in common with this one: its copy before, or its neighbour in a list. Throws a
+   * `BrokenAnswer` for an object without a name.
+   */
+  receive(raw: T, like: T | undefined): Received<T> {
+    this.#requireName(raw);
+    const received = this.#transformed(this.#withKind(withoutManagedFields(raw)));
+    if (typeof received === 'object' && like !== undefined && this.#options.shareEqualParts) {
+      // what a transform made may refuse to be changed; then it shares less
+      callGuarded(() => shareEqualParts(received.object, like), ignoreFailure);
+    }
+    return received;
+  }
+
+  #transformed(object: T): Received<T> {
     const { transform } = this.#options;
     if (transform === undefined) return { object };
     try {
@@ -50,7 +64,7 @@ export class ReceivedObjects<T extends ApiObject> {
     }
   }
 
-  requireName(object: T): void {
+  #requireName(object: T): void {
     const { resource, path } = this.#options;
     const { name, namespace }: Partial<Record<string, unknown>> = { ...object.metadata };
     const isNamed = typeof name === 'string' && name !== '';
@@ -69,7 +83,13 @@ export class ReceivedObjects<T extends ApiObject> {
 function withoutManagedFields<T extends ApiObject>(object: T): T {
   const { metadata } = object;
   if (metadata?.managedFields === undefined) return object;
-  delete metadata.managedFields;
+  if (Object.keys(metadata).at(-1) === 'managedFields') {
+    delete metadata.managedFields;
+  } else {
+    // an object that loses a member from its middle becomes slow, and several times as large
+    const { managedFields: _, ...rest } = metadata;
+    object.metadata = rest;
+  }
   return object;
 }
 

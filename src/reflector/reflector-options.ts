@@ -38,6 +38,11 @@ export interface ReflectorOptions<T extends ApiObject> {
    * throws, the error is logged and the copy held before stays.
    */
   readonly transform?: Transform<T>;
+  /**
+   * What is equal in two objects is kept once: in two versions of one, and in neighbours of a list. Ten thousand pods then
+   * take half the memory or less. Shared parts are frozen. Default true.
+   */
+  readonly shareEqualParts?: boolean;
   readonly handlers?: ReflectorHandlers<T>;
   /** Asks for full lists as streams, and for ordinary lists where the server has none. Default true. */
   readonly streamLists?: boolean;
@@ -59,13 +64,23 @@ export interface ReflectorOptions<T extends ApiObject> {
   readonly logger?: Logger;
 }
 
-type WithDefault = 'handlers' | 'streamLists' | 'listFrom' | 'idleTimeoutMs' | 'watchTimeoutMs' | 'random' | 'clock' | 'logger';
+type WithDefault =
+  | 'shareEqualParts'
+  | 'handlers'
+  | 'streamLists'
+  | 'listFrom'
+  | 'idleTimeoutMs'
+  | 'watchTimeoutMs'
+  | 'random'
+  | 'clock'
+  | 'logger';
 
 /** The options, checked and complete. `kubeConfig` is left out where there is a transport. */
 export type CheckedOptions<T extends ApiObject> = ReflectorOptions<T> & Required<Pick<ReflectorOptions<T>, WithDefault>>;
 
 const knownOptions = [
-  ...['kubeConfig', 'transport', 'resource', 'namespace', 'fieldSelector', 'labelSelector', 'store', 'transform', 'handlers'],
+  ...['kubeConfig', 'transport', 'resource', 'namespace', 'fieldSelector', 'labelSelector', 'store', 'transform'],
+  ...['shareEqualParts', 'handlers'],
   ...['streamLists', 'listFrom', 'pageSize', 'idleTimeoutMs', 'watchTimeoutMs', 'random', 'clock', 'logger'],
 ];
 const handlerNames = ['added', 'updated', 'deleted', 'synced', 'interrupted'] as const;
@@ -79,6 +94,7 @@ export function checkedOptions<T extends ApiObject>(options: ReflectorOptions<T>
   else if (kubeConfig === undefined) throw invalidOption('kubeConfig', 'given, where `transport` is not', kubeConfig);
   const { handlers = {}, streamLists = true, listFrom = 'latest', idleTimeoutMs = 150_000, watchTimeoutMs = 300_000 } = options;
   const { random = Math.random, clock = systemClock, logger = silentLogger, store, transform, pageSize } = options;
+  const { shareEqualParts = true } = options;
   checkSelection(options);
   if (store !== undefined) requireMethods('store', store, ['get', 'list', 'set', 'delete', 'replace']);
   if (transform !== undefined) optionOfType('transform', transform, 'function');
@@ -90,6 +106,7 @@ export function checkedOptions<T extends ApiObject>(options: ReflectorOptions<T>
   return {
     ...rest,
     ...(transport === undefined && { kubeConfig }),
+    shareEqualParts: optionOfType('shareEqualParts', shareEqualParts, 'boolean'),
     handlers,
     streamLists: optionOfType('streamLists', streamLists, 'boolean'),
     listFrom: oneOfOption('listFrom', listFrom, ['latest', 'cache']),

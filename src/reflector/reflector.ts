@@ -43,7 +43,7 @@ export class Reflector<T extends ApiObject = ApiObject> {
   /** Throws ERR_INVALID_OPTION, naming the option, the rule and the value. */
   constructor(options: ReflectorOptions<T>) {
     const checked = checkedOptions(options);
-    const { resource, namespace, transform, logger, clock, kubeConfig, store = new ObjectStore<T>() } = checked;
+    const { resource, namespace, logger, clock, kubeConfig, store = new ObjectStore<T>() } = checked;
     const path = resourcePath(resource, { namespace });
     this.store = store;
     this.#clock = clock;
@@ -58,7 +58,7 @@ export class Reflector<T extends ApiObject = ApiObject> {
       path,
       selection: { namespace, fieldSelector, labelSelector },
       plan: checked.listFrom === 'cache' ? new CachedReads(checked) : new LatestReads(checked),
-      received: new ReceivedObjects({ resource, path, transform, logger }),
+      received: new ReceivedObjects({ ...checked, path }),
       host: this.#host(),
     });
     // stop() rejects it, also when no caller awaits start()
@@ -169,6 +169,7 @@ export class Reflector<T extends ApiObject = ApiObject> {
         this.#lastObservedAt = this.#clock.now();
       },
       list: (list) => this.#list(list),
+      held: (object) => this.#delivery.held(object),
       set: (object) => this.#delivery.set(object),
       remove: (namespace, name, last) => this.#delivery.remove(namespace, name, last),
       interrupted: (error, delayMs) => this.#handlers.interrupted(error, delayMs),

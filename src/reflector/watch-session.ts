@@ -19,6 +19,8 @@ export interface WatchSessionHost<T extends ApiObject> {
   readonly path: string;
   readonly received: ReceivedObjects<T>;
   now(): number;
+  /** The copy that is held of this object. */
+  held(object: T): T | undefined;
   /** Takes the list that a stream began with. */
   list(list: CompleteList<T>): void;
   set(object: T): void;
@@ -31,6 +33,7 @@ export interface WatchSessionHost<T extends ApiObject> {
 interface CollectedObjects<T> {
   readonly objects: Map<string, T>;
   readonly failedKeys: Set<string>;
+  latest: T | undefined;
 }
 
 /**
@@ -49,7 +52,7 @@ export class WatchSession<T extends ApiObject> {
     this.#host = host;
     this.#reached = from ?? '';
     this.#startedAt = host.now();
-    if (from === undefined) this.#collected = { objects: new Map(), failedKeys: new Set() };
+    if (from === undefined) this.#collected = { objects: new Map(), failedKeys: new Set(), latest: undefined };
   }
 
   /** True before the end of a streamed list. */
@@ -81,7 +84,7 @@ export class WatchSession<T extends ApiObject> {
   };
 
   #handOn({ type, object }: WatchEvent<T>): void {
-    const received = this.#host.received.receive(object);
+    const received = this.#host.received.receive(object, this.#host.held(object));
     if (type === 'DELETED' || received === 'left out') {
       const last = type === 'DELETED' && typeof received === 'object' ? received.object : undefined;
       this.#host.remove(namespaceOf(object), nameOf(object), last);
@@ -91,18 +94,22 @@ export class WatchSession<T extends ApiObject> {
   }
 
   /** The objects of a streamed list come in no order of their versions, and real changes may come between them. */
-  #collect({ type, object }: WatchEvent<T>, { objects, failedKeys }: CollectedObjects<T>): void {
+  #collect({ type, object }: WatchEvent<T>, collected: CollectedObjects<T>): void {
+    const { objects, failedKeys } = collected;
     if (type === 'BOOKMARK') {
       this.#endOfList(object, { objects: [...objects.values()], failedKeys });
       return;
     }
-    const received = this.#host.received.receive(object);
+    const received = this.#host.received.receive(object, collected.latest);
     const key = keyOf(object);
     objects.delete(key);
     failedKeys.delete(key);
     if (type === 'DELETED' || received === 'left out') return;
     if (received === 'failed') failedKeys.add(key);
-    else objects.set(key, received.object);
+    else {
+      objects.set(key, received.object);
+      collected.latest = received.object;
+    }
   }
 
   #endOfList(bookmark: WatchEvent<T>['object'], collected: Pick<CompleteList<T>, 'objects' | 'failedKeys'>): void {

@@ -69,6 +69,8 @@ export class ApiServerPodSource {
       resource: resources.pods,
       fieldSelector: `spec.nodeName=${nodeName}`,
       transform: receivedPod,
+      // its pods belong to the agent, which may change them
+      shareEqualParts: false,
       handlers: {
         added: (pod) => delivery.added(pod),
         updated: (pod, previous) => delivery.updated(pod, previous),

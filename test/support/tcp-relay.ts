@@ -45,6 +45,11 @@ export class TcpRelay implements AsyncDisposable {
     return relay;
   }
 
+  /** How many clients are connected. */
+  get connections(): number {
+    return this.#clients.size;
+  }
+
   get url(): string {
     const { port } = this.#listener.address() as AddressInfo;
     return `${this.#targets[0]?.protocol}//127.0.0.1:${port}`;

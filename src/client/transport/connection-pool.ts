@@ -55,7 +55,7 @@ export class ConnectionPool {
       clock,
       limit: streamLimit,
       keepAliveMs: keepAliveTimeout,
-      overHttp1: ({ request, exchange }) => this.#streams.dispatch(request, exchange),
+      overHttp1: ({ request, exchange }) => this.#overHttp1(request, exchange),
     });
   }
 
@@ -63,10 +63,15 @@ export class ConnectionPool {
     this.#requests.dispatch(this.#addressed(request), exchange);
   }
 
+  /** For streams, and for requests that go over their connections: over HTTP/1.1 a request takes its turn among the others. */
   stream(request: PooledRequest, exchange: HttpExchange): void {
     const addressed = this.#addressed(request);
-    if (this.#http2 === undefined) this.#streams.dispatch(addressed, exchange);
+    if (this.#http2 === undefined) this.#overHttp1(addressed, exchange);
     else this.#http2.dispatch(new Http2Stream(addressed, exchange));
+  }
+
+  #overHttp1(addressed: PooledRequest, exchange: HttpExchange): void {
+    (exchange.isStream ? this.#streams : this.#requests).dispatch(addressed, exchange);
   }
 
   /** Waits for what is under way, then closes the sockets. */

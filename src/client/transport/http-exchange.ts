@@ -69,6 +69,10 @@ export class HttpExchange implements Dispatcher.DispatchHandler {
     }
   }
 
+  get isStream(): boolean {
+    return this.#options.stream !== undefined;
+  }
+
   /** True once `answer` has settled. */
   get isSettled(): boolean {
     return this.#isSettled;

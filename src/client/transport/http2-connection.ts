@@ -53,18 +53,17 @@ export class Http2Connection {
   }
 
   get hasRoom(): boolean {
-    if (this.#isLeaving || this.#session?.closed || this.#session?.destroyed) return false;
+    if (this.#isLeaving || this.#liveness?.isDoubted || this.#session?.closed || this.#session?.destroyed) return false;
     return this.#waiting.size + this.#running.size < (this.#limit ?? this.#options.assumedStreams);
   }
 
   add(stream: Http2Stream): void {
     this.#waiting.add(stream);
-    const over = (): void => {
+    const settled = (): void => {
       this.#waiting.delete(stream);
-      this.#running.delete(stream);
       this.#rest();
     };
-    stream.exchange.answer.then(over, over);
+    stream.exchange.answer.then(settled, settled);
     this.#start();
     this.#rest();
   }
@@ -140,23 +139,21 @@ export class Http2Connection {
   /** Sends what waits, as far as the server allows. */
   #start(): void {
     const session = this.#session;
-    if (session === undefined || this.#limit === undefined) return;
+    const liveness = this.#liveness;
+    if (session === undefined || liveness === undefined || this.#limit === undefined) return;
     const { host: authority } = new URL(this.#options.origin);
     for (const stream of this.#waiting) {
       if (this.#running.size >= this.#limit || session.closed || session.destroyed) return;
       this.#waiting.delete(stream);
       this.#running.add(stream);
-      stream.send({
-        session,
-        authority,
-        onHeard: () => this.#liveness?.heard(),
-        onRefused: (refused) => {
-          this.#running.delete(refused);
-          this.#options.onReturned([refused], 'other');
-          this.#rest();
-        },
-        failure: () => this.#failure ?? (session.destroyed || this.#socket?.destroyed ? connectionClosed() : undefined),
-      });
+      const failure = (): Error | undefined =>
+        this.#failure ?? (session.destroyed || this.#socket?.destroyed ? connectionClosed() : undefined);
+      const onOver = (outcome: 'settled' | 'refused'): void => {
+        this.#running.delete(stream);
+        if (outcome === 'refused') this.#options.onReturned([stream], 'other');
+        this.#rest();
+      };
+      stream.send({ session, authority, liveness, onOver, failure });
     }
   }
 

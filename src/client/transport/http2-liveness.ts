@@ -12,6 +12,8 @@ export class Http2Liveness {
   readonly #onDead: (error: Error) => void;
   #heardAt: number;
   #isAsked = false;
+  #isDoubted = false;
+  #signs = 0;
   #cancelTimer: CancelTimer;
 
   constructor(session: ClientHttp2Session, clock: Clock, onDead: (error: Error) => void) {
@@ -22,10 +24,31 @@ export class Http2Liveness {
     this.#cancelTimer = clock.setTimer(this.#look, silenceMs);
   }
 
+  /** How many signs of life there were. */
+  get signs(): number {
+    return this.#signs;
+  }
+
+  /** True while a PING is under way because of a request that nothing answered. */
+  get isDoubted(): boolean {
+    return this.#isDoubted;
+  }
+
   /** The other side gave a sign of life. */
   heard(): void {
     this.#heardAt = this.#clock.now();
+    this.#signs += 1;
     this.#isAsked = false;
+    this.#isDoubted = false;
+  }
+
+  /** Nothing came while a request waited for its answer: sends a PING now, unless one is under way. */
+  doubt(): void {
+    this.#isDoubted = true;
+    if (this.#isAsked) return;
+    this.#ask();
+    this.#cancelTimer();
+    this.#cancelTimer = this.#clock.setTimer(this.#look, answerMs);
   }
 
   stop(): void {

@@ -1,5 +1,7 @@
 import { type ClientHttp2Session, type ClientHttp2Stream, constants } from 'node:http2';
+import { ApiError } from './api-error.ts';
 import type { Abortable, HttpExchange } from './http-exchange.ts';
+import type { Http2Liveness } from './http2-liveness.ts';
 import type { PooledRequest } from './pooled-request.ts';
 
 const { NGHTTP2_CANCEL, NGHTTP2_NO_ERROR, NGHTTP2_REFUSED_STREAM } = constants;
@@ -8,10 +10,9 @@ export interface Http2Route {
   readonly session: ClientHttp2Session;
   /** Host and port of the server, as `:authority` names them. */
   readonly authority: string;
-  /** Told of each sign of life. */
-  readonly onHeard: () => void;
-  /** Takes a stream that the server has not looked at: it may be sent over another connection. */
-  readonly onRefused: (stream: Http2Stream) => void;
+  readonly liveness: Http2Liveness;
+  /** Told when nothing of it is left on the session. `refused`: the server has not looked at it, and it may be sent again. */
+  readonly onOver: (outcome: 'settled' | 'refused') => void;
   /** Why the session ended; undefined while it has not, or ended without an error. */
   readonly failure: () => Error | undefined;
 }
@@ -24,6 +25,8 @@ export class Http2Stream implements Abortable {
   readonly request: PooledRequest;
   readonly exchange: HttpExchange;
   #stream: ClientHttp2Stream | undefined;
+  /** Asks the connection for a sign of life where it has given none since the request was sent. */
+  #doubt = (): void => {};
   #hasStarted = false;
   #wasRefused = false;
 
@@ -35,9 +38,17 @@ export class Http2Stream implements Abortable {
 
   /** Sends the request. An exchange that has settled meanwhile sends nothing. */
   send(route: Http2Route): void {
-    if (this.exchange.isSettled) return;
+    if (this.exchange.isSettled) {
+      route.onOver('settled');
+      return;
+    }
     if (!this.#hasStarted) this.exchange.onRequestStart(this);
     this.#hasStarted = true;
+    const { liveness } = route;
+    const { signs } = liveness;
+    this.#doubt = () => {
+      if (liveness.signs === signs) liveness.doubt();
+    };
     const { method, path, headers, body } = this.request;
     const pseudo = { ':method': method, ':path': path, ':authority': route.authority };
     try {
@@ -47,12 +58,14 @@ export class Http2Stream implements Abortable {
       if (body !== null) stream.end(body);
     } catch (error) {
       this.fail(error);
+      route.onOver('settled');
     }
   }
 
   /** Ends this stream alone: the connection goes on. Nothing of the answer is handed on from now on. */
   abort(reason: Error): void {
     this.#stream?.close(NGHTTP2_CANCEL);
+    if (this.#stream !== undefined && reason instanceof ApiError && reason.reason === 'Timeout') this.#doubt();
     this.fail(reason);
   }
 
@@ -66,12 +79,12 @@ export class Http2Stream implements Abortable {
     let [hasAnswer, hasEnded, isUnsent] = [false, false, false];
     let failure: Error | undefined;
     stream.on('response', ({ ':status': status = 0, ...headers }) => {
-      route.onHeard();
+      route.liveness.heard();
       hasAnswer = true;
       if (!exchange.isSettled) exchange.onResponseStart(this, status, headers);
     });
     stream.on('data', (chunk: Buffer) => {
-      route.onHeard();
+      route.liveness.heard();
       if (!exchange.isSettled) exchange.onResponseData(this, chunk);
     });
     stream.once('end', () => {
@@ -85,17 +98,16 @@ export class Http2Stream implements Abortable {
     });
     stream.once('close', () => {
       this.#stream = undefined;
-      if (exchange.isSettled) return;
       const { rstCode } = stream;
       const isRefused = isUnsent || (rstCode === NGHTTP2_REFUSED_STREAM && !hasAnswer);
-      if (isRefused && !this.#wasRefused) {
+      if (isRefused && !this.#wasRefused && !exchange.isSettled) {
         this.#wasRefused = true;
-        route.onRefused(this);
-      } else if (hasAnswer && hasEnded && failure === undefined && rstCode === NGHTTP2_NO_ERROR) {
-        exchange.onResponseEnd();
-      } else {
-        this.fail(route.failure() ?? failure ?? resetError(rstCode));
+        return route.onOver('refused');
       }
+      const isWhole = hasAnswer && hasEnded && failure === undefined && rstCode === NGHTTP2_NO_ERROR;
+      if (isWhole && !exchange.isSettled) exchange.onResponseEnd();
+      else this.fail(route.failure() ?? failure ?? resetError(rstCode));
+      route.onOver('settled');
     });
   }
 }

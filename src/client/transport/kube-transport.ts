@@ -49,9 +49,14 @@ export interface KubeRequest {
   readonly signal?: AbortSignal | undefined;
   /** How long the caller waits for the answer, in milliseconds: used in place of the transport's `requestTimeoutMs`. */
   readonly timeoutMs?: number | undefined;
+  /**
+   * True: where the server speaks HTTP/2, this goes over the connections of streams, beside them, and takes none of the sockets
+   * for requests. For reads of which a caller makes very many at once. Default false.
+   */
+  readonly besideStreams?: boolean | undefined;
 }
 
-export interface KubeStream extends Omit<KubeRequest, 'timeoutMs'> {
+export interface KubeStream extends Omit<KubeRequest, 'timeoutMs' | 'besideStreams'> {
   /** Takes the body's bytes as they come. What it throws ends the stream. */
   readonly onChunk: (chunk: Buffer) => void;
   /** The stream ends with `Timeout` after this long a silence, in milliseconds, counted from when its request is sent. */
@@ -89,8 +94,9 @@ export class KubeTransport {
   readonly #clock: Clock;
   readonly #logger: Logger;
   readonly #credentials: KubeCredentials;
-  /** Each request under way, with its limit in milliseconds. */
+  /** Each request under way, with its limit in milliseconds; those that go beside the streams are apart. */
   readonly #requests = new Map<HttpExchange, number>();
+  readonly #besideStreams = new Map<HttpExchange, number>();
   readonly #streams = new Set<HttpExchange>();
   readonly #retiring = new Set<ConnectionPool>();
   #pool: ConnectionPool | undefined;
@@ -124,12 +130,13 @@ export class KubeTransport {
     const { signal, timeoutMs = this.#requestTimeoutMs } = request;
     numberOption('timeoutMs', timeoutMs, 1, longestTimerMs);
     const exchange = new HttpExchange({ label, clock: this.#clock, signal, timeoutMs, maxAnswerBytes });
-    this.#requests.set(exchange, timeoutMs);
+    const underWay = request.besideStreams === true ? this.#besideStreams : this.#requests;
+    underWay.set(exchange, timeoutMs);
     try {
       const answer = await this.#run(exchange, request, label, timeoutMs);
       return readAnswer(answer, label, this.#clock.now());
     } finally {
-      this.#requests.delete(exchange);
+      underWay.delete(exchange);
     }
   }
 
@@ -192,7 +199,7 @@ export class KubeTransport {
       const path = query === undefined ? request.path : `${request.path}?${query}`;
       exchange.waitsFor('connection');
       const pooled = { method, path, headers, body: body ?? null };
-      if (this.#streams.has(exchange)) pool.stream(pooled, exchange);
+      if (exchange.isStream || this.#besideStreams.has(exchange)) pool.stream(pooled, exchange);
       else pool.request(pooled, exchange);
     } catch (error) {
       exchange.fail(apiErrorOf(error));
@@ -207,8 +214,9 @@ export class KubeTransport {
       connections: this.#connections,
       http2: this.#http2,
       clock: this.#clock,
-      requestLimit: () => (this.#requests.size === 0 ? undefined : Math.max(...this.#requests.values())),
-      streamLimit: () => (this.#streams.size === 0 ? undefined : this.#requestTimeoutMs),
+      // a server without HTTP/2 gets both kinds of requests over the same sockets
+      requestLimit: () => longest([...this.#requests.values(), ...this.#besideStreams.values()]),
+      streamLimit: () => longest([...this.#besideStreams.values(), ...(this.#streams.size > 0 ? [this.#requestTimeoutMs] : [])]),
     });
     if (pool !== undefined) {
       this.#logger.debug({}, 'TLS material or server changed: new connections');
@@ -220,10 +228,14 @@ export class KubeTransport {
 
   async #close(): Promise<void> {
     for (const stream of this.#streams) stream.fail(new ApiError({ reason: 'Aborted', message: 'The client is closed' }));
-    const underWay = [...this.#requests.keys(), ...this.#streams].map(({ answer }) => answer);
+    const underWay = [...this.#requests.keys(), ...this.#besideStreams.keys(), ...this.#streams].map(({ answer }) => answer);
     await Promise.all([this.#credentials.close(), Promise.allSettled(underWay)]);
     await Promise.all([this.#pool, ...this.#retiring].map((pool) => pool?.destroy()));
   }
+}
+
+function longest(limits: readonly number[]): number | undefined {
+  return limits.length === 0 ? undefined : Math.max(...limits);
 }
 
 /** What a request that could not be made fails with. The kubeconfig may have become unusable since the transport was made. */

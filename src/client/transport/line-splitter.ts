@@ -20,14 +20,21 @@ export class LineSplitter {
     const lines: string[] = [];
     let start = 0;
     for (let end = chunk.indexOf(newline); end !== -1; end = chunk.indexOf(newline, start)) {
-      this.#keep(chunk.subarray(start, end));
-      lines.push(Buffer.concat(this.#pending).toString('utf8'));
-      this.#pending = [];
-      this.#pendingBytes = 0;
+      lines.push(this.#line(chunk, start, end));
       start = end + 1;
     }
     if (start < chunk.length) this.#keep(chunk.subarray(start));
     return lines;
+  }
+
+  /** The line that ends here. One that lies whole in the chunk is decoded without a copy of its bytes. */
+  #line(chunk: Buffer, start: number, end: number): string {
+    if (this.#pending.length === 0 && end - start <= this.#maxLineBytes) return chunk.toString('utf8', start, end);
+    this.#keep(chunk.subarray(start, end));
+    const line = Buffer.concat(this.#pending).toString('utf8');
+    this.#pending = [];
+    this.#pendingBytes = 0;
+    return line;
   }
 
   #keep(part: Buffer): void {

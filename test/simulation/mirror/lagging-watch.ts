@@ -1,8 +1,8 @@
 import { BasicPodManager } from '../../../src/pod/basic-pod-manager.ts';
 import { isStaticPod } from '../../../src/pod/pod-identity.ts';
 import type { FakeClock } from '../../../src/testing/fakes/fake-clock.ts';
-import type { PodEvent } from '../../../src/testing/pods-api/pod-history.ts';
-import type { PodStore } from '../../../src/testing/pods-api/pod-store.ts';
+
+import type { PodEvent, PodStore } from '../../../src/testing/pods-api/pod-store.ts';
 import type { WirePod } from '../../../src/wire/types.ts';
 import type { Prng } from '../../chaos/prng.ts';
 

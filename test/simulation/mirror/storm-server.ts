@@ -5,7 +5,7 @@ import type { KubeRequest } from '../../../src/client/transport/kube-transport.t
 import { isMirrorPod } from '../../../src/pod/pod-identity.ts';
 import { sleep } from '../../../src/seams/clock.ts';
 import type { FakeClock } from '../../../src/testing/fakes/fake-clock.ts';
-import type { DeletePodRequest } from '../../../src/testing/pods-api/pod-deletion.ts';
+import type { DeleteRequest } from '../../../src/testing/objects/deletion.ts';
 import { PodStore } from '../../../src/testing/pods-api/pod-store.ts';
 import type { WirePod } from '../../../src/wire/types.ts';
 import type { Prng } from '../../chaos/prng.ts';
@@ -102,7 +102,7 @@ export class StormServer {
     if (method === 'POST') return members(this.store.create(JSON.parse(JSON.stringify(body)) as WirePod));
     if (method === 'GET') return members(this.store.get(namespace, name));
     const before = this.store.get(namespace, name);
-    const { pod } = this.store.delete(namespace, name, body as DeletePodRequest);
+    const { pod } = this.store.delete(namespace, name, body as DeleteRequest);
     if (!isMirrorPod(before) || before.spec?.nodeName !== this.#nodeName) this.wronglyDeleted.push(`${namespace}/${name}`);
     return members(pod);
   }

@@ -30,6 +30,8 @@ export interface PodSourceServer extends ScriptedServer {
   readonly watches: Watch[];
   /** The streamed lists that were asked for, and refused as by a server that has none. */
   readonly refusedStreams: URLSearchParams[];
+  /** True: a streamed list is opened as a watch is, and the test sends it. */
+  hasStreams: boolean;
   /** How the next lists are answered, in turn; the last one stays. */
   scripts: ListScript[];
   /** Answers a watch instead of opening it. */
@@ -58,7 +60,7 @@ export async function podSourceServer(...scripts: ListScript[]): Promise<PodSour
       script?.(query, response);
       return;
     }
-    if (query.has('sendInitialEvents')) {
+    if (query.has('sendInitialEvents') && !result.hasStreams) {
       refusedStreams.push(query);
       sendJson(response, { kind: 'Status', code: 422, reason: 'Invalid' }, { status: 422 });
       return;
@@ -84,6 +86,7 @@ export async function podSourceServer(...scripts: ListScript[]): Promise<PodSour
     lists,
     watches,
     refusedStreams,
+    hasStreams: false,
     scripts,
     refuseWatch: undefined,
     latestWatch,

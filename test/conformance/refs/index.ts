@@ -1,0 +1,13 @@
+import type { CaseKind, CaseResult } from '../kinds/case-kind.ts';
+import { type RefsCase, refsCaseProblem } from './case.ts';
+import { judgeRefs } from './judge.ts';
+import { playRefs } from './player.ts';
+
+export { refNamesKind } from './ref-names.ts';
+
+/** Recordings of the kubelet's managers of secrets and config maps. */
+export const refsKind: CaseKind<RefsCase> = { problem: refsCaseProblem, replay: replayRefs };
+
+export async function replayRefs(recorded: RefsCase): Promise<CaseResult> {
+  return { differences: judgeRefs(recorded, await playRefs(recorded)), exemptions: [] };
+}
