@@ -32,6 +32,11 @@ export class AdminClient {
     return { status: statusCode, body: json ? JSON.parse(text) : text, headers };
   }
 
+  /** PATCH of the object at a path. */
+  patch(path: string, body: unknown, format: PatchFormat = 'strategic', query = {}): Promise<Answer> {
+    return this.send('PATCH', path, { body, query, headers: { 'content-type': patchTypes[format] } });
+  }
+
   createPod(namespace: string, pod: unknown): Promise<Answer> {
     return this.send('POST', podsPath(namespace), { body: pod });
   }
@@ -82,12 +87,17 @@ export class AdminClient {
     return name;
   }
 
-  /** The events of a pod watch, until the server ends it or the caller leaves the loop. Rejects when the server refuses it. */
-  async *watchPods(namespace: string, query: Readonly<Record<string, string>> = {}): AsyncGenerator<WatchEvent> {
-    const watch: ApiRequest = { method: 'GET', path: podsPath(namespace), query: { ...query, watch: 'true' } };
+  /** The events of a pod watch; see {@link watch}. */
+  watchPods(namespace: string, query: Readonly<Record<string, string>> = {}): AsyncGenerator<WatchEvent> {
+    return this.watch(podsPath(namespace), query);
+  }
+
+  /** The events of a watch, until the server ends it or the caller leaves the loop. Rejects when the server refuses it. */
+  async *watch<T>(path: string, query: Readonly<Record<string, string>> = {}): AsyncGenerator<WatchEvent<T>> {
+    const watch: ApiRequest = { method: 'GET', path, query: { ...query, watch: 'true' } };
     const { statusCode, body } = await this.#connection.send(watch);
     if (statusCode !== 200) throw new Error(`The watch was answered ${statusCode}: ${await body.text()}`);
-    yield* readWatch(body);
+    yield* readWatch<T>(body);
   }
 
   /** Ends its connections, also open watches. */

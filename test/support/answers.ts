@@ -1,4 +1,4 @@
-import type { WirePod } from '../../src/wire/types.ts';
+import type { JsonObject, WirePod } from '../../src/wire/types.ts';
 
 /** An answer, which may be a refusal. A body that is not JSON is text. */
 export interface Answer {
@@ -31,6 +31,31 @@ function unexpected(answer: Answer, kind: string): Error {
 export function podOf(answer: Answer): ServedPod {
   if (answer.status >= 300 || !hasKind(answer.body, 'Pod')) throw unexpected(answer, 'Pod');
   return answer.body as ServedPod;
+}
+
+/** An object of any resource in a server's answer. */
+export type ServedObject = JsonObject & {
+  readonly kind: string;
+  readonly apiVersion: string;
+  readonly metadata: JsonObject & { readonly name: string; readonly uid: string; readonly resourceVersion: string };
+};
+
+/** The object of an answer; throws an error with the answer when it is a refusal. */
+export function objectOf(answer: Answer): ServedObject {
+  if (answer.status >= 300 || hasKind(answer.body, 'Status')) throw unexpected(answer, 'object');
+  return answer.body as ServedObject;
+}
+
+export interface ServedList {
+  readonly kind: string;
+  readonly apiVersion: string;
+  readonly metadata: { readonly resourceVersion: string; readonly continue?: string; readonly remainingItemCount?: number };
+  readonly items: readonly ServedObject[];
+}
+
+export function listOf(answer: Answer): ServedList {
+  if (answer.status !== 200 || hasKind(answer.body, 'Status')) throw unexpected(answer, 'list');
+  return answer.body as ServedList;
 }
 
 export interface ServedPodList {

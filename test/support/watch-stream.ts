@@ -1,11 +1,11 @@
 import type { ServedPod } from './answers.ts';
 
-export type WatchEvent =
-  | { readonly type: 'ADDED' | 'MODIFIED' | 'DELETED' | 'BOOKMARK'; readonly object: ServedPod }
+export type WatchEvent<T = ServedPod> =
+  | { readonly type: 'ADDED' | 'MODIFIED' | 'DELETED' | 'BOOKMARK'; readonly object: T }
   | { readonly type: 'ERROR'; readonly object: { readonly code: number; readonly reason: string; readonly message: string } };
 
 /** Cuts a watch's body into its events: one JSON object per line. */
-export async function* readWatch(body: AsyncIterable<Uint8Array>): AsyncGenerator<WatchEvent> {
+export async function* readWatch<T = ServedPod>(body: AsyncIterable<Uint8Array>): AsyncGenerator<WatchEvent<T>> {
   const decoder = new TextDecoder();
   let rest = '';
   for await (const chunk of body) {

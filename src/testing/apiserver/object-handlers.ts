@@ -1,7 +1,8 @@
 import type { ApiObject } from '../../client/api-resource.ts';
 import { badRequest } from '../objects/api-status.ts';
-import { objectAt, textAt } from '../objects/json-fields.ts';
-import type { ObjectKey, ResourceStore } from '../objects/resource-store.ts';
+import { objectAt, textAt, without } from '../objects/json-fields.ts';
+import type { ResourceStore } from '../objects/resource-store.ts';
+import type { ObjectKey } from '../objects/store-types.ts';
 import type { PodStore } from '../pods-api/pod-store.ts';
 import { type Answer, renderList, renderOne } from './answer.ts';
 import { deleteOptions, isDryRun } from './delete-options.ts';
@@ -42,10 +43,13 @@ function patchOne(request: ObjectRequest, store: ResourceStore): ApiObject {
 /** A PUT of an object that is not there creates it where the resource allows that. */
 function replace(request: ObjectRequest, store: ResourceStore): Answer {
   const object = objectOf(request);
-  const isNew = store.rules.createsOnUpdate === true && !store.has(keyOf(request));
-  const { subresource } = request.route;
-  const written = isNew ? store.create(object) : subresource === undefined ? store.update(object) : store.updateStatus(object);
-  return { code: isNew ? 201 : 200, body: renderOne(written, store.resource, request.rendering) };
+  const { resource, rules } = store;
+  if (rules.createsOnUpdate === true && !store.has(keyOf(request))) {
+    const metadata = without(objectAt(object, 'metadata'), 'resourceVersion');
+    return { code: 201, body: renderOne(store.create({ ...object, metadata }), resource, request.rendering) };
+  }
+  const written = request.route.subresource === undefined ? store.update(object) : store.updateStatus(object);
+  return { code: 200, body: renderOne(written, resource, request.rendering) };
 }
 
 /** Answers any request on a resource but a watch. Throws a `StoreError` for a refusal. */

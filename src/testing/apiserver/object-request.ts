@@ -1,7 +1,7 @@
 import { isJsonObject } from '../../wire/json.ts';
 import type { JsonObject } from '../../wire/types.ts';
-import { badRequest, otherName, otherNamespace } from '../objects/api-status.ts';
-import { objectAt, textAt } from '../objects/json-fields.ts';
+import { badRequest, noName, otherName, otherNamespace } from '../objects/api-status.ts';
+import { textAt } from '../objects/json-fields.ts';
 import { apiVersionOf, type Rendering } from './answer.ts';
 import { expectJson, parseBody } from './request-body.ts';
 import type { Route } from './route.ts';
@@ -40,8 +40,13 @@ export function objectOf(request: ObjectRequest): JsonObject {
   const { namespace = '', name, store } = request.route;
   const object = objectBody(request);
   checkKind(object, request.route);
-  const metadata = objectAt(object, 'metadata');
-  if (name !== undefined && textAt(metadata, 'name') !== name) throw otherName(textAt(metadata, 'name'), name);
+  const { metadata = {} } = object;
+  // Anything but an object is for the store to refuse.
+  if (!isJsonObject(metadata)) return object;
+  const given = textAt(metadata, 'name');
+  if (name !== undefined && given === '') throw noName(name);
+  if (name !== undefined && given !== name) throw otherName(given, name);
+  if (!store.resource.namespaced) return object;
   if (textAt(metadata, 'namespace') !== '' && textAt(metadata, 'namespace') !== namespace) throw otherNamespace();
-  return { ...object, metadata: store.resource.namespaced ? { ...metadata, namespace } : metadata };
+  return { ...object, metadata: { ...metadata, namespace } };
 }

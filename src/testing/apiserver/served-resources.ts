@@ -2,6 +2,7 @@ import type { ApiObject, ApiResource } from '../../client/api-resource.ts';
 import { invalidArgument } from '../../errors.ts';
 import type { Clock } from '../../seams/clock.ts';
 import { customRules } from '../kinds/custom-rules.ts';
+import { definedKind, definitionKind } from '../kinds/definition-rules.ts';
 import { knownKinds } from '../kinds/known-kinds.ts';
 import { qualifiedName } from '../objects/api-status.ts';
 import type { ObjectRules } from '../objects/object-rules.ts';
@@ -22,6 +23,8 @@ export class ServedResources {
     this.#clock = clock;
     this.#stores.set(placeOf(pods.objects.resource), pods.objects);
     for (const { resource, rules } of knownKinds()) this.#add(resource, rules);
+    const definitions = this.#add(definitionKind.resource, definitionKind.rules);
+    this.#follow(definitions);
   }
 
   get all(): readonly ResourceStore[] {
@@ -47,6 +50,29 @@ export class ServedResources {
     }
     // The type says only what the caller expects of the objects, as that of a client does.
     return store as unknown as ResourceStore<T>;
+  }
+
+  /** Serves what definitions bring, from now on and after every restore. */
+  #follow(definitions: ResourceStore): void {
+    for (const definition of definitions.list()) this.#define(definition);
+    definitions.watch(
+      ({ type, object }) => (type === 'DELETED' ? this.#withdraw(object) : this.#define(object)),
+      () => this.#follow(definitions),
+    );
+  }
+
+  #define(definition: ApiObject): void {
+    const kind = definedKind(definition);
+    if (kind !== undefined && this.find(kind.resource) === undefined) this.#add(kind.resource, kind.rules);
+  }
+
+  /** The objects go with the definition. */
+  #withdraw(definition: ApiObject): void {
+    const kind = definedKind(definition);
+    const store = kind === undefined ? undefined : this.find(kind.resource);
+    if (store === undefined) return;
+    for (const { metadata } of store.list()) store.remove({ namespace: metadata?.namespace, name: metadata?.name ?? '' });
+    this.#stores.delete(placeOf(store.resource));
   }
 
   #add(resource: ApiResource, rules: ObjectRules): ResourceStore {

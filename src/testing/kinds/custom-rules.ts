@@ -16,6 +16,7 @@ export function customRules({ group, version, kind }: ApiResource, { hasStatus =
     fields: fieldsBeside({}),
     patchSchema: undefined,
     isCustom: true,
+    bareFinalizers: true,
     updatesNeedVersion: true,
     countsGeneration: true,
     hasStatus,

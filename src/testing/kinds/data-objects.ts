@@ -126,7 +126,7 @@ function immutableCauses(members: readonly string[]): (object: JsonObject, old: 
 const secretImmutable = immutableCauses(['data']);
 
 function validateSecretUpdate(secret: JsonObject, old: JsonObject): StatusCause[] {
-  const isSameType = secret.type === old.type;
+  const isSameType = secret.type === (textAt(old, 'type') || 'Opaque');
   const type = isSameType ? [] : [invalidValue('type', secret.type, 'field is immutable')];
   return [...type, ...secretImmutable(secret, old)];
 }

@@ -1,11 +1,14 @@
 import { type ApiResource, apiResource, resources } from '../../client/api-resource.ts';
+import { pathSegmentProblem } from '../objects/api-names.ts';
 import type { ObjectRules } from '../objects/object-rules.ts';
 import { configMapRules, secretRules } from './data-objects.ts';
+import { eventRules } from './event-rules.ts';
 import { leaseRules } from './lease-rules.ts';
 import { namespaceRules } from './namespace-rules.ts';
 import { nodeRules } from './node-rules.ts';
 import { serviceAccountSchema } from './patch-schemas.ts';
 import { type KindTraits, plainRules } from './plain-rules.ts';
+import { serviceRules } from './service-rules.ts';
 
 /** A resource that a server has, with its rules. */
 export interface KnownKind {
@@ -31,8 +34,8 @@ function named(group: string, scope: 'ns' | 'cluster', resource: string, kind: s
 }
 
 /**
- * The resources of a kube-apiserver v1.36 but pods. Secrets, config maps, nodes, leases and namespaces have the rules of a
- * kube-apiserver; the others have those that all objects have, and their contents are stored as they are given.
+ * The resources of a kube-apiserver v1.36 but pods. Secrets, config maps, nodes, leases, namespaces, events and services
+ * have the rules of a kube-apiserver; the others have those that all objects have, and their contents are stored as they are given.
  */
 export function knownKinds(): readonly KnownKind[] {
   return [
@@ -41,9 +44,9 @@ export function knownKinds(): readonly KnownKind[] {
     { resource: resources.nodes, rules: nodeRules },
     { resource: resources.namespaces, rules: namespaceRules },
     { resource: resources.leases, rules: leaseRules },
-    plain(resources.services, { ...specAndStatus, returnsDeleted: true, createsOnUpdate: true }),
+    { resource: resources.services, rules: serviceRules },
+    { resource: resources.events, rules: eventRules },
     plain(resources.serviceAccounts, { returnsDeleted: true, patchSchema: serviceAccountSchema }),
-    plain(resources.events, { createsOnUpdate: true }),
     plain(resources.persistentVolumes, { ...specAndStatus, returnsDeleted: true }),
     plain(resources.persistentVolumeClaims, { ...specAndStatus, returnsDeleted: true }),
     plain(resources.runtimeClasses, { createsOnUpdate: true, updatesNeedVersion: true, blank: { handler: '' } }),
@@ -66,7 +69,7 @@ function coreKinds(): KnownKind[] {
 function groupKinds(): KnownKind[] {
   const [apps, batch, rbac] = ['apps', 'batch', 'rbac.authorization.k8s.io'];
   const [storage, networking, dra] = ['storage.k8s.io', 'networking.k8s.io', 'resource.k8s.io'];
-  const creates: Traits = { createsOnUpdate: true };
+  const rights: Traits = { createsOnUpdate: true, nameProblem: pathSegmentProblem };
   const versioned: Traits = { returnsDeleted: true, updatesNeedVersion: true };
   return [
     named(apps, 'ns', 'deployments', 'Deployment', workload),
@@ -83,10 +86,10 @@ function groupKinds(): KnownKind[] {
     named(networking, 'ns', 'ingresses', 'Ingress', workload),
     named(networking, 'cluster', 'ingressclasses', 'IngressClass', { ...specOnly, countsGeneration: true }),
     named(networking, 'ns', 'networkpolicies', 'NetworkPolicy', { ...specOnly, countsGeneration: true }),
-    named(rbac, 'ns', 'roles', 'Role', creates),
-    named(rbac, 'ns', 'rolebindings', 'RoleBinding', creates),
-    named(rbac, 'cluster', 'clusterroles', 'ClusterRole', creates),
-    named(rbac, 'cluster', 'clusterrolebindings', 'ClusterRoleBinding', creates),
+    named(rbac, 'ns', 'roles', 'Role', rights),
+    named(rbac, 'ns', 'rolebindings', 'RoleBinding', rights),
+    named(rbac, 'cluster', 'clusterroles', 'ClusterRole', rights),
+    named(rbac, 'cluster', 'clusterrolebindings', 'ClusterRoleBinding', rights),
     named(storage, 'cluster', 'storageclasses', 'StorageClass', { returnsDeleted: true }),
     named(storage, 'cluster', 'csinodes', 'CSINode', { ...specOnly, ...versioned }),
     named(storage, 'cluster', 'volumeattachments', 'VolumeAttachment', { ...specAndStatus, ...versioned }),

@@ -47,6 +47,7 @@ export const leaseRules: ObjectRules = plainRules({
   kind: 'Lease',
   apiVersion: 'coordination.k8s.io/v1',
   blank: { spec: {} },
+  bareFinalizers: true,
   createsOnUpdate: true,
   updatesNeedVersion: true,
   shape: shapeLease,

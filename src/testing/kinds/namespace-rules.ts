@@ -1,4 +1,5 @@
 import type { JsonObject } from '../../wire/types.ts';
+import { labelNameProblem } from '../objects/api-names.ts';
 import { objectAt, textAt } from '../objects/json-fields.ts';
 import type { ObjectRules } from '../objects/object-rules.ts';
 import { clusterFieldsBeside } from '../objects/selectors.ts';
@@ -15,6 +16,7 @@ function withNameLabel(namespace: JsonObject): JsonObject {
 const plain = plainRules({
   kind: 'Namespace',
   apiVersion: 'v1',
+  nameProblem: labelNameProblem,
   fields: clusterFieldsBeside({
     name: (namespace) => textAt(objectAt(namespace, 'metadata'), 'name'),
     'status.phase': (namespace) => textAt(objectAt(namespace, 'status'), 'phase'),
@@ -22,14 +24,15 @@ const plain = plainRules({
   blank: { spec: {}, status: {} },
   returnsDeleted: true,
   hasStatus: true,
+  carryOver: (namespace, old) => ({ ...namespace, spec: old.spec ?? null }),
   shapeNew: (namespace) => withNameLabel({ ...namespace, spec: finalizers, status: { phase: 'Active' } }),
 });
 
-/** A namespace keeps the label with its name and its finalizers, whatever a client writes. */
+/** A namespace keeps the label with its name, whatever a client writes. */
 export const namespaceRules: ObjectRules = {
   ...plain,
   update: (given, old, options) => {
-    const { object, causes } = plain.update({ ...given, spec: old.spec ?? null }, old, options);
+    const { object, causes } = plain.update(given, old, options);
     return { object: withNameLabel(object), causes };
   },
 };

@@ -1,10 +1,11 @@
 import type { PatchSchema } from '../../patch/pod-patch-schema.ts';
 import type { JsonObject } from '../../wire/types.ts';
-import { isSubdomain, subdomainRule } from '../objects/api-names.ts';
+import { subdomainProblem } from '../objects/api-names.ts';
 import { invalidValue, requiredValue, type StatusCause } from '../objects/api-status.ts';
 import { decidePlainDeletion } from '../objects/deletion.ts';
-import { equalJson, numberAt, objectAt, textAt, without } from '../objects/json-fields.ts';
-import { identityCauses, immutableMetadataCauses, withServerMetadata, withTidyMetadata } from '../objects/metadata.ts';
+import { equalJson, numberAt, objectAt, ShapeError, textAt, without } from '../objects/json-fields.ts';
+import { withServerMetadata, withTidyMetadata } from '../objects/metadata.ts';
+import { identityCauses, metadataUpdateCauses, newMetadataCauses } from '../objects/metadata-validation.ts';
 import type { ObjectRules, UpdateObject, WriteOptions } from '../objects/object-rules.ts';
 import { commonFields, type SelectableFields } from '../objects/selectors.ts';
 import { plainSchema } from './patch-schemas.ts';
@@ -17,6 +18,10 @@ export interface KindTraits {
   readonly fields?: SelectableFields;
   /** Default: only metadata has lists that are merged. */
   readonly patchSchema?: PatchSchema | undefined;
+  /** The rule that a name breaks; undefined when it breaks none. Default: a lowercase subdomain. */
+  readonly nameProblem?: (name: string) => string | undefined;
+  /** True: a finalizer needs no domain. So it is of leases and of custom resources. */
+  readonly bareFinalizers?: boolean;
   /** Default: nothing. */
   readonly blank?: JsonObject;
   readonly isCustom?: boolean;
@@ -33,6 +38,8 @@ export interface KindTraits {
   readonly countsGeneration?: boolean;
   /** Brings the contents into the server's form. Throws a `ShapeError` for a member of the wrong type. */
   readonly shape?: (object: JsonObject) => JsonObject;
+  /** What an update need not repeat is taken from the stored object. It runs before `shape`. */
+  readonly carryOver?: (object: JsonObject, old: JsonObject) => JsonObject;
   /** Further changes of a new object alone. */
   readonly shapeNew?: (object: JsonObject) => JsonObject;
   /** The rules that the contents break. */
@@ -44,10 +51,16 @@ export interface KindTraits {
 const same = (object: JsonObject): JsonObject => object;
 const none = (): StatusCause[] => [];
 
-function nameCauses(object: JsonObject): StatusCause[] {
-  const name = textAt(objectAt(object, 'metadata'), 'name');
+function nameCauses(name: string, { nameProblem = subdomainProblem }: KindTraits): StatusCause[] {
   if (name === '') return [requiredValue('metadata.name', 'name or generateName is required')];
-  return isSubdomain(name) ? [] : [invalidValue('metadata.name', name, subdomainRule)];
+  const problem = nameProblem(name);
+  return problem === undefined ? [] : [invalidValue('metadata.name', name, problem)];
+}
+
+function createCauses(object: JsonObject, traits: KindTraits): StatusCause[] {
+  const metadata = objectAt(object, 'metadata');
+  const causes = [...nameCauses(textAt(metadata, 'name'), traits), ...newMetadataCauses(metadata, traits.bareFinalizers)];
+  return [...causes, ...(traits.validate?.(object) ?? [])];
 }
 
 /** Metadata and status do not count as a change of an object's contents. */
@@ -56,26 +69,36 @@ function contentsOf(object: JsonObject, hasStatus: boolean): JsonObject {
 }
 
 function causesOf(metadata: JsonObject, old: JsonObject, { validate }: WriteOptions): StatusCause[] {
-  return validate ? immutableMetadataCauses(metadata, old) : identityCauses(metadata, old);
+  return validate ? metadataUpdateCauses(metadata, old) : identityCauses(metadata, old);
+}
+
+/** An object stored by `put` lacks what the server fills in, and filling it in is no change. It may also break any rule. */
+function shapedIfPossible(object: JsonObject, shape: (object: JsonObject) => JsonObject): JsonObject {
+  try {
+    return shape(object);
+  } catch (error) {
+    if (error instanceof ShapeError) return object;
+    throw error;
+  }
 }
 
 function updateOf(traits: KindTraits): UpdateObject {
-  const { kind, apiVersion, hasStatus = false, shape = same, validate = none, validateUpdate = none } = traits;
+  const { kind, apiVersion, hasStatus = false, validate = none, validateUpdate = none } = traits;
+  const { shape = same, carryOver = same } = traits;
   return (given, old, options) => {
     const oldMetadata = objectAt(old, 'metadata');
     const metadata = withServerMetadata(objectAt(given, 'metadata'), oldMetadata, options.fillIns);
-    const shaped = options.fillIns ? shape(given) : given;
+    const shaped = options.fillIns ? shape(carryOver(given, old)) : given;
     const object: JsonObject = { ...shaped, kind, apiVersion, metadata };
     if (hasStatus) {
       delete object.status;
       if (old.status !== undefined) object.status = old.status;
     }
-    // An object stored by `put` lacks what the server fills in. Filling it in is no change.
-    const before = options.fillIns ? { ...shape(old), kind, apiVersion } : old;
+    const before = options.fillIns ? { ...shapedIfPossible(old, shape), kind, apiVersion } : old;
     const isChanged = !equalJson(contentsOf(object, hasStatus), contentsOf(before, hasStatus));
     if (traits.countsGeneration === true && isChanged) metadata.generation = (numberAt(oldMetadata, 'generation') ?? 0) + 1;
     const causes = causesOf(metadata, oldMetadata, options);
-    if (options.validate) causes.push(...validateUpdate(object, old), ...validate(object));
+    if (options.validate) causes.push(...validateUpdate(object, before), ...validate(object));
     return { object: isChanged ? object : { ...old, metadata }, causes };
   };
 }
@@ -94,7 +117,7 @@ function statusUpdateOf({ statusAlone = false, shape = same }: KindTraits): Upda
 
 /** The rules of a kind without grace periods: all but pods. */
 export function plainRules(traits: KindTraits): ObjectRules {
-  const { kind, apiVersion, hasStatus = false, shape = same, shapeNew = same, validate = none } = traits;
+  const { kind, apiVersion, hasStatus = false, shape = same, shapeNew = same } = traits;
   const fillIn = (object: JsonObject): JsonObject => {
     const metadata = withTidyMetadata(objectAt(object, 'metadata'));
     if (traits.countsGeneration === true) metadata.generation = 1;
@@ -110,7 +133,7 @@ export function plainRules(traits: KindTraits): ObjectRules {
     updatesNeedVersion: traits.updatesNeedVersion ?? false,
     returnsDeleted: traits.returnsDeleted ?? false,
     fillIn,
-    validateCreate: (object) => [...nameCauses(object), ...validate(object)],
+    validateCreate: (object) => createCauses(object, traits),
     update: updateOf(traits),
     updateStatus: hasStatus ? statusUpdateOf(traits) : undefined,
     decideDeletion: decidePlainDeletion,

@@ -7,6 +7,27 @@ const partRule = `must consist of alphanumeric characters, '-', '_' or '.', and 
 
 export const subdomainRule = `a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and end with an alphanumeric character (e.g. 'example.com', regex used for validation is '${subdomain.source.slice(1, -1)}')`;
 
+const label = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?$/;
+const labelRule = `a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', and must start and end with an alphanumeric character (e.g. 'my-name',  or '123-abc', regex used for validation is '${label.source.slice(1, -1)}')`;
+
+/** The rule that a name without dots breaks; undefined when it breaks none. */
+export function labelNameProblem(name: string): string | undefined {
+  if (name.includes('.')) return 'must not contain dots';
+  return name.length <= 63 && label.test(name) ? undefined : labelRule;
+}
+
+/** The rule that a name with dots breaks; undefined when it breaks none. */
+export function subdomainProblem(name: string): string | undefined {
+  return isSubdomain(name) ? undefined : subdomainRule;
+}
+
+/** The rule that a name which may hold anything else breaks; undefined when it breaks none. */
+export function pathSegmentProblem(name: string): string | undefined {
+  if (name === '.' || name === '..') return `may not be '${name}'`;
+  const found = ['/', '%'].find((character) => name.includes(character));
+  return found === undefined ? undefined : `may not contain '${found}'`;
+}
+
 export function isSubdomain(name: string): boolean {
   return name.length <= 253 && subdomain.test(name);
 }

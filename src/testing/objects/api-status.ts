@@ -109,6 +109,11 @@ export function otherName(given: string, onURL: string): StoreError {
   return badRequest(`the name of the object (${given}) does not match the name on the URL (${onURL})`);
 }
 
+/** The answer to a PUT whose body names no object. */
+export function noName(onURL: string): StoreError {
+  return badRequest(`the name of the object (${onURL} based on URL) was undeterminable: name must be provided`);
+}
+
 /** The answer to a body that names another namespace than the URL. */
 export function otherNamespace(): StoreError {
   return badRequest('the namespace of the provided object does not match the namespace sent on the request');

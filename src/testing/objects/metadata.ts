@@ -1,7 +1,6 @@
 import { isJsonObject } from '../../wire/json.ts';
 import type { Json, JsonObject } from '../../wire/types.ts';
-import { forbiddenChange, invalidValue, type StatusCause } from './api-status.ts';
-import { goTypeOf, ShapeError, textsAt, without } from './json-fields.ts';
+import { goTypeOf, ShapeError, without } from './json-fields.ts';
 
 // The rules for the metadata of objects of any resource.
 
@@ -20,6 +19,13 @@ function textMap(value: Json | undefined, key: string): Json | undefined {
 
 function mismatch(field: string, value: Json, wanted: string): ShapeError {
   return new ShapeError(`json: cannot unmarshal ${goTypeOf(value)} into Go struct field ${field} of type ${wanted}`);
+}
+
+/** The metadata of an object. Throws a `ShapeError` for anything but an object; none is an empty one. */
+export function metadataOf({ metadata }: JsonObject, kind: string): JsonObject {
+  if (metadata === undefined || metadata === null) return {};
+  if (isJsonObject(metadata)) return metadata;
+  throw mismatch(`${kind}.metadata`, metadata, 'v1.ObjectMeta');
 }
 
 /** True for a value that the API's encoder leaves out of an object. */
@@ -66,29 +72,4 @@ export function withServerMetadata(given: JsonObject, old: JsonObject, fillIns: 
   if (old.deletionTimestamp !== undefined) metadata.deletionTimestamp = old.deletionTimestamp;
   if (old.deletionGracePeriodSeconds !== undefined) metadata.deletionGracePeriodSeconds ??= old.deletionGracePeriodSeconds;
   return metadata;
-}
-
-/** Finds changes of metadata that no write may change, whether of an object or of its status. */
-export function immutableMetadataCauses(metadata: JsonObject, old: JsonObject): StatusCause[] {
-  // A kube-apiserver checks this twice, and lists it twice.
-  return [...immutableErrors(metadata, old), ...immutableErrors(metadata, old)];
-}
-
-/** Even a store that validates nothing refuses another object's uid: it is a precondition, not a rule about contents. */
-export function identityCauses(metadata: JsonObject, old: JsonObject): StatusCause[] {
-  return metadata.uid === old.uid ? [] : [invalidValue('metadata.uid', metadata.uid, 'field is immutable')];
-}
-
-function immutableErrors(metadata: JsonObject, old: JsonObject): StatusCause[] {
-  const causes: StatusCause[] = [];
-  const added = textsAt(metadata, 'finalizers').filter((finalizer) => !textsAt(old, 'finalizers').includes(finalizer));
-  if (old.deletionTimestamp !== undefined && added.length > 0) {
-    const list = added.map((finalizer) => JSON.stringify(finalizer)).join(', ');
-    const why = `no new finalizers can be added if the object is being deleted, found new finalizers []string{${list}}`;
-    causes.push(forbiddenChange('metadata.finalizers', why));
-  }
-  for (const key of ['name', 'namespace', 'uid', 'deletionTimestamp', 'deletionGracePeriodSeconds']) {
-    if (metadata[key] !== old[key]) causes.push(invalidValue(`metadata.${key}`, metadata[key], 'field is immutable'));
-  }
-  return causes;
 }

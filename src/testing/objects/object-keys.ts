@@ -13,12 +13,15 @@ export function keyFor(namespace: string, name: string): string {
   return namespace === '' ? name : `${namespace}/${name}`;
 }
 
+/** The longest name that is made from `generateName`, without its random end. */
+const longestPrefix = 58;
+
 /** The name, or one made from `generateName`; empty without either. */
 export function nameOf(metadata: JsonObject): string {
   const name = textAt(metadata, 'name');
   if (name !== '') return name;
   const prefix = textAt(metadata, 'generateName');
-  return prefix === '' ? '' : `${prefix}${randomUUID().slice(0, 5)}`;
+  return prefix === '' ? '' : `${prefix.slice(0, longestPrefix)}${randomUUID().slice(0, 5)}`;
 }
 
 /** Throws 400 for an empty name. */

@@ -3,45 +3,19 @@ import type { ApiObject, ApiResource } from '../../client/api-resource.ts';
 import { type Clock, systemClock } from '../../seams/clock.ts';
 import { formatTime } from '../../wire/time.ts';
 import type { Json, JsonObject } from '../../wire/types.ts';
-import { alreadyExists, badRequest, invalidObject, invalidPatch, notFound, qualifiedName } from './api-status.ts';
+import { alreadyExists, invalidPatch, notFound, qualifiedName } from './api-status.ts';
 import { Database } from './database.ts';
 import { checkPreconditions, type DeleteRequest, isReleased, withPropagation } from './deletion.ts';
-import { copyJson, deepFreeze, equalJson, objectAt, ShapeError, textAt } from './json-fields.ts';
-import { newMetadata } from './metadata.ts';
+import { copyJson, deepFreeze, equalJson, objectAt, ShapeError, textAt, without } from './json-fields.ts';
+import { metadataOf, newMetadata } from './metadata.ts';
 import { type ObjectEvent, type ObjectEventListener, ObjectHistory } from './object-history.ts';
 import { keyFor, keyOf, nameOf, requireName, withIdentity } from './object-keys.ts';
-import { applyPatch, type PatchType } from './object-patches.ts';
+import { applyPatch } from './object-patches.ts';
 import type { ObjectRules, WriteOptions } from './object-rules.ts';
 import { checkTarget, checkUID, checkUnversioned, requireVersion } from './preconditions.ts';
+import { checkKind, decoding, refuse } from './refusals.ts';
 import { objectFilter, type Selection } from './selectors.ts';
-
-export interface ResourceStoreOptions extends Partial<WriteOptions> {
-  readonly clock?: Clock;
-  /** At least so many of the last events can be replayed. Default 1000. */
-  readonly historySize?: number;
-  /** Default: one of its own. */
-  readonly database?: Database;
-}
-
-export interface ObjectKey {
-  /** Default `default` for a resource of namespaces; without meaning for one of the cluster. */
-  readonly namespace?: string | undefined;
-  readonly name: string;
-}
-
-export interface ObjectPatch {
-  readonly type: PatchType;
-  /** An object, or the operations of a JSON Patch. */
-  readonly body: unknown;
-  readonly subresource?: 'status' | undefined;
-}
-
-export interface DeletedObject<T> {
-  /** The object in the server's answer. */
-  readonly object: T;
-  /** False while it waits for its grace period or its finalizers. */
-  readonly gone: boolean;
-}
+import type { DeletedObject, ObjectKey, ObjectPatch, ResourceStoreOptions } from './store-types.ts';
 
 /**
  * The objects of one resource of an apiserver, in memory: JSON in, frozen JSON out. Every operation is synchronous and
@@ -134,7 +108,9 @@ export class ResourceStore<T extends ApiObject = ApiObject> {
   patch(key: ObjectKey, { type, body, subresource }: ObjectPatch): T {
     const old = this.#find(key);
     try {
-      return this.#write(old, applyPatch(old, type, body as Json, this.#rules.patchSchema), subresource);
+      const patched = applyPatch(old, type, body as Json, this.#rules.patchSchema);
+      checkKind(patched, this.resource);
+      return this.#write(old, patched, subresource);
     } catch (error) {
       throw error instanceof ShapeError ? invalidPatch(body, error.message) : error;
     }
@@ -208,13 +184,13 @@ export class ResourceStore<T extends ApiObject = ApiObject> {
 
   #created(object: object): JsonObject {
     const given = copyJson(object);
-    const metadata = objectAt(given, 'metadata');
+    const metadata = decoding(this.resource, () => metadataOf(given, this.resource.kind));
     const [namespace, name] = [this.#namespaceIn(metadata), nameOf(metadata)];
     if (this.#options.validate) checkUnversioned(metadata);
     const created = this.#options.fillIns
-      ? this.#decoding(() => this.#rules.fillIn(this.#new(given, namespace, name)))
+      ? decoding(this.resource, () => this.#rules.fillIn(this.#new(given, namespace, name)))
       : withIdentity(given, namespace, name);
-    if (this.#options.validate) this.#refuse(name, this.#rules.validateCreate(created));
+    if (this.#options.validate) refuse(name, this.#rules.validateCreate(created), this.resource);
     else requireName(name);
     if (this.#objects.has(keyFor(namespace, name))) throw alreadyExists(name, this.resource);
     return created;
@@ -231,7 +207,7 @@ export class ResourceStore<T extends ApiObject = ApiObject> {
   #new(given: JsonObject, namespace: string, name: string): JsonObject {
     const creationTimestamp = formatTime(this.#clock.now());
     const identity = { ...(namespace === '' ? {} : { namespace }), name, uid: randomUUID(), creationTimestamp };
-    return { ...given, metadata: { ...newMetadata(objectAt(given, 'metadata')), ...identity } };
+    return { ...given, metadata: { ...without(newMetadata(objectAt(given, 'metadata')), 'namespace'), ...identity } };
   }
 
   #put(object: object, subresource: 'status' | undefined): T {
@@ -241,7 +217,7 @@ export class ResourceStore<T extends ApiObject = ApiObject> {
     if (this.#rules.updatesNeedVersion === true && this.has(key)) requireVersion(metadata, key.name, this.resource);
     const old = this.#find(key);
     checkUID(metadata, old, this.resource);
-    return this.#decoding(() => this.#write(old, given, subresource));
+    return decoding(this.resource, () => this.#write(old, given, subresource));
   }
 
   #write(old: JsonObject, given: JsonObject, subresource: 'status' | undefined): T {
@@ -250,7 +226,7 @@ export class ResourceStore<T extends ApiObject = ApiObject> {
     const update = subresource === 'status' ? this.#rules.updateStatus : this.#rules.update;
     if (update === undefined) throw notFound(name, this.resource);
     const { object, causes } = update(given, old, this.#options);
-    this.#refuse(name, causes);
+    refuse(name, causes, this.resource);
     if (equalJson(object, old)) return asObject(old);
     if (!isReleased(old, object)) return asObject(this.#store(object, old));
     // The last finalizer is gone: the update is not stored, but the answer shows it.
@@ -303,21 +279,6 @@ export class ResourceStore<T extends ApiObject = ApiObject> {
     this.#objects.clear();
     for (const object of objects) this.#objects.set(keyOf(object), object);
     this.#history.cut(Number(this.resourceVersion));
-  }
-
-  /** Runs what brings a client's object into the server's form. Throws 400 for a member of the wrong type. */
-  #decoding<R>(run: () => R): R {
-    try {
-      return run();
-    } catch (error) {
-      const { kind, version } = this.resource;
-      if (!(error instanceof ShapeError)) throw error;
-      throw badRequest(`${kind} in version "${version}" cannot be handled as a ${kind}: ${error.message}`);
-    }
-  }
-
-  #refuse(name: string, causes: readonly Parameters<typeof invalidObject>[1][number][]): void {
-    if (causes.length > 0) throw invalidObject(name, causes, this.resource);
   }
 }
 

@@ -1,7 +1,8 @@
 import type { JsonObject } from '../../wire/types.ts';
 import { conflict, type StatusCause } from '../objects/api-status.ts';
 import { equalJson, numberAt, objectAt, objectsAt, textAt, without } from '../objects/json-fields.ts';
-import { identityCauses, withServerMetadata } from '../objects/metadata.ts';
+import { withServerMetadata } from '../objects/metadata.ts';
+import { identityCauses } from '../objects/metadata-validation.ts';
 import type { ObjectUpdate, WriteOptions } from '../objects/object-rules.ts';
 import { withSpecDefaults, withStatusFillIns } from './pod-defaults.ts';
 import { validateStatusUpdate } from './pod-status-validation.ts';

@@ -2,7 +2,7 @@ import type { JsonObject } from '../../wire/types.ts';
 import { isSubdomain, subdomainRule } from '../objects/api-names.ts';
 import { forbiddenChange, invalidValue, requiredValue, type StatusCause, unsupportedValue } from '../objects/api-status.ts';
 import { equalJson, numberAt, objectAt, objectsAt, textAt, without } from '../objects/json-fields.ts';
-import { immutableMetadataCauses } from '../objects/metadata.ts';
+import { metadataUpdateCauses, newMetadataCauses } from '../objects/metadata-validation.ts';
 
 // The rules for a pod's metadata and spec, as far as tests of a node agent need them.
 
@@ -13,10 +13,17 @@ const updatableFields =
 /** The rules that a new pod breaks; empty when it breaks none. */
 export function validatePodCreate(pod: JsonObject): StatusCause[] {
   const spec = objectAt(pod, 'spec');
-  const name = textAt(objectAt(pod, 'metadata'), 'name');
+  const metadata = objectAt(pod, 'metadata');
+  const name = textAt(metadata, 'name');
   const causes: StatusCause[] = [];
   if (name === '') causes.push(requiredValue('metadata.name', 'name or generateName is required'));
   else if (!isSubdomain(name)) causes.push(invalidValue('metadata.name', name, subdomainRule));
+  causes.push(...newMetadataCauses(metadata));
+  const mirror = objectAt(metadata, 'annotations')[mirrorAnnotation];
+  if (mirror !== undefined && textAt(spec, 'nodeName') === '') {
+    const why = 'must set spec.nodeName if mirror pod annotation is set';
+    causes.push(invalidValue(`metadata.annotations[${mirrorAnnotation}]`, mirror, why));
+  }
   const containers = objectsAt(spec, 'containers');
   if (containers.length === 0) causes.push(requiredValue('spec.containers'));
   containers.forEach((container, index) => {
@@ -33,7 +40,7 @@ export function validatePodCreate(pod: JsonObject): StatusCause[] {
 
 /** Finds changes of metadata that no write may change, whether of the pod or of its status. */
 export function validateMetadataUpdate(metadata: JsonObject, old: JsonObject): StatusCause[] {
-  const causes = immutableMetadataCauses(metadata, old);
+  const causes = metadataUpdateCauses(metadata, old);
   const mirror = objectAt(metadata, 'annotations')[mirrorAnnotation];
   const oldMirror = objectAt(old, 'annotations')[mirrorAnnotation];
   if (mirror !== oldMirror) {

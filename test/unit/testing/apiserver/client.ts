@@ -45,9 +45,8 @@ export class TestClient {
   }
 
   /** Opens a watch; resolves when the server has sent the head of its answer. */
-  async watch(query = '', headers: Readonly<Record<string, string>> = {}): Promise<Watch> {
-    const path = `${pods}?watch=true${query}`;
-    const answer = await request(`${this.#url}${path}`, { dispatcher: this.#agent, headers });
+  async watch(query = '', headers: Readonly<Record<string, string>> = {}, path = pods): Promise<Watch> {
+    const answer = await request(`${this.#url}${path}?watch=true${query}`, { dispatcher: this.#agent, headers });
     return new Watch(answer.statusCode, answer.body);
   }
 
