@@ -29,6 +29,8 @@ export class MirrorPodReconciler {
   readonly #runState = new RunState('mirror pod reconciler');
   /** The static and mirror pods that the last look has seen, by uid. */
   readonly #known = new Map<string, Pod>();
+  /** The static pods without a node that the log names already. */
+  readonly #unbound = new WeakSet<Pod>();
   readonly #timers: KeyedTimers<'look'>;
   #looksSoon = false;
   #unsubscribe: unknown;
@@ -115,6 +117,13 @@ export class MirrorPodReconciler {
     return true;
   }
 
+  /** A mirror pod without a node would be bound to any node, as any pod is. */
+  #noteUnbound(pod: Pod): void {
+    if (this.#unbound.has(pod)) return;
+    this.#unbound.add(pod);
+    this.#options.logger.warn({ pod: podFullName(pod) }, 'a static pod without spec.nodeName gets no mirror pod');
+  }
+
   #lookSoon(): void {
     if (this.#looksSoon) return;
     this.#looksSoon = true;
@@ -127,7 +136,7 @@ export class MirrorPodReconciler {
   #look(): void {
     const { podManager, nodeName, logger } = this.#options;
     const pairs = callGuarded(
-      () => mirrorPairs(podManager, nodeName),
+      () => mirrorPairs(podManager, nodeName, (pod) => this.#noteUnbound(pod)),
       (err) => logger.error({ err }, 'the pod manager failed; mirror pods stay as they are'),
     );
     if (pairs !== undefined) {

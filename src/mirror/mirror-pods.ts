@@ -22,10 +22,14 @@ export interface MirrorPair {
 }
 
 /**
- * The static pods and the mirror pods of one node, by full name. Pods of other nodes, and pods that name no node, are left
- * out. Throws what the pod manager throws, and a TypeError where its answer is not what it must be.
+ * The static pods and the mirror pods of one node, by full name. Pods of other nodes are left out; so are static pods that
+ * name no node, with which `onUnbound` is called. Throws what the pod manager throws, and a TypeError where its answer is not what it must be.
  */
-export function mirrorPairs(podManager: MirrorPodManager, nodeName: string): Map<string, MirrorPair> {
+export function mirrorPairs(
+  podManager: MirrorPodManager,
+  nodeName: string,
+  onUnbound: (staticPod: Pod) => void,
+): Map<string, MirrorPair> {
   const pairs = new Map<string, { staticPod: Pod | undefined; mirrorPods: Pod[] }>();
   const pairOf = (pod: Pod): { staticPod: Pod | undefined; mirrorPods: Pod[] } => {
     const fullName = podFullName(pod);
@@ -38,7 +42,11 @@ export function mirrorPairs(podManager: MirrorPodManager, nodeName: string): Map
   if (!Array.isArray(allPods) || !Array.isArray(allMirrorPods)) {
     throw new TypeError('getPodsAndMirrorPods() of the pod manager must return two lists');
   }
-  for (const pod of allPods as readonly Pod[]) if (isStaticPod(pod) && isOurs(pod)) pairOf(pod).staticPod = pod;
+  for (const pod of allPods as readonly Pod[]) {
+    if (!isStaticPod(pod)) continue;
+    if (isOurs(pod)) pairOf(pod).staticPod = pod;
+    else if (!pod.spec?.nodeName) onUnbound(pod);
+  }
   for (const pod of allMirrorPods as readonly Pod[]) if (isMirrorPod(pod) && isOurs(pod)) pairOf(pod).mirrorPods.push(pod);
   return pairs;
 }

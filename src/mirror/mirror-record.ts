@@ -4,9 +4,6 @@ import { isOlderThan } from '../wire/resource-version.ts';
 import type { Pod, WirePod } from '../wire/types.ts';
 import type { MirrorPair } from './mirror-pods.ts';
 
-/** How many uids of deleted mirror pods are remembered of one full name. */
-const goneAtMost = 16;
-
 const nobody: MirrorPair = { staticPod: undefined, mirrorPods: [] };
 
 /** What the server has under the name, compared with what was known. */
@@ -33,6 +30,7 @@ export class MirrorRecord {
   #unseen: WirePod | undefined;
   #heldUID: string | undefined;
   #conflictUID: string | undefined;
+  /** The mirror pods that are gone though the pod manager shows them. */
   readonly #gone = new Set<string>();
   /** The mirror pods that the pod manager has shown since the last request began. */
   readonly #shown = new Set<string>();
@@ -76,6 +74,7 @@ export class MirrorRecord {
     this.#pair = pair;
     for (const mirrorPod of pair.mirrorPods) this.noteShown(uidOf(mirrorPod));
     for (const uid of this.#shown) this.#digested.add(uid);
+    for (const uid of this.#gone) if (!isShownIn(pair, uid)) this.#gone.delete(uid);
     if (this.#unseen !== undefined && this.#digested.has(uidOf(this.#unseen))) this.#unseen = undefined;
     return before !== pair.staticPod && identityOf(before) !== identityOf(pair.staticPod);
   }
@@ -144,8 +143,7 @@ export class MirrorRecord {
     if (!isMirrorPod(pod) || pod.spec?.nodeName !== nodeName) return 'foreign';
     const isHeld = Boolean(pod.metadata?.deletionTimestamp) && Boolean(pod.metadata?.finalizers?.length);
     if (isHeld && pod.metadata?.deletionGracePeriodSeconds === 0) this.#heldUID = uid;
-    const isShown = this.#pair.mirrorPods.some((shown) => uidOf(shown) === uid);
-    if (!isShown && !this.#digested.has(uid)) this.#unseen = pod;
+    if (!isShownIn(this.#pair, uid) && !this.#digested.has(uid)) this.#unseen = pod;
     const wasDenied = this.#gone.delete(uid) || this.#conflictUID === uid;
     this.#conflictUID = undefined;
     return wasDenied && !isHeld ? 'contradiction' : 'ours';
@@ -154,11 +152,11 @@ export class MirrorRecord {
   #noteGone(uid: string): void {
     if (this.#unseen !== undefined && uidOf(this.#unseen) === uid) this.#unseen = undefined;
     this.#gone.add(uid);
-    for (const oldest of this.#gone) {
-      if (this.#gone.size <= goneAtMost) break;
-      this.#gone.delete(oldest);
-    }
   }
+}
+
+function isShownIn({ mirrorPods }: MirrorPair, uid: string): boolean {
+  return mirrorPods.some((pod) => uidOf(pod) === uid);
 }
 
 function uidOf(pod: Pod): string {

@@ -14,7 +14,7 @@ import type { ResolvedReconcilerOptions } from './reconciler-options.ts';
 
 const backoffLimits = { baseMs: 250, capMs: 10_000 };
 /** Whoever fights with the reconciler over one pod gets so many requests at once, and so many a second in the long run. */
-const fightLimits = { qps: 5, burst: 20 };
+const fightLimits = { qps: 10, burst: 100 };
 /** How long the pod manager may take to show what the server has told, before the server is asked again. It doubles each time. */
 const verifyAfter = { firstMs: 1000, longestMs: 30_000 };
 /** How long `stop` waits for calls that do not heed their signal. */

@@ -76,11 +76,9 @@ export class ConnectionPool {
 
   /** Waits for what is under way, then closes the sockets. */
   async close(): Promise<void> {
-    const streams = async (): Promise<void> => {
-      await this.#http2?.close();
-      await this.#streams.close();
-    };
-    await Promise.all([this.#requests.close(), streams()]);
+    // what an HTTP/2 connection gives back may still go over HTTP/1.1
+    await this.#http2?.close();
+    await Promise.all([this.#requests.close(), this.#streams.close()]);
     await this.destroy();
   }
 

@@ -90,8 +90,7 @@ export class Http2Connection {
       this.#socket = socket;
       const { promise: gone, resolve } = Promise.withResolvers<void>();
       socket.once('close', () => resolve());
-      if (this.#isLeaving && this.#isIdle) socket.destroy();
-      else if ((socket as TLSSocket).alpnProtocol === 'h2') this.#greet(socket);
+      if ((socket as TLSSocket).alpnProtocol === 'h2') this.#greet(socket);
       else this.#giveBack('http1');
       if (!socket.closed) await gone;
     } catch (error) {

@@ -13,6 +13,7 @@ export class Http2Liveness {
   #heardAt: number;
   #isAsked = false;
   #isDoubted = false;
+  #isStopped = false;
   #signs = 0;
   #cancelTimer: CancelTimer;
 
@@ -45,13 +46,14 @@ export class Http2Liveness {
   /** Nothing came while a request waited for its answer: sends a PING now, unless one is under way. */
   doubt(): void {
     this.#isDoubted = true;
-    if (this.#isAsked) return;
+    if (this.#isAsked || this.#isStopped) return;
     this.#ask();
     this.#cancelTimer();
     this.#cancelTimer = this.#clock.setTimer(this.#look, answerMs);
   }
 
   stop(): void {
+    this.#isStopped = true;
     this.#cancelTimer();
   }
 

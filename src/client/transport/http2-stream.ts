@@ -76,7 +76,7 @@ export class Http2Stream implements Abortable {
 
   #listen(stream: ClientHttp2Stream, route: Http2Route): void {
     const { exchange } = this;
-    let [hasAnswer, hasEnded, isUnsent] = [false, false, false];
+    let [hasAnswer, hasEnded] = [false, false];
     let failure: Error | undefined;
     stream.on('response', ({ ':status': status = 0, ...headers }) => {
       route.liveness.heard();
@@ -90,16 +90,14 @@ export class Http2Stream implements Abortable {
     stream.once('end', () => {
       hasEnded = true;
     });
-    stream.once('frameError', () => {
-      isUnsent = true;
-    });
     stream.on('error', (error: Error) => {
       failure ??= error;
     });
     stream.once('close', () => {
       this.#stream = undefined;
       const { rstCode } = stream;
-      const isRefused = isUnsent || (rstCode === NGHTTP2_REFUSED_STREAM && !hasAnswer);
+      // Node.js gives this code, too, to a stream that a GOAWAY kept from being sent
+      const isRefused = rstCode === NGHTTP2_REFUSED_STREAM && !hasAnswer;
       if (isRefused && !this.#wasRefused && !exchange.isSettled) {
         this.#wasRefused = true;
         return route.onOver('refused');

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { settle } from '../../../src/testing/fakes/fake-clock.ts';
+import type { WirePod } from '../../../src/wire/types.ts';
 import { ReconcilerWorld } from './reconciler-world.ts';
 
 const name = 'web_default';
@@ -86,7 +87,7 @@ describe('a static pod', () => {
       world.remove(name);
       await world.clock.advance(50);
     }
-    expect(world.calls.length).toBeLessThanOrEqual(25 + 60 * 5);
+    expect(world.calls.length).toBeLessThanOrEqual(105 + 60 * 10);
     await world.clock.advance(1000);
     expect(world.isInStep(pod)).toBe(true);
     await world.reconciler.stop();
@@ -123,8 +124,11 @@ describe('a static pod', () => {
     await world.reconciler.stop();
   });
 
-  it('of another node, and one that names no node, gets none', async () => {
-    const world = new ReconcilerWorld();
+  it('of another node, and one that names no node, gets none; the log says once why', async () => {
+    const warnings: object[] = [];
+    const nothing = (): void => {};
+    const logger = { debug: nothing, info: nothing, error: nothing, warn: (fields: object) => warnings.push(fields) };
+    const world = new ReconcilerWorld({ logger });
     const pod = world.addStatic();
     world.podManager.setPods([
       { ...pod, spec: { ...pod.spec, containers: [], nodeName: 'node-2' } },
@@ -133,6 +137,7 @@ describe('a static pod', () => {
     await world.start();
     await world.clock.advance(60_000);
     expect(world.calls).toEqual([]);
+    expect(warnings).toEqual([{ pod: 'nowhere_default' }]);
     await world.reconciler.stop();
   });
 });
@@ -256,13 +261,14 @@ describe('before the first list of the pod source', () => {
 });
 
 describe('a pod that has the name of a static pod, and is no mirror pod of this node,', () => {
-  it.each([
-    ['an ordinary pod', 'node-1'],
-    ['a pod of another node', 'node-2'],
-  ])('is never touched: %s', async (_, nodeName) => {
+  it.each<[string, (world: ReconcilerWorld, pod: WirePod) => WirePod]>([
+    ['an ordinary pod', (world) => world.putOrdinary('web')],
+    ['a pod of another node', (world) => world.putOrdinary('web', { nodeName: 'node-2' })],
+    ['a mirror pod of another node', (world, pod) => world.putMirrorOf(pod, { spec: { nodeName: 'node-2' } })],
+  ])('is never touched: %s', async (_, put) => {
     const world = new ReconcilerWorld();
     const pod = world.addStatic();
-    const ordinary = world.putOrdinary('web', { nodeName });
+    const ordinary = put(world, pod);
     world.podManager.addPod(pod);
     await world.start();
     await world.clock.advance(120_000);

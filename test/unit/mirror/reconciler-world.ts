@@ -94,6 +94,11 @@ export class ReconcilerWorld {
     for (const hear of this.#missed.splice(0)) hear();
   }
 
+  /** The pod manager hears of the first thing that it has missed. */
+  hearNext(): void {
+    this.#missed.shift()?.();
+  }
+
   next(verb: 'create' | 'delete' | 'read', interference: Interference): void {
     this.#interferences[verb].push(interference);
   }

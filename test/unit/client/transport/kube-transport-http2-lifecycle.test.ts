@@ -1,6 +1,8 @@
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { constants } from 'node:http2';
 import type { AddressInfo, Socket } from 'node:net';
+import { text } from 'node:stream/consumers';
 import { createServer, TLSSocket } from 'node:tls';
 import { describe, expect, it } from 'vitest';
 import { KubeTransport, type KubeTransportOptions } from '../../../../src/client/transport/kube-transport.ts';
@@ -117,6 +119,59 @@ describe('An HTTP/2 connection of KubeTransport', () => {
     expect(clock.pendingTimers).toBe(0);
     await watches.result('/p');
     expect(server.sessions).toHaveLength(2);
+  });
+
+  it('lets the server send 4 MiB of one stream and 32 MiB of all before it is told that they were read', async () => {
+    await using server = await http2Server(beginStream);
+    await using transport = transportTo(server);
+    const watches = new Watches(transport);
+    watches.open('/w');
+    await until(() => watches.text === 'first');
+    const [session] = server.sessions;
+    expect(session?.remoteSettings.initialWindowSize).toBe(4 * 2 ** 20);
+    await until(() => (session?.state.remoteWindowSize ?? 0) > 31 * 2 ** 20);
+  });
+
+  it('does not keep the process alive once its streams are over', async () => {
+    await using server = await http2Server(({ stream }) => {
+      stream.respond({ ':status': 200 });
+      stream.end('all');
+    });
+    const source = (path: string): string => JSON.stringify(new URL(`../../../../src/client/transport/${path}`, import.meta.url));
+    const script = `
+      import { KubeConfig } from '@kubernetes/client-node';
+      import { KubeTransport } from ${source('kube-transport.ts')};
+      const kubeConfig = new KubeConfig();
+      kubeConfig.loadFromClusterAndUser({ name: 'c', server: '${server.url}', skipTLSVerify: true }, { name: 'u' });
+      const transport = new KubeTransport(kubeConfig);
+      await transport.stream({ method: 'GET', path: '/p', idleTimeoutMs: 60_000, onChunk: (chunk) => console.log(chunk.toString()) });`;
+    const child = spawn(process.execPath, ['--input-type=module', '--eval', script], { stdio: ['ignore', 'pipe', 'inherit'] });
+    try {
+      const [output] = await Promise.all([text(child.stdout), once(child, 'exit')]);
+      expect([output, child.exitCode]).toEqual(['all\n', 0]);
+    } finally {
+      child.kill('SIGKILL');
+    }
+  });
+
+  it('stays while a stream runs that began after a rest', async () => {
+    await using server = await http2Server((request, self) => {
+      if (request.headers[':path'] === '/w') return beginStream(request, self);
+      request.stream.respond({ ':status': 200 });
+      request.stream.end('all');
+    });
+    const clock = new FakeClock();
+    await using transport = transportTo(server, { clock });
+    const watches = new Watches(transport);
+    await watches.result('/p');
+    await clock.advance(20_000);
+    watches.open('/w');
+    await until(() => watches.text === 'allfirst');
+    for (let i = 0; i < 3; i += 1) {
+      await clock.advance(29_000);
+      await settle(20);
+    }
+    expect([watches.failed, server.open.size]).toEqual([0, 1]);
   });
 
   it('fails its streams when the server says nothing of HTTP/2 after choosing it', async () => {
