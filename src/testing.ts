@@ -1,7 +1,7 @@
 // The entry point `pod-status-manager/testing`: fakes and a pods API in memory, for tests of code that embeds the manager.
 
 export type { Fault, FaultHandle, FaultRule } from './testing/apiserver/faults.ts';
-export type { InMemoryApiServerOptions } from './testing/apiserver/in-memory-apiserver.ts';
+export type { InMemoryApiServerOptions, ResourceChoice } from './testing/apiserver/in-memory-apiserver.ts';
 export { InMemoryApiServer } from './testing/apiserver/in-memory-apiserver.ts';
 export type { LoggedRequest } from './testing/apiserver/request-log.ts';
 export type { ApiVerb, Subresource } from './testing/apiserver/route.ts';
@@ -24,11 +24,23 @@ export type { FakeClockOptions } from './testing/fakes/fake-clock.ts';
 export { FakeClock, settle } from './testing/fakes/fake-clock.ts';
 export type { FakeFailure, FakePodClientOptions, PodAction, PodVerb } from './testing/fakes/fake-pod-client.ts';
 export { deleteAction, FakePodClient, getAction, patchAction } from './testing/fakes/fake-pod-client.ts';
-export type { ApiStatus, StatusCause, StatusDetails } from './testing/pods-api/api-status.ts';
-export { StoreError } from './testing/pods-api/api-status.ts';
-export type { DeletePodRequest } from './testing/pods-api/pod-deletion.ts';
-export type { PodEvent, PodEventListener } from './testing/pods-api/pod-history.ts';
-export type { PodPatchType } from './testing/pods-api/pod-patches.ts';
-export type { PodSelection } from './testing/pods-api/pod-selectors.ts';
-export type { DeletedPod, PodPatch, PodStoreOptions, PodStoreSnapshot } from './testing/pods-api/pod-store.ts';
+export type { ApiStatus, StatusCause, StatusDetails } from './testing/objects/api-status.ts';
+export { StoreError } from './testing/objects/api-status.ts';
+export type { ObjectsByResource } from './testing/objects/database.ts';
+export type { DeleteRequest, PropagationPolicy } from './testing/objects/deletion.ts';
+export type { ObjectEvent, ObjectEventListener } from './testing/objects/object-history.ts';
+export type { PatchType } from './testing/objects/object-patches.ts';
+export type { DeletedObject, ObjectKey, ObjectPatch, ResourceStore } from './testing/objects/resource-store.ts';
+export type { Selection } from './testing/objects/selectors.ts';
+export type {
+  DeletedPod,
+  DeletePodRequest,
+  PodEvent,
+  PodEventListener,
+  PodPatch,
+  PodPatchType,
+  PodSelection,
+  PodStoreOptions,
+  PodStoreSnapshot,
+} from './testing/pods-api/pod-store.ts';
 export { PodStore } from './testing/pods-api/pod-store.ts';

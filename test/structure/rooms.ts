@@ -31,7 +31,13 @@ export const rooms = [
  * The rooms behind the door `./testing`, in the same order. They may also import the rooms of `groundOfTesting`, and only
  * types of the status manager.
  */
-export const testingRooms = ['testing/pods-api', 'testing/fakes', 'testing/apiserver'] as const;
+export const testingRooms = [
+  'testing/objects',
+  'testing/kinds',
+  'testing/pods-api',
+  'testing/fakes',
+  'testing/apiserver',
+] as const;
 export const groundOfTesting: readonly string[] = [
   'errors',
   'checks',

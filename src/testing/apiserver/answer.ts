@@ -1,8 +1,10 @@
 import type { ServerResponse } from 'node:http';
+import type { ApiResource } from '../../client/api-resource.ts';
 import type { Json, JsonObject } from '../../wire/types.ts';
-import { type ApiStatus, apiStatus, StoreError, statusJson } from '../pods-api/api-status.ts';
-import { objectAt } from '../pods-api/json-fields.ts';
-import type { PodListPage } from './pod-lists.ts';
+import { type ApiStatus, apiStatus, StoreError, statusJson } from '../objects/api-status.ts';
+import { objectAt } from '../objects/json-fields.ts';
+import type { ResourceStore } from '../objects/resource-store.ts';
+import type { ListPage } from './object-lists.ts';
 
 /** A finished answer. */
 export interface Answer {
@@ -12,7 +14,7 @@ export interface Answer {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** Failures of the HTTP request, not of a pod. */
+/** Failures of the HTTP request, not of an object. */
 export const failures = {
   unknownPath: apiStatus(404, 'NotFound', 'the server could not find the requested resource', {}),
   methodNotAllowed: apiStatus(405, 'MethodNotAllowed', 'the server does not allow this method on the requested resource', {}),
@@ -51,37 +53,45 @@ export function renderingOf(accept: string | undefined): Rendering | undefined {
 
 const metadataKind = { kind: 'PartialObjectMetadata', apiVersion: 'meta.k8s.io/v1' } as const;
 
-/** One pod as the server sends it. */
-export function renderPod(pod: object, rendering: Rendering): JsonObject {
-  const json = pod as JsonObject;
-  if (rendering !== 'whole') return { ...metadataKind, metadata: objectAt(json, 'metadata') };
-  return { ...json, kind: 'Pod', apiVersion: 'v1' };
+/** The `apiVersion` of a resource's objects. */
+export function apiVersionOf({ group, version }: Pick<ApiResource, 'group' | 'version'>): string {
+  return group === '' ? version : `${group}/${version}`;
 }
 
-/** One pod as the answer to a request for one. Throws 406 when the client wants a list. */
-export function renderOne(pod: object, rendering: Rendering): JsonObject {
-  if (rendering !== 'PartialObjectMetadataList') return renderPod(pod, rendering);
-  throw notAcceptable('you requested PartialObjectMetadataList, but the requested object is not a list (*core.Pod)');
+/** One object as the server sends it. */
+export function renderObject(object: object, resource: ApiResource, rendering: Rendering): JsonObject {
+  const json = object as JsonObject;
+  if (rendering !== 'whole') return { ...metadataKind, metadata: objectAt(json, 'metadata') };
+  return { ...json, kind: resource.kind, apiVersion: apiVersionOf(resource) };
+}
+
+/** One object as the answer to a request for one. Throws 406 when the client wants a list. */
+export function renderOne(object: object, resource: ApiResource, rendering: Rendering): JsonObject {
+  if (rendering !== 'PartialObjectMetadataList') return renderObject(object, resource, rendering);
+  const why = `the requested object is not a list (*core.${resource.kind})`;
+  throw notAcceptable(`you requested PartialObjectMetadataList, but ${why}`);
 }
 
 function notAcceptable(message: string): StoreError {
   return new StoreError(apiStatus(406, 'NotAcceptable', message));
 }
 
-/** A list as the server sends it. Its items have kind and apiVersion only when they are metadata alone. */
-export function renderPodList({ pods, metadata }: PodListPage, rendering: Rendering): JsonObject {
+/** A list as the server sends it. Its items have kind and apiVersion only when they are metadata alone, or custom. */
+export function renderList({ items, metadata }: ListPage, { resource, rules }: ResourceStore, rendering: Rendering): JsonObject {
+  const { kind } = resource;
   if (rendering === 'PartialObjectMetadata') {
-    throw notAcceptable('you requested PartialObjectMetadata, but the requested object is a list (*core.PodList)');
+    throw notAcceptable(`you requested PartialObjectMetadata, but the requested object is a list (*core.${kind}List)`);
   }
+  const head = { metadata: { ...metadata } };
   if (rendering === 'PartialObjectMetadataList') {
-    const items = pods.map((pod) => renderPod(pod, rendering));
-    return { kind: 'PartialObjectMetadataList', apiVersion: 'meta.k8s.io/v1', metadata, items };
+    const rendered = items.map((object) => renderObject(object, resource, rendering));
+    return { kind: 'PartialObjectMetadataList', apiVersion: 'meta.k8s.io/v1', ...head, items: rendered };
   }
-  const items = pods.map((pod) => {
-    const { kind: _kind, apiVersion: _version, ...rest } = pod as object as JsonObject;
-    return rest;
+  const rendered = items.map((object) => {
+    const { kind: _kind, apiVersion: _version, ...rest } = object as object as JsonObject;
+    return rules.isCustom === true ? renderObject(object, resource, rendering) : rest;
   });
-  return { kind: 'PodList', apiVersion: 'v1', metadata, items };
+  return { kind: `${kind}List`, apiVersion: apiVersionOf(resource), ...head, items: rendered };
 }
 
 export function encodeAnswer({ body }: Answer): Buffer {

@@ -1,4 +1,5 @@
 import type { ApiVerb, Route } from './route.ts';
+import { isNamed } from './served-resources.ts';
 
 /** What goes wrong with a request. */
 export type Fault =
@@ -19,6 +20,8 @@ export type Fault =
 
 export interface FaultRule {
   readonly fault: Fault;
+  /** `secrets`, `leases.coordination.k8s.io`; `*` for every resource. Default `pods`. */
+  readonly resource?: string;
   readonly verb?: ApiVerb;
   readonly namespace?: string;
   readonly name?: string;
@@ -80,7 +83,8 @@ export class Faults {
 }
 
 function hits({ rule, remaining }: ActiveRule, route: Route): boolean {
-  const { verb, namespace, name, probability, random = Math.random } = rule;
+  const { resource = 'pods', verb, namespace, name, probability, random = Math.random } = rule;
+  if (!isNamed(resource, route.store.resource)) return false;
   if (remaining <= 0 || (verb ?? route.verb) !== route.verb) return false;
   if ((namespace ?? route.namespace) !== route.namespace || (name ?? route.name) !== route.name) return false;
   return probability === undefined || random() < probability;

@@ -1,12 +1,15 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { KubeConfig } from '@kubernetes/client-node';
+import type { ApiObject, ApiResource } from '../../client/api-resource.ts';
 import { type Clock, systemClock } from '../../seams/clock.ts';
+import type { ResourceStore } from '../objects/resource-store.ts';
 import { PodStore } from '../pods-api/pod-store.ts';
 import { type FaultHandle, type FaultRule, Faults } from './faults.ts';
 import { Namespaces } from './namespaces.ts';
 import { type HandlerParts, RequestHandler } from './request-handler.ts';
 import { type LoggedRequest, RequestLog } from './request-log.ts';
 import type { ApiVerb } from './route.ts';
+import { ServedResources } from './served-resources.ts';
 import { type WatchEnd, Watches } from './watches.ts';
 
 export interface InMemoryApiServerOptions {
@@ -18,25 +21,41 @@ export interface InMemoryApiServerOptions {
   readonly clock?: Clock;
   /** How often a watch that allows bookmarks gets one. Default 60 s. */
   readonly bookmarkIntervalMs?: number;
-  /** Refuse pods in a namespace that does not exist. Default false. */
+  /** Refuse objects in a namespace that does not exist. Default false. */
   readonly requireNamespaces?: boolean;
-  /** The most requests that `requests` lists. Default 10 000. */
+  /** Custom resources to serve. Their objects may hold anything, and their status is a subresource. */
+  readonly resources?: readonly ApiResource[];
+  /** The most requests on one resource that `requests` and `requestsOn` list. Default 10 000. */
   readonly requestLogSize?: number;
 }
 
+/** Which requests or watches a method means. */
+export interface ResourceChoice {
+  /** `secrets`, `leases.coordination.k8s.io`; `*` for every resource. Default `pods`. */
+  readonly resource?: string;
+}
+
 /**
- * A kube-apiserver's pods API over HTTP on 127.0.0.1, in this process, with faults on demand: get, list (pages and exact
- * states too), watch, create, update, patch, delete and deletecollection of pods, their status and binding, and dry runs,
- * each with a kube-apiserver's answers, refusals and events. Keeps the process alive until `stop()`.
+ * A kube-apiserver's API over HTTP on 127.0.0.1, in this process, with faults on demand: get, list (pages and exact states
+ * too), watch (initial events and bookmarks too), create, update, patch, delete and deletecollection of any resource, the
+ * subresources status and a pod's binding, and dry runs, each with a kube-apiserver's answers, refusals and events. One
+ * counter of resourceVersions is shared by all resources, as etcd's revision is. Keeps the process alive until `stop()`.
  *
- * It lacks: the subresources eviction, resize, ephemeralcontainers, log, exec, attach, portforward and proxy; server-side
- * apply and `managedFields`; `fieldValidation`; label selectors with `<` and `>`; protobuf, CBOR, YAML and tables;
- * admission, authorization, priority and fairness, and TLS. Of the metadata and the spec it checks only the members that
- * an agent relies on, and it stores the others as they were given. Of other resources it has namespaces alone.
+ * It has the resources of Kubernetes 1.36 and the custom ones of the option `resources`. Pods, secrets, config maps,
+ * nodes, leases and namespaces have a kube-apiserver's defaults and rules, as far as an agent relies on them; of other
+ * resources the contents are stored as they were given. A client has all rights: there is no RBAC, and no NodeRestriction,
+ * so that a mirror pod is accepted from anybody and with any annotation or owner.
+ *
+ * It lacks: the subresources eviction, resize, ephemeralcontainers, log, exec, attach, portforward, proxy, scale, token and
+ * finalize; server-side apply and `managedFields`; `fieldValidation`; label selectors with `<` and `>`; protobuf, CBOR, YAML
+ * and tables; discovery; admission, authorization, priority and fairness, and TLS; controllers, the garbage collector
+ * among them; events as `events.k8s.io`.
  */
 export class InMemoryApiServer {
   readonly url: string;
+  /** The pods. */
   readonly store: PodStore;
+  readonly #served: ServedResources;
   readonly #server: Server;
   readonly #watches: Watches;
   readonly #faults: Faults;
@@ -48,6 +67,7 @@ export class InMemoryApiServer {
     this.#server = server;
     this.url = `http://127.0.0.1:${port}`;
     this.store = parts.store;
+    this.#served = parts.served;
     this.#watches = parts.watches;
     this.#faults = parts.faults;
     this.#log = parts.log;
@@ -87,21 +107,36 @@ export class InMemoryApiServer {
     return config;
   }
 
+  /**
+   * The objects of a resource: to seed them, to change them and to look at them without a request. A resource that the
+   * server does not have is served from now on, as a custom one. Throws ERR_INVALID_ARGUMENT for a kind or a scope that is
+   * not that of the resource.
+   */
+  objects<T extends ApiObject>(resource: ApiResource<T>): ResourceStore<T> {
+    return this.#served.open(resource);
+  }
+
   /** The requests on pods so far, oldest first. */
   get requests(): readonly LoggedRequest[] {
-    return this.#log.entries;
+    return this.requestsOn('pods');
+  }
+
+  /** The requests on a resource so far, oldest first; `*` stands for every resource. */
+  requestsOn(resource: string): readonly LoggedRequest[] {
+    return this.#log.entries(resource);
   }
 
   /** The number of requests of `verb` (default: any verb) so far, including those no longer listed. */
-  countRequests(verb?: ApiVerb): number {
-    return this.#log.count(verb);
+  countRequests(verb?: ApiVerb, { resource = 'pods' }: ResourceChoice = {}): number {
+    return this.#log.count(verb, resource);
   }
 
+  /** Forgets the requests on every resource. */
   clearRequests(): void {
     this.#log.clear();
   }
 
-  /** Adds a fault rule for requests on pods, from the next one on. Rules hit in the order they were added. */
+  /** Adds a fault rule, from the next request on. Rules hit in the order they were added. */
   fail(rule: FaultRule): FaultHandle {
     return this.#faults.add(rule);
   }
@@ -110,13 +145,18 @@ export class InMemoryApiServer {
     this.#faults.clear();
   }
 
+  /** The number of open watches of pods. */
   get openWatches(): number {
-    return this.#watches.size;
+    return this.countOpenWatches();
+  }
+
+  countOpenWatches({ resource = 'pods' }: ResourceChoice = {}): number {
+    return this.#watches.count(resource);
   }
 
   /** Ends every open watch: by a connection reset, with a 410 event, or as a timeout does. Returns how many there were. */
-  dropWatches({ kind }: { readonly kind: WatchEnd }): number {
-    return this.#watches.drop(kind);
+  dropWatches({ kind, resource = 'pods' }: ResourceChoice & { readonly kind: WatchEnd }): number {
+    return this.#watches.drop(kind, resource);
   }
 
   /** Ends every connection, including open watches and unanswered requests. A second call returns the same promise. */
@@ -136,11 +176,14 @@ export class InMemoryApiServer {
 function partsOf(options: InMemoryApiServerOptions): HandlerParts {
   const { clock = systemClock, token, bookmarkIntervalMs = 60_000, requireNamespaces = false, requestLogSize = 10_000 } = options;
   const store = options.store ?? new PodStore({ clock });
+  const served = new ServedResources(store, clock);
+  for (const resource of options.resources ?? []) served.open(resource);
   return {
     store,
+    served,
     clock,
-    watches: new Watches(store, clock, bookmarkIntervalMs),
-    namespaces: new Namespaces(store, clock),
+    watches: new Watches(clock, bookmarkIntervalMs),
+    namespaces: new Namespaces(served),
     faults: new Faults(),
     log: new RequestLog(requestLogSize),
     token,

@@ -1,10 +1,10 @@
-import { badRequest, type StoreError } from '../pods-api/api-status.ts';
-import type { PodSelection } from '../pods-api/pod-selectors.ts';
+import { badRequest, type StoreError } from '../objects/api-status.ts';
+import type { Selection } from '../objects/selectors.ts';
 import type { Route } from './route.ts';
 
 // What several requests have in their query.
 
-export function selectionOf({ namespace, query }: Route): PodSelection {
+export function selectionOf({ namespace, query }: Route): Selection {
   return {
     namespace,
     fieldSelector: query.get('fieldSelector') ?? undefined,

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { Json } from '../../wire/types.ts';
-import { apiStatus, badRequest, StoreError } from '../pods-api/api-status.ts';
-import { type PodPatchType, podPatchTypes } from '../pods-api/pod-patches.ts';
+import { apiStatus, badRequest, StoreError } from '../objects/api-status.ts';
+import { type PatchType, patchTypes } from '../objects/object-patches.ts';
 
 /** The longest body that a kube-apiserver accepts. */
 const maxBodyBytes = 3 * 1024 * 1024;
@@ -42,9 +42,9 @@ export function expectJson(contentType: string | undefined): void {
 }
 
 /** The format of a PATCH. Throws 415 for an unknown one. */
-export function patchTypeOf(contentType: string | undefined): PodPatchType {
+export function patchTypeOf(contentType: string | undefined): PatchType {
   const type = mediaType(contentType);
-  const known = podPatchTypes.find((each) => each === type);
+  const known = patchTypes.find((each) => each === type);
   if (known === undefined) throw new StoreError(apiStatus(415, 'UnsupportedMediaType', '415: Unsupported Media Type', {}));
   return known;
 }

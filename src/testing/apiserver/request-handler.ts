@@ -1,18 +1,21 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Clock } from '../../seams/clock.ts';
-import { apiStatus, notFound, reasonOfCode, StoreError } from '../pods-api/api-status.ts';
+import { apiStatus, qualifiedName, reasonOfCode, StoreError } from '../objects/api-status.ts';
 import type { PodStore } from '../pods-api/pod-store.ts';
 import { type Answer, encodeAnswer, failures, renderingOf, sendAnswer, statusAnswer, writeHead } from './answer.ts';
 import type { Fault, Faults } from './faults.ts';
 import type { Namespaces } from './namespaces.ts';
-import { handlePods } from './pod-handlers.ts';
+import { bindPod, handleObjects } from './object-handlers.ts';
+import type { ObjectRequest } from './object-request.ts';
 import { readBody } from './request-body.ts';
 import type { RequestLog } from './request-log.ts';
-import { parseRoute, type Route } from './route.ts';
+import { type OtherRoute, parseRoute, type Route } from './route.ts';
+import type { ServedResources } from './served-resources.ts';
 import type { Watches } from './watches.ts';
 
 export interface HandlerParts {
   readonly store: PodStore;
+  readonly served: ServedResources;
   readonly clock: Clock;
   readonly watches: Watches;
   readonly namespaces: Namespaces;
@@ -55,23 +58,13 @@ export class RequestHandler {
   }
 
   async #respond(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const route = parseRoute(request.method ?? 'GET', request.url ?? '/');
-    if (typeof route === 'object' && route.resource === 'pods') this.#parts.log.add(route, response);
+    const route = parseRoute(request.method ?? 'GET', request.url ?? '/', this.#parts.served);
+    if (typeof route === 'object') this.#parts.log.add(route, response);
     const body = await readBody(request);
     if (body === undefined) return sendAnswer(response, statusAnswer(failures.tooLarge));
     if (!this.#isAuthorized(request)) return sendAnswer(response, statusAnswer(failures.unauthorized));
-    if (route === 'unknown') return sendAnswer(response, statusAnswer(failures.unknownPath));
-    if (route === 'method-not-allowed') return sendAnswer(response, statusAnswer(failures.methodNotAllowed));
-    switch (route.resource) {
-      case 'version':
-        return sendAnswer(response, { code: 200, body: serverVersion });
-      case 'health':
-        return sendAnswer(response, { code: 200, body: 'ok' });
-      case 'namespaces':
-        return sendAnswer(response, this.#parts.namespaces.handle(route, body));
-      case 'pods':
-        return this.#respondWithFaults({ route, request, response, body });
-    }
+    if (typeof route === 'object') return this.#respondWithFaults({ route, request, response, body });
+    sendAnswer(response, otherAnswer(route));
   }
 
   #isAuthorized({ headers: { authorization } }: IncomingMessage): boolean {
@@ -97,7 +90,7 @@ export class RequestHandler {
           headers: { 'content-type': 'application/json' },
         });
       default:
-        return this.#respondPods(exchange, fault);
+        return this.#respondObjects(exchange, fault);
     }
   }
 
@@ -116,21 +109,45 @@ export class RequestHandler {
     });
   }
 
-  #respondPods({ route, request, response, body }: Exchange, fault: Fault | undefined): void {
-    const { store, watches, namespaces, requireNamespaces } = this.#parts;
+  #respondObjects({ route, request, response, body }: Exchange, fault: Fault | undefined): void {
+    const { namespaces, requireNamespaces, watches } = this.#parts;
     const rendering = renderingOf(request.headers.accept);
     if (rendering === undefined) throw new StoreError(failures.notAcceptable);
-    const { namespace = '' } = route;
-    if (requireNamespaces && route.verb === 'create' && !namespaces.has(namespace)) throw notFound(namespace, 'namespaces');
-    if (route.verb === 'watch') {
+    const { namespace, store, verb } = route;
+    if (requireNamespaces && verb === 'create' && store.resource.namespaced) namespaces.require(namespace ?? '');
+    if (verb === 'watch') {
       watches.serve(route, response, rendering);
       if (fault !== undefined) breakOff(response, fault);
       return;
     }
-    const answer = handlePods({ route, body, contentType: request.headers['content-type'], rendering }, store);
+    const answer = this.#answer({ route, body, contentType: request.headers['content-type'], rendering });
     if (fault === undefined) sendAnswer(response, answer);
     else if (fault.kind === 'cut') sendHalf(response, answer);
     else breakOff(response, fault);
+  }
+
+  #answer(request: ObjectRequest): Answer {
+    const { store, namespaces, clock } = this.#parts;
+    const { verb, subresource, store: objects } = request.route;
+    if (subresource === 'binding') return bindPod(request, store);
+    if (verb === 'delete' && qualifiedName(objects.resource) === 'namespaces') return namespaces.delete(request, clock.now());
+    return handleObjects(request);
+  }
+}
+
+/** The answer to a request on no resource. */
+function otherAnswer(route: OtherRoute): Answer {
+  switch (route) {
+    case 'version':
+      return { code: 200, body: serverVersion };
+    case 'health':
+      return { code: 200, body: 'ok' };
+    case 'unknown-group':
+      return { code: 404, body: '404 page not found\n' };
+    case 'unknown-resource':
+      return statusAnswer(failures.unknownPath);
+    case 'method-not-allowed':
+      return statusAnswer(failures.methodNotAllowed);
   }
 }
 

@@ -1,8 +1,12 @@
 import type { ServerResponse } from 'node:http';
+import { qualifiedName } from '../objects/api-status.ts';
 import type { ApiVerb, Route, Subresource } from './route.ts';
+import { isNamed } from './served-resources.ts';
 
-/** One request on pods, as the server saw it. */
+/** One request on a resource, as the server saw it. */
 export interface LoggedRequest {
+  /** `pods`, `secrets`, `leases.coordination.k8s.io`. */
+  readonly resource: string;
   readonly verb: ApiVerb;
   readonly namespace: string | undefined;
   readonly name: string | undefined;
@@ -13,47 +17,65 @@ export interface LoggedRequest {
 
 interface Entry {
   readonly logged: Omit<LoggedRequest, 'status'>;
+  /** The place of the request among those on all resources. */
+  readonly place: number;
   /** The answer in progress, or the status of a finished one: the log keeps no finished answers in memory. */
   answer: ServerResponse | number;
 }
 
+/** The requests on one resource. */
+interface ResourceLog {
+  readonly resource: Route['store']['resource'];
+  entries: Entry[];
+  readonly counts: Map<ApiVerb, number>;
+}
+
 const statusOf = (response: ServerResponse): number => (response.headersSent ? response.statusCode : 0);
 
-/** The last requests, and how many there were in all. */
+/** The last requests on each resource, and how many there were in all. */
 export class RequestLog {
   readonly #capacity: number;
-  #entries: Entry[] = [];
-  readonly #counts = new Map<ApiVerb, number>();
+  readonly #logs = new Map<string, ResourceLog>();
+  #place = 0;
 
   constructor(capacity: number) {
     this.#capacity = capacity;
   }
 
-  get entries(): readonly LoggedRequest[] {
-    return this.#entries
-      .slice(-this.#capacity)
+  /** The requests on a resource, oldest first; `*` stands for every resource. */
+  entries(resource: string): readonly LoggedRequest[] {
+    return this.#logsOf(resource)
+      .flatMap(({ entries }) => entries.slice(-this.#capacity))
+      .sort((a, b) => a.place - b.place)
       .map(({ logged, answer }) => ({ ...logged, status: typeof answer === 'number' ? answer : statusOf(answer) }));
   }
 
   /** Records a request that has just arrived. */
-  add({ verb, namespace, name, subresource }: Route, response: ServerResponse): void {
-    const entry: Entry = { logged: { verb, namespace, name, subresource }, answer: response };
+  add({ store, verb, namespace, name, subresource }: Route, response: ServerResponse): void {
+    const resource = qualifiedName(store.resource);
+    const log: ResourceLog = this.#logs.get(resource) ?? { resource: store.resource, entries: [], counts: new Map() };
+    this.#logs.set(resource, log);
+    const entry: Entry = { logged: { resource, verb, namespace, name, subresource }, place: this.#place, answer: response };
+    this.#place += 1;
     response.once('close', () => {
       entry.answer = statusOf(response);
     });
-    this.#entries.push(entry);
-    if (this.#entries.length > 2 * this.#capacity) this.#entries = this.#entries.slice(-this.#capacity);
-    this.#counts.set(verb, (this.#counts.get(verb) ?? 0) + 1);
+    log.entries.push(entry);
+    if (log.entries.length > 2 * this.#capacity) log.entries = log.entries.slice(-this.#capacity);
+    log.counts.set(verb, (log.counts.get(verb) ?? 0) + 1);
   }
 
-  /** The number of requests of `verb` (default: any verb), including those no longer listed. */
-  count(verb?: ApiVerb): number {
-    if (verb !== undefined) return this.#counts.get(verb) ?? 0;
-    return [...this.#counts.values()].reduce((sum, count) => sum + count, 0);
+  /** The number of requests of `verb` (undefined: any verb) on a resource, including those no longer listed. */
+  count(verb: ApiVerb | undefined, resource: string): number {
+    const counts = this.#logsOf(resource).flatMap((log) => [...log.counts]);
+    return counts.reduce((sum, [each, count]) => sum + (verb === undefined || verb === each ? count : 0), 0);
   }
 
   clear(): void {
-    this.#entries = [];
-    this.#counts.clear();
+    this.#logs.clear();
+  }
+
+  #logsOf(resource: string): ResourceLog[] {
+    return [...this.#logs.values()].filter((log) => isNamed(resource, log.resource));
   }
 }

@@ -1,14 +1,14 @@
 import type { JsonObject } from '../../wire/types.ts';
-import { forbiddenChange, invalidOptions, type StatusCause, unforeseen, unsupportedValue } from '../pods-api/api-status.ts';
-import type { PodSelection } from '../pods-api/pod-selectors.ts';
+import { forbiddenChange, invalidOptions, type StatusCause, unforeseen, unsupportedValue } from '../objects/api-status.ts';
+import type { Selection } from '../objects/selectors.ts';
 import { requestedVersion, selectionOf } from './queries.ts';
 import { isTrue, type Route } from './route.ts';
 
 export interface WatchQuery {
-  readonly selection: PodSelection;
+  readonly selection: Selection;
   /** The resourceVersion that the client knows; undefined when it knows none. */
   readonly since: string | undefined;
-  /** True: the watch begins with every pod. */
+  /** True: the watch begins with every object. */
   readonly initialEvents: boolean;
   readonly bookmarks: boolean;
   readonly timeoutMs: number | undefined;

@@ -1,12 +1,14 @@
 import type { ServerResponse } from 'node:http';
+import type { ApiObject } from '../../client/api-resource.ts';
 import type { CancelTimer, Clock } from '../../seams/clock.ts';
 import type { Json, JsonObject } from '../../wire/types.ts';
-import { expired, StoreError, statusJson } from '../pods-api/api-status.ts';
-import type { PodEvent } from '../pods-api/pod-history.ts';
-import { type PodFilter, podFilter } from '../pods-api/pod-selectors.ts';
-import type { PodStore } from '../pods-api/pod-store.ts';
-import { type Rendering, renderPod } from './answer.ts';
+import { expired, StoreError, statusJson } from '../objects/api-status.ts';
+import type { ObjectEvent } from '../objects/object-history.ts';
+import type { ResourceStore } from '../objects/resource-store.ts';
+import { type ObjectFilter, objectFilter } from '../objects/selectors.ts';
+import { type Rendering, renderObject } from './answer.ts';
 import type { Route } from './route.ts';
+import { isNamed } from './served-resources.ts';
 import { initialEventsEnd, readWatchQuery, type WatchQuery } from './watch-query.ts';
 
 /** How long before its timeout a watch sends its last bookmark. */
@@ -14,13 +16,17 @@ const lastBookmarkMs = 2000;
 
 export type WatchEnd = 'reset' | '410' | 'end';
 
+type Event = ObjectEvent<ApiObject>;
+
 /** One client's stream of events: one JSON object a line. */
 class WatchStream {
+  readonly store: ResourceStore;
   readonly #response: ServerResponse;
   readonly #rendering: Rendering;
-  readonly #matches: PodFilter;
+  readonly #matches: ObjectFilter;
 
-  constructor(response: ServerResponse, rendering: Rendering, matches: PodFilter) {
+  constructor(store: ResourceStore, response: ServerResponse, rendering: Rendering, matches: ObjectFilter) {
+    this.store = store;
     this.#response = response;
     this.#rendering = rendering;
     this.#matches = matches;
@@ -28,12 +34,12 @@ class WatchStream {
     response.flushHeaders();
   }
 
-  /** A pod that begins to match the selection is ADDED for this client; one that no longer matches is DELETED. */
-  pass({ type, object, previous }: PodEvent): void {
+  /** An object that begins to match the selection is ADDED for this client; one that no longer matches is DELETED. */
+  pass({ type, object, previous }: Event): void {
     const isIn = type !== 'DELETED' && this.#matches(asJson(object));
     const wasIn = previous !== undefined && this.#matches(asJson(previous));
-    if (isIn) this.write(wasIn ? 'MODIFIED' : 'ADDED', renderPod(object, this.#rendering));
-    else if (wasIn) this.write('DELETED', renderPod(lastSeen(type, object, previous), this.#rendering));
+    if (isIn) this.write(wasIn ? 'MODIFIED' : 'ADDED', this.#rendered(object));
+    else if (wasIn) this.write('DELETED', this.#rendered(lastSeen(type, object, previous)));
   }
 
   bookmark(resourceVersion: string, annotations?: JsonObject): void {
@@ -41,8 +47,11 @@ class WatchStream {
       resourceVersion,
       ...(annotations === undefined ? {} : { annotations }),
     };
-    const pod = { metadata, spec: { containers: null }, status: {} };
-    this.write('BOOKMARK', renderPod(pod, this.#rendering));
+    this.write('BOOKMARK', this.#rendered({ metadata, ...this.store.rules.blank }));
+  }
+
+  #rendered(object: object): JsonObject {
+    return renderObject(object, this.store.resource, this.#rendering);
   }
 
   write(type: string, object: Json): void {
@@ -61,24 +70,23 @@ class WatchStream {
 
 /** The open watches of a server. */
 export class Watches {
-  readonly #store: PodStore;
   readonly #clock: Clock;
   readonly #bookmarkIntervalMs: number;
   readonly #open = new Set<WatchStream>();
 
-  constructor(store: PodStore, clock: Clock, bookmarkIntervalMs: number) {
-    this.#store = store;
+  constructor(clock: Clock, bookmarkIntervalMs: number) {
     this.#clock = clock;
     this.#bookmarkIntervalMs = bookmarkIntervalMs;
   }
 
-  get size(): number {
-    return this.#open.size;
+  /** The number of open watches of a resource; `*` stands for every resource. */
+  count(resource: string): number {
+    return this.#openOf(resource).length;
   }
 
-  /** Ends every open watch; returns how many there were. */
-  drop(how: WatchEnd): number {
-    const streams = [...this.#open];
+  /** Ends every open watch of a resource; returns how many there were. */
+  drop(how: WatchEnd, resource: string): number {
+    const streams = this.#openOf(resource);
     for (const stream of streams) stream.end(how);
     return streams.length;
   }
@@ -86,18 +94,19 @@ export class Watches {
   /** Streams until the client leaves, the timeout passes, or {@link drop} ends it. Throws a `StoreError` for a bad query. */
   serve(route: Route, response: ServerResponse, rendering: Rendering): void {
     const query = readWatchQuery(route);
-    const matches = podFilter(query.selection);
-    const stream = new WatchStream(response, rendering, matches);
+    const { store } = route;
+    const matches = objectFilter(query.selection, store.rules.fields);
+    const stream = new WatchStream(store, response, rendering, matches);
     if (!this.#catchUp(stream, query)) return;
     const since = Number(query.since ?? 0);
     // a kube-apiserver sends only events after the resourceVersion of the watch, which may lie in the future
-    const pass = (event: PodEvent): void => {
+    const pass = (event: Event): void => {
       if (Number(event.resourceVersion) > since) stream.pass(event);
     };
     const bookmark = (): void => {
-      if (Number(this.#store.resourceVersion) >= since) stream.bookmark(this.#store.resourceVersion);
+      if (Number(store.resourceVersion) >= since) stream.bookmark(store.resourceVersion);
     };
-    const stops: CancelTimer[] = [this.#store.watch(pass, () => stream.end('reset'))];
+    const stops: CancelTimer[] = [store.watch(pass, () => stream.end('reset'))];
     if (query.bookmarks) stops.push(this.#repeat(bookmark));
     if (query.timeoutMs !== undefined) {
       stops.push(this.#clock.setTimer(() => stream.end('end'), query.timeoutMs));
@@ -114,16 +123,18 @@ export class Watches {
 
   /** Sends what the client has missed. False when the store no longer has it: the stream ends with an ERROR event. */
   #catchUp(stream: WatchStream, { selection, since, initialEvents, bookmarks }: WatchQuery): boolean {
+    const { store } = stream;
     if (initialEvents) {
-      for (const pod of this.#store.list(selection)) {
-        stream.pass({ type: 'ADDED', object: pod, resourceVersion: pod.metadata?.resourceVersion ?? '', previous: undefined });
+      for (const object of store.list(selection)) {
+        const { resourceVersion = '' } = object.metadata ?? {};
+        stream.pass({ type: 'ADDED', object, resourceVersion, previous: undefined });
       }
-      if (bookmarks) stream.bookmark(this.#store.resourceVersion, initialEventsEnd);
+      if (bookmarks) stream.bookmark(store.resourceVersion, initialEventsEnd);
       return true;
     }
     if (since === undefined) return true;
     try {
-      for (const event of this.#store.eventsSince(since)) stream.pass(event);
+      for (const event of store.eventsSince(since)) stream.pass(event);
       return true;
     } catch (error) {
       if (!(error instanceof StoreError)) throw error;
@@ -131,6 +142,10 @@ export class Watches {
       stream.end('end');
       return false;
     }
+  }
+
+  #openOf(resource: string): WatchStream[] {
+    return [...this.#open].filter(({ store }) => isNamed(resource, store.resource));
   }
 
   #repeat(callback: () => void): CancelTimer {
@@ -146,12 +161,12 @@ export class Watches {
   }
 }
 
-function asJson(pod: object): JsonObject {
-  return pod as JsonObject;
+function asJson(object: object): JsonObject {
+  return object as JsonObject;
 }
 
-/** A pod that left the selection is shown as it was while it matched, with the resourceVersion of the change. */
-function lastSeen(type: PodEvent['type'], object: PodEvent['object'], previous: PodEvent['previous']): object {
+/** An object that left the selection is shown as it was while it matched, with the resourceVersion of the change. */
+function lastSeen(type: Event['type'], object: ApiObject, previous: ApiObject | undefined): object {
   if (type === 'DELETED' || previous === undefined) return object;
   return { ...previous, metadata: { ...previous.metadata, resourceVersion: object.metadata?.resourceVersion } };
 }

@@ -2,7 +2,7 @@ import type { DeletePodOptions, PodClient, PodMetadata, RequestOptions } from '.
 import { ApiError } from '../../client/transport/api-error.ts';
 import type { PodStatusPatch } from '../../patch/pod-status-patch.ts';
 import type { WirePod } from '../../wire/types.ts';
-import { reasonOfCode } from '../pods-api/api-status.ts';
+import { reasonOfCode } from '../objects/api-status.ts';
 import { PodStore } from '../pods-api/pod-store.ts';
 import { podMetadataOf } from './pod-metadata.ts';
 

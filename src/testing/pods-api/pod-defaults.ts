@@ -1,8 +1,7 @@
-import { isJsonObject } from '../../wire/json.ts';
 import type { Json, JsonObject } from '../../wire/types.ts';
-import { numberAt, objectAt, objectsAt, textAt, without } from './json-fields.ts';
+import { numberAt, objectAt, objectsAt, textAt } from '../objects/json-fields.ts';
 import { podQOSClass } from './pod-qos-class.ts';
-import { ShapeError, shapePodStatus } from './pod-status-fields.ts';
+import { shapePodStatus } from './pod-status-fields.ts';
 
 // The values that the apiserver fills in where a client gave none.
 
@@ -81,48 +80,4 @@ export function withStatusFillIns(status: JsonObject, old: JsonObject): JsonObje
   result = keepGeneration(result, old);
   if (!Array.isArray(result.conditions)) return result;
   return { ...result, conditions: keepConditionGenerations(objectsAt(result, 'conditions'), objectsAt(old, 'conditions')) };
-}
-
-/** Labels or annotations. Throws a `ShapeError` for a value that is no text; null is empty text. */
-function textMap(value: Json | undefined, key: string): Json | undefined {
-  if (value === undefined || value === null) return undefined;
-  const field = `ObjectMeta.metadata.${key}`;
-  if (!isJsonObject(value)) throw mismatch(field, value, 'map[string]string');
-  return Object.fromEntries(
-    Object.entries(value).map(([name, each]) => {
-      if (each !== null && typeof each !== 'string') throw mismatch(field, each, 'string');
-      return [name, each ?? ''];
-    }),
-  );
-}
-
-function mismatch(field: string, value: Json, wanted: string): ShapeError {
-  const found = Array.isArray(value) ? 'array' : typeof value === 'boolean' ? 'bool' : typeof value;
-  return new ShapeError(`json: cannot unmarshal ${found} into Go struct field ${field} of type ${wanted}`);
-}
-
-/**
- * The metadata without empty members and without those that the server never stores. Throws a `ShapeError` for a label
- * or an annotation that is no text.
- */
-export function withTidyMetadata(metadata: JsonObject): JsonObject {
-  const isEmpty = (value: Json | undefined): boolean =>
-    value === undefined ||
-    value === null ||
-    value === '' ||
-    (Array.isArray(value) && value.length === 0) ||
-    (isJsonObject(value) && Object.keys(value).length === 0);
-  const shaped = {
-    ...metadata,
-    labels: textMap(metadata.labels, 'labels') ?? null,
-    annotations: textMap(metadata.annotations, 'annotations') ?? null,
-  };
-  return Object.fromEntries(
-    Object.entries(shaped).filter(([key, value]) => key !== 'managedFields' && key !== 'selfLink' && !isEmpty(value)),
-  );
-}
-
-/** The metadata of a new pod as far as a client may set it: only a DELETE begins a deletion. */
-export function newMetadata(metadata: JsonObject): JsonObject {
-  return without(withTidyMetadata(metadata), 'deletionTimestamp', 'deletionGracePeriodSeconds', 'resourceVersion');
 }

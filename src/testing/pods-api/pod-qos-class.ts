@@ -1,5 +1,5 @@
 import type { Json, JsonObject } from '../../wire/types.ts';
-import { objectAt, objectsAt } from './json-fields.ts';
+import { objectAt, objectsAt } from '../objects/json-fields.ts';
 
 const suffixes: Readonly<Record<string, number>> = {
   n: 1e-9, u: 1e-6, m: 1e-3, '': 1, k: 1e3, M: 1e6, G: 1e9, T: 1e12, P: 1e15, E: 1e18,

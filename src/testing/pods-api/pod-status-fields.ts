@@ -1,6 +1,7 @@
 import { isJsonObject } from '../../wire/json.ts';
 import { formatTime } from '../../wire/time.ts';
 import type { Json, JsonObject } from '../../wire/types.ts';
+import { ShapeError } from '../objects/json-fields.ts';
 
 // The fields of a v1 PodStatus and the form in which the apiserver returns each: which it drops when empty, which it
 // always writes, which times it cuts to whole seconds. A field not named here is unknown, and dropped.
@@ -10,9 +11,6 @@ type Shape = (value: Json | undefined, path: string) => Json | undefined;
 type Fields = { readonly [key: string]: Shape };
 
 const absent = (value: Json | undefined): value is undefined | null => value === undefined || value === null;
-
-/** A member of a status has the wrong type; how the server answers depends on the request it came with. */
-export class ShapeError extends TypeError {}
 
 function mismatch(path: string, wanted: string): never {
   throw new ShapeError(`json: cannot unmarshal into Go struct field ${path} of type ${wanted}`);

@@ -1,8 +1,8 @@
 import { isIP, isIPv4 } from 'node:net';
 import type { JsonObject } from '../../wire/types.ts';
-import { isSubdomain, qualifiedNameProblems, subdomainRule } from './api-names.ts';
-import { forbiddenChange, invalidValue, type StatusCause } from './api-status.ts';
-import { numberAt, objectAt, objectsAt, textAt } from './json-fields.ts';
+import { isSubdomain, qualifiedNameProblems, subdomainRule } from '../objects/api-names.ts';
+import { forbiddenChange, invalidValue, type StatusCause } from '../objects/api-status.ts';
+import { numberAt, objectAt, objectsAt, textAt } from '../objects/json-fields.ts';
 
 // A kube-apiserver's rules for a write of the status subresource. It has none for phases: it accepts Failed -> Running.
 

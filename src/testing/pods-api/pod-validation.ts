@@ -1,7 +1,8 @@
 import type { JsonObject } from '../../wire/types.ts';
-import { isSubdomain, subdomainRule } from './api-names.ts';
-import { forbiddenChange, invalidValue, requiredValue, type StatusCause, unsupportedValue } from './api-status.ts';
-import { equalJson, numberAt, objectAt, objectsAt, textAt, textsAt, without } from './json-fields.ts';
+import { isSubdomain, subdomainRule } from '../objects/api-names.ts';
+import { forbiddenChange, invalidValue, requiredValue, type StatusCause, unsupportedValue } from '../objects/api-status.ts';
+import { equalJson, numberAt, objectAt, objectsAt, textAt, without } from '../objects/json-fields.ts';
+import { immutableMetadataCauses } from '../objects/metadata.ts';
 
 // The rules for a pod's metadata and spec, as far as tests of a node agent need them.
 
@@ -32,27 +33,12 @@ export function validatePodCreate(pod: JsonObject): StatusCause[] {
 
 /** Finds changes of metadata that no write may change, whether of the pod or of its status. */
 export function validateMetadataUpdate(metadata: JsonObject, old: JsonObject): StatusCause[] {
-  // A kube-apiserver checks this twice, and lists it twice.
-  const causes = [...immutableErrors(metadata, old), ...immutableErrors(metadata, old)];
+  const causes = immutableMetadataCauses(metadata, old);
   const mirror = objectAt(metadata, 'annotations')[mirrorAnnotation];
   const oldMirror = objectAt(old, 'annotations')[mirrorAnnotation];
   if (mirror !== oldMirror) {
     const why = oldMirror === undefined ? 'may not add mirror pod annotation' : 'may not remove or update mirror pod annotation';
     causes.push(forbiddenChange(`metadata.annotations[${mirrorAnnotation}]`, why));
-  }
-  return causes;
-}
-
-function immutableErrors(metadata: JsonObject, old: JsonObject): StatusCause[] {
-  const causes: StatusCause[] = [];
-  const added = textsAt(metadata, 'finalizers').filter((finalizer) => !textsAt(old, 'finalizers').includes(finalizer));
-  if (old.deletionTimestamp !== undefined && added.length > 0) {
-    const list = added.map((finalizer) => JSON.stringify(finalizer)).join(', ');
-    const why = `no new finalizers can be added if the object is being deleted, found new finalizers []string{${list}}`;
-    causes.push(forbiddenChange('metadata.finalizers', why));
-  }
-  for (const key of ['name', 'namespace', 'uid', 'deletionTimestamp', 'deletionGracePeriodSeconds']) {
-    if (metadata[key] !== old[key]) causes.push(invalidValue(`metadata.${key}`, metadata[key], 'field is immutable'));
   }
   return causes;
 }

@@ -3,7 +3,7 @@ import { isStaticPod } from '../../../src/pod/pod-identity.ts';
 import { StatusManager } from '../../../src/status/status-manager.ts';
 import { buildMirrorPodOf, buildPod, buildStaticPod } from '../../../src/testing/fakes/builders.ts';
 import { FakeClock } from '../../../src/testing/fakes/fake-clock.ts';
-import type { PodEvent } from '../../../src/testing/pods-api/pod-history.ts';
+import type { PodEvent } from '../../../src/testing/pods-api/pod-store.ts';
 import { PodStore } from '../../../src/testing/pods-api/pod-store.ts';
 import type { Pod, PodStatus, WirePod, WirePodCondition } from '../../../src/wire/types.ts';
 import { foreignTypes, type WorldOptions } from './operations.ts';

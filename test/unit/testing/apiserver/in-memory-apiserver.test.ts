@@ -179,10 +179,10 @@ describe('InMemoryApiServer, other resources and the connection', () => {
     expect((await client.send('GET', '/readyz')).text).toBe('ok');
   });
 
-  it('refuses a dry run on namespaces, which it does not know', async () => {
+  it('tries out the creation of a namespace in a dry run', async () => {
     const { client } = await serve();
     const create = { body: { metadata: { name: 'mine' } } };
-    expect((await client.send('POST', '/api/v1/namespaces?dryRun=All', create)).status).toBe(400);
+    expect((await client.send('POST', '/api/v1/namespaces?dryRun=All', create)).status).toBe(201);
     expect((await client.send('GET', '/api/v1/namespaces/mine')).status).toBe(404);
   });
 
@@ -241,8 +241,8 @@ describe('InMemoryApiServer, other resources and the connection', () => {
     await client.send('PATCH', `${pods}/pod-1/status`, { body: { status: { phase: 'Running' } } });
     await client.send('GET', '/version');
     expect(server.requests).toEqual([
-      { verb: 'list', namespace: 'default', name: undefined, subresource: undefined, status: 200 },
-      { verb: 'patch', namespace: 'default', name: 'pod-1', subresource: 'status', status: 200 },
+      { resource: 'pods', verb: 'list', namespace: 'default', name: undefined, subresource: undefined, status: 200 },
+      { resource: 'pods', verb: 'patch', namespace: 'default', name: 'pod-1', subresource: 'status', status: 200 },
     ]);
     expect([
       server.countRequests('get'),

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { buildPod } from '../../../../src/testing/fakes/builders.ts';
-import type { PodEvent } from '../../../../src/testing/pods-api/pod-history.ts';
+import type { PodEvent } from '../../../../src/testing/pods-api/pod-store.ts';
 import { PodStore } from '../../../../src/testing/pods-api/pod-store.ts';
 
 const named = (name: string): object => buildPod({ metadata: { name } });

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { buildPod, type PodOverrides } from '../../../../src/testing/fakes/builders.ts';
 import { FakeClock } from '../../../../src/testing/fakes/fake-clock.ts';
 import { PodStore } from '../../../../src/testing/pods-api/pod-store.ts';
-import { refusal } from './refusal.ts';
+import { refusal } from '../objects/refusal.ts';
 
 const strategic = 'application/strategic-merge-patch+json';
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { buildPod } from '../../../../src/testing/fakes/builders.ts';
 import { PodStore } from '../../../../src/testing/pods-api/pod-store.ts';
-import { refusal } from './refusal.ts';
+import { refusal } from '../objects/refusal.ts';
 
 const named = (name: string, phase = 'Pending') => buildPod({ metadata: { name }, status: { phase } });
 

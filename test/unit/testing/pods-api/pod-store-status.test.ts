@@ -5,10 +5,10 @@ import {
   buildRunningStatus,
   buildTerminatedState,
 } from '../../../../src/testing/fakes/builders.ts';
-import type { PodPatchType } from '../../../../src/testing/pods-api/pod-patches.ts';
+import type { PodPatchType } from '../../../../src/testing/pods-api/pod-store.ts';
 import { PodStore } from '../../../../src/testing/pods-api/pod-store.ts';
 import type { WirePod } from '../../../../src/wire/types.ts';
-import { refusal } from './refusal.ts';
+import { refusal } from '../objects/refusal.ts';
 
 const strategic = 'application/strategic-merge-patch+json';
 const jsonPatch = 'application/json-patch+json';

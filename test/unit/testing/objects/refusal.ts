@@ -1,4 +1,4 @@
-import { type ApiStatus, StoreError } from '../../../../src/testing/pods-api/api-status.ts';
+import { type ApiStatus, StoreError } from '../../../../src/testing/objects/api-status.ts';
 
 /** The Status object that `act` throws. Throws when `act` is not refused. */
 export function refusal(act: () => unknown): ApiStatus {

@@ -57,3 +57,12 @@ export function equalJson(a: Json | undefined, b: Json | undefined): boolean {
 export function without(object: JsonObject, ...keys: readonly string[]): JsonObject {
   return Object.fromEntries(Object.entries(object).filter(([key]) => !keys.includes(key)));
 }
+
+/** A value of a member has the wrong type. How the server answers depends on the request it came with. */
+export class ShapeError extends TypeError {}
+
+/** The name that Go's decoder has for a JSON value. */
+export function goTypeOf(value: Json): string {
+  if (Array.isArray(value)) return 'array';
+  return typeof value === 'boolean' ? 'bool' : typeof value;
+}

@@ -1,5 +1,6 @@
+import type { ApiObject } from '../../client/api-resource.ts';
 import { isJsonObject } from '../../wire/json.ts';
-import type { Json, WirePod } from '../../wire/types.ts';
+import type { Json } from '../../wire/types.ts';
 import {
   apiStatus,
   badRequest,
@@ -8,31 +9,32 @@ import {
   type StatusCause,
   StoreError,
   unsupportedValue,
-} from '../pods-api/api-status.ts';
-import type { PodStore } from '../pods-api/pod-store.ts';
+} from '../objects/api-status.ts';
+import { keyFor } from '../objects/object-keys.ts';
+import type { ResourceStore } from '../objects/resource-store.ts';
 import { integerIn, requestedVersion, selectionOf } from './queries.ts';
 import type { Route } from './route.ts';
 
-/** The pods of a list, or of one page of it, with the metadata of the list. */
-export interface PodListPage {
-  readonly pods: readonly WirePod[];
+/** The objects of a list, or of one page of it, with the metadata of the list. */
+export interface ListPage {
+  readonly items: readonly ApiObject[];
   readonly metadata: {
     readonly resourceVersion: string;
     /** The token for the next page. */
     readonly continue?: string;
-    /** How many pods follow; unknown when there is a selector. */
+    /** How many objects follow; unknown when there is a selector. */
     readonly remainingItemCount?: number;
   };
 }
 
-/** Where a list goes on: after the pod with this key, and as the pods were at the resourceVersion of the first page. */
+/** Where a list goes on: after the object with this key, and as the objects were at the resourceVersion of the first page. */
 interface Place {
   readonly resourceVersion: string;
   readonly after: string;
 }
 
 /** Throws 504 for a resourceVersion that the store has not reached. */
-export function notFuture(wanted: number, store: PodStore): void {
+export function notFuture(wanted: number, store: ResourceStore): void {
   const current = Number(store.resourceVersion);
   if (wanted <= current) return;
   const causes = [{ reason: 'ResourceVersionTooLarge', message: 'Too large resource version' }] as const;
@@ -78,7 +80,7 @@ function checkOptions(query: URLSearchParams, version: number): void {
 }
 
 /** What the query says about the place to begin: a page that follows another, one exact state, or the newest state. */
-function beginningOf(query: URLSearchParams, limit: number, store: PodStore): Place {
+function beginningOf(query: URLSearchParams, limit: number, store: ResourceStore): Place {
   const version = requestedVersion(query, (message) => badRequest(`invalid resource version: ${message}`));
   checkOptions(query, version);
   const token = query.get('continue') ?? '';
@@ -94,22 +96,22 @@ function beginningOf(query: URLSearchParams, limit: number, store: PodStore): Pl
 }
 
 /** LIST, whole or in pages. Throws 410 when the state that a page or an exact list is of is forgotten. */
-export function listPods(route: Route, store: PodStore): PodListPage {
+export function listObjects(route: Route, store: ResourceStore): ListPage {
   const { query } = route;
   const asked = Math.max(0, integerIn(query, 'limit') ?? 0);
   const { resourceVersion, after } = beginningOf(query, asked, store);
   const selection = selectionOf(route);
-  const all = store.list(selection, resourceVersion).filter((pod) => keyOf(pod) > after);
+  const all = store.list(selection, resourceVersion).filter((object) => keyOf(object) > after);
   // a list that may come from the cache of a server is not cut
   const limit = query.get('resourceVersion') === '0' && after === '' ? 0 : asked;
-  const pods = limit === 0 ? all : all.slice(0, limit);
-  const last = pods.at(-1);
-  if (last === undefined || pods.length === all.length) return { pods, metadata: { resourceVersion } };
+  const items = limit === 0 ? all : all.slice(0, limit);
+  const last = items.at(-1);
+  if (last === undefined || items.length === all.length) return { items, metadata: { resourceVersion } };
   const isCounted = (selection.fieldSelector ?? '') === '' && (selection.labelSelector ?? '') === '';
-  const remaining = isCounted ? { remainingItemCount: all.length - pods.length } : {};
-  return { pods, metadata: { resourceVersion, continue: tokenOf({ resourceVersion, after: keyOf(last) }), ...remaining } };
+  const remaining = isCounted ? { remainingItemCount: all.length - items.length } : {};
+  return { items, metadata: { resourceVersion, continue: tokenOf({ resourceVersion, after: keyOf(last) }), ...remaining } };
 }
 
-function keyOf({ metadata }: WirePod): string {
-  return `${metadata?.namespace}/${metadata?.name}`;
+function keyOf({ metadata }: ApiObject): string {
+  return keyFor(metadata?.namespace ?? '', metadata?.name ?? '');
 }

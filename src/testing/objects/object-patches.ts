@@ -1,16 +1,14 @@
 import jsonPatch, { type Operation } from 'fast-json-patch';
-import { applyPodPatch } from '../../patch/strategic-merge-patch.ts';
+import type { PatchSchema } from '../../patch/pod-patch-schema.ts';
+import { applyStrategicMergePatch } from '../../patch/strategic-merge-patch.ts';
 import { isJsonObject } from '../../wire/json.ts';
 import type { Json, JsonObject } from '../../wire/types.ts';
-import { badRequest, unforeseen, unprocessable } from './api-status.ts';
+import { apiStatus, badRequest, StoreError, unforeseen, unprocessable } from './api-status.ts';
 
-/** The patch formats of a pods API. */
-export type PodPatchType =
-  | 'application/strategic-merge-patch+json'
-  | 'application/merge-patch+json'
-  | 'application/json-patch+json';
+/** The patch formats of the API. */
+export type PatchType = 'application/strategic-merge-patch+json' | 'application/merge-patch+json' | 'application/json-patch+json';
 
-export const podPatchTypes: readonly PodPatchType[] = [
+export const patchTypes: readonly PatchType[] = [
   'application/json-patch+json',
   'application/merge-patch+json',
   'application/strategic-merge-patch+json',
@@ -57,26 +55,34 @@ function applyOperations(document: Json, operations: readonly Operation[]): Json
 
 const notAnObject = 'json: cannot unmarshal array into Go value of type map[string]interface {}';
 
-function applied(pod: JsonObject, type: PodPatchType, body: Json): Json {
+/** A schema of undefined: the resource has no strategic merge, as custom resources have none. */
+function applied(object: JsonObject, type: PatchType, body: Json, schema: PatchSchema | undefined): Json {
   if (type === 'application/json-patch+json') {
-    if (Array.isArray(body)) return applyOperations(structuredClone(pod), structuredClone(body) as unknown as Operation[]);
+    if (Array.isArray(body)) return applyOperations(structuredClone(object), structuredClone(body) as unknown as Operation[]);
     throw badRequest('error decoding patch: json: cannot unmarshal object into Go value of type []handlers.jsonPatchOp');
   }
   if (type === 'application/merge-patch+json') {
     if (!isJsonObject(body)) throw badRequest(`error decoding patch: ${notAnObject}`);
-    return mergePatch(pod, body);
+    return mergePatch(object, body);
   }
+  if (schema === undefined) throw new StoreError(noStrategicMerge);
   if (!isJsonObject(body)) throw badRequest(notAnObject);
   try {
-    return applyPodPatch(structuredClone(pod), structuredClone(body));
+    return applyStrategicMergePatch(structuredClone(object), structuredClone(body), schema);
   } catch (error) {
     throw unforeseen(error instanceof Error ? error.message : String(error));
   }
 }
 
-/** The pod after the patch; `pod` itself is not changed. Throws the server's answer as a {@link StoreError}. */
-export function applyPatch(pod: JsonObject, type: PodPatchType, body: Json): JsonObject {
-  const result = applied(pod, type, body);
+const noStrategicMerge = apiStatus(
+  415,
+  'UnsupportedMediaType',
+  'the body of the request was in an unknown format - accepted media types include: application/json-patch+json, application/merge-patch+json, application/apply-patch+yaml',
+);
+
+/** The object after the patch; `object` itself is not changed. Throws the server's answer as a {@link StoreError}. */
+export function applyPatch(object: JsonObject, type: PatchType, body: Json, schema: PatchSchema | undefined): JsonObject {
+  const result = applied(object, type, body, schema);
   if (!isJsonObject(result)) throw unprocessable();
   return result;
 }

@@ -8,6 +8,7 @@ export interface StatusCause {
     | 'FieldValueForbidden'
     | 'FieldValueRequired'
     | 'FieldValueNotSupported'
+    | 'FieldValueTooLong'
     | 'ResourceVersionTooLarge';
   readonly message: string;
   readonly field?: string;
@@ -34,7 +35,7 @@ export interface ApiStatus {
   readonly code: number;
 }
 
-/** The error of a {@link PodStore}: an `ApiError` with the whole Status object in `body`. */
+/** The error of a store of objects: an `ApiError` with the whole Status object in `body`. */
 export class StoreError extends ApiError {
   readonly body: ApiStatus;
 
@@ -57,28 +58,53 @@ export function apiStatus(code: number, reason: string | undefined, message: str
   return details === undefined ? { ...head, code } : { ...head, details, code };
 }
 
-export function notFound(name: string, kind = 'pods'): StoreError {
-  return new StoreError(apiStatus(404, 'NotFound', `${kind} "${name}" not found`, { name, kind }));
+/** The names of a resource in the server's answers. */
+export interface ResourceNames {
+  /** Empty for the core group. */
+  readonly group: string;
+  /** The plural name. */
+  readonly resource: string;
+  readonly kind: string;
 }
 
-export function alreadyExists(name: string, kind = 'pods'): StoreError {
-  return new StoreError(apiStatus(409, 'AlreadyExists', `${kind} "${name}" already exists`, { name, kind }));
+/** `leases.coordination.k8s.io`, and `pods` alone for a resource of the core group. */
+export function qualifiedName({ group, resource }: Pick<ResourceNames, 'group' | 'resource'>): string {
+  return withGroup(resource, group);
 }
 
-export function conflict(name: string, why: string, kind = 'pods'): StoreError {
-  const message = `Operation cannot be fulfilled on ${kind} "${name}": ${why}`;
-  return new StoreError(apiStatus(409, 'Conflict', message, { name, kind }));
+function withGroup(name: string, group: string): string {
+  return group === '' ? name : `${name}.${group}`;
 }
 
-export function staleResourceVersion(name: string): StoreError {
-  return conflict(name, 'the object has been modified; please apply your changes to the latest version and try again');
+function detailsOf(name: string, kind: string, group: string): StatusDetails {
+  return { ...(name === '' ? {} : { name }), ...(group === '' ? {} : { group }), kind };
+}
+
+export function notFound(name: string, of: ResourceNames): StoreError {
+  const message = `${qualifiedName(of)} "${name}" not found`;
+  return new StoreError(apiStatus(404, 'NotFound', message, detailsOf(name, of.resource, of.group)));
+}
+
+export function alreadyExists(name: string, of: ResourceNames): StoreError {
+  const message = `${qualifiedName(of)} "${name}" already exists`;
+  return new StoreError(apiStatus(409, 'AlreadyExists', message, detailsOf(name, of.resource, of.group)));
+}
+
+/** A 409. The server speaks of the resource or, where a deletion has preconditions, of the `kind`. */
+export function conflict(name: string, why: string, { group, resource: kind }: Omit<ResourceNames, 'kind'>): StoreError {
+  const message = `Operation cannot be fulfilled on ${withGroup(kind, group)} "${name}": ${why}`;
+  return new StoreError(apiStatus(409, 'Conflict', message, detailsOf(name, kind, group)));
+}
+
+export function staleResourceVersion(name: string, of: ResourceNames): StoreError {
+  return conflict(name, 'the object has been modified; please apply your changes to the latest version and try again', of);
 }
 
 export function badRequest(message: string): StoreError {
   return new StoreError(apiStatus(400, 'BadRequest', message));
 }
 
-/** The answer to a body that names another pod than the URL. */
+/** The answer to a body that names another object than the URL. */
 export function otherName(given: string, onURL: string): StoreError {
   return badRequest(`the name of the object (${given}) does not match the name on the URL (${onURL})`);
 }
@@ -93,7 +119,7 @@ export function unforeseen(message: string): StoreError {
   return new StoreError(apiStatus(500, undefined, message));
 }
 
-/** The answer to a patch whose result is no pod. */
+/** The answer to a patch whose result is no object of the resource. */
 export function invalidPatch(body: unknown, why: string): StoreError {
   const cause = invalidValue('patch', JSON.stringify(body), why);
   return new StoreError(apiStatus(422, 'Invalid', ` "" is invalid: patch: ${cause.message}`, { causes: [cause] }));
@@ -108,12 +134,11 @@ export function expired(requested: string, oldest: string): StoreError {
   return new StoreError(apiStatus(410, 'Expired', `too old resource version: ${requested} (${oldest})`));
 }
 
-export function invalidPod(name: string, causes: readonly StatusCause[]): StoreError {
+export function invalidObject(name: string, causes: readonly StatusCause[], of: Omit<ResourceNames, 'resource'>): StoreError {
   const lines = [...new Set(causes.map(({ field, message }) => `${field}: ${message}`))];
   const list = lines.length === 1 ? lines.join('') : `[${lines.join(', ')}]`;
-  return new StoreError(
-    apiStatus(422, 'Invalid', `Pod "${name}" is invalid: ${list}`, { ...(name === '' ? {} : { name }), kind: 'Pod', causes }),
-  );
+  const message = `${withGroup(of.kind, of.group)} "${name}" is invalid: ${list}`;
+  return new StoreError(apiStatus(422, 'Invalid', message, { ...detailsOf(name, of.kind, of.group), causes }));
 }
 
 export function invalidValue(field: string, value: unknown, why: string): StatusCause {

@@ -1,37 +1,36 @@
 import { callGuarded } from '../../seams/guard.ts';
-import type { WirePod } from '../../wire/types.ts';
 import { expired } from './api-status.ts';
 
-/** One change of the store. */
-export interface PodEvent {
+/** One change of a store. */
+export interface ObjectEvent<T> {
   readonly type: 'ADDED' | 'MODIFIED' | 'DELETED';
-  /** The pod after the change; for DELETED its last state, with the resourceVersion of the deletion. */
-  readonly object: WirePod;
+  /** The object after the change; for DELETED its last state, with the resourceVersion of the deletion. */
+  readonly object: T;
   readonly resourceVersion: string;
-  /** The pod before the change; undefined for ADDED. It shows a watch with a selector that a pod left the selection. */
-  readonly previous: WirePod | undefined;
+  /** The object before the change; undefined for ADDED. It shows a watch with a selector that an object left the selection. */
+  readonly previous: T | undefined;
 }
 
-export type PodEventListener = (event: PodEvent) => void;
+export type ObjectEventListener<T> = (event: ObjectEvent<T>) => void;
 
-interface Subscription {
-  readonly listener: PodEventListener;
+interface Subscription<T> {
+  readonly listener: ObjectEventListener<T>;
   readonly onCut: () => void;
 }
 
 /** An event that is not yet told, with those who listened when it happened. */
-interface Announcement {
-  readonly event: PodEvent;
-  readonly subscriptions: readonly Subscription[];
+interface Announcement<T> {
+  readonly event: ObjectEvent<T>;
+  readonly subscriptions: readonly Subscription<T>[];
 }
 
 /** The events of a store, in order. The last ones can be replayed; listeners get every new one. */
-export class PodHistory {
+export class ObjectHistory<T> {
   readonly #capacity: number;
-  readonly #subscriptions = new Set<Subscription>();
-  readonly #untold: Announcement[] = [];
+  readonly #subscriptions = new Set<Subscription<T>>();
+  readonly #untold: Announcement<T>[] = [];
   #isTelling = false;
-  #events: PodEvent[] = [];
+  #events: ObjectEvent<T>[] = [];
   /** The resourceVersion of the newest event that can no longer be replayed. */
   #forgottenUpTo = 0;
 
@@ -43,7 +42,7 @@ export class PodHistory {
    * Keeps the event, and calls every listener before it returns. An event that a listener causes comes after the one it
    * was called with, for all listeners. The error of a listener becomes a warning of the process.
    */
-  add(event: PodEvent): void {
+  add(event: ObjectEvent<T>): void {
     this.#events.push(event);
     // Drops half of the events at once: to drop one at a time, each write would copy the whole history.
     if (this.#events.length > 2 * this.#capacity) this.#forget(this.#events.length - this.#capacity);
@@ -63,8 +62,8 @@ export class PodHistory {
   }
 
   /** Returns a function that ends the subscription. `onCut` is called once if {@link cut} ends it first. */
-  listen(listener: PodEventListener, onCut: () => void = () => {}): () => void {
-    const subscription: Subscription = { listener, onCut };
+  listen(listener: ObjectEventListener<T>, onCut: () => void = () => {}): () => void {
+    const subscription: Subscription<T> = { listener, onCut };
     this.#subscriptions.add(subscription);
     return () => {
       this.#subscriptions.delete(subscription);
@@ -80,7 +79,7 @@ export class PodHistory {
   }
 
   /** The events after `resourceVersion`. Throws 410 Expired when some of them are forgotten. */
-  since(resourceVersion: string): readonly PodEvent[] {
+  since(resourceVersion: string): readonly ObjectEvent<T>[] {
     const version = Number(resourceVersion);
     if (version < this.#forgottenUpTo) throw expired(resourceVersion, String(this.#forgottenUpTo));
     return this.#events.filter((event) => Number(event.resourceVersion) > version);

@@ -3,10 +3,14 @@ import type { JsonObject } from '../../wire/types.ts';
 import { badRequest } from './api-status.ts';
 import { objectAt, textAt } from './json-fields.ts';
 
-/** The key of a pod in a store: `namespace/name`. */
-export function keyOf(pod: JsonObject): string {
-  const metadata = objectAt(pod, 'metadata');
-  return `${textAt(metadata, 'namespace')}/${textAt(metadata, 'name')}`;
+/** The key of an object in a store: `namespace/name`, or the name alone for an object of the cluster. */
+export function keyOf(object: JsonObject): string {
+  const metadata = objectAt(object, 'metadata');
+  return keyFor(textAt(metadata, 'namespace'), textAt(metadata, 'name'));
+}
+
+export function keyFor(namespace: string, name: string): string {
+  return namespace === '' ? name : `${namespace}/${name}`;
 }
 
 /** The name, or one made from `generateName`; empty without either. */
@@ -23,13 +27,9 @@ export function requireName(name: string): string {
   return name;
 }
 
-export function namespaceOf(metadata: JsonObject): string {
-  return textAt(metadata, 'namespace') || 'default';
-}
-
-/** The pod with this namespace and name, and with a new uid when it has none. */
-export function withIdentity(pod: JsonObject, namespace: string, name: string): JsonObject {
-  const metadata = objectAt(pod, 'metadata');
+/** The object with this namespace (empty: none) and name, and with a new uid when it has none. */
+export function withIdentity(object: JsonObject, namespace: string, name: string): JsonObject {
+  const metadata = objectAt(object, 'metadata');
   const uid = textAt(metadata, 'uid') || randomUUID();
-  return { ...pod, metadata: { ...metadata, namespace, name, uid } };
+  return { ...object, metadata: { ...metadata, ...(namespace === '' ? {} : { namespace }), name, uid } };
 }

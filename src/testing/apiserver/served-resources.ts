@@ -1,0 +1,66 @@
+import type { ApiObject, ApiResource } from '../../client/api-resource.ts';
+import { invalidArgument } from '../../errors.ts';
+import type { Clock } from '../../seams/clock.ts';
+import { customRules } from '../kinds/custom-rules.ts';
+import { knownKinds } from '../kinds/known-kinds.ts';
+import { qualifiedName } from '../objects/api-status.ts';
+import type { ObjectRules } from '../objects/object-rules.ts';
+import { ResourceStore } from '../objects/resource-store.ts';
+import type { PodStore } from '../pods-api/pod-store.ts';
+
+/** The place of a resource in the API. */
+export type ResourcePlace = Pick<ApiResource, 'group' | 'version' | 'resource'>;
+
+/** The resources that a server has, each with its store. All of them share the database of the pods. */
+export class ServedResources {
+  readonly #clock: Clock;
+  readonly #pods: PodStore;
+  readonly #stores = new Map<string, ResourceStore>();
+
+  constructor(pods: PodStore, clock: Clock) {
+    this.#pods = pods;
+    this.#clock = clock;
+    this.#stores.set(placeOf(pods.objects.resource), pods.objects);
+    for (const { resource, rules } of knownKinds()) this.#add(resource, rules);
+  }
+
+  get all(): readonly ResourceStore[] {
+    return [...this.#stores.values()];
+  }
+
+  /** Undefined: there is no such resource. */
+  find(place: ResourcePlace): ResourceStore | undefined {
+    return this.#stores.get(placeOf(place));
+  }
+
+  hasGroup(group: string): boolean {
+    return this.all.some(({ resource }) => resource.group === group);
+  }
+
+  /** The store of a resource. A resource that the server does not have yet is added, as a custom one. */
+  open<T extends ApiObject>(resource: ApiResource<T>): ResourceStore<T> {
+    const store = this.find(resource) ?? this.#add(resource, customRules(resource));
+    const { kind, namespaced } = store.resource;
+    if (kind !== resource.kind || namespaced !== resource.namespaced) {
+      const had = `${qualifiedName(resource)} as this server has them: kind ${kind}, ${namespaced ? '' : 'not '}namespaced`;
+      throw invalidArgument('resource', had, resource);
+    }
+    // The type says only what the caller expects of the objects, as that of a client does.
+    return store as unknown as ResourceStore<T>;
+  }
+
+  #add(resource: ApiResource, rules: ObjectRules): ResourceStore {
+    const store = new ResourceStore(resource, rules, { clock: this.#clock, database: this.#pods.objects.database });
+    this.#stores.set(placeOf(resource), store);
+    return store;
+  }
+}
+
+function placeOf({ group, version, resource }: ResourcePlace): string {
+  return `${group}/${version}/${resource}`;
+}
+
+/** True when `wanted` names the resource: `secrets`, `leases`, `leases.coordination.k8s.io`, or `*` for every resource. */
+export function isNamed(wanted: string, resource: Pick<ApiResource, 'group' | 'resource'>): boolean {
+  return wanted === '*' || wanted === resource.resource || wanted === qualifiedName(resource);
+}

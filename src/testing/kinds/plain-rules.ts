@@ -1,0 +1,118 @@
+import type { PatchSchema } from '../../patch/pod-patch-schema.ts';
+import type { JsonObject } from '../../wire/types.ts';
+import { isSubdomain, subdomainRule } from '../objects/api-names.ts';
+import { invalidValue, requiredValue, type StatusCause } from '../objects/api-status.ts';
+import { decidePlainDeletion } from '../objects/deletion.ts';
+import { equalJson, numberAt, objectAt, textAt, without } from '../objects/json-fields.ts';
+import { identityCauses, immutableMetadataCauses, withServerMetadata, withTidyMetadata } from '../objects/metadata.ts';
+import type { ObjectRules, UpdateObject, WriteOptions } from '../objects/object-rules.ts';
+import { commonFields, type SelectableFields } from '../objects/selectors.ts';
+import { plainSchema } from './patch-schemas.ts';
+
+/** What tells one kind from another where the server treats both alike in all else. */
+export interface KindTraits {
+  readonly apiVersion: string;
+  readonly kind: string;
+  /** Default: `metadata.name` and `metadata.namespace`. */
+  readonly fields?: SelectableFields;
+  /** Default: only metadata has lists that are merged. */
+  readonly patchSchema?: PatchSchema | undefined;
+  /** Default: nothing. */
+  readonly blank?: JsonObject;
+  readonly isCustom?: boolean;
+  readonly createsOnUpdate?: boolean;
+  readonly updatesNeedVersion?: boolean;
+  readonly returnsDeleted?: boolean;
+  /** True: there is a status subresource. Default false. */
+  readonly hasStatus?: boolean;
+  /** True: a client may not set the status of a new object. */
+  readonly dropsNewStatus?: boolean;
+  /** True: a write of the status changes nothing else, labels and finalizers included. */
+  readonly statusAlone?: boolean;
+  /** True: `metadata.generation` counts the changes outside of metadata and status. */
+  readonly countsGeneration?: boolean;
+  /** Brings the contents into the server's form. Throws a `ShapeError` for a member of the wrong type. */
+  readonly shape?: (object: JsonObject) => JsonObject;
+  /** Further changes of a new object alone. */
+  readonly shapeNew?: (object: JsonObject) => JsonObject;
+  /** The rules that the contents break. */
+  readonly validate?: (object: JsonObject) => StatusCause[];
+  /** The rules that a change breaks. */
+  readonly validateUpdate?: (object: JsonObject, old: JsonObject) => StatusCause[];
+}
+
+const same = (object: JsonObject): JsonObject => object;
+const none = (): StatusCause[] => [];
+
+function nameCauses(object: JsonObject): StatusCause[] {
+  const name = textAt(objectAt(object, 'metadata'), 'name');
+  if (name === '') return [requiredValue('metadata.name', 'name or generateName is required')];
+  return isSubdomain(name) ? [] : [invalidValue('metadata.name', name, subdomainRule)];
+}
+
+/** Metadata and status do not count as a change of an object's contents. */
+function contentsOf(object: JsonObject, hasStatus: boolean): JsonObject {
+  return without(object, 'metadata', ...(hasStatus ? ['status'] : []));
+}
+
+function causesOf(metadata: JsonObject, old: JsonObject, { validate }: WriteOptions): StatusCause[] {
+  return validate ? immutableMetadataCauses(metadata, old) : identityCauses(metadata, old);
+}
+
+function updateOf(traits: KindTraits): UpdateObject {
+  const { kind, apiVersion, hasStatus = false, shape = same, validate = none, validateUpdate = none } = traits;
+  return (given, old, options) => {
+    const oldMetadata = objectAt(old, 'metadata');
+    const metadata = withServerMetadata(objectAt(given, 'metadata'), oldMetadata, options.fillIns);
+    const shaped = options.fillIns ? shape(given) : given;
+    const object: JsonObject = { ...shaped, kind, apiVersion, metadata };
+    if (hasStatus) {
+      delete object.status;
+      if (old.status !== undefined) object.status = old.status;
+    }
+    // An object stored by `put` lacks what the server fills in. Filling it in is no change.
+    const before = options.fillIns ? { ...shape(old), kind, apiVersion } : old;
+    const isChanged = !equalJson(contentsOf(object, hasStatus), contentsOf(before, hasStatus));
+    if (traits.countsGeneration === true && isChanged) metadata.generation = (numberAt(oldMetadata, 'generation') ?? 0) + 1;
+    const causes = causesOf(metadata, oldMetadata, options);
+    if (options.validate) causes.push(...validateUpdate(object, old), ...validate(object));
+    return { object: isChanged ? object : { ...old, metadata }, causes };
+  };
+}
+
+function statusUpdateOf({ statusAlone = false, shape = same }: KindTraits): UpdateObject {
+  return (given, old, options) => {
+    const oldMetadata = objectAt(old, 'metadata');
+    const sent = objectAt(given, 'metadata');
+    const writable = statusAlone ? { ...oldMetadata, name: sent.name ?? null, uid: sent.uid ?? null } : sent;
+    const metadata = withServerMetadata(writable, oldMetadata, options.fillIns);
+    const { status } = options.fillIns ? shape({ ...old, status: given.status ?? null }) : given;
+    const object: JsonObject = { ...without(old, 'status'), metadata, ...(status ? { status } : {}) };
+    return { object, causes: causesOf(metadata, oldMetadata, options) };
+  };
+}
+
+/** The rules of a kind without grace periods: all but pods. */
+export function plainRules(traits: KindTraits): ObjectRules {
+  const { kind, apiVersion, hasStatus = false, shape = same, shapeNew = same, validate = none } = traits;
+  const fillIn = (object: JsonObject): JsonObject => {
+    const metadata = withTidyMetadata(objectAt(object, 'metadata'));
+    if (traits.countsGeneration === true) metadata.generation = 1;
+    const sent = traits.dropsNewStatus === true ? without(object, 'status') : object;
+    return shapeNew({ ...shape(sent), kind, apiVersion, metadata });
+  };
+  return {
+    fields: traits.fields ?? commonFields,
+    patchSchema: 'patchSchema' in traits ? traits.patchSchema : plainSchema,
+    blank: traits.blank ?? {},
+    isCustom: traits.isCustom ?? false,
+    createsOnUpdate: traits.createsOnUpdate ?? false,
+    updatesNeedVersion: traits.updatesNeedVersion ?? false,
+    returnsDeleted: traits.returnsDeleted ?? false,
+    fillIn,
+    validateCreate: (object) => [...nameCauses(object), ...validate(object)],
+    update: updateOf(traits),
+    updateStatus: hasStatus ? statusUpdateOf(traits) : undefined,
+    decideDeletion: decidePlainDeletion,
+  };
+}

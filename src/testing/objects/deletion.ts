@@ -1,0 +1,78 @@
+import { formatTime } from '../../wire/time.ts';
+import type { JsonObject } from '../../wire/types.ts';
+import { conflict, type ResourceNames } from './api-status.ts';
+import { numberAt, objectAt, textAt, textsAt } from './json-fields.ts';
+
+export interface DeleteRequest {
+  /** Counts for pods alone. */
+  readonly gracePeriodSeconds?: number | undefined;
+  readonly preconditions?: { readonly uid?: string | undefined; readonly resourceVersion?: string | undefined } | undefined;
+  /** `Foreground` and `Orphan` hold the object with a finalizer for the garbage collector. Default `Background`. */
+  readonly propagationPolicy?: PropagationPolicy | undefined;
+}
+
+export type PropagationPolicy = 'Background' | 'Foreground' | 'Orphan';
+
+/** The effect of a DELETE. `marked` is the object with new deletion times (undefined: unchanged). `gone`: it is removed at once. */
+export interface DeletionOutcome {
+  readonly marked: JsonObject | undefined;
+  readonly gone: boolean;
+}
+
+/** Throws 409 for a precondition that does not hold. */
+export function checkPreconditions(object: JsonObject, { preconditions }: DeleteRequest, of: ResourceNames): void {
+  const metadata = objectAt(object, 'metadata');
+  for (const [key, field] of [
+    ['uid', 'UID'],
+    ['resourceVersion', 'ResourceVersion'],
+  ] as const) {
+    const wanted = preconditions?.[key];
+    const found = textAt(metadata, key);
+    if (wanted === undefined || wanted === found) continue;
+    const hint = key === 'uid' ? 'The object might have been deleted and then recreated' : 'The object might have been modified';
+    const why = `the ${field} in the precondition (${wanted}) does not match the ${field} in record (${found}). ${hint}`;
+    throw conflict(textAt(metadata, 'name'), why, { group: of.group, resource: of.kind });
+  }
+}
+
+const collectorFinalizers: Readonly<Record<PropagationPolicy, readonly string[]>> = {
+  Background: [],
+  Foreground: ['foregroundDeletion'],
+  Orphan: ['orphan'],
+};
+
+/** The object with the finalizers of the garbage collector that the policy asks for; the same object when it has them. */
+export function withPropagation(object: JsonObject, policy: PropagationPolicy | undefined): JsonObject {
+  if (policy === undefined) return object;
+  const metadata = objectAt(object, 'metadata');
+  const before = textsAt(metadata, 'finalizers');
+  const others = before.filter((finalizer) => finalizer !== 'orphan' && finalizer !== 'foregroundDeletion');
+  const finalizers = [...others, ...collectorFinalizers[policy]];
+  if (finalizers.length === before.length && finalizers.every((finalizer) => before.includes(finalizer))) return object;
+  return { ...object, metadata: { ...metadata, finalizers } };
+}
+
+/** The effect of a DELETE where nothing has a grace period: only finalizers hold an object. */
+export function decidePlainDeletion(object: JsonObject, _request: DeleteRequest, nowMs: number): DeletionOutcome {
+  const metadata = objectAt(object, 'metadata');
+  if (textsAt(metadata, 'finalizers').length === 0) return { marked: undefined, gone: true };
+  if (metadata.deletionTimestamp !== undefined) return { marked: undefined, gone: false };
+  return { marked: withDeletionTimes(object, 0, nowMs), gone: false };
+}
+
+/** The object as being deleted. The first deletion times are a change that its generation counts, where it has one. */
+export function withDeletionTimes(object: JsonObject, seconds: number, deleteAtMs: number): JsonObject {
+  const metadata = objectAt(object, 'metadata');
+  const times = { deletionTimestamp: formatTime(deleteAtMs), deletionGracePeriodSeconds: seconds };
+  const generation = numberAt(metadata, 'generation');
+  const isFirst = metadata.deletionTimestamp === undefined;
+  const bumped = isFirst && generation !== undefined ? { generation: generation + 1 } : {};
+  return { ...object, metadata: { ...metadata, ...times, ...bumped } };
+}
+
+/** True when an update removes the last finalizer of a deleting object that has no grace period left. */
+export function isReleased(before: JsonObject, after: JsonObject): boolean {
+  const old = objectAt(before, 'metadata');
+  if (textsAt(objectAt(after, 'metadata'), 'finalizers').length > 0 || old.deletionTimestamp === undefined) return false;
+  return (numberAt(old, 'deletionGracePeriodSeconds') ?? 0) === 0;
+}
