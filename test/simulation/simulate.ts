@@ -1,10 +1,12 @@
 import { parseArgs } from 'node:util';
 import { mutants } from '../chaos/mutants.ts';
 import { catchMutant } from './mutant-run.ts';
+import { runObjects } from './objects/run-objects.ts';
 import { type SimulationOptions, type SimulationResult, simulate } from './simulation.ts';
 import { commandFor, Tally } from './tally.ts';
 
-const usage = `Runs the manager against the in-memory store over a simulated network, in virtual time.
+const usage = `Runs the manager against the in-memory store over a simulated network, in virtual time; then managers of secrets against
+a server of theirs.
 
   npm run simulate -- --seed S [--hours H | --minutes M] [--seeds N] [--verbose] [--mutant NAME]
 
@@ -89,7 +91,10 @@ async function main(): Promise<number> {
     if (result.violation !== undefined) await showFailure(options, result);
   }
   console.log(tally.summary());
-  return tally.failures === 0 ? 0 : 1;
+  if (mutant !== undefined) return tally.failures === 0 ? 0 : 1;
+  const onStep = values.verbose ? (line: string) => console.log(line) : undefined;
+  const failures = tally.failures + (await runObjects({ firstSeed: first, seeds, minutes, onStep }));
+  return failures === 0 ? 0 : 1;
 }
 
 try {
