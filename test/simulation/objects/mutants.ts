@@ -70,7 +70,7 @@ export const objectMutants: readonly ObjectMutant[] = [
   },
   {
     name: 'an object of which a request was refused is not asked for again',
-    breaks: ['newest', 'in time'],
+    breaks: ['newest', 'in time', 'nothing left'],
     transport: ({ request, stream }) => {
       const refused = new Set<string>();
       const guard = async <T>(key: string, ask: () => Promise<T>): Promise<T> => {
