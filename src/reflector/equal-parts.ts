@@ -50,8 +50,7 @@ function shareMembers(now: Members, like: Members, depth: number): boolean {
   let left = Object.keys(like).length;
   for (const key in now) {
     left -= 1;
-    // an assignment to this one would set the prototype
-    const part = key === '__proto__' ? undefined : sharedPart(now[key], ownMember(like, key), depth);
+    const part = sharedPart(now[key], ownMember(like, key), depth);
     if (part === undefined) isEqual = false;
     else now[key] = part;
   }

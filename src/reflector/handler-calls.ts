@@ -39,7 +39,6 @@ export class HandlerCalls<T extends ApiObject> implements ChangeListener<T> {
   }
 
   changed(net: NetChange<T>): void {
-    if (this.#isClosed) return;
     if (this.#busy.size === 0) {
       this.#tell(net);
       return;

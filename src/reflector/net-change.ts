@@ -25,7 +25,7 @@ export function firstChange<T extends ApiObject>(
   const { told, now, last } = net;
   if (told === undefined) return now === undefined ? undefined : { change: { type: 'added', object: now }, rest: undefined };
   if (now !== undefined && isSameObject(told, now)) {
-    return told === now ? undefined : { change: { type: 'updated', object: now, previous: told }, rest: undefined };
+    return { change: { type: 'updated', object: now, previous: told }, rest: undefined };
   }
   const rest = now === undefined ? undefined : { told: undefined, now, last: undefined };
   return { change: { type: 'deleted', object: last ?? told }, rest };

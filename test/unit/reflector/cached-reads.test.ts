@@ -67,6 +67,18 @@ describe('a reflector that lists from the cache', () => {
     expect(test.interruptions.map(({ delayMs }) => delayMs)).toEqual([1200]);
   });
 
+  it('waits after a stream that ends at once behind its list, however long that took', async () => {
+    await using test = setUp(streams);
+    test.api.streamsAtOnce = false;
+    void test.reflector.start();
+    await test.clock.advance(5000);
+    test.api.latest.endOfList('10');
+    test.api.latest.end();
+    expect(await asked(test)).toEqual(['stream newest']);
+    await test.clock.advance(1200);
+    expect(await asked(test)).toEqual(['stream 10']);
+  });
+
   it('asks for a streamed list again, at once, after one that ended before its end was marked', async () => {
     await using test = setUp(streams);
     test.api.failures.stream.push('hold');

@@ -53,6 +53,17 @@ describe('an iterator of a reflector', () => {
     expect(rest.map(shown)).toEqual(['deleted a 501', 'added a 502', 'deleted b 505']);
   });
 
+  it('keeps no place for an object that came and went', async () => {
+    await using test = await startedSetUp();
+    const queue = test.reflector[Symbol.asyncIterator]();
+    await queue.next();
+    test.api.latest.send('ADDED', configMap('b', '11'));
+    test.api.latest.send('DELETED', configMap('b', '12'));
+    test.api.latest.send('MODIFIED', configMap('a', '13'));
+    test.api.latest.send('ADDED', configMap('b', '14', 'new', 'uid-2'));
+    expect([shown(await queue.next()), shown(await queue.next())]).toEqual(['updated a 13 after 10', 'added b 14']);
+  });
+
   it('lags for itself alone', async () => {
     await using test = await startedSetUp();
     const lagging = test.reflector[Symbol.asyncIterator]();

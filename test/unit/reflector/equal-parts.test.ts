@@ -44,6 +44,15 @@ describe('shareEqualParts', () => {
     expect(Object.isFrozen(Object.prototype)).toBe(false);
   });
 
+  it.each(['__proto__', 'constructor', 'toString'])('takes a member %s for one of the object itself', (name) => {
+    const now = JSON.parse(`{"${name}":{},"a":{"${name}":{}}}`);
+    const said = JSON.stringify(now);
+    shareEqualParts(now, { a: {} });
+    shareEqualParts(now, JSON.parse(said));
+    expect([JSON.stringify(now), Object.getPrototypeOf(now)]).toEqual([said, Object.prototype]);
+    expect([Object.prototype, Object, Object.prototype.toString].some(Object.isFrozen)).toBe(false);
+  });
+
   it('gives up where two objects are too deep, and does not exhaust the stack', () => {
     const deep = (): object => JSON.parse(`${'{"a":'.repeat(100_000)}{}${'}'.repeat(100_000)}`);
     const [now, like] = [deep(), deep()];

@@ -178,6 +178,20 @@ describe('the handlers of a reflector', () => {
     expect(calls).toEqual(['a 10']);
   });
 
+  it('may stop the reflector at the deletion of an object, and hear nothing of the one that has its name now', async () => {
+    const calls: string[] = [];
+    const deleted = (object: ConfigMap): void => {
+      calls.push(`deleted ${version(object)}`);
+      void test.reflector.stop();
+    };
+    await using test = await startedSetUp({
+      handlers: { deleted, added: (object) => void calls.push(`added ${version(object)}`) },
+    });
+    test.api.latest.send('ADDED', configMap('a', '11', 'new', 'uid-2'));
+    await test.settle();
+    expect(calls).toEqual(['added a 10', 'deleted a 10']);
+  });
+
   it('that never settle do not hold up a stop', async () => {
     const { calls, waiting, handlers } = slowHandlers();
     const test = setUp({ handlers });

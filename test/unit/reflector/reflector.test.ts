@@ -34,6 +34,19 @@ describe('Reflector.stop', () => {
     expect([test.clock.pendingTimers, test.api.open, test.calls, test.interruptions]).toEqual([0, [], [], []]);
   });
 
+  it('asks for no list again that fails as it stops', async () => {
+    await using test = setUp({ streamLists: false });
+    const request = test.api.request.bind(test.api);
+    test.api.failures.list.push(refusal(410, 'Expired'));
+    test.api.request = (options) => {
+      void test.reflector.stop();
+      return request(options);
+    };
+    void test.reflector.start();
+    await test.settle();
+    expect([test.api.log, test.calls]).toEqual([['list newest/500'], []]);
+  });
+
   it('ends a pause between two tries', async () => {
     await using test = setUp({ streamLists: false });
     test.api.failures.list.push(refusal(500, 'InternalError'));
