@@ -1,14 +1,16 @@
 import { parseArgs } from 'node:util';
 import { mutants } from '../chaos/mutants.ts';
+import { partsMutants } from '../chaos/parts/mutants.ts';
 import { catchMutant } from './mutant-run.ts';
 import { runObjects } from './objects/run-objects.ts';
+import { simulateManyParts } from './parts/run-many.ts';
 import { type SimulationOptions, type SimulationResult, simulate } from './simulation.ts';
 import { commandFor, Tally } from './tally.ts';
 
-const usage = `Runs the manager against the in-memory store over a simulated network, in virtual time; then managers of secrets against
-a server of theirs.
+const usage = `Runs the manager against the in-memory store over a simulated network, in virtual time.
 
   npm run simulate -- --seed S [--hours H | --minutes M] [--seeds N] [--verbose] [--mutant NAME]
+  npm run simulate -- --parts ...   the same with reflector, secret and config map managers and mirror pods in its place
 
   --seed S      the first seed (default 1)
   --seeds N     how many seeds, from S on (default 1)
@@ -16,6 +18,7 @@ a server of theirs.
   --hours H     the same in hours
   --verbose     print every step
   --mutant M    a manager broken on purpose; "all" runs each until it is caught, and says by what: ${mutants.map(({ name }) => `"${name}"`).join(', ')}
+                with --parts: ${partsMutants.map(({ name }) => `"${name}"`).join(', ')}
 `;
 
 /** How many steps before a failure are printed. */
@@ -67,6 +70,7 @@ async function main(): Promise<number> {
       minutes: { type: 'string' },
       mutant: { type: 'string' },
       verbose: { type: 'boolean', default: false },
+      parts: { type: 'boolean', default: false },
       help: { type: 'boolean', short: 'h', default: false },
     },
   });
@@ -77,6 +81,12 @@ async function main(): Promise<number> {
   const first = positive('seed', values.seed, 1);
   const seeds = positive('seeds', values.seeds, 1);
   const minutes = values.hours === undefined ? positive('minutes', values.minutes, 6) : 60 * positive('hours', values.hours, 1);
+  if (values.parts) {
+    const code = await simulateManyParts({ first, seeds, minutes, mutant: values.mutant });
+    if (values.mutant !== undefined) return code;
+    const failures = await runObjects({ firstSeed: first, seeds, minutes });
+    return failures === 0 ? code : 1;
+  }
   if (values.mutant === 'all') return catchAll(first);
   const mutant = mutants.find(({ name }) => name === values.mutant);
   if (values.mutant !== undefined && mutant === undefined) throw new TypeError(`no mutant is called "${values.mutant}"`);
@@ -91,10 +101,7 @@ async function main(): Promise<number> {
     if (result.violation !== undefined) await showFailure(options, result);
   }
   console.log(tally.summary());
-  if (mutant !== undefined) return tally.failures === 0 ? 0 : 1;
-  const onStep = values.verbose ? (line: string) => console.log(line) : undefined;
-  const failures = tally.failures + (await runObjects({ firstSeed: first, seeds, minutes, onStep }));
-  return failures === 0 ? 0 : 1;
+  return tally.failures === 0 ? 0 : 1;
 }
 
 try {

@@ -3,7 +3,7 @@ import { invalidArgument } from '../../errors.ts';
 import type { Clock } from '../../seams/clock.ts';
 import { customRules } from '../kinds/custom-rules.ts';
 import { definedKind, definitionKind } from '../kinds/definition-rules.ts';
-import { knownKinds } from '../kinds/known-kinds.ts';
+import { type KnownKind, knownKinds } from '../kinds/known-kinds.ts';
 import { qualifiedName } from '../objects/api-status.ts';
 import type { ObjectRules } from '../objects/object-rules.ts';
 import { ResourceStore } from '../objects/resource-store.ts';
@@ -17,6 +17,8 @@ export class ServedResources {
   readonly #clock: Clock;
   readonly #pods: PodStore;
   readonly #stores = new Map<string, ResourceStore>();
+  /** The stores of all resources that a definition has ever brought. */
+  readonly #defined = new Map<string, ResourceStore>();
 
   constructor(pods: PodStore, clock: Clock) {
     this.#pods = pods;
@@ -54,6 +56,7 @@ export class ServedResources {
 
   /** Serves what definitions bring, from now on and after every restore. */
   #follow(definitions: ResourceStore): void {
+    for (const place of this.#defined.keys()) this.#stores.delete(place);
     for (const definition of definitions.list()) this.#define(definition);
     definitions.watch(
       ({ type, object }) => (type === 'DELETED' ? this.#withdraw(object) : this.#define(object)),
@@ -63,13 +66,18 @@ export class ServedResources {
 
   #define(definition: ApiObject): void {
     const kind = definedKind(definition);
-    if (kind !== undefined && this.find(kind.resource) === undefined) this.#add(kind.resource, kind.rules);
+    if (kind === undefined || this.find(kind.resource) !== undefined) return;
+    const place = placeOf(kind.resource);
+    const before = this.#defined.get(place);
+    // A restore may bring back a definition together with its objects.
+    if (before !== undefined && isLike(before, kind)) this.#stores.set(place, before);
+    else this.#defined.set(place, this.#add(kind.resource, kind.rules));
   }
 
   /** The objects go with the definition. */
   #withdraw(definition: ApiObject): void {
     const kind = definedKind(definition);
-    const store = kind === undefined ? undefined : this.find(kind.resource);
+    const store = kind === undefined ? undefined : this.#defined.get(placeOf(kind.resource));
     if (store === undefined) return;
     for (const { metadata } of store.list()) store.remove({ namespace: metadata?.namespace, name: metadata?.name ?? '' });
     this.#stores.delete(placeOf(store.resource));
@@ -80,6 +88,13 @@ export class ServedResources {
     this.#stores.set(placeOf(resource), store);
     return store;
   }
+}
+
+/** True when the store can go on as that of the kind. */
+function isLike({ resource, rules }: ResourceStore, kind: KnownKind): boolean {
+  const { resource: other, rules: others } = kind;
+  const hasSameStatus = (rules.updateStatus === undefined) === (others.updateStatus === undefined);
+  return hasSameStatus && resource.kind === other.kind && resource.namespaced === other.namespaced;
 }
 
 function placeOf({ group, version, resource }: ResourcePlace): string {

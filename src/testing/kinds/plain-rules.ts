@@ -1,11 +1,10 @@
 import type { PatchSchema } from '../../patch/pod-patch-schema.ts';
 import type { JsonObject } from '../../wire/types.ts';
-import { subdomainProblem } from '../objects/api-names.ts';
-import { invalidValue, requiredValue, type StatusCause } from '../objects/api-status.ts';
+import type { StatusCause } from '../objects/api-status.ts';
 import { decidePlainDeletion } from '../objects/deletion.ts';
-import { equalJson, numberAt, objectAt, ShapeError, textAt, without } from '../objects/json-fields.ts';
+import { equalJson, numberAt, objectAt, ShapeError, without } from '../objects/json-fields.ts';
 import { withServerMetadata, withTidyMetadata } from '../objects/metadata.ts';
-import { identityCauses, metadataUpdateCauses, newMetadataCauses } from '../objects/metadata-validation.ts';
+import { identityCauses, metadataUpdateCauses, nameCauses, newMetadataCauses } from '../objects/metadata-validation.ts';
 import type { ObjectRules, UpdateObject, WriteOptions } from '../objects/object-rules.ts';
 import { commonFields, type SelectableFields } from '../objects/selectors.ts';
 import { plainSchema } from './patch-schemas.ts';
@@ -51,15 +50,9 @@ export interface KindTraits {
 const same = (object: JsonObject): JsonObject => object;
 const none = (): StatusCause[] => [];
 
-function nameCauses(name: string, { nameProblem = subdomainProblem }: KindTraits): StatusCause[] {
-  if (name === '') return [requiredValue('metadata.name', 'name or generateName is required')];
-  const problem = nameProblem(name);
-  return problem === undefined ? [] : [invalidValue('metadata.name', name, problem)];
-}
-
 function createCauses(object: JsonObject, traits: KindTraits): StatusCause[] {
   const metadata = objectAt(object, 'metadata');
-  const causes = [...nameCauses(textAt(metadata, 'name'), traits), ...newMetadataCauses(metadata, traits.bareFinalizers)];
+  const causes = [...nameCauses(metadata, traits.nameProblem), ...newMetadataCauses(metadata, traits.bareFinalizers)];
   return [...causes, ...(traits.validate?.(object) ?? [])];
 }
 

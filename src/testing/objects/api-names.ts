@@ -13,11 +13,13 @@ const labelRule = `a lowercase RFC 1123 label must consist of lower case alphanu
 /** The rule that a name without dots breaks; undefined when it breaks none. */
 export function labelNameProblem(name: string): string | undefined {
   if (name.includes('.')) return 'must not contain dots';
-  return name.length <= 63 && label.test(name) ? undefined : labelRule;
+  if (name.length > 63) return 'must be no more than 63 characters';
+  return label.test(name) ? undefined : labelRule;
 }
 
 /** The rule that a name with dots breaks; undefined when it breaks none. */
 export function subdomainProblem(name: string): string | undefined {
+  if (name.length > 253) return 'must be no more than 253 characters';
   return isSubdomain(name) ? undefined : subdomainRule;
 }
 

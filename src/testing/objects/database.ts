@@ -45,9 +45,9 @@ export class Database {
     return new Map(others.map(([each, store]) => [each, Object.freeze(store.all())]));
   }
 
-  /** Sets the counter and the objects back. A resource that the `objects` do not name keeps its own. */
+  /** Sets the counter and the objects back. A resource that the `objects` do not name has none afterwards. */
   restore(resourceVersion: string, objects: ObjectsByResource): void {
     this.#version = Number(resourceVersion);
-    for (const [key, store] of this.#stores) store.restore((objects.get(key) as readonly JsonObject[]) ?? store.all());
+    for (const [key, store] of this.#stores) store.restore((objects.get(key) ?? []) as readonly JsonObject[]);
   }
 }

@@ -1,6 +1,6 @@
 import type { Json, JsonObject } from '../../wire/types.ts';
-import { qualifiedNameProblems } from './api-names.ts';
-import { forbiddenChange, invalidValue, type StatusCause } from './api-status.ts';
+import { qualifiedNameProblems, subdomainProblem } from './api-names.ts';
+import { forbiddenChange, invalidValue, requiredValue, type StatusCause } from './api-status.ts';
 import { objectAt, objectsAt, textAt, textsAt } from './json-fields.ts';
 
 const labelValue = /^(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?$/;
@@ -57,6 +57,21 @@ function finalizerCauses(finalizers: readonly string[], allowsBare: boolean): St
   });
   if (!finalizers.includes('orphan') || !finalizers.includes('foregroundDeletion')) return causes;
   return [...causes, invalidValue(field, finalizers, 'finalizer orphan and foregroundDeletion cannot be both set')];
+}
+
+/** The rules that the name of a new object breaks, and the prefix that it may be made from; empty when they break none. */
+export function nameCauses(
+  metadata: JsonObject,
+  problemOf: (name: string) => string | undefined = subdomainProblem,
+): StatusCause[] {
+  const [name, prefix] = [textAt(metadata, 'name'), textAt(metadata, 'generateName')];
+  const causes: StatusCause[] = [];
+  // A prefix may end in a dash, since more follows.
+  const prefixProblem = prefix === '' ? undefined : problemOf(prefix.replace(/.-$/, 'a'));
+  if (prefixProblem !== undefined) causes.push(invalidValue('metadata.generateName', prefix, prefixProblem));
+  if (name === '') return [...causes, requiredValue('metadata.name', 'name or generateName is required')];
+  const problem = problemOf(name);
+  return problem === undefined ? causes : [...causes, invalidValue('metadata.name', name, problem)];
 }
 
 /** The rules that labels, annotations and owners break. */

@@ -47,7 +47,7 @@ export interface DeletedPod {
 export interface PodStoreSnapshot {
   readonly resourceVersion: string;
   readonly pods: readonly WirePod[];
-  /** The objects of the server's other resources, by the name of the resource. Without it a restore leaves those as they are. */
+  /** The objects of the server's other resources. Without it a restore leaves those as they are. */
   readonly others?: ObjectsByResource;
 }
 
@@ -151,7 +151,8 @@ export class PodStore {
   /** The store as it is now, with the other resources of its server, for {@link restore}. */
   snapshot(): PodStoreSnapshot {
     const others = this.#objects.database.othersThan('pods');
-    return Object.freeze({ resourceVersion: this.resourceVersion, pods: Object.freeze(this.list()), others });
+    const state = { resourceVersion: this.resourceVersion, pods: Object.freeze(this.list()) };
+    return Object.freeze(others.size === 0 ? state : { ...state, others });
   }
 
   /**
@@ -160,8 +161,9 @@ export class PodStore {
    * resourceVersion is silent until the store reaches it; a watch from one before the snapshot is refused with 410. The
    * other resources of the same server are set back with it.
    */
-  restore({ resourceVersion, pods, others = new Map() }: PodStoreSnapshot): void {
-    this.#objects.database.restore(resourceVersion, new Map([...others, ['pods', pods]]));
+  restore({ resourceVersion, pods, others }: PodStoreSnapshot): void {
+    const { database } = this.#objects;
+    database.restore(resourceVersion, new Map([...(others ?? database.othersThan('pods')), ['pods', pods]]));
   }
 
   /** The changes after `resourceVersion`. Throws 410 Expired when some of them are forgotten. */

@@ -1,8 +1,7 @@
 import type { JsonObject } from '../../wire/types.ts';
-import { isSubdomain, subdomainRule } from '../objects/api-names.ts';
 import { forbiddenChange, invalidValue, requiredValue, type StatusCause, unsupportedValue } from '../objects/api-status.ts';
 import { equalJson, numberAt, objectAt, objectsAt, textAt, without } from '../objects/json-fields.ts';
-import { metadataUpdateCauses, newMetadataCauses } from '../objects/metadata-validation.ts';
+import { metadataUpdateCauses, nameCauses, newMetadataCauses } from '../objects/metadata-validation.ts';
 
 // The rules for a pod's metadata and spec, as far as tests of a node agent need them.
 
@@ -14,11 +13,7 @@ const updatableFields =
 export function validatePodCreate(pod: JsonObject): StatusCause[] {
   const spec = objectAt(pod, 'spec');
   const metadata = objectAt(pod, 'metadata');
-  const name = textAt(metadata, 'name');
-  const causes: StatusCause[] = [];
-  if (name === '') causes.push(requiredValue('metadata.name', 'name or generateName is required'));
-  else if (!isSubdomain(name)) causes.push(invalidValue('metadata.name', name, subdomainRule));
-  causes.push(...newMetadataCauses(metadata));
+  const causes = [...nameCauses(metadata), ...newMetadataCauses(metadata)];
   const mirror = objectAt(metadata, 'annotations')[mirrorAnnotation];
   if (mirror !== undefined && textAt(spec, 'nodeName') === '') {
     const why = 'must set spec.nodeName if mirror pod annotation is set';

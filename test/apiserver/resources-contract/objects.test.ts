@@ -52,9 +52,12 @@ describe.each(subjects.map((subject) => [subject.resource.resource, subject] as 
     expect(await objects.read(own)).toEqual({ metadata, ...rest });
   });
 
-  it('get a name made from generateName', async () => {
-    const object = objects.json('unused', { metadata: { generateName: 'made-up-', name: '' } });
-    expect(objectOf(await objects.post(object)).metadata.name).toMatch(/^made-up-[a-z0-9]{5}$/);
+  it.each([
+    ['made-up-', /^made-up-[a-z0-9]{5}$/],
+    ['x'.repeat(60), /^x{58}[a-z0-9]{5}$/],
+  ])('get a name of at most 63 letters made from generateName %s', async (generateName, pattern) => {
+    const object = objects.json('unused', { metadata: { generateName, name: '' } });
+    expect(objectOf(await objects.post(object)).metadata.name).toMatch(pattern);
   });
 
   it('are refused with 409 AlreadyExists when the name is taken', async () => {
@@ -68,6 +71,7 @@ describe.each(subjects.map((subject) => [subject.resource.resource, subject] as 
     for (const metadata of [
       { name: 'Not_a_name' },
       { name: '' },
+      { name: 'good', generateName: 'Not_a_prefix-' },
       { labels: { 'no key': 'x' } },
       { labels: { key: 'no value' } },
       { ownerReferences: [{ apiVersion: 'v1', kind: 'Node', name: 'a' }] },

@@ -137,6 +137,28 @@ describe('resourceVersions', () => {
     expect((await client.send('POST', '/apis/example.com/v1/namespaces/default/widgets', { body: made })).status).toBe(201);
   });
 
+  it('go back for definitions too: what one brought after the snapshot is gone, and what one took away is back', async () => {
+    const { server, client, watch } = await serve();
+    const path = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions';
+    const widgets = '/apis/example.com/v1/namespaces/default/widgets';
+    const body = { apiVersion: 'example.com/v1', kind: 'Widget', metadata: { name: 'a' } };
+    const before = server.store.snapshot();
+    await client.send('POST', path, { body: definition });
+    await client.send('POST', widgets, { body });
+    const between = server.store.snapshot();
+    const cut = await watch(widgets, '&resourceVersion=2');
+    server.store.restore(between);
+    await until(() => cut.ended !== undefined);
+    server.store.restore(before);
+    expect((await client.send('GET', widgets)).status).toBe(404);
+    await client.send('POST', path, { body: definition });
+    expect((await client.send('GET', widgets)).json().items).toEqual([]);
+    await client.send('DELETE', `${path}/widgets.example.com`);
+    expect((await client.send('GET', widgets)).status).toBe(404);
+    server.store.restore(between);
+    expect((await client.send('GET', widgets)).json()).toMatchObject({ items: [{ metadata: { name: 'a' } }] });
+  });
+
   it('leave the other resources as they are in a restore of a snapshot of pods alone', async () => {
     const { server, secrets: store } = await serve();
     store.create({ metadata: { name: 'kept' } });
@@ -163,17 +185,18 @@ describe('requests, faults and watches', () => {
     await client.send('GET', `${secrets}/a`);
     await client.send('GET', leases);
     await client.send('GET', '/api/v1/namespaces');
-    expect(server.requests.map(({ resource }) => resource)).toEqual(['pods']);
+    await client.send('GET', `${pods}/a`);
+    expect(server.requests.map(({ resource }) => resource)).toEqual(['pods', 'pods']);
     expect(server.requestsOn('secrets')).toEqual([
       { resource: 'secrets', verb: 'get', namespace: 'default', name: 'a', subresource: undefined, status: 404 },
     ]);
-    const all = ['pods', 'secrets', 'leases.coordination.k8s.io', 'namespaces'];
+    const all = ['pods', 'secrets', 'leases.coordination.k8s.io', 'namespaces', 'pods'];
     expect(server.requestsOn('*').map(({ resource }) => resource)).toEqual(all);
     const counts = ['secrets', 'leases', 'leases.coordination.k8s.io', 'leases.example.com', '*'].map((resource) =>
       server.countRequests(undefined, { resource }),
     );
-    expect(counts).toEqual([1, 1, 1, 0, 4]);
-    expect([server.countRequests(), server.countRequests('list', { resource: '*' })]).toEqual([1, 3]);
+    expect(counts).toEqual([1, 1, 1, 0, 5]);
+    expect([server.countRequests(), server.countRequests('list', { resource: '*' })]).toEqual([2, 3]);
     server.clearRequests();
     expect(server.countRequests(undefined, { resource: '*' })).toBe(0);
   });

@@ -37,6 +37,13 @@ describe('a store of objects', () => {
     expect(refusal(() => store.createUnseen({ metadata: { name: 'a' } })).code).toBe(409);
   });
 
+  it('makes no other event of a deletion that takes effect at once', () => {
+    const store = secretStore();
+    store.create({ metadata: { name: 'a' } });
+    store.delete({ name: 'a' }, { propagationPolicy: 'Background', gracePeriodSeconds: 30 });
+    expect(store.eventsSince('1').map(({ type }) => type)).toEqual(['DELETED']);
+  });
+
   it('makes a trial that changes neither it nor the counter of its database', () => {
     const database = new Database();
     const store = secretStore({ database });
