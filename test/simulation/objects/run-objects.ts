@@ -4,16 +4,17 @@ export interface ObjectRunOptions {
   readonly firstSeed: number;
   readonly seeds: number;
   readonly minutes: number;
+  readonly onStep?: ((line: string) => void) | undefined;
 }
 
 const lastSteps = 60;
 
 /** Runs the managers of secrets, both with watches and with a cache, and prints what came of it. Resolves to the failures. */
-export async function runObjects({ firstSeed, seeds, minutes }: ObjectRunOptions): Promise<number> {
+export async function runObjects({ firstSeed, seeds, minutes, onStep }: ObjectRunOptions): Promise<number> {
   const results: ObjectSimulationResult[] = [];
   for (let seed = firstSeed; seed < firstSeed + seeds; seed++) {
     for (const strategy of ['watch', 'cache'] as const) {
-      const options: ObjectSimulationOptions = { seed, minutes, strategy };
+      const options: ObjectSimulationOptions = { seed, minutes, strategy, onStep };
       const result = await simulateObjects(options);
       results.push(result);
       if (result.violation !== undefined) await showFailure(options, result);

@@ -84,7 +84,10 @@ describe('ResourceClient', () => {
   it('hands on that a read goes beside the streams', async () => {
     const asked: unknown[] = [];
     const transport: ResourceTransport = {
-      request: (request) => Promise.resolve(asked.push(request.besideStreams) && secret),
+      request: ({ besideStreams }) => {
+        asked.push(besideStreams);
+        return Promise.resolve(secret);
+      },
       stream: () => Promise.resolve(),
     };
     const client = new ResourceClient(transport, resources.secrets);
