@@ -41,7 +41,8 @@ export class SyncWaiters {
     for (const waiter of [...this.#waiters]) waiter.succeed();
   }
 
-  fail(reason: Error): void {
-    for (const waiter of [...this.#waiters]) waiter.fail(reason);
+  /** The error is made only where somebody waits: it costs much more than the rest of an end. */
+  fail(reason: () => Error): void {
+    for (const waiter of [...this.#waiters]) waiter.fail(reason());
   }
 }

@@ -93,7 +93,7 @@ export class WatchedObject<T extends MaybeImmutable> {
   }
 
   /** Closes the watch for good. Reads under way fail with `reason`, by default ERR_NOT_REGISTERED. */
-  stop(reason: Error = notRegistered(this.#name)): Promise<void> {
+  stop(reason = () => notRegistered(this.#name)): Promise<void> {
     this.#setWatching(false);
     this.#waiters.fail(reason);
     return this.#reflector.stop();

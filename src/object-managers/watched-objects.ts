@@ -75,7 +75,7 @@ export class WatchedObjects<T extends MaybeImmutable> implements ObjectReader<T>
   }
 
   async stop(): Promise<void> {
-    const reason = stopped(`manager of ${this.#options.resource.resource}`);
+    const reason = () => stopped(`manager of ${this.#options.resource.resource}`);
     for (const { watched } of this.#objects.values()) this.#end(watched?.stop(reason));
     this.#objects.clear();
     this.#countObjects();

@@ -162,7 +162,10 @@ export class Reflector<T extends ApiObject = ApiObject> {
     this.#run = undefined;
     this.#handlers.close();
     for (const queue of this.#queues) queue.close();
-    this.#firstList.reject(new StatusManagerError('ERR_STOPPED', 'The reflector was stopped before its first list'));
+    // an error costs more than the rest of an end, and there may be thousands of reflectors
+    if (this.#lastListedAt === undefined) {
+      this.#firstList.reject(new StatusManagerError('ERR_STOPPED', 'The reflector was stopped before its first list'));
+    }
     await this.#loop;
     await this.#ownTransport?.close();
   }

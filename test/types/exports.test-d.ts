@@ -1,6 +1,9 @@
 import type { V1Pod, V1PodStatus } from '@kubernetes/client-node';
 import { describe, expectTypeOf, it } from 'vitest';
 import * as door from '../../src/index.ts';
+import type * as mirror from '../../src/mirror.ts';
+import type * as objectManagers from '../../src/object-managers.ts';
+import type * as reflector from '../../src/reflector.ts';
 import type * as testing from '../../src/testing.ts';
 
 type IsAny<T> = 0 extends 1 & T ? true : false;
@@ -31,6 +34,12 @@ describe('the doors', () => {
   it('export no any', () => {
     expectTypeOf<Leaks<typeof door>>().toBeNever();
     expectTypeOf<ClassLeaks<typeof door>>().toBeNever();
+    expectTypeOf<Leaks<typeof reflector>>().toBeNever();
+    expectTypeOf<ClassLeaks<typeof reflector>>().toBeNever();
+    expectTypeOf<Leaks<typeof mirror>>().toBeNever();
+    expectTypeOf<ClassLeaks<typeof mirror>>().toBeNever();
+    expectTypeOf<Leaks<typeof objectManagers>>().toBeNever();
+    expectTypeOf<ClassLeaks<typeof objectManagers>>().toBeNever();
     expectTypeOf<Leaks<typeof testing>>().toBeNever();
     expectTypeOf<ClassLeaks<typeof testing>>().toBeNever();
   });
@@ -66,5 +75,20 @@ describe('functions that stand alone', () => {
     expectTypeOf(new door.ApiError({ reason: 'Network', message: 'reset' })).toExtend<door.StatusManagerError>();
     // @ts-expect-error there is no such code
     door.isStatusManagerError(error, 'ERR_UNKNOWN');
+  });
+});
+
+describe('the managers of secrets and config maps', () => {
+  type GetSecret = objectManagers.SecretManager['getSecret'];
+  type GetConfigMap = objectManagers.ConfigMapManager['getConfigMap'];
+
+  it('give read-only JSON', () => {
+    expectTypeOf<Awaited<ReturnType<GetSecret>>['data']>().toEqualTypeOf<{ readonly [key: string]: string } | undefined>();
+    expectTypeOf<Awaited<ReturnType<GetConfigMap>>['immutable']>().toEqualTypeOf<boolean | undefined>();
+  });
+
+  it('are what a pod manager takes', () => {
+    expectTypeOf<objectManagers.SecretManager>().toExtend<door.PodRegistrar>();
+    expectTypeOf<objectManagers.ConfigMapManager>().toExtend<door.PodRegistrar>();
   });
 });
