@@ -193,7 +193,7 @@ interface ObjectNamespace {
 }
 
 interface ObjectRequest extends Pick<KubeRequest, 'query' | 'body' | 'contentType'> {
-  readonly call: CallOptions;
+  readonly call: CallOptions & Pick<GetOptions, 'besideStreams'>;
 }
 
 function brokenAnswer(method: string, path: string, what: string): ApiError {

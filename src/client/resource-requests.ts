@@ -16,6 +16,8 @@ export interface ObjectName {
 }
 
 export interface GetOptions extends CallOptions {
+  /** For one of very many reads at once: it goes over HTTP/2, beside the watches, where the server has that. Default false. */
+  readonly besideStreams?: boolean | undefined;
   /** `"0"`: whatever the server has in its cache. Default: the newest. */
   readonly resourceVersion?: string | undefined;
 }

@@ -96,7 +96,7 @@ export class CachedObjects<T extends ApiObject> implements ObjectReader<T> {
     const resourceVersion = known === undefined ? undefined : '0';
     let object: T;
     try {
-      object = received(await this.#client.get(name, { resourceVersion, signal: this.#stopping.signal }));
+      object = received(await this.#client.get(name, { resourceVersion, besideStreams: true, signal: this.#stopping.signal }));
     } catch (error) {
       this.#requireReferenced(name, cached);
       return this.#failed(cached, knowledge, readFailure(this.#client.resource.kind, name, error));

@@ -16,7 +16,7 @@ export class DirectObjects<T extends ApiObject> implements ObjectReader<T> {
 
   async get(object: NamespacedName): Promise<T> {
     try {
-      return received(await this.#client.get(object, { signal: this.#stopping.signal }));
+      return received(await this.#client.get(object, { besideStreams: true, signal: this.#stopping.signal }));
     } catch (error) {
       throw readFailure(this.#client.resource.kind, object, error);
     }

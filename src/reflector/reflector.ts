@@ -4,6 +4,7 @@ import { KubeTransport } from '../client/transport/kube-transport.ts';
 import { RunState, type RunStateName } from '../concurrency/run-state.ts';
 import { StatusManagerError } from '../errors.ts';
 import type { Clock } from '../seams/clock.ts';
+import type { Logger } from '../seams/logger.ts';
 import { CachedReads } from './cached-reads.ts';
 import { ChangeQueue } from './change-queue.ts';
 import { type ChangeListener, HandlerCalls } from './handler-calls.ts';
@@ -26,6 +27,7 @@ export class Reflector<T extends ApiObject = ApiObject> {
   /** Closed by `stop()`; undefined where the transport is the caller's. */
   readonly #ownTransport: KubeTransport | undefined;
   readonly #clock: Clock;
+  readonly #logger: Logger;
   readonly #listWatch: ListWatch<T>;
   readonly #delivery: ObjectDelivery<T>;
   readonly #handlers: HandlerCalls<T>;
@@ -47,6 +49,7 @@ export class Reflector<T extends ApiObject = ApiObject> {
     const path = resourcePath(resource, { namespace });
     this.store = store;
     this.#clock = clock;
+    this.#logger = logger;
     this.#handlers = new HandlerCalls(checked.handlers, logger);
     this.#listeners.add(this.#handlers);
     this.#delivery = new ObjectDelivery(store, this.#listeners);
@@ -146,11 +149,12 @@ export class Reflector<T extends ApiObject = ApiObject> {
     return queue;
   }
 
-  /** A run begins when the one before it has ended. */
+  /** A run begins when the one before it has ended. Only a clock that throws can end one with an error. */
   #begin(): void {
     const run = new AbortController();
     this.#run = run;
-    this.#loop = this.#loop.then(() => this.#listWatch.run(run.signal));
+    const ended = this.#loop.then(() => this.#listWatch.run(run.signal));
+    this.#loop = ended.catch((error) => this.#logger.error({ err: error }, 'A reflector has ended: its clock failed'));
   }
 
   async #stop(): Promise<void> {

@@ -1,12 +1,17 @@
 import { parseArgs } from 'node:util';
 import { mutants } from '../chaos/mutants.ts';
+import { partsMutants } from '../chaos/parts/mutants.ts';
 import { catchMutant } from './mutant-run.ts';
+import { runObjects } from './objects/run-objects.ts';
+import { simulateManyParts } from './parts/run-many.ts';
 import { type SimulationOptions, type SimulationResult, simulate } from './simulation.ts';
 import { commandFor, Tally } from './tally.ts';
 
 const usage = `Runs the manager against the in-memory store over a simulated network, in virtual time.
 
   npm run simulate -- --seed S [--hours H | --minutes M] [--seeds N] [--verbose] [--mutant NAME]
+  npm run simulate -- --parts ...   the same with reflector, secret and config map managers and mirror pods in its place; then
+                managers of secrets against a server that keeps every version
 
   --seed S      the first seed (default 1)
   --seeds N     how many seeds, from S on (default 1)
@@ -14,6 +19,7 @@ const usage = `Runs the manager against the in-memory store over a simulated net
   --hours H     the same in hours
   --verbose     print every step
   --mutant M    a manager broken on purpose; "all" runs each until it is caught, and says by what: ${mutants.map(({ name }) => `"${name}"`).join(', ')}
+                with --parts: ${partsMutants.map(({ name }) => `"${name}"`).join(', ')}
 `;
 
 /** How many steps before a failure are printed. */
@@ -65,6 +71,7 @@ async function main(): Promise<number> {
       minutes: { type: 'string' },
       mutant: { type: 'string' },
       verbose: { type: 'boolean', default: false },
+      parts: { type: 'boolean', default: false },
       help: { type: 'boolean', short: 'h', default: false },
     },
   });
@@ -75,12 +82,17 @@ async function main(): Promise<number> {
   const first = positive('seed', values.seed, 1);
   const seeds = positive('seeds', values.seeds, 1);
   const minutes = values.hours === undefined ? positive('minutes', values.minutes, 6) : 60 * positive('hours', values.hours, 1);
+  const onStep = values.verbose ? (line: string) => console.log(line) : undefined;
+  if (values.parts) {
+    const code = await simulateManyParts({ first, seeds, minutes, mutant: values.mutant });
+    if (values.mutant !== undefined) return code;
+    return (await runObjects({ firstSeed: first, seeds, minutes, onStep })) === 0 ? code : 1;
+  }
   if (values.mutant === 'all') return catchAll(first);
   const mutant = mutants.find(({ name }) => name === values.mutant);
   if (values.mutant !== undefined && mutant === undefined) throw new TypeError(`no mutant is called "${values.mutant}"`);
   const tally = new Tally();
   for (let seed = first; seed < first + seeds; seed++) {
-    const onStep = values.verbose ? (line: string) => console.log(line) : undefined;
     const options: SimulationOptions = { seed, minutes, mutant, onStep };
     const result = await simulate(options);
     tally.add(result);

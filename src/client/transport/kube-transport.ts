@@ -81,8 +81,9 @@ interface StartOptions {
 }
 
 /**
- * The wire to one apiserver: the kubeconfig says where to and with which credentials, asked for every request;
- * undici carries it over pooled sockets. Each request is sent at most once. It fails with an `ApiError`, also where the
+ * The wire to one apiserver: the kubeconfig says where to and with which credentials, asked for every request. undici carries
+ * requests over pooled sockets, and streams go over HTTP/2 where the server offers it. Each request is sent at most once, but
+ * for one over HTTP/2 that the server has refused unseen: that is sent once more. It fails with an `ApiError`, also where the
  * kubeconfig has become unusable (`NoCredentials`), and with ERR_INVALID_OPTION for a limit that is out of range.
  */
 export class KubeTransport {

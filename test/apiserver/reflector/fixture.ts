@@ -21,6 +21,11 @@ export class BreakableTransport implements ResourceTransport, AsyncDisposable {
     this.#inner = inner;
   }
 
+  /** How many watches are under way. */
+  get openStreams(): number {
+    return this.#streams.size;
+  }
+
   request(request: KubeRequest) {
     this.log.push('list');
     return this.#inner.request(request);

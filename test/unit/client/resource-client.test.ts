@@ -81,6 +81,21 @@ describe('ResourceClient', () => {
     expect(await sent(secret, use)).toEqual([{ request, type, body }]);
   });
 
+  it('hands on that a read goes beside the streams', async () => {
+    const asked: unknown[] = [];
+    const transport: ResourceTransport = {
+      request: ({ besideStreams }) => {
+        asked.push(besideStreams);
+        return Promise.resolve(secret);
+      },
+      stream: () => Promise.resolve(),
+    };
+    const client = new ResourceClient(transport, resources.secrets);
+    await client.get({ namespace: 'd', name: 'a' }, { besideStreams: true });
+    await client.get({ namespace: 'd', name: 'a' });
+    expect(asked).toEqual([true, undefined]);
+  });
+
   it('sends a patch as the type that it is', async () => {
     const patch = { type: 'application/merge-patch+json', body: { data: { key: null } } } as const;
     expect(await sent(secret, (c) => c.patch({ namespace: 'd', name: 'a' }, patch))).toEqual([

@@ -1,10 +1,10 @@
 import { inspect } from 'node:util';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { ApiError, BasicPodManager, KubeTransport, type MetricsSink } from '../../../src/index.ts';
 import { ConfigMapManager, nodeTtlMs, SecretManager } from '../../../src/object-managers.ts';
 import { FakeClock, settle } from '../../../src/testing/fakes/fake-clock.ts';
 import { ObjectServer } from '../../support/object-server.ts';
-import { kubeConfigFor } from '../client/transport/scripted-server.ts';
+import { kubeConfigFor, scriptedServer, sendJson } from '../client/transport/scripted-server.ts';
 import { failureOf, podWith, secretWorld, settled, textOf } from './world.ts';
 
 const strategies = ['watch', 'cache', 'get'] as const;
@@ -61,6 +61,25 @@ describe.each(strategies)('a manager with strategy %s', (strategy) => {
     expect(() => manager.registerPod(podWith('r', ['s']))).toThrow(expect.objectContaining({ code: 'ERR_STOPPED' }));
     manager.unregisterPod(podWith('p', []));
     expect([clock.pendingTimers, server.watches.size, watchesGauge()]).toEqual([0, 0, 0]);
+  });
+
+  it('has stopped only when the last request has settled', async () => {
+    const late = Promise.withResolvers<void>();
+    const held = (): Promise<never> => late.promise.then(() => Promise.reject(new Error('aborted, and settled late')));
+    const transport = { request: held, stream: held };
+    const { manager, getSecret, clock } = secretWorld({ strategy, transport });
+    manager.registerPod(podWith('p', ['s']));
+    const read = failureOf(clock, getSecret('s'));
+    await settle();
+    let hasStopped = false;
+    const stopped = manager.stop().then(() => {
+      hasStopped = true;
+    });
+    await settle();
+    expect(hasStopped).toBe(false);
+    late.resolve();
+    await stopped;
+    expect(await read).toMatchObject({ code: 'ERR_STOPPED' });
   });
 
   it('says no value in anything it logs, throws, measures or shows of itself', async () => {
@@ -173,9 +192,15 @@ describe('the options of a manager', () => {
   });
 
   it('may be a kubeconfig: the transport is then its own, and closed with it', async () => {
-    const manager = new SecretManager({ kubeConfig: kubeConfigFor('http://127.0.0.1:1'), strategy: 'get' });
-    await expect(manager.getSecret('d', 's')).rejects.toMatchObject({ code: 'ERR_API' });
+    await using server = await scriptedServer((_, response) =>
+      sendJson(response, { kind: 'Secret', metadata: { resourceVersion: '1' } }),
+    );
+    const manager = new SecretManager({ kubeConfig: kubeConfigFor(server.url), strategy: 'get' });
+    expect((await manager.getSecret('d', 's')).metadata?.resourceVersion).toBe('1');
+    const close = vi.spyOn(KubeTransport.prototype, 'close');
     await manager[Symbol.asyncDispose]();
+    expect(close).toHaveBeenCalledOnce();
+    close.mockRestore();
     const shared = new KubeTransport(kubeConfigFor('http://127.0.0.1:1'));
     await new SecretManager({ transport: shared, strategy: 'get' }).stop();
     await expect(shared.request({ method: 'GET', path: '/' })).rejects.toMatchObject({ reason: 'Network' });

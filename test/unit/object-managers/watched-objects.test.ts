@@ -92,6 +92,23 @@ describe('strategy watch', () => {
     expect(textOf(await read)).toBe('one');
   });
 
+  it('blames no failure that a list has come after', async () => {
+    const answers: ('refuse' | 'answer' | 'hang')[] = ['refuse', 'refuse'];
+    const before = (): Promise<void> | undefined => {
+      const answer = answers.shift() ?? 'answer';
+      if (answer === 'hang') return new Promise(() => {});
+      return answer === 'refuse' ? Promise.reject(new ApiError({ status: 403, reason: 'Forbidden', message: 'no' })) : undefined;
+    };
+    const { clock, server, manager, getSecret } = secretWorld({}, { before });
+    manager.registerPod(podWith('p', ['s']));
+    await clock.advance(2 * minute);
+    expect([server.openWatches, clock.pendingTimers]).toEqual([[], 0]);
+    answers.push('hang');
+    const failure = await failureOf(clock, getSecret('s'), 1000);
+    expect(failure).toMatchObject({ code: 'ERR_SYNC_TIMEOUT' });
+    expect(failure.cause).toBeUndefined();
+  });
+
   it('has the time to wait for a first list from the option syncTimeoutMs', async () => {
     const { clock, manager, getSecret } = secretWorld({ syncTimeoutMs: 5 }, { before: () => new Promise(() => {}) });
     manager.registerPod(podWith('p', ['s']));

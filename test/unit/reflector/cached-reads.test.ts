@@ -85,16 +85,22 @@ describe('a reflector that lists from the cache', () => {
     expect(await asked(test)).toEqual(['stream newest', 'list 0/500', 'watch 10']);
   });
 
-  it.each([
+  it.each<[string, (test: Test) => unknown]>([
     ['an ERROR event of 410', (test: Test) => test.api.latest.expire()],
     ['a 403 in an ERROR event', (test: Test) => test.api.latest.send('ERROR', { code: 403 })],
     ['an event that is none', (test: Test) => test.api.latest.send('ADDED', {})],
     ['a watch that went back', (test: Test) => test.api.latest.bookmark('9')],
-    ['a silent watch', (test: Test) => test.api.latest.fail(silent)],
+    [
+      'a watch that was silent from the first moment on',
+      async (test: Test) => {
+        await test.clock.advance(150_000);
+        test.api.latest.fail(silent);
+      },
+    ],
     ['a watch that ended within a second, with no event', (test: Test) => test.api.latest.end()],
   ])('waits after %s, then lists from the last version, without a limit', async (_what, happens) => {
     await using test = await startedSetUp(lists);
-    happens(test);
+    await happens(test);
     expect(await asked(test)).toEqual([]);
     await test.clock.advance(1199);
     expect(await asked(test)).toEqual([]);

@@ -4,6 +4,8 @@ import { KubeTransport } from '../../../src/client/transport/kube-transport.ts';
 import { ObjectStore } from '../../../src/reflector/object-store.ts';
 import { Reflector } from '../../../src/reflector/reflector.ts';
 import type { ReflectorOptions } from '../../../src/reflector/reflector-options.ts';
+import { silentLogger } from '../../../src/seams/logger.ts';
+import { unhandledRejectionsOf } from '../../support/unhandled-rejections.ts';
 import { failureOf, kubeConfigFor } from '../client/transport/scripted-server.ts';
 import { type ConfigMap, configMap, FakeApi, refusal, setUp, startedSetUp } from './fake-api.ts';
 
@@ -63,6 +65,21 @@ describe('Reflector.stop', () => {
     void own.start();
     await own.stop();
     expect([closed, own.state]).toEqual([[], 'stopped']);
+  });
+});
+
+describe('a reflector whose clock fails', () => {
+  it('says so, ends, and can be stopped', async () => {
+    const logged: string[] = [];
+    const logger = { ...silentLogger, error: (_fields: object, message: string) => logged.push(message) };
+    const clock = { now: () => 0, setTimer: () => expect.fail('mistake') };
+    const unhandled = await unhandledRejectionsOf(async () => {
+      await using test = setUp({ clock, logger, streamLists: false });
+      test.api.failures.list.push(refusal(500, 'InternalError'));
+      void test.reflector.start();
+      await test.settle();
+    });
+    expect([logged, unhandled]).toEqual([['A reflector has ended: its clock failed'], []]);
   });
 });
 

@@ -1,0 +1,61 @@
+import { describe, expect, it } from 'vitest';
+import { partsMutants } from '../../chaos/parts/mutants.ts';
+import { catchPartsMutant } from './mutant-run.ts';
+import { PartsTally, partsVerdict } from './parts-tally.ts';
+import { simulateParts } from './simulate-parts.ts';
+
+describe('reflector, object managers and mirror pods in simulated clusters', () => {
+  it('keep every promise with every fixed seed, through every kind of fault', async () => {
+    const tally = new PartsTally();
+    for (let seed = 1; seed <= 12; seed++) {
+      const run = { seed, minutes: 1 };
+      const result = await simulateParts(run);
+      tally.add(result);
+      expect(partsVerdict(run, result)).toBeUndefined();
+    }
+    console.log(tally.summary());
+    const faults = [
+      'down',
+      'stale caches',
+      'compaction',
+      'all connections reset',
+      'clock jump',
+      'request straggles',
+      'answer lost',
+    ];
+    faults.push('watch reset', 'watch cut in a line', 'watch ended', 'watch 410', 'watch 410 at once', 'watch silent');
+    faults.push('watch hanging', 'watch refused', 'answer 429', 'answer 503');
+    for (const fault of faults) expect([fault, tally.count(fault)]).toEqual([fault, expect.toSatisfy((count) => count > 0)]);
+    expect(tally.count('read: a value')).toBeGreaterThan(4000);
+    expect(tally.count('object recreated')).toBeGreaterThan(200);
+    expect(tally.count('pod: update')).toBeGreaterThan(200);
+    expect(tally.count('mirror deleted: for a foreign pod')).toBeGreaterThan(10);
+  });
+
+  it('keep every promise with three seeds that are new in each run', async () => {
+    const first = Date.now() % 2 ** 31;
+    console.log(`fresh seeds of the parts: ${first} to ${first + 2}, 1 minute each`);
+    for (const seed of [first, first + 1, first + 2]) {
+      const run = { seed, minutes: 1 };
+      expect(partsVerdict(run, await simulateParts(run))).toBeUndefined();
+    }
+  });
+
+  it('do the same when the seed is the same', async () => {
+    const [one, again, other] = [
+      await simulateParts({ seed: 7, minutes: 1 }),
+      await simulateParts({ seed: 7, minutes: 1 }),
+      await simulateParts({ seed: 8, minutes: 1 }),
+    ];
+    expect(one.steps).toBeGreaterThan(500);
+    expect(again).toEqual(one);
+    expect(other.steps).not.toBe(one.steps);
+  });
+});
+
+describe('the checks of the parts', () => {
+  it.each(partsMutants.map((mutant) => [mutant.name, mutant] as const))('notice when %s', async (_, mutant) => {
+    const { rule, detail } = await catchPartsMutant(mutant, 1);
+    expect(mutant.breaks, detail).toContain(rule);
+  });
+});
