@@ -30,9 +30,8 @@ export type { ObjectsByResource } from './testing/objects/database.ts';
 export type { DeleteRequest, PropagationPolicy } from './testing/objects/deletion.ts';
 export type { ObjectEvent, ObjectEventListener } from './testing/objects/object-history.ts';
 export type { PatchType } from './testing/objects/object-patches.ts';
-export type { ResourceStore } from './testing/objects/resource-store.ts';
 export type { Selection } from './testing/objects/selectors.ts';
-export type { DeletedObject, ObjectKey, ObjectPatch } from './testing/objects/store-types.ts';
+export type { DeletedObject, ObjectKey, ObjectPatch, ResourceObjects } from './testing/objects/store-types.ts';
 export type {
   DeletedPod,
   DeletePodRequest,

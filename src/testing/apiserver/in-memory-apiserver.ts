@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import { KubeConfig } from '@kubernetes/client-node';
 import type { ApiObject, ApiResource } from '../../client/api-resource.ts';
 import { type Clock, systemClock } from '../../seams/clock.ts';
-import type { ResourceStore } from '../objects/resource-store.ts';
+import type { ResourceObjects } from '../objects/store-types.ts';
 import { PodStore } from '../pods-api/pod-store.ts';
 import { type FaultHandle, type FaultRule, Faults } from './faults.ts';
 import { Namespaces } from './namespaces.ts';
@@ -112,7 +112,7 @@ export class InMemoryApiServer {
    * server does not have is served from now on, as a custom one. Throws ERR_INVALID_ARGUMENT for a kind or a scope that is
    * not that of the resource.
    */
-  objects<T extends ApiObject>(resource: ApiResource<T>): ResourceStore<T> {
+  objects<T extends ApiObject>(resource: ApiResource<T>): ResourceObjects<T> {
     return this.#served.open(resource);
   }
 
@@ -154,7 +154,7 @@ export class InMemoryApiServer {
     return this.#watches.count(resource);
   }
 
-  /** Ends every open watch: by a connection reset, with a 410 event, or as a timeout does. Returns how many there were. */
+  /** Ends every open watch of a resource: by a connection reset, with a 410 event, or as a timeout does. Returns how many. */
   dropWatches({ kind, resource = 'pods' }: ResourceChoice & { readonly kind: WatchEnd }): number {
     return this.#watches.drop(kind, resource);
   }

@@ -5,8 +5,9 @@ import { customRules } from '../kinds/custom-rules.ts';
 import { definedKind, definitionKind } from '../kinds/definition-rules.ts';
 import { type KnownKind, knownKinds } from '../kinds/known-kinds.ts';
 import { qualifiedName } from '../objects/api-status.ts';
+import type { Database } from '../objects/database.ts';
 import type { ObjectRules } from '../objects/object-rules.ts';
-import { ResourceStore } from '../objects/resource-store.ts';
+import { ResourceStore, storeBehind } from '../objects/resource-store.ts';
 import type { PodStore } from '../pods-api/pod-store.ts';
 
 /** The place of a resource in the API. */
@@ -15,15 +16,16 @@ export type ResourcePlace = Pick<ApiResource, 'group' | 'version' | 'resource'>;
 /** The resources that a server has, each with its store. All of them share the database of the pods. */
 export class ServedResources {
   readonly #clock: Clock;
-  readonly #pods: PodStore;
+  readonly #database: Database;
   readonly #stores = new Map<string, ResourceStore>();
   /** The stores of all resources that a definition has ever brought. */
   readonly #defined = new Map<string, ResourceStore>();
 
   constructor(pods: PodStore, clock: Clock) {
-    this.#pods = pods;
+    const objects = storeBehind(pods.objects);
+    this.#database = objects.database;
     this.#clock = clock;
-    this.#stores.set(placeOf(pods.objects.resource), pods.objects);
+    this.#stores.set(placeOf(objects.resource), objects);
     for (const { resource, rules } of knownKinds()) this.#add(resource, rules);
     const definitions = this.#add(definitionKind.resource, definitionKind.rules);
     this.#follow(definitions);
@@ -84,7 +86,7 @@ export class ServedResources {
   }
 
   #add(resource: ApiResource, rules: ObjectRules): ResourceStore {
-    const store = new ResourceStore(resource, rules, { clock: this.#clock, database: this.#pods.objects.database });
+    const store = new ResourceStore(resource, rules, { clock: this.#clock, database: this.#database });
     this.#stores.set(placeOf(resource), store);
     return store;
   }

@@ -15,13 +15,10 @@ import type { ObjectRules, WriteOptions } from './object-rules.ts';
 import { checkTarget, checkUID, checkUnversioned, requireVersion } from './preconditions.ts';
 import { checkKind, decoding, refuse } from './refusals.ts';
 import { objectFilter, type Selection } from './selectors.ts';
-import type { DeletedObject, ObjectKey, ObjectPatch, ResourceStoreOptions } from './store-types.ts';
+import type { DeletedObject, ObjectKey, ObjectPatch, ResourceObjects, ResourceStoreOptions } from './store-types.ts';
 
-/**
- * The objects of one resource of an apiserver, in memory: JSON in, frozen JSON out. Every operation is synchronous and
- * either takes effect as a whole or throws a `StoreError` with the Status object a kube-apiserver answers.
- */
-export class ResourceStore<T extends ApiObject = ApiObject> {
+/** The store behind {@link ResourceObjects}, with what a server needs beside. */
+export class ResourceStore<T extends ApiObject = ApiObject> implements ResourceObjects<T> {
   readonly resource: ApiResource<T>;
   readonly #rules: ObjectRules;
   readonly #options: WriteOptions;
@@ -46,20 +43,20 @@ export class ResourceStore<T extends ApiObject = ApiObject> {
     });
   }
 
-  /** The resourceVersion of the newest change of any object of the server. */
   get resourceVersion(): string {
     return this.#database.resourceVersion;
   }
 
+  /** What is special of the resource. */
   get rules(): ObjectRules {
     return this.#rules;
   }
 
+  /** What the stores of a server share. */
   get database(): Database {
     return this.#database;
   }
 
-  /** POST. The server sets uid and times, and what else is the server's to say. */
   create(object: object): T {
     return asObject(this.#store(this.#created(object), undefined));
   }
@@ -73,20 +70,14 @@ export class ResourceStore<T extends ApiObject = ApiObject> {
     return asObject(stored);
   }
 
-  /** GET. */
   get(key: ObjectKey): T {
     return asObject(this.#find(key));
   }
 
-  /** True when there is such an object. */
   has(key: ObjectKey): boolean {
     return this.#objects.has(this.#keyFor(key));
   }
 
-  /**
-   * LIST, in order of namespace and name; with a resourceVersion as the objects were then. Throws 410 Expired when some
-   * of the changes since then are forgotten.
-   */
   list(selection: Selection = {}, resourceVersion = this.resourceVersion): readonly T[] {
     const objects = resourceVersion === this.resourceVersion ? this.#objects : this.#objectsAt(resourceVersion);
     const matches = objectFilter(selection, this.#rules.fields);
@@ -94,17 +85,14 @@ export class ResourceStore<T extends ApiObject = ApiObject> {
     return found.sort(([a], [b]) => (a < b ? -1 : 1)).map(([, object]) => asObject(object));
   }
 
-  /** PUT of the object: the stored status stays where the resource has a status subresource. */
   update(object: object): T {
     return this.#put(object, undefined);
   }
 
-  /** PUT of the status subresource: the stored spec stays. */
   updateStatus(object: object): T {
     return this.#put(object, 'status');
   }
 
-  /** PATCH of the object or of its status subresource. One that changes nothing keeps the resourceVersion and makes no event. */
   patch(key: ObjectKey, { type, body, subresource }: ObjectPatch): T {
     const old = this.#find(key);
     try {
@@ -122,7 +110,6 @@ export class ResourceStore<T extends ApiObject = ApiObject> {
     return asObject(this.#store(change(old), old));
   }
 
-  /** DELETE, with the rules for preconditions, grace periods and finalizers. */
   delete(key: ObjectKey, request: DeleteRequest = {}): DeletedObject<T> {
     const old = this.#find(key);
     checkPreconditions(old, request, this.resource);
@@ -132,7 +119,6 @@ export class ResourceStore<T extends ApiObject = ApiObject> {
     return { object: asObject(gone ? this.#drop(current) : current), gone };
   }
 
-  /** A write that bypasses the API: stores the object as given and checks nothing. It replaces a stored object of another uid. */
   put(object: object): T {
     const given = copyJson(object);
     const metadata = objectAt(given, 'metadata');
@@ -143,29 +129,20 @@ export class ResourceStore<T extends ApiObject = ApiObject> {
     return asObject(this.#store(next, isSame ? old : undefined));
   }
 
-  /** Removes the object at once, even with finalizers. Returns false when there is none. */
   remove(key: ObjectKey): boolean {
     const object = this.#objects.get(this.#keyFor(key));
     if (object !== undefined) this.#drop(object);
     return object !== undefined;
   }
 
-  /**
-   * Calls the listener with every change from now on, in order, before the changing method returns. A change that a
-   * listener makes is told once every listener knows the one before. An error of a listener becomes a warning of the
-   * process (`process.emitWarning`). Returns a function that ends the watch. `onCut` is called once when a restore of the
-   * server ends the watch; no more changes follow.
-   */
   watch(listener: ObjectEventListener<T>, onCut?: () => void): () => void {
     return this.#history.listen(listener, onCut);
   }
 
-  /** The changes after `resourceVersion`. Throws 410 Expired when some of them are forgotten. */
   eventsSince(resourceVersion: string): readonly ObjectEvent<T>[] {
     return this.#history.since(resourceVersion);
   }
 
-  /** Forgets all history: only a watch from the newest resourceVersion can still be answered. */
   compact(): void {
     this.#history.compact(Number(this.resourceVersion));
   }
@@ -280,6 +257,12 @@ export class ResourceStore<T extends ApiObject = ApiObject> {
     for (const object of objects) this.#objects.set(keyOf(object), object);
     this.#history.cut(Number(this.resourceVersion));
   }
+}
+
+/** The store behind the objects. Throws a `TypeError` for objects that are of no store of this module. */
+export function storeBehind<T extends ApiObject>(objects: ResourceObjects<T>): ResourceStore<T> {
+  if (objects instanceof ResourceStore) return objects;
+  throw new TypeError('Expected the objects of a ResourceStore');
 }
 
 /** The only place where JSON becomes a typed object. The members are not checked. */

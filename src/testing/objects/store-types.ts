@@ -1,7 +1,11 @@
+import type { ApiObject, ApiResource } from '../../client/api-resource.ts';
 import type { Clock } from '../../seams/clock.ts';
 import type { Database } from './database.ts';
+import type { DeleteRequest } from './deletion.ts';
+import type { ObjectEvent, ObjectEventListener } from './object-history.ts';
 import type { PatchType } from './object-patches.ts';
 import type { WriteOptions } from './object-rules.ts';
+import type { Selection } from './selectors.ts';
 
 export interface ResourceStoreOptions extends Partial<WriteOptions> {
   readonly clock?: Clock;
@@ -29,4 +33,48 @@ export interface DeletedObject<T> {
   readonly object: T;
   /** False while it waits for its grace period or its finalizers. */
   readonly gone: boolean;
+}
+
+/**
+ * The objects of one resource of an apiserver, in memory: JSON in, frozen JSON out. Every operation is synchronous and
+ * either takes effect as a whole or throws a `StoreError` with the Status object a kube-apiserver answers.
+ */
+export interface ResourceObjects<T extends ApiObject = ApiObject> {
+  readonly resource: ApiResource<T>;
+  /** The resourceVersion of the newest change of any object of the server. */
+  readonly resourceVersion: string;
+  /** POST. The server sets uid and times, and what else is the server's to say. */
+  create(object: object): T;
+  /** GET. */
+  get(key: ObjectKey): T;
+  /** True when there is such an object. */
+  has(key: ObjectKey): boolean;
+  /**
+   * LIST, in order of namespace and name; with a resourceVersion as the objects were then. Throws 410 Expired when some
+   * of the changes since then are forgotten.
+   */
+  list(selection?: Selection, resourceVersion?: string): readonly T[];
+  /** PUT of the object: the stored status stays where the resource has a status subresource. */
+  update(object: object): T;
+  /** PUT of the status subresource: the stored spec stays. */
+  updateStatus(object: object): T;
+  /** PATCH of the object or of its status subresource. One that changes nothing keeps the resourceVersion and makes no event. */
+  patch(key: ObjectKey, patch: ObjectPatch): T;
+  /** DELETE, with the rules for preconditions, grace periods and finalizers. */
+  delete(key: ObjectKey, request?: DeleteRequest): DeletedObject<T>;
+  /** A write that bypasses the API: stores the object as given and checks nothing. It replaces a stored object of another uid. */
+  put(object: object): T;
+  /** Removes the object at once, even with finalizers. Returns false when there is none. */
+  remove(key: ObjectKey): boolean;
+  /**
+   * Calls the listener with every change from now on, in order, before the changing method returns. A change that a
+   * listener makes is told once every listener knows the one before. An error of a listener becomes a warning of the
+   * process (`process.emitWarning`). Returns a function that ends the watch. `onCut` is called once when a restore of the
+   * server ends the watch; no more changes follow.
+   */
+  watch(listener: ObjectEventListener<T>, onCut?: () => void): () => void;
+  /** The changes after `resourceVersion`. Throws 410 Expired when some of them are forgotten. */
+  eventsSince(resourceVersion: string): readonly ObjectEvent<T>[];
+  /** Forgets the history of this resource: only a watch from the newest resourceVersion can still be answered. */
+  compact(): void;
 }

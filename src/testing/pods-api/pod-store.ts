@@ -8,6 +8,7 @@ import type { ObjectEvent, ObjectEventListener } from '../objects/object-history
 import type { PatchType } from '../objects/object-patches.ts';
 import { ResourceStore } from '../objects/resource-store.ts';
 import type { Selection } from '../objects/selectors.ts';
+import type { ResourceObjects } from '../objects/store-types.ts';
 import { podRules } from './pod-rules.ts';
 import { boundPod } from './pod-updates.ts';
 
@@ -65,7 +66,7 @@ export class PodStore {
   }
 
   /** The same pods, as the objects of any resource are kept. */
-  get objects(): ResourceStore<WirePod> {
+  get objects(): ResourceObjects<WirePod> {
     return this.#objects;
   }
 
