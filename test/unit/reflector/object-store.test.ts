@@ -50,7 +50,7 @@ describe('ObjectStore', () => {
     ['answers no list', () => 'x'],
     ['answers a list with no text', () => [1, null]],
   ])('holds every object, also where an index function %s', (_what, index) => {
-    const store = new ObjectStore<ConfigMap>({ indexes: { index: index as () => string[] } });
+    const store = new ObjectStore<ConfigMap>({ indexes: { index: index as unknown as () => string[] } });
     store.set(configMap('a', '1'));
     store.set(configMap('a', '2'));
     expect(store.list()).toEqual([configMap('a', '2')]);
