@@ -41,10 +41,11 @@ export interface ResourceChoice {
  * subresources status and a pod's binding, and dry runs, each with a kube-apiserver's answers, refusals and events. One
  * counter of resourceVersions is shared by all resources, as etcd's revision is. Keeps the process alive until `stop()`.
  *
- * It has the resources of Kubernetes 1.36 and the custom ones of the option `resources`. Pods, secrets, config maps,
- * nodes, leases and namespaces have a kube-apiserver's defaults and rules, as far as an agent relies on them; of other
- * resources the contents are stored as they were given. A client has all rights: there is no RBAC, and no NodeRestriction,
- * so that a mirror pod is accepted from anybody and with any annotation or owner.
+ * It has the resources of Kubernetes 1.36, the custom ones of the option `resources`, and those that a
+ * CustomResourceDefinition brings: their storage version, with a schema that is not applied. Pods, secrets, config maps,
+ * nodes, leases, namespaces, services and events have a kube-apiserver's defaults and rules, as far as an agent relies on
+ * them; of other resources the contents are stored as they were given. A client has all rights: there is no RBAC, and no
+ * NodeRestriction, so that a mirror pod that names its node is accepted from anybody.
  *
  * It lacks: the subresources eviction, resize, ephemeralcontainers, log, exec, attach, portforward, proxy, scale, token and
  * finalize; server-side apply and `managedFields`; `fieldValidation`; label selectors with `<` and `>`; protobuf, CBOR, YAML
