@@ -10,8 +10,8 @@ import { podConfigMapNames } from './pod-references.ts';
 export type FrozenConfigMap = Frozen<Wire<V1ConfigMap>>;
 
 /**
- * The config maps that registered pods name, by one of three strategies. What it keeps is bounded by what they name. Values of config
- * maps are in nothing that it logs, throws, measures or shows of itself.
+ * The config maps that registered pods name, by one of three strategies. What it keeps is bounded by what they name. Values
+ * of config maps are in nothing that it logs, throws, measures or shows of itself.
  *
  * It starts by itself with the first pod, or the first read; `stop()` ends it.
  */
@@ -27,8 +27,8 @@ export class ConfigMapManager {
   }
 
   /**
-   * The config map as the strategy has it, while it is registered never older than one given out before. It is frozen, and the
-   * same object for every caller until it changes.
+   * The config map, frozen. With the strategies `watch` and `cache` every caller gets the same object until it changes, and while
+   * a registered pod names it never a version older than one given out before, unless etcd was set back.
    *
    * Rejects with ERR_NOT_REGISTERED where no registered pod names it (not with strategy `get`), ERR_NOT_FOUND where the
    * apiserver has none, ERR_SYNC_TIMEOUT where its watch has not brought it in time, the `ApiError` of the request that

@@ -24,8 +24,8 @@ export class SecretManager {
   }
 
   /**
-   * The secret as the strategy has it, while it is registered never older than one given out before. It is frozen, and the
-   * same object for every caller until it changes.
+   * The secret, frozen. With the strategies `watch` and `cache` every caller gets the same object until it changes, and while
+   * a registered pod names it never a version older than one given out before, unless etcd was set back.
    *
    * Rejects with ERR_NOT_REGISTERED where no registered pod names it (not with strategy `get`), ERR_NOT_FOUND where the
    * apiserver has none, ERR_SYNC_TIMEOUT where its watch has not brought it in time, the `ApiError` of the request that

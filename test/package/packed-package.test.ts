@@ -21,7 +21,7 @@ const documentsAt = (name: string): string[] => {
 
 /** Replaces imports of the source tree by imports of the package. */
 const asUserWrites = (code: string): string =>
-  code.replaceAll("'../src/index.ts'", "'pod-status-manager'").replace(/'\.\.\/src\/(\w+)\.ts'/g, "'pod-status-manager/$1'");
+  code.replaceAll("'../src/index.ts'", "'pod-status-manager'").replace(/'\.\.\/src\/([\w-]+)\.ts'/g, "'pod-status-manager/$1'");
 
 // A test runs every file directly in examples/: it must succeed within a minute. A bigger example has its own folder and tests.
 const examples = readdirSync(join(root, 'examples')).filter((name) => name.endsWith('.ts'));
