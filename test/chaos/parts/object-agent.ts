@@ -46,6 +46,12 @@ export class ObjectAgent {
     run.count(`pod: ${deed}`);
   }
 
+  /** Registers a pod that names the first three objects of each kind. */
+  settleDown(): void {
+    const names = new Set(this.#parts.names.slice(0, 3));
+    this.#register('settled', { secrets: names, configmaps: names });
+  }
+
   /** Reads without waiting for the answer. */
   read(): void {
     const { prng, managers, readings, references, names } = this.#parts;
@@ -68,14 +74,13 @@ export class ObjectAgent {
     return wrong.filter((each) => each !== undefined);
   }
 
-  /** Of the watches for one object each: those of objects that no pod names any more. */
+  /** The open watches for one object each that no pod names. */
   unnamedWatches(): string[] {
-    const { world, references, run } = this.#parts;
+    const { world, references } = this.#parts;
     return world.openWatches().flatMap(({ resource, name }) => {
       if (name === undefined) return [];
       const period = references.period(resource as ObjectKind, name);
-      const isOver = period === undefined || run.clock.now() - (period.endedAtMs ?? Infinity) > world.noticedWithinMs;
-      return isOver ? [`${resource}/${name}`] : [];
+      return period === undefined || period.endedAtMs !== undefined ? [`${resource}/${name}`] : [];
     });
   }
 
