@@ -9,13 +9,13 @@ import { buildStaticPod } from '../../../src/testing/fakes/builders.ts';
 import type { WirePod } from '../../../src/wire/types.ts';
 import type { Prng } from '../prng.ts';
 import type { ManagerParts } from './managed-objects.ts';
-import type { RunState } from './run-state.ts';
+import type { RunInProgress } from './run-in-progress.ts';
 import type { PartsWorld } from './world.ts';
 
 export interface MirrorAgentParts extends Omit<ManagerParts, 'transport'> {
   readonly transport: ResourceTransport;
   readonly world: PartsWorld;
-  readonly run: RunState;
+  readonly run: RunInProgress;
   readonly prng: Prng;
   readonly names: readonly string[];
   /** How a reconciler that is broken on purpose differs. */

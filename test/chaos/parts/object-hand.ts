@@ -1,11 +1,11 @@
 import type { Prng } from '../prng.ts';
 import { type ObjectKind, type ObjectTruth, objectKinds, objectOf } from './object-truth.ts';
-import type { RunState } from './run-state.ts';
+import type { RunInProgress } from './run-in-progress.ts';
 import type { PartsWorld } from './world.ts';
 
 export interface ObjectHandParts {
   readonly world: PartsWorld;
-  readonly run: RunState;
+  readonly run: RunInProgress;
   readonly truth: ObjectTruth;
   readonly prng: Prng;
   /** The names that objects of each kind may have. */

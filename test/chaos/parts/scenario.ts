@@ -14,7 +14,7 @@ import { ObjectTruth, showsValue, tierLabel } from './object-truth.ts';
 import { Readings } from './readings.ts';
 import { References } from './references.ts';
 import type { PartsFound, PartsRule } from './rules.ts';
-import { RunState } from './run-state.ts';
+import { RunInProgress } from './run-in-progress.ts';
 import { shownVersions, ToldObjects } from './told-objects.ts';
 import type { PartsWorld } from './world.ts';
 
@@ -69,7 +69,7 @@ function setTheStage({ world, seed, mutant, found }: PartsRun) {
   const prng = new Prng(seed);
   const shape = prng.fork('shape');
   const { clock, agentClock, namespace } = world;
-  const run = new RunState({ clock, found });
+  const run = new RunInProgress({ clock, found });
   const truth = new ObjectTruth();
   const references = new References(() => clock.now(), world);
   const readings = new Readings({

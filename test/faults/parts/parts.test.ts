@@ -7,13 +7,15 @@ import { catchOfParts, renderPartsReport } from './parts-report.ts';
 
 describe('the fault suite of reflector, object managers and mirror pods, on the in-memory apiserver', () => {
   // The same seeds in every run. The first has watches over HTTP/2, the second over HTTP/1.1.
-  it.each([1, 4])('finds nothing old, lost, damaged or left behind with seed %i', async (seed) => {
+  it('finds nothing old, lost, damaged or left behind, over HTTP/2 and over HTTP/1.1', async () => {
     await using target = await InMemoryTarget.start({ bookmarkIntervalMs: 2000 });
-    const report = await runPartsFaults({ target, seed, seconds: 5 });
-    expect(report, renderPartsReport(report)).toMatchObject({ damage: [], convergedInMs: expect.any(Number) });
-    expect(report.faults.size).toBeGreaterThan(8);
-    expect(report.overHttp2 > 50).toBe(seed === 1);
-    expect(report.counts.get('read: a value')).toBeGreaterThan(100);
+    const reports = await Promise.all([1, 4].map((seed) => runPartsFaults({ target, seed, seconds: 5 })));
+    for (const report of reports) {
+      expect(report, renderPartsReport(report)).toMatchObject({ damage: [], convergedInMs: expect.any(Number) });
+      expect(report.faults.size).toBeGreaterThan(4);
+      expect(report.counts.get('read: a value')).toBeGreaterThan(50);
+    }
+    expect(reports.map(({ overHttp2 }) => overHttp2 > 20)).toEqual([true, false]);
   });
 });
 
