@@ -9,8 +9,14 @@ export type Fault =
 
 /** What becomes of a watch, after `ms`. */
 export interface WatchFault {
-  readonly kind: 'watch reset' | 'watch cut' | 'watch ended' | 'watch hung';
+  readonly kind: 'watch reset' | 'watch cut' | 'watch ended' | 'watch hung' | 'watch expired';
   readonly ms: number;
+}
+
+/** What becomes of watches, and when at the latest. */
+export interface WatchFaults {
+  readonly kinds: readonly WatchFault['kind'][];
+  readonly longestMs: number;
 }
 
 /** Of a thousand requests, how many meet this fault. Throttling stops the whole client, so it comes seldom. */
@@ -36,7 +42,9 @@ const lateDeletes = 8;
 /** The share of writes that are refused while `forbids` is true. */
 const forbidden = 0.5;
 
-const watchFaults = ['watch reset', 'watch cut', 'watch ended', 'watch hung'] as const;
+const watchFaults: readonly WatchFault['kind'][] = ['watch reset', 'watch cut', 'watch ended', 'watch hung'];
+/** All of them: `watch expired` is a silence that ends with a 410. */
+export const everyWatchFault: readonly WatchFault['kind'][] = [...watchFaults, 'watch expired'];
 
 /**
  * Which request meets which fault. A pod's nth request of a kind meets the same fault in every run of a seed; the order of the
@@ -51,10 +59,12 @@ export class FaultPlan {
   readonly #seed: number;
   readonly #rate: number;
   readonly #clientTimeoutMs: number;
+  readonly #watches: WatchFaults;
   readonly #requests = new Map<string, number>();
 
   /** With `rate` 2 twice as many requests meet a fault. */
-  constructor(seed: number, clientTimeoutMs: number, rate = 1) {
+  constructor(seed: number, clientTimeoutMs: number, rate = 1, watches: WatchFaults = { kinds: watchFaults, longestMs: 6000 }) {
+    this.#watches = watches;
     this.#rate = rate;
     this.#seed = seed;
     this.#clientTimeoutMs = clientTimeoutMs;
@@ -74,8 +84,9 @@ export class FaultPlan {
 
   takeForWatch(path: string): WatchFault | undefined {
     const prng = this.#dice(`WATCH ${path}`);
-    const kind = prng.pick(watchFaults);
-    return this.active && kind !== undefined ? { kind, ms: prng.between(1000, 6000) } : undefined;
+    const { kinds, longestMs } = this.#watches;
+    const kind = prng.pick(kinds);
+    return this.active && kind !== undefined ? { kind, ms: prng.between(longestMs / 6, longestMs) } : undefined;
   }
 
   count(kind: string): void {

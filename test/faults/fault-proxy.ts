@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { constants, createSecureServer, Http2ServerResponse } from 'node:http2';
 import { createServer, type Server } from 'node:https';
 import type { AddressInfo, Socket } from 'node:net';
 import { Agent, request as send } from 'undici';
@@ -11,6 +12,8 @@ export interface FaultProxyOptions {
   /** Signs the proxy's certificates, and the server's where it has any. */
   readonly authority: CertificateAuthority;
   readonly plan: FaultPlan;
+  /** Offers HTTP/2 as well. Default false. */
+  readonly http2?: boolean;
 }
 
 interface Received {
@@ -26,6 +29,18 @@ interface Reply {
   readonly body: Buffer;
 }
 
+/** A watch that a client has open. */
+interface WatchLine {
+  readonly url: string;
+  /** Nothing comes through any more. */
+  isSilent: boolean;
+  readonly expire: () => void;
+}
+
+/** A watch brings nothing for so long before its version has expired: what changes meanwhile is not told. */
+const silenceBeforeExpiryMs = 500;
+const expiredEvent = '{"type":"ERROR","object":{"kind":"Status","status":"Failure","code":410,"reason":"Expired"}}\n';
+
 /** Stands between the manager and its apiserver, in TLS, and does to each request what the plan says. */
 export class FaultProxy {
   readonly #server: Server;
@@ -37,8 +52,12 @@ export class FaultProxy {
   expectedToken: string | undefined;
   /** Requests that came in, watches included. */
   requests = 0;
+  /** Of these, those over HTTP/2. */
+  overHttp2 = 0;
   /** Requests that met a fault and may still take effect. */
   underWay = 0;
+  readonly #watches = new Set<WatchLine>();
+  #isSilent = false;
 
   private constructor(server: Server, options: FaultProxyOptions) {
     this.#server = server;
@@ -51,13 +70,22 @@ export class FaultProxy {
       socket.once('close', () => this.#rawSockets.delete(remotePort));
     });
     server.on('request', (incoming, response) => {
+      let isOver = false;
+      response.once('close', () => {
+        isOver = true;
+      });
       // the server behind is away, or its connection broke: the client's is reset, too
-      this.#handle(incoming, response).catch(() => this.#reset(incoming));
+      this.#handle(incoming, response).catch(() => {
+        if (!isOver) this.#reset(incoming);
+      });
     });
   }
 
   static async start(options: FaultProxyOptions): Promise<FaultProxy> {
-    const server = createServer({ ...options.authority.issue(), keepAliveTimeout: 0, requestTimeout: 0, noDelay: true });
+    const tls = { ...options.authority.issue(), keepAliveTimeout: 0, requestTimeout: 0, noDelay: true };
+    // its requests and responses have what is used here of those of HTTP/1.1
+    const server =
+      options.http2 === true ? (createSecureServer({ ...tls, allowHTTP1: true }) as unknown as Server) : createServer(tls);
     const proxy = new FaultProxy(server, options);
     server.listen(0, '127.0.0.1');
     await once(server, 'listening');
@@ -68,18 +96,45 @@ export class FaultProxy {
     return `https://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
   }
 
+  /** The URLs of the watches that clients have open. */
+  get openWatches(): readonly string[] {
+    return [...this.#watches].map(({ url }) => url);
+  }
+
+  /** From now on the watches bring nothing, also those to come. */
+  silenceWatches(): void {
+    this.#isSilent = true;
+    for (const watch of this.#watches) watch.isSilent = true;
+  }
+
+  /** The watches that bring nothing end with a 410. */
+  expireWatches(): void {
+    this.#isSilent = false;
+    for (const { isSilent, expire } of [...this.#watches]) if (isSilent) expire();
+  }
+
+  /** Connections that clients have open. */
+  get connections(): number {
+    return this.#rawSockets.size;
+  }
+
   /** Another certificate of the same authority; every connection, on both sides, has to be made anew. */
   rotateCertificate(): void {
     this.#server.setSecureContext(this.#options.authority.issue());
-    for (const socket of this.#rawSockets.values()) socket.destroy();
+    this.resetAll();
     void this.#upstream.destroy();
     this.#upstream = this.#newAgent();
+  }
+
+  /** Every connection of a client breaks. */
+  resetAll(): void {
+    for (const socket of this.#rawSockets.values()) socket.destroy();
   }
 
   async stop(): Promise<void> {
     for (const timer of this.#timers) clearTimeout(timer);
     this.#server.close();
-    this.#server.closeAllConnections();
+    this.resetAll();
     await this.#upstream.destroy();
   }
 
@@ -89,6 +144,7 @@ export class FaultProxy {
 
   async #handle(incoming: IncomingMessage, response: ServerResponse): Promise<void> {
     this.requests++;
+    if (incoming.httpVersionMajor === 2) this.overHttp2++;
     const received = await receive(incoming);
     if (this.expectedToken !== undefined && received.headers.authorization !== `Bearer ${this.expectedToken}`) {
       return answer(response, refusal(401, 'Unauthorized'));
@@ -145,23 +201,28 @@ export class FaultProxy {
     const { method, url, headers } = received;
     const target = new URL(url, this.#options.upstream);
     const gone = new AbortController();
-    response.once('close', () => gone.abort());
+    const watch: WatchLine = { url, isSilent: this.#isSilent, expire: () => response.end(expiredEvent) };
+    this.#watches.add(watch);
+    response.once('close', () => {
+      this.#watches.delete(watch);
+      gone.abort();
+    });
     const options = { method, headers, dispatcher: this.#upstream, signal: gone.signal, headersTimeout: 0, bodyTimeout: 0 };
     const { statusCode, headers: given, body } = await send(target, options);
     response.writeHead(statusCode, { 'content-type': texts(given)['content-type'] ?? 'application/json' });
     response.flushHeaders();
-    let hung = false;
     if (fault !== undefined) {
       void this.#pause(fault.ms).then(() => {
-        if (response.destroyed || !this.#options.plan.active) return;
+        if (gone.signal.aborted || !this.#options.plan.active) return;
         this.#options.plan.count(fault.kind);
-        if (fault.kind === 'watch hung') hung = true;
-        else if (fault.kind === 'watch ended') response.end();
+        if (fault.kind === 'watch hung' || fault.kind === 'watch expired') watch.isSilent = true;
+        if (fault.kind === 'watch ended') response.end();
         else if (fault.kind === 'watch reset') this.#reset(incoming);
-        else response.write('{"type":"MODIFIED","object":{"kin', () => response.destroy());
+        else if (fault.kind === 'watch cut') response.write('{"type":"MODIFIED","object":{"kin', () => breakOff(response));
+        else if (fault.kind === 'watch expired') void this.#pause(silenceBeforeExpiryMs).then(watch.expire);
       });
     }
-    for await (const chunk of body) if (!hung && !response.writableEnded) response.write(chunk);
+    for await (const chunk of body) if (!watch.isSilent && !response.writableEnded) response.write(chunk);
     response.end();
   }
 
@@ -190,7 +251,9 @@ async function receive(incoming: IncomingMessage): Promise<Received> {
 }
 
 function texts(headers: Readonly<Record<string, string | string[] | undefined>>): Record<string, string> {
-  return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, String(value)]));
+  // HTTP/2 has method and path among the headers
+  const named = Object.entries(headers).filter(([name]) => !name.startsWith(':'));
+  return Object.fromEntries(named.map(([name, value]) => [name, String(value)]));
 }
 
 function refusal(code: number, reason: string, retryAfterSeconds?: number): Reply {
@@ -210,7 +273,14 @@ function answer(response: ServerResponse, reply: Reply): void {
   response.end(reply.body);
 }
 
+/** Ends an answer before its end: over HTTP/2 the stream alone, else the connection. */
+function breakOff(response: ServerResponse): void {
+  const either: unknown = response;
+  if (either instanceof Http2ServerResponse) either.stream.close(constants.NGHTTP2_INTERNAL_ERROR);
+  else response.destroy();
+}
+
 function cut(response: ServerResponse, reply: Reply): void {
   response.writeHead(reply.status, headOf(reply));
-  response.write(reply.body.subarray(0, reply.body.length / 2), () => response.destroy());
+  response.write(reply.body.subarray(0, reply.body.length / 2), () => breakOff(response));
 }

@@ -20,8 +20,8 @@ export class InMemoryTarget implements FaultTarget, ServerAccess {
     this.admin = new AdminClient(server.kubeConfig());
   }
 
-  static async start(): Promise<InMemoryTarget> {
-    return new InMemoryTarget(await InMemoryApiServer.start({ requestLogSize: 0 }));
+  static async start({ bookmarkIntervalMs = 60_000 }: { readonly bookmarkIntervalMs?: number } = {}): Promise<InMemoryTarget> {
+    return new InMemoryTarget(await InMemoryApiServer.start({ requestLogSize: 0, bookmarkIntervalMs }));
   }
 
   get url(): string {
@@ -44,7 +44,7 @@ export class InMemoryTarget implements FaultTarget, ServerAccess {
     const drop = (kind: '410' | 'end'): Disturbance => ({
       kind: `watches dropped (${kind})`,
       run: async () => {
-        this.#server.dropWatches({ kind });
+        this.#server.dropWatches({ kind, resource: '*' });
       },
     });
     const rotate = { kind: 'certificate rotated', run: async () => proxy.rotateCertificate() };

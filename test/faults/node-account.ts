@@ -5,11 +5,12 @@ import { persist } from './pause.ts';
 const name = 'node-agent';
 const rbac = '/apis/rbac.authorization.k8s.io/v1';
 const rules = [
-  { apiGroups: [''], resources: ['pods'], verbs: ['get', 'list', 'watch', 'delete'] },
+  { apiGroups: [''], resources: ['pods'], verbs: ['get', 'list', 'watch', 'create', 'delete'] },
+  { apiGroups: [''], resources: ['secrets', 'configmaps'], verbs: ['get', 'list', 'watch'] },
   { apiGroups: [''], resources: ['pods/status'], verbs: ['patch'] },
 ];
 
-/** The service account of the node agent, which may do what a status manager needs and nothing else. */
+/** The service account of the node agent, which may do what the parts of an agent need and nothing else. */
 export class NodeAccount {
   readonly #admin: AdminClient;
 

@@ -1,10 +1,12 @@
 // `npm run test:faults -- --seed S --minutes M`: the fault suite, for as long as you like. Exits with 1 on any damage.
 import { parseArgs } from 'node:util';
 import { type Mutant, mutants } from '../chaos/mutants.ts';
+import { partsMutants } from '../chaos/parts/mutants.ts';
 import { runFaults } from './fault-run.ts';
 import type { FaultTarget } from './fault-target.ts';
 import { InMemoryTarget } from './in-memory-target.ts';
 import { catchOf, runMutants } from './mutant-run.ts';
+import { runPartsCommand } from './parts/run-many.ts';
 import { RealTarget } from './real-target.ts';
 import { brokenRules, renderReport } from './report.ts';
 import { TwoApiServersTarget } from './two-apiservers-target.ts';
@@ -15,7 +17,9 @@ const help = `Usage: npm run test:faults -- [options]
   --updates N      default 100000
   --pods N         default 500
   --server KIND    in-memory, real, two-apiservers, both (the first two) or all (default both)
-  --mutant NAME    a manager broken on purpose; "all" runs each, with few pods and many faults, until it is caught: ${mutants.map(({ name }) => `"${name}"`).join(', ')}`;
+  --mutant NAME    a manager broken on purpose; "all" runs each, with few pods and many faults, until it is caught: ${mutants.map(({ name }) => `"${name}"`).join(', ')}
+  --parts          reflector, secret and config map managers and mirror pods in place of the status manager; --updates and
+                   --pods do not count; its mutants: ${partsMutants.map(({ name }) => `"${name}"`).join(', ')}`;
 
 const options = {
   seed: { type: 'string', default: String(Math.floor(Math.random() * 1_000_000)) },
@@ -24,6 +28,7 @@ const options = {
   pods: { type: 'string', default: '500' },
   server: { type: 'string', default: 'both' },
   mutant: { type: 'string' },
+  parts: { type: 'boolean', default: false },
   help: { type: 'boolean', short: 'h', default: false },
 } as const;
 
@@ -59,18 +64,25 @@ async function main(): Promise<number> {
     console.log(help);
     return 0;
   }
+  // quiet watches of an agent whose time is hasty stay open
+  const inMemory = (): Promise<FaultTarget> => InMemoryTarget.start(values.parts ? { bookmarkIntervalMs: 2000 } : {});
   const targets: Record<string, (() => Promise<FaultTarget>)[]> = {
-    'in-memory': [InMemoryTarget.start],
+    'in-memory': [inMemory],
     real: [RealTarget.start],
     'two-apiservers': [() => TwoApiServersTarget.start()],
-    both: [InMemoryTarget.start, RealTarget.start],
-    all: [InMemoryTarget.start, RealTarget.start, () => TwoApiServersTarget.start()],
+    both: [inMemory, RealTarget.start],
+    all: [inMemory, RealTarget.start, () => TwoApiServersTarget.start()],
   };
   const chosen = targets[values.server];
   if (chosen === undefined) throw new Error(`--server must be one of ${Object.keys(targets).join(', ')}, got "${values.server}"`);
   let clean = true;
   for (const start of chosen) {
     await using target = await start();
+    if (values.parts) {
+      const [seed, minutes] = [number('seed', values.seed), number('minutes', values.minutes)];
+      clean = (await runPartsCommand(target, { seed, minutes, mutant: values.mutant })) && clean;
+      continue;
+    }
     if (values.mutant === 'all') {
       clean = (await catchAll(target, number('seed', values.seed))) && clean;
       continue;

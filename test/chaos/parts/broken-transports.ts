@@ -28,11 +28,13 @@ export function forgettingExpiry(transport: ResourceTransport): ResourceTranspor
   };
   const goOn = async (request: KubeStream): Promise<void> => {
     const query = new URLSearchParams(request.query);
+    for (const key of ['sendInitialEvents', 'resourceVersionMatch']) query.delete(key);
     query.set('resourceVersion', await newest(request));
     return stream({ ...request, query });
   };
+  let hasSkipped = false;
   const stream = async (request: KubeStream): Promise<void> => {
-    if (!request.query?.has('labelSelector') || request.query.has('sendInitialEvents')) return transport.stream(request);
+    if (!request.query?.has('labelSelector')) return transport.stream(request);
     const expired = new Error('expired');
     const onChunk = (chunk: Buffer): void => {
       if (/"type":"ERROR".*"code":410/.test(chunk.toString())) throw expired;
@@ -41,8 +43,11 @@ export function forgettingExpiry(transport: ResourceTransport): ResourceTranspor
     try {
       await transport.stream({ ...request, onChunk });
     } catch (error) {
-      if (error === expired || (error instanceof ApiError && error.status === 410)) return goOn(request);
-      throw error;
+      const isExpired = error === expired || (error instanceof ApiError && error.status === 410);
+      const isSilence = error instanceof ApiError && error.reason === 'Timeout';
+      if (!isExpired && !(hasSkipped && isSilence)) throw error;
+      hasSkipped = true;
+      return goOn(request);
     }
   };
   return { request: (request) => transport.request(request), stream };

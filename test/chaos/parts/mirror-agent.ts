@@ -9,13 +9,13 @@ import { buildStaticPod } from '../../../src/testing/fakes/builders.ts';
 import type { WirePod } from '../../../src/wire/types.ts';
 import type { Prng } from '../prng.ts';
 import type { ManagerParts } from './managed-objects.ts';
-import type { RunState } from './run-state.ts';
+import type { RunInProgress } from './run-in-progress.ts';
 import type { PartsWorld } from './world.ts';
 
 export interface MirrorAgentParts extends Omit<ManagerParts, 'transport'> {
   readonly transport: ResourceTransport;
   readonly world: PartsWorld;
-  readonly run: RunState;
+  readonly run: RunInProgress;
   readonly prng: Prng;
   readonly names: readonly string[];
   /** How a reconciler that is broken on purpose differs. */
@@ -57,20 +57,23 @@ export class MirrorAgent {
   act(): void {
     const { prng, names, run } = this.#parts;
     const name = prng.pick(names) ?? '';
-    const held = this.#static.get(name);
-    const isGoing = held !== undefined && prng.chance(0.35);
-    if (held !== undefined) this.#podManager.removePod(held);
-    run.count(held === undefined ? 'static pod added' : isGoing ? 'static pod removed' : 'static pod changed');
-    if (isGoing) {
-      this.#static.delete(name);
-      return;
-    }
-    const { namespace, nodeName } = this.#parts.world;
-    const uid = `hash-${++this.#lastHash}`;
-    const containers = [{ name: 'app', image: `example.test/app:${this.#lastHash}` }];
-    const pod = buildStaticPod({ metadata: { name, namespace, uid }, spec: { nodeName, containers } });
-    this.#static.set(name, pod);
-    this.#podManager.addPod(pod);
+    const isThere = this.#static.has(name);
+    const isGoing = isThere && prng.chance(0.35);
+    run.count(isGoing ? 'static pod removed' : isThere ? 'static pod changed' : 'static pod added');
+    if (isGoing) this.#remove(name);
+    else this.#set(name);
+  }
+
+  /** The first two static pods are there. */
+  settleDown(): void {
+    for (const name of this.#parts.names.slice(0, 2)) if (!this.#static.has(name)) this.#set(name);
+  }
+
+  /** Removes the first of these two, and changes the second. */
+  changeThose(): void {
+    const [removed = '', changed = ''] = this.#parts.names;
+    this.#remove(removed);
+    this.#set(changed);
   }
 
   /** Where the pods of the server are other than one mirror pod for each static pod, as it is now. */
@@ -86,6 +89,23 @@ export class MirrorAgent {
       else if (found?.deletionTimestamp !== undefined) wrong.push(`the mirror pod of ${name} is being deleted`);
     }
     return wrong;
+  }
+
+  #remove(name: string): void {
+    const held = this.#static.get(name);
+    if (held !== undefined) this.#podManager.removePod(held);
+    this.#static.delete(name);
+  }
+
+  /** Another pod of this name, with a hash of its own. */
+  #set(name: string): void {
+    this.#remove(name);
+    const { namespace, nodeName } = this.#parts.world;
+    const uid = `hash-${++this.#lastHash}`;
+    const containers = [{ name: 'app', image: `example.test/app:${this.#lastHash}` }];
+    const pod = buildStaticPod({ metadata: { name, namespace, uid }, spec: { nodeName, containers } });
+    this.#static.set(name, pod);
+    this.#podManager.addPod(pod);
   }
 
   async stop(): Promise<void> {

@@ -2,12 +2,12 @@ import { buildMirrorPodOf, buildPod, buildStaticPod } from '../../../src/testing
 import type { WirePod } from '../../../src/wire/types.ts';
 import type { Prng } from '../prng.ts';
 import { mirrorAnnotation } from './mirror-agent.ts';
-import type { RunState } from './run-state.ts';
+import type { RunInProgress } from './run-in-progress.ts';
 import type { PartsWorld } from './world.ts';
 
 export interface MirrorHandParts {
   readonly world: PartsWorld;
-  readonly run: RunState;
+  readonly run: RunInProgress;
   readonly prng: Prng;
   /** The names that static pods may have. */
   readonly names: readonly string[];

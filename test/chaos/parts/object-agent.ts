@@ -5,12 +5,12 @@ import { podNaming } from './naming-pod.ts';
 import { type ObjectKind, type ObjectTruth, objectKinds } from './object-truth.ts';
 import type { Reading, Readings } from './readings.ts';
 import type { NamedObjects, References } from './references.ts';
-import type { RunState } from './run-state.ts';
+import type { RunInProgress } from './run-in-progress.ts';
 import type { OpenWatch, PartsWorld } from './world.ts';
 
 export interface ObjectAgentParts {
   readonly world: PartsWorld;
-  readonly run: RunState;
+  readonly run: RunInProgress;
   readonly truth: ObjectTruth;
   readonly references: References;
   readonly readings: Readings;
@@ -19,6 +19,9 @@ export interface ObjectAgentParts {
   readonly names: readonly string[];
   readonly mostPods: number;
 }
+
+/** Longer than any request may take. */
+const longestReadMs = 60_000;
 
 /** The node agent's side: pods come, change what they name, end and go; readers read all the time. */
 export class ObjectAgent {
@@ -46,6 +49,12 @@ export class ObjectAgent {
     run.count(`pod: ${deed}`);
   }
 
+  /** Registers a pod that names the first three objects of each kind. */
+  settleDown(): void {
+    const names = new Set(this.#parts.names.slice(0, 3));
+    this.#register('settled', { secrets: names, configmaps: names });
+  }
+
   /** Reads without waiting for the answer. */
   read(): void {
     const { prng, managers, readings, references, names } = this.#parts;
@@ -60,22 +69,24 @@ export class ObjectAgent {
 
   /** Objects that are read otherwise than the server has them, after a read of each. */
   async whatIsBehind(): Promise<string[]> {
-    const { managers, references, readings } = this.#parts;
+    const { managers, references, readings, run } = this.#parts;
     const all = managers.flatMap((manager) => [...references.names(manager.kind)].map((name) => ({ manager, name })));
     const wrong = await Promise.all(
-      all.map(async ({ manager, name }) => this.#difference(manager, name, await readings.read(manager, name))),
+      all.map(async ({ manager, name }) => {
+        const read = readings.read(manager, name);
+        return this.#difference(manager, name, await run.limited(read, longestReadMs, { error: 'no answer' }));
+      }),
     );
     return wrong.filter((each) => each !== undefined);
   }
 
-  /** Of the watches for one object each: those of objects that no pod names any more. */
+  /** The open watches for one object each that no pod names. */
   unnamedWatches(): string[] {
-    const { world, references, run } = this.#parts;
+    const { world, references } = this.#parts;
     return world.openWatches().flatMap(({ resource, name }) => {
       if (name === undefined) return [];
       const period = references.period(resource as ObjectKind, name);
-      const isOver = period === undefined || run.clock.now() - (period.endedAtMs ?? Infinity) > world.noticedWithinMs;
-      return isOver ? [`${resource}/${name}`] : [];
+      return period === undefined || period.endedAtMs !== undefined ? [`${resource}/${name}`] : [];
     });
   }
 

@@ -1,11 +1,11 @@
 import type { Prng } from '../prng.ts';
 import { type ObjectKind, type ObjectTruth, objectKinds, objectOf } from './object-truth.ts';
-import type { RunState } from './run-state.ts';
+import type { RunInProgress } from './run-in-progress.ts';
 import type { PartsWorld } from './world.ts';
 
 export interface ObjectHandParts {
   readonly world: PartsWorld;
-  readonly run: RunState;
+  readonly run: RunInProgress;
   readonly truth: ObjectTruth;
   readonly prng: Prng;
   /** The names that objects of each kind may have. */
@@ -43,9 +43,30 @@ export class ObjectHand {
     if (deed !== 'delete') await this.#write(kind, name, prng.chance(standing.immutable ? 0.5 : 0.1));
   }
 
-  async #write(kind: ObjectKind, name: string, immutable: boolean): Promise<void> {
+  /** The first three objects of each kind are there, and may change. */
+  async settleDown(): Promise<void> {
+    for (const kind of objectKinds) {
+      for (const name of this.#parts.names.slice(0, 3)) {
+        if (this.#parts.truth.standing(kind, name)?.immutable) await this.#delete(kind, name);
+        await this.#write(kind, name, false, 'seen');
+      }
+    }
+  }
+
+  /** Updates the first of these three, deletes the second and recreates the third. */
+  async changeThose(): Promise<void> {
+    for (const kind of objectKinds) {
+      const [updated = '', deleted = '', recreated = ''] = this.#parts.names;
+      await this.#write(kind, updated, false, 'seen');
+      await this.#delete(kind, deleted);
+      await this.#delete(kind, recreated);
+      await this.#write(kind, recreated, false, 'seen');
+    }
+  }
+
+  async #write(kind: ObjectKind, name: string, immutable: boolean, wanted?: 'seen'): Promise<void> {
     const { world, truth, prng } = this.#parts;
-    const write = truth.begin(kind, name, { immutable, tier: prng.chance(0.6) ? 'seen' : 'unseen' });
+    const write = truth.begin(kind, name, { immutable, tier: wanted ?? (prng.chance(0.6) ? 'seen' : 'unseen') });
     await world.server.write(kind, objectOf(kind, world.namespace, name, write));
     truth.landed(kind, name, write);
   }

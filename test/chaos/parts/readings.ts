@@ -3,11 +3,11 @@ import { isStatusManagerError } from '../../../src/errors.ts';
 import type { ManagedObjects } from './managed-objects.ts';
 import { type ObjectTruth, showsValue } from './object-truth.ts';
 import type { Period, References } from './references.ts';
-import type { RunState } from './run-state.ts';
+import type { RunInProgress } from './run-in-progress.ts';
 
 export interface ReadingParts {
   readonly namespace: string;
-  readonly run: RunState;
+  readonly run: RunInProgress;
   readonly truth: ObjectTruth;
   readonly references: References;
   /** How long a value may be on its way to its reader after the last reference went. */

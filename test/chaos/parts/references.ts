@@ -4,7 +4,7 @@ import { type ObjectKind, objectKinds } from './object-truth.ts';
 export interface Period {
   readonly sinceMs: number;
   endedAtMs: number | undefined;
-  /** The highest resourceVersion that each manager has given out. */
+  /** The highest resourceVersion that each manager has given out: since then, or ever where no cache lags behind. */
   readonly newest: Map<string, number>;
   /** The immutable version that a manager has given out from its watch, and keeps. */
   readonly kept: Map<string, number>;
@@ -15,11 +15,14 @@ export type NamedObjects = Readonly<Record<ObjectKind, ReadonlySet<string>>>;
 /** Which objects the registered pods name, told by the test itself. */
 export class References {
   readonly #now: () => number;
+  readonly #cachesLag: boolean;
   readonly #pods = new Map<string, NamedObjects>();
   readonly #periods = new Map<string, Period>();
 
-  constructor(now: () => number) {
+  /** Where caches lag behind, an object that is named anew may be older than it was the last time. */
+  constructor(now: () => number, { cachesLag }: { readonly cachesLag: boolean }) {
     this.#now = now;
+    this.#cachesLag = cachesLag;
   }
 
   /** What the pod names from now on; undefined: it is registered no more. */
@@ -42,13 +45,10 @@ export class References {
   #update(kind: ObjectKind): void {
     const named = this.names(kind);
     for (const name of named) {
-      if (this.period(kind, name)?.endedAtMs !== undefined || this.period(kind, name) === undefined)
-        this.#periods.set(`${kind}/${name}`, {
-          sinceMs: this.#now(),
-          endedAtMs: undefined,
-          newest: new Map(),
-          kept: new Map(),
-        });
+      const last = this.period(kind, name);
+      if (last !== undefined && last.endedAtMs === undefined) continue;
+      const newest = new Map(this.#cachesLag ? [] : last?.newest);
+      this.#periods.set(`${kind}/${name}`, { sinceMs: this.#now(), endedAtMs: undefined, newest, kept: new Map() });
     }
     for (const [key, period] of this.#periods) {
       if (!key.startsWith(`${kind}/`) || period.endedAtMs !== undefined) continue;

@@ -14,18 +14,16 @@ import { ObjectTruth, showsValue, tierLabel } from './object-truth.ts';
 import { Readings } from './readings.ts';
 import { References } from './references.ts';
 import type { PartsFound, PartsRule } from './rules.ts';
-import { RunState } from './run-state.ts';
+import { RunInProgress } from './run-in-progress.ts';
 import { shownVersions, ToldObjects } from './told-objects.ts';
 import type { PartsWorld } from './world.ts';
 
 export interface PartsRun {
   readonly world: PartsWorld;
   readonly seed: number;
-  /** How long the faults go on, in the world's milliseconds. */
-  readonly stormMs: number;
   readonly mutant?: PartsMutant | undefined;
   readonly found: PartsFound;
-  /** Asked again and again: true ends the storm early. */
+  /** True: the run need not go on. */
   readonly isOver: () => boolean;
 }
 
@@ -39,10 +37,13 @@ const objectNames = Array.from({ length: 8 }, (_, i) => `object-${i}`);
 const staticNames = Array.from({ length: 4 }, (_, i) => `static-${i}`);
 const mostPods = 5;
 const lookEveryMs = 500;
+const silenceMs = 2000;
+/** How late a value may be given out after its last reference went: the process may have stood still in between. */
+const longestDeliveryMs = 2000;
 
 /** One run: a node agent with all of the parts, other hands, faults; then calm, in which all comes into step; then the end. */
 export async function runParts(options: PartsRun): Promise<PartsResult> {
-  const { world, stormMs, isOver } = options;
+  const { world, isOver } = options;
   const stage = setTheStage(options);
   const { run, prng, objectHand, objectAgent, mirrorHand, mirrorAgent } = stage;
   await objectHand.begin();
@@ -54,11 +55,10 @@ export async function runParts(options: PartsRun): Promise<PartsResult> {
   run.repeat(prng.fork('static pods'), 3000, () => mirrorAgent.act());
   run.repeat(prng.fork('mirror hand'), 3000, () => mirrorHand.act());
   run.repeat(prng.fork('looks'), lookEveryMs, () => stage.look());
-  const untilMs = world.clock.now() + stormMs;
-  while (world.clock.now() < untilMs && !isOver()) await run.pause(lookEveryMs);
-  world.endFaults();
+  const deeds = (): number => [...run.counts].reduce((sum, [what, n]) => (what.startsWith('object ') ? sum + n : sum), 0);
+  await world.storm(isOver, deeds);
   await run.end();
-  const convergedInMs = isOver() ? undefined : await comeIntoStep(options, stage);
+  const convergedInMs = await settleDown(options, stage);
   await letGo(options, stage);
   return { counts: run.counts, convergedInMs };
 }
@@ -69,10 +69,16 @@ function setTheStage({ world, seed, mutant, found }: PartsRun) {
   const prng = new Prng(seed);
   const shape = prng.fork('shape');
   const { clock, agentClock, namespace } = world;
-  const run = new RunState({ clock, found });
+  const run = new RunInProgress({ clock, found });
   const truth = new ObjectTruth();
-  const references = new References(() => clock.now());
-  const readings = new Readings({ namespace, run, truth, references, slackMs: world.noticedWithinMs });
+  const references = new References(() => clock.now(), world);
+  const readings = new Readings({
+    namespace,
+    run,
+    truth,
+    references,
+    slackMs: world.noticedWithinLooks === 1 ? 0 : longestDeliveryMs,
+  });
   const mirrorHand = new MirrorHand({ world, run, prng: prng.fork('mirror hand'), names: staticNames });
   const broken = mutant?.transport?.(world.transport) ?? world.transport;
   const transport = checkedTransport(broken, { found, isForeign: (uid) => mirrorHand.owns(uid) });
@@ -105,17 +111,41 @@ function setTheStage({ world, seed, mutant, found }: PartsRun) {
     reflector.start().catch(() => {});
     mirrorAgent.start();
   };
+  const seen = new Map<string, number>();
   const look = (): void => {
-    for (const watch of objectAgent.unnamedWatches()) found('no watch is open for what no pod names', watch);
+    const unnamed = new Set(objectAgent.unnamedWatches());
+    for (const watch of seen.keys()) if (!unnamed.has(watch)) seen.delete(watch);
+    for (const watch of unnamed) {
+      seen.set(watch, (seen.get(watch) ?? 0) + 1);
+      if (seen.get(watch) === world.noticedWithinLooks) found('no watch is open for what no pod names', watch);
+    }
   };
   return { prng, run, readings, managers, objectHand, objectAgent, mirrorHand, mirrorAgent, told, reflector, start, look };
+}
+
+/** All comes into step; then much changes while every watch is silent, and all comes into step again. */
+async function settleDown(options: PartsRun, stage: Stage): Promise<number | undefined> {
+  const { world, isOver } = options;
+  const { run, objectHand, objectAgent, mirrorAgent, mirrorHand } = stage;
+  if (isOver()) return undefined;
+  await mirrorHand.makeWay();
+  await objectHand.settleDown();
+  objectAgent.settleDown();
+  mirrorAgent.settleDown();
+  const convergedInMs = await comeIntoStep(options, stage);
+  if (convergedInMs === undefined || isOver()) return undefined;
+  world.silenceWatches();
+  await objectHand.changeThose();
+  mirrorAgent.changeThose();
+  await run.pause(silenceMs);
+  world.expireWatches();
+  return (await comeIntoStep(options, stage)) === undefined ? undefined : convergedInMs;
 }
 
 /** Resolves to the time it took, or to undefined: what is still wrong then is found. */
 async function comeIntoStep({ world, found }: PartsRun, stage: Stage): Promise<number | undefined> {
   const { run, objectAgent, mirrorAgent, mirrorHand, told, reflector } = stage;
   const fromMs = world.clock.now();
-  await mirrorHand.makeWay();
   const reflected = async (): Promise<string[]> => {
     const objects = await world.server.list('configmaps');
     const wanted = shownVersions(objects.filter(({ metadata }) => metadata?.labels?.[tierLabel] === 'seen'));
@@ -139,19 +169,17 @@ async function comeIntoStep({ world, found }: PartsRun, stage: Stage): Promise<n
   });
   for (const [rule, detail] of left.length === 0 ? [] : last) found(rule, detail);
   for (const detail of await mirrorHand.whatIsMissing()) found('no other pod is touched', detail);
-  stage.look();
   return left.length === 0 ? world.clock.now() - fromMs : undefined;
 }
 
 /** The pods go, then the agent stops: nothing is left. */
 async function letGo({ world, found, seed }: PartsRun, stage: Stage): Promise<void> {
-  const { run, objectAgent, managers, reflector, mirrorAgent, readings, prng } = stage;
-  // some seeds stop with everything still registered
-  if (prng.fork('end').chance(0.5)) {
+  const { run, objectAgent, managers, reflector, mirrorAgent, readings } = stage;
+  // the other seeds stop with everything still registered
+  if (seed % 2 === 1) {
     objectAgent.letGoOfAll();
-    const open = await run.settlesWithin(world.noticedWithinMs, world.noticedWithinMs / 10, async () =>
-      objectAgent.unnamedWatches(),
-    );
+    const withinMs = (world.noticedWithinLooks - 1) * lookEveryMs;
+    const open = await run.settlesWithin(withinMs, lookEveryMs, async () => objectAgent.unnamedWatches());
     for (const watch of open) found('no watch is open for what no pod names', watch);
   }
   await Promise.all([...managers.map((manager) => manager.stop()), reflector.stop(), mirrorAgent.stop()]);

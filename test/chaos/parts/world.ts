@@ -33,12 +33,19 @@ export interface PartsWorld {
   readonly nodeName: string;
   readonly server: ServerSide;
   readonly transport: ResourceTransport;
+  /** Reads from a server's cache may be older than what was read before. */
+  readonly cachesLag: boolean;
   openWatches(): readonly OpenWatch[];
-  /** How long the server may take to notice that the agent has closed a watch. */
-  readonly noticedWithinMs: number;
+  /** A watch that the agent has closed is open no more when the server is looked at so often, each time half a second later. */
+  readonly noticedWithinLooks: number;
   /** How long it may take after the last fault until all is in step. */
   readonly convergeWithinMs: number;
-  endFaults(): void;
+  /** Resolves when the faults are over, early once `isOver`. `deeds` counts what the other hand has done to objects. */
+  storm(isOver: () => boolean, deeds: () => number): Promise<void>;
+  /** From now on the watches bring nothing. */
+  silenceWatches(): void;
+  /** The watches that bring nothing end with a 410. */
+  expireWatches(): void;
   /** Closes the transport. Resolves to what the agent has left behind: requests, watches, sockets, timers. */
   leftovers(): Promise<readonly string[]>;
 }

@@ -29,6 +29,8 @@ export interface ApiFaultParts {
   readonly clock: SimulatedClock;
   readonly prng: Prng;
   readonly weather: ApiWeather;
+  /** Caches may lag behind in this run. */
+  readonly cachesLag: boolean;
   /** Forgets the history: watches from old versions are answered 410. */
   readonly compact: () => void;
   /** Every connection breaks. */
@@ -70,10 +72,11 @@ export class ApiFaults {
   }
 
   #next(): void {
-    const { clock, prng } = this.#parts;
+    const { clock, prng, cachesLag } = this.#parts;
     const strike = (): void => {
       if (this.#isOver) return;
-      this.#strike(prng.weighted<keyof typeof kinds>(kinds));
+      const kind = prng.weighted<keyof typeof kinds>(kinds);
+      this.#strike(kind === 'stale caches' && !cachesLag ? 'compaction' : kind);
       this.#next();
     };
     clock.schedule(strike, prng.between(0, 2 * this.#everyMs));

@@ -43,11 +43,13 @@ export async function simulateParts({ seed, minutes, mutant }: PartsSimulationOp
   };
   const objects = new SimulatedObjects(clock, prng.fork('server'), weather);
   const transport = new SimulatedTransport({ clock, objects, weather, count, prng: prng.fork('network') });
+  const cachesLag = prng.fork('shape').chance(0.5);
   const agentClock = new ProcessClock(clock, epochMs);
   const storm = new ApiFaults({
     clock,
     weather,
     count,
+    cachesLag,
     prng: prng.fork('faults'),
     compact: () => objects.compact(),
     resetAll: () => transport.resetAll(),
@@ -60,10 +62,16 @@ export async function simulateParts({ seed, minutes, mutant }: PartsSimulationOp
     nodeName: 'node-1',
     server: serverSide(objects),
     transport,
+    cachesLag,
     openWatches: () => transport.openWatches,
-    noticedWithinMs: 0,
+    noticedWithinLooks: 1,
     convergeWithinMs,
-    endFaults: () => storm.end(),
+    storm: async () => {
+      await new Promise<void>((resolve) => clock.schedule(resolve, minutes * 60_000));
+      storm.end();
+    },
+    silenceWatches: () => transport.silenceAll(),
+    expireWatches: () => transport.expireAll(),
     leftovers: async () => [
       ...transport.openWatches.map(({ resource, name }) => `a watch of ${resource} ${name ?? ''}`),
       ...(transport.underWay > 0 ? [`${transport.underWay} requests`] : []),
@@ -75,14 +83,14 @@ export async function simulateParts({ seed, minutes, mutant }: PartsSimulationOp
     violation ??= { rule, detail, atMs: clock.elapsedMs };
   };
   let result: Awaited<ReturnType<typeof runParts>> | undefined;
-  const run = { world, seed, stormMs: minutes * 60_000, mutant, found, isOver: () => violation !== undefined };
+  const run = { world, seed, mutant, found, isOver: () => violation !== undefined };
   runParts(run).then(
     (ended) => {
       result = ended;
     },
     (error: unknown) => found('nothing unforeseen happens', error instanceof Error ? `${error.stack}` : String(error)),
   );
-  const lastMs = minutes * 60_000 + 2 * convergeWithinMs;
+  const lastMs = minutes * 60_000 + 3 * convergeWithinMs;
   await clock.runUntil(lastMs, () => result !== undefined || violation !== undefined);
   if (result === undefined) found('nothing unforeseen happens', 'the run did not end');
   const { counts = new Map(), convergedInMs } = result ?? {};

@@ -72,6 +72,18 @@ export class SimulatedStream {
     this.#settle(new ApiError({ status: 200, reason: 'Network', message: 'connection reset' }));
   }
 
+  /** Nothing comes any more. */
+  silence(): void {
+    this.#isSilent = true;
+  }
+
+  /** Ends with a 410, if nothing has come any more. */
+  expire(): void {
+    if (!this.#isSilent) return;
+    this.#isSilent = false;
+    this.#sendRefusal(expired('0', '1'));
+  }
+
   #begin(): void {
     const { clock, prng, weather } = this.#parts;
     this.#watchSilence();
@@ -177,7 +189,7 @@ export class SimulatedStream {
   }
 
   #meet(fate: (typeof fates)[number]): void {
-    if (fate === 'silent') this.#isSilent = true;
+    if (fate === 'silent') this.silence();
     else if (fate === 'ended') this.#settle();
     else if (fate === '410') this.#sendRefusal(expired('0', '1'));
     else {

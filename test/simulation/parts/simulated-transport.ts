@@ -43,6 +43,15 @@ export class SimulatedTransport implements ResourceTransport {
     for (const stream of [...this.#streams]) stream.reset();
   }
 
+  silenceAll(): void {
+    for (const stream of this.#streams) stream.silence();
+  }
+
+  /** Ends those that are silent with a 410. */
+  expireAll(): void {
+    for (const stream of [...this.#streams]) stream.expire();
+  }
+
   stream(request: KubeStream): Promise<void> {
     const stream = new SimulatedStream(request, { ...this.#parts, ended: (each) => this.#streams.delete(each) });
     if (request.signal?.aborted !== true) this.#streams.add(stream);

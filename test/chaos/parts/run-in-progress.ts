@@ -8,7 +8,7 @@ export interface RunOptions {
 }
 
 /** What the loops of one run share: whether they go on, and what they did. */
-export class RunState {
+export class RunInProgress {
   readonly counts = new Map<string, number>();
   readonly found: PartsFound;
   readonly clock: Clock;
@@ -28,6 +28,17 @@ export class RunState {
     const { promise, resolve } = Promise.withResolvers<void>();
     this.clock.setTimer(resolve, ms, { keepAlive: true });
     return promise;
+  }
+
+  /** The answer, or `otherwise` where none has come after `ms`. */
+  async limited<T>(answer: Promise<T>, ms: number, otherwise: T): Promise<T> {
+    const { promise: over, resolve } = Promise.withResolvers<T>();
+    const cancel = this.clock.setTimer(() => resolve(otherwise), ms);
+    try {
+      return await Promise.race([answer, over]);
+    } finally {
+      cancel();
+    }
   }
 
   /** Calls `act` again and again, one call after the other, at random intervals, until `end`. */

@@ -1,0 +1,40 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { partsMutants } from '../../chaos/parts/mutants.ts';
+import { InMemoryTarget } from '../in-memory-target.ts';
+import { runPartsMutants } from './mutant-run.ts';
+import { type PartsFaultReport, runPartsFaults } from './parts-fault-run.ts';
+import { catchOfParts, renderPartsReport } from './parts-report.ts';
+
+describe('the fault suite of reflector, object managers and mirror pods, on the in-memory apiserver', () => {
+  // The same seeds in every run. The first has watches over HTTP/2, the second over HTTP/1.1.
+  it('finds nothing old, lost, damaged or left behind, over HTTP/2 and over HTTP/1.1', async () => {
+    await using target = await InMemoryTarget.start({ bookmarkIntervalMs: 2000 });
+    const reports = await Promise.all([1, 4].map((seed) => runPartsFaults({ target, seed, seconds: 5 })));
+    for (const report of reports) {
+      expect(report, renderPartsReport(report)).toMatchObject({ damage: [], convergedInMs: expect.any(Number) });
+      expect(report.faults.size).toBeGreaterThan(4);
+      expect(report.counts.get('read: a value')).toBeGreaterThan(50);
+    }
+    expect(reports.map(({ overHttp2 }) => overHttp2 > 20)).toEqual([true, false]);
+  });
+});
+
+describe('the fault suite of the parts', () => {
+  let target: InMemoryTarget;
+  let reports: ReadonlyMap<string, Promise<PartsFaultReport>>;
+
+  beforeAll(async () => {
+    target = await InMemoryTarget.start({ bookmarkIntervalMs: 2000 });
+    reports = runPartsMutants(target, partsMutants, 1);
+  });
+  afterAll(async () => {
+    await Promise.allSettled(reports.values());
+    await target[Symbol.asyncDispose]();
+  });
+
+  it.each(partsMutants.map((mutant) => [mutant.name, mutant] as const))('notices when %s', async (name, mutant) => {
+    const report = await reports.get(name);
+    if (report === undefined) throw new Error('The mutant was not run');
+    expect(catchOfParts(mutant, report), renderPartsReport(report)).toBeDefined();
+  });
+});
