@@ -46,6 +46,20 @@ describe('ApiServerPodSource, over a server that streams lists', () => {
     expect([test.server.seen.length, test.server.lists]).toEqual([1, []]);
   });
 
+  it('leaves its pods to the agent, which may change one without changing another', async () => {
+    const kept: WirePod[] = [];
+    const keep = (one: WirePod): number => kept.push(one);
+    await using test = await setUp(undefined, { podManager: { addPod: keep, updatePod: keep, removePod: () => {} } });
+    test.server.hasStreams = true;
+    void test.source.start();
+    await until(() => test.server.watches.length === 1);
+    sendList(test, [pod('a'), pod('b')], '10');
+    test.server.latestWatch().send('MODIFIED', pod('a', '11'));
+    await until(() => kept.length === 3);
+    for (const { spec } of kept) if (spec !== undefined) spec.nodeName = 'changed';
+    expect(new Set(kept.map(({ spec }) => spec)).size).toBe(3);
+  });
+
   it('finds what changed while it was away', async () => {
     await using test = await streaming();
     test.calls.length = 0;

@@ -31,4 +31,10 @@ describe('LineSplitter', () => {
     splitter.push(Buffer.from('12345'));
     expect(() => splitter.push(Buffer.from('678901'))).toThrow(expect.objectContaining({ reason: 'BrokenAnswer' }));
   });
+
+  it('refuses a whole line that is too long', () => {
+    const splitter = new LineSplitter({ maxLineBytes: 10 });
+    expect(splitter.push(Buffer.from('1234567890\n'))).toEqual(['1234567890']);
+    expect(() => splitter.push(Buffer.from('12345678901\n'))).toThrow(expect.objectContaining({ reason: 'BrokenAnswer' }));
+  });
 });
