@@ -298,6 +298,22 @@ describe('KubeTransport.stream to a server without HTTP/2', () => {
     expect(opened).toEqual([2, 2, 3, 3]);
   });
 
+  it.each([-4 * 365, 4 * 365])('asks the server for HTTP/2 again after a clock was moved by %d days', async (days) => {
+    await using server = await scriptedServer((_request, response) => response.end('all'), certificate);
+    const clock = new FakeClock();
+    await using transport = new KubeTransport(kubeConfigFor(server.url, {}, { caData }), { clock });
+    const watches = new Watches(transport);
+    const opened: number[] = [];
+    for (const jump of [0, days, 0]) {
+      clock.jump(jump * 86_400_000);
+      // the socket of the stream before is free again
+      await settle(20);
+      await watches.result('/p');
+      opened.push(server.connections.total);
+    }
+    expect(opened).toEqual([2, 3, 3]);
+  });
+
   it('ends in peace when the kubeconfig changes while the server is asked', async () => {
     await using server = await scriptedServer(firstOverHttp1, certificate);
     const kubeConfig = kubeConfigFor(server.url, {}, { caData });
