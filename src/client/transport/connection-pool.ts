@@ -33,6 +33,7 @@ export class ConnectionPool {
   readonly #pathPrefix: string;
   /** What a proxy that forwards plain http wants beside the request's own headers. */
   readonly #forwardHeaders: Readonly<Record<string, string>>;
+  #isDestroyed = false;
 
   constructor(endpoint: Endpoint, options: ConnectionPoolOptions) {
     const { connections, http2, clock, requestLimit, streamLimit } = options;
@@ -74,16 +75,18 @@ export class ConnectionPool {
     (exchange.isStream ? this.#streams : this.#requests).dispatch(addressed, exchange);
   }
 
-  /** Waits for what is under way, then closes the sockets. */
+  /** Waits for what is under way, then closes the sockets. Resolves also for a pool that is destroyed meanwhile. */
   async close(): Promise<void> {
     // what an HTTP/2 connection gives back may still go over HTTP/1.1
     await this.#http2?.close();
-    await Promise.all([this.#requests.close(), this.#streams.close()]);
+    // undici refuses to close what is destroyed
+    if (!this.#isDestroyed) await Promise.all([this.#requests.close(), this.#streams.close()]);
     await this.destroy();
   }
 
   /** Ends every socket at once. Resolves when none is left. */
   async destroy(): Promise<void> {
+    this.#isDestroyed = true;
     this.#http2?.destroy();
     await Promise.all([this.#requests.destroy(), this.#streams.destroy()]);
     // undici forgets the sockets that were still connecting

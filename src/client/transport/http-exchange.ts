@@ -2,6 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { Dispatcher } from 'undici';
 import type { CancelTimer, Clock } from '../../seams/clock.ts';
 import { ApiError, maxMessageLength } from './api-error.ts';
+import { networkCause } from './network-cause.ts';
 
 export interface HttpAnswer {
   readonly status: number;
@@ -176,11 +177,12 @@ export class HttpExchange implements Dispatcher.DispatchHandler {
   };
 
   /** A request whose status came has been acted upon: its answer is what is broken. A stream that breaks off has lost nothing yet. */
-  #networkError(cause: Error): ApiError {
+  #networkError(error: Error): ApiError {
     const { label, stream } = this.#options;
     const status = this.#status === 0 ? undefined : this.#status;
     const reason = status === undefined || stream !== undefined ? 'Network' : 'BrokenAnswer';
-    const code = 'code' in cause && typeof cause.code === 'string' ? cause.code : cause.name;
-    return new ApiError({ status, reason, message: `${label}: ${code} ${cause.message}`.slice(0, maxMessageLength), cause });
+    const cause = networkCause(error);
+    const message = `${label}: ${cause.code ?? cause.name} ${cause.message}`.slice(0, maxMessageLength);
+    return new ApiError({ status, reason, message, cause });
   }
 }

@@ -2,6 +2,7 @@ import { type IncomingMessage, request } from 'node:http';
 import { connect, isIP, type Socket } from 'node:net';
 import { createSecureContext, getCACertificates, type SecureContext, connect as tlsConnect } from 'node:tls';
 import type { TlsMaterial } from './kube-cluster.ts';
+import { networkCause } from './network-cause.ts';
 
 /** Told of each socket as soon as it is there, before it is connected. */
 export type OnSocket = (socket: Socket) => void;
@@ -83,8 +84,7 @@ function opened(socket: Socket, event: 'connect' | 'secureConnect', onSocket: On
   return promise;
 }
 
-/** An error of the parser can hold what the proxy sent, so only the code and the message are kept. */
 function proxyError(subject: string, error: unknown): Error {
-  const { code, message } = error as NodeJS.ErrnoException;
+  const { code, message } = networkCause(error);
   return Object.assign(new Error(`${subject}: ${message}`), { code: code ?? 'ERR_PROXY' });
 }

@@ -28,7 +28,8 @@ export class Http2Connections {
   readonly #options: Http2ConnectionsOptions;
   readonly #connections = new Set<Http2Connection>();
   #allowedStreams = assumedStreams;
-  #http1Until = Number.NEGATIVE_INFINITY;
+  /** When the server last refused HTTP/2. */
+  #refusedAt = Number.NEGATIVE_INFINITY;
   #isDestroyed = false;
 
   constructor(options: Http2ConnectionsOptions) {
@@ -38,7 +39,8 @@ export class Http2Connections {
   /** Each stream is answered through its exchange. */
   dispatch(stream: Http2Stream): void {
     if (this.#isDestroyed) stream.fail(new Error('The connection pool is closed'));
-    else if (this.#options.clock.now() < this.#http1Until) this.#options.overHttp1(stream);
+    // a clock that was set back must not make the wait longer
+    else if (Math.abs(this.#options.clock.now() - this.#refusedAt) < http1ForMs) this.#options.overHttp1(stream);
     else this.#connectionWithRoom().add(stream);
   }
 
@@ -65,7 +67,7 @@ export class Http2Connections {
       open: () => connector.openForHttp2(limit),
       settingsTimeoutMs: () => limit() ?? 0,
       onReturned: (streams, why) => {
-        if (why === 'http1') this.#http1Until = clock.now() + http1ForMs;
+        if (why === 'http1') this.#refusedAt = clock.now();
         for (const stream of streams) this.dispatch(stream);
       },
       onLimit: (streams) => {

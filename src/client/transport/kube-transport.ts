@@ -222,7 +222,11 @@ export class KubeTransport {
     if (pool !== undefined) {
       this.#logger.debug({}, 'TLS material or server changed: new connections');
       this.#retiring.add(pool);
-      void pool.close().then(() => this.#retiring.delete(pool));
+      // a pool that cannot be closed stays, and is destroyed with the transport
+      pool.close().then(
+        () => this.#retiring.delete(pool),
+        () => {},
+      );
     }
     return this.#pool;
   }

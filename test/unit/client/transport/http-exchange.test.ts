@@ -188,11 +188,11 @@ describe('HttpExchange, what its errors say', () => {
     [Object.assign(new Error('odd'), { code: 7 }), 'GET /p: Error odd'],
     [new TypeError('no code'), 'GET /p: TypeError no code'],
     [new Error('x'.repeat(1000)), `GET /p: Error ${'x'.repeat(486)}`],
-  ])('of a network that fails', async (cause, message) => {
+  ])('of a network that fails', async (error, message) => {
     const { exchange, controller } = exchangeOf();
     exchange.onRequestStart(controller);
-    exchange.onResponseError(controller, cause);
-    expect(await failureOf(exchange.answer)).toMatchObject({ reason: 'Network', message, cause });
+    exchange.onResponseError(controller, error);
+    expect(await failureOf(exchange.answer)).toMatchObject({ reason: 'Network', message, cause: { name: error.name } });
   });
 
   it('of a stream: the answer of an error is read whole, and of the edge of one, too', async () => {

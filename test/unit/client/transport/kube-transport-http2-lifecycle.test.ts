@@ -8,6 +8,7 @@ import { describe, expect, it } from 'vitest';
 import { KubeTransport, type KubeTransportOptions } from '../../../../src/client/transport/kube-transport.ts';
 import { FakeClock, settle } from '../../../../src/testing/fakes/fake-clock.ts';
 import { TcpRelay } from '../../../support/tcp-relay.ts';
+import { unhandledRejectionsOf } from '../../../support/unhandled-rejections.ts';
 import { beginStream, type Http2Server, http2Server } from './http2-server.ts';
 import { failureOf, kubeConfigFor, type Script, scriptedServer, until } from './scripted-server.ts';
 import { base64, selfSigned } from './self-signed.ts';
@@ -250,6 +251,29 @@ describe('An HTTP/2 connection of KubeTransport', () => {
   });
 });
 
+describe('KubeTransport.close, with a pool that another has replaced', () => {
+  it.each([true, false])('ends a stream that still runs on it, and rejects nothing unhandled: http2 %s', async (http2) => {
+    const script: Script = (_request, response) => response.write('first');
+    await using server = http2 ? await http2Server(beginStream) : await scriptedServer(script, certificate);
+    const open = 'open' in server ? server.open : server.connections.open;
+    const kubeConfig = kubeConfigFor(server.url, {}, { skipTLSVerify: true });
+    const transport = new KubeTransport(kubeConfig, { http2 });
+    const watches = new Watches(transport);
+    const streams = [failureOf(watches.result('/first'))];
+    await until(() => watches.text === 'first');
+    kubeConfig.loadFromClusterAndUser({ name: 'other', server: `${server.url}/`, skipTLSVerify: true }, { name: 'agent' });
+    streams.push(failureOf(watches.result('/second')));
+    await until(() => watches.text === 'firstfirst');
+    expect(open.size).toBe(2);
+    const unhandled = await unhandledRejectionsOf(async () => {
+      await transport.close();
+      for (const stream of streams) expect(await stream).toMatchObject({ reason: 'Aborted' });
+      await until(() => open.size === 0);
+    });
+    expect(unhandled).toEqual([]);
+  });
+});
+
 describe('KubeTransport.stream to a server without HTTP/2', () => {
   it('has a connection of its own over HTTP/1.1', async () => {
     await using server = await scriptedServer(firstOverHttp1, certificate);
@@ -272,6 +296,22 @@ describe('KubeTransport.stream to a server without HTTP/2', () => {
       opened.push(server.connections.total);
     }
     expect(opened).toEqual([2, 2, 3, 3]);
+  });
+
+  it.each([-4 * 365, 4 * 365])('asks the server for HTTP/2 again after a clock was moved by %d days', async (days) => {
+    await using server = await scriptedServer((_request, response) => response.end('all'), certificate);
+    const clock = new FakeClock();
+    await using transport = new KubeTransport(kubeConfigFor(server.url, {}, { caData }), { clock });
+    const watches = new Watches(transport);
+    const opened: number[] = [];
+    for (const jump of [0, days, 0]) {
+      clock.jump(jump * 86_400_000);
+      // the socket of the stream before is free again
+      await settle(20);
+      await watches.result('/p');
+      opened.push(server.connections.total);
+    }
+    expect(opened).toEqual([2, 3, 3]);
   });
 
   it('ends in peace when the kubeconfig changes while the server is asked', async () => {
