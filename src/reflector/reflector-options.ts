@@ -11,7 +11,7 @@ import {
 import type { ApiObject, ApiResource } from '../client/api-resource.ts';
 import type { ResourceTransport } from '../client/resource-client.ts';
 import { invalidOption } from '../errors.ts';
-import { type Clock, systemClock } from '../seams/clock.ts';
+import { type Clock, safeClock, systemClock } from '../seams/clock.ts';
 import { type Logger, safeLogger, silentLogger } from '../seams/logger.ts';
 import { safeRandom } from '../seams/random.ts';
 import type { ReflectorHandlers } from './handler-calls.ts';
@@ -113,7 +113,7 @@ export function checkedOptions<T extends ApiObject>(options: ReflectorOptions<T>
     idleTimeoutMs,
     watchTimeoutMs,
     random: safeRandom(optionOfType('random', random, 'function')),
-    clock,
+    clock: safeClock(clock),
     logger: safeLogger(logger),
   };
 }
