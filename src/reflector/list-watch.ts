@@ -151,14 +151,16 @@ export class ListWatch<T extends ApiObject> {
     const failedKeys = new Set<string>();
     let latest: T | undefined;
     const receive = (raw: T): T | undefined => {
+      const key = keyOf(raw);
       const answer = received.receive(raw, latest);
-      if (answer === 'failed') failedKeys.add(keyOf(raw));
+      if (answer === 'failed') failedKeys.add(key);
       if (typeof answer !== 'object') return undefined;
       latest = answer.object;
       return latest;
     };
     const onPage = (): void => host.observed();
-    const request = { ...selection, resourceVersion: from, limit, signal, receive, onPage };
+    const onRestart = (): void => failedKeys.clear();
+    const request = { ...selection, resourceVersion: from, limit, signal, receive, onPage, onRestart };
     const { objects, resourceVersion, isPaginated } = await listPages(client, request);
     if (signal.aborted) return;
     this.#deliver({ objects, resourceVersion, failedKeys, startedAt, isConsistent: plan.isConsistent(from) });

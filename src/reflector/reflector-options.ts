@@ -34,8 +34,8 @@ export interface ReflectorOptions<T extends ApiObject> {
   readonly store?: ObjectStore<T>;
   /**
    * Called with each object as it comes, its managedFields already removed. It may change the object in place or return
-   * another one of the same name and resourceVersion; with undefined the object is left out, and counts as deleted. When it
-   * throws, the error is logged and the copy held before stays.
+   * another one, of the same name, namespace, uid and resourceVersion; with undefined the object is left out, and counts as
+   * deleted. When it throws, or changes one of these, the error is logged and the copy held before stays.
    */
   readonly transform?: Transform<T>;
   /**
