@@ -147,6 +147,9 @@ export class MirrorPodReconciler {
       this.#worker.update(pairs);
     }
     const delayMs = pairs === undefined || this.#worker.isWaiting ? lookAgainMs.waiting : lookAgainMs.idle;
-    this.#timers.set('look', delayMs, () => this.#lookSoon());
+    callGuarded(
+      () => this.#timers.set('look', delayMs, () => this.#lookSoon()),
+      (err) => logger.error({ err }, 'the clock set no timer; mirror pods are looked at when the next change comes'),
+    );
   }
 }

@@ -1,6 +1,15 @@
 import { longestRetryAfterMs } from '../concurrency/retry.ts';
 import type { Clock } from '../seams/clock.ts';
-import { hasBrokenOff, isConnectionRefused, isExpired, isSilence, isThrottled, isTooLarge, retryAfterMsOf } from './failures.ts';
+import {
+  hasBrokenOff,
+  isAnswerTooLong,
+  isConnectionRefused,
+  isExpired,
+  isSilence,
+  isThrottled,
+  isTooLarge,
+  retryAfterMsOf,
+} from './failures.ts';
 import { endedAtOnce, shortestGoodWatchMs } from './latest-reads.ts';
 import type { BrokenStream, FinishedWatch, NextStep, ReadPlan } from './read-plan.ts';
 
@@ -37,6 +46,8 @@ export class CachedReads implements ReadPlan {
   #isKnownUnavailable = false;
   /** The server serves lists from its cache in pages, so it has no cache. */
   #isPaginated = false;
+  /** A list was too long for one answer. The server's cache gives no pages, so every list is then a consistent read. */
+  #needsPages = false;
 
   constructor(options: CachedReadsOptions) {
     this.#options = options;
@@ -52,7 +63,7 @@ export class CachedReads implements ReadPlan {
   }
 
   listFrom(known: string | undefined): string | undefined {
-    return this.#isKnownUnavailable ? undefined : (known ?? '0');
+    return this.#isKnownUnavailable || this.#needsPages ? undefined : (known ?? '0');
   }
 
   pageLimit(from: string | undefined): number | undefined {
@@ -63,6 +74,10 @@ export class CachedReads implements ReadPlan {
   }
 
   listsAgainAfter(failure: unknown): boolean {
+    if (isAnswerTooLong(failure) && !this.#needsPages) {
+      this.#needsPages = true;
+      return true;
+    }
     if (!isExpired(failure) && !isTooLarge(failure)) return false;
     this.#isKnownUnavailable = true;
     return true;
@@ -102,7 +117,7 @@ export class CachedReads implements ReadPlan {
   #wait(step: NextStep['step'], error: unknown): NextStep {
     const { clock, random } = this.#options;
     const now = clock.now();
-    if (now - this.#waitsSince > resetMs) {
+    if (Math.abs(now - this.#waitsSince) > resetMs) {
       this.#waitMs = firstWaitMs;
       this.#waitsSince = now;
     }

@@ -1,4 +1,4 @@
-import { ApiError, maxMessageLength } from '../client/transport/api-error.ts';
+import { AnswerTooLongError, ApiError, maxMessageLength } from '../client/transport/api-error.ts';
 
 /** True for an HTTP error of any status, an ERROR event, and anything that is no event of this watch. */
 export function isRefusal(failure: unknown): boolean {
@@ -17,6 +17,11 @@ export class StaleListError extends ApiError {
     super({ reason: 'BrokenAnswer', message: message.slice(0, maxMessageLength) });
     this.name = 'StaleListError';
   }
+}
+
+/** The list does not fit into one answer. */
+export function isAnswerTooLong(failure: unknown): boolean {
+  return failure instanceof AnswerTooLongError;
 }
 
 /** The server has not reached the version: it lags behind another one, or etcd was restored. */

@@ -15,6 +15,8 @@ export interface ListPagesOptions<T> extends Omit<ListOptions, 'continue'> {
   readonly receive: (object: T) => T | undefined;
   /** Called after each page that has come. */
   readonly onPage: () => void;
+  /** Called before the first object of a list that was asked for again: those received before do not count. */
+  readonly onRestart: () => void;
 }
 
 /**
@@ -23,7 +25,7 @@ export interface ListPagesOptions<T> extends Omit<ListOptions, 'continue'> {
  */
 export async function listPages<T extends ApiObject>(
   client: ResourceClient<T>,
-  { receive, onPage, ...selection }: ListPagesOptions<T>,
+  { receive, onPage, onRestart, ...selection }: ListPagesOptions<T>,
 ): Promise<FullList<T>> {
   const first = { ...selection };
   let objects: T[] = [];
@@ -35,6 +37,7 @@ export async function listPages<T extends ApiObject>(
     if (page.isWhole) {
       objects = [];
       resourceVersion = undefined;
+      onRestart();
     }
     onPage();
     if (page.resourceVersion === '') throw withoutVersion(client);

@@ -3,7 +3,7 @@ import type { ResourceClient } from '../client/resource-client.ts';
 import type { SelectionOptions } from '../client/resource-requests.ts';
 import { type Clock, sleep } from '../seams/clock.ts';
 import type { Logger } from '../seams/logger.ts';
-import { isUnknownParameter, StaleListError } from './failures.ts';
+import { isAnswerTooLong, isUnknownParameter, StaleListError } from './failures.ts';
 import { listPages } from './list-pages.ts';
 import { isOlderVersion, keyOf } from './object-identity.ts';
 import type { NextStep, ReadPlan } from './read-plan.ts';
@@ -137,7 +137,8 @@ export class ListWatch<T extends ApiObject> {
         await this.#readList(from, limit, signal);
       } catch (error) {
         if (signal.aborted || !plan.listsAgainAfter(error)) throw error;
-        await this.#readList(plan.listFrom(this.#resourceVersion), limit, signal);
+        const newFrom = plan.listFrom(this.#resourceVersion);
+        await this.#readList(newFrom, isAnswerTooLong(error) ? plan.pageLimit(newFrom) : limit, signal);
       }
     } catch (error) {
       return plan.afterList(error);
@@ -151,14 +152,16 @@ export class ListWatch<T extends ApiObject> {
     const failedKeys = new Set<string>();
     let latest: T | undefined;
     const receive = (raw: T): T | undefined => {
+      const key = keyOf(raw);
       const answer = received.receive(raw, latest);
-      if (answer === 'failed') failedKeys.add(keyOf(raw));
+      if (answer === 'failed') failedKeys.add(key);
       if (typeof answer !== 'object') return undefined;
       latest = answer.object;
       return latest;
     };
     const onPage = (): void => host.observed();
-    const request = { ...selection, resourceVersion: from, limit, signal, receive, onPage };
+    const onRestart = (): void => failedKeys.clear();
+    const request = { ...selection, resourceVersion: from, limit, signal, receive, onPage, onRestart };
     const { objects, resourceVersion, isPaginated } = await listPages(client, request);
     if (signal.aborted) return;
     this.#deliver({ objects, resourceVersion, failedKeys, startedAt, isConsistent: plan.isConsistent(from) });

@@ -35,7 +35,7 @@ export class ObjectDelivery<T extends ApiObject> {
     if (!isConsistent) this.#refuseOlder(objects);
     const before = this.#store.list();
     const failed = before.filter((held) => failedKeys.has(keyOf(held)));
-    const changes: NetChange<T>[] = [];
+    let changes: NetChange<T>[] = [];
     const listed = objects.map((object) => {
       const held = this.held(object);
       const now = held !== undefined && this.#isSame(object, held, isConsistent) ? held : object;
@@ -43,7 +43,7 @@ export class ObjectDelivery<T extends ApiObject> {
       return now;
     });
     this.#store.replace([...failed, ...listed]);
-    if (this.#isFirstList) changes.unshift(...failed.map((now) => ({ told: undefined, now, last: undefined })));
+    if (this.#isFirstList) changes = [...failed.map((now) => ({ told: undefined, now, last: undefined })), ...changes];
     else this.#tellOfGone(before);
     this.#isFirstList = false;
     for (const change of changes) this.#tell(change);

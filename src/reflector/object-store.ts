@@ -42,7 +42,10 @@ export class ObjectStore<T extends ApiObject = ApiObject> {
   list(namespace?: string): T[] {
     if (namespace !== undefined) return [...(this.#namespaces.get(namespace)?.values() ?? [])];
     const objects: T[] = [];
-    for (const byName of this.#namespaces.values()) objects.push(...byName.values());
+    for (const byName of this.#namespaces.values()) {
+      // a spread would make each object an argument, and a call takes only so many
+      for (const object of byName.values()) objects.push(object);
+    }
     return objects;
   }
 

@@ -6,7 +6,7 @@ import { isJsonObject } from '../wire/json.ts';
 import { shareEqualParts } from './equal-parts.ts';
 import { nameOf, namespaceOf, versionOf } from './object-identity.ts';
 
-/** Changes an object in place, or returns another one of the same name and version. Undefined leaves the object out. */
+/** Changes an object in place, or returns another one: of the same name, namespace, uid and version. Undefined leaves the object out. */
 export type Transform<T> = (object: T) => T | undefined;
 
 /** An object as it goes on; or why there is none. */
@@ -49,16 +49,20 @@ export class ReceivedObjects<T extends ApiObject> {
   #transformed(object: T): Received<T> {
     const { transform } = this.#options;
     if (transform === undefined) return { object };
+    // a transform may change the object in place
+    const identity = identityOf(object);
     try {
       const answer: unknown = transform(object);
       if (answer === undefined) return 'left out';
-      if (!isJsonObject(answer) || !isSameCopy(answer as ApiObject, object)) {
+      if (!isJsonObject(answer) || !isSameIdentity(identityOf(answer as ApiObject), identity)) {
         catchRejection(answer, ignoreFailure);
-        throw new TypeError('`transform` returned neither undefined nor an object of the same name and resourceVersion');
+        throw new TypeError(
+          '`transform` returned neither undefined nor an object of the same name, namespace, uid and resourceVersion',
+        );
       }
       return { object: answer as ApiObject as T };
     } catch (error) {
-      const fields = { err: error, namespace: namespaceOf(object), name: nameOf(object) };
+      const fields = { err: error, namespace: identity.namespace, name: identity.name };
       this.#options.logger.error(fields, 'The transform of a reflector failed; the copy before this one is kept');
       return 'failed';
     }
@@ -93,8 +97,17 @@ function withoutManagedFields<T extends ApiObject>(object: T): T {
   return object;
 }
 
-function isSameCopy(answer: ApiObject, object: ApiObject): boolean {
-  return (
-    nameOf(answer) === nameOf(object) && namespaceOf(answer) === namespaceOf(object) && versionOf(answer) === versionOf(object)
-  );
+interface Identity {
+  readonly name: string;
+  readonly namespace: string;
+  readonly version: string;
+  readonly uid: string | undefined;
+}
+
+function identityOf(object: ApiObject): Identity {
+  return { name: nameOf(object), namespace: namespaceOf(object), version: versionOf(object), uid: object.metadata?.uid };
+}
+
+function isSameIdentity(a: Identity, b: Identity): boolean {
+  return a.name === b.name && a.namespace === b.namespace && a.version === b.version && a.uid === b.uid;
 }

@@ -11,7 +11,7 @@ import {
 import type { ApiObject, ApiResource } from '../client/api-resource.ts';
 import type { ResourceTransport } from '../client/resource-client.ts';
 import { invalidOption } from '../errors.ts';
-import { type Clock, systemClock } from '../seams/clock.ts';
+import { type Clock, safeClock, systemClock } from '../seams/clock.ts';
 import { type Logger, safeLogger, silentLogger } from '../seams/logger.ts';
 import { safeRandom } from '../seams/random.ts';
 import type { ReflectorHandlers } from './handler-calls.ts';
@@ -34,8 +34,8 @@ export interface ReflectorOptions<T extends ApiObject> {
   readonly store?: ObjectStore<T>;
   /**
    * Called with each object as it comes, its managedFields already removed. It may change the object in place or return
-   * another one of the same name and resourceVersion; with undefined the object is left out, and counts as deleted. When it
-   * throws, the error is logged and the copy held before stays.
+   * another one, of the same name, namespace, uid and resourceVersion; with undefined the object is left out, and counts as
+   * deleted. When it throws, or changes one of these, the error is logged and the copy held before stays.
    */
   readonly transform?: Transform<T>;
   /**
@@ -113,7 +113,7 @@ export function checkedOptions<T extends ApiObject>(options: ReflectorOptions<T>
     idleTimeoutMs,
     watchTimeoutMs,
     random: safeRandom(optionOfType('random', random, 'function')),
-    clock,
+    clock: safeClock(clock),
     logger: safeLogger(logger),
   };
 }

@@ -1,3 +1,5 @@
+import { catchRejection, ignoreFailure } from '../seams/guard.ts';
+
 /** The values under which an object is found; none for an object that the index leaves out. */
 export type IndexFunction<T> = (object: T) => readonly string[];
 
@@ -46,6 +48,7 @@ export class StoreIndex<T> {
   #ask(object: T): readonly string[] {
     try {
       const values: unknown = this.#valuesOf(object);
+      catchRejection(values, ignoreFailure);
       return Array.isArray(values) ? values.filter((value) => typeof value === 'string') : noValues;
     } catch {
       return noValues;

@@ -84,10 +84,13 @@ export class WatchSession<T extends ApiObject> {
   };
 
   #handOn({ type, object }: WatchEvent<T>): void {
+    // the transform may change the object in place
+    const namespace = namespaceOf(object);
+    const name = nameOf(object);
     const received = this.#host.received.receive(object, this.#host.held(object));
     if (type === 'DELETED' || received === 'left out') {
       const last = type === 'DELETED' && typeof received === 'object' ? received.object : undefined;
-      this.#host.remove(namespaceOf(object), nameOf(object), last);
+      this.#host.remove(namespace, name, last);
     } else if (received !== 'failed') {
       this.#host.set(received.object);
     }
@@ -100,8 +103,8 @@ export class WatchSession<T extends ApiObject> {
       this.#endOfList(object, { objects: [...objects.values()], failedKeys });
       return;
     }
-    const received = this.#host.received.receive(object, collected.latest);
     const key = keyOf(object);
+    const received = this.#host.received.receive(object, collected.latest);
     objects.delete(key);
     failedKeys.delete(key);
     if (type === 'DELETED' || received === 'left out') return;

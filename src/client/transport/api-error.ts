@@ -32,3 +32,10 @@ export class ApiError extends StatusManagerError {
     this.retryAfterMs = retryAfterMs;
   }
 }
+
+/** The answer is longer than the transport takes. */
+export class AnswerTooLongError extends ApiError {
+  constructor(label: string, maxBytes: number) {
+    super({ reason: 'BrokenAnswer', message: `${label}: the answer is longer than ${maxBytes} bytes` });
+  }
+}

@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Dispatcher } from 'undici';
 import type { CancelTimer, Clock } from '../../seams/clock.ts';
-import { ApiError, maxMessageLength } from './api-error.ts';
+import { AnswerTooLongError, ApiError, maxMessageLength } from './api-error.ts';
 import { networkCause } from './network-cause.ts';
 
 export interface HttpAnswer {
@@ -121,8 +121,7 @@ export class HttpExchange implements Dispatcher.DispatchHandler {
     }
     this.#bytes += chunk.length;
     if (this.#bytes <= maxAnswerBytes) this.#chunks.push(chunk);
-    else
-      this.fail(new ApiError({ reason: 'BrokenAnswer', message: `${label}: the answer is longer than ${maxAnswerBytes} bytes` }));
+    else this.fail(new AnswerTooLongError(label, maxAnswerBytes));
   }
 
   onResponseEnd(): void {

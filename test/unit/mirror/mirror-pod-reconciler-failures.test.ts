@@ -1,7 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { StatusManagerError } from '../../../src/errors.ts';
 import type { MirrorPodReconcilerOptions } from '../../../src/mirror/reconciler-options.ts';
-import { settle } from '../../../src/testing/fakes/fake-clock.ts';
+import { silentLogger } from '../../../src/seams/logger.ts';
+import { FakeClock, settle } from '../../../src/testing/fakes/fake-clock.ts';
+import { unhandledRejectionsOf } from '../../support/unhandled-rejections.ts';
 import { type Interference, ReconcilerWorld } from './reconciler-world.ts';
 import { refusal } from './recording-transport.ts';
 
@@ -10,6 +12,10 @@ const name = 'web_default';
 function rejecting(error: unknown): Interference {
   return () => Promise.reject(error);
 }
+
+const mistake = (): never => {
+  throw new Error('mistake');
+};
 
 const never: Interference = () => new Promise(() => {});
 
@@ -457,6 +463,25 @@ describe('a mirror pod reconciler', () => {
     await failing.clock.advance(500);
     expect(failing.takeCalls()).toEqual([`create ${name} hash-1`]);
     await failing.reconciler.stop();
+  });
+
+  it('looks at the next change, also when the clock set no timer for the next look', async () => {
+    const time = new FakeClock();
+    const logged: string[] = [];
+    const logger = { ...silentLogger, error: (_fields: object, message: string) => logged.push(message) };
+    let broken = true;
+    const clock = {
+      now: () => time.now(),
+      setTimer: (...args: Parameters<typeof time.setTimer>) => (broken ? mistake() : time.setTimer(...args)),
+    };
+    const world = new ReconcilerWorld({ clock, logger });
+    expect(await unhandledRejectionsOf(() => world.start())).toEqual([]);
+    expect(logged).toEqual(['the clock set no timer; mirror pods are looked at when the next change comes']);
+    broken = false;
+    const pod = world.addStatic();
+    await settle(10);
+    expect(world.isInStep(pod)).toBe(true);
+    await world.reconciler.stop();
   });
 
   it.each([

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { ApiError } from '../../../src/client/transport/api-error.ts';
+import { AnswerTooLongError, ApiError } from '../../../src/client/transport/api-error.ts';
 import { configMap, refusal, refused, setUp, startedSetUp, type Test, tooLarge } from './fake-api.ts';
 
 const brokenOff = new ApiError({ status: 200, reason: 'Network', message: 'reset' });
@@ -229,6 +229,17 @@ describe('a reflector that lists from the cache', () => {
     expect(waits.slice(0, 8)).toEqual([1200, 2400, 4800, 9600, 19_200, 38_400, 45_000, 1200]);
   });
 
+  it('begins its waits anew also when the clock was set back', async () => {
+    await using test = await startedSetUp(lists);
+    test.clock.jump(-86_400_000);
+    for (let hour = 0; hour < 3; hour += 1) {
+      await test.clock.advance(3_600_000);
+      test.api.latest.fail(refusal(429, 'TooManyRequests'));
+      await test.settle();
+    }
+    expect(test.interruptions.map(({ delayMs }) => delayMs)).toEqual([1200, 1200, 1200]);
+  });
+
   it('waits as long as the server asks for', async () => {
     await using test = setUp(lists);
     test.api.failures.list.push(refusal(429, 'TooManyRequests', 'slow', { retryAfterMs: 7000 }));
@@ -246,6 +257,30 @@ describe('a reflector that lists from the cache', () => {
     test.api.latest.expire();
     await test.clock.advance(1200);
     expect(await asked(test)).toEqual(['list 0/500', 'page two/500', 'watch 10', 'list 10/500', 'watch 10']);
+  });
+
+  it.each([
+    ['its cache', async (): Promise<Test> => setUp(lists), 'list 0/500'],
+    ['a known version', () => startedSetUp(lists), 'list 10/all'],
+  ])('reads the newest state in pages, from then on, when a list of %s is too long to be taken', async (_what, begin, first) => {
+    await using test = await begin();
+    test.api.failures.list.push(new AnswerTooLongError('GET /fake', 64));
+    if (test.reflector.state === 'idle') void test.reflector.start();
+    else test.api.latest.expire();
+    await test.clock.advance(1200);
+    expect(await asked(test)).toEqual([first, 'list newest/500', 'watch 10']);
+    test.api.latest.expire();
+    await test.clock.advance(2400);
+    expect(await asked(test)).toEqual(['list newest/500', 'watch 10']);
+  });
+
+  it('waits when a page is too long to be taken', async () => {
+    await using test = setUp(lists);
+    test.api.failures.list.push(...Array.from({ length: 4 }, () => new AnswerTooLongError('GET /fake', 64)));
+    void test.reflector.start();
+    expect(await asked(test)).toEqual(['list 0/500', 'list newest/500']);
+    await test.clock.advance(1200);
+    expect(await asked(test)).toEqual(['list newest/500']);
   });
 
   it('asks for pages of the size given', async () => {

@@ -1,8 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { ObjectStore, type ObjectStoreOptions } from '../../../src/reflector/object-store.ts';
+import { unhandledRejectionsOf } from '../../support/unhandled-rejections.ts';
 import { type ConfigMap, configMap, setUp } from './fake-api.ts';
 
+/** More than a call takes as arguments, with the stack that Node has. */
+const manyObjects = 200_000;
 const byValue = (object: ConfigMap): string[] => [object.data?.v ?? ''];
 const names = (objects: readonly ConfigMap[]): (string | undefined)[] => objects.map(({ metadata }) => metadata?.name);
 const inNamespace = (object: ConfigMap, namespace: string): ConfigMap => ({
@@ -56,6 +59,19 @@ describe('ObjectStore', () => {
     expect(store.list()).toEqual([configMap('a', '2')]);
     store.delete('default', 'a');
     expect([store.size, store.byIndex('index', 'x')]).toEqual([0, []]);
+  });
+
+  it('leaves an object out of an index whose function answers a promise, also one that rejects', async () => {
+    const index = (async () => expect.fail('mistake')) as unknown as () => string[];
+    const store = new ObjectStore<ConfigMap>({ indexes: { index } });
+    expect(await unhandledRejectionsOf(() => store.set(configMap('a', '1')))).toEqual([]);
+    expect([store.size, store.byIndex('index', 'x')]).toEqual([1, []]);
+  });
+
+  it('lists more objects of one namespace than a call takes arguments', () => {
+    const store = new ObjectStore<ConfigMap>();
+    for (let i = 0; i < manyObjects; i += 1) store.set({ metadata: { name: `a${i}`, namespace: 'default' } });
+    expect(store.list()).toHaveLength(manyObjects);
   });
 
   it('drops an object from an index whose function answers otherwise each time', () => {

@@ -5,6 +5,7 @@ import { ObjectStore } from '../../../src/reflector/object-store.ts';
 import { Reflector } from '../../../src/reflector/reflector.ts';
 import type { ReflectorOptions } from '../../../src/reflector/reflector-options.ts';
 import { silentLogger } from '../../../src/seams/logger.ts';
+import { FakeClock } from '../../../src/testing/fakes/fake-clock.ts';
 import { unhandledRejectionsOf } from '../../support/unhandled-rejections.ts';
 import { failureOf, kubeConfigFor } from '../client/transport/scripted-server.ts';
 import { type ConfigMap, configMap, FakeApi, refusal, setUp, startedSetUp } from './fake-api.ts';
@@ -82,6 +83,20 @@ describe('Reflector.stop', () => {
 });
 
 describe('a reflector whose clock fails', () => {
+  it('goes on after a time that could not be read', async () => {
+    const time = new FakeClock();
+    let fails = false;
+    const now = (): number => (fails ? expect.fail('mistake') : time.now());
+    await using test = await startedSetUp({ clock: { now, setTimer: time.setTimer.bind(time) }, streamLists: false });
+    fails = true;
+    test.api.latest.end();
+    await test.settle();
+    fails = false;
+    await time.advance(60_000);
+    expect(test.api.log.at(-1)).toBe('watch 10');
+    expect(test.api.open).toHaveLength(1);
+  });
+
   it('says so, ends, and can be stopped', async () => {
     const logged: string[] = [];
     const logger = { ...silentLogger, error: (_fields: object, message: string) => logged.push(message) };

@@ -1,4 +1,7 @@
 import { describe, expect, it } from 'vitest';
+import type { NetChange } from '../../../src/reflector/net-change.ts';
+import { ObjectDelivery } from '../../../src/reflector/object-delivery.ts';
+import { ObjectStore } from '../../../src/reflector/object-store.ts';
 import type { Transform } from '../../../src/reflector/received-objects.ts';
 import { silentLogger } from '../../../src/seams/logger.ts';
 import { unhandledRejectionsOf } from '../../support/unhandled-rejections.ts';
@@ -8,6 +11,13 @@ const value = (object: ConfigMap | undefined): string | undefined => object?.dat
 const fail = (): never => {
   throw new Error('mistake');
 };
+
+const inPlace =
+  (change: (object: ConfigMap) => unknown, then = (object: ConfigMap): ConfigMap | undefined => object): Transform<ConfigMap> =>
+  (object) => {
+    change(object);
+    return then(object);
+  };
 
 describe('the objects that a reflector holds', () => {
   it.each([true, false])('have apiVersion and kind, and no managedFields (streamed lists: %s)', async (streamLists) => {
@@ -50,6 +60,46 @@ describe('the objects that a reflector holds', () => {
     expect(test.reflector.resourceVersion).toBe('15');
   });
 
+  it.each([true, false])('are left out under the name that the server gave (streamed lists: %s)', async (streamLists) => {
+    const rename = inPlace(
+      (object) => Object.assign(object.metadata ?? {}, { name: 'other' }),
+      () => undefined,
+    );
+    const transform = (object: ConfigMap): ConfigMap | undefined => (value(object) === 'no' ? rename(object) : object);
+    await using test = await startedSetUp({ transform, streamLists });
+    test.api.latest.send('MODIFIED', configMap('a', '12', 'no'));
+    expect([test.names(), test.calls]).toEqual([[], ['deleted a 10']]);
+  });
+
+  it('are in a streamed list without those left out under a name that the transform changed', async () => {
+    const rename = inPlace(
+      (object) => Object.assign(object.metadata ?? {}, { name: 'other' }),
+      () => undefined,
+    );
+    const transform = (object: ConfigMap): ConfigMap | undefined => (value(object) === 'no' ? rename(object) : object);
+    await using test = setUp({ transform });
+    test.api.streamsAtOnce = false;
+    void test.reflector.start();
+    await test.settle();
+    test.api.latest.send('ADDED', { kind: 'ConfigMap', apiVersion: 'v1', ...configMap('a', '10') });
+    test.api.latest.send('MODIFIED', { kind: 'ConfigMap', apiVersion: 'v1', ...configMap('a', '11', 'no') });
+    test.api.latest.endOfList('11');
+    expect(test.names()).toEqual([]);
+  });
+
+  it('lose what was deleted before a list was asked for again, also when the transform failed for it', async () => {
+    const transform = (object: ConfigMap): ConfigMap => (value(object) === 'bad' ? fail() : object);
+    await using test = await startedSetUp({ streamLists: false, pageSize: 1, transform });
+    test.api.answers.push(
+      { metadata: { resourceVersion: '11', continue: 'two' }, items: [configMap('a', '11', 'bad')] },
+      { metadata: { resourceVersion: '20' }, items: [configMap('b', '12')] },
+    );
+    test.api.failures.list.push('ok', refusal(410, 'Expired'));
+    test.api.latest.expire();
+    await test.clock.advance(500);
+    expect([test.names(), test.calls]).toEqual([['b 12'], ['deleted a 10', 'added b 12', 'synced']]);
+  });
+
   it.each<[string, Transform<ConfigMap>]>([
     ['throws', fail],
     ['rejects', (async () => fail()) as unknown as Transform<ConfigMap>],
@@ -57,6 +107,12 @@ describe('the objects that a reflector holds', () => {
     ['answers a text', () => 'x' as unknown as ConfigMap],
     ['answers another object', () => configMap('other', '99')],
     ['answers another version', (object) => ({ ...object, metadata: { ...object.metadata, resourceVersion: '1' } })],
+    ['removes the version in place', inPlace(({ metadata }) => delete metadata?.resourceVersion)],
+    ['removes the metadata in place', inPlace((object) => delete object.metadata)],
+    ['renames the object in place', inPlace((object) => Object.assign(object.metadata ?? {}, { name: 'other' }))],
+    ['moves the object in place', inPlace((object) => Object.assign(object.metadata ?? {}, { namespace: 'other' }))],
+    ['changes the uid in place', inPlace((object) => Object.assign(object.metadata ?? {}, { uid: 'other' }))],
+    ['changes the name in place, and throws', inPlace((object) => Object.assign(object.metadata ?? {}, { name: 'other' }), fail)],
   ])('stay as they were while a transform that is asked for a change %s', async (_what, broken) => {
     const logged: object[] = [];
     const logger = { ...silentLogger, error: (fields: object) => logged.push(fields) };
@@ -80,6 +136,19 @@ describe('the objects that a reflector holds', () => {
     });
     expect([logged.length, unhandled]).toEqual([7, []]);
     expect(logged[0]).toMatchObject({ namespace: 'default', name: 'a' });
+  });
+
+  it('are told of as added where the store held them before and the transform fails for all, however many', () => {
+    const store = new ObjectStore<ConfigMap>();
+    const failedKeys = new Set<string>();
+    for (let i = 0; i < 200_000; i += 1) {
+      store.set({ metadata: { name: `a${i}`, namespace: 'default', resourceVersion: '1' } });
+      failedKeys.add(`default/a${i}`);
+    }
+    const told: unknown[] = [];
+    const delivery = new ObjectDelivery(store, new Set([{ changed: ({ now }: NetChange<ConfigMap>) => told.push(now) }]));
+    delivery.replace({ objects: [configMap('z', '10')], failedKeys, isConsistent: true });
+    expect([told.length, told[0], told.at(-1)]).toEqual([200_001, store.get('default', 'a0'), store.get('default', 'z')]);
   });
 
   it.each([

@@ -1,6 +1,7 @@
 import { getEventListeners } from 'node:events';
 import type { Dispatcher } from 'undici';
 import { describe, expect, it } from 'vitest';
+import { AnswerTooLongError } from '../../../../src/client/transport/api-error.ts';
 import { HttpExchange, type StreamOptions } from '../../../../src/client/transport/http-exchange.ts';
 import { FakeClock } from '../../../../src/testing/fakes/fake-clock.ts';
 import { failureOf } from './scripted-server.ts';
@@ -179,8 +180,9 @@ describe('HttpExchange, what its errors say', () => {
     exchange.onRequestStart(controller);
     exchange.onResponseStart(controller, 200, {});
     exchange.onResponseData(controller, Buffer.from('12345678901'));
-    const message = 'GET /p: the answer is longer than 10 bytes';
-    expect(await failureOf(exchange.answer)).toMatchObject({ message });
+    const failure = await failureOf(exchange.answer);
+    expect(failure).toBeInstanceOf(AnswerTooLongError);
+    expect(failure).toMatchObject({ message: 'GET /p: the answer is longer than 10 bytes' });
   });
 
   it.each([
