@@ -74,13 +74,17 @@ export class ResourceClient<T extends ApiObject = ApiObject> {
 
   /**
    * Calls `onEvent` with each event. Resolves when the server ends the watch in good order; rejects with the `ApiError` that
-   * ended it otherwise, also for an ERROR event and for a line that is no event. What `onEvent` throws ends the watch.
+   * ended it otherwise, also for an ERROR event and for a line that is no event. What `onEvent` throws ends the watch. No event
+   * is told once the promise has settled.
    */
   async watch(options: WatchOptions<T>): Promise<void> {
     const { namespace, signal, idleTimeoutMs = defaultIdleTimeoutMs, onEvent, ...selection } = options;
     const path = resourcePath(this.resource, { namespace });
     const lines = new LineSplitter({ maxLineBytes });
+    let isOver = false;
     const onChunk = (chunk: Buffer): void => {
+      // a transport may bring bytes of a stream that it has ended
+      if (isOver) return;
       for (const line of lines.push(chunk)) {
         // one chunk may hold many events, and what hears of the first may have ended the watch
         if (signal?.aborted) return;
@@ -88,7 +92,11 @@ export class ResourceClient<T extends ApiObject = ApiObject> {
       }
     };
     const query = queryOf({ ...selection, watch: true });
-    await this.#transport.stream({ method: 'GET', path, query, signal, idleTimeoutMs, onChunk });
+    try {
+      await this.#transport.stream({ method: 'GET', path, query, signal, idleTimeoutMs, onChunk });
+    } finally {
+      isOver = true;
+    }
   }
 
   /** The namespace is that of the options, or else the object's own. */

@@ -213,6 +213,24 @@ describe('ResourceClient', () => {
     expect(requests).toEqual([]);
   });
 
+  it.each(['resolved', 'rejected'])('takes nothing of a watch that has %s', async (how) => {
+    const events: string[] = [];
+    let send = (_chunk: Buffer): void => {};
+    const transport: ResourceTransport = {
+      request: () => Promise.resolve({}),
+      stream: ({ onChunk }) => {
+        send = onChunk;
+        return how === 'resolved' ? Promise.resolve() : Promise.reject(new Error('gone'));
+      },
+    };
+    const watch = new ResourceClient(transport, resources.secrets).watch({ onEvent: ({ type }) => events.push(type) });
+    const line = Buffer.from(`${JSON.stringify({ type: 'MODIFIED', object: secret })}\n`);
+    send(line);
+    await Promise.allSettled([watch]);
+    send(line);
+    expect(events).toEqual(['MODIFIED']);
+  });
+
   it('refuses anything that is no transport', () => {
     expect(() => new ResourceClient({} as ResourceTransport, resources.pods)).toThrow('`transport`');
   });
