@@ -5,10 +5,22 @@ export function requireText(path: string, value: unknown): asserts value is stri
   if (typeof value !== 'string' || value === '') throw invalidArgument(path, 'a non-empty string', value);
 }
 
+/** Refuses null, an array, and what is no object at all. */
+export function requireObject(path: string, value: unknown): asserts value is object {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) throw invalidArgument(path, 'an object', value);
+}
+
+/** What {@link isPathSegment} asks of a text, as an error says it. */
+export const pathSegmentRule = 'well-formed text without "/" and "%", neither "." nor ".."';
+
 /** Checks a name that goes into the path of a request, as the apiserver does: any other name could name another resource. */
 export function requirePathSegment(path: string, value: unknown): asserts value is string {
   requireText(path, value);
-  if (value === '.' || value === '..' || /[/%]/.test(value) || !value.isWellFormed()) {
-    throw invalidArgument(path, 'well-formed text without "/" and "%", neither "." nor ".."', value);
-  }
+  if (!isPathSegment(value)) throw invalidArgument(path, pathSegmentRule, value);
+}
+
+/** True for text that is one segment of a path, and stays that one. */
+export function isPathSegment(value: unknown): value is string {
+  if (typeof value !== 'string' || value === '' || value === '.' || value === '..') return false;
+  return !/[/%]/.test(value) && value.isWellFormed();
 }

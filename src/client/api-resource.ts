@@ -14,7 +14,7 @@ import type {
   V1Service,
   V1ServiceAccount,
 } from '@kubernetes/client-node';
-import { requirePathSegment } from '../checks/arguments.ts';
+import { isPathSegment, pathSegmentRule, requirePathSegment } from '../checks/arguments.ts';
 import { requireKnownOptions } from '../checks/options.ts';
 import { invalidArgument, invalidOption } from '../errors.ts';
 import type { Wire } from '../wire/types.ts';
@@ -59,10 +59,10 @@ export function apiResource<T extends ApiObject = ApiObject>(definition: ApiReso
   requireKnownOptions('resource', definition, definitionMembers);
   const { group, version, resource, kind, namespaced } = definition;
   if (typeof group !== 'string') throw invalidOption('resource.group', 'text; empty for the core group', group);
-  if (group !== '') requirePathSegment('resource.group', group);
-  requirePathSegment('resource.version', version);
-  requirePathSegment('resource.resource', resource);
-  requirePathSegment('resource.kind', kind);
+  for (const [member, value] of Object.entries({ group, version, resource, kind })) {
+    if (member === 'group' && value === '') continue;
+    if (!isPathSegment(value)) throw invalidOption(`resource.${member}`, pathSegmentRule, value);
+  }
   if (typeof namespaced !== 'boolean') throw invalidOption('resource.namespaced', 'a boolean', namespaced);
   return Object.freeze({ group, version, resource, kind, namespaced });
 }

@@ -1,6 +1,5 @@
-import { requireText } from '../checks/arguments.ts';
+import { requireObject, requireText } from '../checks/arguments.ts';
 import { requireMethods } from '../checks/options.ts';
-import { invalidArgument } from '../errors.ts';
 import { isJsonObject } from '../wire/json.ts';
 import { type ApiObject, type ApiResource, type ResourceTarget, resourcePath } from './api-resource.ts';
 import { queryOf } from './resource-query.ts';
@@ -32,7 +31,8 @@ const defaultIdleTimeoutMs = 150_000;
 
 /**
  * Every verb on one resource. Each method is one request, never repeated; it rejects with an `ApiError`, and with
- * ERR_INVALID_ARGUMENT for a name that fits in no path. Objects are the server's JSON: times are RFC 3339 strings.
+ * ERR_INVALID_ARGUMENT for a name that fits in no path and for what is no object. Objects are the server's JSON: times are
+ * RFC 3339 strings.
  */
 export class ResourceClient<T extends ApiObject = ApiObject> {
   readonly resource: ApiResource<T>;
@@ -74,13 +74,18 @@ export class ResourceClient<T extends ApiObject = ApiObject> {
 
   /**
    * Calls `onEvent` with each event. Resolves when the server ends the watch in good order; rejects with the `ApiError` that
-   * ended it otherwise, also for an ERROR event and for a line that is no event. What `onEvent` throws ends the watch.
+   * ended it otherwise, also for an ERROR event and for a line that is no event. What `onEvent` throws ends the watch. No event
+   * is told once the promise has settled.
    */
   async watch(options: WatchOptions<T>): Promise<void> {
+    requireObject('options', options);
     const { namespace, signal, idleTimeoutMs = defaultIdleTimeoutMs, onEvent, ...selection } = options;
     const path = resourcePath(this.resource, { namespace });
     const lines = new LineSplitter({ maxLineBytes });
+    let isOver = false;
     const onChunk = (chunk: Buffer): void => {
+      // a transport may bring bytes of a stream that it has ended
+      if (isOver) return;
       for (const line of lines.push(chunk)) {
         // one chunk may hold many events, and what hears of the first may have ended the watch
         if (signal?.aborted) return;
@@ -88,16 +93,19 @@ export class ResourceClient<T extends ApiObject = ApiObject> {
       }
     };
     const query = queryOf({ ...selection, watch: true });
-    await this.#transport.stream({ method: 'GET', path, query, signal, idleTimeoutMs, onChunk });
+    try {
+      await this.#transport.stream({ method: 'GET', path, query, signal, idleTimeoutMs, onChunk });
+    } finally {
+      isOver = true;
+    }
   }
 
   /** The namespace is that of the options, or else the object's own. */
-  async create(
-    object: T,
-    { namespace = object.metadata?.namespace, ...options }: WriteOptions & ObjectNamespace = {},
-  ): Promise<T> {
+  async create(object: T, options: WriteOptions & ObjectNamespace = {}): Promise<T> {
+    requireObject('object', object);
+    const { namespace = object.metadata?.namespace, ...write } = options;
     if (this.resource.namespaced) requireText('namespace', namespace);
-    return this.#write('POST', resourcePath(this.resource, { namespace }), object, options);
+    return this.#write('POST', resourcePath(this.resource, { namespace }), object, write);
   }
 
   /** A POST to a subresource, such as `binding`, `eviction` and `token`. Resolves to what the server answers. */
@@ -120,6 +128,7 @@ export class ResourceClient<T extends ApiObject = ApiObject> {
 
   /** Replaces the object, or with `subresource` its status or the like. The server refuses (409) a stale resourceVersion. */
   async update(object: T, { subresource, ...options }: WriteOptions & { readonly subresource?: string } = {}): Promise<T> {
+    requireObject('object', object);
     const { namespace, name } = object.metadata ?? {};
     requireText('metadata.name', name);
     return this.#write('PUT', this.#one({ namespace, name }, subresource), object, options);
@@ -130,6 +139,8 @@ export class ResourceClient<T extends ApiObject = ApiObject> {
     patch: ResourcePatch,
     options: WriteOptions = {},
   ): Promise<T> {
+    requireObject('target', target);
+    requireObject('patch', patch);
     return this.#write('PATCH', this.#one(target, target.subresource), patch.body, options, patch.type);
   }
 
@@ -139,17 +150,16 @@ export class ResourceClient<T extends ApiObject = ApiObject> {
   }
 
   /** Deletes every object of the selection. */
-  async deleteCollection({
-    namespace,
-    fieldSelector,
-    labelSelector,
-    ...options
-  }: SelectionOptions & DeleteOptions): Promise<JsonMembers> {
+  async deleteCollection(selection: SelectionOptions & DeleteOptions): Promise<JsonMembers> {
+    requireObject('selection', selection);
+    const { namespace, fieldSelector, labelSelector, ...options } = selection;
     if (this.resource.namespaced) requireText('namespace', namespace);
     return this.#delete(resourcePath(this.resource, { namespace }), options, queryOf({ fieldSelector, labelSelector }));
   }
 
-  #one({ namespace, name }: ObjectName, subresource?: string): string {
+  #one(target: ObjectName, subresource?: string): string {
+    requireObject('target', target);
+    const { namespace, name } = target;
     requireText('name', name);
     return resourcePath(this.resource, { namespace, name, subresource });
   }
@@ -176,7 +186,7 @@ export class ResourceClient<T extends ApiObject = ApiObject> {
 
   /** A server needs kind and apiVersion in a body. */
   #body(object: unknown): unknown {
-    if (!isJsonObject(object)) throw invalidArgument('object', 'an object of the API', object);
+    requireObject('object', object);
     const { group, version, kind } = this.resource;
     return { apiVersion: group === '' ? version : `${group}/${version}`, kind, ...object };
   }

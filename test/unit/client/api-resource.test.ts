@@ -54,6 +54,7 @@ describe('apiResource', () => {
     ['plural', 'widgets'],
   ])('refuses a %s that is %o', (member, value) => {
     const definition = { ...widgets, [member]: value } as unknown as ApiResourceDefinition;
-    expect(() => apiResource(definition)).toThrow(`\`resource.${member}\``);
+    const message = expect.stringContaining(`\`resource.${member}\``);
+    expect(() => apiResource(definition)).toThrow(expect.objectContaining({ code: 'ERR_INVALID_OPTION', message }));
   });
 });

@@ -213,6 +213,53 @@ describe('ResourceClient', () => {
     expect(requests).toEqual([]);
   });
 
+  it.each([
+    [null],
+    [undefined],
+    ['text'],
+    [7],
+    [[]],
+  ])('refuses %o for an object, a target, a patch and a selection', async (wrong) => {
+    const bad = wrong as unknown as never;
+    const target = { namespace: 'd', name: 'a' };
+    const requests = await sent(secret, async (c) => {
+      for (const [name, refused] of [
+        ['object', c.create(bad)],
+        ['object', c.update(bad)],
+        ['object', c.createSubresource(target, 'token', bad)],
+        ['target', c.get(bad)],
+        ['target', c.delete(bad)],
+        ['target', c.createSubresource(bad, 'token', {})],
+        ['target', c.patch(bad, { type: 'application/merge-patch+json', body: {} })],
+        ['patch', c.patch(target, bad)],
+        ['selection', c.deleteCollection(bad)],
+        ['options', c.watch(bad)],
+      ] as const) {
+        const message = expect.stringContaining(`\`${name}\``);
+        expect(await failureOf(refused)).toMatchObject({ code: 'ERR_INVALID_ARGUMENT', message });
+      }
+    });
+    expect(requests).toEqual([]);
+  });
+
+  it.each(['resolved', 'rejected'])('takes nothing of a watch that has %s', async (how) => {
+    const events: string[] = [];
+    let send = (_chunk: Buffer): void => {};
+    const transport: ResourceTransport = {
+      request: () => Promise.resolve({}),
+      stream: ({ onChunk }) => {
+        send = onChunk;
+        return how === 'resolved' ? Promise.resolve() : Promise.reject(new Error('gone'));
+      },
+    };
+    const watch = new ResourceClient(transport, resources.secrets).watch({ onEvent: ({ type }) => events.push(type) });
+    const line = Buffer.from(`${JSON.stringify({ type: 'MODIFIED', object: secret })}\n`);
+    send(line);
+    await Promise.allSettled([watch]);
+    send(line);
+    expect(events).toEqual(['MODIFIED']);
+  });
+
   it('refuses anything that is no transport', () => {
     expect(() => new ResourceClient({} as ResourceTransport, resources.pods)).toThrow('`transport`');
   });
