@@ -189,7 +189,10 @@ export class Reflector<T extends ApiObject = ApiObject> {
   }
 
   #list(list: ReadList<T>): void {
+    const run = this.#run;
     this.#delivery.replace(list);
+    // a handler has called pause() or stop()
+    if (run === undefined || this.#run !== run) return;
     this.#lastListedAt = list.startedAt;
     this.#hasSynced = true;
     this.#handlers.synced();

@@ -203,3 +203,25 @@ describe('the handlers of a reflector', () => {
     expect(calls).toEqual(['added a 10']);
   });
 });
+
+describe('a handler of the first list', () => {
+  it.each(['pause', 'stop'] as const)('that calls %s() ends it: it does not count as synced', async (method) => {
+    const told: string[] = [];
+    const handlers = { added: () => void test.reflector[method](), synced: () => void told.push('synced') };
+    const test = setUp({ streamLists: false, handlers });
+    test.reflector.start().catch(() => {});
+    await test.settle();
+    expect([test.reflector.hasSynced, told]).toEqual([false, []]);
+    await test.reflector.stop();
+  });
+
+  it('sees the version of the list, and that of an event sees its version', async () => {
+    const versions: (string | undefined)[] = [];
+    const note = (): void => void versions.push(test.reflector.resourceVersion);
+    const test = setUp({ handlers: { added: note, synced: note } });
+    await test.reflector.start();
+    test.api.latest.send('ADDED', configMap('b', '11'));
+    expect(versions).toEqual(['10', '10', '11']);
+    await test.reflector.stop();
+  });
+});
