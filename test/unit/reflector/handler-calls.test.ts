@@ -204,6 +204,28 @@ describe('the handlers of a reflector', () => {
   });
 });
 
+describe('a list', () => {
+  it('that has one name twice shows the last copy', async () => {
+    await using test = setUp({ streamLists: false });
+    test.api.answers.push({ metadata: { resourceVersion: '12' }, items: [configMap('a', '11'), configMap('a', '12')] });
+    await test.reflector.start();
+    expect(test.calls).toEqual(['added a 12', 'synced']);
+  });
+});
+
+describe('a handler that opens an iterator', () => {
+  it('gets no change from it that the store shows already', async () => {
+    const taken: Promise<unknown>[] = [];
+    const deleted = (): void => void taken.push(test.reflector[Symbol.asyncIterator]().next());
+    const test = setUp({ handlers: { deleted } });
+    await test.reflector.start();
+    test.api.latest.send('DELETED', configMap('a', '11'));
+    test.api.latest.send('ADDED', configMap('b', '12'));
+    expect(await taken[0]).toMatchObject({ value: { type: 'added', object: { metadata: { name: 'b' } } } });
+    await test.reflector.stop();
+  });
+});
+
 describe('a handler of the first list', () => {
   it.each(['pause', 'stop'] as const)('that calls %s() ends it: it does not count as synced', async (method) => {
     const told: string[] = [];
