@@ -1,19 +1,16 @@
-import { longestTimerMs } from '../checks/options.ts';
 import type { ResourceTransport } from '../client/resource-client.ts';
 import type { JsonMembers } from '../client/transport/api-answer.ts';
 import { ApiError } from '../client/transport/api-error.ts';
 import type { KubeRequest, KubeStream } from '../client/transport/kube-transport.ts';
 import type { CancelTimer, Clock } from '../seams/clock.ts';
-import { callGuarded, ignoreFailure } from '../seams/guard.ts';
+import { callGuarded } from '../seams/guard.ts';
 
 /** How long a call may take to settle after its signal has aborted. */
 const abortWaitsMs = 1000;
-/** A transport counts the silence from when the request is sent, which may take the time of a request. */
-const silenceMarginMs = 15_000;
 
 /**
- * A transport of which every promise settles. A call that has not settled a second after its signal has aborted is given up,
- * and so is a stream that is silent for `idleTimeoutMs` and a margin. What a call brings after that is ignored.
+ * A transport that heeds the signals of its calls: one that has not settled a second after its abort is given up, and what
+ * it brings after that is ignored. The silence of a stream is limited by the transport within.
  */
 export class LimitedTransport implements ResourceTransport {
   readonly #transport: ResourceTransport;
@@ -29,47 +26,35 @@ export class LimitedTransport implements ResourceTransport {
   }
 
   stream(stream: KubeStream): Promise<void> {
-    const ending = new AbortController();
-    const call = new LimitedCall<void>(this.#clock, stream, ending);
+    const call = new LimitedCall<void>(this.#clock, stream);
     const onChunk = (chunk: Buffer): void => {
-      if (call.isOver) return;
-      call.heard();
-      stream.onChunk(chunk);
+      if (!call.isOver) stream.onChunk(chunk);
     };
-    return call.run(() => this.#transport.stream({ ...stream, signal: ending.signal, onChunk }), stream.idleTimeoutMs);
+    return call.run(() => this.#transport.stream({ ...stream, onChunk }));
   }
 }
 
-/** One call, with one timer at most. */
+/** One call. It has a timer only after its abort. */
 class LimitedCall<T> {
   readonly #clock: Clock;
   readonly #label: string;
   readonly #signal: AbortSignal | undefined;
-  /** The end of a stream, which has a signal of its own. */
-  readonly #ending: AbortController | undefined;
   readonly #answer = Promise.withResolvers<T>();
   #isOver = false;
-  #heardAt = 0;
   #cancelTimer: CancelTimer = () => {};
 
-  constructor(clock: Clock, { method, path, signal }: KubeRequest, ending?: AbortController) {
+  constructor(clock: Clock, { method, path, signal }: KubeRequest) {
     this.#clock = clock;
     this.#label = `${method} ${path}`;
     this.#signal = signal;
-    this.#ending = ending;
   }
 
   get isOver(): boolean {
     return this.#isOver;
   }
 
-  heard(): void {
-    this.#heardAt = this.#clock.now();
-  }
-
   /** Resolves and rejects as the call does, or rejects when the call is given up. */
-  async run(call: () => Promise<T>, idleTimeoutMs?: number): Promise<T> {
-    if (idleTimeoutMs !== undefined) this.#limitSilence(Math.min(idleTimeoutMs + silenceMarginMs, longestTimerMs));
+  async run(call: () => Promise<T>): Promise<T> {
     this.#signal?.addEventListener('abort', this.#onAbort);
     if (this.#signal?.aborted) this.#onAbort();
     try {
@@ -83,34 +68,13 @@ class LimitedCall<T> {
   }
 
   readonly #onAbort = (): void => {
-    this.#cancelTimer();
-    this.#ending?.abort(this.#signal?.reason);
-    const giveUp = (): void => this.#giveUp('Aborted', `has not ended within ${abortWaitsMs} ms of its abort`);
+    const giveUp = (): void => this.#giveUp(`has not ended within ${abortWaitsMs} ms of its abort`);
     const cancel = callGuarded(() => this.#clock.setTimer(giveUp, abortWaitsMs, { keepAlive: true }), giveUp);
     if (cancel !== undefined) this.#cancelTimer = cancel;
   };
 
-  #limitSilence(limitMs: number): void {
-    const onTimer = (): void => {
-      const leftMs = callGuarded(() => this.#heardAt + limitMs - this.#clock.now(), ignoreFailure) ?? 0;
-      // a clock that was set back must not make the wait longer than the limit
-      if (leftMs > 0) set(Math.min(leftMs, limitMs));
-      else silent();
-    };
-    const silent = (): void => {
-      this.#giveUp('Timeout', `was silent for ${limitMs} ms`);
-      this.#ending?.abort();
-    };
-    const set = (delayMs: number): void => {
-      const cancel = callGuarded(() => this.#clock.setTimer(onTimer, delayMs), silent);
-      if (cancel !== undefined) this.#cancelTimer = cancel;
-    };
-    this.heard();
-    set(limitMs);
-  }
-
-  #giveUp(reason: 'Aborted' | 'Timeout', what: string): void {
+  #giveUp(what: string): void {
     this.#isOver = true;
-    this.#answer.reject(new ApiError({ reason, message: `${this.#label} ${what}` }));
+    this.#answer.reject(new ApiError({ reason: 'Aborted', message: `${this.#label} ${what}` }));
   }
 }

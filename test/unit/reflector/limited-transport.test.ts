@@ -66,24 +66,6 @@ describe('a reflector whose transport heeds no signal', () => {
     void reflector.stop();
     await clock.advance(1000);
   });
-
-  it('gives up a watch that is silent for its limit and 15 seconds, and watches again', async () => {
-    const transport = hungTransport();
-    const { reflector, clock, interruptions } = setUp({ transport, streamLists: false, idleTimeoutMs: 60_000 });
-    await reflector.start();
-    await clock.advance(50_000);
-    transport.streams[0]?.onChunk(eventOf('b', '11'));
-    await clock.advance(74_999);
-    expect([transport.streams.length, clock.pendingTimers]).toEqual([1, 1]);
-    await clock.advance(1);
-    expect(transport.streams[0]?.signal?.aborted).toBe(true);
-    expect(interruptions[0]?.error).toMatchObject({ reason: 'Timeout' });
-    transport.streams[0]?.onChunk(eventOf('late', '12'));
-    await clock.advance(1000);
-    expect([transport.streams.length, reflector.store.size]).toEqual([2, 2]);
-    void reflector.stop();
-    await clock.advance(1000);
-  });
 });
 
 describe('a secret manager whose transport heeds no signal', () => {
