@@ -1,6 +1,7 @@
 import { invalidOption } from '../errors.ts';
 
-const nodeNameRule = /^[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?$/;
+/** A DNS subdomain: labels of letters, digits and hyphens, between dots. */
+const nodeNameRule = /^(?=.{1,253}$)[a-z0-9]([a-z0-9-]*[a-z0-9])?(\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)*$/;
 
 /** Checks the option `nodeName`. Throws ERR_INVALID_OPTION for anything that is no name of a node. */
 export function nodeNameOption(value: unknown): string {

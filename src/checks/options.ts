@@ -32,6 +32,14 @@ export function optionOfType<T>(name: string, value: T, type: 'boolean' | 'funct
   throw invalidOption(name, `a ${type}`, value);
 }
 
+/** Refuses handlers with another name, and a handler that is no function. */
+export function requireHandlers(handlers: object, known: readonly string[]): void {
+  requireKnownOptions('handlers', handlers, known);
+  for (const [name, handler] of Object.entries(handlers)) {
+    if (handler !== undefined) optionOfType(`handlers.${name}`, handler, 'function');
+  }
+}
+
 /** Refuses a value that lacks one of the methods; the error names those that are missing. */
 export function requireMethods(name: string, value: unknown, methods: readonly string[]): void {
   const object = value as Record<string, unknown> | null | undefined;

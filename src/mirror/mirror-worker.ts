@@ -4,7 +4,7 @@ import { KeyedTimers } from '../concurrency/keyed-timers.ts';
 import { RateLimiter } from '../concurrency/rate-limiter.ts';
 import { isStatusManagerError } from '../errors.ts';
 import { sleep } from '../seams/clock.ts';
-import { callGuarded } from '../seams/guard.ts';
+import { callGuarded, ignoreFailure } from '../seams/guard.ts';
 import { AgentAnswers } from './agent-answers.ts';
 import type { MirrorPair } from './mirror-pods.ts';
 import { MirrorRecord } from './mirror-record.ts';
@@ -19,6 +19,8 @@ const fightLimits = { qps: 10, burst: 100 };
 const verifyAfter = { firstMs: 1000, longestMs: 30_000 };
 /** How long `stop` waits for calls that do not heed their signal. */
 const stopWaitsMs = 1000;
+/** How long after its answer was given up a call may take to settle, before its outcome counts as in doubt. */
+const settleWaitsMs = 1000;
 /** Failures that say something about the server rather than about the pod. */
 const serverFailures: readonly string[] = ['unavailable', 'timeout', 'broken-answer'];
 /** The longest wait for a node that is not known: a node that registers gets its mirror pods soon. */
@@ -196,13 +198,26 @@ export class MirrorWorker {
     const outcome = await this.#requests.settle(fullName, record, request, answer);
     this.#slots += 1;
     this.#conclude(fullName, record, outcome);
-    // nothing else of the pod is sent before the call has settled, also when its answer was given up
+    // a call whose answer was given up may still settle; one that does not is in doubt, and the pod is read next
     this.#pump();
-    await settled;
+    if (!(await this.#settlesSoon(settled))) record.inDoubt = true;
     this.#underWay.delete(settled);
     record.underWay = false;
     this.#look(fullName);
     this.#pump();
+  }
+
+  async #settlesSoon(settled: Promise<void>): Promise<boolean> {
+    const over = new AbortController();
+    let hasSettled = false;
+    const end = settled.then(() => {
+      hasSettled = true;
+      over.abort();
+    });
+    const limit = callGuarded(() => sleep(this.#options.clock, settleWaitsMs, over.signal), ignoreFailure);
+    // a clock that sets no timer leaves the call without a limit
+    await Promise.race([end, limit ?? end]);
+    return hasSettled;
   }
 
   #conclude(fullName: string, record: MirrorRecord, outcome: RequestOutcome): void {

@@ -4,8 +4,8 @@ import type { ApiObject } from '../client/api-resource.ts';
 import type { ResourceClient } from '../client/resource-client.ts';
 import { isStatusManagerError, type StatusManagerError } from '../errors.ts';
 import type { Clock } from '../seams/clock.ts';
-import { compareResourceVersions } from '../wire/resource-version.ts';
 import { received } from './frozen.ts';
+import { isOlder, newerOf } from './newer-object.ts';
 import { notRegistered, readFailure } from './object-errors.ts';
 import { keyOf, type NamespacedName } from './object-name.ts';
 import type { ObjectReader } from './object-reader.ts';
@@ -131,13 +131,4 @@ export class CachedObjects<T extends ApiObject> implements ObjectReader<T> {
 
 function nothing<T>(): Knowledge<T> {
   return { object: undefined, missing: undefined, askedAt: 0, request: undefined };
-}
-
-function isOlder(a: ApiObject, b: ApiObject): boolean {
-  const order = compareResourceVersions(a.metadata?.resourceVersion ?? '', b.metadata?.resourceVersion ?? '');
-  return order !== undefined && order < 0;
-}
-
-function newerOf<T extends ApiObject>(object: T, other: T | undefined): T {
-  return other !== undefined && isOlder(object, other) ? other : object;
 }

@@ -173,8 +173,14 @@ export class ListWatch<T extends ApiObject> {
     const known = this.#resourceVersion;
     if (!list.isConsistent && known !== undefined && isOlderVersion(list.resourceVersion, known))
       throw new StaleListError(`GET ${path}: the list is of resourceVersion ${list.resourceVersion}, known is ${known}`);
-    host.list(list);
+    // the host tells of changes that the version includes
     this.#resourceVersion = list.resourceVersion;
+    try {
+      host.list(list);
+    } catch (error) {
+      this.#resourceVersion = known;
+      throw error;
+    }
   }
 
   #session(from: string | undefined, list: (list: CompleteList<T>) => void): WatchSession<T> {

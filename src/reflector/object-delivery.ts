@@ -31,7 +31,10 @@ export class ObjectDelivery<T extends ApiObject> {
    * truth, also where it shows older copies, or other content under a known version; any other one that shows an older copy
    * is refused with a `StaleListError`.
    */
-  replace({ objects, failedKeys, isConsistent }: DeliveredList<T>): void {
+  replace({ objects: all, failedKeys, isConsistent }: DeliveredList<T>): void {
+    // of a name that comes twice the last copy counts
+    const objects = [...new Map(all.map((object) => [keyOf(object), object])).values()];
+    const listeners = [...this.#listeners];
     if (!isConsistent) this.#refuseOlder(objects);
     const before = this.#store.list();
     const failed = before.filter((held) => failedKeys.has(keyOf(held)));
@@ -44,9 +47,9 @@ export class ObjectDelivery<T extends ApiObject> {
     });
     this.#store.replace([...failed, ...listed]);
     if (this.#isFirstList) changes = [...failed.map((now) => ({ told: undefined, now, last: undefined })), ...changes];
-    else this.#tellOfGone(before);
+    else this.#tellOfGone(before, listeners);
     this.#isFirstList = false;
-    for (const change of changes) this.#tell(change);
+    for (const change of changes) this.#tell(change, listeners);
   }
 
   /** The copy that is held of this object. */
@@ -68,10 +71,10 @@ export class ObjectDelivery<T extends ApiObject> {
     if (told !== undefined) this.#tell({ told, now: undefined, last });
   }
 
-  #tellOfGone(before: readonly T[]): void {
+  #tellOfGone(before: readonly T[], listeners: readonly ChangeListener<T>[]): void {
     for (const told of before) {
       const now = this.held(told);
-      if (now === undefined) this.#tell({ told, now, last: undefined });
+      if (now === undefined) this.#tell({ told, now, last: undefined }, listeners);
     }
   }
 
@@ -89,7 +92,8 @@ export class ObjectDelivery<T extends ApiObject> {
     return !isConsistent || isEqualJson(object, held);
   }
 
-  #tell(net: NetChange<T>): void {
-    for (const listener of this.#listeners) listener.changed(net);
+  /** A listener that a handler adds meanwhile begins with the store as it is: it is told of no change that the store shows. */
+  #tell(net: NetChange<T>, listeners: readonly ChangeListener<T>[] = [...this.#listeners]): void {
+    for (const listener of listeners) listener.changed(net);
   }
 }

@@ -1,14 +1,16 @@
 import type { KubeConfig } from '@kubernetes/client-node';
+import { isPathSegment } from '../checks/arguments.ts';
 import {
   integerOption,
   longestTimerMs,
   numberOption,
   oneOfOption,
   optionOfType,
+  requireHandlers,
   requireKnownOptions,
   requireMethods,
 } from '../checks/options.ts';
-import type { ApiObject, ApiResource } from '../client/api-resource.ts';
+import { type ApiObject, type ApiResource, apiResource } from '../client/api-resource.ts';
 import type { ResourceTransport } from '../client/resource-client.ts';
 import { invalidOption } from '../errors.ts';
 import { type Clock, safeClock, systemClock } from '../seams/clock.ts';
@@ -98,7 +100,7 @@ export function checkedOptions<T extends ApiObject>(options: ReflectorOptions<T>
   checkSelection(options);
   if (store !== undefined) requireMethods('store', store, ['get', 'list', 'set', 'delete', 'replace']);
   if (transform !== undefined) optionOfType('transform', transform, 'function');
-  checkHandlers(handlers);
+  requireHandlers(handlers, handlerNames);
   if (pageSize !== undefined) integerOption('pageSize', pageSize, 1);
   numberOption('idleTimeoutMs', idleTimeoutMs, 1000, longestTimerMs);
   numberOption('watchTimeoutMs', watchTimeoutMs, 1000, longestTimerMs);
@@ -118,17 +120,13 @@ export function checkedOptions<T extends ApiObject>(options: ReflectorOptions<T>
   };
 }
 
-function checkSelection<T extends ApiObject>({ resource, fieldSelector, labelSelector }: ReflectorOptions<T>): void {
-  if (typeof resource !== 'object' || resource === null || typeof resource.resource !== 'string')
-    throw invalidOption('resource', 'an ApiResource', resource);
+function checkSelection<T extends ApiObject>({ resource, namespace, fieldSelector, labelSelector }: ReflectorOptions<T>): void {
+  if (typeof resource !== 'object' || resource === null) throw invalidOption('resource', 'an ApiResource', resource);
+  // throws for a member that is missing or of another type
+  apiResource(resource);
+  if (namespace !== undefined && !isPathSegment(namespace))
+    throw invalidOption('namespace', 'the name of a namespace', namespace);
   for (const [name, selector] of Object.entries({ fieldSelector, labelSelector })) {
     if (selector !== undefined && typeof selector !== 'string') throw invalidOption(name, 'a text', selector);
-  }
-}
-
-function checkHandlers(handlers: object): void {
-  requireKnownOptions('handlers', handlers, handlerNames);
-  for (const [name, handler] of Object.entries(handlers)) {
-    if (handler !== undefined) optionOfType(`handlers.${name}`, handler, 'function');
   }
 }

@@ -9,6 +9,7 @@ import { CachedReads } from './cached-reads.ts';
 import { ChangeQueue } from './change-queue.ts';
 import { type ChangeListener, HandlerCalls } from './handler-calls.ts';
 import { LatestReads } from './latest-reads.ts';
+import { LimitedTransport } from './limited-transport.ts';
 import { ListWatch, type ListWatchHost, type ReadList } from './list-watch.ts';
 import { ObjectDelivery } from './object-delivery.ts';
 import { ObjectStore } from './object-store.ts';
@@ -55,9 +56,10 @@ export class Reflector<T extends ApiObject = ApiObject> {
     this.#delivery = new ObjectDelivery(store, this.#listeners);
     this.#ownTransport = kubeConfig && new KubeTransport(kubeConfig, { connections: 1, clock, logger });
     const { transport = this.#ownTransport, fieldSelector, labelSelector } = checked;
+    const limited = new LimitedTransport(transport as NonNullable<typeof transport>, clock);
     this.#listWatch = new ListWatch({
       ...checked,
-      client: new ResourceClient(transport as NonNullable<typeof transport>, resource),
+      client: new ResourceClient(limited, resource),
       path,
       selection: { namespace, fieldSelector, labelSelector },
       plan: checked.listFrom === 'cache' ? new CachedReads(checked) : new LatestReads(checked),
@@ -110,8 +112,8 @@ export class Reflector<T extends ApiObject = ApiObject> {
   }
 
   /**
-   * Ends the watch and keeps the store. When it resolves, there is no request and no timer left. Nothing happens unless the
-   * reflector runs.
+   * Ends the watch and keeps the store. When it resolves, there is no request and no timer left; a transport that does not
+   * heed its signal is waited for no longer than a second. Nothing happens unless the reflector runs.
    */
   pause(): Promise<void> {
     this.#hasSynced = false;
@@ -126,7 +128,10 @@ export class Reflector<T extends ApiObject = ApiObject> {
     if (this.#runState.name === 'running' && this.#run === undefined) this.#begin();
   }
 
-  /** Ends the watch. When it resolves, there is no timer and no socket left, and no callback comes any more. */
+  /**
+   * Ends the watch. When it resolves, there is no timer and no socket left, and no callback comes any more. A transport that
+   * does not heed its signal is waited for no longer than a second.
+   */
   stop(): Promise<void> {
     return this.#runState.stop(() => this.#stop());
   }
@@ -184,7 +189,10 @@ export class Reflector<T extends ApiObject = ApiObject> {
   }
 
   #list(list: ReadList<T>): void {
+    const run = this.#run;
     this.#delivery.replace(list);
+    // a handler has called pause() or stop()
+    if (run === undefined || this.#run !== run) return;
     this.#lastListedAt = list.startedAt;
     this.#hasSynced = true;
     this.#handlers.synced();

@@ -25,7 +25,7 @@ export interface WatchSessionHost<T extends ApiObject> {
   list(list: CompleteList<T>): void;
   set(object: T): void;
   remove(namespace: string, name: string, last: T | undefined): void;
-  /** Every change up to this version has been handed on. */
+  /** Every change up to this version has been handed on, or is handed on now. */
   reached(resourceVersion: string): void;
 }
 
@@ -78,9 +78,16 @@ export class WatchSession<T extends ApiObject> {
     const { resourceVersion } = event.object.metadata;
     this.#refuseOlder(resourceVersion);
     this.#hasBroughtSomething = true;
-    if (event.type !== 'BOOKMARK') this.#handOn(event);
-    this.#reached = resourceVersion;
+    const before = this.#reached;
+    // whoever is told of the change sees the version that it has led to
     this.#host.reached(resourceVersion);
+    try {
+      if (event.type !== 'BOOKMARK') this.#handOn(event);
+      this.#reached = resourceVersion;
+    } catch (error) {
+      this.#host.reached(before);
+      throw error;
+    }
   };
 
   #handOn({ type, object }: WatchEvent<T>): void {

@@ -1,9 +1,10 @@
 import type { KubeConfig } from '@kubernetes/client-node';
-import { requireKnownOptions, requireMethods } from '../checks/options.ts';
+import { nodeNameOption } from '../checks/node-name.ts';
+import { requireHandlers, requireKnownOptions, requireMethods } from '../checks/options.ts';
 import { resources } from '../client/api-resource.ts';
 import type { KubeTransport } from '../client/transport/kube-transport.ts';
 import { RunState, type RunStateName } from '../concurrency/run-state.ts';
-import { invalidOption, StatusManagerError } from '../errors.ts';
+import { StatusManagerError } from '../errors.ts';
 import { Reflector } from '../reflector/reflector.ts';
 import type { Clock } from '../seams/clock.ts';
 import { type Logger, safeLogger, silentLogger } from '../seams/logger.ts';
@@ -35,7 +36,7 @@ const knownOptions = [
   ...['kubeConfig', 'transport', 'nodeName', 'namespace', 'podManager', 'handlers', 'streamLists', 'idleTimeoutMs'],
   ...['random', 'clock', 'logger'],
 ];
-const nodeNameRule = /^[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?$/;
+const handlerNames = ['podAdded', 'podUpdated', 'podDeleted', 'synced', 'interrupted'];
 
 /**
  * The pods of one node, as the apiserver has them: listed, then watched, into a pod manager. Each pod that it hands on has
@@ -56,10 +57,9 @@ export class ApiServerPodSource {
   constructor(options: ApiServerPodSourceOptions) {
     requireKnownOptions('options', options, knownOptions);
     const { nodeName, podManager, handlers = {}, logger = silentLogger, ...reading } = options;
-    if (typeof nodeName !== 'string' || !nodeNameRule.test(nodeName))
-      throw invalidOption('nodeName', 'the name of a node', nodeName);
+    this.#nodeName = nodeNameOption(nodeName);
     requireMethods('podManager', podManager, ['addPod', 'updatePod', 'removePod']);
-    this.#nodeName = nodeName;
+    requireHandlers(handlers, handlerNames);
     this.#namespace = reading.namespace;
     const delivery = new PodDelivery(podManager, handlers, safeLogger(logger));
     this.#delivery = delivery;

@@ -99,8 +99,11 @@ export class PodDelivery {
   #podsOfTheSink(isOurs: (pod: Pod) => boolean): readonly Pod[] {
     // the answer itself goes through the guard: it may be a promise that rejects
     const answer = this.#guard('getPodsAndMirrorPods', () => this.#sink.getPodsAndMirrorPods?.());
-    const { allPods = [], allMirrorPods = [] } = answer ?? {};
-    return this.#guard('getPodsAndMirrorPods', () => [...allPods, ...allMirrorPods].filter(isOurs)) ?? [];
+    const ours = this.#guard('getPodsAndMirrorPods', () => {
+      const { allPods = [], allMirrorPods = [] } = answer ?? {};
+      return [...allPods, ...allMirrorPods].filter(isOurs);
+    });
+    return ours ?? [];
   }
 
   #guard<T>(callback: string, call: () => T): T | undefined {

@@ -150,6 +150,26 @@ describe('strategy get', () => {
     expect([requests(), server.requests.every(({ resourceVersion }) => resourceVersion === undefined)]).toEqual([2, true]);
     expect(await failureOf(clock, getSecret('t'))).toMatchObject({ code: 'ERR_NOT_FOUND' });
   });
+
+  it('gives no older version after a newer one while reads of one object overlap, and keeps nothing afterwards', async () => {
+    const answers: ((version: string) => void)[] = [];
+    const request = () =>
+      new Promise<{ metadata: object }>((resolve) => {
+        answers.push((resourceVersion) => resolve({ metadata: { name: 's', namespace: 'd', resourceVersion } }));
+      });
+    const manager = new SecretManager({ transport: { request, stream: async () => {} }, strategy: 'get' });
+    const read = async (name = 's') => (await manager.getSecret('d', name)).metadata?.resourceVersion;
+    const reads = [read(), read(), read('t')];
+    answers[1]?.('10');
+    expect(await reads[1]).toBe('10');
+    answers[0]?.('9');
+    answers[2]?.('8');
+    expect(await Promise.all(reads)).toEqual(['10', '10', '8']);
+    const later = read();
+    answers[3]?.('9');
+    expect(await later).toBe('9');
+    await manager.stop();
+  });
 });
 
 describe('BasicPodManager with a SecretManager', () => {

@@ -203,3 +203,47 @@ describe('the handlers of a reflector', () => {
     expect(calls).toEqual(['added a 10']);
   });
 });
+
+describe('a list', () => {
+  it('that has one name twice shows the last copy', async () => {
+    await using test = setUp({ streamLists: false });
+    test.api.answers.push({ metadata: { resourceVersion: '12' }, items: [configMap('a', '11'), configMap('a', '12')] });
+    await test.reflector.start();
+    expect(test.calls).toEqual(['added a 12', 'synced']);
+  });
+});
+
+describe('a handler that opens an iterator', () => {
+  it('gets no change from it that the store shows already', async () => {
+    const taken: Promise<unknown>[] = [];
+    const deleted = (): void => void taken.push(test.reflector[Symbol.asyncIterator]().next());
+    const test = setUp({ handlers: { deleted } });
+    await test.reflector.start();
+    test.api.latest.send('DELETED', configMap('a', '11'));
+    test.api.latest.send('ADDED', configMap('b', '12'));
+    expect(await taken[0]).toMatchObject({ value: { type: 'added', object: { metadata: { name: 'b' } } } });
+    await test.reflector.stop();
+  });
+});
+
+describe('a handler of the first list', () => {
+  it.each(['pause', 'stop'] as const)('that calls %s() ends it: it does not count as synced', async (method) => {
+    const told: string[] = [];
+    const handlers = { added: () => void test.reflector[method](), synced: () => void told.push('synced') };
+    const test = setUp({ streamLists: false, handlers });
+    test.reflector.start().catch(() => {});
+    await test.settle();
+    expect([test.reflector.hasSynced, told]).toEqual([false, []]);
+    await test.reflector.stop();
+  });
+
+  it('sees the version of the list, and that of an event sees its version', async () => {
+    const versions: (string | undefined)[] = [];
+    const note = (): void => void versions.push(test.reflector.resourceVersion);
+    const test = setUp({ handlers: { added: note, synced: note } });
+    await test.reflector.start();
+    test.api.latest.send('ADDED', configMap('b', '11'));
+    expect(versions).toEqual(['10', '10', '11']);
+    await test.reflector.stop();
+  });
+});
