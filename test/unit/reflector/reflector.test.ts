@@ -158,6 +158,9 @@ describe('new Reflector', () => {
   it.each<object>([
     { resource: undefined },
     { resource: 'pods' },
+    { resource: { resource: 'pods' } },
+    { namespace: '' },
+    { namespace: 'a/b' },
     { namespace: 'a/b' },
     { namespace: 7 },
     { fieldSelector: 7 },

@@ -217,6 +217,20 @@ describe('ApiServerPodSource, cut off', () => {
     expect([logged.sort(), unhandled]).toEqual([callbacks, []]);
   });
 
+  it('starts, also when an answer of the pod manager cannot be read', async () => {
+    const unreadable = {
+      get allPods(): never {
+        throw new Error('mistake');
+      },
+    };
+    const seen: unknown[] = [];
+    const podManager = { addPod: (pod: unknown) => seen.push(pod), updatePod: () => {}, removePod: () => {} };
+    const sink = { ...podManager, getPodsAndMirrorPods: () => unreadable } as unknown as PodSink;
+    await using test = await setUp([answerList([pod('a', '1')], '1')], { podManager: sink });
+    await test.source.start();
+    expect(seen).toHaveLength(1);
+  });
+
   it.each([
     ['throws', () => assert.fail('mistake')],
     ['answers NaN', () => Number.NaN],
