@@ -49,6 +49,19 @@ describe('npm run conformance', () => {
     expect(out).toContain(`scenario ${first().name}, step ${lie.step}`);
   });
 
+  it('plays cases that name their kind, and ends with 1 where one of them is false', async () => {
+    const pod = { metadata: { name: 'p', namespace: 'd', uid: 'u' }, spec: { volumes: [{ secret: { secretName: 's' } }] } };
+    const named = { kind: 'refNames', name: 'one', pod, out: { configMaps: [], secrets: ['s'] } };
+    const agreeing = await conformance(await fileOf('named.jsonl', named));
+    expect(agreeing).toMatchObject({ code: 0, err: '' });
+    expect(agreeing.out).toContain('1 cases, 0 differences');
+    const lie = { ...named, name: 'two', out: { configMaps: [], secrets: ['other'] } };
+    const { code, out } = await conformance(await fileOf('false.jsonl', named, lie));
+    expect(code).toBe(1);
+    expect(out).toContain('2 cases, 1 differences');
+    expect(out).toContain('case two');
+  });
+
   it('ends with 2 for a file that it cannot play, before it plays any', async () => {
     const broken = await fileOf('broken.jsonl', { ...first(), steps: [{ op: 'explode', expect: {} }] });
     const { code, out, err } = await conformance(await fileOf('true.jsonl', first()), broken);

@@ -61,6 +61,8 @@ describe('readCases', () => {
       ['start.jsonl', lines({ name: 'one', start: 'soon', steps: [] })],
       'a scenario without a time to start at',
     ],
+    ['an unknown kind', ['kind.jsonl', lines({ kind: 'guess', name: 'one' })], ':1: unknown kind "guess"; known are mirror'],
+    ['a case of a kind without a name', ['name.jsonl', lines({ kind: 'refNames' })], ':1: a case without a name'],
     ['an unknown function', ['fn.jsonl', lines({ fn: 'guess', in: {}, out: {} })], ':1: unknown function "guess"'],
   ] as const)('names the file, and the line, of %s', async (_, [name, content], message) => {
     const file = await fileOf(name, content);
