@@ -197,10 +197,17 @@ export class MirrorWorker {
     this.#underWay.add(settled);
     const outcome = await this.#requests.settle(fullName, record, request, answer);
     this.#slots += 1;
-    this.#conclude(fullName, record, outcome);
-    // a call whose answer was given up may still settle; one that does not is in doubt, and the pod is read next
-    this.#pump();
-    if (!(await this.#settlesSoon(settled))) record.inDoubt = true;
+    try {
+      this.#conclude(fullName, record, outcome);
+      this.#pump();
+      // a call whose answer was given up may still settle; one that does not is in doubt, and the pod is read next
+      if (!(await this.#settlesSoon(settled))) record.inDoubt = true;
+    } catch (err) {
+      this.#options.logger.error(
+        { err, pod: fullName },
+        'the clock set no timer; the pod is looked at when the next change comes',
+      );
+    }
     this.#underWay.delete(settled);
     record.underWay = false;
     this.#look(fullName);

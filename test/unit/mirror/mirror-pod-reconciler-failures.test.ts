@@ -471,6 +471,30 @@ describe('a mirror pod reconciler', () => {
     await failing.reconciler.stop();
   });
 
+  it('goes on with a pod that failed, also when the clock set no timer for its backoff', async () => {
+    const time = new FakeClock();
+    const logged: string[] = [];
+    const logger = { ...silentLogger, error: (_fields: object, message: string) => logged.push(message) };
+    let broken = false;
+    const clock = {
+      now: () => time.now(),
+      setTimer: (...args: Parameters<typeof time.setTimer>) => (broken ? mistake() : time.setTimer(...args)),
+    };
+    const world = new ReconcilerWorld({ clock, logger });
+    const pod = world.addStatic();
+    world.next('create', () => {
+      broken = true;
+      throw refusal(500, 'InternalError');
+    });
+    expect(await unhandledRejectionsOf(() => world.start())).toEqual([]);
+    expect(logged).toContain('the clock set no timer; the pod is looked at when the next change comes');
+    broken = false;
+    world.reconciler.reconcile();
+    await settle(20);
+    expect(world.isInStep(pod)).toBe(true);
+    await world.reconciler.stop();
+  });
+
   it('looks at the next change, also when the clock set no timer for the next look', async () => {
     const time = new FakeClock();
     const logged: string[] = [];
