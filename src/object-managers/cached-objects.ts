@@ -4,8 +4,9 @@ import type { ApiObject } from '../client/api-resource.ts';
 import type { ResourceClient } from '../client/resource-client.ts';
 import { isStatusManagerError, type StatusManagerError } from '../errors.ts';
 import type { Clock } from '../seams/clock.ts';
+import { isOlderThan } from '../wire/resource-version.ts';
 import { received } from './frozen.ts';
-import { isOlder, newerOf } from './newer-object.ts';
+import { newerOf } from './newer-object.ts';
 import { notRegistered, readFailure } from './object-errors.ts';
 import { keyOf, type NamespacedName } from './object-name.ts';
 import type { ObjectReader } from './object-reader.ts';
@@ -104,7 +105,7 @@ export class CachedObjects<T extends ApiObject> implements ObjectReader<T> {
     this.#requireReferenced(name, cached);
     // another request has brought a newer version since this one was sent
     if (cached.newest !== newestBefore) object = newerOf(object, cached.newest);
-    if (known !== undefined && isOlder(object, known)) return newerOf(known, cached.newest);
+    if (known !== undefined && isOlderThan(object, known)) return newerOf(known, cached.newest);
     Object.assign(knowledge, { object, missing: undefined, askedAt });
     cached.newest = object;
     return object;

@@ -1,10 +1,11 @@
 import type { ApiObject } from '../client/api-resource.ts';
+import { isOlderThan } from '../wire/resource-version.ts';
 import { isEqualJson } from './equal-parts.ts';
 import { StaleListError } from './failures.ts';
 import type { ChangeListener } from './handler-calls.ts';
 import type { ReadList } from './list-watch.ts';
 import type { NetChange } from './net-change.ts';
-import { isOlderVersion, isSameObject, keyOf, nameOf, namespaceOf, versionOf } from './object-identity.ts';
+import { isSameObject, keyOf, nameOf, namespaceOf, versionOf } from './object-identity.ts';
 import type { ObjectStore } from './object-store.ts';
 
 export type DeliveredList<T> = Pick<ReadList<T>, 'objects' | 'failedKeys' | 'isConsistent'>;
@@ -81,8 +82,7 @@ export class ObjectDelivery<T extends ApiObject> {
   #refuseOlder(objects: readonly T[]): void {
     for (const object of objects) {
       const held = this.held(object);
-      if (held !== undefined && isOlderVersion(versionOf(object), versionOf(held)))
-        throw new StaleListError('A list shows an object older than it was');
+      if (held !== undefined && isOlderThan(object, held)) throw new StaleListError('A list shows an object older than it was');
     }
   }
 

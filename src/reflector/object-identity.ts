@@ -1,5 +1,4 @@
 import type { ApiObject } from '../client/api-resource.ts';
-import { compareResourceVersions } from '../wire/resource-version.ts';
 
 /** Empty for an object of the cluster. */
 export function namespaceOf(object: ApiObject): string {
@@ -23,10 +22,4 @@ export function keyOf(object: ApiObject): string {
 /** False for an object that was recreated under its name. */
 export function isSameObject(a: ApiObject, b: ApiObject): boolean {
   return a.metadata?.uid === b.metadata?.uid;
-}
-
-/** True when `version` is certainly older than `held`: versions that are no numbers cannot be put in order. */
-export function isOlderVersion(version: string, held: string): boolean {
-  const order = compareResourceVersions(version, held);
-  return order !== undefined && order < 0;
 }

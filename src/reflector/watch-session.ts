@@ -1,7 +1,8 @@
 import type { ApiObject } from '../client/api-resource.ts';
 import { ApiError, maxMessageLength } from '../client/transport/api-error.ts';
 import type { WatchEvent } from '../client/watch-line.ts';
-import { isOlderVersion, keyOf, nameOf, namespaceOf } from './object-identity.ts';
+import { isOlderVersion } from '../wire/resource-version.ts';
+import { keyOf, nameOf, namespaceOf } from './object-identity.ts';
 import type { ReceivedObjects } from './received-objects.ts';
 
 /** The annotation of the bookmark that follows the last object of a streamed list. */

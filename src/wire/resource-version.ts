@@ -1,5 +1,4 @@
 import { compareNumbers } from './digits.ts';
-import type { Pod } from './types.ts';
 
 const decimal = /^\d+$/;
 
@@ -12,11 +11,21 @@ export function compareResourceVersions(a: string, b: string): number | undefine
   return decimal.test(a) && decimal.test(b) ? compareNumbers(a, b) : undefined;
 }
 
+/** True when version `a` is certainly older than `b`: both are numbers. */
+export function isOlderVersion(a: string, b: string): boolean {
+  const order = compareResourceVersions(a, b);
+  return order !== undefined && order < 0;
+}
+
+/** Any object of the API. */
+interface VersionedObject {
+  readonly metadata?: { readonly resourceVersion?: string | undefined } | undefined;
+}
+
 /**
- * True when `pod` is certainly an older copy than `held`: both carry a resourceVersion, and both are numbers.
+ * True when `object` is certainly an older copy than `held`: both carry a resourceVersion, and both are numbers.
  * Anything else (a static pod has none) proves nothing, and is false.
  */
-export function isOlderThan(pod: Pod, held: Pod): boolean {
-  const order = compareResourceVersions(pod.metadata?.resourceVersion ?? '', held.metadata?.resourceVersion ?? '');
-  return order !== undefined && order < 0;
+export function isOlderThan(object: VersionedObject, held: VersionedObject): boolean {
+  return isOlderVersion(object.metadata?.resourceVersion ?? '', held.metadata?.resourceVersion ?? '');
 }
