@@ -17,3 +17,47 @@ export interface RuntimeSandbox {
   /** What the runtime says of the sandbox's network; absent when it says nothing, `ip` empty while there is no address. */
   readonly network?: { readonly ip: string };
 }
+
+/** The status of one container as the container runtime has it. Times are in milliseconds since the epoch. */
+export interface RuntimeContainerStatus extends RuntimeContainer {
+  /** With the runtime's name before it: `containerd://1234`. */
+  readonly id: string;
+  readonly createdAt?: number;
+  /** Of a container that has been started. */
+  readonly startedAt?: number;
+  /** Of an exited container. */
+  readonly finishedAt?: number;
+  /** The image as the runtime names it. */
+  readonly image?: string;
+  /** What the image name led to, such as a digest. */
+  readonly imageRef?: string;
+  /** How often the container had been made before. Default 0. */
+  readonly restartCount?: number;
+  /** Why it is in this state, in one word. */
+  readonly reason?: string;
+  /** The same for people; of an exited container its termination message. */
+  readonly message?: string;
+  /** True for a container of the sandbox that is in use. */
+  readonly active?: boolean;
+}
+
+/** What the container runtime knows of one pod. */
+export interface RuntimePodStatus {
+  readonly podUID: string;
+  readonly name?: string;
+  readonly namespace?: string;
+  /** The pod's addresses, the primary one first; empty for a pod in the node's network. */
+  readonly ips: readonly string[];
+  /** All containers that the runtime still lists, the newest first. */
+  readonly containers: readonly RuntimeContainerStatus[];
+  /** All sandboxes that the runtime still lists, the newest first. */
+  readonly sandboxes: readonly RuntimeSandbox[];
+}
+
+/** A pod that the container runtime runs, also one that the agent has no object of. */
+export interface RunningPod {
+  readonly uid: string;
+  readonly name: string;
+  readonly namespace: string;
+  readonly containers?: readonly RuntimeContainer[];
+}

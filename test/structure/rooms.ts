@@ -14,6 +14,7 @@ export const rooms = [
   'client',
   'pod',
   'reflector',
+  'manifest',
   'sources',
   'mirror',
   'object-managers',
@@ -25,6 +26,14 @@ export const rooms = [
   'status/cache',
   'status/sync',
   'status',
+  'config',
+  'runtime-status',
+  'backoff',
+  'workers',
+  'probes',
+  'node-object',
+  'sync-loop',
+  'provider',
 ] as const;
 
 /**
@@ -51,4 +60,4 @@ export const groundOfTesting: readonly string[] = [
 ];
 
 /** The doors: the files of src that users import. `index` is the entry point `.`, every other one is `./NAME`. */
-export const doors = ['index', 'reflector', 'mirror', 'object-managers', 'testing'] as const;
+export const doors = ['index', 'reflector', 'mirror', 'object-managers', 'node', 'testing'] as const;

@@ -1,0 +1,14 @@
+export type { PodOperation, PodUpdate } from './config/pod-update.ts';
+export type { RunningPod, RuntimeContainerStatus, RuntimePodStatus } from './pod/runtime-pod.ts';
+export type { EventRecorder, EventType } from './seams/event-recorder.ts';
+export type { PodSource, SendPods } from './sources/pod-source.ts';
+export type {
+  PodStatusFn,
+  PodSyncer,
+  RuntimeStatusCache,
+  SyncPodRequest,
+  SyncPodResult,
+  SyncPodType,
+  SyncTerminatedPodRequest,
+  SyncTerminatingPodRequest,
+} from './workers/pod-syncer.ts';

@@ -1,0 +1,58 @@
+import type { RunningPod, RuntimePodStatus } from '../pod/runtime-pod.ts';
+import type { Pod, WirePodStatus } from '../wire/types.ts';
+
+/** Why a pod is synced. `sync`: again, without a change of the pod. */
+export type SyncPodType = 'create' | 'update' | 'sync';
+
+export interface SyncPodRequest {
+  readonly updateType: SyncPodType;
+  readonly pod: Pod;
+  /** The mirror pod of a static pod, if there is one. */
+  readonly mirrorPod: Pod | undefined;
+  readonly runtimeStatus: RuntimePodStatus;
+}
+
+export interface SyncTerminatingPodRequest {
+  readonly pod: Pod;
+  readonly runtimeStatus: RuntimePodStatus;
+  /** How long containers may take to end, in seconds, at least 1; undefined where nobody has said: the pod's own. */
+  readonly gracePeriodSeconds: number | undefined;
+  /** Changes the pod's status before it is stored; undefined where nobody has asked for a change. */
+  readonly podStatusFn: PodStatusFn | undefined;
+}
+
+export interface SyncTerminatedPodRequest {
+  readonly pod: Pod;
+  readonly runtimeStatus: RuntimePodStatus;
+}
+
+/** Changes the status in place. */
+export type PodStatusFn = (status: WirePodStatus) => void;
+
+export interface SyncPodResult {
+  /** True when the pod has come to its end by itself: no container runs, and none will be started again. */
+  readonly isTerminal: boolean;
+}
+
+/**
+ * What is done for a pod. The workers call one method at a time for one pod. A call that rejects is repeated later. `signal`
+ * aborts when the call should end soon, because something more urgent waits: the call then rejects with the signal's reason.
+ */
+export interface PodSyncer {
+  /** Brings the pod's containers to what its spec asks for; undefined counts as not terminal. */
+  syncPod(request: SyncPodRequest, signal: AbortSignal): Promise<SyncPodResult | undefined>;
+  /** Stops the pod's containers. When it resolves, none runs. */
+  syncTerminatingPod(request: SyncTerminatingPodRequest, signal: AbortSignal): Promise<void>;
+  /** Stops what runs of a pod that the agent has no object of. When it resolves, nothing of it runs. */
+  syncTerminatingRuntimePod(runningPod: RunningPod, signal: AbortSignal): Promise<void>;
+  /** Cleans up after a pod that runs no more, and tells its final status. */
+  syncTerminatedPod(request: SyncTerminatedPodRequest, signal: AbortSignal): Promise<void>;
+}
+
+/** What the workers ask of the runtime before each call. */
+export interface RuntimeStatusCache {
+  /** What is known now; what it throws counts as "not known". */
+  get(podUID: string): RuntimePodStatus;
+  /** Resolves once what is known is newer than `time` (milliseconds since the epoch). */
+  getNewerThan(podUID: string, time: number, signal: AbortSignal): Promise<RuntimePodStatus>;
+}
