@@ -1,9 +1,14 @@
-import { spawn } from 'node:child_process';
+import { execFile, spawn } from 'node:child_process';
 import { mkdir, rename, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
+import { promisify } from 'node:util';
+
+const run = promisify(execFile);
 
 export interface GoBuild {
   readonly name: string;
+  /** A script of the module that must run before; its error ends the build. */
+  readonly prepare?: string;
   /** The arguments of `go` that write the file: `build -o FILE …`. */
   readonly args: (outputFile: string) => readonly string[];
   readonly env: Readonly<Record<string, string>>;
@@ -65,6 +70,7 @@ export async function goBuild(build: GoBuild, outputFile: string, context: GoBui
   context.report(`building ${build.name} (the first time usually ${build.usually} on two cores) ...`);
   const progress = setInterval(() => context.report(`building ${build.name}: ${seconds()} s`), context.progressMs);
   try {
+    if (build.prepare !== undefined) await run(build.prepare, { cwd: context.moduleDir, env: context.env });
     const failure = await runGo(build, halfFile, context);
     if (failure !== undefined) throw new Error(failureText(build, outputFile, context, failure));
     await rename(halfFile, outputFile);

@@ -7,12 +7,15 @@ import { fileURLToPath } from 'node:url';
 import { type GoBuild, type GoBuildContext, goBuild } from './go-build.ts';
 import { withLockFile } from './lock-file.ts';
 
-/** `etcd` and `kube-apiserver`: the real control plane. `peer`: the Go status manager for benchmarks. `oracle`: its recorder. */
-export type GoTool = 'etcd' | 'kube-apiserver' | 'peer' | 'oracle';
+/**
+ * `etcd` and `kube-apiserver`: the real control plane. `peer`: the Go status manager for benchmarks. `oracle`: its recorder.
+ * `agent`: the recorder of the kubelet's other parts, and their rival in benchmarks. `kwok`: the rival of a virtual node.
+ */
+export type GoTool = 'etcd' | 'kube-apiserver' | 'peer' | 'oracle' | 'agent' | 'kwok';
 
 export interface GoToolsOptions {
   readonly env?: NodeJS.ProcessEnv;
-  /** The Go module; default `test/peer`. */
+  /** The Go module; default: the tool's own, a folder of `test`. */
   readonly moduleDir?: string;
   readonly go?: string;
   /** Gets the progress lines; default: standard error. */
@@ -20,7 +23,14 @@ export interface GoToolsOptions {
   readonly progressMs?: number;
 }
 
-const peerModuleDir = fileURLToPath(new URL('../peer', import.meta.url));
+const modules: Readonly<Record<GoTool, string>> = {
+  etcd: 'peer',
+  'kube-apiserver': 'peer',
+  peer: 'peer',
+  oracle: 'peer',
+  agent: 'agent-peer',
+  kwok: 'kwok-peer',
+};
 
 const version = 'k8s.io/component-base/version';
 const kubernetesVersion = `-X ${version}.gitVersion=v1.36.3 -X ${version}.gitMajor=1 -X ${version}.gitMinor=36`;
@@ -48,12 +58,20 @@ const builds: Readonly<Record<GoTool, GoBuild>> = {
   },
   peer: { name: 'peer', args: (file) => ['build', '-o', file, '.'], env: {}, usually: '2 min' },
   oracle: { name: 'oracle', args: (file) => ['test', '-c', '-o', file, '.'], env: {}, usually: '1 min' },
+  agent: {
+    name: 'agent',
+    prepare: './overlay.sh',
+    args: (file) => ['test', '-overlay', 'overlay.json', '-c', '-o', file, '.'],
+    env: {},
+    usually: '2 min',
+  },
+  kwok: { name: 'kwok', args: (file) => ['build', '-trimpath', '-o', file, 'sigs.k8s.io/kwok/cmd/kwok'], env: { CGO_ENABLED: '0' }, usually: '2 min' },
 };
 
-function contextOf(options: GoToolsOptions): GoBuildContext {
+function contextOf(options: GoToolsOptions, tool: GoTool = 'peer'): GoBuildContext {
   return {
     go: options.go ?? 'go',
-    moduleDir: options.moduleDir ?? peerModuleDir,
+    moduleDir: options.moduleDir ?? fileURLToPath(new URL(`../${modules[tool]}`, import.meta.url)),
     env: options.env ?? process.env,
     report: options.report ?? ((line) => void process.stderr.write(`${line}\n`)),
     progressMs: options.progressMs ?? 15_000,
@@ -81,20 +99,20 @@ export async function goToolsDir(options: GoToolsOptions = {}): Promise<string> 
   return join(cache, 'pod-status-manager', hashOf(goSum).slice(0, 16));
 }
 
-/** etcd and kube-apiserver depend only on go.sum. The names of peer and oracle also have a hash of our sources. */
+/** What is built from others' sources alone depends only on go.sum. The other names also have a hash of our sources. */
 async function fileNameOf(tool: GoTool, moduleDir: string): Promise<string> {
-  if (tool === 'etcd' || tool === 'kube-apiserver') return tool;
+  if (tool === 'etcd' || tool === 'kube-apiserver' || tool === 'kwok') return tool;
   const names = (await readdir(moduleDir, { recursive: true })).filter((name) => name.endsWith('.go')).sort();
-  const sources = tool === 'oracle' ? names : names.filter((name) => !name.endsWith('_test.go'));
+  const sources = tool !== 'peer' ? names : names.filter((name) => !name.endsWith('_test.go'));
   const texts = await Promise.all(sources.map((name) => readFile(join(moduleDir, name))));
   const hash = hashOf(...texts.flatMap((text, index) => [`${sources[index]}\0${text.length}\0`, text]));
-  return tool === 'peer' ? `peer-${hash.slice(0, 8)}` : `oracle-${hash.slice(0, 8)}.test`;
+  return `${tool}-${hash.slice(0, 8)}${tool === 'peer' ? '' : '.test'}`;
 }
 
 /** The path of a tool's binary. Builds it first if it does not exist, which takes minutes. */
 export async function goTool(tool: GoTool, options: GoToolsOptions = {}): Promise<string> {
-  const context = contextOf(options);
-  const dir = await goToolsDir(options);
+  const context = contextOf(options, tool);
+  const dir = await goToolsDir({ ...options, moduleDir: context.moduleDir });
   const file = join(dir, await fileNameOf(tool, context.moduleDir));
   if (await isExecutable(file)) return file;
   await mkdir(dir, { recursive: true });

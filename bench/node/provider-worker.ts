@@ -1,0 +1,33 @@
+// node bench/node/provider-worker.ts KUBECONFIG NODE: a virtual node whose pods run at once, until SIGTERM. It says `ready`
+// on standard output once it is registered.
+import { KubeConfig } from '@kubernetes/client-node';
+import { podStatusFromContainers, ProviderNode } from '../../src/node.ts';
+import type { Pod, PodStatus } from '../../src/wire/types.ts';
+
+const [kubeconfig = '', nodeName = ''] = process.argv.slice(2);
+const kubeConfig = new KubeConfig();
+kubeConfig.loadFromFile(kubeconfig);
+const statuses = new Map<string, PodStatus>();
+const uidOf = (pod: Pod): string => pod.metadata?.uid ?? '';
+
+const node = new ProviderNode({
+  kubeConfig,
+  nodeName,
+  provider: {
+    async createPod(pod) {
+      const startedAt = Date.now();
+      const containers = (pod.spec?.containers ?? []).map(({ name }) => ({ name, state: 'running' as const, startedAt }));
+      statuses.set(uidOf(pod), podStatusFromContainers(pod, containers, { podIPs: ['198.51.100.7'], hostIPs: ['192.0.2.10'] }));
+    },
+    async updatePod() {},
+    async deletePod(pod) {
+      statuses.delete(uidOf(pod));
+    },
+    async getPodStatus(pod) {
+      return statuses.get(uidOf(pod));
+    },
+  },
+});
+await node.start();
+console.log('ready');
+process.once('SIGTERM', () => void node.stop());
