@@ -1,4 +1,7 @@
 export type { PodOperation, PodUpdate } from './config/pod-update.ts';
+export { decodeStaticPods } from './manifest/decode-static-pods.ts';
+export type { ManifestOrigin } from './manifest/static-pod.ts';
+export { InvalidManifestError } from './manifest/text/invalid-manifest.ts';
 export type { RunningPod, RuntimeContainerStatus, RuntimePodStatus } from './pod/runtime-pod.ts';
 export type { EventRecorder, EventType } from './seams/event-recorder.ts';
 export type { PodSource, SendPods } from './sources/pod-source.ts';
