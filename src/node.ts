@@ -9,6 +9,9 @@ export { InvalidManifestError } from './manifest/text/invalid-manifest.ts';
 export type { RunningPod, RuntimeContainerStatus, RuntimePodStatus } from './pod/runtime-pod.ts';
 export type { EventRecorder, EventType } from './seams/event-recorder.ts';
 export { ApiServerSource, type ApiServerSourceOptions } from './sources/api-server-source.ts';
+export { FileSource, type FileSourceOptions } from './sources/file-source.ts';
+export { HttpSource } from './sources/http-source.ts';
+export type { HttpSourceOptions } from './sources/http-source-options.ts';
 export type { PodSource, SendPods } from './sources/pod-source.ts';
 export type {
   PodStatusFn,
