@@ -1,4 +1,4 @@
-import { ApiError } from '../client/transport/api-error.ts';
+import { ApiError } from './transport/api-error.ts';
 import type { Clock } from '../seams/clock.ts';
 
 export interface CallLimits {
