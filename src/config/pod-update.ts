@@ -2,14 +2,16 @@ import type { Pod } from '../wire/types.ts';
 
 /**
  * What changed. `ADD`: pods not known before. `UPDATE`: their spec, labels or annotations changed. `DELETE`: they carry a
- * deletionTimestamp. `REMOVE`: the source has them no more. `RECONCILE`: only their status changed. `SET`: all pods of the source,
- * in mode `Snapshot` and, for a list that added or removed, `SnapshotAndUpdates`.
+ * deletionTimestamp, and something of them changed. `REMOVE`: the source has them no more. `RECONCILE`: only their status
+ * changed. `SET`: the pods of all sources, in mode `Snapshot` and, for a list that added or removed, `SnapshotAndUpdates`.
  */
 export type PodOperation = 'SET' | 'ADD' | 'UPDATE' | 'DELETE' | 'REMOVE' | 'RECONCILE';
 
-/** Pods of one source to which one operation applies. An ADD without pods says that the source has been heard from. */
+/** Pods to which one operation applies. An ADD without pods says that the source has been heard from. */
 export interface PodUpdate {
   readonly op: PodOperation;
+  /** The source that has sent the list. */
   readonly source: string;
+  /** Shared with the config: a receiver must not change them. A pod that changes later is another object. */
   readonly pods: readonly Pod[];
 }

@@ -1,3 +1,4 @@
+import { configKind } from '../config/index.ts';
 import { mirrorKind } from '../mirror/index.ts';
 import { refNamesKind, refsKind } from '../refs/index.ts';
 import type { CaseKind } from './case-kind.ts';
@@ -7,4 +8,5 @@ export const kinds: ReadonlyMap<string, CaseKind> = new Map<string, CaseKind>([
   ['mirror', mirrorKind],
   ['refs', refsKind],
   ['refNames', refNamesKind],
+  ['config', configKind],
 ]);

@@ -1,12 +1,12 @@
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { Prng } from '../../chaos/prng.ts';
+import { falsifyExpect } from '../kinds/falsify-expect.ts';
+import { judgeSteps } from '../kinds/judge-steps.ts';
 import { agrees, runKind } from '../kinds/run-kind.ts';
 import { readCases } from '../replay/read-cases.ts';
 import { type MirrorCase, mirrorCaseProblem } from './case.ts';
-import { falsifyMirror } from './falsify.ts';
 import { mirrorKind } from './index.ts';
-import { judgeMirror } from './judge.ts';
 import { playMirror } from './player.ts';
 
 const file = fileURLToPath(new URL('../mirror-public.jsonl.gz', import.meta.url));
@@ -28,10 +28,10 @@ describe('replay of what the kubelet did with mirror pods', () => {
     for (const original of cases) {
       const outcomes = await playMirror(original);
       for (let i = 0; i < liesOfACase; i++) {
-        const falsified = falsifyMirror(original, prng);
+        const falsified = falsifyExpect(original, prng);
         if (falsified === undefined) continue;
         told += 1;
-        if (judgeMirror(falsified.case, outcomes).length === 0) missed.push(`${original.name} ${falsified.lie}`);
+        if (judgeSteps(falsified.case, outcomes).length === 0) missed.push(`${original.name} ${falsified.lie}`);
       }
     }
     expect(told).toBe(cases.length * liesOfACase);
@@ -42,7 +42,7 @@ describe('replay of what the kubelet did with mirror pods', () => {
     const [original] = cases;
     const steps = original?.steps.filter(({ op }) => op !== 'create') ?? [];
     const outcomes = await playMirror({ ...(original as MirrorCase), steps });
-    expect(judgeMirror(original as MirrorCase, outcomes)).not.toEqual([]);
+    expect(judgeSteps(original as MirrorCase, outcomes)).not.toEqual([]);
   });
 });
 

@@ -1,10 +1,11 @@
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { Prng } from '../../chaos/prng.ts';
+import { falsifyExpect } from '../kinds/falsify-expect.ts';
 import { agrees, runKind } from '../kinds/run-kind.ts';
 import { readCases } from '../replay/read-cases.ts';
 import { type RefsCase, refsCaseProblem } from './case.ts';
-import { falsifyRefNames, falsifyRefs } from './falsify.ts';
+import { falsifyRefNames } from './falsify.ts';
 import { refNamesKind, refsKind } from './index.ts';
 import { judgeRefs } from './judge.ts';
 import { playRefs } from './player.ts';
@@ -35,7 +36,7 @@ describe('replay of what the kubelet did with secrets and config maps', () => {
     for (const original of recordedManagers) {
       const played = await playRefs(original);
       for (let i = 0; i < liesOfACase; i++) {
-        const falsified = falsifyRefs(original, prng);
+        const falsified = falsifyExpect(original, prng);
         if (falsified === undefined) continue;
         told += 1;
         if (judgeRefs(falsified.case, played).length === 0) missed.push(`${original.name} ${falsified.lie}`);

@@ -1,11 +1,15 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { MirrorCase, MirrorOutcome } from './case.ts';
+
+type Members = Readonly<Record<string, unknown>>;
+
+interface SteppedCase {
+  readonly steps: readonly { readonly op: string; readonly expect: object }[];
+}
 
 /** What differs between the recording and our outcomes: step by step and member by member. There is no exemption. */
-export function judgeMirror({ steps }: MirrorCase, outcomes: readonly MirrorOutcome[]): string[] {
+export function judgeSteps({ steps }: SteppedCase, outcomes: readonly object[]): string[] {
   return steps.flatMap(({ op, expect }, index) => {
-    const expected = expect as Readonly<Record<string, unknown>>;
-    const got = (outcomes[index] ?? {}) as Readonly<Record<string, unknown>>;
+    const [expected, got] = [expect as Members, (outcomes[index] ?? {}) as Members];
     const members = new Set([...Object.keys(expected), ...Object.keys(got)]);
     const different = [...members].filter((member) => !isDeepStrictEqual(expected[member], got[member]));
     return different.map((member) => {

@@ -1,0 +1,174 @@
+// Behaviour of pkg/kubelet/config/config.go and mux.go, v1.36.3.
+
+import { requireText } from '../checks/arguments.ts';
+import { RunState, type RunStateName } from '../concurrency/run-state.ts';
+import { invalidArgument, StatusManagerError } from '../errors.ts';
+import { callGuarded } from '../seams/guard.ts';
+import type { Logger } from '../seams/logger.ts';
+import type { PodSource, SendPods } from '../sources/pod-source.ts';
+import type { Pod } from '../wire/types.ts';
+import { type ConfigMode, mostUpdatesOfAList, updatesAfter } from './notifications.ts';
+import { checkedPodConfigOptions, type PodConfigOptions } from './pod-config-options.ts';
+import { PodStorage } from './pod-storage.ts';
+import type { PodUpdate } from './pod-update.ts';
+import { SourceRuns } from './source-runs.ts';
+import { UpdateQueue } from './update-queue.ts';
+
+/**
+ * The pods of any number of sources, as one stream of changes. Each source sends full lists; a list says what was added
+ * (ADD), changed (UPDATE, or DELETE where the pod has a deletionTimestamp), removed (REMOVE), and what has only another
+ * status (RECONCILE): an agent that writes a status and sees it come back has nothing to do.
+ *
+ * A change is one of the spec, the labels, the deletionTimestamp, the deletionGracePeriodSeconds, or an annotation other
+ * than `kubernetes.io/config.*`. Within a list the first of two pods with one name counts. Sources do not see each other.
+ *
+ * There is one consumer, and no more than `capacity` updates wait for it. While there is no room, the newest list of each
+ * source waits and is merged once there is: what came and went meanwhile is never told, and the last word always is.
+ */
+export class PodConfig {
+  readonly #mode: ConfigMode;
+  readonly #storage: PodStorage;
+  readonly #queue: UpdateQueue;
+  /** The newest list of each source that is not merged yet, in the order of the oldest one that it stands for. */
+  readonly #lists = new Map<string, readonly Pod[]>();
+  readonly #channels = new Map<string, SendPods>();
+  readonly #sources: SourceRuns;
+  readonly #runState = new RunState('pod config');
+  readonly #logger: Logger;
+  #isMerging = false;
+
+  /** Throws ERR_INVALID_OPTION, naming the option, the rule and the value. */
+  constructor(options: PodConfigOptions = {}) {
+    const { mode, capacity, metadata, eventRecorder, podsObserved, clock, logger } = checkedPodConfigOptions(options);
+    this.#mode = mode;
+    this.#logger = logger;
+    this.#queue = new UpdateQueue(capacity, () => this.#merge());
+    this.#sources = new SourceRuns(clock, logger);
+    const observed = podsObserved && guardedObserver(podsObserved, logger);
+    this.#storage = new PodStorage({
+      ...{ metadataOf: metadata, eventRecorder, podObserved: observed, logger },
+      now: () => clock.now(),
+    });
+  }
+
+  get state(): RunStateName {
+    return this.#runState.name;
+  }
+
+  /**
+   * Adds a source, and starts it with the config. Throws ERR_INVALID_ARGUMENT for a name that is taken and for what is no
+   * source, ERR_STOPPED after `stop()`.
+   */
+  addSource(name: string, source: PodSource): void {
+    this.#runState.assertNotStopped('addSource');
+    requireText('name', name);
+    if (typeof source?.start !== 'function' || typeof source.stop !== 'function') {
+      throw invalidArgument('source', 'an object with start, stop', source);
+    }
+    if (this.#channels.has(name)) throw invalidArgument('name', 'the name of no other source', name);
+    this.#sources.add(name, source, this.#open(name));
+  }
+
+  /**
+   * Opens a source that the caller feeds by hand; again, gives the same function. Throws ERR_INVALID_ARGUMENT for the name of
+   * a source that was added, ERR_STOPPED after `stop()`.
+   */
+  channel(name: string): SendPods {
+    this.#runState.assertNotStopped('channel');
+    requireText('name', name);
+    if (this.#sources.has(name)) throw invalidArgument('name', 'the name of no source that was added', name);
+    return this.#channels.get(name) ?? this.#open(name);
+  }
+
+  /** Starts the sources. Throws ERR_ALREADY_STARTED, ERR_STOPPED. */
+  start(): void {
+    this.#runState.start();
+    this.#sources.start();
+  }
+
+  /** Stops the sources and ends the iterator; what it has not yielded is dropped. A source that takes longer than 10 s is left behind. */
+  stop(): Promise<void> {
+    return this.#runState.stop(() => {
+      this.#lists.clear();
+      this.#queue.close();
+      return this.#sources.stop();
+    });
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.stop();
+  }
+
+  /**
+   * The changes, in order. One consumer: throws ERR_ALREADY_STARTED while an iterator is open. After its `return()` the next
+   * one goes on where it has ended. Ends at `stop()`.
+   */
+  updates(): AsyncIterableIterator<PodUpdate, undefined> {
+    if (this.#queue.isRead) {
+      throw new StatusManagerError(
+        'ERR_ALREADY_STARTED',
+        'The updates of the pod config are being read already: they have one consumer',
+      );
+    }
+    return this.#queue.read();
+  }
+
+  /** True once a list of this source was merged. */
+  hasSeen(source: string): boolean {
+    return this.#storage.hasSeen(source);
+  }
+
+  /**
+   * True when a list of every source was merged, and `expected`, if given, names every source: a consumer gives the sources
+   * of the updates that it has taken. True of a config without sources.
+   */
+  seenAllSources(expected?: Iterable<string>): boolean {
+    const names = expected === undefined ? undefined : new Set(expected);
+    return [...this.#channels.keys()].every((source) => this.hasSeen(source) && (names?.has(source) ?? true));
+  }
+
+  #open(source: string): SendPods {
+    const send: SendPods = (pods) => this.#take(source, pods);
+    this.#channels.set(source, send);
+    return send;
+  }
+
+  #take(source: string, pods: readonly Pod[]): void {
+    if (this.#runState.name === 'stopping' || this.#runState.name === 'stopped') return;
+    if (!Array.isArray(pods)) {
+      this.#logger.error(
+        { source, type: typeof pods },
+        'A pod source has sent something that is no list; the list before counts',
+      );
+      return;
+    }
+    // the sender may change the array while it waits
+    this.#lists.set(source, pods.slice());
+    this.#merge();
+  }
+
+  #merge(): void {
+    // an injected function that is called by a merge may send a list: it is merged after this one
+    if (this.#isMerging) return;
+    this.#isMerging = true;
+    try {
+      for (const [source, pods] of this.#lists) {
+        if (!this.#queue.hasRoomFor(mostUpdatesOfAList)) return;
+        this.#lists.delete(source);
+        const merge = this.#storage.merge(source, pods);
+        this.#queue.push(updatesAfter(this.#mode, source, merge, () => this.#storage.pods()));
+      }
+    } finally {
+      this.#isMerging = false;
+    }
+  }
+}
+
+function guardedObserver(podsObserved: (podUID: string) => void, logger: Logger): (podUID: string) => void {
+  return (podUID) => {
+    callGuarded(
+      () => podsObserved(podUID),
+      (error) => logger.error({ podUID, err: error }, 'podsObserved failed'),
+    );
+  };
+}

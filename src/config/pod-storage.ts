@@ -1,0 +1,161 @@
+// Behaviour of pkg/kubelet/config/config.go (podStorage), v1.36.3.
+
+import { apiserverSource, podFullName } from '../pod/pod-identity.ts';
+import type { EventRecorder } from '../seams/event-recorder.ts';
+import { callGuarded } from '../seams/guard.ts';
+import type { Logger } from '../seams/logger.ts';
+import type { Pod } from '../wire/types.ts';
+import { changeOf, type MetadataOf, newPod } from './pod-changes.ts';
+
+/** What a merge tells others of, and how. */
+export interface PodStorageOptions {
+  readonly metadataOf: MetadataOf;
+  readonly eventRecorder: EventRecorder;
+  /** Gets the uid of each pod of each list of the apiserver; undefined: nobody wants to know. */
+  readonly podObserved: ((podUID: string) => void) | undefined;
+  readonly now: () => number;
+  readonly logger: Logger;
+}
+
+interface KeptPod {
+  /** The object that the source has sent last. The same object again is the same pod, so nothing is compared. */
+  given: Pod;
+  /** Of `given`. */
+  fullName: string;
+  pod: Pod;
+}
+
+/** What one list has changed, by operation. */
+export interface Merge {
+  readonly isFirst: boolean;
+  readonly removed: readonly Pod[];
+  readonly added: readonly Pod[];
+  readonly updated: readonly Pod[];
+  readonly deleted: readonly Pod[];
+  readonly reconciled: readonly Pod[];
+}
+
+/**
+ * The pods of each source as its last list left them. The sources do not see each other: a uid that two of them have is
+ * two pods here. A pod that it has handed out is never changed; a change makes another object.
+ */
+export class PodStorage {
+  readonly #options: PodStorageOptions;
+  readonly #sources = new Map<string, ReadonlyMap<string, KeptPod>>();
+
+  constructor(options: PodStorageOptions) {
+    this.#options = options;
+  }
+
+  hasSeen(source: string): boolean {
+    return this.#sources.has(source);
+  }
+
+  /** The pods of all sources. */
+  pods(): Pod[] {
+    return [...this.#sources.values()].flatMap((kept) => Array.from(kept.values(), ({ pod }) => pod));
+  }
+
+  /** Takes the source's full list in place of the one before. */
+  merge(source: string, list: readonly Pod[]): Merge {
+    const before = this.#sources.get(source);
+    const merge = new ListMerge(source, before ?? new Map<string, KeptPod>(), this.#options);
+    for (const pod of list) merge.take(pod);
+    this.#sources.set(source, merge.kept);
+    return merge.result(before === undefined);
+  }
+}
+
+/** One list on its way into the storage. */
+class ListMerge {
+  readonly kept = new Map<string, KeptPod>();
+  readonly #source: string;
+  readonly #before: ReadonlyMap<string, KeptPod>;
+  readonly #options: PodStorageOptions;
+  readonly #fullNames = new Set<string>();
+  readonly #changes = { ADD: [] as KeptPod[], UPDATE: [] as KeptPod[], DELETE: [] as KeptPod[], RECONCILE: [] as KeptPod[] };
+
+  constructor(source: string, before: ReadonlyMap<string, KeptPod>, options: PodStorageOptions) {
+    this.#source = source;
+    this.#before = before;
+    this.#options = options;
+  }
+
+  /** An entry that is no pod is logged and left out. */
+  take(given: Pod): void {
+    const { logger } = this.#options;
+    callGuarded(
+      () => this.#take(given),
+      (error) => logger.error({ source: this.#source, err: error }, 'An entry of a list cannot be read; it is left out'),
+    );
+  }
+
+  result(isFirst: boolean): Merge {
+    const podsOf = (kept: readonly KeptPod[]): Pod[] => kept.map(({ pod }) => pod);
+    const { ADD, UPDATE, DELETE, RECONCILE } = this.#changes;
+    return {
+      isFirst,
+      removed: podsOf(this.#removed()),
+      added: podsOf(ADD),
+      updated: podsOf(UPDATE),
+      deleted: podsOf(DELETE),
+      reconciled: podsOf(RECONCILE),
+    };
+  }
+
+  #take(given: Pod): void {
+    const uid: unknown = given.metadata?.uid;
+    if (typeof uid !== 'string' || uid === '') throw new TypeError('a pod without a uid');
+    const known = this.#before.get(uid);
+    const fullName = known?.given === given ? known.fullName : podFullName(given);
+    if (this.#fullNames.has(fullName)) {
+      this.#refuseDuplicate(given);
+      return;
+    }
+    this.#fullNames.add(fullName);
+    if (this.#source === apiserverSource) this.#options.podObserved?.(uid);
+    if (known === undefined) this.#add(uid, given, fullName);
+    else this.#update(uid, known, given, fullName);
+  }
+
+  #add(uid: string, given: Pod, fullName: string): void {
+    const pod = newPod(given, this.#source, timestamp(this.#options.now()));
+    const kept = { given, fullName, pod };
+    this.kept.set(uid, kept);
+    this.#changes.ADD.push(kept);
+  }
+
+  #update(uid: string, known: KeptPod, given: Pod, fullName: string): void {
+    // first of all: what cannot be compared stays as it is
+    this.kept.set(uid, known);
+    if (known.given === given) return;
+    const { op, pod } = changeOf(known.pod, given, this.#options.metadataOf);
+    known.pod = pod;
+    known.given = given;
+    known.fullName = fullName;
+    if (op !== undefined) this.#changes[op].push(known);
+  }
+
+  #refuseDuplicate(given: Pod): void {
+    const { name = '', uid = '' } = given.metadata ?? {};
+    const [pod, source] = [`${podFullName(given)}(${uid})`, this.#source];
+    const message = `Error validating pod ${pod} from ${source} due to duplicate pod name ${JSON.stringify(name)}, ignoring`;
+    this.#options.logger.warn({ pod, source }, 'Two pods of a list have one name; the second is left out');
+    this.#options.eventRecorder.event(given, 'Warning', 'FailedValidation', message);
+  }
+
+  #removed(): KeptPod[] {
+    // every pod that was kept has been there before, and none is missing
+    if (this.#changes.ADD.length === 0 && this.kept.size === this.#before.size) return [];
+    const removed: KeptPod[] = [];
+    for (const [uid, kept] of this.#before) {
+      if (!this.kept.has(uid)) removed.push(kept);
+    }
+    return removed;
+  }
+}
+
+/** A time as the kubelet writes it into annotations: with nanoseconds, of which the last six digits are 0 here. */
+function timestamp(ms: number): string {
+  return new Date(ms).toISOString().replace('Z', '000000Z');
+}

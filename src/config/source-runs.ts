@@ -1,0 +1,64 @@
+import { type Clock, sleep } from '../seams/clock.ts';
+import { callGuarded } from '../seams/guard.ts';
+import type { Logger } from '../seams/logger.ts';
+import type { PodSource, SendPods } from '../sources/pod-source.ts';
+
+/** The longest that a source may take to stop. */
+const longestStopMs = 10_000;
+
+interface SourceRun {
+  readonly source: PodSource;
+  readonly send: SendPods;
+}
+
+/** Starts and stops pod sources. What they throw, or reject with, is logged. */
+export class SourceRuns {
+  readonly #clock: Clock;
+  readonly #logger: Logger;
+  readonly #runs = new Map<string, SourceRun>();
+  #isStarted = false;
+
+  constructor(clock: Clock, logger: Logger) {
+    this.#clock = clock;
+    this.#logger = logger;
+  }
+
+  has(name: string): boolean {
+    return this.#runs.has(name);
+  }
+
+  add(name: string, source: PodSource, send: SendPods): void {
+    const run = { source, send };
+    this.#runs.set(name, run);
+    if (this.#isStarted) this.#start(name, run);
+  }
+
+  start(): void {
+    this.#isStarted = true;
+    for (const [name, run] of this.#runs) this.#start(name, run);
+  }
+
+  /** Resolves when every source has stopped, and at the latest after ten seconds. Nothing happens where none was started. */
+  async stop(): Promise<void> {
+    if (!this.#isStarted || this.#runs.size === 0) return;
+    const timer = new AbortController();
+    const late = new Set(this.#runs.keys());
+    const stops = Array.from(this.#runs, async ([name, { source }]) => {
+      await callGuarded(
+        async () => source.stop(),
+        (error) => this.#logger.error({ source: name, err: error }, 'A pod source has failed to stop'),
+      )?.catch(() => {});
+      late.delete(name);
+    });
+    await Promise.race([Promise.all(stops), sleep(this.#clock, longestStopMs, timer.signal)]);
+    timer.abort();
+    if (late.size > 0) this.#logger.error({ sources: [...late] }, 'Pod sources have not stopped in time; they are left behind');
+  }
+
+  #start(name: string, { source, send }: SourceRun): void {
+    callGuarded(
+      () => source.start(send),
+      (error) => this.#logger.error({ source: name, err: error }, 'A pod source has failed to start'),
+    );
+  }
+}

@@ -1,0 +1,124 @@
+import type { KubeConfig } from '@kubernetes/client-node';
+import { nodeNameOption } from '../checks/node-name.ts';
+import { requireKnownOptions } from '../checks/options.ts';
+import { resources } from '../client/api-resource.ts';
+import type { KubeTransport } from '../client/transport/kube-transport.ts';
+import { RunState, type RunStateName } from '../concurrency/run-state.ts';
+import { Reflector } from '../reflector/reflector.ts';
+import type { Clock } from '../seams/clock.ts';
+import { type Logger, safeLogger, silentLogger } from '../seams/logger.ts';
+import type { WirePod } from '../wire/types.ts';
+import type { PodSource, SendPods } from './pod-source.ts';
+
+export interface ApiServerSourceOptions {
+  /** The server to ask. One of this and `transport` is needed. */
+  readonly kubeConfig?: KubeConfig;
+  /** A transport shared with a client; `stop()` leaves it open. */
+  readonly transport?: KubeTransport;
+  readonly nodeName: string;
+  /** Default: all namespaces. */
+  readonly namespace?: string;
+  /** Asks for full lists as streams, and for ordinary lists where the server has none. Default true. */
+  readonly streamLists?: boolean;
+  /** A watch that brings nothing for this long counts as dead. Default 150 000: the first bookmark of a quiet watch takes the apiserver two minutes. */
+  readonly idleTimeoutMs?: number;
+  /** From 0 up to 1. Default `Math.random`. */
+  readonly random?: () => number;
+  readonly clock?: Clock;
+  readonly logger?: Logger;
+}
+
+const knownOptions = [
+  ...['kubeConfig', 'transport', 'nodeName', 'namespace', 'streamLists', 'idleTimeoutMs'],
+  ...['random', 'clock', 'logger'],
+];
+
+/**
+ * The pods of one node, as the apiserver has them: listed, then watched, and sent as full lists. Sends nothing before its
+ * first list, then one list after each further one, and at most one in a turn of the event loop for what the watch brings. Goes on
+ * through whatever the network and the server do, until `stop()`.
+ */
+export class ApiServerSource implements PodSource {
+  readonly #reflector: Reflector<WirePod>;
+  readonly #logger: Logger;
+  readonly #runState = new RunState('pod source');
+  #send: SendPods | undefined;
+  /** Set while a list is due at the end of the turn. */
+  #due: NodeJS.Immediate | undefined;
+  #lastListedAt: number | undefined;
+
+  /** Throws ERR_INVALID_OPTION, naming the option, the rule and the value. */
+  constructor(options: ApiServerSourceOptions) {
+    requireKnownOptions('options', options, knownOptions);
+    const { nodeName, logger = silentLogger, ...reading } = options;
+    this.#logger = safeLogger(logger);
+    const changed = (): void => this.#changed();
+    this.#reflector = new Reflector<WirePod>({
+      ...reading,
+      logger,
+      resource: resources.pods,
+      fieldSelector: `spec.nodeName=${nodeNameOption(nodeName)}`,
+      handlers: {
+        ...{ added: changed, updated: changed, deleted: changed },
+        synced: () => this.#synced(),
+        interrupted: (error, delayMs) =>
+          this.#logger.warn({ err: error, delayMs }, 'The pods of the apiserver could not be read; they are asked for again'),
+      },
+    });
+  }
+
+  get state(): RunStateName {
+    return this.#runState.name;
+  }
+
+  /** Throws ERR_ALREADY_STARTED, ERR_STOPPED. */
+  start(send: SendPods): void {
+    this.#runState.start();
+    this.#send = send;
+    // rejects when the source is stopped before its first list
+    this.#reflector.start().catch(() => {});
+  }
+
+  /** Ends the watch. When it resolves, there is no timer and no socket left, and nothing is sent any more. */
+  stop(): Promise<void> {
+    return this.#runState.stop(() => {
+      this.#send = undefined;
+      clearImmediate(this.#due);
+      return this.#reflector.stop();
+    });
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.stop();
+  }
+
+  /** When the server was last heard from (a list, an event, a bookmark), in milliseconds since the epoch. */
+  lastObservedAt(): number | undefined {
+    return this.#reflector.lastObservedAt();
+  }
+
+  /**
+   * When the last full list that was sent began, by the source's clock, in milliseconds since the epoch; undefined before the
+   * first. A list is a consistent read: it shows every write that was acknowledged before it began.
+   */
+  lastListedAt(): number | undefined {
+    return this.#lastListedAt;
+  }
+
+  #synced(): void {
+    this.#sendNow();
+    this.#lastListedAt = this.#reflector.lastListedAt();
+  }
+
+  /** Something of the store has changed. A burst of changes is sent as one list, after the events that have come already. */
+  #changed(): void {
+    if (this.#send === undefined || !this.#reflector.hasSynced) return;
+    this.#due ??= setImmediate(() => this.#sendNow());
+  }
+
+  #sendNow(): void {
+    clearImmediate(this.#due);
+    this.#due = undefined;
+    this.#send?.(this.#reflector.store.list());
+  }
+}

@@ -1,0 +1,61 @@
+import { fileURLToPath } from 'node:url';
+import { describe, expect, it } from 'vitest';
+import { Prng } from '../../chaos/prng.ts';
+import { falsifyExpect } from '../kinds/falsify-expect.ts';
+import { judgeSteps } from '../kinds/judge-steps.ts';
+import { agrees, runKind } from '../kinds/run-kind.ts';
+import { readCases } from '../replay/read-cases.ts';
+import { type ConfigCase, configCaseProblem } from './case.ts';
+import { configKind } from './index.ts';
+import { playConfig } from './player.ts';
+
+const file = fileURLToPath(new URL('../config-public.jsonl.gz', import.meta.url));
+const cases = (readCases(file).byKind.get('config') ?? []) as readonly ConfigCase[];
+const liesOfACase = 5;
+const leastShare = 0.95;
+
+describe('replay of what the kubelet did with the lists of its pod sources', () => {
+  it('finds no difference, and excuses nothing', async () => {
+    const result = await runKind('config', configKind, cases);
+    expect(result).toMatchObject({ cases: 320, differences: [], exemptCases: 0 });
+    expect(agrees(result)).toBe(true);
+  });
+
+  it('finds a recording that is falsified in one place', async () => {
+    const prng = new Prng(11);
+    const missed: string[] = [];
+    let told = 0;
+    for (const original of cases) {
+      const outcomes = await playConfig(original);
+      for (let i = 0; i < liesOfACase; i++) {
+        const falsified = falsifyExpect(original, prng);
+        if (falsified === undefined) continue;
+        told += 1;
+        if (judgeSteps(falsified.case, outcomes).length === 0) missed.push(`${original.name} ${falsified.lie}`);
+      }
+    }
+    expect(told).toBe(cases.length * liesOfACase);
+    expect(1 - missed.length / told, missed.join('; ')).toBeGreaterThanOrEqual(leastShare);
+  });
+
+  it('finds a step that was left out', async () => {
+    const [original] = cases;
+    const steps = original?.steps.filter(({ op }) => op !== 'set') ?? [];
+    const outcomes = await playConfig({ ...(original as ConfigCase), steps });
+    expect(judgeSteps(original as ConfigCase, outcomes)).not.toEqual([]);
+  });
+});
+
+describe('a line of kind config', () => {
+  const whole = { kind: 'config', name: 'a', start: '2000-01-01T00:00:00Z', seenSets: [], steps: [] };
+  it.each([
+    [whole, undefined],
+    [{ ...whole, start: undefined }, 'a config case without a start'],
+    [{ ...whole, seenSets: undefined }, 'a config case without sets of sources'],
+    [{ ...whole, steps: undefined }, 'a config case without steps'],
+    [{ ...whole, steps: [{ op: 'unset', expect: {} }] }, 'step 0: unknown operation "unset"'],
+    [{ ...whole, steps: [{ op: 'advance', seconds: 1 }] }, 'step 0: no expectation'],
+  ])('is refused when it cannot be played: %j', (value, problem) => {
+    expect(configCaseProblem(value)).toBe(problem);
+  });
+});

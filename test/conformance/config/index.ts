@@ -1,0 +1,10 @@
+import type { CaseKind } from '../kinds/case-kind.ts';
+import { judgeSteps } from '../kinds/judge-steps.ts';
+import { type ConfigCase, configCaseProblem } from './case.ts';
+import { playConfig } from './player.ts';
+
+/** Recordings of the kubelet's pod config. */
+export const configKind: CaseKind<ConfigCase> = {
+  problem: configCaseProblem,
+  replay: async (recorded) => ({ differences: judgeSteps(recorded, await playConfig(recorded)), exemptions: [] }),
+};
