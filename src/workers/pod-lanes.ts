@@ -51,6 +51,11 @@ export class PodLanes {
     }
   }
 
+  /** The same for a pod that was over before, or that ended without having started here. */
+  completeOver(podUID: string, completed: readonly (() => void)[]): void {
+    if (this.#options.killsOfFinishedPods === 'complete') this.complete(podUID, completed);
+  }
+
   /** Asks every call under way to end soon, and makes no more. Resolves once all have settled. */
   stop(): Promise<void> {
     this.#isStopped = true;
@@ -87,7 +92,7 @@ export class PodLanes {
     const next = this.#records.begin(record);
     if (next.step === 'call') return next.work;
     if (next.step === 'wait') this.#enqueue(record, startDelayMs(this.#options));
-    else if (next.completed !== undefined) this.complete(record.uid, next.completed);
+    else if (next.completed !== undefined) this.completeOver(record.uid, next.completed);
     return undefined;
   }
 
@@ -120,8 +125,11 @@ export class PodLanes {
       return;
     }
     const { isPhaseTransition, isOver, completed } = this.#records.succeed(record, work, outcome.isTerminal);
-    if (!isOver) this.#enqueue(record, isPhaseTransition ? 0 : resyncDelayMs(this.#options));
-    this.complete(uid, completed);
+    if (isOver) this.completeOver(uid, completed);
+    else {
+      this.#enqueue(record, isPhaseTransition ? 0 : resyncDelayMs(this.#options));
+      this.complete(uid, completed);
+    }
   }
 
   /** The function that changes the status of a pod that ends: what it throws goes no further. */

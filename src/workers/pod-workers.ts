@@ -70,7 +70,8 @@ export class PodWorkers implements PodDeletionSafety {
     const [record, taken] = this.#records.update(podUID, options, readRuntime);
     if (taken.hasWork) this.#lanes.wake(record);
     if (taken.aborts) this.#lanes.abort(record);
-    if (taken.completed !== undefined) this.#lanes.complete(podUID, [taken.completed]);
+    if (taken.completed != null) this.#lanes.complete(podUID, [taken.completed]);
+    if (taken.notTaken != null) this.#lanes.completeOver(podUID, [taken.notTaken]);
   }
 
   /**
@@ -100,7 +101,7 @@ export class PodWorkers implements PodDeletionSafety {
       (record) => this.#lanes.wake(record),
       (record, completed) => dropped.push([record.uid, completed]),
     );
-    for (const [podUID, completed] of dropped) this.#lanes.complete(podUID, completed);
+    for (const [podUID, completed] of dropped) this.#lanes.completeOver(podUID, completed);
     return known;
   }
 

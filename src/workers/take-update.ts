@@ -11,24 +11,26 @@ export interface TakenUpdate {
   readonly hasWork: boolean;
   /** True when the call under way should end soon. */
   readonly aborts: boolean;
-  /** Called now: the pod is over already, or is not to end. */
-  readonly completed: (() => void) | undefined;
+  /** Called now: no container of the pod runs any more, or it is not to end. */
+  readonly completed?: (() => void) | undefined;
+  /** The same for an update of which nothing is taken. */
+  readonly notTaken?: (() => void) | undefined;
 }
 
 /** Writes an update into the record of its pod. `isNew`: it is the first update of this pod. */
 export function takeUpdate(record: PodRecord, options: UpdatePodOptions, isNew: boolean): TakenUpdate {
   const isOfRuntime = options.pod == null;
   const kill = options.killPodOptions ?? undefined;
-  const ignored: TakenUpdate = { hasWork: false, aborts: false, completed: undefined };
+  const ignored: TakenUpdate = { hasWork: false, aborts: false, notTaken: kill?.completed ?? undefined };
   if (isOfRuntime) record.isObservedInRuntime = true;
   const pod = options.pod ?? record.pending?.pod ?? record.active?.pod ?? undefined;
 
   if (!isNew && record.isTerminationRequested && options.updateType === 'create') {
     // a pod of the same uid is to follow: it is created again once this one is over and forgotten
     record.isRestartRequested = true;
-    return { ...ignored, completed: callWhenTerminated(record, kill?.completed) };
+    return ignored;
   }
-  if (record.isFinished) return { ...ignored, completed: kill?.completed };
+  if (record.isFinished) return ignored;
 
   const becomesTerminating = !record.isTerminationRequested && isToEnd(record, options, isOfRuntime);
   if (becomesTerminating) record.isTerminationRequested = true;
@@ -36,10 +38,10 @@ export function takeUpdate(record: PodRecord, options: UpdatePodOptions, isNew: 
   let completed: (() => void) | undefined;
   let isGracePeriodShorter = false;
   if (record.isTerminated) {
+    if (isOfRuntime) return ignored;
     completed = kill?.completed;
-    if (isOfRuntime) return { ...ignored, completed };
   } else if (record.isTerminationRequested) {
-    callWhenTerminated(record, kill?.completed);
+    if (kill?.completed != null) record.completed = [...(record.completed ?? []), kill.completed];
     if (kill?.podStatusFn != null) record.podStatusFn = kill.podStatusFn;
     const gracePeriod = effectiveGracePeriod(record.gracePeriodSeconds, pod, kill?.gracePeriodSeconds);
     isGracePeriodShorter = record.gracePeriodSeconds !== 0 && record.gracePeriodSeconds !== gracePeriod;
@@ -70,14 +72,6 @@ function isToEnd(record: PodRecord, { pod, updateType, killPodOptions }: UpdateP
   if (updateType !== 'kill') return false;
   if (killPodOptions?.evict === true) record.isEvicted = true;
   return true;
-}
-
-/** Returns what must be called at once. */
-function callWhenTerminated(record: PodRecord, completed: (() => void) | undefined): (() => void) | undefined {
-  if (completed == null || record.isTerminated) return completed;
-  record.completed ??= [];
-  record.completed.push(completed);
-  return undefined;
 }
 
 function earlier(a: number | undefined, b: number | undefined): number | undefined {

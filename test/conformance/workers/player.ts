@@ -52,6 +52,7 @@ class WorkersPlayer {
       },
     },
     eventRecorder: { event: (_pod, type, reason, message) => this.#events.push(`${type} ${reason} ${message}`) },
+    killsOfFinishedPods: 'ignore',
     random: () => 0,
     clock: this.#clock,
   });
