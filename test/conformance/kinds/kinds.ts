@@ -1,12 +1,16 @@
+import { backoffKind } from '../backoff/index.ts';
 import { configKind } from '../config/index.ts';
 import { mirrorKind } from '../mirror/index.ts';
 import { refNamesKind, refsKind } from '../refs/index.ts';
+import { workersKind } from '../workers/index.ts';
 import type { CaseKind } from './case-kind.ts';
 
 /** The kinds of recorded cases beside the status manager's, by the name that a line has in its member `kind`. */
 export const kinds: ReadonlyMap<string, CaseKind> = new Map<string, CaseKind>([
+  ['backoff', backoffKind],
   ['mirror', mirrorKind],
   ['refs', refsKind],
   ['refNames', refNamesKind],
   ['config', configKind],
+  ['workers', workersKind],
 ]);
