@@ -1,10 +1,12 @@
 import { mirrorKind } from '../mirror/index.ts';
+import { probeKind } from '../probe/index.ts';
 import { refNamesKind, refsKind } from '../refs/index.ts';
 import type { CaseKind } from './case-kind.ts';
 
 /** The kinds of recorded cases beside the status manager's, by the name that a line has in its member `kind`. */
 export const kinds: ReadonlyMap<string, CaseKind> = new Map<string, CaseKind>([
   ['mirror', mirrorKind],
+  ['probe', probeKind],
   ['refs', refsKind],
   ['refNames', refNamesKind],
 ]);
