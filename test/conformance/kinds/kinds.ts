@@ -1,5 +1,6 @@
 import { mirrorKind } from '../mirror/index.ts';
 import { phaseKind } from '../phase/index.ts';
+import { probeKind } from '../probe/index.ts';
 import { refNamesKind, refsKind } from '../refs/index.ts';
 import { statusesKind } from '../statuses/index.ts';
 import type { CaseKind } from './case-kind.ts';
@@ -8,6 +9,7 @@ import type { CaseKind } from './case-kind.ts';
 export const kinds: ReadonlyMap<string, CaseKind> = new Map<string, CaseKind>([
   ['mirror', mirrorKind],
   ['phase', phaseKind],
+  ['probe', probeKind],
   ['refs', refsKind],
   ['refNames', refNamesKind],
   ['statuses', statusesKind],
