@@ -1,24 +1,19 @@
 // Behaviour of pkg/kubelet/kubelet_pods.go convertToAPIContainerStatuses (resources), v1.36.3.
 import type { Container } from '../conditions/restart-policy.ts';
-import type { RuntimeContainerStatus } from '../pod/runtime-pod.ts';
 import type { WireContainerStatus } from '../wire/types.ts';
 import { keptQuantities, type Resources, wireQuantities, wireResources } from './resource-lists.ts';
 
-type ResourceMembers = Pick<WireContainerStatus, 'resources' | 'allocatedResources'>;
-
 /**
- * What a container that the runtime lists has been given: what its spec asks for, but while it runs on as the same container,
- * the cpu and memory that were reported before.
+ * What a container that was made has been given: what its spec asks for, but while it runs on as the same container, the cpu
+ * and memory that were `reported` before.
  */
 export function containerResources(
   { resources: spec }: Container,
-  record: RuntimeContainerStatus,
-  old: WireContainerStatus | undefined,
-): ResourceMembers {
+  reported: WireContainerStatus['resources'],
+): Pick<WireContainerStatus, 'resources' | 'allocatedResources'> {
   const allocated = wireQuantities(spec?.requests);
-  const runsOn = record.state === 'running' && old?.state?.running && (old.containerID ?? '') === record.id;
   return {
-    resources: runsOn && old.resources !== undefined ? withReported(spec, old.resources) : wireResources(spec),
+    resources: reported === undefined ? wireResources(spec) : withReported(spec, reported),
     ...(allocated !== undefined && { allocatedResources: allocated }),
   };
 }

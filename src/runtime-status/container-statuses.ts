@@ -82,5 +82,6 @@ function statusOf(
   if (newest === undefined) return statusWithoutRecord(pod, container, old, podIsRestarting);
   const status = statusOfRecord(newest, old, podIsRestarting);
   if (before !== undefined) status.lastState = statusOfRecord(before, old, podIsRestarting).state ?? {};
-  return { ...status, ...containerResources(container, newest, old) };
+  const runsOn = newest.state === 'running' && old?.state?.running && (old.containerID ?? '') === newest.id;
+  return { ...status, ...containerResources(container, runsOn ? old.resources : undefined) };
 }

@@ -7,8 +7,9 @@ import { hasRestartAllContainersRule } from '../conditions/restart-policy.ts';
 import { invalidArgument } from '../errors.ts';
 import type { RuntimeContainerStatus, RuntimePodStatus } from '../pod/runtime-pod.ts';
 import { canonicalPodStatus } from '../status/canonical/canonical-status.ts';
-import type { Pod, PodStatus, WireContainerStatus, WirePodStatus } from '../wire/types.ts';
+import type { Pod, PodStatus, WirePodStatus } from '../wire/types.ts';
 import { assemblePodStatus, type Eviction } from './assemble-pod-status.ts';
+import { byName } from './container-order.ts';
 import { containerStatuses, initContainerStatuses, type WaitingReasons } from './container-statuses.ts';
 import { podIPsInOrder } from './pod-ips.ts';
 import { type ContainerProbeStates, withInitProbeStates, withoutProbes, withProbeStates } from './probe-states.ts';
@@ -107,8 +108,4 @@ function newestFirst(records: readonly RuntimeContainerStatus[]): readonly Runti
 /** A record without a time is older than any other. */
 function createdAt({ createdAt: ms = Number.MIN_SAFE_INTEGER }: RuntimeContainerStatus): number {
   return ms;
-}
-
-function byName(statuses: WireContainerStatus[]): WireContainerStatus[] {
-  return statuses.sort((a, b) => (a.name < b.name ? -1 : a.name > b.name ? 1 : 0));
 }

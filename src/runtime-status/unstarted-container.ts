@@ -27,13 +27,15 @@ export function statusWithoutRecord(
   return status;
 }
 
-/** Before a container is created; in a pod with init containers that is called initialising. */
-function waitingStatus({ spec }: Pod, container: Container, old: WireContainerStatus | undefined): WireContainerStatus {
-  const hasInitContainers = (spec?.initContainers?.length ?? 0) > 0;
-  const reason = hasInitContainers ? runtimeReason.podInitializing : runtimeReason.containerCreating;
+/** Why a container waits that is not there yet: a pod with init containers is initialising. */
+export function waitingReasonOf({ spec }: Pod): string {
+  return (spec?.initContainers?.length ?? 0) > 0 ? runtimeReason.podInitializing : runtimeReason.containerCreating;
+}
+
+function waitingStatus(pod: Pod, container: Container, old: WireContainerStatus | undefined): WireContainerStatus {
   const status: WireContainerStatus = {
     name: container.name,
-    state: { waiting: { reason } },
+    state: { waiting: { reason: waitingReasonOf(pod) } },
     lastState: { ...old?.lastState },
     ready: false,
     restartCount: old?.restartCount ?? 0,
