@@ -89,4 +89,6 @@ export class PodEnding {
   }
 }
 
-type Asked = { readonly answer: WirePodStatus | undefined; readonly error?: never } | { readonly error: unknown; readonly answer?: never };
+type Asked =
+  | { readonly answer: WirePodStatus | undefined; readonly error?: never }
+  | { readonly error: unknown; readonly answer?: never };

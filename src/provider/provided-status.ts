@@ -115,7 +115,9 @@ function statusOfContainers(
   const { pod, previous } = facts;
   const listed = (containers: readonly Container[] | undefined, before: readonly WireContainerStatus[] | undefined) =>
     (containers ?? []).map((container): WireContainerStatus => {
-      const old = before?.find(({ name }) => name === container.name) ?? bareStatus(container, { waiting: { reason: 'ContainerCreating' } });
+      const old =
+        before?.find(({ name }) => name === container.name) ??
+        bareStatus(container, { waiting: { reason: 'ContainerCreating' } });
       return { ...change(old), ready: false, started: false };
     });
   const containers = listed(pod.spec?.containers, previous?.containerStatuses);

@@ -53,7 +53,8 @@ export class ProviderCalls {
    */
   async ask(record: ProvidedPod, signal: AbortSignal): Promise<WirePodStatus | undefined> {
     const { provider, clock, callTimeoutMs } = this.#options;
-    if (record.unsettled >= mostUnsettled) throw new Error('getPodStatus() has not answered several times; it is not called again yet');
+    if (record.unsettled >= mostUnsettled)
+      throw new Error('getPodStatus() has not answered several times; it is not called again yet');
     const over = new AbortController();
     const limits = AbortSignal.any([signal, this.#stopping.signal]);
     const call = { signal: AbortSignal.any([limits, over.signal]) };
@@ -120,7 +121,8 @@ export class ProviderCalls {
       (error: unknown) => {
         outcome = 'failed';
         failure = error;
-        if (!call.signal.aborted) this.event(record, 'ProviderDeleteFailed', `The provider did not delete the pod: ${messageOf(error)}`);
+        if (!call.signal.aborted)
+          this.event(record, 'ProviderDeleteFailed', `The provider did not delete the pod: ${messageOf(error)}`);
       },
     );
     return { settled, outcome: () => outcome, error: () => failure, abort: () => over.abort() };

@@ -18,7 +18,11 @@ import type { ProvidedPod, ProviderChange } from './provided-pod.ts';
 import { ProvidedPods } from './provided-pods.ts';
 import { endedStatus, lostStatus, type StatusFacts, statusOfAnswer, waitingStatus } from './provided-status.ts';
 import { ProviderCalls } from './provider-calls.ts';
-import { type ProviderPodSyncerOptions, type ResolvedSyncerOptions, resolveSyncerOptions } from './provider-pod-syncer-options.ts';
+import {
+  type ProviderPodSyncerOptions,
+  type ResolvedSyncerOptions,
+  resolveSyncerOptions,
+} from './provider-pod-syncer-options.ts';
 import { waitFor } from './wait-for.ts';
 
 /** So long a sync waits for `createPod` and `updatePod`; what takes longer goes on beside it. */
@@ -47,7 +51,12 @@ export class ProviderPodSyncer implements PodSyncer {
   /** Throws ERR_INVALID_OPTION, naming the option, the rule and the value. */
   constructor(options: ProviderPodSyncerOptions) {
     this.#options = resolveSyncerOptions(options);
-    const { provider, podChanged, pollMs: { soon } , clock } = this.#options;
+    const {
+      provider,
+      podChanged,
+      pollMs: { soon },
+      clock,
+    } = this.#options;
     this.pods = new ProvidedPods(provider);
     this.#notices = new PodNotices((podUID) => callGuarded(() => podChanged(podUID), ignoreFailure));
     this.#calls = new ProviderCalls({ ...this.#options, notices: this.#notices });
@@ -122,7 +131,8 @@ export class ProviderPodSyncer implements PodSyncer {
       const restMs = record.missingSince + missingAfterMs - clock.now();
       if (restMs > 0) {
         // a provider may need a moment until it shows what it has begun; what was told stays
-        if (this.#facts(record).previous === undefined) this.#tell(record, waitingStatus(this.#facts(record), 'ContainerCreating'));
+        if (this.#facts(record).previous === undefined)
+          this.#tell(record, waitingStatus(this.#facts(record), 'ContainerCreating'));
         this.#pollIn(record, Math.min(restMs, pollMs.soon));
         return { isTerminal: false };
       }

@@ -64,9 +64,7 @@ export class Housekeeping {
     for (const runningPod of running) {
       if (isKnown(runningPod.uid)) continue;
       logger.info({ podUID: runningPod.uid, name: runningPod.name }, 'the runtime has a pod that no source names; it is ended');
-      this.#guard('killRunning', () =>
-        this.#dispatch.killRunning(runningPod, { gracePeriodSeconds: orphanGracePeriodSeconds }),
-      );
+      this.#guard('killRunning', () => this.#dispatch.killRunning(runningPod, { gracePeriodSeconds: orphanGracePeriodSeconds }));
     }
   }
 

@@ -120,7 +120,9 @@ export class SyncLoop {
     while (await this.#hints.readable()) {
       const hint = this.#hints.tryReceive();
       if (hint !== undefined) {
-        callGuarded(this.#handlers[hint], (err) => this.#options.logger.error({ err, hint }, 'an iteration of the sync loop failed'));
+        callGuarded(this.#handlers[hint], (err) =>
+          this.#options.logger.error({ err, hint }, 'an iteration of the sync loop failed'),
+        );
         this.#lastIterationAt = this.#options.clock.now();
       }
       // what the iteration has begun comes before the next one

@@ -1,7 +1,10 @@
 import { backoffKind } from '../backoff/index.ts';
 import { configKind } from '../config/index.ts';
 import { mirrorKind } from '../mirror/index.ts';
+import { phaseKind } from '../phase/index.ts';
+import { probeKind } from '../probe/index.ts';
 import { refNamesKind, refsKind } from '../refs/index.ts';
+import { statusesKind } from '../statuses/index.ts';
 import { workersKind } from '../workers/index.ts';
 import type { CaseKind } from './case-kind.ts';
 
@@ -9,8 +12,11 @@ import type { CaseKind } from './case-kind.ts';
 export const kinds: ReadonlyMap<string, CaseKind> = new Map<string, CaseKind>([
   ['backoff', backoffKind],
   ['mirror', mirrorKind],
+  ['phase', phaseKind],
+  ['probe', probeKind],
   ['refs', refsKind],
   ['refNames', refNamesKind],
   ['config', configKind],
   ['workers', workersKind],
+  ['statuses', statusesKind],
 ]);
