@@ -6,6 +6,21 @@ export type { MetadataOf } from './config/pod-changes.ts';
 export { PodConfig } from './config/pod-config.ts';
 export type { PodConfigOptions } from './config/pod-config-options.ts';
 export type { PodOperation, PodUpdate } from './config/pod-update.ts';
+export type { AdvertisedStatus } from './node-object/advertised-status.ts';
+export type { NodeIdentity } from './node-object/initial-node.ts';
+export type { LeaseRival } from './node-object/lease-rivals.ts';
+export type { NodePressures, NodeReadiness } from './node-object/node-health.ts';
+export { NodeObject, type NodeObjectReport, type NodeObjectStopped } from './node-object/node-object.ts';
+export type { NodeObjectOptions } from './node-object/node-object-options.ts';
+export type { RemovalOutcome } from './node-object/node-removal.ts';
+export type { StepFailure } from './node-object/steady-loop.ts';
+export type {
+  WireNode,
+  WireNodeAddress,
+  WireNodeDaemonEndpoints,
+  WireNodeSystemInfo,
+  WireTaint,
+} from './node-object/wire-node.ts';
 export type { RunningPod, RuntimeContainerStatus, RuntimePodStatus } from './pod/runtime-pod.ts';
 export type { Eviction } from './runtime-status/assemble-pod-status.ts';
 export type { WaitingReasons } from './runtime-status/container-statuses.ts';

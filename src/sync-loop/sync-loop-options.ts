@@ -68,6 +68,8 @@ export interface SyncLoopOptions {
   readonly admitPod?: (pod: Pod, activePods: readonly Pod[]) => Admission;
   /** Called at each housekeeping, for parts that keep something of each pod. What it throws is logged. */
   readonly onHousekeeping?: (report: HousekeepingReport) => unknown;
+  /** Called when every update so far has been handled, again and again. What it throws is logged. */
+  readonly onCaughtUp?: () => unknown;
   /** How often all pods are looked at, in milliseconds. Default 2000, as the kubelet. */
   readonly housekeepingIntervalMs?: number;
   /** How long a list of the runtime may take, in milliseconds. Default 30 000. */
@@ -77,7 +79,7 @@ export interface SyncLoopOptions {
   readonly logger?: Logger;
 }
 
-type Optional = 'runtime' | 'admitPod' | 'onHousekeeping';
+type Optional = 'runtime' | 'admitPod' | 'onHousekeeping' | 'onCaughtUp';
 export type ResolvedLoopOptions = Required<Omit<SyncLoopOptions, Optional>> & {
   readonly [Name in Optional]: SyncLoopOptions[Name] | undefined;
 };
@@ -91,6 +93,7 @@ const knownOptions = [
   'runtime',
   'admitPod',
   'onHousekeeping',
+  'onCaughtUp',
   'housekeepingIntervalMs',
   'listTimeoutMs',
   'eventRecorder',
@@ -110,7 +113,8 @@ const podManagerMethods = [
 /** Throws ERR_INVALID_OPTION, naming the option, the rule and the value. */
 export function resolveLoopOptions(options: SyncLoopOptions): ResolvedLoopOptions {
   requireKnownOptions('options', options, knownOptions);
-  const { config, podManager, podWorkers, workQueue, statusManager, runtime, admitPod, onHousekeeping } = options;
+  const { config, podManager, podWorkers, workQueue, statusManager, runtime, admitPod } = options;
+  const { onHousekeeping, onCaughtUp } = options;
   const { eventRecorder = noEvents, clock = systemClock, logger = silentLogger } = options;
   requireMethods('config', config, ['updates', 'seenAllSources']);
   requireMethods('podManager', podManager, podManagerMethods);
@@ -121,6 +125,7 @@ export function resolveLoopOptions(options: SyncLoopOptions): ResolvedLoopOption
   if (runtime !== undefined) requireMethods('runtime', runtime, ['getPods']);
   if (admitPod !== undefined) optionOfType('admitPod', admitPod, 'function');
   if (onHousekeeping !== undefined) optionOfType('onHousekeeping', onHousekeeping, 'function');
+  if (onCaughtUp !== undefined) optionOfType('onCaughtUp', onCaughtUp, 'function');
   requireMethods('eventRecorder', eventRecorder, ['event']);
   requireMethods('clock', clock, ['now', 'setTimer']);
   requireMethods('logger', logger, ['debug', 'info', 'warn', 'error']);
@@ -133,6 +138,7 @@ export function resolveLoopOptions(options: SyncLoopOptions): ResolvedLoopOption
     runtime,
     admitPod,
     onHousekeeping,
+    onCaughtUp,
     housekeepingIntervalMs: numberOption('housekeepingIntervalMs', options.housekeepingIntervalMs ?? 2000, 1, longestTimerMs),
     listTimeoutMs: numberOption('listTimeoutMs', options.listTimeoutMs ?? 30_000, 1, longestTimerMs),
     eventRecorder: safeEventRecorder(eventRecorder),

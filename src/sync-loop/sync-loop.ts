@@ -37,6 +37,8 @@ export class SyncLoop {
   readonly #seenSources = new Set<string>();
   #updates: AsyncIterator<PodUpdate, unknown> | undefined;
   #update: PodUpdate | undefined;
+  /** True while the next update is waited for. */
+  #isReading = false;
   #changed = new Set<string>();
   #listed: readonly RunningPod[] | undefined;
   #isListing = false;
@@ -127,6 +129,7 @@ export class SyncLoop {
       }
       // what the iteration has begun comes before the next one
       await nextTurn();
+      if (this.#isReading) this.#guard('onCaughtUp', () => this.#options.onCaughtUp?.());
     }
   }
 
