@@ -10,6 +10,8 @@ export const errorCodes = {
   ERR_NOT_REGISTERED: 'no registered pod names the secret or config map',
   ERR_NOT_FOUND: 'the apiserver has no such secret or config map',
   ERR_SYNC_TIMEOUT: 'the watch of a secret or config map has not brought it in time',
+  ERR_KILL_TIMEOUT: 'the containers of a pod that was to end have not stopped in time',
+  ERR_BACKOFF: 'what is to be done waits until a time, which the error names',
   ERR_NO_NODE: 'the node that owns mirror pods is not known, has no uid, or is being deleted',
   ERR_INVALID_MANIFEST: 'the manifest of a static pod is no pod, or one that breaks a rule',
   ERR_API: 'a request to the apiserver failed',

@@ -17,6 +17,7 @@ export {
   generatePodReadyCondition,
   generatePodScheduledCondition,
 } from './conditions/generate-conditions.ts';
+export { type GenerateConditionsOptions, generateConditions } from './conditions/generate-pod-conditions.ts';
 export {
   generateAllContainersRestartingCondition,
   generatePodReadyToStartContainersCondition,

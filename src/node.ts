@@ -1,3 +1,6 @@
+export { BackoffError } from './backoff/backoff-error.ts';
+export type { ContainerToStart } from './backoff/container-key.ts';
+export { type RestartAnswer, RestartBackoff, type RestartBackoffOptions } from './backoff/restart-backoff.ts';
 export type { ConfigMode } from './config/notifications.ts';
 export type { MetadataOf } from './config/pod-changes.ts';
 export { PodConfig } from './config/pod-config.ts';
@@ -6,13 +9,42 @@ export type { PodOperation, PodUpdate } from './config/pod-update.ts';
 export { decodeStaticPods } from './manifest/decode-static-pods.ts';
 export type { ManifestOrigin } from './manifest/static-pod.ts';
 export { InvalidManifestError } from './manifest/text/invalid-manifest.ts';
+export type { AdvertisedStatus } from './node-object/advertised-status.ts';
+export type { NodeIdentity } from './node-object/initial-node.ts';
+export type { LeaseRival } from './node-object/lease-rivals.ts';
+export type { NodePressures, NodeReadiness } from './node-object/node-health.ts';
+export { NodeObject, type NodeObjectReport, type NodeObjectStopped } from './node-object/node-object.ts';
+export type { NodeObjectOptions } from './node-object/node-object-options.ts';
+export type { RemovalOutcome } from './node-object/node-removal.ts';
+export type { StepFailure } from './node-object/steady-loop.ts';
+export type {
+  WireNode,
+  WireNodeAddress,
+  WireNodeDaemonEndpoints,
+  WireNodeSystemInfo,
+  WireTaint,
+} from './node-object/wire-node.ts';
 export type { RunningPod, RuntimeContainerStatus, RuntimePodStatus } from './pod/runtime-pod.ts';
+export type { Eviction } from './runtime-status/assemble-pod-status.ts';
+export type { WaitingReasons } from './runtime-status/container-statuses.ts';
+export { type GeneratePodStatusOptions, generatePodStatus } from './runtime-status/generate-pod-status.ts';
+export { getPhase, type PodPhase } from './runtime-status/get-phase.ts';
+export type { GivenContainer, GivenEnd, GivenTime } from './runtime-status/given-container.ts';
+export {
+  type PodStatusFromContainersOptions,
+  podStatusFromContainers,
+} from './runtime-status/pod-status-from-containers.ts';
+export type { ContainerProbeStates } from './runtime-status/probe-states.ts';
+export type { WaitingReason } from './runtime-status/waiting-reasons.ts';
 export type { EventRecorder, EventType } from './seams/event-recorder.ts';
 export { ApiServerSource, type ApiServerSourceOptions } from './sources/api-server-source.ts';
 export { FileSource, type FileSourceOptions } from './sources/file-source.ts';
 export { HttpSource } from './sources/http-source.ts';
 export type { HttpSourceOptions } from './sources/http-source-options.ts';
 export type { PodSource, SendPods } from './sources/pod-source.ts';
+export type { KillNowOptions } from './workers/kill-pod-now.ts';
+export type { PodWorkerState } from './workers/pod-record.ts';
+export type { KnownPod } from './workers/pod-records.ts';
 export type {
   PodStatusFn,
   PodSyncer,
@@ -23,3 +55,7 @@ export type {
   SyncTerminatedPodRequest,
   SyncTerminatingPodRequest,
 } from './workers/pod-syncer.ts';
+export { PodWorkers, type StoppedWorkers, type StopWorkersOptions } from './workers/pod-workers.ts';
+export type { KillPodOptions, UpdatePodOptions, UpdateType } from './workers/update-pod-options.ts';
+export { type RetryQueue, WorkQueue, type WorkQueueOptions } from './workers/work-queue.ts';
+export type { PodWorkersOptions } from './workers/workers-options.ts';

@@ -47,8 +47,13 @@ function hasUsableSandbox(pod: Pod, sandboxes: readonly RuntimeSandbox[]): boole
   return wantsHostNetwork || newest.network === undefined || newest.network.ip !== '';
 }
 
-/** A restart that has begun stays wanted; else some exited container's code must ask for it. */
-function allContainersShouldRestart(
+/**
+ * Are all containers to be restarted in place? A restart that has begun stays wanted; else some exited container's code must
+ * ask for it. Behaviour of pkg/kubelet/container ShouldAllContainersRestart, v1.36.3.
+ *
+ * @param containers the init and the regular containers of the spec
+ */
+export function allContainersShouldRestart(
   containers: readonly Container[],
   oldStatus: PodStatus | undefined,
   runtimeContainers: readonly RuntimeContainer[],

@@ -1,9 +1,9 @@
 import { classifyApiError } from '../client/error-class.ts';
+import { type LimitedCall, limitedCall } from '../client/limited-call.ts';
 import { ApiError } from '../client/transport/api-error.ts';
 import { callGuarded } from '../seams/guard.ts';
 import { isJsonObject } from '../wire/json.ts';
 import type { WirePod } from '../wire/types.ts';
-import { type LimitedCall, limitedCall } from './limited-call.ts';
 import type { CreateMirrorPodResult, DeleteMirrorPodResult } from './mirror-pod-client.ts';
 import type { MirrorRecord } from './mirror-record.ts';
 import type { MirrorStep } from './mirror-step.ts';

@@ -1,7 +1,7 @@
 import type { V1Node, V1OwnerReference } from '@kubernetes/client-node';
+import { type CallLimits, limitedCall } from '../client/limited-call.ts';
 import { StatusManagerError } from '../errors.ts';
 import type { Loose, Wire } from '../wire/types.ts';
-import { type CallLimits, limitedCall } from './limited-call.ts';
 
 /** What the library reads of a node. */
 export type MirrorNode = Pick<Loose<V1Node>, 'metadata'>;

@@ -21,9 +21,14 @@ export function callGuarded<T>(call: () => T, onFailure: OnFailure): T | undefin
 
 /** True when `value` is a promise or has a `then` method. If it rejects, `onFailure` gets the error. */
 export function catchRejection(value: unknown, onFailure: OnFailure): boolean {
-  if (typeof value !== 'object' || value === null || !('then' in value) || typeof value.then !== 'function') return false;
+  if (!isThenable(value)) return false;
   Promise.resolve(value).then(undefined, onFailure);
   return true;
+}
+
+/** True when `value` is a promise or has a `then` method. */
+export function isThenable(value: unknown): value is PromiseLike<unknown> {
+  return typeof value === 'object' && value !== null && 'then' in value && typeof value.then === 'function';
 }
 
 /** For an injected function whose failures are ignored. */

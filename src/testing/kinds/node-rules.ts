@@ -1,9 +1,9 @@
+import { nodeSchema } from '../../patch/node-patch-schema.ts';
 import type { JsonObject } from '../../wire/types.ts';
 import { objectAt, objectsAt, textsAt, without } from '../objects/json-fields.ts';
 import { isEmptyValue } from '../objects/metadata.ts';
 import type { ObjectRules } from '../objects/object-rules.ts';
 import { clusterFieldsBeside } from '../objects/selectors.ts';
-import { nodeSchema } from './patch-schemas.ts';
 import { plainRules } from './plain-rules.ts';
 
 const infoMembers = [

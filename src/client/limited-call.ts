@@ -1,5 +1,5 @@
-import { ApiError } from '../client/transport/api-error.ts';
 import type { Clock } from '../seams/clock.ts';
+import { ApiError } from './transport/api-error.ts';
 
 export interface CallLimits {
   readonly clock: Clock;

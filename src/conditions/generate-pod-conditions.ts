@@ -1,0 +1,98 @@
+// Behaviour of pkg/kubelet/kubelet_pods.go generateAPIPodStatus, v1.36.3: all conditions of a status together.
+
+import { isTerminalPhase } from '../pod/pod-phase.ts';
+import type { RuntimeContainer, RuntimeSandbox } from '../pod/runtime-pod.ts';
+import { canonicalTime } from '../wire/time.ts';
+import type { Pod, PodStatus, WirePodCondition } from '../wire/types.ts';
+import {
+  allContainerStatuses,
+  generateContainersReadyCondition,
+  generatePodInitializedCondition,
+  generatePodReadyCondition,
+  generatePodScheduledCondition,
+} from './generate-conditions.ts';
+import {
+  generateAllContainersRestartingCondition,
+  generatePodReadyToStartContainersCondition,
+} from './generate-runtime-conditions.ts';
+import { newPodCondition } from './new-pod-condition.ts';
+import { getPodCondition, isOwnedConditionType, podConditionType, replaceOrAppendPodCondition } from './pod-conditions.ts';
+import { hasRestartAllContainersRule } from './restart-policy.ts';
+
+type PodCondition = NonNullable<PodStatus['conditions']>[number];
+
+export interface GenerateConditionsOptions {
+  /**
+   * The pod's sandboxes, the newest first. Without them PodReadyToStartContainers follows from the container statuses: true
+   * while a container runs, and once one has run until the pod's phase is terminal.
+   */
+  readonly sandboxes?: readonly RuntimeSandbox[] | undefined;
+  /** What the runtime lists of the pod's containers, the newest first. Default: nothing. */
+  readonly runtimeContainers?: readonly RuntimeContainer[] | undefined;
+  /** Those of `StatusManager.resizes`, which are put before the others. */
+  readonly resizeConditions?: readonly PodCondition[] | undefined;
+}
+
+/**
+ * All conditions of a pod's next status, readiness gates included:
+ *
+ * - the conditions of others stay as the API copy (`pod.status`) has them, and so do those that `status` brings with it;
+ * - a DisruptionTarget of `oldStatus` stays;
+ * - PodReadyToStartContainers, Initialized, Ready, ContainersReady and PodScheduled are generated, and for specs with such a
+ *   rule AllContainersRestarting. Ready asks for every readiness gate of the spec among the conditions before it.
+ *
+ * They have no times yet: the status manager finds out when each has changed. No argument is changed.
+ *
+ * @param oldStatus the status before, such as the status manager's; undefined where there has been none
+ * @param status the next status: its phase and container statuses count, and its conditions of other types
+ */
+export function generateConditions(
+  pod: Pod,
+  oldStatus: PodStatus | undefined,
+  status: PodStatus,
+  { sandboxes, runtimeContainers, resizeConditions }: GenerateConditionsOptions = {},
+): WirePodCondition[] {
+  const { phase } = status;
+  const statuses = allContainerStatuses(status) ?? [];
+  let conditions = conditionsOfOthers(pod.status?.conditions);
+  for (const condition of conditionsOfOthers(status.conditions)) conditions = replaceOrAppendPodCondition(conditions, condition);
+  conditions.push(...(resizeConditions ?? []).map(wireCondition));
+  const disruption = getPodCondition(oldStatus?.conditions, podConditionType.disruptionTarget);
+  if (disruption !== undefined) conditions = replaceOrAppendPodCondition(conditions, wireCondition(disruption));
+  conditions.push(
+    sandboxes === undefined
+      ? readyToStartContainersByStatuses(pod, oldStatus, status)
+      : generatePodReadyToStartContainersCondition(pod, oldStatus, sandboxes),
+  );
+  conditions.push(generatePodInitializedCondition(pod, oldStatus, statuses, phase));
+  conditions.push(generatePodReadyCondition(pod, oldStatus, conditions, statuses, phase));
+  conditions.push(generateContainersReadyCondition(pod, oldStatus, statuses, phase));
+  conditions.push(generatePodScheduledCondition(pod, oldStatus));
+  if (hasRestartAllContainersRule(pod.spec)) {
+    conditions.push(generateAllContainersRestartingCondition(pod, oldStatus, runtimeContainers ?? [], phase));
+  }
+  return conditions;
+}
+
+function conditionsOfOthers(conditions: readonly PodCondition[] | null | undefined): WirePodCondition[] {
+  return (conditions ?? []).filter(({ type }) => !isOwnedConditionType(type)).map(wireCondition);
+}
+
+/** A copy with its times as text. */
+function wireCondition(condition: PodCondition): WirePodCondition {
+  const { lastProbeTime, lastTransitionTime, ...rest } = condition;
+  const result: WirePodCondition = { ...(rest as WirePodCondition) };
+  const probed = canonicalTime(lastProbeTime, 'lastProbeTime');
+  const changed = canonicalTime(lastTransitionTime, 'lastTransitionTime');
+  if (probed !== undefined) result.lastProbeTime = probed;
+  if (changed !== undefined) result.lastTransitionTime = changed;
+  return result;
+}
+
+function readyToStartContainersByStatuses(pod: Pod, oldStatus: PodStatus | undefined, status: PodStatus): WirePodCondition {
+  const all = [...(allContainerStatuses(status) ?? []), ...(status.ephemeralContainerStatuses ?? [])];
+  const runs = all.some(({ state }) => state?.running);
+  const hasRun = all.some(({ state, lastState }) => state?.terminated || lastState?.terminated);
+  const isReady = runs || (hasRun && !isTerminalPhase(status.phase));
+  return newPodCondition(pod, oldStatus, podConditionType.podReadyToStartContainers, { status: isReady ? 'True' : 'False' });
+}

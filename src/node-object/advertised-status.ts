@@ -1,0 +1,145 @@
+import { isLabelKey, labelKeyRule } from '../checks/label-names.ts';
+import { requireKnownOptions } from '../checks/options.ts';
+import { invalidOption } from '../errors.ts';
+import { canonicalQuantity } from '../wire/quantity.ts';
+import type { WireNodeAddress, WireNodeDaemonEndpoints, WireNodeSystemInfo } from './wire-node.ts';
+
+/** What a node says of itself in its status, beside the conditions. */
+export interface AdvertisedStatus {
+  /** Quantities by resource: `{ cpu: '4', memory: '8Gi', pods: '110' }`. These three are needed: without them a node is not ready. */
+  readonly capacity: Readonly<Record<string, string>>;
+  /** What pods may use of it. A resource that is not named here counts whole. */
+  readonly allocatable?: Readonly<Record<string, string>>;
+  /** In order of preference. Default: the node's name as `Hostname`. */
+  readonly addresses?: readonly WireNodeAddress[];
+  /** Default: the operating system and architecture of this process, as Go names them, and empty text for the rest. */
+  readonly nodeInfo?: Partial<WireNodeSystemInfo>;
+  /** Where the agent's own API listens: `{ kubeletEndpoint: { Port: 10250 } }`. Default: nowhere. */
+  readonly daemonEndpoints?: WireNodeDaemonEndpoints;
+}
+
+export type ResolvedStatus = {
+  readonly capacity: Readonly<Record<string, string>>;
+  readonly allocatable: Readonly<Record<string, string>>;
+  readonly addresses: readonly WireNodeAddress[];
+  readonly nodeInfo: WireNodeSystemInfo;
+  readonly daemonEndpoints: WireNodeDaemonEndpoints;
+};
+
+export const statusMembers = ['capacity', 'allocatable', 'addresses', 'nodeInfo', 'daemonEndpoints'] as const;
+const neededResources = ['cpu', 'memory', 'pods'];
+const addressTypes = ['Hostname', 'InternalIP', 'ExternalIP', 'InternalDNS', 'ExternalDNS'];
+const infoMembers = [
+  'architecture',
+  'bootID',
+  'containerRuntimeVersion',
+  'kernelVersion',
+  'kubeProxyVersion',
+  'kubeletVersion',
+  'machineID',
+  'operatingSystem',
+  'osImage',
+  'systemUUID',
+] as const satisfies readonly (keyof WireNodeSystemInfo)[];
+
+const goSystems: Readonly<Record<string, string>> = { win32: 'windows', sunos: 'solaris' };
+const goArchitectures: Readonly<Record<string, string>> = { x64: 'amd64', ia32: '386', ppc64: 'ppc64le' };
+
+/** The status with every default. Throws ERR_INVALID_OPTION, naming the member, the rule and the value. */
+export function resolveStatus(status: AdvertisedStatus, nodeName: string): ResolvedStatus {
+  const { capacity, allocatable = {}, addresses = [{ type: 'Hostname', address: nodeName }], nodeInfo = {} } = status;
+  const { daemonEndpoints = { kubeletEndpoint: { Port: 0 } } } = status;
+  const sizes = quantities('capacity', capacity);
+  for (const name of neededResources) {
+    if (sizes[name] === undefined) throw invalidOption(`capacity.${name}`, 'a quantity: a node needs it', undefined);
+  }
+  const usable = quantities('allocatable', allocatable);
+  for (const name of Object.keys(usable)) {
+    if (sizes[name] === undefined) throw invalidOption(`allocatable.${name}`, 'a resource of the capacity', usable[name]);
+  }
+  return {
+    capacity: sizes,
+    allocatable: { ...sizes, ...usable },
+    addresses: checkedAddresses(addresses),
+    nodeInfo: checkedInfo(nodeInfo),
+    daemonEndpoints: checkedEndpoints(daemonEndpoints),
+  };
+}
+
+/** As the apiserver gives them back. */
+function quantities(option: string, value: Readonly<Record<string, string>>): Record<string, string> {
+  requireRecord(option, value);
+  const out: Record<string, string> = {};
+  for (const [name, given] of Object.entries(value)) {
+    if (!isLabelKey(name)) throw invalidOption(`${option}, the resource name`, labelKeyRule, name);
+    const quantity = quantityOf(given);
+    if (quantity === undefined || quantity.startsWith('-')) {
+      throw invalidOption(`${option}.${name}`, 'a quantity that is not negative, such as "4", "100m" or "8Gi"', given);
+    }
+    // a count of pods or devices has no fractions
+    if ((name === 'pods' || isExtended(name)) && /[mun]$/.test(quantity)) {
+      throw invalidOption(`${option}.${name}`, 'a whole number', given);
+    }
+    out[name] = quantity;
+  }
+  return out;
+}
+
+function quantityOf(text: unknown): string | undefined {
+  try {
+    return typeof text === 'string' ? canonicalQuantity(text) : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Behaviour of pkg/apis/core/v1/helper IsExtendedResourceName, v1.36.3, as far as counts are concerned. */
+function isExtended(resource: string): boolean {
+  const domain = resource.split('/')[0];
+  return resource.includes('/') && domain !== 'kubernetes.io' && !domain?.endsWith('.kubernetes.io');
+}
+
+function checkedAddresses(value: readonly WireNodeAddress[]): readonly WireNodeAddress[] {
+  if (!Array.isArray(value)) throw invalidOption('addresses', 'a list', value);
+  const seen = new Set<string>();
+  return value.map((each: WireNodeAddress, index) => {
+    const name = `addresses[${index}]`;
+    requireKnownOptions(name, each, ['type', 'address']);
+    const { type, address } = each;
+    if (!addressTypes.includes(type)) throw invalidOption(`${name}.type`, `one of ${addressTypes.join(', ')}`, type);
+    if (typeof address !== 'string' || address === '') throw invalidOption(`${name}.address`, 'a non-empty string', address);
+    const key = `${type} ${address}`;
+    if (seen.has(key)) throw invalidOption(name, 'an address that the list has once', key);
+    seen.add(key);
+    return { type, address };
+  });
+}
+
+function checkedInfo(value: Partial<WireNodeSystemInfo>): WireNodeSystemInfo {
+  requireKnownOptions('nodeInfo', value, infoMembers);
+  const { platform, arch } = process;
+  const info: Record<string, string> = {};
+  for (const member of infoMembers) {
+    const text = value[member] ?? '';
+    if (typeof text !== 'string') throw invalidOption(`nodeInfo.${member}`, 'text', text);
+    info[member] = text;
+  }
+  info.operatingSystem ||= goSystems[platform] ?? platform;
+  info.architecture ||= goArchitectures[arch] ?? arch;
+  return info as unknown as WireNodeSystemInfo;
+}
+
+function checkedEndpoints(value: WireNodeDaemonEndpoints): WireNodeDaemonEndpoints {
+  requireKnownOptions('daemonEndpoints', value, ['kubeletEndpoint']);
+  const { kubeletEndpoint = { Port: 0 } } = value;
+  requireKnownOptions('daemonEndpoints.kubeletEndpoint', kubeletEndpoint, ['Port']);
+  const { Port } = kubeletEndpoint;
+  if (!Number.isInteger(Port) || Port < 0 || Port > 65_535) {
+    throw invalidOption('daemonEndpoints.kubeletEndpoint.Port', 'an integer from 0 to 65535', Port);
+  }
+  return { kubeletEndpoint: { Port } };
+}
+
+export function requireRecord(option: string, value: unknown): asserts value is object {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) throw invalidOption(option, 'an object', value);
+}

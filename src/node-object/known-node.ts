@@ -1,0 +1,58 @@
+import type { Clock } from '../seams/clock.ts';
+import { isOlderThan } from '../wire/resource-version.ts';
+import type { WireNode } from './wire-node.ts';
+
+/** The newest copy of the node: of those that the watch has shown and those that our own requests were answered with. */
+export class KnownNode {
+  readonly #clock: Clock;
+  #watched: WireNode | undefined;
+  #answered: WireNode | undefined;
+  #answeredAt = Number.NaN;
+  #isWatched = false;
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  /** True once a full list was seen, so that a node which is not known is not there. */
+  get isWatched(): boolean {
+    return this.#isWatched;
+  }
+
+  get newest(): WireNode | undefined {
+    if (this.#watched === undefined || this.#answered === undefined) return this.#answered ?? this.#watched;
+    return isOlderThan(this.#watched, this.#answered) ? this.#answered : this.#watched;
+  }
+
+  answered(node: WireNode): void {
+    this.#answered = node;
+    this.#answeredAt = this.#clock.now();
+  }
+
+  shown(node: WireNode): void {
+    this.#watched = node;
+  }
+
+  /** Returns true when that was the node as it is known. */
+  shownDeleted(node: WireNode): boolean {
+    this.#watched = undefined;
+    if (this.#answered !== undefined && this.#answered.metadata?.uid !== node.metadata?.uid) return false;
+    this.#answered = undefined;
+    return true;
+  }
+
+  /**
+   * The watch has shown all that the server had when it was asked, at `askedAt`. Its word counts for what we knew before, also
+   * where it shows an older version, as after a restore of etcd.
+   */
+  listed(askedAt: number | undefined): void {
+    this.#isWatched = true;
+    if (askedAt !== undefined && this.#answeredAt < askedAt) this.#answered = undefined;
+  }
+
+  /** A request has found no node. */
+  forget(): void {
+    this.#answered = undefined;
+    this.#watched = undefined;
+  }
+}

@@ -1,0 +1,108 @@
+// Behaviour of k8s.io/component-helpers/apimachinery/lease/controller.go, v0.36.3.
+import { classifyApiError } from '../client/error-class.ts';
+import type { ResourceClient } from '../client/resource-client.ts';
+import { leaseNamespace, renewedLease } from './lease-object.ts';
+import { type LeaseRival, LeaseRivals } from './lease-rivals.ts';
+import type { ResolvedNodeOptions } from './node-object-options.ts';
+import type { NodeRequests } from './node-requests.ts';
+import type { WireLease } from './wire-node.ts';
+
+/** How often one step reads the Lease and renews it again, when another writer is always first. */
+const renewAttempts = 5;
+
+export interface NodeLeaseParts {
+  readonly options: ResolvedNodeOptions;
+  readonly leases: ResourceClient<WireLease>;
+  readonly requests: NodeRequests;
+  /** Undefined while the node is not registered. */
+  readonly nodeUID: () => string | undefined;
+}
+
+/** Creates the node's Lease, and renews it: one request a renewal, made against the Lease as the last answer showed it. */
+export class NodeLease {
+  readonly #parts: NodeLeaseParts;
+  readonly #rivals = new LeaseRivals();
+  /** The newest Lease that we have written or read. */
+  #latest: WireLease | undefined;
+  #createdUID: string | undefined;
+  #lastRenewAt: number | undefined;
+  #toldRivalAt: number | undefined;
+
+  constructor(parts: NodeLeaseParts) {
+    this.#parts = parts;
+  }
+
+  /** The uid of the Lease that this process has created, and that nobody has replaced. */
+  get createdUID(): string | undefined {
+    return this.#createdUID;
+  }
+
+  /** In milliseconds since the epoch. */
+  get lastRenewAt(): number | undefined {
+    return this.#lastRenewAt;
+  }
+
+  get rival(): LeaseRival | undefined {
+    return this.#rivals.rival;
+  }
+
+  /** One renewal. Rejects with what a request rejects with. Before the node is registered nothing happens. */
+  async step(): Promise<void> {
+    if (this.#parts.nodeUID() === undefined && this.#latest === undefined) return;
+    for (let attempt = 1; ; attempt++) {
+      const base = this.#latest ?? (await this.#read());
+      try {
+        await this.#write(base);
+        return;
+      } catch (error) {
+        const errorClass = classifyApiError(error);
+        // whoever was first, the next attempt reads what there is
+        if (errorClass === 'conflict' || errorClass === 'gone' || errorClass === 'invalid') this.#latest = undefined;
+        if (attempt === renewAttempts || errorClass !== 'conflict') throw error;
+      }
+    }
+  }
+
+  async #write(base: WireLease | undefined): Promise<void> {
+    const { options, leases, requests, nodeUID } = this.#parts;
+    const { nodeName, holderIdentity, leaseDurationSeconds, clock, logger } = options;
+    const lease = renewedLease(base, { nodeName, nodeUID: nodeUID(), holderIdentity, leaseDurationSeconds, now: clock.now() });
+    this.#rivals.sent(lease);
+    if (base === undefined) {
+      const created = await requests.call('the creation of the Lease', (call) => leases.create(lease, call));
+      this.#createdUID = created.metadata?.uid;
+      this.#latest = created;
+      logger.info({ nodeName }, 'created the Lease of the node');
+    } else {
+      this.#latest = await requests.call('the renewal of the Lease', (call) => leases.update(lease, call));
+    }
+    this.#lastRenewAt = clock.now();
+  }
+
+  /** Undefined: there is no such Lease. */
+  async #read(): Promise<WireLease | undefined> {
+    const { options, leases, requests } = this.#parts;
+    const { nodeName: name, clock } = options;
+    try {
+      const lease = await requests.call('the read of the Lease', (call) => leases.get({ namespace: leaseNamespace, name }, call));
+      if (lease.metadata?.uid !== this.#createdUID) this.#createdUID = undefined;
+      this.#latest = lease;
+      this.#noteRival(this.#rivals.read(lease, clock.now()));
+      return lease;
+    } catch (error) {
+      if (classifyApiError(error) !== 'gone') throw error;
+      this.#createdUID = undefined;
+      return undefined;
+    }
+  }
+
+  /** The log says it once in a Lease's duration. */
+  #noteRival(rival: LeaseRival | undefined): void {
+    if (rival === undefined) return;
+    const { logger, nodeName, leaseDurationSeconds } = this.#parts.options;
+    const sinceMs = rival.seenAt - (this.#toldRivalAt ?? Number.NEGATIVE_INFINITY);
+    if (sinceMs >= 0 && sinceMs < leaseDurationSeconds * 1000) return;
+    this.#toldRivalAt = rival.seenAt;
+    logger.error({ nodeName, ...rival }, 'another agent renews the Lease of this node: two agents run under one name');
+  }
+}

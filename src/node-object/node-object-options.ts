@@ -1,0 +1,127 @@
+import { nodeNameOption } from '../checks/node-name.ts';
+import {
+  integerOption,
+  longestTimerMs,
+  numberOption,
+  optionOfType,
+  requireKnownOptions,
+  requireMethods,
+} from '../checks/options.ts';
+import type { ResourceTransport } from '../client/resource-client.ts';
+import { invalidOption } from '../errors.ts';
+import { type Clock, safeClock, systemClock } from '../seams/clock.ts';
+import { type Logger, safeLogger, silentLogger } from '../seams/logger.ts';
+import { safeRandom } from '../seams/random.ts';
+import { type AdvertisedStatus, type ResolvedStatus, resolveStatus, statusMembers } from './advertised-status.ts';
+import { identityMembers, initialNode, type NodeIdentity } from './initial-node.ts';
+import type { NodePressures, NodeReadiness } from './node-health.ts';
+import type { WireNode } from './wire-node.ts';
+
+export interface NodeObjectOptions extends AdvertisedStatus, NodeIdentity {
+  /** Closing it is left to its owner. */
+  readonly transport: ResourceTransport;
+  readonly nodeName: string;
+  /**
+   * Asked at every look: ready means that the runtime works and that the pod sources have been heard. Default: always ready.
+   * Whatever else it answers, and what it throws, counts as not ready.
+   */
+  readonly readiness?: () => NodeReadiness;
+  /** Asked at every look. Default: no pressure. */
+  readonly pressures?: () => NodePressures;
+  /** False: another one creates the node, and this agent waits for it. Default true. */
+  readonly registerNode?: boolean;
+  /** True: `stop` deletes the node and the Lease, where this process has created them. Default false, as the kubelet. */
+  readonly removeOnStop?: boolean;
+  /** How often the node is looked at for changes, in milliseconds. Default 10 000. */
+  readonly statusUpdateFrequencyMs?: number;
+  /** How often the status is written when nothing changes, in milliseconds. Default 300 000. */
+  readonly statusReportFrequencyMs?: number;
+  /** The Lease is renewed four times as often. Default 40. */
+  readonly leaseDurationSeconds?: number;
+  /** Who holds the Lease. Default: the node's name, as the kubelet. */
+  readonly holderIdentity?: string;
+  /** How long a request may take, in milliseconds. Default 10 000; a renewal never takes longer than the time between two. */
+  readonly requestTimeoutMs?: number;
+  /** From 0 up to 1. Default `Math.random`. */
+  readonly random?: () => number;
+  readonly clock?: Clock;
+  readonly logger?: Logger;
+}
+
+type Plain =
+  | 'transport'
+  | 'nodeName'
+  | 'readiness'
+  | 'pressures'
+  | 'registerNode'
+  | 'removeOnStop'
+  | 'statusUpdateFrequencyMs'
+  | 'statusReportFrequencyMs'
+  | 'leaseDurationSeconds'
+  | 'holderIdentity'
+  | 'requestTimeoutMs'
+  | 'random'
+  | 'clock'
+  | 'logger';
+
+/** The options, checked and complete. */
+export interface ResolvedNodeOptions extends Required<Pick<NodeObjectOptions, Plain>> {
+  readonly renewIntervalMs: number;
+  readonly status: ResolvedStatus;
+  readonly initial: WireNode;
+}
+
+const plainOptions = [
+  'transport',
+  'nodeName',
+  'readiness',
+  'pressures',
+  'registerNode',
+  'removeOnStop',
+  'statusUpdateFrequencyMs',
+  'statusReportFrequencyMs',
+  'leaseDurationSeconds',
+  'holderIdentity',
+  'requestTimeoutMs',
+  'random',
+  'clock',
+  'logger',
+] as const satisfies readonly Plain[];
+
+/** Throws ERR_INVALID_OPTION, naming the option, the rule and the value. */
+export function resolveNodeOptions(options: NodeObjectOptions): ResolvedNodeOptions {
+  requireKnownOptions('options', options, [...plainOptions, ...statusMembers, ...identityMembers]);
+  const { transport, readiness = () => ({ ready: true }), pressures = () => ({}) } = options;
+  const { registerNode = true, removeOnStop = false, requestTimeoutMs = 10_000, leaseDurationSeconds = 40 } = options;
+  const { statusUpdateFrequencyMs = 10_000, statusReportFrequencyMs = 300_000 } = options;
+  const { random = Math.random, clock = systemClock, logger = silentLogger } = options;
+  requireMethods('transport', transport, ['request', 'stream']);
+  const nodeName = nodeNameOption(options.nodeName);
+  const { holderIdentity = nodeName } = options;
+  if (typeof holderIdentity !== 'string' || holderIdentity === '') {
+    throw invalidOption('holderIdentity', 'a non-empty string', holderIdentity);
+  }
+  requireMethods('clock', clock, ['now', 'setTimer']);
+  requireMethods('logger', logger, ['debug', 'info', 'warn', 'error']);
+  const renewIntervalMs = (integerOption('leaseDurationSeconds', leaseDurationSeconds, 1) * 1000) / 4;
+  const status = resolveStatus(options, nodeName);
+  return {
+    transport,
+    nodeName,
+    readiness: optionOfType('readiness', readiness, 'function'),
+    pressures: optionOfType('pressures', pressures, 'function'),
+    registerNode: optionOfType('registerNode', registerNode, 'boolean'),
+    removeOnStop: optionOfType('removeOnStop', removeOnStop, 'boolean'),
+    statusUpdateFrequencyMs: numberOption('statusUpdateFrequencyMs', statusUpdateFrequencyMs, 100, longestTimerMs / 2),
+    statusReportFrequencyMs: numberOption('statusReportFrequencyMs', statusReportFrequencyMs, 100, longestTimerMs),
+    leaseDurationSeconds: numberOption('leaseDurationSeconds', leaseDurationSeconds, 1, 86_400),
+    renewIntervalMs,
+    holderIdentity,
+    requestTimeoutMs: numberOption('requestTimeoutMs', requestTimeoutMs, 1, longestTimerMs / 2),
+    random: safeRandom(optionOfType('random', random, 'function')),
+    clock: safeClock(clock),
+    logger: safeLogger(logger),
+    status,
+    initial: initialNode(nodeName, options, status),
+  };
+}

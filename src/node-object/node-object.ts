@@ -1,0 +1,247 @@
+import { requireKnownOptions } from '../checks/options.ts';
+import { resources } from '../client/api-resource.ts';
+import { ResourceClient } from '../client/resource-client.ts';
+import { RateLimiter } from '../concurrency/rate-limiter.ts';
+import { RunState, type RunStateName } from '../concurrency/run-state.ts';
+import { StatusManagerError } from '../errors.ts';
+import { sleep } from '../seams/clock.ts';
+import { type AdvertisedStatus, type ResolvedStatus, resolveStatus, statusMembers } from './advertised-status.ts';
+import { KnownNode } from './known-node.ts';
+import { leaseNamespace } from './lease-object.ts';
+import type { LeaseRival } from './lease-rivals.ts';
+import { NodeLease } from './node-lease.ts';
+import { type NodeObjectOptions, type ResolvedNodeOptions, resolveNodeOptions } from './node-object-options.ts';
+import { NodeRegistration } from './node-registration.ts';
+import { type RemovalOutcome, removeOwn } from './node-removal.ts';
+import { NodeRequests } from './node-requests.ts';
+import { watchNode } from './node-watch.ts';
+import { SteadyLoop, type StepFailure } from './steady-loop.ts';
+import type { WireNode } from './wire-node.ts';
+
+/** So many told changes are looked at at once, and one a second after that. */
+const toldLimits = { qps: 1, burst: 5 };
+/** How long `stop` waits for requests that do not heed their signal. */
+const stopWaitsMs = 1000;
+
+/** What a {@link NodeObject} did last, and what it could not do. */
+export interface NodeObjectReport {
+  readonly registered: boolean;
+  /** Undefined while the node is not known. */
+  readonly uid: string | undefined;
+  /** When the status was last written, in milliseconds since the epoch. */
+  readonly lastReportAt: number | undefined;
+  /** When the Lease was last renewed, in milliseconds since the epoch. */
+  readonly lastRenewAt: number | undefined;
+  /** The last failure of the node, while no success has followed. */
+  readonly nodeFailure: StepFailure | undefined;
+  /** The same of the Lease. */
+  readonly leaseFailure: StepFailure | undefined;
+  /** The last other agent that was noticed under the name of this node. */
+  readonly rival: LeaseRival | undefined;
+}
+
+/** What `stop` has done. */
+export interface NodeObjectStopped {
+  readonly node: RemovalOutcome;
+  readonly lease: RemovalOutcome;
+}
+
+/**
+ * The node that an agent is: its object and its Lease on the apiserver. Registers the node, or takes over the one that is
+ * there; writes the status when it changes and every five minutes; renews the Lease every ten seconds, with one request. What
+ * others write stays: labels, annotations, taints, conditions, resources. A node that is deleted is created again.
+ *
+ * No two writes of the node are ever in flight. A request that fails is logged, and made again after a backoff.
+ */
+export class NodeObject {
+  readonly #options: ResolvedNodeOptions;
+  readonly #known: KnownNode;
+  readonly #requests: { readonly node: NodeRequests; readonly lease: NodeRequests };
+  readonly #loops: { readonly node: SteadyLoop; readonly lease: SteadyLoop };
+  readonly #registration: NodeRegistration;
+  readonly #lease: NodeLease;
+  readonly #watch: ReturnType<typeof watchNode>;
+  readonly #told: RateLimiter;
+  readonly #firstRegistration = Promise.withResolvers<void>();
+  readonly #runState = new RunState<NodeObjectStopped>('node object');
+  readonly #withdrawn = new Set<string>();
+  #given: AdvertisedStatus;
+  #status: ResolvedStatus;
+  /** The node that the Lease was last told of. */
+  #ownerUID: string | undefined;
+
+  /** Throws ERR_INVALID_OPTION, naming the option, the rule and the value. Starts nothing. */
+  constructor(options: NodeObjectOptions) {
+    const checked = resolveNodeOptions(options);
+    const { clock, transport, requestTimeoutMs: timeoutMs, renewIntervalMs, statusUpdateFrequencyMs, logger } = checked;
+    this.#options = checked;
+    this.#known = new KnownNode(clock);
+    this.#given = structuredClone(statusOf(options));
+    this.#status = checked.status;
+    const nodes = new ResourceClient(transport, resources.nodes);
+    const leases = new ResourceClient(transport, resources.leases);
+    const limits = { clock, timeoutMs: Math.min(timeoutMs, renewIntervalMs), leavesBehind: true };
+    this.#requests = { node: new NodeRequests({ clock, timeoutMs, leavesBehind: false }), lease: new NodeRequests(limits) };
+    const desired = () => ({ initial: checked.initial, status: this.#status, withdrawn: this.#withdrawn });
+    const ofNode = { options: checked, nodes, requests: this.#requests.node, known: this.#known, desired };
+    this.#registration = new NodeRegistration(ofNode);
+    this.#lease = new NodeLease({ options: checked, leases, requests: this.#requests.lease, nodeUID: () => this.#uid });
+    const loop = (what: string, periodMs: number, step: () => Promise<void>): SteadyLoop =>
+      new SteadyLoop({
+        ...checked,
+        periodMs,
+        step,
+        failed: ({ error, ...rest }) => logger.warn({ err: error, nodeName: checked.nodeName, ...rest }, what),
+      });
+    this.#loops = {
+      node: loop('the node could not be kept in step', statusUpdateFrequencyMs, () => this.#stepOfNode()),
+      lease: loop('the Lease of the node could not be renewed', renewIntervalMs, () => this.#lease.step()),
+    };
+    this.#watch = watchNode(checked, this.#known, () => this.#loops.node.wake());
+    this.#told = new RateLimiter(toldLimits, clock, () => this.changed());
+    // stop() rejects it, also when no caller waits
+    this.#firstRegistration.promise.catch(() => {});
+  }
+
+  get state(): RunStateName {
+    return this.#runState.name;
+  }
+
+  /** A copy of the node as it was last seen; undefined while it is not registered. */
+  get node(): WireNode | undefined {
+    const { newest } = this.#known;
+    return this.#registration.isRegistered && newest !== undefined ? structuredClone(newest) : undefined;
+  }
+
+  /** Throws ERR_ALREADY_STARTED on a second call, ERR_STOPPED after `stop`. */
+  start(): void {
+    this.#runState.start();
+    this.#watch.start().catch(() => {});
+    this.#loops.node.start();
+    this.#loops.lease.start();
+  }
+
+  /** Resolves once the node is registered. Rejects with ERR_STOPPED when it is stopped before that. */
+  registered(): Promise<void> {
+    return this.#firstRegistration.promise;
+  }
+
+  /**
+   * The answer of `readiness` or `pressures` may have changed: they are asked at once, and at most once a second when told
+   * again and again. Does nothing unless running.
+   */
+  changed(): void {
+    if (this.state === 'running' && this.#told.tryTake()) this.#loops.node.wake();
+  }
+
+  /**
+   * Replaces what the node says of itself; what is left out stays. Throws ERR_INVALID_OPTION, and changes nothing then. A
+   * resource that is not in the capacity any more goes from the node.
+   */
+  setStatus(status: Partial<AdvertisedStatus>): void {
+    requireKnownOptions('status', status, statusMembers);
+    const given = { ...this.#given, ...statusOf(status) };
+    const next = resolveStatus(given, this.#options.nodeName);
+    for (const resource of Object.keys(this.#status.capacity)) this.#withdrawn.add(resource);
+    for (const resource of Object.keys(next.capacity)) this.#withdrawn.delete(resource);
+    this.#given = structuredClone(given);
+    this.#status = next;
+    this.changed();
+  }
+
+  /** What was done last, and what could not be done. */
+  explain(): NodeObjectReport {
+    return {
+      registered: this.#registration.isRegistered,
+      uid: this.#uid,
+      lastReportAt: this.#registration.lastReportAt,
+      lastRenewAt: this.#lease.lastRenewAt,
+      nodeFailure: this.#loops.node.failure,
+      leaseFailure: this.#loops.lease.failure,
+      rival: this.#lease.rival,
+    };
+  }
+
+  /**
+   * Gives up what is under way. When it resolves, no timer is left, and nothing in flight that heeds its signal. The node and
+   * the Lease stay, but with `removeOnStop` what this process has created is deleted. A cluster's controllers find the node
+   * not ready when its Lease has run out. Every call after the first returns the first one's promise.
+   */
+  stop(): Promise<NodeObjectStopped> {
+    return this.#runState.stop(() => this.#stop());
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.stop();
+  }
+
+  get #uid(): string | undefined {
+    return this.#registration.isRegistered ? this.#known.newest?.metadata?.uid : undefined;
+  }
+
+  async #stepOfNode(): Promise<void> {
+    try {
+      await this.#registration.step();
+    } finally {
+      const uid = this.#uid;
+      if (uid !== undefined) this.#firstRegistration.resolve();
+      // a new node is the new owner of the Lease
+      if (uid !== undefined && uid !== this.#ownerUID) this.#loops.lease.wake();
+      this.#ownerUID = uid;
+    }
+  }
+
+  async #stop(): Promise<NodeObjectStopped> {
+    const { node, lease } = this.#requests;
+    const { removeOnStop, requestTimeoutMs, logger } = this.#options;
+    this.#told.release();
+    const stopped = new StatusManagerError('ERR_STOPPED', 'The node object was stopped before the node was registered');
+    this.#firstRegistration.reject(stopped);
+    const steps = Promise.all([this.#loops.node.stop(), this.#loops.lease.stop()]);
+    const watch = this.#watch.stop();
+    // the answer to a create says what is ours to delete
+    if (removeOnStop) await this.#within(requestTimeoutMs, steps);
+    node.stop();
+    lease.stop();
+    const all = Promise.all([steps, node.settled(), lease.settled()]);
+    if (!(await this.#within(stopWaitsMs, all))) {
+      logger.warn({}, 'stopped before every request of the node object had settled');
+    }
+    await watch;
+    return removeOnStop ? this.#remove() : { node: 'kept', lease: 'kept' };
+  }
+
+  async #remove(): Promise<NodeObjectStopped> {
+    const { clock, requestTimeoutMs: timeoutMs, nodeName: name, logger, transport } = this.#options;
+    const requests = new NodeRequests({ clock, timeoutMs, leavesBehind: true });
+    const send = requests.call.bind(requests);
+    const lease = await removeOwn({
+      client: new ResourceClient(transport, resources.leases),
+      target: { namespace: leaseNamespace, name },
+      uid: this.#lease.createdUID,
+      send,
+      logger,
+    });
+    const client = new ResourceClient(transport, resources.nodes);
+    const node = await removeOwn({ client, target: { name }, uid: this.#registration.createdUID, send, logger });
+    return { node, lease };
+  }
+
+  /** True when the work has ended in time. */
+  async #within(ms: number, work: Promise<unknown>): Promise<boolean> {
+    const over = new AbortController();
+    let hasEnded = false;
+    const ended = work.then(() => {
+      hasEnded = true;
+      over.abort();
+    });
+    await Promise.race([ended, sleep(this.#options.clock, ms, over.signal)]);
+    return hasEnded;
+  }
+}
+
+/** The members of a status that are given. */
+function statusOf<T extends Partial<AdvertisedStatus>>(given: T): Pick<T, (typeof statusMembers)[number]> {
+  const members = statusMembers.filter((name) => given[name] !== undefined).map((name) => [name, given[name]]);
+  return Object.fromEntries(members);
+}

@@ -1,0 +1,31 @@
+import { resources } from '../client/api-resource.ts';
+import { Reflector } from '../reflector/reflector.ts';
+import type { KnownNode } from './known-node.ts';
+import type { ResolvedNodeOptions } from './node-object-options.ts';
+import type { WireNode } from './wire-node.ts';
+
+/**
+ * A watch of the one node, as the kubelet's: what others change is known without a request. `deleted` is called when the node
+ * has gone. A user that may not watch nodes costs a read of the node before each patch, and nothing else.
+ */
+export function watchNode(options: ResolvedNodeOptions, known: KnownNode, deleted: () => void): Reflector<WireNode> {
+  const { transport, nodeName, random, clock, logger } = options;
+  const reflector: Reflector<WireNode> = new Reflector<WireNode>({
+    transport,
+    resource: resources.nodes,
+    fieldSelector: `metadata.name=${nodeName}`,
+    shareEqualParts: false,
+    handlers: {
+      added: (node) => known.shown(node),
+      updated: (node) => known.shown(node),
+      deleted: (node) => {
+        if (known.shownDeleted(node)) deleted();
+      },
+      synced: () => known.listed(reflector.lastListedAt()),
+    },
+    random,
+    clock,
+    logger,
+  });
+  return reflector;
+}

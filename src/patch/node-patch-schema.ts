@@ -1,0 +1,9 @@
+// Facts of the v1 Node's published patch strategies, Kubernetes 1.36.
+import { mergeBy, metadataField, struct } from './patch-fields.ts';
+import type { PatchSchema } from './pod-patch-schema.ts';
+
+export const nodeSchema: PatchSchema = struct({
+  metadata: metadataField,
+  spec: { members: struct({ podCIDRs: { strategy: 'merge' } }) },
+  status: { members: struct({ conditions: mergeBy('type'), addresses: mergeBy('type') }) },
+});

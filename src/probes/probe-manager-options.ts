@@ -1,0 +1,80 @@
+import { numberOption, optionOfType, requireHandlers, requireKnownOptions, requireMethods } from '../checks/options.ts';
+import { type Clock, safeClock, systemClock } from '../seams/clock.ts';
+import { type EventRecorder, noEvents, safeEventRecorder } from '../seams/event-recorder.ts';
+import { type Logger, safeLogger, silentLogger } from '../seams/logger.ts';
+import { safeRandom } from '../seams/random.ts';
+import type { PodStatus } from '../wire/types.ts';
+import type { ProbeResultUpdate } from './probe-types.ts';
+import type { Prober } from './prober.ts';
+
+/** What the probes need of a `StatusManager`. */
+export interface ProbeStatusManager {
+  /** The newest status of the pod: it names the containers to probe, and the pod's address. Undefined: nothing is probed. */
+  getPodStatus(podUID: string): PodStatus | undefined;
+  setContainerReadiness(podUID: string, containerID: string, ready: boolean): unknown;
+  setContainerStartup(podUID: string, containerID: string, started: boolean): unknown;
+}
+
+/** What a handler throws, or rejects with, is logged and goes no further. */
+export interface ProbeHandlers {
+  /**
+   * What is known of a container has changed; the status manager has it already. An agent syncs the pod where `needsSync`
+   * says so: that is how a container whose liveness probe has failed is restarted.
+   */
+  resultChanged?(update: ProbeResultUpdate): void;
+}
+
+export interface ProbeManagerOptions {
+  readonly prober: Prober;
+  readonly statusManager: ProbeStatusManager;
+  readonly handlers?: ProbeHandlers;
+  /** Gets Warning events with the reasons Unhealthy and ProbeWarning. Default: nobody. */
+  readonly eventRecorder?: EventRecorder;
+  /**
+   * When the agent began, in milliseconds since the epoch. A container that began more than 10 s earlier keeps the state
+   * that it had until it is probed. Default: now.
+   */
+  readonly agentStartedAt?: number;
+  /** From 0 up to 1: the part of its period that a probe waits at first, while the agent is young. Default `Math.random`. */
+  readonly random?: () => number;
+  readonly clock?: Clock;
+  readonly logger?: Logger;
+}
+
+export type ResolvedProbeManagerOptions = Required<ProbeManagerOptions>;
+
+const knownOptions = [
+  'prober',
+  'statusManager',
+  'handlers',
+  'eventRecorder',
+  'agentStartedAt',
+  'random',
+  'clock',
+  'logger',
+] as const satisfies readonly (keyof ProbeManagerOptions)[];
+
+/** Throws ERR_INVALID_OPTION, naming the option, the rule and the value. */
+export function resolveProbeManagerOptions(options: ProbeManagerOptions): ResolvedProbeManagerOptions {
+  requireKnownOptions('options', options, knownOptions);
+  const { prober, statusManager, handlers = {}, eventRecorder = noEvents } = options;
+  const { random = Math.random, clock = systemClock, logger = silentLogger } = options;
+  requireMethods('prober', prober, ['exec', 'http', 'tcp', 'grpc']);
+  requireMethods('statusManager', statusManager, ['getPodStatus', 'setContainerReadiness', 'setContainerStartup']);
+  requireHandlers(handlers, ['resultChanged']);
+  requireMethods('eventRecorder', eventRecorder, ['event']);
+  requireMethods('clock', clock, ['now', 'setTimer']);
+  requireMethods('logger', logger, ['debug', 'info', 'warn', 'error']);
+  const ownClock = safeClock(clock);
+  const { agentStartedAt = ownClock.now() } = options;
+  return {
+    prober,
+    statusManager,
+    handlers,
+    eventRecorder: safeEventRecorder(eventRecorder),
+    agentStartedAt: numberOption('agentStartedAt', agentStartedAt, -8.64e15, 8.64e15),
+    random: safeRandom(optionOfType('random', random, 'function')),
+    clock: ownClock,
+    logger: safeLogger(logger),
+  };
+}

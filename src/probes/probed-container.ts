@@ -1,0 +1,139 @@
+// Behaviour of pkg/kubelet/prober/worker.go (doProbe), v1.36.3, with its default feature gates.
+import {
+  type Container,
+  containerShouldRestart,
+  findMatchingRestartRule,
+  isRestartableInitContainer,
+} from '../conditions/restart-policy.ts';
+import type { Pod, PodStatus } from '../wire/types.ts';
+import { type ContainerStatus, ranBeforeAgent, runningSince } from './agent-start.ts';
+import type { ProbeResult, ProbeSettings, ProbeType } from './probe-types.ts';
+
+export interface ProbeDefinition {
+  readonly pod: Pod;
+  readonly container: Container;
+  readonly type: ProbeType;
+  readonly settings: ProbeSettings;
+}
+
+/** What is due at this moment. */
+export interface ProbeStep {
+  /** The container whose result nobody may see any more: another one has taken its place. */
+  readonly forget?: string;
+  /** Results of the container that it is about now, in order. */
+  readonly results: readonly ProbeResult[];
+  /** `wait`: no probe now. `end`: no probe ever again. */
+  readonly next: 'probe' | 'wait' | 'end';
+}
+
+const initialResults: Readonly<Record<ProbeType, ProbeResult>> = {
+  liveness: 'Success',
+  readiness: 'Failure',
+  startup: 'Unknown',
+};
+
+/** What one probe knows of its container: which one it is, how often it has said the same, and whether it is on hold. */
+export class ProbedContainer {
+  readonly #definition: ProbeDefinition;
+  readonly #agentStartedAt: number;
+  #containerID: string | undefined;
+  /** The probe says nothing until there is another container. */
+  #onHold = false;
+  #lastResult: ProbeResult | undefined;
+  #sameResults = 0;
+
+  constructor(definition: ProbeDefinition, agentStartedAt: number) {
+    this.#definition = definition;
+    this.#agentStartedAt = agentStartedAt;
+  }
+
+  /** The container that was last seen. */
+  get containerID(): string | undefined {
+    return this.#containerID;
+  }
+
+  /** What is due, given the pod's status at this moment. */
+  observe(status: PodStatus | undefined, now: number): ProbeStep {
+    if (status === undefined) return { results: [], next: 'wait' };
+    if (status.phase === 'Failed' || status.phase === 'Succeeded') return { results: [], next: 'end' };
+    const found = findContainerStatus(status, this.#definition.container.name);
+    if (found === undefined) return { results: [], next: 'wait' };
+    const { forget, results } = this.#meet(found);
+    const { results: more, next } = this.#decide(status, found, now);
+    return { ...(forget !== undefined && { forget }), results: [...results, ...more], next };
+  }
+
+  /** Counts what a probe has said. The result that is to be told; undefined below the threshold. */
+  conclude(result: 'Success' | 'Failure'): ProbeResult | undefined {
+    const { type, settings } = this.#definition;
+    this.#sameResults = this.#lastResult === result ? this.#sameResults + 1 : 1;
+    this.#lastResult = result;
+    const threshold = result === 'Success' ? settings.successThreshold : settings.failureThreshold;
+    if (this.#sameResults < threshold) return undefined;
+    if (type === 'startup' || (type === 'liveness' && result === 'Failure')) {
+      this.#onHold = true;
+      this.#sameResults = 0;
+    }
+    return result;
+  }
+
+  /** Another container gets the result that holds until its first probe. */
+  #meet(found: ContainerStatus): Omit<ProbeStep, 'next'> {
+    if (found.containerID === this.#containerID) return { results: [] };
+    const { pod, container, type } = this.#definition;
+    const forget = this.#containerID;
+    this.#containerID = found.containerID;
+    this.#onHold = false;
+    const isSidecar =
+      isRestartableInitContainer(container) && Boolean(pod.spec?.initContainers?.some(({ name }) => name === container.name));
+    const results: ProbeResult[] = [];
+    // a sidecar that has started counts as started, so that the pod counts as initialized
+    if (isSidecar && type === 'startup' && found.started) results.push('Success');
+    if (!ranBeforeAgent(found, this.#agentStartedAt)) results.push(initialResults[type]);
+    return { ...(forget !== undefined && { forget }), results };
+  }
+
+  #decide(status: PodStatus, found: ContainerStatus, now: number): Omit<ProbeStep, 'forget'> {
+    const { pod, type, settings } = this.#definition;
+    if (this.#onHold) return { results: [], next: 'wait' };
+    if (!found.state?.running) {
+      return { results: ['Failure'], next: this.#mayRunAgain(status, found) ? 'wait' : 'end' };
+    }
+    // a pod that is being deleted ends quietly
+    if (pod.metadata?.deletionTimestamp && type !== 'readiness') return { results: ['Success'], next: 'end' };
+    const since = runningSince(found);
+    const isTooEarly = since !== undefined && Math.trunc((now - since) / 1000) < settings.initialDelaySeconds;
+    // the startup probe is for the time before the container has started, the others for the time after
+    if (isTooEarly || Boolean(found.started) === (type === 'startup')) return { results: [], next: 'wait' };
+    return { results: [], next: 'probe' };
+  }
+
+  #mayRunAgain(status: PodStatus, found: ContainerStatus): boolean {
+    const terminated = found.state?.terminated;
+    if (!terminated) return true;
+    const exitCode = terminated.exitCode ?? 0;
+    const { pod, container } = this.#definition;
+    return containerShouldRestart(container, pod.spec?.restartPolicy, exitCode) || allContainersRestart(pod, status);
+  }
+}
+
+/** The status of the container of this name that has an id; a regular container before an init container. */
+function findContainerStatus(status: PodStatus, name: string): (ContainerStatus & { containerID: string }) | undefined {
+  for (const list of [status.containerStatuses, status.initContainerStatuses]) {
+    const found = list?.find((container) => container.name === name);
+    if (found?.containerID) return { ...found, containerID: found.containerID };
+  }
+  return undefined;
+}
+
+/** True while the whole pod is restarted in place, or has to be. */
+function allContainersRestart(pod: Pod, status: PodStatus): boolean {
+  if (status.conditions?.some((condition) => condition.type === 'AllContainersRestarting' && condition.status === 'True')) {
+    return true;
+  }
+  const statuses = [...(status.containerStatuses ?? []), ...(status.initContainerStatuses ?? [])];
+  return [...(pod.spec?.initContainers ?? []), ...(pod.spec?.containers ?? [])].some((container) => {
+    const terminated = statuses.find(({ name }) => name === container.name)?.state?.terminated;
+    return terminated && findMatchingRestartRule(container, terminated.exitCode ?? 0)?.action === 'RestartAllContainers';
+  });
+}

@@ -1,0 +1,94 @@
+import type { Clock } from '../seams/clock.ts';
+import type { WirePodStatus } from '../wire/types.ts';
+import type { PodNotices } from './pod-notices.ts';
+import type { ProvidedPod } from './provided-pod.ts';
+import { isOver } from './provided-status.ts';
+import type { Deletion, ProviderCalls } from './provider-calls.ts';
+import { waitFor } from './wait-for.ts';
+
+/** How long after its grace period a pod may go on before `deletePod` is called again. */
+const patienceMs = 30_000;
+
+export interface PodEndingOptions {
+  readonly calls: ProviderCalls;
+  readonly notices: PodNotices;
+  /** How often a provider that tells nothing is asked. */
+  readonly pollMs: number;
+  readonly clock: Clock;
+}
+
+export interface EndRequest {
+  readonly gracePeriodSeconds: number;
+  /** True: the provider is to free what it has of the pod, also when nothing of it runs. */
+  readonly releases: boolean;
+  /** Called with what the provider says of the pod while it ends. */
+  readonly told: (answer: WirePodStatus) => void;
+}
+
+/** Ends pods: asks the provider to delete one, and waits until it says that nothing of the pod runs. */
+export class PodEnding {
+  readonly #options: PodEndingOptions;
+
+  constructor(options: PodEndingOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * Resolves, to what the provider said last, once it says that nothing of the pod runs. Rejects when it does not within the
+   * grace period and some patience, or its `deletePod` fails; with the signal's reason once `signal` has aborted.
+   */
+  async end(record: ProvidedPod, request: EndRequest, signal: AbortSignal): Promise<WirePodStatus | undefined> {
+    const { calls, notices, clock, pollMs } = this.#options;
+    record.change?.controller.abort();
+    const deadline = clock.now() + request.gracePeriodSeconds * 1000 + patienceMs;
+    let deletion: Deletion | undefined;
+    try {
+      for (;;) {
+        const asked = await this.#tryToAsk(record, signal);
+        if ('answer' in asked && asked.answer !== undefined) request.told(asked.answer);
+        const ends = 'answer' in asked && isOver(record.pod, asked.answer);
+        const mustDelete = !ends || record.change !== undefined || (request.releases && asked.answer !== undefined);
+        if (deletion === undefined && mustDelete && !record.isDeleted) {
+          deletion = calls.delete(record, request.gracePeriodSeconds, signal);
+        }
+        if (deletion?.outcome() === 'failed' && !ends) throw deletion.error();
+        const pending = [deletion?.outcome() === 'pending' ? deletion.settled : undefined, record.change?.settled];
+        const underWay = pending.filter((one) => one !== undefined);
+        const isLate = clock.now() >= deadline;
+        // a call that never settles must not keep a pod for ever of which the provider says that it is over
+        if (ends && (underWay.length === 0 || isLate)) return this.#over(record, asked.answer, deletion);
+        if (isLate) throw this.#late(record, asked, request);
+        const timeoutMs = Math.min(pollMs, deadline - clock.now());
+        await waitFor([notices.next(record.uid), ...underWay], { clock, timeoutMs, signal });
+        signal.throwIfAborted();
+      }
+    } finally {
+      deletion?.abort();
+    }
+  }
+
+  async #tryToAsk(record: ProvidedPod, signal: AbortSignal): Promise<Asked> {
+    try {
+      return { answer: await this.#options.calls.ask(record, signal) };
+    } catch (error) {
+      signal.throwIfAborted();
+      return { error };
+    }
+  }
+
+  #over(record: ProvidedPod, answer: WirePodStatus | undefined, deletion: Deletion | undefined): WirePodStatus | undefined {
+    if (deletion?.outcome() === 'done') record.isDeleted = true;
+    if (answer === undefined) record.noteGone();
+    return answer;
+  }
+
+  #late({ uid }: ProvidedPod, asked: Asked, { gracePeriodSeconds }: EndRequest): Error {
+    const why = 'error' in asked ? 'the provider does not say how it is' : 'the provider says that it still runs';
+    const message = `Pod ${uid} has not ended within its grace period of ${gracePeriodSeconds} s and ${patienceMs / 1000} s more: ${why}`;
+    return 'error' in asked ? new Error(message, { cause: asked.error }) : new Error(message);
+  }
+}
+
+type Asked =
+  | { readonly answer: WirePodStatus | undefined; readonly error?: never }
+  | { readonly error: unknown; readonly answer?: never };

@@ -1,0 +1,102 @@
+import isEqual from 'lodash.isequal';
+import { configMirrorAnnotationKey, configSourceAnnotationKey } from '../pod/pod-identity.ts';
+import type { Pod, WirePodStatus } from '../wire/types.ts';
+
+/** A call of `createPod` or `updatePod` that has not settled. */
+export interface ProviderChange {
+  readonly method: 'createPod' | 'updatePod';
+  readonly controller: AbortController;
+  /** Never rejects. */
+  readonly settled: Promise<void>;
+  /** True while a sync waits for its end; otherwise the end is told of. */
+  isAwaited: boolean;
+}
+
+/** The last failure of `createPod` or `updatePod`. */
+export interface ProviderFailure {
+  readonly method: 'createPod' | 'updatePod';
+  readonly message: string;
+  /** How many in a row. */
+  readonly attempts: number;
+  /** In milliseconds since the epoch. */
+  readonly retryAt: number;
+  readonly pod: Pod;
+}
+
+/** What the node knows of one pod and its provider. */
+export class ProvidedPod {
+  readonly uid: string;
+  /** As the agent has it now. */
+  pod: Pod;
+  /** As the provider was last given it; undefined while it does not have it. */
+  given: Pod | undefined;
+  /** What the provider answered last; undefined: nothing yet, or that there is no such pod. */
+  answer: WirePodStatus | undefined;
+  /** True once the provider has answered, whatever it said. */
+  isAsked = false;
+  /** True while the provider has something of the pod, as far as is known. */
+  isHeld = false;
+  /** True once `deletePod` has done its work. */
+  isDeleted = false;
+  /** True once nothing is left to do for the pod. */
+  isTerminated = false;
+  /** Since when a pod that was there is not, in milliseconds since the epoch. */
+  missingSince: number | undefined;
+  change: ProviderChange | undefined;
+  failure: ProviderFailure | undefined;
+  /** How many calls of `getPodStatus` were given up and have not settled. */
+  unsettled = 0;
+  /** The last event, so that it is not repeated. */
+  lastEvent: string | undefined;
+
+  constructor(uid: string, pod: Pod) {
+    this.uid = uid;
+    this.pod = pod;
+  }
+
+  noteAnswer(answer: WirePodStatus | undefined): void {
+    this.isAsked = true;
+    this.answer = answer;
+    if (answer === undefined) return;
+    this.isHeld = true;
+    this.missingSince = undefined;
+    // a pod that was there before this run of the agent is taken over as it is
+    this.given ??= this.pod;
+  }
+
+  /** The provider has nothing of the pod any more. */
+  noteGone(): void {
+    this.isHeld = false;
+    this.missingSince = undefined;
+    this.given = undefined;
+  }
+
+  /** True when the provider was given another version of the pod. */
+  get needsUpdate(): boolean {
+    const { given, pod } = this;
+    if (given === undefined || given === pod) return false;
+    if (isEqual(given.spec, pod.spec) && isEqual(labelsOf(given), labelsOf(pod)) && sameAnnotations(given, pod)) {
+      this.given = pod;
+      return false;
+    }
+    return true;
+  }
+}
+
+/** When the agent first saw the pod. */
+const configSeenAnnotationKey = 'kubernetes.io/config.seen';
+const localAnnotationKeys = new Set([configSourceAnnotationKey, configMirrorAnnotationKey, configSeenAnnotationKey]);
+
+function labelsOf({ metadata }: Pod): object {
+  return metadata?.labels ?? {};
+}
+
+function sameAnnotations(one: Pod, other: Pod): boolean {
+  return isEqual(annotationsOf(one), annotationsOf(other));
+}
+
+/** Those that are not the agent's own. */
+function annotationsOf({ metadata }: Pod): object {
+  const entries = Object.entries(metadata?.annotations ?? {});
+  return Object.fromEntries(entries.filter(([key]) => !localAnnotationKeys.has(key)));
+}

@@ -1,0 +1,118 @@
+import { requirePod } from '../pod/identified-pod.ts';
+import { isTerminalPhase } from '../pod/pod-phase.ts';
+import type { RunningPod, RuntimeContainerState, RuntimeContainerStatus, RuntimePodStatus } from '../pod/runtime-pod.ts';
+import { callGuarded, ignoreFailure } from '../seams/guard.ts';
+import { canonicalPodStatus } from '../status/canonical/canonical-status.ts';
+import type { Pod, WireContainerStatus } from '../wire/types.ts';
+import type { RuntimeStatusCache } from '../workers/pod-syncer.ts';
+import type { PodProvider } from './pod-provider.ts';
+import { ProvidedPod } from './provided-pod.ts';
+import { hasBeenRun } from './provided-status.ts';
+
+/**
+ * The records of all pods that the provider was given or has. To the workers it is the runtime's status cache, which answers
+ * from memory: the syncer asks the provider itself. To the sync loop it is the runtime that lists what runs.
+ */
+export class ProvidedPods implements RuntimeStatusCache {
+  readonly #provider: PodProvider;
+  readonly #records = new Map<string, ProvidedPod>();
+  /** What the provider listed last, by uid. */
+  #listed = new Map<string, Pod>();
+
+  constructor(provider: PodProvider) {
+    this.#provider = provider;
+  }
+
+  find(podUID: string): ProvidedPod | undefined {
+    return this.#records.get(podUID);
+  }
+
+  /** The record of the pod, with this object as its newest version. */
+  take(pod: Pod): ProvidedPod {
+    const uid = requirePod(pod);
+    const known = this.#records.get(uid);
+    if (known !== undefined) {
+      known.pod = pod;
+      return known;
+    }
+    const record = new ProvidedPod(uid, pod);
+    const listed = this.#listed.get(uid);
+    // the version of it that an earlier run of the agent gave
+    if (listed?.spec !== undefined) record.given = listed;
+    const toldStatus = callGuarded(() => canonicalPodStatus(pod.status ?? {}), ignoreFailure);
+    record.isHeld = listed !== undefined || hasBeenRun(toldStatus);
+    this.#records.set(uid, record);
+    return record;
+  }
+
+  /** The record of a pod that the agent has no object of. */
+  takeRunning({ uid, name, namespace }: RunningPod): ProvidedPod {
+    return this.#records.get(uid) ?? this.take(this.#listed.get(uid) ?? { metadata: { uid, name, namespace } });
+  }
+
+  /** Nothing is left to do for the pod. It is remembered while the provider still has something of it. */
+  noteTerminated(record: ProvidedPod): void {
+    record.isTerminated = true;
+    if (!record.isHeld && !this.#listed.has(record.uid)) this.#records.delete(record.uid);
+  }
+
+  get(podUID: string): RuntimePodStatus {
+    const record = this.#records.get(podUID);
+    if (!record?.isAsked) throw new Error(`the provider was not asked for pod ${podUID} yet`);
+    return runtimeStatus(record);
+  }
+
+  /** Resolves at once: each call of the syncer asks the provider anew. */
+  getNewerThan(podUID: string): Promise<RuntimePodStatus> {
+    const record = this.#records.get(podUID);
+    return Promise.resolve(record === undefined ? { podUID, ips: [], containers: [], sandboxes: [] } : runtimeStatus(record));
+  }
+
+  /** What the provider lists, and what it was given and has, as far as is known. What was deleted counts no more. */
+  async getPods(signal: AbortSignal): Promise<RunningPod[]> {
+    await this.list(signal);
+    const running = new Map<string, RunningPod>();
+    for (const [uid, pod] of this.#listed) if (!this.#records.get(uid)?.isDeleted) running.set(uid, runningPod(uid, pod));
+    for (const [uid, record] of this.#records) {
+      if (record.isHeld && !record.isDeleted) running.set(uid, runningPod(uid, record.pod));
+      else if (record.isTerminated && record.change === undefined && !this.#listed.has(uid)) this.#records.delete(uid);
+    }
+    return [...running.values()];
+  }
+
+  /** Asks the provider for its list, if it has one. Rejects as it does, and for an answer that is no list. */
+  async list(signal: AbortSignal): Promise<void> {
+    const provider = this.#provider;
+    if (provider.getPods === undefined) return;
+    const answer: unknown = await provider.getPods({ signal });
+    if (!Array.isArray(answer)) throw new TypeError('getPods() of the provider must answer with a list of pods');
+    const listed = new Map<string, Pod>();
+    for (const pod of answer as readonly Pod[]) {
+      const uid = callGuarded(() => requirePod(pod), ignoreFailure);
+      if (uid !== undefined) listed.set(uid, pod);
+    }
+    this.#listed = listed;
+  }
+}
+
+function runningPod(uid: string, { metadata }: Pod): RunningPod {
+  return { uid, name: metadata?.name ?? '', namespace: metadata?.namespace ?? '' };
+}
+
+function runtimeStatus({ uid, pod, answer }: ProvidedPod): RuntimePodStatus {
+  const { name = '', namespace = '' } = pod.metadata ?? {};
+  const { phase, containerStatuses = [], initContainerStatuses = [], podIPs = [] } = answer ?? {};
+  const isAlive = answer !== undefined && !isTerminalPhase(phase);
+  return {
+    ...{ podUID: uid, name, namespace },
+    ips: podIPs.map(({ ip }) => ip),
+    containers: [...containerStatuses, ...initContainerStatuses].map(runtimeContainer),
+    sandboxes: answer === undefined ? [] : [{ ready: isAlive }],
+  };
+}
+
+function runtimeContainer({ name, state, containerID, restartCount }: WireContainerStatus): RuntimeContainerStatus {
+  const exitCode = state?.terminated?.exitCode;
+  const is: RuntimeContainerState = state?.running ? 'running' : state?.terminated ? 'exited' : 'created';
+  return { id: containerID ?? `provider://${name}`, name, state: is, restartCount, ...(exitCode !== undefined && { exitCode }) };
+}

@@ -1,0 +1,171 @@
+import { generateConditions } from '../conditions/generate-pod-conditions.ts';
+import { getPodCondition, podConditionType } from '../conditions/pod-conditions.ts';
+import { type Container, containerShouldRestart, isRestartableInitContainer } from '../conditions/restart-policy.ts';
+import { isTerminalPhase } from '../pod/pod-phase.ts';
+import { getPhase } from '../runtime-status/get-phase.ts';
+import { addressMembers, podIPsInOrder } from '../runtime-status/pod-ips.ts';
+import { podQOSClass } from '../runtime-status/qos-class.ts';
+import { formatTime } from '../wire/time.ts';
+import type { Pod, WireContainerStatus, WirePodStatus } from '../wire/types.ts';
+
+/** What a status is made from, beside what the provider says. */
+export interface StatusFacts {
+  readonly pod: Pod;
+  /** The status before; undefined where there has been none. */
+  readonly previous: WirePodStatus | undefined;
+  /** The node's addresses, the primary one first. */
+  readonly hostIPs: readonly string[];
+  /** In milliseconds since the epoch. */
+  readonly now: number;
+}
+
+/** As SIGKILL: what Kubernetes says of a container whose end nobody has seen. */
+const unseenExitCode = 137;
+const unseenReason = 'ContainerStatusUnknown';
+
+/** The provider's answer with everything filled in that it leaves out. A Ready condition that it gives can only lower the truth. */
+export function statusOfAnswer(facts: StatusFacts, answer: WirePodStatus): WirePodStatus {
+  const { pod, previous } = facts;
+  const { containerStatuses: given, initContainerStatuses: givenInit } = answer;
+  const isSilent = !given?.length && !givenInit?.length;
+  const containers = isSilent ? assumedStatuses(facts, answer, pod.spec?.containers) : (given ?? []);
+  const inits = isSilent ? assumedStatuses(facts, answer, pod.spec?.initContainers) : (givenInit ?? []);
+  const status: WirePodStatus = { ...answer };
+  if (containers.length > 0) status.containerStatuses = containers.map((one) => counted(one, previous?.containerStatuses));
+  if (inits.length > 0) status.initContainerStatuses = inits.map((one) => counted(one, previous?.initContainerStatuses));
+  status.phase ||= getPhase(pod, [...inits, ...containers], false, true);
+  return complete(facts, status, answer);
+}
+
+/** The status of a pod that the provider does not have yet. */
+export function waitingStatus(facts: StatusFacts, reason: string, message?: string): WirePodStatus {
+  const waits = { waiting: { reason, ...(message !== undefined && { message }) } };
+  const status = statusOfContainers(facts, (before) => ({ ...before, state: waits }), false);
+  return message === undefined ? status : { ...status, reason: 'ProviderFailed', message };
+}
+
+/** The status of a pod that the provider has lost: its containers have ended, nobody knows how, and start again if they may. */
+export function lostStatus(facts: StatusFacts): WirePodStatus {
+  const message = 'The provider no longer has the pod, and its end was not seen';
+  const isOver = !mayRestart(facts.pod);
+  const status = statusOfContainers(
+    facts,
+    (before) => {
+      const end = before.state?.terminated ?? { exitCode: unseenExitCode, reason: unseenReason, message };
+      if (isOver) return { ...before, state: { terminated: end } };
+      const lastState = { terminated: end };
+      return { ...before, state: { waiting: { reason: 'ContainerCreating' } }, lastState, restartCount: before.restartCount + 1 };
+    },
+    isOver,
+  );
+  return isOver ? { ...status, phase: 'Failed', reason: 'NotFound', message } : status;
+}
+
+/** The last status of a pod of which nothing runs any more. */
+export function endedStatus(facts: StatusFacts, answer: WirePodStatus | undefined): WirePodStatus {
+  const last = answer === undefined ? facts.previous : statusOfAnswer(facts, answer);
+  const { reason, message } = last ?? {};
+  const status = statusOfContainers(
+    { ...facts, previous: last },
+    (before) => {
+      if (before.state?.terminated || !hasRun(before)) return before;
+      const text = 'The container could not be located when the pod was terminated';
+      const terminated = { exitCode: unseenExitCode, reason: unseenReason, message: text };
+      return { ...before, state: { terminated } };
+    },
+    true,
+  );
+  if (last?.phase !== undefined && isTerminalPhase(last.phase)) status.phase = last.phase;
+  const known = { ...last, ...status, ...(reason !== undefined && { reason }), ...(message !== undefined && { message }) };
+  return complete(facts, known, undefined);
+}
+
+/** True for a status that says that nothing of the pod runs, or will. */
+export function isOver({ spec }: Pod, answer: WirePodStatus | undefined): boolean {
+  if (answer === undefined) return true;
+  const { phase, containerStatuses = [], initContainerStatuses = [], ephemeralContainerStatuses = [] } = answer;
+  const all = [...containerStatuses, ...initContainerStatuses, ...ephemeralContainerStatuses];
+  if (all.some(({ state }) => state?.running)) return false;
+  if (isTerminalPhase(phase)) return true;
+  const names = (spec?.containers ?? []).map(({ name }) => name);
+  return names.length > 0 && names.every((name) => containerStatuses.find((one) => one.name === name)?.state?.terminated);
+}
+
+/** True for a status of a pod that somebody has run: what a provider does not have of it is lost. */
+export function hasBeenRun(status: WirePodStatus | undefined): boolean {
+  return [...(status?.initContainerStatuses ?? []), ...(status?.containerStatuses ?? [])].some(
+    ({ state }) => state?.running || state?.terminated,
+  );
+}
+
+function mayRestart({ spec }: Pod): boolean {
+  return (spec?.containers ?? []).some((container) => containerShouldRestart(container, spec?.restartPolicy, unseenExitCode));
+}
+
+function hasRun({ state, lastState }: WireContainerStatus): boolean {
+  return Boolean(state?.running || state?.terminated || lastState?.terminated);
+}
+
+/** The status that follows from the one before, with each container as `change` has it. None of them runs. */
+function statusOfContainers(
+  facts: StatusFacts,
+  change: (before: WireContainerStatus) => WireContainerStatus,
+  podIsTerminal: boolean,
+): WirePodStatus {
+  const { pod, previous } = facts;
+  const listed = (containers: readonly Container[] | undefined, before: readonly WireContainerStatus[] | undefined) =>
+    (containers ?? []).map((container): WireContainerStatus => {
+      const old =
+        before?.find(({ name }) => name === container.name) ??
+        bareStatus(container, { waiting: { reason: 'ContainerCreating' } });
+      return { ...change(old), ready: false, started: false };
+    });
+  const containers = listed(pod.spec?.containers, previous?.containerStatuses);
+  const inits = listed(pod.spec?.initContainers, previous?.initContainerStatuses);
+  const status: WirePodStatus = { phase: getPhase(pod, [...inits, ...containers], podIsTerminal, true) };
+  if (containers.length > 0) status.containerStatuses = containers;
+  if (inits.length > 0) status.initContainerStatuses = inits;
+  return complete(facts, status, undefined);
+}
+
+/** The container statuses of a provider that gives the phase alone. */
+function assumedStatuses(facts: StatusFacts, answer: WirePodStatus, containers: readonly Container[] | undefined) {
+  const startedAt = facts.previous?.startTime ?? answer.startTime ?? formatTime(facts.now);
+  const { phase = 'Pending' } = answer;
+  const isReady = getPodCondition(answer.conditions, podConditionType.ready)?.status !== 'False';
+  return (containers ?? []).map((container): WireContainerStatus => {
+    const isInit = facts.pod.spec?.initContainers?.some(({ name }) => name === container.name) ?? false;
+    const hasCompleted = phase === 'Succeeded' || (phase === 'Running' && isInit && !isRestartableInitContainer(container));
+    if (hasCompleted) return { ...bareStatus(container, { terminated: { exitCode: 0, reason: 'Completed' } }), ready: isInit };
+    if (phase === 'Running') return { ...bareStatus(container, { running: { startedAt } }), ready: isReady, started: true };
+    if (phase === 'Failed') return bareStatus(container, { terminated: { exitCode: unseenExitCode, reason: unseenReason } });
+    return bareStatus(container, { waiting: { reason: 'ContainerCreating' } });
+  });
+}
+
+function bareStatus({ name, image = '' }: Container, state: WireContainerStatus['state']): WireContainerStatus {
+  return { name, image, imageID: '', ready: false, started: false, restartCount: 0, lastState: {}, ...(state && { state }) };
+}
+
+/** A provider that began a pod again counts from 0; the pod's own count never shrinks. */
+function counted(status: WireContainerStatus, before: readonly WireContainerStatus[] | undefined): WireContainerStatus {
+  const least = before?.find(({ name }) => name === status.name)?.restartCount ?? 0;
+  return least > (status.restartCount ?? 0) ? { ...status, restartCount: least } : status;
+}
+
+/** Adds the conditions, the addresses, the start time and the QoS class. */
+function complete(facts: StatusFacts, given: WirePodStatus, answer: WirePodStatus | undefined): WirePodStatus {
+  const { pod, previous, hostIPs, now } = facts;
+  const status = { ...given };
+  const { podIP, podIPs } = answer ?? previous ?? {};
+  const ips = podIPs?.length ? podIPs.map(({ ip }) => ip) : podIP ? [podIP] : [];
+  Object.assign(status, addressMembers(podIPsInOrder(ips, hostIPs), hostIPs, pod.spec?.hostNetwork === true));
+  status.startTime = previous?.startTime ?? answer?.startTime ?? formatTime(now);
+  status.qosClass = podQOSClass(pod);
+  status.conditions = generateConditions(pod, previous, status).map((condition) => {
+    const said = getPodCondition(answer?.conditions, condition.type);
+    const isReadiness = condition.type === podConditionType.ready || condition.type === podConditionType.containersReady;
+    return isReadiness && said?.status === 'False' && condition.status === 'True' ? { ...condition, ...said } : condition;
+  });
+  return status;
+}

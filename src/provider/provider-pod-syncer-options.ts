@@ -1,0 +1,101 @@
+import { longestTimerMs, numberOption, optionOfType, requireKnownOptions, requireMethods } from '../checks/options.ts';
+import { type Clock, safeClock, systemClock } from '../seams/clock.ts';
+import { type EventRecorder, noEvents, safeEventRecorder } from '../seams/event-recorder.ts';
+import { callGuarded, ignoreFailure } from '../seams/guard.ts';
+import { type Logger, safeLogger, silentLogger } from '../seams/logger.ts';
+import type { StatusManager } from '../status/status-manager.ts';
+import type { PodProvider } from './pod-provider.ts';
+
+export interface ProviderPodSyncerOptions {
+  readonly provider: PodProvider;
+  readonly statusManager: Pick<StatusManager, 'getPodStatus' | 'setPodStatus' | 'terminatePod'>;
+  /** Called when a pod should be synced soon: a sync loop's `podChanged`. */
+  readonly podChanged: (podUID: string) => void;
+  /** The node's addresses, the primary one first. Default: none. */
+  readonly hostIPs?: readonly string[] | (() => readonly string[]);
+  /**
+   * How often a pod that runs is asked about, in milliseconds. Default 10 000; with a provider that has `notifyPods` no poll of
+   * its own, but the resync of the workers.
+   */
+  readonly pollIntervalMs?: number;
+  /** How long `getPodStatus` may take, in milliseconds. Default 30 000. */
+  readonly callTimeoutMs?: number;
+  /** A pod that is not there counts as lost after this long, in milliseconds. Default 10 000. */
+  readonly missingAfterMs?: number;
+  readonly eventRecorder?: EventRecorder;
+  readonly clock?: Clock;
+  readonly logger?: Logger;
+}
+
+export interface ResolvedSyncerOptions {
+  readonly provider: PodProvider;
+  readonly statusManager: ProviderPodSyncerOptions['statusManager'];
+  readonly podChanged: (podUID: string) => void;
+  readonly hostIPs: () => readonly string[];
+  /** `soon`: of a pod of which a change is expected. `settled`: undefined where the provider tells of changes. */
+  readonly pollMs: { readonly soon: number; readonly settled: number | undefined };
+  readonly callTimeoutMs: number;
+  readonly missingAfterMs: number;
+  readonly eventRecorder: EventRecorder;
+  readonly clock: Clock;
+  readonly logger: Logger;
+}
+
+const knownOptions = [
+  'provider',
+  'statusManager',
+  'podChanged',
+  'hostIPs',
+  'pollIntervalMs',
+  'callTimeoutMs',
+  'missingAfterMs',
+  'eventRecorder',
+  'clock',
+  'logger',
+] as const satisfies readonly (keyof ProviderPodSyncerOptions)[];
+
+/** How often a pod is asked about of which a change is expected, at most. */
+const soonMs = 1000;
+const defaultPollMs = 10_000;
+
+/** Throws ERR_INVALID_OPTION for a provider that lacks a method, and for one whose other methods are none. */
+export function requireProvider(provider: unknown): void {
+  requireMethods('provider', provider, ['createPod', 'updatePod', 'deletePod', 'getPodStatus']);
+  const { notifyPods, getPods } = provider as PodProvider;
+  if (notifyPods !== undefined) optionOfType('provider.notifyPods', notifyPods, 'function');
+  if (getPods !== undefined) optionOfType('provider.getPods', getPods, 'function');
+}
+
+/** Throws ERR_INVALID_OPTION, naming the option, the rule and the value. */
+export function resolveSyncerOptions(options: ProviderPodSyncerOptions): ResolvedSyncerOptions {
+  requireKnownOptions('options', options, knownOptions);
+  const { provider, statusManager, podChanged, hostIPs = [], pollIntervalMs } = options;
+  const { eventRecorder = noEvents, clock = systemClock, logger = silentLogger } = options;
+  requireProvider(provider);
+  requireMethods('statusManager', statusManager, ['getPodStatus', 'setPodStatus', 'terminatePod']);
+  requireMethods('eventRecorder', eventRecorder, ['event']);
+  requireMethods('clock', clock, ['now', 'setTimer']);
+  requireMethods('logger', logger, ['debug', 'info', 'warn', 'error']);
+  const isTold = provider.notifyPods !== undefined;
+  const settled = pollIntervalMs ?? (isTold ? undefined : defaultPollMs);
+  if (settled !== undefined) numberOption('pollIntervalMs', settled, 1, longestTimerMs);
+  return {
+    provider,
+    statusManager,
+    podChanged: optionOfType('podChanged', podChanged, 'function'),
+    hostIPs: addressesOf(hostIPs),
+    pollMs: { soon: Math.min(soonMs, settled ?? soonMs), settled },
+    callTimeoutMs: numberOption('callTimeoutMs', options.callTimeoutMs ?? 30_000, 1, longestTimerMs),
+    missingAfterMs: numberOption('missingAfterMs', options.missingAfterMs ?? 10_000, 0, longestTimerMs),
+    eventRecorder: safeEventRecorder(eventRecorder),
+    clock: safeClock(clock),
+    logger: safeLogger(logger),
+  };
+}
+
+function addressesOf(hostIPs: NonNullable<ProviderPodSyncerOptions['hostIPs']>): () => readonly string[] {
+  return () => {
+    const addresses: unknown = typeof hostIPs === 'function' ? callGuarded(hostIPs, ignoreFailure) : hostIPs;
+    return Array.isArray(addresses) ? addresses.filter((address) => typeof address === 'string') : [];
+  };
+}

@@ -1,0 +1,225 @@
+import { BackoffError } from '../backoff/backoff-error.ts';
+import { KeyedTimers } from '../concurrency/keyed-timers.ts';
+import { isTerminalPhase } from '../pod/pod-phase.ts';
+import type { RunningPod } from '../pod/runtime-pod.ts';
+import { callGuarded, ignoreFailure } from '../seams/guard.ts';
+import { canonicalPodStatus } from '../status/canonical/canonical-status.ts';
+import type { Pod, WirePodStatus } from '../wire/types.ts';
+import type {
+  PodSyncer,
+  SyncPodRequest,
+  SyncPodResult,
+  SyncTerminatedPodRequest,
+  SyncTerminatingPodRequest,
+} from '../workers/pod-syncer.ts';
+import { PodEnding } from './pod-ending.ts';
+import { PodNotices } from './pod-notices.ts';
+import type { ProvidedPod, ProviderChange } from './provided-pod.ts';
+import { ProvidedPods } from './provided-pods.ts';
+import { endedStatus, lostStatus, type StatusFacts, statusOfAnswer, waitingStatus } from './provided-status.ts';
+import { ProviderCalls } from './provider-calls.ts';
+import {
+  type ProviderPodSyncerOptions,
+  type ResolvedSyncerOptions,
+  resolveSyncerOptions,
+} from './provider-pod-syncer-options.ts';
+import { waitFor } from './wait-for.ts';
+
+/** So long a sync waits for `createPod` and `updatePod`; what takes longer goes on beside it. */
+const quickMs = 1000;
+/** A pod's own grace period where nobody says one, in seconds, as the apiserver's default. */
+const defaultGracePeriodSeconds = 30;
+
+/**
+ * Syncs pods by a {@link PodProvider}: each sync asks for the pod's status and tells it to the status manager; a pod that is
+ * not there is created once, one that has changed is updated, one that ends is deleted and waited for. A pod that the provider
+ * has already is taken over.
+ *
+ * A call of the provider that takes long, or for ever, occupies its own pod only: the pod's status is asked for meanwhile.
+ */
+export class ProviderPodSyncer implements PodSyncer {
+  /** What the provider has: the workers' `runtimeStatusCache`, and the sync loop's `runtime`. */
+  readonly pods: ProvidedPods;
+  readonly #options: ResolvedSyncerOptions;
+  readonly #notices: PodNotices;
+  readonly #calls: ProviderCalls;
+  readonly #ending: PodEnding;
+  /** The next question about a pod of which something is expected soon. */
+  readonly #polls: KeyedTimers<string>;
+  #isStopped = false;
+
+  /** Throws ERR_INVALID_OPTION, naming the option, the rule and the value. */
+  constructor(options: ProviderPodSyncerOptions) {
+    this.#options = resolveSyncerOptions(options);
+    const {
+      provider,
+      podChanged,
+      pollMs: { soon },
+      clock,
+    } = this.#options;
+    this.pods = new ProvidedPods(provider);
+    this.#notices = new PodNotices((podUID) => callGuarded(() => podChanged(podUID), ignoreFailure));
+    this.#calls = new ProviderCalls({ ...this.#options, notices: this.#notices });
+    this.#ending = new PodEnding({ calls: this.#calls, notices: this.#notices, pollMs: soon, clock });
+    this.#polls = new KeyedTimers(clock);
+  }
+
+  /** Something of the pod may have changed: it is asked about soon. A pod that is not known is passed over. */
+  notice(podUID: string): void {
+    if (!this.#isStopped && this.pods.find(podUID) !== undefined) this.#notices.tell(podUID);
+  }
+
+  /** Aborts every call of the provider. No timer is left; nothing that is still under way has any effect. */
+  stop(): void {
+    this.#isStopped = true;
+    this.#polls.cancelAll();
+    this.#calls.stop();
+  }
+
+  async syncPod({ pod }: SyncPodRequest, signal: AbortSignal): Promise<SyncPodResult> {
+    const record = this.pods.take(pod);
+    this.#polls.cancel(record.uid);
+    const answer = await this.#calls.ask(record, signal);
+    return answer === undefined ? this.#syncMissing(record, signal) : this.#syncThere(record, answer, signal);
+  }
+
+  async syncTerminatingPod({ pod, gracePeriodSeconds, podStatusFn }: SyncTerminatingPodRequest, signal: AbortSignal) {
+    const record = this.pods.take(pod);
+    this.#polls.cancel(record.uid);
+    const tell = (status: WirePodStatus): void => {
+      podStatusFn?.(status);
+      this.#tell(record, status);
+    };
+    const request = {
+      gracePeriodSeconds: Math.max(1, gracePeriodSeconds ?? pod.spec?.terminationGracePeriodSeconds ?? defaultGracePeriodSeconds),
+      releases: pod.metadata?.deletionTimestamp != null,
+      told: (answer: WirePodStatus) => tell(statusOfAnswer(this.#facts(record), answer)),
+    };
+    const answer = await this.#ending.end(record, request, signal);
+    tell(endedStatus(this.#facts(record), answer));
+  }
+
+  async syncTerminatingRuntimePod(runningPod: RunningPod, signal: AbortSignal): Promise<void> {
+    const record = this.pods.takeRunning(runningPod);
+    await this.#ending.end(record, { gracePeriodSeconds: 1, releases: true, told: () => {} }, signal);
+    this.#forget(record);
+  }
+
+  async syncTerminatedPod({ pod }: SyncTerminatedPodRequest): Promise<void> {
+    this.#options.statusManager.terminatePod(pod);
+    this.#forget(this.pods.take(pod));
+  }
+
+  async #syncThere(record: ProvidedPod, answer: WirePodStatus, signal: AbortSignal): Promise<SyncPodResult> {
+    const status = statusOfAnswer(this.#facts(record), answer);
+    this.#tell(record, status);
+    if (isTerminalPhase(status.phase)) return { isTerminal: true };
+    if (record.change === undefined && record.needsUpdate) {
+      await this.#change(record, 'updatePod', signal);
+      return this.#syncAgain(record, signal);
+    }
+    const isSettled = status.phase === 'Running' && record.change === undefined;
+    this.#pollIn(record, isSettled ? this.#options.pollMs.settled : this.#options.pollMs.soon);
+    return { isTerminal: false };
+  }
+
+  async #syncMissing(record: ProvidedPod, signal: AbortSignal): Promise<SyncPodResult> {
+    const { clock, missingAfterMs, pollMs } = this.#options;
+    if (record.change !== undefined) return this.#wait(record);
+    if (record.isHeld) {
+      record.missingSince ??= clock.now();
+      const restMs = record.missingSince + missingAfterMs - clock.now();
+      if (restMs > 0) {
+        // a provider may need a moment until it shows what it has begun; what was told stays
+        if (this.#facts(record).previous === undefined)
+          this.#tell(record, waitingStatus(this.#facts(record), 'ContainerCreating'));
+        this.#pollIn(record, Math.min(restMs, pollMs.soon));
+        return { isTerminal: false };
+      }
+      const status = this.#lose(record);
+      if (isTerminalPhase(status.phase)) return { isTerminal: true };
+    }
+    await this.#change(record, 'createPod', signal);
+    return this.#syncAgain(record, signal);
+  }
+
+  /** A change was waited for: what has it led to? */
+  async #syncAgain(record: ProvidedPod, signal: AbortSignal): Promise<SyncPodResult> {
+    if (record.change !== undefined && !record.isHeld) return this.#wait(record);
+    const answer = await this.#calls.ask(record, signal);
+    if (answer === undefined) return this.#wait(record);
+    const status = statusOfAnswer(this.#facts(record), answer);
+    this.#tell(record, status);
+    const isSettled = status.phase === 'Running' && record.change === undefined;
+    this.#pollIn(record, isSettled ? this.#options.pollMs.settled : this.#options.pollMs.soon);
+    return { isTerminal: isTerminalPhase(status.phase) };
+  }
+
+  /** The pod is being created. */
+  #wait(record: ProvidedPod): SyncPodResult {
+    this.#tell(record, waitingStatus(this.#facts(record), 'ContainerCreating'));
+    this.#pollIn(record, this.#options.pollMs.soon);
+    return { isTerminal: false };
+  }
+
+  /** Resolves when the change has settled, or goes on beside the sync. Rejects when it has failed, and while a retry is not due. */
+  async #change(record: ProvidedPod, method: ProviderChange['method'], signal: AbortSignal): Promise<void> {
+    const { clock } = this.#options;
+    if (!isWaiting(record, method, clock.now())) {
+      const change = this.#calls.change(record, method);
+      change.isAwaited = true;
+      await waitFor([change.settled], { clock, timeoutMs: quickMs, signal });
+      change.isAwaited = false;
+      signal.throwIfAborted();
+    }
+    const { failure } = record;
+    if (failure?.method !== method || record.change !== undefined) return;
+    const text = `The provider did not ${method === 'createPod' ? 'create' : 'update'} the pod: ${failure.message}`;
+    if (method === 'createPod') this.#tell(record, waitingStatus(this.#facts(record), 'ProviderCreateFailed', text));
+    throw new BackoffError(text, failure.retryAt);
+  }
+
+  #lose(record: ProvidedPod): WirePodStatus {
+    record.noteGone();
+    const status = lostStatus(this.#facts(record));
+    const next = status.phase === 'Failed' ? 'it may not start again' : 'it is created again';
+    this.#calls.event(record, 'ProviderPodLost', `The provider no longer has the pod, which was not deleted: ${next}`);
+    this.#tell(record, status);
+    return status;
+  }
+
+  #forget(record: ProvidedPod): void {
+    this.#polls.cancel(record.uid);
+    this.#notices.forget(record.uid);
+    this.pods.noteTerminated(record);
+  }
+
+  #tell({ pod }: ProvidedPod, status: WirePodStatus): void {
+    if (!this.#isStopped) this.#options.statusManager.setPodStatus(pod, status);
+  }
+
+  #pollIn({ uid }: ProvidedPod, delayMs: number | undefined): void {
+    if (this.#isStopped || delayMs === undefined) return;
+    callGuarded(
+      () => this.#polls.set(uid, delayMs, () => this.#notices.tell(uid)),
+      (err) => this.#options.logger.error({ err, podUID: uid }, 'the clock set no timer; the pod waits for its next sync'),
+    );
+  }
+
+  #facts({ pod, uid }: ProvidedPod): StatusFacts {
+    const { statusManager, hostIPs, clock } = this.#options;
+    return { pod, previous: previousStatus(pod, statusManager.getPodStatus(uid)), hostIPs: hostIPs(), now: clock.now() };
+  }
+}
+
+/** True while the last failure of this version of the pod is not to be repeated yet. */
+function isWaiting({ failure, pod }: ProvidedPod, method: ProviderChange['method'], now: number): boolean {
+  return failure?.method === method && failure.pod.spec === pod.spec && now < failure.retryAt;
+}
+
+/** What was told last: by this run of the agent, or by an earlier one. */
+function previousStatus(pod: Pod, told: Pod['status']): WirePodStatus | undefined {
+  const status = told ?? pod.status;
+  if (status === undefined) return undefined;
+  return callGuarded(() => canonicalPodStatus(status), ignoreFailure);
+}

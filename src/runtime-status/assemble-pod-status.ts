@@ -1,0 +1,76 @@
+// Behaviour of pkg/kubelet/kubelet_pods.go generateAPIPodStatus, v1.36.3: all but the container statuses.
+
+import { type GenerateConditionsOptions, generateConditions } from '../conditions/generate-pod-conditions.ts';
+import { isTerminalPhase } from '../pod/pod-phase.ts';
+import type { Pod, WireContainerStatus, WirePodStatus } from '../wire/types.ts';
+import { getPhase } from './get-phase.ts';
+import { addressMembers } from './pod-ips.ts';
+import { podResourceMembers } from './pod-resources.ts';
+import { podQOSClass } from './qos-class.ts';
+
+/** Why the pod is evicted: it has failed, whatever its containers do. */
+export interface Eviction {
+  readonly reason: string;
+  readonly message?: string | undefined;
+}
+
+export interface StatusParts extends GenerateConditionsOptions {
+  /** By name. */
+  readonly containerStatuses: WireContainerStatus[];
+  /** As the spec has them. */
+  readonly initContainerStatuses: WireContainerStatus[];
+  /** By name. */
+  readonly ephemeralContainerStatuses: WireContainerStatus[];
+  /**
+   * The statuses that the phase follows from, where the probes have changed those above: a sidecar counts as started only once
+   * it was reported so. Default: those above.
+   */
+  readonly beforeProbes?: readonly WireContainerStatus[] | undefined;
+  readonly podIsTerminal: boolean;
+  /** A regular container was made in the sandbox in use. */
+  readonly podHasInitialized: boolean;
+  readonly podIPs: readonly string[];
+  readonly hostIPs: readonly string[];
+  readonly eviction?: Eviction | undefined;
+}
+
+/** The pod's next status. `old`: the one before, in canonical form. */
+export function assemblePodStatus(pod: Pod, old: WirePodStatus, parts: StatusParts): WirePodStatus {
+  const { containerStatuses, initContainerStatuses, ephemeralContainerStatuses, podIsTerminal, podHasInitialized } = parts;
+  const { beforeProbes = [...containerStatuses, ...initContainerStatuses] } = parts;
+  const generated = getPhase(pod, beforeProbes, podIsTerminal, podHasInitialized);
+  const status: WirePodStatus = {
+    ...phaseMembers(pod, old, generated, parts.eviction),
+    ...addressMembers(parts.podIPs, parts.hostIPs, pod.spec?.hostNetwork === true),
+    qosClass: podQOSClass(pod),
+    ...podResourceMembers(pod, old),
+  };
+  if (containerStatuses.length > 0) status.containerStatuses = containerStatuses;
+  if (initContainerStatuses.length > 0) status.initContainerStatuses = initContainerStatuses;
+  if (ephemeralContainerStatuses.length > 0) status.ephemeralContainerStatuses = ephemeralContainerStatuses;
+  status.conditions = generateConditions(pod, old, status, parts);
+  return status;
+}
+
+/**
+ * A terminal phase that was stored or is on the apiserver stays. Reason and message stay with the phase they belong to. An
+ * eviction makes the pod Failed; the apiserver's terminal phase beats that.
+ */
+function phaseMembers(
+  pod: Pod,
+  old: WirePodStatus,
+  generated: string,
+  eviction: Eviction | undefined,
+): Pick<WirePodStatus, 'phase' | 'reason' | 'message'> {
+  const onServer = pod.status?.phase;
+  let phase = generated;
+  if (!isTerminalPhase(phase)) phase = [old.phase, onServer].find(isTerminalPhase) ?? phase;
+  const keepsPhase = phase === old.phase;
+  const says = eviction ?? {
+    reason: keepsPhase ? old.reason || pod.status?.reason : undefined,
+    message: keepsPhase ? old.message || pod.status?.message : undefined,
+  };
+  if (eviction !== undefined) phase = 'Failed';
+  if (onServer !== undefined && isTerminalPhase(onServer)) phase = onServer;
+  return { phase, ...(says.reason && { reason: says.reason }), ...(says.message && { message: says.message }) };
+}

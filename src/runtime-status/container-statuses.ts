@@ -1,0 +1,87 @@
+// Behaviour of pkg/kubelet/kubelet_pods.go convertToAPIContainerStatuses, v1.36.3.
+import type { Container } from '../conditions/restart-policy.ts';
+import { isRestartableInitContainer } from '../conditions/restart-policy.ts';
+import type { RuntimeContainerStatus } from '../pod/runtime-pod.ts';
+import type { Pod, WireContainerStatus } from '../wire/types.ts';
+import { containerResources } from './container-resources.ts';
+import { statusOfRecord } from './runtime-container-state.ts';
+import { statusWithoutRecord } from './unstarted-container.ts';
+import type { WaitingReason } from './waiting-reasons.ts';
+import {
+  asCompleted,
+  hasAnyRegularContainerCreated,
+  newestRecord,
+  shouldContainerBeRestarted,
+  waitingFor,
+} from './waiting-reasons.ts';
+
+/** Why containers could not be started last, by the container's name. A `Map` is one. */
+export interface WaitingReasons {
+  get(containerName: string): WaitingReason | undefined;
+}
+
+/** What the container statuses of a pod follow from. */
+export interface ContainerView {
+  readonly pod: Pod;
+  /** As the runtime lists them. */
+  readonly records: readonly RuntimeContainerStatus[];
+  /** The same by the time they were made, the newest first. */
+  readonly newestFirst: readonly RuntimeContainerStatus[];
+  /** All containers are being restarted in place. */
+  readonly podIsRestarting: boolean;
+  readonly reasons: WaitingReasons | undefined;
+}
+
+/** The statuses of `containers`, one each, in their order. `old`: the statuses before. */
+export function containerStatuses(
+  view: ContainerView,
+  containers: readonly Container[],
+  old: readonly WireContainerStatus[] | undefined,
+): WireContainerStatus[] {
+  return containers.map((container) => containerStatus(view, container, oldStatus(old, container.name)));
+}
+
+/** The same of init containers: one that is gone has completed, once a regular container was made. */
+export function initContainerStatuses(
+  view: ContainerView,
+  containers: readonly Container[],
+  old: readonly WireContainerStatus[] | undefined,
+): WireContainerStatus[] {
+  const initialised = hasAnyRegularContainerCreated(view.pod, view.records);
+  return containers.map((container) => {
+    const before = oldStatus(old, container.name);
+    const newest = newestRecord(view.records, container.name);
+    if (newest?.state === 'exited' && (newest.exitCode ?? 0) === 0) return statusOf(view, container, before);
+    if (newest === undefined && initialised && !isRestartableInitContainer(container)) {
+      const status = statusOf(view, container, before);
+      if (status.state?.waiting) return asCompleted(status);
+    }
+    return containerStatus(view, container, before);
+  });
+}
+
+function oldStatus(old: readonly WireContainerStatus[] | undefined, name: string): WireContainerStatus | undefined {
+  return old?.find((status) => status.name === name);
+}
+
+/** A container that the next sync starts, but that could not be started last, waits for that reason. */
+function containerStatus(view: ContainerView, container: Container, old: WireContainerStatus | undefined): WireContainerStatus {
+  const status = statusOf(view, container, old);
+  const { pod, records, reasons } = view;
+  const reason = reasons?.get(container.name);
+  if (reason === undefined || !shouldContainerBeRestarted(pod, container, newestRecord(records, container.name))) return status;
+  return waitingFor(status, reason);
+}
+
+function statusOf(
+  { pod, newestFirst, podIsRestarting }: ContainerView,
+  container: Container,
+  old: WireContainerStatus | undefined,
+): WireContainerStatus {
+  const [newest, before] = newestFirst.filter(({ name }) => name === container.name);
+  if (newest === undefined) return statusWithoutRecord(pod, container, old, podIsRestarting);
+  const status = statusOfRecord(newest, old, podIsRestarting);
+  if (before !== undefined) status.lastState = statusOfRecord(before, old, podIsRestarting).state ?? {};
+  const runsOn = newest.state === 'running' && old?.state?.running && (old.containerID ?? '') === newest.id;
+  return { ...status, ...containerResources(container, runsOn ? old.resources : undefined) };
+}

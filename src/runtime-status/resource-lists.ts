@@ -1,0 +1,119 @@
+// Behaviour of k8s.io/component-helpers/resource (PodRequests, PodLimits), v0.36.3, as the kubelet's status uses them.
+
+import { isRestartableInitContainer, type PodSpec } from '../conditions/restart-policy.ts';
+import { canonicalQuantity } from '../wire/quantity.ts';
+import { addQuantities, compareQuantities } from '../wire/quantity-sum.ts';
+import type { WireContainerStatus } from '../wire/types.ts';
+
+/** Quantities by the name of the resource. */
+export type Quantities = Record<string, string>;
+export type Resources = NonNullable<WireContainerStatus['resources']>;
+type Given = { readonly [name: string]: string } | null | undefined;
+type GivenResources = PodSpec['containers'][number]['resources'];
+
+/** A copy as the apiserver writes quantities; undefined for an empty list. Throws ERR_INVALID_ARGUMENT for what is no quantity. */
+export function wireQuantities(given: Given): Quantities | undefined {
+  let result: Quantities | undefined;
+  for (const name in given) {
+    result ??= {};
+    result[name] = canonicalQuantity(given[name] as string);
+  }
+  return result;
+}
+
+/** A copy of what a spec asks for. */
+export function wireResources(given: GivenResources): Resources {
+  const { limits, requests } = given ?? {};
+  const result: Resources = {};
+  const wireClaims = resourceClaims(given);
+  if (wireClaims !== undefined) result.claims = wireClaims;
+  const [wireLimits, wireRequests] = [wireQuantities(limits), wireQuantities(requests)];
+  if (wireLimits !== undefined) result.limits = wireLimits;
+  if (wireRequests !== undefined) result.requests = wireRequests;
+  return result;
+}
+
+/** Undefined for none. */
+export function resourceClaims(given: GivenResources): Resources['claims'] {
+  if (!given?.claims?.length) return undefined;
+  return given.claims.map(({ name, request }) => (request ? { name, request } : { name }));
+}
+
+/** `quantities` with the cpu and the memory that were reported before. */
+export function keptQuantities(quantities: Quantities | undefined, reported: Given): Quantities | undefined {
+  const { cpu, memory } = reported ?? {};
+  if (cpu === undefined && memory === undefined) return quantities;
+  return { ...quantities, ...(cpu !== undefined && { cpu }), ...(memory !== undefined && { memory }) };
+}
+
+/** What the whole pod asks for, its overhead included. */
+export function podRequests(spec: PodSpec | undefined): Quantities {
+  const total = totalOfContainers(spec, 'requests');
+  setPodLevel(total, spec?.resources?.requests);
+  for (const name in spec?.overhead) addTo(total, name, spec.overhead[name] as string);
+  return canonical(total);
+}
+
+/** What the whole pod is limited to; its overhead comes on top of what is limited. */
+export function podLimits(spec: PodSpec | undefined): Quantities {
+  const total = totalOfContainers(spec, 'limits');
+  setPodLevel(total, spec?.resources?.limits);
+  for (const name in spec?.overhead) {
+    const limit = total[name];
+    if (limit !== undefined && compareQuantities(limit, '0') !== 0) addTo(total, name, spec.overhead[name] as string);
+  }
+  return canonical(total);
+}
+
+/**
+ * The regular containers and the sidecars together, or, where that is more, what is needed while an init container runs
+ * beside the sidecars before it.
+ */
+function totalOfContainers(spec: PodSpec | undefined, kind: 'requests' | 'limits'): Quantities {
+  const total: Quantities = {};
+  for (const { resources } of spec?.containers ?? []) addAll(total, resources?.[kind]);
+  const sidecars: Quantities = {};
+  const mostForInit: Quantities = {};
+  for (const container of spec?.initContainers ?? []) {
+    const own = container.resources?.[kind];
+    if (isRestartableInitContainer(container)) {
+      addAll(total, own);
+      addAll(sidecars, own);
+      raiseTo(mostForInit, sidecars);
+    } else {
+      const meanwhile: Quantities = {};
+      addAll(meanwhile, own);
+      addAll(meanwhile, sidecars);
+      raiseTo(mostForInit, meanwhile);
+    }
+  }
+  raiseTo(total, mostForInit);
+  return total;
+}
+
+/** What the pod itself says of cpu, memory and huge pages counts instead of what its containers say. */
+function setPodLevel(total: Quantities, given: Given): void {
+  for (const name in given) {
+    if (name === 'cpu' || name === 'memory' || name.startsWith('hugepages-')) total[name] = given[name] as string;
+  }
+}
+
+function addAll(total: Quantities, given: Given): void {
+  for (const name in given) addTo(total, name, given[name] as string);
+}
+
+function addTo(total: Quantities, name: string, quantity: string): void {
+  const before = total[name];
+  total[name] = before === undefined ? quantity : addQuantities(before, quantity);
+}
+
+function raiseTo(total: Quantities, other: Quantities): void {
+  for (const name in other) {
+    const [before, quantity] = [total[name], other[name] as string];
+    if (before === undefined || compareQuantities(quantity, before) > 0) total[name] = quantity;
+  }
+}
+
+function canonical(total: Quantities): Quantities {
+  return wireQuantities(total) ?? {};
+}

@@ -1,0 +1,89 @@
+// Behaviour of HandlePodCleanups in pkg/kubelet/kubelet_pods.go, v1.36.3.
+import { isTerminalPhase } from '../pod/pod-phase.ts';
+import type { RunningPod } from '../pod/runtime-pod.ts';
+import { callGuarded } from '../seams/guard.ts';
+import type { Pod } from '../wire/types.ts';
+import type { KnownPod } from '../workers/pod-records.ts';
+import type { PodDispatch } from './pod-dispatch.ts';
+import type { ResolvedLoopOptions } from './sync-loop-options.ts';
+
+/** How long what runs of an unknown pod has to end, in seconds. */
+const orphanGracePeriodSeconds = 1;
+
+/**
+ * The look at all pods. It comes in two halves, because the runtime's list is waited for in between: pods of the agent first,
+ * then what the runtime has beside them. No method waits.
+ */
+export class Housekeeping {
+  readonly #options: ResolvedLoopOptions;
+  readonly #dispatch: PodDispatch;
+  /** The pods that the workers have known at any time since the runtime was last asked for its list. */
+  #known: ReadonlySet<string> = new Set();
+
+  constructor(options: ResolvedLoopOptions, dispatch: PodDispatch) {
+    this.#options = options;
+    this.#dispatch = dispatch;
+  }
+
+  /**
+   * Tells the workers which pods there are, begins those that they do not know, and drops the statuses of pods that are gone.
+   * Call it once every source has been heard from, and {@link endOrphans} with a list of the runtime that was asked for
+   * afterwards. `isListing`: a list that was asked for earlier is still waited for.
+   */
+  lookAtPods(isListing: boolean): void {
+    const { podManager, podWorkers } = this.#options;
+    const { allPods, allMirrorPods } = podManager.getPodsAndMirrorPods();
+    const working = podWorkers.syncKnownPods(allPods);
+    const dispatched = this.#dispatch.takeDispatched();
+    // the workers may have forgotten a pod just now that the list, which is older, still shows
+    this.#known = new Set(isListing ? [...this.#known, ...dispatched, ...working.keys()] : working.keys());
+    this.#guard('onHousekeeping', () =>
+      this.#options.onHousekeeping?.({ pods: allPods, possiblyRunning: possiblyRunning(working) }),
+    );
+    this.#guard('removeOrphanedStatuses', () => {
+      const uids = [...allPods, ...allMirrorPods].map(uidOf);
+      this.#options.statusManager.removeOrphanedStatuses(new Set(uids));
+    });
+    for (const pod of this.#dispatch.activePods()) {
+      // created again under the same uid while the earlier one ended, or not admitted yet
+      if (!working.has(uidOf(pod))) this.#guard('begin', () => this.#dispatch.begin(pod));
+    }
+  }
+
+  /** Ends what the runtime has and nobody wants, and finishes deleted pods that were over before the agent started. */
+  endOrphans(running: readonly RunningPod[]): void {
+    const { podManager, logger } = this.#options;
+    const dispatched = this.#dispatch.takeDispatched();
+    const isKnown = (uid: string): boolean => this.#known.has(uid) || dispatched.has(uid);
+    const runningUIDs = new Set(running.map(({ uid }) => uid));
+    for (const pod of podManager.getPods()) {
+      const uid = uidOf(pod);
+      if (!isOverAndDeleted(pod) || isKnown(uid) || runningUIDs.has(uid)) continue;
+      this.#guard('kill', () => this.#dispatch.kill(pod));
+    }
+    for (const runningPod of running) {
+      if (isKnown(runningPod.uid)) continue;
+      logger.info({ podUID: runningPod.uid, name: runningPod.name }, 'the runtime has a pod that no source names; it is ended');
+      this.#guard('killRunning', () => this.#dispatch.killRunning(runningPod, { gracePeriodSeconds: orphanGracePeriodSeconds }));
+    }
+  }
+
+  #guard(step: string, call: () => unknown): void {
+    callGuarded(call, (err) => this.#options.logger.error({ err, step }, 'a step of housekeeping failed'));
+  }
+}
+
+/** A pod that reached its end, and whose deletion was asked for, before the agent started. */
+function isOverAndDeleted({ metadata, status }: Pod): boolean {
+  return metadata?.deletionTimestamp != null && isTerminalPhase(status?.phase);
+}
+
+function possiblyRunning(working: ReadonlyMap<string, KnownPod>): Set<string> {
+  const uids = new Set<string>();
+  for (const [uid, { state }] of working) if (state !== 'terminated') uids.add(uid);
+  return uids;
+}
+
+function uidOf(pod: Pod): string {
+  return pod.metadata?.uid ?? '';
+}

@@ -1,0 +1,148 @@
+import { longestTimerMs, numberOption, optionOfType, requireKnownOptions, requireMethods } from '../checks/options.ts';
+import type { PodUpdate } from '../config/pod-update.ts';
+import type { BasicPodManager } from '../pod/basic-pod-manager.ts';
+import type { RunningPod } from '../pod/runtime-pod.ts';
+import { type Clock, safeClock, systemClock } from '../seams/clock.ts';
+import { type EventRecorder, noEvents, safeEventRecorder } from '../seams/event-recorder.ts';
+import { type Logger, safeLogger, silentLogger } from '../seams/logger.ts';
+import type { StatusManager } from '../status/status-manager.ts';
+import type { Pod } from '../wire/types.ts';
+import type { KnownPod } from '../workers/pod-records.ts';
+import type { UpdatePodOptions } from '../workers/update-pod-options.ts';
+import type { Admission } from './admission.ts';
+
+/** Where the loop hears of pods; a `PodConfig` is one. */
+export interface LoopConfig {
+  updates(): AsyncIterator<PodUpdate, unknown>;
+  /** True when every source is among `seen`, and has sent its pods. */
+  seenAllSources(seen: Iterable<string>): boolean;
+}
+
+/** What the loop tells, and asks of, the workers; a `PodWorkers` answers. */
+export interface LoopPodWorkers {
+  updatePod(options: UpdatePodOptions): void;
+  syncKnownPods(desired: readonly Pod[]): ReadonlyMap<string, KnownPod>;
+  isPodTerminationRequested(podUID: string): boolean;
+  isPodKnownTerminated(podUID: string): boolean;
+}
+
+/** The pods that are due again; a `WorkQueue` is one. */
+export interface LoopWorkQueue {
+  /** Takes the uids that are due. */
+  getWork(): readonly string[];
+  /** Settles as soon as a uid is due, or the queue is closed. */
+  readable(): Promise<unknown>;
+}
+
+/** What the container runtime lists now. */
+export interface LoopRuntime {
+  /** Every pod of which anything is left. `signal` aborts when nobody waits for the answer any more. */
+  getPods(signal: AbortSignal): readonly RunningPod[] | Promise<readonly RunningPod[]>;
+}
+
+export type LoopPodManager = Pick<
+  BasicPodManager,
+  'getPods' | 'getPodByUID' | 'getPodAndMirrorPod' | 'getPodsAndMirrorPods' | 'replacePod' | 'removePod'
+>;
+
+/** What a look at all pods has found. */
+export interface HousekeepingReport {
+  /** Every pod of the agent but the mirror pods. */
+  readonly pods: readonly Pod[];
+  /** The uids of the pods of which containers may run. */
+  readonly possiblyRunning: ReadonlySet<string>;
+}
+
+export interface SyncLoopOptions {
+  readonly config: LoopConfig;
+  readonly podManager: LoopPodManager;
+  readonly podWorkers: LoopPodWorkers;
+  readonly workQueue: LoopWorkQueue;
+  readonly statusManager: Pick<StatusManager, 'getPodStatus' | 'setPodStatus' | 'removeOrphanedStatuses'>;
+  /** Without it no orphan of the runtime is looked for. */
+  readonly runtime?: LoopRuntime;
+  /**
+   * Asked before a pod first goes to the workers, with the other pods that are not over. Default: every pod may run. While it
+   * throws, or answers anything else, the pod waits, and it is asked again at the next housekeeping.
+   */
+  readonly admitPod?: (pod: Pod, activePods: readonly Pod[]) => Admission;
+  /** Called at each housekeeping, for parts that keep something of each pod. What it throws is logged. */
+  readonly onHousekeeping?: (report: HousekeepingReport) => unknown;
+  /** Called when every update so far has been handled, again and again. What it throws is logged. */
+  readonly onCaughtUp?: () => unknown;
+  /** How often all pods are looked at, in milliseconds. Default 2000, as the kubelet. */
+  readonly housekeepingIntervalMs?: number;
+  /** How long a list of the runtime may take, in milliseconds. Default 30 000. */
+  readonly listTimeoutMs?: number;
+  readonly eventRecorder?: EventRecorder;
+  readonly clock?: Clock;
+  readonly logger?: Logger;
+}
+
+type Optional = 'runtime' | 'admitPod' | 'onHousekeeping' | 'onCaughtUp';
+export type ResolvedLoopOptions = Required<Omit<SyncLoopOptions, Optional>> & {
+  readonly [Name in Optional]: SyncLoopOptions[Name] | undefined;
+};
+
+const knownOptions = [
+  'config',
+  'podManager',
+  'podWorkers',
+  'workQueue',
+  'statusManager',
+  'runtime',
+  'admitPod',
+  'onHousekeeping',
+  'onCaughtUp',
+  'housekeepingIntervalMs',
+  'listTimeoutMs',
+  'eventRecorder',
+  'clock',
+  'logger',
+] as const satisfies readonly (keyof SyncLoopOptions)[];
+
+const podManagerMethods = [
+  'getPods',
+  'getPodByUID',
+  'getPodAndMirrorPod',
+  'getPodsAndMirrorPods',
+  'replacePod',
+  'removePod',
+] as const satisfies readonly (keyof LoopPodManager)[];
+
+/** Throws ERR_INVALID_OPTION, naming the option, the rule and the value. */
+export function resolveLoopOptions(options: SyncLoopOptions): ResolvedLoopOptions {
+  requireKnownOptions('options', options, knownOptions);
+  const { config, podManager, podWorkers, workQueue, statusManager, runtime, admitPod } = options;
+  const { onHousekeeping, onCaughtUp } = options;
+  const { eventRecorder = noEvents, clock = systemClock, logger = silentLogger } = options;
+  requireMethods('config', config, ['updates', 'seenAllSources']);
+  requireMethods('podManager', podManager, podManagerMethods);
+  const questions = ['updatePod', 'syncKnownPods', 'isPodTerminationRequested', 'isPodKnownTerminated'];
+  requireMethods('podWorkers', podWorkers, questions);
+  requireMethods('workQueue', workQueue, ['getWork', 'readable']);
+  requireMethods('statusManager', statusManager, ['getPodStatus', 'setPodStatus', 'removeOrphanedStatuses']);
+  if (runtime !== undefined) requireMethods('runtime', runtime, ['getPods']);
+  if (admitPod !== undefined) optionOfType('admitPod', admitPod, 'function');
+  if (onHousekeeping !== undefined) optionOfType('onHousekeeping', onHousekeeping, 'function');
+  if (onCaughtUp !== undefined) optionOfType('onCaughtUp', onCaughtUp, 'function');
+  requireMethods('eventRecorder', eventRecorder, ['event']);
+  requireMethods('clock', clock, ['now', 'setTimer']);
+  requireMethods('logger', logger, ['debug', 'info', 'warn', 'error']);
+  return {
+    config,
+    podManager,
+    podWorkers,
+    workQueue,
+    statusManager,
+    runtime,
+    admitPod,
+    onHousekeeping,
+    onCaughtUp,
+    housekeepingIntervalMs: numberOption('housekeepingIntervalMs', options.housekeepingIntervalMs ?? 2000, 1, longestTimerMs),
+    listTimeoutMs: numberOption('listTimeoutMs', options.listTimeoutMs ?? 30_000, 1, longestTimerMs),
+    eventRecorder: safeEventRecorder(eventRecorder),
+    clock: safeClock(clock),
+    logger: safeLogger(logger),
+  };
+}

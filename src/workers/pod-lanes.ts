@@ -1,0 +1,160 @@
+// Behaviour of podWorkerLoop in pkg/kubelet/pod_workers.go, v1.36.3.
+
+import { callGuarded } from '../seams/guard.ts';
+import type { PodRecord } from './pod-record.ts';
+import type { PodRecords, Work } from './pod-records.ts';
+import type { PodStatusFn } from './pod-syncer.ts';
+import { errorText, failureDelayMs, resyncDelayMs, startDelayMs } from './retry-delay.ts';
+import { newerRuntimeStatus } from './runtime-status.ts';
+import { callSyncer, type Outcome } from './sync-call.ts';
+import type { ResolvedWorkersOptions } from './workers-options.ts';
+
+/** A call under way. */
+interface Call {
+  readonly controller: AbortController;
+  readonly podUID: string;
+}
+
+/**
+ * Makes the calls: one at a time for a pod, any number of pods at once. A lane exists only while its pod has work; between
+ * calls a pod costs its record alone.
+ */
+export class PodLanes {
+  readonly #options: ResolvedWorkersOptions;
+  readonly #records: PodRecords;
+  readonly #calls = new Map<PodRecord, Call>();
+  #isStopped = false;
+  #noteIdle: (() => void) | undefined;
+
+  constructor(options: ResolvedWorkersOptions, records: PodRecords) {
+    this.#options = options;
+    this.#records = records;
+  }
+
+  /** The pod has something to do. Its call begins in the next microtask, or follows the one under way. */
+  wake(record: PodRecord): void {
+    if (record.isWorking || this.#isStopped) return;
+    record.isWorking = true;
+    queueMicrotask(() => void this.#work(record));
+  }
+
+  /** Asks the pod's call under way to end soon. */
+  abort(record: PodRecord): void {
+    this.#calls.get(record)?.controller.abort();
+  }
+
+  /** Calls what waited for a pod's end. */
+  complete(podUID: string, completed: readonly (() => void)[]): void {
+    if (this.#isStopped) return;
+    for (const one of completed) {
+      callGuarded(one, (err) => this.#options.logger.warn({ err, podUID }, 'the listener for the end of a pod failed'));
+    }
+  }
+
+  /** The same for a pod that was over before, or that ended without having started here. */
+  completeOver(podUID: string, completed: readonly (() => void)[]): void {
+    if (this.#options.killsOfFinishedPods === 'complete') this.complete(podUID, completed);
+  }
+
+  /** Asks every call under way to end soon, and makes no more. Resolves once all have settled. */
+  stop(): Promise<void> {
+    this.#isStopped = true;
+    const { promise, resolve } = Promise.withResolvers<void>();
+    for (const { controller } of this.#calls.values()) controller.abort();
+    if (this.#calls.size === 0) resolve();
+    else this.#noteIdle = resolve;
+    return promise;
+  }
+
+  /** The uids of the pods with a call under way. */
+  callsUnderWay(): string[] {
+    return Array.from(this.#calls.values(), ({ podUID }) => podUID);
+  }
+
+  async #work(record: PodRecord): Promise<void> {
+    for (let work = this.#next(record); work !== undefined; work = this.#next(record)) {
+      const controller = new AbortController();
+      this.#calls.set(record, { controller, podUID: record.uid });
+      const outcome = await this.#call(record, work, controller.signal);
+      this.#calls.delete(record);
+      if (this.#isStopped) {
+        if (this.#calls.size === 0) this.#noteIdle?.();
+        return;
+      }
+      this.#finish(record, work, outcome);
+    }
+    record.isWorking = false;
+  }
+
+  /** The call to make now, if there is one. */
+  #next(record: PodRecord): Work | undefined {
+    if (this.#isStopped) return undefined;
+    const next = this.#records.begin(record);
+    if (next.step === 'call') return next.work;
+    if (next.step === 'wait') this.#enqueue(record, startDelayMs(this.#options));
+    else if (next.completed !== undefined) this.completeOver(record.uid, next.completed);
+    return undefined;
+  }
+
+  async #call(record: PodRecord, work: Work, signal: AbortSignal): Promise<Outcome> {
+    const { podSyncer, runtimeStatusCache, clock, eventRecorder } = this.#options;
+    const { pod } = work.update;
+    let runtimeStatus: Awaited<ReturnType<typeof newerRuntimeStatus>> | undefined;
+    if (pod !== undefined) {
+      try {
+        runtimeStatus = await newerRuntimeStatus(runtimeStatusCache, record.uid, record.lastSyncAt, signal);
+      } catch (error) {
+        if (!signal.aborted) eventRecorder.event(pod, 'Warning', 'FailedSync', `error determining status: ${errorText(error)}`);
+        return { failed: true, error };
+      }
+      if (signal.aborted) return { failed: true, error: signal.reason };
+    }
+    if (work.state === 'terminating') this.#records.acknowledgeTerminating(record);
+    const outcome = await callSyncer(podSyncer, work, record, runtimeStatus, signal, this.#statusFn(record));
+    record.lastSyncAt = clock.now();
+    return outcome;
+  }
+
+  #finish(record: PodRecord, work: Work, outcome: Outcome): void {
+    const { clock, logger } = this.#options;
+    const { uid } = record;
+    this.#measure(work);
+    if (outcome.failed) {
+      logger.warn({ err: outcome.error, podUID: uid, state: work.state }, 'a pod was not synced and will be synced again');
+      this.#enqueue(record, failureDelayMs(outcome.error, clock.now(), this.#options));
+      return;
+    }
+    const { isPhaseTransition, isOver, completed } = this.#records.succeed(record, work, outcome.isTerminal);
+    if (isOver) this.completeOver(uid, completed);
+    else {
+      this.#enqueue(record, isPhaseTransition ? 0 : resyncDelayMs(this.#options));
+      this.complete(uid, completed);
+    }
+  }
+
+  /** The function that changes the status of a pod that ends: what it throws goes no further. */
+  #statusFn({ podStatusFn, uid }: PodRecord): PodStatusFn | undefined {
+    if (podStatusFn === undefined) return undefined;
+    return (status) => {
+      callGuarded(
+        () => podStatusFn(status),
+        (err) => this.#options.logger.warn({ err, podUID: uid }, 'the function that changes the status of a pod failed'),
+      );
+    };
+  }
+
+  #enqueue({ uid }: PodRecord, delayMs: number): void {
+    callGuarded(
+      () => this.#options.workQueue.enqueue(uid, delayMs),
+      (err) =>
+        this.#options.logger.error({ err, podUID: uid }, 'the work queue took no retry; the pod waits for its next update'),
+    );
+  }
+
+  #measure({ state, update }: Work): void {
+    if (update.startTime === undefined) return;
+    const seconds = Math.max(0, this.#options.clock.now() - update.startTime) / 1000;
+    const operation = state === 'terminated' ? state : update.updateType;
+    this.#options.metrics.observe('kubelet_pod_worker_duration_seconds', seconds, { operation_type: operation });
+  }
+}

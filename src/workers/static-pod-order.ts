@@ -1,0 +1,51 @@
+// Behaviour of allowStaticPodStart in pkg/kubelet/pod_workers.go, v1.36.3.
+
+/** Lets static pods of one full name start one after another, in the order in which they came. */
+export class StaticPodOrder {
+  readonly #started = new Map<string, string>();
+  readonly #waiting = new Map<string, string[]>();
+
+  /** The uid of the started pod of that full name. */
+  startedUID(fullName: string): string | undefined {
+    return this.#started.get(fullName);
+  }
+
+  /** Puts the pod at the end of the queue of its full name. */
+  wait(fullName: string, podUID: string): void {
+    const queue = this.#waiting.get(fullName);
+    if (queue === undefined) this.#waiting.set(fullName, [podUID]);
+    else queue.push(podUID);
+  }
+
+  /** True when the pod may start, and from now on counts as started. Those of whom `isOver` is true are passed over. */
+  tryStart(fullName: string, podUID: string, isOver: (podUID: string) => boolean): boolean {
+    const started = this.#started.get(fullName);
+    if (started !== undefined) return started === podUID;
+    const queue = this.#waiting.get(fullName) ?? [];
+    const next = queue.findIndex((uid) => !isOver(uid));
+    if (next >= 0 && queue[next] !== podUID) {
+      this.#keep(fullName, queue.slice(next));
+      return false;
+    }
+    this.#keep(fullName, next >= 0 ? queue.slice(next + 1) : []);
+    this.#started.set(fullName, podUID);
+    return true;
+  }
+
+  /** The pod has ended, or will never start: the next one may. */
+  release(fullName: string, podUID: string): void {
+    if (this.#started.get(fullName) === podUID) this.#started.delete(fullName);
+    const queue = this.#waiting.get(fullName);
+    if (queue?.includes(podUID)) {
+      this.#keep(
+        fullName,
+        queue.filter((uid) => uid !== podUID),
+      );
+    }
+  }
+
+  #keep(fullName: string, queue: string[]): void {
+    if (queue.length > 0) this.#waiting.set(fullName, queue);
+    else this.#waiting.delete(fullName);
+  }
+}

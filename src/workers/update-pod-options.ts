@@ -1,0 +1,73 @@
+import { requireObject, requireText } from '../checks/arguments.ts';
+import { invalidArgument } from '../errors.ts';
+import { requirePod } from '../pod/identified-pod.ts';
+import type { RunningPod } from '../pod/runtime-pod.ts';
+import type { Pod } from '../wire/types.ts';
+import type { PodStatusFn, SyncPodType } from './pod-syncer.ts';
+
+/** Why a pod is handed to the workers. `kill`: it is to end. */
+export type UpdateType = SyncPodType | 'kill';
+
+/** How a pod is to end. */
+export interface KillPodOptions {
+  /** True when the pod is evicted: its content may be removed before it has ended. Counts only in the update that begins the end. */
+  readonly evict?: boolean;
+  /** How long the containers may take, in seconds. What it makes longer than before is ignored; 0 becomes 1. */
+  readonly gracePeriodSeconds?: number;
+  /** Changes the status that is stored of the ended pod, in place. The last one given counts, for every try. */
+  readonly podStatusFn?: PodStatusFn;
+  /** Called once, when no container of the pod runs any more, or when the update ends no pod. What it throws is logged. */
+  readonly completed?: () => void;
+}
+
+/** One change of one pod. One of `pod` and `runningPod` is needed; with both, `pod` counts. */
+export interface UpdatePodOptions {
+  readonly updateType: UpdateType;
+  readonly pod?: Pod;
+  /** The mirror pod of a static pod. One that was given before stays known. */
+  readonly mirrorPod?: Pod;
+  /** What the runtime runs of a pod that the agent has no object of. It can only be killed. */
+  readonly runningPod?: RunningPod;
+  /** Ignored unless the pod ends. */
+  readonly killPodOptions?: KillPodOptions;
+  /** When the agent learned of the change, in milliseconds since the epoch; for the metric of the workers' latency. */
+  readonly startTime?: number;
+}
+
+const updateTypes: readonly unknown[] = ['create', 'update', 'sync', 'kill'] satisfies UpdateType[];
+
+/** The uid of the pod that is meant. Throws ERR_INVALID_ARGUMENT, naming the member, the rule and the value. */
+export function requireUpdate(options: UpdatePodOptions): string {
+  requireObject('options', options);
+  const { updateType, pod, mirrorPod, runningPod, killPodOptions, startTime } = options;
+  if (!updateTypes.includes(updateType))
+    throw invalidArgument('options.updateType', `one of ${updateTypes.join(', ')}`, updateType);
+  if (mirrorPod != null) requireObject('options.mirrorPod', mirrorPod);
+  if (killPodOptions != null) requireKillPodOptions(killPodOptions);
+  if (startTime != null && !Number.isFinite(startTime)) throw invalidArgument('options.startTime', 'a finite number', startTime);
+  if (pod != null) return requirePod(pod);
+  if (runningPod == null) throw invalidArgument('options', 'an object with `pod` or `runningPod`', options);
+  requireObject('options.runningPod', runningPod);
+  if (updateType !== 'kill')
+    throw invalidArgument('options.updateType', '"kill" for a pod that only the runtime knows', updateType);
+  const { uid, name, namespace } = runningPod;
+  requireText('options.runningPod.uid', uid);
+  requireText('options.runningPod.name', name);
+  requireText('options.runningPod.namespace', namespace);
+  return uid;
+}
+
+export function requireKillPodOptions(options: KillPodOptions): void {
+  requireObject('killPodOptions', options);
+  const { evict, gracePeriodSeconds, podStatusFn, completed } = options;
+  if (evict != null && typeof evict !== 'boolean') throw invalidArgument('killPodOptions.evict', 'a boolean', evict);
+  if (gracePeriodSeconds != null && !(Number.isSafeInteger(gracePeriodSeconds) && gracePeriodSeconds >= 0)) {
+    throw invalidArgument('killPodOptions.gracePeriodSeconds', 'an integer from 0 up', gracePeriodSeconds);
+  }
+  if (podStatusFn != null && typeof podStatusFn !== 'function') {
+    throw invalidArgument('killPodOptions.podStatusFn', 'a function', podStatusFn);
+  }
+  if (completed != null && typeof completed !== 'function') {
+    throw invalidArgument('killPodOptions.completed', 'a function', completed);
+  }
+}

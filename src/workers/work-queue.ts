@@ -1,0 +1,127 @@
+// Behaviour of pkg/kubelet/util/queue, v1.36.3, with a way to wait.
+
+import { requireText } from '../checks/arguments.ts';
+import { longestTimerMs, requireKnownOptions, requireMethods } from '../checks/options.ts';
+import { invalidArgument } from '../errors.ts';
+import { type CancelTimer, type Clock, safeClock, systemClock } from '../seams/clock.ts';
+import { DueHeap, type DueKey } from './due-heap.ts';
+
+/** Where the workers put a pod that is to be synced again. */
+export interface RetryQueue {
+  /** The pod is due in `delayMs`. A delay that it had before counts no more. */
+  enqueue(podUID: string, delayMs: number): void;
+}
+
+export interface WorkQueueOptions {
+  readonly clock?: Clock;
+}
+
+/**
+ * Pods that are to be synced at a later time, each at most once. It does nothing by itself: a loop waits for `readable`, and
+ * takes the pods that are due. A clock that is set back delays nothing.
+ */
+export class WorkQueue implements RetryQueue {
+  readonly #clock: Clock;
+  readonly #due = new Map<string, DueKey>();
+  /** Also holds items that `#due` has replaced. */
+  readonly #heap = new DueHeap();
+  #last = 0;
+  #setBackMs = 0;
+  #closed = false;
+  #waiter: { readonly promise: Promise<boolean>; readonly resolve: (isOpen: boolean) => void } | undefined;
+  #cancelTimer: CancelTimer | undefined;
+
+  constructor(options: WorkQueueOptions = {}) {
+    requireKnownOptions('options', options, ['clock']);
+    const { clock = systemClock } = options;
+    requireMethods('clock', clock, ['now', 'setTimer']);
+    this.#clock = safeClock(clock);
+  }
+
+  /** How many pods wait. */
+  get size(): number {
+    return this.#due.size;
+  }
+
+  /** Throws ERR_INVALID_ARGUMENT for a delay that is no number or negative. Does nothing once the queue is closed. */
+  enqueue(podUID: string, delayMs: number): void {
+    requireText('podUID', podUID);
+    if (!(delayMs >= 0 && delayMs < Number.POSITIVE_INFINITY)) throw invalidArgument('delayMs', 'a number from 0 up', delayMs);
+    if (this.#closed) return;
+    const item: DueKey = { key: podUID, dueAt: this.#now() + delayMs };
+    this.#due.set(podUID, item);
+    this.#heap.add(item);
+    if (this.#heap.size > 2 * this.#due.size + 64) this.#heap.prune((one) => this.#due.get(one.key) === one);
+    if (this.#waiter !== undefined && this.#first() === item) this.#arm();
+  }
+
+  /** Takes the pods that are due, the one first due first. */
+  getWork(): string[] {
+    const now = this.#now();
+    const work: string[] = [];
+    for (let first = this.#first(); first !== undefined && first.dueAt <= now; first = this.#first()) {
+      this.#heap.take();
+      this.#due.delete(first.key);
+      work.push(first.key);
+    }
+    return work;
+  }
+
+  /** Resolves to true once a pod is due, to false when the queue is closed. Nothing is taken. Every caller gets the same promise. */
+  readable(): Promise<boolean> {
+    if (this.#closed) return Promise.resolve(false);
+    if (this.#waiter === undefined) {
+      this.#waiter = Promise.withResolvers<boolean>();
+      const { promise } = this.#waiter;
+      this.#arm();
+      return promise;
+    }
+    return this.#waiter.promise;
+  }
+
+  /** Drops every pod, ends the wait, and leaves no timer. */
+  close(): void {
+    this.#closed = true;
+    this.#due.clear();
+    this.#heap.prune(() => false);
+    this.#disarm();
+    this.#resolve(false);
+  }
+
+  /** Sets the timer for the pod that is due first, or ends the wait. */
+  #arm(): void {
+    this.#disarm();
+    const first = this.#first();
+    if (first === undefined) return;
+    const waitMs = first.dueAt - this.#now();
+    if (waitMs <= 0) this.#resolve(true);
+    else this.#cancelTimer = this.#clock.setTimer(() => this.#arm(), Math.min(Math.ceil(waitMs), longestTimerMs));
+  }
+
+  #disarm(): void {
+    this.#cancelTimer?.();
+    this.#cancelTimer = undefined;
+  }
+
+  #resolve(isOpen: boolean): void {
+    this.#waiter?.resolve(isOpen);
+    this.#waiter = undefined;
+  }
+
+  /** The pod that is due first; what has been replaced before it is dropped. */
+  #first(): DueKey | undefined {
+    for (let first = this.#heap.first; first !== undefined; first = this.#heap.first) {
+      if (this.#due.get(first.key) === first) return first;
+      this.#heap.take();
+    }
+    return undefined;
+  }
+
+  /** A time that never goes back. */
+  #now(): number {
+    const now = this.#clock.now();
+    if (now < this.#last) this.#setBackMs += this.#last - now;
+    this.#last = now;
+    return now + this.#setBackMs;
+  }
+}

@@ -1,0 +1,85 @@
+import {
+  longestTimerMs,
+  numberOption,
+  oneOfOption,
+  optionOfType,
+  requireKnownOptions,
+  requireMethods,
+} from '../checks/options.ts';
+import { type Clock, safeClock, systemClock } from '../seams/clock.ts';
+import { type EventRecorder, noEvents, safeEventRecorder } from '../seams/event-recorder.ts';
+import { type Logger, safeLogger, silentLogger } from '../seams/logger.ts';
+import { type MetricsSink, noMetrics, safeMetrics } from '../seams/metrics.ts';
+import { safeRandom } from '../seams/random.ts';
+import type { PodSyncer, RuntimeStatusCache } from './pod-syncer.ts';
+import { type RetryQueue, WorkQueue } from './work-queue.ts';
+
+export interface PodWorkersOptions {
+  readonly podSyncer: PodSyncer;
+  readonly runtimeStatusCache: RuntimeStatusCache;
+  /**
+   * Gets the pods that are to be synced again. The agent's loop takes from it the pods that are due, and hands each to
+   * `updatePod` with the type `sync`: the workers do not repeat a call by themselves. Default: a {@link WorkQueue} of the
+   * workers' own, which nobody reads.
+   */
+  readonly workQueue?: RetryQueue;
+  readonly eventRecorder?: EventRecorder;
+  /**
+   * What becomes of a kill of a pod that is over, or that ends without having started: `complete`: `completed` is called at once,
+   * and `killPodNow` resolves; `ignore`: `completed` is never called, and `killPodNow` times out, as the kubelet's. Default
+   * `complete`.
+   */
+  readonly killsOfFinishedPods?: 'complete' | 'ignore';
+  /** How often a pod is synced when nothing changes, in milliseconds; up to half of it is added, by chance. Default 60 000. */
+  readonly resyncIntervalMs?: number;
+  /** How long a pod waits after a failure, in milliseconds; up to half of it is added, by chance. Default 10 000. */
+  readonly backOffPeriodMs?: number;
+  /** From 0 up to 1. Default `Math.random`. */
+  readonly random?: () => number;
+  readonly clock?: Clock;
+  readonly logger?: Logger;
+  /** Gets `kubelet_pod_worker_duration_seconds`, from an update's `startTime` to the end of its call. */
+  readonly metrics?: MetricsSink;
+}
+
+export type ResolvedWorkersOptions = Required<PodWorkersOptions>;
+
+const knownOptions = [
+  ...[
+    'podSyncer',
+    'runtimeStatusCache',
+    'workQueue',
+    'eventRecorder',
+    'killsOfFinishedPods',
+    'resyncIntervalMs',
+    'backOffPeriodMs',
+  ],
+  ...['random', 'clock', 'logger', 'metrics'],
+];
+
+/** Throws ERR_INVALID_OPTION, naming the option, the rule and the value. */
+export function resolveWorkersOptions(options: PodWorkersOptions): ResolvedWorkersOptions {
+  requireKnownOptions('options', options, knownOptions);
+  const { podSyncer, runtimeStatusCache, eventRecorder = noEvents, killsOfFinishedPods = 'complete' } = options;
+  const { resyncIntervalMs = 60_000, backOffPeriodMs = 10_000, random = Math.random } = options;
+  const { clock = systemClock, logger = silentLogger, metrics = noMetrics } = options;
+  requireMethods('podSyncer', podSyncer, ['syncPod', 'syncTerminatingPod', 'syncTerminatingRuntimePod', 'syncTerminatedPod']);
+  requireMethods('runtimeStatusCache', runtimeStatusCache, ['get', 'getNewerThan']);
+  requireMethods('eventRecorder', eventRecorder, ['event']);
+  requireMethods('clock', clock, ['now', 'setTimer']);
+  const { workQueue = new WorkQueue({ clock }) } = options;
+  requireMethods('workQueue', workQueue, ['enqueue']);
+  return {
+    podSyncer,
+    runtimeStatusCache,
+    workQueue,
+    eventRecorder: safeEventRecorder(eventRecorder),
+    killsOfFinishedPods: oneOfOption('killsOfFinishedPods', killsOfFinishedPods, ['complete', 'ignore']),
+    resyncIntervalMs: numberOption('resyncIntervalMs', resyncIntervalMs, 0, longestTimerMs),
+    backOffPeriodMs: numberOption('backOffPeriodMs', backOffPeriodMs, 0, longestTimerMs),
+    random: safeRandom(optionOfType('random', random, 'function')),
+    clock: safeClock(clock),
+    logger: safeLogger(logger),
+    metrics: safeMetrics(metrics),
+  };
+}

@@ -1,0 +1,11 @@
+import type { CaseKind, CaseResult } from '../kinds/case-kind.ts';
+import { type ProbeCase, probeCaseProblem } from './case.ts';
+import { judgeProbes } from './judge.ts';
+import { playProbes } from './player.ts';
+
+/** Recordings of the kubelet's probe manager. */
+export const probeKind: CaseKind<ProbeCase> = { problem: probeCaseProblem, replay: replayProbes };
+
+export async function replayProbes(recorded: ProbeCase): Promise<CaseResult> {
+  return { differences: judgeProbes(recorded, await playProbes(recorded)), exemptions: [] };
+}

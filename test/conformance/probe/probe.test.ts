@@ -1,0 +1,62 @@
+import { fileURLToPath } from 'node:url';
+import { describe, expect, it } from 'vitest';
+import { Prng } from '../../chaos/prng.ts';
+import { falsifyExpect } from '../kinds/falsify-expect.ts';
+import { agrees, runKind } from '../kinds/run-kind.ts';
+import { readCases } from '../replay/read-cases.ts';
+import { type ProbeCase, probeCaseProblem } from './case.ts';
+import { probeKind } from './index.ts';
+import { judgeProbes } from './judge.ts';
+import { playProbes } from './player.ts';
+
+const file = fileURLToPath(new URL('../probe-public.jsonl.gz', import.meta.url));
+const cases = (readCases(file).byKind.get('probe') ?? []) as readonly ProbeCase[];
+const liesOfACase = 5;
+const leastShare = 0.95;
+
+describe('replay of what the kubelet did with probes', () => {
+  it('finds no difference, and excuses nothing', async () => {
+    const result = await runKind('probe', probeKind, cases);
+    expect(result).toMatchObject({ cases: 320, differences: [], exemptCases: 0 });
+    expect(agrees(result)).toBe(true);
+  });
+
+  it('finds a recording that is falsified in one place', async () => {
+    const prng = new Prng(11);
+    const missed: string[] = [];
+    let told = 0;
+    for (const original of cases) {
+      const played = await playProbes(original);
+      for (let i = 0; i < liesOfACase; i++) {
+        const falsified = falsifyExpect(original, prng);
+        if (falsified === undefined) continue;
+        told += 1;
+        if (judgeProbes(falsified.case, played).length === 0) missed.push(`${original.name} ${falsified.lie}`);
+      }
+    }
+    expect(told).toBeGreaterThan(cases.length * 4);
+    expect(1 - missed.length / told, missed.join('; ')).toBeGreaterThanOrEqual(leastShare);
+  });
+
+  it('finds a step that was left out', async () => {
+    const original = cases.find(({ steps }) => steps.some(({ expect: { runs } }) => runs !== undefined)) as ProbeCase;
+    const played = await playProbes({ ...original, steps: original.steps.filter(({ op }) => op !== 'add') });
+    expect(judgeProbes(original, played)).not.toEqual([]);
+  });
+
+  it('finds a timer that a stopped manager leaves', async () => {
+    const [original] = cases;
+    const { outcomes } = await playProbes(original as ProbeCase);
+    expect(judgeProbes(original as ProbeCase, { outcomes, leftTimers: 1 })).toEqual(['the stopped manager left 1 timers']);
+  });
+});
+
+describe('a line of kind probe', () => {
+  it.each([
+    [{ kind: 'probe', name: 'a' }, 'a probe case without steps'],
+    [{ kind: 'probe', name: 'a', steps: [{ op: 'poke', expect: {} }] }, 'step 0: unknown operation "poke"'],
+    [{ kind: 'probe', name: 'a', steps: [{ op: 'remove' }] }, 'step 0: no expectation'],
+  ])('is refused when it cannot be played: %j', (value, problem) => {
+    expect(probeCaseProblem(value)).toBe(problem);
+  });
+});

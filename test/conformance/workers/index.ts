@@ -1,0 +1,11 @@
+import type { CaseKind, CaseResult } from '../kinds/case-kind.ts';
+import { judgeSteps } from '../kinds/judge-steps.ts';
+import { type WorkersCase, workersCaseProblem } from './case.ts';
+import { playWorkers } from './player.ts';
+
+/** Recordings of the kubelet's pod workers. */
+export const workersKind: CaseKind<WorkersCase> = { problem: workersCaseProblem, replay: replayWorkers };
+
+export async function replayWorkers(recorded: WorkersCase): Promise<CaseResult> {
+  return { differences: judgeSteps(recorded, await playWorkers(recorded)), exemptions: [] };
+}
