@@ -1,0 +1,50 @@
+import { optionOfType, requireKnownOptions, requireMethods } from '../checks/options.ts';
+import { type Clock, safeClock, systemClock } from '../seams/clock.ts';
+import { grpcProbe } from './grpc-probe.ts';
+import { httpProbe } from './http-probe.ts';
+import type { ExecProbeTarget, GrpcProbeTarget, HttpProbeTarget, ProbeOutcome, Prober, TcpProbeTarget } from './prober.ts';
+import { tcpProbe } from './tcp-probe.ts';
+
+export interface NetworkProberOptions {
+  /** Runs a command in a container: a failure where it ends with another code than 0. Default: such probes cannot be made. */
+  readonly exec?: Prober['exec'];
+  readonly clock?: Clock;
+}
+
+/**
+ * Probes over the network as the kubelet does, from this process. What a server may do to a probe is bounded: 10 KiB of a
+ * body and 1 MiB of headers are read, ten requests made, and every connection is closed when the probe has ended.
+ *
+ * Behaviour of pkg/probe/http, tcp and grpc, v1.36.3, texts of failures included.
+ */
+export class NetworkProber implements Prober {
+  readonly #exec: Prober['exec'] | undefined;
+  readonly #clock: Clock;
+
+  /** Throws ERR_INVALID_OPTION. */
+  constructor(options: NetworkProberOptions = {}) {
+    requireKnownOptions('options', options, ['exec', 'clock']);
+    const { exec, clock = systemClock } = options;
+    if (exec !== undefined) optionOfType('exec', exec, 'function');
+    requireMethods('clock', clock, ['now', 'setTimer']);
+    this.#exec = exec;
+    this.#clock = safeClock(clock);
+  }
+
+  async exec(target: ExecProbeTarget, signal: AbortSignal): Promise<ProbeOutcome> {
+    if (this.#exec === undefined) throw new Error('exec probes cannot be made: the prober has no function that runs commands');
+    return this.#exec(target, signal);
+  }
+
+  async http(target: HttpProbeTarget, signal: AbortSignal): Promise<ProbeOutcome> {
+    return httpProbe(target, signal);
+  }
+
+  async tcp(target: TcpProbeTarget, signal: AbortSignal): Promise<ProbeOutcome> {
+    return tcpProbe(target, signal);
+  }
+
+  async grpc(target: GrpcProbeTarget, signal: AbortSignal): Promise<ProbeOutcome> {
+    return grpcProbe(target, signal, this.#clock);
+  }
+}
