@@ -137,6 +137,46 @@ describe('conflicts', () => {
     await world.node.stop();
   });
 
+  it('with another uid, of which a broken watch has not told, are solved by a read', async () => {
+    let ready = true;
+    const world = new NodeWorld({ readiness: () => ({ ready }) });
+    await world.start();
+    world.isDown = true;
+    world.dropWatches();
+    await settle(5);
+    world.mayWatch = false;
+    world.isDown = false;
+    world.nodes.remove({ name: nodeName });
+    const { metadata } = world.nodes.create({ metadata: { name: nodeName } });
+    world.takeCalls();
+    ready = false;
+    world.node.changed();
+    await settle(20);
+    expect(world.takeCalls().slice(0, 3)).toEqual(['PATCH nodes/status', 'GET nodes', 'PATCH nodes/status']);
+    expect(world.condition('Ready')).toMatchObject({ status: 'False' });
+    expect(world.node.explain().uid).toBe(metadata?.uid);
+    await world.node.stop();
+  });
+
+  it('of a status that the server will never take are met twice, and then by a backoff', async () => {
+    let ready = true;
+    const world = new NodeWorld({ readiness: () => ({ ready }) });
+    await world.start();
+    const invalid = (): never => {
+      throw refusal(422, 'Invalid');
+    };
+    world.next('PATCH nodes/status', ...Array.from({ length: 100 }, () => invalid));
+    world.takeCalls();
+    ready = false;
+    world.node.changed();
+    await settle(20);
+    expect(world.takeCalls()).toEqual(['PATCH nodes/status', 'GET nodes', 'PATCH nodes/status']);
+    await world.clock.advance(minute);
+    expect(world.takeCalls().filter((call) => call.startsWith('PATCH')).length).toBeLessThan(50);
+    expect(world.node.explain().nodeFailure).toMatchObject({ errorClass: 'invalid' });
+    await world.node.stop();
+  });
+
   it('of a renewal are followed by a read and another renewal', async () => {
     const world = new NodeWorld();
     await world.start();
