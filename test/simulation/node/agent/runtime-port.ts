@@ -127,8 +127,8 @@ export class RuntimePort implements RuntimeStatusCache {
     const wayMs = takesMs + prng.between(0, weather.latencyMs);
     if (fails || hangMs > 0 || weather.latencyMs > 100) faultUntil(podUID, clock.elapsedMs + wayMs + hangMs + weather.latencyMs);
     await this.#pause(wayMs);
-    // what a dead agent has asked to end was on its way still; what it has asked to begin may come
-    if (this.#parts.lifeline.isDead && what.startsWith('stop')) return never();
+    // what an agent that is gone has asked to end was on its way still; what it has asked to begin may come
+    if (!this.#parts.lifeline.isAlive && what.startsWith('stop')) return never();
     const takesEffect = (!fails && hangMs === 0) || prng.chance(0.4);
     const effect = takesEffect ? Promise.resolve(act()) : undefined;
     effect?.catch(() => {});

@@ -31,6 +31,7 @@ export class RunJudge implements RuntimeWitness {
   readonly #askedGrace = new Map<string, number>();
   readonly #overAtServer = new Set<string>();
   #isUp = false;
+  #beganMs = 0;
 
   constructor(parts: RunJudgeParts) {
     this.#parts = parts;
@@ -39,6 +40,7 @@ export class RunJudge implements RuntimeWitness {
 
   agentBegan(): void {
     this.#isUp = true;
+    this.#beganMs = this.#parts.now();
   }
 
   agentEnded(): void {
@@ -102,8 +104,8 @@ export class RunJudge implements RuntimeWitness {
     this.#runningNames.set(key, container);
     // what another agent has left under this name is found a moment later, as by the kubelet
     const isAsked = container.pod.isStatic && this.told.knows(container.pod.uid);
-    const twin =
-      isAsked && this.#parts.runtime().running.find((each) => isTwin(each, container) && this.told.knows(each.pod.uid));
+    const isOwn = ({ start, pod }: ContainerRecord): boolean => start.startedMs >= this.#beganMs && this.told.knows(pod.uid);
+    const twin = isAsked && this.#parts.runtime().running.find((each) => isTwin(each, container) && isOwn(each));
     if (twin) found('no pod runs twice', `${container} starts while ${twin}, a static pod of the same name, runs`);
     if (this.#overAtServer.has(container.pod.uid)) found('nothing of an ended pod starts', `${container} starts`);
   }
@@ -144,10 +146,7 @@ export class RunJudge implements RuntimeWitness {
   look(): void {
     if (!this.#isUp) return;
     const { now, found, runtime } = this.#parts;
-    if (this.told.heardAll) {
-      for (const uid of this.#remains())
-        if (this.told.wanted(uid) === undefined && this.told.due(uid) === undefined) this.told.end(uid, 1, 'unknown');
-    }
+    for (const uid of this.#remains()) this.told.lookAtRemains(uid);
     for (const container of runtime().running) {
       const due = this.told.due(container.pod.uid);
       if (due === undefined) continue;

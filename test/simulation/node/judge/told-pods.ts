@@ -18,7 +18,7 @@ export class ToldPods {
   readonly #now: () => number;
   readonly #lists = new Map<string, ReadonlyMap<string, Pod>>();
   readonly #due = new Map<string, Due>();
-  readonly #known = new Set<string>();
+  readonly #known = new Map<string, Pod>();
   readonly #everDue = new Set<string>();
 
   constructor(now: () => number) {
@@ -48,7 +48,7 @@ export class ToldPods {
     const list = new Map(pods.filter((pod) => !isMirrorPod(pod)).map((pod) => [uidOf(pod), pod]));
     this.#lists.set(source, list);
     for (const pod of list.values()) {
-      this.#known.add(uidOf(pod));
+      this.#known.set(uidOf(pod), pod);
       if (remains.has(uidOf(pod))) this.#look(pod);
       else this.settle(uidOf(pod));
       // named again before anybody has noticed: it may end, and need not
@@ -57,9 +57,14 @@ export class ToldPods {
     }
     if (!this.heardAll) return;
     for (const [uid, pod] of before) if (this.wanted(uid) === undefined) this.end(uid, graceOf(pod), 'removed');
-    for (const uid of remains) {
-      if (this.wanted(uid) === undefined && !this.#due.has(uid)) this.end(uid, 1, 'unknown');
-    }
+    for (const uid of remains) this.lookAtRemains(uid);
+  }
+
+  /** The runtime has something of this pod: if no source names it, it must end. */
+  lookAtRemains(podUID: string): void {
+    if (!this.heardAll || this.wanted(podUID) !== undefined || this.#due.has(podUID)) return;
+    const known = this.#known.get(podUID);
+    this.end(podUID, known === undefined ? 1 : graceOf(known), 'unknown');
   }
 
   /** The pod as it was last told; undefined: no source names it. */

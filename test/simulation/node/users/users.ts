@@ -50,7 +50,8 @@ export class Users {
 
   act(): void {
     const { prng, count } = this.#parts;
-    const deed = prng.weighted<keyof typeof deeds>(deeds);
+    const isImpatient = prng.chance(0.2) && this.#ordinary().some(isEnding);
+    const deed = isImpatient ? 'delete sooner' : prng.weighted<keyof typeof deeds>(deeds);
     if (this.#do(deed)) count(`user: ${deed}`);
   }
 
@@ -68,24 +69,24 @@ export class Users {
       if (mirror !== undefined) this.#delete(mirror, prng.pick([undefined, 0, 5]));
       return mirror !== undefined;
     }
-    const pod = prng.pick(this.#ordinary());
+    const all = this.#ordinary();
+    const pod = prng.pick(deed === 'delete sooner' ? all.filter(isEnding) : all);
     return pod !== undefined && this.#doTo(pod, deed);
   }
 
   #doTo(pod: WirePod, deed: keyof typeof deeds): boolean {
     const { prng, evict } = this.#parts;
-    const { uid = '', name = '', deletionTimestamp } = pod.metadata ?? {};
-    const isEnding = deletionTimestamp !== undefined;
+    const { uid = '', name = '' } = pod.metadata ?? {};
     if (deed === 'delete with grace') this.#delete(pod, prng.pick([undefined, undefined, 1, 10, 60]));
-    else if (deed === 'delete sooner' && isEnding) this.#delete(pod, prng.pick([1, 2, 5]));
+    else if (deed === 'delete sooner') this.#delete(pod, prng.pick([1, 2, 5]));
     else if (deed === 'force delete') this.#delete(pod, 0);
     else if (deed === 'recreate') {
       this.#delete(pod, 0);
       if (this.#named(name) === undefined) this.#create(name);
-    } else if (deed === 'change image' && !isEnding) this.#changeImage(pod);
+    } else if (deed === 'change image' && !isEnding(pod)) this.#changeImage(pod);
     else if (deed === 'change labels')
       this.#update({ ...pod, metadata: { ...pod.metadata, labels: { v: `${++this.#version}` } } });
-    else if (deed === 'evict' && !isEnding) evict(uid, prng.pick([0, 2, 10]) ?? 0);
+    else if (deed === 'evict' && !isEnding(pod)) evict(uid, prng.pick([0, 2, 10]) ?? 0);
     else return false;
     return true;
   }
@@ -139,4 +140,8 @@ export class Users {
   #named(name: string): WirePod | undefined {
     return this.#list().find(({ metadata }) => metadata?.name === name);
   }
+}
+
+function isEnding({ metadata }: WirePod): boolean {
+  return metadata?.deletionTimestamp !== undefined;
 }
