@@ -25,6 +25,17 @@ export type {
   WireTaint,
 } from './node-object/wire-node.ts';
 export type { RunningPod, RuntimeContainerStatus, RuntimePodStatus } from './pod/runtime-pod.ts';
+export { ApiEventRecorder, type ApiEventRecorderOptions } from './provider/api-event-recorder.ts';
+export type { DeletePodCall, NotifyPods, PodProvider, ProviderCall } from './provider/pod-provider.ts';
+export {
+  ProviderNode,
+  type ProviderPodExplanation,
+  type StopProviderNodeOptions,
+  type StoppedProviderNode,
+} from './provider/provider-node.ts';
+export type { NodeMembers, ProviderNodeOptions } from './provider/provider-node-options.ts';
+export { ProviderPodSyncer } from './provider/provider-pod-syncer.ts';
+export type { ProviderPodSyncerOptions } from './provider/provider-pod-syncer-options.ts';
 export type { Eviction } from './runtime-status/assemble-pod-status.ts';
 export type { WaitingReasons } from './runtime-status/container-statuses.ts';
 export { type GeneratePodStatusOptions, generatePodStatus } from './runtime-status/generate-pod-status.ts';
@@ -42,6 +53,17 @@ export { FileSource, type FileSourceOptions } from './sources/file-source.ts';
 export { HttpSource } from './sources/http-source.ts';
 export type { HttpSourceOptions } from './sources/http-source-options.ts';
 export type { PodSource, SendPods } from './sources/pod-source.ts';
+export type { Admission } from './sync-loop/admission.ts';
+export { SyncLoop } from './sync-loop/sync-loop.ts';
+export type {
+  HousekeepingReport,
+  LoopConfig,
+  LoopPodManager,
+  LoopPodWorkers,
+  LoopRuntime,
+  LoopWorkQueue,
+  SyncLoopOptions,
+} from './sync-loop/sync-loop-options.ts';
 export type { KillNowOptions } from './workers/kill-pod-now.ts';
 export type { PodWorkerState } from './workers/pod-record.ts';
 export type { KnownPod } from './workers/pod-records.ts';

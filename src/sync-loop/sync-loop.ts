@@ -129,23 +129,31 @@ export class SyncLoop {
       }
       // what the iteration has begun comes before the next one
       await nextTurn();
-      if (this.#isReading) this.#guard('onCaughtUp', () => this.#options.onCaughtUp?.());
+      if (this.#isReading) this.#noteCaughtUp();
     }
   }
 
+  /** Every update that there was has been handled: the next one is still waited for. */
+  #noteCaughtUp(): void {
+    const { onCaughtUp, logger } = this.#options;
+    if (onCaughtUp !== undefined) callGuarded(onCaughtUp, (err) => logger.error({ err }, 'onCaughtUp failed'));
+  }
+
   #readUpdate(): void {
-    const { logger } = this.#options;
-    const failed = (err: unknown): void => logger.error({ err }, 'the updates of pods have failed; none follow');
     const updates = this.#updates;
     if (updates === undefined) return;
-    Promise.resolve(callGuarded(() => updates.next(), failed))
-      .then((step) => {
-        if (step === undefined || step.done) return;
-        this.#update = step.value;
-        this.#hints.trySend('update');
-      })
-      // a rejection is logged by the guard
-      .catch(ignoreFailure);
+    const read = async (): Promise<void> => {
+      const { done, value } = await updates.next();
+      this.#isReading = false;
+      if (done) return;
+      this.#update = value;
+      this.#hints.trySend('update');
+    };
+    this.#isReading = true;
+    read().catch((err) => {
+      this.#isReading = false;
+      this.#options.logger.error({ err }, 'the updates of pods have failed; none follow');
+    });
   }
 
   #handleUpdate(): void {

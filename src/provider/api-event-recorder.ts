@@ -1,0 +1,134 @@
+import type { CoreV1Event } from '@kubernetes/client-node';
+import { resources } from '../client/api-resource.ts';
+import { ResourceClient, type ResourceTransport } from '../client/resource-client.ts';
+import { type Clock, safeClock, systemClock } from '../seams/clock.ts';
+import type { EventRecorder, EventType } from '../seams/event-recorder.ts';
+import { ignoreFailure } from '../seams/guard.ts';
+import { type Logger, safeLogger, silentLogger } from '../seams/logger.ts';
+import { formatTime } from '../wire/time.ts';
+import type { Pod, Wire } from '../wire/types.ts';
+
+export interface ApiEventRecorderOptions {
+  readonly transport: ResourceTransport;
+  readonly nodeName: string;
+  /** Who writes the events. Default `pod-status-manager`. */
+  readonly component?: string;
+  readonly clock?: Clock;
+  readonly logger?: Logger;
+}
+
+interface WaitingEvent {
+  readonly key: string;
+  readonly pod: Pod;
+  readonly type: EventType;
+  readonly reason: string;
+  readonly message: string;
+  readonly fieldPath: string | undefined;
+  readonly at: string;
+}
+
+/** So many events wait; one more is dropped. */
+const mostWaiting = 500;
+/** The same event again within this time raises the count of the first one. */
+const sameForMs = 600_000;
+const mostRemembered = 4096;
+const longestMessage = 1000;
+const defaultComponent = 'pod-status-manager';
+
+/** Writes events to the apiserver, one after another. They are told once and never repeated: what cannot be written is lost. */
+export class ApiEventRecorder implements EventRecorder {
+  readonly #options: ApiEventRecorderOptions;
+  readonly #events: ResourceClient<Wire<CoreV1Event>>;
+  readonly #clock: Clock;
+  readonly #logger: Logger;
+  readonly #waiting: WaitingEvent[] = [];
+  /** The events that were written, by what they say. */
+  readonly #written = new Map<string, { readonly name: string; readonly until: number; count: number }>();
+  readonly #stopping = new AbortController();
+  #writing: Promise<void> | undefined;
+  #count = 0;
+
+  constructor(options: ApiEventRecorderOptions) {
+    this.#options = options;
+    this.#events = new ResourceClient(options.transport, resources.events);
+    this.#clock = safeClock(options.clock ?? systemClock);
+    this.#logger = safeLogger(options.logger ?? silentLogger);
+  }
+
+  event(pod: Pod, type: EventType, reason: string, message: string, fieldPath?: string): void {
+    if (this.#stopping.signal.aborted || this.#waiting.length >= mostWaiting) return;
+    const text = message.slice(0, longestMessage);
+    const key = JSON.stringify([pod.metadata?.uid, type, reason, text, fieldPath]);
+    const at = formatTime(this.#clock.now());
+    this.#waiting.push({ key, pod, type, reason, message: text, fieldPath, at });
+    this.#writing ??= this.#write().finally(() => {
+      this.#writing = undefined;
+    });
+  }
+
+  /** Drops what waits, and gives up the request under way. */
+  async stop(): Promise<void> {
+    this.#stopping.abort();
+    this.#waiting.length = 0;
+    await this.#writing?.catch(ignoreFailure);
+  }
+
+  async #write(): Promise<void> {
+    for (let next = this.#waiting.shift(); next !== undefined; next = this.#waiting.shift()) {
+      try {
+        await this.#writeOne(next);
+      } catch (err) {
+        if (this.#stopping.signal.aborted) return;
+        this.#logger.debug({ err, reason: next.reason }, 'an event could not be written');
+      }
+    }
+  }
+  async #writeOne(event: WaitingEvent): Promise<void> {
+    const { signal } = this.#stopping;
+    const { key, pod, type, reason, message, at } = event;
+    const { namespace = 'default', name = '' } = pod.metadata ?? {};
+    const now = this.#clock.now();
+    const before = this.#written.get(key);
+    if (before !== undefined && now < before.until) {
+      before.count += 1;
+      const body = { count: before.count, lastTimestamp: at };
+      await this.#events.patch({ namespace, name: before.name }, { type: 'application/merge-patch+json', body }, { signal });
+      return;
+    }
+    this.#count += 1;
+    // as client-go: a number that grows with the time makes the name one of its own
+    const eventName = `${name}.${(now * 1000 + (this.#count % 1000)).toString(16)}`;
+    const { nodeName, component = defaultComponent } = this.#options;
+    await this.#events.create(
+      {
+        metadata: { name: eventName, namespace },
+        involvedObject: involved(event),
+        ...{ type, reason, message, count: 1, firstTimestamp: at, lastTimestamp: at },
+        source: { component, host: nodeName },
+        reportingComponent: component,
+        reportingInstance: nodeName,
+      },
+      { signal },
+    );
+    this.#remember(key, { name: eventName, until: now + sameForMs, count: 1 });
+  }
+
+  #remember(key: string, written: { readonly name: string; readonly until: number; count: number }): void {
+    this.#written.delete(key);
+    this.#written.set(key, written);
+    const [oldest] = this.#written.keys();
+    if (this.#written.size > mostRemembered && oldest !== undefined) this.#written.delete(oldest);
+  }
+}
+
+function involved({ pod, fieldPath }: WaitingEvent): Wire<CoreV1Event>['involvedObject'] {
+  const { namespace, name, uid, resourceVersion } = pod.metadata ?? {};
+  return {
+    ...{ apiVersion: 'v1', kind: 'Pod' },
+    ...(namespace !== undefined && { namespace }),
+    ...(name !== undefined && { name }),
+    ...(uid !== undefined && { uid }),
+    ...(resourceVersion !== undefined && { resourceVersion }),
+    ...(fieldPath !== undefined && { fieldPath }),
+  };
+}

@@ -1,0 +1,129 @@
+import type { KubeConfig } from '@kubernetes/client-node';
+import { requireKnownOptions, requireMethods } from '../checks/options.ts';
+import type { KubeTransport } from '../client/transport/kube-transport.ts';
+import { invalidOption } from '../errors.ts';
+import type { NodeObjectOptions } from '../node-object/node-object-options.ts';
+import { BasicPodManager } from '../pod/basic-pod-manager.ts';
+import { apiserverSource } from '../pod/pod-identity.ts';
+import { type Clock, systemClock } from '../seams/clock.ts';
+import type { EventRecorder } from '../seams/event-recorder.ts';
+import { type Logger, safeLogger, silentLogger } from '../seams/logger.ts';
+import type { PodSource } from '../sources/pod-source.ts';
+import type { StatusManagerOptions } from '../status/status-manager-options.ts';
+import type { SyncLoopOptions } from '../sync-loop/sync-loop-options.ts';
+import type { PodWorkersOptions } from '../workers/workers-options.ts';
+import type { PodProvider } from './pod-provider.ts';
+import { type ProviderPodSyncerOptions, requireProvider } from './provider-pod-syncer-options.ts';
+
+/** What goes on to the node's object as it is. */
+export interface NodeMembers extends Partial<Omit<NodeObjectOptions, 'transport' | 'nodeName' | SharedOption>> {}
+type SharedOption = 'random' | 'clock' | 'logger';
+
+export interface ProviderNodeOptions extends NodeMembers {
+  /** The server to ask. One of this and `transport` is needed. */
+  readonly kubeConfig?: KubeConfig;
+  /** A transport shared with others; `stop()` leaves it open. */
+  readonly transport?: KubeTransport;
+  readonly nodeName: string;
+  readonly provider: PodProvider;
+  /** The apiserver's pods of this namespace alone. Default: of all. */
+  readonly namespace?: string;
+  /** Where pods come from beside the apiserver, by name: `{ file: new FileSource(...) }`. Static pods get mirror pods. */
+  readonly sources?: Readonly<Record<string, PodSource>>;
+  /** Default: one of its own. */
+  readonly podManager?: BasicPodManager;
+  /** As `SyncLoop`'s. */
+  readonly admitPod?: NonNullable<SyncLoopOptions['admitPod']>;
+  /** How often pods are asked about, and how long calls may take: as `ProviderPodSyncer`'s. */
+  readonly pods?: Pick<ProviderPodSyncerOptions, 'pollIntervalMs' | 'callTimeoutMs' | 'missingAfterMs'>;
+  readonly workers?: Pick<PodWorkersOptions, 'resyncIntervalMs' | 'backOffPeriodMs'>;
+  readonly statusManager?: Partial<
+    Omit<StatusManagerOptions, 'podClient' | 'podManager' | 'podDeletionSafety' | 'podSource' | SharedOption>
+  >;
+  /** Default: events are written to the apiserver. */
+  readonly eventRecorder?: EventRecorder;
+  /** From 0 up to 1. Default `Math.random`. */
+  readonly random?: () => number;
+  readonly clock?: Clock;
+  readonly logger?: Logger;
+}
+
+const nodeMembers = [
+  ...(['capacity', 'allocatable', 'addresses', 'nodeInfo', 'daemonEndpoints'] as const),
+  ...(['labels', 'annotations', 'taints', 'providerID', 'readiness', 'pressures', 'registerNode', 'removeOnStop'] as const),
+  ...(['statusUpdateFrequencyMs', 'statusReportFrequencyMs', 'leaseDurationSeconds', 'holderIdentity'] as const),
+  'requestTimeoutMs',
+] as const satisfies readonly (keyof NodeMembers)[];
+
+const knownOptions = [
+  ...nodeMembers,
+  ...(['kubeConfig', 'transport', 'nodeName', 'provider', 'namespace', 'sources', 'podManager', 'admitPod'] as const),
+  ...(['pods', 'workers', 'statusManager', 'eventRecorder', 'random', 'clock', 'logger'] as const),
+] satisfies readonly (keyof ProviderNodeOptions)[];
+
+/** More than most providers have: the scheduler is not to be what limits a virtual node. */
+const defaultCapacity = { cpu: '1000', memory: '4000Gi', pods: '1000' };
+/** As virtual-kubelet's, so that the tolerations that users have go on to work. */
+const defaultTaints = [{ key: 'virtual-kubelet.io/provider', value: 'pod-status-manager', effect: 'NoSchedule' }];
+
+export interface ResolvedProviderOptions {
+  readonly given: ProviderNodeOptions;
+  readonly node: NodeMembers & Pick<NodeObjectOptions, 'capacity'>;
+  readonly sources: readonly (readonly [name: string, source: PodSource])[];
+  readonly podManager: BasicPodManager;
+  readonly hostIPs: readonly string[];
+  /** Those that are given, for each part. */
+  readonly shared: Pick<NodeObjectOptions, SharedOption>;
+  readonly clock: Clock;
+  readonly logger: Logger;
+}
+
+/** Throws ERR_INVALID_OPTION, naming the option, the rule and the value; what belongs to a part is checked by the part. */
+export function resolveProviderOptions(options: ProviderNodeOptions): ResolvedProviderOptions {
+  requireKnownOptions('options', options, knownOptions);
+  const { kubeConfig, transport, provider, sources = {}, podManager = new BasicPodManager(), random, clock, logger } = options;
+  requireProvider(provider);
+  if ((kubeConfig === undefined) === (transport === undefined)) {
+    throw invalidOption('kubeConfig', 'given, or else `transport`, and not both', kubeConfig);
+  }
+  if (clock !== undefined) requireMethods('clock', clock, ['now', 'setTimer']);
+  if (logger !== undefined) requireMethods('logger', logger, ['debug', 'info', 'warn', 'error']);
+  requireKnownOptions('pods', options.pods ?? {}, ['pollIntervalMs', 'callTimeoutMs', 'missingAfterMs']);
+  requireKnownOptions('workers', options.workers ?? {}, ['resyncIntervalMs', 'backOffPeriodMs']);
+  refuseOwn(options.statusManager);
+  const members = nodeMembers.filter((name) => options[name] !== undefined).map((name) => [name, options[name]]);
+  const node: NodeMembers = Object.fromEntries(members);
+  return {
+    given: options,
+    node: { taints: defaultTaints, ...node, capacity: node.capacity ?? defaultCapacity },
+    sources: sourcesOf(sources),
+    podManager,
+    hostIPs: (options.addresses ?? []).filter(({ type }) => type === 'InternalIP').map(({ address }) => address),
+    shared: {
+      ...(random !== undefined && { random }),
+      ...(clock !== undefined && { clock }),
+      ...(logger !== undefined && { logger }),
+    },
+    clock: clock ?? systemClock,
+    logger: safeLogger(logger ?? silentLogger),
+  };
+}
+
+/** The node gives its status manager these itself. */
+function refuseOwn(statusManager: ProviderNodeOptions['statusManager']): void {
+  if (statusManager === undefined) return;
+  for (const name of ['podClient', 'podManager', 'podDeletionSafety', 'podSource', 'random', 'clock', 'logger']) {
+    if (name in statusManager) throw invalidOption(`statusManager.${name}`, 'absent: the node gives it', 'given');
+  }
+}
+
+function sourcesOf(sources: Readonly<Record<string, PodSource>>): [string, PodSource][] {
+  if (typeof sources !== 'object' || sources === null || Array.isArray(sources)) {
+    throw invalidOption('sources', 'an object of pod sources by name', sources);
+  }
+  return Object.entries(sources).map(([name, source]) => {
+    if (name === apiserverSource || name === '') throw invalidOption('sources', `an object without the name "${name}"`, name);
+    requireMethods(`sources.${name}`, source, ['start', 'stop']);
+    return [name, source];
+  });
+}

@@ -1,0 +1,277 @@
+import { KubePodClient } from '../client/kube-pod-client.ts';
+import { limitedCall } from '../client/limited-call.ts';
+import { KubeTransport } from '../client/transport/kube-transport.ts';
+import { RunState, type RunStateName } from '../concurrency/run-state.ts';
+import { PodConfig } from '../config/pod-config.ts';
+import { StatusManagerError } from '../errors.ts';
+import { MirrorPodClient } from '../mirror/mirror-pod-client.ts';
+import { MirrorPodReconciler } from '../mirror/mirror-pod-reconciler.ts';
+import type { NodeReadiness } from '../node-object/node-health.ts';
+import { NodeObject, type NodeObjectStopped } from '../node-object/node-object.ts';
+import type { BasicPodManager } from '../pod/basic-pod-manager.ts';
+import { apiserverSource } from '../pod/pod-identity.ts';
+import type { EventRecorder } from '../seams/event-recorder.ts';
+import { callGuarded } from '../seams/guard.ts';
+import { ApiServerSource } from '../sources/api-server-source.ts';
+import { StatusManager } from '../status/status-manager.ts';
+import type { PodExplanation } from '../status/sync/explain.ts';
+import type { StopResult } from '../status/sync/status-sync.ts';
+import { SyncLoop } from '../sync-loop/sync-loop.ts';
+import type { Pod } from '../wire/types.ts';
+import { PodWorkers, type StoppedWorkers } from '../workers/pod-workers.ts';
+import { WorkQueue } from '../workers/work-queue.ts';
+import { ApiEventRecorder } from './api-event-recorder.ts';
+import { HandledSource } from './handled-source.ts';
+import type { ProviderFailure } from './provided-pod.ts';
+import { type ProviderNodeOptions, type ResolvedProviderOptions, resolveProviderOptions } from './provider-node-options.ts';
+import { ProviderPodSyncer } from './provider-pod-syncer.ts';
+
+/** How long the start waits for the provider's list of pods. */
+const listTimeoutMs = 10_000;
+
+export interface StopProviderNodeOptions {
+  /** How long the status manager may write what is left, in milliseconds. Default 10 000. */
+  readonly drainTimeoutMs?: number;
+  /** How long calls of the provider may go on that do not heed their signal, in milliseconds. Default 5000. */
+  readonly callsTimeoutMs?: number;
+}
+
+export interface StoppedProviderNode {
+  /** What could not be written. */
+  readonly statuses: StopResult;
+  readonly workers: StoppedWorkers;
+  readonly node: NodeObjectStopped;
+}
+
+/** Why a pod is as it is. */
+export interface ProviderPodExplanation {
+  readonly status: PodExplanation;
+  /** True while containers of the pod may run. */
+  readonly couldRun: boolean;
+  readonly isTerminationRequested: boolean;
+  /** True while the provider has something of the pod, as far as is known. */
+  readonly isHeld: boolean;
+  /** The call under way that creates or updates the pod. */
+  readonly change: 'createPod' | 'updatePod' | undefined;
+  readonly failure: Pick<ProviderFailure, 'method' | 'message' | 'attempts' | 'retryAt'> | undefined;
+}
+
+/**
+ * A node whose pods a {@link ProviderNodeOptions.provider} runs: its object and its Lease, the pods of the apiserver and of
+ * other sources, a worker for each pod, and a status manager that tells the truth about them.
+ *
+ * `start` takes over what an earlier run has left, and `stop` ends no pod: they go on while the agent restarts.
+ */
+export class ProviderNode {
+  readonly podManager: BasicPodManager;
+  readonly statusManager: StatusManager;
+  readonly podWorkers: PodWorkers;
+  readonly nodeObject: NodeObject;
+  readonly #options: ResolvedProviderOptions;
+  readonly #transport: KubeTransport;
+  readonly #config: PodConfig;
+  readonly #source: HandledSource;
+  readonly #workQueue: WorkQueue;
+  readonly #syncer: ProviderPodSyncer;
+  readonly #loop: SyncLoop;
+  readonly #mirrorPods: MirrorPodReconciler;
+  readonly #events: ApiEventRecorder | undefined;
+  readonly #stopping = new AbortController();
+  readonly #runState = new RunState<StoppedProviderNode>('provider node');
+  #wasReady = false;
+
+  /** Throws ERR_INVALID_OPTION, naming the option, the rule and the value. Starts nothing. */
+  constructor(options: ProviderNodeOptions) {
+    const resolved = resolveProviderOptions(options);
+    const { podManager, shared, hostIPs } = resolved;
+    const { nodeName, provider, namespace, kubeConfig, admitPod } = options;
+    this.#options = resolved;
+    const transport = options.transport ?? new KubeTransport(kubeConfig as NonNullable<typeof kubeConfig>, clockOf(shared));
+    this.#transport = transport;
+    const timed = clockOf(shared);
+    this.#events = options.eventRecorder === undefined ? new ApiEventRecorder({ transport, nodeName, ...timed }) : undefined;
+    const eventRecorder: EventRecorder = options.eventRecorder ?? (this.#events as ApiEventRecorder);
+
+    this.#config = new PodConfig({ eventRecorder, ...timed });
+    const source = new ApiServerSource({ transport, nodeName, ...(namespace !== undefined && { namespace }), ...shared });
+    this.#source = new HandledSource(source);
+    this.#config.addSource(apiserverSource, source);
+    for (const [name, each] of resolved.sources) this.#config.addSource(name, each);
+
+    this.podManager = podManager;
+    this.statusManager = new StatusManager({
+      ...options.statusManager,
+      podClient: new KubePodClient(transport),
+      podManager,
+      podSource: this.#source,
+      podDeletionSafety: {
+        podCouldHaveRunningContainers: (pod) => this.podWorkers.podCouldHaveRunningContainers(pod),
+        podResourcesAreReclaimed: (pod) => this.podWorkers.podResourcesAreReclaimed(pod),
+      },
+      ...shared,
+    });
+    this.#syncer = new ProviderPodSyncer({
+      ...options.pods,
+      provider,
+      statusManager: this.statusManager,
+      podChanged: (podUID) => this.#loop.podChanged(podUID),
+      hostIPs,
+      eventRecorder,
+      ...timed,
+    });
+    this.#workQueue = new WorkQueue(shared.clock === undefined ? {} : { clock: shared.clock });
+    this.podWorkers = new PodWorkers({
+      ...options.workers,
+      podSyncer: this.#syncer,
+      runtimeStatusCache: this.#syncer.pods,
+      workQueue: this.#workQueue,
+      eventRecorder,
+      ...shared,
+    });
+    this.#loop = new SyncLoop({
+      config: this.#config,
+      podManager,
+      podWorkers: this.podWorkers,
+      workQueue: this.#workQueue,
+      statusManager: this.statusManager,
+      runtime: this.#syncer.pods,
+      ...(admitPod !== undefined && { admitPod }),
+      onCaughtUp: () => this.#noteCaughtUp(),
+      eventRecorder,
+      ...timed,
+    });
+    this.nodeObject = new NodeObject({ ...resolved.node, nodeName, transport, readiness: () => this.#readiness(), ...shared });
+    this.#mirrorPods = new MirrorPodReconciler({
+      podManager,
+      mirrorPodClient: new MirrorPodClient({
+        transport,
+        nodeName,
+        getNode: () => this.nodeObject.node,
+        ...(shared.clock !== undefined && { clock: shared.clock }),
+      }),
+      nodeName,
+      podSource: this.#source,
+      staticPodsReady: () => this.#loop.sourcesReady(),
+      isPodTerminating: (podFullName) => this.podWorkers.isPodForMirrorPodTerminatingByFullName(podFullName),
+      ...shared,
+    });
+  }
+
+  get state(): RunStateName {
+    return this.#runState.name;
+  }
+
+  /**
+   * Resolves once the node is registered and the apiserver's pods are known. Rejects with ERR_ALREADY_STARTED, and with
+   * ERR_STOPPED when the node is stopped before that; what the server refuses meanwhile is tried again.
+   */
+  async start(): Promise<void> {
+    this.#runState.start();
+    const { logger } = this.#options;
+    const { provider } = this.#options.given;
+    if (provider.notifyPods !== undefined) {
+      const notify = (pod: string | Pod): void => this.#notified(pod);
+      callGuarded(
+        () => provider.notifyPods?.(notify),
+        (err) => logger.error({ err }, 'notifyPods of the provider failed; its pods are asked about at an interval'),
+      );
+    }
+    this.nodeObject.start();
+    this.statusManager.start();
+    await this.#listProvided();
+    if (this.state === 'running') {
+      this.#mirrorPods.start();
+      this.#loop.start();
+      this.#config.start();
+    }
+    await Promise.all([this.nodeObject.registered(), this.#source.firstList()]);
+  }
+
+  /** Why this pod is as it is. Works in every state. */
+  explain(podUID: string): ProviderPodExplanation {
+    const uid = this.podManager.translatePodUID(podUID);
+    const record = this.#syncer.pods.find(uid);
+    const { method, message, attempts, retryAt } = record?.failure ?? {};
+    return {
+      status: this.statusManager.explain(uid),
+      couldRun: this.podWorkers.couldHaveRunningContainers(uid),
+      isTerminationRequested: this.podWorkers.isPodTerminationRequested(uid),
+      isHeld: record?.isHeld ?? false,
+      change: record?.change?.method,
+      failure: record?.failure && ({ method, message, attempts, retryAt } as ProviderPodExplanation['failure']),
+    };
+  }
+
+  /**
+   * Ends in this order: the sources, the sync loop, the workers and the provider's calls, the status manager, which writes what
+   * is left, the node's object. No pod is ended. When it resolves, no timer is left, and nothing in flight that heeds its
+   * signal. Every call after the first returns the first one's promise.
+   */
+  stop(options: StopProviderNodeOptions = {}): Promise<StoppedProviderNode> {
+    return this.#runState.stop(() => this.#stop(options));
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.stop();
+  }
+
+  async #stop({ drainTimeoutMs, callsTimeoutMs }: StopProviderNodeOptions): Promise<StoppedProviderNode> {
+    this.#stopping.abort();
+    this.#source.giveUp(new StatusManagerError('ERR_STOPPED', 'The provider node was stopped before its first list of pods'));
+    await this.#config.stop();
+    await this.#loop.stop();
+    this.#syncer.stop();
+    const workers = await this.podWorkers.stop(callsTimeoutMs === undefined ? {} : { timeoutMs: callsTimeoutMs });
+    this.#workQueue.close();
+    const statuses = await this.statusManager.stop(drainTimeoutMs === undefined ? {} : { drainTimeoutMs });
+    await this.#mirrorPods.stop();
+    await this.#events?.stop();
+    const node = await this.nodeObject.stop();
+    if (this.#options.given.transport === undefined) await this.#transport.close();
+    return { statuses, workers, node };
+  }
+
+  /** What an earlier run of the agent has left is known before the first pod is synced. */
+  async #listProvided(): Promise<void> {
+    const { clock, logger } = this.#options;
+    const { signal } = this.#stopping;
+    try {
+      await limitedCall('getPods()', () => this.#syncer.pods.list(signal), { clock, timeoutMs: listTimeoutMs, signal }).answer;
+    } catch (err) {
+      if (!signal.aborted) logger.error({ err }, 'the provider gave no list of its pods; each pod is asked about');
+    }
+  }
+
+  #notified(pod: string | Pod): void {
+    const podUID: unknown =
+      typeof pod === 'string'
+        ? pod
+        : callGuarded(
+            () => pod?.metadata?.uid,
+            () => {},
+          );
+    if (typeof podUID === 'string' && podUID !== '') this.#syncer.notice(podUID);
+    else this.#options.logger.warn({}, 'the provider told of a pod without its uid');
+  }
+
+  #noteCaughtUp(): void {
+    this.#source.noteCaughtUp();
+    const isReady = this.#loop.sourcesReady();
+    // the node need not wait for the next look at it
+    if (isReady && !this.#wasReady) this.nodeObject.changed();
+    this.#wasReady = isReady;
+  }
+
+  #readiness(): NodeReadiness {
+    if (!this.#loop.sourcesReady()) return { ready: false, message: 'the pod sources have not been heard yet' };
+    const { readiness } = this.#options.node;
+    return readiness === undefined ? { ready: true } : readiness();
+  }
+}
+
+type Shared = ResolvedProviderOptions['shared'];
+
+/** For a part that takes no random numbers. */
+function clockOf({ clock, logger }: Shared): Pick<Shared, 'clock' | 'logger'> {
+  return { ...(clock !== undefined && { clock }), ...(logger !== undefined && { logger }) };
+}
