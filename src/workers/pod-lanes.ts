@@ -1,6 +1,6 @@
 // Behaviour of podWorkerLoop in pkg/kubelet/pod_workers.go, v1.36.3.
 
-import { callGuarded } from '../seams/guard.ts';
+import { callGuarded, ignoreFailure } from '../seams/guard.ts';
 import type { PodRecord } from './pod-record.ts';
 import type { PodRecords, Work } from './pod-records.ts';
 import type { PodStatusFn } from './pod-syncer.ts';
@@ -13,8 +13,8 @@ import type { ResolvedWorkersOptions } from './workers-options.ts';
 interface Call {
   readonly controller: AbortController;
   readonly work: Work;
-  /** True until the syncer is called. */
-  isReading: boolean;
+  /** Ends the reading of the runtime's status; undefined once the syncer is called. */
+  giveUpReading: ((reason: unknown) => void) | undefined;
 }
 
 /**
@@ -45,12 +45,13 @@ export class PodLanes {
       return;
     }
     const call = this.#calls.get(record);
-    if (call?.isReading && call.work.state !== record.state) call.controller.abort();
+    if (call?.giveUpReading !== undefined && call.work.state !== record.state) abortCall(call);
   }
 
   /** Asks the pod's call under way to end soon. */
   abort(record: PodRecord): void {
-    this.#calls.get(record)?.controller.abort();
+    const call = this.#calls.get(record);
+    if (call !== undefined) abortCall(call);
   }
 
   /** Calls what waited for a pod's end. */
@@ -70,7 +71,7 @@ export class PodLanes {
   stop(): Promise<void> {
     this.#isStopped = true;
     const { promise, resolve } = Promise.withResolvers<void>();
-    for (const { controller } of this.#calls.values()) controller.abort();
+    for (const call of this.#calls.values()) abortCall(call);
     if (this.#calls.size === 0) resolve();
     else this.#noteIdle = resolve;
     return promise;
@@ -83,7 +84,7 @@ export class PodLanes {
 
   async #work(record: PodRecord): Promise<void> {
     for (let work = this.#next(record); work !== undefined; work = this.#next(record)) {
-      const call: Call = { controller: new AbortController(), work, isReading: true };
+      const call: Call = { controller: new AbortController(), work, giveUpReading: undefined };
       this.#calls.set(record, call);
       const outcome = await this.#call(record, call);
       this.#calls.delete(record);
@@ -113,15 +114,18 @@ export class PodLanes {
     const { pod } = work.update;
     let runtimeStatus: Awaited<ReturnType<typeof newerRuntimeStatus>> | undefined;
     if (pod !== undefined) {
+      const { promise: gaveUp, reject } = Promise.withResolvers<never>();
+      gaveUp.catch(ignoreFailure);
+      call.giveUpReading = reject;
       try {
-        runtimeStatus = await newerRuntimeStatus(runtimeStatusCache, record.uid, record.lastSyncAt, signal);
+        runtimeStatus = await newerRuntimeStatus(runtimeStatusCache, record.uid, record.lastSyncAt, signal, gaveUp);
       } catch (error) {
         if (!signal.aborted) eventRecorder.event(pod, 'Warning', 'FailedSync', `error determining status: ${errorText(error)}`);
         return { failed: true, error };
       }
       if (signal.aborted) return { failed: true, error: signal.reason };
     }
-    call.isReading = false;
+    call.giveUpReading = undefined;
     if (work.state === 'terminating') this.#records.acknowledgeTerminating(record);
     const outcome = await callSyncer(podSyncer, work, record, runtimeStatus, signal, this.#statusFn(record));
     record.lastSyncAt = clock.now();
@@ -172,4 +176,10 @@ export class PodLanes {
     const operation = state === 'terminated' ? state : update.updateType;
     this.#options.metrics.observe('kubelet_pod_worker_duration_seconds', seconds, { operation_type: operation });
   }
+}
+
+/** Asks the call to end soon; what waits for the runtime's status waits no more. */
+function abortCall({ controller, giveUpReading }: Call): void {
+  controller.abort();
+  giveUpReading?.(controller.signal.reason);
 }
