@@ -52,7 +52,7 @@ class WorkersPlayer {
       },
     },
     eventRecorder: { event: (_pod, type, reason, message) => this.#events.push(`${type} ${reason} ${message}`) },
-    killsOfFinishedPods: 'ignore',
+    exactlyAsKubelet: true,
     random: () => 0,
     clock: this.#clock,
   });
