@@ -1,0 +1,132 @@
+// After k8s.io/component-helpers/resource/helpers_test.go, v0.36.3 (TestPodRequests, TestPodLimits, TestPodLevelResourceRequests),
+// pkg/kubelet/kubelet_pods_test.go, v1.36.3 (TestConvertToAPIContainerStatusesForResources, …PodLevelResources…), and
+// pkg/apis/core/v1/helper/qos/qos_test.go (TestComputePodQOS).
+import { describe, expect, it } from 'vitest';
+import { podQOSClass } from '../../../src/runtime-status/qos-class.ts';
+import { podLimits, podRequests } from '../../../src/runtime-status/resource-lists.ts';
+import { containerOf, podOf, reported, running, runtimeOf, type Spec, statusOf } from './pods.ts';
+
+const asking = (name: string, requests?: Record<string, string>, limits?: Record<string, string>, more = {}) => ({
+  name,
+  ...more,
+  resources: { ...(requests && { requests }), ...(limits && { limits }) },
+});
+const sidecar = { restartPolicy: 'Always' };
+
+describe('what a whole pod asks for', () => {
+  it.each<[string, Spec, Record<string, string>]>([
+    [
+      'its regular containers together',
+      { containers: [asking('a', { cpu: '100m', 'x/y': '1' }), asking('b', { cpu: '1', memory: '1Ki' })] },
+      { cpu: '1100m', memory: '1Ki', 'x/y': '1' },
+    ],
+    [
+      'the largest init container, where that asks for more',
+      { containers: [asking('a', { cpu: '1' })], initContainers: [asking('x', { cpu: '3' }), asking('y', { cpu: '2' })] },
+      { cpu: '3' },
+    ],
+    [
+      'sidecars beside the regular containers, and beside the init containers after them',
+      {
+        containers: [asking('a', { cpu: '1' })],
+        initContainers: [asking('x', { cpu: '2' }), asking('s', { cpu: '1' }, undefined, sidecar), asking('y', { cpu: '2' })],
+      },
+      { cpu: '3' },
+    ],
+    [
+      'what the pod itself says, and its overhead',
+      {
+        containers: [asking('a', { cpu: '1', memory: '1Gi', 'x/y': '1' })],
+        resources: { requests: { cpu: '4', 'hugepages-2Mi': '2Mi', 'z/z': '9' } },
+        overhead: { cpu: '250m' },
+      },
+      { cpu: '4250m', memory: '1Gi', 'x/y': '1', 'hugepages-2Mi': '2Mi' },
+    ],
+    ['nothing', { containers: [asking('a')] }, {}],
+  ])('is %s', (_, spec, expected) => {
+    expect(podRequests(spec)).toEqual(expected);
+  });
+
+  it('adds the overhead to limits that are there, and are not zero', () => {
+    const spec = {
+      containers: [asking('a', undefined, { cpu: '1', memory: '0' })],
+      overhead: { cpu: '1', memory: '1Mi', 'x/y': '1' },
+    };
+    expect(podLimits(spec)).toEqual({ cpu: '2', memory: '0' });
+  });
+});
+
+describe('the resources in a status', () => {
+  const asked = { requests: { cpu: '1000m', memory: '1024Ki' }, limits: { cpu: '2' } };
+  const spec = { containers: [{ name: 'a', resources: asked }] };
+  const written = { requests: { cpu: '1', memory: '1Mi' }, limits: { cpu: '2' } };
+
+  it('are the spec’s, as the apiserver writes quantities', () => {
+    const status = statusOf(podOf(spec), runtimeOf(running()));
+    expect(containerOf(status)).toMatchObject({ resources: written, allocatedResources: written.requests });
+    expect(status).toMatchObject({ resources: written, allocatedResources: written.requests });
+  });
+
+  it('are left out of the status of a container that was never made', () => {
+    expect(containerOf(statusOf(podOf(spec), runtimeOf()))).not.toHaveProperty('resources');
+  });
+
+  it('stay as reported while the same container runs on', () => {
+    const reportedResources = { requests: { cpu: '700m' }, limits: { memory: '5Mi' } };
+    const old = (id: string) => ({
+      containerStatuses: [reported('a', { containerID: id, state: { running: {} }, resources: reportedResources })],
+    });
+    const resourcesAfter = (id: string) =>
+      containerOf(statusOf(podOf(spec), runtimeOf(running()), { previous: old(id) }))?.resources;
+    expect(resourcesAfter('cri://a0')).toEqual({
+      requests: { cpu: '700m', memory: '1Mi' },
+      limits: { cpu: '2', memory: '5Mi' },
+    });
+    expect(resourcesAfter('cri://other')).toEqual(written);
+  });
+
+  it('of a pod that runs are its own, with the memory of its containers and what was reported', () => {
+    const pod = podOf({ ...spec, resources: { requests: { cpu: '3' } } }, { phase: 'Running' });
+    const with_ = (resources?: object) =>
+      statusOf(pod, runtimeOf(running()), { previous: { phase: 'Running', ...(resources && { resources }) } });
+    expect(with_().resources).toEqual({ requests: { cpu: '3', memory: '1Mi' } });
+    expect(with_({ requests: { cpu: '2' }, limits: { memory: '7Mi' } }).resources).toEqual({
+      requests: { cpu: '2', memory: '1Mi' },
+      limits: { memory: '7Mi' },
+    });
+  });
+
+  it('name the claims', () => {
+    const claims = [{ name: 'gpu' }, { name: 'net', request: 'fast' }];
+    const pod = podOf({ containers: [{ name: 'a', resources: { claims } }], resources: { claims } });
+    const status = statusOf(pod, runtimeOf(running()));
+    expect([containerOf(status)?.resources?.claims, status.resources?.claims]).toEqual([claims, claims]);
+  });
+});
+
+describe('the quality of service', () => {
+  const full = { cpu: '100m', memory: '1Mi' };
+
+  it.each<[string, Spec, string]>([
+    ['nothing is asked for', { containers: [asking('a')] }, 'BestEffort'],
+    ['only zeros, and other resources', { containers: [asking('a', { cpu: '0', 'x/y': '1' })] }, 'BestEffort'],
+    ['something', { containers: [asking('a', { cpu: '1' })] }, 'Burstable'],
+    ['all limits, and nothing asked for', { containers: [asking('a', undefined, full)] }, 'Burstable'],
+    ['as much as the limits', { containers: [asking('a', full, { cpu: '0.1', memory: '1024Ki' })] }, 'Guaranteed'],
+    ['less than the limits', { containers: [asking('a', { ...full, cpu: '1m' }, full)] }, 'Burstable'],
+    ['a container without limits', { containers: [asking('a', full, full), asking('b')] }, 'Burstable'],
+    ['an init container without limits', { containers: [asking('a', full, full)], initContainers: [asking('x')] }, 'Burstable'],
+    ['what the pod itself says', { containers: [asking('a')], resources: { requests: full, limits: full } }, 'Guaranteed'],
+    [
+      'the pod itself, with half the limits',
+      { containers: [], resources: { requests: full, limits: { cpu: '1' } } },
+      'Burstable',
+    ],
+  ])('%s: %s', (_, spec, expected) => {
+    expect(podQOSClass(podOf(spec))).toBe(expected);
+  });
+
+  it('is what the apiserver says', () => {
+    expect(podQOSClass(podOf({}, { qosClass: 'Guaranteed' }))).toBe('Guaranteed');
+  });
+});
