@@ -2,11 +2,11 @@
 
 import { type GenerateConditionsOptions, generateConditions } from '../conditions/generate-pod-conditions.ts';
 import { isTerminalPhase } from '../pod/pod-phase.ts';
+import { computePodQOSClass } from '../pod/pod-qos-class.ts';
 import type { Pod, WireContainerStatus, WirePodStatus } from '../wire/types.ts';
 import { getPhase } from './get-phase.ts';
 import { addressMembers } from './pod-ips.ts';
 import { podResourceMembers } from './pod-resources.ts';
-import { podQOSClass } from './qos-class.ts';
 
 /** Why the pod is evicted: it has failed, whatever its containers do. */
 export interface Eviction {
@@ -48,7 +48,7 @@ export function assemblePodStatus(pod: Pod, old: WirePodStatus, parts: StatusPar
   const status: WirePodStatus = {
     ...phaseMembers(pod, old, generated, isOver ? undefined : parts.eviction),
     ...addressMembers(parts.podIPs, parts.hostIPs, pod.spec?.hostNetwork === true),
-    qosClass: podQOSClass(pod),
+    qosClass: pod.status?.qosClass || computePodQOSClass(pod.spec),
     ...podResourceMembers(pod, old),
   };
   if (containerStatuses.length > 0) status.containerStatuses = containerStatuses;

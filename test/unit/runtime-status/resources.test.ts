@@ -1,8 +1,6 @@
 // After k8s.io/component-helpers/resource/helpers_test.go, v0.36.3 (TestPodRequests, TestPodLimits, TestPodLevelResourceRequests),
-// pkg/kubelet/kubelet_pods_test.go, v1.36.3 (TestConvertToAPIContainerStatusesForResources, …PodLevelResources…), and
-// pkg/apis/core/v1/helper/qos/qos_test.go (TestComputePodQOS).
+// pkg/kubelet/kubelet_pods_test.go, v1.36.3 (TestConvertToAPIContainerStatusesForResources, …PodLevelResources…).
 import { describe, expect, it } from 'vitest';
-import { podQOSClass } from '../../../src/runtime-status/qos-class.ts';
 import { podLimits, podRequests } from '../../../src/runtime-status/resource-lists.ts';
 import { containerOf, podOf, reported, running, runtimeOf, type Spec, statusOf } from './pods.ts';
 
@@ -105,28 +103,9 @@ describe('the resources in a status', () => {
 });
 
 describe('the quality of service', () => {
-  const full = { cpu: '100m', memory: '1Mi' };
-
-  it.each<[string, Spec, string]>([
-    ['nothing is asked for', { containers: [asking('a')] }, 'BestEffort'],
-    ['only zeros, and other resources', { containers: [asking('a', { cpu: '0', 'x/y': '1' })] }, 'BestEffort'],
-    ['something', { containers: [asking('a', { cpu: '1' })] }, 'Burstable'],
-    ['all limits, and nothing asked for', { containers: [asking('a', undefined, full)] }, 'Burstable'],
-    ['as much as the limits', { containers: [asking('a', full, { cpu: '0.1', memory: '1024Ki' })] }, 'Guaranteed'],
-    ['less than the limits', { containers: [asking('a', { ...full, cpu: '1m' }, full)] }, 'Burstable'],
-    ['a container without limits', { containers: [asking('a', full, full), asking('b')] }, 'Burstable'],
-    ['an init container without limits', { containers: [asking('a', full, full)], initContainers: [asking('x')] }, 'Burstable'],
-    ['what the pod itself says', { containers: [asking('a')], resources: { requests: full, limits: full } }, 'Guaranteed'],
-    [
-      'the pod itself, with half the limits',
-      { containers: [], resources: { requests: full, limits: { cpu: '1' } } },
-      'Burstable',
-    ],
-  ])('%s: %s', (_, spec, expected) => {
-    expect(podQOSClass(podOf(spec))).toBe(expected);
-  });
-
-  it('is what the apiserver says', () => {
-    expect(podQOSClass(podOf({}, { qosClass: 'Guaranteed' }))).toBe('Guaranteed');
+  it('is what the apiserver says, or else what the spec comes to', () => {
+    const spec = { containers: [asking('a', { cpu: '1' })] };
+    expect(statusOf(podOf(spec), runtimeOf()).qosClass).toBe('Burstable');
+    expect(statusOf(podOf(spec, { qosClass: 'Guaranteed' }), runtimeOf()).qosClass).toBe('Guaranteed');
   });
 });
