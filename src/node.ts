@@ -47,6 +47,20 @@ export {
 } from './runtime-status/pod-status-from-containers.ts';
 export type { ContainerProbeStates } from './runtime-status/probe-states.ts';
 export type { WaitingReason } from './runtime-status/waiting-reasons.ts';
+export type { ProbedState } from './probes/container-state.ts';
+export { NetworkProber, type NetworkProberOptions } from './probes/network-prober.ts';
+export { ProbeManager } from './probes/probe-manager.ts';
+export type { ProbeHandlers, ProbeManagerOptions, ProbeStatusManager } from './probes/probe-manager-options.ts';
+export type { ProbeResult, ProbeResultUpdate, ProbeType } from './probes/probe-types.ts';
+export type {
+  ExecProbeTarget,
+  GrpcProbeTarget,
+  HttpProbeTarget,
+  ProbeOutcome,
+  Prober,
+  ProbeSubject,
+  TcpProbeTarget,
+} from './probes/prober.ts';
 export type { EventRecorder, EventType } from './seams/event-recorder.ts';
 export { ApiServerSource, type ApiServerSourceOptions } from './sources/api-server-source.ts';
 export { FileSource, type FileSourceOptions } from './sources/file-source.ts';
