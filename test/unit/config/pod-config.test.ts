@@ -88,6 +88,31 @@ describe('PodConfig', () => {
     const before = reads;
     send([watched]);
     expect([await taken(config), reads]).toEqual([['file ADD a'], before]);
+    send([podNamed('a', { image: 'app:2' })]);
+    send([watched]);
+    const compared = reads;
+    send([watched]);
+    expect([await taken(config), reads > before, reads]).toEqual([['file UPDATE a', 'file UPDATE a'], true, compared]);
+  });
+
+  it('knows an object that is sent again by the name that it has', async () => {
+    const config = new PodConfig();
+    const send = config.channel('file');
+    send([podNamed('a', { uid: 'u' })]);
+    const renamed = podNamed('b', { uid: 'u' });
+    send([renamed]);
+    send([renamed, podNamed('a', { uid: 'other' })]);
+    expect(await taken(config)).toEqual(['file ADD a', 'file ADD a']);
+  });
+
+  it('removes a pod with the metadata that it had last', async () => {
+    const config = new PodConfig();
+    const send = config.channel('api');
+    send([podNamed('a', { metadata: { resourceVersion: '1' } })]);
+    send([podNamed('a', { metadata: { resourceVersion: '2' } })]);
+    send([]);
+    const [, removed] = await takenUpdates(config);
+    expect(removed).toMatchObject({ op: 'REMOVE', pods: [{ metadata: { resourceVersion: '2' } }] });
   });
 
   it('reads a Date as the time that it is in JSON, and null as absent', async () => {
