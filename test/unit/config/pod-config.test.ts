@@ -115,13 +115,15 @@ describe('PodConfig', () => {
     expect(removed).toMatchObject({ op: 'REMOVE', pods: [{ metadata: { resourceVersion: '2' } }] });
   });
 
-  it('reads a Date as the time that it is in JSON, and null as absent', async () => {
+  it('reads a Date as the time that it is in JSON, and takes null and empty labels for none', async () => {
     const config = new PodConfig();
     const send = config.channel('file');
     const time = '2000-01-01T00:00:00Z';
     send([podNamed('a', { metadata: { deletionTimestamp: time } as never })]);
     await taken(config);
     send([podNamed('a', { metadata: { deletionTimestamp: new Date(time), labels: null, annotations: null } as never })]);
+    expect(await taken(config)).toEqual([]);
+    send([podNamed('a', { metadata: { deletionTimestamp: time, labels: {}, annotations: {} } as never })]);
     expect(await taken(config)).toEqual([]);
     send([podNamed('a', { metadata: { deletionTimestamp: new Date('2000-01-01T00:00:01Z') } as never })]);
     expect(await taken(config)).toEqual(['file DELETE a']);
