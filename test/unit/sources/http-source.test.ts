@@ -114,6 +114,14 @@ describe('HttpSource', () => {
     expect(test.source.lastObservedAt()).toBe(test.clock.now());
   });
 
+  it('counts a bad answer as a failure each time it comes', async () => {
+    await using test = await setUp([answer(manifestOf('a')), answer('{')]);
+    await test.start();
+    const heardAt = test.source.lastObservedAt();
+    for (let i = 0; i < 3; i += 1) await test.next();
+    expect([test.lines.length, test.source.lastObservedAt()]).toEqual([3, heardAt]);
+  });
+
   it('logs three failures, announces with the fourth that it will be quiet, and tells of the recovery', async () => {
     const answers = Array.from({ length: 6 }, () => answer('no', { status: 503 }));
     await using test = await setUp([...answers, answer(manifestOf('a'))]);
