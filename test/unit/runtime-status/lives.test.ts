@@ -11,7 +11,7 @@ import type { Pod, WireContainerStatus, WirePodStatus } from '../../../src/wire/
 import { Prng } from '../../chaos/prng.ts';
 import type { Spec } from './pods.ts';
 
-const lives = 300;
+const lives = 100;
 const stepsOfALife = 12;
 const start = Date.parse('2000-01-01T00:00:00Z');
 const phases = ['Pending', 'Running', 'Succeeded', 'Failed'];
@@ -150,7 +150,7 @@ describe('over the life of a pod', () => {
         ...(prng.chance(0.01) && { eviction: { reason: 'Evicted', message: 'no memory' } }),
       }),
     );
-    for (const phase of phases) expect(seen.get(phase), phase).toBeGreaterThan(20);
+    for (const phase of phases) expect(seen.get(phase), phase).toBeGreaterThan(10);
   });
 
   it('the same holds of containers that are given, and the same containers give the same status again', () => {
@@ -163,6 +163,6 @@ describe('over the life of a pod', () => {
       if (isTerminalPhase(previous?.phase)) expect(status.phase).toBe(previous?.phase);
       return status;
     });
-    for (const phase of phases) expect(seen.get(phase), phase).toBeGreaterThan(20);
+    for (const phase of phases) expect(seen.get(phase), phase).toBeGreaterThan(10);
   });
 });

@@ -83,6 +83,18 @@ describe('the resources in a status', () => {
     expect(resourcesAfter('cri://other')).toEqual(written);
   });
 
+  it('never come to have limits that the spec does not ask for', () => {
+    const old = reported('a', { containerID: 'cri://a0', state: { running: {} }, resources: { limits: { cpu: '9' } } });
+    const pod = podOf({ containers: [asking('a', { cpu: '1' })] });
+    const status = statusOf(pod, runtimeOf(running()), { previous: { containerStatuses: [old] } });
+    expect(containerOf(status)?.resources).toEqual({ requests: { cpu: '1' } });
+  });
+
+  it('of a pod that did not run before are not those that were reported', () => {
+    const previous = { phase: 'Pending', resources: { requests: { cpu: '2' } } };
+    expect(statusOf(podOf({}, { phase: 'Running' }), runtimeOf(running()), { previous }).resources).toEqual({});
+  });
+
   it('of a pod that runs are its own, with the memory of its containers and what was reported', () => {
     const pod = podOf({ ...spec, resources: { requests: { cpu: '3' } } }, { phase: 'Running' });
     const with_ = (resources?: object) =>
