@@ -17,6 +17,8 @@ interface OpenCall {
 interface Life {
   isEnding: boolean;
   hasStopped: boolean;
+  /** A call of syncPod has said that the pod has come to its end. */
+  isTerminal: boolean;
   grace: number | undefined;
   /** Only the runtime has known the pod: once it has ended, the workers forget it, and may begin anew at any time. */
   isOfRuntime: boolean;
@@ -198,7 +200,13 @@ export class WorkersWorld {
   }
 
   #life(uid: string): Life {
-    const life = this.#lives.get(uid) ?? { isEnding: false, hasStopped: false, grace: undefined, isOfRuntime: false };
+    const life = this.#lives.get(uid) ?? {
+      isEnding: false,
+      hasStopped: false,
+      isTerminal: false,
+      grace: undefined,
+      isOfRuntime: false,
+    };
     this.#lives.set(uid, life);
     return life;
   }
@@ -238,7 +246,19 @@ export class WorkersWorld {
     this.#open.delete(uid);
     if (heeds) signal.throwIfAborted();
     if (end === 'failed') throw new Error('failed');
+    if (end === 'terminal' && name === 'sync') this.#life(uid).isTerminal = true;
     return { isTerminal: end === 'terminal' };
+  }
+
+  /** Of static pods of one full name, one has started. */
+  #checkStaticPods(uid: string): void {
+    const { annotations, name } = this.#pods.get(uid)?.metadata ?? {};
+    if (annotations?.['kubernetes.io/config.source'] !== 'file') return;
+    for (const [other, { name: call }] of this.#open) {
+      const isSame = other !== uid && this.#pods.get(other)?.metadata?.name === name;
+      if (isSame && call !== 'terminatingRuntime')
+        this.violations.push(`${uid} and ${other}: two static pods of one full name at once`);
+    }
   }
 
   #checkCall(name: string, uid: string, grace: number | undefined, signal: AbortSignal): void {
@@ -247,8 +267,9 @@ export class WorkersWorld {
     if (this.#isStopped) this.violations.push(`${uid}: ${name} began after the stop`);
     if (signal.aborted) this.violations.push(`${uid}: ${name} began with an aborted signal`);
     if (life.isOfRuntime) return;
+    this.#checkStaticPods(uid);
     if (name === 'sync') {
-      if (life.isEnding || life.hasStopped) this.violations.push(`${uid}: synced though it ends`);
+      if (life.isEnding || life.hasStopped || life.isTerminal) this.violations.push(`${uid}: synced though it ends`);
       return;
     }
     life.hasStopped = true;

@@ -347,7 +347,8 @@ describe('syncKnownPods', () => {
     await world.update('kill', pod('u1'));
     await world.update('create', pod('u1'));
     await world.end('u1');
-    expect(world.workers.syncKnownPods([pod('u1')]).has('u1')).toBe(true);
+    expect(world.workers.syncKnownPods([pod('u1')]).get('u1')).toMatchObject({ state: 'terminated', orphan: false });
+    expect(world.workers.shouldPodContentBeRemoved('u1')).toBe(false);
     await world.end('u1');
     expect(world.workers.syncKnownPods([pod('u1')]).has('u1')).toBe(false);
     await world.update('create', pod('u1'));

@@ -56,6 +56,17 @@ describe('static pods of one full name', () => {
     expect(world.workers.couldHaveRunningContainers('u3')).toBe(false);
   });
 
+  it('do not wait for one that is about to end without having started', async () => {
+    const world = new World();
+    world.isQuick = true;
+    for (const uid of ['u1', 'u2', 'u3']) await world.update('create', staticPod(uid));
+    await world.update('kill', staticPod('u1'));
+    world.takeLog();
+    world.workers.updatePod({ updateType: 'sync', pod: staticPod('u3') });
+    await world.update('kill', staticPod('u2'));
+    expect(world.takeLog()).toEqual(['sync u3 sync 1']);
+  });
+
   it('of another name, or from the apiserver, start at once', async () => {
     const world = new World();
     await world.update('create', staticPod('u1'));
