@@ -111,7 +111,7 @@ export class ProbeWorker {
     if (containerID === undefined) return step.next !== 'end';
     for (const one of step.results) this.#tell(result, containerID, one);
     if (step.next !== 'probe') return step.next === 'wait';
-    const said = this.#over.signal.aborted ? undefined : await calls.run(containerID, status?.podIP, this.#over.signal);
+    const said = await calls.run(containerID, status?.podIP, this.#over.signal);
     if (said === undefined) return true;
     const told = this.#container.conclude(said);
     if (told !== undefined) this.#tell(result, containerID, told);

@@ -64,6 +64,14 @@ describe('started and ready of a container', () => {
       [true, false],
       [true, false],
     ]);
+    const asked = statuses.slice(0, 3).map((status) => world.manager.containerState(pod, status as never));
+    expect(asked.map(({ started, ready: isReady }) => [started, isReady])).toEqual([
+      [false, true],
+      [false, false],
+      [true, false],
+    ]);
+    const busy = { ...one, name: 'i' } as never;
+    expect(world.manager.containerState(pod, busy)).toEqual({ started: true, ready: false });
     world.manager.cleanupPods(new Set());
   });
 });

@@ -12,6 +12,7 @@ const prober = new NetworkProber();
 
 interface GrpcServer extends AsyncDisposable {
   readonly port: number;
+  readonly sessions: readonly ServerHttp2Session[];
   readonly seen: { readonly headers: Record<string, unknown>; readonly body: string }[];
 }
 
@@ -35,6 +36,7 @@ async function grpcServer(serve: (stream: ServerHttp2Stream) => void, port = 0):
   return {
     port: (server.address() as AddressInfo).port,
     seen,
+    sessions,
     [Symbol.asyncDispose]: async () => {
       for (const session of sessions) session.destroy();
       server.close();
@@ -93,6 +95,13 @@ describe('a grpc probe', () => {
   ])('says what the server says: %j', async (trailers, output) => {
     await using server = await grpcServer((stream) => answer(stream, frame(8, 1), trailers as Record<string, string>));
     expect(await prober.grpc(grpcTarget(server.port), noSignal)).toEqual({ result: 'failure', output });
+  });
+
+  it('closes its connection', async () => {
+    await using server = await grpcServer((stream) => answer(stream, frame(8, 1)));
+    await prober.grpc(grpcTarget(server.port), noSignal);
+    await until(() => server.sessions.every(({ destroyed }) => destroyed));
+    expect(server.sessions).toHaveLength(1);
   });
 
   it('reads a status that comes with the headers', async () => {

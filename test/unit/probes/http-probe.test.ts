@@ -170,6 +170,19 @@ describe('an http probe of a hostile server', () => {
     await server.closed();
   });
 
+  it('closes the connection of a redirect whose body has no end', async () => {
+    await using server = await rawServer((socket) => {
+      socket.once('data', (request) => {
+        if (`${request}`.startsWith('GET /new')) socket.end('HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nhere');
+        else socket.write('HTTP/1.1 302 Found\r\nLocation: /new\r\n\r\nbegin');
+      });
+    });
+    const outcome = await prober.http(httpTarget(`http://127.0.0.1:${server.port}/`), noSignal);
+    expect(outcome).toEqual({ result: 'success', output: 'here' });
+    await server.closed();
+    expect(server.sockets).toHaveLength(2);
+  });
+
   it('fails when the headers do not come in time', async () => {
     const limit = new TimeLimit();
     await using server = await rawServer((socket) => {

@@ -296,6 +296,40 @@ describe('the end of probes', () => {
   });
 });
 
+describe('a pod that is removed while a probe ends', () => {
+  it.each([0, 1, 2, 3, 4, 5, 6, 7, 8])('%i turns of the queue after the answer: nothing is said afterwards', async (turns) => {
+    const world = new ProbeWorld();
+    const answer = Promise.withResolvers<unknown>();
+    world.answer = () => answer.promise;
+    const pod = await world.add(podOf({ readinessProbe: exec({ failureThreshold: 1 }), livenessProbe: exec() }));
+    answer.resolve(failure);
+    for (let turn = 0; turn < turns; turn += 1) await undefined;
+    world.manager.removePod(pod);
+    const said = [world.events.length, world.updates.length];
+    await world.seconds(30);
+    expect([world.events.length, world.updates.length]).toEqual(said);
+    expect(world.manager.result('liveness', 'x://a0')).toBeUndefined();
+  });
+
+  it('and whoever hears the first of two results hears no second', async () => {
+    const initContainers = [{ name: 's', restartPolicy: 'Always', startupProbe: exec() }];
+    const pod = podOf({}, { initContainers } as object);
+    const heard: string[] = [];
+    const world: ProbeWorld = new ProbeWorld({
+      handlers: {
+        resultChanged: ({ result }) => {
+          heard.push(result);
+          world.manager.removePod(pod);
+        },
+      },
+    });
+    const { containerStatuses } = running({ ...started, name: 's' });
+    world.status = running({}, { initContainerStatuses: containerStatuses });
+    await world.add(pod);
+    expect([heard, world.manager.result('startup', 'x://a0')]).toEqual([['Success'], undefined]);
+  });
+});
+
 describe('the arguments and options of a probe manager', () => {
   it.each([
     [() => new ProbeWorld({ handlers: { failed: () => {} } as object }), 'ERR_INVALID_OPTION'],
