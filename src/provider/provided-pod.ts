@@ -64,6 +64,14 @@ export class ProvidedPod {
     this.given ??= this.pod;
   }
 
+  /** A pod of the same uid begins again after this one has ended. */
+  beginAgain(): void {
+    this.isTerminated = false;
+    this.isDeleted = false;
+    this.missingSince = undefined;
+    this.failure = undefined;
+  }
+
   /** The provider has nothing of the pod any more. */
   noteGone(): void {
     this.isHeld = false;
@@ -75,12 +83,18 @@ export class ProvidedPod {
   get needsUpdate(): boolean {
     const { given, pod } = this;
     if (given === undefined || given === pod) return false;
-    if (isEqual(given.spec, pod.spec) && isEqual(labelsOf(given), labelsOf(pod)) && sameAnnotations(given, pod)) {
-      this.given = pod;
-      return false;
-    }
-    return true;
+    if (!isSameVersion(given, pod)) return true;
+    // the next comparison costs nothing
+    this.given = pod;
+    return false;
   }
+}
+
+/** True for two objects of a pod between which a provider sees no difference. */
+export function isSameVersion(one: Pod, other: Pod): boolean {
+  return (
+    isEqual(one.spec, other.spec) && isEqual(labelsOf(one), labelsOf(other)) && isEqual(annotationsOf(one), annotationsOf(other))
+  );
 }
 
 /** When the agent first saw the pod. */
@@ -89,10 +103,6 @@ const localAnnotationKeys = new Set([configSourceAnnotationKey, configMirrorAnno
 
 function labelsOf({ metadata }: Pod): object {
   return metadata?.labels ?? {};
-}
-
-function sameAnnotations(one: Pod, other: Pod): boolean {
-  return isEqual(annotationsOf(one), annotationsOf(other));
 }
 
 /** Those that are not the agent's own. */

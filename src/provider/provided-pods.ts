@@ -15,12 +15,15 @@ import { hasBeenRun } from './provided-status.ts';
  */
 export class ProvidedPods implements RuntimeStatusCache {
   readonly #provider: PodProvider;
+  readonly #namespace: string | undefined;
   readonly #records = new Map<string, ProvidedPod>();
   /** What the provider listed last, by uid. */
   #listed = new Map<string, Pod>();
 
-  constructor(provider: PodProvider) {
+  /** `namespace`: what the provider lists of other namespaces is none of the node's. */
+  constructor(provider: PodProvider, namespace?: string) {
     this.#provider = provider;
+    this.#namespace = namespace;
   }
 
   find(podUID: string): ProvidedPod | undefined {
@@ -33,6 +36,7 @@ export class ProvidedPods implements RuntimeStatusCache {
     const known = this.#records.get(uid);
     if (known !== undefined) {
       known.pod = pod;
+      if (known.isTerminated) known.beginAgain();
       return known;
     }
     const record = new ProvidedPod(uid, pod);
@@ -89,7 +93,8 @@ export class ProvidedPods implements RuntimeStatusCache {
     const listed = new Map<string, Pod>();
     for (const pod of answer as readonly Pod[]) {
       const uid = callGuarded(() => requirePod(pod), ignoreFailure);
-      if (uid !== undefined) listed.set(uid, pod);
+      if (uid === undefined) continue;
+      if (this.#namespace === undefined || pod.metadata?.namespace === this.#namespace) listed.set(uid, pod);
     }
     this.#listed = listed;
   }

@@ -1,5 +1,5 @@
 import type { KubeConfig } from '@kubernetes/client-node';
-import { requireKnownOptions, requireMethods } from '../checks/options.ts';
+import { optionOfType, requireKnownOptions, requireMethods } from '../checks/options.ts';
 import type { KubeTransport } from '../client/transport/kube-transport.ts';
 import { invalidOption } from '../errors.ts';
 import type { NodeObjectOptions } from '../node-object/node-object-options.ts';
@@ -90,6 +90,7 @@ export function resolveProviderOptions(options: ProviderNodeOptions): ResolvedPr
   if (logger !== undefined) requireMethods('logger', logger, ['debug', 'info', 'warn', 'error']);
   requireKnownOptions('pods', options.pods ?? {}, ['pollIntervalMs', 'callTimeoutMs', 'missingAfterMs']);
   requireKnownOptions('workers', options.workers ?? {}, ['resyncIntervalMs', 'backOffPeriodMs']);
+  if (options.readiness !== undefined) optionOfType('readiness', options.readiness, 'function');
   refuseOwn(options.statusManager);
   const members = nodeMembers.filter((name) => options[name] !== undefined).map((name) => [name, options[name]]);
   const node: NodeMembers = Object.fromEntries(members);

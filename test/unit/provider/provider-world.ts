@@ -81,7 +81,8 @@ export class ProviderWorld implements AsyncDisposable {
       ...{ clock, logger },
     });
     const send = this.config.channel('api');
-    const told = (): void => send(this.store.list());
+    // other objects each time, as they come over a wire
+    const told = (): void => send(structuredClone(this.store.list()));
     this.#unwatch = this.store.watch(told);
     this.statusManager.start();
     this.loop.start();
