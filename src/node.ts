@@ -24,6 +24,7 @@ export type {
   WireNodeSystemInfo,
   WireTaint,
 } from './node-object/wire-node.ts';
+export type { EventRecorder, EventType } from './pod/event-recorder.ts';
 export type { RunningPod, RuntimeContainerStatus, RuntimePodStatus } from './pod/runtime-pod.ts';
 export type { ProbedState } from './probes/container-state.ts';
 export { NetworkProber, type NetworkProberOptions } from './probes/network-prober.ts';
@@ -61,7 +62,6 @@ export {
 } from './runtime-status/pod-status-from-containers.ts';
 export type { ContainerProbeStates } from './runtime-status/probe-states.ts';
 export type { WaitingReason } from './runtime-status/waiting-reasons.ts';
-export type { EventRecorder, EventType } from './seams/event-recorder.ts';
 export { ApiServerSource, type ApiServerSourceOptions } from './sources/api-server-source.ts';
 export { FileSource, type FileSourceOptions } from './sources/file-source.ts';
 export { HttpSource } from './sources/http-source.ts';

@@ -1,7 +1,7 @@
 // Behaviour of pkg/kubelet/config/config.go (podStorage), v1.36.3.
 
+import type { EventRecorder } from '../pod/event-recorder.ts';
 import { apiserverSource, podFullName } from '../pod/pod-identity.ts';
-import type { EventRecorder } from '../seams/event-recorder.ts';
 import type { Logger } from '../seams/logger.ts';
 import type { Pod } from '../wire/types.ts';
 import { changeOf, type MetadataOf, newPod } from './pod-changes.ts';

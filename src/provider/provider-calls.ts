@@ -1,7 +1,7 @@
 import { limitedCall } from '../client/limited-call.ts';
 import { invalidArgument } from '../errors.ts';
+import type { EventRecorder } from '../pod/event-recorder.ts';
 import type { Clock } from '../seams/clock.ts';
-import type { EventRecorder } from '../seams/event-recorder.ts';
 import type { Logger } from '../seams/logger.ts';
 import { canonicalPodStatus } from '../status/canonical/canonical-status.ts';
 import { requireStatus } from '../status/rules/validate-status.ts';
