@@ -59,7 +59,7 @@ const operation: fc.Arbitrary<Operation> = fc.oneof(
   { weight: 3, arbitrary: fc.constant({ op: 'settle' as const }) },
 );
 
-export const workerOperations = fc.array(operation, { minLength: 5, maxLength: 60 });
+export const workerOperations = fc.array(operation, { minLength: 5, maxLength: 60, size: 'max' });
 
 export const plans: fc.Arbitrary<Plan[]> = fc.array(
   fc.record({
@@ -67,5 +67,5 @@ export const plans: fc.Arbitrary<Plan[]> = fc.array(
     heeds: fc.boolean(),
     end: fc.constantFrom('ok' as const, 'ok' as const, 'terminal' as const, 'failed' as const),
   }),
-  { minLength: 1, maxLength: 20 },
+  { minLength: 1, maxLength: 40, size: 'max' },
 );
