@@ -436,7 +436,7 @@ describe('a static pod', () => {
   it('that goes and comes again under its uid runs again', async () => {
     await using world = new ProviderWorld();
     const send = world.config.channel('file');
-    const pod = buildStaticPod({ metadata: { name: 'proxy', uid: 'static' } });
+    const pod = buildStaticPod({ metadata: { name: 'proxy', uid: 'static' }, spec: { terminationGracePeriodSeconds: 30 } });
     send([pod]);
     await settle(20);
     expect(world.statusManager.getPodStatus('static')?.phase).toBe('Running');
