@@ -13,6 +13,7 @@ export const errorCodes = {
   ERR_KILL_TIMEOUT: 'the containers of a pod that was to end have not stopped in time',
   ERR_BACKOFF: 'what is to be done waits until a time, which the error names',
   ERR_NO_NODE: 'the node that owns mirror pods is not known, has no uid, or is being deleted',
+  ERR_INVALID_MANIFEST: 'the manifest of a static pod is no pod, or one that breaks a rule',
   ERR_API: 'a request to the apiserver failed',
 } as const;
 
@@ -36,7 +37,7 @@ export function isStatusManagerError(error: unknown, code?: ErrorCode): error is
 }
 
 /** How a value is shown in an error message: short, with its type, and never more than the first 60 characters. */
-function showValue(value: unknown): string {
+export function shownValue(value: unknown): string {
   const type = value === null ? 'null' : Array.isArray(value) ? 'array' : typeof value;
   if (typeof value === 'string') return `${JSON.stringify(value.length > 60 ? `${value.slice(0, 60)}…` : value)} (${type})`;
   if (typeof value === 'number' || typeof value === 'boolean' || typeof value === 'bigint') return `${value} (${type})`;
@@ -45,9 +46,9 @@ function showValue(value: unknown): string {
 
 /** The error says: Expected `name` to be RULE, got VALUE (TYPE). */
 export function invalidOption(name: string, rule: string, value: unknown): StatusManagerError {
-  return new StatusManagerError('ERR_INVALID_OPTION', `Expected \`${name}\` to be ${rule}, got ${showValue(value)}`);
+  return new StatusManagerError('ERR_INVALID_OPTION', `Expected \`${name}\` to be ${rule}, got ${shownValue(value)}`);
 }
 
 export function invalidArgument(name: string, rule: string, value: unknown): StatusManagerError {
-  return new StatusManagerError('ERR_INVALID_ARGUMENT', `Expected \`${name}\` to be ${rule}, got ${showValue(value)}`);
+  return new StatusManagerError('ERR_INVALID_ARGUMENT', `Expected \`${name}\` to be ${rule}, got ${shownValue(value)}`);
 }

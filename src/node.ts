@@ -21,6 +21,9 @@ export type {
   WireNodeSystemInfo,
   WireTaint,
 } from './node-object/wire-node.ts';
+export { decodeStaticPods } from './manifest/decode-static-pods.ts';
+export type { ManifestOrigin } from './manifest/static-pod.ts';
+export { InvalidManifestError } from './manifest/text/invalid-manifest.ts';
 export type { RunningPod, RuntimeContainerStatus, RuntimePodStatus } from './pod/runtime-pod.ts';
 export { ApiEventRecorder, type ApiEventRecorderOptions } from './provider/api-event-recorder.ts';
 export type { DeletePodCall, NotifyPods, PodProvider, ProviderCall } from './provider/pod-provider.ts';
@@ -46,6 +49,9 @@ export type { ContainerProbeStates } from './runtime-status/probe-states.ts';
 export type { WaitingReason } from './runtime-status/waiting-reasons.ts';
 export type { EventRecorder, EventType } from './seams/event-recorder.ts';
 export { ApiServerSource, type ApiServerSourceOptions } from './sources/api-server-source.ts';
+export { FileSource, type FileSourceOptions } from './sources/file-source.ts';
+export { HttpSource } from './sources/http-source.ts';
+export type { HttpSourceOptions } from './sources/http-source-options.ts';
 export type { PodSource, SendPods } from './sources/pod-source.ts';
 export type { Admission } from './sync-loop/admission.ts';
 export { SyncLoop } from './sync-loop/sync-loop.ts';

@@ -2,5 +2,5 @@ export { ConfigMapManager, type FrozenConfigMap } from './object-managers/config
 export type { Frozen } from './object-managers/frozen.ts';
 export { nodeTtlMs } from './object-managers/node-ttl.ts';
 export type { ObjectManagerOptions, ObjectStrategy } from './object-managers/object-manager-options.ts';
-export { podConfigMapNames, podSecretNames } from './object-managers/pod-references.ts';
 export { type FrozenSecret, SecretManager } from './object-managers/secret-manager.ts';
+export { podConfigMapNames, podSecretNames } from './pod/pod-references.ts';

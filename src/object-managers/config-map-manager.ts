@@ -1,10 +1,10 @@
 import type { V1ConfigMap } from '@kubernetes/client-node';
 import { resources } from '../client/api-resource.ts';
+import { podConfigMapNames } from '../pod/pod-references.ts';
 import type { Pod, Wire } from '../wire/types.ts';
 import type { Frozen } from './frozen.ts';
 import { ObjectManager } from './object-manager.ts';
 import type { ObjectManagerOptions } from './object-manager-options.ts';
-import { podConfigMapNames } from './pod-references.ts';
 
 /** A config map as JSON on the wire, read-only: the values of `binaryData` are base64. */
 export type FrozenConfigMap = Frozen<Wire<V1ConfigMap>>;

@@ -1,10 +1,10 @@
 import type { V1Secret } from '@kubernetes/client-node';
 import { resources } from '../client/api-resource.ts';
+import { podSecretNames } from '../pod/pod-references.ts';
 import type { Pod, Wire } from '../wire/types.ts';
 import type { Frozen } from './frozen.ts';
 import { ObjectManager } from './object-manager.ts';
 import type { ObjectManagerOptions } from './object-manager-options.ts';
-import { podSecretNames } from './pod-references.ts';
 
 /** A secret as JSON on the wire, read-only: the values of `data` are base64. */
 export type FrozenSecret = Frozen<Wire<V1Secret>>;

@@ -5,6 +5,7 @@ import { importsOf, readTree, resolveImport, type SourceFile, withoutComments } 
 /** The only places in src that import these packages at run time; `import type` is allowed everywhere. */
 const packageHomes: Readonly<Record<string, RegExp>> = {
   '@kubernetes/client-node': /^src\/(client|testing)\//,
+  'js-yaml': /^src\/manifest\/text\//,
   'fast-json-patch': /^src\/(patch|testing)\//,
   'lodash.isequal': /^src\/status\//,
   undici: /^src\/client\//,

@@ -1,5 +1,6 @@
 import { backoffKind } from '../backoff/index.ts';
 import { configKind } from '../config/index.ts';
+import { manifestKind } from '../manifest/index.ts';
 import { mirrorKind } from '../mirror/index.ts';
 import { phaseKind } from '../phase/index.ts';
 import { probeKind } from '../probe/index.ts';
@@ -11,6 +12,7 @@ import type { CaseKind } from './case-kind.ts';
 /** The kinds of recorded cases beside the status manager's, by the name that a line has in its member `kind`. */
 export const kinds: ReadonlyMap<string, CaseKind> = new Map<string, CaseKind>([
   ['backoff', backoffKind],
+  ['manifest', manifestKind],
   ['mirror', mirrorKind],
   ['phase', phaseKind],
   ['probe', probeKind],

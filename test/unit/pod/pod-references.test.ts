@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { podConfigMapNames, podSecretNames } from '../../../src/object-managers/pod-references.ts';
+import { podConfigMapNames, podSecretNames } from '../../../src/pod/pod-references.ts';
 import type { Pod } from '../../../src/wire/types.ts';
 
 const pod = (spec: object): Pod => ({ metadata: { name: 'p', namespace: 'd', uid: 'u' }, spec }) as Pod;

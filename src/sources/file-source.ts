@@ -1,0 +1,142 @@
+// Behaviour of pkg/kubelet/config/file.go and file_linux.go, v1.36.3.
+
+import { nodeNameOption } from '../checks/node-name.ts';
+import { integerOption, longestTimerMs, numberOption, requireKnownOptions, requireMethods } from '../checks/options.ts';
+import { RunState, type RunStateName } from '../concurrency/run-state.ts';
+import { invalidOption } from '../errors.ts';
+import { decodeStaticPods } from '../manifest/decode-static-pods.ts';
+import { type Clock, safeClock, sleep, systemClock } from '../seams/clock.ts';
+import { type Logger, safeLogger, silentLogger } from '../seams/logger.ts';
+import { longestManifest } from './decode-manifest.ts';
+import { ManifestFiles } from './manifest-files.ts';
+import { PathWatch } from './path-watch.ts';
+import type { PodSource, SendPods } from './pod-source.ts';
+
+export interface FileSourceOptions {
+  /** A directory of manifests, or one manifest. It may appear later. */
+  readonly path: string;
+  readonly nodeName: string;
+  /** The path is read after this long even where the system has told of no change. Default 20 000. */
+  readonly checkPeriodMs?: number;
+  /** A longer file is refused. Default 10 MiB. */
+  readonly maxBytes?: number;
+  readonly clock?: Clock;
+  readonly logger?: Logger;
+}
+
+const knownOptions = ['path', 'nodeName', 'checkPeriodMs', 'maxBytes', 'clock', 'logger'];
+/** A change seldom comes alone: what follows it this soon is read together with it. */
+const gatherMs = 50;
+/** How soon a path that is not there is looked for again. */
+const missingPathMs = 1000;
+
+/**
+ * The static pods of a directory, one manifest in each file, or of one file, in YAML or JSON. In a directory, names that begin
+ * with a dot count for nothing, and directories within it are not entered. Changes are told by the system, and the path is
+ * read every `checkPeriodMs`. Sends the whole list after each reading.
+ *
+ * One broken file hides no other. A file that was good keeps its pods while it cannot be read or breaks a rule; they go with the
+ * file. A path that is not there has no pods. Where the path itself cannot be read, and where a single manifest was never good,
+ * nothing is sent.
+ */
+export class FileSource implements PodSource {
+  readonly #path: string;
+  readonly #checkPeriodMs: number;
+  readonly #clock: Clock;
+  readonly #logger: Logger;
+  readonly #files: ManifestFiles;
+  readonly #watch: PathWatch;
+  readonly #runState = new RunState('pod source');
+  readonly #stopping = new AbortController();
+  #loop: Promise<void> = Promise.resolve();
+  /** Ends the wait for the next change; set anew before each reading, so that no change is missed. */
+  #changed = new AbortController();
+  #problem: string | undefined;
+  #lastObservedAt: number | undefined;
+
+  /** Throws ERR_INVALID_OPTION, naming the option, the rule and the value. */
+  constructor(options: FileSourceOptions) {
+    requireKnownOptions('options', options, knownOptions);
+    const { checkPeriodMs = 20_000, maxBytes = longestManifest, clock = systemClock, logger = silentLogger } = options;
+    this.#path = pathOption(options.path);
+    requireMethods('clock', clock, ['now', 'setTimer']);
+    this.#checkPeriodMs = numberOption('checkPeriodMs', checkPeriodMs, 1, longestTimerMs);
+    this.#clock = safeClock(clock);
+    this.#logger = safeLogger(logger);
+    this.#files = new ManifestFiles({
+      path: this.#path,
+      nodeName: nodeNameOption(options.nodeName),
+      maxBytes: integerOption('maxBytes', maxBytes, 1),
+      decode: decodeStaticPods,
+      logger: this.#logger,
+    });
+    this.#watch = new PathWatch({ path: this.#path, onChange: () => this.#changed.abort(), logger: this.#logger });
+  }
+
+  get state(): RunStateName {
+    return this.#runState.name;
+  }
+
+  /** Throws ERR_ALREADY_STARTED, ERR_STOPPED. */
+  start(send: SendPods): void {
+    this.#runState.start();
+    this.#loop = this.#run(send).catch((error) =>
+      this.#logger.error({ err: error }, 'The file source has ended: its clock failed'),
+    );
+  }
+
+  /** When it resolves, there is no timer and no open file left, and nothing is sent any more. */
+  stop(): Promise<void> {
+    return this.#runState.stop(async () => {
+      this.#stopping.abort();
+      this.#changed.abort();
+      await this.#loop;
+      this.#watch.close();
+    });
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.stop();
+  }
+
+  /** When the path was last read, in milliseconds since the epoch. */
+  lastObservedAt(): number | undefined {
+    return this.#lastObservedAt;
+  }
+
+  async #run(send: SendPods): Promise<void> {
+    const { signal } = this.#stopping;
+    while (!signal.aborted) {
+      this.#changed = new AbortController();
+      // first the watch, then the reading: what changes in between is told
+      await this.#watch.renew();
+      const isThere = await this.#read(send, signal);
+      if (signal.aborted) return;
+      const waitMs = isThere ? this.#checkPeriodMs : Math.min(this.#checkPeriodMs, missingPathMs);
+      await sleep(this.#clock, waitMs, this.#changed.signal);
+      if (this.#changed.signal.aborted) await sleep(this.#clock, gatherMs, signal);
+    }
+  }
+
+  /** False where there is nothing at the path. */
+  async #read(send: SendPods, signal: AbortSignal): Promise<boolean> {
+    try {
+      const { isThere, pods } = await this.#files.read(signal);
+      if (signal.aborted) return isThere;
+      this.#problem = undefined;
+      this.#lastObservedAt = this.#clock.now();
+      send(pods);
+      return isThere;
+    } catch (error) {
+      const problem = error instanceof Error ? error.message : String(error);
+      if (problem !== this.#problem) this.#logger.error({ path: this.#path, problem }, 'The path of manifests cannot be read');
+      this.#problem = problem;
+      return true;
+    }
+  }
+}
+
+function pathOption(path: unknown): string {
+  if (typeof path !== 'string' || path === '' || path.includes('\0')) throw invalidOption('path', 'a path', path);
+  return path.replace(/(?<=.)\/+$/, '');
+}

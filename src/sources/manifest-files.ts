@@ -1,0 +1,147 @@
+// Behaviour of pkg/kubelet/config/file.go (listConfig, extractFromDir, extractFromFile), v1.36.3.
+
+import { createHash } from 'node:crypto';
+import { readdir, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { podFullName } from '../pod/pod-identity.ts';
+import type { Logger } from '../seams/logger.ts';
+import type { Pod } from '../wire/types.ts';
+import type { DecodeManifest } from './decode-manifest.ts';
+import { NoFileError, readManifestFile } from './read-manifest-file.ts';
+
+export interface ManifestFilesOptions {
+  /** A directory of manifests, or one manifest. */
+  readonly path: string;
+  readonly nodeName: string;
+  readonly maxBytes: number;
+  readonly decode: DecodeManifest;
+  readonly logger: Logger;
+}
+
+/** What is known of one file. */
+interface KnownFile {
+  /** Of the content that was read last, good or bad; undefined where it could not be read. */
+  readonly hash: string | undefined;
+  /** Of the last good content. */
+  readonly pods: readonly Pod[];
+  readonly problem: string | undefined;
+}
+
+/** What one reading of the path has found. */
+export interface ManifestFilesResult {
+  readonly isThere: boolean;
+  readonly pods: readonly Pod[];
+}
+
+/**
+ * Reads the manifests of a path. One broken file hides no other. A file that was good and cannot be read now, or breaks a
+ * rule, keeps the pods of its last good content until it is gone: it may be half-written. A file whose content has not
+ * changed gives the same pods, as objects. Each problem is logged once.
+ */
+export class ManifestFiles {
+  readonly #options: ManifestFilesOptions;
+  #files = new Map<string, KnownFile>();
+  #problems: ReadonlySet<string> = new Set();
+  #newProblems = new Set<string>();
+
+  constructor(options: ManifestFilesOptions) {
+    this.#options = options;
+  }
+
+  /** Rejects where the path itself cannot be read, or is a single manifest that was never good: then nothing is known. */
+  async read(signal: AbortSignal): Promise<ManifestFilesResult> {
+    this.#newProblems = new Set();
+    try {
+      return await this.#read(signal);
+    } finally {
+      this.#problems = this.#newProblems;
+    }
+  }
+
+  async #read(signal: AbortSignal): Promise<ManifestFilesResult> {
+    const { path } = this.#options;
+    const stats = await stat(path).catch((error: unknown) => {
+      if (isMissing(error)) return undefined;
+      throw error;
+    });
+    if (stats === undefined) {
+      this.#files.clear();
+      this.#tell(path, 'The path does not exist; there are no pods');
+      return { isThere: false, pods: [] };
+    }
+    if (stats.isDirectory()) return { isThere: true, pods: await this.#podsOfDirectory(path, signal) };
+    if (!stats.isFile()) throw new NoFileError(`${path} is neither a directory nor a file`);
+    return { isThere: true, pods: await this.#podsOfOneFile(path) };
+  }
+
+  async #podsOfDirectory(path: string, signal: AbortSignal): Promise<readonly Pod[]> {
+    const names = (await readdir(path)).filter((name) => !name.startsWith('.')).sort();
+    const before = this.#files;
+    this.#files = new Map();
+    for (const name of names) {
+      if (signal.aborted) break;
+      const file = join(path, name);
+      const known = await this.#fileNow(file, before.get(file));
+      if (known !== undefined) this.#files.set(file, known);
+    }
+    return this.#podsByName();
+  }
+
+  async #podsOfOneFile(path: string): Promise<readonly Pod[]> {
+    const known = await this.#fileNow(path, this.#files.get(path));
+    this.#files.clear();
+    if (known === undefined) return [];
+    this.#files.set(path, known);
+    if (known.problem !== undefined && known.pods.length === 0) throw new Error(known.problem);
+    return known.pods;
+  }
+
+  /** Undefined where there is no such file any more. */
+  async #fileNow(file: string, before: KnownFile | undefined): Promise<KnownFile | undefined> {
+    const { maxBytes, nodeName, decode } = this.#options;
+    let hash: string | undefined;
+    try {
+      const text = await readManifestFile(file, maxBytes);
+      hash = createHash('sha256').update(text).digest('base64');
+      if (before === undefined || hash !== before.hash) {
+        return { hash, pods: decode(text, { source: file, isFile: true, nodeName }), problem: undefined };
+      }
+      if (before.problem !== undefined) this.#tellProblem(file, before.problem, before.pods.length);
+      return before;
+    } catch (error) {
+      if (isMissing(error)) return undefined;
+      const problem = error instanceof Error ? error.message : String(error);
+      const pods = error instanceof NoFileError ? [] : (before?.pods ?? []);
+      this.#tellProblem(file, problem, pods.length);
+      return { hash, pods, problem };
+    }
+  }
+
+  /** Of two pods of one name the one of the later file counts, as in the kubelet. */
+  #podsByName(): readonly Pod[] {
+    const byName = new Map<string, { readonly pod: Pod; readonly file: string }>();
+    for (const [file, { pods }] of this.#files) {
+      for (const pod of pods) {
+        const other = byName.get(podFullName(pod));
+        if (other !== undefined) this.#tell(file, `The pod ${podFullName(pod)} is in ${other.file} too; this file counts`);
+        byName.set(podFullName(pod), { pod, file });
+      }
+    }
+    return Array.from(byName.values(), ({ pod }) => pod);
+  }
+
+  #tellProblem(file: string, problem: string, podsKept: number): void {
+    const kept = podsKept > 0 ? 'the pods of its last good content stay' : 'it is left out';
+    this.#tell(file, `The manifest cannot be used; ${kept}`, problem);
+  }
+
+  #tell(path: string, message: string, problem?: string): void {
+    const key = JSON.stringify([path, message, problem]);
+    this.#newProblems.add(key);
+    if (!this.#problems.has(key)) this.#options.logger.warn({ path, ...(problem !== undefined && { problem }) }, message);
+  }
+}
+
+function isMissing(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && error.code === 'ENOENT';
+}

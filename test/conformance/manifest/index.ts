@@ -1,0 +1,11 @@
+import type { CaseKind, CaseResult } from '../kinds/case-kind.ts';
+import { type ManifestCase, manifestCaseProblem } from './case.ts';
+import { judgeManifest } from './judge.ts';
+import { playManifest } from './player.ts';
+
+/** Recordings of how the kubelet reads the manifests of static pods. */
+export const manifestKind: CaseKind<ManifestCase> = { problem: manifestCaseProblem, replay: replayManifest };
+
+export async function replayManifest(recorded: ManifestCase): Promise<CaseResult> {
+  return { differences: judgeManifest(recorded, playManifest(recorded)), exemptions: [] };
+}
