@@ -7,6 +7,7 @@ import { agrees, runKind } from '../kinds/run-kind.ts';
 import { readCases } from '../replay/read-cases.ts';
 import { type WorkersCase, workersCaseProblem } from './case.ts';
 import { workersKind } from './index.ts';
+import { judgeOwnWays, type OwnWay } from './own-ways.ts';
 import { playWorkers } from './player.ts';
 
 const file = fileURLToPath(new URL('../workers-public.jsonl.gz', import.meta.url));
@@ -19,6 +20,18 @@ describe('replay of what the kubelet’s pod workers did', () => {
     const result = await runKind('workers', workersKind, cases);
     expect(result).toMatchObject({ cases: 320, differences: [], exemptCases: 0 });
     expect(agrees(result)).toBe(true);
+  });
+
+  it('differs, in our workers’ own ways, only where a kill or a grace period explains it', async () => {
+    const differences: string[] = [];
+    const ways = new Map<OwnWay, number>();
+    for (const one of cases) {
+      const result = judgeOwnWays(one, await playWorkers(one, 'own'));
+      for (const way of result.ways) ways.set(way, (ways.get(way) ?? 0) + 1);
+      differences.push(...result.differences.map((difference) => `${one.name} ${difference}`));
+    }
+    expect(differences).toEqual([]);
+    expect(Object.fromEntries(ways)).toEqual({ 'kill of a pod that is over': 158, 'grace period': 5 });
   });
 
   it('finds a recording that is falsified in one place', async () => {

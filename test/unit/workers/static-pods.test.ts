@@ -1,0 +1,98 @@
+import { describe, expect, it } from 'vitest';
+import { pod, World } from './world.ts';
+
+const staticPod = (uid: string, version = '1') => pod(uid, { name: 'web', source: 'file', version });
+
+describe('static pods of one full name', () => {
+  it('start one after another, in the order in which they came', async () => {
+    const world = new World();
+    for (const uid of ['u1', 'u2', 'u3']) await world.update('create', staticPod(uid));
+    expect(world.takeLog()).toEqual(['sync u1 create 1']);
+    await world.end('u1');
+    await world.update('kill', staticPod('u1'));
+    await world.end('u1');
+    await world.update('sync', staticPod('u2'));
+    expect(world.takeLog()).toEqual(['terminating u1 1 1', 'terminated u1']);
+    await world.end('u1');
+    await world.update('sync', staticPod('u3'));
+    expect(world.takeLog()).toEqual([]);
+    await world.update('sync', staticPod('u2', '2'));
+    expect(world.takeLog()).toEqual(['sync u2 sync 2']);
+  });
+
+  it('that wait are put into the work queue, and keep their update', async () => {
+    const world = new World();
+    await world.update('create', staticPod('u1'));
+    await world.update('create', staticPod('u2'));
+    expect(await world.waits('u2')).toBe(10);
+    expect(world.workers.syncKnownPods([staticPod('u1'), staticPod('u2')]).get('u2')).toEqual({
+      ...{ state: 'sync', orphan: false, hasConfig: true, static: true },
+    });
+  });
+
+  it('that are killed while they wait are over without any call, and complete', async () => {
+    const world = new World();
+    const completed: string[] = [];
+    await world.update('create', staticPod('u1'));
+    await world.update('create', staticPod('u2'));
+    await world.update('kill', staticPod('u2'), { completed: () => completed.push('u2') });
+    expect(completed).toEqual(['u2']);
+    expect(world.workers.shouldPodBeFinished('u2')).toBe(true);
+    expect(world.takeLog()).toEqual(['sync u1 create 1']);
+  });
+
+  it('that are killed or gone while they wait hold up no other', async () => {
+    const world = new World();
+    for (const uid of ['u1', 'u2', 'u3', 'u4']) await world.update('create', staticPod(uid));
+    await world.update('kill', staticPod('u2'));
+    world.workers.syncKnownPods([staticPod('u1'), staticPod('u4')]);
+    await world.end('u1');
+    await world.update('kill', staticPod('u1'));
+    await world.end('u1');
+    await world.end('u1');
+    world.takeLog();
+    await world.update('sync', staticPod('u4'));
+    expect(world.takeLog()).toEqual(['sync u4 sync 1']);
+    expect(world.workers.couldHaveRunningContainers('u3')).toBe(false);
+  });
+
+  it('do not wait for one that is about to end without having started', async () => {
+    const world = new World();
+    world.isQuick = true;
+    for (const uid of ['u1', 'u2', 'u3']) await world.update('create', staticPod(uid));
+    await world.update('kill', staticPod('u1'));
+    world.takeLog();
+    world.workers.updatePod({ updateType: 'sync', pod: staticPod('u3') });
+    await world.update('kill', staticPod('u2'));
+    expect(world.takeLog()).toEqual(['sync u3 sync 1']);
+  });
+
+  it('of another name, or from the apiserver, start at once', async () => {
+    const world = new World();
+    await world.update('create', staticPod('u1'));
+    await world.update('create', pod('u2', { name: 'web' }));
+    await world.update('create', pod('u3', { name: 'web2', source: 'file' }));
+    expect(world.takeLog()).toEqual(['sync u1 create 1', 'sync u2 create 1', 'sync u3 create 1']);
+  });
+
+  it('in a terminal phase are over at once where nothing runs', async () => {
+    const world = new World();
+    await world.update('create', { ...staticPod('u1'), status: { phase: 'Failed' } });
+    expect(world.takeLog()).toEqual([]);
+    expect(world.workers.shouldPodBeFinished('u1')).toBe(true);
+  });
+
+  it('tell that their mirror pod must stay while they end', async () => {
+    const world = new World();
+    const ends = () => world.workers.isPodForMirrorPodTerminatingByFullName('web_d');
+    expect(ends()).toBe(false);
+    await world.update('create', staticPod('u1'));
+    expect(ends()).toBe(false);
+    await world.update('kill', staticPod('u1'));
+    expect(ends()).toBe(true);
+    await world.end('u1');
+    expect(ends()).toBe(true);
+    await world.end('u1');
+    expect(ends()).toBe(false);
+  });
+});
