@@ -1,5 +1,6 @@
 import { isLabelKey, labelKeyRule } from '../checks/label-names.ts';
 import { requireKnownOptions } from '../checks/options.ts';
+import { isCountedResource } from '../checks/resource-names.ts';
 import { invalidOption } from '../errors.ts';
 import { canonicalQuantity } from '../wire/quantity.ts';
 import type { WireNodeAddress, WireNodeDaemonEndpoints, WireNodeSystemInfo } from './wire-node.ts';
@@ -77,7 +78,7 @@ function quantities(option: string, value: Readonly<Record<string, string>>): Re
       throw invalidOption(`${option}.${name}`, 'a quantity that is not negative, such as "4", "100m" or "8Gi"', given);
     }
     // a count of pods or devices has no fractions
-    if ((name === 'pods' || isExtended(name)) && /[mun]$/.test(quantity)) {
+    if (isCountedResource(name) && /[mun]$/.test(quantity)) {
       throw invalidOption(`${option}.${name}`, 'a whole number', given);
     }
     out[name] = quantity;
@@ -91,12 +92,6 @@ function quantityOf(text: unknown): string | undefined {
   } catch {
     return undefined;
   }
-}
-
-/** Behaviour of pkg/apis/core/v1/helper IsExtendedResourceName, v1.36.3, as far as counts are concerned. */
-function isExtended(resource: string): boolean {
-  const domain = resource.split('/')[0];
-  return resource.includes('/') && domain !== 'kubernetes.io' && !domain?.endsWith('.kubernetes.io');
 }
 
 function checkedAddresses(value: readonly WireNodeAddress[]): readonly WireNodeAddress[] {

@@ -58,7 +58,7 @@ export class NodeLease {
         const errorClass = classifyApiError(error);
         // whoever was first, the next attempt reads what there is
         if (errorClass === 'conflict' || errorClass === 'gone' || errorClass === 'invalid') this.#latest = undefined;
-        if (attempt === renewAttempts || errorClass !== 'conflict') throw error;
+        if (attempt === renewAttempts || (errorClass !== 'conflict' && errorClass !== 'gone')) throw error;
       }
     }
   }

@@ -63,7 +63,7 @@ export class NodeRegistration {
         await this.#patch(node, update);
         return;
       } catch (error) {
-        if (attempt === patchAttempts || !this.#mayRepeat(error)) throw error;
+        if (attempt === patchAttempts || !this.#mayRepeat(error, attempt)) throw error;
         mustRead = true;
       }
     }
@@ -178,10 +178,14 @@ export class NodeRegistration {
     logger.info({ nodeName, status: is.status, reason: is.reason, message: is.message }, 'the node has another readiness');
   }
 
-  /** Another writer was first, or the node is another one, or gone: the next attempt reads it. */
-  #mayRepeat(error: unknown): boolean {
+  /**
+   * Another writer was first, or the node is another one, or gone: the next attempt reads it. A server calls a patch with the
+   * uid of another node invalid, as it calls one that will never be taken: that is repeated once.
+   */
+  #mayRepeat(error: unknown, attempt: number): boolean {
     const errorClass = classifyApiError(error);
     if (errorClass === 'gone') this.#parts.known.forget();
+    if (errorClass === 'invalid') return attempt === 1;
     return errorClass === 'gone' || errorClass === 'conflict';
   }
 }

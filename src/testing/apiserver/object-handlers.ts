@@ -1,6 +1,7 @@
 import type { ApiObject } from '../../client/api-resource.ts';
 import { badRequest } from '../objects/api-status.ts';
 import { objectAt, textAt, without } from '../objects/json-fields.ts';
+import { checkUID } from '../objects/preconditions.ts';
 import type { ResourceStore } from '../objects/resource-store.ts';
 import type { ObjectKey } from '../objects/store-types.ts';
 import type { PodStore } from '../pods-api/pod-store.ts';
@@ -46,6 +47,8 @@ function replace(request: ObjectRequest, store: ResourceStore): Answer {
   const { resource, rules } = store;
   if (rules.createsOnUpdate === true && !store.has(keyOf(request))) {
     const metadata = without(objectAt(object, 'metadata'), 'resourceVersion');
+    // what names a uid is meant for an object that was there
+    checkUID(metadata, { metadata: { ...metadata, uid: '' } }, resource);
     return { code: 201, body: renderOne(store.create({ ...object, metadata }), resource, request.rendering) };
   }
   const written = request.route.subresource === undefined ? store.update(object) : store.updateStatus(object);

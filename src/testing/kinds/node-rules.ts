@@ -4,6 +4,7 @@ import { objectAt, objectsAt, textsAt, without } from '../objects/json-fields.ts
 import { isEmptyValue } from '../objects/metadata.ts';
 import type { ObjectRules } from '../objects/object-rules.ts';
 import { clusterFieldsBeside } from '../objects/selectors.ts';
+import { nodeCauses, nodeStatusCauses } from './node-validation.ts';
 import { plainRules } from './plain-rules.ts';
 
 const infoMembers = [
@@ -76,4 +77,6 @@ export const nodeRules: ObjectRules = plainRules({
   hasStatus: true,
   shape: shapeNode,
   shapeNew: withNotReadyTaint,
+  validate: nodeCauses,
+  validateStatus: nodeStatusCauses,
 });

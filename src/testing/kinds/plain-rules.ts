@@ -43,6 +43,8 @@ export interface KindTraits {
   readonly shapeNew?: (object: JsonObject) => JsonObject;
   /** The rules that the contents break. */
   readonly validate?: (object: JsonObject) => StatusCause[];
+  /** The rules that a status breaks which is written by itself. */
+  readonly validateStatus?: (object: JsonObject) => StatusCause[];
   /** The rules that a change breaks. */
   readonly validateUpdate?: (object: JsonObject, old: JsonObject) => StatusCause[];
 }
@@ -96,7 +98,7 @@ function updateOf(traits: KindTraits): UpdateObject {
   };
 }
 
-function statusUpdateOf({ statusAlone = false, shape = same }: KindTraits): UpdateObject {
+function statusUpdateOf({ statusAlone = false, shape = same, validateStatus = none }: KindTraits): UpdateObject {
   return (given, old, options) => {
     const oldMetadata = objectAt(old, 'metadata');
     const sent = objectAt(given, 'metadata');
@@ -104,7 +106,9 @@ function statusUpdateOf({ statusAlone = false, shape = same }: KindTraits): Upda
     const metadata = withServerMetadata(writable, oldMetadata, options.fillIns);
     const { status } = options.fillIns ? shape({ ...old, status: given.status ?? null }) : given;
     const object: JsonObject = { ...without(old, 'status'), metadata, ...(status ? { status } : {}) };
-    return { object, causes: causesOf(metadata, oldMetadata, options) };
+    const causes = causesOf(metadata, oldMetadata, options);
+    if (options.validate) causes.push(...validateStatus(object));
+    return { object, causes };
   };
 }
 

@@ -5,6 +5,7 @@ import type { JsonObject } from '../../wire/types.ts';
 export interface StatusCause {
   readonly reason:
     | 'FieldValueInvalid'
+    | 'FieldValueDuplicate'
     | 'FieldValueForbidden'
     | 'FieldValueRequired'
     | 'FieldValueNotSupported'
@@ -163,6 +164,11 @@ export function unsupportedValue(field: string, value: unknown, supported: reado
   const list = supported.map((each) => JSON.stringify(each)).join(', ');
   const message = `Unsupported value: ${JSON.stringify(value)}: supported values: ${list}`;
   return { reason: 'FieldValueNotSupported', message, field };
+}
+
+export function duplicateValue(field: string, value: unknown, why?: string): StatusCause {
+  const message = `Duplicate value: ${JSON.stringify(value)}${why === undefined ? '' : `: ${why}`}`;
+  return { reason: 'FieldValueDuplicate', message, field };
 }
 
 /** The answer to options of a request that break rules; `kind` is the name of the options. */

@@ -53,6 +53,97 @@ describe('a node', () => {
     expect(replaced.status).not.toHaveProperty('conditions');
   });
 
+  it('has addresses of one type twice once they are replaced whole, and never one address twice', async () => {
+    const name = uniqueName('node');
+    const path = myNodes.path(name, 'status');
+    await myNodes.create(name, { status: { addresses: [{ type: 'InternalIP', address: '10.0.0.1' }] } });
+    const two = [
+      { type: 'InternalIP', address: '10.0.0.2' },
+      { type: 'InternalIP', address: 'fd00::2' },
+      { type: 'Hostname', address: name },
+    ];
+    const replaced = await server.admin.patch(path, { status: { addresses: [...two, { $patch: 'replace' }] } });
+    expect(objectOf(replaced).status).toMatchObject({ addresses: two });
+    const twice = [two[0], two[0], { $patch: 'replace' }];
+    expect(await server.admin.patch(path, { status: { addresses: twice } })).toMatchObject({
+      status: 422,
+      body: { details: { causes: [{ field: 'status.addresses[1]', reason: 'FieldValueDuplicate' }] } },
+    });
+  });
+
+  it('keeps the conditions of others, in place, when one is changed', async () => {
+    const name = uniqueName('node');
+    const conditions = ['Theirs', 'Ready', 'Other'].map((type) => ({ type, status: 'Unknown' }));
+    await myNodes.create(name, { status: { conditions } });
+    const order = ['Theirs', 'Ready', 'Other', 'DiskPressure'].map((type) => ({ type }));
+    const changes = [
+      { type: 'Ready', status: 'True' },
+      { type: 'DiskPressure', status: 'False' },
+    ];
+    const body = { status: { conditions: changes, '$setElementOrder/conditions': order } };
+    const { status } = objectOf(await server.admin.patch(myNodes.path(name, 'status'), body));
+    expect(status).toMatchObject({
+      conditions: [
+        { type: 'Theirs', status: 'Unknown' },
+        { type: 'Ready', status: 'True' },
+        { type: 'Other', status: 'Unknown' },
+        { type: 'DiskPressure', status: 'False' },
+      ],
+    });
+  });
+
+  it('is patched only with its own uid', async () => {
+    const name = uniqueName('node');
+    const { metadata } = await myNodes.create(name);
+    const path = myNodes.path(name, 'status');
+    const patchFor = (uid: string) => server.admin.patch(path, { metadata: { uid }, status: { capacity: { cpu: '3' } } });
+    const refused = await patchFor('another-uid');
+    expect(refused).toMatchObject({
+      status: 422,
+      body: { details: { causes: expect.arrayContaining([expect.objectContaining({ field: 'metadata.uid' })]) } },
+    });
+    expect((await patchFor(metadata.uid)).status).toBe(200);
+  });
+
+  it.each<[string, object, string]>([
+    ['a negative capacity', { capacity: { cpu: '-1' } }, 'status.capacity.cpu'],
+    ['half a pod', { capacity: { pods: '1500m' } }, 'status.capacity.pods'],
+    ['half a device to allocate', { allocatable: { 'example.com/device': '500m' } }, 'status.allocatable.example.com/device'],
+  ])('is refused with %s, as a new one and as an old one', async (_, status, field) => {
+    const name = uniqueName('node');
+    const cause = expect.objectContaining({ field, reason: 'FieldValueInvalid' });
+    const refusal = { status: 422, body: { details: { causes: expect.arrayContaining([cause]) } } };
+    expect(await myNodes.post(myNodes.json(name, { status: status as never }))).toMatchObject(refusal);
+    await myNodes.create(name);
+    expect(await server.admin.patch(myNodes.path(name, 'status'), { status })).toMatchObject(refusal);
+  });
+
+  it.each<[string, object[], string, string]>([
+    ['a taint of an unknown effect', [{ key: 'a', effect: 'Never' }], 'metadata.taints[0].effect', 'FieldValueNotSupported'],
+    ['a taint without effect', [{ key: 'a' }], 'metadata.taints[0].effect', 'FieldValueRequired'],
+    ['a taint of a bad key', [{ key: 'a b', effect: 'NoExecute' }], 'metadata.taints[0].key', 'FieldValueInvalid'],
+    [
+      'a taint of a bad value',
+      [{ key: 'a', value: 'a b', effect: 'NoExecute' }],
+      'metadata.taints[0].value',
+      'FieldValueInvalid',
+    ],
+    [
+      'a taint twice',
+      [
+        { key: 'a', effect: 'NoExecute' },
+        { key: 'a', value: 'b', effect: 'NoExecute' },
+      ],
+      'metadata.taints[1]',
+      'FieldValueDuplicate',
+    ],
+  ])('is refused with %s', async (_, taints, field, reason) => {
+    expect(await myNodes.post(myNodes.json(uniqueName('tainted'), { spec: { taints: taints as never } }))).toMatchObject({
+      status: 422,
+      body: { details: { causes: [{ field, reason }] } },
+    });
+  });
+
   it('is selected by spec.unschedulable, and not by a namespace', async () => {
     const name = uniqueName('node');
     await myNodes.create(name, { spec: { unschedulable: true } });
@@ -100,6 +191,15 @@ describe('a lease', () => {
       status: 422,
       body: { details: { causes: [{ field: 'metadata.finalizers[0]' }] } },
     });
+  });
+
+  it('is refused with another uid than the one that is there, also when there is none', async () => {
+    const { metadata } = await myLeases.create('identified');
+    const json = (uid: string) => myLeases.json('identified', { metadata: { uid, resourceVersion: metadata.resourceVersion } });
+    expect((await myLeases.put('identified', json('another-uid'))).status).toBe(409);
+    await myLeases.delete('identified');
+    expect((await myLeases.put('identified', json(metadata.uid))).status).toBe(409);
+    expect((await myLeases.get('identified')).status).toBe(404);
   });
 
   it('has no status', async () => {
