@@ -1,4 +1,4 @@
-import isEqual from 'lodash.isequal';
+import { sameContent } from '../config/same-content.ts';
 import { configMirrorAnnotationKey, configSourceAnnotationKey } from '../pod/pod-identity.ts';
 import type { Pod, WirePodStatus } from '../wire/types.ts';
 
@@ -93,7 +93,9 @@ export class ProvidedPod {
 /** True for two objects of a pod between which a provider sees no difference. */
 export function isSameVersion(one: Pod, other: Pod): boolean {
   return (
-    isEqual(one.spec, other.spec) && isEqual(labelsOf(one), labelsOf(other)) && isEqual(annotationsOf(one), annotationsOf(other))
+    sameContent(one.spec, other.spec) &&
+    sameContent(labelsOf(one), labelsOf(other)) &&
+    sameContent(annotationsOf(one), annotationsOf(other))
   );
 }
 

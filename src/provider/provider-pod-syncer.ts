@@ -58,7 +58,7 @@ export class ProviderPodSyncer implements PodSyncer {
       pollMs: { soon },
       clock,
     } = this.#options;
-    this.pods = new ProvidedPods(provider, namespace);
+    this.pods = new ProvidedPods({ provider, namespace, clock });
     this.#notices = new PodNotices((podUID) => callGuarded(() => podChanged(podUID), ignoreFailure));
     this.#calls = new ProviderCalls({ ...this.#options, notices: this.#notices });
     this.#ending = new PodEnding({ calls: this.#calls, notices: this.#notices, pollMs: soon, clock });

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { buildStaticPod } from '../../../src/testing/fakes/builders.ts';
 import { settle } from '../../../src/testing/fakes/fake-clock.ts';
 import { never, ProviderWorld } from './provider-world.ts';
 
@@ -428,6 +429,24 @@ describe('a pod that ends', () => {
     await world.clock.advance(5000);
     expect(world.provider.took()).toEqual(['deletePod web 1']);
     expect(world.provider.pods.size).toBe(0);
+  });
+});
+
+describe('a static pod', () => {
+  it('that goes and comes again under its uid runs again', async () => {
+    await using world = new ProviderWorld();
+    const send = world.config.channel('file');
+    const pod = buildStaticPod({ metadata: { name: 'proxy', uid: 'static' }, spec: { terminationGracePeriodSeconds: 30 } });
+    send([pod]);
+    await settle(20);
+    expect(world.statusManager.getPodStatus('static')?.phase).toBe('Running');
+    world.provider.endsAfterMs = 3000;
+    send([]);
+    await settle(20);
+    send([{ ...pod }]);
+    await world.clock.advance(10_000);
+    expect(world.provider.took()).toEqual(['createPod proxy', 'deletePod proxy 30', 'createPod proxy']);
+    expect(world.statusManager.getPodStatus('static')?.phase).toBe('Running');
   });
 });
 
