@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { resources } from '../../../src/reflector.ts';
 import { InMemoryApiServer } from '../../../src/testing.ts';
 
 interface Ended {
@@ -61,8 +62,12 @@ describe('npm start', () => {
     const argv = ['--pods', '3', '--seconds', '1', '--kubeconfig', kubeconfig, '--namespace', 'only-here'];
     const { code, stdout } = await run(main, argv);
     expect(stdout).toMatch(/\w+-\d-\d+: the server differs in message\n/);
-    expect(stdout).toContain('Not all is well.\nnamespace only-here is removed\n');
+    expect(stdout).toMatch(
+      /Not all is well\.\nnode virtual-node-\w+ and its Lease are removed\nnamespace only-here is removed\n/,
+    );
     expect(server.store.list()).toEqual([]);
+    expect(server.objects(resources.nodes).list()).toEqual([]);
+    expect(server.objects(resources.leases).list()).toEqual([]);
     expect(code).toBe(1);
   });
 
