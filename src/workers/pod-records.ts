@@ -46,11 +46,12 @@ const nothing: readonly (() => void)[] = [];
 /** All pods that the workers know, and the rules that change what they know. No method waits. */
 export class PodRecords {
   readonly #records = new Map<string, PodRecord>();
-  readonly #staticPods = new StaticPodOrder();
+  readonly #staticPods: StaticPodOrder;
   readonly #gracePeriodOf: typeof effectiveGracePeriod;
   #isSynced = false;
 
   constructor({ exactlyAsKubelet }: { readonly exactlyAsKubelet: boolean }) {
+    this.#staticPods = new StaticPodOrder({ keepsPlaces: exactlyAsKubelet });
     this.#gracePeriodOf = exactlyAsKubelet ? effectiveGracePeriod : shrinkingGracePeriod;
   }
 

@@ -19,8 +19,9 @@ export interface PodWorkersOptions {
   readonly eventRecorder?: EventRecorder;
   /**
    * True: also what the kubelet does worse is done as it does it. Of a kill of a pod that is over, or that ends without having
-   * started, `completed` is never called, and `killPodNow` times out; by default `completed` is called at once. And a kill may
-   * make the grace period of a pod longer that was deleted without any; by default it only shrinks. Default false.
+   * started, `completed` is never called, and `killPodNow` times out; by default `completed` is called at once. A kill may make
+   * the grace period of a pod longer that was deleted without any; by default it only shrinks. A static pod that was forgotten
+   * while it waited for another of its full name, and comes again, has its old place; by default the last. Default false.
    */
   readonly exactlyAsKubelet?: boolean;
   /** How often a pod is synced when nothing changes, in milliseconds; up to half of it is added, by chance. Default 60 000. */
