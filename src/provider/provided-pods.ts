@@ -70,10 +70,11 @@ export class ProvidedPods implements RuntimeStatusCache {
     return this.#records.get(uid) ?? this.take(this.#listed.get(uid) ?? { metadata: { uid, name, namespace } });
   }
 
-  /** Nothing is left to do for the pod. It is remembered while the provider still has something of it. */
+  /** Nothing is left to do for the pod. It is remembered while the provider has something of it, or may yet have. */
   noteTerminated(record: ProvidedPod): void {
     record.isTerminated = true;
-    if (!record.isHeld && !this.#listed.has(record.uid)) this.#records.delete(record.uid);
+    const { uid, isHeld, change } = record;
+    if (!isHeld && change === undefined && !this.#listed.has(uid)) this.#records.delete(uid);
   }
 
   get(podUID: string): RuntimePodStatus {

@@ -161,7 +161,7 @@ function complete(facts: StatusFacts, given: WirePodStatus, answer: WirePodStatu
   const ips = podIPs?.length ? podIPs.map(({ ip }) => ip) : podIP ? [podIP] : [];
   Object.assign(status, addressMembers(podIPsInOrder(ips, hostIPs), hostIPs, pod.spec?.hostNetwork === true));
   status.startTime = previous?.startTime ?? answer?.startTime ?? formatTime(now);
-  status.qosClass = computePodQOSClass(pod.spec);
+  status.qosClass = pod.status?.qosClass || computePodQOSClass(pod.spec);
   status.conditions = generateConditions(pod, previous, status).map((condition) => {
     const said = getPodCondition(answer?.conditions, condition.type);
     const isReadiness = condition.type === podConditionType.ready || condition.type === podConditionType.containersReady;

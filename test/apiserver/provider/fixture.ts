@@ -1,13 +1,15 @@
 import { randomBytes } from 'node:crypto';
+import { rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { PodProvider } from '../../../src/provider/pod-provider.ts';
 import { ProviderNode } from '../../../src/provider/provider-node.ts';
 import type { ProviderNodeOptions } from '../../../src/provider/provider-node-options.ts';
-import type { PodSource, SendPods } from '../../../src/sources/pod-source.ts';
-import { buildStaticPod } from '../../../src/testing/fakes/builders.ts';
-import type { JsonObject, Pod, PodStatus, WirePod } from '../../../src/wire/types.ts';
+import { FileSource } from '../../../src/sources/file-source.ts';
+import type { JsonObject, Pod, PodStatus } from '../../../src/wire/types.ts';
 import { podOf, type ServedPod } from '../../support/answers.ts';
 import type { TestServer } from '../../support/servers.ts';
+import { tempDir } from '../../support/temp-dir.ts';
 import { type PodJsonOptions, podJson } from '../pods-contract/fixture.ts';
 
 const waitMs = 60_000;
@@ -59,32 +61,22 @@ export class MapProvider implements PodProvider {
   }
 }
 
-/** A source that the test feeds. */
-export class HandSource implements PodSource {
-  send: SendPods = () => {};
-
-  start(send: SendPods): void {
-    this.send = send;
-    send([]);
-  }
-
-  stop(): void {}
-}
-
 /** A provider node on the test's server, in a namespace of its own. */
 export class ProviderNodeFixture implements AsyncDisposable {
   readonly name: string;
   readonly namespace: string;
   readonly provider: MapProvider;
-  readonly statics = new HandSource();
+  /** Holds the manifests of static pods. */
+  readonly manifests: string;
   node: ProviderNode;
   readonly #server: TestServer;
   readonly #options: Partial<ProviderNodeOptions>;
 
-  private constructor(server: TestServer, namespace: string, options: Partial<ProviderNodeOptions>) {
+  private constructor(server: TestServer, namespace: string, manifests: string, options: Partial<ProviderNodeOptions>) {
     this.name = `${namespace}-${randomBytes(3).toString('hex')}`;
     this.namespace = namespace;
     this.provider = new MapProvider();
+    this.manifests = manifests;
     this.#server = server;
     this.#options = options;
     this.node = this.#newNode();
@@ -95,7 +87,7 @@ export class ProviderNodeFixture implements AsyncDisposable {
     namespace: string,
     options: Partial<ProviderNodeOptions> = {},
   ): Promise<ProviderNodeFixture> {
-    const fixture = new ProviderNodeFixture(server, namespace, options);
+    const fixture = new ProviderNodeFixture(server, namespace, await tempDir(), options);
     await fixture.node.start();
     return fixture;
   }
@@ -159,12 +151,20 @@ export class ProviderNodeFixture implements AsyncDisposable {
     return `/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases/${this.name}`;
   }
 
-  staticPod(name: string): WirePod {
-    const metadata = { name, namespace: this.namespace, uid: `static-${name}-${this.name}` };
-    return buildStaticPod({
-      metadata,
-      spec: { nodeName: this.name, containers: [{ name: 'main', image: 'example.test/main:1' }] },
-    });
+  /** Writes the manifest of a static pod, and returns the pod's name. */
+  async writeManifest(name: string): Promise<string> {
+    const lines = [
+      'apiVersion: v1',
+      'kind: Pod',
+      `metadata: { name: ${name}, namespace: ${this.namespace} }`,
+      'spec: { containers: [{ name: main, image: "example.test/main:1" }] }',
+    ];
+    await writeFile(join(this.manifests, `${name}.yaml`), lines.join('\n'));
+    return `${name}-${this.name}`;
+  }
+
+  async removeManifest(name: string): Promise<void> {
+    await rm(join(this.manifests, `${name}.yaml`));
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -176,7 +176,7 @@ export class ProviderNodeFixture implements AsyncDisposable {
       kubeConfig: this.#server.kubeConfig(),
       nodeName: this.name,
       provider: this.provider,
-      sources: { file: this.statics },
+      sources: { file: new FileSource({ path: this.manifests, nodeName: this.name, checkPeriodMs: 200 }) },
       removeOnStop: true,
       pods: { pollIntervalMs: 200 },
       ...this.#options,

@@ -117,18 +117,17 @@ describe('a provider node', () => {
 
   it('gives static pods mirror pods with their status, and takes them away', async () => {
     await using fixture = await start();
-    const pod = fixture.staticPod('proxy');
-    fixture.statics.send([pod]);
-    const { metadata } = await fixture.ready('proxy');
-    expect(metadata.uid).not.toBe(pod.metadata?.uid);
+    const name = await fixture.writeManifest('proxy');
+    const { metadata } = await fixture.ready(name);
     expect(metadata.ownerReferences).toMatchObject([{ kind: 'Node', name: fixture.name }]);
-    expect(fixture.provider.callsOf('proxy')).toEqual(['createPod proxy']);
-    await fixture.delete('proxy', 0);
-    await fixture.served('proxy', (served) => served.metadata.uid !== metadata.uid && isReady(served));
-    expect(fixture.provider.callsOf('proxy')).toEqual(['createPod proxy']);
-    fixture.statics.send([]);
-    await fixture.gone('proxy');
+    const [created] = fixture.provider.pods.values();
+    expect(created?.pod.metadata?.uid).not.toBe(metadata.uid);
+    await fixture.delete(name, 0);
+    await fixture.served(name, (served) => served.metadata.uid !== metadata.uid && isReady(served));
+    expect(fixture.provider.callsOf(name)).toEqual([`createPod ${name}`]);
+    await fixture.removeManifest('proxy');
+    await fixture.gone(name);
     await fixture.until('the provider has nothing of it', async () => fixture.provider.pods.size === 0);
-    expect(fixture.provider.callsOf('proxy')).toEqual(['createPod proxy', 'deletePod proxy']);
+    expect(fixture.provider.callsOf(name)).toEqual([`createPod ${name}`, `deletePod ${name}`]);
   });
 });

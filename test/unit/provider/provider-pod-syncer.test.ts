@@ -40,6 +40,28 @@ describe('a new pod', () => {
     await world.clock.advance(60_000);
     expect(world.provider.took()).toEqual([]);
     expect(world.condition('web', 'Ready')).toBe('True');
+    world.store.patch('default', 'web', { type: 'application/merge-patch+json', body: { metadata: { labels: { a: 'b' } } } });
+    await settle(20);
+    expect(world.provider.took()).toEqual(['updatePod web']);
+  });
+
+  it('has the QoS class that its resources come to, and is ready only when its provider says so, too', async () => {
+    await using world = new ProviderWorld();
+    const send = world.config.channel('file');
+    const running = { name: 'app', image: '', imageID: '', ready: true, restartCount: 0, state: { running: {} } };
+    const conditions = [{ type: 'Ready', status: 'False', reason: 'NotYet' }];
+    world.provider.begin = () => ({ phase: 'Running', containerStatuses: [running], conditions });
+    const resources = { requests: { cpu: '1' } };
+    send([
+      buildStaticPod({
+        metadata: { name: 'proxy', uid: 'static' },
+        spec: { containers: [{ name: 'app', image: 'a', resources }] },
+      }),
+    ]);
+    await settle(20);
+    const status = world.statusManager.getPodStatus('static');
+    expect([status?.qosClass, status?.phase]).toEqual(['Burstable', 'Running']);
+    expect(status?.conditions?.find(({ type }) => type === 'Ready')).toMatchObject({ status: 'False', reason: 'NotYet' });
   });
 
   it('that takes long is said to be created meanwhile, and what its provider says of it', async () => {
@@ -406,6 +428,7 @@ describe('a pod that ends', () => {
 
   it('and is created long after it was given up, is deleted then', async () => {
     await using world = new ProviderWorld();
+    Object.assign(world.provider, { getPods: undefined });
     const creation = Promise.withResolvers<void>();
     world.provider.next('createPod', 'web', (act) => creation.promise.then(act));
     await world.create('web');
@@ -419,6 +442,55 @@ describe('a pod that ends', () => {
     await world.clock.advance(5000);
     expect(world.provider.took()).toEqual(['deletePod web 1']);
     expect(world.provider.pods.size).toBe(0);
+  });
+
+  it('whose creation ends for that is not said to have failed', async () => {
+    await using world = new ProviderWorld();
+    world.provider.next('createPod', 'web', (_, { signal }) => {
+      return new Promise((_resolve, reject) => signal.addEventListener('abort', () => reject(signal.reason)));
+    });
+    await world.create('web');
+    await world.delete('web', 5);
+    await world.clock.advance(5000);
+    expect([world.isGone('web'), world.events]).toEqual([true, []]);
+  });
+
+  it('and has just ended by itself is deleted before it is gone', async () => {
+    await using world = new ProviderWorld();
+    await world.create('job', { spec: { restartPolicy: 'Never' } });
+    world.provider.took();
+    world.provider.set('job', { phase: 'Succeeded' });
+    await world.delete('job', 30);
+    expect(world.provider.took()).toEqual(['deletePod job 30']);
+    await world.clock.advance(3000);
+    expect(world.isGone('job')).toBe(true);
+  });
+
+  it('is freed by a provider that lists nothing, too', async () => {
+    await using world = new ProviderWorld();
+    Object.assign(world.provider, { getPods: undefined });
+    await world.create('job', { spec: { restartPolicy: 'Never' } });
+    world.provider.set('job', { phase: 'Succeeded' });
+    await world.clock.advance(10_000);
+    world.provider.took();
+    await world.delete('job', 30);
+    await world.clock.advance(5000);
+    expect(world.provider.took()).toEqual(['deletePod job 1']);
+    expect(world.syncer.pods.find('job')).toBeUndefined();
+  });
+
+  it('by eviction says so', async () => {
+    await using world = new ProviderWorld();
+    await world.create('web');
+    const pod = world.podManager.getPods()[0];
+    if (pod === undefined) throw new Error('no pod');
+    const podStatusFn = (status: { phase?: string; reason?: string }): void => {
+      Object.assign(status, { phase: 'Failed', reason: 'Evicted' });
+    };
+    await world.workers.killPodNow(pod, { evict: true, gracePeriodSeconds: 3, podStatusFn });
+    await settle(20);
+    expect(world.status('web')).toMatchObject({ phase: 'Failed', reason: 'Evicted' });
+    expect(world.provider.took()).toEqual(['createPod web', 'deletePod web 3']);
   });
 
   it('by force is deleted', async () => {
@@ -460,8 +532,11 @@ describe('an orphan', () => {
     const world = await first.restart();
     // the provider goes on listing it
     world.provider.end = () => ({ phase: 'Failed' });
-    await world.clock.advance(20_000);
+    await world.clock.advance(5000);
+    const asked = world.provider.questions.get('web');
+    await world.clock.advance(15_000);
     expect(world.provider.took()).toEqual(['deletePod web 1']);
+    expect(world.provider.questions.get('web')).toBe(asked);
     await world.stop();
   });
 });

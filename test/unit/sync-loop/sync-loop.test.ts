@@ -252,6 +252,18 @@ describe('housekeeping', () => {
     expect(world.took()).toEqual(['kill ended']);
   });
 
+  it('ends no pod that came after the runtime was asked', async () => {
+    await using world = await LoopWorld.started();
+    await world.send('ADD', []);
+    const list = Promise.withResolvers<{ uid: string; name: string; namespace: string }[]>();
+    world.running = () => list.promise;
+    await world.housekeeping();
+    await world.send('ADD', [pod('new')]);
+    list.resolve([{ uid: 'new', name: 'new', namespace: 'default' }]);
+    await settle();
+    expect(world.took()).toEqual(['create new']);
+  });
+
   it('finishes deleted pods that were over before the agent started, unless the runtime has them', async () => {
     await using world = await LoopWorld.started();
     const over = (name: string) => pod(name, { deletionTimestamp: '2000-01-01T00:00:00Z' }, { status: { phase: 'Failed' } });
