@@ -6,6 +6,9 @@ export type { MetadataOf } from './config/pod-changes.ts';
 export { PodConfig } from './config/pod-config.ts';
 export type { PodConfigOptions } from './config/pod-config-options.ts';
 export type { PodOperation, PodUpdate } from './config/pod-update.ts';
+export { decodeStaticPods } from './manifest/decode-static-pods.ts';
+export type { ManifestOrigin } from './manifest/static-pod.ts';
+export { InvalidManifestError } from './manifest/text/invalid-manifest.ts';
 export type { AdvertisedStatus } from './node-object/advertised-status.ts';
 export type { NodeIdentity } from './node-object/initial-node.ts';
 export type { LeaseRival } from './node-object/lease-rivals.ts';
@@ -21,9 +24,6 @@ export type {
   WireNodeSystemInfo,
   WireTaint,
 } from './node-object/wire-node.ts';
-export { decodeStaticPods } from './manifest/decode-static-pods.ts';
-export type { ManifestOrigin } from './manifest/static-pod.ts';
-export { InvalidManifestError } from './manifest/text/invalid-manifest.ts';
 export type { RunningPod, RuntimeContainerStatus, RuntimePodStatus } from './pod/runtime-pod.ts';
 export { ApiEventRecorder, type ApiEventRecorderOptions } from './provider/api-event-recorder.ts';
 export type { DeletePodCall, NotifyPods, PodProvider, ProviderCall } from './provider/pod-provider.ts';
