@@ -1,5 +1,6 @@
 import type { KubeConfig } from '@kubernetes/client-node';
 import { optionOfType, requireKnownOptions, requireMethods } from '../checks/options.ts';
+import type { PodClient } from '../client/pod-client.ts';
 import type { KubeTransport } from '../client/transport/kube-transport.ts';
 import { invalidOption } from '../errors.ts';
 import type { NodeObjectOptions } from '../node-object/node-object-options.ts';
@@ -32,6 +33,8 @@ export interface ProviderNodeOptions extends NodeMembers {
   readonly sources?: Readonly<Record<string, PodSource>>;
   /** Default: one of its own. */
   readonly podManager?: BasicPodManager;
+  /** What statuses are written with, such as a client that counts. `stop()` leaves it open. Default: one over the transport. */
+  readonly podClient?: PodClient;
   /** As `SyncLoop`'s. */
   readonly admitPod?: NonNullable<SyncLoopOptions['admitPod']>;
   /** How often pods are asked about, and how long calls may take: as `ProviderPodSyncer`'s. */
@@ -57,7 +60,17 @@ const nodeMembers = [
 
 const knownOptions = [
   ...nodeMembers,
-  ...(['kubeConfig', 'transport', 'nodeName', 'provider', 'namespace', 'sources', 'podManager', 'admitPod'] as const),
+  ...([
+    'kubeConfig',
+    'transport',
+    'nodeName',
+    'provider',
+    'namespace',
+    'sources',
+    'podManager',
+    'podClient',
+    'admitPod',
+  ] as const),
   ...(['pods', 'workers', 'statusManager', 'eventRecorder', 'random', 'clock', 'logger'] as const),
 ] satisfies readonly (keyof ProviderNodeOptions)[];
 
@@ -91,6 +104,7 @@ export function resolveProviderOptions(options: ProviderNodeOptions): ResolvedPr
   requireKnownOptions('pods', options.pods ?? {}, ['pollIntervalMs', 'callTimeoutMs', 'missingAfterMs']);
   requireKnownOptions('workers', options.workers ?? {}, ['resyncIntervalMs', 'backOffPeriodMs']);
   if (options.readiness !== undefined) optionOfType('readiness', options.readiness, 'function');
+  if (options.podClient !== undefined) requireMethods('podClient', options.podClient, ['getPod', 'patchPodStatus', 'deletePod']);
   refuseOwn(options.statusManager);
   const members = nodeMembers.filter((name) => options[name] !== undefined).map((name) => [name, options[name]]);
   const node: NodeMembers = Object.fromEntries(members);

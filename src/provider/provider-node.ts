@@ -102,7 +102,7 @@ export class ProviderNode {
     this.podManager = podManager;
     this.statusManager = new StatusManager({
       ...options.statusManager,
-      podClient: new KubePodClient(transport),
+      podClient: options.podClient ?? new KubePodClient(transport),
       podManager,
       podSource: this.#source,
       podDeletionSafety: {
