@@ -2,8 +2,8 @@ import { ProviderNode } from '../../src/node.ts';
 import type { AdminClient } from './admin-client.ts';
 import { CountingTransport } from './counting-transport.ts';
 import { ForeignController } from './foreign-controller.ts';
-import { LastWarning } from './last-warning.ts';
 import { Meter } from './meter.ts';
+import { NodeLog } from './node-log.ts';
 import type { DemoOptions } from './options.ts';
 import { pause } from './pause.ts';
 import { runLabel } from './pod-template.ts';
@@ -43,7 +43,7 @@ export class DemoRun {
   readonly foreign: ForeignController;
   readonly #options: DemoRunOptions;
   readonly #provider: VirtualProvider;
-  readonly #logger = new LastWarning();
+  readonly #log = new NodeLog();
   #deleted = 0;
   #stage: Snapshot['stage'] = 'running';
   #startedAt = performance.now();
@@ -69,7 +69,7 @@ export class DemoRun {
       nodeInfo: { operatingSystem: 'virtual' },
       labels: { [runLabel]: runID },
       removeOnStop: true,
-      logger: this.#logger,
+      logger: this.#log,
     });
     this.meter.watch(this.node.statusManager);
     this.node.podManager.subscribe((podUID) => this.#podChanged(podUID));
@@ -139,11 +139,14 @@ export class DemoRun {
   /** The node would try for ever, but a demo that may not register a node, or list pods, has nothing to show. */
   async #start(signal: AbortSignal): Promise<void> {
     const over = new AbortController();
-    const tooLong = pause(longestStartMs, AbortSignal.any([signal, over.signal]));
-    const started = await Promise.race([this.node.start().then(() => true), tooLong.then(() => false)]);
-    over.abort();
-    if (started || signal.aborted) return;
-    throw new Error(`The node did not start within ${longestStartMs / 1000} s. ${this.#logger.text ?? ''}`);
+    const tooLong = pause(longestStartMs, AbortSignal.any([signal, over.signal])).then(() => false);
+    try {
+      const isStarted = await Promise.race([this.node.start().then(() => true), this.#log.refused, tooLong]);
+      if (isStarted || signal.aborted) return;
+      throw new Error(`The node did not start within ${longestStartMs / 1000} s: ${this.#log.lastWarning}`);
+    } finally {
+      over.abort();
+    }
   }
 
   /** Flushes in short turns, so that it soon ends when the signal aborts. */

@@ -14,7 +14,7 @@ async function setUp() {
   });
   const metadata = { name: 'web', namespace: 'default' };
   const { uid = '' } =
-    server.store.create({ metadata, spec: { nodeName: 'node', containers: [{ name: 'app' }] } }).metadata ?? {};
+    server.store.create({ metadata, spec: { nodeName: 'node', containers: [{ name: 'app', image: 'app:1' }] } }).metadata ?? {};
   return { server, transport, client: new KubePodClient(transport), uid };
 }
 

@@ -104,8 +104,6 @@ describe('VirtualPod', () => {
         write();
         container.exit(1);
         write();
-        container.backOff();
-        write();
       }
       expect(store.get('default', name).status?.podIPs).toEqual([{ ip: '10.0.0.1' }]);
     }

@@ -23,7 +23,6 @@ describe('ProviderNode', () => {
     ['provider', { provider: {} as never }],
     ['provider.getPods', { provider: { ...provider, getPods: 1 } as never }],
     ['kubeConfig', { transport: {} as never }],
-    ['podClient', { podClient: {} as never }],
     ['nodeName', { nodeName: 'No Name' }],
     ['typo', { typo: 1 } as never],
     ['sources', { sources: { api: { start() {}, stop() {} } } }],
