@@ -1,6 +1,7 @@
+import { KubePodClient, KubeTransport } from '../../src/index.ts';
 import { ProviderNode } from '../../src/node.ts';
 import type { AdminClient } from './admin-client.ts';
-import { CountingTransport } from './counting-transport.ts';
+import { CountingPodClient } from './counting-pod-client.ts';
 import { ForeignController } from './foreign-controller.ts';
 import { Meter } from './meter.ts';
 import { NodeLog } from './node-log.ts';
@@ -37,11 +38,12 @@ const nodeIP = '192.0.2.10';
 export class DemoRun {
   readonly nodeName: string;
   readonly node: ProviderNode;
-  readonly transport: CountingTransport;
+  readonly podClient: CountingPodClient;
   readonly meter = new Meter();
   readonly workload: Workload;
   readonly foreign: ForeignController;
   readonly #options: DemoRunOptions;
+  readonly #transport: KubeTransport;
   readonly #provider: VirtualProvider;
   readonly #log = new NodeLog();
   #deleted = 0;
@@ -54,10 +56,12 @@ export class DemoRun {
     const nodeName = `virtual-node-${runID}`;
     this.nodeName = nodeName;
     this.#options = options;
-    this.transport = new CountingTransport(server.kubeConfig());
+    this.#transport = new KubeTransport(server.kubeConfig());
+    this.podClient = new CountingPodClient(new KubePodClient(this.#transport));
     this.#provider = new VirtualProvider(() => this.node.statusManager);
     this.node = new ProviderNode({
-      transport: this.transport,
+      transport: this.#transport,
+      podClient: this.podClient,
       nodeName,
       namespace,
       provider: this.#provider,
@@ -101,7 +105,7 @@ export class DemoRun {
   async close(): Promise<RunEnd> {
     const { node } = await this.node.stop({ drainTimeoutMs: 1000 });
     await this.#provider.close();
-    await this.transport.close();
+    await this.#transport.close();
     return { nodeName: this.nodeName, ...node };
   }
 
@@ -129,7 +133,7 @@ export class DemoRun {
       readinessFlips,
       told,
       versions: this.meter.versions,
-      requests: this.transport.requests,
+      requests: this.podClient.requests,
       syncErrors: this.meter.syncErrors,
       p50Ms: this.meter.delayMs(50),
       p99Ms: this.meter.delayMs(99),

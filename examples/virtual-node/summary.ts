@@ -1,4 +1,4 @@
-import type { Verb } from './counting-transport.ts';
+import type { Verb } from './counting-pod-client.ts';
 import { ms, type Paint, requestsAChange } from './render.ts';
 import { type Snapshot, totalRequests } from './snapshot.ts';
 

@@ -1,6 +1,6 @@
 import type { WirePod } from '../../src/index.ts';
 import type { AdminClient } from './admin-client.ts';
-import type { Verb } from './counting-transport.ts';
+import type { Verb } from './counting-pod-client.ts';
 import type { DemoRun } from './demo-run.ts';
 import { findDifferences } from './differences.ts';
 import type { DemoServer } from './server.ts';
@@ -16,10 +16,10 @@ export interface VerdictContext {
 /** Reads every pod back from the server and compares. `problems` are those already known. */
 export async function judge(run: DemoRun, context: VerdictContext, problems: readonly string[]): Promise<SummaryFacts> {
   const { admin, server } = context;
-  const { foreign, meter, transport, workload } = run;
+  const { foreign, meter, podClient, workload } = run;
   // taken before the list below adds to the counts
   const snapshot = run.snapshot();
-  const serverCounts = server.countRequests && countedBySides(transport.requests, admin.requests, server.countRequests);
+  const serverCounts = server.countRequests && countedBySides(podClient.requests, admin.requests, server.countRequests);
   const compared = await compare(run, context);
   const checked = compared.serverPods.filter(({ metadata }) => foreign.written.has(metadata?.uid ?? ''));
   const found = [...problems, ...compared.problems];
@@ -35,7 +35,7 @@ export async function judge(run: DemoRun, context: VerdictContext, problems: rea
     forced: workload.forced,
     foreignWrites: foreign.writes,
     foreignChecked: checked.length,
-    refusals: transport.refusals,
+    refusals: podClient.refusals,
     serverCounts,
   };
 }
