@@ -1,32 +1,40 @@
-// A virtual node: a provider that "runs" pods in a map, and everything around it that makes it a node of the cluster.
-// Run it: node examples/provider-node.ts
+// A virtual node: a provider that "runs" its pods in a set, and everything around it that makes it a node of a cluster.
+// Run it: node examples/provider-node.ts [KUBECONFIG]
+import { KubeConfig } from '@kubernetes/client-node';
+import { KubeTransport } from '../src/index.ts';
 import { type PodProvider, ProviderNode } from '../src/node.ts';
+import { ResourceClient, resources } from '../src/reflector.ts';
 import { InMemoryApiServer } from '../src/testing.ts';
 
-// An apiserver in memory. With a cluster: `const kubeConfig = new KubeConfig(); kubeConfig.loadFromDefault();`
-const server = await InMemoryApiServer.start();
-const kubeConfig = server.kubeConfig();
+const [file] = process.argv.slice(2);
+const server = file === undefined ? await InMemoryApiServer.start() : undefined;
+const kubeConfig = server?.kubeConfig() ?? new KubeConfig();
+if (file !== undefined) kubeConfig.loadFromFile(file);
 
-const running = new Set<string>();
+const machines = new Set<string | undefined>();
 const provider: PodProvider = {
-  createPod: (pod) => running.add(pod.metadata?.uid ?? ''),
+  createPod: (pod) => machines.add(pod.metadata?.uid),
   updatePod: () => {},
-  deletePod: (pod) => running.delete(pod.metadata?.uid ?? ''),
-  getPodStatus: (pod) => (running.has(pod.metadata?.uid ?? '') ? { phase: 'Running', podIP: '10.0.0.1' } : undefined),
+  deletePod: (pod) => machines.delete(pod.metadata?.uid),
+  getPodStatus: (pod) => (machines.has(pod.metadata?.uid) ? { phase: 'Running' } : undefined),
 };
-const node = new ProviderNode({ kubeConfig, nodeName: 'virtual', provider, removeOnStop: true });
+const nodeName = `virtual-${process.pid}`;
+const node = new ProviderNode({ kubeConfig, nodeName, provider, removeOnStop: true });
 await node.start();
 
-const web = { name: 'web', namespace: 'default' };
-server.store.create({ metadata: web, spec: { nodeName: 'virtual', containers: [{ name: 'app', image: 'app:1' }] } });
-const isReady = () =>
-  server.store.get('default', 'web').status?.conditions?.some((c) => c.type === 'Ready' && c.status === 'True');
-while (!isReady()) await new Promise((resolve) => setTimeout(resolve, 10));
-console.log(`The pod is ${server.store.get('default', 'web').status?.phase} on ${running.size} virtual machine.`);
-
-server.store.delete('default', 'web', { gracePeriodSeconds: 5 });
-while (server.store.list().length > 0) await new Promise((resolve) => setTimeout(resolve, 10));
-console.log(`It was deleted, and ${running.size} machines are left.`);
+// somebody creates a pod for this node, and deletes it once it is ready
+const transport = new KubeTransport(kubeConfig);
+const pods = new ResourceClient(transport, resources.pods);
+const web = { namespace: 'default', name: `web-${process.pid}` };
+await pods.create({ metadata: web, spec: { nodeName, containers: [{ name: 'app', image: 'app:1' }] } });
+const isReady = async (): Promise<boolean> =>
+  (await pods.get(web)).status?.conditions?.some(({ type, status }) => type === 'Ready' && status === 'True') ?? false;
+while (!(await isReady())) await new Promise((resolve) => setTimeout(resolve, 50));
+console.log(`The pod is ready, on ${machines.size} machine.`);
+await pods.delete(web);
+while (machines.size > 0) await new Promise((resolve) => setTimeout(resolve, 50));
+console.log('It was deleted, and its machine is free.');
 
 await node.stop();
-await server.stop();
+await transport.close();
+await server?.stop();

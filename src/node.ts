@@ -24,7 +24,22 @@ export type {
   WireNodeSystemInfo,
   WireTaint,
 } from './node-object/wire-node.ts';
+export type { EventRecorder, EventType } from './pod/event-recorder.ts';
 export type { RunningPod, RuntimeContainerStatus, RuntimePodStatus } from './pod/runtime-pod.ts';
+export type { ProbedState } from './probes/container-state.ts';
+export { NetworkProber, type NetworkProberOptions } from './probes/network-prober.ts';
+export { ProbeManager } from './probes/probe-manager.ts';
+export type { ProbeHandlers, ProbeManagerOptions, ProbeStatusManager } from './probes/probe-manager-options.ts';
+export type { ProbeResult, ProbeResultUpdate, ProbeType } from './probes/probe-types.ts';
+export type {
+  ExecProbeTarget,
+  GrpcProbeTarget,
+  HttpProbeTarget,
+  ProbeOutcome,
+  Prober,
+  ProbeSubject,
+  TcpProbeTarget,
+} from './probes/prober.ts';
 export { ApiEventRecorder, type ApiEventRecorderOptions } from './provider/api-event-recorder.ts';
 export type { DeletePodCall, NotifyPods, PodProvider, ProviderCall } from './provider/pod-provider.ts';
 export {
@@ -47,7 +62,6 @@ export {
 } from './runtime-status/pod-status-from-containers.ts';
 export type { ContainerProbeStates } from './runtime-status/probe-states.ts';
 export type { WaitingReason } from './runtime-status/waiting-reasons.ts';
-export type { EventRecorder, EventType } from './seams/event-recorder.ts';
 export { ApiServerSource, type ApiServerSourceOptions } from './sources/api-server-source.ts';
 export { FileSource, type FileSourceOptions } from './sources/file-source.ts';
 export { HttpSource } from './sources/http-source.ts';

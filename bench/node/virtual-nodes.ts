@@ -77,7 +77,8 @@ async function run(controlPlane: ControlPlane, name: VirtualNodeName, nodeName: 
     handlers: {
       updated({ metadata, status }) {
         const podName = metadata?.name ?? '';
-        if (readyAt.has(podName) || !status?.conditions?.some(({ type, status: is }) => type === 'Ready' && is === 'True')) return;
+        if (readyAt.has(podName) || !status?.conditions?.some(({ type, status: is }) => type === 'Ready' && is === 'True'))
+          return;
         readyAt.set(podName, performance.now());
         if (readyAt.size === count) allReady.resolve();
       },

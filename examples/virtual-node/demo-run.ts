@@ -1,13 +1,16 @@
-import { ApiServerPodSource, BasicPodManager, KubePodClient, StatusManager } from '../../src/index.ts';
+import { KubePodClient, KubeTransport } from '../../src/index.ts';
+import { ProviderNode } from '../../src/node.ts';
 import type { AdminClient } from './admin-client.ts';
-import { Agent } from './agent.ts';
 import { CountingPodClient } from './counting-pod-client.ts';
 import { ForeignController } from './foreign-controller.ts';
 import { Meter } from './meter.ts';
+import { NodeLog } from './node-log.ts';
 import type { DemoOptions } from './options.ts';
 import { pause } from './pause.ts';
+import { runLabel } from './pod-template.ts';
 import type { DemoServer } from './server.ts';
 import type { Snapshot } from './snapshot.ts';
+import { VirtualProvider } from './virtual-provider.ts';
 import { Workload } from './workload.ts';
 
 export interface DemoRunOptions {
@@ -18,22 +21,32 @@ export interface DemoRunOptions {
   readonly options: DemoOptions;
 }
 
+/** What is left of the run on the server: `failed` stays there. */
+export interface RunEnd {
+  readonly nodeName: string;
+  readonly node: string;
+  readonly lease: string;
+}
+
+const longestStartMs = 15_000;
 const longestSettleMs = 10_000;
 const quietMs = 300;
+/** An address for documentation. */
+const nodeIP = '192.0.2.10';
 
-/** One run: a virtual node with its status manager, the controllers that own its pods, and a foreign controller. */
+/** One run: a virtual node, the controllers that own its pods, and a foreign controller. */
 export class DemoRun {
+  readonly nodeName: string;
+  readonly node: ProviderNode;
   readonly podClient: CountingPodClient;
-  readonly podManager = new BasicPodManager();
-  readonly manager: StatusManager;
-  readonly agent: Agent;
   readonly meter = new Meter();
   readonly workload: Workload;
   readonly foreign: ForeignController;
   readonly #options: DemoRunOptions;
-  readonly #kubePodClient: KubePodClient;
-  readonly #source: ApiServerPodSource;
-  readonly #firstList = Promise.withResolvers<never>();
+  readonly #transport: KubeTransport;
+  readonly #provider: VirtualProvider;
+  readonly #log = new NodeLog();
+  #deleted = 0;
   #stage: Snapshot['stage'] = 'running';
   #startedAt = performance.now();
 
@@ -41,44 +54,36 @@ export class DemoRun {
     const { admin, namespace, runID, server } = options;
     const { pods, seconds, seed } = options.options;
     const nodeName = `virtual-node-${runID}`;
+    this.nodeName = nodeName;
     this.#options = options;
-    this.#kubePodClient = KubePodClient.fromKubeConfig(server.kubeConfig());
-    this.podClient = new CountingPodClient(this.#kubePodClient);
-    this.agent = new Agent(this.podManager);
-    this.#source = new ApiServerPodSource({
-      kubeConfig: server.kubeConfig(),
+    this.#transport = new KubeTransport(server.kubeConfig());
+    this.podClient = new CountingPodClient(new KubePodClient(this.#transport));
+    this.#provider = new VirtualProvider(() => this.node.statusManager);
+    this.node = new ProviderNode({
+      transport: this.#transport,
+      podClient: this.podClient,
       nodeName,
       namespace,
-      podManager: this.podManager,
-      handlers: {
-        podAdded: (pod) => this.agent.podAdded(pod),
-        podUpdated: (pod, old) => this.agent.podUpdated(pod, old),
-        podDeleted: (pod) => {
-          this.agent.podDeleted(pod);
-          this.meter.forget(pod.metadata?.uid ?? '');
-        },
-        interrupted: ({ error }) => this.#firstList.reject(error),
-      },
+      provider: this.#provider,
+      addresses: [{ type: 'InternalIP', address: nodeIP }],
+      // nothing else is to land here: the taint keeps most pods away, the rest finds no room, and no DaemonSet is for this system
+      taints: [{ key: runLabel, value: runID, effect: 'NoSchedule' }],
+      capacity: { cpu: '1000', memory: '4000Gi', pods: '5000' },
+      allocatable: { cpu: '0', memory: '0', pods: '0' },
+      nodeInfo: { operatingSystem: 'virtual' },
+      labels: { [runLabel]: runID },
+      removeOnStop: true,
+      logger: this.#log,
     });
-    this.manager = new StatusManager({
-      podClient: this.podClient,
-      podManager: this.podManager,
-      podDeletionSafety: this.agent.runtime,
-      podSource: this.#source,
-    });
-    this.meter.watch(this.manager);
+    this.meter.watch(this.node.statusManager);
+    this.node.podManager.subscribe((podUID) => this.#podChanged(podUID));
     this.workload = new Workload({ admin, namespace, nodeName, runID, pods, seconds, seed });
     this.foreign = new ForeignController(admin, namespace, this.workload.alive, seed);
-    // after the first list nothing awaits this promise, but it may still reject
-    this.#firstList.promise.catch(() => {});
   }
 
   /** Resolves when `signal` has aborted or the time is over, and the workload and the foreign controller have stopped. */
   async play(signal: AbortSignal): Promise<void> {
-    this.agent.start(this.manager);
-    this.manager.start();
-    // the source would try again for ever, but a demo that cannot list pods has nothing to show
-    await Promise.race([this.#source.start(), this.#firstList.promise]);
+    await this.#start(signal);
     this.#startedAt = performance.now();
     const over = AbortSignal.any([signal, AbortSignal.timeout(this.#options.options.seconds * 1000)]);
     await Promise.all([this.workload.run(over), this.foreign.run(over)]);
@@ -87,7 +92,7 @@ export class DemoRun {
   /** Waits until no pod is deleting and every status is on the server. Throws when that takes too long. */
   async settle(signal: AbortSignal): Promise<void> {
     this.#stage = 'settling';
-    this.agent.runtime.freeze();
+    this.#provider.freeze();
     const deadline = performance.now() + longestSettleMs;
     while (performance.now() < deadline && (this.#podsDeleting() > 0 || this.meter.quietMs < quietMs)) {
       if (!(await pause(50, signal))) break;
@@ -96,36 +101,29 @@ export class DemoRun {
     this.#stage = 'done';
   }
 
-  /** Flushes in short turns, so that it soon ends when the signal aborts. */
-  async #flush(deadline: number, signal: AbortSignal): Promise<void> {
-    while (!signal.aborted) {
-      try {
-        await this.manager.flush({ timeoutMs: 1000 });
-        return;
-      } catch (error) {
-        if (performance.now() > deadline) throw error;
-      }
-    }
-  }
-
-  /** Stops everything; no timer and no socket is left. */
-  async close(): Promise<void> {
-    // the source and the agent give the manager work, so they stop first
-    await this.#source.stop();
-    await this.agent.stop();
-    await this.manager.stop({ drainTimeoutMs: 1000 });
-    await this.#kubePodClient.close();
+  /** Stops everything, and removes the node; no timer and no socket is left. */
+  async close(): Promise<RunEnd> {
+<<<<<<< HEAD
+    const { node } = await this.node.stop({ drainTimeoutMs: 1000 });
+    await this.#provider.close();
+=======
+    // a life that goes on would tell a stopped status manager of its probes
+    await this.#provider.close();
+    const { node } = await this.node.stop({ drainTimeoutMs: 1000 });
+>>>>>>> start
+    await this.#transport.close();
+    return { nodeName: this.nodeName, ...node };
   }
 
   snapshot(): Snapshot {
     const { seconds, seed } = this.#options.options;
     const podsByPhase: Record<string, number> = {};
-    for (const { status } of this.podManager.getPods()) {
+    for (const { status } of this.node.podManager.getPods()) {
       const phase = status?.phase ?? 'Pending';
       podsByPhase[phase] = (podsByPhase[phase] ?? 0) + 1;
     }
     const { created, recreated } = this.workload;
-    const { crashes, deleted, readinessFlips } = this.agent.counts;
+    const { crashes, readinessFlips, told } = this.#provider.counts;
     return {
       server: this.#options.server.label,
       seed,
@@ -136,10 +134,10 @@ export class DemoRun {
       podsDeleting: this.#podsDeleting(),
       created,
       recreated,
-      deleted,
+      deleted: this.#deleted,
       crashes,
       readinessFlips,
-      calls: this.agent.calls,
+      told,
       versions: this.meter.versions,
       requests: this.podClient.requests,
       syncErrors: this.meter.syncErrors,
@@ -148,7 +146,38 @@ export class DemoRun {
     };
   }
 
+  /** The node would try for ever, but a demo that may not register a node, or list pods, has nothing to show. */
+  async #start(signal: AbortSignal): Promise<void> {
+    const over = new AbortController();
+    const tooLong = pause(longestStartMs, AbortSignal.any([signal, over.signal])).then(() => false);
+    try {
+      const isStarted = await Promise.race([this.node.start().then(() => true), this.#log.refused, tooLong]);
+      if (isStarted || signal.aborted) return;
+      throw new Error(`The node did not start within ${longestStartMs / 1000} s: ${this.#log.lastWarning}`);
+    } finally {
+      over.abort();
+    }
+  }
+
+  /** Flushes in short turns, so that it soon ends when the signal aborts. */
+  async #flush(deadline: number, signal: AbortSignal): Promise<void> {
+    while (!signal.aborted) {
+      try {
+        await this.node.statusManager.flush({ timeoutMs: 1000 });
+        return;
+      } catch (error) {
+        if (performance.now() > deadline) throw error;
+      }
+    }
+  }
+
+  #podChanged(podUID: string): void {
+    if (this.node.podManager.getPodByUID(podUID) !== undefined) return;
+    this.#deleted++;
+    this.meter.forget(podUID);
+  }
+
   #podsDeleting(): number {
-    return this.podManager.getPods().filter(({ metadata }) => metadata?.deletionTimestamp !== undefined).length;
+    return this.node.podManager.getPods().filter(({ metadata }) => metadata?.deletionTimestamp !== undefined).length;
   }
 }

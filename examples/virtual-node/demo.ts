@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { AdminClient } from './admin-client.ts';
-import { DemoRun } from './demo-run.ts';
+import { DemoRun, type RunEnd } from './demo-run.ts';
 import { claimNamespace, type RunNamespace } from './namespace.ts';
 import type { DemoOptions } from './options.ts';
 import { runLabel } from './pod-template.ts';
@@ -8,9 +8,6 @@ import type { Screen } from './screen.ts';
 import { type DemoServer, openServer } from './server.ts';
 import { summarize } from './summary.ts';
 import { describeError, judge, type VerdictContext } from './verdict.ts';
-
-/** A cluster's controllers delete pods of a node without a Node object after about a minute; a safe run is shorter. */
-const safeSecondsOnACluster = 40;
 
 export interface Interrupts {
   /** Aborted by the first Ctrl-C: the run ends early. */
@@ -47,18 +44,26 @@ async function inNamespace(options: DemoOptions, surroundings: Surroundings): Pr
   screen.print(
     `${options.pods} pods for ${options.seconds} s on the ${server.label}, seed ${options.seed}, namespace ${namespace.name}`,
   );
-  if (server.isShared && options.seconds > safeSecondsOnACluster) {
-    screen.print('A kube-controller-manager deletes the pods of an unknown node after about a minute.');
-  }
-  const run = new DemoRun({ server, admin, namespace: namespace.name, runID, options });
   let ok = false;
   try {
-    ok = await playAndJudge(run, { admin, server, namespace: namespace.name, labelSelector }, surroundings);
+    const run = new DemoRun({ server, admin, namespace: namespace.name, runID, options });
+    try {
+      ok = await playAndJudge(run, { admin, server, namespace: namespace.name, labelSelector }, surroundings);
+    } finally {
+      ok = report(await run.close(), surroundings) && ok;
+    }
   } finally {
-    await run.close();
     if (server.isShared) ok = (await cleanUp(namespace, screen)) && ok;
   }
   return ok;
+}
+
+/** Says what became of the node. Returns false when something of it is left behind. */
+function report({ nodeName, node, lease }: RunEnd, { screen, server }: Surroundings): boolean {
+  const left = [...(node === 'failed' ? ['Node'] : []), ...(lease === 'failed' ? ['Lease'] : [])];
+  if (left.length > 0) screen.print(screen.paint('red', `the ${left.join(' and the ')} ${nodeName} could not be removed`));
+  else if (server.isShared && node === 'removed') screen.print(`node ${nodeName} and its Lease are removed`);
+  return left.length === 0;
 }
 
 /** Returns false when pods are left behind. It does not throw: an error of the run itself must stay visible. */

@@ -1,12 +1,23 @@
 import type { V1PodStatus } from '@kubernetes/client-node';
 import { createPodStatusPatch, type WirePod, type WirePodCondition } from '../../src/index.ts';
-import { ownConditions } from './pod-status.ts';
+import type { PodRef } from './workload.ts';
+
+/** The conditions that the node writes; every other one on a pod belongs to another writer. */
+const ownConditions: ReadonlySet<string> = new Set([
+  'PodReadyToStartContainers',
+  'Initialized',
+  'Ready',
+  'ContainersReady',
+  'PodScheduled',
+]);
 
 export interface Comparison {
   /** Pods on the server. */
   readonly serverPods: readonly WirePod[];
   /** Pods the agent has. */
   readonly agentUIDs: ReadonlySet<string>;
+  /** Pods that their owners have created and not deleted, by uid. */
+  readonly alive: ReadonlyMap<string, PodRef>;
   readonly getPodStatus: (podUID: string) => V1PodStatus | undefined;
   /** The foreign controller's conditions, by pod uid. */
   readonly foreignConditions: ReadonlyMap<string, WirePodCondition>;
@@ -14,21 +25,25 @@ export interface Comparison {
 
 /** One sentence for each difference between the server's pods and the manager's statuses. */
 export function findDifferences(comparison: Comparison): string[] {
-  const { serverPods, agentUIDs } = comparison;
+  const { serverPods, agentUIDs, alive } = comparison;
   const known = new Set(serverPods.map(({ metadata }) => metadata?.uid));
   const lost = [...agentUIDs].filter((uid) => !known.has(uid));
+  const taken = [...alive.values()].filter(({ uid }) => !known.has(uid));
   return [
     ...serverPods.flatMap((pod) => differencesOf(pod, comparison)),
     ...lost.map((uid) => `${uid}: the agent has it, the server does not`),
+    ...taken.map(({ name }) => `${name}: it is gone, and its owner has not deleted it`),
   ];
 }
 
-function differencesOf(pod: WirePod, { agentUIDs, getPodStatus, foreignConditions }: Comparison): string[] {
+function differencesOf(pod: WirePod, { agentUIDs, alive, getPodStatus, foreignConditions }: Comparison): string[] {
   const { name = '', uid = '' } = pod.metadata ?? {};
   const ours = getPodStatus(uid);
   if (!agentUIDs.has(uid)) return [`${name}: the server has it, the agent does not`];
   if (ours === undefined) return [`${name}: the manager has no status of it`];
   const found: string[] = [];
+  if (alive.has(uid) && pod.metadata?.deletionTimestamp !== undefined)
+    found.push(`${name}: somebody who is not its owner has deleted it`);
   const fields = differingFields(pod, ours);
   if (fields.length > 0) found.push(`${name}: the server differs in ${fields.join(', ')}`);
   const written = foreignConditions.get(uid);

@@ -1,7 +1,7 @@
 export const usage =
   'Usage: npm start -- [--pods N] [--seconds S] [--seed N] [--namespace NAME]\n                    [--kubeconfig FILE [--context NAME] | --control-plane]';
 
-export const help = `A virtual node with a status manager: pods are created, start, lose and regain readiness, fail and go,
+export const help = `A virtual node: pods are created, start, lose and regain readiness, fail and go,
 and every change of their status goes to an apiserver. At the end every pod on it is compared with the manager.
 
 ${usage}
@@ -16,9 +16,10 @@ ${usage}
                       Default: pod-status-manager-RANDOM
   -h, --help          this text
 
-On a cluster: the pods name a node of the run's own, which needs no Node object, so nothing is scheduled and no real
-container starts. A kube-controller-manager deletes the pods of an unknown node after about a minute: keep --seconds
-below 40 there. The user needs to create and delete namespaces and pods, and to patch pods/status.
+On a cluster: the run has a node of its own, virtual-node-RANDOM, with a Node object and a Lease, so that the cluster's
+controllers leave its pods alone. No real container starts, and nothing else is scheduled there. At the end, also after
+Ctrl-C and after an error, the node, its Lease, the pods and the namespace are removed. The user needs the rights of
+deploy/rbac.yaml, and to create and delete namespaces, to create pods and to delete collections of them.
 
 Ctrl-C ends the run early, with the summary; a second Ctrl-C skips what the first still waits for.
 Exit code: 0 all is well; 1 the server differs from the manager, or the run failed; 2 wrong options. NO_COLOR is honoured.`;

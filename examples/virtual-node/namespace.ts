@@ -13,7 +13,7 @@ export async function claimNamespace(admin: AdminClient, name: string, labelSele
   const isOurs = answer.status === 201;
   if (!isOurs && answer.status !== 409) throw refused(`Creating namespace ${name}`, answer);
   const cleanUp = async (): Promise<string> => {
-    // by force, because no kubelet confirms the end of these pods
+    // by force, because the node that would confirm the end of these pods is gone
     const pods = await admin.deletePods(name, labelSelector);
     if (pods.status >= 300 && pods.status !== 404) throw refused(`Deleting the pods in namespace ${name}`, pods);
     if (!isOurs) return `the pods are deleted; namespace ${name} was there before and stays`;

@@ -1,7 +1,7 @@
 import type { WirePod } from '../../src/index.ts';
 import type { Random } from './random.ts';
 
-/** How a pod of the demo behaves. The pod's label names it: the virtual runtime knows only what is in the pod. */
+/** How a pod of the demo behaves. The pod's label names it: the virtual provider knows only what is in the pod. */
 export type PodKind = 'web' | 'flapping' | 'crashing' | 'job';
 
 export const runLabel = 'virtual-node.example/run';
@@ -28,14 +28,14 @@ export function pickKind(random: Random): PodKind {
   return dice < 0.85 ? 'crashing' : 'job';
 }
 
-/** A pod bound to the virtual node: no scheduler, kubelet or Node object takes part. */
+/** A pod bound to the virtual node: no scheduler takes part. */
 export function podTemplate({ name, kind, runID, nodeName, random }: PodTemplate): WirePod {
   const spec: PodSpec = {
     nodeName,
     restartPolicy: kind === 'job' ? (random.chance(0.5) ? 'OnFailure' : 'Never') : 'Always',
     terminationGracePeriodSeconds: 2,
     automountServiceAccountToken: false,
-    tolerations: [{ operator: 'Exists' }],
+    tolerations: [{ key: runLabel, operator: 'Exists' }],
     containers: [container('app'), ...(kind === 'web' && random.chance(0.2) ? [container('logs')] : [])],
   };
   const initContainers = [

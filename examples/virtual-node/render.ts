@@ -32,7 +32,7 @@ export function renderView(snapshot: Snapshot, columns: number, paint: Paint): s
         `deleted ${deleted}`,
       ),
     ],
-    ['versions', [{ text: `${snapshot.versions} set`, style: 'bold' }, { text: `of ${snapshot.calls} calls` }]],
+    ['versions', [{ text: `${snapshot.versions} set`, style: 'bold' }, { text: `of ${snapshot.told} told` }]],
     [
       'requests',
       [

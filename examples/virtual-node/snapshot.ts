@@ -14,8 +14,8 @@ export interface Snapshot {
   readonly deleted: number;
   readonly crashes: number;
   readonly readinessFlips: number;
-  /** Calls of the manager's setters, and the versions they made: most calls change nothing. */
-  readonly calls: number;
+  /** Statuses and probe results that the provider told, and the versions they made: many tell nothing new. */
+  readonly told: number;
   readonly versions: number;
   readonly requests: { readonly get: number; readonly patch: number; readonly delete: number };
   readonly syncErrors: number;

@@ -41,7 +41,7 @@ export function summarize(facts: SummaryFacts, paint: Paint): { readonly lines: 
       `${snapshot.created} lived (${snapshot.recreated} under the name of an earlier one), ${snapshot.deleted} are gone (${facts.forced} by force)`,
     ),
     row('lives', `${snapshot.crashes} crashes, ${snapshot.readinessFlips} readiness results`),
-    row('statuses', `${snapshot.calls} set, ${snapshot.versions} changes`),
+    row('statuses', `${snapshot.told} told, ${snapshot.versions} changes`),
     row('requests', `${totalRequests(snapshot)} = patch ${requests.patch} + get ${requests.get} + delete ${requests.delete}`),
     row('', `${requestsAChange(snapshot)} a change${answers.length === 0 ? '' : `; refused ${answers.join(', ')}`}`),
     ...(serverCounts === undefined ? [] : [row('', mismatches[0] ?? 'the server counted the same')]),

@@ -25,6 +25,7 @@ export async function judge(run: DemoRun, context: VerdictContext, problems: rea
   const found = [...problems, ...compared.problems];
   if (workload.created === 0) found.push('no pod was created');
   if (meter.illegalTransitions > 0) found.push(`${meter.illegalTransitions} statuses of the agent were refused as illegal`);
+  found.push(...problemsOfNode(run));
   return {
     snapshot,
     podsCompared: compared.serverPods.length,
@@ -50,14 +51,25 @@ async function compare(run: DemoRun, { admin, namespace, labelSelector }: Verdic
     const serverPods = await admin.listPods(namespace, labelSelector);
     const differences = findDifferences({
       serverPods,
-      agentUIDs: new Set(run.podManager.getPods().map(({ metadata }) => metadata?.uid ?? '')),
-      getPodStatus: (podUID) => run.manager.getPodStatus(podUID),
+      agentUIDs: new Set(run.node.podManager.getPods().map(({ metadata }) => metadata?.uid ?? '')),
+      getPodStatus: (podUID) => run.node.statusManager.getPodStatus(podUID),
+      alive: run.workload.alive,
       foreignConditions: run.foreign.written,
     });
     return { serverPods, differences, problems: [] };
   } catch (error) {
     return { serverPods: [], differences: [], problems: [`the pods could not be compared: ${describeError(error)}`] };
   }
+}
+
+/** A node that is not kept up loses its pods sooner or later. */
+function problemsOfNode({ node: { nodeObject } }: DemoRun): string[] {
+  const { leaseFailure, nodeFailure, rival } = nodeObject.explain();
+  const found: string[] = [];
+  if (nodeFailure !== undefined) found.push(`the node could not be kept in step: ${describeError(nodeFailure.error)}`);
+  if (leaseFailure !== undefined) found.push(`the Lease of the node could not be renewed: ${describeError(leaseFailure.error)}`);
+  if (rival !== undefined) found.push('another agent has used the name of the node');
+  return found;
 }
 
 /** Sentences about errors that the run has recovered from. */

@@ -1,85 +1,77 @@
 import { randomUUID } from 'node:crypto';
-import type { WirePodStatus } from '../../src/index.ts';
+import type { GivenContainer, GivenEnd } from '../../src/node.ts';
 
-export type ContainerStatus = NonNullable<WirePodStatus['containerStatuses']>[number];
-type ContainerState = NonNullable<ContainerStatus['state']>;
+interface ContainerSpec {
+  readonly name: string;
+  readonly image?: string | undefined;
+  readonly restartPolicy?: string | undefined;
+}
 
-const now = (): string => new Date().toISOString();
-
-/** A container that runs no process. The demo sets its state; `status` shows it in the API's form. */
+/** A container that runs no process. The demo sets its state; `given` shows it in the form that the library makes a status of. */
 export class VirtualContainer {
   readonly name: string;
-  readonly image: string;
-  readonly isInit: boolean;
   readonly isSidecar: boolean;
-  #id = '';
-  #state: ContainerState;
-  #lastState: ContainerState = {};
+  readonly #image: string;
+  #id: string | undefined;
+  #state: GivenContainer['state'] = 'waiting';
+  #startedAt = new Date(0);
+  #end: GivenEnd | undefined;
+  /** How the run before ended. */
+  #lastEnd: GivenEnd | undefined;
   #restarts = 0;
   /** The last probe results. */
   started = false;
   ready = false;
 
-  constructor(spec: { name: string; image?: string; restartPolicy?: string }, isInit: boolean, hasInit: boolean) {
+  constructor(spec: ContainerSpec, isInit: boolean) {
     this.name = spec.name;
-    this.image = spec.image ?? '';
-    this.isInit = isInit;
     this.isSidecar = isInit && spec.restartPolicy === 'Always';
-    this.#state = { waiting: { reason: hasInit ? 'PodInitializing' : 'ContainerCreating' } };
+    this.#image = spec.image ?? '';
   }
 
+  /** Of the last run; empty before the first. */
   get id(): string {
-    return this.#id;
+    return this.#id ?? '';
   }
 
   get isRunning(): boolean {
-    return this.#state.running !== undefined;
-  }
-
-  /** The exit code of a container that has ended and does not wait to run again. */
-  get exitCode(): number | undefined {
-    return this.#state.terminated?.exitCode;
-  }
-
-  get hasRun(): boolean {
-    return this.#id !== '';
+    return this.#state === 'running';
   }
 
   /** Runs, for the first time or again. */
   start(): void {
-    if (this.hasRun) this.#restarts++;
-    if (this.#state.terminated !== undefined) this.#lastState = this.#state;
+    if (this.#id !== undefined) this.#restarts++;
+    this.#lastEnd = this.#end;
     this.#id = `virtual://${randomUUID()}`;
-    this.#state = { running: { startedAt: now() } };
+    this.#startedAt = new Date();
+    this.#state = 'running';
   }
 
   exit(exitCode: number): void {
-    const startedAt = this.#state.running?.startedAt;
-    const reason = exitCode === 0 ? 'Completed' : 'Error';
-    const times = { finishedAt: now(), ...(startedAt !== undefined && { startedAt }) };
-    this.#state = { terminated: { exitCode, reason, containerID: this.#id, ...times } };
+    this.#end = { exitCode, startedAt: this.#startedAt, finishedAt: new Date(), id: this.#id };
+    this.#state = 'exited';
     this.started = false;
-    // an init container that has done its work counts as ready
-    this.ready = this.isInit && !this.isSidecar && exitCode === 0;
+    this.ready = false;
   }
 
   /** Makes an ended container wait to run again. */
   backOff(): void {
-    this.#lastState = this.#state;
-    this.#state = { waiting: { reason: 'CrashLoopBackOff', message: `back-off restarting failed container ${this.name}` } };
+    this.#lastEnd = this.#end;
+    this.#state = 'waiting';
   }
 
-  get status(): ContainerStatus {
-    return {
+  get given(): GivenContainer {
+    const common = {
       name: this.name,
-      image: this.image,
-      imageID: this.hasRun ? `${this.image}@sha256:${'0'.repeat(64)}` : '',
-      ...(this.hasRun && { containerID: this.#id }),
       state: this.#state,
-      lastState: this.#lastState,
-      ready: this.ready,
-      started: this.started,
       restartCount: this.#restarts,
+      id: this.#id,
+      imageID: this.#id === undefined ? '' : `${this.#image}@sha256:${'0'.repeat(64)}`,
+      lastState: this.#lastEnd,
     };
+    if (this.isRunning) return { ...common, startedAt: this.#startedAt, ready: this.ready, started: this.started };
+    if (this.#state === 'exited') return { ...common, ...this.#end };
+    if (this.#end === undefined) return common;
+    return { ...common, reason: 'CrashLoopBackOff', message: `back-off restarting failed container ${this.name}` };
   }
 }

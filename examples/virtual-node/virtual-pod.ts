@@ -1,9 +1,10 @@
-import type { WirePod } from '../../src/index.ts';
+import type { Pod, PodStatus, WirePodStatus } from '../../src/index.ts';
+import { podStatusFromContainers } from '../../src/node.ts';
 import { kindLabel, type PodKind, seedAnnotation } from './pod-template.ts';
 import { Random } from './random.ts';
 import { VirtualContainer } from './virtual-container.ts';
 
-/** What the runtime knows of one pod. */
+/** What the provider knows of one pod. */
 export class VirtualPod {
   readonly uid: string;
   readonly kind: PodKind;
@@ -17,14 +18,13 @@ export class VirtualPod {
   readonly life = new AbortController();
   isStopping = false;
 
-  constructor({ metadata, spec }: WirePod) {
+  constructor({ metadata, spec }: Pod) {
     this.uid = metadata?.uid ?? '';
     this.kind = (metadata?.labels?.[kindLabel] as PodKind | undefined) ?? 'web';
     this.restartPolicy = spec?.restartPolicy ?? 'Always';
     this.random = new Random(Number(metadata?.annotations?.[seedAnnotation] ?? 0));
-    const hasInit = (spec?.initContainers ?? []).length > 0;
-    this.initContainers = (spec?.initContainers ?? []).map((container) => new VirtualContainer(container, true, hasInit));
-    this.containers = (spec?.containers ?? []).map((container) => new VirtualContainer(container, false, hasInit));
+    this.initContainers = (spec?.initContainers ?? []).map((container) => new VirtualContainer(container, true));
+    this.containers = (spec?.containers ?? []).map((container) => new VirtualContainer(container, false));
   }
 
   get allContainers(): readonly VirtualContainer[] {
@@ -35,8 +35,10 @@ export class VirtualPod {
     return this.allContainers.some(({ isRunning }) => isRunning);
   }
 
-  /** Every regular container has ended for good. */
-  get isCompleted(): boolean {
-    return this.containers.every(({ exitCode }) => exitCode !== undefined);
+  /** The status that follows from the containers; `previous` is the one before. */
+  statusOf(pod: Pod, previous: PodStatus | undefined): WirePodStatus {
+    const containers = this.allContainers.map(({ given }) => given);
+    const podIPs = this.ip === undefined ? undefined : [this.ip];
+    return podStatusFromContainers(pod, containers, { previous, podIPs, podIsTerminal: this.isStopping && !this.isRunning });
   }
 }

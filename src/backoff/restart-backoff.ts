@@ -1,9 +1,9 @@
 import { numberOption, requireKnownOptions, requireMethods } from '../checks/options.ts';
+import { type EventRecorder, noEvents, safeEventRecorder } from '../pod/event-recorder.ts';
 import { requirePod } from '../pod/identified-pod.ts';
 import { podFullName } from '../pod/pod-identity.ts';
 import type { RuntimePodStatus } from '../pod/runtime-pod.ts';
 import { type Clock, safeClock, systemClock } from '../seams/clock.ts';
-import { type EventRecorder, noEvents, safeEventRecorder } from '../seams/event-recorder.ts';
 import type { Pod } from '../wire/types.ts';
 import { BackoffCounter } from './backoff-counter.ts';
 import { type ContainerToStart, containerFieldPath, containerKey } from './container-key.ts';

@@ -22,11 +22,15 @@ const redirects: readonly number[] = [301, 302, 303, 307, 308];
  * another origin no header of the request but `accept`. No error, and no label in it, holds a header, a query or a password.
  */
 export class DocumentClient {
-  readonly #agent = new Agent({ connections: 1, allowH2: false, connect: { timeout: 0 }, headersTimeout: 0, bodyTimeout: 0 });
+  readonly #agent: Agent;
   readonly #clock: Clock;
 
-  constructor(clock: Clock) {
+  /** `tls`: what servers are verified with; by default with the certificates of the platform. */
+  constructor(clock: Clock, tls: { readonly ca?: string } = {}) {
     this.#clock = clock;
+    // every wait is timed by the clock, so undici's own timers are off
+    const waits = { headersTimeout: 0, bodyTimeout: 0 };
+    this.#agent = new Agent({ connections: 1, allowH2: false, connect: { ...tls, timeout: 0 }, ...waits });
   }
 
   /** The answer, whatever its status. Rejects with an `ApiError`. */

@@ -1,6 +1,6 @@
 import { integerOption, oneOfOption, optionOfType, requireKnownOptions, requireMethods } from '../checks/options.ts';
+import { type EventRecorder, noEvents, safeEventRecorder } from '../pod/event-recorder.ts';
 import { type Clock, safeClock, systemClock } from '../seams/clock.ts';
-import { type EventRecorder, noEvents, safeEventRecorder } from '../seams/event-recorder.ts';
 import { type Logger, safeLogger, silentLogger } from '../seams/logger.ts';
 import { type ConfigMode, mostUpdatesOfAList } from './notifications.ts';
 import type { MetadataOf } from './pod-changes.ts';

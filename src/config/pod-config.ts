@@ -89,7 +89,6 @@ export class PodConfig {
   /** Stops the sources and ends the iterator; what it has not yielded is dropped. A source that takes longer than 10 s is left behind. */
   stop(): Promise<void> {
     return this.#runState.stop(() => {
-      this.#lists.clear();
       this.#queue.close();
       return this.#sources.stop();
     });

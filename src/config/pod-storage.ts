@@ -1,8 +1,7 @@
 // Behaviour of pkg/kubelet/config/config.go (podStorage), v1.36.3.
 
+import type { EventRecorder } from '../pod/event-recorder.ts';
 import { apiserverSource, podFullName } from '../pod/pod-identity.ts';
-import type { EventRecorder } from '../seams/event-recorder.ts';
-import { callGuarded } from '../seams/guard.ts';
 import type { Logger } from '../seams/logger.ts';
 import type { Pod } from '../wire/types.ts';
 import { changeOf, type MetadataOf, newPod } from './pod-changes.ts';
@@ -83,11 +82,11 @@ class ListMerge {
 
   /** An entry that is no pod is logged and left out. */
   take(given: Pod): void {
-    const { logger } = this.#options;
-    callGuarded(
-      () => this.#take(given),
-      (error) => logger.error({ source: this.#source, err: error }, 'An entry of a list cannot be read; it is left out'),
-    );
+    try {
+      this.#take(given);
+    } catch (error) {
+      this.#options.logger.error({ source: this.#source, err: error }, 'An entry of a list cannot be read; it is left out');
+    }
   }
 
   result(isFirst: boolean): Merge {

@@ -50,19 +50,12 @@ function typedPods(value: ManifestValue, mayBeList: boolean): StaticPod[] {
   if (!(value instanceof Map)) return refuse('', 'an object', shown(value));
   const [apiVersion, kind] = [value.get('apiVersion') ?? null, value.get('kind') ?? null];
   if (apiVersion !== 'v1') refuse('apiVersion', '"v1"', shown(apiVersion));
-  if (kind === 'Pod') return [typedPod(value, '')];
+  if (kind === 'Pod') return [typedValue('#Pod', value, '') as unknown as StaticPod];
   if (kind !== 'PodList' || !mayBeList) refuse('kind', mayBeList ? '"Pod" or "PodList"' : '"Pod"', shown(kind));
-  const items = value.get('items') ?? [];
-  if (!Array.isArray(items)) return refuse('items', 'a list', shown(items));
-  return items.map((item, index) => typedPod(item ?? new Map(), `items[${index}]`));
+  return (typedValue('#PodList', value, '') as unknown as { readonly items: StaticPod[] }).items;
 }
 
-function typedPod(value: ManifestValue, path: string): StaticPod {
-  const { apiVersion: _apiVersion, kind: _kind, ...pod } = typedValue('#Pod', value, path) as unknown as StaticPod;
-  return pod;
-}
-
-function finished(pod: StaticPod, origin: ManifestOrigin): WirePod {
+function finished({ apiVersion: _apiVersion, kind: _kind, ...pod }: StaticPod, origin: ManifestOrigin): WirePod {
   if (!pod.metadata?.name) refuse('metadata.name', 'given', pod.metadata?.name);
   setPodDefaults(pod);
   makeStatic(pod, origin);

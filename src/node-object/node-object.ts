@@ -64,7 +64,7 @@ export class NodeObject {
   readonly #told: RateLimiter;
   readonly #firstRegistration = Promise.withResolvers<void>();
   readonly #runState = new RunState<NodeObjectStopped>('node object');
-  readonly #withdrawn = new Set<string>();
+  readonly #advertised = new Set<string>();
   #given: AdvertisedStatus;
   #status: ResolvedStatus;
   /** The node that the Lease was last told of. */
@@ -82,7 +82,7 @@ export class NodeObject {
     const leases = new ResourceClient(transport, resources.leases);
     const limits = { clock, timeoutMs: Math.min(timeoutMs, renewIntervalMs), leavesBehind: true };
     this.#requests = { node: new NodeRequests({ clock, timeoutMs, leavesBehind: false }), lease: new NodeRequests(limits) };
-    const desired = () => ({ initial: checked.initial, status: this.#status, withdrawn: this.#withdrawn });
+    const desired = () => ({ initial: checked.initial, status: this.#status, advertised: this.#advertised });
     const ofNode = { options: checked, nodes, requests: this.#requests.node, known: this.#known, desired };
     this.#registration = new NodeRegistration(ofNode);
     this.#lease = new NodeLease({ options: checked, leases, requests: this.#requests.lease, nodeUID: () => this.#uid });
@@ -142,8 +142,7 @@ export class NodeObject {
     requireKnownOptions('status', status, statusMembers);
     const given = { ...this.#given, ...statusOf(status) };
     const next = resolveStatus(given, this.#options.nodeName);
-    for (const resource of Object.keys(this.#status.capacity)) this.#withdrawn.add(resource);
-    for (const resource of Object.keys(next.capacity)) this.#withdrawn.delete(resource);
+    for (const resource of Object.keys(this.#status.capacity)) this.#advertised.add(resource);
     this.#given = structuredClone(given);
     this.#status = next;
     this.changed();

@@ -10,8 +10,8 @@ import type { WireNode, WireNodeCondition } from './wire-node.ts';
 export interface DesiredNode {
   readonly initial: WireNode;
   readonly status: ResolvedStatus;
-  /** Resources that the agent advertised once and does no longer. */
-  readonly withdrawn: ReadonlySet<string>;
+  /** Resources that the agent has advertised before: those that it does no longer go. */
+  readonly advertised: ReadonlySet<string>;
 }
 
 export interface UpdatedNode {
@@ -55,7 +55,7 @@ export function takenOverNode(existing: WireNode, desired: DesiredNode, health: 
 
 /** The node to create. */
 export function newNode({ initial, status }: DesiredNode, health: NodeHealth, now: string): WireNode {
-  return withStatus(initial, { initial, status, withdrawn: new Set() }, health, now);
+  return withStatus(initial, { initial, status, advertised: new Set() }, health, now);
 }
 
 function withLabels(node: WireNode, { initial }: DesiredNode, keys: readonly string[]): WireNode {
@@ -68,11 +68,11 @@ function withLabels(node: WireNode, { initial }: DesiredNode, keys: readonly str
   return { ...node, metadata: { ...node.metadata, labels } };
 }
 
-function withStatus(node: WireNode, { status: own, withdrawn }: DesiredNode, health: NodeHealth, now: string): WireNode {
+function withStatus(node: WireNode, { status: own, advertised }: DesiredNode, health: NodeHealth, now: string): WireNode {
   const { status = {} } = node;
-  const capacity = { ...without(status.capacity ?? {}, (name) => withdrawn.has(name)), ...own.capacity };
+  const capacity = { ...without(status.capacity ?? {}, (name) => advertised.has(name)), ...own.capacity };
   // a resource that another writer advertises is allocatable whole
-  const allocatable = { ...without(status.allocatable ?? {}, (name) => withdrawn.has(name)), ...capacity, ...own.allocatable };
+  const allocatable = { ...without(status.allocatable ?? {}, (name) => advertised.has(name)), ...capacity, ...own.allocatable };
   return {
     ...node,
     status: {

@@ -51,8 +51,17 @@ export function withProbedStates(pod: Pod, status: WirePodStatus, context: Probe
   return next;
 }
 
+/** Of any container of the pod: an init container that is no sidecar is ready once it has ended well. */
+export function stateOfContainer(pod: Pod, container: WireContainerStatus, context: ProbedStateContext): ProbedState {
+  const isNamed = ({ name }: Container): boolean => name === container.name;
+  const regular = pod.spec?.containers?.find(isNamed);
+  const init = regular === undefined ? pod.spec?.initContainers?.find(isNamed) : undefined;
+  if (init === undefined || isRestartableInitContainer(init)) return probedState(pod, container, regular ?? init, context);
+  return { started: isStarted(pod, container, context), ready: container.state?.terminated?.exitCode === 0 };
+}
+
 /** Of a regular container or a sidecar. `spec`: undefined where the pod's spec does not name it. */
-export function probedState(
+function probedState(
   pod: Pod,
   container: WireContainerStatus,
   spec: Container | undefined,

@@ -44,7 +44,19 @@ export function exchangeFailure(error: unknown, host: string, address: string): 
   if (syscall === 'connect' || syscall === 'getaddrinfo' || error instanceof AggregateError)
     return dialFailure(error, host, address);
   if (code === 'ECONNRESET') return message === 'socket hang up' ? 'EOF' : `read tcp ${address}: read: connection reset by peer`;
-  if (code === 'HPE_HEADER_OVERFLOW') return 'net/http: server response headers exceeded the limit; aborted';
-  if (String(code).startsWith('HPE_')) return `net/http: HTTP/1.x transport connection broken: ${message}`;
+  if (String(code).startsWith('HPE_'))
+    return `net/http: HTTP/1.x transport connection broken: ${parseFailure(error as ParseError)}`;
   return String(message);
+}
+
+interface ParseError extends SystemError {
+  /** What the server has sent. */
+  readonly rawPacket?: unknown;
+}
+
+function parseFailure({ code, message, rawPacket }: ParseError): string {
+  if (code === 'HPE_HEADER_OVERFLOW') return 'net/http: server response headers exceeded the limit; aborted';
+  if (code !== 'HPE_INVALID_CONSTANT' || !Buffer.isBuffer(rawPacket)) return String(message);
+  const [line = ''] = rawPacket.subarray(0, 256).toString('utf8').split(/\r?\n/);
+  return `malformed HTTP response ${JSON.stringify(line)}`;
 }

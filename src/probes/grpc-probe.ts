@@ -1,4 +1,5 @@
 // Behaviour of pkg/probe/grpc, v1.36.3.
+import { STATUS_CODES } from 'node:http';
 import { type ClientHttp2Session, connect, type IncomingHttpHeaders } from 'node:http2';
 import { type Clock, sleep } from '../seams/clock.ts';
 import { goSeconds, isTimeout, joinHostPort } from './go-words.ts';
@@ -107,7 +108,13 @@ function judge({ headers, trailers, body }: Reply): ProbeOutcome {
   if (typeof grpcStatus !== 'string') {
     if (!(status > 0)) return failure('Unavailable', 'the server has ended the call without an answer');
     if (status === 200) return failure('Internal', 'server closed the stream without sending trailers');
-    return failure(codeNameOfHttp(status), `unexpected HTTP status code received from server: ${status}`);
+    const type = headers['content-type'];
+    const more =
+      type === undefined
+        ? 'malformed header: missing HTTP content-type'
+        : `transport: received unexpected content-type "${type}"`;
+    const says = `unexpected HTTP status code received from server: ${status} (${STATUS_CODES[status] ?? ''}); ${more}`;
+    return failure(codeNameOfHttp(status), says);
   }
   if (grpcStatus !== '0') return failure(codeName(grpcStatus), grpcMessage(String(end['grpc-message'] ?? '')));
   let says: string;

@@ -22,18 +22,19 @@ export function requestPath(text: string): string {
   const wellFormed = text.toWellFormed();
   const [, rest = ''] = /^(?:(?:[a-z][a-z0-9+.-]*:)?\/\/[^/?#]*)?([^#]*)/is.exec(wellFormed) ?? [];
   const [path = '', ...query] = rest.split('?');
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: Go refuses control characters, and the path is then a mere text
-  const isPath = !/%(?![0-9a-f]{2})/i.test(path) && !/[\0-\x1f\x7f]/.test(wellFormed);
+  // Go refuses control characters, and the path is then a mere text
+  const hasControls = Array.from(wellFormed).some((character) => character < ' ' || character === '\x7f');
+  const isPath = !/%(?![0-9a-f]{2})/i.test(path) && !hasControls;
   const own = isPath ? escaped(path) : escaped(wellFormed.replaceAll('%', '%25')).replaceAll('?', '%3F').replaceAll('#', '%23');
   const rooted = own.startsWith('/') ? own : `/${own}`;
-  return isPath && query.length > 0 ? `${rooted}?${escaped(query.join('?'))}` : rooted;
+  return isPath && query.length > 0 ? `${rooted}?${query.join('?').replace(/[^!-~]/gu, encodeURIComponent)}` : rooted;
 }
 
 /** The same text with every character escaped that no path may have; what is escaped already stays so. */
 function escaped(text: string): string {
   return text
     .split(/(%[0-9a-f]{2})/i)
-    .map((part, index) => (index % 2 === 1 ? part : encodeURI(part)))
+    .map((part, index) => (index % 2 === 1 ? part : encodeURI(part).replaceAll('%5B', '[').replaceAll('%5D', ']')))
     .join('');
 }
 

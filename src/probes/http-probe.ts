@@ -21,9 +21,9 @@ export async function httpProbe(target: HttpProbeTarget, signal: AbortSignal): P
   let headers = probeHeaders(target.headers);
   let address: HttpAddress = { scheme, host, port, path: requestPath(path) };
   for (let requests = 1; ; requests += 1) {
-    const failed = (reason: string): ProbeOutcome => ({
+    const failed = (reason: string, url = addressText(address)): ProbeOutcome => ({
       result: 'failure',
-      output: `Get ${JSON.stringify(addressText(address))}: ${reason}`,
+      output: `Get ${JSON.stringify(url)}: ${reason}`,
     });
     let response: IncomingMessage;
     try {
@@ -37,7 +37,7 @@ export async function httpProbe(target: HttpProbeTarget, signal: AbortSignal): P
       const next = location && redirects.includes(response.statusCode) ? redirected(address, location) : 'none';
       if (next === undefined) return failed(`failed to parse Location header ${JSON.stringify(location)}`);
       if (typeof next === 'string') return await judge(response, signal);
-      if (requests >= mostRequests) return failed(`stopped after ${mostRequests} redirects`);
+      if (requests >= mostRequests) return failed(`stopped after ${mostRequests} redirects`, location);
       address = next;
       // a redirect that names the host says which host is meant
       if (/^[a-z][a-z0-9+.-]*:/i.test(location ?? '')) headers = { ...headers, host: undefined };
@@ -95,7 +95,8 @@ async function judge(response: IncomingMessage, signal: AbortSignal): Promise<Pr
   } catch (error) {
     // upstream cannot tell then what the server says: the probe counts as not made
     const late = 'context deadline exceeded (Client.Timeout or context cancellation while reading body)';
-    return { result: 'failure', error: isTimeout(signal) ? new Error(late) : error };
+    if (isTimeout(signal)) return { result: 'failure', error: new Error(late) };
+    return { result: 'failure', error: new Error('unexpected EOF', { cause: error }) };
   }
   if (statusCode < 200 || statusCode >= 400) {
     return { result: 'failure', output: `HTTP probe failed with statuscode: ${statusCode}` };

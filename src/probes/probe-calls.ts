@@ -1,6 +1,7 @@
 // Behaviour of pkg/kubelet/prober/prober.go, v1.36.3.
+
+import type { EventRecorder } from '../pod/event-recorder.ts';
 import type { Clock } from '../seams/clock.ts';
-import type { EventRecorder } from '../seams/event-recorder.ts';
 import type { Logger } from '../seams/logger.ts';
 import { goSeconds } from './go-words.ts';
 import { probeEvent } from './probe-event.ts';

@@ -1,4 +1,4 @@
-import type { EventRecorder } from '../seams/event-recorder.ts';
+import type { EventRecorder } from '../pod/event-recorder.ts';
 import type { Pod } from '../wire/types.ts';
 import type { ProbeDefinition } from './probed-container.ts';
 

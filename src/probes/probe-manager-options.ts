@@ -1,6 +1,6 @@
 import { numberOption, optionOfType, requireHandlers, requireKnownOptions, requireMethods } from '../checks/options.ts';
+import { type EventRecorder, noEvents, safeEventRecorder } from '../pod/event-recorder.ts';
 import { type Clock, safeClock, systemClock } from '../seams/clock.ts';
-import { type EventRecorder, noEvents, safeEventRecorder } from '../seams/event-recorder.ts';
 import { type Logger, safeLogger, silentLogger } from '../seams/logger.ts';
 import { safeRandom } from '../seams/random.ts';
 import type { PodStatus } from '../wire/types.ts';

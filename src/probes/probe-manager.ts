@@ -2,13 +2,12 @@
 
 import { requireObject } from '../checks/arguments.ts';
 import { RunState, type RunStateName } from '../concurrency/run-state.ts';
-import type { Container } from '../conditions/restart-policy.ts';
 import { invalidArgument } from '../errors.ts';
 import { requirePod } from '../pod/identified-pod.ts';
 import { sleep } from '../seams/clock.ts';
 import { callGuarded } from '../seams/guard.ts';
 import type { Pod, WireContainerStatus, WirePodStatus } from '../wire/types.ts';
-import { type ProbedState, type ProbedStateContext, probedState, withProbedStates } from './container-state.ts';
+import { type ProbedState, type ProbedStateContext, stateOfContainer, withProbedStates } from './container-state.ts';
 import {
   type ProbeManagerOptions,
   type ResolvedProbeManagerOptions,
@@ -101,14 +100,13 @@ export class ProbeManager {
   }
 
   /**
-   * The same for one regular container or sidecar of the pod. A container that the pod's spec does not name is judged by its
-   * results alone. Throws ERR_INVALID_ARGUMENT.
+   * The same for one container of the pod. A container that the pod's spec does not name is judged by its results alone.
+   * Throws ERR_INVALID_ARGUMENT.
    */
   containerState(pod: Pod, container: WireContainerStatus): ProbedState {
     requirePod(pod);
     requireObject('container', container);
-    const spec = containersOf(pod).find(({ name }) => name === container.name);
-    return probedState(pod, container, spec, this.#stateContext);
+    return stateOfContainer(pod, container, this.#stateContext);
   }
 
   /** The last result of a container's probe; undefined before the first one. */
@@ -159,8 +157,4 @@ export class ProbeManager {
       (err) => logger.error({ err }, 'a handler of the probe manager failed'),
     );
   }
-}
-
-function containersOf({ spec }: Pod): readonly Container[] {
-  return [...(spec?.containers ?? []), ...(spec?.initContainers ?? [])];
 }

@@ -78,12 +78,13 @@ export class ProbeWorker {
   /** One probe, and the next one if it is due by then. Never rejects. */
   async #round(): Promise<void> {
     this.#state = 'probing';
+    // whoever has asked for the probe is in the middle of its own work, and may ask again
+    await undefined;
+    if (this.#over.signal.aborted) return;
     if (this.#due.trigger || this.#cancelTimer === undefined) this.#setTicker();
     this.#due.tick = false;
     this.#due.trigger = false;
     let goesOn = true;
-    // whoever has asked for the probe is in the middle of its own work
-    await undefined;
     try {
       goesOn = await this.#probe();
     } catch (err) {
@@ -103,7 +104,6 @@ export class ProbeWorker {
   /** True when the worker goes on. */
   async #probe(): Promise<boolean> {
     const { calls, podStatus, result, forget, clock } = this.#context;
-    if (this.#over.signal.aborted) return false;
     const status = podStatus();
     const step = this.#container.observe(status, clock.now());
     const { containerID } = this.#container;
@@ -111,7 +111,7 @@ export class ProbeWorker {
     if (containerID === undefined) return step.next !== 'end';
     for (const one of step.results) this.#tell(result, containerID, one);
     if (step.next !== 'probe') return step.next === 'wait';
-    const said = this.#over.signal.aborted ? undefined : await calls.run(containerID, status?.podIP, this.#over.signal);
+    const said = await calls.run(containerID, status?.podIP, this.#over.signal);
     if (said === undefined) return true;
     const told = this.#container.conclude(said);
     if (told !== undefined) this.#tell(result, containerID, told);

@@ -1,8 +1,8 @@
 import type { CoreV1Event } from '@kubernetes/client-node';
 import { resources } from '../client/api-resource.ts';
 import { ResourceClient, type ResourceTransport } from '../client/resource-client.ts';
+import type { EventRecorder, EventType } from '../pod/event-recorder.ts';
 import { type Clock, safeClock, systemClock } from '../seams/clock.ts';
-import type { EventRecorder, EventType } from '../seams/event-recorder.ts';
 import { ignoreFailure } from '../seams/guard.ts';
 import { type Logger, safeLogger, silentLogger } from '../seams/logger.ts';
 import { formatTime } from '../wire/time.ts';

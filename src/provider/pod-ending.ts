@@ -77,7 +77,7 @@ export class PodEnding {
   }
 
   #over(record: ProvidedPod, answer: WirePodStatus | undefined, deletion: Deletion | undefined): WirePodStatus | undefined {
-    if (deletion?.outcome() === 'done') record.isDeleted = true;
+    if (deletion?.outcome() === 'done' || answer === undefined) record.isDeleted = true;
     if (answer === undefined) record.noteGone();
     return answer;
   }

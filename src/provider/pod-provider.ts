@@ -39,8 +39,8 @@ export interface PodProvider {
   /** Called once, at the start. Without it each pod is asked about at an interval. */
   notifyPods?(notify: NotifyPods): unknown;
   /**
-   * All pods that the provider has, with their uids, also those that earlier runs of the agent have left. A pod among them
-   * that no source names is deleted. Without it only pods of this run are known.
+   * All pods of this node that the provider has, with their uids, also those that earlier runs of the agent have left. A pod
+   * among them that no source of the node names is deleted. Without it only pods of this run are known.
    */
   getPods?(call: ProviderCall): readonly Pod[] | Promise<readonly Pod[]>;
 }

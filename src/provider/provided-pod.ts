@@ -1,4 +1,4 @@
-import isEqual from 'lodash.isequal';
+import { sameContent } from '../config/same-content.ts';
 import { configMirrorAnnotationKey, configSourceAnnotationKey } from '../pod/pod-identity.ts';
 import type { Pod, WirePodStatus } from '../wire/types.ts';
 
@@ -64,6 +64,14 @@ export class ProvidedPod {
     this.given ??= this.pod;
   }
 
+  /** A pod of the same uid begins again after this one has ended. */
+  beginAgain(): void {
+    this.isTerminated = false;
+    this.isDeleted = false;
+    this.missingSince = undefined;
+    this.failure = undefined;
+  }
+
   /** The provider has nothing of the pod any more. */
   noteGone(): void {
     this.isHeld = false;
@@ -75,12 +83,20 @@ export class ProvidedPod {
   get needsUpdate(): boolean {
     const { given, pod } = this;
     if (given === undefined || given === pod) return false;
-    if (isEqual(given.spec, pod.spec) && isEqual(labelsOf(given), labelsOf(pod)) && sameAnnotations(given, pod)) {
-      this.given = pod;
-      return false;
-    }
-    return true;
+    if (!isSameVersion(given, pod)) return true;
+    // the next comparison costs nothing
+    this.given = pod;
+    return false;
   }
+}
+
+/** True for two objects of a pod between which a provider sees no difference. */
+export function isSameVersion(one: Pod, other: Pod): boolean {
+  return (
+    sameContent(one.spec, other.spec) &&
+    sameContent(labelsOf(one), labelsOf(other)) &&
+    sameContent(annotationsOf(one), annotationsOf(other))
+  );
 }
 
 /** When the agent first saw the pod. */
@@ -89,10 +105,6 @@ const localAnnotationKeys = new Set([configSourceAnnotationKey, configMirrorAnno
 
 function labelsOf({ metadata }: Pod): object {
   return metadata?.labels ?? {};
-}
-
-function sameAnnotations(one: Pod, other: Pod): boolean {
-  return isEqual(annotationsOf(one), annotationsOf(other));
 }
 
 /** Those that are not the agent's own. */

@@ -1,6 +1,7 @@
 import { requirePod } from '../pod/identified-pod.ts';
 import { isTerminalPhase } from '../pod/pod-phase.ts';
 import type { RunningPod, RuntimeContainerState, RuntimeContainerStatus, RuntimePodStatus } from '../pod/runtime-pod.ts';
+import type { Clock } from '../seams/clock.ts';
 import { callGuarded, ignoreFailure } from '../seams/guard.ts';
 import { canonicalPodStatus } from '../status/canonical/canonical-status.ts';
 import type { Pod, WireContainerStatus } from '../wire/types.ts';
@@ -9,18 +10,36 @@ import type { PodProvider } from './pod-provider.ts';
 import { ProvidedPod } from './provided-pod.ts';
 import { hasBeenRun } from './provided-status.ts';
 
+export interface ProvidedPodsOptions {
+  readonly provider: PodProvider;
+  readonly namespace: string | undefined;
+  readonly clock: Clock;
+}
+
+/** How often a provider is asked for its list, in milliseconds. */
+const listIntervalMs = 30_000;
+/** After so many lists that never came, none is asked for until one of them has settled. */
+const mostUnsettledLists = 4;
+
 /**
  * The records of all pods that the provider was given or has. To the workers it is the runtime's status cache, which answers
  * from memory: the syncer asks the provider itself. To the sync loop it is the runtime that lists what runs.
  */
 export class ProvidedPods implements RuntimeStatusCache {
   readonly #provider: PodProvider;
+  readonly #namespace: string | undefined;
+  readonly #clock: Clock;
   readonly #records = new Map<string, ProvidedPod>();
   /** What the provider listed last, by uid. */
   #listed = new Map<string, Pod>();
+  #listedAt = Number.NEGATIVE_INFINITY;
+  #unsettledLists = 0;
 
-  constructor(provider: PodProvider) {
+  /** `namespace`: what the provider lists of other namespaces is none of the node's. */
+  constructor({ provider, namespace, clock }: ProvidedPodsOptions) {
     this.#provider = provider;
+    this.#namespace = namespace;
+    this.#clock = clock;
   }
 
   find(podUID: string): ProvidedPod | undefined {
@@ -33,6 +52,7 @@ export class ProvidedPods implements RuntimeStatusCache {
     const known = this.#records.get(uid);
     if (known !== undefined) {
       known.pod = pod;
+      if (known.isTerminated) known.beginAgain();
       return known;
     }
     const record = new ProvidedPod(uid, pod);
@@ -50,10 +70,11 @@ export class ProvidedPods implements RuntimeStatusCache {
     return this.#records.get(uid) ?? this.take(this.#listed.get(uid) ?? { metadata: { uid, name, namespace } });
   }
 
-  /** Nothing is left to do for the pod. It is remembered while the provider still has something of it. */
+  /** Nothing is left to do for the pod. It is remembered while the provider has something of it, or may yet have. */
   noteTerminated(record: ProvidedPod): void {
     record.isTerminated = true;
-    if (!record.isHeld && !this.#listed.has(record.uid)) this.#records.delete(record.uid);
+    const { uid, isHeld, change } = record;
+    if (!isHeld && change === undefined && !this.#listed.has(uid)) this.#records.delete(uid);
   }
 
   get(podUID: string): RuntimePodStatus {
@@ -68,9 +89,12 @@ export class ProvidedPods implements RuntimeStatusCache {
     return Promise.resolve(record === undefined ? { podUID, ips: [], containers: [], sandboxes: [] } : runtimeStatus(record));
   }
 
-  /** What the provider lists, and what it was given and has, as far as is known. What was deleted counts no more. */
+  /**
+   * What the provider listed last, at most half a minute ago, and what it was given and has, as far as is known. What was deleted
+   * counts no more, so that a list may be older than that.
+   */
   async getPods(signal: AbortSignal): Promise<RunningPod[]> {
-    await this.list(signal);
+    if (this.#clock.now() - this.#listedAt >= listIntervalMs) await this.list(signal);
     const running = new Map<string, RunningPod>();
     for (const [uid, pod] of this.#listed) if (!this.#records.get(uid)?.isDeleted) running.set(uid, runningPod(uid, pod));
     for (const [uid, record] of this.#records) {
@@ -83,13 +107,22 @@ export class ProvidedPods implements RuntimeStatusCache {
   /** Asks the provider for its list, if it has one. Rejects as it does, and for an answer that is no list. */
   async list(signal: AbortSignal): Promise<void> {
     const provider = this.#provider;
-    if (provider.getPods === undefined) return;
-    const answer: unknown = await provider.getPods({ signal });
+    if (provider.getPods === undefined || this.#unsettledLists >= mostUnsettledLists) return;
+    // one that fails is not repeated sooner either
+    this.#listedAt = this.#clock.now();
+    this.#unsettledLists += 1;
+    let answer: unknown;
+    try {
+      answer = await provider.getPods({ signal });
+    } finally {
+      this.#unsettledLists -= 1;
+    }
     if (!Array.isArray(answer)) throw new TypeError('getPods() of the provider must answer with a list of pods');
     const listed = new Map<string, Pod>();
     for (const pod of answer as readonly Pod[]) {
       const uid = callGuarded(() => requirePod(pod), ignoreFailure);
-      if (uid !== undefined) listed.set(uid, pod);
+      if (uid === undefined) continue;
+      if (this.#namespace === undefined || pod.metadata?.namespace === this.#namespace) listed.set(uid, pod);
     }
     this.#listed = listed;
   }

@@ -2,9 +2,9 @@ import { generateConditions } from '../conditions/generate-pod-conditions.ts';
 import { getPodCondition, podConditionType } from '../conditions/pod-conditions.ts';
 import { type Container, containerShouldRestart, isRestartableInitContainer } from '../conditions/restart-policy.ts';
 import { isTerminalPhase } from '../pod/pod-phase.ts';
+import { computePodQOSClass } from '../pod/pod-qos-class.ts';
 import { getPhase } from '../runtime-status/get-phase.ts';
 import { addressMembers, podIPsInOrder } from '../runtime-status/pod-ips.ts';
-import { podQOSClass } from '../runtime-status/qos-class.ts';
 import { formatTime } from '../wire/time.ts';
 import type { Pod, WireContainerStatus, WirePodStatus } from '../wire/types.ts';
 
@@ -161,7 +161,7 @@ function complete(facts: StatusFacts, given: WirePodStatus, answer: WirePodStatu
   const ips = podIPs?.length ? podIPs.map(({ ip }) => ip) : podIP ? [podIP] : [];
   Object.assign(status, addressMembers(podIPsInOrder(ips, hostIPs), hostIPs, pod.spec?.hostNetwork === true));
   status.startTime = previous?.startTime ?? answer?.startTime ?? formatTime(now);
-  status.qosClass = podQOSClass(pod);
+  status.qosClass = pod.status?.qosClass || computePodQOSClass(pod.spec);
   status.conditions = generateConditions(pod, previous, status).map((condition) => {
     const said = getPodCondition(answer?.conditions, condition.type);
     const isReadiness = condition.type === podConditionType.ready || condition.type === podConditionType.containersReady;

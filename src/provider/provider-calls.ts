@@ -1,7 +1,7 @@
 import { limitedCall } from '../client/limited-call.ts';
 import { invalidArgument } from '../errors.ts';
+import type { EventRecorder } from '../pod/event-recorder.ts';
 import type { Clock } from '../seams/clock.ts';
-import type { EventRecorder } from '../seams/event-recorder.ts';
 import type { Logger } from '../seams/logger.ts';
 import { canonicalPodStatus } from '../status/canonical/canonical-status.ts';
 import { requireStatus } from '../status/rules/validate-status.ts';
@@ -30,6 +30,7 @@ export interface Deletion {
   readonly settled: Promise<void>;
   readonly outcome: () => 'pending' | 'done' | 'failed';
   readonly error: () => unknown;
+  /** Ends the call, unless it has settled. */
   readonly abort: () => void;
 }
 
@@ -63,12 +64,15 @@ export class ProviderCalls {
       timeoutMs: callTimeoutMs,
       signal: limits,
     });
+    let hasAnswered = false;
     record.unsettled += 1;
     void settled.then(() => {
       record.unsettled -= 1;
     });
     try {
-      const status = readStatus(await answer);
+      const given: unknown = await answer;
+      hasAnswered = true;
+      const status = readStatus(given);
       record.noteAnswer(status);
       return status;
     } catch (error) {
@@ -76,7 +80,7 @@ export class ProviderCalls {
       this.event(record, 'ProviderStatusFailed', `The provider does not say how the pod is: ${messageOf(error)}`);
       throw error;
     } finally {
-      over.abort();
+      if (!hasAnswered) over.abort();
     }
   }
 
@@ -125,7 +129,7 @@ export class ProviderCalls {
           this.event(record, 'ProviderDeleteFailed', `The provider did not delete the pod: ${messageOf(error)}`);
       },
     );
-    return { settled, outcome: () => outcome, error: () => failure, abort: () => over.abort() };
+    return { settled, outcome: () => outcome, error: () => failure, abort: () => outcome === 'pending' && over.abort() };
   }
 
   /** Writes a warning, unless it was the last one of the pod. */

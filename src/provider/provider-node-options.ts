@@ -1,12 +1,13 @@
 import type { KubeConfig } from '@kubernetes/client-node';
-import { requireKnownOptions, requireMethods } from '../checks/options.ts';
+import { optionOfType, requireKnownOptions, requireMethods } from '../checks/options.ts';
+import type { PodClient } from '../client/pod-client.ts';
 import type { KubeTransport } from '../client/transport/kube-transport.ts';
 import { invalidOption } from '../errors.ts';
 import type { NodeObjectOptions } from '../node-object/node-object-options.ts';
 import { BasicPodManager } from '../pod/basic-pod-manager.ts';
+import type { EventRecorder } from '../pod/event-recorder.ts';
 import { apiserverSource } from '../pod/pod-identity.ts';
 import { type Clock, systemClock } from '../seams/clock.ts';
-import type { EventRecorder } from '../seams/event-recorder.ts';
 import { type Logger, safeLogger, silentLogger } from '../seams/logger.ts';
 import type { PodSource } from '../sources/pod-source.ts';
 import type { StatusManagerOptions } from '../status/status-manager-options.ts';
@@ -32,6 +33,8 @@ export interface ProviderNodeOptions extends NodeMembers {
   readonly sources?: Readonly<Record<string, PodSource>>;
   /** Default: one of its own. */
   readonly podManager?: BasicPodManager;
+  /** What statuses are written with, such as a client that counts. `stop()` leaves it open. Default: one over the transport. */
+  readonly podClient?: PodClient;
   /** As `SyncLoop`'s. */
   readonly admitPod?: NonNullable<SyncLoopOptions['admitPod']>;
   /** How often pods are asked about, and how long calls may take: as `ProviderPodSyncer`'s. */
@@ -57,7 +60,17 @@ const nodeMembers = [
 
 const knownOptions = [
   ...nodeMembers,
-  ...(['kubeConfig', 'transport', 'nodeName', 'provider', 'namespace', 'sources', 'podManager', 'admitPod'] as const),
+  ...([
+    'kubeConfig',
+    'transport',
+    'nodeName',
+    'provider',
+    'namespace',
+    'sources',
+    'podManager',
+    'podClient',
+    'admitPod',
+  ] as const),
   ...(['pods', 'workers', 'statusManager', 'eventRecorder', 'random', 'clock', 'logger'] as const),
 ] satisfies readonly (keyof ProviderNodeOptions)[];
 
@@ -90,6 +103,8 @@ export function resolveProviderOptions(options: ProviderNodeOptions): ResolvedPr
   if (logger !== undefined) requireMethods('logger', logger, ['debug', 'info', 'warn', 'error']);
   requireKnownOptions('pods', options.pods ?? {}, ['pollIntervalMs', 'callTimeoutMs', 'missingAfterMs']);
   requireKnownOptions('workers', options.workers ?? {}, ['resyncIntervalMs', 'backOffPeriodMs']);
+  if (options.readiness !== undefined) optionOfType('readiness', options.readiness, 'function');
+  if (options.podClient !== undefined) requireMethods('podClient', options.podClient, ['getPod', 'patchPodStatus', 'deletePod']);
   refuseOwn(options.statusManager);
   const members = nodeMembers.filter((name) => options[name] !== undefined).map((name) => [name, options[name]]);
   const node: NodeMembers = Object.fromEntries(members);

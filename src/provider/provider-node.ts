@@ -1,3 +1,4 @@
+import { longestTimerMs, numberOption, requireKnownOptions } from '../checks/options.ts';
 import { KubePodClient } from '../client/kube-pod-client.ts';
 import { limitedCall } from '../client/limited-call.ts';
 import { KubeTransport } from '../client/transport/kube-transport.ts';
@@ -9,8 +10,8 @@ import { MirrorPodReconciler } from '../mirror/mirror-pod-reconciler.ts';
 import type { NodeReadiness } from '../node-object/node-health.ts';
 import { NodeObject, type NodeObjectStopped } from '../node-object/node-object.ts';
 import type { BasicPodManager } from '../pod/basic-pod-manager.ts';
+import type { EventRecorder } from '../pod/event-recorder.ts';
 import { apiserverSource } from '../pod/pod-identity.ts';
-import type { EventRecorder } from '../seams/event-recorder.ts';
 import { callGuarded } from '../seams/guard.ts';
 import { ApiServerSource } from '../sources/api-server-source.ts';
 import { StatusManager } from '../status/status-manager.ts';
@@ -101,7 +102,7 @@ export class ProviderNode {
     this.podManager = podManager;
     this.statusManager = new StatusManager({
       ...options.statusManager,
-      podClient: new KubePodClient(transport),
+      podClient: options.podClient ?? new KubePodClient(transport),
       podManager,
       podSource: this.#source,
       podDeletionSafety: {
@@ -115,6 +116,7 @@ export class ProviderNode {
       provider,
       statusManager: this.statusManager,
       podChanged: (podUID) => this.#loop.podChanged(podUID),
+      ...(namespace !== undefined && { namespace }),
       hostIPs,
       eventRecorder,
       ...timed,
@@ -208,22 +210,29 @@ export class ProviderNode {
    * signal. Every call after the first returns the first one's promise.
    */
   stop(options: StopProviderNodeOptions = {}): Promise<StoppedProviderNode> {
-    return this.#runState.stop(() => this.#stop(options));
+    try {
+      requireKnownOptions('options', options, ['drainTimeoutMs', 'callsTimeoutMs']);
+      const drainTimeoutMs = numberOption('drainTimeoutMs', options.drainTimeoutMs ?? 10_000, 0, longestTimerMs);
+      const timeoutMs = numberOption('callsTimeoutMs', options.callsTimeoutMs ?? 5000, 0, longestTimerMs);
+      return this.#runState.stop(() => this.#stop(drainTimeoutMs, timeoutMs));
+    } catch (error) {
+      return Promise.reject(error);
+    }
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.stop();
   }
 
-  async #stop({ drainTimeoutMs, callsTimeoutMs }: StopProviderNodeOptions): Promise<StoppedProviderNode> {
+  async #stop(drainTimeoutMs: number, timeoutMs: number): Promise<StoppedProviderNode> {
     this.#stopping.abort();
     this.#source.giveUp(new StatusManagerError('ERR_STOPPED', 'The provider node was stopped before its first list of pods'));
     await this.#config.stop();
     await this.#loop.stop();
     this.#syncer.stop();
-    const workers = await this.podWorkers.stop(callsTimeoutMs === undefined ? {} : { timeoutMs: callsTimeoutMs });
+    const workers = await this.podWorkers.stop({ timeoutMs });
     this.#workQueue.close();
-    const statuses = await this.statusManager.stop(drainTimeoutMs === undefined ? {} : { drainTimeoutMs });
+    const statuses = await this.statusManager.stop({ drainTimeoutMs });
     await this.#mirrorPods.stop();
     await this.#events?.stop();
     const node = await this.nodeObject.stop();

@@ -1,6 +1,7 @@
 import { longestTimerMs, numberOption, optionOfType, requireKnownOptions, requireMethods } from '../checks/options.ts';
+import { invalidOption } from '../errors.ts';
+import { type EventRecorder, noEvents, safeEventRecorder } from '../pod/event-recorder.ts';
 import { type Clock, safeClock, systemClock } from '../seams/clock.ts';
-import { type EventRecorder, noEvents, safeEventRecorder } from '../seams/event-recorder.ts';
 import { callGuarded, ignoreFailure } from '../seams/guard.ts';
 import { type Logger, safeLogger, silentLogger } from '../seams/logger.ts';
 import type { StatusManager } from '../status/status-manager.ts';
@@ -11,6 +12,8 @@ export interface ProviderPodSyncerOptions {
   readonly statusManager: Pick<StatusManager, 'getPodStatus' | 'setPodStatus' | 'terminatePod'>;
   /** Called when a pod should be synced soon: a sync loop's `podChanged`. */
   readonly podChanged: (podUID: string) => void;
+  /** Pods of other namespaces that the provider lists are left alone. Default: all namespaces are the node's. */
+  readonly namespace?: string;
   /** The node's addresses, the primary one first. Default: none. */
   readonly hostIPs?: readonly string[] | (() => readonly string[]);
   /**
@@ -31,6 +34,7 @@ export interface ResolvedSyncerOptions {
   readonly provider: PodProvider;
   readonly statusManager: ProviderPodSyncerOptions['statusManager'];
   readonly podChanged: (podUID: string) => void;
+  readonly namespace: string | undefined;
   readonly hostIPs: () => readonly string[];
   /** `soon`: of a pod of which a change is expected. `settled`: undefined where the provider tells of changes. */
   readonly pollMs: { readonly soon: number; readonly settled: number | undefined };
@@ -45,6 +49,7 @@ const knownOptions = [
   'provider',
   'statusManager',
   'podChanged',
+  'namespace',
   'hostIPs',
   'pollIntervalMs',
   'callTimeoutMs',
@@ -69,9 +74,12 @@ export function requireProvider(provider: unknown): void {
 /** Throws ERR_INVALID_OPTION, naming the option, the rule and the value. */
 export function resolveSyncerOptions(options: ProviderPodSyncerOptions): ResolvedSyncerOptions {
   requireKnownOptions('options', options, knownOptions);
-  const { provider, statusManager, podChanged, hostIPs = [], pollIntervalMs } = options;
+  const { provider, statusManager, podChanged, namespace, hostIPs = [], pollIntervalMs } = options;
   const { eventRecorder = noEvents, clock = systemClock, logger = silentLogger } = options;
   requireProvider(provider);
+  if (namespace !== undefined && (typeof namespace !== 'string' || namespace === '')) {
+    throw invalidOption('namespace', 'a non-empty string', namespace);
+  }
   requireMethods('statusManager', statusManager, ['getPodStatus', 'setPodStatus', 'terminatePod']);
   requireMethods('eventRecorder', eventRecorder, ['event']);
   requireMethods('clock', clock, ['now', 'setTimer']);
@@ -83,6 +91,7 @@ export function resolveSyncerOptions(options: ProviderPodSyncerOptions): Resolve
     provider,
     statusManager,
     podChanged: optionOfType('podChanged', podChanged, 'function'),
+    namespace,
     hostIPs: addressesOf(hostIPs),
     pollMs: { soon: Math.min(soonMs, settled ?? soonMs), settled },
     callTimeoutMs: numberOption('callTimeoutMs', options.callTimeoutMs ?? 30_000, 1, longestTimerMs),

@@ -14,7 +14,7 @@ import type {
 } from '../workers/pod-syncer.ts';
 import { PodEnding } from './pod-ending.ts';
 import { PodNotices } from './pod-notices.ts';
-import type { ProvidedPod, ProviderChange } from './provided-pod.ts';
+import { isSameVersion, type ProvidedPod, type ProviderChange } from './provided-pod.ts';
 import { ProvidedPods } from './provided-pods.ts';
 import { endedStatus, lostStatus, type StatusFacts, statusOfAnswer, waitingStatus } from './provided-status.ts';
 import { ProviderCalls } from './provider-calls.ts';
@@ -53,11 +53,12 @@ export class ProviderPodSyncer implements PodSyncer {
     this.#options = resolveSyncerOptions(options);
     const {
       provider,
+      namespace,
       podChanged,
       pollMs: { soon },
       clock,
     } = this.#options;
-    this.pods = new ProvidedPods(provider);
+    this.pods = new ProvidedPods({ provider, namespace, clock });
     this.#notices = new PodNotices((podUID) => callGuarded(() => podChanged(podUID), ignoreFailure));
     this.#calls = new ProviderCalls({ ...this.#options, notices: this.#notices });
     this.#ending = new PodEnding({ calls: this.#calls, notices: this.#notices, pollMs: soon, clock });
@@ -176,6 +177,8 @@ export class ProviderPodSyncer implements PodSyncer {
     if (failure?.method !== method || record.change !== undefined) return;
     const text = `The provider did not ${method === 'createPod' ? 'create' : 'update'} the pod: ${failure.message}`;
     if (method === 'createPod') this.#tell(record, waitingStatus(this.#facts(record), 'ProviderCreateFailed', text));
+    // the pod is asked about meanwhile, whenever its update is due again
+    else this.#pollIn(record, this.#options.pollMs.settled);
     throw new BackoffError(text, failure.retryAt);
   }
 
@@ -214,7 +217,7 @@ export class ProviderPodSyncer implements PodSyncer {
 
 /** True while the last failure of this version of the pod is not to be repeated yet. */
 function isWaiting({ failure, pod }: ProvidedPod, method: ProviderChange['method'], now: number): boolean {
-  return failure?.method === method && failure.pod.spec === pod.spec && now < failure.retryAt;
+  return failure?.method === method && now < failure.retryAt && isSameVersion(failure.pod, pod);
 }
 
 /** What was told last: by this run of the agent, or by an earlier one. */

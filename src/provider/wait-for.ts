@@ -6,6 +6,9 @@ export interface WaitLimits {
   readonly signal: AbortSignal;
 }
 
+/** The reason that nobody sees: to make an error for each wait would cost more than the wait. */
+const waited = 'waited';
+
 /** Resolves with the first of the promises that settles, after a time, or when `signal` aborts. No promise may reject. */
 export async function waitFor(promises: readonly Promise<void>[], { clock, timeoutMs, signal }: WaitLimits): Promise<void> {
   const over = new AbortController();
@@ -13,6 +16,6 @@ export async function waitFor(promises: readonly Promise<void>[], { clock, timeo
     const limits = AbortSignal.any([signal, over.signal]);
     await Promise.race([...promises, sleep(clock, Math.max(0, timeoutMs), limits)]);
   } finally {
-    over.abort();
+    over.abort(waited);
   }
 }

@@ -2,11 +2,11 @@
 
 import { type GenerateConditionsOptions, generateConditions } from '../conditions/generate-pod-conditions.ts';
 import { isTerminalPhase } from '../pod/pod-phase.ts';
+import { computePodQOSClass } from '../pod/pod-qos-class.ts';
 import type { Pod, WireContainerStatus, WirePodStatus } from '../wire/types.ts';
 import { getPhase } from './get-phase.ts';
 import { addressMembers } from './pod-ips.ts';
 import { podResourceMembers } from './pod-resources.ts';
-import { podQOSClass } from './qos-class.ts';
 
 /** Why the pod is evicted: it has failed, whatever its containers do. */
 export interface Eviction {
@@ -27,6 +27,11 @@ export interface StatusParts extends GenerateConditionsOptions {
    */
   readonly beforeProbes?: readonly WireContainerStatus[] | undefined;
   readonly podIsTerminal: boolean;
+  /**
+   * A terminal phase of the status before stays as it is. By the kubelet's rules only the apiserver's does: one that was stored
+   * may still turn into the other one.
+   */
+  readonly endStays?: boolean;
   /** A regular container was made in the sandbox in use. */
   readonly podHasInitialized: boolean;
   readonly podIPs: readonly string[];
@@ -38,11 +43,12 @@ export interface StatusParts extends GenerateConditionsOptions {
 export function assemblePodStatus(pod: Pod, old: WirePodStatus, parts: StatusParts): WirePodStatus {
   const { containerStatuses, initContainerStatuses, ephemeralContainerStatuses, podIsTerminal, podHasInitialized } = parts;
   const { beforeProbes = [...containerStatuses, ...initContainerStatuses] } = parts;
-  const generated = getPhase(pod, beforeProbes, podIsTerminal, podHasInitialized);
+  const isOver = parts.endStays === true && isTerminalPhase(old.phase);
+  const generated = isOver ? old.phase : getPhase(pod, beforeProbes, podIsTerminal, podHasInitialized);
   const status: WirePodStatus = {
-    ...phaseMembers(pod, old, generated, parts.eviction),
+    ...phaseMembers(pod, old, generated, isOver ? undefined : parts.eviction),
     ...addressMembers(parts.podIPs, parts.hostIPs, pod.spec?.hostNetwork === true),
-    qosClass: podQOSClass(pod),
+    qosClass: pod.status?.qosClass || computePodQOSClass(pod.spec),
     ...podResourceMembers(pod, old),
   };
   if (containerStatuses.length > 0) status.containerStatuses = containerStatuses;
@@ -59,7 +65,7 @@ export function assemblePodStatus(pod: Pod, old: WirePodStatus, parts: StatusPar
 function phaseMembers(
   pod: Pod,
   old: WirePodStatus,
-  generated: string,
+  generated: string | undefined,
   eviction: Eviction | undefined,
 ): Pick<WirePodStatus, 'phase' | 'reason' | 'message'> {
   const onServer = pod.status?.phase;
@@ -72,5 +78,5 @@ function phaseMembers(
   };
   if (eviction !== undefined) phase = 'Failed';
   if (onServer !== undefined && isTerminalPhase(onServer)) phase = onServer;
-  return { phase, ...(says.reason && { reason: says.reason }), ...(says.message && { message: says.message }) };
+  return { ...(phase && { phase }), ...(says.reason && { reason: says.reason }), ...(says.message && { message: says.message }) };
 }

@@ -43,7 +43,7 @@ const knownOptions: readonly (keyof PodStatusFromContainersOptions)[] = [
 /**
  * A complete status of a pod, for an agent that runs containers, or anything else, in its own way, and has no container
  * runtime to ask. `containers` says how each container is; the rest follows by the kubelet's rules, as in
- * {@link generatePodStatus}: phase, conditions with readiness gates and times, restart counts, last states.
+ * {@link generatePodStatus}: phase, conditions with readiness gates and times, restart counts, last states. A terminal phase stays.
  *
  * A container that is left out:
  * - has ended, if that was reported;
@@ -78,6 +78,7 @@ export function podStatusFromContainers(
     initContainerStatuses: initStatuses(view, spec?.initContainers, old.initContainerStatuses),
     ephemeralContainerStatuses: byName(ephemeralStatuses(view, spec?.ephemeralContainers, old.ephemeralContainerStatuses)),
     podIsTerminal: options.podIsTerminal === true,
+    endStays: true,
     podHasInitialized,
     podIPs: podIPsInOrder(podIPs, hostIPs),
     hostIPs,

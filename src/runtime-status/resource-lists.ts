@@ -16,7 +16,7 @@ export function wireQuantities(given: Given): Quantities | undefined {
   let result: Quantities | undefined;
   for (const name in given) {
     result ??= {};
-    result[name] = canonicalQuantity(given[name] as string);
+    result[name] = canonicalQuantity(String(given[name]));
   }
   return result;
 }
@@ -50,7 +50,7 @@ export function keptQuantities(quantities: Quantities | undefined, reported: Giv
 export function podRequests(spec: PodSpec | undefined): Quantities {
   const total = totalOfContainers(spec, 'requests');
   setPodLevel(total, spec?.resources?.requests);
-  for (const name in spec?.overhead) addTo(total, name, spec.overhead[name] as string);
+  for (const name in spec?.overhead) addTo(total, name, String(spec.overhead[name]));
   return canonical(total);
 }
 
@@ -60,7 +60,7 @@ export function podLimits(spec: PodSpec | undefined): Quantities {
   setPodLevel(total, spec?.resources?.limits);
   for (const name in spec?.overhead) {
     const limit = total[name];
-    if (limit !== undefined && compareQuantities(limit, '0') !== 0) addTo(total, name, spec.overhead[name] as string);
+    if (limit !== undefined && compareQuantities(limit, '0') !== 0) addTo(total, name, String(spec.overhead[name]));
   }
   return canonical(total);
 }
@@ -94,12 +94,12 @@ function totalOfContainers(spec: PodSpec | undefined, kind: 'requests' | 'limits
 /** What the pod itself says of cpu, memory and huge pages counts instead of what its containers say. */
 function setPodLevel(total: Quantities, given: Given): void {
   for (const name in given) {
-    if (name === 'cpu' || name === 'memory' || name.startsWith('hugepages-')) total[name] = given[name] as string;
+    if (name === 'cpu' || name === 'memory' || name.startsWith('hugepages-')) total[name] = String(given[name]);
   }
 }
 
 function addAll(total: Quantities, given: Given): void {
-  for (const name in given) addTo(total, name, given[name] as string);
+  for (const name in given) addTo(total, name, String(given[name]));
 }
 
 function addTo(total: Quantities, name: string, quantity: string): void {

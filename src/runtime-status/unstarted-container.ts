@@ -22,7 +22,7 @@ export function statusWithoutRecord(
   if (old === undefined) return status;
   if (podIsRestarting && !old.state?.waiting) return removedStatus(status, old);
   if (!old.state?.running || status.lastState?.terminated) return status;
-  status.lastState = { ...status.lastState, terminated: unseenEnd(wasRunning) };
+  status.lastState = { terminated: unseenEnd(wasRunning) };
   if (!pod.metadata?.deletionTimestamp) status.restartCount++;
   return status;
 }
@@ -53,7 +53,7 @@ function removedStatus(status: WireContainerStatus, old: WireContainerStatus): W
   return {
     ...status,
     state: { waiting: { ...says } },
-    lastState: { ...status.lastState, terminated: { ...says, exitCode: unseenExitCode } },
+    lastState: { terminated: { ...says, exitCode: unseenExitCode } },
     restartCount: old.restartCount + 1,
   };
 }

@@ -112,7 +112,6 @@ export class ApiServerSource implements PodSource {
 
   /** Something of the store has changed. A burst of changes is sent as one list, after the events that have come already. */
   #changed(): void {
-    if (this.#send === undefined || !this.#reflector.hasSynced) return;
     this.#due ??= setImmediate(() => this.#sendNow());
   }
 

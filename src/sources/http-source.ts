@@ -121,7 +121,10 @@ export class HttpSource implements PodSource {
       this.#last = { text, failure: undefined };
       this.#etag = headers.etag;
       return pods;
-    } catch (failure) {
+    } catch (error) {
+      const message = error instanceof Error ? error.message : String(error);
+      // the URL may hold a password
+      const failure = new Error(message.replaceAll(this.#source, labelOf(this.#options.url)));
       // the ETag stays that of the pods that count
       this.#last = { text, failure };
       throw failure;

@@ -1,9 +1,9 @@
 import { longestTimerMs, numberOption, optionOfType, requireKnownOptions, requireMethods } from '../checks/options.ts';
 import type { PodUpdate } from '../config/pod-update.ts';
 import type { BasicPodManager } from '../pod/basic-pod-manager.ts';
+import { type EventRecorder, noEvents, safeEventRecorder } from '../pod/event-recorder.ts';
 import type { RunningPod } from '../pod/runtime-pod.ts';
 import { type Clock, safeClock, systemClock } from '../seams/clock.ts';
-import { type EventRecorder, noEvents, safeEventRecorder } from '../seams/event-recorder.ts';
 import { type Logger, safeLogger, silentLogger } from '../seams/logger.ts';
 import type { StatusManager } from '../status/status-manager.ts';
 import type { Pod } from '../wire/types.ts';

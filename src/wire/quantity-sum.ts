@@ -1,7 +1,7 @@
 // Behaviour of k8s.io/apimachinery/pkg/api/resource Quantity.Add and Cmp, v0.36.3.
 import { invalidArgument } from '../errors.ts';
 import { canonicalQuantity } from './quantity.ts';
-import { binarySuffixes, nano, parseQuantityText, type QuantityFormat } from './quantity-text.ts';
+import { binarySuffixes, nano, parseQuantityText, type QuantityFormat, type QuantityText } from './quantity-text.ts';
 
 /** An exponent beyond it would make a number that fills the memory. */
 const largestExponent = 10_000;
@@ -26,9 +26,19 @@ export function compareQuantities(first: string, second: string): number {
   return a < b ? -1 : a > b ? 1 : 0;
 }
 
-function amountOf(text: string): Amount {
+/** True for what can be added and compared. */
+export function isQuantity(text: string): boolean {
+  return partsOf(text) !== undefined;
+}
+
+function partsOf(text: string): QuantityText | undefined {
   const parts = parseQuantityText(text.trim());
-  if (parts === undefined || Math.abs(parts.exponent) > largestExponent) {
+  return parts === undefined || Math.abs(parts.exponent) > largestExponent ? undefined : parts;
+}
+
+function amountOf(text: string): Amount {
+  const parts = partsOf(text);
+  if (parts === undefined) {
     throw invalidArgument('quantity', 'a number with an optional suffix, such as 100m, 1.5Gi or 1e3', text);
   }
   const { whole, fraction, format, exponent, negative } = parts;

@@ -2,9 +2,9 @@
 
 import { longestTimerMs } from '../checks/options.ts';
 import { StatusManagerError } from '../errors.ts';
+import type { EventRecorder } from '../pod/event-recorder.ts';
 import { podFullName } from '../pod/pod-identity.ts';
 import type { Clock } from '../seams/clock.ts';
-import type { EventRecorder } from '../seams/event-recorder.ts';
 import type { Pod } from '../wire/types.ts';
 import type { KillPodOptions, UpdatePodOptions } from './update-pod-options.ts';
 

@@ -1,6 +1,6 @@
 // Behaviour of podWorkerLoop in pkg/kubelet/pod_workers.go, v1.36.3.
 
-import { callGuarded } from '../seams/guard.ts';
+import { callGuarded, ignoreFailure } from '../seams/guard.ts';
 import type { PodRecord } from './pod-record.ts';
 import type { PodRecords, Work } from './pod-records.ts';
 import type { PodStatusFn } from './pod-syncer.ts';
@@ -12,7 +12,9 @@ import type { ResolvedWorkersOptions } from './workers-options.ts';
 /** A call under way. */
 interface Call {
   readonly controller: AbortController;
-  readonly podUID: string;
+  readonly work: Work;
+  /** Ends the reading of the runtime's status; undefined once the syncer is called. */
+  giveUpReading: ((reason: unknown) => void) | undefined;
 }
 
 /**
@@ -31,16 +33,25 @@ export class PodLanes {
     this.#records = records;
   }
 
-  /** The pod has something to do. Its call begins in the next microtask, or follows the one under way. */
+  /**
+   * The pod has something to do. Its call begins in the next microtask, or follows the one under way. A call that the syncer does
+   * not know of yet is not made where the pod has changed its state.
+   */
   wake(record: PodRecord): void {
-    if (record.isWorking || this.#isStopped) return;
-    record.isWorking = true;
-    queueMicrotask(() => void this.#work(record));
+    if (this.#isStopped) return;
+    if (!record.isWorking) {
+      record.isWorking = true;
+      queueMicrotask(() => void this.#work(record));
+      return;
+    }
+    const call = this.#calls.get(record);
+    if (call?.giveUpReading !== undefined && call.work.state !== record.state) abortCall(call);
   }
 
   /** Asks the pod's call under way to end soon. */
   abort(record: PodRecord): void {
-    this.#calls.get(record)?.controller.abort();
+    const call = this.#calls.get(record);
+    if (call !== undefined) abortCall(call);
   }
 
   /** Calls what waited for a pod's end. */
@@ -53,14 +64,14 @@ export class PodLanes {
 
   /** The same for a pod that was over before, or that ended without having started here. */
   completeOver(podUID: string, completed: readonly (() => void)[]): void {
-    if (this.#options.killsOfFinishedPods === 'complete') this.complete(podUID, completed);
+    if (!this.#options.exactlyAsKubelet) this.complete(podUID, completed);
   }
 
   /** Asks every call under way to end soon, and makes no more. Resolves once all have settled. */
   stop(): Promise<void> {
     this.#isStopped = true;
     const { promise, resolve } = Promise.withResolvers<void>();
-    for (const { controller } of this.#calls.values()) controller.abort();
+    for (const call of this.#calls.values()) abortCall(call);
     if (this.#calls.size === 0) resolve();
     else this.#noteIdle = resolve;
     return promise;
@@ -68,20 +79,20 @@ export class PodLanes {
 
   /** The uids of the pods with a call under way. */
   callsUnderWay(): string[] {
-    return Array.from(this.#calls.values(), ({ podUID }) => podUID);
+    return Array.from(this.#calls.keys(), ({ uid }) => uid);
   }
 
   async #work(record: PodRecord): Promise<void> {
     for (let work = this.#next(record); work !== undefined; work = this.#next(record)) {
-      const controller = new AbortController();
-      this.#calls.set(record, { controller, podUID: record.uid });
-      const outcome = await this.#call(record, work, controller.signal);
+      const call: Call = { controller: new AbortController(), work, giveUpReading: undefined };
+      this.#calls.set(record, call);
+      const outcome = await this.#call(record, call);
       this.#calls.delete(record);
       if (this.#isStopped) {
         if (this.#calls.size === 0) this.#noteIdle?.();
         return;
       }
-      this.#finish(record, work, outcome);
+      this.#finish(record, call, outcome);
     }
     record.isWorking = false;
   }
@@ -96,31 +107,39 @@ export class PodLanes {
     return undefined;
   }
 
-  async #call(record: PodRecord, work: Work, signal: AbortSignal): Promise<Outcome> {
+  async #call(record: PodRecord, call: Call): Promise<Outcome> {
     const { podSyncer, runtimeStatusCache, clock, eventRecorder } = this.#options;
+    const { work } = call;
+    const { signal } = call.controller;
     const { pod } = work.update;
     let runtimeStatus: Awaited<ReturnType<typeof newerRuntimeStatus>> | undefined;
     if (pod !== undefined) {
+      const { promise: gaveUp, reject } = Promise.withResolvers<never>();
+      gaveUp.catch(ignoreFailure);
+      call.giveUpReading = reject;
       try {
-        runtimeStatus = await newerRuntimeStatus(runtimeStatusCache, record.uid, record.lastSyncAt, signal);
+        runtimeStatus = await newerRuntimeStatus(runtimeStatusCache, record.uid, record.lastSyncAt, signal, gaveUp);
       } catch (error) {
         if (!signal.aborted) eventRecorder.event(pod, 'Warning', 'FailedSync', `error determining status: ${errorText(error)}`);
         return { failed: true, error };
       }
       if (signal.aborted) return { failed: true, error: signal.reason };
     }
+    call.giveUpReading = undefined;
     if (work.state === 'terminating') this.#records.acknowledgeTerminating(record);
     const outcome = await callSyncer(podSyncer, work, record, runtimeStatus, signal, this.#statusFn(record));
     record.lastSyncAt = clock.now();
     return outcome;
   }
 
-  #finish(record: PodRecord, work: Work, outcome: Outcome): void {
+  #finish(record: PodRecord, { work, controller }: Call, outcome: Outcome): void {
     const { clock, logger } = this.#options;
     const { uid } = record;
     this.#measure(work);
     if (outcome.failed) {
-      logger.warn({ err: outcome.error, podUID: uid, state: work.state }, 'a pod was not synced and will be synced again');
+      const fields = { err: outcome.error, podUID: uid, state: work.state };
+      if (controller.signal.aborted) logger.debug(fields, 'a call gave way to a newer update of its pod');
+      else logger.warn(fields, 'a pod was not synced and will be synced again');
       this.#enqueue(record, failureDelayMs(outcome.error, clock.now(), this.#options));
       return;
     }
@@ -157,4 +176,10 @@ export class PodLanes {
     const operation = state === 'terminated' ? state : update.updateType;
     this.#options.metrics.observe('kubelet_pod_worker_duration_seconds', seconds, { operation_type: operation });
   }
+}
+
+/** Asks the call to end soon; what waits for the runtime's status waits no more. */
+function abortCall({ controller, giveUpReading }: Call): void {
+  controller.abort();
+  giveUpReading?.(controller.signal.reason);
 }

@@ -3,7 +3,7 @@
 import { buildPodFullName, isStaticPod } from '../pod/pod-identity.ts';
 import { isTerminalPhase } from '../pod/pod-phase.ts';
 import type { RuntimePodStatus } from '../pod/runtime-pod.ts';
-import { effectiveGracePeriod } from './grace-period.ts';
+import { effectiveGracePeriod, shrinkingGracePeriod } from './grace-period.ts';
 import { type PendingUpdate, PodRecord, type PodWorkerState } from './pod-record.ts';
 import { StaticPodOrder } from './static-pod-order.ts';
 import { type TakenUpdate, takeUpdate } from './take-update.ts';
@@ -46,8 +46,14 @@ const nothing: readonly (() => void)[] = [];
 /** All pods that the workers know, and the rules that change what they know. No method waits. */
 export class PodRecords {
   readonly #records = new Map<string, PodRecord>();
-  readonly #staticPods = new StaticPodOrder();
+  readonly #staticPods: StaticPodOrder;
+  readonly #gracePeriodOf: typeof effectiveGracePeriod;
   #isSynced = false;
+
+  constructor({ exactlyAsKubelet }: { readonly exactlyAsKubelet: boolean }) {
+    this.#staticPods = new StaticPodOrder({ keepsPlaces: exactlyAsKubelet });
+    this.#gracePeriodOf = exactlyAsKubelet ? effectiveGracePeriod : shrinkingGracePeriod;
+  }
 
   /** True once the agent has named its pods, so that a pod without a record is none of them. */
   get isSynced(): boolean {
@@ -69,7 +75,7 @@ export class PodRecords {
     let record = this.#records.get(podUID);
     const isNew = record === undefined;
     record ??= this.#add(podUID, options, readRuntime);
-    return [record, takeUpdate(record, options, isNew)];
+    return [record, takeUpdate(record, options, isNew, this.#gracePeriodOf)];
   }
 
   /** Takes the update that waits, if its call may be made. */
@@ -187,7 +193,7 @@ export class PodRecords {
       if (record.isStarted || record.isObservedInRuntime) {
         if (!record.isTerminationRequested) {
           record.isTerminationRequested = true;
-          record.gracePeriodSeconds = effectiveGracePeriod(record.gracePeriodSeconds, record.active?.pod, undefined);
+          record.gracePeriodSeconds = this.#gracePeriodOf(record.gracePeriodSeconds, record.active?.pod, undefined);
         }
         requeue(record);
         return false;

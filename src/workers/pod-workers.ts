@@ -35,7 +35,7 @@ export interface StoppedWorkers {
  */
 export class PodWorkers implements PodDeletionSafety {
   readonly #options: ResolvedWorkersOptions;
-  readonly #records = new PodRecords();
+  readonly #records: PodRecords;
   readonly #lanes: PodLanes;
   readonly #kills: WaitingKills;
   readonly #runState = new RunState<StoppedWorkers>('pod workers');
@@ -43,6 +43,7 @@ export class PodWorkers implements PodDeletionSafety {
   /** Throws ERR_INVALID_OPTION, naming the option, the rule and the value. */
   constructor(options: PodWorkersOptions) {
     this.#options = resolveWorkersOptions(options);
+    this.#records = new PodRecords(this.#options);
     this.#lanes = new PodLanes(this.#options, this.#records);
     this.#kills = new WaitingKills(this.#options);
     this.#runState.start();

@@ -11,30 +11,19 @@ export function knownRuntimeStatus(cache: RuntimeStatusCache, podUID: string): R
 
 /**
  * What the cache knows that is newer than `time`. Rejects as the cache does, with an error for anything that is no status, and
- * at once when `signal` aborts, whatever the cache does.
+ * as soon as `gaveUp` rejects, whatever the cache does.
  */
 export async function newerRuntimeStatus(
   cache: RuntimeStatusCache,
   podUID: string,
   time: number,
   signal: AbortSignal,
+  gaveUp: Promise<never>,
 ): Promise<RuntimePodStatus> {
   const answer: unknown = cache.getNewerThan(podUID, time, signal);
-  const status: unknown = isThenable(answer) ? await untilAborted(answer, signal) : answer;
+  const status: unknown = isThenable(answer) ? await Promise.race([answer, gaveUp]) : answer;
   if (isRuntimePodStatus(status)) return status;
   throw new StatusManagerError('ERR_INVALID_ARGUMENT', 'the runtime status cache answered with no status');
-}
-
-async function untilAborted(answer: PromiseLike<unknown>, signal: AbortSignal): Promise<unknown> {
-  const { promise, reject } = Promise.withResolvers<never>();
-  const abort = (): void => reject(signal.reason);
-  signal.addEventListener('abort', abort);
-  if (signal.aborted) abort();
-  try {
-    return await Promise.race([answer, promise]);
-  } finally {
-    signal.removeEventListener('abort', abort);
-  }
 }
 
 function isRuntimePodStatus(value: unknown): value is RuntimePodStatus {

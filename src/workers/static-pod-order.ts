@@ -4,6 +4,12 @@
 export class StaticPodOrder {
   readonly #started = new Map<string, string>();
   readonly #waiting = new Map<string, string[]>();
+  readonly #keepsPlaces: boolean;
+
+  /** `keepsPlaces`, as in the kubelet: a pod that was forgotten while it waited, and comes again, has its old place. */
+  constructor({ keepsPlaces }: { readonly keepsPlaces: boolean }) {
+    this.#keepsPlaces = keepsPlaces;
+  }
 
   /** The uid of the started pod of that full name. */
   startedUID(fullName: string): string | undefined {
@@ -35,6 +41,7 @@ export class StaticPodOrder {
   /** The pod has ended, or will never start: the next one may. */
   release(fullName: string, podUID: string): void {
     if (this.#started.get(fullName) === podUID) this.#started.delete(fullName);
+    if (this.#keepsPlaces) return;
     const queue = this.#waiting.get(fullName);
     if (queue?.includes(podUID)) {
       this.#keep(

@@ -1,7 +1,7 @@
 // Behaviour of UpdatePod in pkg/kubelet/pod_workers.go, v1.36.3.
 
 import { isTerminalPhase } from '../pod/pod-phase.ts';
-import { effectiveGracePeriod } from './grace-period.ts';
+import type { effectiveGracePeriod } from './grace-period.ts';
 import type { PodRecord } from './pod-record.ts';
 import type { UpdatePodOptions } from './update-pod-options.ts';
 
@@ -18,7 +18,12 @@ export interface TakenUpdate {
 }
 
 /** Writes an update into the record of its pod. `isNew`: it is the first update of this pod. */
-export function takeUpdate(record: PodRecord, options: UpdatePodOptions, isNew: boolean): TakenUpdate {
+export function takeUpdate(
+  record: PodRecord,
+  options: UpdatePodOptions,
+  isNew: boolean,
+  gracePeriodOf: typeof effectiveGracePeriod,
+): TakenUpdate {
   const isOfRuntime = options.pod == null;
   const kill = options.killPodOptions ?? undefined;
   const ignored: TakenUpdate = { hasWork: false, aborts: false, notTaken: kill?.completed ?? undefined };
@@ -43,7 +48,7 @@ export function takeUpdate(record: PodRecord, options: UpdatePodOptions, isNew: 
   } else if (record.isTerminationRequested) {
     if (kill?.completed != null) record.completed = [...(record.completed ?? []), kill.completed];
     if (kill?.podStatusFn != null) record.podStatusFn = kill.podStatusFn;
-    const gracePeriod = effectiveGracePeriod(record.gracePeriodSeconds, pod, kill?.gracePeriodSeconds);
+    const gracePeriod = gracePeriodOf(record.gracePeriodSeconds, pod, kill?.gracePeriodSeconds);
     isGracePeriodShorter = record.gracePeriodSeconds !== 0 && record.gracePeriodSeconds !== gracePeriod;
     record.gracePeriodSeconds = gracePeriod;
   } else {

@@ -1,13 +1,6 @@
-import {
-  longestTimerMs,
-  numberOption,
-  oneOfOption,
-  optionOfType,
-  requireKnownOptions,
-  requireMethods,
-} from '../checks/options.ts';
+import { longestTimerMs, numberOption, optionOfType, requireKnownOptions, requireMethods } from '../checks/options.ts';
+import { type EventRecorder, noEvents, safeEventRecorder } from '../pod/event-recorder.ts';
 import { type Clock, safeClock, systemClock } from '../seams/clock.ts';
-import { type EventRecorder, noEvents, safeEventRecorder } from '../seams/event-recorder.ts';
 import { type Logger, safeLogger, silentLogger } from '../seams/logger.ts';
 import { type MetricsSink, noMetrics, safeMetrics } from '../seams/metrics.ts';
 import { safeRandom } from '../seams/random.ts';
@@ -25,11 +18,12 @@ export interface PodWorkersOptions {
   readonly workQueue?: RetryQueue;
   readonly eventRecorder?: EventRecorder;
   /**
-   * What becomes of a kill of a pod that is over, or that ends without having started: `complete`: `completed` is called at once,
-   * and `killPodNow` resolves; `ignore`: `completed` is never called, and `killPodNow` times out, as the kubelet's. Default
-   * `complete`.
+   * True: also what the kubelet does worse is done as it does it. Of a kill of a pod that is over, or that ends without having
+   * started, `completed` is never called, and `killPodNow` times out; by default `completed` is called at once. A kill may make
+   * the grace period of a pod longer that was deleted without any; by default it only shrinks. A static pod that was forgotten
+   * while it waited for another of its full name, and comes again, has its old place; by default the last. Default false.
    */
-  readonly killsOfFinishedPods?: 'complete' | 'ignore';
+  readonly exactlyAsKubelet?: boolean;
   /** How often a pod is synced when nothing changes, in milliseconds; up to half of it is added, by chance. Default 60 000. */
   readonly resyncIntervalMs?: number;
   /** How long a pod waits after a failure, in milliseconds; up to half of it is added, by chance. Default 10 000. */
@@ -45,22 +39,14 @@ export interface PodWorkersOptions {
 export type ResolvedWorkersOptions = Required<PodWorkersOptions>;
 
 const knownOptions = [
-  ...[
-    'podSyncer',
-    'runtimeStatusCache',
-    'workQueue',
-    'eventRecorder',
-    'killsOfFinishedPods',
-    'resyncIntervalMs',
-    'backOffPeriodMs',
-  ],
+  ...['podSyncer', 'runtimeStatusCache', 'workQueue', 'eventRecorder', 'exactlyAsKubelet', 'resyncIntervalMs', 'backOffPeriodMs'],
   ...['random', 'clock', 'logger', 'metrics'],
 ];
 
 /** Throws ERR_INVALID_OPTION, naming the option, the rule and the value. */
 export function resolveWorkersOptions(options: PodWorkersOptions): ResolvedWorkersOptions {
   requireKnownOptions('options', options, knownOptions);
-  const { podSyncer, runtimeStatusCache, eventRecorder = noEvents, killsOfFinishedPods = 'complete' } = options;
+  const { podSyncer, runtimeStatusCache, eventRecorder = noEvents, exactlyAsKubelet = false } = options;
   const { resyncIntervalMs = 60_000, backOffPeriodMs = 10_000, random = Math.random } = options;
   const { clock = systemClock, logger = silentLogger, metrics = noMetrics } = options;
   requireMethods('podSyncer', podSyncer, ['syncPod', 'syncTerminatingPod', 'syncTerminatingRuntimePod', 'syncTerminatedPod']);
@@ -74,7 +60,7 @@ export function resolveWorkersOptions(options: PodWorkersOptions): ResolvedWorke
     runtimeStatusCache,
     workQueue,
     eventRecorder: safeEventRecorder(eventRecorder),
-    killsOfFinishedPods: oneOfOption('killsOfFinishedPods', killsOfFinishedPods, ['complete', 'ignore']),
+    exactlyAsKubelet: optionOfType('exactlyAsKubelet', exactlyAsKubelet, 'boolean'),
     resyncIntervalMs: numberOption('resyncIntervalMs', resyncIntervalMs, 0, longestTimerMs),
     backOffPeriodMs: numberOption('backOffPeriodMs', backOffPeriodMs, 0, longestTimerMs),
     random: safeRandom(optionOfType('random', random, 'function')),

@@ -12,6 +12,8 @@ import {
   type WirePod,
 } from '../../src/index.ts';
 import { MirrorPodClient } from '../../src/mirror.ts';
+import { ApiEventRecorder, type PodProvider, ProviderNode, type WireNode } from '../../src/node.ts';
+import type { WireLease } from '../../src/node-object/wire-node.ts';
 import { ResourceClient, resources } from '../../src/reflector.ts';
 import { buildStaticPod } from '../../src/testing.ts';
 import type { Json, JsonObject } from '../../src/wire/types.ts';
@@ -36,6 +38,8 @@ const collections: Readonly<Record<string, string>> = {
   ClusterRole: `${rbacPath}/clusterroles`,
   ClusterRoleBinding: `${rbacPath}/clusterrolebindings`,
   ServiceAccount: '/api/v1/namespaces/kube-system/serviceaccounts',
+  Role: `${rbacPath}/namespaces/kube-node-lease/roles`,
+  RoleBinding: `${rbacPath}/namespaces/kube-node-lease/rolebindings`,
 };
 
 async function apply(objects: readonly JsonObject[]): Promise<void> {
@@ -110,6 +114,69 @@ describe('the rights in deploy/rbac.yaml', () => {
     const mirrorPod = await client.getMirrorPod(podFullName);
     expect(mirrorPod?.metadata?.ownerReferences).toMatchObject([{ kind: 'Node', name: nodeName }]);
     expect(await client.deleteMirrorPod(podFullName, mirrorPod?.metadata?.uid)).toMatchObject({ deleted: true });
+  });
+
+  it('are enough for a node with a provider, its Lease and its events', async () => {
+    await apply(loadAllYaml(await readFile(new URL('../../deploy/rbac.yaml', import.meta.url), 'utf8')) as JsonObject[]);
+    const warnings: object[] = [];
+    const log = (fields: object): unknown => warnings.push(fields);
+    const logger = { debug: log, info: () => {}, warn: log, error: log };
+    const nodeName = 'rbac-provider';
+    await using transport = new KubeTransport(await configOf('pod-status-manager'));
+    const running = new Set<string>();
+    const provider: PodProvider = {
+      createPod: (pod) => running.add(pod.metadata?.uid ?? ''),
+      updatePod: () => {},
+      deletePod: (pod) => running.delete(pod.metadata?.uid ?? ''),
+      getPodStatus: (pod) => (running.has(pod.metadata?.uid ?? '') ? { phase: 'Running' } : undefined),
+    };
+    await using node = new ProviderNode({
+      transport,
+      nodeName,
+      provider,
+      namespace,
+      removeOnStop: true,
+      leaseDurationSeconds: 1,
+      logger,
+    });
+    await node.start();
+    const nodePath = `/api/v1/nodes/${nodeName}`;
+    const leasePath = `/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases/${nodeName}`;
+    const isReady = async () => {
+      const { body } = await admin.send('GET', nodePath);
+      const { conditions = [] } = (body as WireNode).status ?? {};
+      return conditions.find(({ type }) => type === 'Ready')?.status;
+    };
+    await expect.poll(isReady, { timeout: 20_000 }).toBe('True');
+    const renewedAt = async () => ((await admin.send('GET', leasePath)).body as WireLease).spec?.renewTime;
+    await expect.poll(renewedAt, { timeout: 20_000 }).toBeDefined();
+    const first = await renewedAt();
+    await expect.poll(renewedAt, { timeout: 20_000 }).not.toBe(first);
+    node.nodeObject.setStatus({ capacity: { cpu: '2', memory: '1Gi', pods: '7' } });
+    const podsOf = async () => ((await admin.send('GET', nodePath)).body as WireNode).status?.capacity?.pods;
+    await expect.poll(podsOf, { timeout: 20_000 }).toBe('7');
+
+    const spec = { nodeName, containers: [{ name: 'app', image: 'app:1' }] };
+    const created = podOf(await admin.createPod(namespace, { metadata: { name: 'provided' }, spec }));
+    const phase = async () => podOf(await admin.getPod(namespace, 'provided')).status?.phase;
+    await expect.poll(phase, { timeout: 20_000 }).toBe('Running');
+    const recorder = new ApiEventRecorder({ transport, nodeName, logger });
+    recorder.event(created, 'Normal', 'Tested', 'twice');
+    recorder.event(created, 'Normal', 'Tested', 'twice');
+    const counts = async () => {
+      const { body } = await admin.send('GET', `/api/v1/namespaces/${namespace}/events`);
+      return (body as { items: { reason: string; count: number }[] }).items
+        .filter(({ reason }) => reason === 'Tested')
+        .map(({ count }) => count);
+    };
+    await expect.poll(counts, { timeout: 20_000 }).toEqual([2]);
+    await recorder.stop();
+    await admin.deletePod(namespace, 'provided');
+    await expect.poll(async () => (await admin.getPod(namespace, 'provided')).status, { timeout: 40_000 }).toBe(404);
+
+    expect((await node.stop()).node).toEqual({ node: 'removed', lease: 'removed' });
+    expect([(await admin.send('GET', nodePath)).status, (await admin.send('GET', leasePath)).status]).toEqual([404, 404]);
+    expect(warnings.filter((fields) => 'err' in fields && /forbidden/.test(String(fields.err)))).toEqual([]);
   });
 
   it('are all needed: without the right to patch a status the syncError names that right', async () => {

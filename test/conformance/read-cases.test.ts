@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import { tempDir } from '../support/temp-dir.ts';
+import { kinds } from './kinds/kinds.ts';
 import { CasesError, readCases } from './replay/read-cases.ts';
 
 async function fileOf(name: string, content: string | Uint8Array | undefined): Promise<string> {
@@ -14,6 +15,8 @@ async function fileOf(name: string, content: string | Uint8Array | undefined): P
 const advance = { op: 'advance', seconds: 1, expect: {} };
 const scenario = (...steps: unknown[]): object => ({ name: 'one', start: '2000-01-01T00:00:00Z', steps });
 const lines = (...values: unknown[]): string => values.map((value) => JSON.stringify(value)).join('\n');
+
+const knownKinds = [...kinds.keys()].join(', ');
 
 describe('readCases', () => {
   it('reads scenarios and table cases, zipped or not', async () => {
@@ -61,7 +64,11 @@ describe('readCases', () => {
       ['start.jsonl', lines({ name: 'one', start: 'soon', steps: [] })],
       'a scenario without a time to start at',
     ],
-    ['an unknown kind', ['kind.jsonl', lines({ kind: 'guess', name: 'one' })], ':1: unknown kind "guess"; known are mirror'],
+    [
+      'an unknown kind',
+      ['kind.jsonl', lines({ kind: 'guess', name: 'one' })],
+      `:1: unknown kind "guess"; known are ${knownKinds}`,
+    ],
     ['a case of a kind without a name', ['name.jsonl', lines({ kind: 'refNames' })], ':1: a case without a name'],
     ['an unknown function', ['fn.jsonl', lines({ fn: 'guess', in: {}, out: {} })], ':1: unknown function "guess"'],
   ] as const)('names the file, and the line, of %s', async (_, [name, content], message) => {

@@ -65,7 +65,12 @@ const builds: Readonly<Record<GoTool, GoBuild>> = {
     env: {},
     usually: '2 min',
   },
-  kwok: { name: 'kwok', args: (file) => ['build', '-trimpath', '-o', file, 'sigs.k8s.io/kwok/cmd/kwok'], env: { CGO_ENABLED: '0' }, usually: '2 min' },
+  kwok: {
+    name: 'kwok',
+    args: (file) => ['build', '-trimpath', '-o', file, 'sigs.k8s.io/kwok/cmd/kwok'],
+    env: { CGO_ENABLED: '0' },
+    usually: '2 min',
+  },
 };
 
 function contextOf(options: GoToolsOptions, tool: GoTool = 'peer'): GoBuildContext {

@@ -3,6 +3,7 @@ import type { WirePod } from '../../wire/types.ts';
 import type { PodSpec } from '../types/pod-parts.ts';
 import { requestLimits, setContainerDefaults, setHostPorts } from './container-defaults.ts';
 import { roundList, roundResources, setPodLevelResources } from './resource-defaults.ts';
+import { setStatusDefaults } from './status-defaults.ts';
 import { setVolumeDefaults } from './volume-defaults.ts';
 
 /** Where init containers stood before they had a field. */
@@ -27,6 +28,7 @@ export function setPodDefaults(pod: WirePod & { spec: PodSpec }): void {
   for (const container of containers) setContainerDefaults(container);
   roundList(spec.overhead);
   if (spec.resources) roundResources(spec.resources);
+  if (pod.status) setStatusDefaults(pod.status);
   for (const name of initContainerAnnotations) if (metadata?.annotations) delete metadata.annotations[name];
 }
 

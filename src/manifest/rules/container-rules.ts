@@ -7,7 +7,7 @@ import { checkMounts } from './mount-rules.ts';
 import { checkContainerResources, checkResizePolicy } from './resource-rules.ts';
 import { checkRestartPolicy } from './restart-rules.ts';
 import { checkSecurityContext } from './security-rules.ts';
-import { checkDnsLabel, checkOneOf, checkPort, checkPortName, checkPresent, checkUnique } from './text-rules.ts';
+import { checkDnsLabel, checkNotPadded, checkOneOf, checkPort, checkPortName, checkPresent, checkUnique } from './text-rules.ts';
 import { pullPolicies } from './volume-rules.ts';
 
 const probes = ['livenessProbe', 'readinessProbe', 'startupProbe'] as const;
@@ -36,7 +36,7 @@ export function checkContainers(spec: PodSpec, volumes: ReadonlyMap<string, Volu
 function checkContainer(path: string, container: Container, spec: PodSpec, volumes: ReadonlyMap<string, Volume>): void {
   checkDnsLabel(`${path}.name`, container.name);
   checkPresent(`${path}.image`, container.image);
-  check(!/^\s|\s$/.test(container.image ?? ''), `${path}.image`, 'without white space at its ends', container.image);
+  checkNotPadded(`${path}.image`, container.image ?? '');
   checkOneOf(`${path}.terminationMessagePolicy`, container.terminationMessagePolicy, ['File', 'FallbackToLogsOnError']);
   checkPorts(`${path}.ports`, container, spec);
   checkEnv(`${path}.env`, container.env ?? [], volumes);

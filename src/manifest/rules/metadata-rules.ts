@@ -5,6 +5,7 @@ import { checkDnsLabel, checkDnsSubdomain, checkLabels, checkOneOf, checkQualifi
 
 type ObjectMeta = NonNullable<WirePod['metadata']>;
 
+const standardFinalizers = ['kubernetes', 'orphan', 'foregroundDeletion'];
 const annotationsLimit = 256 * 1024;
 
 export function checkMetadata(metadata: ObjectMeta): void {
@@ -45,7 +46,12 @@ function checkOwners(owners: NonNullable<ObjectMeta['ownerReferences']>): void {
 }
 
 function checkFinalizers(finalizers: readonly string[]): void {
-  for (const [index, finalizer] of finalizers.entries()) checkQualifiedName(`metadata.finalizers[${index}]`, finalizer);
+  for (const [index, finalizer] of finalizers.entries()) {
+    const path = `metadata.finalizers[${index}]`;
+    checkQualifiedName(path, finalizer);
+    const isKnown = finalizer.includes('/') || standardFinalizers.includes(finalizer);
+    check(isKnown, path, `a name with a prefix, or one of ${standardFinalizers.join(', ')}`, finalizer);
+  }
   const both = finalizers.includes('orphan') && finalizers.includes('foregroundDeletion');
   check(!both, 'metadata.finalizers', 'without one of orphan and foregroundDeletion', finalizers);
 }

@@ -16,6 +16,9 @@ import { checkDnsLabel, checkOneOf, checkQualifiedName, checkUnique, isQualified
 const standardNames = ['cpu', 'memory', 'ephemeral-storage'];
 const quotaPrefix = 'requests.';
 const nanoInOne = 10n ** 9n;
+const largestInt64 = 2n ** 63n - 1n;
+/** Upstream counts in thousandths, in 64 bits. */
+const largestCount = largestInt64 * 10n ** 6n;
 
 type CheckName = (path: string, name: string) => void;
 
@@ -95,7 +98,8 @@ function isExtended(name: string): boolean {
 function checkAmount(path: string, name: string, quantity: string): void {
   const nano = quantityInNano(quantity);
   check(nano >= 0n, path, 'at least 0', quantity);
-  if (isExtended(name)) check(nano % nanoInOne === 0n, path, 'a whole number', quantity);
+  if (isExtended(name))
+    check(nano % nanoInOne === 0n && nano <= largestCount, path, 'a whole number of 64 bits in thousandths', quantity);
   if (isHugePages(name))
     check(isDivisible(name.slice('hugepages-'.length), nano), path, 'a multiple of the size of a page', quantity);
 }
@@ -104,7 +108,8 @@ function isDivisible(pageSize: string, nano: bigint): boolean {
   try {
     const page = quantityInNano(canonicalQuantity(pageSize));
     const wholes = nano % nanoInOne === 0n ? nano : nano - (nano % nanoInOne) + nanoInOne;
-    return page > 0n && page % nanoInOne === 0n && wholes % page === 0n;
+    const counted = wholes > largestInt64 * nanoInOne ? largestInt64 * nanoInOne : wholes;
+    return page > 0n && page % nanoInOne === 0n && counted % page === 0n;
   } catch {
     return false;
   }

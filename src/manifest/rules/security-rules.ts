@@ -1,7 +1,7 @@
 // Behaviour of pkg/apis/core/validation for security contexts, v1.36.3. A kubelet allows privileged containers.
 import { check, refuse } from '../text/invalid-manifest.ts';
 import type { Container, PodSpec } from '../types/pod-parts.ts';
-import { checkDescendingPath, checkId, checkOneOf, checkOptionalOneOf, checkPresent } from './text-rules.ts';
+import { checkDescendingPath, checkId, checkNotPadded, checkOneOf, checkOptionalOneOf, checkPresent } from './text-rules.ts';
 import { checkWindowsOptions } from './windows-rules.ts';
 
 type SecurityContext = NonNullable<Container['securityContext']>;
@@ -53,7 +53,7 @@ export function checkAppArmorProfile(path: string, profile: AppArmorProfile | un
   }
   const name = profile.localhostProfile;
   checkPresent(`${path}.localhostProfile`, name);
-  check(!/^\s|\s$/.test(name ?? ''), `${path}.localhostProfile`, 'without white space at its ends', name);
+  checkNotPadded(`${path}.localhostProfile`, name ?? '');
   check(Buffer.byteLength(name ?? '') <= longestProfile, `${path}.localhostProfile`, `at most ${longestProfile} bytes`, name);
 }
 

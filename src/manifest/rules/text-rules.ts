@@ -86,6 +86,12 @@ export function checkIP(path: string, text: string): void {
     refuse(path, 'no IPv4 address in the form of IPv6', text);
 }
 
+/** White space as Go has it: a byte order mark is none. */
+export function checkNotPadded(path: string, text: string): void {
+  const padded = /^(?!\uFEFF)[\s\x85]|(?!\uFEFF)[\s\x85]$/.test(text);
+  check(!padded, path, 'without white space at its ends', text);
+}
+
 /** A path without an element `..`. */
 export function checkNoBacksteps(path: string, text: string): void {
   check(!text.split('/').includes('..'), path, 'a path without ".."', text);

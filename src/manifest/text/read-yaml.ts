@@ -5,6 +5,8 @@ import { ManifestFault } from './invalid-manifest.ts';
 import { type ManifestObject, type ManifestValue, NumberText } from './manifest-value.ts';
 import { resolvePlain, resolveTagged } from './resolve-scalar.ts';
 
+/** What YAML 1.1 does not allow, and the line ends that YAML 1.2 takes for text: what reads as a comment here would be content there. */
+const unreadable = /[^\t\n\r\x20-\x7e\xa0-\u2027\u202a-\ud7ff\ue000-\ufffd\u{10000}-\u{10ffff}]/u;
 /** A pod nests about 15 deep; what goes deeper is not one. */
 const maxDepth = 100;
 /** Values that aliases may bring beside those that are written out. */
@@ -13,6 +15,8 @@ const maxAliasedValues = 100_000;
 /** Reads the first document of the text. Throws a fault for what is no YAML, and for aliases that grow into too much. */
 export function readYaml(text: string): ManifestValue {
   const source = firstDocument(text);
+  const strange = unreadable.exec(source);
+  if (strange !== null) throw new ManifestFault('', 'free of control characters and strange line ends', strange[0]);
   let events: Event[];
   try {
     events = parseEvents(source, { maxDepth });
@@ -83,7 +87,8 @@ class DocumentReader {
   }
 
   #scalar(event: ScalarEvent): ManifestValue {
-    const text = getScalarValue(this.#source, event).toWellFormed();
+    if (event.style === SCALAR_STYLE.DOUBLE_QUOTED) refuseEscapes(this.#source.slice(event.valueStart, event.valueEnd));
+    const text = getScalarValue(this.#source, event);
     if (event.tagStart >= 0) return resolveTagged(shortTag(this.#source.slice(event.tagStart, event.tagEnd)), text);
     return event.style === SCALAR_STYLE.PLAIN ? resolvePlain(text) : text;
   }
@@ -101,8 +106,9 @@ class DocumentReader {
     while (!this.#isPop()) {
       const isMerge = this.#isMergeKey();
       const key = this.#value();
+      const isAlias = this.#events[this.#next]?.type === EVENT_ID.ALIAS;
       const value = this.#value();
-      if (isMerge) merge(members, value);
+      if (isMerge) merge(members, value, isAlias);
       else members.set(keyText(key), value);
     }
     this.#next++;
@@ -118,13 +124,22 @@ class DocumentReader {
   }
 }
 
+/** Escapes that YAML 1.1 does not have: of a slash, of halves of a character, and of numbers that are no character. */
+function refuseEscapes(quoted: string): void {
+  for (const [found] of quoted.matchAll(/\\(?:u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8}|.)/gs)) {
+    const isCharacter = /^\\[uU](?:0000|00(?:0[0-9a-fA-F]|10))?(?![dD][89a-fA-F]..$)[0-9a-fA-F]{4}$/.test(found);
+    const isForeign = found === '\\/' || (/^\\[uU]./.test(found) && !isCharacter);
+    if (isForeign) throw new ManifestFault('', 'free of escapes that YAML 1.1 does not have', found);
+  }
+}
+
 function shortTag(tag: string): string {
   return tag.replace(/^!?<?tag:yaml\.org,2002:([^>]*)>?$/, '!!$1');
 }
 
 /** The first of several maps wins over those behind it. */
-function merge(members: ManifestObject, value: ManifestValue): void {
-  const maps = value instanceof Map ? [value] : Array.isArray(value) ? value.toReversed() : [undefined];
+function merge(members: ManifestObject, value: ManifestValue, isAlias: boolean): void {
+  const maps = value instanceof Map ? [value] : Array.isArray(value) && !isAlias ? value.toReversed() : [undefined];
   for (const map of maps) {
     if (!(map instanceof Map)) throw new ManifestFault('', 'free of merges of anything but mappings', '<<');
     for (const [key, inner] of map) members.set(key, inner);
@@ -134,6 +149,10 @@ function merge(members: ManifestObject, value: ManifestValue): void {
 function keyText(key: ManifestValue): string {
   if (typeof key === 'string') return key;
   if (typeof key === 'boolean') return String(key);
-  if (key instanceof NumberText) return key.text;
-  throw new ManifestFault('', 'free of keys that are no text', key === null ? null : typeof key);
+  if (key instanceof NumberText && /^-?[0-9]+$/.test(key.text) && BigInt(key.text) < 2n ** 63n) return key.text;
+  throw new ManifestFault(
+    '',
+    'free of keys that are neither text nor integers of 64 bits',
+    key instanceof NumberText ? Number(key.text) : key === null ? null : typeof key,
+  );
 }

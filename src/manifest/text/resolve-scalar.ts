@@ -41,7 +41,7 @@ function integerText(plain: string): NumberText | undefined {
 /** As Go writes a 64 bit float in JSON, which is as JavaScript does. A number beyond them stays text. */
 function floatText(text: string): ManifestValue {
   const value = Number(text);
-  return Number.isFinite(value) ? new NumberText(String(value)) : text;
+  return Number.isFinite(value) ? new NumberText(Object.is(value, -0) ? '-0' : String(value)) : text;
 }
 
 /** The value of a scalar with a tag, in any style. */

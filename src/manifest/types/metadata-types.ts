@@ -1,6 +1,8 @@
 // The fields of the types of metadata, and what several parts of a pod share, from k8s.io/api/core/v1 types.go, v0.36.3. What a field's text means: field-type.ts.
 
 export const metadataTypes = {
+  PodList: ['metadata:#ListMeta! items:[]#Pod!'],
+  ListMeta: ['selfLink:string resourceVersion:string continue:string remainingItemCount:int64?'],
   Pod: ['kind:string apiVersion:string metadata:#ObjectMeta! spec:#PodSpec! status:#PodStatus!'],
   ObjectMeta: [
     'name:string generateName:string namespace:string selfLink:string uid:string resourceVersion:string',

@@ -8,6 +8,7 @@ import { type Field, fieldsOf } from './field-type.ts';
 
 /** A quantity is a number in a text; upstream sets no limit, and nothing needs more. */
 const longestQuantity = 100;
+const maxDepthOfAny = 50;
 
 /** The value of a type, such as `#Pod`, that a manifest holds at `path`. Throws a fault where a field has another type. */
 export function typedValue(type: string, value: ManifestValue, path: string): Json {
@@ -83,8 +84,21 @@ function typedScalar(type: string, value: Exclude<ManifestValue, null>, path: st
     case 'time':
       return time(value, path);
     default:
-      return null;
+      return anyValue(value, path, maxDepthOfAny);
   }
+}
+
+/** A value that Kubernetes looks into nowhere (the fields of managed fields). */
+function anyValue(value: ManifestValue, path: string, depth: number): Json {
+  if (value instanceof NumberText) return Number(value.text);
+  if (typeof value !== 'object' || value === null) return value;
+  check(depth > 0, path, `at most ${maxDepthOfAny} deep`, shown(value));
+  if (Array.isArray(value)) return value.map((item) => anyValue(item, path, depth - 1));
+  const object: JsonObject = {};
+  for (const [key, inner] of value) {
+    if (key !== '__proto__') object[key] = anyValue(inner, path, depth - 1);
+  }
+  return object;
 }
 
 function integer(value: ManifestValue, min: number, max: number, path: string): number {

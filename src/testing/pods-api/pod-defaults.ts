@@ -1,6 +1,6 @@
+import { computePodQOSClass } from '../../pod/pod-qos-class.ts';
 import type { Json, JsonObject } from '../../wire/types.ts';
 import { numberAt, objectAt, objectsAt, textAt } from '../objects/json-fields.ts';
-import { podQOSClass } from './pod-qos-class.ts';
 import { shapePodStatus } from './pod-status-fields.ts';
 
 // The values that the apiserver fills in where a client gave none.
@@ -46,7 +46,7 @@ export function withSpecDefaults(spec: JsonObject): JsonObject {
 
 /** The status of a new pod; the server ignores the status that the client sent. */
 export function initialStatus(spec: JsonObject): JsonObject {
-  return { phase: 'Pending', qosClass: podQOSClass(spec) };
+  return { phase: 'Pending', qosClass: computePodQOSClass(spec) };
 }
 
 /** Makes `podIP` and `podIPs` agree. Where they differ, `podIP` decides. */

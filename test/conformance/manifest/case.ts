@@ -6,7 +6,8 @@ export interface ManifestOutcome {
   /** It was a pod at all, or a list of pods. */
   readonly parsed: boolean;
   readonly pod?: WirePod;
-  readonly pods?: readonly WirePod[];
+  /** Null where there is none. */
+  readonly pods?: readonly WirePod[] | null;
   /** Why it was refused, in upstream's words or in ours. */
   readonly error?: string;
   /** Uids that upstream made by hashing; ours are others. */

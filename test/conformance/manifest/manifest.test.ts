@@ -1,17 +1,64 @@
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
+import { Prng } from '../../chaos/prng.ts';
 import { agrees, runKind } from '../kinds/run-kind.ts';
 import { readCases } from '../replay/read-cases.ts';
-import type { ManifestCase } from './case.ts';
+import { type ManifestCase, manifestCaseProblem } from './case.ts';
+import { falsifyManifest } from './falsify.ts';
 import { manifestKind } from './index.ts';
+import { judgeManifest } from './judge.ts';
+import { playManifest } from './player.ts';
 
-const file = fileURLToPath(new URL('../manifest-public.jsonl.gz', import.meta.url));
-const cases = (readCases(file).byKind.get('manifest') ?? []) as readonly ManifestCase[];
+function casesOf(name: string): readonly ManifestCase[] {
+  const file = fileURLToPath(new URL(`../${name}.jsonl.gz`, import.meta.url));
+  return (readCases(file).byKind.get('manifest') ?? []) as readonly ManifestCase[];
+}
+
+const liesOfACase = 5;
+const leastShare = 0.95;
 
 describe('replay of how the kubelet reads manifests', () => {
-  it('finds no difference, and excuses nothing', async () => {
-    const result = await runKind('manifest', manifestKind, cases);
-    expect(result).toMatchObject({ cases: 997, differences: [], exemptCases: 0 });
+  it.each([
+    ['manifest-public', 997],
+    // hostile values for every field, and corners of YAML: at least one manifest for each rule
+    ['manifest-more', 3719],
+  ])('finds no difference in %s, and excuses nothing', async (name, count) => {
+    const result = await runKind('manifest', manifestKind, casesOf(name));
+    expect(result).toMatchObject({ cases: count, differences: [], exemptCases: 0 });
     expect(agrees(result)).toBe(true);
+  });
+
+  it('finds a recording that is falsified in one place', () => {
+    const prng = new Prng(11);
+    const missed: string[] = [];
+    let told = 0;
+    for (const original of casesOf('manifest-public')) {
+      const ours = playManifest(original);
+      for (let i = 0; i < liesOfACase; i++) {
+        const { case: falsified, lie } = falsifyManifest(original, prng);
+        told += 1;
+        if (judgeManifest(falsified, ours).length === 0) missed.push(`${original.name} ${lie}`);
+      }
+    }
+    expect(told).toBe(997 * liesOfACase);
+    expect(1 - missed.length / told, missed.slice(0, 20).join('; ')).toBeGreaterThanOrEqual(leastShare);
+  });
+});
+
+describe('a line of kind manifest', () => {
+  const whole = { manifest: '', source: 's', isFile: true, nodeName: 'n', out: { parsed: false } };
+
+  it('is taken when it is whole', () => {
+    expect(manifestCaseProblem(whole)).toBeUndefined();
+  });
+
+  it.each([
+    [{ manifest: 1 }, 'a manifest case without a manifest'],
+    [{ source: 1 }, 'a manifest case without a source'],
+    [{ isFile: 'yes' }, 'a manifest case that does not say whether it is a file'],
+    [{ nodeName: 1 }, 'a manifest case without a node name'],
+    [{ out: {} }, 'a manifest case without an outcome'],
+  ])('is refused when it cannot be played: %j', (change, problem) => {
+    expect(manifestCaseProblem({ ...whole, ...change })).toBe(problem);
   });
 });

@@ -1,5 +1,5 @@
 import type { RuntimeContainerStatus, RuntimePodStatus } from '../../../src/pod/runtime-pod.ts';
-import { probedState } from '../../../src/probes/container-state.ts';
+import { stateOfContainer } from '../../../src/probes/container-state.ts';
 import { ProbeResults } from '../../../src/probes/probe-results.ts';
 import { generatePodStatus } from '../../../src/runtime-status/generate-pod-status.ts';
 import type { ContainerProbeStates } from '../../../src/runtime-status/probe-states.ts';
@@ -36,13 +36,7 @@ function recordedProbes(recorded: Pick<StatusesCase, 'startup' | 'readiness'>): 
     for (const [id, ok] of Object.entries(recorded[type] ?? {})) results.set(type, id, ok ? 'Success' : 'Failure');
   }
   const context = { results, agentStartedAt, hasWorker: () => false, triggerReadiness: () => {} };
-  return {
-    containerState(pod, container) {
-      const { initContainers = [], containers = [] } = pod.spec ?? {};
-      const spec = [...containers, ...initContainers].find(({ name }) => name === container.name);
-      return probedState(pod, container, spec, context);
-    },
-  };
+  return { containerState: (pod, container) => stateOfContainer(pod, container, context) };
 }
 
 function runtimeStatusOf(podUID: string, { ips = [], containers = [], sandboxes = [] }: RecordedRuntime): RuntimePodStatus {

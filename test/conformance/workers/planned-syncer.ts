@@ -79,7 +79,10 @@ export class PlannedSyncer {
     const isBlocked = block ? this.#nextRelease(podUID) : undefined;
     if (delaySeconds > 0) {
       const { promise, resolve } = Promise.withResolvers<false>();
-      const cancel = this.#clock.setTimer(() => resolve(false), delaySeconds * 1000);
+      // as in Go, all timers of one instant fire before anything follows from one of them
+      let cancel = this.#clock.setTimer(() => {
+        cancel = this.#clock.setTimer(() => resolve(false), 0);
+      }, delaySeconds * 1000);
       if (await Promise.race([aborted, promise])) {
         cancel();
         return true;

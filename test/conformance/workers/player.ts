@@ -18,9 +18,12 @@ const questions = {
   ShouldPodContentBeRemoved: (workers: PodWorkers, uid: string) => workers.shouldPodContentBeRemoved(uid),
 };
 
-/** Plays the case with our workers. Resolves to what each step led to, in the form of the recording. */
-export async function playWorkers({ steps }: WorkersCase): Promise<WorkersOutcome[]> {
-  const player = new WorkersPlayer();
+/**
+ * Plays the case with our workers, which are told to do exactly as the kubelet's, unless in their `own` ways. Resolves to what
+ * each step led to, in the form of the recording.
+ */
+export async function playWorkers({ steps }: WorkersCase, ways: 'kubelet' | 'own' = 'kubelet'): Promise<WorkersOutcome[]> {
+  const player = new WorkersPlayer(ways === 'kubelet');
   const outcomes: WorkersOutcome[] = [];
   for (const step of steps) outcomes.push(await player.play(step));
   await player.stop();
@@ -40,22 +43,26 @@ class WorkersPlayer {
   #completed: string[] = [];
   #killed: RecordedKill[] = [];
   #events: string[] = [];
-  readonly #workers = new PodWorkers({
-    podSyncer: this.#syncer.podSyncer,
-    runtimeStatusCache: {
-      get: (podUID) => this.#readRuntime(podUID),
-      getNewerThan: async (podUID) => this.#readRuntime(podUID),
-    },
-    workQueue: {
-      enqueue: (podUID, delayMs) => {
-        this.#requeue.push({ podUID, after: String(delayMs / 1000), at: this.#syncer.at() });
+  readonly #workers: PodWorkers;
+
+  constructor(exactlyAsKubelet: boolean) {
+    this.#workers = new PodWorkers({
+      podSyncer: this.#syncer.podSyncer,
+      runtimeStatusCache: {
+        get: (podUID) => this.#readRuntime(podUID),
+        getNewerThan: async (podUID) => this.#readRuntime(podUID),
       },
-    },
-    eventRecorder: { event: (_pod, type, reason, message) => this.#events.push(`${type} ${reason} ${message}`) },
-    killsOfFinishedPods: 'ignore',
-    random: () => 0,
-    clock: this.#clock,
-  });
+      workQueue: {
+        enqueue: (podUID, delayMs) => {
+          this.#requeue.push({ podUID, after: String(delayMs / 1000), at: this.#syncer.at() });
+        },
+      },
+      eventRecorder: { event: (_pod, type, reason, message) => this.#events.push(`${type} ${reason} ${message}`) },
+      exactlyAsKubelet,
+      random: () => 0,
+      clock: this.#clock,
+    });
+  }
 
   async play(step: WorkersStep): Promise<WorkersOutcome> {
     const known = this.#perform(step);

@@ -88,15 +88,42 @@ describe('PodConfig', () => {
     const before = reads;
     send([watched]);
     expect([await taken(config), reads]).toEqual([['file ADD a'], before]);
+    send([podNamed('a', { image: 'app:2' })]);
+    send([watched]);
+    const compared = reads;
+    send([watched]);
+    expect([await taken(config), reads > before, reads]).toEqual([['file UPDATE a', 'file UPDATE a'], true, compared]);
   });
 
-  it('reads a Date as the time that it is in JSON, and null as absent', async () => {
+  it('knows an object that is sent again by the name that it has', async () => {
+    const config = new PodConfig();
+    const send = config.channel('file');
+    send([podNamed('a', { uid: 'u' })]);
+    const renamed = podNamed('b', { uid: 'u' });
+    send([renamed]);
+    send([renamed, podNamed('a', { uid: 'other' })]);
+    expect(await taken(config)).toEqual(['file ADD a', 'file ADD a']);
+  });
+
+  it('removes a pod with the metadata that it had last', async () => {
+    const config = new PodConfig();
+    const send = config.channel('api');
+    send([podNamed('a', { metadata: { resourceVersion: '1' } })]);
+    send([podNamed('a', { metadata: { resourceVersion: '2' } })]);
+    send([]);
+    const [, removed] = await takenUpdates(config);
+    expect(removed).toMatchObject({ op: 'REMOVE', pods: [{ metadata: { resourceVersion: '2' } }] });
+  });
+
+  it('reads a Date as the time that it is in JSON, and takes null and empty labels for none', async () => {
     const config = new PodConfig();
     const send = config.channel('file');
     const time = '2000-01-01T00:00:00Z';
     send([podNamed('a', { metadata: { deletionTimestamp: time } as never })]);
     await taken(config);
     send([podNamed('a', { metadata: { deletionTimestamp: new Date(time), labels: null, annotations: null } as never })]);
+    expect(await taken(config)).toEqual([]);
+    send([podNamed('a', { metadata: { deletionTimestamp: time, labels: {}, annotations: {} } as never })]);
     expect(await taken(config)).toEqual([]);
     send([podNamed('a', { metadata: { deletionTimestamp: new Date('2000-01-01T00:00:01Z') } as never })]);
     expect(await taken(config)).toEqual(['file DELETE a']);

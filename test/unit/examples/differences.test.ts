@@ -39,6 +39,7 @@ function differences(changes: Partial<Comparison> = {}, status: V1PodStatus | un
   return findDifferences({
     serverPods: [pod],
     agentUIDs: new Set(['u1']),
+    alive: new Map([['u1', { name: 'web', uid: 'u1' }]]),
     getPodStatus: () => status,
     foreignConditions: new Map([['u1', foreign]]),
     ...changes,
@@ -71,7 +72,15 @@ describe('findDifferences', () => {
 
   it('finds pods that only one side has', () => {
     expect(differences({ agentUIDs: new Set() })).toEqual(['web: the server has it, the agent does not']);
-    expect(differences({ serverPods: [] })).toEqual(['u1: the agent has it, the server does not']);
+    const given = { serverPods: [], alive: new Map() };
+    expect(differences(given)).toEqual(['u1: the agent has it, the server does not']);
     expect(differences({ getPodStatus: () => undefined })).toEqual(['web: the manager has no status of it']);
+  });
+
+  it('finds pods that somebody other than their owner has deleted', () => {
+    expect(differences({ serverPods: [], agentUIDs: new Set() })).toEqual(['web: it is gone, and its owner has not deleted it']);
+    const deleting = { ...pod, metadata: { ...pod.metadata, deletionTimestamp: '2026-01-01T00:00:00Z' } };
+    expect(differences({ serverPods: [deleting] })).toEqual(['web: somebody who is not its owner has deleted it']);
+    expect(differences({ serverPods: [deleting], alive: new Map() })).toEqual([]);
   });
 });

@@ -10,7 +10,7 @@ describe('renderView', () => {
       'pod-status-manager  in-memory apiserver  seed 42',
       'pods      10  Pending 1  Running 7  Succeeded 2  Failed 0  deleting 3',
       'lives     created 12  recreated 1  crashes 4  probes 30  deleted 2',
-      'versions  200 set  of 250 calls',
+      'versions  200 set  of 250 told',
       'requests  190  0.95 a change  patch 185  get 3  delete 2  errors 0',
       'delay     p50 2.3 ms  p99 41 ms  from set to synced',
       `${'█'.repeat(25)}${'░'.repeat(25)}  7.5 of 15 s`,

@@ -15,7 +15,7 @@ export function aSnapshot(changes: Partial<Snapshot> = {}): Snapshot {
     deleted: 2,
     crashes: 4,
     readinessFlips: 30,
-    calls: 250,
+    told: 250,
     versions: 200,
     requests: { get: 3, patch: 185, delete: 2 },
     syncErrors: 0,

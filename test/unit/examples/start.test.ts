@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { resources } from '../../../src/reflector.ts';
 import { InMemoryApiServer } from '../../../src/testing.ts';
 
 interface Ended {
@@ -29,6 +30,20 @@ function run(file: string, argv: readonly string[], onOutput?: (stdout: string, 
 
 const main = 'virtual-node/main.ts';
 
+async function kubeconfigOf(server: InMemoryApiServer): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), 'npm-start-'));
+  onTestFinished(() => rm(folder, { recursive: true }));
+  const kubeconfig = join(folder, 'kubeconfig');
+  await writeFile(kubeconfig, server.kubeConfig().exportConfig());
+  return kubeconfig;
+}
+
+function expectNothingLeft(server: InMemoryApiServer): void {
+  expect(server.store.list()).toEqual([]);
+  expect(server.objects(resources.nodes).list()).toEqual([]);
+  expect(server.objects(resources.leases).list()).toEqual([]);
+}
+
 describe('npm start', () => {
   it('plays the lives of its pods, finds no difference and ends with 0', async () => {
     const { code, stdout, stderr } = await run(main, ['--pods', '20', '--seconds', '2', '--seed', '1']);
@@ -45,36 +60,78 @@ describe('npm start', () => {
     await using server = await InMemoryApiServer.start();
     // another controller overwrites every status, also the last one
     server.store.watch(({ type, object: { metadata, status } }) => {
-      if (type === 'DELETED' || status?.message === 'changed') return;
+      if (type === 'DELETED' || status?.phase === 'Unknown') return;
       const { namespace = '', name = '' } = metadata ?? {};
-      const body = { status: { message: 'changed' } };
+      const body = { status: { phase: 'Unknown' } };
       setImmediate(() => {
         const isThere = server.store.list({ namespace }).some((pod) => pod.metadata?.name === name);
         const type = 'application/merge-patch+json';
         if (isThere) server.store.patch(namespace, name, { type, body, subresource: 'status' });
       });
     });
-    const folder = await mkdtemp(join(tmpdir(), 'npm-start-'));
-    onTestFinished(() => rm(folder, { recursive: true }));
-    const kubeconfig = join(folder, 'kubeconfig');
-    await writeFile(kubeconfig, server.kubeConfig().exportConfig());
+    const kubeconfig = await kubeconfigOf(server);
     const argv = ['--pods', '3', '--seconds', '1', '--kubeconfig', kubeconfig, '--namespace', 'only-here'];
     const { code, stdout } = await run(main, argv);
-    expect(stdout).toMatch(/\w+-\d-\d+: the server differs in message\n/);
-    expect(stdout).toContain('Not all is well.\nnamespace only-here is removed\n');
-    expect(server.store.list()).toEqual([]);
+    expect(stdout).toMatch(/\w+-\d-\d+: the server differs in phase\n/);
+    expect(stdout).toMatch(
+      /Not all is well\.\nnode virtual-node-\w+ and its Lease are removed\nnamespace only-here is removed\n/,
+    );
+    expectNothingLeft(server);
     expect(code).toBe(1);
   });
 
-  it('ends early with the summary when it is interrupted', async () => {
+  it('has a tainted, ready node while it runs, and ends early with the summary when it is interrupted', async () => {
+    await using server = await InMemoryApiServer.start();
     let interrupted = false;
-    const { code, stdout } = await run(main, ['--pods', '5', '--seconds', '3600'], (seen, interrupt) => {
-      if (interrupted || !seen.includes('1 s |')) return;
+    const seen: unknown[] = [];
+    const argv = ['--pods', '5', '--seconds', '3600', '--kubeconfig', await kubeconfigOf(server)];
+    const { code, stdout } = await run(main, argv, (output, interrupt) => {
+      if (interrupted || !output.includes('1 s |')) return;
       interrupted = true;
+      seen.push(...server.objects(resources.nodes).list(), ...server.objects(resources.leases).list());
       interrupt();
     });
+    const ready = expect.objectContaining({ type: 'Ready', status: 'True' });
+    const name = expect.stringMatching(/^virtual-node-/);
+    const taint = expect.objectContaining({ key: 'virtual-node.example/run', effect: 'NoSchedule' });
+    expect(seen).toMatchObject([
+      {
+        metadata: { name },
+        spec: { taints: expect.arrayContaining([taint]) },
+        status: { conditions: expect.arrayContaining([ready]) },
+      },
+      { metadata: { name, namespace: 'kube-node-lease' } },
+    ]);
     expect(stdout).toMatch(/differences +0\n/);
+    expectNothingLeft(server);
     expect(code).toBe(0);
+  });
+
+  it('finds pods that somebody else has taken away, and ends with 1', async () => {
+    await using server = await InMemoryApiServer.start();
+    let isTaken = false;
+    // what a cluster's controllers do to the pods of a node that they do not know
+    server.store.watch(({ object: { metadata } }) => {
+      if (isTaken) return;
+      isTaken = true;
+      const { namespace = '', name = '' } = metadata ?? {};
+      setImmediate(() => server.store.delete(namespace, name, { gracePeriodSeconds: 0 }));
+    });
+    // the seed's pods live longer than the run
+    const argv = ['--pods', '3', '--seconds', '2', '--seed', '4', '--kubeconfig', await kubeconfigOf(server)];
+    const { code, stdout } = await run(main, argv);
+    expect(stdout).toMatch(/\w+-\d-\d+: it is gone, and its owner has not deleted it\n/);
+    expectNothingLeft(server);
+    expect(code).toBe(1);
+  });
+
+  it('ends with 1 and the reason when it may not list pods, and leaves nothing behind', async () => {
+    await using server = await InMemoryApiServer.start();
+    for (const verb of ['list', 'watch'] as const) server.fail({ verb, fault: { kind: 'status', code: 403 }, times: 1000 });
+    const { code, stderr } = await run(main, ['--kubeconfig', await kubeconfigOf(server)]);
+    expect(stderr).toMatch(/^Listing or watching failed: GET \S+\/pods: 403 /);
+    expectNothingLeft(server);
+    expect(code).toBe(1);
   });
 
   it('names the rule that an option breaks, and ends with 2', async () => {

@@ -27,7 +27,7 @@ describe('summarize', () => {
   it('is ok when nothing differs, and prints the totals', () => {
     const { text, ok } = summaryOf();
     expect(ok).toBe(true);
-    expect(text).toContain('statuses     250 set, 200 changes');
+    expect(text).toContain('statuses     250 told, 200 changes');
     expect(text).toContain('requests     190 = patch 185 + get 3 + delete 2');
     expect(text).toContain('differences  0');
     expect(text).toContain('The server says what the manager says.');

@@ -39,6 +39,10 @@ describe('an apiserver that is away', () => {
     expect(world.clock.now() - renewTime).toBeLessThanOrEqual(7000);
     await world.clock.advance(60_000);
     expect(world.condition('Ready')).toMatchObject({ status: 'True' });
+    world.isDown = true;
+    while (world.node.explain().leaseFailure === undefined) await world.clock.advance(50);
+    // the backoff has begun anew
+    expect(world.node.explain().leaseFailure).toMatchObject({ attempts: 1, retryInMs: 100 });
     await world.node.stop();
   });
 
@@ -155,6 +159,25 @@ describe('conflicts', () => {
     expect(world.takeCalls().slice(0, 3)).toEqual(['PATCH nodes/status', 'GET nodes', 'PATCH nodes/status']);
     expect(world.condition('Ready')).toMatchObject({ status: 'False' });
     expect(world.node.explain().uid).toBe(metadata?.uid);
+    await world.node.stop();
+  });
+
+  it('with no node at all, of which a broken watch has not told, are solved by a create', async () => {
+    let ready = true;
+    const world = new NodeWorld({ readiness: () => ({ ready }) });
+    await world.start();
+    world.isDown = true;
+    world.dropWatches();
+    await settle(5);
+    world.mayWatch = false;
+    world.isDown = false;
+    world.nodes.remove({ name: nodeName });
+    world.takeCalls();
+    ready = false;
+    world.node.changed();
+    await settle(20);
+    expect(world.takeCalls().slice(0, 2)).toEqual(['PATCH nodes/status', 'POST nodes']);
+    expect(world.condition('Ready')).toMatchObject({ status: 'False' });
     await world.node.stop();
   });
 
@@ -377,7 +400,7 @@ describe('registration', () => {
       throw refusal(403, 'Forbidden', 'is not allowed to set the following labels: x');
     };
     const world = new NodeWorld();
-    world.next('POST nodes', forbidden, forbidden, forbidden, forbidden);
+    world.next('POST nodes', ...Array.from({ length: 100 }, () => forbidden));
     await world.start();
     expect(world.node.explain().nodeFailure).toMatchObject({ errorClass: 'forbidden', error: { status: 403 } });
     world.nodes.create({ metadata: { name: nodeName } });
@@ -444,6 +467,14 @@ describe('stop', () => {
       'warn: the Lease could not be deleted, and stays',
       'warn: the Node could not be deleted, and stays',
     ]);
+  });
+
+  it('leaves no timer of changes that were told too often', async () => {
+    const world = new NodeWorld();
+    await world.start();
+    for (let i = 0; i < 10; i++) world.node.changed();
+    await world.node.stop();
+    expect(world.clock.pendingTimers).toBe(0);
   });
 
   it('may come before start', async () => {

@@ -103,6 +103,9 @@ describe('what is given', () => {
     expect(() => node.setStatus({ labels: {} } as object)).toThrow(expect.objectContaining({ code: 'ERR_INVALID_OPTION' }));
     await world.clock.advance(6 * 60_000);
     expect(world.stored()?.status?.capacity).toEqual(capacity);
+    node.setStatus({ addresses: [{ type: 'InternalIP', address: '10.0.0.1' }] });
+    await world.clock.advance(1000);
+    expect(world.stored()?.status).toMatchObject({ capacity, addresses: [{ address: '10.0.0.1' }] });
     const copy = node.node;
     if (copy?.metadata) copy.metadata.name = 'changed';
     expect(node.node?.metadata?.name).toBe('node-1');

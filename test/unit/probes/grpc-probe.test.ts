@@ -12,6 +12,7 @@ const prober = new NetworkProber();
 
 interface GrpcServer extends AsyncDisposable {
   readonly port: number;
+  readonly sessions: readonly ServerHttp2Session[];
   readonly seen: { readonly headers: Record<string, unknown>; readonly body: string }[];
 }
 
@@ -35,6 +36,7 @@ async function grpcServer(serve: (stream: ServerHttp2Stream) => void, port = 0):
   return {
     port: (server.address() as AddressInfo).port,
     seen,
+    sessions,
     [Symbol.asyncDispose]: async () => {
       for (const session of sessions) session.destroy();
       server.close();
@@ -95,6 +97,13 @@ describe('a grpc probe', () => {
     expect(await prober.grpc(grpcTarget(server.port), noSignal)).toEqual({ result: 'failure', output });
   });
 
+  it('closes its connection', async () => {
+    await using server = await grpcServer((stream) => answer(stream, frame(8, 1)));
+    await prober.grpc(grpcTarget(server.port), noSignal);
+    await until(() => server.sessions.every(({ destroyed }) => destroyed));
+    expect(server.sessions).toHaveLength(1);
+  });
+
   it('reads a status that comes with the headers', async () => {
     await using server = await grpcServer((stream) => {
       stream.respond({ ':status': 200, 'grpc-status': '12', 'grpc-message': 'unknown service' }, { endStream: true });
@@ -109,7 +118,9 @@ describe('a grpc probe', () => {
   ])('fails at a server that answers %i', async (code, begin) => {
     await using server = await grpcServer((stream) => stream.respond({ ':status': code }, { endStream: true }));
     const { result, output } = await prober.grpc(grpcTarget(server.port), noSignal);
-    expect([result, output]).toEqual(['failure', `${begin} received from server: ${code}`]);
+    expect(result).toBe('failure');
+    expect(output).toContain(`${begin} received from server: ${code} (`);
+    expect(output).toMatch(/\); malformed header: missing HTTP content-type$/);
   });
 
   it.each([

@@ -17,6 +17,11 @@ describe('requestPath', () => {
     ['//other.example/x', '/x'],
     ['http://other.example:81/x?y', '/x?y'],
     ['/x\r\nHost: other', '/x%0D%0AHost:%20other'],
+    ['/q?50%', '/q?50%'],
+    ['/q?é ', '/q?%C3%A9%20'],
+    ['/a[b]', '/a[b]'],
+    ['/a\\b"|', '/a%5Cb%22%7C'],
+    ['?x=1', '/?x=1'],
     ['/\ud800', '/%EF%BF%BD'],
   ])('%j -> %s', (path, expected) => {
     expect(requestPath(path)).toBe(expected);

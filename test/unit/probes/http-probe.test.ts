@@ -135,7 +135,7 @@ describe('an http probe that is redirected', () => {
     await using server = await scriptedServer((_, response) => response.writeHead(302, { location: '/again' }).end());
     expect(await prober.http(httpTarget(server.url), noSignal)).toEqual({
       result: 'failure',
-      output: `Get "${server.url}/again": stopped after 10 redirects`,
+      output: `Get "/again": stopped after 10 redirects`,
     });
     expect(server.seen).toHaveLength(10);
   });
@@ -170,6 +170,19 @@ describe('an http probe of a hostile server', () => {
     await server.closed();
   });
 
+  it('closes the connection of a redirect whose body has no end', async () => {
+    await using server = await rawServer((socket) => {
+      socket.once('data', (request) => {
+        if (`${request}`.startsWith('GET /new')) socket.end('HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nhere');
+        else socket.write('HTTP/1.1 302 Found\r\nLocation: /new\r\n\r\nbegin');
+      });
+    });
+    const outcome = await prober.http(httpTarget(`http://127.0.0.1:${server.port}/`), noSignal);
+    expect(outcome).toEqual({ result: 'success', output: 'here' });
+    await server.closed();
+    expect(server.sockets).toHaveLength(2);
+  });
+
   it('fails when the headers do not come in time', async () => {
     const limit = new TimeLimit();
     await using server = await rawServer((socket) => {
@@ -201,6 +214,14 @@ describe('an http probe of a hostile server', () => {
     await server.closed();
   });
 
+  it('does not count when the body ends too early', async () => {
+    await using server = await rawServer((socket) => {
+      socket.once('data', () => socket.end('HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nbegin'));
+    });
+    const { result, error } = await prober.http(httpTarget(`http://127.0.0.1:${server.port}/`), noSignal);
+    expect([result, (error as Error)?.message]).toEqual(['failure', 'unexpected EOF']);
+  });
+
   it.each<[string, (port: number) => string]>([
     ['reset', (port) => `read tcp 127.0.0.1:${port}: read: connection reset by peer`],
     ['close', () => 'EOF'],
@@ -217,7 +238,7 @@ describe('an http probe of a hostile server', () => {
 
   it.each([
     ['headers that are too long', `HTTP/1.1 200 OK\r\nX-Long: ${'x'.repeat(2_000_000)}\r\n\r\n`, /headers exceeded the limit/],
-    ['no HTTP', 'SSH-2.0-OpenSSH\r\n\r\n', /HTTP\/1.x transport connection broken/],
+    ['no HTTP', 'SSH-2.0-OpenSSH\r\n\r\n', /HTTP\/1.x transport connection broken: malformed HTTP response "SSH-2.0-OpenSSH"$/],
   ])('fails when it answers with %s', async (_, bytes, reason) => {
     await using server = await rawServer((socket) => void socket.once('data', () => socket.end(bytes)));
     const outcome = await prober.http(httpTarget(`http://127.0.0.1:${server.port}/`), noSignal);

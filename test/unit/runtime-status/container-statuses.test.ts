@@ -100,7 +100,7 @@ describe('restart counts', () => {
     ['are the runtime’s', 3, { state: { running: {} }, restartCount: 2 }, 3],
     ['never go back', 1, { state: { running: {} }, restartCount: 2 }, 2],
     ['count one more after an end that was reported with as many', 2, { state: { terminated: end }, restartCount: 2 }, 3],
-    ['do not count an end twice', 3, { state: { terminated: end }, restartCount: 2 }, 3],
+    ['do not count an end that the runtime has counted', 5, { state: { terminated: end }, restartCount: 2 }, 5],
   ])('%s', (_, restartCount, old, expected) => {
     expect(countOf(restartCount, old)).toBe(expected);
   });
@@ -218,6 +218,18 @@ describe('init containers', () => {
     expect(container).toMatchObject({ ready: true, started: false, state: { terminated: { exitCode: 0 } } });
   });
 
+  it('wait for a reason once they have failed', () => {
+    const reasons = new Map([['x', { reason: 'CrashLoopBackOff' }]]);
+    const container = containerOf(statusOf(podOf(init), runtimeOf(exited('x', 1)), { reasons }), 'x');
+    expect(container).toMatchObject({ state: { waiting: { reason: 'CrashLoopBackOff' } }, ready: false });
+  });
+
+  it('stay as ready as they were reported when they ended and are gone', () => {
+    const old = reported('x', { state: { terminated: { exitCode: 1 } }, ready: true });
+    const status = statusOf(podOf(init), runtimeOf(), { previous: { initContainerStatuses: [old] } });
+    expect(containerOf(status, 'x')?.ready).toBe(true);
+  });
+
   it('are not ready while they run', () => {
     expect(containerOf(statusOf(podOf(init), runtimeOf(running('x'))), 'x')).toMatchObject({ ready: false, started: true });
   });
@@ -239,6 +251,13 @@ describe('init containers', () => {
 });
 
 describe('ephemeral containers', () => {
+  it('stay started when they were reported so', () => {
+    const old = reported('e', { state: { running: {} }, started: true });
+    const pod = podOf({ ephemeralContainers: [{ name: 'e' }] });
+    const status = statusOf(pod, runtimeOf(running('e')), { previous: { ephemeralContainerStatuses: [old] } });
+    expect(containerOf(status, 'e')?.started).toBe(true);
+  });
+
   it('have a status, and are never ready', () => {
     const pod = podOf({ ephemeralContainers: [{ name: 'e' }] });
     const container = containerOf(statusOf(pod, runtimeOf(running('e'))), 'e');

@@ -1,8 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { ApiServerSource, PodConfig } from '../../../src/node.ts';
-import { FakeClock } from '../../../src/testing/fakes/fake-clock.ts';
+import { FakeClock, settle } from '../../../src/testing/fakes/fake-clock.ts';
 import { kubeConfigFor, until } from '../client/transport/scripted-server.ts';
 import { takenUpdates } from '../config/config-pods.ts';
+import { FakeApi } from '../reflector/fake-api.ts';
 import { answerList, pod, podSourceServer, refuse } from './pod-source-server.ts';
 import { SentLists } from './sent-lists.ts';
 
@@ -64,13 +65,21 @@ describe('ApiServerSource', () => {
   });
 
   it('sends nothing any more once it is stopped, not even what came just before', async () => {
-    await using test = await setUp(answerList([pod('a')], '10'));
-    test.source.start(test.sent.send);
-    await until(() => test.server.watches.length === 1);
-    test.server.latestWatch().send('ADDED', pod('b', '11'));
-    await test.source.stop();
-    expect([test.sent.names(), test.source.state, test.clock.pendingTimers]).toEqual([['a'], 'stopped', 0]);
-    expect(() => test.source.start(test.sent.send)).toThrow(expect.objectContaining({ code: 'ERR_STOPPED' }));
+    const [api, clock, sent] = [new FakeApi(), new FakeClock(), new SentLists()];
+    api.put(pod('a', '10') as never);
+    const source = new ApiServerSource({ transport: api as never, nodeName: 'n1', clock });
+    source.start(sent.send);
+    await until(() => api.open.length === 1);
+    await settle();
+    api.latest.send('ADDED', pod('b', '11'));
+    await settle();
+    expect(sent.names()).toEqual(['a', 'a b']);
+    api.latest.send('ADDED', pod('c', '12'));
+    const stopping = source.stop();
+    await settle();
+    await stopping;
+    expect([sent.names(), source.state, clock.pendingTimers]).toEqual([['a', 'a b'], 'stopped', 0]);
+    expect(() => source.start(sent.send)).toThrow(expect.objectContaining({ code: 'ERR_STOPPED' }));
   });
 
   it('feeds a config, which makes the pods the apiserver’s, whatever their annotations say', async () => {

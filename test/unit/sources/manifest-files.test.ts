@@ -41,6 +41,18 @@ describe('ManifestFiles of a directory', () => {
     expect(await read()).toBe('a-n1 b-n1');
   });
 
+  it('reads the files in the order of their names, in whatever order they were made', async () => {
+    const { write, read } = await setUp();
+    const names = Array.from({ length: 26 }, (_, index) => String.fromCharCode(97 + ((index * 11) % 26)));
+    for (const name of names) await write(name, `pod ${name}\n`);
+    expect(await read()).toBe(
+      names
+        .sort()
+        .map((name) => `${name}-n1`)
+        .join(' '),
+    );
+  });
+
   it('gives the same objects while a file has not changed, and others once it has', async () => {
     const { write, files } = await setUp();
     await write('a', 'pod a\n');
@@ -127,6 +139,10 @@ describe('ManifestFiles of a directory', () => {
     await rm(at('a'));
     await mkdir(at('a'));
     expect(await read()).toBe('b-n1');
+    await rm(at('b'));
+    const server = createServer().listen(at('b'));
+    onTestFinished(() => void server.close());
+    expect(await read()).toBe('');
   });
 
   it('leaves out what is no text', async () => {

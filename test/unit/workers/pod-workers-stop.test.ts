@@ -90,7 +90,7 @@ describe('the constructor', () => {
     [{ podSyncer, runtimeStatusCache, random: 4 }, 'random'],
     [{ podSyncer, runtimeStatusCache, resyncIntervalMs: -1 }, 'resyncIntervalMs'],
     [{ podSyncer, runtimeStatusCache, backOffPeriodMs: Number.NaN }, 'backOffPeriodMs'],
-    [{ podSyncer, runtimeStatusCache, killsOfFinishedPods: 'never' }, 'killsOfFinishedPods'],
+    [{ podSyncer, runtimeStatusCache, exactlyAsKubelet: 'yes' }, 'exactlyAsKubelet'],
     [{ podSyncer, runtimeStatusCache, backoffPeriodMs: 1 }, 'options.backoffPeriodMs'],
   ])('refuses %j, naming %s', (options, name) => {
     expect(() => new PodWorkers(options as never)).toThrow(

@@ -161,6 +161,17 @@ describe('the end of a pod', () => {
     expect(world.takeLog()).toEqual(['terminating u1 3 1', 'terminating u1 1 1']);
   });
 
+  it.each([
+    [false, 1],
+    [true, 60],
+  ])('of a pod deleted without any grace is made longer by no kill, but exactly as the kubelet’s (%j)', async (exactlyAsKubelet, grace) => {
+    const world = new World({ exactlyAsKubelet });
+    await world.update('update', pod('u1', { deletion: 0 }));
+    await world.update('kill', pod('u1', { deletion: 0 }), { gracePeriodSeconds: 60 });
+    await world.fail('u1');
+    expect(world.takeLog()).toEqual(['terminating u1 1 1', `terminating u1 ${grace} 1`]);
+  });
+
   it('is tried again with the last status function until it succeeds', async () => {
     const world = new World();
     const sets = (reason: string) => ({
@@ -208,7 +219,7 @@ describe('the end of a pod', () => {
   });
 
   it('that is asked for a pod that is over is ignored where the agent wants the kubelet’s ways', async () => {
-    const world = new World({ killsOfFinishedPods: 'ignore' });
+    const world = new World({ exactlyAsKubelet: true });
     world.isQuick = true;
     const completed: string[] = [];
     await world.update('kill', pod('u1'), { completed: () => completed.push('a') });
@@ -336,7 +347,8 @@ describe('syncKnownPods', () => {
     await world.update('kill', pod('u1'));
     await world.update('create', pod('u1'));
     await world.end('u1');
-    expect(world.workers.syncKnownPods([pod('u1')]).has('u1')).toBe(true);
+    expect(world.workers.syncKnownPods([pod('u1')]).get('u1')).toMatchObject({ state: 'terminated', orphan: false });
+    expect(world.workers.shouldPodContentBeRemoved('u1')).toBe(false);
     await world.end('u1');
     expect(world.workers.syncKnownPods([pod('u1')]).has('u1')).toBe(false);
     await world.update('create', pod('u1'));

@@ -56,6 +56,32 @@ describe('static pods of one full name', () => {
     expect(world.workers.couldHaveRunningContainers('u3')).toBe(false);
   });
 
+  it('take the last place when they come again after they were forgotten', async () => {
+    const world = new World();
+    for (const uid of ['u1', 'u2', 'u3']) await world.update('create', staticPod(uid));
+    world.workers.syncKnownPods([staticPod('u1'), staticPod('u3')]);
+    await world.update('create', staticPod('u2'));
+    await world.end('u1');
+    await world.update('kill', staticPod('u1'));
+    await world.end('u1');
+    await world.end('u1');
+    world.takeLog();
+    await world.update('sync', staticPod('u2'));
+    await world.update('sync', staticPod('u3'));
+    expect(world.takeLog()).toEqual(['sync u3 sync 1']);
+  });
+
+  it('do not wait for one that is about to end without having started', async () => {
+    const world = new World();
+    world.isQuick = true;
+    for (const uid of ['u1', 'u2', 'u3']) await world.update('create', staticPod(uid));
+    await world.update('kill', staticPod('u1'));
+    world.takeLog();
+    world.workers.updatePod({ updateType: 'sync', pod: staticPod('u3') });
+    await world.update('kill', staticPod('u2'));
+    expect(world.takeLog()).toEqual(['sync u3 sync 1']);
+  });
+
   it('of another name, or from the apiserver, start at once', async () => {
     const world = new World();
     await world.update('create', staticPod('u1'));

@@ -1,5 +1,5 @@
+import { callGuarded, ignoreFailure } from '../seams/guard.ts';
 import type { Pod } from '../wire/types.ts';
-import { callGuarded, ignoreFailure } from './guard.ts';
 
 export type EventType = 'Normal' | 'Warning';
 

@@ -1,0 +1,85 @@
+import { describe, expect, it } from 'vitest';
+import { BackoffCounter } from '../../../src/backoff/backoff-counter.ts';
+import { BackoffError, earliestBackoffEnd } from '../../../src/backoff/backoff-error.ts';
+import { durationText } from '../../../src/backoff/duration-text.ts';
+import { isStatusManagerError } from '../../../src/errors.ts';
+import { FakeClock } from '../../../src/testing/fakes/fake-clock.ts';
+
+describe('a backoff counter', () => {
+  it('counts each key by itself, and forgets a key that is reset', () => {
+    const clock = new FakeClock();
+    const counter = new BackoffCounter({ baseMs: 1000, maxMs: 4000, resetAfterMs: 8000, clock });
+    for (let i = 0; i < 4; i++) counter.next('a', clock.now());
+    counter.next('b', clock.now());
+    expect([counter.waitMs('a'), counter.waitMs('b'), counter.waitMs('c'), counter.size]).toEqual([4000, 1000, 0, 2]);
+    counter.reset('a');
+    expect([counter.waitMs('a'), counter.waitsUntil('a', clock.now()), counter.size]).toEqual([0, undefined, 1]);
+  });
+
+  it('waits from the event, not from the count, and no longer after a reset time', async () => {
+    const clock = new FakeClock();
+    const counter = new BackoffCounter({ baseMs: 1000, maxMs: 4000, resetAfterMs: 8000, clock });
+    counter.next('a', clock.now());
+    await clock.advance(500);
+    const eventAt = clock.now();
+    expect(counter.waitsUntil('a', eventAt)).toBe(eventAt + 1000);
+    await clock.advance(1000);
+    expect(counter.waitsUntil('a', eventAt)).toBeUndefined();
+    expect(counter.waitsUntil('a', eventAt + 8000)).toBeUndefined();
+  });
+});
+
+describe('a backoff error', () => {
+  it('has a code, a time and a cause', () => {
+    const cause = new Error('why');
+    const error = new BackoffError('later', 5, { cause });
+    expect(isStatusManagerError(error, 'ERR_BACKOFF')).toBe(true);
+    expect(error).toMatchObject({ name: 'BackoffError', message: 'later', until: 5, cause });
+  });
+
+  it('is found as a cause and among others, the earliest first', () => {
+    const several = new AggregateError([
+      new Error('a'),
+      new BackoffError('b', 9),
+      new Error('c', { cause: new BackoffError('d', 7) }),
+    ]);
+    expect(earliestBackoffEnd(new Error('outer', { cause: several }))).toBe(7);
+  });
+
+  it.each([
+    [undefined],
+    ['text'],
+    [new Error('none')],
+    [new AggregateError([])],
+    [{ code: 'ERR_BACKOFF', until: Number.NaN }],
+  ])('is not found in %o', (error) => {
+    expect(earliestBackoffEnd(error)).toBeUndefined();
+  });
+});
+
+describe('an error that throws when it is looked at', () => {
+  it('holds no backoff', () => {
+    const hostile = Object.defineProperty({}, 'code', {
+      get() {
+        throw new Error('hostile');
+      },
+    });
+    expect(earliestBackoffEnd(hostile)).toBeUndefined();
+  });
+});
+
+describe('a duration', () => {
+  it.each([
+    [0, '0s'],
+    [500, '500ms'],
+    [1500, '1.5s'],
+    [10_000, '10s'],
+    [60_000, '1m0s'],
+    [160_000, '2m40s'],
+    [300_000, '5m0s'],
+    [3_600_000, '1h0m0s'],
+    [3_661_250, '1h1m1.25s'],
+  ])('of %i ms is written as %s', (ms, text) => {
+    expect(durationText(ms)).toBe(text);
+  });
+});

@@ -1,0 +1,103 @@
+// After pkg/kubelet/kubelet_pods_test.go, v1.36.3: Test_generateAPIPodStatus (its conditions).
+import { describe, expect, it } from 'vitest';
+import { type GenerateConditionsOptions, generateConditions } from '../../../src/conditions/generate-pod-conditions.ts';
+import { generateConditions as fromTheDoor } from '../../../src/index.ts';
+import type { Pod, PodStatus, WirePodCondition } from '../../../src/wire/types.ts';
+
+const at = '2000-01-01T00:00:00Z';
+const container = { name: 'a', image: '', imageID: '', ready: true, restartCount: 0 };
+const runs: PodStatus = { phase: 'Running', containerStatuses: [{ ...container, state: { running: {} } }] };
+const ended = (phase: string): PodStatus => ({
+  phase,
+  containerStatuses: [{ ...container, ready: false, state: { terminated: { exitCode: 0 } } }],
+});
+
+function podOf(spec: Partial<NonNullable<Pod['spec']>> = {}, conditions: NonNullable<PodStatus['conditions']> = []): Pod {
+  return { metadata: { name: 'p', generation: 2 }, spec: { containers: [{ name: 'a' }], ...spec }, status: { conditions } };
+}
+
+const brief = (conditions: readonly WirePodCondition[]) => conditions.map(({ type, status }) => `${type} ${status}`);
+const own = ['PodReadyToStartContainers True', 'Initialized True', 'Ready True', 'ContainersReady True', 'PodScheduled True'];
+
+describe('generateConditions', () => {
+  it('gives the kubelet’s own conditions, without times', () => {
+    const conditions = generateConditions(podOf(), {}, runs);
+    expect(brief(conditions)).toEqual(own);
+    for (const condition of conditions) {
+      expect(condition.observedGeneration).toBe(2);
+      expect(condition).not.toHaveProperty('lastTransitionTime');
+    }
+  });
+
+  it('is exported for all who set statuses', () => {
+    expect(fromTheDoor).toBe(generateConditions);
+  });
+
+  it('speaks of no generation where there has been no status', () => {
+    for (const condition of generateConditions(podOf(), undefined, runs))
+      expect(condition).not.toHaveProperty('observedGeneration');
+  });
+
+  it('keeps the conditions of others, with their times, and drops former ones of the kubelet', () => {
+    const conditions = [
+      { type: 'Ready', status: 'Unknown', lastTransitionTime: at },
+      { type: 'example.com/b', status: 'False', lastTransitionTime: new Date(at), lastProbeTime: null, message: 'm' },
+      { type: 'example.com/a', status: 'True' },
+    ];
+    const generated = generateConditions(podOf({}, conditions), {}, runs);
+    expect(generated.slice(0, 2)).toEqual([
+      { type: 'example.com/b', status: 'False', lastTransitionTime: at, message: 'm' },
+      { type: 'example.com/a', status: 'True' },
+    ]);
+    expect(brief(generated.slice(2))).toEqual(own);
+  });
+
+  it('keeps those that the status brings, in the place of the apiserver’s', () => {
+    const pod = podOf({}, [{ type: 'example.com/a', status: 'False' }]);
+    const conditions = [
+      { type: 'example.com/a', status: 'True' },
+      { type: 'Ready', status: 'Unknown' },
+    ];
+    expect(brief(generateConditions(pod, {}, { ...runs, conditions }))).toEqual(['example.com/a True', ...own]);
+  });
+
+  it('asks for the readiness gates among the conditions of others', () => {
+    const spec = { readinessGates: [{ conditionType: 'example.com/a' }] };
+    const readyOf = (pod: Pod) => generateConditions(pod, {}, runs).find(({ type }) => type === 'Ready');
+    expect(readyOf(podOf(spec))).toMatchObject({ status: 'False', reason: 'ReadinessGatesNotReady' });
+    expect(readyOf(podOf(spec, [{ type: 'example.com/a', status: 'True' }]))?.status).toBe('True');
+  });
+
+  it('puts the resize conditions before its own', () => {
+    const resizeConditions = [{ type: 'PodResizeInProgress', status: 'True', lastTransitionTime: new Date(at) }];
+    const [first] = generateConditions(podOf(), {}, runs, { resizeConditions });
+    expect(first).toEqual({ type: 'PodResizeInProgress', status: 'True', lastTransitionTime: at });
+  });
+
+  it('keeps a disruption of the status before, in the place of the apiserver’s', () => {
+    const pod = podOf({}, [{ type: 'DisruptionTarget', status: 'False' }]);
+    const old = { conditions: [{ type: 'DisruptionTarget', status: 'True', reason: 'TerminationByKubelet' }] };
+    expect(generateConditions(pod, old, runs)[0]).toEqual(old.conditions[0]);
+    expect(generateConditions(pod, {}, runs)[0]?.status).toBe('False');
+  });
+
+  it.each<[string, PodStatus, GenerateConditionsOptions, string]>([
+    ['the sandbox, where it is known', runs, { sandboxes: [] }, 'False'],
+    ['a sandbox that is ready', { phase: 'Pending' }, { sandboxes: [{ ready: true }] }, 'True'],
+    ['else a container that runs', runs, {}, 'True'],
+    ['else one that has run', ended('Running'), {}, 'True'],
+    ['else none, before the first one runs', { phase: 'Pending', containerStatuses: [container] }, {}, 'False'],
+    ['else none, after the end', ended('Succeeded'), {}, 'False'],
+  ])('lets PodReadyToStartContainers follow from %s', (_, status, options, expected) => {
+    const conditions = generateConditions(podOf(), {}, status, options);
+    expect(conditions.find(({ type }) => type === 'PodReadyToStartContainers')?.status).toBe(expected);
+  });
+
+  it('has AllContainersRestarting only for specs with such a rule', () => {
+    const restartPolicyRules = [{ action: 'RestartAllContainers', exitCodes: { operator: 'In', values: [42] } }];
+    const pod = podOf({ containers: [{ name: 'a', restartPolicyRules }] });
+    const runtimeContainers = [{ name: 'a', state: 'exited' as const, exitCode: 42 }];
+    expect(brief(generateConditions(pod, {}, runs, { runtimeContainers })).at(-1)).toBe('AllContainersRestarting True');
+    expect(brief(generateConditions(pod, {}, runs)).at(-1)).toBe('AllContainersRestarting False');
+  });
+});

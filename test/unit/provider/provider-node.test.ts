@@ -1,0 +1,125 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { PodProvider } from '../../../src/provider/pod-provider.ts';
+import { ProviderNode } from '../../../src/provider/provider-node.ts';
+import type { ProviderNodeOptions } from '../../../src/provider/provider-node-options.ts';
+import { InMemoryApiServer } from '../../../src/testing/apiserver/in-memory-apiserver.ts';
+
+let server: InMemoryApiServer;
+beforeAll(async () => {
+  server = await InMemoryApiServer.start();
+});
+afterAll(() => server.stop());
+
+const provider: PodProvider = { createPod() {}, updatePod() {}, deletePod() {}, getPodStatus: () => ({ phase: 'Running' }) };
+const options = (given: Partial<ProviderNodeOptions> = {}): ProviderNodeOptions => ({
+  kubeConfig: server.kubeConfig(),
+  nodeName: 'unit',
+  provider,
+  ...given,
+});
+
+describe('ProviderNode', () => {
+  it.each([
+    ['provider', { provider: {} as never }],
+    ['provider.getPods', { provider: { ...provider, getPods: 1 } as never }],
+    ['kubeConfig', { transport: {} as never }],
+    ['nodeName', { nodeName: 'No Name' }],
+    ['typo', { typo: 1 } as never],
+    ['sources', { sources: { api: { start() {}, stop() {} } } }],
+    ['sources.file', { sources: { file: {} as never } }],
+    ['statusManager.podManager', { statusManager: { podManager: 1 } as never }],
+    ['statusManager.podClient', { statusManager: { podClient: null } as never }],
+    ['pods.typo', { pods: { typo: 1 } as never }],
+    ['workers.typo', { workers: { typo: 1 } as never }],
+    ['capacity.cpu', { capacity: { memory: '1', pods: '1' } }],
+    ['readiness', { readiness: 1 as never }],
+  ])('refuses a wrong option and names it: %s', (name, given) => {
+    expect(() => new ProviderNode(options(given))).toThrow(name);
+    expect(() => new ProviderNode(options(given))).toThrow(expect.objectContaining({ code: 'ERR_INVALID_OPTION' }));
+  });
+
+  it('can be stopped before its start, and not started after its stop', async () => {
+    const node = new ProviderNode(options());
+    await node.stop();
+    expect(node.state).toBe('stopped');
+    await expect(node.start()).rejects.toMatchObject({ code: 'ERR_STOPPED' });
+    expect(await node.stop()).toBe(await node.stop());
+  });
+
+  it('starts once, and refuses wrong options of its stop without being stopped by them', async () => {
+    await using node = new ProviderNode(options());
+    await node.start();
+    await expect(node.start()).rejects.toMatchObject({ code: 'ERR_ALREADY_STARTED' });
+    await expect(node.stop({ drainTimeoutMs: -1 })).rejects.toThrow('drainTimeoutMs');
+    await expect(node.stop({ typo: 1 } as never)).rejects.toThrow('typo');
+    expect(node.state).toBe('running');
+  });
+
+  it('that is stopped while it starts says so, also when its provider never lists its pods', async () => {
+    const node = new ProviderNode(options({ provider: { ...provider, getPods: () => new Promise<never>(() => {}) } }));
+    const started = node.start();
+    const outcome = expect(started).rejects.toMatchObject({ code: 'ERR_STOPPED' });
+    await node.stop();
+    await outcome;
+  });
+
+  it('takes a provider whose notifyPods and getPods fail', async () => {
+    const broken = {
+      ...provider,
+      notifyPods: () => Promise.reject(new Error('no')),
+      getPods: () => {
+        throw new Error('no');
+      },
+    };
+    await using node = new ProviderNode(options({ provider: broken }));
+    await node.start();
+    expect(node.state).toBe('running');
+  });
+
+  it('tells of a pod at once when its provider does', async () => {
+    let message: string | undefined;
+    let notify: Parameters<NonNullable<PodProvider['notifyPods']>>[0] = () => {};
+    const telling: PodProvider = {
+      ...provider,
+      getPodStatus: () => ({ phase: 'Running', ...(message !== undefined && { message }) }),
+      notifyPods: (given) => {
+        notify = given;
+      },
+    };
+    await using node = new ProviderNode(options({ nodeName: 'telling', provider: telling }));
+    await node.start();
+    const metadata = { name: 'told', namespace: 'default' };
+    const pod = server.store.create({ metadata, spec: { nodeName: 'telling', containers: [{ name: 'app', image: 'a' }] } });
+    const said = () => server.store.get('default', 'told').status;
+    await expect.poll(() => said()?.phase).toBe('Running');
+    for (const garbage of [undefined, null, 7, {}, '', 'unknown']) notify(garbage as never);
+    message = 'by uid';
+    notify(pod.metadata?.uid ?? '');
+    await expect.poll(() => said()?.message).toBe('by uid');
+    message = 'by pod';
+    notify(pod);
+    await expect.poll(() => said()?.message).toBe('by pod');
+    expect(node.explain(pod.metadata?.uid ?? '')).toMatchObject({ couldRun: true, isHeld: true, isTerminationRequested: false });
+  });
+
+  it('is not ready before every source has sent its pods, nor when the embedder says so', async () => {
+    let send: (pods: []) => void = () => {};
+    const late = {
+      start: (given: typeof send) => {
+        send = given;
+      },
+      stop() {},
+    };
+    let readiness: unknown = { ready: true };
+    const given = { nodeName: 'late', sources: { file: late }, readiness: () => readiness as never };
+    await using node = new ProviderNode(options(given));
+    await node.start();
+    const ready = () => node.nodeObject.node?.status?.conditions?.find(({ type }) => type === 'Ready');
+    await expect.poll(() => ready()?.message).toBe('the pod sources have not been heard yet');
+    send([]);
+    await expect.poll(() => ready()?.status, { timeout: 10_000 }).toBe('True');
+    readiness = { ready: false, message: 'not now' };
+    node.nodeObject.changed();
+    await expect.poll(() => ready()?.message, { timeout: 10_000 }).toBe('not now');
+  });
+});

@@ -1,0 +1,147 @@
+import { PodConfig } from '../../../src/config/pod-config.ts';
+import { BasicPodManager } from '../../../src/pod/basic-pod-manager.ts';
+import { ProviderPodSyncer } from '../../../src/provider/provider-pod-syncer.ts';
+import type { ProviderPodSyncerOptions } from '../../../src/provider/provider-pod-syncer-options.ts';
+import { StatusManager } from '../../../src/status/status-manager.ts';
+import { SyncLoop } from '../../../src/sync-loop/sync-loop.ts';
+import { FakeClock, settle } from '../../../src/testing/fakes/fake-clock.ts';
+import { FakePodClient } from '../../../src/testing/fakes/fake-pod-client.ts';
+import { PodStore } from '../../../src/testing/pods-api/pod-store.ts';
+import type { WirePod, WirePodStatus } from '../../../src/wire/types.ts';
+import { PodWorkers } from '../../../src/workers/pod-workers.ts';
+import { WorkQueue } from '../../../src/workers/work-queue.ts';
+import { FakeProvider } from './fake-provider.ts';
+
+const nodeName = 'node-1';
+
+/** A pods API in memory, a provider, and all that is between them, in virtual time and without a network. */
+export class ProviderWorld implements AsyncDisposable {
+  readonly clock: FakeClock;
+  readonly store: PodStore;
+  readonly provider: FakeProvider;
+  readonly client: FakePodClient;
+  readonly podManager = new BasicPodManager();
+  readonly workQueue: WorkQueue;
+  readonly config: PodConfig;
+  readonly statusManager: StatusManager;
+  readonly syncer: ProviderPodSyncer;
+  readonly workers: PodWorkers;
+  readonly loop: SyncLoop;
+  readonly events: string[] = [];
+  readonly logged: string[] = [];
+  readonly #unwatch: () => void;
+
+  constructor(options: Partial<ProviderPodSyncerOptions> = {}, earlier?: ProviderWorld) {
+    const clock = earlier?.clock ?? new FakeClock();
+    this.clock = clock;
+    this.store = earlier?.store ?? new PodStore({ clock });
+    this.provider = earlier?.provider ?? new FakeProvider(clock);
+    this.client = new FakePodClient({ store: this.store });
+    const { podManager } = this;
+    const log = (_: object, message: string): void => void this.logged.push(message);
+    const logger = { debug: () => {}, info: () => {}, warn: log, error: log };
+    const eventRecorder = {
+      event: (pod: { metadata?: { name?: string } }, type: string, reason: string, message: string) =>
+        void this.events.push(`${pod.metadata?.name} ${type} ${reason}: ${message}`),
+    } as ProviderPodSyncerOptions['eventRecorder'];
+    const shared = { clock, logger, random: () => 0 };
+    this.workQueue = new WorkQueue({ clock });
+    this.config = new PodConfig({ clock });
+    this.statusManager = new StatusManager({
+      podClient: this.client,
+      podManager,
+      podDeletionSafety: {
+        podCouldHaveRunningContainers: (pod) => this.workers.podCouldHaveRunningContainers(pod),
+        podResourcesAreReclaimed: (pod) => this.workers.podResourcesAreReclaimed(pod),
+      },
+      ...shared,
+    });
+    this.syncer = new ProviderPodSyncer({
+      provider: this.provider,
+      statusManager: this.statusManager,
+      podChanged: (podUID) => this.loop.podChanged(podUID),
+      hostIPs: ['192.0.2.1'],
+      ...(eventRecorder !== undefined && { eventRecorder }),
+      ...{ clock, logger },
+      ...options,
+    });
+    this.workers = new PodWorkers({
+      podSyncer: this.syncer,
+      runtimeStatusCache: this.syncer.pods,
+      workQueue: this.workQueue,
+      ...shared,
+    });
+    this.loop = new SyncLoop({
+      config: this.config,
+      podManager,
+      podWorkers: this.workers,
+      workQueue: this.workQueue,
+      statusManager: this.statusManager,
+      runtime: this.syncer.pods,
+      ...{ clock, logger },
+    });
+    const send = this.config.channel('api');
+    // other objects each time, as they come over a wire
+    const told = (): void => send(structuredClone(this.store.list()));
+    this.#unwatch = this.store.watch(told);
+    this.statusManager.start();
+    this.loop.start();
+    this.config.start();
+    told();
+  }
+
+  /** The agent ends, and another one begins with the same server and provider. */
+  async restart(options: Partial<ProviderPodSyncerOptions> = {}): Promise<ProviderWorld> {
+    await this.stop();
+    return new ProviderWorld(options, this);
+  }
+
+  /** Creates a pod, and lets it be synced. */
+  async create(name: string, { metadata = {}, spec = {} }: { metadata?: object; spec?: object } = {}): Promise<WirePod> {
+    const pod = this.store.create({
+      metadata: { name, namespace: 'default', ...metadata },
+      spec: { nodeName, containers: [{ name: 'app', image: 'app:1' }], ...spec },
+    });
+    await settle(20);
+    return pod;
+  }
+
+  async delete(name: string, gracePeriodSeconds = 30): Promise<void> {
+    this.store.delete('default', name, { gracePeriodSeconds });
+    await settle(20);
+  }
+
+  /** What the server says. */
+  status(name: string): WirePodStatus {
+    return this.store.get('default', name).status ?? {};
+  }
+
+  isGone(name: string): boolean {
+    return !this.store.list().some(({ metadata }) => metadata?.name === name);
+  }
+
+  condition(name: string, type: string): string | undefined {
+    return this.status(name).conditions?.find((each) => each.type === type)?.status;
+  }
+
+  get patches(): number {
+    return this.client.actions.filter(({ verb }) => verb === 'patch').length;
+  }
+
+  async stop(): Promise<void> {
+    this.#unwatch();
+    await this.config.stop();
+    await this.loop.stop();
+    this.syncer.stop();
+    await this.workers.stop({ timeoutMs: 0 });
+    this.workQueue.close();
+    await this.statusManager.stop({ drainTimeoutMs: 0 });
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.stop();
+  }
+}
+
+/** A promise that never settles. */
+export const never = (): Promise<never> => new Promise<never>(() => {});

@@ -1,0 +1,158 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { FakeClock, settle } from '../../../src/testing/fakes/fake-clock.ts';
+import { DueHeap } from '../../../src/workers/due-heap.ts';
+import { WorkQueue } from '../../../src/workers/work-queue.ts';
+
+function queueOf(): { clock: FakeClock; queue: WorkQueue; woken: boolean[] } {
+  const clock = new FakeClock();
+  const queue = new WorkQueue({ clock });
+  const woken: boolean[] = [];
+  return { clock, queue, woken };
+}
+
+describe('a work queue', () => {
+  it('gives the pods that are due, the one first due first, each once', async () => {
+    const { clock, queue } = queueOf();
+    queue.enqueue('a', 3000);
+    queue.enqueue('b', 1000);
+    queue.enqueue('c', 9000);
+    expect(queue.getWork()).toEqual([]);
+    await clock.advance(3000);
+    expect(queue.getWork()).toEqual(['b', 'a']);
+    expect(queue.getWork()).toEqual([]);
+    expect(queue.size).toBe(1);
+  });
+
+  it('counts the last delay given, a longer one too', async () => {
+    const { clock, queue } = queueOf();
+    queue.enqueue('a', 1000);
+    queue.enqueue('a', 5000);
+    queue.enqueue('b', 5000);
+    queue.enqueue('b', 0);
+    expect(queue.getWork()).toEqual(['b']);
+    await clock.advance(4999);
+    expect(queue.getWork()).toEqual([]);
+    await clock.advance(1);
+    expect(queue.getWork()).toEqual(['a']);
+  });
+
+  it('wakes its reader when a pod is due, with one timer, and takes nothing', async () => {
+    const { clock, queue, woken } = queueOf();
+    const wait = queue.readable();
+    expect(queue.readable()).toBe(wait);
+    void wait.then((isOpen) => woken.push(isOpen));
+    expect(clock.pendingTimers).toBe(0);
+    for (const delayMs of [9000, 4000, 7000]) queue.enqueue(`after ${delayMs}`, delayMs);
+    expect(clock.pendingTimers).toBe(1);
+    await clock.advance(3999);
+    expect(woken).toEqual([]);
+    await clock.advance(1);
+    expect(woken).toEqual([true]);
+    expect(clock.pendingTimers).toBe(0);
+    expect(queue.getWork()).toEqual(['after 4000']);
+  });
+
+  it('wakes its reader at once where a pod is due already, or becomes so', async () => {
+    const { queue, woken } = queueOf();
+    queue.enqueue('a', 0);
+    expect(await queue.readable()).toBe(true);
+    queue.getWork();
+    void queue.readable().then((isOpen) => woken.push(isOpen));
+    queue.enqueue('a', 0);
+    await settle();
+    expect(woken).toEqual([true]);
+  });
+
+  it('does not wake its reader for a delay that counts no more', async () => {
+    const { clock, queue, woken } = queueOf();
+    void queue.readable().then((isOpen) => woken.push(isOpen));
+    queue.enqueue('a', 1000);
+    queue.enqueue('a', 5000);
+    await clock.advance(4999);
+    expect(woken).toEqual([]);
+    await clock.advance(1);
+    expect(woken).toEqual([true]);
+  });
+
+  it('ends the wait when it is closed, keeps nothing, and leaves no timer', async () => {
+    const { clock, queue } = queueOf();
+    queue.enqueue('a', 1000);
+    const wait = queue.readable();
+    queue.close();
+    expect(await wait).toBe(false);
+    expect(await queue.readable()).toBe(false);
+    queue.enqueue('b', 0);
+    expect([queue.size, queue.getWork(), clock.pendingTimers]).toEqual([0, [], 0]);
+  });
+
+  it('waits longer than one timer can', async () => {
+    const { clock, queue, woken } = queueOf();
+    queue.enqueue('a', 3_000_000_000);
+    void queue.readable().then((isOpen) => woken.push(isOpen));
+    await clock.advance(2_999_999_999);
+    expect(woken).toEqual([]);
+    await clock.advance(1);
+    expect(woken).toEqual([true]);
+  });
+
+  it('is not delayed by a clock that is set back', async () => {
+    const { clock, queue } = queueOf();
+    queue.enqueue('a', 5000);
+    await clock.advance(1000);
+    queue.getWork();
+    clock.jump(-3_600_000);
+    queue.getWork();
+    await clock.advance(4000);
+    expect(queue.getWork()).toEqual(['a']);
+  });
+
+  it('keeps no more than it holds, however often a pod is put into it', () => {
+    const { queue } = queueOf();
+    const sizes: number[] = [];
+    const { add } = DueHeap.prototype;
+    DueHeap.prototype.add = function (this: DueHeap, item) {
+      add.call(this, item);
+      sizes.push(this.size);
+    };
+    try {
+      for (let i = 0; i < 10_000; i++) queue.enqueue(`pod ${i % 10}`, 10_000 + i);
+    } finally {
+      DueHeap.prototype.add = add;
+    }
+    expect(Math.max(...sizes)).toBeLessThanOrEqual(85);
+  });
+
+  it.each([[''], [undefined], [7]])('refuses the uid %j', (podUID) => {
+    expect(() => new WorkQueue().enqueue(podUID as never, 1)).toThrow(expect.objectContaining({ code: 'ERR_INVALID_ARGUMENT' }));
+  });
+
+  it.each([[-1], [Number.NaN], [Number.POSITIVE_INFINITY], [undefined]])('refuses the delay %j', (delayMs) => {
+    expect(() => new WorkQueue().enqueue('a', delayMs as never)).toThrow(
+      expect.objectContaining({ code: 'ERR_INVALID_ARGUMENT' }),
+    );
+  });
+
+  it('refuses options that break a rule', () => {
+    const refused = expect.objectContaining({ code: 'ERR_INVALID_OPTION' });
+    expect(() => new WorkQueue({ clock: {} } as never)).toThrow(refused);
+    expect(() => new WorkQueue({ timer: 1 } as never)).toThrow(refused);
+  });
+});
+
+describe('a heap of keys', () => {
+  it('gives them in the order of their times, whatever was pruned', () => {
+    const times = fc.array(fc.integer({ min: 0, max: 50 }), { maxLength: 60 });
+    fc.assert(
+      fc.property(times, fc.integer({ min: 2, max: 5 }), (dues, nth) => {
+        const heap = new DueHeap();
+        for (const [index, dueAt] of dues.entries()) heap.add({ key: `${index}`, dueAt });
+        heap.prune(({ key }) => Number(key) % nth !== 0);
+        const taken: number[] = [];
+        for (let item = heap.take(); item !== undefined; item = heap.take()) taken.push(item.dueAt);
+        const kept = dues.filter((_due, index) => index % nth !== 0);
+        expect(taken).toEqual(kept.toSorted((a, b) => a - b));
+      }),
+    );
+  });
+});
