@@ -1,4 +1,5 @@
 import type { Pod } from '../../../../src/index.ts';
+import { isTerminalPhase } from '../../../../src/pod/pod-phase.ts';
 import type { NodeFound } from '../rules.ts';
 import type { ContainerRecord, SandboxRecord } from '../runtime/records.ts';
 import type { RuntimeWitness, SimulatedRuntime } from '../runtime/simulated-runtime.ts';
@@ -29,7 +30,6 @@ export class RunJudge implements RuntimeWitness {
   readonly #faultUntilMs = new Map<string | undefined, number>();
   readonly #sick = new Set<string>();
   readonly #askedGrace = new Map<string, number>();
-  readonly #overAtServer = new Set<string>();
   #isUp = false;
   #beganMs = 0;
 
@@ -61,11 +61,6 @@ export class RunJudge implements RuntimeWitness {
 
   livenessFailed(container: ContainerRecord): void {
     this.#sick.add(container.id);
-  }
-
-  /** The server shows a terminal phase of an ordinary pod. */
-  overAtServer(podUID: string): void {
-    this.#overAtServer.add(podUID);
   }
 
   /** True: the pod was told to end at some time, so that it may have failed without a failed container. */
@@ -107,7 +102,9 @@ export class RunJudge implements RuntimeWitness {
     const isOwn = ({ start, pod }: ContainerRecord): boolean => start.startedMs >= this.#beganMs && this.told.knows(pod.uid);
     const twin = isAsked && this.#parts.runtime().running.find((each) => isTwin(each, container) && isOwn(each));
     if (twin) found('no pod runs twice', `${container} starts while ${twin}, a static pod of the same name, runs`);
-    if (this.#overAtServer.has(container.pod.uid)) found('nothing of an ended pod starts', `${container} starts`);
+    // what the agent before it has written at last may reach the server, and this agent, later
+    const isOver = isTerminalPhase(this.told.wanted(container.pod.uid)?.status?.phase);
+    if (isOver && !container.pod.isStatic) found('nothing of an ended pod starts', `${container} starts`);
   }
 
   /** Something of the pod has changed in the runtime. */

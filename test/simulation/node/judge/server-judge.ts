@@ -46,13 +46,12 @@ export class ServerJudge {
   }
 
   #judgePhase(pod: WirePod, previous: WirePod | undefined): void {
-    const { found, runtime, runs, count } = this.#parts;
+    const { found, runtime, count } = this.#parts;
     const [phase, before] = [pod.status?.phase, previous?.status?.phase];
     if (isTerminalPhase(before) && phase !== before)
       found('an ended pod stays ended', `${nameOf(pod)}: ${before}, then ${phase}`);
     if (!isTerminalPhase(phase) || phase === before) return;
     count(`told: ${phase}`);
-    runs.overAtServer(uidOf(pod));
     const running = runtime.containersOf(uidOf(pod)).find(({ isRunning }) => isRunning);
     if (running) found('what is told to have ended runs no more', `${nameOf(pod)} is told ${phase}: ${running} runs`);
     const ends = (pod.spec?.containers ?? []).map(({ name }) => this.#lastRun(uidOf(pod), name)?.endOfRun?.exitCode);

@@ -65,6 +65,9 @@ export class ToldPods {
     if (!this.heardAll || this.wanted(podUID) !== undefined || this.#due.has(podUID)) return;
     const known = this.#known.get(podUID);
     this.end(podUID, known === undefined ? 1 : graceOf(known), 'unknown');
+    // one that had to wait for another of its name is unknown again, and is ended at once
+    const due = this.#due.get(podUID);
+    if (due !== undefined) this.#due.set(podUID, { ...due, leastGraceSeconds: 1 });
   }
 
   /** The pod as it was last told; undefined: no source names it. */
