@@ -10,6 +10,13 @@ export function requireObject(path: string, value: unknown): asserts value is ob
   if (typeof value !== 'object' || value === null || Array.isArray(value)) throw invalidArgument(path, 'an object', value);
 }
 
+const largestInt32 = 2 ** 31 - 1;
+
+/** True for a whole number that the apiserver can store in an exit code or a restart count. */
+export function isInt32(value: unknown, least = -largestInt32 - 1): boolean {
+  return Number.isSafeInteger(value) && Number(value) >= least && Number(value) <= largestInt32;
+}
+
 /** What {@link isPathSegment} asks of a text, as an error says it. */
 export const pathSegmentRule = 'well-formed text without "/" and "%", neither "." nor ".."';
 
