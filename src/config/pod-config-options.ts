@@ -17,7 +17,7 @@ export interface PodConfigOptions {
    * annotations `kubernetes.io/config.*` stay.
    */
   readonly metadata?: MetadataOf;
-  /** Gets a warning for each pod that is left out because another one of its list has the same name. */
+  /** Gets a warning for each pod that is left out because another one of its list has the same name or uid. */
   readonly eventRecorder?: EventRecorder;
   /** Gets the uid of each pod of each list of the source `api`: the start-up observer. What it throws is logged. */
   readonly podsObserved?: (podUID: string) => void;

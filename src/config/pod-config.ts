@@ -20,7 +20,9 @@ import { UpdateQueue } from './update-queue.ts';
  * status (RECONCILE): an agent that writes a status and sees it come back has nothing to do.
  *
  * A change is one of the spec, the labels, the deletionTimestamp, the deletionGracePeriodSeconds, or an annotation other
- * than `kubernetes.io/config.*`. Within a list the first of two pods with one name counts. Sources do not see each other.
+ * than `kubernetes.io/config.*`. Within a list the first of two pods with one name counts; of two pods with
+ * one uid the one that is known by its name, or else the first (with `metadata: 'firstSeen'` both are told of as one, as in the
+ * kubelet). Sources do not see each other.
  *
  * There is one consumer, and no more than `capacity` updates wait for it. While there is no room, the newest list of each
  * source waits and is merged once there is: what came and went meanwhile is never told, and the last word always is.

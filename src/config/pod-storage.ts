@@ -58,7 +58,7 @@ export class PodStorage {
   /** Takes the source's full list in place of the one before. */
   merge(source: string, list: readonly Pod[]): Merge {
     const before = this.#sources.get(source);
-    const merge = new ListMerge(source, before ?? new Map<string, KeptPod>(), this.#options);
+    const merge = new ListMerge(source, before ?? new Map<string, KeptPod>(), list, this.#options);
     for (const pod of list) merge.take(pod);
     this.#sources.set(source, merge.kept);
     return merge.result(before === undefined);
@@ -70,13 +70,17 @@ class ListMerge {
   readonly kept = new Map<string, KeptPod>();
   readonly #source: string;
   readonly #before: ReadonlyMap<string, KeptPod>;
+  readonly #list: readonly Pod[];
   readonly #options: PodStorageOptions;
   readonly #fullNames = new Set<string>();
+  /** Uid and name of each pod of the list; made when it is asked for first. */
+  #identities: ReadonlySet<string> | undefined;
   readonly #changes = { ADD: [] as KeptPod[], UPDATE: [] as KeptPod[], DELETE: [] as KeptPod[], RECONCILE: [] as KeptPod[] };
 
-  constructor(source: string, before: ReadonlyMap<string, KeptPod>, options: PodStorageOptions) {
+  constructor(source: string, before: ReadonlyMap<string, KeptPod>, list: readonly Pod[], options: PodStorageOptions) {
     this.#source = source;
     this.#before = before;
+    this.#list = list;
     this.#options = options;
   }
 
@@ -108,7 +112,11 @@ class ListMerge {
     const known = this.#before.get(uid);
     const fullName = known?.given === given ? known.fullName : podFullName(given);
     if (this.#fullNames.has(fullName)) {
-      this.#refuseDuplicate(given);
+      this.#refuseDuplicate(given, 'name', given.metadata?.name ?? '');
+      return;
+    }
+    if (this.#isSecondOfUid(uid, fullName, known)) {
+      this.#refuseDuplicate(given, 'uid', uid);
       return;
     }
     this.#fullNames.add(fullName);
@@ -135,11 +143,25 @@ class ListMerge {
     if (op !== undefined) this.#changes[op].push(known);
   }
 
-  #refuseDuplicate(given: Pod): void {
-    const { name = '', uid = '' } = given.metadata ?? {};
-    const [pod, source] = [`${podFullName(given)}(${uid})`, this.#source];
-    const message = `Error validating pod ${pod} from ${source} due to duplicate pod name ${JSON.stringify(name)}, ignoring`;
-    this.#options.logger.warn({ pod, source }, 'Two pods of a list have one name; the second is left out');
+  /**
+   * True for a pod whose uid another pod of the list has: the one that is known under its name, or else the first. With the
+   * metadata of the first sight there is none: the kubelet takes both, and mixes them up from the second list on.
+   */
+  #isSecondOfUid(uid: string, fullName: string, known: KeptPod | undefined): boolean {
+    if (this.#options.metadataOf === 'firstSeen') return false;
+    if (this.kept.has(uid)) return true;
+    return known !== undefined && known.fullName !== fullName && this.#isListed(uid, known.fullName);
+  }
+
+  #isListed(uid: string, fullName: string): boolean {
+    this.#identities ??= new Set(this.#list.flatMap((pod) => identityOf(pod) ?? []));
+    return this.#identities.has(JSON.stringify([uid, fullName]));
+  }
+
+  #refuseDuplicate(given: Pod, what: 'name' | 'uid', value: string): void {
+    const [pod, source] = [`${podFullName(given)}(${given.metadata?.uid ?? ''})`, this.#source];
+    const message = `Error validating pod ${pod} from ${source} due to duplicate pod ${what} ${JSON.stringify(value)}, ignoring`;
+    this.#options.logger.warn({ pod, source }, `Two pods of a list have one ${what}; this one is left out`);
     this.#options.eventRecorder.event(given, 'Warning', 'FailedValidation', message);
   }
 
@@ -151,6 +173,15 @@ class ListMerge {
       if (!this.kept.has(uid)) removed.push(kept);
     }
     return removed;
+  }
+}
+
+/** Undefined for an entry that cannot be read. */
+function identityOf(pod: Pod): string | undefined {
+  try {
+    return JSON.stringify([pod.metadata?.uid, podFullName(pod)]);
+  } catch {
+    return undefined;
   }
 }
 

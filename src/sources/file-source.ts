@@ -8,7 +8,7 @@ import { decodeStaticPods } from '../manifest/decode-static-pods.ts';
 import { type Clock, safeClock, sleep, systemClock } from '../seams/clock.ts';
 import { type Logger, safeLogger, silentLogger } from '../seams/logger.ts';
 import { longestManifest } from './decode-manifest.ts';
-import { ManifestFiles } from './manifest-files.ts';
+import { type FilesToRead, ManifestFiles } from './manifest-files.ts';
 import { PathWatch } from './path-watch.ts';
 import type { PodSource, SendPods } from './pod-source.ts';
 
@@ -16,7 +16,7 @@ export interface FileSourceOptions {
   /** A directory of manifests, or one manifest. It may appear later. */
   readonly path: string;
   readonly nodeName: string;
-  /** The path is read after this long even where the system has told of no change. Default 20 000. */
+  /** Every file is read this often, also where the system has told of no change. Default 20 000. */
   readonly checkPeriodMs?: number;
   /** A longer file is refused. Default 10 MiB. */
   readonly maxBytes?: number;
@@ -32,8 +32,9 @@ const missingPathMs = 1000;
 
 /**
  * The static pods of a directory, one manifest in each file, or of one file, in YAML or JSON. In a directory, names that begin
- * with a dot count for nothing, and directories within it are not entered. Changes are told by the system, and the path is
- * read every `checkPeriodMs`. Sends the whole list after each reading.
+ * with a dot count for nothing, and directories within it are not entered. Changes are told by the system; a file is then read
+ * unless its times and its size say that it is as it was. Every file is read every `checkPeriodMs`. Sends the whole list after
+ * each reading.
  *
  * One broken file hides no other. A file that was good keeps its pods while it cannot be read or breaks a rule; they go with the
  * file. A path that is not there has no pods. Where the path itself cannot be read, and where a single manifest was never good,
@@ -52,6 +53,8 @@ export class FileSource implements PodSource {
   /** Ends the wait for the next change; set anew before each reading, so that no change is missed. */
   #changed = new AbortController();
   #problem: string | undefined;
+  /** When the reading of every file began last. */
+  #lastCheckAt: number | undefined;
   #lastObservedAt: number | undefined;
 
   /** Throws ERR_INVALID_OPTION, naming the option, the rule and the value. */
@@ -68,6 +71,7 @@ export class FileSource implements PodSource {
       nodeName: nodeNameOption(options.nodeName),
       maxBytes: integerOption('maxBytes', maxBytes, 1),
       decode: decodeStaticPods,
+      now: () => this.#clock.now(),
       logger: this.#logger,
     });
     this.#watch = new PathWatch({ path: this.#path, onChange: () => this.#changed.abort(), logger: this.#logger });
@@ -110,18 +114,27 @@ export class FileSource implements PodSource {
       this.#changed = new AbortController();
       // first the watch, then the reading: what changes in between is told
       await this.#watch.renew();
-      const isThere = await this.#read(send, signal);
+      const isCheckDue = this.#untilCheckMs() <= 0;
+      if (isCheckDue) this.#lastCheckAt = this.#clock.now();
+      const isThere = await this.#read(send, signal, isCheckDue ? 'all' : 'changed');
       if (signal.aborted) return;
-      const waitMs = isThere ? this.#checkPeriodMs : Math.min(this.#checkPeriodMs, missingPathMs);
+      const untilCheckMs = Math.max(1, this.#untilCheckMs());
+      const waitMs = isThere ? untilCheckMs : Math.min(untilCheckMs, missingPathMs);
       await sleep(this.#clock, waitMs, this.#changed.signal);
       if (this.#changed.signal.aborted) await sleep(this.#clock, gatherMs, signal);
     }
   }
 
+  /** How long until every file is to be read, whatever the system says of it. A clock that goes back brings that about, too. */
+  #untilCheckMs(): number {
+    const sinceCheckMs = this.#lastCheckAt === undefined ? -1 : this.#clock.now() - this.#lastCheckAt;
+    return sinceCheckMs < 0 ? 0 : this.#checkPeriodMs - sinceCheckMs;
+  }
+
   /** False where there is nothing at the path. */
-  async #read(send: SendPods, signal: AbortSignal): Promise<boolean> {
+  async #read(send: SendPods, signal: AbortSignal, filesToRead: FilesToRead): Promise<boolean> {
     try {
-      const { isThere, pods } = await this.#files.read(signal);
+      const { isThere, pods } = await this.#files.read(signal, filesToRead);
       if (signal.aborted) return isThere;
       this.#problem = undefined;
       this.#lastObservedAt = this.#clock.now();
@@ -138,5 +151,7 @@ export class FileSource implements PodSource {
 
 function pathOption(path: unknown): string {
   if (typeof path !== 'string' || path === '' || path.includes('\0')) throw invalidOption('path', 'a path', path);
-  return path.replace(/(?<=.)\/+$/, '');
+  let end = path.length;
+  while (end > 1 && path[end - 1] === '/') end -= 1;
+  return path.slice(0, end);
 }

@@ -23,6 +23,10 @@ interface ReadAnswer {
  * The static pods of a URL: one pod, or a list of pods, in YAML or JSON. Asked for again and again; an answer with an ETag is
  * asked for only if it has changed. The pods of the last good answer count until another one comes: a request that fails, an
  * answer with another status than 200, and one that breaks a rule change nothing. An empty answer says that there are no pods.
+ *
+ * Up to ten redirects are followed, as in the kubelet, to whatever host the server names, one of the node's own network too
+ * (such as the address of a cloud's metadata): whoever answers for the URL also says which pods run. Another origin gets no
+ * header but `accept`, https never leads to http, and what is no manifest is neither shown nor kept.
  */
 export class HttpSource implements PodSource {
   readonly #options: CheckedHttpSourceOptions;

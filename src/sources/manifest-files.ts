@@ -7,6 +7,7 @@ import { podFullName } from '../pod/pod-identity.ts';
 import type { Logger } from '../seams/logger.ts';
 import type { Pod } from '../wire/types.ts';
 import type { DecodeManifest } from './decode-manifest.ts';
+import { type FileStamp, fileStamp, isUnchanged } from './file-stamp.ts';
 import { NoFileError, readManifestFile } from './read-manifest-file.ts';
 
 export interface ManifestFilesOptions {
@@ -15,8 +16,15 @@ export interface ManifestFilesOptions {
   readonly nodeName: string;
   readonly maxBytes: number;
   readonly decode: DecodeManifest;
+  /** Milliseconds; only differences count. */
+  readonly now: () => number;
+  /** The text of a file. Default `readManifestFile`. */
+  readonly textOf?: (file: string, maxBytes: number) => Promise<string>;
   readonly logger: Logger;
 }
+
+/** `changed`: a file that says by its times and its size that it has not changed is not read. */
+export type FilesToRead = 'all' | 'changed';
 
 /** What is known of one file. */
 interface KnownFile {
@@ -25,6 +33,7 @@ interface KnownFile {
   /** Of the last good content. */
   readonly pods: readonly Pod[];
   readonly problem: string | undefined;
+  readonly stamp: FileStamp | undefined;
 }
 
 /** What one reading of the path has found. */
@@ -49,16 +58,16 @@ export class ManifestFiles {
   }
 
   /** Rejects where the path itself cannot be read, or is a single manifest that was never good: then nothing is known. */
-  async read(signal: AbortSignal): Promise<ManifestFilesResult> {
+  async read(signal: AbortSignal, filesToRead: FilesToRead = 'all'): Promise<ManifestFilesResult> {
     this.#newProblems = new Set();
     try {
-      return await this.#read(signal);
+      return await this.#read(signal, filesToRead);
     } finally {
       this.#problems = this.#newProblems;
     }
   }
 
-  async #read(signal: AbortSignal): Promise<ManifestFilesResult> {
+  async #read(signal: AbortSignal, filesToRead: FilesToRead): Promise<ManifestFilesResult> {
     const { path } = this.#options;
     const stats = await stat(path).catch((error: unknown) => {
       if (isMissing(error)) return undefined;
@@ -69,26 +78,26 @@ export class ManifestFiles {
       this.#tell(path, 'The path does not exist; there are no pods');
       return { isThere: false, pods: [] };
     }
-    if (stats.isDirectory()) return { isThere: true, pods: await this.#podsOfDirectory(path, signal) };
+    if (stats.isDirectory()) return { isThere: true, pods: await this.#podsOfDirectory(path, signal, filesToRead) };
     if (!stats.isFile()) throw new NoFileError(`${path} is neither a directory nor a file`);
-    return { isThere: true, pods: await this.#podsOfOneFile(path) };
+    return { isThere: true, pods: await this.#podsOfOneFile(path, filesToRead) };
   }
 
-  async #podsOfDirectory(path: string, signal: AbortSignal): Promise<readonly Pod[]> {
+  async #podsOfDirectory(path: string, signal: AbortSignal, filesToRead: FilesToRead): Promise<readonly Pod[]> {
     const names = (await readdir(path)).filter((name) => !name.startsWith('.')).sort();
     const before = this.#files;
     this.#files = new Map();
     for (const name of names) {
       if (signal.aborted) break;
       const file = join(path, name);
-      const known = await this.#fileNow(file, before.get(file));
+      const known = await this.#fileNow(file, before.get(file), filesToRead);
       if (known !== undefined) this.#files.set(file, known);
     }
     return this.#podsByName();
   }
 
-  async #podsOfOneFile(path: string): Promise<readonly Pod[]> {
-    const known = await this.#fileNow(path, this.#files.get(path));
+  async #podsOfOneFile(path: string, filesToRead: FilesToRead): Promise<readonly Pod[]> {
+    const known = await this.#fileNow(path, this.#files.get(path), filesToRead);
     this.#files.clear();
     if (known === undefined) return [];
     this.#files.set(path, known);
@@ -97,24 +106,34 @@ export class ManifestFiles {
   }
 
   /** Undefined where there is no such file any more. */
-  async #fileNow(file: string, before: KnownFile | undefined): Promise<KnownFile | undefined> {
-    const { maxBytes, nodeName, decode } = this.#options;
+  async #fileNow(file: string, before: KnownFile | undefined, filesToRead: FilesToRead): Promise<KnownFile | undefined> {
+    const { textOf = readManifestFile, maxBytes, now } = this.#options;
     let hash: string | undefined;
+    let stamp: FileStamp | undefined;
     try {
-      const text = await readManifestFile(file, maxBytes);
-      hash = createHash('sha256').update(text).digest('base64');
-      if (before === undefined || hash !== before.hash) {
-        return { hash, pods: decode(text, { source: file, isFile: true, nodeName }), problem: undefined };
+      // looked at before the content is read: what changes in between is another stamp the next time
+      const stats = await stat(file, { bigint: true });
+      if (filesToRead === 'all' || before?.stamp === undefined || !isUnchanged(stats, before.stamp)) {
+        stamp = fileStamp(stats, before?.stamp, now());
+        const text = await textOf(file, maxBytes);
+        hash = createHash('sha256').update(text).digest('base64');
+        if (before === undefined || hash !== before.hash)
+          return { hash, stamp, pods: this.#decode(text, file), problem: undefined };
       }
       if (before.problem !== undefined) this.#tellProblem(file, before.problem, before.pods.length);
-      return before;
+      return stamp === undefined ? before : { ...before, stamp };
     } catch (error) {
       if (isMissing(error)) return undefined;
       const problem = error instanceof Error ? error.message : String(error);
       const pods = error instanceof NoFileError ? [] : (before?.pods ?? []);
       this.#tellProblem(file, problem, pods.length);
-      return { hash, pods, problem };
+      // what could not be read is tried again each time
+      return { hash, stamp: hash === undefined ? undefined : stamp, pods, problem };
     }
+  }
+
+  #decode(text: string, file: string): readonly Pod[] {
+    return this.#options.decode(text, { source: file, isFile: true, nodeName: this.#options.nodeName });
   }
 
   /** Of two pods of one name the one of the later file counts, as in the kubelet. */

@@ -21,11 +21,14 @@ export interface PathWatchOptions {
   readonly open?: OpenWatcher | undefined;
 }
 
-/** A watch of a file or a directory by the system. It follows what stands at the path: another file there is watched afresh. */
+/**
+ * A watch of a file or a directory by the system. It follows what stands at the path: another file there is watched afresh, also
+ * where the system has given it the inode of the one before.
+ */
 export class PathWatch {
   readonly #options: PathWatchOptions;
   readonly #open: OpenWatcher;
-  #watched: { readonly id: string; readonly watcher: Watcher } | undefined;
+  #watched: { readonly id: string; readonly watcher: Watcher; isDue: boolean } | undefined;
   #problem: string | undefined;
 
   constructor(options: PathWatchOptions) {
@@ -36,7 +39,7 @@ export class PathWatch {
   /** Sees to it that what stands at the path now is watched. Where that cannot be, it is logged once. Never rejects. */
   async renew(): Promise<void> {
     const id = await this.#idOfPath();
-    if (id !== undefined && id === this.#watched?.id) return;
+    if (id !== undefined && id === this.#watched?.id && !this.#watched.isDue) return;
     this.close();
     if (id === undefined) return;
     try {
@@ -56,11 +59,14 @@ export class PathWatch {
   #watch(id: string): void {
     const { path, onChange } = this.#options;
     const watcher = this.#open(path);
-    const watched = { id, watcher };
+    const watched = { id, watcher, isDue: false };
     this.#watched = watched;
-    watcher.on('change', (_type, name) => {
+    watcher.on('change', (type, given) => {
+      const name = given?.toString() ?? basename(path);
+      // what stood at the path may have moved or gone, and its watch with it
+      if (type === 'rename' && name === basename(path)) watched.isDue = true;
       // a watched file gives its own name, which may begin with a dot
-      const isHidden = name?.toString().startsWith('.') && name.toString() !== basename(path);
+      const isHidden = name.startsWith('.') && name !== basename(path);
       if (this.#watched === watched && !isHidden) onChange();
     });
     watcher.on('error', (error) => {
@@ -73,8 +79,8 @@ export class PathWatch {
 
   async #idOfPath(): Promise<string | undefined> {
     try {
-      const { dev, ino } = await stat(this.#options.path, { bigint: true });
-      return `${dev}:${ino}`;
+      const { dev, ino, birthtimeNs } = await stat(this.#options.path, { bigint: true });
+      return `${dev}:${ino}:${birthtimeNs}`;
     } catch {
       return undefined;
     }

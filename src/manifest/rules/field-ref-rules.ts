@@ -31,10 +31,11 @@ export function checkFieldRef(
   allowed: readonly string[],
 ): void {
   checkOneOf(`${path}.apiVersion`, apiVersion, ['v1']);
-  const [, map, key] = /^(.+?)\['(.*)'\]$/s.exec(fieldPath) ?? [];
-  if (map === undefined || key === undefined) {
+  const opening = fieldPath.indexOf("['", 1);
+  if (opening < 0 || !fieldPath.endsWith("']") || fieldPath.length < opening + "['']".length) {
     checkOneOf(`${path}.fieldPath`, fieldPath === 'spec.host' ? 'spec.nodeName' : fieldPath, allowed);
   } else {
+    const [map, key] = [fieldPath.slice(0, opening), fieldPath.slice(opening + 2, -2)];
     checkOneOf(`${path}.fieldPath`, map, ['metadata.labels', 'metadata.annotations']);
     checkQualifiedName(`${path}.fieldPath`, map === 'metadata.annotations' ? key.toLowerCase() : key);
   }

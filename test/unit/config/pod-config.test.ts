@@ -138,6 +138,45 @@ describe('PodConfig', () => {
     expect(await taken(config)).toEqual(['file ADD a']);
   });
 
+  it('takes the first of two pods of one uid, steadily, and warns of the other', async () => {
+    const events: unknown[] = [];
+    const { lines, logger } = recordedLogs();
+    const config = new PodConfig({
+      eventRecorder: { event: (pod, ...event) => events.push([pod.metadata?.name, ...event]) },
+      logger,
+    });
+    const send = config.channel('file');
+    const [a, b] = [podNamed('a', { uid: 'u' }), podNamed('b', { uid: 'u', image: 'app:2' })];
+    for (let i = 0; i < 3; i += 1) send([{ ...a }, { ...b }]);
+    const message = 'Error validating pod b_default(u) from file due to duplicate pod uid "u", ignoring';
+    expect(events).toEqual(Array(3).fill(['b', 'Warning', 'FailedValidation', message]));
+    expect([await taken(config), lines.length]).toEqual([['file ADD a'], 3]);
+    // the name of a pod that is left out is free
+    send([a, b, podNamed('b')]);
+    expect(await taken(config)).toEqual(['file ADD b']);
+  });
+
+  it('keeps the pod that is known when another one of its uid stands before it', async () => {
+    const config = new PodConfig();
+    const send = config.channel('file');
+    const [a, b] = [podNamed('a', { uid: 'u', image: 'app:2' }), podNamed('b', { uid: 'u' })];
+    send([b]);
+    send([a, { ...b }, null as never]);
+    send([a, b]);
+    expect(await taken(config)).toEqual(['file ADD b']);
+    send([a]);
+    expect((await takenUpdates(config)).map(({ op, pods }) => [op, pods[0]?.spec?.containers[0]?.image])).toEqual([
+      ['UPDATE', 'app:2'],
+    ]);
+  });
+
+  it('tells of both pods of one uid as of one with the metadata of the first sight, as the kubelet does', async () => {
+    const config = new PodConfig({ metadata: 'firstSeen' });
+    const send = config.channel('file');
+    for (let i = 0; i < 2; i += 1) send([podNamed('a', { uid: 'u' }), podNamed('b', { uid: 'u', image: 'app:2' })]);
+    expect(await taken(config)).toEqual(['file ADD a b', 'file UPDATE b b']);
+  });
+
   it('knows which sources it has heard from', () => {
     const config = new PodConfig();
     expect(config.seenAllSources([])).toBe(true);

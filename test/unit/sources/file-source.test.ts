@@ -1,8 +1,9 @@
 import { execFileSync } from 'node:child_process';
 import { mkdir, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { FileSource, type FileSourceOptions, PodConfig } from '../../../src/node.ts';
+import { ManifestFiles } from '../../../src/sources/manifest-files.ts';
 import { FakeClock, settle } from '../../../src/testing/fakes/fake-clock.ts';
 import { tempDir } from '../../support/temp-dir.ts';
 import { until } from '../client/transport/scripted-server.ts';
@@ -71,6 +72,52 @@ describe('FileSource', () => {
     await rename(join(test.path, 'a.yaml'), join(test.path, '.a.yaml'));
     await heard('');
     expect(test.clock.now()).toBeLessThan(Date.UTC(2000, 0, 1) + 2_000_000_000);
+  });
+
+  it.each(['file', 'directory'])('hears of changes of a %s that was removed and made again', async (what) => {
+    const path = join(await tempDir(), 'manifests');
+    const file = what === 'file' ? path : join(path, 'a.yaml');
+    await using test = await setUp({ path, checkPeriodMs: 2_000_000_000 });
+    const make = async (name: string): Promise<void> => {
+      if (what === 'directory') await mkdir(path);
+      await writeFile(file, yamlOf(name));
+    };
+    const heard = async (name: string): Promise<void> => {
+      while (test.sent.names().at(-1) !== `${name}-n1`) await test.clock.advance(50);
+    };
+    await make('a');
+    test.source.start(test.sent.send);
+    await heard('a');
+    for (const round of ['b', 'c', 'd']) {
+      await rm(path, { recursive: true });
+      // a file system often gives the same inode again
+      await make(round);
+      await heard(round);
+      await writeFile(file, yamlOf(`${round}2`));
+      await heard(`${round}2`);
+    }
+    expect(test.clock.now()).toBeLessThan(Date.UTC(2000, 0, 1) + 2_000_000_000);
+  });
+
+  it('reads every file after each period, also where changes never end', async () => {
+    await using test = await setUp();
+    test.source.start(test.sent.send);
+    await test.sent.reached(1);
+    let lastCheckAt = test.clock.now();
+    const readings = { all: 0, changed: 0, late: 0 };
+    const read = vi.spyOn(ManifestFiles.prototype, 'read').mockImplementation(async (_signal, filesToRead = 'all') => {
+      readings[filesToRead] += 1;
+      if (filesToRead === 'all') lastCheckAt = test.clock.now();
+      else if (test.clock.now() - lastCheckAt >= 20_000) readings.late += 1;
+      return { isThere: true, pods: [] };
+    });
+    onTestFinished(() => read.mockRestore());
+    for (let i = 0; readings.late === 0 && (readings.all < 3 || readings.changed < 3); i += 1) {
+      const count = test.sent.lists.length;
+      await test.write('a.yaml', yamlOf(`a${i}`));
+      while (test.sent.lists.length === count) await test.clock.advance(100);
+    }
+    expect(readings.late).toBe(0);
   });
 
   it('looks every second for a path that is not there, and then follows what stands there', async () => {

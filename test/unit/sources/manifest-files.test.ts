@@ -1,10 +1,11 @@
 import { execFileSync } from 'node:child_process';
 import { mkdir, rename, rm, symlink, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { DecodeManifest } from '../../../src/sources/decode-manifest.ts';
-import { ManifestFiles } from '../../../src/sources/manifest-files.ts';
+import { type FilesToRead, ManifestFiles } from '../../../src/sources/manifest-files.ts';
+import { readManifestFile } from '../../../src/sources/read-manifest-file.ts';
 import { tempDir } from '../../support/temp-dir.ts';
 import { namesOf, recordedLog } from './sent-lists.ts';
 
@@ -18,7 +19,14 @@ const decode: DecodeManifest = (text, { source, isFile, nodeName }) => {
 async function setUp({ path = '', maxBytes = 100 } = {}) {
   const dir = await tempDir();
   const { lines, logger } = recordedLog();
-  const files = new ManifestFiles({ path: join(dir, path), nodeName: 'n1', maxBytes, decode, logger });
+  const time = { now: 0 };
+  const opened: string[] = [];
+  const textOf = (file: string, bytes: number): Promise<string> => {
+    opened.push(file);
+    return readManifestFile(file, bytes);
+  };
+  const now = (): number => time.now;
+  const files = new ManifestFiles({ path: join(dir, path), nodeName: 'n1', maxBytes, decode, now, textOf, logger });
   const read = async (signal = new AbortController().signal): Promise<string> => namesOf((await files.read(signal)).pods);
   return {
     dir,
@@ -26,6 +34,13 @@ async function setUp({ path = '', maxBytes = 100 } = {}) {
     files,
     read,
     lines,
+    time,
+    /** The names of the files that such a reading opens. */
+    opened: async (filesToRead: FilesToRead): Promise<string> => {
+      opened.length = 0;
+      await files.read(new AbortController().signal, filesToRead);
+      return opened.map((file) => basename(file)).join(' ');
+    },
     write: (name: string, text: string) => writeFile(join(dir, name), text),
   };
 }
@@ -203,6 +218,43 @@ describe('ManifestFiles of a directory', () => {
     await rename(at('dir2'), at('dir'));
     await write('dir/a', 'po');
     expect(await read()).toBe('a-n1');
+  });
+});
+
+describe('ManifestFiles that reads what has changed', () => {
+  it('opens no file that says by its times and its size that it is as it was, and each one that does not', async () => {
+    const { files, write, opened, time } = await setUp();
+    await write('a', 'pod a\n');
+    await write('b', 'pod b\n');
+    await opened('all');
+    time.now = 2000;
+    expect([await opened('all'), await opened('changed')]).toEqual(['a b', '']);
+    await write('b', 'pod c\n');
+    expect(await opened('changed')).toBe('b');
+    const { pods } = await files.read(new AbortController().signal, 'changed');
+    expect([namesOf(pods), await opened('all')]).toEqual(['a-n1 c-n1', 'a b']);
+  });
+
+  it('opens a file that changed a short time ago: the times of two changes may be the same', async () => {
+    const { write, opened, time } = await setUp();
+    const openedAt = (now: number): Promise<string> => {
+      time.now = now;
+      return opened('changed');
+    };
+    await write('a', 'pod a\n');
+    expect([await openedAt(0), await openedAt(1999), await openedAt(2000), await openedAt(2001)]).toEqual(['a', 'a', 'a', '']);
+    await write('a', 'pod long\n');
+    expect([await openedAt(5000), await openedAt(6999), await openedAt(7000), await openedAt(9e9)]).toEqual(['a', 'a', 'a', '']);
+  });
+
+  it('opens a file again that could not be read, and logs what stays broken once', async () => {
+    const { at, write, opened, time, lines } = await setUp();
+    await symlink('/proc/self/mem', at('a'));
+    await write('b', 'nonsense');
+    await opened('all');
+    time.now = 2000;
+    await opened('all');
+    expect([await opened('changed'), await opened('changed'), await opened('all'), lines.length]).toEqual(['a', 'a', 'a b', 2]);
   });
 });
 

@@ -79,6 +79,29 @@ describe('PathWatch', () => {
     expect(watchers.map(({ isClosed }) => isClosed)).toEqual([true, true]);
   });
 
+  it.each([
+    'dir',
+    undefined,
+  ])('watches afresh after the path itself has moved or gone (event of %s), whatever its inode', async (name) => {
+    const { path, watch, watchers, changes } = await setUp();
+    await mkdir(path);
+    await watch.renew();
+    watchers[0]?.emit('change', 'rename', name ?? null);
+    expect(changes()).toBe(1);
+    await watch.renew();
+    await watch.renew();
+    expect(watchers.map(({ isClosed }) => isClosed)).toEqual([true, false]);
+    for (const [type, other] of [
+      ['rename', 'a.yaml'],
+      ['change', 'dir'],
+      ['change', null],
+    ]) {
+      watchers[1]?.emit('change', type, other);
+      await watch.renew();
+    }
+    expect([watchers.length, changes()]).toEqual([2, 4]);
+  });
+
   it('lives without a watch, says so once, and watches as soon as it can', async () => {
     const { path, watch, watchers, lines, fail } = await setUp();
     await mkdir(path);
