@@ -118,7 +118,9 @@ export class PodLanes {
       gaveUp.catch(ignoreFailure);
       call.giveUpReading = reject;
       try {
-        runtimeStatus = await newerRuntimeStatus(runtimeStatusCache, record.uid, record.lastSyncAt, signal, gaveUp);
+        // a clock that was set back must not make the call wait until it has caught up
+        const newerThan = Math.min(record.lastSyncAt, clock.now());
+        runtimeStatus = await newerRuntimeStatus(runtimeStatusCache, record.uid, newerThan, signal, gaveUp);
       } catch (error) {
         if (!signal.aborted) eventRecorder.event(pod, 'Warning', 'FailedSync', `error determining status: ${errorText(error)}`);
         return { failed: true, error };

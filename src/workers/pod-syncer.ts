@@ -53,6 +53,6 @@ export interface PodSyncer {
 export interface RuntimeStatusCache {
   /** What is known now; what it throws counts as "not known". */
   get(podUID: string): RuntimePodStatus;
-  /** Resolves once what is known is newer than `time` (milliseconds since the epoch). */
+  /** Resolves once what is known is newer than `time` (milliseconds since the epoch), which is never ahead of the workers' clock. */
   getNewerThan(podUID: string, time: number, signal: AbortSignal): Promise<RuntimePodStatus>;
 }
