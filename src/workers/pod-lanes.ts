@@ -154,12 +154,16 @@ export class PodLanes {
   }
 
   /** The function that changes the status of a pod that ends: what it throws goes no further. */
-  #statusFn({ podStatusFn, uid }: PodRecord): PodStatusFn | undefined {
-    if (podStatusFn === undefined) return undefined;
+  #statusFn(record: PodRecord): PodStatusFn | undefined {
+    const { exactlyAsKubelet, logger } = this.#options;
+    const { podStatusFn: first, uid } = record;
+    if (exactlyAsKubelet && first === undefined) return undefined;
     return (status) => {
+      // an eviction may come while the call is under way
+      const podStatusFn = exactlyAsKubelet ? first : record.podStatusFn;
       callGuarded(
-        () => podStatusFn(status),
-        (err) => this.#options.logger.warn({ err, podUID: uid }, 'the function that changes the status of a pod failed'),
+        () => podStatusFn?.(status),
+        (err) => logger.warn({ err, podUID: uid }, 'the function that changes the status of a pod failed'),
       );
     };
   }

@@ -17,7 +17,11 @@ export interface SyncTerminatingPodRequest {
   readonly runtimeStatus: RuntimePodStatus;
   /** How long containers may take to end, in seconds, at least 1; undefined where nobody has said: the pod's own. */
   readonly gracePeriodSeconds: number | undefined;
-  /** Changes the pod's status before it is stored; undefined where nobody has asked for a change. */
+  /**
+   * Changes the pod's status before it is stored. Call it right before: what is asked for while the call is under way counts too,
+   * such as the reason of an eviction. It changes nothing where nobody has asked for a change, and never throws. Undefined only
+   * with `exactlyAsKubelet`, where nobody had asked when the call began.
+   */
   readonly podStatusFn: PodStatusFn | undefined;
 }
 

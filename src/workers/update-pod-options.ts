@@ -14,7 +14,7 @@ export interface KillPodOptions {
   readonly evict?: boolean;
   /** How long the containers may take, in seconds. What it makes longer than before is ignored; 0 becomes 1. */
   readonly gracePeriodSeconds?: number;
-  /** Changes the status that is stored of the ended pod, in place. The last one given counts, for every try. */
+  /** Changes the status that is stored of the ended pod, in place. The last one given before the status is stored counts, for every try. */
   readonly podStatusFn?: PodStatusFn;
   /** Called once, when no container of the pod runs any more, or when the update ends no pod. What it throws is logged. */
   readonly completed?: () => void;

@@ -22,7 +22,9 @@ export interface PodWorkersOptions<Queue extends RetryQueue = RetryQueue> {
    * True: also what the kubelet does worse is done as it does it. Of a kill of a pod that is over, or that ends without having
    * started, `completed` is never called, and `killPodNow` times out; by default `completed` is called at once. A kill may make
    * the grace period of a pod longer that was deleted without any; by default it only shrinks. A static pod that was forgotten
-   * while it waited for another of its full name, and comes again, has its old place; by default the last. Default false.
+   * while it waited for another of its full name, and comes again, has its old place; by default the last. One that is to end
+   * while it waits is over without any call, also where the runtime was seen to run it; by default it is then stopped. A
+   * `podStatusFn` that comes while the pod is being stopped is lost; by default it counts. Default false.
    */
   readonly exactlyAsKubelet?: boolean;
   /** How often a pod is synced when nothing changes, in milliseconds; up to half of it is added, by chance. Default 60 000. */
