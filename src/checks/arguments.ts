@@ -10,6 +10,14 @@ export function requireObject(path: string, value: unknown): asserts value is ob
   if (typeof value !== 'object' || value === null || Array.isArray(value)) throw invalidArgument(path, 'an object', value);
 }
 
+/** Refuses an object with a member that is not in `known`: it may be a misspelt one. */
+export function requireKnownMembers(path: string, value: object, known: readonly string[]): void {
+  for (const [key, member] of Object.entries(value)) {
+    if (!known.includes(key))
+      throw invalidArgument(`${path}.${key}`, `absent: the known members are ${known.join(', ')}`, member);
+  }
+}
+
 /** What {@link isPathSegment} asks of a text, as an error says it. */
 export const pathSegmentRule = 'well-formed text without "/" and "%", neither "." nor ".."';
 

@@ -1,4 +1,4 @@
-import { requireObject, requireText } from '../checks/arguments.ts';
+import { requireText } from '../checks/arguments.ts';
 import { longestTimerMs, numberOption, requireKnownOptions } from '../checks/options.ts';
 import { RunState, type RunStateName } from '../concurrency/run-state.ts';
 import { invalidArgument } from '../errors.ts';
@@ -6,12 +6,12 @@ import { requirePod } from '../pod/identified-pod.ts';
 import type { PodDeletionSafety } from '../pod/pod-deletion-safety.ts';
 import { sleep } from '../seams/clock.ts';
 import type { Pod } from '../wire/types.ts';
-import { type KillNowOptions, WaitingKills } from './kill-pod-now.ts';
+import { WaitingKills } from './kill-pod-now.ts';
 import { PodLanes } from './pod-lanes.ts';
 import { answer } from './pod-questions.ts';
 import { type KnownPod, PodRecords } from './pod-records.ts';
 import { knownRuntimeStatus } from './runtime-status.ts';
-import { requireUpdate, type UpdatePodOptions } from './update-pod-options.ts';
+import { type KillNowOptions, requireKillNowOptions, requireUpdate, type UpdatePodOptions } from './update-pod-options.ts';
 import type { RetryQueue, WorkQueue } from './work-queue.ts';
 import { type PodWorkersOptions, type ResolvedWorkersOptions, resolveWorkersOptions } from './workers-options.ts';
 
@@ -83,7 +83,7 @@ export class PodWorkers<Queue extends RetryQueue = WorkQueue> implements PodDele
    */
   async killPodNow(pod: Pod, options: KillNowOptions = {}): Promise<void> {
     requirePod(pod);
-    requireObject('options', options);
+    requireKillNowOptions(options);
     await this.#kills.kill(pod, options, (update) => this.updatePod(update));
   }
 
