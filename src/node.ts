@@ -91,6 +91,7 @@ export type {
   SyncTerminatingPodRequest,
 } from './workers/pod-syncer.ts';
 export { PodWorkers, type StoppedWorkers, type StopWorkersOptions } from './workers/pod-workers.ts';
+export { networkNotReadyMessage } from './workers/retry-delay.ts';
 export type { KillNowOptions, KillPodOptions, UpdatePodOptions, UpdateType } from './workers/update-pod-options.ts';
 export { type RetryQueue, WorkQueue, type WorkQueueOptions } from './workers/work-queue.ts';
 export type { PodWorkersOptions } from './workers/workers-options.ts';
