@@ -44,13 +44,19 @@ describe('the function that changes the status of a pod that ends', () => {
     expect(stored).toEqual(expected);
   });
 
-  it('is the last one given', async () => {
-    const { world, stored, end } = storingWorld(false);
-    await world.update('kill', pod('u1'), { podStatusFn: () => expect.unreachable('an earlier function was called') });
+  it.each([
+    [false, [{ phase: 'Failed', reason: 'Evicted' }]],
+    [true, [{ reason: 'first' }]],
+  ])('is the last one given, but exactly as the kubelet’s (%j)', async (exactly, expected) => {
+    const { world, stored, end } = storingWorld(exactly);
+    const first = (status: WirePodStatus): void => {
+      Object.assign(status, { reason: 'first' });
+    };
+    await world.update('kill', pod('u1'), { podStatusFn: first });
     await world.update('kill', pod('u1'), { podStatusFn: evict });
     end();
     await settle();
-    expect(stored).toEqual([{ phase: 'Failed', reason: 'Evicted' }]);
+    expect(stored).toEqual(expected);
   });
 
   it('changes nothing where nobody has given one, and none is there exactly as the kubelet’s', async () => {
