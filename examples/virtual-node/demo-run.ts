@@ -103,8 +103,9 @@ export class DemoRun {
 
   /** Stops everything, and removes the node; no timer and no socket is left. */
   async close(): Promise<RunEnd> {
-    const { node } = await this.node.stop({ drainTimeoutMs: 1000 });
+    // a life that goes on would tell a stopped status manager of its probes
     await this.#provider.close();
+    const { node } = await this.node.stop({ drainTimeoutMs: 1000 });
     await this.#transport.close();
     return { nodeName: this.nodeName, ...node };
   }

@@ -18,6 +18,13 @@ export function requireKnownMembers(path: string, value: object, known: readonly
   }
 }
 
+const largestInt32 = 2 ** 31 - 1;
+
+/** True for a whole number that the apiserver can store in an exit code or a restart count. */
+export function isInt32(value: unknown, least = -largestInt32 - 1): boolean {
+  return Number.isSafeInteger(value) && Number(value) >= least && Number(value) <= largestInt32;
+}
+
 /** What {@link isPathSegment} asks of a text, as an error says it. */
 export const pathSegmentRule = 'well-formed text without "/" and "%", neither "." nor ".."';
 

@@ -1,3 +1,4 @@
+import type { Clock } from '../seams/clock.ts';
 import { canonicalTime } from '../wire/time.ts';
 import type { PodStatus } from '../wire/types.ts';
 
@@ -5,6 +6,26 @@ export type ContainerStatus = NonNullable<PodStatus['containerStatuses']>[number
 
 /** A container that began so much earlier than the agent ran before a restart of the agent. */
 const restartGraceMs = 10_000;
+
+/**
+ * When the agent began, by the wall clock as it goes now. A clock that is set back takes the agent's start with it: a container
+ * that begins after that would else look older than the agent.
+ */
+export class AgentStart {
+  #ms: number;
+  readonly #clock: Clock;
+
+  constructor(ms: number, clock: Clock) {
+    this.#ms = ms;
+    this.#clock = clock;
+  }
+
+  /** In milliseconds since the epoch; never in the future. It needs asking now and then: the lowest time that it has seen. */
+  get ms(): number {
+    this.#ms = Math.min(this.#ms, this.#clock.now());
+    return this.#ms;
+  }
+}
 
 /** When the container began to run, in milliseconds since the epoch; undefined where it does not run, or nobody knows. */
 export function runningSince({ state }: ContainerStatus): number | undefined {

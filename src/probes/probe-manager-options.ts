@@ -4,6 +4,7 @@ import { type Clock, safeClock, systemClock } from '../seams/clock.ts';
 import { type Logger, safeLogger, silentLogger } from '../seams/logger.ts';
 import { safeRandom } from '../seams/random.ts';
 import type { PodStatus } from '../wire/types.ts';
+import { AgentStart } from './agent-start.ts';
 import type { ProbeResultUpdate } from './probe-types.ts';
 import type { Prober } from './prober.ts';
 
@@ -32,7 +33,7 @@ export interface ProbeManagerOptions {
   readonly eventRecorder?: EventRecorder;
   /**
    * When the agent began, in milliseconds since the epoch. A container that began more than 10 s earlier keeps the state
-   * that it had until it is probed. Default: now.
+   * that it had until it is probed. A clock that is set back takes this time with it. Default: now.
    */
   readonly agentStartedAt?: number;
   /** From 0 up to 1: the part of its period that a probe waits at first, while the agent is young. Default `Math.random`. */
@@ -41,7 +42,9 @@ export interface ProbeManagerOptions {
   readonly logger?: Logger;
 }
 
-export type ResolvedProbeManagerOptions = Required<ProbeManagerOptions>;
+export type ResolvedProbeManagerOptions = Required<Omit<ProbeManagerOptions, 'agentStartedAt'>> & {
+  readonly agentStart: AgentStart;
+};
 
 const knownOptions = [
   'prober',
@@ -72,7 +75,7 @@ export function resolveProbeManagerOptions(options: ProbeManagerOptions): Resolv
     statusManager,
     handlers,
     eventRecorder: safeEventRecorder(eventRecorder),
-    agentStartedAt: numberOption('agentStartedAt', agentStartedAt, -8.64e15, 8.64e15),
+    agentStart: new AgentStart(numberOption('agentStartedAt', agentStartedAt, -8.64e15, 8.64e15), ownClock),
     random: safeRandom(optionOfType('random', random, 'function')),
     clock: ownClock,
     logger: safeLogger(logger),

@@ -43,7 +43,9 @@ export class ProbeManager {
     this.#workers = workers;
     this.#stateContext = {
       results: this.#results,
-      agentStartedAt: resolved.agentStartedAt,
+      get agentStartedAt(): number {
+        return resolved.agentStart.ms;
+      },
       hasWorker: (podUID, name, type) => workers.find(podUID, name, type) !== undefined,
       triggerReadiness: (podUID, name) => workers.find(podUID, name, 'readiness')?.trigger(),
     };

@@ -3,6 +3,7 @@ import type { CancelTimer, Clock } from '../seams/clock.ts';
 import { callGuarded } from '../seams/guard.ts';
 import type { Logger } from '../seams/logger.ts';
 import type { PodStatus } from '../wire/types.ts';
+import type { AgentStart } from './agent-start.ts';
 import type { ProbeCalls } from './probe-calls.ts';
 import type { ProbeResult } from './probe-types.ts';
 import { type ProbeDefinition, ProbedContainer } from './probed-container.ts';
@@ -10,7 +11,7 @@ import { type ProbeDefinition, ProbedContainer } from './probed-container.ts';
 /** What a worker gets from the manager, and what it tells it. None of these throws. */
 export interface ProbeWorkerContext {
   readonly calls: ProbeCalls;
-  readonly agentStartedAt: number;
+  readonly agentStart: AgentStart;
   readonly clock: Clock;
   readonly random: () => number;
   readonly logger: Logger;
@@ -38,14 +39,14 @@ export class ProbeWorker {
   constructor(definition: ProbeDefinition, context: ProbeWorkerContext) {
     this.#definition = definition;
     this.#context = context;
-    this.#container = new ProbedContainer(definition, context.agentStartedAt);
+    this.#container = new ProbedContainer(definition);
   }
 
   /** Looks at the container at once; while the agent is younger than a period, after a random part of the period. */
   start(): void {
-    const { clock, random, agentStartedAt } = this.#context;
+    const { clock, random, agentStart } = this.#context;
     const { periodMs } = this.#definition.settings;
-    const waits = periodMs > clock.now() - agentStartedAt && this.#setTimer(random() * periodMs, () => this.#begin());
+    const waits = periodMs > clock.now() - agentStart.ms && this.#setTimer(random() * periodMs, () => this.#begin());
     if (!waits) this.#begin();
   }
 
@@ -103,9 +104,11 @@ export class ProbeWorker {
 
   /** True when the worker goes on. */
   async #probe(): Promise<boolean> {
-    const { calls, podStatus, result, forget, clock } = this.#context;
+    const { calls, podStatus, result, forget, clock, agentStart } = this.#context;
+    // asked at every look, so that it is seen early when the clock is set back
+    const agentStartedAt = agentStart.ms;
     const status = podStatus();
-    const step = this.#container.observe(status, clock.now());
+    const step = this.#container.observe(status, clock.now(), agentStartedAt);
     const { containerID } = this.#container;
     if (step.forget !== undefined) forget(step.forget);
     if (containerID === undefined) return step.next !== 'end';

@@ -72,7 +72,7 @@ export class ProbeWorkers {
   }
 
   #start(podUID: string, definition: ProbeDefinition): void {
-    const { statusManager, clock, random, logger, agentStartedAt } = this.#options;
+    const { statusManager, clock, random, logger, agentStart } = this.#options;
     const { container, type } = definition;
     const key = keyOf(container.name, type);
     const calls = new ProbeCalls(definition, this.#options);
@@ -83,7 +83,7 @@ export class ProbeWorkers {
       );
     const worker = new ProbeWorker(definition, {
       calls,
-      agentStartedAt,
+      agentStart,
       clock,
       random,
       logger,

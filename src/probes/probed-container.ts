@@ -35,16 +35,16 @@ const initialResults: Readonly<Record<ProbeType, ProbeResult>> = {
 /** What one probe knows of its container: which one it is, how often it has said the same, and whether it is on hold. */
 export class ProbedContainer {
   readonly #definition: ProbeDefinition;
-  readonly #agentStartedAt: number;
   #containerID: string | undefined;
   /** The probe says nothing until there is another container. */
   #onHold = false;
   #lastResult: ProbeResult | undefined;
   #sameResults = 0;
+  /** The start that was last reported, and the time that its initial delay counts from. */
+  #start: { readonly reported: number; from: number } | undefined;
 
-  constructor(definition: ProbeDefinition, agentStartedAt: number) {
+  constructor(definition: ProbeDefinition) {
     this.#definition = definition;
-    this.#agentStartedAt = agentStartedAt;
   }
 
   /** The container that was last seen. */
@@ -52,13 +52,13 @@ export class ProbedContainer {
     return this.#containerID;
   }
 
-  /** What is due, given the pod's status at this moment. */
-  observe(status: PodStatus | undefined, now: number): ProbeStep {
+  /** What is due, given the pod's status at this moment. Times are in milliseconds since the epoch. */
+  observe(status: PodStatus | undefined, now: number, agentStartedAt: number): ProbeStep {
     if (status === undefined) return { results: [], next: 'wait' };
     if (status.phase === 'Failed' || status.phase === 'Succeeded') return { results: [], next: 'end' };
     const found = findContainerStatus(status, this.#definition.container.name);
     if (found === undefined) return { results: [], next: 'wait' };
-    const { forget, results } = this.#meet(found);
+    const { forget, results } = this.#meet(found, agentStartedAt);
     const { results: more, next } = this.#decide(status, found, now);
     return { ...(forget !== undefined && { forget }), results: [...results, ...more], next };
   }
@@ -78,7 +78,7 @@ export class ProbedContainer {
   }
 
   /** Another container gets the result that holds until its first probe. */
-  #meet(found: ContainerStatus): Omit<ProbeStep, 'next'> {
+  #meet(found: ContainerStatus, agentStartedAt: number): Omit<ProbeStep, 'next'> {
     if (found.containerID === this.#containerID) return { results: [] };
     const { pod, container, type } = this.#definition;
     const forget = this.#containerID;
@@ -89,7 +89,7 @@ export class ProbedContainer {
     const results: ProbeResult[] = [];
     // a sidecar that has started counts as started, so that the pod counts as initialized
     if (isSidecar && type === 'startup' && found.started) results.push('Success');
-    if (!ranBeforeAgent(found, this.#agentStartedAt)) results.push(initialResults[type]);
+    if (!ranBeforeAgent(found, agentStartedAt)) results.push(initialResults[type]);
     return { ...(forget !== undefined && { forget }), results };
   }
 
@@ -101,11 +101,22 @@ export class ProbedContainer {
     }
     // a pod that is being deleted ends quietly
     if (pod.metadata?.deletionTimestamp && type !== 'readiness') return { results: ['Success'], next: 'end' };
-    const since = runningSince(found);
-    const isTooEarly = since !== undefined && Math.trunc((now - since) / 1000) < settings.initialDelaySeconds;
+    const isTooEarly = this.#secondsOf(found, now) < settings.initialDelaySeconds;
     // the startup probe is for the time before the container has started, the others for the time after
     if (isTooEarly || Boolean(found.started) === (type === 'startup')) return { results: [], next: 'wait' };
     return { results: [], next: 'probe' };
+  }
+
+  /**
+   * How long the container has run, in whole seconds; without end where nobody knows its start. A start in the future, as
+   * after a clock was set back, counts as the moment at which it was seen.
+   */
+  #secondsOf(found: ContainerStatus, now: number): number {
+    const reported = runningSince(found);
+    if (reported === undefined) return Number.POSITIVE_INFINITY;
+    if (this.#start?.reported !== reported) this.#start = { reported, from: reported };
+    this.#start.from = Math.min(this.#start.from, now);
+    return Math.trunc((now - this.#start.from) / 1000);
   }
 
   #mayRunAgain(status: PodStatus, found: ContainerStatus): boolean {

@@ -5,6 +5,8 @@ import { isTerminalPhase } from '../pod/pod-phase.ts';
 import { computePodQOSClass } from '../pod/pod-qos-class.ts';
 import { getPhase } from '../runtime-status/get-phase.ts';
 import { addressMembers, podIPsInOrder } from '../runtime-status/pod-ips.ts';
+import { unseenEnd } from '../runtime-status/runtime-container-state.ts';
+import { runtimeReason, unseenExitCode } from '../runtime-status/runtime-reasons.ts';
 import { formatTime } from '../wire/time.ts';
 import type { Pod, WireContainerStatus, WirePodStatus } from '../wire/types.ts';
 
@@ -18,10 +20,6 @@ export interface StatusFacts {
   /** In milliseconds since the epoch. */
   readonly now: number;
 }
-
-/** As SIGKILL: what Kubernetes says of a container whose end nobody has seen. */
-const unseenExitCode = 137;
-const unseenReason = 'ContainerStatusUnknown';
 
 /** The provider's answer with everything filled in that it leaves out. A Ready condition that it gives can only lower the truth. */
 export function statusOfAnswer(facts: StatusFacts, answer: WirePodStatus): WirePodStatus {
@@ -51,7 +49,7 @@ export function lostStatus(facts: StatusFacts): WirePodStatus {
   const status = statusOfContainers(
     facts,
     (before) => {
-      const end = before.state?.terminated ?? { exitCode: unseenExitCode, reason: unseenReason, message };
+      const end = before.state?.terminated ?? unseenEnd(message);
       if (isOver) return { ...before, state: { terminated: end } };
       const lastState = { terminated: end };
       return { ...before, state: { waiting: { reason: 'ContainerCreating' } }, lastState, restartCount: before.restartCount + 1 };
@@ -70,8 +68,7 @@ export function endedStatus(facts: StatusFacts, answer: WirePodStatus | undefine
     (before) => {
       if (before.state?.terminated || !hasRun(before)) return before;
       const text = 'The container could not be located when the pod was terminated';
-      const terminated = { exitCode: unseenExitCode, reason: unseenReason, message: text };
-      return { ...before, state: { terminated } };
+      return { ...before, state: { terminated: unseenEnd(text) } };
     },
     true,
   );
@@ -138,7 +135,8 @@ function assumedStatuses(facts: StatusFacts, answer: WirePodStatus, containers: 
     const hasCompleted = phase === 'Succeeded' || (phase === 'Running' && isInit && !isRestartableInitContainer(container));
     if (hasCompleted) return { ...bareStatus(container, { terminated: { exitCode: 0, reason: 'Completed' } }), ready: isInit };
     if (phase === 'Running') return { ...bareStatus(container, { running: { startedAt } }), ready: isReady, started: true };
-    if (phase === 'Failed') return bareStatus(container, { terminated: { exitCode: unseenExitCode, reason: unseenReason } });
+    if (phase === 'Failed')
+      return bareStatus(container, { terminated: { exitCode: unseenExitCode, reason: runtimeReason.containerStatusUnknown } });
     return bareStatus(container, { waiting: { reason: 'ContainerCreating' } });
   });
 }

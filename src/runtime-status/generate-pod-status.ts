@@ -4,7 +4,6 @@ import { requireObject } from '../checks/arguments.ts';
 import { requireKnownOptions } from '../checks/options.ts';
 import { allContainersShouldRestart } from '../conditions/generate-runtime-conditions.ts';
 import { hasRestartAllContainersRule } from '../conditions/restart-policy.ts';
-import { invalidArgument } from '../errors.ts';
 import type { RuntimeContainerStatus, RuntimePodStatus } from '../pod/runtime-pod.ts';
 import { canonicalPodStatus } from '../status/canonical/canonical-status.ts';
 import type { Pod, PodStatus, WirePodStatus } from '../wire/types.ts';
@@ -13,6 +12,7 @@ import { byName } from './container-order.ts';
 import { containerStatuses, initContainerStatuses, type WaitingReasons } from './container-statuses.ts';
 import { podIPsInOrder } from './pod-ips.ts';
 import { type ContainerProbeStates, withInitProbeStates, withoutProbes, withProbeStates } from './probe-states.ts';
+import { requireRuntimeStatus } from './require-runtime-status.ts';
 
 export interface GeneratePodStatusOptions {
   /** With the API copy of its status. */
@@ -56,7 +56,8 @@ const knownOptions: readonly (keyof GeneratePodStatusOptions)[] = [
  * times and the generation. Restart counts never go back, what was terminal stays so, and conditions of others stay.
  *
  * Changes nothing it is given. Throws ERR_INVALID_OPTION for an unknown option, and ERR_INVALID_ARGUMENT for a pod, a runtime
- * status or a status before that is none, and for a resource of the spec that is no quantity.
+ * status or a status before that is none, for a record of a container without a name, an id or one of the four states, or with
+ * a count, a code, a time or a text that is none, and for a resource of the spec that is no quantity.
  */
 export function generatePodStatus(options: GeneratePodStatusOptions): WirePodStatus {
   requireKnownOptions('options', options, knownOptions);
@@ -90,14 +91,6 @@ export function generatePodStatus(options: GeneratePodStatusOptions): WirePodSta
 /** Only a rule can have all containers restarted, unless a former spec's rule has. */
 function hasRestartBegun(pod: Pod, old: WirePodStatus): boolean {
   return hasRestartAllContainersRule(pod.spec) || old.conditions?.some(({ type }) => type === 'AllContainersRestarting') === true;
-}
-
-function requireRuntimeStatus(runtimeStatus: RuntimePodStatus): void {
-  requireObject('runtimeStatus', runtimeStatus);
-  for (const list of ['ips', 'containers', 'sandboxes'] as const) {
-    const value: unknown = runtimeStatus[list];
-    if (!Array.isArray(value)) throw invalidArgument(`runtimeStatus.${list}`, 'a list', value);
-  }
 }
 
 /** As the runtime lists them where that is the order already. */

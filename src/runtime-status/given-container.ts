@@ -1,3 +1,4 @@
+import { isInt32 } from '../checks/arguments.ts';
 import { invalidArgument } from '../errors.ts';
 import { canonicalTime } from '../wire/time.ts';
 import type { Pod } from '../wire/types.ts';
@@ -27,7 +28,7 @@ export interface GivenContainer {
   readonly exitCode?: number | undefined;
   /** Of a container that runs or has run. Default: when it was reported as running before, or else now. */
   readonly startedAt?: GivenTime | undefined;
-  /** Of an exited container. Default: what was reported before of the same run, or else now. */
+  /** Of an exited container; never earlier than its start. Default: what was reported before of the same run, or else now. */
   readonly finishedAt?: GivenTime | undefined;
   /** How often it was started before. It never goes back. Default: what was reported, and one more for a new run. */
   readonly restartCount?: number | undefined;
@@ -38,7 +39,7 @@ export interface GivenContainer {
   readonly ready?: boolean | undefined;
   /** Of a running container. Default: it has no startup probe in the spec, or is said to be ready. */
   readonly started?: boolean | undefined;
-  /** How the run before ended. Default: the end that was reported. */
+  /** How the run before ended. Default: the end that was reported; exit code 137 where a run that was reported ended unseen. */
   readonly lastState?: GivenEnd | undefined;
   /** `type://id`. Default: none, so that runs are told apart by their times, ends and restart counts. */
   readonly id?: string | undefined;
@@ -73,7 +74,6 @@ const endMembers: ReadonlySet<string> = new Set([
 ] satisfies (keyof GivenEnd)[]);
 const texts = ['reason', 'message', 'image', 'imageID'] as const;
 const containerIDPattern = /^[^:/\s]+:\/\/\S+$/;
-const largestInt32 = 2 ** 31 - 1;
 
 /** Throws ERR_INVALID_ARGUMENT for containers that the pod does not have, that are named twice, or that cannot be so. */
 export function requireGivenContainers({ spec }: Pod, containers: readonly GivenContainer[]): void {
@@ -145,11 +145,7 @@ function requireTexts(path: string, given: Partial<Record<(typeof texts)[number]
 }
 
 function requireExitCode(path: string, exitCode: unknown): void {
-  if (!isInt32(exitCode, -largestInt32)) throw invalidArgument(`${path}.exitCode`, 'a whole number', exitCode);
-}
-
-function isInt32(value: unknown, least: number): boolean {
-  return Number.isSafeInteger(value) && Number(value) >= least && Number(value) <= largestInt32;
+  if (!isInt32(exitCode)) throw invalidArgument(`${path}.exitCode`, 'a whole number', exitCode);
 }
 
 function requireAbsent(path: string, given: Readonly<Record<string, unknown>>, rule: string): void {

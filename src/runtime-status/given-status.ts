@@ -7,7 +7,7 @@ import { unseenEnd, type WireContainerState, type WireTerminated } from './runti
 import { runtimeReason } from './runtime-reasons.ts';
 import { volumeMountStatuses } from './volume-mount-statuses.ts';
 
-const endUnseen = 'The container ran before, and waits to run again. Nobody has said how it ended';
+const endUnseen = 'The container ran before, and nobody has said how that run ended';
 
 /** What a given container's status follows from, beside what is given. */
 export interface GivenContext {
@@ -29,7 +29,7 @@ export function statusOfGiven(given: GivenContainer, context: GivenContext): Wir
   const status: WireContainerStatus = {
     name: container.name,
     state,
-    lastState: isLost ? { terminated: unseenEnd(endUnseen) } : lastStateOf(given, old, isNew),
+    lastState: lastStateOf(given, old, isNew),
     ready: isReady(given, context),
     restartCount: restartCountOf(given, old, isNew || isLost),
     image: given.image ?? container.image ?? '',
@@ -72,9 +72,16 @@ function restartCountOf({ restartCount = 0 }: GivenContainer, old: WireContainer
 
 function lastStateOf(given: GivenContainer, old: WireContainerStatus | undefined, isNew: boolean): WireContainerState {
   if (given.lastState !== undefined) return { terminated: endOf('lastState', given.lastState) };
-  const reported = isNew || given.state === 'waiting' ? old?.state?.terminated : undefined;
-  const terminated = reported ?? old?.lastState?.terminated;
+  const reported = isNew || given.state === 'waiting' ? old?.state : undefined;
+  if (old !== undefined && reported?.running) return { terminated: unseenEndOf(old, endUnseen) };
+  const terminated = reported?.terminated ?? old?.lastState?.terminated;
   return terminated === undefined ? {} : { terminated: { ...terminated } };
+}
+
+/** The end, which nobody saw, of a run that was reported. */
+export function unseenEndOf({ state, containerID }: WireContainerStatus, message: string): WireTerminated {
+  const startedAt = state?.running?.startedAt;
+  return { ...unseenEnd(message), ...(startedAt !== undefined && { startedAt }), ...(containerID && { containerID }) };
 }
 
 function stateOfGiven(given: GivenContainer, { old, waitingReason, now }: GivenContext, isNew: boolean): WireContainerState {
@@ -83,14 +90,14 @@ function stateOfGiven(given: GivenContainer, { old, waitingReason, now }: GivenC
   const before = isNew ? undefined : old?.state;
   const start = givenTime('startedAt', startedAt) ?? before?.running?.startedAt ?? before?.terminated?.startedAt;
   if (state === 'running') return { running: { startedAt: start ?? now } };
-  const finish = givenTime('finishedAt', given.finishedAt) ?? before?.terminated?.finishedAt ?? latest(start, now);
+  const finish = latest(start, givenTime('finishedAt', given.finishedAt) ?? before?.terminated?.finishedAt ?? now);
   const { exitCode = 0, id = isNew ? undefined : old?.containerID } = given;
   return { terminated: endOf('', { exitCode, reason, message, startedAt: start, finishedAt: finish, id }) };
 }
 
 /** A container does not end before it began, even where the clocks differ. */
-function latest(start: string | undefined, now: string): string {
-  return start !== undefined && start > now ? start : now;
+function latest(start: string | undefined, finish: string): string {
+  return start !== undefined && start > finish ? start : finish;
 }
 
 function endOf(path: string, { exitCode, reason, message, startedAt, finishedAt, id }: GivenEnd): WireTerminated {

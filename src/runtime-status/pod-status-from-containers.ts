@@ -10,7 +10,7 @@ import type { Pod, PodStatus, WireContainerStatus, WirePodStatus } from '../wire
 import { assemblePodStatus, type Eviction } from './assemble-pod-status.ts';
 import { byName } from './container-order.ts';
 import { type GivenContainer, requireGivenContainers } from './given-container.ts';
-import { statusOfGiven } from './given-status.ts';
+import { statusOfGiven, unseenEndOf } from './given-status.ts';
 import { podIPsInOrder } from './pod-ips.ts';
 import { withoutProbes, withProbeStates } from './probe-states.ts';
 import { statusWithoutRecord, waitingReasonOf } from './unstarted-container.ts';
@@ -132,8 +132,16 @@ function statusOfLeftOut(
   const status = statusWithoutRecord(pod, container, old, false);
   const hasSucceeded = isInit && podHasInitialized && !isRestartableInitContainer(container) && status.state?.waiting;
   if (hasSucceeded) return { ...asCompleted(status), ready: true, started: false };
-  const [left = status] = withProbeStates(pod, [status], withoutProbes);
+  const lost = old?.state?.running ? lostStatus(pod, container, old) : status;
+  const [left = lost] = withProbeStates(pod, [lost], withoutProbes);
   return left;
+}
+
+/** Of a container that ran: that run has ended unseen, also where an earlier one has left its end. */
+function lostStatus(pod: Pod, container: Container, old: WireContainerStatus): WireContainerStatus {
+  const status = statusWithoutRecord(pod, container, { ...old, lastState: {} }, false);
+  const message = status.lastState?.terminated?.message ?? '';
+  return { ...status, lastState: { terminated: unseenEndOf(old, message) } };
 }
 
 /** Given as running or exited, or left out after its end was reported. */

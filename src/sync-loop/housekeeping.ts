@@ -1,4 +1,5 @@
 // Behaviour of HandlePodCleanups in pkg/kubelet/kubelet_pods.go, v1.36.3.
+import { isStaticPod } from '../pod/pod-identity.ts';
 import { isTerminalPhase } from '../pod/pod-phase.ts';
 import type { RunningPod } from '../pod/runtime-pod.ts';
 import { callGuarded } from '../seams/guard.ts';
@@ -40,14 +41,15 @@ export class Housekeeping {
     this.#guard('onHousekeeping', () =>
       this.#options.onHousekeeping?.({ pods: allPods, possiblyRunning: possiblyRunning(working) }),
     );
+    // created again under the same uid while the earlier one ended, or not admitted yet
+    const toBegin = this.#dispatch.activePods().filter((pod) => !working.has(uidOf(pod)));
     this.#guard('removeOrphanedStatuses', () => {
-      const uids = [...allPods, ...allMirrorPods].map(uidOf);
-      this.#options.statusManager.removeOrphanedStatuses(new Set(uids));
+      const uids = new Set([...allPods, ...allMirrorPods].map(uidOf));
+      // a static pod that begins anew has nothing of its earlier life: what has ended would keep its containers from being told
+      for (const pod of toBegin) if (isStaticPod(pod)) uids.delete(uidOf(pod));
+      this.#options.statusManager.removeOrphanedStatuses(uids);
     });
-    for (const pod of this.#dispatch.activePods()) {
-      // created again under the same uid while the earlier one ended, or not admitted yet
-      if (!working.has(uidOf(pod))) this.#guard('begin', () => this.#dispatch.begin(pod));
-    }
+    for (const pod of toBegin) this.#guard('begin', () => this.#dispatch.begin(pod));
   }
 
   /** Ends what the runtime has and nobody wants, and finishes deleted pods that were over before the agent started. */

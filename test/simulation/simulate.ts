@@ -2,8 +2,10 @@ import { parseArgs } from 'node:util';
 import { mutants } from '../chaos/mutants.ts';
 import { partsMutants } from '../chaos/parts/mutants.ts';
 import { catchMutant } from './mutant-run.ts';
+import { nodesKind } from './node/nodes-kind.ts';
 import { runObjects } from './objects/run-objects.ts';
-import { simulateManyParts } from './parts/run-many.ts';
+import { partsKind } from './parts/parts-kind.ts';
+import { simulateMany } from './seeded-runs.ts';
 import { type SimulationOptions, type SimulationResult, simulate } from './simulation.ts';
 import { commandFor, Tally } from './tally.ts';
 
@@ -12,6 +14,8 @@ const usage = `Runs the manager against the in-memory store over a simulated net
   npm run simulate -- --seed S [--hours H | --minutes M] [--seeds N] [--verbose] [--mutant NAME]
   npm run simulate -- --parts ...   the same with reflector, secret and config map managers and mirror pods in its place; then
                 managers of secrets against a server that keeps every version
+  npm run simulate -- --nodes ...   whole nodes in its place: sources, workers, probes, status manager, mirror pods, on a
+                simulated container runtime; agents crash and begin anew
 
   --seed S      the first seed (default 1)
   --seeds N     how many seeds, from S on (default 1)
@@ -20,6 +24,7 @@ const usage = `Runs the manager against the in-memory store over a simulated net
   --verbose     print every step
   --mutant M    a manager broken on purpose; "all" runs each until it is caught, and says by what: ${mutants.map(({ name }) => `"${name}"`).join(', ')}
                 with --parts: ${partsMutants.map(({ name }) => `"${name}"`).join(', ')}
+                with --nodes: ${nodesKind.mutants.map(({ name }) => `"${name}"`).join(', ')}
 `;
 
 /** How many steps before a failure are printed. */
@@ -72,6 +77,7 @@ async function main(): Promise<number> {
       mutant: { type: 'string' },
       verbose: { type: 'boolean', default: false },
       parts: { type: 'boolean', default: false },
+      nodes: { type: 'boolean', default: false },
       help: { type: 'boolean', short: 'h', default: false },
     },
   });
@@ -83,8 +89,10 @@ async function main(): Promise<number> {
   const seeds = positive('seeds', values.seeds, 1);
   const minutes = values.hours === undefined ? positive('minutes', values.minutes, 6) : 60 * positive('hours', values.hours, 1);
   const onStep = values.verbose ? (line: string) => console.log(line) : undefined;
+  const runs = { first, seeds, minutes, mutant: values.mutant, onStep };
+  if (values.nodes) return simulateMany(nodesKind, runs);
   if (values.parts) {
-    const code = await simulateManyParts({ first, seeds, minutes, mutant: values.mutant });
+    const code = await simulateMany(partsKind, runs);
     if (values.mutant !== undefined) return code;
     return (await runObjects({ firstSeed: first, seeds, minutes, onStep })) === 0 ? code : 1;
   }

@@ -1,17 +1,18 @@
 import { describe, expect, it } from 'vitest';
 import { partsMutants } from '../../chaos/parts/mutants.ts';
-import { catchPartsMutant } from './mutant-run.ts';
-import { PartsTally, partsVerdict } from './parts-tally.ts';
+import { catchSeededMutant, seededVerdict } from '../seeded-runs.ts';
+import { SeededTally } from '../seeded-tally.ts';
+import { partsKind } from './parts-kind.ts';
 import { simulateParts } from './simulate-parts.ts';
 
 describe('reflector, object managers and mirror pods in simulated clusters', () => {
   it('keep every promise with every fixed seed, through every kind of fault', async () => {
-    const tally = new PartsTally();
+    const tally = new SeededTally('parts');
     for (let seed = 1; seed <= 12; seed++) {
       const run = { seed, minutes: 1 };
       const result = await simulateParts(run);
       tally.add(result);
-      expect(partsVerdict(run, result)).toBeUndefined();
+      expect(seededVerdict(partsKind, run, result)).toBeUndefined();
     }
     console.log(tally.summary());
     const faults = [
@@ -37,7 +38,7 @@ describe('reflector, object managers and mirror pods in simulated clusters', () 
     console.log(`fresh seeds of the parts: ${first} to ${first + 2}, 1 minute each`);
     for (const seed of [first, first + 1, first + 2]) {
       const run = { seed, minutes: 1 };
-      expect(partsVerdict(run, await simulateParts(run))).toBeUndefined();
+      expect(seededVerdict(partsKind, run, await simulateParts(run))).toBeUndefined();
     }
   });
 
@@ -55,7 +56,7 @@ describe('reflector, object managers and mirror pods in simulated clusters', () 
 
 describe('the checks of the parts', () => {
   it.each(partsMutants.map((mutant) => [mutant.name, mutant] as const))('notice when %s', async (_, mutant) => {
-    const { rule, detail } = await catchPartsMutant(mutant, 1);
+    const { rule, detail } = await catchSeededMutant(partsKind, mutant, 1);
     expect(mutant.breaks, detail).toContain(rule);
   });
 });

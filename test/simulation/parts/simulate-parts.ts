@@ -4,27 +4,16 @@ import type { PartsRule } from '../../chaos/parts/rules.ts';
 import { runParts } from '../../chaos/parts/scenario.ts';
 import type { PartsWorld, ServerSide } from '../../chaos/parts/world.ts';
 import { Prng } from '../../chaos/prng.ts';
+import type { SeededOptions, SeededResult } from '../seeded-runs.ts';
 import { ProcessClock, SimulatedClock } from '../simulated-clock.ts';
 import { epochMs } from '../simulated-server.ts';
 import { ApiFaults, fairApiWeather } from './api-weather.ts';
 import { SimulatedObjects } from './simulated-objects.ts';
 import { SimulatedTransport } from './simulated-transport.ts';
 
-export interface PartsSimulationOptions {
-  readonly seed: number;
-  /** How long the faults go on, in simulated minutes; calm follows. */
-  readonly minutes: number;
-  readonly mutant?: PartsMutant | undefined;
-}
+export type PartsSimulationOptions = SeededOptions<PartsMutant>;
 
-export interface PartsSimulationResult {
-  readonly seed: number;
-  readonly simulatedMs: number;
-  /** Timers that fired: events, answers, and what the parts themselves waited for. */
-  readonly steps: number;
-  readonly counts: ReadonlyMap<string, number>;
-  readonly faults: ReadonlyMap<string, number>;
-  readonly convergedInMs: number | undefined;
+export interface PartsSimulationResult extends SeededResult {
   readonly violation: { readonly rule: PartsRule; readonly detail: string; readonly atMs: number } | undefined;
 }
 

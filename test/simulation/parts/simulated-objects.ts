@@ -2,6 +2,7 @@ import type { ApiObject } from '../../../src/client/api-resource.ts';
 import { ApiError } from '../../../src/client/transport/api-error.ts';
 import type { KubeRequest } from '../../../src/client/transport/kube-transport.ts';
 import { renderObject } from '../../../src/testing/apiserver/answer.ts';
+import { patchTypeOf } from '../../../src/testing/apiserver/request-body.ts';
 import { ServedResources } from '../../../src/testing/apiserver/served-resources.ts';
 import type { ResourceStore } from '../../../src/testing/objects/resource-store.ts';
 import { type ObjectEvent, PodStore, type Selection, StoreError } from '../../../src/testing.ts';
@@ -16,8 +17,10 @@ export interface ObjectTarget {
   readonly store: ResourceStore;
   readonly namespace: string | undefined;
   readonly name: string | undefined;
+  readonly subresource: 'status' | undefined;
 }
 
+const objectPath = /^\/api\/v1(?:\/namespaces\/([^/]+))?\/([^/]+)(?:\/([^/]+)(\/status)?)?$/;
 const versionEveryMs = 700;
 const versionsKept = 8;
 
@@ -51,19 +54,23 @@ export class SimulatedObjects {
   }
 
   target(path: string): ObjectTarget {
-    const [, namespace, resource = '', name] = /^\/api\/v1(?:\/namespaces\/([^/]+))?\/([^/]+)(?:\/([^/]+))?$/.exec(path) ?? [];
+    const [, namespace, resource = '', name, status] = objectPath.exec(path) ?? [];
     const store = this.served.find({ group: '', version: 'v1', resource });
     if (store === undefined) throw new ApiError({ status: 404, reason: 'NotFound', message: `no ${path} is simulated` });
-    return { store, namespace, name };
+    return { store, namespace, name, subresource: status === undefined ? undefined : 'status' };
   }
 
   /** The JSON of the answer. Throws the `StoreError` of a refusal. */
-  answer({ method, path, query = new URLSearchParams(), body }: KubeRequest): JsonObject {
-    const { store, namespace, name } = this.target(path);
+  answer({ method, path, query = new URLSearchParams(), body, contentType }: KubeRequest): JsonObject {
+    const { store, namespace, name, subresource } = this.target(path);
     const version = query.get('resourceVersion') ?? undefined;
     if (method === 'POST') return shown(store, store.create(copy(body as object)));
     if (name === undefined) return this.#list(store, selectionOf(namespace, query), version);
     if (method === 'GET') return shown(store, this.#get(store, { namespace, name }, version));
+    if (method === 'PATCH') {
+      const patch = { type: patchTypeOf(contentType), body: copy(body as object), subresource };
+      return shown(store, store.patch({ namespace, name }, patch));
+    }
     if (method !== 'DELETE') throw new ApiError({ status: 405, reason: 'MethodNotAllowed', message: method });
     return shown(store, store.delete({ namespace, name }, copy(body as object)).object);
   }

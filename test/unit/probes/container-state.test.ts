@@ -29,6 +29,23 @@ describe('started and ready of a container', () => {
     world.manager.cleanupPods(new Set());
   });
 
+  it.each([
+    0, 3_600_000,
+  ])('are not those of the pod for a container that began after the clock was set back by %i ms', async (back) => {
+    const world = new ProbeWorld();
+    const pod = { ...podOf({ readinessProbe: exec({ initialDelaySeconds: 300 }) }), status: ready } as ReturnType<typeof podOf>;
+    await world.add(pod);
+    world.clock.jump(-back);
+    await world.seconds(10);
+    const startedAt = new Date(world.clock.now() + 1000).toISOString();
+    await world.seconds(60);
+    world.status = running({ ...started, containerID: 'x://a1', restartCount: 1, state: { running: { startedAt } } });
+    expect(world.manager.updatePodStatus(pod, world.status).containerStatuses?.[0]?.ready).toBe(false);
+    await world.seconds(10);
+    expect(world.manager.result('readiness', 'x://a1')).toBe('Failure');
+    await world.manager.stop();
+  });
+
   it('follow the results of its probes', async () => {
     const world = new ProbeWorld();
     const pod = await world.add(podOf({ readinessProbe: exec({ periodSeconds: 1 }) }));

@@ -28,6 +28,36 @@ describe('when a probe is made', () => {
     await world.manager.stop();
   });
 
+  it.each([
+    [0, [0, 5, 10]],
+    [7, [10]],
+  ])('of a container that began in the future with a delay of %i s, counted from when it was seen', async (delay, times) => {
+    const world = new ProbeWorld();
+    world.status = running({ ...started, state: { running: { startedAt: '2000-01-01T01:00:00Z' } } });
+    await world.add(podOf({ livenessProbe: exec({ periodSeconds: 5, initialDelaySeconds: delay }) }));
+    await world.seconds(11);
+    expect(world.times).toEqual(times);
+    await world.manager.stop();
+  });
+
+  it('after its delay once more where the clock is set back or the container begins anew, and not longer', async () => {
+    const world = new ProbeWorld();
+    world.status = running({ ...started, state: { running: { startedAt: '2000-01-01T00:00:00Z' } } });
+    await world.add(podOf({ livenessProbe: exec({ periodSeconds: 5, initialDelaySeconds: 7 }) }));
+    await world.seconds(1);
+    world.clock.jump(-3_600_000);
+    world.calls.length = 0;
+    await world.seconds(20);
+    // looked at after 5 s, 10 s, 15 s and 20 s
+    expect(world.calls).toHaveLength(2);
+    world.status = running({ ...started, state: { running: { startedAt: '2000-01-01T02:00:00Z' } } });
+    await world.seconds(10);
+    expect(world.calls).toHaveLength(2);
+    await world.seconds(5);
+    expect(world.calls).toHaveLength(3);
+    await world.manager.stop();
+  });
+
   it('with the defaults of the apiserver where the spec says nothing', async () => {
     const world = new ProbeWorld();
     world.answer = async () => failure;

@@ -7,7 +7,7 @@ import type { GeneratePodStatusOptions } from '../../../src/runtime-status/gener
 import { generatePodStatus } from '../../../src/runtime-status/generate-pod-status.ts';
 import type { ContainerProbeStates } from '../../../src/runtime-status/probe-states.ts';
 import type { WirePodStatus } from '../../../src/wire/types.ts';
-import { containerOf, exited, podOf, running, runtimeOf, statusOf } from './pods.ts';
+import { beganAt, containerOf, exited, podOf, running, runtimeOf, statusOf } from './pods.ts';
 
 const conditionOf = (status: WirePodStatus, type: string) => status.conditions?.find((condition) => condition.type === type);
 
@@ -181,6 +181,42 @@ describe('generatePodStatus', () => {
     const status = generatePodStatus({ pod, runtimeStatus, previous });
     Object.assign(status.conditions?.[0] ?? {}, { status: 'changed' });
     expect({ pod, runtimeStatus, previous }).toEqual(before);
+  });
+
+  it.each<[string, unknown, string]>([
+    ['no object', 7, ' to be an object'],
+    ['no name', running(''), '.name` to be a non-empty string'],
+    ['no id', { name: 'a', state: 'running' }, '.id` to be a string'],
+    ['a misspelt state', { ...running(), state: 'Running' }, '.state` to be "created", "running", "exited" or "unknown"'],
+    ['less than no restart', running('a', { restartCount: -1 }), '.restartCount` to be a whole number, 0 or more'],
+    ['a restart count that is no number', running('a', { restartCount: Number.NaN }), '.restartCount` to be a whole number'],
+    ['half a restart', running('a', { restartCount: 1.5 }), '.restartCount` to be a whole number'],
+    ['an exit code that is no number', exited('a', Number.NaN), '.exitCode` to be a whole number'],
+    ['an exit code of more than 32 bits', exited('a', 2 ** 31), '.exitCode` to be a whole number'],
+    ['a creation that is no number', running('a', { createdAt: Number.NaN }), '.createdAt` to be milliseconds'],
+    ['a start beyond all years', running('a', { startedAt: 1e20 }), '.startedAt` to be milliseconds'],
+    ['a start that is a text', { ...running(), startedAt: beganAt }, '.startedAt` to be milliseconds'],
+    ['an end that is null', { ...exited(), finishedAt: null }, '.finishedAt` to be milliseconds'],
+    ['a reason that is no text', { ...exited(), reason: 7 }, '.reason` to be a string'],
+  ])('refuses a record with %s', (_, record, message) => {
+    const runtimeStatus = runtimeOf(running(), record as ReturnType<typeof running>);
+    expect(() => statusOf(podOf(), runtimeStatus)).toThrow(
+      expect.objectContaining({
+        code: 'ERR_INVALID_ARGUMENT',
+        message: expect.stringContaining(`\`runtimeStatus.containers[1]${message.startsWith('.') ? message : `\`${message}`}`),
+      }),
+    );
+  });
+
+  it('takes records that say no more than they must, and the ends of the years', () => {
+    const [first, last] = [Date.UTC(1, 0, 1), Date.UTC(9999, 11, 31, 23, 59, 59, 999)];
+    const bare = { name: 'a', id: '', state: 'created' } as const;
+    expect(containerOf(statusOf(podOf(), runtimeOf(bare)))?.state).toEqual({ waiting: {} });
+    const long = exited('a', -(2 ** 31), { createdAt: 0.5, startedAt: first, finishedAt: last, restartCount: 2 ** 31 - 1 });
+    expect(containerOf(statusOf(podOf(), runtimeOf(long)))).toMatchObject({
+      restartCount: 2 ** 31 - 1,
+      state: { terminated: { exitCode: -(2 ** 31), finishedAt: '9999-12-31T23:59:59Z' } },
+    });
   });
 
   it.each<[string, object, string]>([

@@ -158,32 +158,52 @@ describe('a new run of a given container', () => {
   const runs = { state: { running: { startedAt: earlier } }, restartCount: 2, containerID: 'm://0', imageID: 'sha256:0' };
   const end = { exitCode: 1, reason: 'Error', startedAt: earlier, finishedAt: earlier };
   const ended = { state: { terminated: end }, restartCount: 2, containerID: 'm://0' };
-  const unseen = { exitCode: 137, reason: 'ContainerStatusUnknown' };
+  const unseen = { exitCode: 137, reason: 'ContainerStatusUnknown', startedAt: earlier, containerID: 'm://0' };
+  const runsAgain = { ...runs, lastState: { terminated: end } };
+  const message = expect.stringContaining('nobody has said how');
 
-  it.each<[string, GivenContainer, object, number, boolean]>([
-    ['runs on', running, runs, 2, false],
-    ['runs on as the same', { ...running, id: 'm://0', startedAt: earlier }, runs, 2, false],
-    ['has another id', { ...running, id: 'm://1' }, runs, 3, false],
-    ['began later', { ...running, startedAt: later }, runs, 3, false],
-    ['runs after its end', running, ended, 3, true],
-    ['has ended as reported', failed, ended, 2, false],
-    ['has ended otherwise', { ...failed, exitCode: 2 }, ended, 3, true],
-    ['has ended later', { ...failed, finishedAt: later }, ended, 3, true],
-    ['waits after its end', waiting, ended, 2, true],
+  it.each<[string, GivenContainer, object, number, object | undefined]>([
+    ['runs on', running, runs, 2, undefined],
+    ['runs on as the same', { ...running, id: 'm://0', startedAt: earlier }, runs, 2, undefined],
+    ['runs on after an end', running, runsAgain, 2, end],
+    ['has another id', { ...running, id: 'm://1' }, runs, 3, { ...unseen, message }],
+    ['has another id after an end', { ...running, id: 'm://1' }, runsAgain, 3, { ...unseen, message }],
+    ['began later', { ...running, startedAt: later }, runs, 3, { ...unseen, message }],
+    ['began later after an end', { ...running, startedAt: later }, runsAgain, 3, { ...unseen, message }],
+    ['has another id, and has ended', { ...failed, id: 'm://1' }, runsAgain, 3, { ...unseen, message }],
+    ['waits after it ran again', waiting, runsAgain, 3, { ...unseen, message }],
+    ['has another id, and a last state', { ...running, id: 'm://1', lastState: end }, runs, 3, end],
+    ['runs after its end', running, ended, 3, end],
+    ['has ended as reported', failed, ended, 2, undefined],
+    ['has ended otherwise', { ...failed, exitCode: 2 }, ended, 3, end],
+    ['has ended later', { ...failed, finishedAt: later }, ended, 3, end],
+    ['waits after its end', waiting, ended, 2, end],
     [
       'runs after it waited to run again',
       running,
       { state: { waiting: {} }, lastState: { terminated: end }, restartCount: 2 },
       3,
-      true,
+      end,
     ],
-    ['runs for the first time', running, { state: { waiting: {} } }, 0, false],
-    ['counts what is said', { ...running, restartCount: 9 }, ended, 9, true],
-    ['never counts less', { ...running, restartCount: 1 }, runs, 2, false],
-  ])('%s', (_, given, old, restartCount, hasLastState) => {
+    ['runs for the first time', running, { state: { waiting: {} } }, 0, undefined],
+    ['counts what is said', { ...running, restartCount: 9 }, ended, 9, end],
+    ['never counts less', { ...running, restartCount: 1 }, runs, 2, undefined],
+  ])('%s', (_, given, old, restartCount, lastEnd) => {
     const container = reportedThen(given, old);
     expect(container?.restartCount).toBe(restartCount);
-    expect(container?.lastState?.terminated).toEqual(hasLastState ? end : undefined);
+    expect(container?.lastState?.terminated).toEqual(lastEnd);
+    // and the same again
+    expect(reportedThen(given, container)).toEqual(container);
+  });
+
+  it('does not end before it began, where the clocks differ', () => {
+    const late = { state: { running: { startedAt: later } }, containerID: 'm://0' };
+    const ends = { startedAt: later, finishedAt: later, containerID: 'm://0' };
+    for (const given of [failed, { ...failed, finishedAt: now }]) {
+      const container = reportedThen(given, late);
+      expect(container).toMatchObject({ restartCount: 0, state: { terminated: ends } });
+      expect(reportedThen(given, container)).toEqual(container);
+    }
   });
 
   it('has ended unseen when it waits after it ran, and is counted once', () => {
@@ -232,6 +252,26 @@ describe('a container that is left out', () => {
     const previous = { containerStatuses: [reported('a', { state: { running: {} } })] };
     const status = statusOf(podOf(), [], { previous });
     expect(containerOf(status)?.lastState?.terminated?.exitCode).toBe(137);
+  });
+
+  it('has ended unseen if it ran again, and each such end is counted once', () => {
+    const terminated = { exitCode: 1, reason: 'Error', finishedAt: earlier };
+    const runs = { state: { running: { startedAt: earlier } }, containerID: 'm://0', lastState: { terminated }, restartCount: 1 };
+    const unseen = { exitCode: 137, reason: 'ContainerStatusUnknown' };
+    let status: WirePodStatus = { containerStatuses: [reported('a', runs)] };
+    const next = (...containers: GivenContainer[]) => {
+      status = statusOf(podOf(), containers, { previous: status });
+      return containerOf(status);
+    };
+    const gone = next();
+    expect(gone).toMatchObject({
+      restartCount: 2,
+      lastState: { terminated: { ...unseen, startedAt: earlier, containerID: 'm://0' } },
+    });
+    expect(next()).toEqual(gone);
+    expect(next(running)).toMatchObject({ restartCount: 2, lastState: { terminated: unseen } });
+    expect(next()).toMatchObject({ restartCount: 3, lastState: { terminated: { ...unseen, startedAt: now } } });
+    expect(next(running)?.restartCount).toBe(3);
   });
 
   it('has succeeded if it is an init container and a regular one runs, or has run', () => {

@@ -1,20 +1,8 @@
-import type { PartsSimulationOptions, PartsSimulationResult } from './simulate-parts.ts';
-
-/** The command that runs a seed again. */
-export function partsCommandFor({ seed, minutes, mutant }: PartsSimulationOptions): string {
-  const broken = mutant === undefined ? '' : ` --mutant '${mutant.name}'`;
-  return `npm run simulate -- --parts --seed ${seed} --minutes ${minutes}${broken}`;
-}
-
-/** Undefined when every promise held; otherwise what broke, and how to see it again. */
-export function partsVerdict(options: PartsSimulationOptions, { violation }: PartsSimulationResult): string | undefined {
-  if (violation === undefined) return undefined;
-  const { rule, detail, atMs } = violation;
-  return `seed ${options.seed} breaks “${rule}” after ${(atMs / 1000).toFixed(1)} s: ${detail}\n  ${partsCommandFor(options)}`;
-}
+import type { SeededResult } from './seeded-runs.ts';
 
 /** The sums over many runs. */
-export class PartsTally {
+export class SeededTally {
+  readonly #what: string;
   readonly #counts = new Map<string, number>();
   readonly #faults = new Map<string, number>();
   readonly #failed: number[] = [];
@@ -22,6 +10,11 @@ export class PartsTally {
   #steps = 0;
   #simulatedMs = 0;
   #slowestMs = 0;
+
+  /** `what`: what runs, in the plural. */
+  constructor(what: string) {
+    this.#what = what;
+  }
 
   get failures(): number {
     return this.#failed.length;
@@ -32,7 +25,7 @@ export class PartsTally {
     return this.#counts.get(what) ?? this.#faults.get(what) ?? 0;
   }
 
-  add({ seed, steps, simulatedMs, counts, faults, convergedInMs = 0, violation }: PartsSimulationResult): void {
+  add({ seed, steps, simulatedMs, counts, faults, convergedInMs = 0, violation }: SeededResult): void {
     this.#seeds++;
     this.#steps += steps;
     this.#simulatedMs += simulatedMs;
@@ -45,7 +38,7 @@ export class PartsTally {
   summary(): string {
     const hours = (this.#simulatedMs / 3_600_000).toFixed(1);
     return [
-      `parts: ${this.#seeds} seeds, ${hours} simulated hours, ${this.#steps} steps, ${this.#failed.length} failures; ` +
+      `${this.#what}: ${this.#seeds} seeds, ${hours} simulated hours, ${this.#steps} steps, ${this.#failed.length} failures; ` +
         `all in step after ${Math.round(this.#slowestMs / 1000)} s of calm at the latest`,
       `done: ${listed(this.#counts)}`,
       `faults: ${listed(this.#faults)}`,

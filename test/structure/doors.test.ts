@@ -1,0 +1,10 @@
+import { describe, expect, it } from 'vitest';
+import { doors } from './rooms.ts';
+
+describe('the doors of src', () => {
+  it.each(doors)('%s can be imported, and each of its names stands for something', async (door) => {
+    const names: Record<string, unknown> = await import(`../../src/${door}.ts`);
+    expect(Object.keys(names).length).toBeGreaterThan(0);
+    expect(Object.keys(names).filter((name) => names[name] === undefined)).toEqual([]);
+  });
+});
