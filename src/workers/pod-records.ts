@@ -89,8 +89,9 @@ export class PodRecords {
       const isToStop = record.isTerminationRequested;
       if (isStaticPod(update.pod)) {
         if (isToStop && !this.#isToBeStopped(record)) return { step: 'none', completed: this.#endUnstarted(record) };
-        // what runs already is stopped without its turn, and takes it where it can: others wait for its end
-        if (!this.#tryStart(record) && !isToStop) return { step: 'wait' };
+        // what runs already is stopped without its turn, and others wait for its end
+        if (isToStop) this.#staticPods.takeTurn(fullNameOf(record), record.uid);
+        else if (!this.#tryStart(record)) return { step: 'wait' };
       }
       record.isStarted = true;
     }

@@ -95,6 +95,18 @@ describe('static pods of one full name', () => {
     expect(world.takeLog()).toEqual(['terminated u2', 'sync u3 sync 1']);
   });
 
+  it('wait for one that is stopped before its turn', async () => {
+    const world = new World();
+    world.workers.updatePod({ updateType: 'kill', runningPod: { uid: 'u1', name: 'web', namespace: 'd' } });
+    world.workers.updatePod({ updateType: 'update', pod: staticPod('u1') });
+    await world.update('create', staticPod('u2'));
+    expect(world.takeLog()).toEqual(['terminating u1 1 1']);
+    await world.end('u1');
+    await world.end('u1');
+    await world.update('sync', staticPod('u2'));
+    expect(world.takeLog()).toEqual(['terminated u1', 'sync u2 sync 1']);
+  });
+
   it('are over without any call, though the runtime was seen to run them, where all is as in the kubelet', async () => {
     const world = new World({ exactlyAsKubelet: true });
     await world.update('create', staticPod('u1'));
