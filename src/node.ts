@@ -78,7 +78,6 @@ export type {
   LoopWorkQueue,
   SyncLoopOptions,
 } from './sync-loop/sync-loop-options.ts';
-export type { KillNowOptions } from './workers/kill-pod-now.ts';
 export type { PodWorkerState } from './workers/pod-record.ts';
 export type { KnownPod } from './workers/pod-records.ts';
 export type {
@@ -92,6 +91,7 @@ export type {
   SyncTerminatingPodRequest,
 } from './workers/pod-syncer.ts';
 export { PodWorkers, type StoppedWorkers, type StopWorkersOptions } from './workers/pod-workers.ts';
-export type { KillPodOptions, UpdatePodOptions, UpdateType } from './workers/update-pod-options.ts';
+export { networkNotReadyMessage } from './workers/retry-delay.ts';
+export type { KillNowOptions, KillPodOptions, UpdatePodOptions, UpdateType } from './workers/update-pod-options.ts';
 export { type RetryQueue, WorkQueue, type WorkQueueOptions } from './workers/work-queue.ts';
 export type { PodWorkersOptions } from './workers/workers-options.ts';

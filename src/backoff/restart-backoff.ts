@@ -42,7 +42,6 @@ const knownOptions = ['baseMs', 'maxMs', 'resetAfterMs', 'eventRecorder', 'clock
  */
 export class RestartBackoff {
   readonly #counter: BackoffCounter;
-  readonly #clock: Clock;
   readonly #eventRecorder: EventRecorder;
 
   /** Throws ERR_INVALID_OPTION, naming the option, the rule and the value. */
@@ -51,29 +50,29 @@ export class RestartBackoff {
     const { baseMs = 10_000, maxMs = 300_000, resetAfterMs = 600_000, eventRecorder = noEvents, clock = systemClock } = options;
     requireMethods('eventRecorder', eventRecorder, ['event']);
     requireMethods('clock', clock, ['now', 'setTimer']);
-    this.#clock = safeClock(clock);
     this.#eventRecorder = safeEventRecorder(eventRecorder);
     this.#counter = new BackoffCounter({
       baseMs: numberOption('baseMs', baseMs, 0, Number.MAX_SAFE_INTEGER),
       maxMs: numberOption('maxMs', maxMs, baseMs, Number.MAX_SAFE_INTEGER),
       resetAfterMs: numberOption('resetAfterMs', resetAfterMs, 0, Number.MAX_SAFE_INTEGER),
-      clock: this.#clock,
+      clock: safeClock(clock),
     });
   }
 
   /**
    * Asks before each start of a container. An answer to go counts as a start, so ask once for each. A container that the
-   * runtime shows no exit of may go, and counts nothing. Throws ERR_INVALID_ARGUMENT for a pod without uid, name or namespace.
+   * runtime shows no exit of may go, and counts nothing. An exit without `finishedAt`, or with one that is still to come, counts
+   * from when it was first asked about; one without is never before the container's last start. Throws ERR_INVALID_ARGUMENT for a pod without uid, name or namespace.
    */
   tryRestart(pod: Pod, container: ContainerToStart, { containers }: Pick<RuntimePodStatus, 'containers'>): RestartAnswer {
     requirePod(pod);
     const exited = containers.find(({ name, state }) => name === container.name && state === 'exited');
     if (exited === undefined) return { wait: false };
-    const exitedAt = exited.finishedAt ?? 0;
+    const exit = { id: exited.id, at: exited.finishedAt };
     const key = containerKey(pod, container);
-    const until = this.#counter.waitsUntil(key, exitedAt);
-    if (until === undefined) {
-      this.#counter.next(key, exitedAt);
+    const remainingMs = this.#counter.remainingMs(key, exit);
+    if (remainingMs === 0) {
+      this.#counter.next(key, exit);
       return { wait: false };
     }
     const podText = `${podFullName(pod)}(${pod.metadata?.uid})`;
@@ -81,7 +80,7 @@ export class RestartBackoff {
     this.#eventRecorder.event(pod, 'Warning', 'BackOff', event, containerFieldPath(pod, container.name));
     const wait = durationText(this.#counter.waitMs(key));
     const message = `back-off ${wait} restarting failed container=${container.name} pod=${podText}`;
-    return { wait: true, reason: 'CrashLoopBackOff', message, remainingMs: until - this.#clock.now() };
+    return { wait: true, reason: 'CrashLoopBackOff', message, remainingMs };
   }
 
   /** The wait that is due after the container's next exit, in milliseconds; 0 before its first restart. */

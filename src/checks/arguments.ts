@@ -10,6 +10,14 @@ export function requireObject(path: string, value: unknown): asserts value is ob
   if (typeof value !== 'object' || value === null || Array.isArray(value)) throw invalidArgument(path, 'an object', value);
 }
 
+/** Refuses an object with a member that is not in `known`: it may be a misspelt one. */
+export function requireKnownMembers(path: string, value: object, known: readonly string[]): void {
+  for (const [key, member] of Object.entries(value)) {
+    if (!known.includes(key))
+      throw invalidArgument(`${path}.${key}`, `absent: the known members are ${known.join(', ')}`, member);
+  }
+}
+
 const largestInt32 = 2 ** 31 - 1;
 
 /** True for a whole number that the apiserver can store in an exit code or a restart count. */

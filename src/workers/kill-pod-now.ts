@@ -6,12 +6,10 @@ import type { EventRecorder } from '../pod/event-recorder.ts';
 import { podFullName } from '../pod/pod-identity.ts';
 import type { Clock } from '../seams/clock.ts';
 import type { Pod } from '../wire/types.ts';
-import type { KillPodOptions, UpdatePodOptions } from './update-pod-options.ts';
+import type { KillNowOptions, UpdatePodOptions } from './update-pod-options.ts';
 
 /** The shortest time that a pod gets to end, in seconds. */
 const shortestWaitSeconds = 10;
-
-export type KillNowOptions = Omit<KillPodOptions, 'completed'>;
 
 /** Kills that somebody waits for. */
 export class WaitingKills {

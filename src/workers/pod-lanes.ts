@@ -118,7 +118,9 @@ export class PodLanes {
       gaveUp.catch(ignoreFailure);
       call.giveUpReading = reject;
       try {
-        runtimeStatus = await newerRuntimeStatus(runtimeStatusCache, record.uid, record.lastSyncAt, signal, gaveUp);
+        // a clock that was set back must not make the call wait until it has caught up
+        const newerThan = Math.min(record.lastSyncAt, clock.now());
+        runtimeStatus = await newerRuntimeStatus(runtimeStatusCache, record.uid, newerThan, signal, gaveUp);
       } catch (error) {
         if (!signal.aborted) eventRecorder.event(pod, 'Warning', 'FailedSync', `error determining status: ${errorText(error)}`);
         return { failed: true, error };
@@ -152,12 +154,16 @@ export class PodLanes {
   }
 
   /** The function that changes the status of a pod that ends: what it throws goes no further. */
-  #statusFn({ podStatusFn, uid }: PodRecord): PodStatusFn | undefined {
-    if (podStatusFn === undefined) return undefined;
+  #statusFn(record: PodRecord): PodStatusFn | undefined {
+    const { exactlyAsKubelet, logger } = this.#options;
+    const { podStatusFn: first, uid } = record;
+    if (exactlyAsKubelet && first === undefined) return undefined;
     return (status) => {
+      // an eviction may come while the call is under way
+      const podStatusFn = exactlyAsKubelet ? first : record.podStatusFn;
       callGuarded(
-        () => podStatusFn(status),
-        (err) => this.#options.logger.warn({ err, podUID: uid }, 'the function that changes the status of a pod failed'),
+        () => podStatusFn?.(status),
+        (err) => logger.warn({ err, podUID: uid }, 'the function that changes the status of a pod failed'),
       );
     };
   }

@@ -34,7 +34,7 @@ export class PodRecord {
   active: ActiveUpdate | undefined;
   /** True from the moment that a lane has work until it has none. */
   isWorking = false;
-  /** True once the pod was allowed to start. */
+  /** True once the pod was allowed to start, or to be ended though it never started here. */
   isStarted = false;
   isTerminationRequested = false;
   /** True once no call of syncPod follows any more. */

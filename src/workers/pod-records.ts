@@ -48,9 +48,11 @@ export class PodRecords {
   readonly #records = new Map<string, PodRecord>();
   readonly #staticPods: StaticPodOrder;
   readonly #gracePeriodOf: typeof effectiveGracePeriod;
+  readonly #exactlyAsKubelet: boolean;
   #isSynced = false;
 
   constructor({ exactlyAsKubelet }: { readonly exactlyAsKubelet: boolean }) {
+    this.#exactlyAsKubelet = exactlyAsKubelet;
     this.#staticPods = new StaticPodOrder({ keepsPlaces: exactlyAsKubelet });
     this.#gracePeriodOf = exactlyAsKubelet ? effectiveGracePeriod : shrinkingGracePeriod;
   }
@@ -84,10 +86,12 @@ export class PodRecords {
     if (update === undefined || this.#records.get(record.uid) !== record) return { step: 'none' };
     const work: Work = { state: record.state, update };
     if (!record.isStarted && update.pod !== undefined) {
+      const isToStop = record.isTerminationRequested;
       if (isStaticPod(update.pod)) {
-        if (record.isTerminationRequested) return { step: 'none', completed: this.#endUnstarted(record) };
-        const isOver = (uid: string): boolean => this.#records.get(uid)?.isTerminationRequested ?? true;
-        if (!this.#staticPods.tryStart(fullNameOf(record), record.uid, isOver)) return { step: 'wait' };
+        if (isToStop && !this.#isToBeStopped(record)) return { step: 'none', completed: this.#endUnstarted(record) };
+        // what runs already is stopped without its turn, and others wait for its end
+        if (isToStop) this.#staticPods.takeTurn(fullNameOf(record), record.uid);
+        else if (!this.#tryStart(record)) return { step: 'wait' };
       }
       record.isStarted = true;
     }
@@ -169,6 +173,20 @@ export class PodRecords {
     }
     if (isStaticPod(pod)) this.#staticPods.wait(fullNameOf(record), podUID);
     return record;
+  }
+
+  /** True when it is the static pod's turn among those of its full name. */
+  #tryStart(record: PodRecord): boolean {
+    const isOver = (uid: string): boolean => {
+      const other = this.#records.get(uid);
+      return other === undefined || (other.isTerminationRequested && !this.#isToBeStopped(other));
+    };
+    return this.#staticPods.tryStart(fullNameOf(record), record.uid, isOver);
+  }
+
+  /** True for a pod of which containers may run though it never started here. */
+  #isToBeStopped({ isObservedInRuntime, isTerminated }: PodRecord): boolean {
+    return !this.#exactlyAsKubelet && isObservedInRuntime && !isTerminated;
   }
 
   #endUnstarted(record: PodRecord): readonly (() => void)[] {

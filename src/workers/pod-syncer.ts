@@ -17,7 +17,11 @@ export interface SyncTerminatingPodRequest {
   readonly runtimeStatus: RuntimePodStatus;
   /** How long containers may take to end, in seconds, at least 1; undefined where nobody has said: the pod's own. */
   readonly gracePeriodSeconds: number | undefined;
-  /** Changes the pod's status before it is stored; undefined where nobody has asked for a change. */
+  /**
+   * Changes the pod's status before it is stored. Call it right before: what is asked for while the call is under way counts too,
+   * such as the reason of an eviction. It changes nothing where nobody has asked for a change, and never throws. Undefined only
+   * with `exactlyAsKubelet`, where nobody had asked when the call began.
+   */
   readonly podStatusFn: PodStatusFn | undefined;
 }
 
@@ -35,8 +39,10 @@ export interface SyncPodResult {
 }
 
 /**
- * What is done for a pod. The workers call one method at a time for one pod. A call that rejects is repeated later. `signal`
- * aborts when the call should end soon, because something more urgent waits: the call then rejects with the signal's reason.
+ * What is done for a pod. The workers call one method at a time for one pod. A call that rejects is repeated later: with a
+ * `BackoffError` at the time that it names, with an error whose message contains `networkNotReadyMessage` ("network is not
+ * ready") after about 1 s, else after `backOffPeriodMs`. `signal` aborts when the call should end soon, because something more
+ * urgent waits: the call then rejects with the signal's reason.
  */
 export interface PodSyncer {
   /** Brings the pod's containers to what its spec asks for; undefined counts as not terminal. */
@@ -53,6 +59,6 @@ export interface PodSyncer {
 export interface RuntimeStatusCache {
   /** What is known now; what it throws counts as "not known". */
   get(podUID: string): RuntimePodStatus;
-  /** Resolves once what is known is newer than `time` (milliseconds since the epoch). */
+  /** Resolves once what is known is newer than `time` (milliseconds since the epoch), which is never ahead of the workers' clock. */
   getNewerThan(podUID: string, time: number, signal: AbortSignal): Promise<RuntimePodStatus>;
 }

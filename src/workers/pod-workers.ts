@@ -1,4 +1,4 @@
-import { requireObject, requireText } from '../checks/arguments.ts';
+import { requireText } from '../checks/arguments.ts';
 import { longestTimerMs, numberOption, requireKnownOptions } from '../checks/options.ts';
 import { RunState, type RunStateName } from '../concurrency/run-state.ts';
 import { invalidArgument } from '../errors.ts';
@@ -6,13 +6,13 @@ import { requirePod } from '../pod/identified-pod.ts';
 import type { PodDeletionSafety } from '../pod/pod-deletion-safety.ts';
 import { sleep } from '../seams/clock.ts';
 import type { Pod } from '../wire/types.ts';
-import { type KillNowOptions, WaitingKills } from './kill-pod-now.ts';
+import { WaitingKills } from './kill-pod-now.ts';
 import { PodLanes } from './pod-lanes.ts';
 import { answer } from './pod-questions.ts';
 import { type KnownPod, PodRecords } from './pod-records.ts';
 import { knownRuntimeStatus } from './runtime-status.ts';
-import { requireUpdate, type UpdatePodOptions } from './update-pod-options.ts';
-import type { RetryQueue } from './work-queue.ts';
+import { type KillNowOptions, requireKillNowOptions, requireUpdate, type UpdatePodOptions } from './update-pod-options.ts';
+import type { RetryQueue, WorkQueue } from './work-queue.ts';
 import { type PodWorkersOptions, type ResolvedWorkersOptions, resolveWorkersOptions } from './workers-options.ts';
 
 export interface StopWorkersOptions {
@@ -31,9 +31,10 @@ export interface StoppedWorkers {
  * of pkg/kubelet/pod_workers.go, v1.36.3.
  *
  * The workers repeat nothing by themselves: what is to be synced again goes into the work queue, and the agent's loop hands it
- * to `updatePod`. They hold no timer, but while somebody waits for `killPodNow`.
+ * to `updatePod`. They hold no timer, but while somebody waits for `killPodNow`. `Queue` is the type of the work queue: of the one
+ * that is given, else {@link WorkQueue}.
  */
-export class PodWorkers implements PodDeletionSafety {
+export class PodWorkers<Queue extends RetryQueue = WorkQueue> implements PodDeletionSafety {
   readonly #options: ResolvedWorkersOptions;
   readonly #records: PodRecords;
   readonly #lanes: PodLanes;
@@ -41,7 +42,7 @@ export class PodWorkers implements PodDeletionSafety {
   readonly #runState = new RunState<StoppedWorkers>('pod workers');
 
   /** Throws ERR_INVALID_OPTION, naming the option, the rule and the value. */
-  constructor(options: PodWorkersOptions) {
+  constructor(options: PodWorkersOptions<Queue>) {
     this.#options = resolveWorkersOptions(options);
     this.#records = new PodRecords(this.#options);
     this.#lanes = new PodLanes(this.#options, this.#records);
@@ -54,9 +55,9 @@ export class PodWorkers implements PodDeletionSafety {
     return this.#runState.name;
   }
 
-  /** Where the pods wait that are to be synced again. */
-  get workQueue(): RetryQueue {
-    return this.#options.workQueue;
+  /** Where the pods wait that are to be synced again: the queue that was given, else one for the agent's loop to read. */
+  get workQueue(): Queue {
+    return this.#options.workQueue as Queue;
   }
 
   /**
@@ -82,7 +83,7 @@ export class PodWorkers implements PodDeletionSafety {
    */
   async killPodNow(pod: Pod, options: KillNowOptions = {}): Promise<void> {
     requirePod(pod);
-    requireObject('options', options);
+    requireKillNowOptions(options);
     await this.#kills.kill(pod, options, (update) => this.updatePod(update));
   }
 
@@ -158,7 +159,7 @@ export class PodWorkers implements PodDeletionSafety {
 
   /**
    * Asks the calls under way to end, and waits for them, up to a time. Then nothing more is called, neither the syncer nor a
-   * `completed`, and no timer is left. Every call after the first returns the first one's promise.
+   * `completed`, and no timer is left. A work queue that was given is left as it is, the workers' own is closed. Every call after the first returns the first one's promise.
    */
   stop(options: StopWorkersOptions = {}): Promise<StoppedWorkers> {
     requireKnownOptions('options', options, ['timeoutMs']);
@@ -171,8 +172,9 @@ export class PodWorkers implements PodDeletionSafety {
   }
 
   async #stop(timeoutMs: number): Promise<StoppedWorkers> {
-    const { clock, logger } = this.#options;
+    const { clock, logger, ownQueue } = this.#options;
     this.#kills.stop();
+    ownQueue?.close();
     const settled = new AbortController();
     const all = this.#lanes.stop().then(() => settled.abort());
     await Promise.race([all, sleep(clock, timeoutMs, settled.signal)]);

@@ -3,7 +3,10 @@
 import { earliestBackoffEnd } from '../backoff/backoff-error.ts';
 import { callGuarded, ignoreFailure } from '../seams/guard.ts';
 
-/** In the message of an error that soon passes. */
+/**
+ * In the message of an error that soon passes: a call that rejects with it is repeated after 1 s, and up to half a second. The
+ * text is the kubelet's, and what counts is that the message contains it.
+ */
 export const networkNotReadyMessage = 'network is not ready';
 const networkRetryMs = 1000;
 /** Up to this share of a delay is added to it, by chance, so that pods spread. */

@@ -38,6 +38,11 @@ export class StaticPodOrder {
     return true;
   }
 
+  /** The pod is to be stopped, and counts as started from now on, before all who wait, unless another has started. */
+  takeTurn(fullName: string, podUID: string): void {
+    if (!this.#started.has(fullName)) this.#started.set(fullName, podUID);
+  }
+
   /** The pod has ended, or will never start: the next one may. */
   release(fullName: string, podUID: string): void {
     if (this.#started.get(fullName) === podUID) this.#started.delete(fullName);

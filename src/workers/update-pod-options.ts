@@ -1,4 +1,4 @@
-import { requireObject, requireText } from '../checks/arguments.ts';
+import { requireKnownMembers, requireObject, requireText } from '../checks/arguments.ts';
 import { invalidArgument } from '../errors.ts';
 import { requirePod } from '../pod/identified-pod.ts';
 import type { RunningPod } from '../pod/runtime-pod.ts';
@@ -14,17 +14,20 @@ export interface KillPodOptions {
   readonly evict?: boolean;
   /** How long the containers may take, in seconds. What it makes longer than before is ignored; 0 becomes 1. */
   readonly gracePeriodSeconds?: number;
-  /** Changes the status that is stored of the ended pod, in place. The last one given counts, for every try. */
+  /** Changes the status that is stored of the ended pod, in place. The last one given before the status is stored counts, for every try. */
   readonly podStatusFn?: PodStatusFn;
   /** Called once, when no container of the pod runs any more, or when the update ends no pod. What it throws is logged. */
   readonly completed?: () => void;
 }
 
+/** How a pod is to end whose end is waited for. */
+export type KillNowOptions = Omit<KillPodOptions, 'completed'>;
+
 /** One change of one pod. One of `pod` and `runningPod` is needed; with both, `pod` counts. */
 export interface UpdatePodOptions {
   readonly updateType: UpdateType;
   readonly pod?: Pod;
-  /** The mirror pod of a static pod. One that was given before stays known. */
+  /** The mirror pod of a static pod. Give it with every update: the syncer gets it with that update alone. */
   readonly mirrorPod?: Pod;
   /** What the runtime runs of a pod that the agent has no object of. It can only be killed. */
   readonly runningPod?: RunningPod;
@@ -34,11 +37,15 @@ export interface UpdatePodOptions {
   readonly startTime?: number;
 }
 
+const updateMembers = ['updateType', 'pod', 'mirrorPod', 'runningPod', 'killPodOptions', 'startTime'];
+const killNowMembers = ['evict', 'gracePeriodSeconds', 'podStatusFn'];
+const killMembers = [...killNowMembers, 'completed'];
 const updateTypes: readonly unknown[] = ['create', 'update', 'sync', 'kill'] satisfies UpdateType[];
 
 /** The uid of the pod that is meant. Throws ERR_INVALID_ARGUMENT, naming the member, the rule and the value. */
 export function requireUpdate(options: UpdatePodOptions): string {
   requireObject('options', options);
+  requireKnownMembers('options', options, updateMembers);
   const { updateType, pod, mirrorPod, runningPod, killPodOptions, startTime } = options;
   if (!updateTypes.includes(updateType))
     throw invalidArgument('options.updateType', `one of ${updateTypes.join(', ')}`, updateType);
@@ -57,8 +64,10 @@ export function requireUpdate(options: UpdatePodOptions): string {
   return uid;
 }
 
-export function requireKillPodOptions(options: KillPodOptions): void {
+/** Throws ERR_INVALID_ARGUMENT for options of which one is not known, or breaks a rule. */
+function requireKillPodOptions(options: KillPodOptions): void {
   requireObject('killPodOptions', options);
+  requireKnownMembers('killPodOptions', options, killMembers);
   const { evict, gracePeriodSeconds, podStatusFn, completed } = options;
   if (evict != null && typeof evict !== 'boolean') throw invalidArgument('killPodOptions.evict', 'a boolean', evict);
   if (gracePeriodSeconds != null && !(Number.isSafeInteger(gracePeriodSeconds) && gracePeriodSeconds >= 0)) {
@@ -70,4 +79,10 @@ export function requireKillPodOptions(options: KillPodOptions): void {
   if (completed != null && typeof completed !== 'function') {
     throw invalidArgument('killPodOptions.completed', 'a function', completed);
   }
+}
+
+/** The same for the options of a kill that is waited for. */
+export function requireKillNowOptions(options: KillNowOptions): void {
+  requireObject('options', options);
+  requireKnownMembers('options', options, killNowMembers);
 }

@@ -4,6 +4,7 @@ import { requireText } from '../checks/arguments.ts';
 import { longestTimerMs, requireKnownOptions, requireMethods } from '../checks/options.ts';
 import { invalidArgument } from '../errors.ts';
 import { type CancelTimer, type Clock, safeClock, systemClock } from '../seams/clock.ts';
+import { ignoreFailure } from '../seams/guard.ts';
 import { DueHeap, type DueKey } from './due-heap.ts';
 
 /** Where the workers put a pod that is to be synced again. */
@@ -28,7 +29,7 @@ export class WorkQueue implements RetryQueue {
   #last = 0;
   #setBackMs = 0;
   #closed = false;
-  #waiter: { readonly promise: Promise<boolean>; readonly resolve: (isOpen: boolean) => void } | undefined;
+  #waiter: PromiseWithResolvers<boolean> | undefined;
   #cancelTimer: CancelTimer | undefined;
 
   constructor(options: WorkQueueOptions = {}) {
@@ -67,12 +68,16 @@ export class WorkQueue implements RetryQueue {
     return work;
   }
 
-  /** Resolves to true once a pod is due, to false when the queue is closed. Nothing is taken. Every caller gets the same promise. */
+  /**
+   * Resolves to true once a pod is due, to false when the queue is closed. Nothing is taken. Every caller gets the same promise.
+   * Rejects where the clock fails to set the timer: nothing is lost, and the reader asks again.
+   */
   readable(): Promise<boolean> {
     if (this.#closed) return Promise.resolve(false);
     if (this.#waiter === undefined) {
       this.#waiter = Promise.withResolvers<boolean>();
       const { promise } = this.#waiter;
+      promise.catch(ignoreFailure);
       this.#arm();
       return promise;
     }
@@ -94,8 +99,16 @@ export class WorkQueue implements RetryQueue {
     const first = this.#first();
     if (first === undefined) return;
     const waitMs = first.dueAt - this.#now();
-    if (waitMs <= 0) this.#resolve(true);
-    else this.#cancelTimer = this.#clock.setTimer(() => this.#arm(), Math.min(Math.ceil(waitMs), longestTimerMs));
+    if (waitMs <= 0) {
+      this.#resolve(true);
+      return;
+    }
+    try {
+      this.#cancelTimer = this.#clock.setTimer(() => this.#arm(), Math.min(Math.ceil(waitMs), longestTimerMs));
+    } catch (error) {
+      this.#waiter?.reject(error);
+      this.#waiter = undefined;
+    }
   }
 
   #disarm(): void {

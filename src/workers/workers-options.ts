@@ -7,21 +7,24 @@ import { safeRandom } from '../seams/random.ts';
 import type { PodSyncer, RuntimeStatusCache } from './pod-syncer.ts';
 import { type RetryQueue, WorkQueue } from './work-queue.ts';
 
-export interface PodWorkersOptions {
+export interface PodWorkersOptions<Queue extends RetryQueue = RetryQueue> {
   readonly podSyncer: PodSyncer;
   readonly runtimeStatusCache: RuntimeStatusCache;
   /**
    * Gets the pods that are to be synced again. The agent's loop takes from it the pods that are due, and hands each to
    * `updatePod` with the type `sync`: the workers do not repeat a call by themselves. Default: a {@link WorkQueue} of the
-   * workers' own, which nobody reads.
+   * workers' own, which `stop` closes. Hand `workers.workQueue` to the loop: while nobody reads it, nothing is repeated, and the
+   * uids of the pods stay in it.
    */
-  readonly workQueue?: RetryQueue;
+  readonly workQueue?: Queue;
   readonly eventRecorder?: EventRecorder;
   /**
    * True: also what the kubelet does worse is done as it does it. Of a kill of a pod that is over, or that ends without having
    * started, `completed` is never called, and `killPodNow` times out; by default `completed` is called at once. A kill may make
    * the grace period of a pod longer that was deleted without any; by default it only shrinks. A static pod that was forgotten
-   * while it waited for another of its full name, and comes again, has its old place; by default the last. Default false.
+   * while it waited for another of its full name, and comes again, has its old place; by default the last. One that is to end
+   * while it waits is over without any call, also where the runtime was seen to run it; by default it is then stopped. A
+   * `podStatusFn` that comes while the pod is being stopped is lost; by default it counts. Default false.
    */
   readonly exactlyAsKubelet?: boolean;
   /** How often a pod is synced when nothing changes, in milliseconds; up to half of it is added, by chance. Default 60 000. */
@@ -36,7 +39,10 @@ export interface PodWorkersOptions {
   readonly metrics?: MetricsSink;
 }
 
-export type ResolvedWorkersOptions = Required<PodWorkersOptions>;
+export interface ResolvedWorkersOptions extends Required<PodWorkersOptions> {
+  /** The work queue, where the workers have made it themselves. */
+  readonly ownQueue: WorkQueue | undefined;
+}
 
 const knownOptions = [
   ...['podSyncer', 'runtimeStatusCache', 'workQueue', 'eventRecorder', 'exactlyAsKubelet', 'resyncIntervalMs', 'backOffPeriodMs'],
@@ -53,12 +59,14 @@ export function resolveWorkersOptions(options: PodWorkersOptions): ResolvedWorke
   requireMethods('runtimeStatusCache', runtimeStatusCache, ['get', 'getNewerThan']);
   requireMethods('eventRecorder', eventRecorder, ['event']);
   requireMethods('clock', clock, ['now', 'setTimer']);
-  const { workQueue = new WorkQueue({ clock }) } = options;
+  const ownQueue = options.workQueue === undefined ? new WorkQueue({ clock }) : undefined;
+  const workQueue = options.workQueue ?? ownQueue;
   requireMethods('workQueue', workQueue, ['enqueue']);
   return {
     podSyncer,
     runtimeStatusCache,
-    workQueue,
+    workQueue: workQueue as RetryQueue,
+    ownQueue,
     eventRecorder: safeEventRecorder(eventRecorder),
     exactlyAsKubelet: optionOfType('exactlyAsKubelet', exactlyAsKubelet, 'boolean'),
     resyncIntervalMs: numberOption('resyncIntervalMs', resyncIntervalMs, 0, longestTimerMs),

@@ -5,17 +5,19 @@ import { FakeClock, settle } from '../../../src/testing/fakes/fake-clock.ts';
 import type { Pod } from '../../../src/wire/types.ts';
 import { PodWorkers } from '../../../src/workers/pod-workers.ts';
 import type { KillPodOptions } from '../../../src/workers/update-pod-options.ts';
+import type { RetryQueue } from '../../../src/workers/work-queue.ts';
 import type { RecordedKill, RecordedKillOptions, WorkersCase, WorkersOutcome, WorkersStep } from './case.ts';
 import { PlannedSyncer } from './planned-syncer.ts';
 
 const questions = {
-  IsPodKnownTerminated: (workers: PodWorkers, uid: string) => workers.isPodKnownTerminated(uid),
-  CouldHaveRunningContainers: (workers: PodWorkers, uid: string) => workers.couldHaveRunningContainers(uid),
-  ShouldPodBeFinished: (workers: PodWorkers, uid: string) => workers.shouldPodBeFinished(uid),
-  IsPodTerminationRequested: (workers: PodWorkers, uid: string) => workers.isPodTerminationRequested(uid),
-  ShouldPodContainersBeTerminating: (workers: PodWorkers, uid: string) => workers.shouldPodContainersBeTerminating(uid),
-  ShouldPodRuntimeBeRemoved: (workers: PodWorkers, uid: string) => workers.shouldPodRuntimeBeRemoved(uid),
-  ShouldPodContentBeRemoved: (workers: PodWorkers, uid: string) => workers.shouldPodContentBeRemoved(uid),
+  IsPodKnownTerminated: (workers: PodWorkers<RetryQueue>, uid: string) => workers.isPodKnownTerminated(uid),
+  CouldHaveRunningContainers: (workers: PodWorkers<RetryQueue>, uid: string) => workers.couldHaveRunningContainers(uid),
+  ShouldPodBeFinished: (workers: PodWorkers<RetryQueue>, uid: string) => workers.shouldPodBeFinished(uid),
+  IsPodTerminationRequested: (workers: PodWorkers<RetryQueue>, uid: string) => workers.isPodTerminationRequested(uid),
+  ShouldPodContainersBeTerminating: (workers: PodWorkers<RetryQueue>, uid: string) =>
+    workers.shouldPodContainersBeTerminating(uid),
+  ShouldPodRuntimeBeRemoved: (workers: PodWorkers<RetryQueue>, uid: string) => workers.shouldPodRuntimeBeRemoved(uid),
+  ShouldPodContentBeRemoved: (workers: PodWorkers<RetryQueue>, uid: string) => workers.shouldPodContentBeRemoved(uid),
 };
 
 /**
@@ -43,7 +45,7 @@ class WorkersPlayer {
   #completed: string[] = [];
   #killed: RecordedKill[] = [];
   #events: string[] = [];
-  readonly #workers: PodWorkers;
+  readonly #workers: PodWorkers<RetryQueue>;
 
   constructor(exactlyAsKubelet: boolean) {
     this.#workers = new PodWorkers({

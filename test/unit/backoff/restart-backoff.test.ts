@@ -103,12 +103,64 @@ describe('restart backoff', () => {
     expect(backoff.tryRestart(pod, container, { containers })).toMatchObject({ wait: true, remainingMs: 7000 });
   });
 
-  it('counts an exit without a time as one long ago', () => {
-    const { backoff } = worldOf();
-    const containers = [{ id: '1', name: 'c', state: 'exited' as const }];
-    expect(backoff.tryRestart(pod, container, { containers })).toEqual({ wait: false });
+  describe('of an exit without a time', () => {
+    const exited = (id: string) => ({ containers: [{ id, name: 'c', state: 'exited' as const }] });
+
+    it('waits from the last start where the runtime still shows the exit before it', async () => {
+      const { clock, backoff } = worldOf();
+      expect(backoff.tryRestart(pod, container, exited('1'))).toEqual({ wait: false });
+      expect(backoff.tryRestart(pod, container, exited('1'))).toMatchObject({ wait: true, remainingMs: 10_000 });
+      await clock.advance(9999);
+      expect(backoff.tryRestart(pod, container, exited('1'))).toMatchObject({ wait: true, remainingMs: 1 });
+      await clock.advance(1);
+      expect(backoff.tryRestart(pod, container, exited('1'))).toEqual({ wait: false });
+      expect(backoff.nextWaitMs(pod, container)).toBe(20_000);
+      expect(backoff.tryRestart(pod, container, exited('1'))).toMatchObject({ wait: true, remainingMs: 20_000 });
+    });
+
+    it('waits from when it was first seen, and begins anew where that is long after the last start', async () => {
+      const { clock, backoff } = worldOf();
+      backoff.tryRestart(pod, container, exited('1'));
+      await clock.advance(60_000);
+      expect(backoff.tryRestart(pod, container, exited('2'))).toMatchObject({ wait: true, remainingMs: 10_000 });
+      await clock.advance(4000);
+      expect(backoff.tryRestart(pod, container, exited('2'))).toMatchObject({ wait: true, remainingMs: 6000 });
+      await clock.advance(6000);
+      expect(backoff.tryRestart(pod, container, exited('2'))).toEqual({ wait: false });
+      expect(backoff.nextWaitMs(pod, container)).toBe(20_000);
+      await clock.advance(600_001);
+      expect(backoff.tryRestart(pod, container, exited('3'))).toEqual({ wait: false });
+      expect(backoff.nextWaitMs(pod, container)).toBe(10_000);
+    });
+  });
+
+  it.each([
+    ['a clock that is set back', -3_600_000, 0],
+    ['an exit from the future', 0, 3_600_000],
+  ])('waits no longer than it says because of %s', async (_what, setBackMs, aheadMs) => {
+    const { clock, backoff, exitAndTry } = worldOf();
+    exitAndTry();
+    const containers = [{ id: 'x', name: 'c', state: 'exited' as const, finishedAt: clock.now() + aheadMs }];
+    clock.jump(setBackMs);
+    expect(backoff.tryRestart(pod, container, { containers })).toMatchObject({ wait: true, remainingMs: 10_000 });
+    await clock.advance(4000);
+    expect(backoff.tryRestart(pod, container, { containers })).toMatchObject({ wait: true, remainingMs: 6000 });
+    await clock.advance(6000);
     expect(backoff.tryRestart(pod, container, { containers })).toEqual({ wait: false });
     expect(backoff.nextWaitMs(pod, container)).toBe(20_000);
+  });
+
+  it('begins anew, and forgets at gc, ten minutes after a clock was set back', async () => {
+    const { clock, backoff, exitAndTry } = worldOf();
+    exitAndTry();
+    exitAndTry({ name: 'init' });
+    clock.jump(-3_600_000);
+    backoff.gc();
+    await clock.advance(600_001);
+    expect(exitAndTry()).toEqual({ wait: false });
+    expect(backoff.nextWaitMs(pod, container)).toBe(10_000);
+    backoff.gc();
+    expect(backoff.nextWaitMs(pod, { name: 'init' })).toBe(0);
   });
 
   it('forgets at gc what would begin anew', async () => {

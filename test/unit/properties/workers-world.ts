@@ -22,6 +22,8 @@ interface Life {
   grace: number | undefined;
   /** Only the runtime has known the pod: once it has ended, the workers forget it, and may begin anew at any time. */
   isOfRuntime: boolean;
+  /** The runtime was seen to run the pod: it is stopped without waiting for its turn. */
+  isObserved: boolean;
 }
 
 /** Pod workers under random orders, and a syncer that checks at each call what must hold. */
@@ -75,7 +77,7 @@ export class WorkersWorld {
         break;
       case 'runtimeKill': {
         const uid = `u${operation.pod}`;
-        this.#life(uid).isEnding = true;
+        Object.assign(this.#life(uid), { isEnding: true, isObserved: true });
         this.workers.updatePod({ updateType: 'kill', runningPod: { uid, name: 'left', namespace: 'd' } });
         break;
       }
@@ -206,6 +208,7 @@ export class WorkersWorld {
       isTerminal: false,
       grace: undefined,
       isOfRuntime: false,
+      isObserved: false,
     };
     this.#lives.set(uid, life);
     return life;
@@ -256,7 +259,8 @@ export class WorkersWorld {
     if (annotations?.['kubernetes.io/config.source'] !== 'file') return;
     for (const [other, { name: call }] of this.#open) {
       const isSame = other !== uid && this.#pods.get(other)?.metadata?.name === name;
-      if (isSame && call !== 'terminatingRuntime')
+      const isStopped = this.#life(uid).isObserved || this.#life(other).isObserved;
+      if (isSame && !isStopped && call !== 'terminatingRuntime')
         this.violations.push(`${uid} and ${other}: two static pods of one full name at once`);
     }
   }

@@ -90,6 +90,8 @@ describe('killPodNow', () => {
     [pod('u1'), null],
     [pod('u1'), { gracePeriodSeconds: -1 }],
     [pod('u1'), { podStatusFn: 'reason' }],
+    [pod('u1'), { gracePeriod: 5 }],
+    [pod('u1'), { completed: () => {} }],
   ])('rejects arguments that break a rule: %j, %j', async (given, options) => {
     const { workers } = new World();
     await expect(workers.killPodNow(given as never, options as never)).rejects.toMatchObject({ code: 'ERR_INVALID_ARGUMENT' });

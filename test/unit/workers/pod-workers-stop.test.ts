@@ -129,6 +129,19 @@ describe('an update', () => {
     expect(workers.syncKnownPods([]).size).toBe(0);
   });
 
+  it.each([
+    [{ updateType: 'sync', pod: pod('u1'), mirror: pod('m') }, 'options.mirror'],
+    [{ updateType: 'kill', pod: pod('u1'), killOptions: {} }, 'options.killOptions'],
+    [{ updateType: 'kill', pod: pod('u1'), killPodOptions: { gracePeriod: 5 } }, 'killPodOptions.gracePeriod'],
+    [{ updateType: 'kill', pod: pod('u1'), killPodOptions: { evicted: true } }, 'killPodOptions.evicted'],
+  ])('with a member that is not known changes nothing: %j', (options, name) => {
+    const { workers } = new World();
+    expect(() => workers.updatePod(options as never)).toThrow(
+      expect.objectContaining({ code: 'ERR_INVALID_ARGUMENT', message: expect.stringContaining(`\`${name}\``) }),
+    );
+    expect(workers.syncKnownPods([]).size).toBe(0);
+  });
+
   it('of pods that are no list, or without a uid, is refused', () => {
     const { workers } = new World();
     const refused = expect.objectContaining({ code: 'ERR_INVALID_ARGUMENT' });

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { networkNotReadyMessage } from '../../../src/node.ts';
 import { settle } from '../../../src/testing/fakes/fake-clock.ts';
 import { pod, World } from './world.ts';
 
@@ -62,6 +63,7 @@ describe('a call that fails', () => {
     [new Error('failed'), 10],
     [undefined, 10],
     [new Error('network is not ready: cni config uninitialized'), 1],
+    [new Error(`no sandbox: ${networkNotReadyMessage}`), 1],
     [Object.assign(new Error('wait'), { code: 'ERR_BACKOFF', until: Date.UTC(2000, 0, 1) + 20_000 }), 20],
     [new AggregateError([new Error('a'), Object.assign(new Error('b'), { code: 'ERR_BACKOFF', until: 0 })]), 0],
     [Object.assign(new Error('wait'), { code: 'ERR_BACKOFF', until: Date.UTC(2000, 0, 2) }), 60],

@@ -41,6 +41,81 @@ describe('static pods of one full name', () => {
     expect(world.takeLog()).toEqual(['sync u1 create 1']);
   });
 
+  it('that the runtime was seen to run are stopped, though they never started here', async () => {
+    const world = new World();
+    const completed: string[] = [];
+    await world.update('create', staticPod('u1'));
+    await world.update('create', staticPod('u2'));
+    await world.end('u1');
+    world.takeLog();
+    const killPodOptions = { completed: () => completed.push('u2') };
+    await world.updateWith({ updateType: 'kill', runningPod: { uid: 'u2', name: 'web', namespace: 'd' }, killPodOptions });
+    expect(world.takeLog()).toEqual(['terminating u2 1 1']);
+    expect([completed, world.workers.couldHaveRunningContainers('u2')]).toEqual([[], true]);
+    await world.fail('u2');
+    await world.update('sync', staticPod('u2'));
+    expect(world.takeLog()).toEqual(['terminating u2 1 1']);
+    await world.end('u2');
+    expect([completed, world.workers.couldHaveRunningContainers('u2')]).toEqual([['u2'], false]);
+    await world.end('u2');
+    expect(world.takeLog()).toEqual(['terminated u2']);
+    expect(world.workers.shouldPodBeFinished('u2')).toBe(true);
+    expect(world.workers.isPodTerminationRequested('u1')).toBe(false);
+  });
+
+  it('that the runtime was seen to run, and that nobody desires any more, are stopped', async () => {
+    const world = new World();
+    world.isQuick = true;
+    const runningPod = { uid: 'u1', name: 'web', namespace: 'd' };
+    const broken = new World({}, { syncTerminatingRuntimePod: () => Promise.reject(new Error('busy')) });
+    for (const one of [world, broken]) await one.updateWith({ updateType: 'kill', runningPod });
+    expect(world.takeLog()).toEqual(['terminatingRuntime u1 web']);
+    await broken.update('update', staticPod('u1'));
+    expect(broken.takeLog()).toEqual(['terminating u1 1 1']);
+    expect(broken.workers.couldHaveRunningContainers('u1')).toBe(true);
+    expect(broken.workers.shouldPodBeFinished('u1')).toBe(false);
+    await broken.end('u1');
+    await broken.end('u1');
+    expect(broken.workers.shouldPodBeFinished('u1')).toBe(true);
+  });
+
+  it('wait for one that never started here, and that is being stopped', async () => {
+    const world = new World();
+    for (const uid of ['u1', 'u2', 'u3']) await world.update('create', staticPod(uid));
+    await world.end('u1');
+    await world.updateWith({ updateType: 'kill', runningPod: { uid: 'u2', name: 'web', namespace: 'd' } });
+    await world.update('kill', staticPod('u1'));
+    await world.end('u1');
+    await world.end('u1');
+    world.takeLog();
+    await world.update('sync', staticPod('u3'));
+    expect(world.takeLog()).toEqual([]);
+    await world.end('u2');
+    await world.update('sync', staticPod('u3'));
+    expect(world.takeLog()).toEqual(['terminated u2', 'sync u3 sync 1']);
+  });
+
+  it('wait for one that is stopped before its turn', async () => {
+    const world = new World();
+    world.workers.updatePod({ updateType: 'kill', runningPod: { uid: 'u1', name: 'web', namespace: 'd' } });
+    world.workers.updatePod({ updateType: 'update', pod: staticPod('u1') });
+    await world.update('create', staticPod('u2'));
+    expect(world.takeLog()).toEqual(['terminating u1 1 1']);
+    await world.end('u1');
+    await world.end('u1');
+    await world.update('sync', staticPod('u2'));
+    expect(world.takeLog()).toEqual(['terminated u1', 'sync u2 sync 1']);
+  });
+
+  it('are over without any call, though the runtime was seen to run them, where all is as in the kubelet', async () => {
+    const world = new World({ exactlyAsKubelet: true });
+    await world.update('create', staticPod('u1'));
+    await world.update('create', staticPod('u2'));
+    await world.updateWith({ updateType: 'kill', runningPod: { uid: 'u2', name: 'web', namespace: 'd' } });
+    expect(world.takeLog()).toEqual(['sync u1 create 1']);
+    expect(world.workers.shouldPodBeFinished('u2')).toBe(true);
+  });
+
   it('that are killed or gone while they wait hold up no other', async () => {
     const world = new World();
     for (const uid of ['u1', 'u2', 'u3', 'u4']) await world.update('create', staticPod(uid));

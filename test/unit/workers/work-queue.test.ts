@@ -123,6 +123,59 @@ describe('a work queue', () => {
     expect(Math.max(...sizes)).toBeLessThanOrEqual(85);
   });
 
+  describe('of a clock that sets no timer', () => {
+    /** A queue of which `failing` timers fail, one after another. */
+    function failingQueue(): { clock: FakeClock; queue: WorkQueue; failing: { left: number } } {
+      const clock = new FakeClock();
+      const failing = { left: 1 };
+      const setTimer: FakeClock['setTimer'] = (...args) => {
+        if (failing.left-- > 0) throw new Error('no timer');
+        return clock.setTimer(...args);
+      };
+      return { clock, queue: new WorkQueue({ clock: { now: () => clock.now(), setTimer } }), failing };
+    }
+
+    it('tells its reader, which may ask again', async () => {
+      const { clock, queue } = failingQueue();
+      queue.enqueue('a', 1000);
+      await expect(queue.readable()).rejects.toThrow('no timer');
+      const wait = queue.readable();
+      await clock.advance(1000);
+      expect(await wait).toBe(true);
+      expect(queue.getWork()).toEqual(['a']);
+    });
+
+    it('keeps what it is given, and tells the reader alone', async () => {
+      const { clock, queue } = failingQueue();
+      const refused = expect(queue.readable()).rejects.toThrow('no timer');
+      queue.enqueue('a', 1000);
+      await refused;
+      const wait = queue.readable();
+      await clock.advance(1000);
+      expect(await wait).toBe(true);
+      expect(queue.getWork()).toEqual(['a']);
+    });
+
+    it('tells its reader also where the next timer of a long wait fails', async () => {
+      const { clock, queue, failing } = failingQueue();
+      failing.left = 0;
+      queue.enqueue('a', 3_000_000_000);
+      const refused = expect(queue.readable()).rejects.toThrow('no timer');
+      failing.left = 1;
+      await clock.advance(2 ** 31 - 1);
+      await refused;
+      expect(queue.size).toBe(1);
+    });
+
+    it('harms nobody where nobody waits', async () => {
+      const { queue } = failingQueue();
+      queue.enqueue('a', 1000);
+      void queue.readable();
+      await settle();
+      expect(queue.size).toBe(1);
+    });
+  });
+
   it.each([[''], [undefined], [7]])('refuses the uid %j', (podUID) => {
     expect(() => new WorkQueue().enqueue(podUID as never, 1)).toThrow(expect.objectContaining({ code: 'ERR_INVALID_ARGUMENT' }));
   });

@@ -4,7 +4,7 @@ import type { Pod } from '../../../src/wire/types.ts';
 import type { PodSyncer } from '../../../src/workers/pod-syncer.ts';
 import { PodWorkers } from '../../../src/workers/pod-workers.ts';
 import type { KillPodOptions, UpdatePodOptions, UpdateType } from '../../../src/workers/update-pod-options.ts';
-import { WorkQueue } from '../../../src/workers/work-queue.ts';
+import { type RetryQueue, WorkQueue } from '../../../src/workers/work-queue.ts';
 import type { PodWorkersOptions } from '../../../src/workers/workers-options.ts';
 
 /** One call of the syncer that has not settled. */
@@ -54,7 +54,7 @@ export class World {
   readonly open = new Map<string, OpenCall>();
   readonly running = new Set<string>();
   isQuick = false;
-  readonly workers: PodWorkers;
+  readonly workers: PodWorkers<RetryQueue>;
 
   readonly podSyncer: PodSyncer = {
     syncPod: ({ pod, updateType, mirrorPod }, signal) =>

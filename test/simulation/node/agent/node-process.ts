@@ -14,6 +14,7 @@ import {
   type PodSource,
   PodWorkers,
   type PodWorkersOptions,
+  type RetryQueue,
   SyncLoop,
   WorkQueue,
 } from '../../../../src/node.ts';
@@ -64,7 +65,7 @@ const hostIPs = ['192.0.2.1'];
 
 /** One run of an agent: all parts of a node, put together. */
 export class NodeProcess {
-  readonly workers: PodWorkers;
+  readonly workers: PodWorkers<RetryQueue>;
   readonly podManager = new BasicPodManager();
   readonly #parts: NodeParts;
   readonly #config: PodConfig;
