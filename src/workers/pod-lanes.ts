@@ -129,7 +129,7 @@ export class PodLanes {
     }
     call.giveUpReading = undefined;
     if (work.state === 'terminating') this.#records.acknowledgeTerminating(record);
-    const outcome = await callSyncer(podSyncer, work, record, runtimeStatus, signal, this.#statusFn(record));
+    const outcome = await callSyncer(podSyncer, work, record, runtimeStatus, signal, this.#statusFn(record, work));
     record.lastSyncAt = clock.now();
     return outcome;
   }
@@ -154,10 +154,10 @@ export class PodLanes {
   }
 
   /** The function that changes the status of a pod that ends: what it throws goes no further. */
-  #statusFn(record: PodRecord): PodStatusFn | undefined {
+  #statusFn(record: PodRecord, { state }: Work): PodStatusFn | undefined {
     const { exactlyAsKubelet, logger } = this.#options;
     const { podStatusFn: first, uid } = record;
-    if (exactlyAsKubelet && first === undefined) return undefined;
+    if (exactlyAsKubelet && (first === undefined || state === 'terminated')) return undefined;
     return (status) => {
       // an eviction may come while the call is under way
       const podStatusFn = exactlyAsKubelet ? first : record.podStatusFn;

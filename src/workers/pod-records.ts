@@ -113,7 +113,6 @@ export class PodRecords {
     }
     if (state === 'terminating') {
       record.isTerminated = true;
-      record.podStatusFn = undefined;
       const completed = takeCompleted(record);
       const isOver = update.pod === undefined;
       if (isOver) {

@@ -28,6 +28,11 @@ export interface SyncTerminatingPodRequest {
 export interface SyncTerminatedPodRequest {
   readonly pod: Pod;
   readonly runtimeStatus: RuntimePodStatus;
+  /**
+   * As in {@link SyncTerminatingPodRequest}: an eviction holds for the last status, too. What is asked for after the pod has ended
+   * changes nothing. Undefined with `exactlyAsKubelet`.
+   */
+  readonly podStatusFn: PodStatusFn | undefined;
 }
 
 /** Changes the status in place. */

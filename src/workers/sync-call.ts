@@ -30,7 +30,7 @@ export async function callSyncer(
       const { uid, name, namespace } = record;
       answer = syncer.syncTerminatingRuntimePod(runningPod ?? { uid, name, namespace }, signal);
     } else if (state === 'terminated') {
-      answer = syncer.syncTerminatedPod({ pod, runtimeStatus }, signal);
+      answer = syncer.syncTerminatedPod({ pod, runtimeStatus, podStatusFn }, signal);
     } else if (state === 'terminating') {
       answer = syncer.syncTerminatingPod({ pod, runtimeStatus, gracePeriodSeconds, podStatusFn }, signal);
     } else {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { settle } from '../../../src/testing/fakes/fake-clock.ts';
 import type { WirePodStatus } from '../../../src/wire/types.ts';
-import type { SyncTerminatingPodRequest } from '../../../src/workers/pod-syncer.ts';
+import type { SyncTerminatedPodRequest, SyncTerminatingPodRequest } from '../../../src/workers/pod-syncer.ts';
 import { pod, World } from './world.ts';
 
 const evict = (status: WirePodStatus): void => {
@@ -30,6 +30,32 @@ function storingWorld(exactlyAsKubelet: boolean) {
 }
 
 describe('the function that changes the status of a pod that ends', () => {
+  it.each([
+    [false, { phase: 'Failed', reason: 'Evicted' }],
+    [true, {}],
+  ])('holds for the last status, but exactly as the kubelet’s (%j), and none given after the end does', async (exactly, expected) => {
+    const last: WirePodStatus[] = [];
+    const { promise: held, resolve: release } = Promise.withResolvers<void>();
+    const world = new World(
+      { exactlyAsKubelet: exactly },
+      {
+        syncTerminatedPod: async ({ podStatusFn }: SyncTerminatedPodRequest) => {
+          await held;
+          const status: WirePodStatus = {};
+          podStatusFn?.(status);
+          last.push(status);
+        },
+      },
+    );
+    world.isQuick = true;
+    await world.update('kill', pod('u1'), { podStatusFn: evict });
+    await world.update('sync', pod('u1'));
+    await world.update('kill', pod('u1'), { podStatusFn: (status) => Object.assign(status, { reason: 'too late' }) });
+    release();
+    await settle();
+    expect(last).toEqual([expected]);
+  });
+
   it.each([
     [false, [{ phase: 'Failed', reason: 'Evicted' }]],
     [true, [{}]],

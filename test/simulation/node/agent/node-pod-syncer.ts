@@ -35,8 +35,6 @@ export class NodePodSyncer implements PodSyncer {
   readonly #parts: SyncerParts;
   readonly #backoff: RestartBackoff;
   readonly #reasons = new Map<string, Map<string, WaitingReason>>();
-  /** What an eviction says of a pod holds for its last status, too. */
-  readonly #statusFns = new Map<string, NonNullable<SyncTerminatingPodRequest['podStatusFn']>>();
 
   constructor(parts: SyncerParts) {
     this.#parts = parts;
@@ -71,7 +69,6 @@ export class NodePodSyncer implements PodSyncer {
   async syncTerminatingPod(request: SyncTerminatingPodRequest, signal: AbortSignal): Promise<void> {
     const { pod, runtimeStatus, gracePeriodSeconds, podStatusFn } = request;
     const { probes, port } = this.#parts;
-    if (podStatusFn !== undefined) this.#statusFns.set(uidOf(pod), podStatusFn);
     this.#tellWith(pod, this.#status(pod, runtimeStatus, false), podStatusFn);
     probes.stopLivenessAndStartup(pod);
     const graceSeconds = gracePeriodSeconds ?? Math.max(1, pod.spec?.terminationGracePeriodSeconds ?? 30);
@@ -87,9 +84,8 @@ export class NodePodSyncer implements PodSyncer {
     if (runs(await this.#parts.port.podStatus(uid, signal))) throw new Error(`pod ${uid} still runs`);
   }
 
-  async syncTerminatedPod({ pod, runtimeStatus }: SyncTerminatedPodRequest): Promise<void> {
-    this.#tellWith(pod, this.#status(pod, runtimeStatus, true), this.#statusFns.get(uidOf(pod)));
-    this.#statusFns.delete(uidOf(pod));
+  async syncTerminatedPod({ pod, runtimeStatus, podStatusFn }: SyncTerminatedPodRequest): Promise<void> {
+    this.#tellWith(pod, this.#status(pod, runtimeStatus, true), podStatusFn);
     this.#reasons.delete(uidOf(pod));
     this.#parts.statusManager.terminatePod(pod);
   }
