@@ -1,9 +1,9 @@
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
-import { Prng } from '../../chaos/prng.ts';
 import { falsifyExpect } from '../kinds/falsify-expect.ts';
 import { judgeSteps } from '../kinds/judge-steps.ts';
 import { agrees, runKind } from '../kinds/run-kind.ts';
+import { leastShare, liesOfACase, tellLies } from '../kinds/tell-lies.ts';
 import { readCases } from '../replay/read-cases.ts';
 import { type ConfigCase, configCaseProblem } from './case.ts';
 import { configKind } from './index.ts';
@@ -17,8 +17,6 @@ function casesOf(name: string): readonly ConfigCase[] {
 const cases = casesOf('config-public.jsonl.gz');
 /** Written by hand: uids and names that come twice or change, local annotations, pods that are born deleted. */
 const more = casesOf('config-more.jsonl.gz');
-const liesOfACase = 5;
-const leastShare = 0.95;
 
 describe('replay of what the kubelet did with the lists of its pod sources', () => {
   it.each([
@@ -31,20 +29,9 @@ describe('replay of what the kubelet did with the lists of its pod sources', () 
   });
 
   it('finds a recording that is falsified in one place', async () => {
-    const prng = new Prng(11);
-    const missed: string[] = [];
-    let told = 0;
-    for (const original of cases) {
-      const outcomes = await playConfig(original);
-      for (let i = 0; i < liesOfACase; i++) {
-        const falsified = falsifyExpect(original, prng);
-        if (falsified === undefined) continue;
-        told += 1;
-        if (judgeSteps(falsified.case, outcomes).length === 0) missed.push(`${original.name} ${falsified.lie}`);
-      }
-    }
+    const { told, shareFound, missed } = await tellLies(cases, { play: playConfig, falsify: falsifyExpect, judge: judgeSteps });
     expect(told).toBe(cases.length * liesOfACase);
-    expect(1 - missed.length / told, missed.join('; ')).toBeGreaterThanOrEqual(leastShare);
+    expect(shareFound, missed.slice(0, 20).join('; ')).toBeGreaterThanOrEqual(leastShare);
   });
 
   it('finds a step that was left out', async () => {

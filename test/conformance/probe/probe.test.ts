@@ -1,8 +1,8 @@
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
-import { Prng } from '../../chaos/prng.ts';
 import { falsifyExpect } from '../kinds/falsify-expect.ts';
 import { agrees, runKind } from '../kinds/run-kind.ts';
+import { leastShare, tellLies } from '../kinds/tell-lies.ts';
 import { readCases } from '../replay/read-cases.ts';
 import { type ProbeCase, probeCaseProblem } from './case.ts';
 import { probeKind } from './index.ts';
@@ -11,8 +11,6 @@ import { playProbes } from './player.ts';
 
 const file = fileURLToPath(new URL('../probe-public.jsonl.gz', import.meta.url));
 const cases = (readCases(file).byKind.get('probe') ?? []) as readonly ProbeCase[];
-const liesOfACase = 5;
-const leastShare = 0.95;
 
 describe('replay of what the kubelet did with probes', () => {
   it('finds no difference, and excuses nothing', async () => {
@@ -22,20 +20,9 @@ describe('replay of what the kubelet did with probes', () => {
   });
 
   it('finds a recording that is falsified in one place', async () => {
-    const prng = new Prng(11);
-    const missed: string[] = [];
-    let told = 0;
-    for (const original of cases) {
-      const played = await playProbes(original);
-      for (let i = 0; i < liesOfACase; i++) {
-        const falsified = falsifyExpect(original, prng);
-        if (falsified === undefined) continue;
-        told += 1;
-        if (judgeProbes(falsified.case, played).length === 0) missed.push(`${original.name} ${falsified.lie}`);
-      }
-    }
+    const { told, shareFound, missed } = await tellLies(cases, { play: playProbes, falsify: falsifyExpect, judge: judgeProbes });
     expect(told).toBeGreaterThan(cases.length * 4);
-    expect(1 - missed.length / told, missed.join('; ')).toBeGreaterThanOrEqual(leastShare);
+    expect(shareFound, missed.slice(0, 20).join('; ')).toBeGreaterThanOrEqual(leastShare);
   });
 
   it('finds a step that was left out', async () => {

@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { Prng } from '../../chaos/prng.ts';
 import { falsifyExpect } from '../kinds/falsify-expect.ts';
 import { agrees, runKind } from '../kinds/run-kind.ts';
+import { leastShare, tellLies } from '../kinds/tell-lies.ts';
 import { readCases } from '../replay/read-cases.ts';
 import { type RefsCase, refsCaseProblem } from './case.ts';
 import { falsifyRefNames } from './falsify.ts';
@@ -10,9 +11,6 @@ import { refNamesKind, refsKind } from './index.ts';
 import { judgeRefs } from './judge.ts';
 import { playRefs } from './player.ts';
 import { judgeRefNames, type RefNamesCase } from './ref-names.ts';
-
-const liesOfACase = 5;
-const leastShare = 0.95;
 
 function casesOf(kind: string) {
   const file = fileURLToPath(new URL(`../${kind}-public.jsonl.gz`, import.meta.url));
@@ -30,20 +28,13 @@ describe('replay of what the kubelet did with secrets and config maps', () => {
   });
 
   it('finds a recording that is falsified in one place', async () => {
-    const prng = new Prng(11);
-    const missed: string[] = [];
-    let told = 0;
-    for (const original of recordedManagers) {
-      const played = await playRefs(original);
-      for (let i = 0; i < liesOfACase; i++) {
-        const falsified = falsifyExpect(original, prng);
-        if (falsified === undefined) continue;
-        told += 1;
-        if (judgeRefs(falsified.case, played).length === 0) missed.push(`${original.name} ${falsified.lie}`);
-      }
-    }
+    const { told, shareFound, missed } = await tellLies(recordedManagers, {
+      play: playRefs,
+      falsify: falsifyExpect,
+      judge: judgeRefs,
+    });
     expect(told).toBeGreaterThan(1500);
-    expect(1 - missed.length / told, missed.join('; ')).toBeGreaterThanOrEqual(leastShare);
+    expect(shareFound, missed.slice(0, 20).join('; ')).toBeGreaterThanOrEqual(leastShare);
   });
 
   it('finds a step that was left out', async () => {
