@@ -104,10 +104,12 @@ export async function goToolsDir(options: GoToolsOptions = {}): Promise<string> 
   return join(cache, 'pod-status-manager', hashOf(goSum).slice(0, 16));
 }
 
-/** What is built from others' sources alone depends only on go.sum. The other names also have a hash of our sources. */
+/** What is built from others' sources alone depends only on go.sum. The other names also have a hash of our sources (`k8s` links to upstream's). */
 async function fileNameOf(tool: GoTool, moduleDir: string): Promise<string> {
   if (tool === 'etcd' || tool === 'kube-apiserver' || tool === 'kwok') return tool;
-  const names = (await readdir(moduleDir, { recursive: true })).filter((name) => name.endsWith('.go')).sort();
+  const names = (await readdir(moduleDir, { recursive: true }))
+    .filter((name) => name.endsWith('.go') && !name.startsWith('k8s/'))
+    .sort();
   const sources = tool !== 'peer' ? names : names.filter((name) => !name.endsWith('_test.go'));
   const texts = await Promise.all(sources.map((name) => readFile(join(moduleDir, name))));
   const hash = hashOf(...texts.flatMap((text, index) => [`${sources[index]}\0${text.length}\0`, text]));
