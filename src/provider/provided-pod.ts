@@ -46,6 +46,8 @@ export class ProvidedPod {
   failure: ProviderFailure | undefined;
   /** How many calls of `getPodStatus` were given up and have not settled. */
   unsettled = 0;
+  /** When `getPodStatus` was last called, in milliseconds since the epoch. */
+  askedAt = Number.NEGATIVE_INFINITY;
   /** The last event, so that it is not repeated. */
   lastEvent: string | undefined;
 

@@ -11,8 +11,9 @@ import type { PodNotices } from './pod-notices.ts';
 import type { PodProvider } from './pod-provider.ts';
 import type { ProvidedPod, ProviderChange } from './provided-pod.ts';
 
-/** After so many answers of one pod that never came, it is not asked about until one of them has settled. */
+/** While so many answers of one pod have not come, it is asked about no more often than this, in milliseconds. */
 const mostUnsettled = 4;
+const unsettledIntervalMs = 30_000;
 /** The wait after the first failure of `createPod` and `updatePod`, doubled by each further one, and the longest. */
 const retryMs = { base: 10_000, cap: 300_000 };
 
@@ -54,8 +55,10 @@ export class ProviderCalls {
    */
   async ask(record: ProvidedPod, signal: AbortSignal): Promise<WirePodStatus | undefined> {
     const { provider, clock, callTimeoutMs } = this.#options;
-    if (record.unsettled >= mostUnsettled)
-      throw new Error('getPodStatus() has not answered several times; it is not called again yet');
+    const intervalMs = Math.max(callTimeoutMs, unsettledIntervalMs);
+    if (record.unsettled >= mostUnsettled && clock.now() - record.askedAt < intervalMs)
+      throw new Error(`getPodStatus() has left ${record.unsettled} calls without an answer; it is called every ${intervalMs} ms`);
+    record.askedAt = clock.now();
     const over = new AbortController();
     const limits = AbortSignal.any([signal, this.#stopping.signal]);
     const call = { signal: AbortSignal.any([limits, over.signal]) };
