@@ -9,6 +9,7 @@ import { unseenEnd } from '../runtime-status/runtime-container-state.ts';
 import { runtimeReason, unseenExitCode } from '../runtime-status/runtime-reasons.ts';
 import { formatTime } from '../wire/time.ts';
 import type { Pod, WireContainerStatus, WirePodStatus } from '../wire/types.ts';
+import { isAddress } from './provider-answer.ts';
 
 /** What a status is made from, beside what the provider says. */
 export interface StatusFacts {
@@ -155,6 +156,13 @@ function counted(status: WireContainerStatus, before: readonly WireContainerStat
 function complete(facts: StatusFacts, given: WirePodStatus, answer: WirePodStatus | undefined): WirePodStatus {
   const { pod, previous, hostIPs, now } = facts;
   const status = { ...given };
+  // what the server does not take must not keep a pod's end from it
+  delete status.podIP;
+  delete status.podIPs;
+  if (!isAddress(status.hostIP) || status.hostIPs?.some(({ ip }) => !isAddress(ip))) {
+    delete status.hostIP;
+    delete status.hostIPs;
+  }
   const { podIP, podIPs } = answer ?? previous ?? {};
   const ips = podIPs?.length ? podIPs.map(({ ip }) => ip) : podIP ? [podIP] : [];
   Object.assign(status, addressMembers(podIPsInOrder(ips, hostIPs), hostIPs, pod.spec?.hostNetwork === true));

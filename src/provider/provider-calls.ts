@@ -1,15 +1,13 @@
 import { limitedCall } from '../client/limited-call.ts';
-import { invalidArgument } from '../errors.ts';
+import { StatusManagerError } from '../errors.ts';
 import type { EventRecorder } from '../pod/event-recorder.ts';
 import type { Clock } from '../seams/clock.ts';
 import type { Logger } from '../seams/logger.ts';
-import { canonicalPodStatus } from '../status/canonical/canonical-status.ts';
-import { requireStatus } from '../status/rules/validate-status.ts';
-import { isJsonObject } from '../wire/json.ts';
-import type { Pod, PodStatus, WirePodStatus } from '../wire/types.ts';
+import type { Pod, WirePodStatus } from '../wire/types.ts';
 import type { PodNotices } from './pod-notices.ts';
 import type { PodProvider } from './pod-provider.ts';
 import type { ProvidedPod, ProviderChange } from './provided-pod.ts';
+import { readAnswer } from './provider-answer.ts';
 
 /** While so many answers of one pod have not come, it is asked about no more often than this, in milliseconds. */
 const mostUnsettled = 4;
@@ -75,7 +73,7 @@ export class ProviderCalls {
     try {
       const given: unknown = await answer;
       hasAnswered = true;
-      const status = readStatus(given);
+      const status = this.#read(record, given);
       record.noteAnswer(status);
       return status;
     } catch (error) {
@@ -143,6 +141,19 @@ export class ProviderCalls {
     this.#options.eventRecorder.event(record.pod, 'Warning', reason, message);
   }
 
+  #read({ pod }: ProvidedPod, answer: unknown): WirePodStatus | undefined {
+    try {
+      return readAnswer(answer);
+    } catch (error) {
+      const { namespace = '', name = '' } = pod.metadata ?? {};
+      throw new StatusManagerError(
+        'ERR_INVALID_ARGUMENT',
+        `The answer of getPodStatus() for pod ${namespace}/${name} is refused: ${messageOf(error)}`,
+        { cause: error },
+      );
+    }
+  }
+
   async #invoke<Call>(method: 'createPod' | 'updatePod' | 'deletePod', pod: Pod, call: Call): Promise<void> {
     const { provider } = this.#options;
     await (provider[method] as (pod: Pod, call: Call) => unknown).call(provider, pod, call);
@@ -161,16 +172,6 @@ export class ProviderCalls {
     const reason = method === 'createPod' ? 'ProviderCreateFailed' : 'ProviderUpdateFailed';
     this.event(record, reason, `The provider did not ${method === 'createPod' ? 'create' : 'update'} the pod: ${message}`);
   }
-}
-
-/** A status as it goes over the wire. Throws ERR_INVALID_ARGUMENT for what is no status. */
-function readStatus(answer: unknown): WirePodStatus | undefined {
-  if (answer === undefined || answer === null) return undefined;
-  if (!isJsonObject(answer)) throw invalidArgument('the answer of getPodStatus()', 'a pod status, or undefined', answer);
-  const status = canonicalPodStatus(answer as PodStatus, Number.POSITIVE_INFINITY);
-  requireStatus(status);
-  if (status.phase === 'Unknown') throw invalidArgument('the phase that getPodStatus() gives', 'known', status.phase);
-  return status;
 }
 
 /** What an error says, in a length that fits into a status. Never throws. */
