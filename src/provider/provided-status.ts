@@ -100,6 +100,16 @@ function mayRestart({ spec }: Pod): boolean {
   return (spec?.containers ?? []).some((container) => containerShouldRestart(container, spec?.restartPolicy, unseenExitCode));
 }
 
+/** True for an end that no later status may take back: the status manager would refuse it, and with it the whole status. */
+function hasEndedForGood({ spec }: Pod, container: Container, { state }: WireContainerStatus): boolean {
+  const exitCode = state?.terminated?.exitCode;
+  if (exitCode === undefined) return false;
+  const isInit = spec?.initContainers?.some(({ name }) => name === container.name) ?? false;
+  // a phase alone does not say that a pod whose init containers have completed runs them again
+  if (isInit && exitCode === 0 && !isRestartableInitContainer(container)) return true;
+  return !containerShouldRestart(container, spec?.restartPolicy, exitCode);
+}
+
 function hasRun({ state, lastState }: WireContainerStatus): boolean {
   return Boolean(state?.running || state?.terminated || lastState?.terminated);
 }
@@ -116,7 +126,9 @@ function statusOfContainers(
       const old =
         before?.find(({ name }) => name === container.name) ??
         bareStatus(container, { waiting: { reason: 'ContainerCreating' } });
-      return { ...change(old), ready: false, started: false };
+      const endIsFinal =
+        old.state?.terminated && !containerShouldRestart(container, pod.spec?.restartPolicy, old.state.terminated.exitCode);
+      return { ...(endIsFinal ? old : change(old)), ready: false, started: false };
     });
   const containers = listed(pod.spec?.containers, previous?.containerStatuses);
   const inits = listed(pod.spec?.initContainers, previous?.initContainerStatuses);
@@ -131,7 +143,11 @@ function assumedStatuses(facts: StatusFacts, answer: WirePodStatus, containers: 
   const startedAt = facts.previous?.startTime ?? answer.startTime ?? formatTime(facts.now);
   const { phase = 'Pending' } = answer;
   const isReady = getPodCondition(answer.conditions, podConditionType.ready)?.status !== 'False';
+  const { containerStatuses = [], initContainerStatuses = [] } = facts.previous ?? {};
+  const before = [...containerStatuses, ...initContainerStatuses];
   return (containers ?? []).map((container): WireContainerStatus => {
+    const old = before.find(({ name }) => name === container.name);
+    if (old !== undefined && hasEndedForGood(facts.pod, container, old)) return old;
     const isInit = facts.pod.spec?.initContainers?.some(({ name }) => name === container.name) ?? false;
     const hasCompleted = phase === 'Succeeded' || (phase === 'Running' && isInit && !isRestartableInitContainer(container));
     if (hasCompleted) return { ...bareStatus(container, { terminated: { exitCode: 0, reason: 'Completed' } }), ready: isInit };
