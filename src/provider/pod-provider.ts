@@ -20,8 +20,9 @@ export type NotifyPods = (pod: string | Pod) => void;
 export interface PodProvider {
   /**
    * Begins to run the pod; settled means "begun", not "running". Called once for a pod that the provider does not have, and
-   * again, later and later, each time that it has failed. Never called while another `createPod` or `updatePod` of the pod has
-   * not settled.
+   * again, later and later, each time that it has failed, also while `getPodStatus` then gives the phase Pending and no
+   * container that runs. Never called while another `createPod` or `updatePod` of the pod has not settled: one that takes
+   * longer than `changeTimeoutMs` must heed its signal, or the pod waits for it.
    */
   createPod(pod: Pod, call: ProviderCall): unknown;
   /** The pod's spec, labels or annotations are other ones than those that the provider was last given. Repeated as `createPod`. */

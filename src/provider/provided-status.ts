@@ -89,6 +89,11 @@ export function isOver({ spec }: Pod, answer: WirePodStatus | undefined): boolea
   return names.length > 0 && names.every((name) => containerStatuses.find((one) => one.name === name)?.state?.terminated);
 }
 
+/** True for a pod that waits to be run: what a `createPod` that has failed may have left. */
+export function isUnbegun({ phase, containerStatuses = [], initContainerStatuses = [] }: WirePodStatus): boolean {
+  return phase === 'Pending' && ![...containerStatuses, ...initContainerStatuses].some(({ state }) => state?.running);
+}
+
 /** True for a status of a pod that somebody has run: what a provider does not have of it is lost. */
 export function hasBeenRun(status: WirePodStatus | undefined): boolean {
   return [...(status?.initContainerStatuses ?? []), ...(status?.containerStatuses ?? [])].some(

@@ -102,6 +102,20 @@ describe('ProviderNode', () => {
     expect(node.explain(pod.metadata?.uid ?? '')).toMatchObject({ couldRun: true, isHeld: true, isTerminationRequested: false });
   });
 
+  it('explains which call creates a pod, and since when', async () => {
+    const creating: PodProvider = { ...provider, createPod: () => new Promise<never>(() => {}), getPodStatus: () => undefined };
+    await using node = new ProviderNode(options({ nodeName: 'creating', provider: creating, pods: { changeTimeoutMs: 60_000 } }));
+    const before = Date.now();
+    await node.start();
+    const metadata = { name: 'created', namespace: 'default' };
+    const pod = server.store.create({ metadata, spec: { nodeName: 'creating', containers: [{ name: 'app', image: 'a' }] } });
+    const explained = () => node.explain(pod.metadata?.uid ?? '');
+    await expect.poll(() => explained().change).toBe('createPod');
+    expect(explained().changeSince).toBeGreaterThanOrEqual(before);
+    expect(explained().changeSince).toBeLessThanOrEqual(Date.now());
+    await node.stop({ callsTimeoutMs: 0 });
+  });
+
   it('is not ready before every source has sent its pods, nor when the embedder says so', async () => {
     let send: (pods: []) => void = () => {};
     const late = {
