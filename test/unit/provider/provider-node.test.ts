@@ -116,6 +116,23 @@ describe('ProviderNode', () => {
     await node.stop({ callsTimeoutMs: 0 });
   });
 
+  it.each([
+    ['is written when the node owns its type', ['example.com/gate'], 'True'],
+    ['is not written when the node does not', [], undefined],
+  ])('a condition that its provider gives %s', async (_, ownedConditionTypes, expected) => {
+    const conditions = [{ type: 'example.com/gate', status: 'True', message: 'open' }];
+    const gated: PodProvider = { ...provider, getPodStatus: () => ({ phase: 'Running', conditions }) };
+    const nodeName = `gated-${ownedConditionTypes.length}`;
+    await using node = new ProviderNode(options({ nodeName, provider: gated, statusManager: { ownedConditionTypes } }));
+    await node.start();
+    const spec = { nodeName, containers: [{ name: 'app', image: 'a' }], readinessGates: [{ conditionType: 'example.com/gate' }] };
+    server.store.create({ metadata: { name: nodeName, namespace: 'default' }, spec });
+    const said = (type: string) =>
+      server.store.get('default', nodeName).status?.conditions?.find((condition) => condition.type === type)?.status;
+    await expect.poll(() => said('Ready')).toBe('True');
+    expect(said('example.com/gate')).toBe(expected);
+  });
+
   it('is not ready before every source has sent its pods, nor when the embedder says so', async () => {
     let send: (pods: []) => void = () => {};
     const late = {
