@@ -14,7 +14,7 @@ import type {
 } from '../workers/pod-syncer.ts';
 import { PodEnding } from './pod-ending.ts';
 import { PodNotices } from './pod-notices.ts';
-import { isSameVersion, type ProvidedPod, type ProviderChange } from './provided-pod.ts';
+import { isSameVersion, type ProvidedPod, type ProviderChange, type ProviderFailure } from './provided-pod.ts';
 import { ProvidedPods } from './provided-pods.ts';
 import { endedStatus, isUnbegun, lostStatus, type StatusFacts, statusOfAnswer, waitingStatus } from './provided-status.ts';
 import { failureText, ProviderCalls } from './provider-calls.ts';
@@ -114,10 +114,7 @@ export class ProviderPodSyncer implements PodSyncer {
   async #syncThere(record: ProvidedPod, answer: WirePodStatus, signal: AbortSignal): Promise<SyncPodResult> {
     const status = statusOfAnswer(this.#facts(record), answer);
     if (record.failure?.method === 'createPod' && record.change === undefined) {
-      if (isUnbegun(status)) {
-        await this.#change(record, 'createPod', signal);
-        return this.#syncAgain(record, signal);
-      }
+      if (isUnbegun(status)) return this.#createAgain(record, record.failure, signal);
       record.failure = undefined;
     }
     this.#tell(record, status);
@@ -129,6 +126,20 @@ export class ProviderPodSyncer implements PodSyncer {
     const isSettled = status.phase === 'Running' && record.change === undefined;
     this.#pollIn(record, isSettled ? this.#options.pollMs.settled : this.#options.pollMs.soon);
     return { isTerminal: false };
+  }
+
+  /** `createPod` has failed, and the pod waits all the same. It is asked about until the next call is due. */
+  async #createAgain(record: ProvidedPod, failure: ProviderFailure, signal: AbortSignal): Promise<SyncPodResult> {
+    const { clock, pollMs } = this.#options;
+    const restMs = failure.retryAt - clock.now();
+    if (isWaiting(record, 'createPod', clock.now())) {
+      const text = failureText('createPod', failure.message);
+      this.#tell(record, waitingStatus(this.#facts(record), 'ProviderCreateFailed', text));
+      this.#pollIn(record, Math.min(restMs, pollMs.settled ?? restMs));
+      return { isTerminal: false };
+    }
+    await this.#change(record, 'createPod', signal);
+    return this.#syncAgain(record, signal);
   }
 
   async #syncMissing(record: ProvidedPod, signal: AbortSignal): Promise<SyncPodResult> {

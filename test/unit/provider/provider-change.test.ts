@@ -140,5 +140,7 @@ describe('a createPod that failed halfway', () => {
     await world.clock.advance(10_000);
     expect(world.condition('half', 'Ready')).toBe('True');
     expect([before, world.provider.took()]).toEqual([4, []]);
+    // the polls between the attempts are no failures
+    expect(world.logged.filter((message) => message.includes('was not synced'))).toHaveLength(4);
   });
 });
