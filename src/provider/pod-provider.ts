@@ -20,8 +20,9 @@ export type NotifyPods = (pod: string | Pod) => void;
 export interface PodProvider {
   /**
    * Begins to run the pod; settled means "begun", not "running". Called once for a pod that the provider does not have, and
-   * again, later and later, each time that it has failed. Never called while another `createPod` or `updatePod` of the pod has
-   * not settled.
+   * again, later and later, each time that it has failed, also while `getPodStatus` then gives the phase Pending and no
+   * container that runs. Never called while another `createPod` or `updatePod` of the pod has not settled: one that takes
+   * longer than `changeTimeoutMs` must heed its signal, or the pod waits for it.
    */
   createPod(pod: Pod, call: ProviderCall): unknown;
   /** The pod's spec, labels or annotations are other ones than those that the provider was last given. Repeated as `createPod`. */
@@ -33,7 +34,13 @@ export interface PodProvider {
   deletePod(pod: Pod, call: DeletePodCall): unknown;
   /**
    * The pod as it is now; undefined or null where there is none, and nothing of it runs. A provider that cannot say throws: what
-   * was known then stays. `phase` is enough: what else a status has is filled in, and what the provider gives is kept.
+   * was known then stays. `phase` is enough: what else a status has is filled in, and what the provider gives is kept. An answer
+   * that the server would refuse counts as none, such as one with a bad address, or a whole pod.
+   *
+   * Of the conditions, the node finds out those that are the kubelet's itself; a Ready condition can only lower it. One of
+   * another type, such as a readiness gate's, counts for Ready, but reaches the server only when the node was told that it
+   * writes that type, for all pods: `statusManager: { ownedConditionTypes: ['example.com/gate'] }`. Otherwise the type is
+   * another controller's, which writes it.
    */
   getPodStatus(pod: Pod, call: ProviderCall): PodStatus | undefined | null | Promise<PodStatus | undefined | null>;
   /** Called once, at the start. Without it each pod is asked about at an interval. */

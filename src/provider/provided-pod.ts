@@ -6,6 +6,10 @@ import type { Pod, WirePodStatus } from '../wire/types.ts';
 export interface ProviderChange {
   readonly method: 'createPod' | 'updatePod';
   readonly controller: AbortController;
+  /** In milliseconds since the epoch. */
+  readonly since: number;
+  /** That it takes too long, once it does: its signal has aborted then. */
+  late: string | undefined;
   /** Never rejects. */
   readonly settled: Promise<void>;
   /** True while a sync waits for its end; otherwise the end is told of. */
@@ -46,6 +50,8 @@ export class ProvidedPod {
   failure: ProviderFailure | undefined;
   /** How many calls of `getPodStatus` were given up and have not settled. */
   unsettled = 0;
+  /** When `getPodStatus` was last called, in milliseconds since the epoch. */
+  askedAt = Number.NEGATIVE_INFINITY;
   /** The last event, so that it is not repeated. */
   lastEvent: string | undefined;
 

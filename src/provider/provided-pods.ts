@@ -18,8 +18,6 @@ export interface ProvidedPodsOptions {
 
 /** How often a provider is asked for its list, in milliseconds. */
 const listIntervalMs = 30_000;
-/** After so many lists that never came, none is asked for until one of them has settled. */
-const mostUnsettledLists = 4;
 
 /**
  * The records of all pods that the provider was given or has. To the workers it is the runtime's status cache, which answers
@@ -33,7 +31,9 @@ export class ProvidedPods implements RuntimeStatusCache {
   /** What the provider listed last, by uid. */
   #listed = new Map<string, Pod>();
   #listedAt = Number.NEGATIVE_INFINITY;
-  #unsettledLists = 0;
+  /** The number of the last call of `getPods`, and of the one whose list is known. */
+  #lastCall = 0;
+  #listedCall = 0;
 
   /** `namespace`: what the provider lists of other namespaces is none of the node's. */
   constructor({ provider, namespace, clock }: ProvidedPodsOptions) {
@@ -107,16 +107,14 @@ export class ProvidedPods implements RuntimeStatusCache {
   /** Asks the provider for its list, if it has one. Rejects as it does, and for an answer that is no list. */
   async list(signal: AbortSignal): Promise<void> {
     const provider = this.#provider;
-    if (provider.getPods === undefined || this.#unsettledLists >= mostUnsettledLists) return;
+    if (provider.getPods === undefined) return;
     // one that fails is not repeated sooner either
     this.#listedAt = this.#clock.now();
-    this.#unsettledLists += 1;
-    let answer: unknown;
-    try {
-      answer = await provider.getPods({ signal });
-    } finally {
-      this.#unsettledLists -= 1;
-    }
+    this.#lastCall += 1;
+    const call = this.#lastCall;
+    const answer: unknown = await provider.getPods({ signal });
+    // one that comes after a newer list says nothing
+    if (call < this.#listedCall) return;
     if (!Array.isArray(answer)) throw new TypeError('getPods() of the provider must answer with a list of pods');
     const listed = new Map<string, Pod>();
     for (const pod of answer as readonly Pod[]) {
@@ -125,6 +123,7 @@ export class ProvidedPods implements RuntimeStatusCache {
       if (this.#namespace === undefined || pod.metadata?.namespace === this.#namespace) listed.set(uid, pod);
     }
     this.#listed = listed;
+    this.#listedCall = call;
   }
 }
 

@@ -9,6 +9,7 @@ import { unseenEnd } from '../runtime-status/runtime-container-state.ts';
 import { runtimeReason, unseenExitCode } from '../runtime-status/runtime-reasons.ts';
 import { formatTime } from '../wire/time.ts';
 import type { Pod, WireContainerStatus, WirePodStatus } from '../wire/types.ts';
+import { isAddress } from './provider-answer.ts';
 
 /** What a status is made from, beside what the provider says. */
 export interface StatusFacts {
@@ -88,6 +89,11 @@ export function isOver({ spec }: Pod, answer: WirePodStatus | undefined): boolea
   return names.length > 0 && names.every((name) => containerStatuses.find((one) => one.name === name)?.state?.terminated);
 }
 
+/** True for a pod that waits to be run: what a `createPod` that has failed may have left. */
+export function isUnbegun({ phase, containerStatuses = [], initContainerStatuses = [] }: WirePodStatus): boolean {
+  return phase === 'Pending' && ![...containerStatuses, ...initContainerStatuses].some(({ state }) => state?.running);
+}
+
 /** True for a status of a pod that somebody has run: what a provider does not have of it is lost. */
 export function hasBeenRun(status: WirePodStatus | undefined): boolean {
   return [...(status?.initContainerStatuses ?? []), ...(status?.containerStatuses ?? [])].some(
@@ -97,6 +103,16 @@ export function hasBeenRun(status: WirePodStatus | undefined): boolean {
 
 function mayRestart({ spec }: Pod): boolean {
   return (spec?.containers ?? []).some((container) => containerShouldRestart(container, spec?.restartPolicy, unseenExitCode));
+}
+
+/** True for an end that no later status may take back: the status manager would refuse it, and with it the whole status. */
+function hasEndedForGood({ spec }: Pod, container: Container, { state }: WireContainerStatus): boolean {
+  const exitCode = state?.terminated?.exitCode;
+  if (exitCode === undefined) return false;
+  const isInit = spec?.initContainers?.some(({ name }) => name === container.name) ?? false;
+  // a phase alone does not say that a pod whose init containers have completed runs them again
+  if (isInit && exitCode === 0 && !isRestartableInitContainer(container)) return true;
+  return !containerShouldRestart(container, spec?.restartPolicy, exitCode);
 }
 
 function hasRun({ state, lastState }: WireContainerStatus): boolean {
@@ -115,7 +131,9 @@ function statusOfContainers(
       const old =
         before?.find(({ name }) => name === container.name) ??
         bareStatus(container, { waiting: { reason: 'ContainerCreating' } });
-      return { ...change(old), ready: false, started: false };
+      const endIsFinal =
+        old.state?.terminated && !containerShouldRestart(container, pod.spec?.restartPolicy, old.state.terminated.exitCode);
+      return { ...(endIsFinal ? old : change(old)), ready: false, started: false };
     });
   const containers = listed(pod.spec?.containers, previous?.containerStatuses);
   const inits = listed(pod.spec?.initContainers, previous?.initContainerStatuses);
@@ -130,7 +148,11 @@ function assumedStatuses(facts: StatusFacts, answer: WirePodStatus, containers: 
   const startedAt = facts.previous?.startTime ?? answer.startTime ?? formatTime(facts.now);
   const { phase = 'Pending' } = answer;
   const isReady = getPodCondition(answer.conditions, podConditionType.ready)?.status !== 'False';
+  const { containerStatuses = [], initContainerStatuses = [] } = facts.previous ?? {};
+  const before = [...containerStatuses, ...initContainerStatuses];
   return (containers ?? []).map((container): WireContainerStatus => {
+    const old = before.find(({ name }) => name === container.name);
+    if (old !== undefined && hasEndedForGood(facts.pod, container, old)) return old;
     const isInit = facts.pod.spec?.initContainers?.some(({ name }) => name === container.name) ?? false;
     const hasCompleted = phase === 'Succeeded' || (phase === 'Running' && isInit && !isRestartableInitContainer(container));
     if (hasCompleted) return { ...bareStatus(container, { terminated: { exitCode: 0, reason: 'Completed' } }), ready: isInit };
@@ -155,6 +177,13 @@ function counted(status: WireContainerStatus, before: readonly WireContainerStat
 function complete(facts: StatusFacts, given: WirePodStatus, answer: WirePodStatus | undefined): WirePodStatus {
   const { pod, previous, hostIPs, now } = facts;
   const status = { ...given };
+  // what the server does not take must not keep a pod's end from it
+  delete status.podIP;
+  delete status.podIPs;
+  if (!isAddress(status.hostIP) || status.hostIPs?.some(({ ip }) => !isAddress(ip))) {
+    delete status.hostIP;
+    delete status.hostIPs;
+  }
   const { podIP, podIPs } = answer ?? previous ?? {};
   const ips = podIPs?.length ? podIPs.map(({ ip }) => ip) : podIP ? [podIP] : [];
   Object.assign(status, addressMembers(podIPsInOrder(ips, hostIPs), hostIPs, pod.spec?.hostNetwork === true));

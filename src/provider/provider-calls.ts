@@ -1,25 +1,28 @@
 import { limitedCall } from '../client/limited-call.ts';
-import { invalidArgument } from '../errors.ts';
+import { StatusManagerError } from '../errors.ts';
 import type { EventRecorder } from '../pod/event-recorder.ts';
 import type { Clock } from '../seams/clock.ts';
+import { callGuarded } from '../seams/guard.ts';
 import type { Logger } from '../seams/logger.ts';
-import { canonicalPodStatus } from '../status/canonical/canonical-status.ts';
-import { requireStatus } from '../status/rules/validate-status.ts';
-import { isJsonObject } from '../wire/json.ts';
-import type { Pod, PodStatus, WirePodStatus } from '../wire/types.ts';
+import type { Pod, WirePodStatus } from '../wire/types.ts';
 import type { PodNotices } from './pod-notices.ts';
 import type { PodProvider } from './pod-provider.ts';
 import type { ProvidedPod, ProviderChange } from './provided-pod.ts';
+import { readAnswer } from './provider-answer.ts';
 
-/** After so many answers of one pod that never came, it is not asked about until one of them has settled. */
+/** While so many answers of one pod have not come, it is asked about no more often than this, in milliseconds. */
 const mostUnsettled = 4;
+const unsettledIntervalMs = 30_000;
 /** The wait after the first failure of `createPod` and `updatePod`, doubled by each further one, and the longest. */
 const retryMs = { base: 10_000, cap: 300_000 };
+
+const failureReasons = { createPod: 'ProviderCreateFailed', updatePod: 'ProviderUpdateFailed' } as const;
 
 export interface ProviderCallsOptions {
   readonly provider: PodProvider;
   readonly notices: PodNotices;
   readonly callTimeoutMs: number;
+  readonly changeTimeoutMs: number;
   readonly eventRecorder: EventRecorder;
   readonly clock: Clock;
   readonly logger: Logger;
@@ -54,8 +57,10 @@ export class ProviderCalls {
    */
   async ask(record: ProvidedPod, signal: AbortSignal): Promise<WirePodStatus | undefined> {
     const { provider, clock, callTimeoutMs } = this.#options;
-    if (record.unsettled >= mostUnsettled)
-      throw new Error('getPodStatus() has not answered several times; it is not called again yet');
+    const intervalMs = Math.max(callTimeoutMs, unsettledIntervalMs);
+    if (record.unsettled >= mostUnsettled && clock.now() - record.askedAt < intervalMs)
+      throw new Error(`getPodStatus() has left ${record.unsettled} calls without an answer; it is called every ${intervalMs} ms`);
+    record.askedAt = clock.now();
     const over = new AbortController();
     const limits = AbortSignal.any([signal, this.#stopping.signal]);
     const call = { signal: AbortSignal.any([limits, over.signal]) };
@@ -72,7 +77,7 @@ export class ProviderCalls {
     try {
       const given: unknown = await answer;
       hasAnswered = true;
-      const status = readStatus(given);
+      const status = this.#read(record, given);
       record.noteAnswer(status);
       return status;
     } catch (error) {
@@ -86,7 +91,7 @@ export class ProviderCalls {
 
   /** Begins `createPod` or `updatePod` with the pod as it is now. Its end is in the record, and is told of. */
   change(record: ProvidedPod, method: ProviderChange['method']): ProviderChange {
-    const { notices } = this.#options;
+    const { notices, clock } = this.#options;
     const { pod } = record;
     const controller = new AbortController();
     const signal = AbortSignal.any([controller.signal, this.#stopping.signal]);
@@ -97,19 +102,44 @@ export class ProviderCalls {
         record.isDeleted = false;
         record.failure = undefined;
       },
-      (error: unknown) => this.#noteFailure(record, method, pod, error, signal.aborted),
+      (error: unknown) => this.#noteFailure(record, change, pod, error, signal.aborted),
     );
     const change: ProviderChange = {
       method,
       controller,
+      since: clock.now(),
+      late: undefined,
       settled: settled.then(() => {
+        cancelTimer();
         record.change = undefined;
         if (!change.isAwaited) notices.tell(record.uid);
       }),
       isAwaited: false,
     };
     record.change = change;
+    const cancelTimer = this.#limit(record, change, signal);
     return change;
+  }
+
+  /** Aborts a change that takes too long, and tells of it. It may settle later all the same. Returns what ends this watch. */
+  #limit(record: ProvidedPod, change: ProviderChange, signal: AbortSignal): () => void {
+    const { clock, changeTimeoutMs, notices, logger } = this.#options;
+    const { method } = change;
+    const giveUp = (): void => {
+      const late = `${method}() has not settled within ${changeTimeoutMs / 1000} s`;
+      change.late = late;
+      change.controller.abort(new DOMException(late, 'TimeoutError'));
+      logger.warn({ podUID: record.uid, method }, 'a call of the provider takes too long; its signal is aborted');
+      this.event(record, failureReasons[method], failureText(method, late));
+      notices.tell(record.uid);
+    };
+    const cancelTimer = callGuarded(
+      () => clock.setTimer(giveUp, changeTimeoutMs),
+      (err) => logger.error({ err, podUID: record.uid, method }, 'the clock set no timer; a call of the provider has no limit'),
+    );
+    if (cancelTimer === undefined) return () => {};
+    signal.addEventListener('abort', cancelTimer, { once: true });
+    return cancelTimer;
   }
 
   /** Begins `deletePod`. `signal` ends it. */
@@ -140,34 +170,41 @@ export class ProviderCalls {
     this.#options.eventRecorder.event(record.pod, 'Warning', reason, message);
   }
 
+  #read({ pod }: ProvidedPod, answer: unknown): WirePodStatus | undefined {
+    try {
+      return readAnswer(answer);
+    } catch (error) {
+      const { namespace = '', name = '' } = pod.metadata ?? {};
+      throw new StatusManagerError(
+        'ERR_INVALID_ARGUMENT',
+        `The answer of getPodStatus() for pod ${namespace}/${name} is refused: ${messageOf(error)}`,
+        { cause: error },
+      );
+    }
+  }
+
   async #invoke<Call>(method: 'createPod' | 'updatePod' | 'deletePod', pod: Pod, call: Call): Promise<void> {
     const { provider } = this.#options;
     await (provider[method] as (pod: Pod, call: Call) => unknown).call(provider, pod, call);
   }
 
-  #noteFailure(record: ProvidedPod, method: ProviderChange['method'], pod: Pod, error: unknown, wasAborted: boolean): void {
+  #noteFailure(record: ProvidedPod, { method, late }: ProviderChange, pod: Pod, error: unknown, wasAborted: boolean): void {
     const { clock, logger } = this.#options;
     // it may have begun something all the same
     if (method === 'createPod') record.isDeleted = false;
-    if (wasAborted) return;
-    const message = messageOf(error);
+    if (wasAborted && late === undefined) return;
+    const message = late ?? messageOf(error);
     const attempts = (record.failure?.attempts ?? 0) + 1;
     const delayMs = Math.min(retryMs.cap, retryMs.base * 2 ** Math.min(attempts - 1, 30));
     record.failure = { method, message, attempts, retryAt: clock.now() + delayMs, pod };
     logger.warn({ err: error, podUID: record.uid, method, attempts, delayMs }, 'the provider failed; it is called again later');
-    const reason = method === 'createPod' ? 'ProviderCreateFailed' : 'ProviderUpdateFailed';
-    this.event(record, reason, `The provider did not ${method === 'createPod' ? 'create' : 'update'} the pod: ${message}`);
+    this.event(record, failureReasons[method], failureText(method, message));
   }
 }
 
-/** A status as it goes over the wire. Throws ERR_INVALID_ARGUMENT for what is no status. */
-function readStatus(answer: unknown): WirePodStatus | undefined {
-  if (answer === undefined || answer === null) return undefined;
-  if (!isJsonObject(answer)) throw invalidArgument('the answer of getPodStatus()', 'a pod status, or undefined', answer);
-  const status = canonicalPodStatus(answer as PodStatus, Number.POSITIVE_INFINITY);
-  requireStatus(status);
-  if (status.phase === 'Unknown') throw invalidArgument('the phase that getPodStatus() gives', 'known', status.phase);
-  return status;
+/** What an event and a status say of a failure. */
+export function failureText(method: ProviderChange['method'], message: string): string {
+  return `The provider did not ${method === 'createPod' ? 'create' : 'update'} the pod: ${message}`;
 }
 
 /** What an error says, in a length that fits into a status. Never throws. */

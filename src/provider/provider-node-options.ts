@@ -38,7 +38,7 @@ export interface ProviderNodeOptions extends NodeMembers {
   /** As `SyncLoop`'s. */
   readonly admitPod?: NonNullable<SyncLoopOptions['admitPod']>;
   /** How often pods are asked about, and how long calls may take: as `ProviderPodSyncer`'s. */
-  readonly pods?: Pick<ProviderPodSyncerOptions, 'pollIntervalMs' | 'callTimeoutMs' | 'missingAfterMs'>;
+  readonly pods?: Pick<ProviderPodSyncerOptions, 'pollIntervalMs' | 'callTimeoutMs' | 'changeTimeoutMs' | 'missingAfterMs'>;
   readonly workers?: Pick<PodWorkersOptions, 'resyncIntervalMs' | 'backOffPeriodMs'>;
   readonly statusManager?: Partial<
     Omit<StatusManagerOptions, 'podClient' | 'podManager' | 'podDeletionSafety' | 'podSource' | SharedOption>
@@ -101,7 +101,7 @@ export function resolveProviderOptions(options: ProviderNodeOptions): ResolvedPr
   }
   if (clock !== undefined) requireMethods('clock', clock, ['now', 'setTimer']);
   if (logger !== undefined) requireMethods('logger', logger, ['debug', 'info', 'warn', 'error']);
-  requireKnownOptions('pods', options.pods ?? {}, ['pollIntervalMs', 'callTimeoutMs', 'missingAfterMs']);
+  requireKnownOptions('pods', options.pods ?? {}, ['pollIntervalMs', 'callTimeoutMs', 'changeTimeoutMs', 'missingAfterMs']);
   requireKnownOptions('workers', options.workers ?? {}, ['resyncIntervalMs', 'backOffPeriodMs']);
   if (options.readiness !== undefined) optionOfType('readiness', options.readiness, 'function');
   if (options.podClient !== undefined) requireMethods('podClient', options.podClient, ['getPod', 'patchPodStatus', 'deletePod']);

@@ -54,6 +54,8 @@ export interface ProviderPodExplanation {
   readonly isHeld: boolean;
   /** The call under way that creates or updates the pod. */
   readonly change: 'createPod' | 'updatePod' | undefined;
+  /** When that call began, in milliseconds since the epoch. */
+  readonly changeSince: number | undefined;
   readonly failure: Pick<ProviderFailure, 'method' | 'message' | 'attempts' | 'retryAt'> | undefined;
 }
 
@@ -200,6 +202,7 @@ export class ProviderNode {
       isTerminationRequested: this.podWorkers.isPodTerminationRequested(uid),
       isHeld: record?.isHeld ?? false,
       change: record?.change?.method,
+      changeSince: record?.change?.since,
       failure: record?.failure && ({ method, message, attempts, retryAt } as ProviderPodExplanation['failure']),
     };
   }

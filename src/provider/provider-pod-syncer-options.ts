@@ -23,6 +23,11 @@ export interface ProviderPodSyncerOptions {
   readonly pollIntervalMs?: number;
   /** How long `getPodStatus` may take, in milliseconds. Default 30 000. */
   readonly callTimeoutMs?: number;
+  /**
+   * How long `createPod` and `updatePod` may take, in milliseconds; then their signal aborts, and an event tells of it. They are
+   * repeated once they have settled. Default 300 000 (5 minutes).
+   */
+  readonly changeTimeoutMs?: number;
   /** A pod that is not there counts as lost after this long, in milliseconds. Default 10 000. */
   readonly missingAfterMs?: number;
   readonly eventRecorder?: EventRecorder;
@@ -39,6 +44,7 @@ export interface ResolvedSyncerOptions {
   /** `soon`: of a pod of which a change is expected. `settled`: undefined where the provider tells of changes. */
   readonly pollMs: { readonly soon: number; readonly settled: number | undefined };
   readonly callTimeoutMs: number;
+  readonly changeTimeoutMs: number;
   readonly missingAfterMs: number;
   readonly eventRecorder: EventRecorder;
   readonly clock: Clock;
@@ -53,6 +59,7 @@ const knownOptions = [
   'hostIPs',
   'pollIntervalMs',
   'callTimeoutMs',
+  'changeTimeoutMs',
   'missingAfterMs',
   'eventRecorder',
   'clock',
@@ -95,6 +102,7 @@ export function resolveSyncerOptions(options: ProviderPodSyncerOptions): Resolve
     hostIPs: addressesOf(hostIPs),
     pollMs: { soon: Math.min(soonMs, settled ?? soonMs), settled },
     callTimeoutMs: numberOption('callTimeoutMs', options.callTimeoutMs ?? 30_000, 1, longestTimerMs),
+    changeTimeoutMs: numberOption('changeTimeoutMs', options.changeTimeoutMs ?? 300_000, 1, longestTimerMs),
     missingAfterMs: numberOption('missingAfterMs', options.missingAfterMs ?? 10_000, 0, longestTimerMs),
     eventRecorder: safeEventRecorder(eventRecorder),
     clock: safeClock(clock),

@@ -14,10 +14,10 @@ import type {
 } from '../workers/pod-syncer.ts';
 import { PodEnding } from './pod-ending.ts';
 import { PodNotices } from './pod-notices.ts';
-import { isSameVersion, type ProvidedPod, type ProviderChange } from './provided-pod.ts';
+import { isSameVersion, type ProvidedPod, type ProviderChange, type ProviderFailure } from './provided-pod.ts';
 import { ProvidedPods } from './provided-pods.ts';
-import { endedStatus, lostStatus, type StatusFacts, statusOfAnswer, waitingStatus } from './provided-status.ts';
-import { ProviderCalls } from './provider-calls.ts';
+import { endedStatus, isUnbegun, lostStatus, type StatusFacts, statusOfAnswer, waitingStatus } from './provided-status.ts';
+import { failureText, ProviderCalls } from './provider-calls.ts';
 import {
   type ProviderPodSyncerOptions,
   type ResolvedSyncerOptions,
@@ -113,6 +113,10 @@ export class ProviderPodSyncer implements PodSyncer {
 
   async #syncThere(record: ProvidedPod, answer: WirePodStatus, signal: AbortSignal): Promise<SyncPodResult> {
     const status = statusOfAnswer(this.#facts(record), answer);
+    if (record.failure?.method === 'createPod' && record.change === undefined) {
+      if (isUnbegun(status)) return this.#createAgain(record, record.failure, signal);
+      record.failure = undefined;
+    }
     this.#tell(record, status);
     if (isTerminalPhase(status.phase)) return { isTerminal: true };
     if (record.change === undefined && record.needsUpdate) {
@@ -122,6 +126,20 @@ export class ProviderPodSyncer implements PodSyncer {
     const isSettled = status.phase === 'Running' && record.change === undefined;
     this.#pollIn(record, isSettled ? this.#options.pollMs.settled : this.#options.pollMs.soon);
     return { isTerminal: false };
+  }
+
+  /** `createPod` has failed, and the pod waits all the same. It is asked about until the next call is due. */
+  async #createAgain(record: ProvidedPod, failure: ProviderFailure, signal: AbortSignal): Promise<SyncPodResult> {
+    const { clock, pollMs } = this.#options;
+    const restMs = failure.retryAt - clock.now();
+    if (isWaiting(record, 'createPod', clock.now())) {
+      const text = failureText('createPod', failure.message);
+      this.#tell(record, waitingStatus(this.#facts(record), 'ProviderCreateFailed', text));
+      this.#pollIn(record, Math.min(restMs, pollMs.settled ?? restMs));
+      return { isTerminal: false };
+    }
+    await this.#change(record, 'createPod', signal);
+    return this.#syncAgain(record, signal);
   }
 
   async #syncMissing(record: ProvidedPod, signal: AbortSignal): Promise<SyncPodResult> {
@@ -158,7 +176,10 @@ export class ProviderPodSyncer implements PodSyncer {
 
   /** The pod is being created. */
   #wait(record: ProvidedPod): SyncPodResult {
-    this.#tell(record, waitingStatus(this.#facts(record), 'ContainerCreating'));
+    const { change } = record;
+    const late = change?.late === undefined ? undefined : failureText(change.method, change.late);
+    const reason = late === undefined ? 'ContainerCreating' : 'ProviderCreateFailed';
+    this.#tell(record, waitingStatus(this.#facts(record), reason, late));
     this.#pollIn(record, this.#options.pollMs.soon);
     return { isTerminal: false };
   }
@@ -175,10 +196,10 @@ export class ProviderPodSyncer implements PodSyncer {
     }
     const { failure } = record;
     if (failure?.method !== method || record.change !== undefined) return;
-    const text = `The provider did not ${method === 'createPod' ? 'create' : 'update'} the pod: ${failure.message}`;
+    const text = failureText(method, failure.message);
     if (method === 'createPod') this.#tell(record, waitingStatus(this.#facts(record), 'ProviderCreateFailed', text));
-    // the pod is asked about meanwhile, whenever its update is due again
-    else this.#pollIn(record, this.#options.pollMs.settled);
+    // what the provider has is asked about meanwhile, whenever the change is due again
+    if (record.isHeld) this.#pollIn(record, this.#options.pollMs.settled);
     throw new BackoffError(text, failure.retryAt);
   }
 

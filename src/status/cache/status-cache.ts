@@ -11,6 +11,7 @@ import { normalizeStatus } from '../canonical/normalize-status.ts';
 import { illegalTransitionEvent, podRemovedEvent, podUpdatedEvent } from '../events/pod-events.ts';
 import type { StatusManagerEvents } from '../events/status-manager-events.ts';
 import type { PodResizeConditions } from '../resize/pod-resize-conditions.ts';
+import { illegalTransition } from '../rules/container-state-transition.ts';
 import { countTerminations } from './count-terminations.ts';
 import { PodStatuses, type PodStatusReader, type VersionedPodStatus } from './pod-statuses.ts';
 import { type UpdateRequest, updateStatusInternal } from './update-status.ts';
@@ -65,7 +66,9 @@ export class StatusCache implements PodStatusReader {
     if (outcome.kind === 'unchanged') return false;
     if (outcome.kind === 'refused') {
       const { reason } = outcome;
-      logger.error({ podUID, reason }, 'a status was refused: its container states cannot follow the cached ones');
+      const before = this.#podStatuses.get(podUID)?.status ?? this.#statusBefore(pod, podUID);
+      const detail = illegalTransition(before, change.status, pod.spec)?.detail ?? reason;
+      logger.error({ podUID, reason }, `a status was refused: its container states cannot follow the cached ones: ${detail}`);
       events.emit('illegalTransition', illegalTransitionEvent(podUID, pod, reason));
       return false;
     }

@@ -6,18 +6,35 @@ import type { PodStatus } from '../../wire/types.ts';
 
 type ContainerStatus = NonNullable<PodStatus['containerStatuses']>[number];
 
-/**
- * Undefined when every container may go from its old state to its new one; otherwise what is wrong, for a log or an event.
- *
- * The one thing forbidden is to leave `terminated` when neither the pod's restart policy nor the container's own allows
- * another run. Containers are compared by name; one that is missing from the new status is fine. Ephemeral containers
- * and `lastState` are never looked at.
- */
+/** What is wrong with a new status. */
+export interface IllegalTransition {
+  /** The rule that forbids it, for a log or an event. */
+  readonly reason: string;
+  /** The same with the container and both of its states. */
+  readonly detail: string;
+}
+
+/** As {@link illegalTransition}: the reason alone. */
 export function checkContainerStateTransition(
   oldStatus: PodStatus,
   newStatus: PodStatus,
   podSpec: PodSpec | undefined,
 ): string | undefined {
+  return illegalTransition(oldStatus, newStatus, podSpec)?.reason;
+}
+
+/**
+ * Undefined when every container may go from its old state to its new one; otherwise what is wrong.
+ *
+ * The one thing forbidden is to leave `terminated` when neither the pod's restart policy nor the container's own allows
+ * another run. Containers are compared by name; one that is missing from the new status is fine. Ephemeral containers
+ * and `lastState` are never looked at.
+ */
+export function illegalTransition(
+  oldStatus: PodStatus,
+  newStatus: PodStatus,
+  podSpec: PodSpec | undefined,
+): IllegalTransition | undefined {
   if (podSpec?.restartPolicy === 'Always' || hasRestartAllContainersRule(podSpec)) return undefined;
   return (
     checkRegular(oldStatus.containerStatuses ?? [], newStatus.containerStatuses ?? [], podSpec) ??
@@ -29,12 +46,14 @@ function checkRegular(
   old: readonly ContainerStatus[],
   updated: readonly ContainerStatus[],
   podSpec: PodSpec | undefined,
-): string | undefined {
-  const illegal = old.find((status) => {
+): IllegalTransition | undefined {
+  for (const status of old) {
     const container = podSpec?.containers?.find(({ name }) => name === status.name);
-    return !mayLeaveTerminated(status, container, podSpec) && leavesTerminated(status.name, updated);
-  });
-  return illegal && `terminated container ${illegal.name} attempted illegal transition to non-terminated state`;
+    if (mayLeaveTerminated(status, container, podSpec)) continue;
+    const next = thatLeavesTerminated(status.name, updated);
+    if (next !== undefined) return refusal('container', status, next);
+  }
+  return undefined;
 }
 
 /** Init containers run in the order of the spec, so an old status that is out of that order is refused as such. */
@@ -42,17 +61,38 @@ function checkInit(
   old: readonly ContainerStatus[],
   updated: readonly ContainerStatus[],
   podSpec: PodSpec | undefined,
-): string | undefined {
+): IllegalTransition | undefined {
   for (const [index, status] of old.entries()) {
     const container = podSpec?.initContainers?.[index];
-    if (container?.name !== status.name) return `found mismatch between pod spec and status, container: ${status.name}`;
+    if (container?.name !== status.name) {
+      const reason = `found mismatch between pod spec and status, container: ${status.name}`;
+      return { reason, detail: reason };
+    }
     // A sidecar's own policy is Always: it may.
     if (mayLeaveTerminated(status, container, podSpec)) continue;
-    if (leavesTerminated(status.name, updated)) {
-      return `terminated init container ${status.name} attempted illegal transition to non-terminated state`;
-    }
+    const next = thatLeavesTerminated(status.name, updated);
+    if (next !== undefined) return refusal('init container', status, next);
   }
   return undefined;
+}
+
+function refusal(kind: string, before: ContainerStatus, after: ContainerStatus): IllegalTransition {
+  return {
+    reason: `terminated ${kind} ${before.name} attempted illegal transition to non-terminated state`,
+    detail: `${kind} ${before.name} from ${shownState(before)} to ${shownState(after)}`,
+  };
+}
+
+function shownState({ state }: ContainerStatus): string {
+  const { terminated, waiting, running } = state ?? {};
+  if (terminated) return shown('terminated', `exit code ${terminated.exitCode}`, terminated.reason);
+  if (running) return 'running';
+  return waiting ? shown('waiting', waiting.reason) : 'no state';
+}
+
+function shown(name: string, ...details: readonly (string | undefined)[]): string {
+  const given = details.filter((detail) => detail !== undefined && detail !== '');
+  return given.length === 0 ? name : `${name} (${given.join(', ')})`;
 }
 
 /** A container that the spec does not name has only the pod's policy to allow it anything, and of that only OnFailure. */
@@ -64,6 +104,6 @@ function mayLeaveTerminated(status: ContainerStatus, container: Container | unde
   return container !== undefined && containerShouldRestart(container, podSpec?.restartPolicy, terminated.exitCode);
 }
 
-function leavesTerminated(name: string, updated: readonly ContainerStatus[]): boolean {
-  return updated.some((status) => status.name === name && !status.state?.terminated);
+function thatLeavesTerminated(name: string, updated: readonly ContainerStatus[]): ContainerStatus | undefined {
+  return updated.find((status) => status.name === name && !status.state?.terminated);
 }

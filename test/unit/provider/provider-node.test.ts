@@ -102,6 +102,37 @@ describe('ProviderNode', () => {
     expect(node.explain(pod.metadata?.uid ?? '')).toMatchObject({ couldRun: true, isHeld: true, isTerminationRequested: false });
   });
 
+  it('explains which call creates a pod, and since when', async () => {
+    const creating: PodProvider = { ...provider, createPod: () => new Promise<never>(() => {}), getPodStatus: () => undefined };
+    await using node = new ProviderNode(options({ nodeName: 'creating', provider: creating, pods: { changeTimeoutMs: 60_000 } }));
+    const before = Date.now();
+    await node.start();
+    const metadata = { name: 'created', namespace: 'default' };
+    const pod = server.store.create({ metadata, spec: { nodeName: 'creating', containers: [{ name: 'app', image: 'a' }] } });
+    const explained = () => node.explain(pod.metadata?.uid ?? '');
+    await expect.poll(() => explained().change).toBe('createPod');
+    expect(explained().changeSince).toBeGreaterThanOrEqual(before);
+    expect(explained().changeSince).toBeLessThanOrEqual(Date.now());
+    await node.stop({ callsTimeoutMs: 0 });
+  });
+
+  it.each([
+    ['is written when the node owns its type', ['example.com/gate'], 'True'],
+    ['is not written when the node does not', [], undefined],
+  ])('a condition that its provider gives %s', async (_, ownedConditionTypes, expected) => {
+    const conditions = [{ type: 'example.com/gate', status: 'True', message: 'open' }];
+    const gated: PodProvider = { ...provider, getPodStatus: () => ({ phase: 'Running', conditions }) };
+    const nodeName = `gated-${ownedConditionTypes.length}`;
+    await using node = new ProviderNode(options({ nodeName, provider: gated, statusManager: { ownedConditionTypes } }));
+    await node.start();
+    const spec = { nodeName, containers: [{ name: 'app', image: 'a' }], readinessGates: [{ conditionType: 'example.com/gate' }] };
+    server.store.create({ metadata: { name: nodeName, namespace: 'default' }, spec });
+    const said = (type: string) =>
+      server.store.get('default', nodeName).status?.conditions?.find((condition) => condition.type === type)?.status;
+    await expect.poll(() => said('Ready')).toBe('True');
+    expect(said('example.com/gate')).toBe(expected);
+  });
+
   it('is not ready before every source has sent its pods, nor when the embedder says so', async () => {
     let send: (pods: []) => void = () => {};
     const late = {

@@ -237,15 +237,6 @@ describe('a running pod', () => {
     expect(world.events.filter((event) => event.includes('ProviderStatusFailed'))).toHaveLength(answers.length);
   });
 
-  it('is asked about no more than a few times when no answer ever comes', async () => {
-    await using world = new ProviderWorld();
-    await world.create('web');
-    const asked = world.provider.questions.get('web') ?? 0;
-    world.provider.next('getPodStatus', 'web', ...Array.from({ length: 50 }, () => never));
-    await world.clock.advance(3_600_000);
-    expect((world.provider.questions.get('web') ?? 0) - asked).toBe(4);
-  });
-
   it('ends with the phase that its provider gives', async () => {
     await using world = new ProviderWorld();
     await world.create('job', { spec: { restartPolicy: 'Never' } });

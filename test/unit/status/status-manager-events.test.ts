@@ -25,6 +25,17 @@ describe('a status that the transition rules forbid', () => {
     expect(illegal).toEqual([{ pod, podUID: '12345678', reason }]);
   });
 
+  it('is logged with the container and both of its states', () => {
+    const logged: string[] = [];
+    const logger: Logger = { debug() {}, info() {}, warn() {}, error: (_, message) => void logged.push(message) };
+    const h = new Harness({ started: false, logger });
+    h.manager.setPodStatus(never, ended);
+    h.manager.setPodStatus(never, running);
+    expect(logged).toEqual([
+      expect.stringMatching(/^a status was refused: .*: container c from terminated \(exit code \d+.*\) to running$/),
+    ]);
+  });
+
   it('is also refused while the pod is deleting', () => {
     const h = new Harness({ started: false });
     h.manager.setPodStatus(never, ended);

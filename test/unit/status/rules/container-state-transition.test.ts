@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Container, ContainerRestartRule, PodSpec } from '../../../../src/conditions/restart-policy.ts';
-import { checkContainerStateTransition } from '../../../../src/status/rules/container-state-transition.ts';
+import { checkContainerStateTransition, illegalTransition } from '../../../../src/status/rules/container-state-transition.ts';
 import type { PodStatus } from '../../../../src/wire/types.ts';
 
 type ContainerStatus = NonNullable<PodStatus['containerStatuses']>[number];
@@ -238,5 +238,21 @@ describe('checkContainerStateTransition: init containers stand in the order of t
   it('does not check the order under restart policy Always', () => {
     const old = init(status('b', running));
     expect(checkContainerStateTransition(old, old, initSpec('Always', 'a'))).toBeUndefined();
+  });
+});
+
+describe('the detail of an illegal transition', () => {
+  const never = spec('Never', 'init');
+  it.each<[string, State | undefined, State]>([
+    ['init container c from terminated (exit code 0) to waiting', waiting, terminated(0)],
+    [
+      'init container c from terminated (exit code 3, Error) to waiting (ContainerCreating)',
+      { waiting: { reason: 'ContainerCreating' } },
+      { terminated: { exitCode: 3, reason: 'Error' } },
+    ],
+    ['init container c from terminated (exit code 0) to running', running, terminated(0)],
+    ['init container c from terminated (exit code 0) to no state', undefined, terminated(0)],
+  ])('names the container and both states: %s', (detail, after, before) => {
+    expect(illegalTransition(init(status('c', before)), init(status('c', after)), never)?.detail).toBe(detail);
   });
 });
