@@ -116,6 +116,7 @@ export class ProviderNode {
       provider,
       statusManager: this.statusManager,
       podChanged: (podUID) => this.#loop.podChanged(podUID),
+      nodeName,
       ...(namespace !== undefined && { namespace }),
       hostIPs,
       eventRecorder,

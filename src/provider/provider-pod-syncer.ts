@@ -52,13 +52,11 @@ export class ProviderPodSyncer implements PodSyncer {
   constructor(options: ProviderPodSyncerOptions) {
     this.#options = resolveSyncerOptions(options);
     const {
-      provider,
-      namespace,
       podChanged,
       pollMs: { soon },
       clock,
     } = this.#options;
-    this.pods = new ProvidedPods({ provider, namespace, clock });
+    this.pods = new ProvidedPods(this.#options);
     this.#notices = new PodNotices((podUID) => callGuarded(() => podChanged(podUID), ignoreFailure));
     this.#calls = new ProviderCalls({ ...this.#options, notices: this.#notices });
     this.#ending = new PodEnding({ calls: this.#calls, notices: this.#notices, pollMs: soon, clock });

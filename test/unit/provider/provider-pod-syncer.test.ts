@@ -550,6 +550,21 @@ describe('a pod that the provider lists', () => {
     expect(world.provider.took()).toEqual(['deletePod mine 1']);
   });
 
+  it('of another node is left alone, and said once', async () => {
+    await using world = new ProviderWorld({ nodeName: 'node-1' });
+    for (const nodeName of ['node-1', 'node-2', 'node-3', undefined]) {
+      const name = nodeName ?? 'silent';
+      const pod = {
+        metadata: { name, namespace: 'default', uid: name },
+        spec: { ...(nodeName && { nodeName }), containers: [] },
+      };
+      world.provider.pods.set(name, { pod, status: { phase: 'Running' } });
+    }
+    await world.clock.advance(70_000);
+    expect(world.provider.took().toSorted()).toEqual(['deletePod node-1 1', 'deletePod silent 1']);
+    expect(world.logged.filter((message) => message.includes('other nodes'))).toHaveLength(1);
+  });
+
   it('without a uid, or in an answer that is no list, is passed over', async () => {
     await using world = new ProviderWorld();
     await world.create('web');
@@ -573,6 +588,8 @@ describe('the syncer', () => {
     const provider = { createPod() {}, updatePod() {}, deletePod() {} };
     expect(() => new ProviderWorld({ provider: provider as never })).toThrow('getPodStatus');
     expect(() => new ProviderWorld({ pollIntervalMs: 0 })).toThrow('pollIntervalMs');
+    expect(() => new ProviderWorld({ nodeName: '' })).toThrow('nodeName');
+    expect(() => new ProviderWorld({ namespace: '' })).toThrow('namespace');
     expect(() => new ProviderWorld({ typo: 1 } as never)).toThrow('typo');
   });
 
