@@ -34,21 +34,37 @@ export class PodEnding {
   }
 
   /**
-   * Resolves, to what the provider said last, once it says that nothing of the pod runs. Rejects when it does not within the
-   * grace period and some patience, or its `deletePod` fails; with the signal's reason once `signal` has aborted.
+   * Aborts the call that creates or updates the pod, waits for its end, at most for the grace period, and calls `deletePod`; once
+   * more, at once, where the call ends later than that. Resolves, to what the provider said last, once it says that nothing of
+   * the pod runs. Rejects when it does not within the grace period and some patience, or its `deletePod` fails; with the
+   * signal's reason once `signal` has aborted.
    */
   async end(record: ProvidedPod, request: EndRequest, signal: AbortSignal): Promise<WirePodStatus | undefined> {
     const { calls, notices, clock, pollMs } = this.#options;
-    record.change?.controller.abort();
-    const deadline = clock.now() + request.gracePeriodSeconds * 1000 + patienceMs;
+    const graceMs = request.gracePeriodSeconds * 1000;
+    const deleteAt = clock.now() + graceMs;
+    let deadline = deleteAt + patienceMs;
+    if (record.change !== undefined) {
+      record.isUncertain = true;
+      record.change.controller.abort();
+    }
     let deletion: Deletion | undefined;
+    let isBesideChange = false;
     try {
       for (;;) {
         const asked = await this.#tryToAsk(record, signal);
         if ('answer' in asked && asked.answer !== undefined) request.told(asked.answer);
         const ends = 'answer' in asked && isOver(record.pod, asked.answer);
-        const mustDelete = !ends || record.change !== undefined || (request.releases && asked.answer !== undefined);
-        if (deletion === undefined && mustDelete && !record.isDeleted) {
+        if (isBesideChange && record.change === undefined) {
+          // what the call has begun meanwhile may be unknown to the earlier deletePod
+          deletion?.abort();
+          deletion = undefined;
+        }
+        const mustDelete = !ends || record.isUncertain || (request.releases && asked.answer !== undefined);
+        const mayDelete = record.change === undefined || clock.now() >= deleteAt;
+        if (deletion === undefined && mustDelete && mayDelete && !record.isDeleted) {
+          isBesideChange = record.change !== undefined;
+          deadline = clock.now() + graceMs + patienceMs;
           deletion = calls.delete(record, request.gracePeriodSeconds, signal);
         }
         if (deletion?.outcome() === 'failed' && !ends) throw deletion.error();
@@ -58,7 +74,8 @@ export class PodEnding {
         // a call that never settles must not keep a pod for ever of which the provider says that it is over
         if (ends && (underWay.length === 0 || isLate)) return this.#over(record, asked.answer, deletion);
         if (isLate) throw this.#late(record, asked, request);
-        const timeoutMs = Math.min(pollMs, deadline - clock.now());
+        const nextAt = deletion === undefined ? deleteAt : deadline;
+        const timeoutMs = Math.min(pollMs, nextAt - clock.now());
         await waitFor([notices.next(record.uid), ...underWay], { clock, timeoutMs, signal });
         signal.throwIfAborted();
       }
@@ -77,6 +94,7 @@ export class PodEnding {
   }
 
   #over(record: ProvidedPod, answer: WirePodStatus | undefined, deletion: Deletion | undefined): WirePodStatus | undefined {
+    if (record.change === undefined) record.isUncertain = false;
     if (deletion?.outcome() === 'done' || answer === undefined) record.isDeleted = true;
     if (answer === undefined) record.noteGone();
     return answer;

@@ -27,7 +27,9 @@ export interface PodProvider {
   /** The pod's spec, labels or annotations are other ones than those that the provider was last given. Repeated as `createPod`. */
   updatePod(pod: Pod, call: ProviderCall): unknown;
   /**
-   * Ends the pod and frees what it has used. The pod counts as ended once `getPodStatus` says that nothing of it runs. Called
+   * Ends the pod and frees what it has used. The pod counts as ended once `getPodStatus` says that nothing of it runs. A call
+   * that creates or updates the pod is aborted first, and waited for, at most for the grace period; where it settles later than
+   * that, `deletePod` is called once more, at once. Also called
    * again with a shorter grace period, while the earlier call may still be under way, and when it has failed or led to nothing.
    */
   deletePod(pod: Pod, call: DeletePodCall): unknown;

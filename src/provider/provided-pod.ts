@@ -36,6 +36,8 @@ export class ProvidedPod {
   isAsked = false;
   /** True while the provider has something of the pod, as far as is known. */
   isHeld = false;
+  /** True while `deletePod` must be called whatever the provider says of the pod: a call was aborted that may have begun it. */
+  isUncertain = false;
   /** True once `deletePod` has done its work. */
   isDeleted = false;
   /** True once nothing is left to do for the pod. */
@@ -67,6 +69,7 @@ export class ProvidedPod {
   /** A pod of the same uid begins again after this one has ended. */
   beginAgain(): void {
     this.isTerminated = false;
+    this.isUncertain = false;
     this.isDeleted = false;
     this.missingSince = undefined;
     this.failure = undefined;

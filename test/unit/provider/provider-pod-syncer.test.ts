@@ -416,13 +416,50 @@ describe('a pod that ends', () => {
     await world.clock.advance(2000);
     await world.delete('web', 5);
     expect(signal?.aborted).toBe(true);
-    expect(world.provider.took()).toEqual(['createPod web', 'deletePod web 5']);
+    await world.clock.advance(4999);
+    expect(world.provider.took()).toEqual(['createPod web']);
+    await world.clock.advance(1);
+    expect(world.provider.took()).toEqual(['deletePod web 5']);
     await world.clock.advance(10_000);
     expect(world.isGone('web')).toBe(false);
     creation.resolve();
     await settle(20);
-    await world.clock.advance(60_000);
+    expect(world.provider.took()).toEqual(['deletePod web 5']);
+    expect(world.provider.pods.size).toBe(0);
+    await world.clock.advance(5000);
     expect(world.isGone('web')).toBe(true);
+    expect(world.provider.took()).toEqual([]);
+  });
+
+  it('is deleted once the creation has settled that was aborted for it, also where nothing is seen of it yet', async () => {
+    await using world = new ProviderWorld();
+    const creation = Promise.withResolvers<void>();
+    world.provider.next('createPod', 'web', (act) => creation.promise.then(act));
+    world.provider.next('getPodStatus', 'web', ...Array.from({ length: 9 }, () => () => undefined));
+    await world.create('web');
+    await world.delete('web', 30);
+    await world.clock.advance(3000);
+    expect(world.provider.took()).toEqual(['createPod web']);
+    creation.resolve();
+    await settle(20);
+    expect(world.provider.took()).toEqual(['deletePod web 30']);
+    expect(world.provider.pods.size).toBe(0);
+    await world.clock.advance(5000);
+    expect(world.isGone('web')).toBe(true);
+    expect(world.provider.took()).toEqual([]);
+  });
+
+  it('is deleted after an aborted creation whose grace period has shrunk meanwhile', async () => {
+    await using world = new ProviderWorld();
+    const creation = Promise.withResolvers<void>();
+    world.provider.next('createPod', 'web', (act) => creation.promise.then(act));
+    await world.create('web');
+    await world.delete('web', 300);
+    await world.clock.advance(1000);
+    await world.delete('web', 2);
+    creation.resolve();
+    await settle(20);
+    expect(world.provider.took()).toEqual(['createPod web', 'deletePod web 2']);
     expect(world.provider.pods.size).toBe(0);
   });
 
