@@ -23,6 +23,12 @@ export interface ProviderFailure {
   readonly pod: Pod;
 }
 
+/** The last failure of `deletePod`. */
+export interface DeleteFailure extends Omit<ProviderFailure, 'method' | 'pod'> {
+  /** Of the call that failed. */
+  readonly gracePeriodSeconds: number;
+}
+
 /** What the node knows of one pod and its provider. */
 export class ProvidedPod {
   readonly uid: string;
@@ -46,6 +52,7 @@ export class ProvidedPod {
   missingSince: number | undefined;
   change: ProviderChange | undefined;
   failure: ProviderFailure | undefined;
+  deleteFailure: DeleteFailure | undefined;
   /** How many calls of `getPodStatus` were given up and have not settled. */
   unsettled = 0;
   /** The last event, so that it is not repeated. */
@@ -73,6 +80,7 @@ export class ProvidedPod {
     this.isDeleted = false;
     this.missingSince = undefined;
     this.failure = undefined;
+    this.deleteFailure = undefined;
   }
 
   /** The provider has nothing of the pod any more. */

@@ -55,11 +55,12 @@ export class ProviderPodSyncer implements PodSyncer {
       podChanged,
       pollMs: { soon },
       clock,
+      logger,
     } = this.#options;
     this.pods = new ProvidedPods(this.#options);
     this.#notices = new PodNotices((podUID) => callGuarded(() => podChanged(podUID), ignoreFailure));
     this.#calls = new ProviderCalls({ ...this.#options, notices: this.#notices });
-    this.#ending = new PodEnding({ calls: this.#calls, notices: this.#notices, pollMs: soon, clock });
+    this.#ending = new PodEnding({ calls: this.#calls, notices: this.#notices, pollMs: soon, clock, logger });
     this.#polls = new KeyedTimers(clock);
   }
 

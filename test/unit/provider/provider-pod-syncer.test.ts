@@ -578,6 +578,62 @@ describe('an orphan', () => {
   });
 });
 
+describe('a pod that its provider does not delete', () => {
+  it('is not deleted again at once when it is an orphan, but later and later, with one warning', async () => {
+    const first = new ProviderWorld();
+    const pod = await first.create('job', { spec: { restartPolicy: 'Never' } });
+    first.provider.set('job', { phase: 'Succeeded' });
+    await first.stop();
+    first.store.remove('default', 'job');
+    first.provider.took();
+    await using world = await first.restart();
+    let calls = 0;
+    const fails = () => Promise.reject(new Error(`forbidden, request ${++calls}`));
+    world.provider.next('deletePod', 'job', ...Array.from({ length: 30 }, () => fails));
+    await world.clock.advance(9_000);
+    expect(calls).toBe(1);
+    await world.clock.advance(600_000);
+    expect(calls).toBeGreaterThanOrEqual(5);
+    expect(calls).toBeLessThanOrEqual(7);
+    await world.clock.advance(3_600_000);
+    expect(calls).toBeGreaterThanOrEqual(13);
+    expect(calls).toBeLessThanOrEqual(20);
+    expect(world.logged.filter((message) => message.includes('did not delete'))).toHaveLength(1);
+    expect(world.provider.pods.has(pod.metadata?.uid ?? '')).toBe(true);
+    world.provider.interferences.clear();
+    await world.clock.advance(600_000);
+    expect(world.provider.pods.size).toBe(0);
+  });
+
+  it('stays on the server, and goes once it is deleted', async () => {
+    await using world = new ProviderWorld();
+    await world.create('job', { spec: { restartPolicy: 'Never' } });
+    world.provider.set('job', { phase: 'Succeeded' });
+    world.provider.next('deletePod', 'job', refuse, refuse);
+    await world.delete('job', 30);
+    await world.clock.advance(8000);
+    expect(world.isGone('job')).toBe(false);
+    expect(world.events).toEqual(['job Warning ProviderDeleteFailed: The provider did not delete the pod: no room']);
+    await world.clock.advance(60_000);
+    expect(world.isGone('job')).toBe(true);
+    expect(world.provider.took()).toEqual(['createPod job', 'deletePod job 30', 'deletePod job 30', 'deletePod job 30']);
+  });
+
+  it('is asked at once when its grace period shrinks, and is over when the provider has nothing of it', async () => {
+    await using world = new ProviderWorld();
+    await world.create('web');
+    world.provider.took();
+    world.provider.next('deletePod', 'web', refuse, refuse);
+    await world.delete('web', 300);
+    await world.delete('web', 3);
+    expect(world.provider.took()).toEqual(['deletePod web 300', 'deletePod web 3']);
+    world.provider.lose('web');
+    await world.clock.advance(31_000);
+    expect(world.isGone('web')).toBe(true);
+    expect(world.provider.took()).toEqual([]);
+  });
+});
+
 describe('a pod that the provider lists', () => {
   it('of another namespace is left alone', async () => {
     await using world = new ProviderWorld({ namespace: 'mine' });
