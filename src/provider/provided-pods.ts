@@ -1,4 +1,5 @@
 import { requirePod } from '../pod/identified-pod.ts';
+import { isStaticPod } from '../pod/pod-identity.ts';
 import { isTerminalPhase } from '../pod/pod-phase.ts';
 import type { RunningPod, RuntimeContainerState, RuntimeContainerStatus, RuntimePodStatus } from '../pod/runtime-pod.ts';
 import type { Clock } from '../seams/clock.ts';
@@ -68,6 +69,21 @@ export class ProvidedPods implements RuntimeStatusCache {
   /** The record of a pod that the agent has no object of. */
   takeRunning({ uid, name, namespace }: RunningPod): ProvidedPod {
     return this.#records.get(uid) ?? this.take(this.#listed.get(uid) ?? { metadata: { uid, name, namespace } });
+  }
+
+  /** The uid of another pod of the same full name that the provider still has, or may have. A static pod has none. */
+  namesakeOf({ uid, pod }: ProvidedPod): string | undefined {
+    if (isStaticPod(pod)) return undefined;
+    const isNamesake = (other: Pod): boolean =>
+      other.metadata?.name === pod.metadata?.name && other.metadata?.namespace === pod.metadata?.namespace && !isStaticPod(other);
+    for (const [otherUID, other] of this.#records) {
+      if (otherUID === uid || !isNamesake(other.pod)) continue;
+      if ((other.isHeld && !other.isDeleted) || (other.change !== undefined && !other.isTerminated)) return otherUID;
+    }
+    for (const [otherUID, other] of this.#listed) {
+      if (otherUID !== uid && !this.#records.has(otherUID) && isNamesake(other)) return otherUID;
+    }
+    return undefined;
   }
 
   /** Nothing is left to do for the pod. It is remembered while the provider has something of it, or may yet have. */
