@@ -14,8 +14,9 @@ export interface DeletePodCall extends ProviderCall {
 export type NotifyPods = (pod: string | Pod) => void;
 
 /**
- * Runs pods, in whatever way, and keeps them by their `metadata.uid`: a name belongs to one pod after the other. The first four methods are enough. Any of them may return a promise, throw, reject, or take its
- * time: no other pod waits meanwhile, but one of the same full name, which is created once the earlier one is deleted. The pods that are handed over must not be changed.
+ * Runs pods, in whatever way, and keeps them by their `metadata.uid`: a name belongs to one pod after the other. The first four
+ * methods are enough. Any of them may return a promise, throw, reject, or take its time: no other pod waits meanwhile, but one
+ * of the same full name, which is created once the earlier one is deleted. The pods that are handed over must not be changed.
  */
 export interface PodProvider {
   /**
@@ -29,9 +30,9 @@ export interface PodProvider {
   /**
    * Ends the pod and frees what it has used. The pod counts as ended once `getPodStatus` says that nothing of it runs. A call
    * that creates or updates the pod is aborted first, and waited for, at most for the grace period; where it settles later than
-   * that, `deletePod` is called once more, at once. A deleted pod, also one that had ended before, stays on the apiserver until
-   * `deletePod` has settled, or `getPodStatus` says that there is no such pod. Also called
-   * again with a shorter grace period, while the earlier call may still be under way, and when it has failed or led to nothing.
+   * that, `deletePod` is called once more, at once. A pod that the apiserver keeps for the node stays there until `deletePod` has
+   * succeeded or does not settle in time, or `getPodStatus` says that there is no such pod. Called again with a shorter grace
+   * period, while the earlier call may still be under way, and, later and later, when it has failed or led to nothing.
    */
   deletePod(pod: Pod, call: DeletePodCall): unknown;
   /**
