@@ -1,13 +1,17 @@
+import { BackoffError } from '../backoff/backoff-error.ts';
 import type { Clock } from '../seams/clock.ts';
+import type { Logger } from '../seams/logger.ts';
 import type { WirePodStatus } from '../wire/types.ts';
 import type { PodNotices } from './pod-notices.ts';
 import type { ProvidedPod } from './provided-pod.ts';
 import { isOver } from './provided-status.ts';
-import type { Deletion, ProviderCalls } from './provider-calls.ts';
+import { type Deletion, messageOf, type ProviderCalls } from './provider-calls.ts';
 import { waitFor } from './wait-for.ts';
 
 /** How long after its grace period a pod may go on before `deletePod` is called again. */
 const patienceMs = 30_000;
+/** The wait after the first `deletePod` that failed, doubled by each further one, and the longest. */
+const retryMs = { base: 10_000, cap: 300_000 };
 
 export interface PodEndingOptions {
   readonly calls: ProviderCalls;
@@ -15,6 +19,7 @@ export interface PodEndingOptions {
   /** How often a provider that tells nothing is asked. */
   readonly pollMs: number;
   readonly clock: Clock;
+  readonly logger: Logger;
 }
 
 export interface EndRequest {
@@ -34,31 +39,51 @@ export class PodEnding {
   }
 
   /**
-   * Resolves, to what the provider said last, once it says that nothing of the pod runs. Rejects when it does not within the
-   * grace period and some patience, or its `deletePod` fails; with the signal's reason once `signal` has aborted.
+   * Aborts the call that creates or updates the pod, waits for its end, at most for the grace period, and calls `deletePod`; once
+   * more, at once, where the call ends later than that. Resolves, to what the provider said last, once it says that nothing of
+   * the pod runs. Rejects when it does not within the grace period and some patience; with a BackoffError while its `deletePod`,
+   * which has failed, is not to be repeated yet; with the signal's reason once `signal` has aborted.
    */
   async end(record: ProvidedPod, request: EndRequest, signal: AbortSignal): Promise<WirePodStatus | undefined> {
     const { calls, notices, clock, pollMs } = this.#options;
-    record.change?.controller.abort();
-    const deadline = clock.now() + request.gracePeriodSeconds * 1000 + patienceMs;
+    const graceMs = request.gracePeriodSeconds * 1000;
+    const deleteAt = clock.now() + graceMs;
+    let deadline = deleteAt + patienceMs;
+    if (record.change !== undefined) {
+      record.isUncertain = true;
+      record.change.controller.abort();
+    }
     let deletion: Deletion | undefined;
+    let isBesideChange = false;
     try {
       for (;;) {
         const asked = await this.#tryToAsk(record, signal);
         if ('answer' in asked && asked.answer !== undefined) request.told(asked.answer);
         const ends = 'answer' in asked && isOver(record.pod, asked.answer);
-        const mustDelete = !ends || record.change !== undefined || (request.releases && asked.answer !== undefined);
-        if (deletion === undefined && mustDelete && !record.isDeleted) {
+        if (isBesideChange && record.change === undefined) {
+          // what the call has begun meanwhile may be unknown to the earlier deletePod
+          deletion?.abort();
+          deletion = undefined;
+        }
+        const mustDelete = !ends || record.isUncertain || (request.releases && asked.answer !== undefined);
+        const mayDelete = record.change === undefined || clock.now() >= deleteAt;
+        if (deletion === undefined && mustDelete && mayDelete && !record.isDeleted) {
+          this.#requireDue(record, request);
+          isBesideChange = record.change !== undefined;
+          deadline = clock.now() + graceMs + patienceMs;
           deletion = calls.delete(record, request.gracePeriodSeconds, signal);
         }
-        if (deletion?.outcome() === 'failed' && !ends) throw deletion.error();
+        if (deletion?.outcome() === 'done') record.deleteFailure = undefined;
+        const mustSucceed = !ends || (request.releases && asked.answer !== undefined);
+        if (deletion?.outcome() === 'failed' && mustSucceed) throw this.#failed(record, request, deletion);
         const pending = [deletion?.outcome() === 'pending' ? deletion.settled : undefined, record.change?.settled];
         const underWay = pending.filter((one) => one !== undefined);
         const isLate = clock.now() >= deadline;
         // a call that never settles must not keep a pod for ever of which the provider says that it is over
         if (ends && (underWay.length === 0 || isLate)) return this.#over(record, asked.answer, deletion);
         if (isLate) throw this.#late(record, asked, request);
-        const timeoutMs = Math.min(pollMs, deadline - clock.now());
+        const nextAt = deletion === undefined ? deleteAt : deadline;
+        const timeoutMs = Math.min(pollMs, nextAt - clock.now());
         await waitFor([notices.next(record.uid), ...underWay], { clock, timeoutMs, signal });
         signal.throwIfAborted();
       }
@@ -76,7 +101,29 @@ export class PodEnding {
     }
   }
 
+  /** Throws while the last failure is not to be repeated yet. A pod that is to end sooner than then does not wait. */
+  #requireDue({ deleteFailure }: ProvidedPod, { gracePeriodSeconds }: EndRequest): void {
+    if (deleteFailure === undefined || gracePeriodSeconds < deleteFailure.gracePeriodSeconds) return;
+    const { message, retryAt } = deleteFailure;
+    if (this.#options.clock.now() < retryAt) throw new BackoffError(message, retryAt);
+  }
+
+  #failed(record: ProvidedPod, { gracePeriodSeconds }: EndRequest, deletion: Deletion): BackoffError {
+    const { clock, logger } = this.#options;
+    const cause = deletion.error();
+    const message = `The provider did not delete the pod: ${messageOf(cause)}`;
+    const attempts = (record.deleteFailure?.attempts ?? 0) + 1;
+    const delayMs = Math.min(retryMs.cap, retryMs.base * 2 ** Math.min(attempts - 1, 30));
+    record.deleteFailure = { message, attempts, retryAt: clock.now() + delayMs, gracePeriodSeconds };
+    const fields = { err: cause, podUID: record.uid, attempts, delayMs };
+    const text = 'the provider did not delete a pod; it is asked again later';
+    if (attempts === 1) logger.warn(fields, text);
+    else logger.debug(fields, text);
+    return new BackoffError(message, record.deleteFailure.retryAt, { cause });
+  }
+
   #over(record: ProvidedPod, answer: WirePodStatus | undefined, deletion: Deletion | undefined): WirePodStatus | undefined {
+    if (record.change === undefined) record.isUncertain = false;
     if (deletion?.outcome() === 'done' || answer === undefined) record.isDeleted = true;
     if (answer === undefined) record.noteGone();
     return answer;

@@ -14,8 +14,9 @@ export interface DeletePodCall extends ProviderCall {
 export type NotifyPods = (pod: string | Pod) => void;
 
 /**
- * Runs pods, in whatever way. The first four methods are enough. Any of them may return a promise, throw, reject, or take its
- * time: no other pod waits meanwhile. The pods that are handed over must not be changed.
+ * Runs pods, in whatever way, and keeps them by their `metadata.uid`: a name belongs to one pod after the other. The first four
+ * methods are enough. Any of them may return a promise, throw, reject, or take its time: no other pod waits meanwhile, but one
+ * of the same full name, which is created once the earlier one is deleted. The pods that are handed over must not be changed.
  */
 export interface PodProvider {
   /**
@@ -28,8 +29,11 @@ export interface PodProvider {
   /** The pod's spec, labels or annotations are other ones than those that the provider was last given. Repeated as `createPod`. */
   updatePod(pod: Pod, call: ProviderCall): unknown;
   /**
-   * Ends the pod and frees what it has used. The pod counts as ended once `getPodStatus` says that nothing of it runs. Called
-   * again with a shorter grace period, while the earlier call may still be under way, and when it has failed or led to nothing.
+   * Ends the pod and frees what it has used. The pod counts as ended once `getPodStatus` says that nothing of it runs. A call
+   * that creates or updates the pod is aborted first, and waited for, at most for the grace period; where it settles later than
+   * that, `deletePod` is called once more, at once. A pod that the apiserver keeps for the node stays there until `deletePod` has
+   * succeeded or does not settle in time, or `getPodStatus` says that there is no such pod. Called again with a shorter grace
+   * period, while the earlier call may still be under way, and, later and later, when it has failed or led to nothing.
    */
   deletePod(pod: Pod, call: DeletePodCall): unknown;
   /**
@@ -47,7 +51,8 @@ export interface PodProvider {
   notifyPods?(notify: NotifyPods): unknown;
   /**
    * All pods of this node that the provider has, with their uids, also those that earlier runs of the agent have left. A pod
-   * among them that no source of the node names is deleted. Without it only pods of this run are known.
+   * among them that no source of the node names is deleted; one whose `spec.nodeName` is another node's is left alone. Without
+   * it only pods of this run are known.
    */
   getPods?(call: ProviderCall): readonly Pod[] | Promise<readonly Pod[]>;
 }

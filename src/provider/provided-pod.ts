@@ -27,6 +27,12 @@ export interface ProviderFailure {
   readonly pod: Pod;
 }
 
+/** The last failure of `deletePod`. */
+export interface DeleteFailure extends Omit<ProviderFailure, 'method' | 'pod'> {
+  /** Of the call that failed. */
+  readonly gracePeriodSeconds: number;
+}
+
 /** What the node knows of one pod and its provider. */
 export class ProvidedPod {
   readonly uid: string;
@@ -40,6 +46,8 @@ export class ProvidedPod {
   isAsked = false;
   /** True while the provider has something of the pod, as far as is known. */
   isHeld = false;
+  /** True while `deletePod` must be called whatever the provider says of the pod: a call was aborted that may have begun it. */
+  isUncertain = false;
   /** True once `deletePod` has done its work. */
   isDeleted = false;
   /** True once nothing is left to do for the pod. */
@@ -48,6 +56,7 @@ export class ProvidedPod {
   missingSince: number | undefined;
   change: ProviderChange | undefined;
   failure: ProviderFailure | undefined;
+  deleteFailure: DeleteFailure | undefined;
   /** How many calls of `getPodStatus` were given up and have not settled. */
   unsettled = 0;
   /** When `getPodStatus` was last called, in milliseconds since the epoch. */
@@ -73,9 +82,11 @@ export class ProvidedPod {
   /** A pod of the same uid begins again after this one has ended. */
   beginAgain(): void {
     this.isTerminated = false;
+    this.isUncertain = false;
     this.isDeleted = false;
     this.missingSince = undefined;
     this.failure = undefined;
+    this.deleteFailure = undefined;
   }
 
   /** The provider has nothing of the pod any more. */

@@ -1,8 +1,10 @@
 import { requirePod } from '../pod/identified-pod.ts';
+import { isStaticPod } from '../pod/pod-identity.ts';
 import { isTerminalPhase } from '../pod/pod-phase.ts';
 import type { RunningPod, RuntimeContainerState, RuntimeContainerStatus, RuntimePodStatus } from '../pod/runtime-pod.ts';
 import type { Clock } from '../seams/clock.ts';
 import { callGuarded, ignoreFailure } from '../seams/guard.ts';
+import type { Logger } from '../seams/logger.ts';
 import { canonicalPodStatus } from '../status/canonical/canonical-status.ts';
 import type { Pod, WireContainerStatus } from '../wire/types.ts';
 import type { RuntimeStatusCache } from '../workers/pod-syncer.ts';
@@ -12,8 +14,10 @@ import { hasBeenRun } from './provided-status.ts';
 
 export interface ProvidedPodsOptions {
   readonly provider: PodProvider;
+  readonly nodeName: string | undefined;
   readonly namespace: string | undefined;
   readonly clock: Clock;
+  readonly logger: Logger;
 }
 
 /** How often a provider is asked for its list, in milliseconds. */
@@ -24,9 +28,7 @@ const listIntervalMs = 30_000;
  * from memory: the syncer asks the provider itself. To the sync loop it is the runtime that lists what runs.
  */
 export class ProvidedPods implements RuntimeStatusCache {
-  readonly #provider: PodProvider;
-  readonly #namespace: string | undefined;
-  readonly #clock: Clock;
+  readonly #options: ProvidedPodsOptions;
   readonly #records = new Map<string, ProvidedPod>();
   /** What the provider listed last, by uid. */
   #listed = new Map<string, Pod>();
@@ -34,12 +36,11 @@ export class ProvidedPods implements RuntimeStatusCache {
   /** The number of the last call of `getPods`, and of the one whose list is known. */
   #lastCall = 0;
   #listedCall = 0;
+  #hasSaidOfOthers = false;
 
-  /** `namespace`: what the provider lists of other namespaces is none of the node's. */
-  constructor({ provider, namespace, clock }: ProvidedPodsOptions) {
-    this.#provider = provider;
-    this.#namespace = namespace;
-    this.#clock = clock;
+  /** `nodeName`, `namespace`: what the provider lists of other nodes and namespaces is none of the node's. */
+  constructor(options: ProvidedPodsOptions) {
+    this.#options = options;
   }
 
   find(podUID: string): ProvidedPod | undefined {
@@ -70,6 +71,21 @@ export class ProvidedPods implements RuntimeStatusCache {
     return this.#records.get(uid) ?? this.take(this.#listed.get(uid) ?? { metadata: { uid, name, namespace } });
   }
 
+  /** The uid of another pod of the same full name that the provider still has, or may have. A static pod has none. */
+  namesakeOf({ uid, pod }: ProvidedPod): string | undefined {
+    if (isStaticPod(pod)) return undefined;
+    const isNamesake = (other: Pod): boolean =>
+      other.metadata?.name === pod.metadata?.name && other.metadata?.namespace === pod.metadata?.namespace && !isStaticPod(other);
+    for (const [otherUID, other] of this.#records) {
+      if (otherUID === uid || !isNamesake(other.pod)) continue;
+      if ((other.isHeld && !other.isDeleted) || (other.change !== undefined && !other.isTerminated)) return otherUID;
+    }
+    for (const [otherUID, other] of this.#listed) {
+      if (otherUID !== uid && !this.#records.has(otherUID) && isNamesake(other)) return otherUID;
+    }
+    return undefined;
+  }
+
   /** Nothing is left to do for the pod. It is remembered while the provider has something of it, or may yet have. */
   noteTerminated(record: ProvidedPod): void {
     record.isTerminated = true;
@@ -94,7 +110,7 @@ export class ProvidedPods implements RuntimeStatusCache {
    * counts no more, so that a list may be older than that.
    */
   async getPods(signal: AbortSignal): Promise<RunningPod[]> {
-    if (this.#clock.now() - this.#listedAt >= listIntervalMs) await this.list(signal);
+    if (this.#options.clock.now() - this.#listedAt >= listIntervalMs) await this.list(signal);
     const running = new Map<string, RunningPod>();
     for (const [uid, pod] of this.#listed) if (!this.#records.get(uid)?.isDeleted) running.set(uid, runningPod(uid, pod));
     for (const [uid, record] of this.#records) {
@@ -106,10 +122,10 @@ export class ProvidedPods implements RuntimeStatusCache {
 
   /** Asks the provider for its list, if it has one. Rejects as it does, and for an answer that is no list. */
   async list(signal: AbortSignal): Promise<void> {
-    const provider = this.#provider;
+    const { provider, clock } = this.#options;
     if (provider.getPods === undefined) return;
     // one that fails is not repeated sooner either
-    this.#listedAt = this.#clock.now();
+    this.#listedAt = clock.now();
     this.#lastCall += 1;
     const call = this.#lastCall;
     const answer: unknown = await provider.getPods({ signal });
@@ -120,10 +136,23 @@ export class ProvidedPods implements RuntimeStatusCache {
     for (const pod of answer as readonly Pod[]) {
       const uid = callGuarded(() => requirePod(pod), ignoreFailure);
       if (uid === undefined) continue;
-      if (this.#namespace === undefined || pod.metadata?.namespace === this.#namespace) listed.set(uid, pod);
+      if (this.#isOwn(pod)) listed.set(uid, pod);
     }
     this.#listed = listed;
     this.#listedCall = call;
+  }
+
+  /** False for a pod that is another node's, or of a namespace that is not this node's. A pod that does not say is its own. */
+  #isOwn({ metadata, spec }: Pod): boolean {
+    const { nodeName, namespace, logger } = this.#options;
+    if (namespace !== undefined && metadata?.namespace !== namespace) return false;
+    if (nodeName === undefined || !spec?.nodeName || spec.nodeName === nodeName) return true;
+    if (!this.#hasSaidOfOthers) {
+      this.#hasSaidOfOthers = true;
+      const fields = { podUID: metadata?.uid, nodeName: spec.nodeName };
+      logger.warn(fields, 'getPods() of the provider lists pods of other nodes; they are left alone');
+    }
+    return false;
   }
 }
 

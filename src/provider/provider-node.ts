@@ -109,7 +109,8 @@ export class ProviderNode {
       podSource: this.#source,
       podDeletionSafety: {
         podCouldHaveRunningContainers: (pod) => this.podWorkers.podCouldHaveRunningContainers(pod),
-        podResourcesAreReclaimed: (pod) => this.podWorkers.podResourcesAreReclaimed(pod),
+        podResourcesAreReclaimed: (pod) =>
+          this.podWorkers.podResourcesAreReclaimed(pod) && this.#syncer.isReleased(pod.metadata?.uid ?? ''),
       },
       ...shared,
     });
@@ -118,6 +119,7 @@ export class ProviderNode {
       provider,
       statusManager: this.statusManager,
       podChanged: (podUID) => this.#loop.podChanged(podUID),
+      nodeName,
       ...(namespace !== undefined && { namespace }),
       hostIPs,
       eventRecorder,
@@ -140,6 +142,7 @@ export class ProviderNode {
       statusManager: this.statusManager,
       runtime: this.#syncer.pods,
       ...(admitPod !== undefined && { admitPod }),
+      onHousekeeping: ({ pods }) => this.#syncer.releasePods(pods, (podUID) => this.#isFinished(podUID)),
       onCaughtUp: () => this.#noteCaughtUp(),
       eventRecorder,
       ...timed,
@@ -264,6 +267,11 @@ export class ProviderNode {
           );
     if (typeof podUID === 'string' && podUID !== '') this.#syncer.notice(podUID);
     else this.#options.logger.warn({}, 'the provider told of a pod without its uid');
+  }
+
+  /** True for a pod that the workers know and are done with. */
+  #isFinished(podUID: string): boolean {
+    return this.podWorkers.isPodKnownTerminated(podUID) && this.podWorkers.shouldPodBeFinished(podUID);
   }
 
   #noteCaughtUp(): void {

@@ -12,6 +12,8 @@ export interface ProviderPodSyncerOptions {
   readonly statusManager: Pick<StatusManager, 'getPodStatus' | 'setPodStatus' | 'terminatePod'>;
   /** Called when a pod should be synced soon: a sync loop's `podChanged`. */
   readonly podChanged: (podUID: string) => void;
+  /** Pods that the provider lists of other nodes are left alone. Default: all that it lists is this node's. */
+  readonly nodeName?: string;
   /** Pods of other namespaces that the provider lists are left alone. Default: all namespaces are the node's. */
   readonly namespace?: string;
   /** The node's addresses, the primary one first. Default: none. */
@@ -39,6 +41,7 @@ export interface ResolvedSyncerOptions {
   readonly provider: PodProvider;
   readonly statusManager: ProviderPodSyncerOptions['statusManager'];
   readonly podChanged: (podUID: string) => void;
+  readonly nodeName: string | undefined;
   readonly namespace: string | undefined;
   readonly hostIPs: () => readonly string[];
   /** `soon`: of a pod of which a change is expected. `settled`: undefined where the provider tells of changes. */
@@ -55,6 +58,7 @@ const knownOptions = [
   'provider',
   'statusManager',
   'podChanged',
+  'nodeName',
   'namespace',
   'hostIPs',
   'pollIntervalMs',
@@ -81,11 +85,11 @@ export function requireProvider(provider: unknown): void {
 /** Throws ERR_INVALID_OPTION, naming the option, the rule and the value. */
 export function resolveSyncerOptions(options: ProviderPodSyncerOptions): ResolvedSyncerOptions {
   requireKnownOptions('options', options, knownOptions);
-  const { provider, statusManager, podChanged, namespace, hostIPs = [], pollIntervalMs } = options;
+  const { provider, statusManager, podChanged, nodeName, namespace, hostIPs = [], pollIntervalMs } = options;
   const { eventRecorder = noEvents, clock = systemClock, logger = silentLogger } = options;
   requireProvider(provider);
-  if (namespace !== undefined && (typeof namespace !== 'string' || namespace === '')) {
-    throw invalidOption('namespace', 'a non-empty string', namespace);
+  for (const [name, text] of Object.entries({ nodeName, namespace })) {
+    if (text !== undefined && (typeof text !== 'string' || text === '')) throw invalidOption(name, 'a non-empty string', text);
   }
   requireMethods('statusManager', statusManager, ['getPodStatus', 'setPodStatus', 'terminatePod']);
   requireMethods('eventRecorder', eventRecorder, ['event']);
@@ -98,6 +102,7 @@ export function resolveSyncerOptions(options: ProviderPodSyncerOptions): Resolve
     provider,
     statusManager,
     podChanged: optionOfType('podChanged', podChanged, 'function'),
+    nodeName,
     namespace,
     hostIPs: addressesOf(hostIPs),
     pollMs: { soon: Math.min(soonMs, settled ?? soonMs), settled },

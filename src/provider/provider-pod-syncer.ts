@@ -14,6 +14,7 @@ import type {
 } from '../workers/pod-syncer.ts';
 import { PodEnding } from './pod-ending.ts';
 import { PodNotices } from './pod-notices.ts';
+import { PodReleases } from './pod-releases.ts';
 import { isSameVersion, type ProvidedPod, type ProviderChange, type ProviderFailure } from './provided-pod.ts';
 import { ProvidedPods } from './provided-pods.ts';
 import { endedStatus, isUnbegun, lostStatus, type StatusFacts, statusOfAnswer, waitingStatus } from './provided-status.ts';
@@ -44,6 +45,7 @@ export class ProviderPodSyncer implements PodSyncer {
   readonly #notices: PodNotices;
   readonly #calls: ProviderCalls;
   readonly #ending: PodEnding;
+  readonly #releases: PodReleases;
   /** The next question about a pod of which something is expected soon. */
   readonly #polls: KeyedTimers<string>;
   #isStopped = false;
@@ -52,16 +54,17 @@ export class ProviderPodSyncer implements PodSyncer {
   constructor(options: ProviderPodSyncerOptions) {
     this.#options = resolveSyncerOptions(options);
     const {
-      provider,
-      namespace,
       podChanged,
       pollMs: { soon },
       clock,
+      logger,
     } = this.#options;
-    this.pods = new ProvidedPods({ provider, namespace, clock });
+    this.pods = new ProvidedPods(this.#options);
     this.#notices = new PodNotices((podUID) => callGuarded(() => podChanged(podUID), ignoreFailure));
     this.#calls = new ProviderCalls({ ...this.#options, notices: this.#notices });
-    this.#ending = new PodEnding({ calls: this.#calls, notices: this.#notices, pollMs: soon, clock });
+    this.#ending = new PodEnding({ calls: this.#calls, notices: this.#notices, pollMs: soon, clock, logger });
+    const released = (pod: Pod): void => void (this.#isStopped || this.#options.statusManager.terminatePod(pod));
+    this.#releases = new PodReleases({ pods: this.pods, ending: this.#ending, released, clock, logger });
     this.#polls = new KeyedTimers(clock);
   }
 
@@ -70,16 +73,37 @@ export class ProviderPodSyncer implements PodSyncer {
     if (!this.#isStopped && this.pods.find(podUID) !== undefined) this.#notices.tell(podUID);
   }
 
+  /**
+   * True once the provider has nothing more to free of a deleted pod: before that the apiserver must not let the pod go. Part of
+   * the status manager's `podResourcesAreReclaimed`.
+   */
+  isReleased(podUID: string): boolean {
+    return this.#releases.isReleased(podUID);
+  }
+
+  /**
+   * Deletes, beside the workers, what the provider has of deleted pods that had ended before. To be called again and again, as at
+   * each housekeeping, with all pods of the agent. `isFinished`: true for a pod that the workers know and are done with.
+   */
+  releasePods(pods: readonly Pod[], isFinished: (podUID: string) => boolean): void {
+    this.#releases.look(pods, isFinished);
+  }
+
   /** Aborts every call of the provider. No timer is left; nothing that is still under way has any effect. */
   stop(): void {
     this.#isStopped = true;
     this.#polls.cancelAll();
+    this.#releases.stop();
     this.#calls.stop();
   }
 
   async syncPod({ pod }: SyncPodRequest, signal: AbortSignal): Promise<SyncPodResult> {
     const record = this.pods.take(pod);
     this.#polls.cancel(record.uid);
+    if (!record.isHeld && record.change === undefined) {
+      const namesake = this.pods.namesakeOf(record);
+      if (namesake !== undefined) return this.#holdBack(record, namesake);
+    }
     const answer = await this.#calls.ask(record, signal);
     return answer === undefined ? this.#syncMissing(record, signal) : this.#syncThere(record, answer, signal);
   }
@@ -98,6 +122,7 @@ export class ProviderPodSyncer implements PodSyncer {
     };
     const answer = await this.#ending.end(record, request, signal);
     tell(endedStatus(this.#facts(record), answer));
+    if (request.releases) this.#releases.note(record.uid);
   }
 
   async syncTerminatingRuntimePod(runningPod: RunningPod, signal: AbortSignal): Promise<void> {
@@ -172,6 +197,13 @@ export class ProviderPodSyncer implements PodSyncer {
     const isSettled = status.phase === 'Running' && record.change === undefined;
     this.#pollIn(record, isSettled ? this.#options.pollMs.settled : this.#options.pollMs.soon);
     return { isTerminal: isTerminalPhase(status.phase) };
+  }
+
+  /** The provider may take the one for the other: neither is asked about, nor created, before the earlier one is deleted. */
+  #holdBack(record: ProvidedPod, namesake: string): SyncPodResult {
+    const text = `The provider still has pod ${namesake} of the same name; this one is created once that one is deleted`;
+    this.#calls.event(record, 'ProviderPodWaits', text);
+    return this.#wait(record);
   }
 
   /** The pod is being created. */

@@ -1,6 +1,8 @@
 import { describe, expect, it } from 'vitest';
+import type { DeletePodCall } from '../../../src/provider/pod-provider.ts';
 import { buildStaticPod } from '../../../src/testing/fakes/builders.ts';
 import { settle } from '../../../src/testing/fakes/fake-clock.ts';
+import type { Pod } from '../../../src/wire/types.ts';
 import { never, ProviderWorld } from './provider-world.ts';
 
 const refuse = () => Promise.reject(new Error('no room'));
@@ -407,13 +409,50 @@ describe('a pod that ends', () => {
     await world.clock.advance(2000);
     await world.delete('web', 5);
     expect(signal?.aborted).toBe(true);
-    expect(world.provider.took()).toEqual(['createPod web', 'deletePod web 5']);
+    await world.clock.advance(4999);
+    expect(world.provider.took()).toEqual(['createPod web']);
+    await world.clock.advance(1);
+    expect(world.provider.took()).toEqual(['deletePod web 5']);
     await world.clock.advance(10_000);
     expect(world.isGone('web')).toBe(false);
     creation.resolve();
     await settle(20);
-    await world.clock.advance(60_000);
+    expect(world.provider.took()).toEqual(['deletePod web 5']);
+    expect(world.provider.pods.size).toBe(0);
+    await world.clock.advance(5000);
     expect(world.isGone('web')).toBe(true);
+    expect(world.provider.took()).toEqual([]);
+  });
+
+  it('is deleted once the creation has settled that was aborted for it, also where nothing is seen of it yet', async () => {
+    await using world = new ProviderWorld();
+    const creation = Promise.withResolvers<void>();
+    world.provider.next('createPod', 'web', (act) => creation.promise.then(act));
+    world.provider.next('getPodStatus', 'web', ...Array.from({ length: 9 }, () => () => undefined));
+    await world.create('web');
+    await world.delete('web', 30);
+    await world.clock.advance(3000);
+    expect(world.provider.took()).toEqual(['createPod web']);
+    creation.resolve();
+    await settle(20);
+    expect(world.provider.took()).toEqual(['deletePod web 30']);
+    expect(world.provider.pods.size).toBe(0);
+    await world.clock.advance(5000);
+    expect(world.isGone('web')).toBe(true);
+    expect(world.provider.took()).toEqual([]);
+  });
+
+  it('is deleted after an aborted creation whose grace period has shrunk meanwhile', async () => {
+    await using world = new ProviderWorld();
+    const creation = Promise.withResolvers<void>();
+    world.provider.next('createPod', 'web', (act) => creation.promise.then(act));
+    await world.create('web');
+    await world.delete('web', 300);
+    await world.clock.advance(1000);
+    await world.delete('web', 2);
+    creation.resolve();
+    await settle(20);
+    expect(world.provider.took()).toEqual(['createPod web', 'deletePod web 2']);
     expect(world.provider.pods.size).toBe(0);
   });
 
@@ -495,6 +534,195 @@ describe('a pod that ends', () => {
   });
 });
 
+/** Makes the provider one that keeps its pods by name. */
+const byName = ({ provider }: ProviderWorld): void => {
+  const names = new Map<string | undefined, string>();
+  Object.assign(provider, {
+    createPod: ({ metadata }: Pod) => {
+      provider.calls.push(`createPod ${metadata?.uid}`);
+      names.set(metadata?.name, 'Running');
+    },
+    deletePod: ({ metadata }: Pod, call: DeletePodCall) => {
+      provider.calls.push(`deletePod ${metadata?.uid}`);
+      const interference = provider.interferences.get('deletePod *')?.shift();
+      const act = (): unknown => names.delete(metadata?.name);
+      return interference === undefined ? act() : interference(act, call);
+    },
+    getPodStatus: ({ metadata }: Pod) => (names.has(metadata?.name) ? { phase: names.get(metadata?.name) } : undefined),
+    set: (name: string, { phase = '' }: { phase?: string }) => names.set(name, phase),
+    getPods: undefined,
+  });
+};
+
+describe('a pod that had ended before it is deleted', () => {
+  const finished = async (world: ProviderWorld): Promise<string> => {
+    const { metadata } = await world.create('job', { spec: { restartPolicy: 'Never' } });
+    world.provider.set('job', { phase: 'Succeeded' });
+    await world.clock.advance(10_000);
+    expect(world.status('job').phase).toBe('Succeeded');
+    world.provider.took();
+    return metadata?.uid ?? '';
+  };
+
+  const setPhase = ({ store }: ProviderWorld, phase: string): void => {
+    const body = { status: { phase } };
+    store.patch('default', 'job', { type: 'application/merge-patch+json', subresource: 'status', body });
+  };
+  /** The deletion arrives before the status does: the server waits for the node. */
+  const deleteAsRunning = async (world: ProviderWorld): Promise<void> => {
+    setPhase(world, 'Running');
+    await world.delete('job', 30);
+    expect(world.isGone('job')).toBe(false);
+  };
+
+  it('stays on the server until its deletePod has settled', async () => {
+    await using world = new ProviderWorld();
+    await finished(world);
+    const deletion = Promise.withResolvers<void>();
+    world.provider.next('deletePod', 'job', (act) => deletion.promise.then(act));
+    await deleteAsRunning(world);
+    await world.clock.advance(15_000);
+    expect([world.provider.took(), world.isGone('job')]).toEqual([['deletePod job 1'], false]);
+    deletion.resolve();
+    await world.clock.advance(1000);
+    expect([world.provider.took(), world.isGone('job')]).toEqual([[], true]);
+  });
+
+  it('stays there while its deletePod fails, which is repeated later and later', async () => {
+    await using world = new ProviderWorld();
+    await finished(world);
+    world.provider.next('deletePod', 'job', refuse, refuse, refuse);
+    await deleteAsRunning(world);
+    await world.clock.advance(69_000);
+    expect(world.isGone('job')).toBe(false);
+    expect(world.provider.took()).toHaveLength(3);
+    await world.clock.advance(20_000);
+    expect([world.provider.took(), world.isGone('job')]).toEqual([['deletePod job 1'], true]);
+  });
+
+  it('does not stay for ever where its deletePod never settles', async () => {
+    await using world = new ProviderWorld();
+    await finished(world);
+    world.provider.next('deletePod', 'job', never);
+    await deleteAsRunning(world);
+    await world.clock.advance(45_000);
+    expect(world.isGone('job')).toBe(true);
+  });
+
+  it('is gone without a deletePod where the provider has nothing of it any more', async () => {
+    await using world = new ProviderWorld();
+    await finished(world);
+    world.provider.lose('job');
+    await deleteAsRunning(world);
+    await world.clock.advance(5000);
+    expect([world.provider.took(), world.isGone('job')]).toEqual([[], true]);
+  });
+
+  it('is freed by the next run of the agent, too', async () => {
+    const first = new ProviderWorld();
+    Object.assign(first.provider, { getPods: undefined });
+    await finished(first);
+    await first.stop();
+    await deleteAsRunning(first);
+    setPhase(first, 'Succeeded');
+    await using world = await first.restart();
+    await world.clock.advance(15_000);
+    expect([world.provider.took(), world.isGone('job')]).toEqual([[expect.stringContaining('deletePod job')], true]);
+  });
+
+  it('is an orphan when it is forced off the server meanwhile', async () => {
+    await using world = new ProviderWorld();
+    await finished(world);
+    const signals: AbortSignal[] = [];
+    world.provider.next('deletePod', 'job', (_, { signal }) => {
+      signals.push(signal);
+      return never();
+    });
+    await deleteAsRunning(world);
+    await world.clock.advance(5000);
+    world.store.remove('default', 'job');
+    await settle(20);
+    await world.clock.advance(5000);
+    expect(signals[0]?.aborted).toBe(true);
+    expect(world.provider.took()).toEqual(['deletePod job 1', 'deletePod job 1']);
+    expect(world.provider.pods.size).toBe(0);
+  });
+
+  it('leaves no timer when the agent stops', async () => {
+    const world = new ProviderWorld();
+    await finished(world);
+    world.provider.next('deletePod', 'job', never);
+    await deleteAsRunning(world);
+    await world.clock.advance(5000);
+    await world.stop();
+    await settle(20);
+    expect(world.clock.pendingTimers).toBe(0);
+  });
+
+  it('is not taken for the next pod of its name', async () => {
+    await using world = new ProviderWorld();
+    byName(world);
+    const old = await finished(world);
+    await world.delete('job', 30);
+    expect(world.isGone('job')).toBe(true);
+    const { metadata } = await world.create('job', { spec: { restartPolicy: 'Never' } });
+    await world.clock.advance(15_000);
+    expect(world.provider.took()).toEqual([`deletePod ${old}`, `createPod ${metadata?.uid}`]);
+    expect(world.status('job').phase).toBe('Running');
+  });
+});
+
+describe('a pod of the name of an earlier one', () => {
+  it('waits until that one is deleted', async () => {
+    await using world = new ProviderWorld();
+    byName(world);
+    const { metadata: old } = await world.create('web');
+    world.provider.took();
+    const deletion = Promise.withResolvers<void>();
+    world.provider.next('deletePod', '*', (act) => deletion.promise.then(act));
+    world.store.delete('default', 'web', { gracePeriodSeconds: 0 });
+    const { metadata } = await world.create('web');
+    await world.clock.advance(20_000);
+    expect(world.provider.took()).toEqual([`deletePod ${old?.uid}`]);
+    expect(world.status('web')).toMatchObject({
+      phase: 'Pending',
+      containerStatuses: [{ state: { waiting: { reason: 'ContainerCreating' } } }],
+    });
+    expect(world.events).toEqual([expect.stringContaining(`ProviderPodWaits: The provider still has pod ${old?.uid}`)]);
+    deletion.resolve();
+    await world.clock.advance(2000);
+    expect(world.provider.took()).toEqual([`createPod ${metadata?.uid}`]);
+    expect(world.condition('web', 'Ready')).toBe('True');
+    expect(world.status('web').containerStatuses).toMatchObject([{ restartCount: 0 }]);
+  });
+
+  it('waits for one that an earlier run of the agent has left', async () => {
+    const first = new ProviderWorld();
+    await first.create('web');
+    await first.stop();
+    first.store.remove('default', 'web');
+    first.provider.took();
+    const deletion = Promise.withResolvers<void>();
+    first.provider.next('deletePod', 'web', (act) => deletion.promise.then(act));
+    await using world = await first.restart();
+    await world.syncer.pods.list(new AbortController().signal);
+    await world.create('web');
+    await world.clock.advance(10_000);
+    expect(world.provider.took()).toEqual(['deletePod web 1']);
+    deletion.resolve();
+    await world.clock.advance(2000);
+    expect(world.provider.took()).toEqual(['createPod web']);
+  });
+
+  it('does not wait for a static pod', async () => {
+    await using world = new ProviderWorld();
+    world.config.channel('file')([buildStaticPod({ metadata: { name: 'web', namespace: 'default', uid: 'static' } })]);
+    await settle(20);
+    await world.create('web');
+    expect(world.provider.took()).toEqual(['createPod web', 'createPod web']);
+  });
+});
+
 describe('a static pod', () => {
   it('that goes and comes again under its uid runs again', async () => {
     await using world = new ProviderWorld();
@@ -532,6 +760,62 @@ describe('an orphan', () => {
   });
 });
 
+describe('a pod that its provider does not delete', () => {
+  it('is not deleted again at once when it is an orphan, but later and later, with one warning', async () => {
+    const first = new ProviderWorld();
+    const pod = await first.create('job', { spec: { restartPolicy: 'Never' } });
+    first.provider.set('job', { phase: 'Succeeded' });
+    await first.stop();
+    first.store.remove('default', 'job');
+    first.provider.took();
+    await using world = await first.restart();
+    let calls = 0;
+    const fails = () => Promise.reject(new Error(`forbidden, request ${++calls}`));
+    world.provider.next('deletePod', 'job', ...Array.from({ length: 30 }, () => fails));
+    await world.clock.advance(9_000);
+    expect(calls).toBe(1);
+    await world.clock.advance(600_000);
+    expect(calls).toBeGreaterThanOrEqual(5);
+    expect(calls).toBeLessThanOrEqual(7);
+    await world.clock.advance(3_600_000);
+    expect(calls).toBeGreaterThanOrEqual(13);
+    expect(calls).toBeLessThanOrEqual(20);
+    expect(world.logged.filter((message) => message.includes('did not delete'))).toHaveLength(1);
+    expect(world.provider.pods.has(pod.metadata?.uid ?? '')).toBe(true);
+    world.provider.interferences.clear();
+    await world.clock.advance(600_000);
+    expect(world.provider.pods.size).toBe(0);
+  });
+
+  it('stays on the server, and goes once it is deleted', async () => {
+    await using world = new ProviderWorld();
+    await world.create('job', { spec: { restartPolicy: 'Never' } });
+    world.provider.set('job', { phase: 'Succeeded' });
+    world.provider.next('deletePod', 'job', refuse, refuse);
+    await world.delete('job', 30);
+    await world.clock.advance(8000);
+    expect(world.isGone('job')).toBe(false);
+    expect(world.events).toEqual(['job Warning ProviderDeleteFailed: The provider did not delete the pod: no room']);
+    await world.clock.advance(60_000);
+    expect(world.isGone('job')).toBe(true);
+    expect(world.provider.took()).toEqual(['createPod job', 'deletePod job 30', 'deletePod job 30', 'deletePod job 30']);
+  });
+
+  it('is asked at once when its grace period shrinks, and is over when the provider has nothing of it', async () => {
+    await using world = new ProviderWorld();
+    await world.create('web');
+    world.provider.took();
+    world.provider.next('deletePod', 'web', refuse, refuse);
+    await world.delete('web', 300);
+    await world.delete('web', 3);
+    expect(world.provider.took()).toEqual(['deletePod web 300', 'deletePod web 3']);
+    world.provider.lose('web');
+    await world.clock.advance(31_000);
+    expect(world.isGone('web')).toBe(true);
+    expect(world.provider.took()).toEqual([]);
+  });
+});
+
 describe('a pod that the provider lists', () => {
   it('of another namespace is left alone', async () => {
     await using world = new ProviderWorld({ namespace: 'mine' });
@@ -539,6 +823,21 @@ describe('a pod that the provider lists', () => {
     for (const pod of list) world.provider.pods.set(pod.metadata.uid, { pod, status: { phase: 'Running' } });
     await world.clock.advance(10_000);
     expect(world.provider.took()).toEqual(['deletePod mine 1']);
+  });
+
+  it('of another node is left alone, and said once', async () => {
+    await using world = new ProviderWorld({ nodeName: 'node-1' });
+    for (const nodeName of ['node-1', 'node-2', 'node-3', undefined]) {
+      const name = nodeName ?? 'silent';
+      const pod = {
+        metadata: { name, namespace: 'default', uid: name },
+        spec: { ...(nodeName && { nodeName }), containers: [] },
+      };
+      world.provider.pods.set(name, { pod, status: { phase: 'Running' } });
+    }
+    await world.clock.advance(70_000);
+    expect(world.provider.took().toSorted()).toEqual(['deletePod node-1 1', 'deletePod silent 1']);
+    expect(world.logged.filter((message) => message.includes('other nodes'))).toHaveLength(1);
   });
 
   it('without a uid, or in an answer that is no list, is passed over', async () => {
@@ -564,6 +863,8 @@ describe('the syncer', () => {
     const provider = { createPod() {}, updatePod() {}, deletePod() {} };
     expect(() => new ProviderWorld({ provider: provider as never })).toThrow('getPodStatus');
     expect(() => new ProviderWorld({ pollIntervalMs: 0 })).toThrow('pollIntervalMs');
+    expect(() => new ProviderWorld({ nodeName: '' })).toThrow('nodeName');
+    expect(() => new ProviderWorld({ namespace: '' })).toThrow('namespace');
     expect(() => new ProviderWorld({ typo: 1 } as never)).toThrow('typo');
   });
 

@@ -52,7 +52,8 @@ export class ProviderWorld implements AsyncDisposable {
       podManager,
       podDeletionSafety: {
         podCouldHaveRunningContainers: (pod) => this.workers.podCouldHaveRunningContainers(pod),
-        podResourcesAreReclaimed: (pod) => this.workers.podResourcesAreReclaimed(pod),
+        podResourcesAreReclaimed: (pod) =>
+          this.workers.podResourcesAreReclaimed(pod) && this.syncer.isReleased(pod.metadata?.uid ?? ''),
       },
       ...shared,
     });
@@ -78,6 +79,11 @@ export class ProviderWorld implements AsyncDisposable {
       workQueue: this.workQueue,
       statusManager: this.statusManager,
       runtime: this.syncer.pods,
+      onHousekeeping: ({ pods }) =>
+        this.syncer.releasePods(
+          pods,
+          (podUID) => this.workers.isPodKnownTerminated(podUID) && this.workers.shouldPodBeFinished(podUID),
+        ),
       ...{ clock, logger },
     });
     const send = this.config.channel('api');

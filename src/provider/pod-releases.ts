@@ -1,0 +1,92 @@
+import { earliestBackoffEnd } from '../backoff/backoff-error.ts';
+import type { Clock } from '../seams/clock.ts';
+import { callGuarded } from '../seams/guard.ts';
+import type { Logger } from '../seams/logger.ts';
+import type { Pod } from '../wire/types.ts';
+import type { PodEnding } from './pod-ending.ts';
+import type { ProvidedPods } from './provided-pods.ts';
+
+export interface PodReleasesOptions {
+  readonly pods: ProvidedPods;
+  readonly ending: PodEnding;
+  /** Called once the provider has nothing more to free of a pod that had ended before it was deleted. */
+  readonly released: (pod: Pod) => void;
+  readonly clock: Clock;
+  readonly logger: Logger;
+}
+
+/** Nothing of such a pod runs. */
+const gracePeriodSeconds = 1;
+/** The wait after a release that failed and named no time. */
+const retryMs = 10_000;
+
+/**
+ * Pods that had ended before they were deleted: the provider is told to free them while the apiserver still has them, so that
+ * no other pod of their name can begin meanwhile.
+ */
+export class PodReleases {
+  readonly #options: PodReleasesOptions;
+  /** The deleted pods of which the provider has nothing more to free. */
+  readonly #released = new Set<string>();
+  readonly #underWay = new Map<string, AbortController>();
+  /** When a release that has failed may be repeated, in milliseconds since the epoch. */
+  readonly #retryAt = new Map<string, number>();
+  #isStopped = false;
+
+  constructor(options: PodReleasesOptions) {
+    this.#options = options;
+  }
+
+  isReleased(podUID: string): boolean {
+    return this.#released.has(podUID) || this.#options.pods.find(podUID)?.isDeleted === true;
+  }
+
+  note(podUID: string): void {
+    this.#released.add(podUID);
+  }
+
+  /** Begins what is due. `pods`: all that the agent has. `isFinished`: true for those with which the workers are done. */
+  look(pods: readonly Pod[], isFinished: (podUID: string) => boolean): void {
+    if (this.#isStopped) return;
+    const deleted = new Map<string, Pod>();
+    for (const pod of pods) if (pod.metadata?.deletionTimestamp != null) deleted.set(pod.metadata.uid ?? '', pod);
+    for (const uid of this.#released) if (!deleted.has(uid)) this.#released.delete(uid);
+    for (const uid of this.#retryAt.keys()) if (!deleted.has(uid)) this.#retryAt.delete(uid);
+    // what was forced off the apiserver is an orphan, and ends as such
+    for (const [uid, controller] of this.#underWay) if (!deleted.has(uid)) controller.abort();
+    const now = this.#options.clock.now();
+    for (const [uid, pod] of deleted) {
+      if (this.isReleased(uid) || this.#underWay.has(uid) || now < (this.#retryAt.get(uid) ?? now)) continue;
+      if (isFinished(uid)) void this.#release(uid, pod);
+    }
+  }
+
+  stop(): void {
+    this.#isStopped = true;
+    for (const controller of this.#underWay.values()) controller.abort();
+  }
+
+  /** Never rejects. */
+  async #release(uid: string, pod: Pod): Promise<void> {
+    const { pods, ending, released, clock, logger } = this.#options;
+    const controller = new AbortController();
+    this.#underWay.set(uid, controller);
+    const record = pods.find(uid) ?? pods.take(pod);
+    try {
+      await ending.end(record, { gracePeriodSeconds, releases: true, told: () => {} }, controller.signal);
+      if (controller.signal.aborted) return;
+      this.#released.add(uid);
+      pods.noteTerminated(record);
+      callGuarded(
+        () => released(pod),
+        (err) => logger.error({ err, podUID: uid }, 'the end of a pod was not told'),
+      );
+    } catch (err) {
+      if (controller.signal.aborted) return;
+      this.#retryAt.set(uid, earliestBackoffEnd(err) ?? clock.now() + retryMs);
+      logger.debug({ err, podUID: uid }, 'a deleted pod stays until the provider has freed it');
+    } finally {
+      this.#underWay.delete(uid);
+    }
+  }
+}
