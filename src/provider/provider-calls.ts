@@ -53,7 +53,7 @@ export class ProviderCalls {
    * answer in time, and for an answer that is no status; with the signal's reason once `signal` has aborted.
    */
   async ask(record: ProvidedPod, signal: AbortSignal): Promise<WirePodStatus | undefined> {
-    const { provider, clock, callTimeoutMs } = this.#options;
+    const { provider, notices, clock, callTimeoutMs } = this.#options;
     if (record.unsettled >= mostUnsettled)
       throw new Error('getPodStatus() has not answered several times; it is not called again yet');
     const over = new AbortController();
@@ -74,9 +74,13 @@ export class ProviderCalls {
       hasAnswered = true;
       const status = readStatus(given);
       record.noteAnswer(status);
+      // a later outage has an event of its own
+      if (record.lastEvent?.startsWith('ProviderStatusFailed')) record.lastEvent = undefined;
+      notices.release(record.uid);
       return status;
     } catch (error) {
       signal.throwIfAborted();
+      notices.hold(record.uid);
       this.event(record, 'ProviderStatusFailed', `The provider does not say how the pod is: ${messageOf(error)}`);
       throw error;
     } finally {

@@ -59,7 +59,7 @@ export class ProviderPodSyncer implements PodSyncer {
       clock,
     } = this.#options;
     this.pods = new ProvidedPods({ provider, namespace, clock });
-    this.#notices = new PodNotices((podUID) => callGuarded(() => podChanged(podUID), ignoreFailure));
+    this.#notices = new PodNotices((podUID) => callGuarded(() => podChanged(podUID), ignoreFailure), clock);
     this.#calls = new ProviderCalls({ ...this.#options, notices: this.#notices });
     this.#ending = new PodEnding({ calls: this.#calls, notices: this.#notices, pollMs: soon, clock });
     this.#polls = new KeyedTimers(clock);
@@ -74,6 +74,7 @@ export class ProviderPodSyncer implements PodSyncer {
   stop(): void {
     this.#isStopped = true;
     this.#polls.cancelAll();
+    this.#notices.stop();
     this.#calls.stop();
   }
 

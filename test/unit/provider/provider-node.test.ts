@@ -128,6 +128,7 @@ describe('ProviderNode', () => {
     const given = { kubeConfig: hanging.kubeConfig(), removeOnStop: true, nodeName: 'hanging' };
     const node = new ProviderNode(options(given));
     await node.start();
+    await expect.poll(() => node.nodeObject.explain().lastRenewAt).toBeDefined();
     hanging.fail({ fault: { kind: 'hang' }, resource: '*', times: 1e9 });
     node.nodeObject.setStatus({ capacity: { cpu: '1', memory: '1', pods: '1' } });
     const startedAt = performance.now();
