@@ -13,9 +13,9 @@ export type { AdvertisedStatus } from './node-object/advertised-status.ts';
 export type { NodeIdentity } from './node-object/initial-node.ts';
 export type { LeaseRival } from './node-object/lease-rivals.ts';
 export type { NodePressures, NodeReadiness } from './node-object/node-health.ts';
-export { NodeObject, type NodeObjectReport, type NodeObjectStopped } from './node-object/node-object.ts';
+export { NodeObject, type NodeObjectReport, type StopNodeOptions } from './node-object/node-object.ts';
 export type { NodeObjectOptions } from './node-object/node-object-options.ts';
-export type { RemovalOutcome } from './node-object/node-removal.ts';
+export type { NodeObjectStopped, RemovalOutcome } from './node-object/node-removal.ts';
 export type { StepFailure } from './node-object/steady-loop.ts';
 export type {
   WireNode,

@@ -25,7 +25,7 @@ export class LeaseRivals {
   }
 
   sent(lease: WireLease): void {
-    this.#sent.push(lease.spec?.renewTime ?? '');
+    this.#sent.push(renewalOf(lease));
     if (this.#sent.length > remembered) this.#sent.shift();
   }
 
@@ -37,8 +37,26 @@ export class LeaseRivals {
       this.#found = renewTime;
       return undefined;
     }
-    if (renewTime === '' || renewTime === this.#found || this.#sent.includes(renewTime)) return undefined;
+    if (renewTime === '' || renewTime === this.#found || this.#sent.includes(renewalOf(lease))) return undefined;
     this.#rival = { holderIdentity, renewTime, seenAt: now };
     return this.#rival;
   }
+
+  /**
+   * True when another agent lives under the name of this node, as far as this Lease and those that were read before say. A
+   * renewal that is none of ours is one of another agent; that of an agent before us counts while its Lease has not run out.
+   */
+  isAnotherAlive(lease: WireLease | undefined, now: number, durationMs: number): boolean {
+    const isRecent = (at: number): boolean => Math.abs(now - at) < durationMs;
+    if (this.#rival !== undefined && isRecent(this.#rival.seenAt)) return true;
+    const { renewTime = '' } = lease?.spec ?? {};
+    if (lease === undefined || renewTime === '' || this.#sent.includes(renewalOf(lease))) return false;
+    const isOfBefore = this.#sent.length === 0 || renewTime === this.#found;
+    return !isOfBefore || isRecent(Date.parse(renewTime));
+  }
+}
+
+/** Tells one renewal from another: by its time, and by its holder where each process has a `holderIdentity` of its own. */
+function renewalOf({ spec }: WireLease): string {
+  return `${spec?.renewTime ?? ''} ${spec?.holderIdentity ?? ''}`;
 }

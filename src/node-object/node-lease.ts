@@ -46,6 +46,12 @@ export class NodeLease {
     return this.#rivals.rival;
   }
 
+  /** See {@link LeaseRivals.isAnotherAlive}; `lease` is the Lease as it is now. */
+  isAnotherAlive(lease: WireLease | undefined): boolean {
+    const { clock, leaseDurationSeconds } = this.#parts.options;
+    return this.#rivals.isAnotherAlive(lease, clock.now(), leaseDurationSeconds * 1000);
+  }
+
   /** One renewal. Rejects with what a request rejects with. Before the node is registered nothing happens. */
   async step(): Promise<void> {
     if (this.#parts.nodeUID() === undefined && this.#latest === undefined) return;

@@ -30,7 +30,10 @@ export interface NodeObjectOptions extends AdvertisedStatus, NodeIdentity {
   readonly pressures?: () => NodePressures;
   /** False: another one creates the node, and this agent waits for it. Default true. */
   readonly registerNode?: boolean;
-  /** True: `stop` deletes the node and the Lease, where this process has created them. Default false, as the kubelet. */
+  /**
+   * True: `stop` deletes the node and the Lease, where this process has created them and no other agent has taken them over.
+   * Default false, as the kubelet.
+   */
   readonly removeOnStop?: boolean;
   /** How often the node is looked at for changes, in milliseconds. Default 10 000. */
   readonly statusUpdateFrequencyMs?: number;
@@ -38,7 +41,10 @@ export interface NodeObjectOptions extends AdvertisedStatus, NodeIdentity {
   readonly statusReportFrequencyMs?: number;
   /** The Lease is renewed four times as often. Default 40. */
   readonly leaseDurationSeconds?: number;
-  /** Who holds the Lease. Default: the node's name, as the kubelet. */
+  /**
+   * Who holds the Lease. Default: the node's name, as the kubelet. Two agents under one name are told apart by the times of
+   * their renewals; a name for each process makes that certain within one millisecond, and shows who they are.
+   */
   readonly holderIdentity?: string;
   /** How long a request may take, in milliseconds. Default 10 000; a renewal never takes longer than the time between two. */
   readonly requestTimeoutMs?: number;

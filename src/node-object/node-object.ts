@@ -1,18 +1,17 @@
-import { requireKnownOptions } from '../checks/options.ts';
+import { longestTimerMs, numberOption, requireKnownOptions } from '../checks/options.ts';
 import { resources } from '../client/api-resource.ts';
 import { ResourceClient } from '../client/resource-client.ts';
 import { RateLimiter } from '../concurrency/rate-limiter.ts';
 import { RunState, type RunStateName } from '../concurrency/run-state.ts';
+import { TimeLeft } from '../concurrency/time-left.ts';
 import { StatusManagerError } from '../errors.ts';
-import { sleep } from '../seams/clock.ts';
 import { type AdvertisedStatus, type ResolvedStatus, resolveStatus, statusMembers } from './advertised-status.ts';
 import { KnownNode } from './known-node.ts';
-import { leaseNamespace } from './lease-object.ts';
 import type { LeaseRival } from './lease-rivals.ts';
 import { NodeLease } from './node-lease.ts';
 import { type NodeObjectOptions, type ResolvedNodeOptions, resolveNodeOptions } from './node-object-options.ts';
 import { NodeRegistration } from './node-registration.ts';
-import { type RemovalOutcome, removeOwn } from './node-removal.ts';
+import { type NodeObjectStopped, removeNode } from './node-removal.ts';
 import { NodeRequests } from './node-requests.ts';
 import { watchNode } from './node-watch.ts';
 import { SteadyLoop, type StepFailure } from './steady-loop.ts';
@@ -40,10 +39,9 @@ export interface NodeObjectReport {
   readonly rival: LeaseRival | undefined;
 }
 
-/** What `stop` has done. */
-export interface NodeObjectStopped {
-  readonly node: RemovalOutcome;
-  readonly lease: RemovalOutcome;
+export interface StopNodeOptions {
+  /** How long the whole stop may take, in milliseconds. Default 20 000: Kubernetes kills an agent after 30 seconds. */
+  readonly timeoutMs?: number;
 }
 
 /**
@@ -163,11 +161,18 @@ export class NodeObject {
 
   /**
    * Gives up what is under way. When it resolves, no timer is left, and nothing in flight that heeds its signal. The node and
-   * the Lease stay, but with `removeOnStop` what this process has created is deleted. A cluster's controllers find the node
-   * not ready when its Lease has run out. Every call after the first returns the first one's promise.
+   * the Lease stay, but with `removeOnStop` what this process has created is deleted, unless another agent has taken over the
+   * node. A cluster's controllers find the node not ready when its Lease has run out. Rejects with ERR_INVALID_OPTION, and
+   * stops nothing then. Every call after the first returns the first one's promise.
    */
-  stop(): Promise<NodeObjectStopped> {
-    return this.#runState.stop(() => this.#stop());
+  stop(options: StopNodeOptions = {}): Promise<NodeObjectStopped> {
+    try {
+      requireKnownOptions('options', options, ['timeoutMs']);
+      const timeoutMs = numberOption('timeoutMs', options.timeoutMs ?? 20_000, 0, longestTimerMs);
+      return this.#runState.stop(() => this.#stop(timeoutMs));
+    } catch (error) {
+      return Promise.reject(error);
+    }
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -190,52 +195,28 @@ export class NodeObject {
     }
   }
 
-  async #stop(): Promise<NodeObjectStopped> {
+  async #stop(timeoutMs: number): Promise<NodeObjectStopped> {
     const { node, lease } = this.#requests;
-    const { removeOnStop, requestTimeoutMs, logger } = this.#options;
+    const { removeOnStop, requestTimeoutMs, clock, logger } = this.#options;
+    const timeLeft = new TimeLeft(clock, timeoutMs);
     this.#told.release();
     const stopped = new StatusManagerError('ERR_STOPPED', 'The node object was stopped before the node was registered');
     this.#firstRegistration.reject(stopped);
     const steps = Promise.all([this.#loops.node.stop(), this.#loops.lease.stop()]);
     const watch = this.#watch.stop();
-    // the answer to a create says what is ours to delete
-    if (removeOnStop) await this.#within(requestTimeoutMs, steps);
+    // the answer to a create says what is ours to delete, which takes the other half of the time
+    if (removeOnStop) await timeLeft.allows(steps, Math.min(requestTimeoutMs, timeoutMs / 2));
     node.stop();
     lease.stop();
     const all = Promise.all([steps, node.settled(), lease.settled()]);
-    if (!(await this.#within(stopWaitsMs, all))) {
+    if (!(await timeLeft.allows(all, stopWaitsMs))) {
       logger.warn({}, 'stopped before every request of the node object had settled');
     }
     await watch;
-    return removeOnStop ? this.#remove() : { node: 'kept', lease: 'kept' };
-  }
-
-  async #remove(): Promise<NodeObjectStopped> {
-    const { clock, requestTimeoutMs: timeoutMs, nodeName: name, logger, transport } = this.#options;
-    const requests = new NodeRequests({ clock, timeoutMs, leavesBehind: true });
-    const send = requests.call.bind(requests);
-    const lease = await removeOwn({
-      client: new ResourceClient(transport, resources.leases),
-      target: { namespace: leaseNamespace, name },
-      uid: this.#lease.createdUID,
-      send,
-      logger,
-    });
-    const client = new ResourceClient(transport, resources.nodes);
-    const node = await removeOwn({ client, target: { name }, uid: this.#registration.createdUID, send, logger });
-    return { node, lease };
-  }
-
-  /** True when the work has ended in time. */
-  async #within(ms: number, work: Promise<unknown>): Promise<boolean> {
-    const over = new AbortController();
-    let hasEnded = false;
-    const ended = work.then(() => {
-      hasEnded = true;
-      over.abort();
-    });
-    await Promise.race([ended, sleep(this.#options.clock, ms, over.signal)]);
-    return hasEnded;
+    if (!removeOnStop) return { node: 'kept', lease: 'kept' };
+    const createdUIDs = { node: this.#registration.createdUID, lease: this.#lease.createdUID };
+    const isAnotherAlive = this.#lease.isAnotherAlive.bind(this.#lease);
+    return removeNode({ ...this.#options, createdUIDs, isAnotherAlive, timeLeft });
   }
 }
 

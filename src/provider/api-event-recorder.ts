@@ -33,9 +33,16 @@ const mostWaiting = 500;
 const sameForMs = 600_000;
 const mostRemembered = 4096;
 const longestMessage = 1000;
+/** As client-go's spam filter: so many events of a pod at once, and then one in five minutes. */
+const podBurst = 25;
+const podRefillMs = 300_000;
 const defaultComponent = 'pod-status-manager';
 
-/** Writes events to the apiserver, one after another. They are told once and never repeated: what cannot be written is lost. */
+/**
+ * Writes events to the apiserver, one after another. They are told once and never repeated: what
+ * cannot be written is lost. A pod has 25 events at once and then one in five minutes, as client-go's spam filter allows; what is
+ * more is dropped.
+ */
 export class ApiEventRecorder implements EventRecorder {
   readonly #options: ApiEventRecorderOptions;
   readonly #events: ResourceClient<Wire<CoreV1Event>>;
@@ -44,6 +51,8 @@ export class ApiEventRecorder implements EventRecorder {
   readonly #waiting: WaitingEvent[] = [];
   /** The events that were written, by what they say. */
   readonly #written = new Map<string, { readonly name: string; readonly until: number; count: number }>();
+  /** What is left of the events that a pod may have, by its uid. */
+  readonly #budgets = new Map<string, { tokens: number; at: number }>();
   readonly #stopping = new AbortController();
   #writing: Promise<void> | undefined;
   #count = 0;
@@ -57,6 +66,7 @@ export class ApiEventRecorder implements EventRecorder {
 
   event(pod: Pod, type: EventType, reason: string, message: string, fieldPath?: string): void {
     if (this.#stopping.signal.aborted || this.#waiting.length >= mostWaiting) return;
+    if (!this.#takeToken(pod.metadata?.uid ?? '')) return;
     const text = message.slice(0, longestMessage);
     const key = JSON.stringify([pod.metadata?.uid, type, reason, text, fieldPath]);
     const at = formatTime(this.#clock.now());
@@ -71,6 +81,19 @@ export class ApiEventRecorder implements EventRecorder {
     this.#stopping.abort();
     this.#waiting.length = 0;
     await this.#writing?.catch(ignoreFailure);
+  }
+
+  /** False: the pod has had too many events, whatever they said. */
+  #takeToken(podUID: string): boolean {
+    const now = this.#clock.now();
+    const { tokens, at } = this.#budgets.get(podUID) ?? { tokens: podBurst, at: now };
+    const refilled = Math.min(podBurst, tokens + Math.max(0, now - at) / podRefillMs);
+    const isFree = refilled >= 1;
+    this.#budgets.delete(podUID);
+    this.#budgets.set(podUID, { tokens: isFree ? refilled - 1 : refilled, at: now });
+    const [oldest] = this.#budgets.keys();
+    if (this.#budgets.size > mostRemembered && oldest !== undefined) this.#budgets.delete(oldest);
+    return isFree;
   }
 
   async #write(): Promise<void> {

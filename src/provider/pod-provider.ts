@@ -17,6 +17,9 @@ export type NotifyPods = (pod: string | Pod) => void;
  * Runs pods, in whatever way, and keeps them by their `metadata.uid`: a name belongs to one pod after the other. The first four
  * methods are enough. Any of them may return a promise, throw, reject, or take its time: no other pod waits meanwhile, but one
  * of the same full name, which is created once the earlier one is deleted. The pods that are handed over must not be changed.
+ *
+ * The node runs no probe of a pod: what `getPodStatus` says of `ready` and `started` of a container counts. A provider that
+ * wants probes runs them itself, as with a `ProbeManager`.
  */
 export interface PodProvider {
   /**

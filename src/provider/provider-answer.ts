@@ -3,8 +3,10 @@ import { invalidArgument } from '../errors.ts';
 import { canonicalPodStatus } from '../status/canonical/canonical-status.ts';
 import { requireStatus } from '../status/rules/validate-status.ts';
 import { isJsonObject } from '../wire/json.ts';
-import { podStatusMembers } from '../wire/status-members.ts';
 import type { PodStatus, WirePodStatus } from '../wire/types.ts';
+
+/** What a whole pod has, and no status. */
+const membersOfPod = ['apiVersion', 'kind', 'metadata', 'spec', 'status'];
 
 /**
  * An answer of `getPodStatus`, as it goes over the wire; undefined for "no such pod". Throws ERR_INVALID_ARGUMENT, naming the
@@ -13,10 +15,9 @@ import type { PodStatus, WirePodStatus } from '../wire/types.ts';
 export function readAnswer(answer: unknown): WirePodStatus | undefined {
   if (answer === undefined || answer === null) return undefined;
   if (!isJsonObject(answer)) throw invalidArgument('status', 'a pod status, or undefined', answer);
-  for (const member of Object.keys(answer)) {
-    // such as `metadata` and `spec`: a whole pod
-    if (!podStatusMembers.has(member))
-      throw invalidArgument(`status.${member}`, 'absent: a pod status has no such member', answer[member]);
+  for (const member of membersOfPod) {
+    if (Object.hasOwn(answer, member))
+      throw invalidArgument(`status.${member}`, 'absent: it is a member of a pod, not of its status', answer[member]);
   }
   const status = canonicalPodStatus(answer as PodStatus);
   requireStatus(status);

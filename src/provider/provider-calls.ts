@@ -56,7 +56,7 @@ export class ProviderCalls {
    * answer in time, and for an answer that is no status; with the signal's reason once `signal` has aborted.
    */
   async ask(record: ProvidedPod, signal: AbortSignal): Promise<WirePodStatus | undefined> {
-    const { provider, clock, callTimeoutMs } = this.#options;
+    const { provider, notices, clock, callTimeoutMs } = this.#options;
     const intervalMs = Math.max(callTimeoutMs, unsettledIntervalMs);
     if (record.unsettled >= mostUnsettled && clock.now() - record.askedAt < intervalMs)
       throw new Error(`getPodStatus() has left ${record.unsettled} calls without an answer; it is called every ${intervalMs} ms`);
@@ -79,9 +79,13 @@ export class ProviderCalls {
       hasAnswered = true;
       const status = this.#read(record, given);
       record.noteAnswer(status);
+      // a later outage has an event of its own
+      if (record.lastEvent?.startsWith('ProviderStatusFailed')) record.lastEvent = undefined;
+      notices.release(record.uid);
       return status;
     } catch (error) {
       signal.throwIfAborted();
+      notices.hold(record.uid);
       this.event(record, 'ProviderStatusFailed', `The provider does not say how the pod is: ${messageOf(error)}`);
       throw error;
     } finally {

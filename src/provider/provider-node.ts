@@ -3,12 +3,14 @@ import { KubePodClient } from '../client/kube-pod-client.ts';
 import { limitedCall } from '../client/limited-call.ts';
 import { KubeTransport } from '../client/transport/kube-transport.ts';
 import { RunState, type RunStateName } from '../concurrency/run-state.ts';
+import { TimeLeft } from '../concurrency/time-left.ts';
 import { PodConfig } from '../config/pod-config.ts';
 import { StatusManagerError } from '../errors.ts';
 import { MirrorPodClient } from '../mirror/mirror-pod-client.ts';
 import { MirrorPodReconciler } from '../mirror/mirror-pod-reconciler.ts';
 import type { NodeReadiness } from '../node-object/node-health.ts';
-import { NodeObject, type NodeObjectStopped } from '../node-object/node-object.ts';
+import { NodeObject } from '../node-object/node-object.ts';
+import type { NodeObjectStopped } from '../node-object/node-removal.ts';
 import type { BasicPodManager } from '../pod/basic-pod-manager.ts';
 import type { EventRecorder } from '../pod/event-recorder.ts';
 import { apiserverSource } from '../pod/pod-identity.ts';
@@ -31,6 +33,8 @@ import { ProviderPodSyncer } from './provider-pod-syncer.ts';
 const listTimeoutMs = 10_000;
 
 export interface StopProviderNodeOptions {
+  /** How long the whole stop may take, in milliseconds. Default 20 000: Kubernetes kills an agent after 30 seconds. */
+  readonly timeoutMs?: number;
   /** How long the status manager may write what is left, in milliseconds. Default 10 000. */
   readonly drainTimeoutMs?: number;
   /** How long calls of the provider may go on that do not heed their signal, in milliseconds. Default 5000. */
@@ -180,7 +184,7 @@ export class ProviderNode {
       const notify = (pod: string | Pod): void => this.#notified(pod);
       callGuarded(
         () => provider.notifyPods?.(notify),
-        (err) => logger.error({ err }, 'notifyPods of the provider failed; its pods are asked about at an interval'),
+        (err) => logger.error({ err }, 'notifyPods of the provider failed; each pod is asked about at its resync'),
       );
     }
     this.nodeObject.start();
@@ -213,14 +217,15 @@ export class ProviderNode {
   /**
    * Ends in this order: the sources, the sync loop, the workers and the provider's calls, the status manager, which writes what
    * is left, the node's object. No pod is ended. When it resolves, no timer is left, and nothing in flight that heeds its
-   * signal. Every call after the first returns the first one's promise.
+   * signal. All of it shares `timeoutMs`. Every call after the first returns the first one's promise.
    */
   stop(options: StopProviderNodeOptions = {}): Promise<StoppedProviderNode> {
     try {
-      requireKnownOptions('options', options, ['drainTimeoutMs', 'callsTimeoutMs']);
+      requireKnownOptions('options', options, ['timeoutMs', 'drainTimeoutMs', 'callsTimeoutMs']);
+      const timeoutMs = numberOption('timeoutMs', options.timeoutMs ?? 20_000, 0, longestTimerMs);
       const drainTimeoutMs = numberOption('drainTimeoutMs', options.drainTimeoutMs ?? 10_000, 0, longestTimerMs);
-      const timeoutMs = numberOption('callsTimeoutMs', options.callsTimeoutMs ?? 5000, 0, longestTimerMs);
-      return this.#runState.stop(() => this.#stop(drainTimeoutMs, timeoutMs));
+      const callsTimeoutMs = numberOption('callsTimeoutMs', options.callsTimeoutMs ?? 5000, 0, longestTimerMs);
+      return this.#runState.stop(() => this.#stop({ timeoutMs, drainTimeoutMs, callsTimeoutMs }));
     } catch (error) {
       return Promise.reject(error);
     }
@@ -230,18 +235,22 @@ export class ProviderNode {
     await this.stop();
   }
 
-  async #stop(drainTimeoutMs: number, timeoutMs: number): Promise<StoppedProviderNode> {
+  async #stop(limits: Required<StopProviderNodeOptions>): Promise<StoppedProviderNode> {
+    const timeLeft = new TimeLeft(this.#options.clock, limits.timeoutMs);
+    // the node's object comes last, and needs some of the time
+    const kept = limits.timeoutMs / 4;
     this.#stopping.abort();
     this.#source.giveUp(new StatusManagerError('ERR_STOPPED', 'The provider node was stopped before its first list of pods'));
     await this.#config.stop();
     await this.#loop.stop();
     this.#syncer.stop();
-    const workers = await this.podWorkers.stop({ timeoutMs });
+    const workers = await this.podWorkers.stop({ timeoutMs: Math.max(0, timeLeft.ms(limits.callsTimeoutMs + kept) - kept) });
     this.#workQueue.close();
+    const drainTimeoutMs = Math.max(0, timeLeft.ms(limits.drainTimeoutMs + kept) - kept);
     const statuses = await this.statusManager.stop({ drainTimeoutMs });
     await this.#mirrorPods.stop();
     await this.#events?.stop();
-    const node = await this.nodeObject.stop();
+    const node = await this.nodeObject.stop({ timeoutMs: timeLeft.ms() });
     if (this.#options.given.transport === undefined) await this.#transport.close();
     return { statuses, workers, node };
   }

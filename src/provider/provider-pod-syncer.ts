@@ -60,7 +60,7 @@ export class ProviderPodSyncer implements PodSyncer {
       logger,
     } = this.#options;
     this.pods = new ProvidedPods(this.#options);
-    this.#notices = new PodNotices((podUID) => callGuarded(() => podChanged(podUID), ignoreFailure));
+    this.#notices = new PodNotices((podUID) => callGuarded(() => podChanged(podUID), ignoreFailure), clock);
     this.#calls = new ProviderCalls({ ...this.#options, notices: this.#notices });
     this.#ending = new PodEnding({ calls: this.#calls, notices: this.#notices, pollMs: soon, clock, logger });
     const released = (pod: Pod): void => void (this.#isStopped || this.#options.statusManager.terminatePod(pod));
@@ -94,6 +94,7 @@ export class ProviderPodSyncer implements PodSyncer {
     this.#isStopped = true;
     this.#polls.cancelAll();
     this.#releases.stop();
+    this.#notices.stop();
     this.#calls.stop();
   }
 

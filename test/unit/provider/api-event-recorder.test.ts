@@ -49,6 +49,20 @@ describe('ApiEventRecorder', () => {
     expect(new Set(names).size).toBe(4);
   });
 
+  it('writes 25 events of a pod at once, and then one in five minutes, whatever they say', async () => {
+    const { events, requests, clock } = recorder();
+    for (let i = 0; i < 100; i++) events.event(pod, 'Warning', 'ProviderStatusFailed', `request ${i}`);
+    await settle(100);
+    expect(requests).toHaveLength(25);
+    events.event(buildPod({ metadata: { uid: 'u2' } }), 'Warning', 'ProviderStatusFailed', 'another pod');
+    await settle();
+    expect(requests).toHaveLength(26);
+    await clock.advance(300_000);
+    for (let i = 0; i < 10; i++) events.event(pod, 'Warning', 'ProviderStatusFailed', `later request ${i}`);
+    await settle(20);
+    expect(requests).toHaveLength(27);
+  });
+
   it('writes one after another, drops what is too much, and loses what the server refuses', async () => {
     const gate = Promise.withResolvers<void>();
     let first = true;
@@ -59,7 +73,7 @@ describe('ApiEventRecorder', () => {
         throw new Error('refused');
       }
     });
-    for (let i = 0; i < 1000; i++) events.event(pod, 'Normal', 'Reason', `message ${i}`);
+    for (let i = 0; i < 1000; i++) events.event(buildPod({ metadata: { uid: `u${i}` } }), 'Normal', 'Reason', 'message');
     await settle();
     expect(requests).toHaveLength(1);
     gate.resolve();

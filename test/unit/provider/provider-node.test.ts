@@ -153,4 +153,18 @@ describe('ProviderNode', () => {
     node.nodeObject.changed();
     await expect.poll(() => ready()?.message, { timeout: 10_000 }).toBe('not now');
   });
+
+  it('stops within its time with a server that answers nothing', async () => {
+    const hanging = await InMemoryApiServer.start();
+    const given = { kubeConfig: hanging.kubeConfig(), removeOnStop: true, nodeName: 'hanging' };
+    const node = new ProviderNode(options(given));
+    await node.start();
+    await expect.poll(() => node.nodeObject.explain().lastRenewAt).toBeDefined();
+    hanging.fail({ fault: { kind: 'hang' }, resource: '*', times: 1e9 });
+    node.nodeObject.setStatus({ capacity: { cpu: '1', memory: '1', pods: '1' } });
+    const startedAt = performance.now();
+    expect(await node.stop({ timeoutMs: 2000 })).toMatchObject({ node: { node: 'failed', lease: 'failed' } });
+    expect(performance.now() - startedAt).toBeLessThan(4000);
+    await hanging.stop();
+  });
 });
