@@ -262,8 +262,15 @@ function takeCompleted(record: PodRecord): readonly (() => void)[] {
   return completed;
 }
 
+/** As a cache of somebody's own may answer. */
+interface MaybeRecords {
+  readonly containers: readonly (RuntimePodStatus['containers'][number] | null | undefined)[];
+  readonly sandboxes: readonly (RuntimePodStatus['sandboxes'][number] | null | undefined)[];
+}
+
 /** True when nothing of the pod runs. What is not known may run. */
 function isRuntimeTerminal(status: RuntimePodStatus | undefined): boolean {
   if (status === undefined) return false;
-  return status.containers.every(({ state }) => state !== 'running') && !status.sandboxes.some(({ ready }) => ready);
+  const { containers, sandboxes }: MaybeRecords = status;
+  return containers.every((one) => one?.state !== 'running') && !sandboxes.some((one) => one?.ready);
 }

@@ -96,6 +96,19 @@ describe('static pods of one full name', () => {
     expect(world.workers.couldHaveRunningContainers('u2')).toBe(false);
   });
 
+  it.each([
+    ['a list of nothing', () => ({ containers: [null], sandboxes: [null] })],
+    ['nothing', () => undefined],
+    ['an error', () => expect.fail('no runtime')],
+  ])('are over without any call where the runtime’s cache answers with %s', async (_what, get) => {
+    const world = new World({ runtimeStatusCache: { get: get as never, getNewerThan: async (uid) => world.runtimeStatus(uid) } });
+    await world.update('create', staticPod('u1'));
+    await world.update('create', slowPod('u2'));
+    await world.update('kill', slowPod('u2'));
+    expect(world.takeLog()).toEqual(['sync u1 create 1']);
+    expect(world.workers.shouldPodBeFinished('u2')).toBe(true);
+  });
+
   it('are over without any call, though an agent before has started them, where all is as in the kubelet', async () => {
     const world = new World({ exactlyAsKubelet: true });
     for (const uid of ['u2', 'u3']) world.running.add(uid);
