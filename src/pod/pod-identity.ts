@@ -36,6 +36,13 @@ export function isMirrorPodOf(mirrorPod: Pod, pod: Pod): boolean {
   return hash !== undefined && hash === (annotation(pod, configHashAnnotationKey) ?? '');
 }
 
+/** True when `mirrorPod` was made from another version of `pod`. False where one of them does not say of which version it is. */
+export function isMirrorPodOfAnother(mirrorPod: Pod, pod: Pod): boolean {
+  const hash = annotation(pod, configHashAnnotationKey);
+  const mirrored = annotation(mirrorPod, configMirrorAnnotationKey);
+  return hash !== undefined && mirrored !== undefined && hash !== mirrored;
+}
+
 /** `name_namespace`: what a static pod and its mirror pod have in common. */
 export function podFullName(pod: Pod): string {
   return buildPodFullName(pod.metadata?.name ?? '', pod.metadata?.namespace ?? '');

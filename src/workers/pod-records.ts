@@ -41,6 +41,9 @@ export interface KnownPod {
   readonly static: boolean;
 }
 
+/** What the runtime is known to have of a pod; undefined: not known. */
+export type ReadRuntime = (podUID: string) => RuntimePodStatus | undefined;
+
 const nothing: readonly (() => void)[] = [];
 
 /** All pods that the workers know, and the rules that change what they know. No method waits. */
@@ -49,10 +52,12 @@ export class PodRecords {
   readonly #staticPods: StaticPodOrder;
   readonly #gracePeriodOf: typeof effectiveGracePeriod;
   readonly #exactlyAsKubelet: boolean;
+  readonly #readRuntime: ReadRuntime;
   #isSynced = false;
 
-  constructor({ exactlyAsKubelet }: { readonly exactlyAsKubelet: boolean }) {
+  constructor({ exactlyAsKubelet }: { readonly exactlyAsKubelet: boolean }, readRuntime: ReadRuntime) {
     this.#exactlyAsKubelet = exactlyAsKubelet;
+    this.#readRuntime = readRuntime;
     this.#staticPods = new StaticPodOrder({ keepsPlaces: exactlyAsKubelet });
     this.#gracePeriodOf = exactlyAsKubelet ? effectiveGracePeriod : shrinkingGracePeriod;
   }
@@ -72,11 +77,10 @@ export class PodRecords {
     return uid === undefined ? undefined : this.#records.get(uid);
   }
 
-  /** `readRuntime` is asked only of a pod in a terminal phase that is seen for the first time; undefined: not known. */
-  update(podUID: string, options: UpdatePodOptions, readRuntime: () => RuntimePodStatus | undefined): [PodRecord, TakenUpdate] {
+  update(podUID: string, options: UpdatePodOptions): [PodRecord, TakenUpdate] {
     let record = this.#records.get(podUID);
     const isNew = record === undefined;
-    record ??= this.#add(podUID, options, readRuntime);
+    record ??= this.#add(podUID, options);
     return [record, takeUpdate(record, options, isNew, this.#gracePeriodOf)];
   }
 
@@ -159,12 +163,12 @@ export class PodRecords {
     return known;
   }
 
-  #add(podUID: string, { pod, runningPod }: UpdatePodOptions, readRuntime: () => RuntimePodStatus | undefined): PodRecord {
+  #add(podUID: string, { pod, runningPod }: UpdatePodOptions): PodRecord {
     const { name = '', namespace = '' } = pod?.metadata ?? runningPod ?? {};
     const record = new PodRecord(podUID, name, namespace);
     this.#records.set(podUID, record);
     if (pod == null) return record;
-    if (isTerminalPhase(pod.status?.phase) && isRuntimeTerminal(readRuntime())) {
+    if (isTerminalPhase(pod.status?.phase) && isRuntimeTerminal(this.#readRuntime(podUID))) {
       // the pod ended before the agent started: only what follows its end is left to do
       record.isTerminationRequested = true;
       record.isTerminationStarted = true;
@@ -184,8 +188,17 @@ export class PodRecords {
   }
 
   /** True for a pod of which containers may run though it never started here. */
-  #isToBeStopped({ isObservedInRuntime, isTerminated }: PodRecord): boolean {
-    return !this.#exactlyAsKubelet && isObservedInRuntime && !isTerminated;
+  #isToBeStopped(record: PodRecord): boolean {
+    return !this.#exactlyAsKubelet && !record.isTerminated && this.#isObserved(record);
+  }
+
+  /** Looks into the runtime, too: what an agent before this one has started has its own grace period. */
+  #isObserved(record: PodRecord): boolean {
+    if (!record.isObservedInRuntime && !this.#exactlyAsKubelet) {
+      const status = this.#readRuntime(record.uid);
+      record.isObservedInRuntime = status !== undefined && !isRuntimeTerminal(status);
+    }
+    return record.isObservedInRuntime;
   }
 
   #endUnstarted(record: PodRecord): readonly (() => void)[] {
@@ -207,10 +220,11 @@ export class PodRecords {
     if (!record.isFinished) {
       if (!orphan) return false;
       record.isDeleted = true;
-      if (record.isStarted || record.isObservedInRuntime) {
+      if (record.isStarted || this.#isObserved(record)) {
         if (!record.isTerminationRequested) {
+          const { pod } = record.active ?? record.pending ?? {};
           record.isTerminationRequested = true;
-          record.gracePeriodSeconds = this.#gracePeriodOf(record.gracePeriodSeconds, record.active?.pod, undefined);
+          record.gracePeriodSeconds = this.#gracePeriodOf(record.gracePeriodSeconds, pod, undefined);
         }
         requeue(record);
         return false;
@@ -248,8 +262,15 @@ function takeCompleted(record: PodRecord): readonly (() => void)[] {
   return completed;
 }
 
+/** As a cache of somebody's own may answer. */
+interface MaybeRecords {
+  readonly containers: readonly (RuntimePodStatus['containers'][number] | null | undefined)[];
+  readonly sandboxes: readonly (RuntimePodStatus['sandboxes'][number] | null | undefined)[];
+}
+
 /** True when nothing of the pod runs. What is not known may run. */
 function isRuntimeTerminal(status: RuntimePodStatus | undefined): boolean {
   if (status === undefined) return false;
-  return status.containers.every(({ state }) => state !== 'running') && !status.sandboxes.some(({ ready }) => ready);
+  const { containers, sandboxes }: MaybeRecords = status;
+  return containers.every((one) => one?.state !== 'running') && !sandboxes.some((one) => one?.ready);
 }

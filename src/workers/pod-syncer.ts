@@ -47,7 +47,8 @@ export interface SyncPodResult {
  * What is done for a pod. The workers call one method at a time for one pod. A call that rejects is repeated later: with a
  * `BackoffError` at the time that it names, with an error whose message contains `networkNotReadyMessage` ("network is not
  * ready") after about 1 s, else after `backOffPeriodMs`. `signal` aborts when the call should end soon, because something more
- * urgent waits: the call then rejects with the signal's reason.
+ * urgent waits: the call then rejects with the signal's reason. A start that a call has asked for and does not wait for must come
+ * to nothing once the pod's containers were stopped, as the runtime refuses one in a sandbox that has ended.
  */
 export interface PodSyncer {
   /** Brings the pod's containers to what its spec asks for; undefined counts as not terminal. */

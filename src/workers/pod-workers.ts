@@ -44,7 +44,8 @@ export class PodWorkers<Queue extends RetryQueue = WorkQueue> implements PodDele
   /** Throws ERR_INVALID_OPTION, naming the option, the rule and the value. */
   constructor(options: PodWorkersOptions<Queue>) {
     this.#options = resolveWorkersOptions(options);
-    this.#records = new PodRecords(this.#options);
+    const { runtimeStatusCache } = this.#options;
+    this.#records = new PodRecords(this.#options, (podUID) => knownRuntimeStatus(runtimeStatusCache, podUID));
     this.#lanes = new PodLanes(this.#options, this.#records);
     this.#kills = new WaitingKills(this.#options);
     this.#runState.start();
@@ -68,8 +69,7 @@ export class PodWorkers<Queue extends RetryQueue = WorkQueue> implements PodDele
   updatePod(options: UpdatePodOptions): void {
     this.#runState.assertNotStopped('updatePod');
     const podUID = requireUpdate(options);
-    const readRuntime = () => knownRuntimeStatus(this.#options.runtimeStatusCache, podUID);
-    const [record, taken] = this.#records.update(podUID, options, readRuntime);
+    const [record, taken] = this.#records.update(podUID, options);
     if (taken.hasWork) this.#lanes.wake(record);
     if (taken.aborts) this.#lanes.abort(record);
     if (taken.completed != null) this.#lanes.complete(podUID, [taken.completed]);

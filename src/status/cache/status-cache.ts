@@ -1,5 +1,6 @@
 import type { BoundedChannel } from '../../concurrency/bounded-channel.ts';
 import type { Emitter } from '../../concurrency/emitter.ts';
+import { isMirrorPodOfAnother } from '../../pod/pod-identity.ts';
 import type { PodManager } from '../../pod/pod-manager.ts';
 import type { Clock } from '../../seams/clock.ts';
 import { callGuarded, catchRejection } from '../../seams/guard.ts';
@@ -92,7 +93,10 @@ export class StatusCache implements PodStatusReader {
     else events.emit('podUpdated', podUpdatedEvent(podUID, pod, entry, isAdded));
   }
 
-  /** What a pod without a cached status had before: its mirror pod's status, or its own. */
+  /**
+   * What a pod without a cached status had before: its mirror pod's status, or its own. The mirror pod of another manifest tells
+   * of another pod's containers.
+   */
   #statusBefore(pod: Pod, podUID: string): WirePodStatus {
     const { podManager, logger } = this.#options;
     const failed = (err: unknown): void =>
@@ -100,7 +104,8 @@ export class StatusCache implements PodStatusReader {
     const ofMirrorPod = callGuarded(() => {
       const mirrorPod = podManager.getMirrorPodByPod(pod);
       catchRejection(mirrorPod, failed);
-      return mirrorPod?.metadata && normalizeStatus(mirrorPod, mirrorPod.status ?? {});
+      if (mirrorPod == null || isMirrorPodOfAnother(mirrorPod, pod)) return undefined;
+      return mirrorPod.metadata && normalizeStatus(mirrorPod, mirrorPod.status ?? {});
     }, failed);
     return ofMirrorPod ?? normalizeStatus(pod, pod.status ?? {});
   }

@@ -6,7 +6,12 @@ export type OwnWay =
   /** A kill of a pod of which nothing runs completes at once; the kubelet's never does, and killPodNow times out. */
   | 'kill of a pod that is over'
   /** A grace period stays short that the kubelet makes longer again. What follows in the case is not compared. */
-  | 'grace period';
+  | 'grace period'
+  /**
+   * A pod that never started here, and that the runtime runs, is stopped; the kubelet's is over without any call. What follows in
+   * the case is not compared.
+   */
+  | 'stop of what runs unstarted';
 
 export interface OwnWaysResult {
   readonly differences: readonly string[];
@@ -21,6 +26,7 @@ export function judgeOwnWays({ steps }: WorkersCase, outcomes: readonly WorkersO
   const kills = new Map<string, string>();
   const runs = new Set<string>();
   const graces = new Map<string, number>();
+  const unstarted = new UnstartedPods();
   /** Kills that completed here and are to time out in the recording. */
   const early = new Set<string>();
   const differences: string[] = [];
@@ -31,6 +37,10 @@ export function judgeOwnWays({ steps }: WorkersCase, outcomes: readonly WorkersO
     noteAnswers(expected, runs);
     if (grows(expected, graces)) {
       ways.add('grace period');
+      break;
+    }
+    if (unstarted.isStopped(step, got)) {
+      ways.add('stop of what runs unstarted');
       break;
     }
     const isOver = (name: string): boolean => !runs.has(kills.get(name) ?? '');
@@ -54,6 +64,23 @@ export function judgeOwnWays({ steps }: WorkersCase, outcomes: readonly WorkersO
     }
   }
   return { differences, ways };
+}
+
+/** Which pods the runtime runs, and of which of them the recording has shown no call since the workers have known them. */
+class UnstartedPods {
+  readonly #running = new Set<string>();
+  readonly #called = new Set<string>();
+
+  /** True when ours stops one of them, for which the recording has no call. */
+  isStopped(step: WorkersStep, got: WorkersOutcome): boolean {
+    if (step.op === 'runtime.running') this.#running[step.value ? 'add' : 'delete'](step.podUID);
+    const { calls = [], known } = step.expect;
+    for (const { podUID } of calls) this.#called.add(podUID);
+    const stops = (got.calls ?? []).filter(({ event, fn }) => event === 'start' && fn === 'SyncTerminatingPod');
+    const isStopped = stops.some(({ podUID }) => this.#running.has(podUID) && !this.#called.has(podUID));
+    if (known !== undefined) for (const uid of this.#called) if (known[uid] === undefined) this.#called.delete(uid);
+    return isStopped;
+  }
 }
 
 /** Notes which pod a kill is of. */

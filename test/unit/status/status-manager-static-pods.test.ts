@@ -12,6 +12,13 @@ const mirrorPod = (uid = 'mirror-12345678', metadata = {}): WirePod =>
     },
   });
 
+/** The static pod as a manifest of that hash has it. */
+const withHash = (hash: string, spec: NonNullable<WirePod['spec']>): WirePod => {
+  const annotations = { ...staticPod.metadata?.annotations, 'kubernetes.io/config.hash': hash };
+  return { ...staticPod, metadata: { ...staticPod.metadata, annotations }, spec };
+};
+const statusOfContainer = (name: string) => ({ name, ready: false, restartCount: 0, image: '', imageID: '' });
+
 function withStaticPod(options = {}): Harness {
   const h = new Harness(options);
   h.podManager.addPod(staticPod);
@@ -65,6 +72,31 @@ describe('StatusManager and a static pod', () => {
     // the GET is for the earlier pod, whose entry goes
     expect(await h.set(next, { message: 'next' })).toEqual(['patch', 'get']);
     expect(h.api(staticPod).status?.message).toBe('next');
+  });
+
+  it('takes nothing over from the mirror pod of another manifest', async () => {
+    const next = withHash('next', { restartPolicy: 'Never', containers: [{ name: 'app' }] });
+    const h = new Harness();
+    h.podManager.addPod(next);
+    const setup = { ...statusOfContainer('setup'), state: { terminated: { exitCode: 0 } } };
+    const app = { ...statusOfContainer('app'), state: { terminated: { exitCode: 1 } } };
+    const status = { startTime: '1999-01-01T00:00:00Z', initContainerStatuses: [setup], containerStatuses: [app] };
+    h.podManager.addPod({ ...mirrorPod(), status });
+    await h.set(next, { containerStatuses: [{ ...app, state: { running: {} } }] });
+    expect(h.manager.getPodStatus('12345678')?.containerStatuses).toMatchObject([{ name: 'app', state: { running: {} } }]);
+    expect(h.manager.getPodStatus('12345678')?.startTime).not.toEqual(new Date('1999-01-01T00:00:00Z'));
+  });
+
+  it('goes on from the mirror pod of the same manifest', async () => {
+    const same = withHash('mirror', { restartPolicy: 'Never', containers: [{ name: 'app' }] });
+    const h = new Harness();
+    h.podManager.addPod(same);
+    const app = { ...statusOfContainer('app'), state: { terminated: { exitCode: 1 } } };
+    h.podManager.addPod({ ...mirrorPod(), status: { startTime: '1999-01-01T00:00:00Z', containerStatuses: [app] } });
+    await h.set(same, { containerStatuses: [{ ...app, state: { running: {} } }] });
+    expect(h.manager.getPodStatus('12345678')).toBeUndefined();
+    await h.set(same, { containerStatuses: [app] });
+    expect(h.manager.getPodStatus('12345678')?.startTime).toEqual(new Date('1999-01-01T00:00:00Z'));
   });
 
   it('sends nothing more while the mirror pod has the status [T-SM-031]', async () => {

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { pod, World } from './world.ts';
 
 const staticPod = (uid: string, version = '1') => pod(uid, { name: 'web', source: 'file', version });
+const slowPod = (uid: string) => pod(uid, { name: 'web', source: 'file', terminationGracePeriodSeconds: 60 });
 
 describe('static pods of one full name', () => {
   it('start one after another, in the order in which they came', async () => {
@@ -77,6 +78,45 @@ describe('static pods of one full name', () => {
     await broken.end('u1');
     await broken.end('u1');
     expect(broken.workers.shouldPodBeFinished('u1')).toBe(true);
+  });
+
+  it.each([
+    ['killed', '60', (world: World) => world.update('kill', slowPod('u2'))],
+    ['not desired any more', '-', (world: World) => world.desire(staticPod('u1'))],
+  ])('have their own grace period where an agent before has started them: %s while they wait', async (_how, grace, end) => {
+    const world = new World();
+    world.running.add('u2');
+    await world.update('create', staticPod('u1'));
+    await world.update('create', slowPod('u2'));
+    expect(world.takeLog()).toEqual(['sync u1 create 1']);
+    await end(world);
+    expect(world.takeLog()).toEqual([`terminating u2 ${grace} 1`]);
+    expect(world.workers.couldHaveRunningContainers('u2')).toBe(true);
+    await world.end('u2');
+    expect(world.workers.couldHaveRunningContainers('u2')).toBe(false);
+  });
+
+  it.each([
+    ['a list of nothing', () => ({ containers: [null], sandboxes: [null] })],
+    ['nothing', () => undefined],
+    ['an error', () => expect.fail('no runtime')],
+  ])('are over without any call where the runtime’s cache answers with %s', async (_what, get) => {
+    const world = new World({ runtimeStatusCache: { get: get as never, getNewerThan: async (uid) => world.runtimeStatus(uid) } });
+    await world.update('create', staticPod('u1'));
+    await world.update('create', slowPod('u2'));
+    await world.update('kill', slowPod('u2'));
+    expect(world.takeLog()).toEqual(['sync u1 create 1']);
+    expect(world.workers.shouldPodBeFinished('u2')).toBe(true);
+  });
+
+  it('are over without any call, though an agent before has started them, where all is as in the kubelet', async () => {
+    const world = new World({ exactlyAsKubelet: true });
+    for (const uid of ['u2', 'u3']) world.running.add(uid);
+    await world.update('create', staticPod('u1'));
+    for (const uid of ['u2', 'u3']) await world.update('create', slowPod(uid));
+    await world.update('kill', slowPod('u2'));
+    await world.desire(staticPod('u1'));
+    expect(world.takeLog()).toEqual(['sync u1 create 1']);
   });
 
   it('wait for one that never started here, and that is being stopped', async () => {

@@ -105,6 +105,12 @@ export class World {
     await settle();
   }
 
+  /** Tells the workers which pods there are, and lets what follows at once happen. */
+  async desire(...desired: Pod[]): Promise<void> {
+    this.workers.syncKnownPods(desired);
+    await settle();
+  }
+
   /** Ends the open call of the pod. */
   async end(podUID: string, answer?: unknown): Promise<void> {
     this.#take(podUID).resolve(answer);

@@ -59,9 +59,10 @@ export class RuntimePort implements RuntimeStatusCache {
     return this.#call('stop sandbox', podUID, signal, () => this.#parts.runtime.stopSandboxes(podUID));
   }
 
-  /** An image may have to be fetched first. */
-  startContainer(podUID: string, request: ContainerRequest, life: Life, signal: AbortSignal): Promise<void> {
+  /** An image may have to be fetched first. The call names its sandbox, as a call of the runtime's API does. */
+  startContainer(podUID: string, container: Omit<ContainerRequest, 'sandboxID'>, life: Life, signal: AbortSignal): Promise<void> {
     const { prng, runtime } = this.#parts;
+    const request = { ...container, sandboxID: runtime.sandboxInUse(podUID) };
     const fetchMs = prng.chance(0.3) ? prng.between(100, 6000) : 0;
     return this.#call('start container', podUID, signal, () => runtime.startContainer(podUID, request, life), {
       takesMs: fetchMs,

@@ -22,6 +22,8 @@ export interface RuntimeParts {
 
 /** What the agent wants a container to be. */
 export interface ContainerRequest {
+  /** Where it is to run: a sandbox that has ended since takes it no more. */
+  readonly sandboxID: string | undefined;
   readonly name: string;
   readonly image: string;
   readonly attempt: number;
@@ -108,10 +110,15 @@ export class SimulatedRuntime {
     this.#tell(podUID);
   }
 
-  /** Throws where the pod has no sandbox, and where the name of this attempt is taken. */
-  startContainer(podUID: string, { name, image, attempt }: ContainerRequest, life: Life): void {
-    const sandbox = this.sandboxesOf(podUID).find(({ isReady }) => isReady);
-    if (sandbox === undefined) throw new Error(`the sandbox of ${podUID} is not ready`);
+  /** The id of the sandbox in which the pod's containers are to be started. */
+  sandboxInUse(podUID: string): string | undefined {
+    return this.sandboxesOf(podUID).find(({ isReady }) => isReady)?.id;
+  }
+
+  /** Throws where the sandbox is not ready, and where the name of this attempt is taken. */
+  startContainer(podUID: string, { sandboxID, name, image, attempt }: ContainerRequest, life: Life): void {
+    const sandbox = this.#sandboxes.get(sandboxID ?? '');
+    if (sandbox?.isReady !== true) throw new Error(`the sandbox of ${podUID} is not ready`);
     const isTaken = this.containersOf(podUID).some((each) => each.name === name && each.attempt === attempt);
     if (isTaken) throw new Error(`container ${name} ${attempt} of ${sandbox.pod.name} is there`);
     const { clock, now, witness } = this.#parts;
