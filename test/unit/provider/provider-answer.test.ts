@@ -30,7 +30,6 @@ describe('an answer of getPodStatus', () => {
     ['status.phase', { phase: 'Unknown' }],
     ['status.phase', { containerStatuses: [], podIP: '10.0.0.1' }],
     ['status.metadata', { metadata: {}, spec: {}, status: { phase } }],
-    ['status.PodIP', { phase, PodIP: '10.0.0.1' }],
     ['status.podIP', { phase, podIP: 'not-an-ip' }],
     ['status.podIP', { phase, podIP: 'fe80::1%eth0' }],
     ['status.podIP', { phase, podIP: 7 }],
@@ -46,6 +45,10 @@ describe('an answer of getPodStatus', () => {
   ])('is refused by the name of its member: %s of %j', (member, answer) => {
     expect(() => readAnswer(answer)).toThrow(expect.objectContaining({ code: 'ERR_INVALID_ARGUMENT' }));
     expect(() => readAnswer(answer)).toThrow(`\`${member}\``);
+  });
+
+  it('may have members of a newer server', () => {
+    expect(readAnswer({ phase, newlyAdded: { a: 1 } })).toMatchObject({ phase, newlyAdded: { a: 1 } });
   });
 
   it('that is refused is told of with the pod and the member, and keeps no pod from its end', async () => {
