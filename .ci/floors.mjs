@@ -3,6 +3,6 @@
 // that it prints for the step in here. A floor goes down only together with the tests that a commit removes, and its message
 // says which.
 export const floors = {
-  checks: 3970,
-  cluster: 475,
+  checks: 5320,
+  cluster: 503,
 };
