@@ -1,7 +1,7 @@
 // The apiserver's rules for the keys and values of labels, taints and annotations.
+import { isDnsSubdomain } from './dns-names.ts';
 
 const keyName = /^([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]$/;
-const keyPrefix = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/;
 const value = /^(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?$/;
 
 /** What {@link isLabelKey} asks, as an error says it. */
@@ -17,7 +17,7 @@ export function isLabelKey(text: unknown): text is string {
   if (typeof text !== 'string') return false;
   const [name = '', prefix, ...more] = text.split('/').reverse();
   if (more.length > 0 || name.length > 63 || !keyName.test(name)) return false;
-  return prefix === undefined || (prefix.length <= 253 && keyPrefix.test(prefix));
+  return prefix === undefined || isDnsSubdomain(prefix);
 }
 
 /** True for a value of a label or of a taint. */

@@ -1,5 +1,6 @@
 // Behaviour of pkg/apis/core/validation for resources, and pkg/apis/core/helper, v1.36.3.
 
+import { isLabelKey } from '../../checks/label-names.ts';
 import { canonicalQuantity } from '../../wire/quantity.ts';
 import { compareQuantities, quantityInNano } from '../../wire/quantity-value.ts';
 import {
@@ -11,7 +12,7 @@ import {
 } from '../defaults/resource-defaults.ts';
 import { check, refuse } from '../text/invalid-manifest.ts';
 import type { Container, PodSpec, ResourceList, ResourceRequirements } from '../types/pod-parts.ts';
-import { checkDnsLabel, checkOneOf, checkQualifiedName, checkUnique, isQualifiedName } from './text-rules.ts';
+import { checkDnsLabel, checkOneOf, checkQualifiedName, checkUnique } from './text-rules.ts';
 
 const standardNames = ['cpu', 'memory', 'ephemeral-storage'];
 const quotaPrefix = 'requests.';
@@ -92,7 +93,7 @@ function checkContainerResourceName(path: string, name: string): void {
 
 /** A resource that somebody else than Kubernetes counts. */
 function isExtended(name: string): boolean {
-  return !isNativeResource(name) && !name.startsWith(quotaPrefix) && isQualifiedName(quotaPrefix + name);
+  return !isNativeResource(name) && !name.startsWith(quotaPrefix) && isLabelKey(quotaPrefix + name);
 }
 
 function checkAmount(path: string, name: string, quantity: string): void {

@@ -1,31 +1,11 @@
 // Rules for names and other texts. Behaviour of k8s.io/apimachinery/pkg/util/validation and pkg/api/validate/content, v0.36.3.
 import { isIP } from 'node:net';
+import { isDnsLabel, isDnsSubdomain } from '../../checks/dns-names.ts';
+import { isLabelKey, isLabelValue } from '../../checks/label-names.ts';
 import { check, refuse } from '../text/invalid-manifest.ts';
 
-const label = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?$/;
 const labelWithUnderscore = /^_?[a-z0-9]([-_a-z0-9]*[a-z0-9])?$/;
-const qualifiedPart = /^([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]$/;
 const mappedIPv4 = /^\[::ffff:[0-9a-f]+:[0-9a-f]+\]$/;
-
-export function isDnsLabel(text: string): boolean {
-  return text.length <= 63 && label.test(text);
-}
-
-/** Labels between dots, each of any length. */
-export function isDnsSubdomain(text: string): boolean {
-  return text.length <= 253 && text.split('.').every((part) => label.test(part));
-}
-
-/** A name of 63 letters, digits, `-`, `_` and `.`, with or without a DNS subdomain and a slash before it. */
-export function isQualifiedName(text: string): boolean {
-  const slash = text.indexOf('/');
-  const name = text.slice(slash + 1);
-  return (slash < 0 || isDnsSubdomain(text.slice(0, slash))) && name.length <= 63 && qualifiedPart.test(name);
-}
-
-function isLabelValue(text: string): boolean {
-  return text === '' || (text.length <= 63 && qualifiedPart.test(text));
-}
 
 export function checkDnsLabel(path: string, text: string): void {
   check(isDnsLabel(text), path, 'at most 63 lower case letters, digits and hyphens, with no hyphen at either end', text);
@@ -42,7 +22,7 @@ export function checkSearchPath(path: string, text: string): void {
 }
 
 export function checkQualifiedName(path: string, text: string): void {
-  check(isQualifiedName(text), path, 'a name of at most 63 letters, digits, "-", "_" and ".", with or without a prefix', text);
+  check(isLabelKey(text), path, 'a name of at most 63 letters, digits, "-", "_" and ".", with or without a prefix', text);
 }
 
 export function checkLabelValue(path: string, text: string): void {
