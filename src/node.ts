@@ -42,13 +42,13 @@ export type {
 } from './probes/prober.ts';
 export { ApiEventRecorder, type ApiEventRecorderOptions } from './provider/api-event-recorder.ts';
 export type { DeletePodCall, NotifyPods, PodProvider, ProviderCall } from './provider/pod-provider.ts';
-export {
-  ProviderNode,
-  type ProviderPodExplanation,
-  type StopProviderNodeOptions,
-  type StoppedProviderNode,
-} from './provider/provider-node.ts';
+export { ProviderNode } from './provider/provider-node.ts';
 export type { NodeMembers, ProviderNodeOptions } from './provider/provider-node-options.ts';
+export type {
+  ProviderPodExplanation,
+  StopProviderNodeOptions,
+  StoppedProviderNode,
+} from './provider/provider-node-reports.ts';
 export { ProviderPodSyncer } from './provider/provider-pod-syncer.ts';
 export type { ProviderPodSyncerOptions } from './provider/provider-pod-syncer-options.ts';
 export type { Eviction } from './runtime-status/assemble-pod-status.ts';

@@ -10,58 +10,23 @@ import { MirrorPodClient } from '../mirror/mirror-pod-client.ts';
 import { MirrorPodReconciler } from '../mirror/mirror-pod-reconciler.ts';
 import type { NodeReadiness } from '../node-object/node-health.ts';
 import { NodeObject } from '../node-object/node-object.ts';
-import type { NodeObjectStopped } from '../node-object/node-removal.ts';
 import type { BasicPodManager } from '../pod/basic-pod-manager.ts';
 import type { EventRecorder } from '../pod/event-recorder.ts';
 import { apiserverSource } from '../pod/pod-identity.ts';
 import { callGuarded } from '../seams/guard.ts';
 import { ApiServerSource } from '../sources/api-server-source.ts';
 import { StatusManager } from '../status/status-manager.ts';
-import type { PodExplanation } from '../status/sync/explain.ts';
-import type { StopResult } from '../status/sync/status-sync.ts';
 import { SyncLoop } from '../sync-loop/sync-loop.ts';
 import type { Pod } from '../wire/types.ts';
-import { PodWorkers, type StoppedWorkers } from '../workers/pod-workers.ts';
-import { WorkQueue } from '../workers/work-queue.ts';
+import { PodWorkers } from '../workers/pod-workers.ts';
 import { ApiEventRecorder } from './api-event-recorder.ts';
 import { HandledSource } from './handled-source.ts';
-import type { ProviderFailure } from './provided-pod.ts';
 import { type ProviderNodeOptions, type ResolvedProviderOptions, resolveProviderOptions } from './provider-node-options.ts';
+import type { ProviderPodExplanation, StopProviderNodeOptions, StoppedProviderNode } from './provider-node-reports.ts';
 import { ProviderPodSyncer } from './provider-pod-syncer.ts';
 
 /** How long the start waits for the provider's list of pods. */
 const listTimeoutMs = 10_000;
-
-export interface StopProviderNodeOptions {
-  /** How long the whole stop may take, in milliseconds. Default 20 000: Kubernetes kills an agent after 30 seconds. */
-  readonly timeoutMs?: number;
-  /** How long the status manager may write what is left, in milliseconds. Default 10 000. */
-  readonly drainTimeoutMs?: number;
-  /** How long calls of the provider may go on that do not heed their signal, in milliseconds. Default 5000. */
-  readonly callsTimeoutMs?: number;
-}
-
-export interface StoppedProviderNode {
-  /** What could not be written. */
-  readonly statuses: StopResult;
-  readonly workers: StoppedWorkers;
-  readonly node: NodeObjectStopped;
-}
-
-/** Why a pod is as it is. */
-export interface ProviderPodExplanation {
-  readonly status: PodExplanation;
-  /** True while containers of the pod may run. */
-  readonly couldRun: boolean;
-  readonly isTerminationRequested: boolean;
-  /** True while the provider has something of the pod, as far as is known. */
-  readonly isHeld: boolean;
-  /** The call under way that creates or updates the pod. */
-  readonly change: 'createPod' | 'updatePod' | undefined;
-  /** When that call began, in milliseconds since the epoch. */
-  readonly changeSince: number | undefined;
-  readonly failure: Pick<ProviderFailure, 'method' | 'message' | 'attempts' | 'retryAt'> | undefined;
-}
 
 /**
  * A node whose pods a {@link ProviderNodeOptions.provider} runs: its object and its Lease, the pods of the apiserver and of
@@ -78,7 +43,6 @@ export class ProviderNode {
   readonly #transport: KubeTransport;
   readonly #config: PodConfig;
   readonly #source: HandledSource;
-  readonly #workQueue: WorkQueue;
   readonly #syncer: ProviderPodSyncer;
   readonly #loop: SyncLoop;
   readonly #mirrorPods: MirrorPodReconciler;
@@ -129,12 +93,10 @@ export class ProviderNode {
       eventRecorder,
       ...timed,
     });
-    this.#workQueue = new WorkQueue(shared.clock === undefined ? {} : { clock: shared.clock });
     this.podWorkers = new PodWorkers({
       ...options.workers,
       podSyncer: this.#syncer,
       runtimeStatusCache: this.#syncer.pods,
-      workQueue: this.#workQueue,
       eventRecorder,
       ...shared,
     });
@@ -142,7 +104,7 @@ export class ProviderNode {
       config: this.#config,
       podManager,
       podWorkers: this.podWorkers,
-      workQueue: this.#workQueue,
+      workQueue: this.podWorkers.workQueue,
       statusManager: this.statusManager,
       runtime: this.#syncer.pods,
       ...(admitPod !== undefined && { admitPod }),
@@ -152,20 +114,7 @@ export class ProviderNode {
       ...timed,
     });
     this.nodeObject = new NodeObject({ ...resolved.node, nodeName, transport, readiness: () => this.#readiness(), ...shared });
-    this.#mirrorPods = new MirrorPodReconciler({
-      podManager,
-      mirrorPodClient: new MirrorPodClient({
-        transport,
-        nodeName,
-        getNode: () => this.nodeObject.node,
-        ...(shared.clock !== undefined && { clock: shared.clock }),
-      }),
-      nodeName,
-      podSource: this.#source,
-      staticPodsReady: () => this.#loop.sourcesReady(),
-      isPodTerminating: (podFullName) => this.podWorkers.isPodForMirrorPodTerminatingByFullName(podFullName),
-      ...shared,
-    });
+    this.#mirrorPods = this.#makeMirrorPods();
   }
 
   get state(): RunStateName {
@@ -245,7 +194,6 @@ export class ProviderNode {
     await this.#loop.stop();
     this.#syncer.stop();
     const workers = await this.podWorkers.stop({ timeoutMs: Math.max(0, timeLeft.ms(limits.callsTimeoutMs + kept) - kept) });
-    this.#workQueue.close();
     const drainTimeoutMs = Math.max(0, timeLeft.ms(limits.drainTimeoutMs + kept) - kept);
     const statuses = await this.statusManager.stop({ drainTimeoutMs });
     await this.#mirrorPods.stop();
@@ -253,6 +201,25 @@ export class ProviderNode {
     const node = await this.nodeObject.stop({ timeoutMs: timeLeft.ms() });
     if (this.#options.given.transport === undefined) await this.#transport.close();
     return { statuses, workers, node };
+  }
+
+  #makeMirrorPods(): MirrorPodReconciler {
+    const { shared, given } = this.#options;
+    const { nodeName } = given;
+    return new MirrorPodReconciler({
+      podManager: this.podManager,
+      mirrorPodClient: new MirrorPodClient({
+        transport: this.#transport,
+        nodeName,
+        getNode: () => this.nodeObject.node,
+        ...(shared.clock !== undefined && { clock: shared.clock }),
+      }),
+      nodeName,
+      podSource: this.#source,
+      staticPodsReady: () => this.#loop.sourcesReady(),
+      isPodTerminating: (podFullName) => this.podWorkers.isPodForMirrorPodTerminatingByFullName(podFullName),
+      ...shared,
+    });
   }
 
   /** What an earlier run of the agent has left is known before the first pod is synced. */
