@@ -24,7 +24,8 @@ export interface PodWorkersOptions<Queue extends RetryQueue = RetryQueue> {
    * the grace period of a pod longer that was deleted without any; by default it only shrinks. A static pod that was forgotten
    * while it waited for another of its full name, and comes again, has its old place; by default the last. One that is to end
    * while it waits is over without any call, also where the runtime was seen to run it; by default it is then stopped. A
-   * `podStatusFn` that comes while the pod is being stopped is lost, and so is any for the pod's last status; by default both count. Default false.
+   * `podStatusFn` that comes while the pod is being stopped is lost, and so is any for the pod's last status; by default both
+   * count. Default false.
    */
   readonly exactlyAsKubelet?: boolean;
   /** How often a pod is synced when nothing changes, in milliseconds; up to half of it is added, by chance. Default 60 000. */
