@@ -1,7 +1,9 @@
 import { defineConfig } from 'vitest/config';
+import { packageAlias } from './test/support/package-alias.ts';
 import { reporters } from './test/support/vitest-reporters.ts';
 
 export default defineConfig({
+  resolve: { alias: packageAlias },
   test: {
     include: [
       'test/unit/**/*.test.ts',
@@ -15,6 +17,7 @@ export default defineConfig({
     // What else does not compile is for `npm run types` to say.
     typecheck: { enabled: true, include: ['test/types/**/*.test-d.ts'], ignoreSourceErrors: true },
     environment: 'node',
+    globalSetup: ['test/support/build-setup.ts'],
     // Nothing here keeps state in a module, so files share their workers: a third of the CPU is saved. And with two cores
     // the default is one worker.
     isolate: false,

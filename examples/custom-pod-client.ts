@@ -1,5 +1,5 @@
 // The PodClient seam: the manager's three requests over the platform's own fetch, for an apiserver behind `kubectl proxy`
-// or a sidecar that adds the credentials. Run it: node examples/custom-pod-client.ts
+// or a sidecar that adds the credentials. Run it: npm run example examples/custom-pod-client.ts
 import {
   ApiError,
   BasicPodManager,
@@ -10,8 +10,8 @@ import {
   type RequestOptions,
   StatusManager,
   type WirePod,
-} from '../src/index.ts';
-import { InMemoryApiServer } from '../src/testing.ts';
+} from 'pod-status-manager';
+import { InMemoryApiServer } from 'pod-status-manager/testing';
 
 class FetchPodClient implements PodClient {
   readonly #server: string;

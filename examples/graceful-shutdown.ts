@@ -1,8 +1,8 @@
 // On SIGTERM the agent stops its work, the manager writes what was set, the sockets close, and the process ends by itself.
-// Run it: node examples/graceful-shutdown.ts
+// Run it: npm run example examples/graceful-shutdown.ts
 import { once } from 'node:events';
-import { BasicPodManager, KubePodClient, StatusManager } from '../src/index.ts';
-import { InMemoryApiServer } from '../src/testing.ts';
+import { BasicPodManager, KubePodClient, StatusManager } from 'pod-status-manager';
+import { InMemoryApiServer } from 'pod-status-manager/testing';
 
 const server = await InMemoryApiServer.start();
 const pods = Array.from({ length: 100 }, (_, index) =>

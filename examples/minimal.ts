@@ -1,6 +1,6 @@
-// One pod, one status, one request. Run it: node examples/minimal.ts
-import { BasicPodManager, DefaultPodDeletionSafety, KubePodClient, StatusManager } from '../src/index.ts';
-import { InMemoryApiServer } from '../src/testing.ts';
+// One pod, one status, one request. Run it: npm run example examples/minimal.ts
+import { BasicPodManager, DefaultPodDeletionSafety, KubePodClient, StatusManager } from 'pod-status-manager';
+import { InMemoryApiServer } from 'pod-status-manager/testing';
 
 // An apiserver in memory. With a cluster: `const kubeConfig = new KubeConfig(); kubeConfig.loadFromDefault();`
 const server = await InMemoryApiServer.start();

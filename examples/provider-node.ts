@@ -1,10 +1,10 @@
 // A virtual node: a provider that "runs" its pods in a set, and everything around it that makes it a node of a cluster.
-// Run it: node examples/provider-node.ts [KUBECONFIG]
+// Run it: npm run example examples/provider-node.ts [KUBECONFIG]
 import { KubeConfig } from '@kubernetes/client-node';
-import { KubeTransport } from '../src/index.ts';
-import { type PodProvider, ProviderNode } from '../src/node.ts';
-import { ResourceClient, resources } from '../src/reflector.ts';
-import { InMemoryApiServer } from '../src/testing.ts';
+import { KubeTransport } from 'pod-status-manager';
+import { type PodProvider, ProviderNode } from 'pod-status-manager/node';
+import { ResourceClient, resources } from 'pod-status-manager/reflector';
+import { InMemoryApiServer } from 'pod-status-manager/testing';
 
 const [file] = process.argv.slice(2);
 const server = file === undefined ? await InMemoryApiServer.start() : undefined;

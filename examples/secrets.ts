@@ -1,9 +1,9 @@
-// The secrets that an agent's pods name: watched from the first pod to the last. Run it: node examples/secrets.ts
+// The secrets that an agent's pods name: watched from the first pod to the last. Run it: npm run example examples/secrets.ts
 import { Buffer } from 'node:buffer';
-import { BasicPodManager, isStatusManagerError } from '../src/index.ts';
-import { SecretManager } from '../src/object-managers.ts';
-import { resources } from '../src/reflector.ts';
-import { InMemoryApiServer } from '../src/testing.ts';
+import { BasicPodManager, isStatusManagerError } from 'pod-status-manager';
+import { SecretManager } from 'pod-status-manager/object-managers';
+import { resources } from 'pod-status-manager/reflector';
+import { InMemoryApiServer } from 'pod-status-manager/testing';
 
 // An apiserver in memory. With a cluster: `const kubeConfig = new KubeConfig(); kubeConfig.loadFromDefault();`
 const server = await InMemoryApiServer.start();

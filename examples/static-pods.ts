@@ -1,8 +1,8 @@
 // A static pod: the agent runs it, and the apiserver shows its mirror pod, also after somebody has deleted it.
-// Run it: node examples/static-pods.ts
-import { ApiServerPodSource, BasicPodManager, KubePodClient, KubeTransport, StatusManager } from '../src/index.ts';
-import { MirrorPodClient, MirrorPodReconciler } from '../src/mirror.ts';
-import { InMemoryApiServer } from '../src/testing.ts';
+// Run it: npm run example examples/static-pods.ts
+import { ApiServerPodSource, BasicPodManager, KubePodClient, KubeTransport, StatusManager } from 'pod-status-manager';
+import { MirrorPodClient, MirrorPodReconciler } from 'pod-status-manager/mirror';
+import { InMemoryApiServer } from 'pod-status-manager/testing';
 
 // An apiserver in memory. With a cluster: `const kubeConfig = new KubeConfig(); kubeConfig.loadFromDefault();`
 const server = await InMemoryApiServer.start();

@@ -1,5 +1,5 @@
 import type { KubeConfig } from '@kubernetes/client-node';
-import type { WirePod, WirePodCondition } from '../../src/index.ts';
+import type { WirePod, WirePodCondition } from 'pod-status-manager';
 import { ApiConnection, type ApiRequest } from './api-connection.ts';
 
 export interface Answer {

@@ -1,5 +1,5 @@
-import type { DeletePodOptions, PodClient, PodMetadata, PodStatusPatch, RequestOptions, WirePod } from '../../src/index.ts';
-import { ApiError } from '../../src/index.ts';
+import type { DeletePodOptions, PodClient, PodMetadata, PodStatusPatch, RequestOptions, WirePod } from 'pod-status-manager';
+import { ApiError } from 'pod-status-manager';
 
 export type Verb = 'get' | 'patch' | 'delete';
 

@@ -1,5 +1,5 @@
-import { KubePodClient, KubeTransport } from '../../src/index.ts';
-import { ProviderNode } from '../../src/node.ts';
+import { KubePodClient, KubeTransport } from 'pod-status-manager';
+import { ProviderNode } from 'pod-status-manager/node';
 import type { AdminClient } from './admin-client.ts';
 import { CountingPodClient } from './counting-pod-client.ts';
 import { ForeignController } from './foreign-controller.ts';

@@ -1,5 +1,5 @@
 import type { V1PodStatus } from '@kubernetes/client-node';
-import { createPodStatusPatch, type WirePod, type WirePodCondition } from '../../src/index.ts';
+import { createPodStatusPatch, type WirePod, type WirePodCondition } from 'pod-status-manager';
 import type { PodRef } from './workload.ts';
 
 /** The conditions that the node writes; every other one on a pod belongs to another writer. */

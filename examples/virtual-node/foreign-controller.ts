@@ -1,4 +1,4 @@
-import type { WirePodCondition } from '../../src/index.ts';
+import type { WirePodCondition } from 'pod-status-manager';
 import type { AdminClient } from './admin-client.ts';
 import { pause } from './pause.ts';
 import { inspectedCondition } from './pod-template.ts';

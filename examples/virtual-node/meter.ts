@@ -1,5 +1,5 @@
 import { createHistogram } from 'node:perf_hooks';
-import type { StatusManager, SyncErrorEvent } from '../../src/index.ts';
+import type { StatusManager, SyncErrorEvent } from 'pod-status-manager';
 
 interface Unsynced {
   version: number;

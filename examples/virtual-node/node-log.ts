@@ -1,4 +1,4 @@
-import { ApiError, type Logger } from '../../src/index.ts';
+import { ApiError, type Logger } from 'pod-status-manager';
 
 /** A logger that keeps the last warning, to say why something does not come about. */
 export class NodeLog implements Logger {

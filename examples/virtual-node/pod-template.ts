@@ -1,4 +1,4 @@
-import type { WirePod } from '../../src/index.ts';
+import type { WirePod } from 'pod-status-manager';
 import type { Random } from './random.ts';
 
 /** How a pod of the demo behaves. The pod's label names it: the virtual provider knows only what is in the pod. */

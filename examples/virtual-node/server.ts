@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { KubeConfig } from '@kubernetes/client-node';
-import { InMemoryApiServer } from '../../src/testing.ts';
+import { InMemoryApiServer } from 'pod-status-manager/testing';
 import { type ServerChoice, UsageError } from './options.ts';
 
 /** The apiserver of a run. */

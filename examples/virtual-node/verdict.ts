@@ -1,4 +1,4 @@
-import type { WirePod } from '../../src/index.ts';
+import type { WirePod } from 'pod-status-manager';
 import type { AdminClient } from './admin-client.ts';
 import type { Verb } from './counting-pod-client.ts';
 import type { DemoRun } from './demo-run.ts';

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { GivenContainer, GivenEnd } from '../../src/node.ts';
+import type { GivenContainer, GivenEnd } from 'pod-status-manager/node';
 
 interface ContainerSpec {
   readonly name: string;

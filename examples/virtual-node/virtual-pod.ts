@@ -1,5 +1,5 @@
-import type { Pod, PodStatus, WirePodStatus } from '../../src/index.ts';
-import { podStatusFromContainers } from '../../src/node.ts';
+import type { Pod, PodStatus, WirePodStatus } from 'pod-status-manager';
+import { podStatusFromContainers } from 'pod-status-manager/node';
 import { kindLabel, type PodKind, seedAnnotation } from './pod-template.ts';
 import { Random } from './random.ts';
 import { VirtualContainer } from './virtual-container.ts';

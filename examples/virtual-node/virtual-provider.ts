@@ -1,5 +1,5 @@
-import type { Pod, PodStatus, WirePodStatus } from '../../src/index.ts';
-import type { DeletePodCall, NotifyPods, PodProvider, ProviderCall } from '../../src/node.ts';
+import type { Pod, PodStatus, WirePodStatus } from 'pod-status-manager';
+import type { DeletePodCall, NotifyPods, PodProvider, ProviderCall } from 'pod-status-manager/node';
 import { pause } from './pause.ts';
 import { type LifeEvents, live } from './pod-life.ts';
 import type { VirtualContainer } from './virtual-container.ts';

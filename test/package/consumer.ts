@@ -48,7 +48,7 @@ async function mustRun(command: string, args: readonly string[], cwd: string): P
   if (code !== 0) throw new Error(`\`${command} ${args.join(' ')}\` in ${cwd} ended with ${code}\n${stdout}\n${stderr}`);
 }
 
-/** Packs the library, which builds it, and installs the tarball, from npm's cache where it can. */
+/** Packs the library, which was built before the tests, and installs the tarball, from npm's cache where it can. */
 export async function createConsumer(): Promise<Consumer> {
   const folder = await mkdtemp(join(tmpdir(), 'pod-status-manager-consumer-'));
   const write = async (name: string, text: string): Promise<void> => {
@@ -56,7 +56,7 @@ export async function createConsumer(): Promise<Consumer> {
     await writeFile(join(folder, name), text);
   };
   await write('package.json', JSON.stringify({ name: 'consumer', private: true, type: 'module' }));
-  await mustRun('npm', ['pack', '--no-ignore-scripts', '--pack-destination', folder], root);
+  await mustRun('npm', ['pack', '--ignore-scripts', '--pack-destination', folder], root);
   const tarball = (await readdir(folder)).find((name) => name.endsWith('.tgz'));
   if (tarball === undefined) throw new Error('npm pack wrote no tarball');
   const { version }: { version: string } = require(join(root, 'node_modules', peer, 'package.json'));
