@@ -1,4 +1,4 @@
-export { classifyApiError, type ErrorClass } from './client/error-class.ts';
+export { classifyApiError, type ErrorClass, type LastError, type RetriedError } from './client/error-class.ts';
 export { KubePodClient, type KubePodClientOptions } from './client/kube-pod-client.ts';
 export type { DeletePodOptions, PodClient, PodMetadata, RequestOptions } from './client/pod-client.ts';
 export { ApiError, type ApiErrorOptions } from './client/transport/api-error.ts';
@@ -9,6 +9,7 @@ export {
   type KubeTransportOptions,
 } from './client/transport/kube-transport.ts';
 export type { Listenable } from './concurrency/emitter.ts';
+export type { LastFailure } from './concurrency/last-failure.ts';
 export type { RateLimiterOptions } from './concurrency/rate-limiter.ts';
 export type { RunStateName } from './concurrency/run-state.ts';
 export {
@@ -75,7 +76,6 @@ export type { StatusManagerOptions } from './status/status-manager-options.ts';
 export type { PodExplanation } from './status/sync/explain.ts';
 export type { FlushResult } from './status/sync/flush-waiters.ts';
 export type { PodSourceTimes } from './status/sync/pod-source-view.ts';
-export type { LastError } from './status/sync/pod-sync-state.ts';
 export type { StopResult } from './status/sync/status-sync.ts';
 export { type HeldPhase, type PodSyncPhase, type UnsettledPod, UnsettledPodsError } from './status/sync/sync-phase.ts';
 export type { Loose, Pod, PodStatus, Wire, WireContainerStatus, WirePod, WirePodCondition, WirePodStatus } from './wire/types.ts';
