@@ -1,4 +1,5 @@
 import { type RetriedError, retriedError } from '../client/error-class.ts';
+import type { LastFailure } from '../concurrency/last-failure.ts';
 import { callGuarded, ignoreFailure } from '../seams/guard.ts';
 import type { PodSource } from '../sources/pod-source.ts';
 
@@ -17,12 +18,15 @@ export interface PodSourceReport {
   readonly lastError: RetriedError | undefined;
 }
 
-/** What the source says of itself. A source of somebody else's that throws says nothing. */
+/** What the source says of itself. A source of somebody else's that throws, or says something else, says nothing. */
 export function askSource(source: PodSource | undefined): Pick<PodSourceReport, 'lastObservedAt' | 'lastError'> {
   const observedAt: unknown = callGuarded(() => source?.lastObservedAt?.(), ignoreFailure);
-  const lastError = callGuarded(() => {
-    const failure = source?.lastFailure?.();
-    return failure === undefined ? undefined : retriedError(failure);
-  }, ignoreFailure);
+  const failure: unknown = callGuarded(() => source?.lastFailure?.(), ignoreFailure);
+  const lastError = isLastFailure(failure) ? retriedError(failure) : undefined;
   return { lastObservedAt: typeof observedAt === 'number' ? observedAt : undefined, lastError };
+}
+
+function isLastFailure(value: unknown): value is LastFailure {
+  const { at, retryAt } = (callGuarded(() => ({ ...(value as object) }), ignoreFailure) ?? {}) as Partial<LastFailure>;
+  return typeof at === 'number' && typeof retryAt === 'number';
 }

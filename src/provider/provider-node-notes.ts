@@ -47,7 +47,10 @@ function laterNotes({ at, registered, ready, node, lease, sources, loop, workers
     registered && lease.lastError !== undefined,
     () => `the Lease of the node could not be renewed${because(lease.lastError)}`,
   );
-  note(at - (node.rival?.seenAt ?? Number.NEGATIVE_INFINITY) < freshRivalMs, () => `another agent, ${node.rival?.holderIdentity}, renews the Lease of this node`);
+  note(
+    at - (node.rival?.seenAt ?? Number.NEGATIVE_INFINITY) < freshRivalMs,
+    () => `another agent, ${node.rival?.holderIdentity}, renews the Lease of this node`,
+  );
   note(registered && !ready, () => `the node is not ready: ${node.readiness?.message ?? 'it was not asked yet'}`);
   for (const source of sources) {
     note(source.hasSent && source.lastError !== undefined, () => `${nameOf(source)} cannot be read${because(source.lastError)}`);
