@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 export interface CodeFence {
@@ -50,15 +50,20 @@ export function codeFencesOf(document: string, markdown: string): CodeFence[] {
   return fences;
 }
 
-/** The fences of README.md and docs/*.md. */
-export function readCodeFences(root: string): CodeFence[] {
-  const documents = [
+/** The Markdown files whose code a reader may copy: README.md, examples/README.md, and all below docs. */
+export function documentsWithCode(root: string): string[] {
+  const below = readdirSync(join(root, 'docs'), { recursive: true, encoding: 'utf8' });
+  return [
     'README.md',
-    ...readdirSync(join(root, 'docs'))
-      .sort()
-      .map((name) => `docs/${name}`),
-  ];
-  return documents
-    .filter((document) => document.endsWith('.md'))
-    .flatMap((document) => codeFencesOf(document, readFileSync(join(root, document), 'utf8')));
+    'CONTRIBUTING.md',
+    'examples/README.md',
+    ...below.map((path) => `docs/${path.replaceAll('\\', '/')}`).sort(),
+  ]
+    .filter((path) => path.endsWith('.md'))
+    .filter((path) => existsSync(join(root, path)));
+}
+
+/** The fences of `documentsWithCode`. */
+export function readCodeFences(root: string): CodeFence[] {
+  return documentsWithCode(root).flatMap((document) => codeFencesOf(document, readFileSync(join(root, document), 'utf8')));
 }
