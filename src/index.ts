@@ -25,6 +25,9 @@ export {
 } from './conditions/generate-runtime-conditions.ts';
 export { needToReconcilePodReadiness } from './conditions/need-to-reconcile-pod-readiness.ts';
 export { type ErrorCode, errorCodes, isStatusManagerError, StatusManagerError } from './errors.ts';
+export type { LabelDefinition, MetricDefinition, MetricType } from './metrics/metric-definition.ts';
+export { type MetricName, metricDefinitions } from './metrics/metric-definitions.ts';
+export type { Labels, MetricsSink } from './metrics/metrics-sink.ts';
 export type { PatchType, PodStatusPatch } from './patch/pod-status-patch.ts';
 export {
   applyPodStatusPatch,
@@ -57,7 +60,6 @@ export type { BasicPodManagerOptions, PodRegistrar } from './pod/pod-registrars.
 export type { RuntimeContainer, RuntimeContainerState, RuntimeSandbox } from './pod/runtime-pod.ts';
 export { type CancelTimer, type Clock, systemClock, type TimerOptions } from './seams/clock.ts';
 export type { Logger } from './seams/logger.ts';
-export type { Labels, MetricsSink } from './seams/metrics.ts';
 export { ApiServerPodSource, type ApiServerPodSourceOptions } from './sources/api-server-pod-source.ts';
 export type { PodSink, PodSourceHandlers } from './sources/pod-delivery.ts';
 export type {

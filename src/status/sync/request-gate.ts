@@ -1,7 +1,8 @@
+import type { ErrorClass } from '../../client/error-class.ts';
 import { ApiError } from '../../client/transport/api-error.ts';
 import { RateLimiter, type RateLimiterOptions } from '../../concurrency/rate-limiter.ts';
+import type { Metrics } from '../../metrics/metrics.ts';
 import type { CancelTimer, Clock } from '../../seams/clock.ts';
-import type { MetricsSink } from '../../seams/metrics.ts';
 import { RequestFailure, type Verb } from './request-failure.ts';
 
 /** A token of the rate limiter that was taken for a sync before it was known whether the sync needs one. */
@@ -11,7 +12,7 @@ export interface Admission {
 
 export interface RequestGateOptions {
   readonly clock: Clock;
-  readonly metrics: MetricsSink;
+  readonly metrics: Metrics;
   readonly requestTimeoutMs: number;
   readonly rateLimiter: RateLimiterOptions | undefined;
 }
@@ -124,7 +125,7 @@ export class RequestGate {
     const settled = Promise.withResolvers<void>();
     const controller = new AbortController();
     let isOver = false;
-    const over = (result: string): boolean => {
+    const over = (result: 'ok' | ErrorClass): boolean => {
       if (isOver) return false;
       isOver = true;
       cancelTimer();
