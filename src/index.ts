@@ -28,6 +28,7 @@ export { type ErrorCode, errorCodes, isStatusManagerError, StatusManagerError } 
 export type { LabelDefinition, MetricDefinition, MetricType } from './metrics/metric-definition.ts';
 export { type MetricName, metricDefinitions } from './metrics/metric-definitions.ts';
 export type { Labels, MetricsSink } from './metrics/metrics-sink.ts';
+export type { PathChange } from './patch/path-changes.ts';
 export type { PatchType, PodStatusPatch } from './patch/pod-status-patch.ts';
 export {
   applyPodStatusPatch,
@@ -66,6 +67,7 @@ export type {
   IllegalTransitionEvent,
   PodRemovedEvent,
   PodUpdatedEvent,
+  RequestEvent,
   StatusManagerEvents,
   SyncErrorEvent,
   SyncedEvent,
@@ -78,6 +80,7 @@ export type { StatusManagerOptions } from './status/status-manager-options.ts';
 export type { PodExplanation } from './status/sync/explain.ts';
 export type { FlushResult } from './status/sync/flush-waiters.ts';
 export type { PodSourceTimes } from './status/sync/pod-source-view.ts';
+export type { PodSnapshot, StatusManagerSnapshot } from './status/sync/snapshot.ts';
 export type { StopResult } from './status/sync/status-sync.ts';
 export { type HeldPhase, type PodSyncPhase, type UnsettledPod, UnsettledPodsError } from './status/sync/sync-phase.ts';
 export type { Loose, Pod, PodStatus, Wire, WireContainerStatus, WirePod, WirePodCondition, WirePodStatus } from './wire/types.ts';
