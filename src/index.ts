@@ -1,3 +1,5 @@
+import './node-version.ts';
+
 export { classifyApiError, type ErrorClass } from './client/error-class.ts';
 export { KubePodClient, type KubePodClientOptions } from './client/kube-pod-client.ts';
 export type { DeletePodOptions, PodClient, PodMetadata, RequestOptions } from './client/pod-client.ts';
