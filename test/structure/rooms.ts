@@ -4,6 +4,7 @@
  */
 export const rooms = [
   'errors',
+  'node-version',
   'checks',
   'seams',
   'metrics',
