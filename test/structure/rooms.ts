@@ -40,6 +40,7 @@ export const rooms = [
   'node-object',
   'sync-loop',
   'provider',
+  'debug',
 ] as const;
 
 /**

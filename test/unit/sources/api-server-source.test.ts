@@ -62,7 +62,11 @@ describe('ApiServerSource', () => {
     expect(test.sent.lists).toEqual([]);
     await until(() => test.source.lastFailure() !== undefined);
     const { error, at, retryAt } = test.source.lastFailure() ?? {};
-    expect([error, at, Number(retryAt) >= Number(at)]).toEqual([expect.objectContaining({ status: 503 }), test.clock.now(), true]);
+    expect([error, at, Number(retryAt) >= Number(at)]).toEqual([
+      expect.objectContaining({ status: 503 }),
+      test.clock.now(),
+      true,
+    ]);
     while (test.sent.lists.length === 0) await test.clock.advance(1000);
     expect(test.sent.names()).toEqual(['a']);
     expect(test.source.lastFailure()).toBeUndefined();
