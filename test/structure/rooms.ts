@@ -38,6 +38,8 @@ export const rooms = [
   'node-object',
   'sync-loop',
   'provider',
+  'debug/page',
+  'debug',
 ] as const;
 
 /**
