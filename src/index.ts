@@ -7,7 +7,6 @@
 import './node-version.ts';
 
 export { classifyApiError, type ErrorClass, type LastError, type RetriedError } from './client/error-class.ts';
-
 export { KubePodClient, type KubePodClientOptions } from './client/kube-pod-client.ts';
 export type { DeletePodOptions, PodClient, PodMetadata, RequestOptions } from './client/pod-client.ts';
 export { ApiError, type ApiErrorOptions } from './client/transport/api-error.ts';

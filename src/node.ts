@@ -1,10 +1,10 @@
-import './node-version.ts';
-
 /**
  * The parts of a node agent, each of which can be used alone, and `ProviderNode`, which puts them together.
  *
  * @module pod-status-manager/node
  */
+import './node-version.ts';
+
 export { BackoffError } from './backoff/backoff-error.ts';
 export type { ContainerToStart } from './backoff/container-key.ts';
 export { type RestartAnswer, RestartBackoff, type RestartBackoffOptions } from './backoff/restart-backoff.ts';
