@@ -13,6 +13,7 @@ interface PackageJson {
   readonly files: readonly string[];
   readonly dependencies: Readonly<Record<string, string>>;
   readonly peerDependencies: Readonly<Record<string, string>>;
+  readonly peerDependenciesMeta: Readonly<Record<string, { readonly optional: boolean }>>;
   readonly devDependencies: Readonly<Record<string, string>>;
 }
 
@@ -41,10 +42,13 @@ describe('package.json', () => {
     expect(packageJson.files.filter((entry) => /^(?:src|test|bench|examples|\.|\*)/.test(entry))).toEqual([]);
   });
 
-  it('has client-node as a peer dependency, in the range it is tested with', () => {
-    expect(packageJson.peerDependencies).toEqual({
-      '@kubernetes/client-node': packageJson.devDependencies['@kubernetes/client-node'],
-    });
+  it('has client-node as a peer dependency, in the range it is tested with, and what a door alone needs as optional ones', () => {
+    const { '@kubernetes/client-node': clientNode, ...others } = packageJson.peerDependencies;
+    expect(clientNode).toBe(packageJson.devDependencies['@kubernetes/client-node']);
+    expect(Object.keys(others)).toEqual(['@opentelemetry/api', 'prom-client']);
+    expect(packageJson.peerDependenciesMeta).toEqual(
+      Object.fromEntries(Object.keys(others).map((name) => [name, { optional: true }])),
+    );
     expect(packageJson.dependencies).not.toHaveProperty('@kubernetes/client-node');
   });
 

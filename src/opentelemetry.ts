@@ -1,0 +1,2 @@
+export { createOpenTelemetryMetrics, type OpenTelemetryMetrics } from './opentelemetry/opentelemetry-metrics.ts';
+export type { OpenTelemetryMetricsOptions } from './opentelemetry/opentelemetry-options.ts';
