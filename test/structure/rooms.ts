@@ -4,6 +4,7 @@
  */
 export const rooms = [
   'errors',
+  'node-version',
   'checks',
   'seams',
   'metrics',
@@ -41,6 +42,7 @@ export const rooms = [
   'node-object',
   'sync-loop',
   'provider',
+  'debug',
 ] as const;
 
 /**

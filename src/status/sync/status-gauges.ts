@@ -41,6 +41,6 @@ export function readStatusGauges({ podStatuses, phases, podStatusChannel, gate, 
   metrics.set('pod_status_manager_oldest_unsent_change_age_seconds', (now - oldest) / 1000);
   metrics.set('pod_status_manager_channel_depth', podStatusChannel.size);
   metrics.set('pod_status_manager_channel_capacity', podStatusChannel.capacity);
-  metrics.set('pod_status_manager_requests_in_flight', gate.requestsUnderWay);
+  metrics.set('pod_status_manager_requests_in_flight', gate.underWay);
   metrics.set('pod_status_manager_pause_remaining_seconds', Math.max(0, (gate.pausedUntil ?? now) - now) / 1000);
 }

@@ -108,6 +108,11 @@ export class StatusSync {
     return this.#gate.pausedUntil;
   }
 
+  /** See `StatusManagerSnapshot.inFlight`. */
+  get inFlight(): number {
+    return this.#gate.underWay;
+  }
+
   start(): void {
     this.#startMeasuring();
     this.#worker.start();
