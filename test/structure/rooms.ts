@@ -8,6 +8,8 @@ export const rooms = [
   'checks',
   'seams',
   'metrics',
+  'prometheus',
+  'opentelemetry',
   'concurrency',
   'wire',
   'patch',
@@ -70,3 +72,13 @@ export const groundOfTesting: readonly string[] = [
 
 /** The doors: the files of src that users import. `index` is the entry point `.`, every other one is `./NAME`. */
 export const doors = ['index', 'reflector', 'mirror', 'object-managers', 'node', 'debug', 'testing'] as const;
+export const doors = [
+  'index',
+  'reflector',
+  'mirror',
+  'object-managers',
+  'node',
+  'prometheus',
+  'opentelemetry',
+  'testing',
+] as const;
