@@ -71,13 +71,13 @@ export const groundOfTesting: readonly string[] = [
 ];
 
 /** The doors: the files of src that users import. `index` is the entry point `.`, every other one is `./NAME`. */
-export const doors = ['index', 'reflector', 'mirror', 'object-managers', 'node', 'debug', 'testing'] as const;
 export const doors = [
   'index',
   'reflector',
   'mirror',
   'object-managers',
   'node',
+  'debug',
   'prometheus',
   'opentelemetry',
   'testing',
