@@ -14,7 +14,7 @@ import type { PodDeletionSafety } from '../pod/pod-deletion-safety.ts';
 import type { PodManager } from '../pod/pod-manager.ts';
 import { type Clock, safeClock, systemClock } from '../seams/clock.ts';
 import { callGuarded, ignoreFailure } from '../seams/guard.ts';
-import { type Logger, safeLogger, silentLogger } from '../seams/logger.ts';
+import { type Logger, loggerOption } from '../seams/logger.ts';
 import { type MetricsSink, noMetrics, safeMetrics } from '../seams/metrics.ts';
 import { safeRandom } from '../seams/random.ts';
 import type { PodSourceTimes } from './sync/pod-source-view.ts';
@@ -49,13 +49,16 @@ export interface StatusManagerOptions {
   /** Uniform in [0, 1), for the jitter of waits. */
   readonly random?: () => number;
   readonly clock?: Clock;
-  /** Pino-shaped. Default: silent. */
-  readonly logger?: Logger;
+  /** Default: warnings and errors go to the console; null: silent. */
+  readonly logger?: Logger | null;
   readonly metrics?: MetricsSink;
 }
 
 /** The options with every default filled in, checked. */
-export type ResolvedOptions = Required<Omit<StatusManagerOptions, 'rateLimiter' | 'podSource' | 'ownedConditionTypes'>> & {
+export type ResolvedOptions = Required<
+  Omit<StatusManagerOptions, 'rateLimiter' | 'podSource' | 'ownedConditionTypes' | 'logger'>
+> & {
+  readonly logger: Logger;
   readonly rateLimiter: RateLimiterOptions | undefined;
   readonly podSource: StatusManagerOptions['podSource'] | undefined;
   readonly ownedConditionTypes: ReadonlySet<string>;
@@ -91,7 +94,6 @@ export function resolveOptions(options: StatusManagerOptions): ResolvedOptions {
   requireMethods('podDeletionSafety', podDeletionSafety, ['podCouldHaveRunningContainers', 'podResourcesAreReclaimed']);
   const { podSource, rateLimiter, ownedConditionTypes, clock, logger, metrics } = options;
   if (podSource !== undefined) requireMethods('podSource', podSource, ['lastObservedAt']);
-  if (logger !== undefined) requireMethods('logger', logger, ['debug', 'info', 'warn', 'error']);
   if (metrics !== undefined) requireMethods('metrics', metrics, ['increment', 'observe', 'set']);
   return {
     podClient,
@@ -110,7 +112,7 @@ export function resolveOptions(options: StatusManagerOptions): ResolvedOptions {
     staleAfterMs: numberOption('staleAfterMs', options.staleAfterMs ?? 300_000, 1, Number.MAX_SAFE_INTEGER),
     random: safeRandom(optionOfType('random', options.random ?? Math.random, 'function')),
     clock: clock === undefined || clock === systemClock ? systemClock : resolveClock(clock),
-    logger: safeLogger(logger ?? silentLogger),
+    logger: loggerOption(logger),
     metrics: safeMetrics(metrics ?? noMetrics),
   };
 }

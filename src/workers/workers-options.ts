@@ -1,7 +1,7 @@
 import { longestTimerMs, numberOption, optionOfType, requireKnownOptions, requireMethods } from '../checks/options.ts';
 import { type EventRecorder, noEvents, safeEventRecorder } from '../pod/event-recorder.ts';
 import { type Clock, safeClock, systemClock } from '../seams/clock.ts';
-import { type Logger, safeLogger, silentLogger } from '../seams/logger.ts';
+import { type Logger, loggerOption } from '../seams/logger.ts';
 import { type MetricsSink, noMetrics, safeMetrics } from '../seams/metrics.ts';
 import { safeRandom } from '../seams/random.ts';
 import type { PodSyncer, RuntimeStatusCache } from './pod-syncer.ts';
@@ -35,12 +35,14 @@ export interface PodWorkersOptions<Queue extends RetryQueue = RetryQueue> {
   /** From 0 up to 1. Default `Math.random`. */
   readonly random?: () => number;
   readonly clock?: Clock;
-  readonly logger?: Logger;
+  /** Default: warnings and errors go to the console; null: silent. */
+  readonly logger?: Logger | null;
   /** Gets `kubelet_pod_worker_duration_seconds`, from an update's `startTime` to the end of its call. */
   readonly metrics?: MetricsSink;
 }
 
-export interface ResolvedWorkersOptions extends Required<PodWorkersOptions> {
+export interface ResolvedWorkersOptions extends Required<Omit<PodWorkersOptions, 'logger'>> {
+  readonly logger: Logger;
   /** The work queue, where the workers have made it themselves. */
   readonly ownQueue: WorkQueue | undefined;
 }
@@ -55,7 +57,7 @@ export function resolveWorkersOptions(options: PodWorkersOptions): ResolvedWorke
   requireKnownOptions('options', options, knownOptions);
   const { podSyncer, runtimeStatusCache, eventRecorder = noEvents, exactlyAsKubelet = false } = options;
   const { resyncIntervalMs = 60_000, backOffPeriodMs = 10_000, random = Math.random } = options;
-  const { clock = systemClock, logger = silentLogger, metrics = noMetrics } = options;
+  const { clock = systemClock, logger, metrics = noMetrics } = options;
   requireMethods('podSyncer', podSyncer, ['syncPod', 'syncTerminatingPod', 'syncTerminatingRuntimePod', 'syncTerminatedPod']);
   requireMethods('runtimeStatusCache', runtimeStatusCache, ['get', 'getNewerThan']);
   requireMethods('eventRecorder', eventRecorder, ['event']);
@@ -74,7 +76,7 @@ export function resolveWorkersOptions(options: PodWorkersOptions): ResolvedWorke
     backOffPeriodMs: numberOption('backOffPeriodMs', backOffPeriodMs, 0, longestTimerMs),
     random: safeRandom(optionOfType('random', random, 'function')),
     clock: safeClock(clock),
-    logger: safeLogger(logger),
+    logger: loggerOption(logger),
     metrics: safeMetrics(metrics),
   };
 }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { callGuarded, catchRejection } from '../../../src/seams/guard.ts';
-import { type Logger, safeLogger } from '../../../src/seams/logger.ts';
+import { type Logger, loggerOption } from '../../../src/seams/logger.ts';
 import { type MetricsSink, safeMetrics } from '../../../src/seams/metrics.ts';
 import { unhandledRejectionsOf } from '../../support/unhandled-rejections.ts';
 
@@ -51,7 +51,7 @@ describe('an injected part that fails', () => {
   const measures = ['increment', 'observe', 'set'] as const;
 
   it.each([throws, rejects])('does no harm when it is a logger (%o)', async (fail) => {
-    const logger = safeLogger(Object.fromEntries(levels.map((level) => [level, fail])) as unknown as Logger);
+    const logger = loggerOption(Object.fromEntries(levels.map((level) => [level, fail])) as unknown as Logger);
     expect(await unhandledRejectionsOf(() => levels.forEach((level) => void logger[level]({}, 'message')))).toEqual([]);
   });
 
