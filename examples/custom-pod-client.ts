@@ -67,6 +67,7 @@ await using manager = new StatusManager({
   podClient: new FetchPodClient(server.url),
   podManager,
   podDeletionSafety: { podCouldHaveRunningContainers: () => true, podResourcesAreReclaimed: () => false },
+  logger: null, // the failure below is asked for
 });
 manager.on('syncError', ({ errorClass, retryInMs }) => console.log(`Refused (${errorClass}), again in ${retryInMs} ms.`));
 manager.start();

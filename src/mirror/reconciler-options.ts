@@ -9,7 +9,7 @@ import {
 } from '../checks/options.ts';
 import type { ErrorClass } from '../client/error-class.ts';
 import { type Clock, safeClock, systemClock } from '../seams/clock.ts';
-import { type Logger, safeLogger, silentLogger } from '../seams/logger.ts';
+import { type Logger, loggerOption } from '../seams/logger.ts';
 import { safeRandom } from '../seams/random.ts';
 import type { Pod } from '../wire/types.ts';
 import type { MirrorPodClient } from './mirror-pod-client.ts';
@@ -58,10 +58,11 @@ export interface MirrorPodReconcilerOptions {
   /** From 0 up to 1. Default `Math.random`. */
   readonly random?: () => number;
   readonly clock?: Clock;
-  readonly logger?: Logger;
+  /** Default: warnings and errors go to the console; null: silent. */
+  readonly logger?: Logger | null;
 }
 
-export type ResolvedReconcilerOptions = Required<MirrorPodReconcilerOptions>;
+export type ResolvedReconcilerOptions = Required<Omit<MirrorPodReconcilerOptions, 'logger'>> & { readonly logger: Logger };
 
 const knownOptions = [
   'podManager',
@@ -84,13 +85,12 @@ export function resolveReconcilerOptions(options: MirrorPodReconcilerOptions): R
   const { podManager, mirrorPodClient, nodeName, podSource, handlers = {} } = options;
   const { staticPodsReady = () => true, isPodTerminating = () => false } = options;
   const { concurrency = 4, requestTimeoutMs = 30_000 } = options;
-  const { random = Math.random, clock = systemClock, logger = silentLogger } = options;
+  const { random = Math.random, clock = systemClock, logger } = options;
   requireMethods('podManager', podManager, ['getPodsAndMirrorPods', 'getPodByUID', 'getMirrorPodByPod', 'subscribe']);
   requireMethods('mirrorPodClient', mirrorPodClient, ['createMirrorPod', 'deleteMirrorPod', 'getMirrorPod']);
   requireMethods('podSource', podSource, ['lastListedAt']);
   requireKnownOptions('handlers', handlers, ['mirrorPodCreated', 'mirrorPodDeleted', 'failed']);
   requireMethods('clock', clock, ['now', 'setTimer']);
-  requireMethods('logger', logger, ['debug', 'info', 'warn', 'error']);
   return {
     podManager,
     mirrorPodClient,
@@ -103,6 +103,6 @@ export function resolveReconcilerOptions(options: MirrorPodReconcilerOptions): R
     requestTimeoutMs: numberOption('requestTimeoutMs', requestTimeoutMs, 1, longestTimerMs),
     random: safeRandom(optionOfType('random', random, 'function')),
     clock: safeClock(clock),
-    logger: safeLogger(logger),
+    logger: loggerOption(logger),
   };
 }

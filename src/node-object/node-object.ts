@@ -87,16 +87,21 @@ export class NodeObject {
     const ofNode = { options: checked, nodes, requests: this.#requests.node, known: this.#known, desired };
     this.#registration = new NodeRegistration(ofNode);
     this.#lease = new NodeLease({ options: checked, leases, requests: this.#requests.lease, nodeUID: () => this.#uid });
-    const loop = (what: string, periodMs: number, step: () => Promise<void>): SteadyLoop =>
-      new SteadyLoop({
-        ...checked,
-        periodMs,
-        step,
-        failed: ({ error, ...rest }) => logger.warn({ err: error, nodeName: checked.nodeName, ...rest }, what),
-      });
+    const { nodeName } = checked;
     this.#loops = {
-      node: loop('the node could not be kept in step', statusUpdateFrequencyMs, () => this.#stepOfNode()),
-      lease: loop('the Lease of the node could not be renewed', renewIntervalMs, () => this.#lease.step()),
+      node: new SteadyLoop({
+        ...checked,
+        periodMs: statusUpdateFrequencyMs,
+        step: () => this.#stepOfNode(),
+        failed: ({ error: err, ...rest }) => logger.warn({ err, nodeName, ...rest }, 'the node could not be kept in step'),
+      }),
+      lease: new SteadyLoop({
+        ...checked,
+        periodMs: renewIntervalMs,
+        step: () => this.#lease.step(),
+        failed: ({ error: err, ...rest }) =>
+          logger.warn({ err, nodeName, ...rest }, 'the Lease of the node could not be renewed'),
+      }),
     };
     this.#watch = watchNode(checked, this.#known, () => this.#loops.node.wake());
     this.#told = new RateLimiter(toldLimits, clock, () => this.changed());

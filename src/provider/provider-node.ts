@@ -291,5 +291,5 @@ type Shared = ResolvedProviderOptions['shared'];
 
 /** For a part that takes no random numbers. */
 function clockOf({ clock, logger }: Shared): Pick<Shared, 'clock' | 'logger'> {
-  return { ...(clock !== undefined && { clock }), ...(logger !== undefined && { logger }) };
+  return { ...(clock !== undefined && { clock }), logger };
 }

@@ -3,7 +3,7 @@ import { invalidOption } from '../errors.ts';
 import { type EventRecorder, noEvents, safeEventRecorder } from '../pod/event-recorder.ts';
 import { type Clock, safeClock, systemClock } from '../seams/clock.ts';
 import { callGuarded, ignoreFailure } from '../seams/guard.ts';
-import { type Logger, safeLogger, silentLogger } from '../seams/logger.ts';
+import { type Logger, loggerOption } from '../seams/logger.ts';
 import type { StatusManager } from '../status/status-manager.ts';
 import type { PodProvider } from './pod-provider.ts';
 
@@ -34,7 +34,8 @@ export interface ProviderPodSyncerOptions {
   readonly missingAfterMs?: number;
   readonly eventRecorder?: EventRecorder;
   readonly clock?: Clock;
-  readonly logger?: Logger;
+  /** Default: warnings and errors go to the console; null: silent. */
+  readonly logger?: Logger | null;
 }
 
 export interface ResolvedSyncerOptions {
@@ -87,7 +88,7 @@ export function requireProvider(provider: unknown): void {
 export function resolveSyncerOptions(options: ProviderPodSyncerOptions): ResolvedSyncerOptions {
   requireKnownOptions('options', options, knownOptions);
   const { provider, statusManager, podChanged, nodeName, namespace, hostIPs = [], pollIntervalMs } = options;
-  const { eventRecorder = noEvents, clock = systemClock, logger = silentLogger } = options;
+  const { eventRecorder = noEvents, clock = systemClock, logger } = options;
   requireProvider(provider);
   for (const [name, text] of Object.entries({ nodeName, namespace })) {
     if (text !== undefined && (typeof text !== 'string' || text === '')) throw invalidOption(name, 'a non-empty string', text);
@@ -95,7 +96,6 @@ export function resolveSyncerOptions(options: ProviderPodSyncerOptions): Resolve
   requireMethods('statusManager', statusManager, ['getPodStatus', 'setPodStatus', 'terminatePod']);
   requireMethods('eventRecorder', eventRecorder, ['event']);
   requireMethods('clock', clock, ['now', 'setTimer']);
-  requireMethods('logger', logger, ['debug', 'info', 'warn', 'error']);
   const isTold = provider.notifyPods !== undefined;
   const settled = pollIntervalMs ?? (isTold ? undefined : defaultPollMs);
   if (settled !== undefined) numberOption('pollIntervalMs', settled, 1, longestTimerMs);
@@ -112,7 +112,7 @@ export function resolveSyncerOptions(options: ProviderPodSyncerOptions): Resolve
     missingAfterMs: numberOption('missingAfterMs', options.missingAfterMs ?? 10_000, 0, longestTimerMs),
     eventRecorder: safeEventRecorder(eventRecorder),
     clock: safeClock(clock),
-    logger: safeLogger(logger),
+    logger: loggerOption(logger),
   };
 }
 

@@ -14,7 +14,7 @@ import { type ApiObject, type ApiResource, apiResource } from '../client/api-res
 import type { ResourceTransport } from '../client/resource-client.ts';
 import { invalidOption } from '../errors.ts';
 import { type Clock, safeClock, systemClock } from '../seams/clock.ts';
-import { type Logger, safeLogger, silentLogger } from '../seams/logger.ts';
+import { type Logger, loggerOption } from '../seams/logger.ts';
 import { safeRandom } from '../seams/random.ts';
 import type { ReflectorHandlers } from './handler-calls.ts';
 import type { ObjectStore } from './object-store.ts';
@@ -63,7 +63,8 @@ export interface ReflectorOptions<T extends ApiObject> {
   /** From 0 up to 1. Default `Math.random`. */
   readonly random?: () => number;
   readonly clock?: Clock;
-  readonly logger?: Logger;
+  /** Default: warnings and errors go to the console; null: silent. */
+  readonly logger?: Logger | null;
 }
 
 type WithDefault =
@@ -74,11 +75,11 @@ type WithDefault =
   | 'idleTimeoutMs'
   | 'watchTimeoutMs'
   | 'random'
-  | 'clock'
-  | 'logger';
+  | 'clock';
 
 /** The options, checked and complete. `kubeConfig` is left out where there is a transport. */
-export type CheckedOptions<T extends ApiObject> = ReflectorOptions<T> & Required<Pick<ReflectorOptions<T>, WithDefault>>;
+export type CheckedOptions<T extends ApiObject> = Omit<ReflectorOptions<T>, 'logger'> &
+  Required<Pick<ReflectorOptions<T>, WithDefault>> & { readonly logger: Logger };
 
 const knownOptions = [
   ...['kubeConfig', 'transport', 'resource', 'namespace', 'fieldSelector', 'labelSelector', 'store', 'transform'],
@@ -95,7 +96,7 @@ export function checkedOptions<T extends ApiObject>(options: ReflectorOptions<T>
   if (transport !== undefined) requireMethods('transport', transport, ['request', 'stream']);
   else if (kubeConfig === undefined) throw invalidOption('kubeConfig', 'given, where `transport` is not', kubeConfig);
   const { handlers = {}, streamLists = true, listFrom = 'latest', idleTimeoutMs = 150_000, watchTimeoutMs = 300_000 } = options;
-  const { random = Math.random, clock = systemClock, logger = silentLogger, store, transform, pageSize } = options;
+  const { random = Math.random, clock = systemClock, logger, store, transform, pageSize } = options;
   const { shareEqualParts = true } = options;
   checkSelection(options);
   if (store !== undefined) requireMethods('store', store, ['get', 'list', 'set', 'delete', 'replace']);
@@ -116,7 +117,7 @@ export function checkedOptions<T extends ApiObject>(options: ReflectorOptions<T>
     watchTimeoutMs,
     random: safeRandom(optionOfType('random', random, 'function')),
     clock: safeClock(clock),
-    logger: safeLogger(logger),
+    logger: loggerOption(logger),
   };
 }
 

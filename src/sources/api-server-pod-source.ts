@@ -8,7 +8,7 @@ import { RunState, type RunStateName } from '../concurrency/run-state.ts';
 import { StatusManagerError } from '../errors.ts';
 import { Reflector } from '../reflector/reflector.ts';
 import type { Clock } from '../seams/clock.ts';
-import { type Logger, safeLogger, silentLogger } from '../seams/logger.ts';
+import { type Logger, loggerOption } from '../seams/logger.ts';
 import type { Pod, WirePod } from '../wire/types.ts';
 import { PodDelivery, type PodSink, type PodSourceHandlers } from './pod-delivery.ts';
 import { receivedPod } from './received-pod.ts';
@@ -30,7 +30,8 @@ export interface ApiServerPodSourceOptions {
   /** From 0 up to 1. Default `Math.random`. */
   readonly random?: () => number;
   readonly clock?: Clock;
-  readonly logger?: Logger;
+  /** Default: warnings and errors go to the console; null: silent. */
+  readonly logger?: Logger | null;
 }
 
 const knownOptions = [
@@ -57,12 +58,13 @@ export class ApiServerPodSource {
   /** Throws ERR_INVALID_OPTION, naming the option, the rule and the value. */
   constructor(options: ApiServerPodSourceOptions) {
     requireKnownOptions('options', options, knownOptions);
-    const { nodeName, podManager, handlers = {}, logger = silentLogger, ...reading } = options;
+    const { nodeName, podManager, handlers = {}, ...reading } = options;
+    const logger = loggerOption(reading.logger);
     this.#nodeName = nodeNameOption(nodeName);
     requireMethods('podManager', podManager, ['addPod', 'updatePod', 'removePod']);
     requireHandlers(handlers, handlerNames);
     this.#namespace = reading.namespace;
-    const delivery = new PodDelivery(podManager, handlers, safeLogger(logger));
+    const delivery = new PodDelivery(podManager, handlers, logger);
     this.#delivery = delivery;
     this.#reflector = new Reflector({
       ...reading,
