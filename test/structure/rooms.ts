@@ -4,8 +4,10 @@
  */
 export const rooms = [
   'errors',
+  'node-version',
   'checks',
   'seams',
+  'metrics',
   'concurrency',
   'wire',
   'patch',
@@ -57,6 +59,7 @@ export const groundOfTesting: readonly string[] = [
   'errors',
   'checks',
   'seams',
+  'metrics',
   'concurrency',
   'wire',
   'patch',

@@ -1,11 +1,11 @@
 import type { BoundedChannel } from '../../concurrency/bounded-channel.ts';
 import type { Emitter } from '../../concurrency/emitter.ts';
+import type { Metrics } from '../../metrics/metrics.ts';
 import { isMirrorPodOfAnother } from '../../pod/pod-identity.ts';
 import type { PodManager } from '../../pod/pod-manager.ts';
 import type { Clock } from '../../seams/clock.ts';
 import { callGuarded, catchRejection } from '../../seams/guard.ts';
 import type { Logger } from '../../seams/logger.ts';
-import type { MetricsSink } from '../../seams/metrics.ts';
 import { createTimeFormatter } from '../../wire/time.ts';
 import type { Pod, WirePodStatus } from '../../wire/types.ts';
 import { normalizeStatus } from '../canonical/normalize-status.ts';
@@ -26,7 +26,7 @@ export interface StatusCacheOptions {
   readonly ownedConditionTypes: ReadonlySet<string>;
   readonly clock: Clock;
   readonly logger: Logger;
-  readonly metrics: MetricsSink;
+  readonly metrics: Metrics;
 }
 
 /** A status to be stored, and what the update needs to know beside it. */

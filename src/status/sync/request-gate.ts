@@ -1,8 +1,8 @@
 import { ApiError } from '../../client/transport/api-error.ts';
 import type { Emitter } from '../../concurrency/emitter.ts';
 import { RateLimiter, type RateLimiterOptions } from '../../concurrency/rate-limiter.ts';
+import type { Metrics } from '../../metrics/metrics.ts';
 import type { CancelTimer, Clock } from '../../seams/clock.ts';
-import type { MetricsSink } from '../../seams/metrics.ts';
 import { type RequestSubject, requestEvent } from '../events/request-event.ts';
 import type { StatusManagerEvents } from '../events/status-manager-events.ts';
 import { RequestFailure } from './request-failure.ts';
@@ -14,7 +14,7 @@ export interface Admission {
 
 export interface RequestGateOptions {
   readonly clock: Clock;
-  readonly metrics: MetricsSink;
+  readonly metrics: Metrics;
   readonly requestTimeoutMs: number;
   readonly rateLimiter: RateLimiterOptions | undefined;
   /** Told of every request that ends. */

@@ -7,7 +7,6 @@ import { PodHistory } from '../../../src/debug/pod-history.ts';
 import { PodTable } from '../../../src/debug/pod-table.ts';
 import { Traffic } from '../../../src/debug/traffic.ts';
 import { silentLogger } from '../../../src/seams/logger.ts';
-import { noMetrics } from '../../../src/seams/metrics.ts';
 import { Harness, numberedPod, settle, testPod } from '../status/harness.ts';
 import { DebugHarness } from './debug-harness.ts';
 
@@ -182,7 +181,7 @@ const bigPod = (n: number) => {
 
 describe('a slow reader', () => {
   it('has at most a megabyte and a snapshot waiting, and gets a new snapshot once it has read', async () => {
-    const h = new Harness({ started: false, metrics: noMetrics });
+    const h = new Harness({ started: false });
     const subject = streamOf(h);
     const [slow, quick] = [new SlowReader(), new SlowReader()];
     quick.take();
