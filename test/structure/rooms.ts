@@ -8,6 +8,8 @@ export const rooms = [
   'checks',
   'seams',
   'metrics',
+  'prometheus',
+  'opentelemetry',
   'concurrency',
   'wire',
   'patch',
@@ -69,4 +71,14 @@ export const groundOfTesting: readonly string[] = [
 ];
 
 /** The doors: the files of src that users import. `index` is the entry point `.`, every other one is `./NAME`. */
-export const doors = ['index', 'reflector', 'mirror', 'object-managers', 'node', 'debug', 'testing'] as const;
+export const doors = [
+  'index',
+  'reflector',
+  'mirror',
+  'object-managers',
+  'node',
+  'debug',
+  'prometheus',
+  'opentelemetry',
+  'testing',
+] as const;
