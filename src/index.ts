@@ -24,6 +24,7 @@ export {
 } from './conditions/generate-runtime-conditions.ts';
 export { needToReconcilePodReadiness } from './conditions/need-to-reconcile-pod-readiness.ts';
 export { type ErrorCode, errorCodes, isStatusManagerError, StatusManagerError } from './errors.ts';
+export type { PathChange } from './patch/path-changes.ts';
 export type { PatchType, PodStatusPatch } from './patch/pod-status-patch.ts';
 export {
   applyPodStatusPatch,
@@ -63,6 +64,7 @@ export type {
   IllegalTransitionEvent,
   PodRemovedEvent,
   PodUpdatedEvent,
+  RequestEvent,
   StatusManagerEvents,
   SyncErrorEvent,
   SyncedEvent,
@@ -76,6 +78,7 @@ export type { PodExplanation } from './status/sync/explain.ts';
 export type { FlushResult } from './status/sync/flush-waiters.ts';
 export type { PodSourceTimes } from './status/sync/pod-source-view.ts';
 export type { LastError } from './status/sync/pod-sync-state.ts';
+export type { PodSnapshot, StatusManagerSnapshot } from './status/sync/snapshot.ts';
 export type { StopResult } from './status/sync/status-sync.ts';
 export { type HeldPhase, type PodSyncPhase, type UnsettledPod, UnsettledPodsError } from './status/sync/sync-phase.ts';
 export type { Loose, Pod, PodStatus, Wire, WireContainerStatus, WirePod, WirePodCondition, WirePodStatus } from './wire/types.ts';

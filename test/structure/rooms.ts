@@ -66,4 +66,4 @@ export const groundOfTesting: readonly string[] = [
 ];
 
 /** The doors: the files of src that users import. `index` is the entry point `.`, every other one is `./NAME`. */
-export const doors = ['index', 'reflector', 'mirror', 'object-managers', 'node', 'testing'] as const;
+export const doors = ['index', 'reflector', 'mirror', 'object-managers', 'node', 'debug', 'testing'] as const;

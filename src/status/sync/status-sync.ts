@@ -92,6 +92,11 @@ export class StatusSync {
     return this.#gate.pausedUntil;
   }
 
+  /** See `StatusManagerSnapshot.inFlight`. */
+  get inFlight(): number {
+    return this.#gate.underWay;
+  }
+
   start(): void {
     this.#worker.start();
     this.#loop.start();

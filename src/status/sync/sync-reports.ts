@@ -24,8 +24,9 @@ export class SyncReports {
   acknowledged(podUID: string, { entry, patched }: Acknowledged): void {
     const { clock, events, metrics } = this.#options;
     const { at, podName, podNamespace, version } = entry;
-    metrics.observe('kubelet_pod_status_sync_duration_seconds', Math.max(0, clock.now() - at) / 1000);
-    events.emit('synced', Object.freeze({ podUID, podName, podNamespace, version, patched }));
+    const delayMs = Math.max(0, clock.now() - at);
+    metrics.observe('kubelet_pod_status_sync_duration_seconds', delayMs / 1000);
+    events.emit('synced', Object.freeze({ podUID, podName, podNamespace, version, patched, delayMs }));
   }
 
   failed(podUID: string, entry: VersionedPodStatus | undefined, { errorClass, error, attempts, retryInMs }: SyncFailure): void {

@@ -22,7 +22,7 @@ describe('writeStatus', () => {
     podClient.store.put(testPod());
     const copies = new ApiCopies(clock, new PodSourceView(undefined));
     const podStatuses = new PodStatuses();
-    const rest = { podIsFinished: false, finishedByManager: false, deletionSeenAt: undefined, at: 0 };
+    const rest = { podIsFinished: false, finishedByManager: false, deletionSeenAt: undefined, at: 0, setAt: 0 };
     podStatuses.store(uid, { status: { message: 'm' }, podName: 'foo', podNamespace: 'new', ...rest });
     const context = {
       podClient,
