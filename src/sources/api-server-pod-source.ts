@@ -6,6 +6,7 @@ import type { KubeTransport } from '../client/transport/kube-transport.ts';
 import type { LastFailure } from '../concurrency/last-failure.ts';
 import { RunState, type RunStateName } from '../concurrency/run-state.ts';
 import { StatusManagerError } from '../errors.ts';
+import type { MetricsSink } from '../metrics/metrics-sink.ts';
 import { Reflector } from '../reflector/reflector.ts';
 import type { Clock } from '../seams/clock.ts';
 import { type Logger, safeLogger, silentLogger } from '../seams/logger.ts';
@@ -31,11 +32,13 @@ export interface ApiServerPodSourceOptions {
   readonly random?: () => number;
   readonly clock?: Clock;
   readonly logger?: Logger;
+  /** Gets what `metricDefinitions` lists for the part Reflector, under the name `pods`. Default: nothing is measured. */
+  readonly metrics?: MetricsSink;
 }
 
 const knownOptions = [
   ...['kubeConfig', 'transport', 'nodeName', 'namespace', 'podManager', 'handlers', 'streamLists', 'idleTimeoutMs'],
-  ...['random', 'clock', 'logger'],
+  ...['random', 'clock', 'logger', 'metrics'],
 ];
 const handlerNames = ['podAdded', 'podUpdated', 'podDeleted', 'synced', 'interrupted'];
 
