@@ -1,4 +1,6 @@
 import { numberOption, optionOfType, requireHandlers, requireKnownOptions, requireMethods } from '../checks/options.ts';
+import { type Metrics, metricsOption } from '../metrics/metrics.ts';
+import type { MetricsSink } from '../metrics/metrics-sink.ts';
 import { type EventRecorder, noEvents, safeEventRecorder } from '../pod/event-recorder.ts';
 import { type Clock, safeClock, systemClock } from '../seams/clock.ts';
 import { type Logger, safeLogger, silentLogger } from '../seams/logger.ts';
@@ -40,9 +42,12 @@ export interface ProbeManagerOptions {
   readonly random?: () => number;
   readonly clock?: Clock;
   readonly logger?: Logger;
+  /** Gets what `metricDefinitions` lists for the part ProbeManager. Default: nothing is measured. */
+  readonly metrics?: MetricsSink;
 }
 
-export type ResolvedProbeManagerOptions = Required<Omit<ProbeManagerOptions, 'agentStartedAt'>> & {
+export type ResolvedProbeManagerOptions = Required<Omit<ProbeManagerOptions, 'agentStartedAt' | 'metrics'>> & {
+  readonly metrics: Metrics;
   readonly agentStart: AgentStart;
 };
 
@@ -55,6 +60,7 @@ const knownOptions = [
   'random',
   'clock',
   'logger',
+  'metrics',
 ] as const satisfies readonly (keyof ProbeManagerOptions)[];
 
 /** Throws ERR_INVALID_OPTION, naming the option, the rule and the value. */
@@ -79,5 +85,6 @@ export function resolveProbeManagerOptions(options: ProbeManagerOptions): Resolv
     random: safeRandom(optionOfType('random', random, 'function')),
     clock: ownClock,
     logger: safeLogger(logger),
+    metrics: metricsOption(options.metrics),
   };
 }

@@ -6,9 +6,10 @@ import { callGuarded } from '../seams/guard.ts';
 import type { Logger } from '../seams/logger.ts';
 import type { Pod, WirePodStatus } from '../wire/types.ts';
 import type { PodNotices } from './pod-notices.ts';
-import type { PodProvider } from './pod-provider.ts';
+import type { PodProvider, ProviderCall } from './pod-provider.ts';
 import type { ProvidedPod, ProviderChange } from './provided-pod.ts';
 import { readAnswer } from './provider-answer.ts';
+import type { ProviderMeasures } from './provider-measures.ts';
 
 /** While so many answers of one pod have not come, it is asked about no more often than this, in milliseconds. */
 const mostUnsettled = 4;
@@ -26,6 +27,7 @@ export interface ProviderCallsOptions {
   readonly eventRecorder: EventRecorder;
   readonly clock: Clock;
   readonly logger: Logger;
+  readonly measures: ProviderMeasures;
 }
 
 /** A call of `deletePod`. */
@@ -56,7 +58,7 @@ export class ProviderCalls {
    * answer in time, and for an answer that is no status; with the signal's reason once `signal` has aborted.
    */
   async ask(record: ProvidedPod, signal: AbortSignal): Promise<WirePodStatus | undefined> {
-    const { provider, notices, clock, callTimeoutMs } = this.#options;
+    const { provider, notices, clock, callTimeoutMs, measures } = this.#options;
     const intervalMs = Math.max(callTimeoutMs, unsettledIntervalMs);
     if (record.unsettled >= mostUnsettled && clock.now() - record.askedAt < intervalMs)
       throw new Error(`getPodStatus() has left ${record.unsettled} calls without an answer; it is called every ${intervalMs} ms`);
@@ -75,7 +77,7 @@ export class ProviderCalls {
       record.unsettled -= 1;
     });
     try {
-      const given: unknown = await answer;
+      const given: unknown = await measures.call('getPodStatus', limits, () => answer);
       hasAnswered = true;
       const status = this.#read(record, given);
       record.noteAnswer(status);
@@ -187,9 +189,11 @@ export class ProviderCalls {
     }
   }
 
-  async #invoke<Call>(method: 'createPod' | 'updatePod' | 'deletePod', pod: Pod, call: Call): Promise<void> {
-    const { provider } = this.#options;
-    await (provider[method] as (pod: Pod, call: Call) => unknown).call(provider, pod, call);
+  async #invoke<Call extends ProviderCall>(method: 'createPod' | 'updatePod' | 'deletePod', pod: Pod, call: Call): Promise<void> {
+    const { provider, measures } = this.#options;
+    await measures.call(method, call.signal, async () => {
+      await (provider[method] as (pod: Pod, call: Call) => unknown).call(provider, pod, call);
+    });
   }
 
   #noteFailure(record: ProvidedPod, { method, late }: ProviderChange, pod: Pod, error: unknown, wasAborted: boolean): void {
