@@ -8,6 +8,8 @@ import {
   requireMethods,
 } from '../checks/options.ts';
 import type { ErrorClass } from '../client/error-class.ts';
+import { type Metrics, metricsOption } from '../metrics/metrics.ts';
+import type { MetricsSink } from '../metrics/metrics-sink.ts';
 import { type Clock, safeClock, systemClock } from '../seams/clock.ts';
 import { type Logger, loggerOption } from '../seams/logger.ts';
 import { safeRandom } from '../seams/random.ts';
@@ -60,9 +62,11 @@ export interface MirrorPodReconcilerOptions {
   readonly clock?: Clock;
   /** Default: warnings and errors go to the console; null: silent. */
   readonly logger?: Logger | null;
+  /** Gets what `metricDefinitions` lists for the part MirrorPodReconciler. Default: nothing is measured. */
+  readonly metrics?: MetricsSink;
 }
 
-export type ResolvedReconcilerOptions = Required<Omit<MirrorPodReconcilerOptions, 'logger'>> & { readonly logger: Logger };
+export type ResolvedReconcilerOptions = Required<Omit<MirrorPodReconcilerOptions, 'metrics' | 'logger'>> & { readonly metrics: Metrics; readonly logger: Logger };
 
 const knownOptions = [
   'podManager',
@@ -77,6 +81,7 @@ const knownOptions = [
   'random',
   'clock',
   'logger',
+  'metrics',
 ] as const satisfies readonly (keyof MirrorPodReconcilerOptions)[];
 
 /** Throws ERR_INVALID_OPTION, naming the option, the rule and the value. */
@@ -104,5 +109,6 @@ export function resolveReconcilerOptions(options: MirrorPodReconcilerOptions): R
     random: safeRandom(optionOfType('random', random, 'function')),
     clock: safeClock(clock),
     logger: loggerOption(logger),
+    metrics: metricsOption(options.metrics),
   };
 }

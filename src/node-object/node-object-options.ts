@@ -9,6 +9,8 @@ import {
 } from '../checks/options.ts';
 import type { ResourceTransport } from '../client/resource-client.ts';
 import { invalidOption } from '../errors.ts';
+import { type Metrics, metricsOption } from '../metrics/metrics.ts';
+import type { MetricsSink } from '../metrics/metrics-sink.ts';
 import { type Clock, safeClock, systemClock } from '../seams/clock.ts';
 import { type Logger, loggerOption } from '../seams/logger.ts';
 import { safeRandom } from '../seams/random.ts';
@@ -53,6 +55,11 @@ export interface NodeObjectOptions extends AdvertisedStatus, NodeIdentity {
   readonly clock?: Clock;
   /** Default: warnings and errors go to the console; null: silent. */
   readonly logger?: Logger | null;
+  /**
+   * Gets what `metricDefinitions` lists for the part NodeObject, and for the part Reflector under the name `nodes`. Default: nothing
+   * is measured.
+   */
+  readonly metrics?: MetricsSink;
 }
 
 type Plain =
@@ -74,6 +81,9 @@ type Plain =
 export interface ResolvedNodeOptions extends Required<Pick<NodeObjectOptions, Plain>> {
   readonly logger: Logger;
   readonly renewIntervalMs: number;
+  readonly metrics: Metrics;
+  /** The sink as it was given. */
+  readonly sink: MetricsSink | undefined;
   readonly status: ResolvedStatus;
   readonly initial: WireNode;
 }
@@ -97,7 +107,7 @@ const plainOptions = [
 
 /** Throws ERR_INVALID_OPTION, naming the option, the rule and the value. */
 export function resolveNodeOptions(options: NodeObjectOptions): ResolvedNodeOptions {
-  requireKnownOptions('options', options, [...plainOptions, ...statusMembers, ...identityMembers]);
+  requireKnownOptions('options', options, [...plainOptions, 'metrics', ...statusMembers, ...identityMembers]);
   const { transport, readiness = () => ({ ready: true }), pressures = () => ({}) } = options;
   const { registerNode = true, removeOnStop = false, requestTimeoutMs = 10_000, leaseDurationSeconds = 40 } = options;
   const { statusUpdateFrequencyMs = 10_000, statusReportFrequencyMs = 300_000 } = options;
@@ -127,6 +137,8 @@ export function resolveNodeOptions(options: NodeObjectOptions): ResolvedNodeOpti
     random: safeRandom(optionOfType('random', random, 'function')),
     clock: safeClock(clock),
     logger: loggerOption(logger),
+    metrics: metricsOption(options.metrics),
+    sink: options.metrics,
     status,
     initial: initialNode(nodeName, options, status),
   };

@@ -1,4 +1,6 @@
 import { numberOption, optionOfType, requireHandlers, requireKnownOptions, requireMethods } from '../checks/options.ts';
+import { type Metrics, metricsOption } from '../metrics/metrics.ts';
+import type { MetricsSink } from '../metrics/metrics-sink.ts';
 import { type EventRecorder, noEvents, safeEventRecorder } from '../pod/event-recorder.ts';
 import { type Clock, safeClock, systemClock } from '../seams/clock.ts';
 import { type Logger, loggerOption } from '../seams/logger.ts';
@@ -41,10 +43,13 @@ export interface ProbeManagerOptions {
   readonly clock?: Clock;
   /** Default: warnings and errors go to the console; null: silent. */
   readonly logger?: Logger | null;
+  /** Gets what `metricDefinitions` lists for the part ProbeManager. Default: nothing is measured. */
+  readonly metrics?: MetricsSink;
 }
 
-export type ResolvedProbeManagerOptions = Required<Omit<ProbeManagerOptions, 'agentStartedAt' | 'logger'>> & {
+export type ResolvedProbeManagerOptions = Required<Omit<ProbeManagerOptions, 'agentStartedAt' | 'metrics' | 'logger'>> & {
   readonly logger: Logger;
+  readonly metrics: Metrics;
   readonly agentStart: AgentStart;
 };
 
@@ -57,6 +62,7 @@ const knownOptions = [
   'random',
   'clock',
   'logger',
+  'metrics',
 ] as const satisfies readonly (keyof ProbeManagerOptions)[];
 
 /** Throws ERR_INVALID_OPTION, naming the option, the rule and the value. */
@@ -80,5 +86,6 @@ export function resolveProbeManagerOptions(options: ProbeManagerOptions): Resolv
     random: safeRandom(optionOfType('random', random, 'function')),
     clock: ownClock,
     logger: loggerOption(logger),
+    metrics: metricsOption(options.metrics),
   };
 }

@@ -1,5 +1,7 @@
 import { longestTimerMs, numberOption, optionOfType, requireKnownOptions, requireMethods } from '../checks/options.ts';
 import { invalidOption } from '../errors.ts';
+import { type Metrics, metricsOption } from '../metrics/metrics.ts';
+import type { MetricsSink } from '../metrics/metrics-sink.ts';
 import { type EventRecorder, noEvents, safeEventRecorder } from '../pod/event-recorder.ts';
 import { type Clock, safeClock, systemClock } from '../seams/clock.ts';
 import { callGuarded, ignoreFailure } from '../seams/guard.ts';
@@ -36,6 +38,8 @@ export interface ProviderPodSyncerOptions {
   readonly clock?: Clock;
   /** Default: warnings and errors go to the console; null: silent. */
   readonly logger?: Logger | null;
+  /** Gets what `metricDefinitions` lists for the part ProviderPodSyncer. Default: nothing is measured. */
+  readonly metrics?: MetricsSink;
 }
 
 export interface ResolvedSyncerOptions {
@@ -53,6 +57,7 @@ export interface ResolvedSyncerOptions {
   readonly eventRecorder: EventRecorder;
   readonly clock: Clock;
   readonly logger: Logger;
+  readonly metrics: Metrics;
 }
 
 const knownOptions = [
@@ -69,6 +74,7 @@ const knownOptions = [
   'eventRecorder',
   'clock',
   'logger',
+  'metrics',
 ] as const satisfies readonly (keyof ProviderPodSyncerOptions)[];
 
 /** How often a pod is asked about of which a change is expected, at most. */
@@ -113,6 +119,7 @@ export function resolveSyncerOptions(options: ProviderPodSyncerOptions): Resolve
     eventRecorder: safeEventRecorder(eventRecorder),
     clock: safeClock(clock),
     logger: loggerOption(logger),
+    metrics: metricsOption(options.metrics),
   };
 }
 

@@ -5,6 +5,7 @@ import { resources } from '../client/api-resource.ts';
 import type { KubeTransport } from '../client/transport/kube-transport.ts';
 import type { LastFailure } from '../concurrency/last-failure.ts';
 import { RunState, type RunStateName } from '../concurrency/run-state.ts';
+import type { MetricsSink } from '../metrics/metrics-sink.ts';
 import { Reflector } from '../reflector/reflector.ts';
 import type { Clock } from '../seams/clock.ts';
 import type { Logger } from '../seams/logger.ts';
@@ -28,11 +29,13 @@ export interface ApiServerSourceOptions {
   readonly clock?: Clock;
   /** Default: warnings and errors go to the console; null: silent. */
   readonly logger?: Logger | null;
+  /** Gets what `metricDefinitions` lists for the part Reflector, under the name `pods`. Default: nothing is measured. */
+  readonly metrics?: MetricsSink;
 }
 
 const knownOptions = [
   ...['kubeConfig', 'transport', 'nodeName', 'namespace', 'streamLists', 'idleTimeoutMs'],
-  ...['random', 'clock', 'logger'],
+  ...['random', 'clock', 'logger', 'metrics'],
 ];
 
 /**

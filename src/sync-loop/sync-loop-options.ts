@@ -1,5 +1,7 @@
 import { longestTimerMs, numberOption, optionOfType, requireKnownOptions, requireMethods } from '../checks/options.ts';
 import type { PodUpdate } from '../config/pod-update.ts';
+import { type Metrics, metricsOption } from '../metrics/metrics.ts';
+import type { MetricsSink } from '../metrics/metrics-sink.ts';
 import type { BasicPodManager } from '../pod/basic-pod-manager.ts';
 import { type EventRecorder, noEvents, safeEventRecorder } from '../pod/event-recorder.ts';
 import type { RunningPod } from '../pod/runtime-pod.ts';
@@ -78,12 +80,12 @@ export interface SyncLoopOptions {
   readonly clock?: Clock;
   /** Default: warnings and errors go to the console; null: silent. */
   readonly logger?: Logger | null;
+  /** Gets what `metricDefinitions` lists for the part SyncLoop. Default: nothing is measured. */
+  readonly metrics?: MetricsSink;
 }
 
 type Optional = 'runtime' | 'admitPod' | 'onHousekeeping' | 'onCaughtUp';
-export type ResolvedLoopOptions = Required<Omit<SyncLoopOptions, Optional | 'logger'>> & {
-  readonly logger: Logger;
-} & {
+export type ResolvedLoopOptions = Required<Omit<SyncLoopOptions, Optional | 'metrics' | 'logger'>> & { readonly metrics: Metrics; readonly logger: Logger } & {
   readonly [Name in Optional]: SyncLoopOptions[Name] | undefined;
 };
 
@@ -102,6 +104,7 @@ const knownOptions = [
   'eventRecorder',
   'clock',
   'logger',
+  'metrics',
 ] as const satisfies readonly (keyof SyncLoopOptions)[];
 
 const podManagerMethods = [
@@ -146,5 +149,6 @@ export function resolveLoopOptions(options: SyncLoopOptions): ResolvedLoopOption
     eventRecorder: safeEventRecorder(eventRecorder),
     clock: safeClock(clock),
     logger: loggerOption(logger),
+    metrics: metricsOption(options.metrics),
   };
 }
