@@ -1,3 +1,5 @@
+import './node-version.ts';
+
 export {
   type CreateMirrorPodResult,
   type DeleteMirrorPodResult,

@@ -1,3 +1,5 @@
+import './node-version.ts';
+
 export { BackoffError } from './backoff/backoff-error.ts';
 export type { ContainerToStart } from './backoff/container-key.ts';
 export { type RestartAnswer, RestartBackoff, type RestartBackoffOptions } from './backoff/restart-backoff.ts';
@@ -5,6 +7,7 @@ export type { ConfigMode } from './config/notifications.ts';
 export type { MetadataOf } from './config/pod-changes.ts';
 export { PodConfig } from './config/pod-config.ts';
 export type { PodConfigOptions } from './config/pod-config-options.ts';
+export type { PodSourceReport } from './config/pod-source-report.ts';
 export type { PodOperation, PodUpdate } from './config/pod-update.ts';
 export { decodeStaticPods } from './manifest/decode-static-pods.ts';
 export type { ManifestOrigin } from './manifest/static-pod.ts';
@@ -55,7 +58,11 @@ export type {
 export { ProviderNode } from './provider/provider-node.ts';
 export type { NodeMembers, ProviderNodeOptions } from './provider/provider-node-options.ts';
 export type {
+  ProviderFailureReport,
+  ProviderNodeSnapshot,
+  ProviderNodeSnapshotOptions,
   ProviderPodExplanation,
+  ProviderPodReport,
   StopProviderNodeOptions,
   StoppedProviderNode,
 } from './provider/provider-node-reports.ts';
@@ -88,7 +95,7 @@ export type {
   LoopWorkQueue,
   SyncLoopOptions,
 } from './sync-loop/sync-loop-options.ts';
-export type { PodWorkerState } from './workers/pod-record.ts';
+export type { PodWorkerState, WorkerFailure } from './workers/pod-record.ts';
 export type { KnownPod } from './workers/pod-records.ts';
 export type {
   PodStatusFn,
@@ -100,6 +107,7 @@ export type {
   SyncTerminatedPodRequest,
   SyncTerminatingPodRequest,
 } from './workers/pod-syncer.ts';
+export type { PodWorkerReport, PodWorkersReport } from './workers/pod-worker-report.ts';
 export { PodWorkers, type StoppedWorkers, type StopWorkersOptions } from './workers/pod-workers.ts';
 export { networkNotReadyMessage } from './workers/retry-delay.ts';
 export type { KillNowOptions, KillPodOptions, UpdatePodOptions, UpdateType } from './workers/update-pod-options.ts';

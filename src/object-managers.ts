@@ -1,3 +1,5 @@
+import './node-version.ts';
+
 export { ConfigMapManager, type FrozenConfigMap } from './object-managers/config-map-manager.ts';
 export type { Frozen } from './object-managers/frozen.ts';
 export { nodeTtlMs } from './object-managers/node-ttl.ts';
