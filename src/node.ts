@@ -1,3 +1,8 @@
+/**
+ * The parts of a node agent, each of which can be used alone, and `ProviderNode`, which puts them together.
+ *
+ * @module pod-status-manager/node
+ */
 import './node-version.ts';
 
 export { BackoffError } from './backoff/backoff-error.ts';

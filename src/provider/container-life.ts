@@ -15,8 +15,8 @@ export interface ContainerRun {
   readonly kill: AbortSignal;
 }
 
-/** Runs a container once, and resolves, when nothing of it runs any more, to its exit code. Nothing counts as exit code 0. */
-export type RunContainer = (container: ContainerSpec, run: ContainerRun) => Promise<number | undefined> | Promise<void>;
+/** Runs a container once, and resolves, when nothing of it runs any more, to its exit code; undefined counts as 0. */
+export type RunContainer = (container: ContainerSpec, run: ContainerRun) => Promise<number | undefined>;
 
 export interface ContainerLifeOptions {
   readonly pod: NodePod;
@@ -40,6 +40,8 @@ export class ContainerLife {
   readonly #options: ContainerLifeOptions;
   readonly #restartsBefore: number;
   #runs = 0;
+  /** How the run before has ended. */
+  #lastEnd: GivenEnd | undefined;
   #state: GivenContainer;
 
   constructor(options: ContainerLifeOptions) {
@@ -71,22 +73,27 @@ export class ContainerLife {
     const { spec, clock } = this.#options;
     const id = `container://${randomUUID()}`;
     const startedAt = clock.now();
-    const restartCount = this.#restartsBefore + this.#runs++;
-    this.#become({ name: spec.name, state: 'running', id, startedAt, restartCount });
+    const common = { name: spec.name, restartCount: this.#restartsBefore + this.#runs++, lastState: this.#lastEnd };
+    this.#become({ ...common, state: 'running', id, startedAt });
     const how = await this.#call();
     const end = { ...how, id, startedAt, finishedAt: Math.max(startedAt, clock.now()) };
-    this.#become({ name: spec.name, state: 'exited', restartCount, ...end });
+    this.#become({ ...common, state: 'exited', ...end });
+    this.#lastEnd = end;
     return end;
   }
 
   async #call(): Promise<GivenEnd> {
-    const { pod, spec, runContainer, stop, kill } = this.#options;
+    const { pod, spec, runContainer } = this.#options;
+    const [stop, kill] = [passOn(this.#options.stop), passOn(this.#options.kill)];
     try {
-      const exitCode: unknown = (await runContainer(spec, { pod, stop, kill })) ?? 0;
+      const exitCode: unknown = (await runContainer(spec, { pod, stop: stop.signal, kill: kill.signal })) ?? 0;
       if (isInt32(exitCode)) return { exitCode: exitCode as number };
       return { ...startError, message: `runContainer() resolved to ${messageOf(exitCode)}, which is no exit code` };
     } catch (error) {
       return { ...startError, message: messageOf(error) };
+    } finally {
+      stop.end();
+      kill.end();
     }
   }
 
@@ -116,6 +123,15 @@ export class ContainerLife {
     this.#state = state;
     this.#options.changed();
   }
+}
+
+/** A signal for one run: the listeners that the run leaves on it go with it, and do not add up over many runs. */
+function passOn(signal: AbortSignal): { readonly signal: AbortSignal; readonly end: () => void } {
+  const controller = new AbortController();
+  const abort = (): void => controller.abort(signal.reason);
+  if (signal.aborted) abort();
+  else signal.addEventListener('abort', abort);
+  return { signal: controller.signal, end: () => signal.removeEventListener('abort', abort) };
 }
 
 /** What an earlier run of the agent has told: the next start of a container that ran then is a restart. */

@@ -55,7 +55,6 @@ export class ContainerProvider implements PodProvider {
     const { uid } = pod.metadata;
     if (this.#pods.has(uid)) return;
     this.#backoff.gc();
-    // the containers begin while the pod is made; it is known by then
     const changed = (): void => void callGuarded(() => this.#notify(uid), ignoreFailure);
     const options = { pod, runContainer: this.#runContainer, backoff: this.#backoff, clock: this.#clock, changed };
     this.#pods.set(uid, new ContainerPod(options));
