@@ -66,7 +66,10 @@ export interface MirrorPodReconcilerOptions {
   readonly metrics?: MetricsSink;
 }
 
-export type ResolvedReconcilerOptions = Required<Omit<MirrorPodReconcilerOptions, 'metrics' | 'logger'>> & { readonly metrics: Metrics; readonly logger: Logger };
+export type ResolvedReconcilerOptions = Required<Omit<MirrorPodReconcilerOptions, 'metrics' | 'logger'>> & {
+  readonly metrics: Metrics;
+  readonly logger: Logger;
+};
 
 const knownOptions = [
   'podManager',

@@ -85,7 +85,10 @@ export interface SyncLoopOptions {
 }
 
 type Optional = 'runtime' | 'admitPod' | 'onHousekeeping' | 'onCaughtUp';
-export type ResolvedLoopOptions = Required<Omit<SyncLoopOptions, Optional | 'metrics' | 'logger'>> & { readonly metrics: Metrics; readonly logger: Logger } & {
+export type ResolvedLoopOptions = Required<Omit<SyncLoopOptions, Optional | 'metrics' | 'logger'>> & {
+  readonly metrics: Metrics;
+  readonly logger: Logger;
+} & {
   readonly [Name in Optional]: SyncLoopOptions[Name] | undefined;
 };
 
