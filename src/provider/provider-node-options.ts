@@ -3,12 +3,14 @@ import { optionOfType, requireKnownOptions, requireMethods } from '../checks/opt
 import type { PodClient } from '../client/pod-client.ts';
 import type { KubeTransport } from '../client/transport/kube-transport.ts';
 import { invalidOption } from '../errors.ts';
+import type { MirrorPodReconcilerOptions } from '../mirror/reconciler-options.ts';
 import type { NodeObjectOptions } from '../node-object/node-object-options.ts';
 import { BasicPodManager } from '../pod/basic-pod-manager.ts';
 import type { EventRecorder } from '../pod/event-recorder.ts';
 import { apiserverSource } from '../pod/pod-identity.ts';
 import { type Clock, systemClock } from '../seams/clock.ts';
 import { type Logger, loggerOption } from '../seams/logger.ts';
+import type { ApiServerSourceOptions } from '../sources/api-server-source.ts';
 import type { PodSource } from '../sources/pod-source.ts';
 import type { StatusManagerOptions } from '../status/status-manager-options.ts';
 import type { SyncLoopOptions } from '../sync-loop/sync-loop-options.ts';
@@ -40,6 +42,12 @@ export interface ProviderNodeOptions extends NodeMembers {
   /** How often pods are asked about, and how long calls may take: as `ProviderPodSyncer`'s. */
   readonly pods?: Pick<ProviderPodSyncerOptions, 'pollIntervalMs' | 'callTimeoutMs' | 'changeTimeoutMs' | 'missingAfterMs'>;
   readonly workers?: Pick<PodWorkersOptions, 'resyncIntervalMs' | 'backOffPeriodMs'>;
+  /** How often all pods are looked at, and how long the provider may take to list its pods: as `SyncLoop`'s. */
+  readonly syncLoop?: Pick<SyncLoopOptions, 'housekeepingIntervalMs' | 'listTimeoutMs'>;
+  /** How the apiserver's pods are read: as `ApiServerSource`'s. */
+  readonly apiServerSource?: Pick<ApiServerSourceOptions, 'streamLists' | 'idleTimeoutMs'>;
+  /** As `MirrorPodReconciler`'s. */
+  readonly mirrorPods?: Pick<MirrorPodReconcilerOptions, 'handlers' | 'concurrency' | 'requestTimeoutMs'>;
   readonly statusManager?: Partial<
     Omit<StatusManagerOptions, 'podClient' | 'podManager' | 'podDeletionSafety' | 'podSource' | SharedOption>
   >;
@@ -72,6 +80,7 @@ const knownOptions = [
     'podClient',
     'admitPod',
   ] as const),
+  ...(['syncLoop', 'apiServerSource', 'mirrorPods'] as const),
   ...(['pods', 'workers', 'statusManager', 'eventRecorder', 'random', 'clock', 'logger'] as const),
 ] satisfies readonly (keyof ProviderNodeOptions)[];
 
@@ -88,6 +97,8 @@ export interface ResolvedProviderOptions {
   readonly hostIPs: readonly string[];
   /** Those that are given, for each part. */
   readonly shared: Pick<NodeObjectOptions, 'random' | 'clock'> & { readonly logger: Logger };
+  /** Those of `shared` for a part that takes no random numbers. */
+  readonly timed: Omit<ResolvedProviderOptions['shared'], 'random'>;
   readonly clock: Clock;
   readonly logger: Logger;
 }
@@ -104,6 +115,9 @@ export function resolveProviderOptions(options: ProviderNodeOptions): ResolvedPr
   if (clock !== undefined) requireMethods('clock', clock, ['now', 'setTimer']);
   requireKnownOptions('pods', options.pods ?? {}, ['pollIntervalMs', 'callTimeoutMs', 'changeTimeoutMs', 'missingAfterMs']);
   requireKnownOptions('workers', options.workers ?? {}, ['resyncIntervalMs', 'backOffPeriodMs']);
+  requireKnownOptions('syncLoop', options.syncLoop ?? {}, ['housekeepingIntervalMs', 'listTimeoutMs']);
+  requireKnownOptions('apiServerSource', options.apiServerSource ?? {}, ['streamLists', 'idleTimeoutMs']);
+  requireKnownOptions('mirrorPods', options.mirrorPods ?? {}, ['handlers', 'concurrency', 'requestTimeoutMs']);
   if (options.readiness !== undefined) optionOfType('readiness', options.readiness, 'function');
   if (options.podClient !== undefined) requireMethods('podClient', options.podClient, ['getPod', 'patchPodStatus', 'deletePod']);
   refuseOwn(options.statusManager);
@@ -120,6 +134,7 @@ export function resolveProviderOptions(options: ProviderNodeOptions): ResolvedPr
       ...(clock !== undefined && { clock }),
       logger,
     },
+    timed: { ...(clock !== undefined && { clock }), logger },
     clock: clock ?? systemClock,
     logger,
   };
