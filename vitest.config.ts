@@ -13,6 +13,7 @@ export default defineConfig({
       'test/package/**/*.test.ts',
       'test/faults/**/*.test.ts',
       'test/simulation/**/*.test.ts',
+      'examples/testing/**/*.test.ts',
     ],
     // What else does not compile is for `npm run types` to say.
     typecheck: { enabled: true, include: ['test/types/**/*.test-d.ts'], ignoreSourceErrors: true },

@@ -152,17 +152,3 @@ describe('npm start', () => {
     expect(stdout).toContain('Usage: npm start -- [--pods N]');
   });
 });
-
-describe('the small examples', () => {
-  it.each([
-    ['minimal.ts', 'The apiserver says Running, after 1 request.'],
-    ['graceful-shutdown.ts', 'Set last: '],
-    ['custom-pod-client.ts', 'The apiserver says Running.'],
-    ['static-pods.ts', 'The apiserver says Running again.'],
-    ['secrets.ts', 'It has become second.\nobject "default"/"password" not registered'],
-  ])('%s runs and ends by itself', async (file, output) => {
-    const { code, stdout, stderr } = await run(file, []);
-    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
-    expect(stdout).toContain(output);
-  });
-});
