@@ -1,3 +1,5 @@
+import './node-version.ts';
+
 export type { DebugManager } from './debug/board.ts';
 export type {
   DebugChanges,

@@ -1,3 +1,10 @@
+/**
+ * Mirror pods: the copies on the apiserver of pods that an agent has from elsewhere.
+ *
+ * @module pod-status-manager/mirror
+ */
+import './node-version.ts';
+
 export {
   type CreateMirrorPodResult,
   type DeleteMirrorPodResult,

@@ -4,8 +4,12 @@
  */
 export const rooms = [
   'errors',
+  'node-version',
   'checks',
   'seams',
+  'metrics',
+  'prometheus',
+  'opentelemetry',
   'concurrency',
   'wire',
   'patch',
@@ -57,6 +61,7 @@ export const groundOfTesting: readonly string[] = [
   'errors',
   'checks',
   'seams',
+  'metrics',
   'concurrency',
   'wire',
   'patch',
@@ -66,4 +71,14 @@ export const groundOfTesting: readonly string[] = [
 ];
 
 /** The doors: the files of src that users import. `index` is the entry point `.`, every other one is `./NAME`. */
-export const doors = ['index', 'reflector', 'mirror', 'object-managers', 'node', 'debug', 'testing'] as const;
+export const doors = [
+  'index',
+  'reflector',
+  'mirror',
+  'object-managers',
+  'node',
+  'debug',
+  'prometheus',
+  'opentelemetry',
+  'testing',
+] as const;

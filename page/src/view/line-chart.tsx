@@ -122,19 +122,24 @@ const delayScale: uPlot.Scale = {
   range: (_, __, max) => [shortestDelayMs, 10 ** Math.ceil(Math.log10(Math.max(max, 100)))],
 };
 
+function powersOfTen(_: uPlot, __: number, min: number, max: number): number[] {
+  const first = Math.round(Math.log10(min));
+  return Array.from({ length: Math.round(Math.log10(max)) - first + 1 }, (_, index) => 10 ** (first + index));
+}
+
 function optionsOf({ series, axis, isCount = false }: LineChartProps, onPoint: () => void): uPlot.Options {
   const grid = { stroke: () => colourOf('grid-colour'), width: 1 };
   const axisLook = { stroke: () => colourOf('muted'), grid, ticks: { show: false }, font: '11px system-ui, sans-serif' };
   return {
     width: 300,
     height,
-    padding: [8, 8, 0, 0],
+    padding: [8, 18, 0, 0],
     legend: { show: false },
     cursor: { y: false, points: { size: 6 }, drag: { x: false, y: false } },
     scales: { x: { time: true }, y: isCount ? countScale : delayScale },
     axes: [
       { ...axisLook, incrs: [60, 120], size: 24, values: (_, ticks) => ticks.map((tick) => timeOfDay(tick * 1000).slice(0, 5)) },
-      { ...axisLook, size: 56, space: 28, values: (_, ticks) => ticks.map(axis) },
+      { ...axisLook, size: 56, space: 28, values: (_, ticks) => ticks.map(axis), ...(isCount ? {} : { splits: powersOfTen }) },
     ],
     series: [
       {},

@@ -1,11 +1,11 @@
 import type { BoundedChannel } from '../../concurrency/bounded-channel.ts';
 import type { Emitter } from '../../concurrency/emitter.ts';
+import type { Metrics } from '../../metrics/metrics.ts';
 import { isMirrorPodOfAnother } from '../../pod/pod-identity.ts';
 import type { PodManager } from '../../pod/pod-manager.ts';
 import type { Clock } from '../../seams/clock.ts';
 import { callGuarded, catchRejection } from '../../seams/guard.ts';
 import type { Logger } from '../../seams/logger.ts';
-import type { MetricsSink } from '../../seams/metrics.ts';
 import { createTimeFormatter } from '../../wire/time.ts';
 import type { Pod, WirePodStatus } from '../../wire/types.ts';
 import { normalizeStatus } from '../canonical/normalize-status.ts';
@@ -26,7 +26,7 @@ export interface StatusCacheOptions {
   readonly ownedConditionTypes: ReadonlySet<string>;
   readonly clock: Clock;
   readonly logger: Logger;
-  readonly metrics: MetricsSink;
+  readonly metrics: Metrics;
 }
 
 /** A status to be stored, and what the update needs to know beside it. */
@@ -68,6 +68,7 @@ export class StatusCache implements PodStatusReader {
       formatTime: this.#formatTime,
       ownedConditionTypes,
     });
+    metrics.increment('pod_status_manager_status_updates_total', { result: outcome.kind });
     if (outcome.kind === 'unchanged') return false;
     if (outcome.kind === 'refused') {
       const { reason } = outcome;
@@ -78,7 +79,7 @@ export class StatusCache implements PodStatusReader {
       return false;
     }
     countTerminations(metrics, outcome.previous, outcome.entry.status);
-    podStatusChannel.trySend(podUID);
+    if (!podStatusChannel.trySend(podUID)) metrics.increment('pod_status_manager_hints_dropped_total');
     this.#tell({ podUID, pod, ...outcome });
     return true;
   }

@@ -1,10 +1,10 @@
+import type { LastError } from '../../client/error-class.ts';
 import type { BoundedChannel } from '../../concurrency/bounded-channel.ts';
 import type { RunStateName } from '../../concurrency/run-state.ts';
 import { isStaticPod } from '../../pod/pod-identity.ts';
 import { callGuarded, ignoreFailure } from '../../seams/guard.ts';
 import type { PodStatusReader, VersionedPodStatus } from '../cache/pod-statuses.ts';
 import type { AgentView } from './agent-view.ts';
-import type { LastError } from './pod-sync-state.ts';
 import type { PodSyncPhase, SyncPhases } from './sync-phase.ts';
 import type { SyncRecords } from './sync-records.ts';
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { ApiError } from '../../../../src/client/transport/api-error.ts';
-import { noMetrics } from '../../../../src/seams/metrics.ts';
+import { noMetrics } from '../../../../src/metrics/metrics.ts';
 import { RequestFailure } from '../../../../src/status/sync/request-failure.ts';
 import { type Admission, RequestGate, type RequestLimits } from '../../../../src/status/sync/request-gate.ts';
 import { FakeClock, settle } from '../../../../src/testing/fakes/fake-clock.ts';
