@@ -10,11 +10,11 @@ import type {
 } from '@kubernetes/client-node';
 import type { Wire } from '../wire/types.ts';
 
-export type WireNode = Wire<V1Node>;
-export type WireNodeStatus = Wire<V1NodeStatus>;
-export type WireNodeCondition = Wire<V1NodeCondition>;
-export type WireNodeAddress = Wire<V1NodeAddress>;
-export type WireNodeSystemInfo = Wire<V1NodeSystemInfo>;
-export type WireNodeDaemonEndpoints = Wire<V1NodeDaemonEndpoints>;
-export type WireTaint = Wire<V1Taint>;
-export type WireLease = Wire<V1Lease>;
+export interface WireNode extends Wire<V1Node> {}
+export interface WireNodeStatus extends Wire<V1NodeStatus> {}
+export interface WireNodeCondition extends Wire<V1NodeCondition> {}
+export interface WireNodeAddress extends Wire<V1NodeAddress> {}
+export interface WireNodeSystemInfo extends Wire<V1NodeSystemInfo> {}
+export interface WireNodeDaemonEndpoints extends Wire<V1NodeDaemonEndpoints> {}
+export interface WireTaint extends Wire<V1Taint> {}
+export interface WireLease extends Wire<V1Lease> {}

@@ -18,14 +18,20 @@ export type Loose<T> = T extends Date
       ? { readonly [K in keyof T]: object extends Pick<T, K> ? Loose<T[K]> | undefined : Loose<T[K]> }
       : T;
 
-/** A pod as callers and pod managers hold it: a client-node object or plain JSON. */
-export type Pod = Loose<V1Pod>;
-/** A pod status as callers hand it in. */
-export type PodStatus = Loose<V1PodStatus>;
+// These are interfaces, so that a compiler's message and an editor show their names and not all their fields.
 
-export type WirePod = Wire<V1Pod>;
-export type WirePodStatus = Wire<V1PodStatus>;
-export type WirePodCondition = Wire<V1PodCondition>;
+/** A pod as callers and pod managers hold it: an object of client-node's `V1Pod`, or plain JSON. */
+export interface Pod extends Loose<V1Pod> {}
+/** A pod status as callers hand it in: client-node's `V1PodStatus`, or plain JSON. */
+export interface PodStatus extends Loose<V1PodStatus> {}
+
+/** A pod as it stands in JSON. */
+export interface WirePod extends Wire<V1Pod> {}
+/** A pod status as it stands in JSON. */
+export interface WirePodStatus extends Wire<V1PodStatus> {}
+/** A pod condition as it stands in JSON. */
+export interface WirePodCondition extends Wire<V1PodCondition> {}
+/** A container status as it stands in JSON. */
 export type WireContainerStatus = NonNullable<WirePodStatus['containerStatuses']>[number];
 
 /** Any JSON value. */

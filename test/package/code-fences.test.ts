@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { codeFencesOf } from './code-fences.ts';
+import { codeFencesOf, commentsOf } from './code-fences.ts';
 
 const fence = (info: string, ...lines: string[]): string => [`\`\`\`${info}`, ...lines, '```'].join('\n');
 
@@ -13,8 +13,14 @@ describe('codeFencesOf', () => {
       fence('tsx', 'three'),
     ].join('\n\n');
     expect(codeFencesOf('docs/use.md', markdown)).toEqual([
-      { name: 'docs/use.md:4', fileName: 'docs-use-4.ts', code: '\n\n\none();\n', runs: true },
-      { name: 'docs/use.md:12', fileName: 'docs-use-12.ts', code: `${'\n'.repeat(11)}two();\n`, runs: false },
+      { name: 'docs/use.md:4', document: 'docs/use.md', fileName: 'docs-use-4.ts', code: '\n\n\none();\n', runs: true },
+      {
+        name: 'docs/use.md:12',
+        document: 'docs/use.md',
+        fileName: 'docs-use-12.ts',
+        code: `${'\n'.repeat(11)}two();\n`,
+        runs: false,
+      },
     ]);
   });
 
@@ -27,7 +33,21 @@ describe('codeFencesOf', () => {
     ]);
   });
 
+  it('puts a server around a fence that asks for one, on no line of its own', () => {
+    const [found] = codeFencesOf('README.md', ['', fence('ts with-server', 'kubeConfig;')].join('\n'));
+    const lines = found?.code.split('\n') ?? [];
+    expect(lines[0]).toMatch(/^import .* const kubeConfig = server\.kubeConfig\(\);$/);
+    expect(lines.slice(1)).toEqual(['', 'kubeConfig;', 'await server.stop();', '']);
+  });
+
   it('refuses an unknown word', () => {
     expect(() => codeFencesOf('README.md', fence('ts norun', 'a;'))).toThrow('README.md:1: a ts fence says `norun`');
+  });
+});
+
+describe('commentsOf', () => {
+  it('gives the doc comments as Markdown on their own lines, and nothing else', () => {
+    const source = ['/** One. */', 'const a = `* no`;', '/**', ' * Two:', ' *', ' *     code', ' */', 'a * b; // not'].join('\n');
+    expect(commentsOf(source).split('\n')).toEqual(['One.', '', '', 'Two:', '', '    code', '', '']);
   });
 });

@@ -7,6 +7,9 @@ export const rooms = [
   'node-version',
   'checks',
   'seams',
+  'metrics',
+  'prometheus',
+  'opentelemetry',
   'concurrency',
   'wire',
   'patch',
@@ -39,6 +42,8 @@ export const rooms = [
   'node-object',
   'sync-loop',
   'provider',
+  'debug/page',
+  'debug',
 ] as const;
 
 /**
@@ -56,6 +61,7 @@ export const groundOfTesting: readonly string[] = [
   'errors',
   'checks',
   'seams',
+  'metrics',
   'concurrency',
   'wire',
   'patch',
@@ -65,4 +71,14 @@ export const groundOfTesting: readonly string[] = [
 ];
 
 /** The doors: the files of src that users import. `index` is the entry point `.`, every other one is `./NAME`. */
-export const doors = ['index', 'reflector', 'mirror', 'object-managers', 'node', 'testing'] as const;
+export const doors = [
+  'index',
+  'reflector',
+  'mirror',
+  'object-managers',
+  'node',
+  'debug',
+  'prometheus',
+  'opentelemetry',
+  'testing',
+] as const;

@@ -1,8 +1,11 @@
 import { ApiError } from '../../client/transport/api-error.ts';
+import type { Emitter } from '../../concurrency/emitter.ts';
 import { RateLimiter, type RateLimiterOptions } from '../../concurrency/rate-limiter.ts';
+import type { Metrics } from '../../metrics/metrics.ts';
 import type { CancelTimer, Clock } from '../../seams/clock.ts';
-import type { MetricsSink } from '../../seams/metrics.ts';
-import { RequestFailure, type Verb } from './request-failure.ts';
+import { type RequestSubject, requestEvent } from '../events/request-event.ts';
+import type { StatusManagerEvents } from '../events/status-manager-events.ts';
+import { RequestFailure } from './request-failure.ts';
 
 /** A token of the rate limiter that was taken for a sync before it was known whether the sync needs one. */
 export interface Admission {
@@ -11,9 +14,11 @@ export interface Admission {
 
 export interface RequestGateOptions {
   readonly clock: Clock;
-  readonly metrics: MetricsSink;
+  readonly metrics: Metrics;
   readonly requestTimeoutMs: number;
   readonly rateLimiter: RateLimiterOptions | undefined;
+  /** Told of every request that ends. */
+  readonly events?: Emitter<StatusManagerEvents>;
 }
 
 /** What a request passes on to the pod client. */
@@ -41,6 +46,8 @@ export class RequestGate {
   #cancelPause: CancelTimer | undefined;
   readonly #pauseWaiters: (() => void)[] = [];
   #opening: PromiseWithResolvers<void> | undefined;
+  /** Since when the next pod waits for the rate limiter. */
+  #limitedSince: number | undefined;
   #aborted = false;
 
   constructor(options: RequestGateOptions) {
@@ -54,6 +61,11 @@ export class RequestGate {
     return this.#cancelPause === undefined ? undefined : this.#pausedUntil;
   }
 
+  /** Requests that have not settled: those on their way, and those that were given up. */
+  get underWay(): number {
+    return this.#underWay.size;
+  }
+
   /** Room for one more request now? If so, a token is taken for it. */
   tryAdmit(): Admission | undefined {
     if (this.#aborted || this.#cancelPause !== undefined) return undefined;
@@ -64,6 +76,8 @@ export class RequestGate {
   /** Resolves when there may be room again, after {@link tryAdmit} has found none. Never resolves once aborted. */
   whenOpen(): Promise<void> {
     this.#opening ??= Promise.withResolvers();
+    // a pause is no wait for the limiter
+    if (this.#cancelPause === undefined) this.#limitedSince ??= this.#options.clock.now();
     return this.#opening.promise;
   }
 
@@ -90,20 +104,19 @@ export class RequestGate {
 
   /** Waits until a request with this admission would be sent at once: for the end of a pause, and for a token. */
   async admit(admission: Admission): Promise<void> {
-    const { clock, metrics } = this.#options;
     while (this.#cancelPause !== undefined) await new Promise<void>((resolve) => this.#pauseWaiters.push(resolve));
     // after an abort nothing is sent, so there is no token to wait for
     if (this.#aborted || admission.prepaid || this.#limiter === undefined) return;
-    const since = clock.now();
+    const since = this.#options.clock.now();
     await this.#limiter.take();
     admission.prepaid = true;
-    metrics.observe('pod_status_manager_rate_limiter_wait_seconds', (clock.now() - since) / 1000);
+    this.#noteLimited(since);
   }
 
   /** Sends one request, once it is admitted. Rejects with a {@link RequestFailure}, never with anything else. */
-  async send<T>(verb: Verb, admission: Admission, request: (limits: RequestLimits) => Promise<T>): Promise<T> {
+  async send<T>(subject: RequestSubject, admission: Admission, request: (limits: RequestLimits) => Promise<T>): Promise<T> {
     await this.admit(admission);
-    return await this.sendAdmitted(verb, admission, request);
+    return await this.sendAdmitted(subject, admission, request);
   }
 
   /** Gives up what is under way, and refuses everything from now on. */
@@ -116,25 +129,32 @@ export class RequestGate {
   }
 
   /** Sends a request that {@link admit} has just let through. */
-  sendAdmitted<T>(verb: Verb, admission: Admission, request: (limits: RequestLimits) => Promise<T>): Promise<T> {
+  sendAdmitted<T>(subject: RequestSubject, admission: Admission, request: (limits: RequestLimits) => Promise<T>): Promise<T> {
     admission.prepaid = false;
+    const { verb } = subject;
     const { clock, metrics, requestTimeoutMs: timeoutMs } = this.#options;
     if (this.#aborted) return Promise.reject(new RequestFailure(verb, 'aborted', undefined));
     const answer = Promise.withResolvers<T>();
     const settled = Promise.withResolvers<void>();
     const controller = new AbortController();
+    const tell = this.#teller(subject);
     let isOver = false;
-    const over = (result: string): boolean => {
+    const startedAt = clock.now();
+    const over = (failure: RequestFailure | undefined): boolean => {
       if (isOver) return false;
       isOver = true;
       cancelTimer();
-      metrics.increment('pod_status_manager_requests_total', { verb, result });
+      metrics.increment('pod_status_manager_requests_total', { verb, result: failure?.errorClass ?? 'ok' });
+      const seconds = Math.max(0, clock.now() - startedAt) / 1000;
+      metrics.observe('pod_status_manager_request_duration_seconds', seconds, { verb });
+      tell?.(failure);
       return true;
     };
     const giveUp: UnderWay['giveUp'] = (errorClass, cause) => {
-      if (!over(errorClass)) return;
+      const failure = new RequestFailure(verb, errorClass, cause, settled.promise);
+      if (!over(failure)) return;
       controller.abort(cause);
-      answer.reject(new RequestFailure(verb, errorClass, cause, settled.promise));
+      answer.reject(failure);
     };
     const cancelTimer = clock.setTimer(() => giveUp('timeout', noAnswer(timeoutMs)), timeoutMs);
     const underWay: UnderWay = { giveUp };
@@ -146,15 +166,27 @@ export class RequestGate {
     call(request, { signal: controller.signal, timeoutMs }).then(
       (value) => {
         settle();
-        if (over('ok')) answer.resolve(value);
+        if (over(undefined)) answer.resolve(value);
       },
       (error: unknown) => {
         settle();
         const failure = RequestFailure.of(verb, error, clock.now(), this.#aborted);
-        if (over(failure.errorClass)) answer.reject(failure);
+        if (over(failure)) answer.reject(failure);
       },
     );
     return answer.promise;
+  }
+
+  /** Tells the listeners how a request that begins now has ended; undefined when nobody listens. */
+  #teller(subject: RequestSubject): ((failure: RequestFailure | undefined) => void) | undefined {
+    const { clock, events } = this.#options;
+    if (events === undefined || events.listenerCount('request') === 0) return undefined;
+    const startedAt = clock.now();
+    return (failure) => {
+      const durationMs = Math.max(0, clock.now() - startedAt);
+      const { errorClass: result = 'ok', message } = failure ?? {};
+      events.emit('request', requestEvent(subject, { result, status: failure?.failure.status, message, startedAt, durationMs }));
+    };
   }
 
   #endPause(): void {
@@ -164,9 +196,16 @@ export class RequestGate {
     if (!this.#aborted) this.#opened();
   }
 
+  #noteLimited(since: number): void {
+    const { clock, metrics } = this.#options;
+    metrics.observe('pod_status_manager_rate_limiter_wait_seconds', Math.max(0, clock.now() - since) / 1000);
+  }
+
   #opened(): void {
     const opening = this.#opening;
     this.#opening = undefined;
+    if (this.#limitedSince !== undefined) this.#noteLimited(this.#limitedSince);
+    this.#limitedSince = undefined;
     opening?.resolve();
   }
 }

@@ -1,9 +1,9 @@
+import type { LastError } from '../../client/error-class.ts';
 import type { RunStateName } from '../../concurrency/run-state.ts';
 import { StatusManagerError } from '../../errors.ts';
 import { callGuarded, ignoreFailure } from '../../seams/guard.ts';
 import type { PodStatusReader } from '../cache/pod-statuses.ts';
 import type { AgentView } from './agent-view.ts';
-import type { LastError } from './pod-sync-state.ts';
 import type { RequestGate } from './request-gate.ts';
 import type { SyncRecords } from './sync-records.ts';
 import { isOvertaken, type Wait } from './wait.ts';
@@ -92,6 +92,16 @@ export class SyncPhases {
     return callGuarded(() => this.#isSettled(podUID, version), ignoreFailure) ?? false;
   }
 
+  /** True when the newest version is on the apiserver. */
+  isAcknowledged(podUID: string): boolean {
+    return callGuarded(() => this.#isAcknowledged(podUID), ignoreFailure) ?? false;
+  }
+
+  #isAcknowledged(podUID: string): boolean {
+    const { podStatuses, records } = this.#options;
+    return (records?.acknowledgedVersion(podUID) ?? 0) >= (podStatuses.get(podUID)?.version ?? 0);
+  }
+
   #phaseOf(podUID: string): PodSyncPhase {
     const { podStatuses, agent, records, gate, runState } = this.#options;
     const entry = podStatuses.get(podUID);
@@ -99,7 +109,7 @@ export class SyncPhases {
     if (records === undefined) return 'cache-only';
     const state = records.state(podUID);
     if (state?.underWay !== undefined) return 'in-flight';
-    const isAcknowledged = (): boolean => records.acknowledgedVersion(podUID) >= entry.version;
+    const isAcknowledged = (): boolean => this.#isAcknowledged(podUID);
     const waiting = state?.wait && phaseOfWait(state.wait, entry.version, isAcknowledged);
     if (waiting !== undefined) return waiting;
     if (agent.target(podUID) === undefined) return 'no-mirror-pod';

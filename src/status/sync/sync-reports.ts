@@ -1,7 +1,7 @@
 import type { Emitter } from '../../concurrency/emitter.ts';
+import type { Metrics } from '../../metrics/metrics.ts';
 import type { Clock } from '../../seams/clock.ts';
 import type { Logger } from '../../seams/logger.ts';
-import type { MetricsSink } from '../../seams/metrics.ts';
 import type { VersionedPodStatus } from '../cache/pod-statuses.ts';
 import type { StatusManagerEvents } from '../events/status-manager-events.ts';
 import type { Acknowledged, SyncFailure } from './sync-outcome.ts';
@@ -10,7 +10,7 @@ export interface SyncReportsOptions {
   readonly clock: Clock;
   readonly events: Emitter<StatusManagerEvents>;
   readonly logger: Logger;
-  readonly metrics: MetricsSink;
+  readonly metrics: Metrics;
 }
 
 /** Tells of what the sync has done: events, log lines and measurements. */
@@ -24,12 +24,17 @@ export class SyncReports {
   acknowledged(podUID: string, { entry, patched }: Acknowledged): void {
     const { clock, events, metrics } = this.#options;
     const { at, podName, podNamespace, version } = entry;
-    metrics.observe('kubelet_pod_status_sync_duration_seconds', Math.max(0, clock.now() - at) / 1000);
-    events.emit('synced', Object.freeze({ podUID, podName, podNamespace, version, patched }));
+    const delayMs = Math.max(0, clock.now() - at);
+    metrics.observe('kubelet_pod_status_sync_duration_seconds', delayMs / 1000);
+    events.emit('synced', Object.freeze({ podUID, podName, podNamespace, version, patched, delayMs }));
   }
 
   failed(podUID: string, entry: VersionedPodStatus | undefined, { errorClass, error, attempts, retryInMs }: SyncFailure): void {
-    const { events, logger } = this.#options;
+    const { events, logger, metrics } = this.#options;
+    if (retryInMs !== undefined) metrics.increment('pod_status_manager_retries_total', { error_class: errorClass });
+    if (errorClass === 'throttled' || errorClass === 'unauthorized') {
+      metrics.increment('pod_status_manager_pauses_total', { error_class: errorClass });
+    }
     logger.warn({ err: error, podUID, errorClass, attempts, retryInMs }, 'a pod could not be brought up to date');
     const { podName, podNamespace } = entry ?? {};
     const event = { podUID, podName, podNamespace, errorClass, error, attempts, retryInMs };

@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest';
-import type { Labels, MetricsSink } from '../../../src/seams/metrics.ts';
+import type { Labels, MetricsSink } from '../../../src/metrics/metrics-sink.ts';
 import type { WirePodStatus } from '../../../src/wire/types.ts';
 import { Harness, numberedPod, testPod } from './harness.ts';
 
 class Recorder implements MetricsSink {
   readonly increments: [string, Labels | undefined][] = [];
   readonly observations: [string, number][] = [];
-  increment(name: string, labels?: Labels): void {
-    this.increments.push([name, labels]);
+  increment(name: string, labels?: Labels, by = 1): void {
+    if (by > 0) this.increments.push([name, labels]);
   }
   observe(name: string, value: number): void {
     this.observations.push([name, value]);

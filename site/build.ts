@@ -1,0 +1,73 @@
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { Application, Converter, type DocumentReflection, LogLevel } from 'typedoc';
+import { doors } from '../test/structure/rooms.ts';
+import { routerOf } from './router.ts';
+import { type Page, stage } from './stage.ts';
+import { type Site, themeOf } from './theme.ts';
+
+const root = fileURLToPath(new URL('..', import.meta.url));
+const folder = join(root, 'site/.pages');
+const out = join(root, 'site/dist');
+
+const staged = stage(root, folder);
+const pages = new Map<string, Page>(staged.pages.map((page) => [join(folder, page.path), page]));
+const documents = new Map<number, Page>();
+const site: Site = { staged, pageOf: (id) => documents.get(id) };
+
+const app = await Application.bootstrap({
+  name: 'pod-status-manager',
+  entryPoints: doors.map((door) => join(root, `src/${door}.ts`)),
+  tsconfig: join(root, 'tsconfig.build.json'),
+  readme: join(folder, staged.home.path),
+  projectDocuments: staged.pages.filter((page) => page !== staged.home).map(({ path }) => join(folder, path)),
+  out,
+  router: 'site',
+  theme: 'site',
+  customCss: join(root, 'site/style.css'),
+  disableSources: true,
+  includeVersion: true,
+  includeHierarchySummary: false,
+  hideGenerator: true,
+  searchInComments: true,
+  searchInDocuments: true,
+  sort: ['kind', 'source-order'],
+  kindSortOrder: [
+    'Document',
+    'Module',
+    'Class',
+    'Function',
+    'Variable',
+    'Interface',
+    'TypeAlias',
+    'Constructor',
+    'Property',
+    'Accessor',
+    'Method',
+  ],
+  headings: { readme: false, document: false },
+  navigation: { includeGroups: false, includeCategories: false, includeFolders: false, excludeReferences: true },
+  groupOrder: ['Classes', 'Functions', 'Variables', 'Interfaces', 'Type Aliases'],
+  visibilityFilters: {},
+  useFirstParagraphOfCommentAsSummary: true,
+  sortEntryPoints: false,
+  highlightLanguages: ['ts', 'js', 'json', 'yaml', 'sh', 'shell', 'bash', 'diff', 'go', 'text'],
+  validation: { notExported: true, invalidLink: true, invalidPath: true, notDocumented: false },
+});
+app.converter.on(Converter.EVENT_CREATE_DOCUMENT, (_: unknown, document: DocumentReflection) => {
+  const page = pages.get(document.project.files.getReflectionPath(document) ?? '');
+  if (page === undefined) return;
+  document.name = page.title;
+  documents.set(document.id, page);
+});
+app.renderer.defineRouter('site', routerOf(site));
+app.renderer.defineTheme('site', themeOf(site));
+
+const project = await app.convert();
+if (project === undefined) process.exit(1);
+app.validate(project);
+await app.generateOutputs(project);
+await app.generateJson(project, join(root, 'site/.pages/reference.json'));
+for (const problem of staged.problems) app.logger.warn(problem);
+app.logger.log(`${join(out, 'index.html')} is the first page`, LogLevel.Info);
+process.exitCode = app.logger.hasErrors() || app.logger.hasWarnings() ? 1 : 0;

@@ -1,0 +1,18 @@
+import { defineConfig } from 'vitest/config';
+import { packageAlias } from './test/support/package-alias.ts';
+import { reporters } from './test/support/vitest-reporters.ts';
+
+/** The tests that need a browser. A missing Chromium is installed where that can be done: see test/browser/support. */
+export default defineConfig({
+  resolve: { alias: packageAlias },
+  test: {
+    include: ['test/browser/**/*.test.ts'],
+    environment: 'node',
+    globalSetup: ['test/browser/support/chromium-setup.ts'],
+    // Each file starts a browser: one after the other, so that they do not take the processor from each other.
+    fileParallelism: false,
+    testTimeout: 60_000,
+    hookTimeout: 60_000,
+    reporters: reporters(),
+  },
+});
