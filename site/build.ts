@@ -31,7 +31,25 @@ const app = await Application.bootstrap({
   hideGenerator: true,
   searchInComments: true,
   searchInDocuments: true,
-  sort: ['source-order'],
+  sort: ['kind', 'source-order'],
+  kindSortOrder: [
+    'Document',
+    'Module',
+    'Class',
+    'Function',
+    'Variable',
+    'Interface',
+    'TypeAlias',
+    'Constructor',
+    'Property',
+    'Accessor',
+    'Method',
+  ],
+  headings: { readme: false, document: false },
+  navigation: { includeGroups: false, includeCategories: false, includeFolders: false, excludeReferences: true },
+  groupOrder: ['Classes', 'Functions', 'Variables', 'Interfaces', 'Type Aliases'],
+  visibilityFilters: {},
+  useFirstParagraphOfCommentAsSummary: true,
   sortEntryPoints: false,
   highlightLanguages: ['ts', 'js', 'json', 'yaml', 'sh', 'shell', 'bash', 'diff', 'go', 'text'],
   validation: { notExported: true, invalidLink: true, invalidPath: true, notDocumented: false },
@@ -49,6 +67,7 @@ const project = await app.convert();
 if (project === undefined) process.exit(1);
 app.validate(project);
 await app.generateOutputs(project);
+await app.generateJson(project, join(root, 'site/.pages/reference.json'));
 for (const problem of staged.problems) app.logger.warn(problem);
 app.logger.log(`${join(out, 'index.html')} is the first page`, LogLevel.Info);
 process.exitCode = app.logger.hasErrors() || app.logger.hasWarnings() ? 1 : 0;

@@ -14,6 +14,7 @@ export interface Page {
 export interface StagedSection {
   readonly title: string;
   readonly pages: readonly Page[];
+  readonly doorsBefore?: boolean;
 }
 
 export interface Staged {
@@ -120,9 +121,9 @@ export function stage(root: string, folder: string): Staged {
     work.problems.push(`site/contents.ts names ${path}, which is not there`);
     return false;
   };
-  const staged = sections.map(({ title, documents }: Section) => ({ title, documents: documents.filter(exists) }));
+  const staged = sections.map((section: Section) => ({ ...section, documents: section.documents.filter(exists) }));
   const first = exists(home) ? work.page(home) : work.page('README.md');
-  const pages = staged.map(({ title, documents }) => ({ title, pages: documents.map((path) => work.page(path)) }));
+  const pages = staged.map(({ documents, ...section }) => ({ ...section, pages: documents.map((path) => work.page(path)) }));
   work.problems.push(...forgotten(root, work.pages));
   return { home: first, sections: pages, pages: [...work.pages.values()], problems: work.problems };
 }

@@ -8,26 +8,34 @@ export interface Site {
   readonly pageOf: (documentId: number) => Page | undefined;
 }
 
-/** TypeDoc's theme with the navigation of site/contents.ts: the documents by section, then the reference by door. */
+/** A heading in the navigation is an element that leads nowhere; the style sheet makes it look like one. */
+const under = (text: string, elements: readonly NavigationElement[]): NavigationElement[] =>
+  elements.length === 0 ? [] : [{ text }, ...elements];
+
+/** TypeDoc's theme with the navigation of site/contents.ts: the documents by section, and between them the reference by door. */
 export function themeOf(site: Site): typeof DefaultTheme {
   return class SiteTheme extends DefaultTheme {
     override buildNavigation(project: ProjectReflection): NavigationElement[] {
+      const { home, sections } = site.staged;
       const paths = new Map(
         (project.documents ?? []).map((document) => [site.pageOf(document.id)?.path, this.router.getFullUrl(document)]),
       );
       const element = ({ title, path, children }: Page): NavigationElement => ({
         text: title,
         path: paths.get(path) ?? 'index.html',
-        kind: ReflectionKind.Document,
         ...(children.length > 0 ? { children: children.map(element) } : {}),
       });
-      const doors = super.buildNavigation(project).filter(({ kind }) => kind === ReflectionKind.Module);
-      const [guides, ...others] = site.staged.sections.map(({ title, pages }) => ({ text: title, children: pages.map(element) }));
-      const start = { text: site.staged.home.title, path: 'index.html', kind: ReflectionKind.Document };
-      const sections = [guides, { text: 'API by door', children: doors }, ...others].filter(
-        (section) => section !== undefined && section.children.length > 0,
-      );
-      return [start, ...sections.filter((section) => section !== undefined)];
+      const doors = super
+        .buildNavigation(project)
+        .filter(({ kind }) => kind === ReflectionKind.Module)
+        .map((door) => ({ ...door, text: door.text.replace(/^pod-status-manager\//, '') }));
+      return [
+        { text: home.title, path: 'index.html' },
+        ...sections.flatMap(({ title, pages, doorsBefore }) => [
+          ...(doorsBefore === true ? under('API by door', doors) : []),
+          ...under(title, pages.map(element)),
+        ]),
+      ];
     }
   };
 }

@@ -1,7 +1,12 @@
+/**
+ * The status manager, and what an agent puts beside it: a pod manager, a source of pods, a client, and the rule that says when
+ * a pod may be deleted.
+ *
+ * @module pod-status-manager
+ */
 import './node-version.ts';
 
 export { classifyApiError, type ErrorClass, type LastError, type RetriedError } from './client/error-class.ts';
-
 export { KubePodClient, type KubePodClientOptions } from './client/kube-pod-client.ts';
 export type { DeletePodOptions, PodClient, PodMetadata, RequestOptions } from './client/pod-client.ts';
 export { ApiError, type ApiErrorOptions } from './client/transport/api-error.ts';

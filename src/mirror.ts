@@ -1,3 +1,8 @@
+/**
+ * Mirror pods: the copies on the apiserver of pods that an agent has from elsewhere.
+ *
+ * @module pod-status-manager/mirror
+ */
 import './node-version.ts';
 
 export {

@@ -1,3 +1,8 @@
+/**
+ * The parts of a node agent, each of which can be used alone, and `ProviderNode`, which puts them together.
+ *
+ * @module pod-status-manager/node
+ */
 import './node-version.ts';
 
 export { BackoffError } from './backoff/backoff-error.ts';
@@ -44,7 +49,17 @@ export type {
   TcpProbeTarget,
 } from './probes/prober.ts';
 export { ApiEventRecorder, type ApiEventRecorderOptions } from './provider/api-event-recorder.ts';
-export type { DeletePodCall, NotifyPods, PodProvider, ProviderCall } from './provider/pod-provider.ts';
+export type { ContainerRun, RunContainer } from './provider/container-life.ts';
+export { ContainerProvider, type ContainerProviderOptions } from './provider/container-provider.ts';
+export type {
+  ContainerSpec,
+  DeletePodCall,
+  NodePod,
+  NotifyPods,
+  PodAnswer,
+  PodProvider,
+  ProviderCall,
+} from './provider/pod-provider.ts';
 export { ProviderNode } from './provider/provider-node.ts';
 export type { NodeMembers, ProviderNodeOptions } from './provider/provider-node-options.ts';
 export type {

@@ -1,3 +1,8 @@
+/**
+ * The secrets and config maps that an agent's pods refer to, by watch, by cache, or by plain reads.
+ *
+ * @module pod-status-manager/object-managers
+ */
 import './node-version.ts';
 
 export { ConfigMapManager, type FrozenConfigMap } from './object-managers/config-map-manager.ts';

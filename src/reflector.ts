@@ -1,3 +1,8 @@
+/**
+ * Any resource of the apiserver, listed and watched into a store with indexes, and a client with every verb on any resource.
+ *
+ * @module pod-status-manager/reflector
+ */
 import './node-version.ts';
 
 export {

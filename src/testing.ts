@@ -1,3 +1,8 @@
+/**
+ * An apiserver in memory, fakes and builders, for the tests of an agent.
+ *
+ * @module pod-status-manager/testing
+ */
 import './node-version.ts';
 
 // The entry point `pod-status-manager/testing`: fakes and a pods API in memory, for tests of code that embeds the manager.

@@ -94,19 +94,26 @@ export class NodeObject {
     const ofNode = { options: checked, nodes, requests: this.#requests.node, known: this.#known, desired };
     this.#registration = new NodeRegistration(ofNode);
     this.#lease = new NodeLease({ options: checked, leases, requests: this.#requests.lease, nodeUID: () => this.#uid });
-    const loop = (what: string, counter: StepCounter, periodMs: number, step: () => Promise<void>): SteadyLoop =>
-      new SteadyLoop({
-        ...checked,
-        periodMs,
-        step,
-        failed: ({ error, ...rest }) => {
-          metrics.increment(counter, { result: rest.errorClass });
-          logger.warn({ err: error, nodeName: checked.nodeName, ...rest }, what);
-        },
-      });
+    const { nodeName } = checked;
+    const told = (counter: StepCounter, tell: (fields: object) => void): ((failure: StepFailure) => void) => {
+      return ({ error: err, ...rest }) => {
+        metrics.increment(counter, { result: rest.errorClass });
+        tell({ err, nodeName, ...rest });
+      };
+    };
     this.#loops = {
-      node: loop('the node could not be kept in step', nodeChecks, statusUpdateFrequencyMs, () => this.#stepOfNode()),
-      lease: loop('the Lease of the node could not be renewed', leaseRenewals, renewIntervalMs, () => this.#lease.step()),
+      node: new SteadyLoop({
+        ...checked,
+        periodMs: statusUpdateFrequencyMs,
+        step: () => this.#stepOfNode(),
+        failed: told(nodeChecks, (fields) => logger.warn(fields, 'the node could not be kept in step')),
+      }),
+      lease: new SteadyLoop({
+        ...checked,
+        periodMs: renewIntervalMs,
+        step: () => this.#lease.step(),
+        failed: told(leaseRenewals, (fields) => logger.warn(fields, 'the Lease of the node could not be renewed')),
+      }),
     };
     this.#watch = watchNode(checked, this.#known, () => this.#loops.node.wake());
     this.#told = new RateLimiter(toldLimits, clock, () => this.changed());

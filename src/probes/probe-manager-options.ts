@@ -3,7 +3,7 @@ import { type Metrics, metricsOption } from '../metrics/metrics.ts';
 import type { MetricsSink } from '../metrics/metrics-sink.ts';
 import { type EventRecorder, noEvents, safeEventRecorder } from '../pod/event-recorder.ts';
 import { type Clock, safeClock, systemClock } from '../seams/clock.ts';
-import { type Logger, safeLogger, silentLogger } from '../seams/logger.ts';
+import { type Logger, loggerOption } from '../seams/logger.ts';
 import { safeRandom } from '../seams/random.ts';
 import type { PodStatus } from '../wire/types.ts';
 import { AgentStart } from './agent-start.ts';
@@ -41,12 +41,14 @@ export interface ProbeManagerOptions {
   /** From 0 up to 1: the part of its period that a probe waits at first, while the agent is young. Default `Math.random`. */
   readonly random?: () => number;
   readonly clock?: Clock;
-  readonly logger?: Logger;
+  /** Default: warnings and errors go to the console; null: silent. */
+  readonly logger?: Logger | null;
   /** Gets what `metricDefinitions` lists for the part ProbeManager. Default: nothing is measured. */
   readonly metrics?: MetricsSink;
 }
 
-export type ResolvedProbeManagerOptions = Required<Omit<ProbeManagerOptions, 'agentStartedAt' | 'metrics'>> & {
+export type ResolvedProbeManagerOptions = Required<Omit<ProbeManagerOptions, 'agentStartedAt' | 'metrics' | 'logger'>> & {
+  readonly logger: Logger;
   readonly metrics: Metrics;
   readonly agentStart: AgentStart;
 };
@@ -67,13 +69,12 @@ const knownOptions = [
 export function resolveProbeManagerOptions(options: ProbeManagerOptions): ResolvedProbeManagerOptions {
   requireKnownOptions('options', options, knownOptions);
   const { prober, statusManager, handlers = {}, eventRecorder = noEvents } = options;
-  const { random = Math.random, clock = systemClock, logger = silentLogger } = options;
+  const { random = Math.random, clock = systemClock, logger } = options;
   requireMethods('prober', prober, ['exec', 'http', 'tcp', 'grpc']);
   requireMethods('statusManager', statusManager, ['getPodStatus', 'setContainerReadiness', 'setContainerStartup']);
   requireHandlers(handlers, ['resultChanged']);
   requireMethods('eventRecorder', eventRecorder, ['event']);
   requireMethods('clock', clock, ['now', 'setTimer']);
-  requireMethods('logger', logger, ['debug', 'info', 'warn', 'error']);
   const ownClock = safeClock(clock);
   const { agentStartedAt = ownClock.now() } = options;
   return {
@@ -84,7 +85,7 @@ export function resolveProbeManagerOptions(options: ProbeManagerOptions): Resolv
     agentStart: new AgentStart(numberOption('agentStartedAt', agentStartedAt, -8.64e15, 8.64e15), ownClock),
     random: safeRandom(optionOfType('random', random, 'function')),
     clock: ownClock,
-    logger: safeLogger(logger),
+    logger: loggerOption(logger),
     metrics: metricsOption(options.metrics),
   };
 }

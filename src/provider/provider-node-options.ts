@@ -10,7 +10,7 @@ import { BasicPodManager } from '../pod/basic-pod-manager.ts';
 import type { EventRecorder } from '../pod/event-recorder.ts';
 import { apiserverSource } from '../pod/pod-identity.ts';
 import { type Clock, systemClock } from '../seams/clock.ts';
-import { type Logger, safeLogger, silentLogger } from '../seams/logger.ts';
+import { type Logger, loggerOption } from '../seams/logger.ts';
 import type { PodSource } from '../sources/pod-source.ts';
 import type { StatusManagerOptions } from '../status/status-manager-options.ts';
 import type { SyncLoopOptions } from '../sync-loop/sync-loop-options.ts';
@@ -50,7 +50,8 @@ export interface ProviderNodeOptions extends NodeMembers {
   /** From 0 up to 1. Default `Math.random`. */
   readonly random?: () => number;
   readonly clock?: Clock;
-  readonly logger?: Logger;
+  /** Default: warnings and errors go to the console; null: silent. */
+  readonly logger?: Logger | null;
   /**
    * Goes to every part: `createPrometheusMetrics` of `pod-status-manager/prometheus` makes one, `createOpenTelemetryMetrics` of
    * `pod-status-manager/opentelemetry` another. Default: nothing is measured.
@@ -93,7 +94,7 @@ export interface ResolvedProviderOptions {
   readonly podManager: BasicPodManager;
   readonly hostIPs: readonly string[];
   /** Those that are given, for each part. */
-  readonly shared: Pick<NodeObjectOptions, SharedOption>;
+  readonly shared: Pick<NodeObjectOptions, 'random' | 'clock' | 'metrics'> & { readonly logger: Logger };
   readonly clock: Clock;
   readonly logger: Logger;
 }
@@ -101,24 +102,14 @@ export interface ResolvedProviderOptions {
 /** Throws ERR_INVALID_OPTION, naming the option, the rule and the value; what belongs to a part is checked by the part. */
 export function resolveProviderOptions(options: ProviderNodeOptions): ResolvedProviderOptions {
   requireKnownOptions('options', options, knownOptions);
-  const {
-    kubeConfig,
-    transport,
-    provider,
-    sources = {},
-    podManager = new BasicPodManager(),
-    random,
-    clock,
-    logger,
-    metrics,
-  } = options;
+  const { kubeConfig, transport, provider, sources = {}, podManager = new BasicPodManager(), random, clock, metrics } = options;
+  const logger = loggerOption(options.logger);
   requireProvider(provider);
   if ((kubeConfig === undefined) === (transport === undefined)) {
     throw invalidOption('kubeConfig', 'given, or else `transport`, and not both', kubeConfig);
   }
   metricsOption(metrics);
   if (clock !== undefined) requireMethods('clock', clock, ['now', 'setTimer']);
-  if (logger !== undefined) requireMethods('logger', logger, ['debug', 'info', 'warn', 'error']);
   requireKnownOptions('pods', options.pods ?? {}, ['pollIntervalMs', 'callTimeoutMs', 'changeTimeoutMs', 'missingAfterMs']);
   requireKnownOptions('workers', options.workers ?? {}, ['resyncIntervalMs', 'backOffPeriodMs']);
   if (options.readiness !== undefined) optionOfType('readiness', options.readiness, 'function');
@@ -135,11 +126,11 @@ export function resolveProviderOptions(options: ProviderNodeOptions): ResolvedPr
     shared: {
       ...(random !== undefined && { random }),
       ...(clock !== undefined && { clock }),
-      ...(logger !== undefined && { logger }),
+      logger,
       ...(metrics !== undefined && { metrics }),
     },
     clock: clock ?? systemClock,
-    logger: safeLogger(logger ?? silentLogger),
+    logger,
   };
 }
 

@@ -141,7 +141,7 @@ export class ProviderNode {
     const { logger } = this.#options;
     const { provider } = this.#options.given;
     if (provider.notifyPods !== undefined) {
-      const notify = (pod: string | Pod): void => this.#notified(pod);
+      const notify = (pod: string | Pod): void => this.notify(pod);
       callGuarded(
         () => provider.notifyPods?.(notify),
         (err) => logger.error({ err }, 'notifyPods of the provider failed; each pod is asked about at its resync'),
@@ -156,6 +156,22 @@ export class ProviderNode {
       this.#config.start();
     }
     await Promise.all([this.nodeObject.registered(), this.#source.firstList()]);
+  }
+
+  /**
+   * Says that something of a pod has changed: the node then asks its provider for the pod's status. It may be called at any time
+   * and as often as things change. A pod that the node does not know is passed over.
+   */
+  notify(pod: string | Pod): void {
+    const podUID: unknown =
+      typeof pod === 'string'
+        ? pod
+        : callGuarded(
+            () => pod?.metadata?.uid,
+            () => {},
+          );
+    if (typeof podUID === 'string' && podUID !== '') this.#syncer.notice(podUID);
+    else this.#options.logger.warn({}, 'the provider told of a pod without its uid');
   }
 
   /** Why this pod is as it is. Works in every state. */
@@ -252,18 +268,6 @@ export class ProviderNode {
     }
   }
 
-  #notified(pod: string | Pod): void {
-    const podUID: unknown =
-      typeof pod === 'string'
-        ? pod
-        : callGuarded(
-            () => pod?.metadata?.uid,
-            () => {},
-          );
-    if (typeof podUID === 'string' && podUID !== '') this.#syncer.notice(podUID);
-    else this.#options.logger.warn({}, 'the provider told of a pod without its uid');
-  }
-
   /** True for a pod that the workers know and are done with. */
   #isFinished(podUID: string): boolean {
     return this.podWorkers.isPodKnownTerminated(podUID) && this.podWorkers.shouldPodBeFinished(podUID);
@@ -288,5 +292,5 @@ type Shared = ResolvedProviderOptions['shared'];
 
 /** For a part that takes no random numbers. */
 function clockOf({ clock, logger }: Shared): Pick<Shared, 'clock' | 'logger'> {
-  return { ...(clock !== undefined && { clock }), ...(logger !== undefined && { logger }) };
+  return { ...(clock !== undefined && { clock }), logger };
 }

@@ -83,7 +83,7 @@ export class ListWatch<T extends ApiObject> {
       const next = await this.#perform(step, signal);
       if (signal.aborted) return;
       if (next.error !== undefined) {
-        logger.warn({ err: next.error, delayMs: next.delayMs, path }, 'Listing or watching failed');
+        logger.warn({ err: next.error, delayMs: next.delayMs, path }, 'listing or watching failed');
         host.interrupted(next.error, next.delayMs);
       }
       if (next.delayMs > 0) await sleep(clock, next.delayMs, signal);
@@ -119,7 +119,7 @@ export class ListWatch<T extends ApiObject> {
     if (!signal.aborted) this.#options.measures.ended(failure);
     if (!session.isFilling) return this.#afterWatch(session, failure);
     if (isUnknownParameter(failure)) this.#streamsRefusedAt = clock.now();
-    if (!signal.aborted) logger.debug({ err: failure, path }, 'A streamed list failed');
+    if (!signal.aborted) logger.debug({ err: failure, path }, 'a streamed list failed');
     return plan.afterStream({ failure, lastedMs: session.lastedMs });
   }
 

@@ -176,7 +176,7 @@ export class Reflector<T extends ApiObject = ApiObject> {
     const run = new AbortController();
     this.#run = run;
     const ended = this.#loop.then(() => this.#listWatch.run(run.signal));
-    this.#loop = ended.catch((error) => this.#logger.error({ err: error }, 'A reflector has ended: its clock failed'));
+    this.#loop = ended.catch((error) => this.#logger.error({ err: error }, 'a reflector has ended: its clock failed'));
   }
 
   async #stop(): Promise<void> {

@@ -42,6 +42,7 @@ export const rooms = [
   'node-object',
   'sync-loop',
   'provider',
+  'debug/page',
   'debug',
 ] as const;
 
@@ -76,6 +77,7 @@ export const doors = [
   'mirror',
   'object-managers',
   'node',
+  'debug',
   'prometheus',
   'opentelemetry',
   'testing',
