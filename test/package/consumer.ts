@@ -1,4 +1,5 @@
 import { execFile } from 'node:child_process';
+import { readFileSync } from 'node:fs';
 import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
@@ -11,7 +12,7 @@ export interface Ended {
   readonly stderr: string;
 }
 
-/** A user's empty project with the packed library and its peer dependency installed. */
+/** A user's empty project with the packed library and its peer dependencies installed. */
 export interface Consumer {
   readonly folder: string;
   /** The folder of the installed library. */
@@ -26,7 +27,14 @@ export interface Consumer {
 
 const require = createRequire(import.meta.url);
 const tsc = join(dirname(require.resolve('typescript/package.json')), 'bin', 'tsc');
-const peer = '@kubernetes/client-node';
+/** What an embedder has beside the library: its peers, and the SDK behind the API of OpenTelemetry. */
+const peers = ['@kubernetes/client-node', '@opentelemetry/api', '@opentelemetry/sdk-metrics', 'prom-client'];
+
+/** The package as the repository has it: `NAME@VERSION`. */
+function asInstalled(name: string): string {
+  const { version } = JSON.parse(readFileSync(join(root, 'node_modules', name, 'package.json'), 'utf8'));
+  return `${name}@${version}`;
+}
 
 /** The environment without the variables that npm sets for scripts: the npm started here works on another project. */
 function environment(): NodeJS.ProcessEnv {
@@ -59,9 +67,8 @@ export async function createConsumer(): Promise<Consumer> {
   await mustRun('npm', ['pack', '--ignore-scripts', '--pack-destination', folder], root);
   const tarball = (await readdir(folder)).find((name) => name.endsWith('.tgz'));
   if (tarball === undefined) throw new Error('npm pack wrote no tarball');
-  const { version }: { version: string } = require(join(root, 'node_modules', peer, 'package.json'));
   const quiet = ['--prefer-offline', '--no-audit', '--no-fund', '--no-package-lock', '--ignore-scripts'];
-  await mustRun('npm', ['install', ...quiet, `./${tarball}`, `${peer}@${version}`], folder);
+  await mustRun('npm', ['install', ...quiet, `./${tarball}`, ...peers.map(asInstalled)], folder);
   return {
     folder,
     packageFolder: join(folder, 'node_modules', 'pod-status-manager'),
