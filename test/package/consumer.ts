@@ -1,4 +1,5 @@
 import { execFile } from 'node:child_process';
+import { readFileSync } from 'node:fs';
 import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
@@ -65,10 +66,10 @@ async function mustRun(command: string, args: readonly string[], cwd: string): P
   if (code !== 0) throw new Error(`\`${command} ${args.join(' ')}\` in ${cwd} ended with ${code}\n${stdout}\n${stderr}`);
 }
 
-/** Every peer dependency as NAME@VERSION, in the version that this repository is tested with. */
+/** What an embedder has beside the library, as NAME@VERSION of this repository: its peers, and the SDK behind the API of OpenTelemetry. */
 function installedPeers(): string[] {
-  return Object.keys(peerDependencies).map((name) => {
-    const { version }: { version: string } = require(join(root, 'node_modules', name, 'package.json'));
+  return [...Object.keys(peerDependencies), '@opentelemetry/sdk-metrics'].map((name) => {
+    const { version }: { version: string } = JSON.parse(readFileSync(join(root, 'node_modules', name, 'package.json'), 'utf8'));
     return `${name}@${version}`;
   });
 }
