@@ -83,6 +83,7 @@ export class NodeLease {
       this.#latest = await requests.call('the renewal of the Lease', (call) => leases.update(lease, call));
     }
     this.#lastRenewAt = clock.now();
+    logger.debug({ nodeName }, 'the Lease of the node is renewed');
   }
 
   /** Undefined: there is no such Lease. */
