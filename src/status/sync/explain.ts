@@ -29,13 +29,17 @@ export interface PodExplanation {
   readonly differs: readonly string[];
 }
 
-export interface ExplainContext extends StatusToWriteContext {
+/** What {@link differingPaths} needs. */
+export interface DiffContext extends StatusToWriteContext {
+  readonly patchFormat: 'strategic' | 'json';
+}
+
+export interface ExplainContext extends DiffContext {
   readonly podStatuses: PodStatusReader;
   readonly records: SyncRecords | undefined;
   readonly phases: SyncPhases;
   /** When the pause of the whole client ends, in milliseconds since the epoch. */
   readonly pausedUntil: number | undefined;
-  readonly patchFormat: 'strategic' | 'json';
 }
 
 const reasons: Readonly<Record<PodSyncPhase, string>> = {
@@ -80,7 +84,8 @@ export function explain(context: ExplainContext, podUID: string): PodExplanation
   };
 }
 
-function differingPaths(context: ExplainContext, podUID: string, entry: VersionedPodStatus, target: ApiTarget): string[] {
+/** JSON pointers into the status: what a patch against the freshest API copy known would change. */
+export function differingPaths(context: DiffContext, podUID: string, entry: VersionedPodStatus, target: ApiTarget): string[] {
   const copy = context.agent.freshest(target);
   if (copy === undefined) return [];
   const next = statusToWrite(context, podUID, entry, copy);
