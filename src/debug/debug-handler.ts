@@ -20,6 +20,19 @@ export interface DebugHandler {
  * Read-only. It asks for no password: let the server listen on a loopback address, or put your own check before it. A request
  * that names the server by another name than an IP address, `localhost` or one of `allowedHosts` is refused. No credential is
  * ever shown; the statuses of pods are. The history begins with the handler. Throws ERR_INVALID_OPTION.
+ *
+ * @example
+ * ```ts
+ * import { createServer } from 'node:http';
+ * import { BasicPodManager, StatusManager } from 'pod-status-manager';
+ * import { createDebugHandler } from 'pod-status-manager/debug';
+ *
+ * const podDeletionSafety = { podCouldHaveRunningContainers: () => true, podResourcesAreReclaimed: () => false };
+ * const manager = new StatusManager({ podClient: null, podManager: new BasicPodManager(), podDeletionSafety });
+ * const debug = createDebugHandler({ manager });
+ * const server = createServer(debug).listen(0, '127.0.0.1', () => server.close()); // a real agent goes on listening
+ * server.once('close', () => debug.close());
+ * ```
  */
 export function createDebugHandler(options: DebugHandlerOptions): DebugHandler {
   const debug = new DebugServer(resolveDebugOptions(options));

@@ -18,7 +18,9 @@ export interface DebugHandlerOptions {
   readonly allowedHosts?: readonly string[];
   /** The path under which the server hands requests to the handler with their whole URL: `/debug`. Default: the root. */
   readonly basePath?: string;
+  /** Default: the machine's clock. */
   readonly clock?: Clock;
+  /** Pino-shaped. Default: warnings and errors go to the console. Null: silent. */
   readonly logger?: Logger | null;
 }
 

@@ -1,5 +1,6 @@
 import type { V1Pod, V1PodStatus } from '@kubernetes/client-node';
 import { describe, expectTypeOf, it } from 'vitest';
+import type * as debug from '../../src/debug.ts';
 import * as door from '../../src/index.ts';
 import type * as mirror from '../../src/mirror.ts';
 import type * as objectManagers from '../../src/object-managers.ts';
@@ -40,6 +41,8 @@ describe('the doors', () => {
     expectTypeOf<ClassLeaks<typeof mirror>>().toBeNever();
     expectTypeOf<Leaks<typeof objectManagers>>().toBeNever();
     expectTypeOf<ClassLeaks<typeof objectManagers>>().toBeNever();
+    expectTypeOf<Leaks<typeof debug>>().toBeNever();
+    expectTypeOf<ClassLeaks<typeof debug>>().toBeNever();
     expectTypeOf<Leaks<typeof testing>>().toBeNever();
     expectTypeOf<ClassLeaks<typeof testing>>().toBeNever();
   });

@@ -77,7 +77,7 @@ export class DebugHarness {
   static async start(options: Partial<DebugHandlerOptions> & { harness?: HarnessOptions } = {}): Promise<DebugHarness> {
     const { harness, ...rest } = options;
     const h = new Harness(harness);
-    const handler = createDebugHandler({ manager: h.manager, clock: h.clock, ...rest });
+    const handler = createDebugHandler({ manager: h.manager, clock: h.clock, logger: null, ...rest });
     const server = createServer(handler).listen(0, '127.0.0.1');
     await once(server, 'listening');
     return new DebugHarness(h, handler, server);

@@ -1,0 +1,36 @@
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { createServer as createServer2 } from 'node:https';
+import { describe, expectTypeOf, it } from 'vitest';
+import { createDebugHandler, type DebugHandler, type DebugManager, type DebugNodeSource } from '../../src/debug.ts';
+import type { StatusManager } from '../../src/index.ts';
+import type { ProviderNode } from '../../src/node.ts';
+
+declare const manager: StatusManager;
+declare const node: ProviderNode;
+
+describe('createDebugHandler', () => {
+  it('takes a status manager, and a provider node or what answers like one', () => {
+    expectTypeOf<StatusManager>().toExtend<DebugManager>();
+    expectTypeOf<ProviderNode>().toExtend<DebugNodeSource>();
+    expectTypeOf(createDebugHandler({ manager, node })).toEqualTypeOf<DebugHandler>();
+    const head = { nodeName: 'n', state: 'running', ready: true, registered: true, notes: [] };
+    createDebugHandler({ manager, node: { snapshot: () => head, explain: () => ({}) } });
+  });
+
+  it('refuses what is no manager, and options that are not there', () => {
+    // @ts-expect-error a node is no manager
+    createDebugHandler({ manager: node });
+    // @ts-expect-error misspelt
+    createDebugHandler({ manager, allowedHost: ['a'] });
+    // @ts-expect-error the manager is needed
+    createDebugHandler({ node });
+  });
+
+  it('gives the listener of a server, and what a framework mounts', () => {
+    const handler = createDebugHandler({ manager });
+    createServer(handler);
+    createServer2(handler);
+    expectTypeOf(handler).toExtend<(request: IncomingMessage, response: ServerResponse, next: () => void) => void>();
+    expectTypeOf(handler.close).toEqualTypeOf<() => void>();
+  });
+});
