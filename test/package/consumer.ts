@@ -68,7 +68,10 @@ export async function createConsumer(): Promise<Consumer> {
     write,
     node: (...args) => run(process.execPath, args, folder),
     async typeErrors(compilerOptions) {
-      await write('tsconfig.json', JSON.stringify({ compilerOptions: { ...compilerOptions, noEmit: true }, include: ['*.ts'] }));
+      await write(
+        'tsconfig.json',
+        JSON.stringify({ compilerOptions: { ...compilerOptions, noEmit: true }, include: ['*.ts', 'examples/**/*.ts'] }),
+      );
       const { code, stdout, stderr } = await run(process.execPath, [tsc, '--pretty', 'false', '-p', 'tsconfig.json'], folder);
       const messages = stdout.split(/\n(?!\s)/).filter((message) => message !== '');
       if ((code === 0) !== (messages.length === 0)) throw new Error(`tsc ended with ${code}\n${stdout}\n${stderr}`);
