@@ -4,6 +4,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { createDebugHandler } from '../../src/debug.ts';
@@ -65,11 +66,14 @@ async function run(forSeconds: number): Promise<number> {
 
 // warm: the history is full of what comes before the measurement
 await run(seconds / 2);
+const turns = monitorEventLoopDelay({ resolution: 10 });
+turns.enable();
 const cpu = process.cpuUsage();
 const start = performance.now();
 const changes = await run(seconds);
 const { user, system } = process.cpuUsage(cpu);
 const elapsedMs = performance.now() - start;
+turns.disable();
 globalThis.gc?.();
 const { heapUsed, external } = process.memoryUsage();
 const result = {
@@ -77,6 +81,7 @@ const result = {
   cpuPercent: (user + system) / 10 / elapsedMs,
   usAChange: (user + system) / changes,
   heapMB: (heapUsed + external) / 1e6,
+  longestTurnMs: turns.max / 1e6 - 10,
 };
 for (const reader of readers) reader.kill();
 handler?.close();

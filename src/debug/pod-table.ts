@@ -144,7 +144,7 @@ export function rowOf(pod: PodSnapshot): DebugPodRow {
     podUID,
     namespace,
     name,
-    phase: podPhase,
+    phase: podPhase || undefined,
     ready,
     restarts,
     sync: phase,

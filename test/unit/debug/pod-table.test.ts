@@ -1,0 +1,109 @@
+import { describe, expect, it } from 'vitest';
+import { PodTable } from '../../../src/debug/pod-table.ts';
+import type { PodSnapshot } from '../../../src/status/sync/snapshot.ts';
+import { Harness, numberedPod, settle } from '../status/harness.ts';
+
+/** A table over a manager whose snapshots are counted: how many pods each had. */
+function tableOf(h: Harness): { table: PodTable; asked: number[] } {
+  const asked: number[] = [];
+  const table = new PodTable({
+    snapshot: (options) => {
+      const snapshot = h.manager.snapshot(options);
+      asked.push(snapshot.pods.length);
+      return snapshot;
+    },
+  });
+  return { table, asked };
+}
+
+const settledPod = (podUID: string): PodSnapshot => ({
+  podUID,
+  name: podUID,
+  namespace: 'default',
+  phase: 'in-sync',
+  podPhase: 'Running',
+  ready: true,
+  restarts: 0,
+  version: 1,
+  acknowledgedVersion: 1,
+  changedAt: 0,
+  unsentSince: undefined,
+  failures: 0,
+  lastError: undefined,
+  retryAt: undefined,
+  isStatic: false,
+  isDeleting: false,
+  isFinished: false,
+});
+const uids = (rows: readonly { readonly podUID: string }[]) => rows.map(({ podUID }) => podUID).sort();
+
+describe('PodTable', () => {
+  it('reads what was touched, and tells of a change once', () => {
+    const h = new Harness({ started: false });
+    const { table } = tableOf(h);
+    for (const n of [1, 2, 3]) h.manager.setPodStatus(numberedPod(n), {});
+    table.readAll();
+    expect(uids(table.takeChanges().changed)).toEqual(['uid-1', 'uid-2', 'uid-3']);
+    table.readAll();
+    expect(table.takeChanges()).toEqual({ changed: [], removed: [] });
+    h.manager.setPodStatus(numberedPod(2), { message: 'm' });
+    table.touch('uid-2');
+    table.readSome();
+    expect(uids(table.takeChanges().changed)).toEqual(['uid-2']);
+    expect(table.row('uid-2')).toMatchObject({ version: 2 });
+  });
+
+  it('reads a share of the settled rows at each look, and all of them in twenty looks', () => {
+    const pods = new Map<string, PodSnapshot>(Array.from({ length: 12_000 }, (_, n) => [`uid-${n}`, settledPod(`uid-${n}`)]));
+    const asked: number[] = [];
+    const head = { at: 0, state: 'running', podCount: pods.size, inFlight: 0, pausedUntil: undefined } as const;
+    const table = new PodTable({
+      snapshot: ({ podUIDs = pods.keys() } = {}) => {
+        const listed = Array.from(podUIDs, (podUID) => pods.get(podUID)).filter((pod) => pod !== undefined);
+        asked.push(listed.length);
+        return { ...head, channel: { depth: 0, capacity: 0, dropped: 0 }, pods: listed };
+      },
+    });
+    table.readAll();
+    table.takeChanges();
+    // nothing tells the table of this
+    for (const [podUID, pod] of pods) pods.set(podUID, { ...pod, phase: 'gone' });
+    const seen = new Set<string>();
+    for (let look = 0; look < 21; look++) {
+      table.readSome();
+      for (const { podUID, sync } of table.takeChanges().changed) if (sync === 'gone') seen.add(podUID);
+    }
+    expect(seen.size).toBe(12_000);
+    expect(Math.max(...asked.slice(1))).toBe(600);
+  });
+
+  it('reads all rows of pods on their way at each look, as long as they are not too many', async () => {
+    const h = new Harness({ started: false });
+    for (let n = 0; n < 2_500; n++) h.manager.setPodStatus(h.publish(numberedPod(n)), {});
+    const { table, asked } = tableOf(h);
+    table.readAll();
+    expect(table.counts()).toMatchObject({ bySync: { 'not-started': 2_500 }, oldestUnsent: h.clock.now() });
+    table.readSome();
+    expect(asked[1]).toBeLessThanOrEqual(1_500);
+    h.manager.start();
+    await h.manager.flush();
+    await settle();
+    for (let look = 0; look < 4; look++) table.readSome();
+    expect(table.counts()).toEqual({ bySync: { 'in-sync': 2_500 }, byPhase: { Unknown: 2_500 }, oldestUnsent: undefined });
+  });
+
+  it('finds at once that pods were dropped, and tells of no change and a removal of one pod', () => {
+    const h = new Harness({ started: false });
+    const { table } = tableOf(h);
+    for (const n of [1, 2, 3]) h.manager.setPodStatus(numberedPod(n), {});
+    table.readAll();
+    h.manager.removeOrphanedStatuses(new Set(['uid-3']));
+    table.readSome();
+    expect(table.takeChanges()).toMatchObject({ changed: [{ podUID: 'uid-3' }], removed: ['uid-1', 'uid-2'] });
+    h.manager.setPodStatus(numberedPod(1), {});
+    table.touch('uid-1');
+    table.readSome();
+    expect(table.takeChanges()).toMatchObject({ changed: [{ podUID: 'uid-1', version: 1 }], removed: [] });
+    expect(uids(table.rows())).toEqual(['uid-1', 'uid-3']);
+  });
+});
