@@ -41,6 +41,7 @@ export class BusyNode implements AsyncDisposable {
       podDeletionSafety: { podCouldHaveRunningContainers: () => true, podResourcesAreReclaimed: () => false },
       clock: this.#clock,
       random: () => this.#random.next(),
+      logger: null,
     });
     const handler = createDebugHandler({ manager: this.#manager, clock: this.#clock });
     const server = url(handler);

@@ -139,7 +139,13 @@ function optionsOf({ series, axis, isCount = false }: LineChartProps, onPoint: (
     scales: { x: { time: true }, y: isCount ? countScale : delayScale },
     axes: [
       { ...axisLook, incrs: [60, 120], size: 24, values: (_, ticks) => ticks.map((tick) => timeOfDay(tick * 1000).slice(0, 5)) },
-      { ...axisLook, size: 56, space: 28, values: (_, ticks) => ticks.map(axis), ...(isCount ? {} : { splits: powersOfTen }) },
+      {
+        ...axisLook,
+        size: 56,
+        space: 28,
+        values: (_, ticks) => ticks.map(axis),
+        ...(isCount ? {} : { splits: powersOfTen, filter: (_, ticks) => ticks }),
+      },
     ],
     series: [
       {},
