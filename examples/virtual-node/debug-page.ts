@@ -1,6 +1,5 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { createDebugHandler } from 'pod-status-manager/debug';
 import type { ProviderNode } from 'pod-status-manager/node';
 
@@ -16,7 +15,8 @@ export async function openDebugPage(node: ProviderNode, port: number | undefined
   const handler = createDebugHandler({ manager: node.statusManager, node });
   const server = createServer(handler).listen(port, '127.0.0.1');
   await once(server, 'listening');
-  const { port: own } = server.address() as AddressInfo;
+  const address = server.address();
+  const own = typeof address === 'object' ? address?.port : undefined;
   return {
     url: `http://127.0.0.1:${own}/`,
     async close() {
