@@ -24,7 +24,21 @@ const knownOptions = ['runContainer', 'backoff', 'clock'] as const satisfies rea
  *
  * Containers live as long as the process of the agent at most: what an earlier process has left is not known, and a pod that ran
  * then is begun again, its restart count raised. Probes are the agent's own affair: a container with a readiness probe is never
- * ready here. What of a pod's spec changes while it runs is passed over.
+ * ready here. What of a pod's spec changes while it runs is passed over, and so are ephemeral containers.
+ *
+ * @example
+ * ```ts with-server
+ * import { ContainerProvider, ProviderNode } from 'pod-status-manager/node';
+ *
+ * // a container that runs until it is asked to end
+ * const provider = new ContainerProvider({
+ *   runContainer: (_, { stop }) => new Promise((resolve) => stop.addEventListener('abort', () => resolve(0))),
+ * });
+ * const node = new ProviderNode({ kubeConfig, nodeName: 'node-1', provider, removeOnStop: true });
+ * await node.start();
+ * await node.stop(); // the pods stay the node's
+ * await provider.close(); // their containers end
+ * ```
  */
 export class ContainerProvider implements PodProvider {
   readonly #runContainer: RunContainer;

@@ -22,6 +22,10 @@ const documentsAt = (name: string): string[] => {
 
 // A test runs every file directly in examples/: it must succeed within a minute. A bigger example has its own folder and tests.
 const examples = readdirSync(join(root, 'examples')).filter((name) => name.endsWith('.ts'));
+/** Runs until a signal ends it: try-first-agent.ts sees to that. */
+const endless = 'first-agent.ts';
+/** Those that need no test runner but Node's own. */
+const testedExamples = ['job-agent.ts', 'with-node-test.ts'];
 const fences = readCodeFences(root);
 const commentFences = readCommentFences();
 const commentedFiles = [...new Set(commentFences.filter(({ runs }) => runs).map(({ document }) => document))];
@@ -50,7 +54,8 @@ beforeAll(async () => {
   consumer = await createConsumer();
   await consumer.write('types.ts', read('test/package/fixture/types.ts'));
   await consumer.write('import-all-doors.js', read('test/package/fixture/import-all-doors.js'));
-  for (const name of examples) await consumer.write(`example-${name}`, read(`examples/${name}`));
+  const copied = [...examples, ...testedExamples.map((name) => `testing/${name}`)].map((name) => `examples/${name}`);
+  for (const path of copied) await consumer.write(path, read(path));
   for (const { fileName, code } of [...fences, ...commentFences]) await consumer.write(fileName, code);
 });
 
@@ -153,10 +158,15 @@ describe('the examples', () => {
     expect(examples.filter((name) => /from '\.\.?\//.test(read(`examples/${name}`)))).toEqual([]);
   });
 
-  it.each(examples)('%s runs and ends by itself', async (name) => {
-    const { code, stdout, stderr } = await consumer.node(`example-${name}`);
+  it.each(examples.filter((name) => name !== endless))('%s runs and ends by itself', async (name) => {
+    const { code, stdout, stderr } = await consumer.node(`examples/${name}`);
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     expect(stdout).not.toBe('');
+  });
+
+  it("of a test by Node's own runner passes", async () => {
+    const { code, stdout } = await consumer.node('--test', 'examples/testing/with-node-test.ts');
+    expect({ code, stdout }).toEqual({ code: 0, stdout: expect.stringMatching(/pass 2\b[\s\S]*fail 0\b/) });
   });
 });
 
