@@ -6,7 +6,7 @@ import type { Pod } from '../wire/types.ts';
 import { sameContent } from './same-content.ts';
 
 /** When the agent first saw the pod; written by the config. */
-const configSeenAnnotationKey = 'kubernetes.io/config.seen';
+export const configSeenAnnotationKey = 'kubernetes.io/config.seen';
 
 /** They say where the agent has a pod from. A change of one of them is no change of the pod. */
 const localAnnotationKeys = [configSourceAnnotationKey, configMirrorAnnotationKey, configSeenAnnotationKey];
