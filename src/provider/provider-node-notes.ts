@@ -30,7 +30,7 @@ export function nodeNotes(facts: NodeFacts, pods: Iterable<ProvidedPod>): string
 }
 
 /** What a start waits for: the node on the apiserver, and the first list of its pods. */
-export function startNotes({ registered, node, loop, sources }: Pick<NodeFacts, 'registered' | 'node' | 'loop' | 'sources'>) {
+function startNotes({ registered, node, loop, sources }: Pick<NodeFacts, 'registered' | 'node' | 'loop' | 'sources'>) {
   const notes: string[] = [];
   if (!registered) notes.push(`the node object is not registered${because(node.lastError)}`);
   if (loop.state === 'idle') notes.push('the provider has not answered getPods() yet');

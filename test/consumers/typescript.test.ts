@@ -19,7 +19,7 @@ const cases = Object.entries(compilers).flatMap(([version, typescript]) =>
 /** Every declaration file that the program reaches is checked: ours, and those of every package. */
 const strict = {
   target: 'es2022',
-  lib: ['es2023', 'esnext.disposable'],
+  lib: ['es2024', 'esnext.disposable'],
   types: ['node'],
   strict: true,
   skipLibCheck: false,
