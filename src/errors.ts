@@ -14,6 +14,7 @@ export const errorCodes = {
   ERR_BACKOFF: 'what is to be done waits until a time, which the error names',
   ERR_NO_NODE: 'the node that owns mirror pods is not known, has no uid, or is being deleted',
   ERR_INVALID_MANIFEST: 'the manifest of a static pod is no pod, or one that breaks a rule',
+  ERR_NODE_VERSION: 'this Node.js is older than the package needs; the import throws it',
   ERR_API: 'a request to the apiserver failed',
 } as const;
 

@@ -4,7 +4,10 @@
  *
  * @module pod-status-manager
  */
-export { classifyApiError, type ErrorClass } from './client/error-class.ts';
+import './node-version.ts';
+
+export { classifyApiError, type ErrorClass, type LastError, type RetriedError } from './client/error-class.ts';
+
 export { KubePodClient, type KubePodClientOptions } from './client/kube-pod-client.ts';
 export type { DeletePodOptions, PodClient, PodMetadata, RequestOptions } from './client/pod-client.ts';
 export { ApiError, type ApiErrorOptions } from './client/transport/api-error.ts';
@@ -15,6 +18,7 @@ export {
   type KubeTransportOptions,
 } from './client/transport/kube-transport.ts';
 export type { Listenable } from './concurrency/emitter.ts';
+export type { LastFailure } from './concurrency/last-failure.ts';
 export type { RateLimiterOptions } from './concurrency/rate-limiter.ts';
 export type { RunStateName } from './concurrency/run-state.ts';
 export {
@@ -30,6 +34,10 @@ export {
 } from './conditions/generate-runtime-conditions.ts';
 export { needToReconcilePodReadiness } from './conditions/need-to-reconcile-pod-readiness.ts';
 export { type ErrorCode, errorCodes, isStatusManagerError, StatusManagerError } from './errors.ts';
+export type { LabelDefinition, MetricDefinition, MetricType } from './metrics/metric-definition.ts';
+export { type MetricName, metricDefinitions } from './metrics/metric-definitions.ts';
+export type { Labels, MetricsSink } from './metrics/metrics-sink.ts';
+export type { PathChange } from './patch/path-changes.ts';
 export type { PatchType, PodStatusPatch } from './patch/pod-status-patch.ts';
 export {
   applyPodStatusPatch,
@@ -62,13 +70,13 @@ export type { BasicPodManagerOptions, PodRegistrar } from './pod/pod-registrars.
 export type { RuntimeContainer, RuntimeContainerState, RuntimeSandbox } from './pod/runtime-pod.ts';
 export { type CancelTimer, type Clock, systemClock, type TimerOptions } from './seams/clock.ts';
 export type { Logger } from './seams/logger.ts';
-export type { Labels, MetricsSink } from './seams/metrics.ts';
 export { ApiServerPodSource, type ApiServerPodSourceOptions } from './sources/api-server-pod-source.ts';
 export type { PodSink, PodSourceHandlers } from './sources/pod-delivery.ts';
 export type {
   IllegalTransitionEvent,
   PodRemovedEvent,
   PodUpdatedEvent,
+  RequestEvent,
   StatusManagerEvents,
   SyncErrorEvent,
   SyncedEvent,
@@ -81,7 +89,7 @@ export type { StatusManagerOptions } from './status/status-manager-options.ts';
 export type { PodExplanation } from './status/sync/explain.ts';
 export type { FlushResult } from './status/sync/flush-waiters.ts';
 export type { PodSourceTimes } from './status/sync/pod-source-view.ts';
-export type { LastError } from './status/sync/pod-sync-state.ts';
+export type { PodSnapshot, StatusManagerSnapshot } from './status/sync/snapshot.ts';
 export type { StopResult } from './status/sync/status-sync.ts';
 export { type HeldPhase, type PodSyncPhase, type UnsettledPod, UnsettledPodsError } from './status/sync/sync-phase.ts';
 export type { Loose, Pod, PodStatus, Wire, WireContainerStatus, WirePod, WirePodCondition, WirePodStatus } from './wire/types.ts';

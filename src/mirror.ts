@@ -3,6 +3,8 @@
  *
  * @module pod-status-manager/mirror
  */
+import './node-version.ts';
+
 export {
   type CreateMirrorPodResult,
   type DeleteMirrorPodResult,

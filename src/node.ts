@@ -3,6 +3,8 @@
  *
  * @module pod-status-manager/node
  */
+import './node-version.ts';
+
 export { BackoffError } from './backoff/backoff-error.ts';
 export type { ContainerToStart } from './backoff/container-key.ts';
 export { type RestartAnswer, RestartBackoff, type RestartBackoffOptions } from './backoff/restart-backoff.ts';
@@ -10,6 +12,7 @@ export type { ConfigMode } from './config/notifications.ts';
 export type { MetadataOf } from './config/pod-changes.ts';
 export { PodConfig } from './config/pod-config.ts';
 export type { PodConfigOptions } from './config/pod-config-options.ts';
+export type { PodSourceReport } from './config/pod-source-report.ts';
 export type { PodOperation, PodUpdate } from './config/pod-update.ts';
 export { decodeStaticPods } from './manifest/decode-static-pods.ts';
 export type { ManifestOrigin } from './manifest/static-pod.ts';
@@ -50,7 +53,11 @@ export type { DeletePodCall, NotifyPods, PodProvider, ProviderCall } from './pro
 export { ProviderNode } from './provider/provider-node.ts';
 export type { NodeMembers, ProviderNodeOptions } from './provider/provider-node-options.ts';
 export type {
+  ProviderFailureReport,
+  ProviderNodeSnapshot,
+  ProviderNodeSnapshotOptions,
   ProviderPodExplanation,
+  ProviderPodReport,
   StopProviderNodeOptions,
   StoppedProviderNode,
 } from './provider/provider-node-reports.ts';
@@ -83,7 +90,7 @@ export type {
   LoopWorkQueue,
   SyncLoopOptions,
 } from './sync-loop/sync-loop-options.ts';
-export type { PodWorkerState } from './workers/pod-record.ts';
+export type { PodWorkerState, WorkerFailure } from './workers/pod-record.ts';
 export type { KnownPod } from './workers/pod-records.ts';
 export type {
   PodStatusFn,
@@ -95,6 +102,7 @@ export type {
   SyncTerminatedPodRequest,
   SyncTerminatingPodRequest,
 } from './workers/pod-syncer.ts';
+export type { PodWorkerReport, PodWorkersReport } from './workers/pod-worker-report.ts';
 export { PodWorkers, type StoppedWorkers, type StopWorkersOptions } from './workers/pod-workers.ts';
 export { networkNotReadyMessage } from './workers/retry-delay.ts';
 export type { KillNowOptions, KillPodOptions, UpdatePodOptions, UpdateType } from './workers/update-pod-options.ts';

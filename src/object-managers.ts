@@ -3,6 +3,8 @@
  *
  * @module pod-status-manager/object-managers
  */
+import './node-version.ts';
+
 export { ConfigMapManager, type FrozenConfigMap } from './object-managers/config-map-manager.ts';
 export type { Frozen } from './object-managers/frozen.ts';
 export { nodeTtlMs } from './object-managers/node-ttl.ts';

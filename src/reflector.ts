@@ -3,6 +3,8 @@
  *
  * @module pod-status-manager/reflector
  */
+import './node-version.ts';
+
 export {
   type ApiObject,
   type ApiResource,

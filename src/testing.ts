@@ -3,6 +3,8 @@
  *
  * @module pod-status-manager/testing
  */
+import './node-version.ts';
+
 // The entry point `pod-status-manager/testing`: fakes and a pods API in memory, for tests of code that embeds the manager.
 
 export type { Fault, FaultHandle, FaultRule } from './testing/apiserver/faults.ts';

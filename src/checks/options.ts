@@ -22,6 +22,11 @@ export function integerOption(name: string, value: unknown, min: number): number
   throw invalidOption(name, `an integer from ${min} up`, value);
 }
 
+export function iterableOption<T>(name: string, value: Iterable<T>): Iterable<T> {
+  if (typeof value === 'object' && value !== null && typeof value[Symbol.iterator] === 'function') return value;
+  throw invalidOption(name, 'a list or a set', value);
+}
+
 export function oneOfOption<T extends string>(name: string, value: T, allowed: readonly T[]): T {
   if (allowed.includes(value)) return value;
   throw invalidOption(name, `one of ${allowed.map((item) => `"${item}"`).join(', ')}`, value);

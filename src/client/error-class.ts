@@ -1,3 +1,4 @@
+import type { LastFailure } from '../concurrency/last-failure.ts';
 import { parseRetryAfter } from './transport/api-answer.ts';
 import { maxMessageLength } from './transport/api-error.ts';
 
@@ -24,6 +25,21 @@ export interface ApiFailure {
   readonly retryAfterMs: number | undefined;
   /** The Status object's message, else the error's own; at most 500 characters. */
   readonly message: string;
+}
+
+/** A failure in words. */
+export interface LastError {
+  readonly errorClass: ErrorClass;
+  /** At most 500 characters. It never holds a header, a token or a request body. */
+  readonly message: string;
+  /** In milliseconds since the epoch. */
+  readonly at: number;
+}
+
+/** A failure of something that is tried again. */
+export interface RetriedError extends LastError {
+  /** When it is tried again, in milliseconds since the epoch. */
+  readonly retryAt: number;
 }
 
 const classOfStatus: Readonly<Record<number, ErrorClass>> = {
@@ -58,6 +74,12 @@ export function classOf({ status, reason }: ApiFailure): ErrorClass {
   if (status === 404) return reason === 'NotFound' ? 'gone' : 'unavailable';
   if (status !== undefined && status >= 400) return classOfStatus[status] ?? 'unavailable';
   return (reason !== undefined && Object.hasOwn(classOfReason, reason) ? classOfReason[reason] : undefined) ?? 'unavailable';
+}
+
+/** The failure in words, as it can be shown and turned into JSON. Never throws. */
+export function retriedError({ error, at, retryAt }: LastFailure): RetriedError {
+  const failure = readApiFailure(error, at);
+  return { errorClass: classOf(failure), message: failure.message, at, retryAt };
 }
 
 /** What is known of an error with a getter that throws, or with a member that cannot become text. */

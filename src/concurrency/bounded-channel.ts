@@ -8,6 +8,7 @@ export class BoundedChannel<Key> {
   readonly capacity: number;
   readonly #keys = new FifoSet<Key>();
   #overflowed = false;
+  #dropped = 0;
   #closed = false;
   #wake: (() => void) | undefined;
 
@@ -19,12 +20,18 @@ export class BoundedChannel<Key> {
     return this.#keys.size;
   }
 
+  /** How many keys were dropped because the channel was full. */
+  get dropped(): number {
+    return this.#dropped;
+  }
+
   /** True when the key is in the channel now; false when it was dropped. */
   trySend(key: Key): boolean {
     if (this.#closed) return false;
     if (this.#keys.has(key)) return true;
     if (this.#keys.size >= this.capacity) {
       this.#overflowed = true;
+      this.#dropped += 1;
       this.#wakeReader();
       return false;
     }

@@ -9,6 +9,7 @@ import type { PodSource, SendPods } from '../sources/pod-source.ts';
 import type { Pod } from '../wire/types.ts';
 import { type ConfigMode, mostUpdatesOfAList, updatesAfter } from './notifications.ts';
 import { checkedPodConfigOptions, type PodConfigOptions } from './pod-config-options.ts';
+import { askSource, type PodSourceReport } from './pod-source-report.ts';
 import { PodStorage } from './pod-storage.ts';
 import type { PodUpdate } from './pod-update.ts';
 import { SourceRuns } from './source-runs.ts';
@@ -126,6 +127,17 @@ export class PodConfig {
   seenAllSources(expected?: Iterable<string>): boolean {
     const names = expected === undefined ? undefined : new Set(expected);
     return [...this.#channels.keys()].every((source) => this.hasSeen(source) && (names?.has(source) ?? true));
+  }
+
+  /** What each source did last, and what it could not do, in the order in which they were added. Works in every state. */
+  explain(): readonly PodSourceReport[] {
+    return Array.from(this.#channels.keys(), (name) => ({
+      name,
+      hasSent: this.hasSeen(name),
+      isWaiting: this.#lists.has(name),
+      pods: this.#storage.count(name),
+      ...askSource(this.#sources.find(name)),
+    }));
   }
 
   #open(source: string): SendPods {

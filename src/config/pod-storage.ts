@@ -50,6 +50,11 @@ export class PodStorage {
     return this.#sources.has(source);
   }
 
+  /** How many pods the last list of the source has. */
+  count(source: string): number {
+    return this.#sources.get(source)?.size ?? 0;
+  }
+
   /** The pods of all sources. */
   pods(): Pod[] {
     return [...this.#sources.values()].flatMap((kept) => Array.from(kept.values(), ({ pod }) => pod));

@@ -27,6 +27,10 @@ export class SourceRuns {
     return this.#runs.has(name);
   }
 
+  find(name: string): PodSource | undefined {
+    return this.#runs.get(name)?.source;
+  }
+
   add(name: string, source: PodSource, send: SendPods): void {
     const run = { source, send };
     this.#runs.set(name, run);

@@ -8,6 +8,7 @@ import { StatusManagerError } from '../errors.ts';
 import { type AdvertisedStatus, type ResolvedStatus, resolveStatus, statusMembers } from './advertised-status.ts';
 import { KnownNode } from './known-node.ts';
 import type { LeaseRival } from './lease-rivals.ts';
+import type { NodeHealth } from './node-health.ts';
 import { NodeLease } from './node-lease.ts';
 import { type NodeObjectOptions, type ResolvedNodeOptions, resolveNodeOptions } from './node-object-options.ts';
 import { NodeRegistration } from './node-registration.ts';
@@ -25,6 +26,8 @@ const stopWaitsMs = 1000;
 /** What a {@link NodeObject} did last, and what it could not do. */
 export interface NodeObjectReport {
   readonly registered: boolean;
+  /** What the Ready condition is to say: the last answer of `readiness`; undefined before it was asked. */
+  readonly readiness: NodeHealth['readiness'] | undefined;
   /** Undefined while the node is not known. */
   readonly uid: string | undefined;
   /** When the status was last written, in milliseconds since the epoch. */
@@ -150,6 +153,7 @@ export class NodeObject {
   explain(): NodeObjectReport {
     return {
       registered: this.#registration.isRegistered,
+      readiness: this.#registration.health?.readiness,
       uid: this.#uid,
       lastReportAt: this.#registration.lastReportAt,
       lastRenewAt: this.#lease.lastRenewAt,

@@ -4,7 +4,7 @@ import type { ResourceClient } from '../client/resource-client.ts';
 import { ApiError } from '../client/transport/api-error.ts';
 import { formatTime } from '../wire/time.ts';
 import type { KnownNode } from './known-node.ts';
-import { nodeHealth } from './node-health.ts';
+import { type NodeHealth, nodeHealth } from './node-health.ts';
 import type { ResolvedNodeOptions } from './node-object-options.ts';
 import type { NodeRequests } from './node-requests.ts';
 import { nodeStatusPatch } from './node-status-patch.ts';
@@ -29,6 +29,7 @@ export class NodeRegistration {
   readonly #parts: NodeRegistrationParts;
   readonly #reports: ReportTimes;
   #isRegistered = false;
+  #health: NodeHealth | undefined;
   #createdUID: string | undefined;
   /** The node was there before: the next patch takes it over. */
   #takesOver = false;
@@ -40,6 +41,11 @@ export class NodeRegistration {
 
   get isRegistered(): boolean {
     return this.#isRegistered;
+  }
+
+  /** What the agent answered last, when it was asked whether the node is ready; undefined before it was asked. */
+  get health(): NodeHealth | undefined {
+    return this.#health;
   }
 
   /** The uid of the node that this process has created, and that nobody has replaced. */
@@ -95,8 +101,7 @@ export class NodeRegistration {
     const { options, nodes, requests, known } = this.#parts;
     const { nodeName, logger, clock, registerNode } = options;
     if (registerNode) {
-      const health = nodeHealth(options);
-      const node = newNode(this.#parts.desired(), health, formatTime(clock.now()));
+      const node = newNode(this.#parts.desired(), this.#askHealth(), formatTime(clock.now()));
       try {
         const created = await requests.call('the creation of the node', (call) => nodes.create(node, call));
         this.#createdUID = created.metadata?.uid;
@@ -157,7 +162,12 @@ export class NodeRegistration {
   #update(node: WireNode): UpdatedNode {
     const { options, desired } = this.#parts;
     const update = this.#takesOver ? takenOverNode : updatedNode;
-    return update(node, desired(), nodeHealth(options), formatTime(options.clock.now()));
+    return update(node, desired(), this.#askHealth(), formatTime(options.clock.now()));
+  }
+
+  #askHealth(): NodeHealth {
+    this.#health = nodeHealth(this.#parts.options);
+    return this.#health;
   }
 
   async #patch(node: WireNode, { node: next, changed }: UpdatedNode): Promise<void> {

@@ -9,10 +9,11 @@ import {
 } from '../checks/options.ts';
 import type { ResourceTransport } from '../client/resource-client.ts';
 import { invalidOption } from '../errors.ts';
+import { type Metrics, metricsOption } from '../metrics/metrics.ts';
+import type { MetricsSink } from '../metrics/metrics-sink.ts';
 import { type Clock, safeClock, systemClock } from '../seams/clock.ts';
 import { callGuarded, ignoreFailure } from '../seams/guard.ts';
 import { type Logger, safeLogger, silentLogger } from '../seams/logger.ts';
-import { type MetricsSink, noMetrics, safeMetrics } from '../seams/metrics.ts';
 import { safeRandom } from '../seams/random.ts';
 
 /**
@@ -65,7 +66,7 @@ export interface CheckedOptions {
   readonly random: () => number;
   readonly clock: Clock;
   readonly logger: Logger;
-  readonly metrics: MetricsSink;
+  readonly metrics: Metrics;
 }
 
 const knownOptions = [
@@ -78,7 +79,7 @@ export function checkedOptions(options: ObjectManagerOptions): CheckedOptions {
   requireKnownOptions('options', options, knownOptions);
   const { kubeConfig, transport, strategy = 'watch', ttlMs = 60_000, getTtlMs = () => undefined } = options;
   const { resyncIntervalMs = 60_000, syncTimeoutMs = 1000, streamLists = true } = options;
-  const { random = Math.random, clock = systemClock, logger = silentLogger, metrics = noMetrics } = options;
+  const { random = Math.random, clock = systemClock, logger = silentLogger, metrics } = options;
   if (transport !== undefined) requireMethods('transport', transport, ['request', 'stream']);
   else if (kubeConfig === undefined) throw invalidOption('kubeConfig', 'given, where `transport` is not', kubeConfig);
   requireMethods('clock', clock, ['now', 'setTimer']);
@@ -95,7 +96,7 @@ export function checkedOptions(options: ObjectManagerOptions): CheckedOptions {
     random: safeRandom(optionOfType('random', random, 'function')),
     clock: safeClock(clock),
     logger: safeLogger(logger),
-    metrics: safeMetrics(metrics),
+    metrics: metricsOption(metrics),
   };
 }
 

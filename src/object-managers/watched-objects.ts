@@ -1,7 +1,7 @@
 // Behaviour of the object cache of pkg/kubelet/util/manager/watch_based_manager.go, v1.36.3.
 
+import type { Metrics } from '../metrics/metrics.ts';
 import type { CancelTimer } from '../seams/clock.ts';
-import type { MetricsSink } from '../seams/metrics.ts';
 import { notFound, notRegistered, stopped } from './object-errors.ts';
 import { canExist, keyOf, type NamespacedName } from './object-name.ts';
 import type { ObjectReader } from './object-reader.ts';
@@ -10,7 +10,7 @@ import { type MaybeImmutable, WatchedObject, type WatchedObjectOptions } from '.
 export interface WatchedObjectsOptions<T extends MaybeImmutable> extends Omit<WatchedObjectOptions<T>, 'watching'> {
   /** How often the agent reads what its pods have mounted, in milliseconds. */
   readonly resyncIntervalMs: number;
-  readonly metrics: MetricsSink;
+  readonly metrics: Metrics;
 }
 
 interface ReferencedObject<T extends MaybeImmutable> {

@@ -9,17 +9,17 @@ import type { PodManager, UIDTranslations } from './pod-manager.ts';
 import { type BasicPodManagerOptions, PodRegistrars } from './pod-registrars.ts';
 import { readOnlyMap } from './read-only-map.ts';
 
-export interface PodsAndMirrorPods {
+export interface PodsAndMirrorPods<P extends Pod = Pod> {
   /** Every pod but the mirror pods. */
-  readonly allPods: Pod[];
-  readonly allMirrorPods: Pod[];
+  readonly allPods: P[];
+  readonly allMirrorPods: P[];
   /** The full names of mirror pods whose static pod is gone. */
   readonly orphanedMirrorPodFullnames: string[];
 }
 
-export interface PodAndMirrorPod {
-  readonly pod: Pod | undefined;
-  readonly mirrorPod: Pod | undefined;
+export interface PodAndMirrorPod<P extends Pod = Pod> {
+  readonly pod: P | undefined;
+  readonly mirrorPod: P | undefined;
   /** True when the argument was the mirror pod. */
   readonly wasMirror: boolean;
 }
@@ -28,13 +28,16 @@ export interface PodAndMirrorPod {
  * The agent's pods, in memory. Pods are kept as they are given, without a copy: do not change one afterwards, set a new
  * object instead. A static pod and its mirror pod find each other by full name, whichever comes first.
  *
+ * `P` is the type of the pods that go in, and so of those that come out: `WirePod` for an `ApiServerPodSource`, client-node's
+ * `V1Pod`, or a type of your own.
+ *
  * Every method that takes pods throws ERR_INVALID_ARGUMENT for one without a uid, name or namespace, and changes nothing.
  */
-export class BasicPodManager implements PodManager {
-  readonly #podByUID = new Map<string, Pod>();
-  readonly #podByFullName = new Map<string, Pod>();
-  readonly #mirrorPodByUID = new Map<string, Pod>();
-  readonly #mirrorPodByFullName = new Map<string, Pod>();
+export class BasicPodManager<in out P extends Pod = Pod> implements PodManager {
+  readonly #podByUID = new Map<string, P>();
+  readonly #podByFullName = new Map<string, P>();
+  readonly #mirrorPodByUID = new Map<string, P>();
+  readonly #mirrorPodByFullName = new Map<string, P>();
   /** Full names that two pods have had at once; neither of them a mirror pod. */
   readonly #sharedNames = new Set<string>();
   /** From a mirror pod's uid to its static pod's uid. */
@@ -54,36 +57,36 @@ export class BasicPodManager implements PodManager {
   }
 
   /** Every pod but the mirror pods, in no particular order. */
-  getPods(): Pod[] {
+  getPods(): P[] {
     return [...this.#podByUID.values()];
   }
 
   /** Never a mirror pod. */
-  getPodByUID(uid: string): Pod | undefined {
+  getPodByUID(uid: string): P | undefined {
     return this.#podByUID.get(uid);
   }
 
   /** Never a mirror pod. */
-  getPodByName(namespace: string, name: string): Pod | undefined {
+  getPodByName(namespace: string, name: string): P | undefined {
     return this.getPodByFullName(buildPodFullName(name, namespace));
   }
 
   /** Never a mirror pod. */
-  getPodByFullName(fullName: string): Pod | undefined {
+  getPodByFullName(fullName: string): P | undefined {
     return this.#podByFullName.get(fullName);
   }
 
   /** The pod of the same full name. The argument is not checked for being a mirror pod. */
-  getPodByMirrorPod(mirrorPod: Pod): Pod | undefined {
+  getPodByMirrorPod(mirrorPod: Pod): P | undefined {
     return this.#podByFullName.get(podFullName(mirrorPod));
   }
 
   /** The mirror pod of the same full name. The argument is not checked for being a static pod. */
-  getMirrorPodByPod(pod: Pod): Pod | undefined {
+  getMirrorPodByPod(pod: Pod): P | undefined {
     return this.#mirrorPodByFullName.get(podFullName(pod));
   }
 
-  getPodsAndMirrorPods(): PodsAndMirrorPods {
+  getPodsAndMirrorPods(): PodsAndMirrorPods<P> {
     const names = [...this.#mirrorPodByFullName.keys()];
     return {
       allPods: this.getPods(),
@@ -93,13 +96,13 @@ export class BasicPodManager implements PodManager {
   }
 
   /** A pod and its mirror pod, for either of the two. */
-  getPodAndMirrorPod(pod: Pod): PodAndMirrorPod {
+  getPodAndMirrorPod(pod: P): PodAndMirrorPod<P> {
     if (isMirrorPod(pod)) return { pod: this.getPodByMirrorPod(pod), mirrorPod: pod, wasMirror: true };
     return { pod, mirrorPod: this.getMirrorPodByPod(pod), wasMirror: false };
   }
 
   /** Every static pod, with its mirror pod or undefined. */
-  getStaticPodToMirrorPodMap(): Map<Pod, Pod | undefined> {
+  getStaticPodToMirrorPodMap(): Map<P, P | undefined> {
     const staticPods = this.getPods().filter(isStaticPod);
     return new Map(staticPods.map((pod) => [pod, this.getMirrorPodByPod(pod)]));
   }
@@ -130,7 +133,7 @@ export class BasicPodManager implements PodManager {
   }
 
   /** Forgets everything and takes these pods, in any order. All or nothing: one bad pod, and nothing has changed. */
-  setPods(pods: Iterable<Pod>): void {
+  setPods(pods: Iterable<P>): void {
     const identified = Array.from(pods, (pod) => identify(pod));
     const before = this.#uidsToTell();
     const podsBefore = [...this.#podByUID, ...this.#mirrorPodByUID];
@@ -147,12 +150,12 @@ export class BasicPodManager implements PodManager {
   }
 
   /** The same as {@link updatePod}. */
-  addPod(pod: Pod): void {
+  addPod(pod: P): void {
     this.updatePod(pod);
   }
 
   /** Adds or replaces a pod, unless the one held is the same pod with a newer resourceVersion: a late answer changes nothing. */
-  updatePod(pod: Pod): void {
+  updatePod(pod: P): void {
     const identified = identify(pod);
     const { uid } = identified;
     const held = this.#heldPod(pod, uid);
@@ -160,7 +163,7 @@ export class BasicPodManager implements PodManager {
   }
 
   /** Adds or replaces a pod, also when the one held has a newer resourceVersion. For the pods of a full list, which is the truth. */
-  replacePod(pod: Pod): void {
+  replacePod(pod: P): void {
     this.#replace(identify(pod));
   }
 
@@ -179,7 +182,7 @@ export class BasicPodManager implements PodManager {
     if (hasChanged) this.#listeners.tell([this.#uidToTell(pod, uid, fullName)]);
   }
 
-  #replace({ pod, uid, fullName }: IdentifiedPod): void {
+  #replace({ pod, uid, fullName }: IdentifiedPod<P>): void {
     const [byUID, byFullName] = isMirrorPod(pod)
       ? [this.#mirrorPodByUID, this.#mirrorPodByFullName]
       : [this.#podByUID, this.#podByFullName];
@@ -190,12 +193,12 @@ export class BasicPodManager implements PodManager {
     this.#listeners.tell([this.#uidToTell(pod, uid, fullName)]);
   }
 
-  #heldPod(pod: Pod, uid: string): Pod | undefined {
+  #heldPod(pod: Pod, uid: string): P | undefined {
     return isMirrorPod(pod) ? this.#mirrorPodByUID.get(uid) : this.#podByUID.get(uid);
   }
 
   /** All pods were exchanged: those of now are registered before those that are gone are unregistered. */
-  #registerAgain(before: readonly (readonly [uid: string, pod: Pod])[]): void {
+  #registerAgain(before: readonly (readonly [uid: string, pod: P])[]): void {
     const pods = new Map(before);
     for (const [uid, pod] of [...this.#podByUID, ...this.#mirrorPodByUID]) {
       this.#registrars.set(pod, pods.get(uid));
@@ -232,7 +235,7 @@ export class BasicPodManager implements PodManager {
     this.#translate(this.#mirrorPodByFullName.get(fullName)?.metadata?.uid, others.at(-1)?.metadata?.uid);
   }
 
-  #takeName(fullName: string, pod: Pod): void {
+  #takeName(fullName: string, pod: P): void {
     const uid = this.#podByFullName.get(fullName)?.metadata?.uid;
     if (uid !== undefined && uid !== pod.metadata?.uid && this.#podByUID.has(uid)) this.#sharedNames.add(fullName);
     this.#podByFullName.set(fullName, pod);
@@ -249,7 +252,7 @@ export class BasicPodManager implements PodManager {
     return [...this.#podByUID.keys(), ...ofMirrorPods];
   }
 
-  #put(pod: Pod, uid: string, fullName: string): void {
+  #put(pod: P, uid: string, fullName: string): void {
     if (isMirrorPod(pod)) {
       this.#mirrorPodByUID.set(uid, pod);
       this.#mirrorPodByFullName.set(fullName, pod);

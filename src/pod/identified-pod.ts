@@ -3,8 +3,8 @@ import { invalidArgument } from '../errors.ts';
 import type { Pod } from '../wire/types.ts';
 import { podFullName } from './pod-identity.ts';
 
-export interface IdentifiedPod {
-  readonly pod: Pod;
+export interface IdentifiedPod<P extends Pod = Pod> {
+  readonly pod: P;
   readonly uid: string;
   readonly fullName: string;
 }
@@ -20,6 +20,6 @@ export function requirePod(pod: Pod): string {
 }
 
 /** What a pod is kept under. Throws as {@link requirePod} does. */
-export function identify(pod: Pod): IdentifiedPod {
+export function identify<P extends Pod>(pod: P): IdentifiedPod<P> {
   return { pod, uid: requirePod(pod), fullName: podFullName(pod) };
 }

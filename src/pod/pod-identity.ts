@@ -20,8 +20,13 @@ export interface PodFullName {
 
 /** True for a pod that came from anywhere but the apiserver. A pod that does not say where it came from is not static. */
 export function isStaticPod(pod: Pod): boolean {
-  const source = annotation(pod, configSourceAnnotationKey);
+  const source = podSourceOf(pod);
   return source !== undefined && source !== apiserverSource;
+}
+
+/** The source that the agent has the pod from: `api`, `file`, ...; undefined for a pod that does not say it. */
+export function podSourceOf(pod: Pod): string | undefined {
+  return annotation(pod, configSourceAnnotationKey);
 }
 
 /** True for a pod with the mirror annotation, whatever its value, also an empty one. */

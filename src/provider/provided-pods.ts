@@ -47,6 +47,10 @@ export class ProvidedPods implements RuntimeStatusCache {
     return this.#records.get(podUID);
   }
 
+  all(): Iterable<ProvidedPod> {
+    return this.#records.values();
+  }
+
   /** The record of the pod, with this object as its newest version. */
   take(pod: Pod): ProvidedPod {
     const uid = requirePod(pod);

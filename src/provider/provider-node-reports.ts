@@ -1,8 +1,12 @@
+import type { RetriedError } from '../client/error-class.ts';
+import type { RunStateName } from '../concurrency/run-state.ts';
+import type { PodSourceReport } from '../config/pod-source-report.ts';
+import type { NodeObjectReport } from '../node-object/node-object.ts';
 import type { NodeObjectStopped } from '../node-object/node-removal.ts';
 import type { PodExplanation } from '../status/sync/explain.ts';
 import type { StopResult } from '../status/sync/status-sync.ts';
+import type { PodWorkerReport, PodWorkersReport } from '../workers/pod-worker-report.ts';
 import type { StoppedWorkers } from '../workers/pod-workers.ts';
-import type { ProviderFailure } from './provided-pod.ts';
 
 export interface StopProviderNodeOptions {
   /** How long the whole stop may take, in milliseconds. Default 20 000: Kubernetes kills an agent after 30 seconds. */
@@ -20,17 +24,87 @@ export interface StoppedProviderNode {
   readonly node: NodeObjectStopped;
 }
 
-/** Why a pod is as it is. */
-export interface ProviderPodExplanation {
-  readonly status: PodExplanation;
+/** A call of the provider that has failed and is made again. */
+export interface ProviderFailureReport {
+  readonly message: string;
+  /** How many calls in a row have failed. */
+  readonly attempts: number;
+  /** When it is made again at the soonest, in milliseconds since the epoch. */
+  readonly retryAt: number;
+}
+
+/** What the parts of the node know of one pod, but the status manager. It can be turned into JSON. */
+export interface ProviderPodReport {
+  readonly podUID: string;
+  readonly namespace: string;
+  readonly name: string;
+  /** The source that the pod is from, such as `api` or `file`; undefined where no source names the pod any more. */
+  readonly source: string | undefined;
+  /** Undefined for a pod that no worker knows: it was not begun yet, was refused, or is over. */
+  readonly worker: PodWorkerReport | undefined;
+  /** When the pod is synced again, in milliseconds since the epoch; undefined for a pod that waits for no time. */
+  readonly nextSyncAt: number | undefined;
   /** True while containers of the pod may run. */
   readonly couldRun: boolean;
   readonly isTerminationRequested: boolean;
   /** True while the provider has something of the pod, as far as is known. */
   readonly isHeld: boolean;
+  /** When `getPodStatus` was last called, in milliseconds since the epoch; undefined before the first time. */
+  readonly askedAt: number | undefined;
   /** The call under way that creates or updates the pod. */
   readonly change: 'createPod' | 'updatePod' | undefined;
   /** When that call began, in milliseconds since the epoch. */
   readonly changeSince: number | undefined;
-  readonly failure: Pick<ProviderFailure, 'method' | 'message' | 'attempts' | 'retryAt'> | undefined;
+  /** The last failure of `createPod` or `updatePod`, while no success has followed. */
+  readonly failure: (ProviderFailureReport & { readonly method: 'createPod' | 'updatePod' }) | undefined;
+  /** The last failure of `deletePod`, while no success has followed. */
+  readonly deleteFailure: ProviderFailureReport | undefined;
+}
+
+/** Why a pod is as it is. It can be turned into JSON. */
+export interface ProviderPodExplanation extends ProviderPodReport {
+  /** Why the pod's newest status is, or is not, on the apiserver. */
+  readonly status: PodExplanation;
+  /** What the pod's source did last; undefined where no source names the pod. */
+  readonly sourceReport: PodSourceReport | undefined;
+}
+
+/** How a node is, and what it waits for. It can be turned into JSON. */
+export interface ProviderNodeSnapshot {
+  /** When it was made, in milliseconds since the epoch. */
+  readonly at: number;
+  readonly state: RunStateName;
+  readonly nodeName: string;
+  /** True while the node is on the apiserver, as far as is known. */
+  readonly registered: boolean;
+  /** True while the node is registered, and what its Ready condition is to say is True. */
+  readonly ready: boolean;
+  /** In words: what the node waits for, and what failed last. Empty when all is well. */
+  readonly notes: readonly string[];
+  readonly node: Pick<NodeObjectReport, 'uid' | 'readiness' | 'lastReportAt' | 'rival'> & {
+    readonly lastError: RetriedError | undefined;
+  };
+  readonly lease: {
+    /** When it was last renewed, in milliseconds since the epoch. */
+    readonly lastRenewAt: number | undefined;
+    readonly lastError: RetriedError | undefined;
+  };
+  readonly sources: readonly PodSourceReport[];
+  readonly loop: {
+    readonly state: RunStateName;
+    /** True once an update of every source was handled. */
+    readonly sourcesReady: boolean;
+    /** When an iteration has ended last, in milliseconds since the epoch. */
+    readonly lastIterationAt: number | undefined;
+  };
+  /** The pods that wait for the time of their next sync. */
+  readonly workQueue: { readonly size: number };
+  readonly workers: PodWorkersReport;
+  /** Every pod that the agent, the workers or the provider have; empty with `pods: false`. */
+  readonly pods: readonly ProviderPodReport[];
+}
+
+export interface ProviderNodeSnapshotOptions {
+  /** False leaves out the pods, which are most of the work. Default true. */
+  readonly pods?: boolean;
 }

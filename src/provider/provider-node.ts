@@ -1,4 +1,4 @@
-import { longestTimerMs, numberOption, requireKnownOptions } from '../checks/options.ts';
+import { longestTimerMs, numberOption, optionOfType, requireKnownOptions } from '../checks/options.ts';
 import { KubePodClient } from '../client/kube-pod-client.ts';
 import { limitedCall } from '../client/limited-call.ts';
 import { KubeTransport } from '../client/transport/kube-transport.ts';
@@ -21,8 +21,16 @@ import type { Pod } from '../wire/types.ts';
 import { PodWorkers } from '../workers/pod-workers.ts';
 import { ApiEventRecorder } from './api-event-recorder.ts';
 import { HandledSource } from './handled-source.ts';
+import { messageOf } from './provider-calls.ts';
 import { type ProviderNodeOptions, type ResolvedProviderOptions, resolveProviderOptions } from './provider-node-options.ts';
-import type { ProviderPodExplanation, StopProviderNodeOptions, StoppedProviderNode } from './provider-node-reports.ts';
+import type {
+  ProviderNodeSnapshot,
+  ProviderNodeSnapshotOptions,
+  ProviderPodExplanation,
+  StopProviderNodeOptions,
+  StoppedProviderNode,
+} from './provider-node-reports.ts';
+import { type NodeParts, nodeSnapshot, podReport } from './provider-node-snapshot.ts';
 import { ProviderPodSyncer } from './provider-pod-syncer.ts';
 
 /** How long the start waits for the provider's list of pods. */
@@ -50,6 +58,8 @@ export class ProviderNode {
   readonly #stopping = new AbortController();
   readonly #runState = new RunState<StoppedProviderNode>('provider node');
   #wasReady = false;
+  /** Why the provider gave no list of its pods at the start. */
+  #listFailure: string | undefined;
 
   /** Throws ERR_INVALID_OPTION, naming the option, the rule and the value. Starts nothing. */
   constructor(options: ProviderNodeOptions) {
@@ -150,17 +160,23 @@ export class ProviderNode {
   /** Why this pod is as it is. Works in every state. */
   explain(podUID: string): ProviderPodExplanation {
     const uid = this.podManager.translatePodUID(podUID);
-    const record = this.#syncer.pods.find(uid);
-    const { method, message, attempts, retryAt } = record?.failure ?? {};
-    return {
-      status: this.statusManager.explain(uid),
-      couldRun: this.podWorkers.couldHaveRunningContainers(uid),
-      isTerminationRequested: this.podWorkers.isPodTerminationRequested(uid),
-      isHeld: record?.isHeld ?? false,
-      change: record?.change?.method,
-      changeSince: record?.change?.since,
-      failure: record?.failure && ({ method, message, attempts, retryAt } as ProviderPodExplanation['failure']),
-    };
+    const report = podReport(this.#parts, uid);
+    const sourceReport = this.#config.explain().find(({ name }) => name === report.source);
+    return { ...report, status: this.statusManager.explain(uid), sourceReport };
+  }
+
+  /** How the node is, and what it waits for, also while it starts and once it has stopped. Sends nothing and changes nothing. */
+  snapshot(options: ProviderNodeSnapshotOptions = {}): ProviderNodeSnapshot {
+    requireKnownOptions('options', options, ['pods']);
+    const pods = optionOfType('pods', options.pods ?? true, 'boolean');
+    return nodeSnapshot({ ...this.#parts, state: this.state, listFailure: this.#listFailure }, pods);
+  }
+
+  get #parts(): NodeParts {
+    const { clock, given } = this.#options;
+    const { podManager, podWorkers, nodeObject } = this;
+    const { pods } = this.#syncer;
+    return { nodeName: given.nodeName, podManager, podWorkers, nodeObject, config: this.#config, loop: this.#loop, pods, clock };
   }
 
   /**
@@ -229,7 +245,9 @@ export class ProviderNode {
     try {
       await limitedCall('getPods()', () => this.#syncer.pods.list(signal), { clock, timeoutMs: listTimeoutMs, signal }).answer;
     } catch (err) {
-      if (!signal.aborted) logger.error({ err }, 'the provider gave no list of its pods; each pod is asked about');
+      if (signal.aborted) return;
+      this.#listFailure = messageOf(err);
+      logger.error({ err }, 'the provider gave no list of its pods; each pod is asked about');
     }
   }
 

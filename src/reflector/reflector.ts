@@ -1,6 +1,7 @@
 import { type ApiObject, resourcePath } from '../client/api-resource.ts';
 import { ResourceClient } from '../client/resource-client.ts';
 import { KubeTransport } from '../client/transport/kube-transport.ts';
+import type { LastFailure } from '../concurrency/last-failure.ts';
 import { RunState, type RunStateName } from '../concurrency/run-state.ts';
 import { StatusManagerError } from '../errors.ts';
 import type { Clock } from '../seams/clock.ts';
@@ -42,6 +43,7 @@ export class Reflector<T extends ApiObject = ApiObject> {
   #hasSynced = false;
   #lastObservedAt: number | undefined;
   #lastListedAt: number | undefined;
+  #lastFailure: LastFailure | undefined;
 
   /** Throws ERR_INVALID_OPTION, naming the option, the rule and the value. */
   constructor(options: ReflectorOptions<T>) {
@@ -95,6 +97,11 @@ export class Reflector<T extends ApiObject = ApiObject> {
    */
   lastListedAt(): number | undefined {
     return this.#lastListedAt;
+  }
+
+  /** Why the last list or watch failed; undefined once the server was heard from again, and before any failure. */
+  lastFailure(): LastFailure | undefined {
+    return this.#lastFailure;
   }
 
   /**
@@ -179,12 +186,17 @@ export class Reflector<T extends ApiObject = ApiObject> {
     return {
       observed: () => {
         this.#lastObservedAt = this.#clock.now();
+        this.#lastFailure = undefined;
       },
       list: (list) => this.#list(list),
       held: (object) => this.#delivery.held(object),
       set: (object) => this.#delivery.set(object),
       remove: (namespace, name, last) => this.#delivery.remove(namespace, name, last),
-      interrupted: (error, delayMs) => this.#handlers.interrupted(error, delayMs),
+      interrupted: (error, delayMs) => {
+        const at = this.#clock.now();
+        this.#lastFailure = { error, at, retryAt: at + delayMs };
+        this.#handlers.interrupted(error, delayMs);
+      },
     };
   }
 

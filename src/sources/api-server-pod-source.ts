@@ -3,6 +3,7 @@ import { nodeNameOption } from '../checks/node-name.ts';
 import { requireHandlers, requireKnownOptions, requireMethods } from '../checks/options.ts';
 import { resources } from '../client/api-resource.ts';
 import type { KubeTransport } from '../client/transport/kube-transport.ts';
+import type { LastFailure } from '../concurrency/last-failure.ts';
 import { RunState, type RunStateName } from '../concurrency/run-state.ts';
 import { StatusManagerError } from '../errors.ts';
 import { Reflector } from '../reflector/reflector.ts';
@@ -117,6 +118,11 @@ export class ApiServerPodSource {
   /** When the server was last heard from (a list, an event, a bookmark), in milliseconds since the epoch. */
   lastObservedAt(): number | undefined {
     return this.#reflector.lastObservedAt();
+  }
+
+  /** Why the pods could not be read last; undefined once the server was heard from again, and before any failure. */
+  lastFailure(): LastFailure | undefined {
+    return this.#reflector.lastFailure();
   }
 
   /**

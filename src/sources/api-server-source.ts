@@ -3,6 +3,7 @@ import { nodeNameOption } from '../checks/node-name.ts';
 import { requireKnownOptions } from '../checks/options.ts';
 import { resources } from '../client/api-resource.ts';
 import type { KubeTransport } from '../client/transport/kube-transport.ts';
+import type { LastFailure } from '../concurrency/last-failure.ts';
 import { RunState, type RunStateName } from '../concurrency/run-state.ts';
 import { Reflector } from '../reflector/reflector.ts';
 import type { Clock } from '../seams/clock.ts';
@@ -95,6 +96,11 @@ export class ApiServerSource implements PodSource {
   /** When the server was last heard from (a list, an event, a bookmark), in milliseconds since the epoch. */
   lastObservedAt(): number | undefined {
     return this.#reflector.lastObservedAt();
+  }
+
+  /** Why the pods could not be read last; undefined once the server was heard from again, and before any failure. */
+  lastFailure(): LastFailure | undefined {
+    return this.#reflector.lastFailure();
   }
 
   /**

@@ -2,6 +2,7 @@
 
 import { nodeNameOption } from '../checks/node-name.ts';
 import { integerOption, longestTimerMs, numberOption, requireKnownOptions, requireMethods } from '../checks/options.ts';
+import type { LastFailure } from '../concurrency/last-failure.ts';
 import { RunState, type RunStateName } from '../concurrency/run-state.ts';
 import { invalidOption } from '../errors.ts';
 import { decodeStaticPods } from '../manifest/decode-static-pods.ts';
@@ -53,6 +54,7 @@ export class FileSource implements PodSource {
   /** Ends the wait for the next change; set anew before each reading, so that no change is missed. */
   #changed = new AbortController();
   #problem: string | undefined;
+  #lastFailure: LastFailure | undefined;
   /** When the reading of every file began last. */
   #lastCheckAt: number | undefined;
   #lastObservedAt: number | undefined;
@@ -108,6 +110,11 @@ export class FileSource implements PodSource {
     return this.#lastObservedAt;
   }
 
+  /** Why the path could not be read last; undefined once it was read again, and before any failure. */
+  lastFailure(): LastFailure | undefined {
+    return this.#lastFailure;
+  }
+
   async #run(send: SendPods): Promise<void> {
     const { signal } = this.#stopping;
     while (!signal.aborted) {
@@ -137,6 +144,7 @@ export class FileSource implements PodSource {
       const { isThere, pods } = await this.#files.read(signal, filesToRead);
       if (signal.aborted) return isThere;
       this.#problem = undefined;
+      this.#lastFailure = undefined;
       this.#lastObservedAt = this.#clock.now();
       send(pods);
       return isThere;
@@ -144,6 +152,8 @@ export class FileSource implements PodSource {
       const problem = error instanceof Error ? error.message : String(error);
       if (problem !== this.#problem) this.#logger.error({ path: this.#path, problem }, 'The path of manifests cannot be read');
       this.#problem = problem;
+      const at = this.#clock.now();
+      this.#lastFailure = { error, at, retryAt: at + Math.max(1, this.#untilCheckMs()) };
       return true;
     }
   }

@@ -2,6 +2,7 @@
 
 import { DocumentClient, labelOf } from '../client/document-client.ts';
 import type { HttpAnswer } from '../client/transport/http-exchange.ts';
+import type { LastFailure } from '../concurrency/last-failure.ts';
 import { RunState, type RunStateName } from '../concurrency/run-state.ts';
 import { decodeStaticPods } from '../manifest/decode-static-pods.ts';
 import { sleep } from '../seams/clock.ts';
@@ -41,6 +42,7 @@ export class HttpSource implements PodSource {
   #last: ReadAnswer | undefined;
   #failures = 0;
   #lastObservedAt: number | undefined;
+  #lastFailure: LastFailure | undefined;
 
   /** Throws ERR_INVALID_OPTION, naming the option and the rule. */
   constructor(options: HttpSourceOptions) {
@@ -78,6 +80,11 @@ export class HttpSource implements PodSource {
     return this.#lastObservedAt;
   }
 
+  /** Why the last request or its answer was no good; undefined once one was, and before any failure. */
+  lastFailure(): LastFailure | undefined {
+    return this.#lastFailure;
+  }
+
   async #run(send: SendPods): Promise<void> {
     const { clock, checkPeriodMs } = this.#options;
     const { signal } = this.#stopping;
@@ -100,6 +107,7 @@ export class HttpSource implements PodSource {
         throw new Error('the answer is empty: it says that there are no pods');
       if (this.#failures > 0) logger.info({ url: labelOf(url) }, 'The pods of the URL can be read again');
       this.#failures = 0;
+      this.#lastFailure = undefined;
     } catch (error) {
       if (!signal.aborted) this.#failed(error);
     }
@@ -136,8 +144,10 @@ export class HttpSource implements PodSource {
   }
 
   #failed(error: unknown): void {
-    const { url, logger } = this.#options;
+    const { url, checkPeriodMs, clock, logger } = this.#options;
     const fields = { url: labelOf(url), err: error };
+    const at = clock.now();
+    this.#lastFailure = { error, at, retryAt: at + checkPeriodMs };
     this.#failures += 1;
     if (this.#failures < loudFailures) logger.warn(fields, 'The pods of the URL could not be read');
     else if (this.#failures === loudFailures) {

@@ -4,17 +4,19 @@ import { isOlderThan } from '../wire/resource-version.ts';
 import type { Pod, WirePod } from '../wire/types.ts';
 
 /**
- * Where a pod source puts its pods; a `BasicPodManager` is one. A source adds, updates and removes its own pods alone:
- * static pods, and those of other sources, stay. What a method throws, or rejects with, is logged and goes no further.
+ * Where a pod source puts its pods; a `BasicPodManager` of `Pod` or of `WirePod` is one. A source adds, updates and removes
+ * its own pods alone: static pods, and those of other sources, stay. What a method throws, or rejects with, is logged and goes
+ * no further.
  */
 export interface PodSink {
-  addPod(pod: WirePod): void;
-  updatePod(pod: WirePod): void;
+  readonly addPod: (pod: WirePod) => void;
+  readonly updatePod: (pod: WirePod) => void;
   /**
    * Takes this copy even when the one held is newer: a full list is the truth. Called for a pod that a full list shows
    * with an older resourceVersion than before, as after a restore of etcd. Without this method `updatePod` is called.
    */
-  replacePod?(pod: WirePod): void;
+  readonly replacePod?: (pod: WirePod) => void;
+  /** Gets what this source has put in, or what the sink itself has listed. */
   removePod(pod: Pod): void;
   /** If there: pods that an earlier source left, and that the first list lacks, are removed. */
   getPodsAndMirrorPods?(): { readonly allPods: readonly Pod[]; readonly allMirrorPods: readonly Pod[] };

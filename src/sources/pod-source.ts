@@ -1,3 +1,4 @@
+import type { LastFailure } from '../concurrency/last-failure.ts';
 import type { Pod } from '../wire/types.ts';
 
 /**
@@ -17,4 +18,6 @@ export interface PodSource {
   stop(): unknown;
   /** When the source last heard from where its pods come from, in milliseconds since the epoch; undefined before the first time. */
   lastObservedAt?(): number | undefined;
+  /** Why the pods could not be read last; undefined once they were read again, and before any failure. */
+  lastFailure?(): LastFailure | undefined;
 }

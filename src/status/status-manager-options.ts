@@ -10,12 +10,13 @@ import {
 import type { PodClient } from '../client/pod-client.ts';
 import type { RateLimiterOptions } from '../concurrency/rate-limiter.ts';
 import { invalidOption } from '../errors.ts';
+import { type Metrics, metricsOption } from '../metrics/metrics.ts';
+import type { MetricsSink } from '../metrics/metrics-sink.ts';
 import type { PodDeletionSafety } from '../pod/pod-deletion-safety.ts';
 import type { PodManager } from '../pod/pod-manager.ts';
 import { type Clock, safeClock, systemClock } from '../seams/clock.ts';
 import { callGuarded, ignoreFailure } from '../seams/guard.ts';
 import { type Logger, safeLogger, silentLogger } from '../seams/logger.ts';
-import { type MetricsSink, noMetrics, safeMetrics } from '../seams/metrics.ts';
 import { safeRandom } from '../seams/random.ts';
 import type { PodSourceTimes } from './sync/pod-source-view.ts';
 
@@ -51,11 +52,15 @@ export interface StatusManagerOptions {
   readonly clock?: Clock;
   /** Pino-shaped. Default: silent. */
   readonly logger?: Logger;
+  /** Gets what `metricDefinitions` lists for the part StatusManager. Default: nothing is measured. */
   readonly metrics?: MetricsSink;
 }
 
 /** The options with every default filled in, checked. */
-export type ResolvedOptions = Required<Omit<StatusManagerOptions, 'rateLimiter' | 'podSource' | 'ownedConditionTypes'>> & {
+export type ResolvedOptions = Required<
+  Omit<StatusManagerOptions, 'rateLimiter' | 'podSource' | 'ownedConditionTypes' | 'metrics'>
+> & {
+  readonly metrics: Metrics;
   readonly rateLimiter: RateLimiterOptions | undefined;
   readonly podSource: StatusManagerOptions['podSource'] | undefined;
   readonly ownedConditionTypes: ReadonlySet<string>;
@@ -92,7 +97,6 @@ export function resolveOptions(options: StatusManagerOptions): ResolvedOptions {
   const { podSource, rateLimiter, ownedConditionTypes, clock, logger, metrics } = options;
   if (podSource !== undefined) requireMethods('podSource', podSource, ['lastObservedAt']);
   if (logger !== undefined) requireMethods('logger', logger, ['debug', 'info', 'warn', 'error']);
-  if (metrics !== undefined) requireMethods('metrics', metrics, ['increment', 'observe', 'set']);
   return {
     podClient,
     podManager,
@@ -111,7 +115,7 @@ export function resolveOptions(options: StatusManagerOptions): ResolvedOptions {
     random: safeRandom(optionOfType('random', options.random ?? Math.random, 'function')),
     clock: clock === undefined || clock === systemClock ? systemClock : resolveClock(clock),
     logger: safeLogger(logger ?? silentLogger),
-    metrics: safeMetrics(metrics ?? noMetrics),
+    metrics: metricsOption(metrics),
   };
 }
 

@@ -1,6 +1,6 @@
 import type { V1PodStatus } from '@kubernetes/client-node';
 import { requireText } from '../checks/arguments.ts';
-import { longestTimerMs, numberOption, requireKnownOptions } from '../checks/options.ts';
+import { iterableOption, longestTimerMs, numberOption, requireKnownOptions } from '../checks/options.ts';
 import { BoundedChannel } from '../concurrency/bounded-channel.ts';
 import { Emitter, type Listenable } from '../concurrency/emitter.ts';
 import { RunState, type RunStateName } from '../concurrency/run-state.ts';
@@ -24,6 +24,7 @@ import { explain, type PodExplanation } from './sync/explain.ts';
 import { keepPhase } from './sync/finish-when-reclaimed.ts';
 import type { FlushResult } from './sync/flush-waiters.ts';
 import { PodSourceView } from './sync/pod-source-view.ts';
+import { type SnapshotContext, type StatusManagerSnapshot, snapshotOf } from './sync/snapshot.ts';
 import { StatusSync, type StopResult } from './sync/status-sync.ts';
 import { SyncPhases } from './sync/sync-phase.ts';
 
@@ -41,6 +42,7 @@ export class StatusManager implements Listenable<StatusManagerEvents> {
   readonly #events: Emitter<StatusManagerEvents>;
   readonly #runState = new RunState<StopResult>('manager');
   readonly #resizeConditions: PodResizeConditions;
+  readonly #channel: BoundedChannel<string>;
   readonly #cache: StatusCache;
   readonly #agent: AgentView;
   readonly #sync: StatusSync | undefined;
@@ -58,6 +60,7 @@ export class StatusManager implements Listenable<StatusManagerEvents> {
     const agent = new AgentView(podManager, podDeletionSafety, copies, logger);
     const podStatusChannel = new BoundedChannel<string>(resolved.channelCapacity);
     this.#options = resolved;
+    this.#channel = podStatusChannel;
     this.#events = events;
     this.#agent = agent;
     this.#resizeConditions = new PodResizeConditions(resolved);
@@ -168,16 +171,19 @@ export class StatusManager implements Listenable<StatusManagerEvents> {
 
   /** Why this pod's newest status is, or is not, on the apiserver. Works in every state. */
   explain(podUID: string): PodExplanation {
-    const { pausedUntil, records } = this.#sync ?? {};
-    const context = {
-      ...this.#options,
-      podStatuses: this.#cache,
-      agent: this.#agent,
-      records,
-      phases: this.#phases,
-      pausedUntil,
-    };
-    return explain(context, this.#translate(podUID));
+    return explain({ ...this.#options, ...this.#knowledge() }, this.#translate(podUID));
+  }
+
+  /**
+   * What the manager holds and does right now: its channel, its requests, and where each pod stands. Frozen. `podUIDs`: the
+   * pods to list; one without a status is left out. Default: all. Changes nothing. Works in every state. Throws ERR_INVALID_OPTION.
+   */
+  snapshot(options: { podUIDs?: Iterable<string> } = {}): StatusManagerSnapshot {
+    requireKnownOptions('options', options, ['podUIDs']);
+    const podUIDs = iterableOption('podUIDs', options.podUIDs ?? this.#cache.podUIDs());
+    const { inFlight = 0 } = this.#sync ?? {};
+    const context = { ...this.#knowledge(), state: this.state, at: this.#options.clock.now(), channel: this.#channel, inFlight };
+    return snapshotOf(context, podUIDs);
   }
 
   /**
@@ -280,6 +286,12 @@ export class StatusManager implements Listenable<StatusManagerEvents> {
       return false;
     }
     return this.#update({ pod, podUID, status, force: false, podIsFinished: false });
+  }
+
+  /** What is known of the pods, for answers about them. */
+  #knowledge(): SnapshotContext {
+    const { pausedUntil, records } = this.#sync ?? {};
+    return { podStatuses: this.#cache, agent: this.#agent, records, phases: this.#phases, pausedUntil };
   }
 
   #update(change: Omit<StatusChange, 'isAcknowledged'>): boolean {

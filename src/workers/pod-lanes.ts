@@ -1,18 +1,19 @@
 // Behaviour of podWorkerLoop in pkg/kubelet/pod_workers.go, v1.36.3.
 
+import { maxMessageLength } from '../client/transport/api-error.ts';
 import { callGuarded, ignoreFailure } from '../seams/guard.ts';
 import type { PodRecord } from './pod-record.ts';
 import type { PodRecords, Work } from './pod-records.ts';
 import type { PodStatusFn } from './pod-syncer.ts';
+import type { CallUnderWay } from './pod-worker-report.ts';
 import { errorText, failureDelayMs, resyncDelayMs, startDelayMs } from './retry-delay.ts';
 import { newerRuntimeStatus } from './runtime-status.ts';
 import { callSyncer, type Outcome } from './sync-call.ts';
 import type { ResolvedWorkersOptions } from './workers-options.ts';
 
 /** A call under way. */
-interface Call {
+interface Call extends CallUnderWay {
   readonly controller: AbortController;
-  readonly work: Work;
   /** Ends the reading of the runtime's status; undefined once the syncer is called. */
   giveUpReading: ((reason: unknown) => void) | undefined;
 }
@@ -77,6 +78,11 @@ export class PodLanes {
     return promise;
   }
 
+  /** The pod's call under way. */
+  callOf(record: PodRecord): CallUnderWay | undefined {
+    return this.#calls.get(record);
+  }
+
   /** The uids of the pods with a call under way. */
   callsUnderWay(): string[] {
     return Array.from(this.#calls.keys(), ({ uid }) => uid);
@@ -84,7 +90,8 @@ export class PodLanes {
 
   async #work(record: PodRecord): Promise<void> {
     for (let work = this.#next(record); work !== undefined; work = this.#next(record)) {
-      const call: Call = { controller: new AbortController(), work, giveUpReading: undefined };
+      const since = this.#options.clock.now();
+      const call: Call = { controller: new AbortController(), work, since, giveUpReading: undefined };
       this.#calls.set(record, call);
       const outcome = await this.#call(record, call);
       this.#calls.delete(record);
@@ -141,16 +148,24 @@ export class PodLanes {
     if (outcome.failed) {
       const fields = { err: outcome.error, podUID: uid, state: work.state };
       if (controller.signal.aborted) logger.debug(fields, 'a call gave way to a newer update of its pod');
-      else logger.warn(fields, 'a pod was not synced and will be synced again');
+      else this.#fail(record, outcome.error, fields);
       this.#enqueue(record, failureDelayMs(outcome.error, clock.now(), this.#options));
       return;
     }
+    record.failure = undefined;
     const { isPhaseTransition, isOver, completed } = this.#records.succeed(record, work, outcome.isTerminal);
     if (isOver) this.completeOver(uid, completed);
     else {
       this.#enqueue(record, isPhaseTransition ? 0 : resyncDelayMs(this.#options));
       this.complete(uid, completed);
     }
+  }
+
+  #fail(record: PodRecord, error: unknown, fields: object): void {
+    const { clock, logger } = this.#options;
+    const attempts = (record.failure?.attempts ?? 0) + 1;
+    record.failure = { message: errorText(error).slice(0, maxMessageLength), attempts, at: clock.now() };
+    logger.warn({ ...fields, attempts }, 'a pod was not synced and will be synced again');
   }
 
   /** The function that changes the status of a pod that ends: what it throws goes no further. */

@@ -23,6 +23,15 @@ export interface PendingUpdate {
 /** What the calls so far have been made with: the source of a call that nobody has asked for. */
 export type ActiveUpdate = Pick<PendingUpdate, 'pod' | 'runningPod' | 'gracePeriodSeconds'>;
 
+/** Why a call of the syncer failed. */
+export interface WorkerFailure {
+  readonly message: string;
+  /** How many calls in a row have failed. */
+  readonly attempts: number;
+  /** In milliseconds since the epoch. */
+  readonly at: number;
+}
+
 /** What the workers know of one pod. Only {@link PodRecords} and its rules write to it. */
 export class PodRecord {
   readonly uid: string;
@@ -54,6 +63,8 @@ export class PodRecord {
   gracePeriodSeconds = 0;
   /** When the last call has ended, in milliseconds since the epoch; 0 before the first. */
   lastSyncAt = 0;
+  /** Why the last call failed; undefined where it did not. */
+  failure: WorkerFailure | undefined;
   podStatusFn: PodStatusFn | undefined;
   /** To be called once the pod is terminated. */
   completed: (() => void)[] | undefined;

@@ -71,6 +71,10 @@ export class PodRecords {
     return this.#records.get(podUID);
   }
 
+  all(): Iterable<PodRecord> {
+    return this.#records.values();
+  }
+
   /** The static pod of that full name that has started. */
   startedStaticPod(fullName: string): PodRecord | undefined {
     const uid = this.#staticPods.startedUID(fullName);

@@ -10,6 +10,7 @@ import { WaitingKills } from './kill-pod-now.ts';
 import { PodLanes } from './pod-lanes.ts';
 import { answer } from './pod-questions.ts';
 import { type KnownPod, PodRecords } from './pod-records.ts';
+import { type PodWorkerReport, type PodWorkersReport, workerReport, workersReport } from './pod-worker-report.ts';
 import { knownRuntimeStatus } from './runtime-status.ts';
 import { type KillNowOptions, requireKillNowOptions, requireUpdate, type UpdatePodOptions } from './update-pod-options.ts';
 import type { RetryQueue, WorkQueue } from './work-queue.ts';
@@ -147,6 +148,18 @@ export class PodWorkers<Queue extends RetryQueue = WorkQueue> implements PodDele
     requireText('podFullName', podFullName);
     const record = this.#records.startedStaticPod(podFullName);
     return record?.state === 'terminating';
+  }
+
+  /** What is done for the pod, and what could not be done; undefined for a pod that is not known. Works in every state. */
+  explain(podUID: string): PodWorkerReport | undefined {
+    requireText('podUID', podUID);
+    const record = this.#records.get(podUID);
+    return record && workerReport(record, this.#lanes.callOf(record));
+  }
+
+  /** How many pods there are, and what is done for them. Works in every state. */
+  snapshot(): PodWorkersReport {
+    return workersReport(this.#records.all(), this.#lanes.callsUnderWay().length);
   }
 
   podCouldHaveRunningContainers(pod: Pod): boolean {

@@ -44,6 +44,12 @@ export class WorkQueue implements RetryQueue {
     return this.#due.size;
   }
 
+  /** When the pod is due, by the queue's clock, in milliseconds since the epoch; undefined for a pod that does not wait. */
+  dueAt(podUID: string): number | undefined {
+    const item = this.#due.get(podUID);
+    return item && item.dueAt - this.#setBackMs;
+  }
+
   /** Throws ERR_INVALID_ARGUMENT for a delay that is no number or negative. Does nothing once the queue is closed. */
   enqueue(podUID: string, delayMs: number): void {
     requireText('podUID', podUID);

@@ -1,8 +1,9 @@
 import { longestTimerMs, numberOption, optionOfType, requireKnownOptions, requireMethods } from '../checks/options.ts';
+import { type Metrics, metricsOption } from '../metrics/metrics.ts';
+import type { MetricsSink } from '../metrics/metrics-sink.ts';
 import { type EventRecorder, noEvents, safeEventRecorder } from '../pod/event-recorder.ts';
 import { type Clock, safeClock, systemClock } from '../seams/clock.ts';
 import { type Logger, safeLogger, silentLogger } from '../seams/logger.ts';
-import { type MetricsSink, noMetrics, safeMetrics } from '../seams/metrics.ts';
 import { safeRandom } from '../seams/random.ts';
 import type { PodSyncer, RuntimeStatusCache } from './pod-syncer.ts';
 import { type RetryQueue, WorkQueue } from './work-queue.ts';
@@ -36,11 +37,15 @@ export interface PodWorkersOptions<Queue extends RetryQueue = RetryQueue> {
   readonly random?: () => number;
   readonly clock?: Clock;
   readonly logger?: Logger;
-  /** Gets `kubelet_pod_worker_duration_seconds`, from an update's `startTime` to the end of its call. */
+  /**
+   * Gets what `metricDefinitions` lists for the part PodWorkers. `kubelet_pod_worker_duration_seconds` is measured of updates that
+   * have a `startTime`. Default: nothing is measured.
+   */
   readonly metrics?: MetricsSink;
 }
 
-export interface ResolvedWorkersOptions extends Required<PodWorkersOptions> {
+export interface ResolvedWorkersOptions extends Required<Omit<PodWorkersOptions, 'metrics'>> {
+  readonly metrics: Metrics;
   /** The work queue, where the workers have made it themselves. */
   readonly ownQueue: WorkQueue | undefined;
 }
@@ -55,7 +60,7 @@ export function resolveWorkersOptions(options: PodWorkersOptions): ResolvedWorke
   requireKnownOptions('options', options, knownOptions);
   const { podSyncer, runtimeStatusCache, eventRecorder = noEvents, exactlyAsKubelet = false } = options;
   const { resyncIntervalMs = 60_000, backOffPeriodMs = 10_000, random = Math.random } = options;
-  const { clock = systemClock, logger = silentLogger, metrics = noMetrics } = options;
+  const { clock = systemClock, logger = silentLogger, metrics } = options;
   requireMethods('podSyncer', podSyncer, ['syncPod', 'syncTerminatingPod', 'syncTerminatingRuntimePod', 'syncTerminatedPod']);
   requireMethods('runtimeStatusCache', runtimeStatusCache, ['get', 'getNewerThan']);
   requireMethods('eventRecorder', eventRecorder, ['event']);
@@ -75,6 +80,6 @@ export function resolveWorkersOptions(options: PodWorkersOptions): ResolvedWorke
     random: safeRandom(optionOfType('random', random, 'function')),
     clock: safeClock(clock),
     logger: safeLogger(logger),
-    metrics: safeMetrics(metrics),
+    metrics: metricsOption(metrics),
   };
 }

@@ -1,18 +1,24 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { oldestNodeVersion } from '../../src/node-version.ts';
 import { doors as namesOfDoors } from './rooms.ts';
 import { root } from './source-tree.ts';
 
 interface PackageJson {
   readonly license: string;
   readonly type: string;
-  readonly sideEffects: boolean;
+  readonly sideEffects: readonly string[];
+  readonly repository: { readonly type: string; readonly url: string };
+  readonly bugs: { readonly url: string };
+  readonly homepage: string;
+  readonly publishConfig: Readonly<Record<string, unknown>>;
   readonly engines: Readonly<Record<string, string>>;
   readonly exports: Readonly<Record<string, string | Readonly<Record<string, string>>>>;
   readonly files: readonly string[];
   readonly dependencies: Readonly<Record<string, string>>;
   readonly peerDependencies: Readonly<Record<string, string>>;
+  readonly peerDependenciesMeta?: Readonly<Record<string, { readonly optional?: boolean }>>;
   readonly devDependencies: Readonly<Record<string, string>>;
 }
 
@@ -32,20 +38,38 @@ describe('package.json', () => {
     expect(Object.keys(packageJson.exports)).toEqual([...paths, './package.json']);
   });
 
-  it('is ESM without side effects, for the Node that client-node needs', () => {
-    expect(packageJson).toMatchObject({ type: 'module', sideEffects: false, engines: { node: '>=22.19' } });
+  it('is ESM for the Node that client-node needs, and only the check of that version is a side effect', () => {
+    expect(packageJson).toMatchObject({
+      type: 'module',
+      sideEffects: ['./dist/node-version.js'],
+      engines: { node: `>=${oldestNodeVersion}` },
+    });
   });
 
   it('packs dist, and no sources or tests', () => {
     expect(packageJson.files).toContain('dist');
-    expect(packageJson.files.filter((entry) => /^(?:src|test|bench|examples|\.|\*)/.test(entry))).toEqual([]);
+    expect(packageJson.files.filter((entry) => /^(?:src|test|bench|\.|\*)/.test(entry))).toEqual([]);
   });
 
-  it('has client-node as a peer dependency, in the range it is tested with', () => {
-    expect(packageJson.peerDependencies).toEqual({
-      '@kubernetes/client-node': packageJson.devDependencies['@kubernetes/client-node'],
+  it('names one repository: where it is, where its bugs go, and its home page', () => {
+    const [, address = ''] = packageJson.repository.url.match(/^git\+(https:\/\/github\.com\/[\w.-]+\/[\w.-]+)\.git$/) ?? [];
+    expect(packageJson).toMatchObject({
+      repository: { type: 'git', url: `git+${address}.git` },
+      bugs: { url: `${address}/issues` },
+      homepage: `${address}#readme`,
     });
-    expect(packageJson.dependencies).not.toHaveProperty('@kubernetes/client-node');
+  });
+
+  it('is published with provenance, which only the release workflow can give', () => {
+    expect(packageJson.publishConfig).toEqual({ access: 'public', provenance: true });
+  });
+
+  it('has every peer dependency in the range it is tested with, and only client-node for all', () => {
+    const { dependencies, devDependencies, peerDependencies, peerDependenciesMeta = {} } = packageJson;
+    const names = Object.keys(peerDependencies);
+    expect(peerDependencies).toEqual(Object.fromEntries(names.map((name) => [name, devDependencies[name]])));
+    expect(names.filter((name) => name in dependencies)).toEqual([]);
+    expect(names.filter((name) => peerDependenciesMeta[name]?.optional !== true)).toEqual(['@kubernetes/client-node']);
   });
 
   it('names the licence Apache-2.0, as LICENSE does', () => {

@@ -4,8 +4,10 @@
  */
 export const rooms = [
   'errors',
+  'node-version',
   'checks',
   'seams',
+  'metrics',
   'concurrency',
   'wire',
   'patch',
@@ -38,6 +40,7 @@ export const rooms = [
   'node-object',
   'sync-loop',
   'provider',
+  'debug',
 ] as const;
 
 /**
@@ -55,6 +58,7 @@ export const groundOfTesting: readonly string[] = [
   'errors',
   'checks',
   'seams',
+  'metrics',
   'concurrency',
   'wire',
   'patch',

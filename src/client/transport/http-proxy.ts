@@ -1,6 +1,7 @@
 import { type IncomingMessage, request } from 'node:http';
 import { connect, isIP, type Socket } from 'node:net';
-import { createSecureContext, getCACertificates, type SecureContext, connect as tlsConnect } from 'node:tls';
+// As a namespace: an older Node has no getCACertificates, and a name that is missing would hide what the package says of it.
+import * as tls from 'node:tls';
 import type { TlsMaterial } from './kube-cluster.ts';
 import { networkCause } from './network-cause.ts';
 
@@ -15,7 +16,7 @@ export class HttpProxy {
   readonly #url: URL;
   readonly #clusterCa: TlsMaterial['ca'];
   /** Made once: the system has more than a hundred CAs to parse. */
-  #secureContext: SecureContext | undefined;
+  #secureContext: tls.SecureContext | undefined;
 
   constructor(proxyUrl: string, clusterCa: TlsMaterial['ca']) {
     this.#url = new URL(proxyUrl);
@@ -31,7 +32,7 @@ export class HttpProxy {
     const { protocol, hostname, port } = this.#url;
     const host = hostname.replace(/^\[|\]$/g, '');
     if (protocol === 'http:') return opened(connect(Number(port || 80), host), 'connect', onSocket);
-    const socket = tlsConnect({
+    const socket = tls.connect({
       host,
       port: Number(port || 443),
       servername: isIP(host) === 0 ? host : '',
@@ -69,9 +70,9 @@ export class HttpProxy {
     }
   }
 
-  #context(): SecureContext {
+  #context(): tls.SecureContext {
     const own = this.#clusterCa === undefined ? [] : [this.#clusterCa].flat();
-    this.#secureContext ??= createSecureContext({ ca: [...getCACertificates('default'), ...own] });
+    this.#secureContext ??= tls.createSecureContext({ ca: [...tls.getCACertificates('default'), ...own] });
     return this.#secureContext;
   }
 }

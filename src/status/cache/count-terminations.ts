@@ -1,4 +1,4 @@
-import type { MetricsSink } from '../../seams/metrics.ts';
+import type { Metrics } from '../../metrics/metrics.ts';
 import type { WirePodStatus } from '../../wire/types.ts';
 
 const containerTypes = {
@@ -8,7 +8,7 @@ const containerTypes = {
 } as const;
 
 /** Counts every container that is terminated now and was not before, under the kubelet's metric name and labels. */
-export function countTerminations(metrics: MetricsSink, previous: WirePodStatus, status: WirePodStatus): void {
+export function countTerminations(metrics: Metrics, previous: WirePodStatus, status: WirePodStatus): void {
   for (const list of Object.keys(containerTypes) as (keyof typeof containerTypes)[]) {
     if (status[list] === previous[list]) continue;
     for (const { name, state } of status[list] ?? []) {

@@ -9,6 +9,8 @@ export interface PodStatusEntry {
   readonly podNamespace: string;
   /** When the oldest change that is not on the apiserver yet was made, in milliseconds since the epoch. */
   readonly at: number;
+  /** When this version was set, in milliseconds since the epoch. */
+  readonly setAt: number;
   /** Nothing of the pod runs any more: it may be deleted once the apiserver shows a terminal phase. */
   readonly podIsFinished: boolean;
   /** Finished by `terminateWhenReclaimed` rather than by the agent: phase, reason and message stay. */
@@ -24,6 +26,7 @@ export class VersionedPodStatus implements PodStatusEntry {
   readonly podName: string;
   readonly podNamespace: string;
   readonly at: number;
+  readonly setAt: number;
   readonly podIsFinished: boolean;
   readonly finishedByManager: boolean;
   readonly deletionSeenAt: number | undefined;
@@ -35,6 +38,7 @@ export class VersionedPodStatus implements PodStatusEntry {
     this.podName = entry.podName;
     this.podNamespace = entry.podNamespace;
     this.at = entry.at;
+    this.setAt = entry.setAt;
     this.podIsFinished = entry.podIsFinished;
     this.finishedByManager = entry.finishedByManager;
     this.deletionSeenAt = entry.deletionSeenAt;
@@ -50,6 +54,7 @@ export class VersionedPodStatus implements PodStatusEntry {
 /** The newest status of every pod, to read. */
 export interface PodStatusReader {
   get(podUID: string): VersionedPodStatus | undefined;
+  readonly size: number;
   podUIDs(): string[];
 }
 
@@ -62,6 +67,10 @@ export class PodStatuses implements PodStatusReader {
 
   get(podUID: string): VersionedPodStatus | undefined {
     return this.#entries.get(podUID);
+  }
+
+  get size(): number {
+    return this.#entries.size;
   }
 
   podUIDs(): string[] {

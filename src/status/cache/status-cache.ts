@@ -1,15 +1,15 @@
 import type { BoundedChannel } from '../../concurrency/bounded-channel.ts';
 import type { Emitter } from '../../concurrency/emitter.ts';
+import type { Metrics } from '../../metrics/metrics.ts';
 import { isMirrorPodOfAnother } from '../../pod/pod-identity.ts';
 import type { PodManager } from '../../pod/pod-manager.ts';
 import type { Clock } from '../../seams/clock.ts';
 import { callGuarded, catchRejection } from '../../seams/guard.ts';
 import type { Logger } from '../../seams/logger.ts';
-import type { MetricsSink } from '../../seams/metrics.ts';
 import { createTimeFormatter } from '../../wire/time.ts';
 import type { Pod, WirePodStatus } from '../../wire/types.ts';
 import { normalizeStatus } from '../canonical/normalize-status.ts';
-import { illegalTransitionEvent, podRemovedEvent, podUpdatedEvent } from '../events/pod-events.ts';
+import { illegalTransitionEvent, podRemovedEvent, podUpdatedEvent, type StoredStatus } from '../events/pod-events.ts';
 import type { StatusManagerEvents } from '../events/status-manager-events.ts';
 import type { PodResizeConditions } from '../resize/pod-resize-conditions.ts';
 import { illegalTransition } from '../rules/container-state-transition.ts';
@@ -26,7 +26,7 @@ export interface StatusCacheOptions {
   readonly ownedConditionTypes: ReadonlySet<string>;
   readonly clock: Clock;
   readonly logger: Logger;
-  readonly metrics: MetricsSink;
+  readonly metrics: Metrics;
 }
 
 /** A status to be stored, and what the update needs to know beside it. */
@@ -47,6 +47,10 @@ export class StatusCache implements PodStatusReader {
 
   get(podUID: string): VersionedPodStatus | undefined {
     return this.#podStatuses.get(podUID);
+  }
+
+  get size(): number {
+    return this.#podStatuses.size;
   }
 
   podUIDs(): string[] {
@@ -75,7 +79,7 @@ export class StatusCache implements PodStatusReader {
     }
     countTerminations(metrics, outcome.previous, outcome.entry.status);
     podStatusChannel.trySend(podUID);
-    this.#tell(podUID, pod, outcome.entry, outcome.isAdded);
+    this.#tell({ podUID, pod, ...outcome });
     return true;
   }
 
@@ -85,12 +89,12 @@ export class StatusCache implements PodStatusReader {
     this.#options.resizeConditions.delete(podUID);
   }
 
-  #tell(podUID: string, pod: Pod, entry: VersionedPodStatus, isAdded: boolean): void {
+  #tell(stored: StoredStatus & { readonly entry: VersionedPodStatus; readonly isAdded: boolean }): void {
     const { events } = this.#options;
-    const name = entry.podIsFinished ? 'podRemoved' : 'podUpdated';
+    const name = stored.entry.podIsFinished ? 'podRemoved' : 'podUpdated';
     if (events.listenerCount(name) === 0) return;
-    if (entry.podIsFinished) events.emit('podRemoved', podRemovedEvent(podUID, pod, entry));
-    else events.emit('podUpdated', podUpdatedEvent(podUID, pod, entry, isAdded));
+    if (stored.entry.podIsFinished) events.emit('podRemoved', podRemovedEvent(stored));
+    else events.emit('podUpdated', podUpdatedEvent(stored, stored.isAdded));
   }
 
   /**

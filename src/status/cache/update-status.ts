@@ -56,6 +56,7 @@ export function updateStatusInternal(podStatuses: PodStatuses, request: UpdateRe
     podName: String(pod.metadata?.name),
     podNamespace: String(pod.metadata?.namespace),
     at: cached === undefined || request.isAcknowledged() ? now : cached.at,
+    setAt: now,
     podIsFinished: finished,
     finishedByManager: finished && (request.finishedByManager === true || cached?.finishedByManager === true),
     deletionSeenAt: cached?.deletionSeenAt ?? (request.deletionSeen ? (cached?.version ?? 0) + 1 : undefined),

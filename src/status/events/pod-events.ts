@@ -1,19 +1,32 @@
 import type { V1PodStatus } from '@kubernetes/client-node';
-import type { Pod } from '../../wire/types.ts';
+import { changesBetween, type PathChange } from '../../patch/path-changes.ts';
+import type { JsonObject, Pod, WirePodStatus } from '../../wire/types.ts';
 import { frozenCopy } from '../canonical/frozen-copy.ts';
 import type { IllegalTransitionEvent, PodRemovedEvent, PodUpdatedEvent } from './status-manager-events.ts';
 
-/** One version of a pod's status, typed and frozen; made when it is first read. */
+/** One version of a pod's status. */
 interface StatusVersion {
+  readonly version: number;
+  readonly status: WirePodStatus;
+  /** The same, typed and frozen; made when it is first read. */
   readonly view: V1PodStatus;
 }
 
-export function podUpdatedEvent(podUID: string, pod: Pod, version: StatusVersion, isAdded: boolean): PodUpdatedEvent {
-  return Object.freeze(Object.assign(podEvent(podUID, pod, version), { isAdded }));
+/** A status that was stored: whose, what it is, and what it follows. */
+export interface StoredStatus {
+  readonly podUID: string;
+  /** As the agent gave it. */
+  readonly pod: Pod;
+  readonly entry: StatusVersion;
+  readonly previous: WirePodStatus;
 }
 
-export function podRemovedEvent(podUID: string, pod: Pod, version: StatusVersion): PodRemovedEvent {
-  return Object.freeze(podEvent(podUID, pod, version));
+export function podUpdatedEvent(stored: StoredStatus, isAdded: boolean): PodUpdatedEvent {
+  return Object.freeze(Object.assign(podEvent(stored), { isAdded }));
+}
+
+export function podRemovedEvent(stored: StoredStatus): PodRemovedEvent {
+  return Object.freeze(podEvent(stored));
 }
 
 export function illegalTransitionEvent(podUID: string, pod: Pod, reason: string): IllegalTransitionEvent {
@@ -29,16 +42,25 @@ export function illegalTransitionEvent(podUID: string, pod: Pod, reason: string)
 }
 
 /** The copy of the pod carries the new status, as upstream's notifications do. */
-function podEvent(podUID: string, { status: _, ...rest }: Pod, version: StatusVersion): PodRemovedEvent {
+function podEvent({ podUID, pod, entry, previous }: StoredStatus): PodRemovedEvent {
   let copy: Pod | undefined;
+  let changes: readonly PathChange[] | undefined;
   return {
     podUID,
+    version: entry.version,
     get pod() {
-      copy ??= Object.freeze({ ...frozenCopy<Pod>(rest), status: version.view });
+      if (copy === undefined) {
+        const { status: _, ...rest } = pod;
+        copy = Object.freeze({ ...frozenCopy<Pod>(rest), status: entry.view });
+      }
       return copy;
     },
     get status() {
-      return version.view;
+      return entry.view;
+    },
+    get changes() {
+      changes ??= frozenCopy(changesBetween(previous as JsonObject, entry.status as unknown as JsonObject));
+      return changes;
     },
   };
 }

@@ -1,5 +1,6 @@
 import type { V1PodStatus } from '@kubernetes/client-node';
 import type { ErrorClass } from '../../client/error-class.ts';
+import type { PathChange } from '../../patch/path-changes.ts';
 import type { Pod } from '../../wire/types.ts';
 
 /** A status was stored. */
@@ -9,6 +10,13 @@ export interface PodUpdatedEvent {
   readonly pod: Pod;
   /** The new status, frozen; made when it is first read. */
   readonly status: V1PodStatus;
+  /** The number of the new status among those of this pod. */
+  readonly version: number;
+  /**
+   * What differs from the status before, frozen; computed when it is first read. Before the first one stands the status of the
+   * pod as the agent gave it, or of its mirror pod. Empty for a status that was stored though it says the same.
+   */
+  readonly changes: readonly PathChange[];
   /** True for the first status of a pod that is not being deleted. */
   readonly isAdded: boolean;
 }
@@ -20,6 +28,10 @@ export interface PodRemovedEvent {
   readonly pod: Pod;
   /** The last status, frozen; made when it is first read. */
   readonly status: V1PodStatus;
+  /** The number of the last status among those of this pod. */
+  readonly version: number;
+  /** What differs from the status before, frozen; computed when it is first read. See {@link PodUpdatedEvent.changes}. */
+  readonly changes: readonly PathChange[];
 }
 
 /** The newest version of a pod's status is on the apiserver. */
@@ -30,6 +42,30 @@ export interface SyncedEvent {
   readonly version: number;
   /** False when the apiserver said the same already. */
   readonly patched: boolean;
+  /** From the oldest change that the apiserver did not have until now, in milliseconds. */
+  readonly delayMs: number;
+}
+
+/**
+ * A request for a pod has ended, or was given up. Told only of requests that began while somebody listened; nothing is made
+ * for this event otherwise.
+ */
+export interface RequestEvent {
+  readonly podUID: string;
+  readonly verb: 'get' | 'patch' | 'delete';
+  readonly result: 'ok' | ErrorClass;
+  /** The HTTP status of a refusal; undefined for a success, and when no answer came. */
+  readonly status: number | undefined;
+  /** What went wrong, at most 500 characters; undefined for a success. */
+  readonly message: string | undefined;
+  /** When the request was handed to the pod client, in milliseconds since the epoch. */
+  readonly startedAt: number;
+  /** Until the answer came or the request was given up, in milliseconds. */
+  readonly durationMs: number;
+  /** The body of a PATCH, frozen; made when it is first read. Undefined for a GET and a DELETE. */
+  readonly body: unknown;
+  /** How long the body is as JSON, in bytes; counted when it is first read. Undefined for a GET and a DELETE. */
+  readonly bytes: number | undefined;
 }
 
 /** A request for a pod failed, or its pod could not be synced. */
@@ -61,6 +97,14 @@ export interface StatusManagerEvents {
   synced: [SyncedEvent];
   syncError: [SyncErrorEvent];
   illegalTransition: [IllegalTransitionEvent];
+  request: [RequestEvent];
 }
 
-export const statusManagerEventNames = ['podUpdated', 'podRemoved', 'synced', 'syncError', 'illegalTransition'] as const;
+export const statusManagerEventNames = [
+  'podUpdated',
+  'podRemoved',
+  'synced',
+  'syncError',
+  'illegalTransition',
+  'request',
+] as const;

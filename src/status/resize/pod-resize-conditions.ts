@@ -1,8 +1,8 @@
 // Behaviour of pkg/kubelet/status/status_manager.go (pod resize conditions), v1.36.3.
 import type { V1PodCondition } from '@kubernetes/client-node';
 import { podConditionType } from '../../conditions/pod-conditions.ts';
+import type { Metrics } from '../../metrics/metrics.ts';
 import type { Clock } from '../../seams/clock.ts';
-import type { MetricsSink } from '../../seams/metrics.ts';
 import { formatTime } from '../../wire/time.ts';
 import type { Pod, WirePodCondition } from '../../wire/types.ts';
 import { podConditionView } from '../canonical/pod-status-view.ts';
@@ -30,12 +30,12 @@ const typeOf = { pending: podConditionType.podResizePending, inProgress: podCond
  */
 export class PodResizeConditions {
   readonly #clock: Clock;
-  readonly #metrics: MetricsSink;
+  readonly #metrics: Metrics;
   readonly #entries = new Map<string, Entry>();
   /** The label values whose gauge is not 0. */
   #countedReasons: ReadonlySet<string> = new Set();
 
-  constructor({ clock, metrics }: { readonly clock: Clock; readonly metrics: MetricsSink }) {
+  constructor({ clock, metrics }: { readonly clock: Clock; readonly metrics: Metrics }) {
     this.#clock = clock;
     this.#metrics = metrics;
   }

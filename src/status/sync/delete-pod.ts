@@ -33,7 +33,7 @@ export async function deletePod(
   }
   const { podNamespace, podName } = entry;
   try {
-    const left: unknown = await gate.send('delete', admission, (limits) =>
+    const left: unknown = await gate.send({ verb: 'delete', podUID }, admission, (limits) =>
       podClient.deletePod(podNamespace, podName, { ...limits, gracePeriodSeconds: 0, uid: copy.uid }),
     );
     return outcomeOf(left);
@@ -41,7 +41,7 @@ export async function deletePod(
     if (!isConflict(failure)) return outcomeOfFailure(agent, podUID, acknowledged, failure);
     // either another pod has this name, or the server was busy: only a GET tells
     try {
-      const read = await readPod(context, entry, admission);
+      const read = await readPod(context, podUID, entry, admission);
       return isOtherPod(agent, podUID, read) ? { kind: 'recreated' } : outcomeOfFailure(agent, podUID, acknowledged, failure);
     } catch (failureOfGet) {
       return outcomeOfFailure(agent, podUID, acknowledged, failureOfGet);

@@ -1,10 +1,10 @@
+import type { LastError } from '../../client/error-class.ts';
 import { changedPaths } from '../../patch/json-patch.ts';
 import { createWirePodStatusPatch } from '../../patch/pod-status-patch.ts';
 import { callGuarded, ignoreFailure } from '../../seams/guard.ts';
 import type { JsonObject } from '../../wire/types.ts';
 import type { PodStatusReader, VersionedPodStatus } from '../cache/pod-statuses.ts';
 import type { ApiTarget } from './agent-view.ts';
-import type { LastError } from './pod-sync-state.ts';
 import { type StatusToWriteContext, statusToWrite } from './status-to-write.ts';
 import type { PodSyncPhase, SyncPhases } from './sync-phase.ts';
 import type { SyncRecords } from './sync-records.ts';

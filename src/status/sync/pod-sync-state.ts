@@ -1,12 +1,5 @@
-import type { ErrorClass } from '../../client/error-class.ts';
+import type { LastError } from '../../client/error-class.ts';
 import type { Wait } from './wait.ts';
-
-export interface LastError {
-  readonly errorClass: ErrorClass;
-  readonly message: string;
-  /** In milliseconds since the epoch. */
-  readonly at: number;
-}
 
 /** What is to happen as soon as the sync in flight has settled: a look at the pod, or a sync whatever the look would say. */
 export type Afterwards = 'nothing' | 'look' | 'sync';

@@ -9,10 +9,11 @@ import type { SyncContext } from './sync-context.ts';
 /** The pod as the apiserver has it now. Rejects with a {@link RequestFailure}, also for an answer that is no pod. */
 export async function readPod(
   { gate, podClient }: SyncContext,
+  podUID: string,
   { podNamespace, podName }: VersionedPodStatus,
   admission: Admission,
 ): Promise<ApiPod> {
-  const pod = await gate.send('get', admission, (limits) => podClient.getPod(podNamespace, podName, limits));
+  const pod = await gate.send({ verb: 'get', podUID }, admission, (limits) => podClient.getPod(podNamespace, podName, limits));
   try {
     if (!isPod(pod)) throw new TypeError('getPod() must resolve to a pod');
     return apiPodOf(pod);

@@ -1,6 +1,5 @@
 import { type ApiFailure, classOf, type ErrorClass, readApiFailure } from '../../client/error-class.ts';
-
-export type Verb = 'get' | 'patch' | 'delete';
+import type { Verb } from '../events/request-event.ts';
 
 /** A request that failed, with what the failure means. */
 export class RequestFailure extends Error {

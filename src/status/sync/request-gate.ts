@@ -1,8 +1,11 @@
 import { ApiError } from '../../client/transport/api-error.ts';
+import type { Emitter } from '../../concurrency/emitter.ts';
 import { RateLimiter, type RateLimiterOptions } from '../../concurrency/rate-limiter.ts';
+import type { Metrics } from '../../metrics/metrics.ts';
 import type { CancelTimer, Clock } from '../../seams/clock.ts';
-import type { MetricsSink } from '../../seams/metrics.ts';
-import { RequestFailure, type Verb } from './request-failure.ts';
+import { type RequestSubject, requestEvent } from '../events/request-event.ts';
+import type { StatusManagerEvents } from '../events/status-manager-events.ts';
+import { RequestFailure } from './request-failure.ts';
 
 /** A token of the rate limiter that was taken for a sync before it was known whether the sync needs one. */
 export interface Admission {
@@ -11,9 +14,11 @@ export interface Admission {
 
 export interface RequestGateOptions {
   readonly clock: Clock;
-  readonly metrics: MetricsSink;
+  readonly metrics: Metrics;
   readonly requestTimeoutMs: number;
   readonly rateLimiter: RateLimiterOptions | undefined;
+  /** Told of every request that ends. */
+  readonly events?: Emitter<StatusManagerEvents>;
 }
 
 /** What a request passes on to the pod client. */
@@ -52,6 +57,11 @@ export class RequestGate {
   /** When the pause of the whole client ends, in milliseconds since the epoch; undefined while there is none. */
   get pausedUntil(): number | undefined {
     return this.#cancelPause === undefined ? undefined : this.#pausedUntil;
+  }
+
+  /** Requests that have not settled: those on their way, and those that were given up. */
+  get underWay(): number {
+    return this.#underWay.size;
   }
 
   /** Room for one more request now? If so, a token is taken for it. */
@@ -101,9 +111,9 @@ export class RequestGate {
   }
 
   /** Sends one request, once it is admitted. Rejects with a {@link RequestFailure}, never with anything else. */
-  async send<T>(verb: Verb, admission: Admission, request: (limits: RequestLimits) => Promise<T>): Promise<T> {
+  async send<T>(subject: RequestSubject, admission: Admission, request: (limits: RequestLimits) => Promise<T>): Promise<T> {
     await this.admit(admission);
-    return await this.sendAdmitted(verb, admission, request);
+    return await this.sendAdmitted(subject, admission, request);
   }
 
   /** Gives up what is under way, and refuses everything from now on. */
@@ -116,25 +126,29 @@ export class RequestGate {
   }
 
   /** Sends a request that {@link admit} has just let through. */
-  sendAdmitted<T>(verb: Verb, admission: Admission, request: (limits: RequestLimits) => Promise<T>): Promise<T> {
+  sendAdmitted<T>(subject: RequestSubject, admission: Admission, request: (limits: RequestLimits) => Promise<T>): Promise<T> {
     admission.prepaid = false;
+    const { verb } = subject;
     const { clock, metrics, requestTimeoutMs: timeoutMs } = this.#options;
     if (this.#aborted) return Promise.reject(new RequestFailure(verb, 'aborted', undefined));
     const answer = Promise.withResolvers<T>();
     const settled = Promise.withResolvers<void>();
     const controller = new AbortController();
+    const tell = this.#teller(subject);
     let isOver = false;
-    const over = (result: string): boolean => {
+    const over = (failure: RequestFailure | undefined): boolean => {
       if (isOver) return false;
       isOver = true;
       cancelTimer();
-      metrics.increment('pod_status_manager_requests_total', { verb, result });
+      metrics.increment('pod_status_manager_requests_total', { verb, result: failure?.errorClass ?? 'ok' });
+      tell?.(failure);
       return true;
     };
     const giveUp: UnderWay['giveUp'] = (errorClass, cause) => {
-      if (!over(errorClass)) return;
+      const failure = new RequestFailure(verb, errorClass, cause, settled.promise);
+      if (!over(failure)) return;
       controller.abort(cause);
-      answer.reject(new RequestFailure(verb, errorClass, cause, settled.promise));
+      answer.reject(failure);
     };
     const cancelTimer = clock.setTimer(() => giveUp('timeout', noAnswer(timeoutMs)), timeoutMs);
     const underWay: UnderWay = { giveUp };
@@ -146,15 +160,27 @@ export class RequestGate {
     call(request, { signal: controller.signal, timeoutMs }).then(
       (value) => {
         settle();
-        if (over('ok')) answer.resolve(value);
+        if (over(undefined)) answer.resolve(value);
       },
       (error: unknown) => {
         settle();
         const failure = RequestFailure.of(verb, error, clock.now(), this.#aborted);
-        if (over(failure.errorClass)) answer.reject(failure);
+        if (over(failure)) answer.reject(failure);
       },
     );
     return answer.promise;
+  }
+
+  /** Tells the listeners how a request that begins now has ended; undefined when nobody listens. */
+  #teller(subject: RequestSubject): ((failure: RequestFailure | undefined) => void) | undefined {
+    const { clock, events } = this.#options;
+    if (events === undefined || events.listenerCount('request') === 0) return undefined;
+    const startedAt = clock.now();
+    return (failure) => {
+      const durationMs = Math.max(0, clock.now() - startedAt);
+      const { errorClass: result = 'ok', message } = failure ?? {};
+      events.emit('request', requestEvent(subject, { result, status: failure?.failure.status, message, startedAt, durationMs }));
+    };
   }
 
   #endPause(): void {

@@ -3,10 +3,10 @@ import type { BoundedChannel } from '../../concurrency/bounded-channel.ts';
 import type { Emitter } from '../../concurrency/emitter.ts';
 import type { RateLimiterOptions } from '../../concurrency/rate-limiter.ts';
 import type { RunStateName } from '../../concurrency/run-state.ts';
+import type { Metrics } from '../../metrics/metrics.ts';
 import type { PodManager } from '../../pod/pod-manager.ts';
 import type { Clock } from '../../seams/clock.ts';
 import type { Logger } from '../../seams/logger.ts';
-import type { MetricsSink } from '../../seams/metrics.ts';
 import type { StatusCache } from '../cache/status-cache.ts';
 import type { StatusManagerEvents } from '../events/status-manager-events.ts';
 import type { AgentView } from './agent-view.ts';
@@ -46,7 +46,7 @@ export interface StatusSyncOptions {
   readonly clock: Clock;
   readonly random: () => number;
   readonly logger: Logger;
-  readonly metrics: MetricsSink;
+  readonly metrics: Metrics;
   readonly concurrency: number;
   readonly syncPeriodMs: number;
   readonly staleAfterMs: number;
@@ -90,6 +90,11 @@ export class StatusSync {
   /** When the pause of the whole client ends, in milliseconds since the epoch; undefined while there is none. */
   get pausedUntil(): number | undefined {
     return this.#gate.pausedUntil;
+  }
+
+  /** See `StatusManagerSnapshot.inFlight`. */
+  get inFlight(): number {
+    return this.#gate.underWay;
   }
 
   start(): void {

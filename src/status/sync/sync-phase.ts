@@ -1,9 +1,9 @@
+import type { LastError } from '../../client/error-class.ts';
 import type { RunStateName } from '../../concurrency/run-state.ts';
 import { StatusManagerError } from '../../errors.ts';
 import { callGuarded, ignoreFailure } from '../../seams/guard.ts';
 import type { PodStatusReader } from '../cache/pod-statuses.ts';
 import type { AgentView } from './agent-view.ts';
-import type { LastError } from './pod-sync-state.ts';
 import type { RequestGate } from './request-gate.ts';
 import type { SyncRecords } from './sync-records.ts';
 import { isOvertaken, type Wait } from './wait.ts';

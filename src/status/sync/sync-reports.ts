@@ -1,7 +1,7 @@
 import type { Emitter } from '../../concurrency/emitter.ts';
+import type { Metrics } from '../../metrics/metrics.ts';
 import type { Clock } from '../../seams/clock.ts';
 import type { Logger } from '../../seams/logger.ts';
-import type { MetricsSink } from '../../seams/metrics.ts';
 import type { VersionedPodStatus } from '../cache/pod-statuses.ts';
 import type { StatusManagerEvents } from '../events/status-manager-events.ts';
 import type { Acknowledged, SyncFailure } from './sync-outcome.ts';
@@ -10,7 +10,7 @@ export interface SyncReportsOptions {
   readonly clock: Clock;
   readonly events: Emitter<StatusManagerEvents>;
   readonly logger: Logger;
-  readonly metrics: MetricsSink;
+  readonly metrics: Metrics;
 }
 
 /** Tells of what the sync has done: events, log lines and measurements. */
@@ -24,8 +24,9 @@ export class SyncReports {
   acknowledged(podUID: string, { entry, patched }: Acknowledged): void {
     const { clock, events, metrics } = this.#options;
     const { at, podName, podNamespace, version } = entry;
-    metrics.observe('kubelet_pod_status_sync_duration_seconds', Math.max(0, clock.now() - at) / 1000);
-    events.emit('synced', Object.freeze({ podUID, podName, podNamespace, version, patched }));
+    const delayMs = Math.max(0, clock.now() - at);
+    metrics.observe('kubelet_pod_status_sync_duration_seconds', delayMs / 1000);
+    events.emit('synced', Object.freeze({ podUID, podName, podNamespace, version, patched, delayMs }));
   }
 
   failed(podUID: string, entry: VersionedPodStatus | undefined, { errorClass, error, attempts, retryInMs }: SyncFailure): void {

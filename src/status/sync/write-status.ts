@@ -51,7 +51,7 @@ async function fetchCopy(
   progress: Progress,
 ): Promise<SyncOutcome | undefined> {
   const { entry } = progress;
-  const read = await readPod(context, entry, admission);
+  const read = await readPod(context, podUID, entry, admission);
   if (isOtherPod(context.agent, podUID, read)) return replaced(podUID, target, progress);
   // while the answer was on its way the agent may have set another status, or the status may have been dropped
   const newest = context.podStatuses.get(podUID);
@@ -95,7 +95,8 @@ async function patch(
     ...(resourceVersion !== undefined && { resourceVersion }),
   });
   if (change.unchanged) return { kind: 'acknowledged', entry, copy: base, phaseHeldBack, patched: false };
-  const answer: unknown = await gate.sendAdmitted('patch', admission, (limits) =>
+  const subject = { verb: 'patch', podUID, body: change.body as Json } as const;
+  const answer: unknown = await gate.sendAdmitted(subject, admission, (limits) =>
     podClient.patchPodStatus(entry.podNamespace, entry.podName, handedOut(change), limits),
   );
   const metadata = requireMetadata(answer, base);

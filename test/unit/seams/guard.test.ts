@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { callGuarded, catchRejection } from '../../../src/seams/guard.ts';
 import { type Logger, safeLogger } from '../../../src/seams/logger.ts';
-import { type MetricsSink, safeMetrics } from '../../../src/seams/metrics.ts';
 import { unhandledRejectionsOf } from '../../support/unhandled-rejections.ts';
 
 const boom = new Error('boom');
@@ -48,20 +47,9 @@ describe('catchRejection', () => {
 
 describe('an injected part that fails', () => {
   const levels = ['debug', 'info', 'warn', 'error'] as const;
-  const measures = ['increment', 'observe', 'set'] as const;
 
   it.each([throws, rejects])('does no harm when it is a logger (%o)', async (fail) => {
     const logger = safeLogger(Object.fromEntries(levels.map((level) => [level, fail])) as unknown as Logger);
     expect(await unhandledRejectionsOf(() => levels.forEach((level) => void logger[level]({}, 'message')))).toEqual([]);
-  });
-
-  it.each([throws, rejects])('does no harm when it is a metrics sink (%o)', async (fail) => {
-    const sink = safeMetrics(Object.fromEntries(measures.map((measure) => [measure, fail])) as unknown as MetricsSink);
-    const measureAll = (): void => {
-      sink.increment('name');
-      sink.observe('name', 1);
-      sink.set('name', 1);
-    };
-    expect(await unhandledRejectionsOf(measureAll)).toEqual([]);
   });
 });

@@ -61,6 +61,9 @@ describe('ApiServerPodSource, cut off', () => {
     for (let count = 2; count < 9; count += 1) await next(test, count);
     await until(() => test.interruptions.length === 8);
     expect(test.interruptions.map(({ delayMs }) => delayMs)).toEqual([250, 500, 1000, 2000, 4000, 8000, 15_000, 15_000]);
+    const failedAt = test.clock.now();
+    const error = test.interruptions.at(-1)?.error;
+    expect(test.source.lastFailure()).toEqual({ error, at: failedAt, retryAt: failedAt + 15_000 });
   });
 
   it.each([

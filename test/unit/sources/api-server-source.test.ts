@@ -60,8 +60,16 @@ describe('ApiServerSource', () => {
     test.source.start(test.sent.send);
     await until(() => test.clock.pendingTimers > 0 && test.server.lists.length === 1);
     expect(test.sent.lists).toEqual([]);
+    await until(() => test.source.lastFailure() !== undefined);
+    const { error, at, retryAt } = test.source.lastFailure() ?? {};
+    expect([error, at, Number(retryAt) >= Number(at)]).toEqual([
+      expect.objectContaining({ status: 503 }),
+      test.clock.now(),
+      true,
+    ]);
     while (test.sent.lists.length === 0) await test.clock.advance(1000);
     expect(test.sent.names()).toEqual(['a']);
+    expect(test.source.lastFailure()).toBeUndefined();
   });
 
   it('sends nothing any more once it is stopped, not even what came just before', async () => {

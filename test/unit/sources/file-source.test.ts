@@ -151,10 +151,13 @@ describe('FileSource', () => {
       ['error: The path of manifests cannot be read'],
       undefined,
     ]);
+    const { error, at, retryAt } = test.source.lastFailure() ?? {};
+    expect([error, Number(retryAt) - Number(at)]).toEqual([expect.any(Error), 20_000]);
     await rm(path);
     await writeFile(path, yamlOf('a'));
     await test.next(20_000);
     expect(test.sent.names()).toEqual(['a-n1']);
+    expect(test.source.lastFailure()).toBeUndefined();
   });
 
   it('kills no pod of a config when its file is half-written, and replaces it when the file is whole', async () => {

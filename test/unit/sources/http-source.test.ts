@@ -110,7 +110,11 @@ describe('HttpSource', () => {
     const heardAt = test.source.lastObservedAt();
     for (let i = 0; i < 7; i += 1) await test.next();
     expect([test.sent.names(), test.source.lastObservedAt()]).toEqual([['a-n1'], heardAt]);
+    const failedAt = test.clock.now();
+    expect(test.source.lastFailure()).toEqual({ error: expect.any(Error), at: failedAt, retryAt: failedAt + 20_000 });
+    expect(String(test.source.lastFailure()?.error)).not.toContain('secret');
     await test.next();
+    expect(test.source.lastFailure()).toBeUndefined();
     expect(test.source.lastObservedAt()).toBe(test.clock.now());
   });
 

@@ -20,7 +20,7 @@ describe('orphanedUIDs', () => {
     const podStatuses = new PodStatuses();
     const copies = new ApiCopies(new FakeClock(), new PodSourceView(undefined));
     if (cachedUID !== undefined) {
-      const rest = { at: 0, podIsFinished: false, finishedByManager: false, deletionSeenAt: undefined };
+      const rest = { at: 0, setAt: 0, podIsFinished: false, finishedByManager: false, deletionSeenAt: undefined };
       podStatuses.store(cachedUID, { status: {}, podName: 'foo', podNamespace: 'new', ...rest });
     }
     const safety = { podCouldHaveRunningContainers: () => false, podResourcesAreReclaimed: () => false };

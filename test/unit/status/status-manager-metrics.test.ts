@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Labels, MetricsSink } from '../../../src/seams/metrics.ts';
+import type { Labels, MetricsSink } from '../../../src/metrics/metrics-sink.ts';
 import type { WirePodStatus } from '../../../src/wire/types.ts';
 import { Harness, numberedPod, testPod } from './harness.ts';
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { ApiError } from '../../../../src/client/transport/api-error.ts';
-import { noMetrics } from '../../../../src/seams/metrics.ts';
+import { noMetrics } from '../../../../src/metrics/metrics.ts';
 import { RequestFailure } from '../../../../src/status/sync/request-failure.ts';
 import { type Admission, RequestGate, type RequestLimits } from '../../../../src/status/sync/request-gate.ts';
 import { FakeClock, settle } from '../../../../src/testing/fakes/fake-clock.ts';
@@ -17,6 +17,7 @@ function gate(rateLimiter?: { qps: number; burst: number }) {
   };
   return { clock, seen, listen, subject };
 }
+const about = (verb: 'get' | 'patch' | 'delete') => ({ verb, podUID: '12345678' }) as const;
 const unpaid = (): Admission => ({ prepaid: false });
 const fail = (status: number) => (): Promise<never> => Promise.reject(new ApiError({ status, reason: 'NotFound', message: 'x' }));
 /** A request that rejects only after its abort, `turns` turns of the event loop later. */
@@ -35,7 +36,7 @@ describe('RequestGate.send', () => {
   it('returns the answer, and leaves no timer', async () => {
     const { clock, subject } = gate();
     const answer = Promise.withResolvers<string>();
-    const sent = subject.send('get', unpaid(), () => answer.promise);
+    const sent = subject.send(about('get'), unpaid(), () => answer.promise);
     await settle();
     expect(clock.pendingTimers).toBe(1);
     answer.resolve('pod');
@@ -52,7 +53,7 @@ describe('RequestGate.send', () => {
   ])('rejects with the error class of a %i, and sends the request once', async (status, errorClass) => {
     const { subject } = gate();
     let requests = 0;
-    const sent = subject.send('patch', unpaid(), () => {
+    const sent = subject.send(about('patch'), unpaid(), () => {
       requests += 1;
       return fail(status)();
     });
@@ -63,23 +64,23 @@ describe('RequestGate.send', () => {
   it('takes a client that calls a request aborted by itself for an unavailable one: a closed client does', async () => {
     const { subject } = gate();
     const closed = () => Promise.reject(new ApiError({ reason: 'Aborted', message: 'The client is closed' }));
-    await expect(subject.send('get', unpaid(), closed)).rejects.toMatchObject({ errorClass: 'unavailable' });
+    await expect(subject.send(about('get'), unpaid(), closed)).rejects.toMatchObject({ errorClass: 'unavailable' });
   });
 
   it('knows how long the server asked to wait, also where it named a date', async () => {
     const { clock, subject } = gate();
     const headers = { 'retry-after': new Date(clock.now() + 7_000).toUTCString() };
-    const sent = subject.send('get', unpaid(), () => Promise.reject({ code: 429, body: '', headers }));
+    const sent = subject.send(about('get'), unpaid(), () => Promise.reject({ code: 429, body: '', headers }));
     await expect(sent).rejects.toMatchObject({ failure: { retryAfterMs: 7_000 } });
   });
 
   it('counts it as a failure when the client throws, or rejects with any value', async () => {
     const { subject } = gate();
-    const thrown = subject.send('get', unpaid(), () => {
+    const thrown = subject.send(about('get'), unpaid(), () => {
       throw new TypeError('broken client');
     });
     await expect(thrown).rejects.toMatchObject({ errorClass: 'unavailable' });
-    await expect(subject.send('get', unpaid(), () => Promise.reject('text'))).rejects.toMatchObject({
+    await expect(subject.send(about('get'), unpaid(), () => Promise.reject('text'))).rejects.toMatchObject({
       errorClass: 'unavailable',
     });
   });
@@ -87,7 +88,7 @@ describe('RequestGate.send', () => {
   it('passes the signal and the time limit to the client', async () => {
     const { subject } = gate();
     let limits: RequestLimits | undefined;
-    await subject.send('get', unpaid(), async (given) => {
+    await subject.send(about('get'), unpaid(), async (given) => {
       limits = given;
     });
     expect(limits).toMatchObject({ timeoutMs: 1_000, signal: { aborted: false } });
@@ -96,7 +97,7 @@ describe('RequestGate.send', () => {
   it('gives up a request after its time limit, and counts it until it has settled', async () => {
     const { clock, subject } = gate();
     const seen = { error: undefined as unknown, settled: false };
-    void subject.send('get', unpaid(), untilAborted(20)).catch((error: unknown) => {
+    void subject.send(about('get'), unpaid(), untilAborted(20)).catch((error: unknown) => {
       seen.error = error;
       if (error instanceof RequestFailure) void error.settled?.then(() => (seen.settled = true));
     });
@@ -110,7 +111,7 @@ describe('RequestGate.send', () => {
 
   it('waits for nothing when the client has settled', async () => {
     const { subject } = gate();
-    await expect(subject.send('get', unpaid(), fail(500))).rejects.toMatchObject({ settled: undefined });
+    await expect(subject.send(about('get'), unpaid(), fail(500))).rejects.toMatchObject({ settled: undefined });
   });
 });
 
@@ -121,7 +122,7 @@ describe('RequestGate.pause', () => {
     subject.pause(5_000);
     expect([subject.pausedUntil, subject.tryAdmit()]).toEqual([clock.now() + 5_000, undefined]);
     let sent = false;
-    void subject.send('get', unpaid(), async () => {
+    void subject.send(about('get'), unpaid(), async () => {
       sent = true;
     });
     await clock.advance(4_999);
@@ -150,7 +151,7 @@ describe('RequestGate and its rate limit', () => {
     const { subject } = gate({ qps: 0.001, burst: 2 });
     const [first, second] = [subject.tryAdmit(), subject.tryAdmit()];
     expect([first, second, subject.tryAdmit()]).toEqual([{ prepaid: true }, { prepaid: true }, undefined]);
-    await subject.send('patch', first ?? unpaid(), async () => 'ok');
+    await subject.send(about('patch'), first ?? unpaid(), async () => 'ok');
     expect(first).toEqual({ prepaid: false });
     subject.putBack(first ?? unpaid());
     expect(subject.tryAdmit()).toBeUndefined();
@@ -161,9 +162,9 @@ describe('RequestGate and its rate limit', () => {
   it('makes the second request of a sync wait for another token', async () => {
     const { clock, subject } = gate({ qps: 1, burst: 1 });
     const admission = subject.tryAdmit() ?? unpaid();
-    await subject.send('get', admission, async () => 'ok');
+    await subject.send(about('get'), admission, async () => 'ok');
     let sent = false;
-    void subject.send('patch', admission, async () => {
+    void subject.send(about('patch'), admission, async () => {
       sent = true;
     });
     await clock.advance(999);
@@ -186,13 +187,17 @@ describe('RequestGate.abort', () => {
   it('gives up the requests in flight, refuses new ones, and leaves no timer', async () => {
     const { clock, seen, listen, subject } = gate({ qps: 0.001, burst: 1 });
     listen();
-    const inFlight = expect(subject.send('get', unpaid(), untilAborted())).rejects.toMatchObject({ errorClass: 'aborted' });
+    const inFlight = expect(subject.send(about('get'), unpaid(), untilAborted())).rejects.toMatchObject({
+      errorClass: 'aborted',
+    });
     await settle();
-    const waiting = expect(subject.send('get', unpaid(), async () => 'never')).rejects.toMatchObject({ errorClass: 'aborted' });
+    const waiting = expect(subject.send(about('get'), unpaid(), async () => 'never')).rejects.toMatchObject({
+      errorClass: 'aborted',
+    });
     await settle();
     subject.abort();
     await Promise.all([inFlight, waiting]);
-    await expect(subject.send('get', unpaid(), async () => 'never')).rejects.toMatchObject({ errorClass: 'aborted' });
+    await expect(subject.send(about('get'), unpaid(), async () => 'never')).rejects.toMatchObject({ errorClass: 'aborted' });
     expect(subject.tryAdmit()).toBeUndefined();
     expect([clock.pendingTimers, seen.opened]).toEqual([0, 0]);
   });
@@ -201,7 +206,9 @@ describe('RequestGate.abort', () => {
     const { clock, seen, listen, subject } = gate();
     listen();
     subject.pause(5_000);
-    const waiting = expect(subject.send('get', unpaid(), async () => 'never')).rejects.toMatchObject({ errorClass: 'aborted' });
+    const waiting = expect(subject.send(about('get'), unpaid(), async () => 'never')).rejects.toMatchObject({
+      errorClass: 'aborted',
+    });
     await settle();
     subject.abort();
     await waiting;

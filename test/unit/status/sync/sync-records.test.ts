@@ -18,6 +18,7 @@ const rest = {
   podName: 'foo',
   podNamespace: 'new',
   at: 0,
+  setAt: 0,
   podIsFinished: false,
   finishedByManager: false,
   deletionSeenAt: undefined,

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
+import { noMetrics } from '../../../../src/metrics/metrics.ts';
 import { BasicPodManager } from '../../../../src/pod/basic-pod-manager.ts';
 import { silentLogger } from '../../../../src/seams/logger.ts';
-import { noMetrics } from '../../../../src/seams/metrics.ts';
 import { PodStatuses } from '../../../../src/status/cache/pod-statuses.ts';
 import { AgentView } from '../../../../src/status/sync/agent-view.ts';
 import { ApiCopies } from '../../../../src/status/sync/api-copies.ts';
@@ -22,7 +22,7 @@ describe('writeStatus', () => {
     podClient.store.put(testPod());
     const copies = new ApiCopies(clock, new PodSourceView(undefined));
     const podStatuses = new PodStatuses();
-    const rest = { podIsFinished: false, finishedByManager: false, deletionSeenAt: undefined, at: 0 };
+    const rest = { podIsFinished: false, finishedByManager: false, deletionSeenAt: undefined, at: 0, setAt: 0 };
     podStatuses.store(uid, { status: { message: 'm' }, podName: 'foo', podNamespace: 'new', ...rest });
     const context = {
       podClient,

@@ -1,0 +1,33 @@
+/** What a metric is: a counter only grows, a gauge goes up and down, a histogram counts values by buckets. */
+export type MetricType = 'counter' | 'gauge' | 'histogram';
+
+/** One label of a metric. */
+export interface LabelDefinition {
+  readonly help: string;
+  /** Every value that the label can have; absent where the values are open. */
+  readonly values?: readonly string[];
+}
+
+/** What is known of a metric before anything is measured. */
+export interface MetricDefinition {
+  /** As Prometheus writes names. */
+  readonly name: string;
+  readonly type: MetricType;
+  /** What is measured, in one sentence or two. */
+  readonly help: string;
+  /** As UCUM, and OpenTelemetry, write units: `s` for seconds, and what is counted in braces, such as `{pod}`. */
+  readonly unit: string;
+  /** By name. */
+  readonly labels: Readonly<Record<string, LabelDefinition>>;
+  /** The upper bounds of a histogram's buckets, ascending, without infinity; absent for other types. */
+  readonly buckets?: readonly number[];
+  /** The part that measures it, by the name of its class. */
+  readonly part: string;
+  /** `kubelet`: name, type, labels and buckets are those of the kubelet of Kubernetes v1.36.3. */
+  readonly origin: 'kubelet' | 'own';
+  /** True where each pod has series of its own, which end with the pod: see `MetricsSink.remove`. */
+  readonly endsWithPod?: true;
+}
+
+/** A definition as it is written down: its name is its key. */
+export type WrittenDefinition = Omit<MetricDefinition, 'name'>;

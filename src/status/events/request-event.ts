@@ -1,0 +1,34 @@
+import type { Json } from '../../wire/types.ts';
+import { frozenCopy } from '../canonical/frozen-copy.ts';
+import type { RequestEvent } from './status-manager-events.ts';
+
+export type Verb = 'get' | 'patch' | 'delete';
+
+/** What a request is for. */
+export interface RequestSubject {
+  readonly verb: Verb;
+  readonly podUID: string;
+  /** The body of a PATCH. Never changed. */
+  readonly body?: Json;
+}
+
+/** How a request ended. */
+export type RequestEnd = Pick<RequestEvent, 'result' | 'status' | 'message' | 'startedAt' | 'durationMs'>;
+
+export function requestEvent({ verb, podUID, body }: RequestSubject, end: RequestEnd): RequestEvent {
+  let copy: unknown;
+  let length: number | undefined;
+  return Object.freeze({
+    podUID,
+    verb,
+    ...end,
+    get body() {
+      if (body !== undefined) copy ??= frozenCopy(body);
+      return copy;
+    },
+    get bytes() {
+      if (body !== undefined) length ??= Buffer.byteLength(JSON.stringify(body));
+      return length;
+    },
+  });
+}
