@@ -54,6 +54,8 @@ const app = await Application.bootstrap({
   useFirstParagraphOfCommentAsSummary: true,
   sortEntryPoints: false,
   highlightLanguages: ['ts', 'js', 'json', 'yaml', 'sh', 'shell', 'bash', 'diff', 'go', 'text'],
+  // it only carries the type of a resource's objects
+  intentionallyNotExported: ['objectType'],
   validation: { notExported: true, invalidLink: true, invalidPath: true, notDocumented: false },
 });
 app.converter.on(Converter.EVENT_CREATE_DOCUMENT, (_: unknown, document: DocumentReflection) => {

@@ -18,10 +18,12 @@ export const errorCodes = {
   ERR_API: 'a request to the apiserver failed',
 } as const;
 
+/** A code of an error of this library: see {@link errorCodes}. */
 export type ErrorCode = keyof typeof errorCodes;
 
 /** The base class of this library's errors: `code` says what went wrong, `cause` holds the error behind it. */
 export class StatusManagerError extends Error {
+  /** What went wrong, for code that has to decide by it. */
   readonly code: ErrorCode;
 
   constructor(code: ErrorCode, message: string, options?: ErrorOptions) {

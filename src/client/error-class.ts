@@ -29,6 +29,7 @@ export interface ApiFailure {
 
 /** A failure in words. */
 export interface LastError {
+  /** What the failure means. */
   readonly errorClass: ErrorClass;
   /** At most 500 characters. It never holds a header, a token or a request body. */
   readonly message: string;

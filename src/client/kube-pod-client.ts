@@ -12,6 +12,7 @@ import { KubeTransport, type KubeTransportOptions } from './transport/kube-trans
 /** Asks for the metadata alone; a server that cannot gives the whole pod, which serves as well. */
 const metadataOnly = 'application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1,application/json';
 
+/** The options of the client's transport. */
 export interface KubePodClientOptions extends KubeTransportOptions {}
 
 /**
@@ -63,6 +64,7 @@ export class KubePodClient implements PodClient {
     return this.#transport.close();
   }
 
+  /** The same as `close()`, for `await using`. */
   [Symbol.asyncDispose](): Promise<void> {
     return this.close();
   }

@@ -35,6 +35,7 @@ const defaultIdleTimeoutMs = 150_000;
  * RFC 3339 strings.
  */
 export class ResourceClient<T extends ApiObject = ApiObject> {
+  /** The resource of all its requests. */
   readonly resource: ApiResource<T>;
   readonly #transport: ResourceTransport;
 
@@ -45,6 +46,7 @@ export class ResourceClient<T extends ApiObject = ApiObject> {
     this.resource = resource;
   }
 
+  /** GET of one object. With a `resourceVersion` it may come from the server's cache. */
   async get(target: ObjectName, { resourceVersion, ...call }: GetOptions = {}): Promise<T> {
     return this.#object('GET', this.#one(target), { query: queryOf({ resourceVersion }), call });
   }
@@ -134,6 +136,7 @@ export class ResourceClient<T extends ApiObject = ApiObject> {
     return this.#write('PUT', this.#one({ namespace, name }, subresource), object, options);
   }
 
+  /** PATCH of one object, or with `subresource` of its status or the like. Resolves to the object after the patch. */
   async patch(
     target: ObjectName & Pick<ResourceTarget, 'subresource'>,
     patch: ResourcePatch,
@@ -198,7 +201,9 @@ export class ResourceClient<T extends ApiObject = ApiObject> {
   }
 }
 
-interface ObjectNamespace {
+/** The namespace of an object that is created. */
+export interface ObjectNamespace {
+  /** Default: the object's own. */
   readonly namespace?: string | undefined;
 }
 

@@ -9,7 +9,8 @@ import { isRestartableInitContainer } from './restart-policy.ts';
 type ContainerStatus = NonNullable<PodStatus['containerStatuses']>[number];
 type PodCondition = NonNullable<PodStatus['conditions']>[number];
 /** Undefined (or null) is "nothing is known", which is not the same as an empty list: "there are none". */
-type ContainerStatuses = readonly ContainerStatus[] | null | undefined;
+/** The container statuses of a pod; none where the agent does not know them. */
+export type ContainerStatuses = readonly ContainerStatus[] | null | undefined;
 
 const isTrue: ConditionVerdict = { status: 'True' };
 const unknownStatuses: ConditionVerdict = { status: 'False', reason: conditionReason.unknownContainerStatuses };

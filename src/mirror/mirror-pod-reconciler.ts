@@ -42,6 +42,7 @@ export class MirrorPodReconciler {
     this.#timers = new KeyedTimers(this.#options.clock);
   }
 
+  /** `idle`, `running`, `stopping` or `stopped`. */
   get state(): RunStateName {
     return this.#runState.name;
   }
@@ -82,6 +83,7 @@ export class MirrorPodReconciler {
     return this.#runState.stop(() => this.#stop());
   }
 
+  /** The same as `stop()`, for `await using`. */
   [Symbol.asyncDispose](): Promise<void> {
     return this.stop();
   }

@@ -60,6 +60,7 @@ export class ConfigMapManager {
     return this.#configMaps.stop();
   }
 
+  /** The same as `stop()`, for `await using`. */
   [Symbol.asyncDispose](): Promise<void> {
     return this.stop();
   }

@@ -57,6 +57,7 @@ export class SecretManager {
     return this.#secrets.stop();
   }
 
+  /** The same as `stop()`, for `await using`. */
   [Symbol.asyncDispose](): Promise<void> {
     return this.stop();
   }

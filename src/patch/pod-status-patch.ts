@@ -10,35 +10,48 @@ import { applyPodPatch, createStrategicMergePatch } from './strategic-merge-patc
 /** The media types of the two patch formats. */
 export type PatchType = 'application/strategic-merge-patch+json' | 'application/json-patch+json';
 
+/** A PATCH of a pod's `status` subresource. */
 export interface PodStatusPatch {
+  /** The media type of the body. */
   readonly type: PatchType;
   /** The body: an object for a strategic merge patch, a list of operations for a JSON Patch. */
   readonly body: unknown;
 }
 
+/** A strategic merge patch, or a JSON Patch (RFC 6902). */
 export type PatchFormat = 'strategic' | 'json';
 
+/** What a patch is guarded by, and its format. */
 export interface CreatePodStatusPatchOptions {
   /** The API pod's uid: the patch fails against any other pod. */
   readonly uid: string;
   /** The resourceVersion of the copy that the old status is from: the patch fails against any other. */
   readonly resourceVersion?: string | undefined;
+  /** Default `strategic`. */
   readonly format?: PatchFormat | undefined;
 }
 
+/** A strategic merge patch of a pod's status. */
 export interface StrategicPodStatusPatch extends PodStatusPatch {
+  /** The media type of the body. */
   readonly type: 'application/strategic-merge-patch+json';
+  /** The uid and the resourceVersion as the precondition, and the members that change. */
   readonly body: JsonObject;
   /** True when the patch would change nothing: there is no need to send it. */
   readonly unchanged: boolean;
 }
 
+/** A JSON Patch of a pod's status. */
 export interface JsonPodStatusPatch extends PodStatusPatch {
+  /** The media type of the body. */
   readonly type: 'application/json-patch+json';
+  /** Tests of the uid, of the resourceVersion and of the list elements, then the changes. */
   readonly body: Operation[];
+  /** True when the patch would change nothing: there is no need to send it. */
   readonly unchanged: boolean;
 }
 
+/** What {@link createPodStatusPatch} gives. */
 export type CreatedPodStatusPatch = StrategicPodStatusPatch | JsonPodStatusPatch;
 
 /** The smallest patch that turns the old status of the pod `uid` into the new one, and works on no other pod. Throws ERR_INVALID_OPTION for an option that it does not know. */

@@ -15,17 +15,21 @@ export interface RuntimeCacheProbe {
   getContainers(podUID: string): readonly Pick<RuntimeContainer, 'state'>[];
 }
 
+/** What the agent's volume manager says of a pod. */
 export interface VolumesProbe {
   /** True while any volume of the pod is still mounted, or its directory is still there. */
   podVolumesExist(podUID: string): boolean;
 }
 
+/** What the agent says of the cgroups of its pods. */
 export interface CgroupsProbe {
   /** True while the pod's own cgroup is still there. */
   podCgroupExists(pod: Pod): boolean;
 }
 
+/** The agent's answers that a {@link DefaultPodDeletionSafety} asks for. */
 export interface DefaultPodDeletionSafetyOptions {
+  /** The containers as the container runtime lists them. */
   readonly runtimeCache: RuntimeCacheProbe;
   /** Without it volumes are not asked about. */
   readonly volumes?: VolumesProbe;

@@ -13,8 +13,11 @@ export const configHashAnnotationKey = 'kubernetes.io/config.hash';
 /** The config source of a pod that came from the apiserver. */
 export const apiserverSource = 'api';
 
+/** A name and a namespace, which together name a static pod and its mirror pod. */
 export interface PodFullName {
+  /** The pod's name. */
   readonly name: string;
+  /** The pod's namespace. */
   readonly namespace: string;
 }
 
@@ -53,6 +56,7 @@ export function podFullName(pod: Pod): string {
   return buildPodFullName(pod.metadata?.name ?? '', pod.metadata?.namespace ?? '');
 }
 
+/** `name_namespace`, as the kubelet writes it: a static pod and its mirror pod have the same. */
 export function buildPodFullName(name: string, namespace: string): string {
   return `${name}_${namespace}`;
 }

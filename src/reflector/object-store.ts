@@ -5,6 +5,7 @@ import { invalidArgument } from '../errors.ts';
 import { nameOf, namespaceOf } from './object-identity.ts';
 import { type IndexFunction, StoreIndex } from './store-index.ts';
 
+/** The indexes of a store. */
 export interface ObjectStoreOptions<T extends ApiObject> {
   /** By the name of the index. A function that throws leaves the object out of its index. */
   readonly indexes?: Readonly<Record<string, IndexFunction<T>>>;
@@ -29,6 +30,7 @@ export class ObjectStore<T extends ApiObject = ApiObject> {
     }
   }
 
+  /** How many objects it holds. */
   get size(): number {
     return this.#size;
   }

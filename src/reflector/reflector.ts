@@ -72,6 +72,7 @@ export class Reflector<T extends ApiObject = ApiObject> {
     this.#firstList.promise.catch(() => {});
   }
 
+  /** `idle`, `running`, `stopping` or `stopped`. */
   get state(): RunStateName {
     return this.#runState.name;
   }
@@ -143,10 +144,12 @@ export class Reflector<T extends ApiObject = ApiObject> {
     return this.#runState.stop(() => this.#stop());
   }
 
+  /** The same as `stop()`, for `await using`. */
   [Symbol.asyncDispose](): Promise<void> {
     return this.stop();
   }
 
+  /** A reader of the changes: first each object that the store has, as added, then each change. */
   [Symbol.asyncIterator](): ChangeQueue<T> {
     const queue = new ChangeQueue<T>(this.#delivery.toldObjects(), () => {
       this.#queues.delete(queue);

@@ -2,9 +2,13 @@ import { callGuarded, ignoreFailure } from './guard.ts';
 
 /** A pino-shaped logger: fields first, then a constant message. */
 export interface Logger {
+  /** What helps to find out why something happened. */
   debug(fields: object, message: string): void;
+  /** What an operator may want to know. */
   info(fields: object, message: string): void;
+  /** Something failed and is tried again, or an injected part answered wrongly. */
   warn(fields: object, message: string): void;
+  /** Something failed that nobody tries again. */
   error(fields: object, message: string): void;
 }
 

@@ -13,15 +13,19 @@ import type { Pod, WirePod } from '../wire/types.ts';
 import { PodDelivery, type PodSink, type PodSourceHandlers } from './pod-delivery.ts';
 import { receivedPod } from './received-pod.ts';
 
+/** Which pods are read, from where, and into what. */
 export interface ApiServerPodSourceOptions {
   /** The server to ask. One of this and `transport` is needed. */
   readonly kubeConfig?: KubeConfig;
   /** A transport shared with a client; `stop()` leaves it open. */
   readonly transport?: KubeTransport;
+  /** The node whose pods are read: those with this `spec.nodeName`. */
   readonly nodeName: string;
   /** Default: all namespaces. */
   readonly namespace?: string;
+  /** Gets the pods. A `BasicPodManager` is one. */
   readonly podManager: PodSink;
+  /** Told of each change, after the pod manager. */
   readonly handlers?: PodSourceHandlers;
   /** Asks for full lists as streams, and for ordinary lists where the server has none. Default true. */
   readonly streamLists?: boolean;
@@ -84,6 +88,7 @@ export class ApiServerPodSource {
     this.#firstList.promise.catch(() => {});
   }
 
+  /** `idle`, `running`, `stopping` or `stopped`. */
   get state(): RunStateName {
     return this.#runState.name;
   }
@@ -111,6 +116,7 @@ export class ApiServerPodSource {
     });
   }
 
+  /** The same as `stop()`, for `await using`. */
   [Symbol.asyncDispose](): Promise<void> {
     return this.stop();
   }

@@ -76,6 +76,7 @@ export class StatusManager implements Listenable<StatusManagerEvents> {
     this.#phases = this.#sync.phases;
   }
 
+  /** `idle`, `running`, `stopping` or `stopped`. */
   get state(): RunStateName {
     return this.#runState.name;
   }
@@ -220,6 +221,7 @@ export class StatusManager implements Listenable<StatusManagerEvents> {
     }
   }
 
+  /** The same as `stop()` with its defaults, for `await using`. */
   async [Symbol.asyncDispose](): Promise<void> {
     await this.stop();
   }
