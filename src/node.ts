@@ -49,7 +49,17 @@ export type {
   TcpProbeTarget,
 } from './probes/prober.ts';
 export { ApiEventRecorder, type ApiEventRecorderOptions } from './provider/api-event-recorder.ts';
-export type { DeletePodCall, NotifyPods, PodProvider, ProviderCall } from './provider/pod-provider.ts';
+export type { ContainerRun, RunContainer } from './provider/container-life.ts';
+export { ContainerProvider, type ContainerProviderOptions } from './provider/container-provider.ts';
+export type {
+  ContainerSpec,
+  DeletePodCall,
+  NodePod,
+  NotifyPods,
+  PodAnswer,
+  PodProvider,
+  ProviderCall,
+} from './provider/pod-provider.ts';
 export type { ProviderFailure } from './provider/provided-pod.ts';
 export type { ProvidedPods } from './provider/provided-pods.ts';
 export { ProviderNode } from './provider/provider-node.ts';

@@ -62,7 +62,21 @@ export type ApiResourceDefinition = Omit<ApiResource, typeof objectType>;
 
 const definitionMembers = ['group', 'version', 'resource', 'kind', 'namespaced'];
 
-/** A resource that is not among {@link resources}. Throws ERR_INVALID_OPTION, naming the member, the rule and the value. */
+/**
+ * A resource that is not among {@link resources}. Throws ERR_INVALID_OPTION, naming the member, the rule and the value.
+ *
+ * @example
+ * ```ts
+ * import { type ApiObject, apiResource, resourcePath } from 'pod-status-manager/reflector';
+ *
+ * interface Widget extends ApiObject {
+ *   spec?: { size?: number };
+ * }
+ * const definition = { group: 'example.com', version: 'v1', resource: 'widgets', kind: 'Widget', namespaced: true };
+ * const widgets = apiResource<Widget>(definition);
+ * console.log(resourcePath(widgets, { namespace: 'default' })); // /apis/example.com/v1/namespaces/default/widgets
+ * ```
+ */
 export function apiResource<T extends ApiObject = ApiObject>(definition: ApiResourceDefinition): ApiResource<T> {
   requireKnownOptions('resource', definition, definitionMembers);
   const { group, version, resource, kind, namespaced } = definition;
@@ -133,6 +147,13 @@ export const resources: KnownResources = Object.freeze<KnownResources>({
 /**
  * The path of an object, a collection or a subresource. Throws ERR_INVALID_ARGUMENT for a name that would be anything but
  * one segment of the path, and for a namespace that the resource needs and does not have, or has and must not.
+ *
+ * @example
+ * ```ts
+ * import { resourcePath, resources } from 'pod-status-manager/reflector';
+ *
+ * console.log(resourcePath(resources.nodes, { name: 'node-1', subresource: 'status' })); // /api/v1/nodes/node-1/status
+ * ```
  */
 export function resourcePath(resource: ApiResource, { namespace, name, subresource }: ResourceTarget = {}): string {
   const { group, version, namespaced, resource: plural } = resource;

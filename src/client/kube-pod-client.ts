@@ -18,6 +18,17 @@ export interface KubePodClientOptions extends KubeTransportOptions {}
 /**
  * The {@link PodClient} for a real apiserver. Methods reject with an `ApiError`, with `ERR_INVALID_ARGUMENT` for a name that
  * fits in no path, and with `ERR_INVALID_OPTION` for a `timeoutMs` that is out of range.
+ *
+ * @example
+ * ```ts with-server
+ * import { KubePodClient } from 'pod-status-manager';
+ *
+ * server.store.create({ metadata: { name: 'web' }, spec: { nodeName: 'node-1', containers: [{ name: 'app', image: 'app:1' }] } });
+ * const client = KubePodClient.fromKubeConfig(kubeConfig, { userAgent: 'my-agent' });
+ * const pod = await client.getPod('default', 'web', { signal: AbortSignal.timeout(5000) });
+ * console.log(pod.spec?.nodeName); // node-1
+ * await client.close();
+ * ```
  */
 export class KubePodClient implements PodClient {
   readonly #transport: KubeTransport;

@@ -33,6 +33,19 @@ const defaultIdleTimeoutMs = 150_000;
  * Every verb on one resource. Each method is one request, never repeated; it rejects with an `ApiError`, and with
  * ERR_INVALID_ARGUMENT for a name that fits in no path and for what is no object. Objects are the server's JSON: times are
  * RFC 3339 strings.
+ *
+ * @example
+ * ```ts with-server
+ * import { KubeTransport } from 'pod-status-manager';
+ * import { ResourceClient, resources } from 'pod-status-manager/reflector';
+ *
+ * const transport = new KubeTransport(kubeConfig);
+ * const configMaps = new ResourceClient(transport, resources.configMaps);
+ * await configMaps.create({ metadata: { name: 'settings', namespace: 'default' }, data: { colour: 'green' } });
+ * const { data } = await configMaps.get({ namespace: 'default', name: 'settings' });
+ * console.log(data?.colour); // green
+ * await transport.close();
+ * ```
  */
 export class ResourceClient<T extends ApiObject = ApiObject> {
   /** The resource of all its requests. */

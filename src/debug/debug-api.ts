@@ -1,7 +1,8 @@
 import type { ErrorClass } from '../client/error-class.ts';
 import type { PodSyncPhase } from '../status/sync/sync-phase.ts';
 
-// What the debug handler answers as JSON, and what its page reads. All times are milliseconds since the epoch.
+// What the debug handler answers as JSON, and what its page reads. All times are milliseconds since the epoch. A member whose
+// value is undefined is left out of the JSON.
 
 /** One row of the table of pods. */
 export interface DebugPodRow {
@@ -49,6 +50,8 @@ export interface DebugSummary {
   readonly inFlight: number;
   readonly channelDepth: number;
   readonly channelCapacity: number;
+  /** Hints that were dropped because the channel was full. Their pods are found by a scan. */
+  readonly channelDropped?: number;
   /** How long the oldest version that the apiserver does not have is waiting, in milliseconds; undefined when there is none. */
   readonly oldestUnsentMs: number | undefined;
   readonly pausedUntil: number | undefined;
@@ -67,12 +70,16 @@ export interface DebugNode {
 /** `GET api/snapshot`. */
 export interface DebugSnapshot {
   readonly summary: DebugSummary;
-  /** Oldest first; at most five minutes. */
+  /** Oldest first; at most five minutes. A second in which nothing happened is left out. */
   readonly traffic: readonly DebugTraffic[];
   readonly pods: readonly DebugPodRow[];
 }
 
-/** One message of the event stream `GET api/changes`: what has changed since the message before. */
+/**
+ * The data of an event `changes` of the stream `GET api/changes`: what has changed since the event before. The stream begins with
+ * an event `snapshot`, whose data is a {@link DebugSnapshot}; another one follows when the client has read too slowly, and takes
+ * the place of everything before it. At least every 15 seconds there is an event. A row may come again though nothing changed.
+ */
 export interface DebugChanges {
   readonly summary: DebugSummary;
   /** The seconds that are new or not over. */
@@ -85,6 +92,8 @@ export interface DebugChanges {
 export interface DebugPathChange {
   /** A JSON pointer into the status. */
   readonly path: string;
+  /** What the element of the list on the path is called: a condition's type, a container's name. */
+  readonly element?: string | undefined;
   /** Undefined for one that was not there. */
   readonly before: unknown;
   /** Undefined for one that is gone. */
@@ -93,19 +102,21 @@ export interface DebugPathChange {
 
 export type DebugTimelineEntry =
   | {
+      /** A status was stored. */
       readonly kind: 'set';
       readonly at: number;
       readonly version: number | undefined;
       readonly changes: readonly DebugPathChange[];
     }
   | {
+      /** A request has ended, or was given up. */
       readonly kind: 'request';
       /** When it was sent. */
       readonly at: number;
       readonly verb: 'get' | 'patch' | 'delete';
       readonly result: 'ok' | ErrorClass;
       readonly durationMs: number;
-      /** What was on the wire: a patch's body. */
+      /** What was on the wire: a patch's body. Where that was too long to keep, a sentence says so. */
       readonly body: unknown;
       readonly bytes: number | undefined;
       readonly message: string | undefined;
@@ -125,10 +136,12 @@ export type DebugTimelineEntry =
       readonly attempts: number;
       readonly retryInMs: number | undefined;
     }
+  /** The transition rules forbid a status: it was not stored. */
   | { readonly kind: 'refused'; readonly at: number; readonly reason: string }
+  /** The status stored before this entry is the last one: nothing of the pod runs any more. */
   | { readonly kind: 'removed'; readonly at: number };
 
-/** `GET api/pods/UID`. */
+/** `GET api/pods/UID`. 404 for a pod of which neither the manager nor the history knows anything. */
 export interface DebugPod {
   readonly row: DebugPodRow;
   /** One sentence: why the newest status is, or is not, on the apiserver. */
@@ -137,7 +150,7 @@ export interface DebugPod {
   readonly retryAt: number | undefined;
   /** What the node says of the pod, as lines of a name and a value; empty without a node. */
   readonly node: readonly (readonly [name: string, value: string])[];
-  /** Oldest first. Old entries are dropped: `droppedEntries` counts them. */
+  /** Oldest first, by the end of what it tells of. Old entries are dropped: `droppedEntries` counts them. */
   readonly timeline: readonly DebugTimelineEntry[];
   readonly droppedEntries: number;
   /** The newest status. */

@@ -4,7 +4,7 @@ import type { WrittenDefinition } from './metric-definition.ts';
 const part = 'StatusManager';
 const verb = { help: 'what was asked of the apiserver', values: ['get', 'patch', 'delete'] } as const;
 const phases = [
-  ...(['cache-only', 'not-started', 'in-sync', 'terminal-phase-held-back', 'pending', 'in-flight', 'paused'] as const),
+  ...(['not-started', 'in-sync', 'terminal-phase-held-back', 'pending', 'in-flight', 'paused'] as const),
   ...(['backing-off', 'quarantined', 'gone', 'no-mirror-pod', 'deleting'] as const),
 ] as const;
 const outcomes = [

@@ -55,7 +55,23 @@ export type DeleteMirrorPodResult =
 
 const knownOptions = ['transport', 'nodeName', 'getNode', 'requestTimeoutMs', 'clock'];
 
-/** Creates and deletes the mirror pods of one node's static pods. Each method is one request, never repeated. */
+/**
+ * Creates and deletes the mirror pods of one node's static pods. Each method is one request, never repeated.
+ *
+ * @example
+ * ```ts with-server
+ * import { KubeTransport } from 'pod-status-manager';
+ * import { MirrorPodClient } from 'pod-status-manager/mirror';
+ * import { buildStaticPod } from 'pod-status-manager/testing';
+ *
+ * const node = { metadata: { name: 'node-1', uid: 'n1' } };
+ * const transport = new KubeTransport(kubeConfig);
+ * const mirrorPods = new MirrorPodClient({ transport, nodeName: 'node-1', getNode: () => node });
+ * const { outcome } = await mirrorPods.createMirrorPod(buildStaticPod('web-node-1', { spec: { nodeName: 'node-1' } }));
+ * console.log(outcome); // created
+ * await transport.close();
+ * ```
+ */
 export class MirrorPodClient {
   /** The node whose static pods are mirrored. */
   readonly nodeName: string;

@@ -54,7 +54,17 @@ export interface JsonPodStatusPatch extends PodStatusPatch {
 /** What {@link createPodStatusPatch} gives. */
 export type CreatedPodStatusPatch = StrategicPodStatusPatch | JsonPodStatusPatch;
 
-/** The smallest patch that turns the old status of the pod `uid` into the new one, and works on no other pod. Throws ERR_INVALID_OPTION for an option that it does not know. */
+/**
+ * The smallest patch that turns the old status of the pod `uid` into the new one, and works on no other pod. Throws ERR_INVALID_OPTION for an option that it does not know.
+ *
+ * @example
+ * ```ts
+ * import { createPodStatusPatch } from 'pod-status-manager';
+ *
+ * const { body } = createPodStatusPatch({ phase: 'Pending' }, { phase: 'Running' }, { uid: 'u1', resourceVersion: '7' });
+ * console.log(JSON.stringify(body)); // {"metadata":{"uid":"u1","resourceVersion":"7"},"status":{"phase":"Running"}}
+ * ```
+ */
 export function createPodStatusPatch(
   oldStatus: PodStatus,
   newStatus: PodStatus,
@@ -73,7 +83,17 @@ export function createWirePodStatusPatch(
   return createPatch(asJsonObject(old), asJsonObject(next), options);
 }
 
-/** The status a pod has after the patch, whatever its metadata: the guards on uid and resourceVersion count as met. */
+/**
+ * The status a pod has after the patch, whatever its metadata: the guards on uid and resourceVersion count as met.
+ *
+ * @example
+ * ```ts
+ * import { applyPodStatusPatch, createPodStatusPatch } from 'pod-status-manager';
+ *
+ * const patch = createPodStatusPatch({ phase: 'Pending' }, { phase: 'Running' }, { uid: 'u1', format: 'json' });
+ * console.log(applyPodStatusPatch({ phase: 'Pending' }, patch).phase); // Running
+ * ```
+ */
 export function applyPodStatusPatch(status: PodStatus, patch: PodStatusPatch): WirePodStatus {
   const pod = { status: toWireObject(status, 'status') };
   return (member(applyToPod(pod, patch), 'status') ?? {}) as WirePodStatus;

@@ -37,6 +37,16 @@ export interface PodAndMirrorPod<P extends Pod = Pod> {
  * `V1Pod`, or a type of your own.
  *
  * Every method that takes pods throws ERR_INVALID_ARGUMENT for one without a uid, name or namespace, and changes nothing.
+ *
+ * @example
+ * ```ts
+ * import { BasicPodManager } from 'pod-status-manager';
+ *
+ * const podManager = new BasicPodManager();
+ * podManager.subscribe((podUID) => console.log('changed', podUID)); // changed u1
+ * podManager.addPod({ metadata: { uid: 'u1', name: 'web', namespace: 'default' } });
+ * console.log(podManager.getPodByName('default', 'web')?.metadata?.uid); // u1
+ * ```
  */
 export class BasicPodManager<in out P extends Pod = Pod> implements PodManager {
   readonly #podByUID = new Map<string, P>();

@@ -55,6 +55,17 @@ const optionNames = [
  * Answers from what the node's runtime, volumes and cgroups look like now. In doubt the pod is kept: until the runtime
  * cache has synced, and whenever a probe throws or answers with something else than it should (a promise, say), containers
  * could run and nothing is reclaimed.
+ *
+ * @example
+ * ```ts
+ * import { DefaultPodDeletionSafety } from 'pod-status-manager';
+ *
+ * const running = new Set(['u1']); // your container runtime's own list
+ * const safety = new DefaultPodDeletionSafety({
+ *   runtimeCache: { hasSynced: () => true, getContainers: (podUID) => (running.has(podUID) ? [{ state: 'running' }] : []) },
+ * });
+ * console.log(safety.podCouldHaveRunningContainers({ metadata: { uid: 'u1' } })); // true
+ * ```
  */
 export class DefaultPodDeletionSafety implements PodDeletionSafety {
   readonly #runtimeCache: RuntimeCacheProbe;

@@ -40,7 +40,8 @@ export class PodEnding {
 
   /**
    * Aborts the call that creates or updates the pod, waits for its end, at most for the grace period, and calls `deletePod`; once
-   * more, at once, where the call ends later than that. Resolves, to what the provider said last, once it says that nothing of
+   * more, at once, where the call ends later than that. Resolves, to what the provider said last, by an answer or by its
+   * `deletePod`, once it says that nothing of
    * the pod runs. Rejects when it does not within the grace period and some patience; with a BackoffError while its `deletePod`,
    * which has failed, is not to be repeated yet; with the signal's reason once `signal` has aborted.
    */
@@ -126,7 +127,7 @@ export class PodEnding {
     if (record.change === undefined) record.isUncertain = false;
     if (deletion?.outcome() === 'done' || answer === undefined) record.isDeleted = true;
     if (answer === undefined) record.noteGone();
-    return answer;
+    return answer ?? deletion?.last();
   }
 
   #late({ uid }: ProvidedPod, asked: Asked, { gracePeriodSeconds }: EndRequest): Error {

@@ -1,4 +1,12 @@
+import type { GivenContainer } from '../runtime-status/given-container.ts';
 import type { Pod, PodStatus } from '../wire/types.ts';
+
+/** A pod as a node hands it to its provider: with its uid, name and namespace, and a spec. */
+export type NodePod = Pod & {
+  readonly metadata: { readonly uid: string; readonly name: string; readonly namespace: string };
+  /** Without containers where the node knows no more of the pod than its name: one that only the provider has. */
+  readonly spec: NonNullable<Pod['spec']>;
+};
 
 export interface ProviderCall {
   /** Aborts when the call should end soon: its pod is to end, the call takes too long, or the node stops. */
@@ -13,9 +21,15 @@ export interface DeletePodCall extends ProviderCall {
 /** Tells the node that something of a pod has changed: its uid, or the pod. The node then asks for its status. */
 export type NotifyPods = (pod: string | Pod) => void;
 
+/** A container of a pod's spec. */
+export type ContainerSpec = NodePod['spec']['containers'][number];
+
+/** How a pod is: its status, or how each of its containers is; undefined or null: there is no such pod. */
+export type PodAnswer = PodStatus | readonly GivenContainer[] | undefined | null;
+
 /**
- * Runs pods, in whatever way, and keeps them by their `metadata.uid`: a name belongs to one pod after the other. The first four
- * methods are enough. Any of them may return a promise, throw, reject, or take its time: no other pod waits meanwhile, but one
+ * Runs pods, in whatever way, and keeps them by their `metadata.uid`: a name belongs to one pod after the other. Three methods
+ * are enough: `createPod`, `deletePod` and `getPodStatus`. Any of them may return a promise, throw, reject, or take its time: no other pod waits meanwhile, but one
  * of the same full name, which is created once the earlier one is deleted. The pods that are handed over must not be changed.
  *
  * The node runs no probe of a pod: what `getPodStatus` says of `ready` and `started` of a container counts. A provider that
@@ -28,17 +42,23 @@ export interface PodProvider {
    * container that runs. Never called while another `createPod` or `updatePod` of the pod has not settled: one that takes
    * longer than `changeTimeoutMs` must heed its signal, or the pod waits for it.
    */
-  createPod(pod: Pod, call: ProviderCall): unknown;
-  /** The pod's spec, labels or annotations are other ones than those that the provider was last given. Repeated as `createPod`. */
-  updatePod(pod: Pod, call: ProviderCall): unknown;
+  createPod(pod: NodePod, call: ProviderCall): unknown;
+  /**
+   * The pod's spec, labels or annotations are other ones than those that the provider was last given. Repeated as `createPod`.
+   * A provider without this method is not told what changes of a pod while it runs.
+   */
+  updatePod?(pod: NodePod, call: ProviderCall): unknown;
   /**
    * Ends the pod and frees what it has used. The pod counts as ended once `getPodStatus` says that nothing of it runs. A call
    * that creates or updates the pod is aborted first, and waited for, at most for the grace period; where it settles later than
    * that, `deletePod` is called once more, at once. A pod that the apiserver keeps for the node stays there until `deletePod` has
    * succeeded or does not settle in time, or `getPodStatus` says that there is no such pod. Called again with a shorter grace
    * period, while the earlier call may still be under way, and, later and later, when it has failed or led to nothing.
+   *
+   * A provider that forgets the pod as soon as it has ended may resolve to a list of its containers, which says how each has
+   * ended: `getPodStatus` cannot say it any more. The node ignores any other value.
    */
-  deletePod(pod: Pod, call: DeletePodCall): unknown;
+  deletePod(pod: NodePod, call: DeletePodCall): unknown;
   /**
    * The pod as it is now; undefined or null where there is none, and nothing of it runs. A provider that cannot say throws: what
    * was known then stays. `phase` is enough: what else a status has is filled in, and what the provider gives is kept. An answer
@@ -48,8 +68,11 @@ export interface PodProvider {
    * another type, such as a readiness gate's, counts for Ready, but reaches the server only when the node was told that it
    * writes that type, for all pods: `statusManager: { ownedConditionTypes: ['example.com/gate'] }`. Otherwise the type is
    * another controller's, which writes it.
+   *
+   * A provider that runs containers may answer with a list of them instead: the status is then made of it and of the status
+   * before, as by `podStatusFromContainers`. An empty list counts as no answer.
    */
-  getPodStatus(pod: Pod, call: ProviderCall): PodStatus | undefined | null | Promise<PodStatus | undefined | null>;
+  getPodStatus(pod: NodePod, call: ProviderCall): PodAnswer | Promise<PodAnswer>;
   /** Called once, at the start. Without it each pod is asked about at an interval. */
   notifyPods?(notify: NotifyPods): unknown;
   /**

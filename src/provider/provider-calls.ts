@@ -5,9 +5,11 @@ import type { Clock } from '../seams/clock.ts';
 import { callGuarded } from '../seams/guard.ts';
 import type { Logger } from '../seams/logger.ts';
 import type { Pod, WirePodStatus } from '../wire/types.ts';
+import { statusOfListed } from './listed-containers.ts';
 import type { PodNotices } from './pod-notices.ts';
-import type { PodProvider } from './pod-provider.ts';
+import type { NodePod, PodProvider } from './pod-provider.ts';
 import type { ProvidedPod, ProviderChange } from './provided-pod.ts';
+import type { StatusFacts } from './provided-status.ts';
 import { readAnswer } from './provider-answer.ts';
 
 /** While so many answers of one pod have not come, it is asked about no more often than this, in milliseconds. */
@@ -21,6 +23,7 @@ const failureReasons = { createPod: 'ProviderCreateFailed', updatePod: 'Provider
 export interface ProviderCallsOptions {
   readonly provider: PodProvider;
   readonly notices: PodNotices;
+  readonly factsOf: (record: ProvidedPod) => StatusFacts;
   readonly callTimeoutMs: number;
   readonly changeTimeoutMs: number;
   readonly eventRecorder: EventRecorder;
@@ -33,6 +36,8 @@ export interface Deletion {
   readonly settled: Promise<void>;
   readonly outcome: () => 'pending' | 'done' | 'failed';
   readonly error: () => unknown;
+  /** The status that the call has resolved to, if any. */
+  readonly last: () => WirePodStatus | undefined;
   /** Ends the call, unless it has settled. */
   readonly abort: () => void;
 }
@@ -64,7 +69,7 @@ export class ProviderCalls {
     const over = new AbortController();
     const limits = AbortSignal.any([signal, this.#stopping.signal]);
     const call = { signal: AbortSignal.any([limits, over.signal]) };
-    const { answer, settled } = limitedCall('getPodStatus()', () => provider.getPodStatus(record.pod, call), {
+    const { answer, settled } = limitedCall('getPodStatus()', () => provider.getPodStatus(nodePod(record.pod), call), {
       clock,
       timeoutMs: callTimeoutMs,
       signal: limits,
@@ -152,8 +157,10 @@ export class ProviderCalls {
     const call = { gracePeriodSeconds, signal: AbortSignal.any([signal, over.signal, this.#stopping.signal]) };
     let outcome: 'pending' | 'done' | 'failed' = 'pending';
     let failure: unknown;
+    let last: WirePodStatus | undefined;
     const settled = this.#invoke('deletePod', record.pod, call).then(
-      () => {
+      (result) => {
+        last = this.#readLast(record, result);
         outcome = 'done';
       },
       (error: unknown) => {
@@ -163,7 +170,13 @@ export class ProviderCalls {
           this.event(record, 'ProviderDeleteFailed', `The provider did not delete the pod: ${messageOf(error)}`);
       },
     );
-    return { settled, outcome: () => outcome, error: () => failure, abort: () => outcome === 'pending' && over.abort() };
+    return {
+      settled,
+      outcome: () => outcome,
+      error: () => failure,
+      last: () => last,
+      abort: () => outcome === 'pending' && over.abort(),
+    };
   }
 
   /** Writes a warning, unless it was the last one of the pod. */
@@ -174,11 +187,11 @@ export class ProviderCalls {
     this.#options.eventRecorder.event(record.pod, 'Warning', reason, message);
   }
 
-  #read({ pod }: ProvidedPod, answer: unknown): WirePodStatus | undefined {
+  #read(record: ProvidedPod, answer: unknown): WirePodStatus | undefined {
     try {
-      return readAnswer(answer);
+      return readAnswer(this.#withContainers(record, answer));
     } catch (error) {
-      const { namespace = '', name = '' } = pod.metadata ?? {};
+      const { namespace = '', name = '' } = record.pod.metadata ?? {};
       throw new StatusManagerError(
         'ERR_INVALID_ARGUMENT',
         `The answer of getPodStatus() for pod ${namespace}/${name} is refused: ${messageOf(error)}`,
@@ -187,9 +200,24 @@ export class ProviderCalls {
     }
   }
 
-  async #invoke<Call>(method: 'createPod' | 'updatePod' | 'deletePod', pod: Pod, call: Call): Promise<void> {
+  /** How the containers ended, if the provider says so. Anything else that `deletePod` resolves to says nothing. */
+  #readLast(record: ProvidedPod, result: unknown): WirePodStatus | undefined {
+    if (!Array.isArray(result) || result.length === 0) return undefined;
+    return callGuarded(
+      () => readAnswer(this.#withContainers(record, result)),
+      (err) =>
+        this.#options.logger.warn({ err, podUID: record.uid }, 'deletePod() of the provider resolved to a list that is refused'),
+    );
+  }
+
+  #withContainers(record: ProvidedPod, answer: unknown): unknown {
+    const { factsOf, clock } = this.#options;
+    return Array.isArray(answer) && answer.length > 0 ? statusOfListed(factsOf(record), answer, clock) : answer;
+  }
+
+  async #invoke<Call>(method: 'createPod' | 'updatePod' | 'deletePod', pod: Pod, call: Call): Promise<unknown> {
     const { provider } = this.#options;
-    await (provider[method] as (pod: Pod, call: Call) => unknown).call(provider, pod, call);
+    return (provider[method] as ((pod: NodePod, call: Call) => unknown) | undefined)?.call(provider, nodePod(pod), call);
   }
 
   #noteFailure(record: ProvidedPod, { method, late }: ProviderChange, pod: Pod, error: unknown, wasAborted: boolean): void {
@@ -204,6 +232,11 @@ export class ProviderCalls {
     logger.warn({ err: error, podUID: record.uid, method, attempts, delayMs }, 'the provider failed; it is called again later');
     this.event(record, failureReasons[method], failureText(method, message));
   }
+}
+
+/** The pod as a provider gets it: its uid, name and namespace were checked; a pod of which only those are known has no containers. */
+function nodePod(pod: Pod): NodePod {
+  return (pod.spec == null ? { ...pod, spec: { containers: [] } } : pod) as NodePod;
 }
 
 /** What an event and a status say of a failure. */

@@ -140,7 +140,7 @@ export class ProviderNode {
     const { logger } = this.#options;
     const { provider } = this.#options.given;
     if (provider.notifyPods !== undefined) {
-      const notify = (pod: string | Pod): void => this.#notified(pod);
+      const notify = (pod: string | Pod): void => this.notify(pod);
       callGuarded(
         () => provider.notifyPods?.(notify),
         (err) => logger.error({ err }, 'notifyPods of the provider failed; each pod is asked about at its resync'),
@@ -155,6 +155,22 @@ export class ProviderNode {
       this.#config.start();
     }
     await Promise.all([this.nodeObject.registered(), this.#source.firstList()]);
+  }
+
+  /**
+   * Says that something of a pod has changed: the node then asks its provider for the pod's status. It may be called at any time
+   * and as often as things change. A pod that the node does not know is passed over.
+   */
+  notify(pod: string | Pod): void {
+    const podUID: unknown =
+      typeof pod === 'string'
+        ? pod
+        : callGuarded(
+            () => pod?.metadata?.uid,
+            () => {},
+          );
+    if (typeof podUID === 'string' && podUID !== '') this.#syncer.notice(podUID);
+    else this.#options.logger.warn({}, 'the provider told of a pod without its uid');
   }
 
   /** Why this pod is as it is. Works in every state. */
@@ -249,18 +265,6 @@ export class ProviderNode {
       this.#listFailure = messageOf(err);
       logger.error({ err }, 'the provider gave no list of its pods; each pod is asked about');
     }
-  }
-
-  #notified(pod: string | Pod): void {
-    const podUID: unknown =
-      typeof pod === 'string'
-        ? pod
-        : callGuarded(
-            () => pod?.metadata?.uid,
-            () => {},
-          );
-    if (typeof podUID === 'string' && podUID !== '') this.#syncer.notice(podUID);
-    else this.#options.logger.warn({}, 'the provider told of a pod without its uid');
   }
 
   /** True for a pod that the workers know and are done with. */

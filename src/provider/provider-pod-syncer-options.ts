@@ -76,8 +76,9 @@ const defaultPollMs = 10_000;
 
 /** Throws ERR_INVALID_OPTION for a provider that lacks a method, and for one whose other methods are none. */
 export function requireProvider(provider: unknown): void {
-  requireMethods('provider', provider, ['createPod', 'updatePod', 'deletePod', 'getPodStatus']);
-  const { notifyPods, getPods } = provider as PodProvider;
+  requireMethods('provider', provider, ['createPod', 'deletePod', 'getPodStatus']);
+  const { updatePod, notifyPods, getPods } = provider as PodProvider;
+  if (updatePod !== undefined) optionOfType('provider.updatePod', updatePod, 'function');
   if (notifyPods !== undefined) optionOfType('provider.notifyPods', notifyPods, 'function');
   if (getPods !== undefined) optionOfType('provider.getPods', getPods, 'function');
 }

@@ -61,7 +61,11 @@ export class ProviderPodSyncer implements PodSyncer {
     } = this.#options;
     this.pods = new ProvidedPods(this.#options);
     this.#notices = new PodNotices((podUID) => callGuarded(() => podChanged(podUID), ignoreFailure), clock);
-    this.#calls = new ProviderCalls({ ...this.#options, notices: this.#notices });
+    this.#calls = new ProviderCalls({
+      ...this.#options,
+      notices: this.#notices,
+      factsOf: (record) => this.#facts(record),
+    });
     this.#ending = new PodEnding({ calls: this.#calls, notices: this.#notices, pollMs: soon, clock, logger });
     const released = (pod: Pod): void => void (this.#isStopped || this.#options.statusManager.terminatePod(pod));
     this.#releases = new PodReleases({ pods: this.pods, ending: this.#ending, released, clock, logger });

@@ -48,6 +48,18 @@ const handlerNames = ['podAdded', 'podUpdated', 'podDeleted', 'synced', 'interru
  * the config source `api`, whatever its annotations say on the server. Goes on through whatever the network and the server
  * do, until `stop()`. What happened while it was cut off is found afterwards: a full list is the truth, also when it shows
  * older resourceVersions than before, as after a restore of etcd.
+ *
+ * @example
+ * ```ts with-server
+ * import { ApiServerPodSource, BasicPodManager } from 'pod-status-manager';
+ *
+ * server.store.create({ metadata: { name: 'web' }, spec: { nodeName: 'node-1', containers: [{ name: 'app', image: 'app:1' }] } });
+ * const podManager = new BasicPodManager();
+ * const source = new ApiServerPodSource({ kubeConfig, nodeName: 'node-1', podManager });
+ * await source.start(); // the first list is in the pod manager
+ * console.log(podManager.getPods().length); // 1
+ * await source.stop();
+ * ```
  */
 export class ApiServerPodSource {
   readonly #reflector: Reflector<WirePod>;

@@ -8,6 +8,7 @@ const packageHomes: Readonly<Record<string, RegExp>> = {
   'js-yaml': /^src\/manifest\/text\//,
   'fast-json-patch': /^src\/(patch|testing)\//,
   'lodash.isequal': /^src\/status\//,
+  'prom-client': /^src\/prometheus\//,
   undici: /^src\/client\//,
 };
 

@@ -8,6 +8,8 @@ export const rooms = [
   'checks',
   'seams',
   'metrics',
+  'prometheus',
+  'opentelemetry',
   'concurrency',
   'wire',
   'patch',
@@ -40,6 +42,7 @@ export const rooms = [
   'node-object',
   'sync-loop',
   'provider',
+  'debug/page',
   'debug',
 ] as const;
 
@@ -68,4 +71,14 @@ export const groundOfTesting: readonly string[] = [
 ];
 
 /** The doors: the files of src that users import. `index` is the entry point `.`, every other one is `./NAME`. */
-export const doors = ['index', 'reflector', 'mirror', 'object-managers', 'node', 'testing'] as const;
+export const doors = [
+  'index',
+  'reflector',
+  'mirror',
+  'object-managers',
+  'node',
+  'debug',
+  'prometheus',
+  'opentelemetry',
+  'testing',
+] as const;

@@ -80,7 +80,8 @@ function breaks(rule: Rule, { path, text, code }: SourceFile): string[] {
 }
 
 describe('the rules of src', () => {
-  const files = readTree('src');
+  // the page of the debug handler is made by `npm run build:page`; the rules hold for what it is made from
+  const files = readTree('src').filter(({ path }) => path !== 'src/debug/page/page.ts');
 
   it.each(rules.map((rule) => [rule.says, rule] as const))('%s', (_, rule) => {
     const subject = files.filter(({ path }) => rule.appliesTo(path));

@@ -21,7 +21,18 @@ export interface ApiErrorOptions {
   readonly cause?: unknown;
 }
 
-/** A failed request. Its message never holds a header, a token or a request body. */
+/**
+ * A failed request. Its message never holds a header, a token or a request body.
+ *
+ * @example
+ * ```ts
+ * import { ApiError, classifyApiError } from 'pod-status-manager';
+ *
+ * // what a pod client of your own rejects with
+ * const error = new ApiError({ status: 429, reason: 'TooManyRequests', message: 'slow down', retryAfterMs: 1000 });
+ * console.log(error.code, classifyApiError(error)); // ERR_API throttled
+ * ```
+ */
 export class ApiError extends StatusManagerError {
   /** The HTTP status code; undefined when no answer arrived. */
   readonly status: number | undefined;

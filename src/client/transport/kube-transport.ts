@@ -93,6 +93,17 @@ interface StartOptions {
  * requests over pooled sockets, and streams go over HTTP/2 where the server offers it. Each request is sent at most once, but
  * for one over HTTP/2 that the server has refused unseen: that is sent once more. It fails with an `ApiError`, also where the
  * kubeconfig has become unusable (`NoCredentials`), and with ERR_INVALID_OPTION for a limit that is out of range.
+ *
+ * @example
+ * ```ts with-server
+ * import { KubeTransport } from 'pod-status-manager';
+ * import { ResourceClient, resources } from 'pod-status-manager/reflector';
+ *
+ * const transport = new KubeTransport(kubeConfig, { userAgent: 'my-agent', connections: 4 });
+ * const nodes = new ResourceClient(transport, resources.nodes); // several clients may share it
+ * console.log((await nodes.list()).items.length); // 0
+ * await transport.close();
+ * ```
  */
 export class KubeTransport {
   readonly #kubeConfig: KubeConfig;

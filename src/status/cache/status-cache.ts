@@ -68,6 +68,7 @@ export class StatusCache implements PodStatusReader {
       formatTime: this.#formatTime,
       ownedConditionTypes,
     });
+    metrics.increment('pod_status_manager_status_updates_total', { result: outcome.kind });
     if (outcome.kind === 'unchanged') return false;
     if (outcome.kind === 'refused') {
       const { reason } = outcome;
@@ -78,7 +79,7 @@ export class StatusCache implements PodStatusReader {
       return false;
     }
     countTerminations(metrics, outcome.previous, outcome.entry.status);
-    podStatusChannel.trySend(podUID);
+    if (!podStatusChannel.trySend(podUID)) metrics.increment('pod_status_manager_hints_dropped_total');
     this.#tell({ podUID, pod, ...outcome });
     return true;
   }

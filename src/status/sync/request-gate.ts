@@ -46,6 +46,8 @@ export class RequestGate {
   #cancelPause: CancelTimer | undefined;
   readonly #pauseWaiters: (() => void)[] = [];
   #opening: PromiseWithResolvers<void> | undefined;
+  /** Since when the next pod waits for the rate limiter. */
+  #limitedSince: number | undefined;
   #aborted = false;
 
   constructor(options: RequestGateOptions) {
@@ -74,6 +76,8 @@ export class RequestGate {
   /** Resolves when there may be room again, after {@link tryAdmit} has found none. Never resolves once aborted. */
   whenOpen(): Promise<void> {
     this.#opening ??= Promise.withResolvers();
+    // a pause is no wait for the limiter
+    if (this.#cancelPause === undefined) this.#limitedSince ??= this.#options.clock.now();
     return this.#opening.promise;
   }
 
@@ -100,14 +104,13 @@ export class RequestGate {
 
   /** Waits until a request with this admission would be sent at once: for the end of a pause, and for a token. */
   async admit(admission: Admission): Promise<void> {
-    const { clock, metrics } = this.#options;
     while (this.#cancelPause !== undefined) await new Promise<void>((resolve) => this.#pauseWaiters.push(resolve));
     // after an abort nothing is sent, so there is no token to wait for
     if (this.#aborted || admission.prepaid || this.#limiter === undefined) return;
-    const since = clock.now();
+    const since = this.#options.clock.now();
     await this.#limiter.take();
     admission.prepaid = true;
-    metrics.observe('pod_status_manager_rate_limiter_wait_seconds', (clock.now() - since) / 1000);
+    this.#noteLimited(since);
   }
 
   /** Sends one request, once it is admitted. Rejects with a {@link RequestFailure}, never with anything else. */
@@ -136,11 +139,14 @@ export class RequestGate {
     const controller = new AbortController();
     const tell = this.#teller(subject);
     let isOver = false;
+    const startedAt = clock.now();
     const over = (failure: RequestFailure | undefined): boolean => {
       if (isOver) return false;
       isOver = true;
       cancelTimer();
       metrics.increment('pod_status_manager_requests_total', { verb, result: failure?.errorClass ?? 'ok' });
+      const seconds = Math.max(0, clock.now() - startedAt) / 1000;
+      metrics.observe('pod_status_manager_request_duration_seconds', seconds, { verb });
       tell?.(failure);
       return true;
     };
@@ -190,9 +196,16 @@ export class RequestGate {
     if (!this.#aborted) this.#opened();
   }
 
+  #noteLimited(since: number): void {
+    const { clock, metrics } = this.#options;
+    metrics.observe('pod_status_manager_rate_limiter_wait_seconds', Math.max(0, clock.now() - since) / 1000);
+  }
+
   #opened(): void {
     const opening = this.#opening;
     this.#opening = undefined;
+    if (this.#limitedSince !== undefined) this.#noteLimited(this.#limitedSince);
+    this.#limitedSince = undefined;
     opening?.resolve();
   }
 }

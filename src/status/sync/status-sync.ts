@@ -3,7 +3,9 @@ import type { BoundedChannel } from '../../concurrency/bounded-channel.ts';
 import type { Emitter } from '../../concurrency/emitter.ts';
 import type { RateLimiterOptions } from '../../concurrency/rate-limiter.ts';
 import type { RunStateName } from '../../concurrency/run-state.ts';
+import { beginAtZero } from '../../metrics/begin-at-zero.ts';
 import type { Metrics } from '../../metrics/metrics.ts';
+import { sampleGauges } from '../../metrics/sampled-gauges.ts';
 import type { PodManager } from '../../pod/pod-manager.ts';
 import type { Clock } from '../../seams/clock.ts';
 import type { Logger } from '../../seams/logger.ts';
@@ -16,11 +18,22 @@ import { PodFinisher } from './pod-finisher.ts';
 import type { PodSourceView } from './pod-source-view.ts';
 import { RequestGate } from './request-gate.ts';
 import { StaleReads } from './stale-reads.ts';
+import { readStatusGauges } from './status-gauges.ts';
 import { SyncLoop } from './sync-loop.ts';
 import { SyncPhases, type UnsettledPod } from './sync-phase.ts';
 import { SyncRecords } from './sync-records.ts';
 import { SyncReports } from './sync-reports.ts';
 import { SyncWorker } from './sync-worker.ts';
+
+const countersFromZero = [
+  'pod_status_manager_status_updates_total',
+  'pod_status_manager_hints_dropped_total',
+  'pod_status_manager_requests_total',
+  'pod_status_manager_syncs_total',
+  'pod_status_manager_retries_total',
+  'pod_status_manager_repairs_total',
+  'pod_status_manager_pauses_total',
+] as const;
 
 /** How long `stop` waits for requests to settle that it has aborted, in milliseconds. */
 const abortGraceMs = 1000;
@@ -69,11 +82,14 @@ export class StatusSync {
   readonly #staleReads: StaleReads;
   readonly #worker: SyncWorker;
   readonly #loop: SyncLoop;
+  readonly #options: StatusSyncOptions;
+  #endGauges = (): void => {};
 
   constructor(options: StatusSyncOptions) {
     const { cache, agent, copies, clock, random } = options;
     const podStatuses = cache;
     this.#cache = cache;
+    this.#options = options;
     this.#gate = new RequestGate(options);
     this.records = new SyncRecords({ podStatuses, agent, copies, clock, random });
     this.phases = new SyncPhases({ ...options, podStatuses, records: this.records, gate: this.#gate });
@@ -98,6 +114,7 @@ export class StatusSync {
   }
 
   start(): void {
+    this.#startMeasuring();
     this.#worker.start();
     this.#loop.start();
   }
@@ -115,6 +132,7 @@ export class StatusSync {
     const stopped = this.#worker.stop(abortGraceMs);
     await this.#loop.stop();
     const underWay = await stopped;
+    this.#endGauges();
     const left = new Set(this.unwritten().map(({ podUID }) => podUID));
     return { pods: unwritten.filter(({ podUID }) => left.has(podUID)), underWay };
   }
@@ -145,6 +163,13 @@ export class StatusSync {
   /** Drops the status of the pod, and all that is known of it. */
   forget(podUID: string): void {
     this.#worker.forget(podUID);
+  }
+
+  #startMeasuring(): void {
+    const { metrics, clock } = this.#options;
+    beginAtZero(metrics, countersFromZero);
+    const gauges = { ...this.#options, podStatuses: this.#cache, phases: this.phases, gate: this.#gate };
+    this.#endGauges = sampleGauges(metrics, clock, () => readStatusGauges(gauges));
   }
 
   /** The agent ends its pods itself from now on. */

@@ -1,4 +1,5 @@
 import type { PodClient } from '../../client/pod-client.ts';
+import type { Metrics } from '../../metrics/metrics.ts';
 import type { Clock } from '../../seams/clock.ts';
 import type { PodStatusReader } from '../cache/pod-statuses.ts';
 import type { AgentView } from './agent-view.ts';
@@ -14,6 +15,7 @@ export interface SyncContext {
   readonly copies: ApiCopies;
   readonly gate: RequestGate;
   readonly clock: Clock;
+  readonly metrics: Metrics;
   readonly fetchBeforePatch: 'when-unknown' | 'always';
   readonly patchFormat: 'strategic' | 'json';
   readonly ownedConditionTypes: ReadonlySet<string>;

@@ -1,6 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { BoundedChannel } from '../../concurrency/bounded-channel.ts';
 import { FifoSet } from '../../concurrency/fifo-set.ts';
+import type { Metrics } from '../../metrics/metrics.ts';
 import type { PodManager } from '../../pod/pod-manager.ts';
 import type { CancelTimer, Clock } from '../../seams/clock.ts';
 import { callGuarded } from '../../seams/guard.ts';
@@ -28,6 +29,7 @@ export interface SyncLoopOptions {
   readonly staleReads: StaleReads;
   readonly clock: Clock;
   readonly logger: Logger;
+  readonly metrics: Metrics;
   readonly syncPeriodMs: number;
 }
 
@@ -78,7 +80,8 @@ export class SyncLoop {
 
   /** One look at every pod; in slices, so that the event loop is never held for long. */
   async syncBatch(): Promise<void> {
-    const { worker, podStatuses, staleReads, logger } = this.#options;
+    const { worker, podStatuses, staleReads, clock, logger, metrics } = this.#options;
+    const startedAt = clock.now();
     worker.beginBatch();
     const failed = (err: unknown): void => logger.error({ err }, 'what is left of dropped pods stays until the next batch');
     callGuarded(() => this.#dropOrphans(), failed);
@@ -93,6 +96,7 @@ export class SyncLoop {
     }
     for (const podUID of staleReads.next(podUIDs)) this.#readStale(podUID);
     worker.pump();
+    metrics.observe('pod_status_manager_batch_duration_seconds', Math.max(0, clock.now() - startedAt) / 1000);
   }
 
   /** Drops what is known of API pods that belong to no cached pod any more. */

@@ -38,7 +38,24 @@ export interface UnsettledPod {
   readonly error: LastError | undefined;
 }
 
-/** Statuses are not on the apiserver: `pods` names each pod, with where its status stands and its last error. */
+/**
+ * Statuses are not on the apiserver: `pods` names each pod, with where its status stands and its last error.
+ *
+ * @example
+ * ```ts
+ * import { type StatusManager, UnsettledPodsError } from 'pod-status-manager';
+ *
+ * async function unsettledPods(manager: StatusManager): Promise<readonly string[]> {
+ *   try {
+ *     await manager.flush({ timeoutMs: 5000 });
+ *     return [];
+ *   } catch (error) {
+ *     if (!(error instanceof UnsettledPodsError)) throw error;
+ *     return error.pods.map(({ podUID, phase }) => `${podUID}: ${phase}`);
+ *   }
+ * }
+ * ```
+ */
 export class UnsettledPodsError extends StatusManagerError {
   /** The pods that had not settled. */
   readonly pods: readonly UnsettledPod[];
@@ -95,6 +112,16 @@ export class SyncPhases {
     return callGuarded(() => this.#isSettled(podUID, version), ignoreFailure) ?? false;
   }
 
+  /** True when the newest version is on the apiserver. */
+  isAcknowledged(podUID: string): boolean {
+    return callGuarded(() => this.#isAcknowledged(podUID), ignoreFailure) ?? false;
+  }
+
+  #isAcknowledged(podUID: string): boolean {
+    const { podStatuses, records } = this.#options;
+    return (records?.acknowledgedVersion(podUID) ?? 0) >= (podStatuses.get(podUID)?.version ?? 0);
+  }
+
   #phaseOf(podUID: string): PodSyncPhase {
     const { podStatuses, agent, records, gate, runState } = this.#options;
     const entry = podStatuses.get(podUID);
@@ -102,7 +129,7 @@ export class SyncPhases {
     if (records === undefined) return 'cache-only';
     const state = records.state(podUID);
     if (state?.underWay !== undefined) return 'in-flight';
-    const isAcknowledged = (): boolean => records.acknowledgedVersion(podUID) >= entry.version;
+    const isAcknowledged = (): boolean => this.#isAcknowledged(podUID);
     const waiting = state?.wait && phaseOfWait(state.wait, entry.version, isAcknowledged);
     if (waiting !== undefined) return waiting;
     if (agent.target(podUID) === undefined) return 'no-mirror-pod';

@@ -30,7 +30,11 @@ export class SyncReports {
   }
 
   failed(podUID: string, entry: VersionedPodStatus | undefined, { errorClass, error, attempts, retryInMs }: SyncFailure): void {
-    const { events, logger } = this.#options;
+    const { events, logger, metrics } = this.#options;
+    if (retryInMs !== undefined) metrics.increment('pod_status_manager_retries_total', { error_class: errorClass });
+    if (errorClass === 'throttled' || errorClass === 'unauthorized') {
+      metrics.increment('pod_status_manager_pauses_total', { error_class: errorClass });
+    }
     logger.warn({ err: error, podUID, errorClass, attempts, retryInMs }, 'a pod could not be brought up to date');
     const { podName, podNamespace } = entry ?? {};
     const event = { podUID, podName, podNamespace, errorClass, error, attempts, retryInMs };

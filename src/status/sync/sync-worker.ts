@@ -2,6 +2,7 @@ import { KeyedTimers } from '../../concurrency/keyed-timers.ts';
 import { callGuarded } from '../../seams/guard.ts';
 import type { Logger } from '../../seams/logger.ts';
 import type { StatusCache } from '../cache/status-cache.ts';
+import { countedSync } from './counted-sync.ts';
 import type { FlushWaiters } from './flush-waiters.ts';
 import { type LookContext, lookAt } from './look.ts';
 import type { PodFinisher } from './pod-finisher.ts';
@@ -9,7 +10,6 @@ import { RequestFailure } from './request-failure.ts';
 import type { SyncContext } from './sync-context.ts';
 import { isWork, type SyncEffect, type SyncOutcome } from './sync-outcome.ts';
 import type { HeldPhase } from './sync-phase.ts';
-import { syncPod } from './sync-pod.ts';
 import type { SyncStart } from './sync-records.ts';
 import type { SyncReports } from './sync-reports.ts';
 import { SyncSlots, type Turn } from './sync-slots.ts';
@@ -176,9 +176,10 @@ export class SyncWorker {
     if (finding.kind === 'wait-is-over' || finding.waitIsOver) this.#endWait(podUID);
     if (finding.kind === 'wait-is-over') return;
     // a pod that another writer changes again and again is repaired once a sync period
-    if (finding.reason === 'reconcile' && this.#repaired.has(podUID)) return;
     if (finding.reason === 'reconcile') {
+      if (this.#repaired.has(podUID)) return;
       this.#repaired.add(podUID);
+      this.#context.metrics.increment('pod_status_manager_repairs_total');
       // the version is sent again, and again after a failure, until the apiserver says the same
       this.#context.records.dropVersion(finding.target.apiUID);
     }
@@ -207,7 +208,7 @@ export class SyncWorker {
 
   async #sync({ podUID, admission }: Turn, start: SyncStart): Promise<SyncOutcome> {
     const fetch = start.fetch || this.#context.fetchBeforePatch === 'always';
-    const steps = syncPod(this.#context, { ...start, podUID, admission, fetch });
+    const steps = countedSync(this.#context, { ...start, podUID, admission, fetch });
     for (;;) {
       const step = await steps.next();
       if (step.done) return step.value;
@@ -218,8 +219,7 @@ export class SyncWorker {
   #unforeseen(podUID: string, error: unknown): SyncOutcome {
     this.#options.logger.error({ err: error, podUID }, 'a sync failed in an unforeseen way');
     const version = this.#context.podStatuses.get(podUID)?.version ?? 0;
-    const failure = new RequestFailure('patch', 'broken-answer', error);
-    return { kind: 'failed', failure, version, resourceVersion: undefined };
+    return { kind: 'failed', failure: new RequestFailure('patch', 'broken-answer', error), version, resourceVersion: undefined };
   }
 
   #settle(turn: Turn, outcome: SyncOutcome): void {

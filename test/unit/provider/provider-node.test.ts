@@ -102,6 +102,25 @@ describe('ProviderNode', () => {
     expect(node.explain(pod.metadata?.uid ?? '')).toMatchObject({ couldRun: true, isHeld: true, isTerminationRequested: false });
   });
 
+  it('asks about a pod at once when it is told to, also where its provider tells nothing', async () => {
+    let message = 'before';
+    const silent: PodProvider = { ...provider, getPodStatus: () => ({ phase: 'Running', message }) };
+    const pods = { pollIntervalMs: 3_600_000 };
+    await using node = new ProviderNode(options({ nodeName: 'silent', provider: silent, pods }));
+    await node.start();
+    const metadata = { name: 'silent', namespace: 'default' };
+    const pod = server.store.create({ metadata, spec: { nodeName: 'silent', containers: [{ name: 'app', image: 'a' }] } });
+    const said = () => server.store.get('default', 'silent').status?.message;
+    await expect.poll(said).toBe('before');
+    message = 'by uid';
+    node.notify(pod.metadata?.uid ?? '');
+    await expect.poll(said).toBe('by uid');
+    message = 'by pod';
+    node.notify(pod);
+    await expect.poll(said).toBe('by pod');
+    expect(() => node.notify(undefined as never)).not.toThrow();
+  });
+
   it('explains which call creates a pod, and since when', async () => {
     const creating: PodProvider = { ...provider, createPod: () => new Promise<never>(() => {}), getPodStatus: () => undefined };
     await using node = new ProviderNode(options({ nodeName: 'creating', provider: creating, pods: { changeTimeoutMs: 60_000 } }));

@@ -6,8 +6,8 @@ import { Harness, numberedPod, testPod } from './harness.ts';
 class Recorder implements MetricsSink {
   readonly increments: [string, Labels | undefined][] = [];
   readonly observations: [string, number][] = [];
-  increment(name: string, labels?: Labels): void {
-    this.increments.push([name, labels]);
+  increment(name: string, labels?: Labels, by = 1): void {
+    if (by > 0) this.increments.push([name, labels]);
   }
   observe(name: string, value: number): void {
     this.observations.push([name, value]);

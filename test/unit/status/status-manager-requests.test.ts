@@ -54,7 +54,7 @@ describe('the event request', () => {
       verb: 'patch',
       result: 'conflict',
       status: 409,
-      message: 'the object has been modified',
+      message: 'patch of pod new/foo fails on demand',
     });
   });
 

@@ -31,6 +31,7 @@ describe('writeStatus', () => {
       copies,
       gate: new RequestGate({ clock, metrics: noMetrics, requestTimeoutMs: 1_000, rateLimiter: undefined }),
       clock,
+      metrics: noMetrics,
       fetchBeforePatch: 'always',
       patchFormat: 'strategic',
       ownedConditionTypes: new Set<string>(),

@@ -1,0 +1,39 @@
+import type { VNode } from 'preact';
+import type { Model } from '../model/model.ts';
+import { Charts } from './charts.tsx';
+import { FilterBar } from './filter-bar.tsx';
+import { HelpDialog } from './help-dialog.tsx';
+import { Notices } from './notices.tsx';
+import { PodPanel } from './pod-panel.tsx';
+import { PodTable } from './pod-table.tsx';
+import { Summary } from './summary.tsx';
+import { TopBar } from './top-bar.tsx';
+
+export interface AppProps {
+  readonly model: Model;
+  readonly redraw: () => void;
+}
+
+/** On a phone the panel covers the rest, which then cannot be reached by the keyboard or a screen reader either. */
+const narrow = matchMedia('(max-width: 760px)');
+
+export function App({ model, redraw }: AppProps): VNode {
+  const { openPod } = model;
+  const isCovered = openPod !== undefined && narrow.matches;
+  return (
+    <div class={openPod === undefined ? 'app' : 'app with-panel'}>
+      <div class="everything" inert={isCovered}>
+        <TopBar model={model} />
+        <main>
+          <Notices model={model} />
+          <Summary model={model} />
+          <Charts model={model} isFolded={narrow.matches} />
+          <FilterBar model={model} />
+          <PodTable model={model} redraw={redraw} isNarrow={narrow.matches} />
+        </main>
+      </div>
+      {openPod === undefined ? null : <PodPanel key={openPod.podUID} model={model} state={openPod} />}
+      <HelpDialog />
+    </div>
+  );
+}

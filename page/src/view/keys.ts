@@ -1,0 +1,56 @@
+import type { Model } from '../model/model.ts';
+import { openHelp } from './help-dialog.tsx';
+
+export const filterInputId = 'filter';
+export const tableId = 'pods';
+
+/** What the keys do, for the help. */
+export const keyHelp: readonly (readonly [keys: string, meaning: string])[] = [
+  ['/', 'go to the filter'],
+  ['↑ ↓  Page Up  Page Down  Home  End', 'move through the table'],
+  ['Enter', 'open the pod'],
+  ['Escape', 'close the pod, else clear the filter'],
+  ['p', 'pause and resume'],
+  ['?', 'show this help'],
+];
+
+export function focusById(id: string): void {
+  document.getElementById(id)?.focus();
+}
+
+function isTyping(target: EventTarget | null): boolean {
+  return target instanceof HTMLElement && ['INPUT', 'SELECT', 'TEXTAREA'].includes(target.tagName);
+}
+
+/** Closes the pod and gives the focus back to the table. */
+export function closePod(model: Model): void {
+  model.close();
+  // The table may be inert until the next drawing.
+  requestAnimationFrame(() => requestAnimationFrame(() => focusById(tableId)));
+}
+
+function onEscape(model: Model): void {
+  if (model.openPod !== undefined) closePod(model);
+  else if (document.activeElement?.id === filterInputId && model.rows.filter.text === '') focusById(tableId);
+  else model.clearFilter();
+}
+
+/** The keys that work everywhere on the page; those of the table are the table's. */
+export function watchKeys(model: Model): void {
+  addEventListener('keydown', (event) => {
+    if (event.ctrlKey || event.metaKey || event.altKey || document.querySelector('dialog[open]')) return;
+    if (event.key === 'Escape') return onEscape(model);
+    if (isTyping(event.target)) return;
+    if (event.key === '/') {
+      event.preventDefault();
+      focusById(filterInputId);
+    }
+    if (event.key === '?') openHelp();
+    if (event.key === 'p') togglePause(model);
+  });
+}
+
+export function togglePause(model: Model): void {
+  if (model.connection.kind === 'paused') model.resume();
+  else model.pause();
+}

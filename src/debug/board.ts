@@ -1,0 +1,72 @@
+import type { Clock } from '../seams/clock.ts';
+import type { StatusManager } from '../status/status-manager.ts';
+import type { StatusManagerSnapshot } from '../status/sync/snapshot.ts';
+import type { DebugChanges, DebugPod, DebugSnapshot, DebugSummary } from './debug-api.ts';
+import { type DebugNodeSource, debugNode, linesOf } from './debug-node.ts';
+import { describePod } from './describe-pod.ts';
+import type { PodHistory } from './pod-history.ts';
+import type { PodTable } from './pod-table.ts';
+import type { Traffic } from './traffic.ts';
+
+/** What the handler shows of a manager. */
+export type DebugManager = Pick<StatusManager, 'snapshot' | 'explain' | 'getPodStatus' | 'on' | 'off'>;
+
+export interface BoardOptions {
+  readonly manager: DebugManager;
+  readonly node: DebugNodeSource | undefined;
+  readonly table: PodTable;
+  readonly history: PodHistory;
+  readonly traffic: Traffic;
+  readonly clock: Clock;
+}
+
+/** Everything that is shown, put together from its parts. */
+export class Board {
+  readonly #options: BoardOptions;
+  /** The newest second that the last changes had. */
+  #toldTraffic = 0;
+
+  constructor(options: BoardOptions) {
+    this.#options = options;
+  }
+
+  snapshot(): DebugSnapshot {
+    const { table, traffic, clock } = this.#options;
+    const summary = this.#summary(table.readAll());
+    return { summary, traffic: traffic.since(0, clock.now()), pods: table.rows() };
+  }
+
+  /** What has changed since the last call. */
+  changes(): DebugChanges {
+    const { table, traffic, clock } = this.#options;
+    const summary = this.#summary(table.readSome());
+    const seconds = traffic.since(this.#toldTraffic, clock.now());
+    this.#toldTraffic = seconds.at(-1)?.at ?? this.#toldTraffic;
+    return { summary, traffic: seconds, ...table.takeChanges() };
+  }
+
+  /** Undefined for a pod of which nothing is known. */
+  pod(podUID: string): DebugPod | undefined {
+    const { manager, node, history } = this.#options;
+    return describePod(manager, podUID, (uid) => ({ timeline: history.of(uid), node: linesOf(node, uid) }));
+  }
+
+  #summary({ at, state, podCount, inFlight, channel, pausedUntil }: StatusManagerSnapshot): DebugSummary {
+    const { table, node } = this.#options;
+    const { bySync, byPhase, oldestUnsent } = table.counts();
+    return {
+      at,
+      state,
+      pods: podCount,
+      bySync,
+      byPhase,
+      inFlight,
+      channelDepth: channel.depth,
+      channelCapacity: channel.capacity,
+      channelDropped: channel.dropped,
+      oldestUnsentMs: oldestUnsent === undefined ? undefined : Math.max(0, at - oldestUnsent),
+      pausedUntil,
+      node: debugNode(node),
+    };
+  }
+}

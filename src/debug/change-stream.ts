@@ -1,0 +1,111 @@
+import type { ServerResponse } from 'node:http';
+import type { CancelTimer, Clock } from '../seams/clock.ts';
+import { callGuarded } from '../seams/guard.ts';
+import type { Logger } from '../seams/logger.ts';
+import type { Board } from './board.ts';
+import type { DebugChanges } from './debug-api.ts';
+import { StreamClient } from './stream-client.ts';
+
+const batchMs = 250;
+/** A quiet stream tells at least so often that it is alive, and how old the oldest unsent change is. */
+const heartbeatMs = 15_000;
+const ageMs = 1_000;
+/** A reader that has read nothing for so long is given up. */
+const deafAfterMs = 60_000;
+const clientsAtMost = 64;
+
+export interface ChangeStreamOptions {
+  readonly board: Board;
+  readonly clock: Clock;
+  readonly logger: Logger;
+}
+
+/** The readers of the stream of changes, and the one timer that serves them all. Without a reader there is no timer. */
+export class ChangeStream {
+  readonly #options: ChangeStreamOptions;
+  readonly #clients = new Set<StreamClient>();
+  #cancelTick: CancelTimer | undefined;
+  #toldAt = 0;
+  /** The last summary that was told, without what changes with time alone. */
+  #toldSummary = '';
+
+  constructor(options: ChangeStreamOptions) {
+    this.#options = options;
+  }
+
+  get isFull(): boolean {
+    return this.#clients.size >= clientsAtMost;
+  }
+
+  /** Begins with a snapshot. The head of the response was written. */
+  open(response: ServerResponse): void {
+    const client = new StreamClient(response);
+    client.writeSnapshot(this.#snapshot());
+    this.#clients.add(client);
+    response.once('close', () => this.#drop(client));
+    this.#arm();
+  }
+
+  /** Ends every stream; nothing is left. */
+  close(): void {
+    this.#cancelTick?.();
+    this.#cancelTick = undefined;
+    for (const client of this.#clients) client.end();
+    this.#clients.clear();
+  }
+
+  #drop(client: StreamClient): void {
+    this.#clients.delete(client);
+    if (this.#clients.size > 0) return;
+    this.#cancelTick?.();
+    this.#cancelTick = undefined;
+  }
+
+  #arm(): void {
+    this.#cancelTick ??= this.#options.clock.setTimer(() => {
+      this.#cancelTick = undefined;
+      callGuarded(
+        () => this.#tick(),
+        (err) => this.#options.logger.error({ err }, 'changes could not be told; the next batch tells them'),
+      );
+      if (this.#clients.size > 0) this.#arm();
+    }, batchMs);
+  }
+
+  #tick(): void {
+    const { board, clock } = this.#options;
+    const now = clock.now();
+    const changes = board.changes();
+    const message = this.#isWorthTelling(changes, now) ? eventOf('changes', changes) : undefined;
+    let snapshot: Buffer | undefined;
+    for (const client of [...this.#clients]) {
+      if (message !== undefined) client.writeChanges(message, now);
+      const { behindSince } = client;
+      if (behindSince === undefined) continue;
+      if (client.isDrained) {
+        snapshot ??= this.#snapshot();
+        client.writeSnapshot(snapshot);
+      } else if (now - behindSince > deafAfterMs) client.destroy();
+    }
+  }
+
+  #isWorthTelling(changes: DebugChanges, now: number): boolean {
+    const { at: _, oldestUnsentMs, ...summary } = changes.summary;
+    const said = JSON.stringify([summary, changes.traffic]);
+    const quietMs = Math.abs(now - this.#toldAt);
+    const isNews = changes.changed.length > 0 || changes.removed.length > 0 || said !== this.#toldSummary;
+    if (!isNews && quietMs < (oldestUnsentMs === undefined ? heartbeatMs : ageMs)) return false;
+    this.#toldSummary = said;
+    this.#toldAt = now;
+    return true;
+  }
+
+  #snapshot(): Buffer {
+    return eventOf('snapshot', this.#options.board.snapshot());
+  }
+}
+
+/** One event as text. JSON has no line breaks of its own. */
+function eventOf(name: 'snapshot' | 'changes', data: object): Buffer {
+  return Buffer.from(`event: ${name}\ndata: ${JSON.stringify(data)}\n\n`);
+}

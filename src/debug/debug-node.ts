@@ -1,0 +1,71 @@
+import { callGuarded, ignoreFailure } from '../seams/guard.ts';
+import type { DebugNode } from './debug-api.ts';
+
+/** What the handler asks a node: a `ProviderNode`, or anything that answers like one. Both answers can be turned into JSON. */
+export interface DebugNodeSource {
+  /** `pods: false`: the pods are not needed. */
+  snapshot(options: { readonly pods: boolean }): {
+    readonly nodeName: string;
+    readonly state: string;
+    readonly ready: boolean;
+    readonly registered: boolean;
+    /** In words: what the node waits for, and what failed last. */
+    readonly notes: readonly string[];
+  };
+  /** Why this pod is as it is; its member `status` is left out. */
+  explain(podUID: string): object;
+}
+
+const deepest = 3;
+const linesAtMost = 60;
+const longestValue = 500;
+
+/** The node's head; what it fails to say is left out, and its failure is a note. */
+export function debugNode(node: DebugNodeSource | undefined): DebugNode | undefined {
+  if (node === undefined) return undefined;
+  const failed = (error: unknown): DebugNode => {
+    const message = error instanceof Error ? error.message : typeof error;
+    return { name: '', state: 'unknown', ready: false, registered: false, notes: [`the node cannot be asked: ${message}`] };
+  };
+  try {
+    const { nodeName, state, ready, registered, notes } = node.snapshot({ pods: false });
+    const words = Array.isArray(notes) ? notes.map(String) : [];
+    return { name: String(nodeName), state: String(state), ready: ready === true, registered: registered === true, notes: words };
+  } catch (error) {
+    return failed(error);
+  }
+}
+
+/** What the node says of a pod, one line for each value; nested names are joined by dots, and times are written out. */
+export function linesOf(node: DebugNodeSource | undefined, podUID: string): [name: string, value: string][] {
+  const told: unknown = callGuarded(() => node?.explain(podUID), ignoreFailure);
+  if (typeof told !== 'object' || told === null) return [];
+  const { status: _, ...rest } = told as Record<string, unknown>;
+  const lines: [string, string][] = [];
+  callGuarded(() => addLines(lines, '', rest, deepest), ignoreFailure);
+  return lines;
+}
+
+function addLines(lines: [string, string][], prefix: string, value: object, depth: number): void {
+  for (const [key, inner] of Object.entries(value)) {
+    if (lines.length >= linesAtMost) return;
+    const name = prefix === '' ? key : `${prefix}.${key}`;
+    if (typeof inner === 'object' && inner !== null && !(inner instanceof Date)) {
+      if (depth > 1) addLines(lines, name, inner, depth - 1);
+      continue;
+    }
+    const text = textOf(key, inner);
+    if (text !== undefined) lines.push([name, text]);
+  }
+}
+
+function textOf(key: string, value: unknown): string | undefined {
+  if (value instanceof Date) return Number.isNaN(value.getTime()) ? undefined : value.toISOString();
+  if (typeof value === 'number' && /(?:At|Since|Until)$/.test(key)) return timeText(value);
+  if (typeof value === 'string') return value.slice(0, longestValue);
+  return typeof value === 'number' || typeof value === 'boolean' ? String(value) : undefined;
+}
+
+function timeText(ms: number): string {
+  return Math.abs(ms) <= 8.64e15 ? new Date(ms).toISOString() : String(ms);
+}

@@ -1,0 +1,92 @@
+import { integerOption, requireKnownOptions, requireMethods } from '../checks/options.ts';
+import { invalidOption } from '../errors.ts';
+import { type Clock, safeClock, systemClock } from '../seams/clock.ts';
+import { type Logger, safeLogger, silentLogger } from '../seams/logger.ts';
+import { hostName } from './allowed-request.ts';
+import type { DebugManager } from './board.ts';
+import type { DebugNodeSource } from './debug-node.ts';
+import type { HistoryLimits } from './pod-history.ts';
+
+export interface DebugHandlerOptions {
+  /** The status manager that is shown. The handler listens to its events until it is closed. */
+  readonly manager: DebugManager;
+  /** The node around the manager: a `ProviderNode`, or anything that answers like one. Default: none. */
+  readonly node?: DebugNodeSource;
+  /** What is kept of each pod's past. */
+  readonly history?: DebugHistoryOptions;
+  /** Names, without a port, by which a request may name the server, beside `localhost` and IP addresses. Default: none. */
+  readonly allowedHosts?: readonly string[];
+  /** The path under which the server hands requests to the handler with their whole URL: `/debug`. Default: the root. */
+  readonly basePath?: string;
+  readonly clock?: Clock;
+  readonly logger?: Logger;
+}
+
+export interface DebugHistoryOptions {
+  /** Entries of each pod's timeline; older ones are dropped. Default 100. */
+  readonly entriesPerPod?: number;
+  /** Memory for the timelines of all pods, in bytes; the oldest entries of all are dropped. Default 33 554 432 (32 MiB). */
+  readonly bytes?: number;
+}
+
+export interface ResolvedDebugOptions {
+  readonly manager: DebugManager;
+  readonly node: DebugNodeSource | undefined;
+  readonly history: HistoryLimits;
+  readonly allowedHosts: ReadonlySet<string>;
+  readonly basePath: string;
+  readonly clock: Clock;
+  readonly logger: Logger;
+}
+
+const optionNames = [
+  'manager',
+  'node',
+  'history',
+  'allowedHosts',
+  'basePath',
+  'clock',
+  'logger',
+] as const satisfies readonly (keyof DebugHandlerOptions)[];
+
+/** Throws ERR_INVALID_OPTION, naming the option, the rule and the value; for an unknown option, too. */
+export function resolveDebugOptions(options: DebugHandlerOptions): ResolvedDebugOptions {
+  requireKnownOptions('options', options, optionNames);
+  const { manager, node, history = {}, allowedHosts = [], basePath = '', clock = systemClock, logger = silentLogger } = options;
+  requireMethods('manager', manager, ['snapshot', 'explain', 'getPodStatus', 'on', 'off']);
+  if (node !== undefined) requireMethods('node', node, ['snapshot', 'explain']);
+  requireKnownOptions('history', history, ['entriesPerPod', 'bytes']);
+  requireMethods('clock', clock, ['now', 'setTimer']);
+  requireMethods('logger', logger, ['debug', 'info', 'warn', 'error']);
+  return {
+    manager,
+    node,
+    history: {
+      entriesPerPod: integerOption('history.entriesPerPod', history.entriesPerPod ?? 100, 0),
+      bytes: integerOption('history.bytes', history.bytes ?? 33_554_432, 0),
+    },
+    allowedHosts: hostNames(allowedHosts),
+    basePath: pathOption(basePath),
+    clock: clock === systemClock ? clock : safeClock(clock),
+    logger: safeLogger(logger),
+  };
+}
+
+function hostNames(names: unknown): ReadonlySet<string> {
+  const rule = 'a list of host names without a port';
+  if (!Array.isArray(names)) throw invalidOption('allowedHosts', rule, names);
+  return new Set(
+    names.map((name: unknown) => {
+      if (typeof name === 'string' && !name.includes(':')) {
+        const plain = hostName(name);
+        if (plain !== undefined) return plain;
+      }
+      throw invalidOption('allowedHosts', rule, name);
+    }),
+  );
+}
+
+function pathOption(path: unknown): string {
+  if (typeof path === 'string' && /^(?:\/[^/?#\s]+)*\/?$/.test(path)) return path.replace(/\/$/, '');
+  throw invalidOption('basePath', 'a path that begins with a slash, such as "/debug"', path);
+}

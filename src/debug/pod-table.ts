@@ -1,0 +1,163 @@
+import { FifoSet } from '../concurrency/fifo-set.ts';
+import type { StatusManager } from '../status/status-manager.ts';
+import type { PodSnapshot, StatusManagerSnapshot } from '../status/sync/snapshot.ts';
+import type { PodSyncPhase } from '../status/sync/sync-phase.ts';
+import type { DebugPodRow } from './debug-api.ts';
+
+/** Rows that are read again at each look though nothing was told of their pods: what only time changes is found so. */
+const rotatedAtLeast = 500;
+/** A row is read again at the latest after so many looks. */
+const looksARound = 20;
+/** Rows of pods on their way that are read again at each look. */
+const unsettledAtMost = 1_000;
+
+const settled: ReadonlySet<PodSyncPhase> = new Set(['in-sync', 'gone', 'deleting', 'cache-only', 'unknown']);
+
+/** A row, and since when the apiserver lacks a change; undefined when it lacks none. */
+interface Kept {
+  readonly row: DebugPodRow;
+  readonly unsentSince: number | undefined;
+}
+
+/** What has changed in the table since it was last asked. */
+export interface TableChanges {
+  readonly changed: readonly DebugPodRow[];
+  readonly removed: readonly string[];
+}
+
+/** The rows of all pods, and which of them have changed. */
+export class PodTable {
+  readonly #manager: Pick<StatusManager, 'snapshot'>;
+  readonly #rows = new Map<string, Kept>();
+  readonly #touched = new Set<string>();
+  readonly #unsettled = new FifoSet<string>();
+  readonly #changed = new Set<string>();
+  readonly #removed = new Set<string>();
+  #rotation = this.#rows.keys();
+
+  constructor(manager: Pick<StatusManager, 'snapshot'>) {
+    this.#manager = manager;
+  }
+
+  /** Something has happened to this pod: its row is read at the next look. */
+  touch(podUID: string): void {
+    this.#touched.add(podUID);
+  }
+
+  /** Reads every row. */
+  readAll(): StatusManagerSnapshot {
+    const snapshot = this.#manager.snapshot();
+    const seen = new Set(snapshot.pods.map(({ podUID }) => podUID));
+    for (const podUID of [...this.#rows.keys()]) if (!seen.has(podUID)) this.#remove(podUID);
+    for (const pod of snapshot.pods) this.#note(pod);
+    this.#touched.clear();
+    return snapshot;
+  }
+
+  /** Reads the rows of pods that something has happened to, of pods on their way, and a share of the others. */
+  readSome(): StatusManagerSnapshot {
+    const podUIDs = new Set(this.#touched);
+    this.#touched.clear();
+    for (let left = Math.min(unsettledAtMost, this.#unsettled.size); left > 0; left--) {
+      const podUID = this.#unsettled.take();
+      if (podUID !== undefined) podUIDs.add(podUID);
+    }
+    for (let left = Math.max(rotatedAtLeast, this.#rows.size / looksARound); left > 0; left--) {
+      const next = this.#rotation.next();
+      if (next.done) {
+        this.#rotation = this.#rows.keys();
+        break;
+      }
+      podUIDs.add(next.value);
+    }
+    const snapshot = this.#manager.snapshot({ podUIDs });
+    for (const pod of snapshot.pods) {
+      podUIDs.delete(pod.podUID);
+      this.#note(pod);
+    }
+    for (const podUID of podUIDs) this.#remove(podUID);
+    // pods were dropped, and nothing told of it
+    return snapshot.podCount === this.#rows.size ? snapshot : this.readAll();
+  }
+
+  takeChanges(): TableChanges {
+    const changed = Array.from(this.#changed, (podUID) => this.#rows.get(podUID)?.row).filter((row) => row !== undefined);
+    const removed = [...this.#removed];
+    this.#changed.clear();
+    this.#removed.clear();
+    return { changed, removed };
+  }
+
+  rows(): DebugPodRow[] {
+    return Array.from(this.#rows.values(), ({ row }) => row);
+  }
+
+  row(podUID: string): DebugPodRow | undefined {
+    return this.#rows.get(podUID)?.row;
+  }
+
+  /** The pods by sync phase and by their own phase, and the oldest change that the apiserver lacks. */
+  counts(): Counts {
+    const bySync = new Map<PodSyncPhase, number>();
+    const byPhase = new Map<string, number>();
+    let oldestUnsent: number | undefined;
+    for (const { row, unsentSince } of this.#rows.values()) {
+      const phase = row.phase ?? 'Unknown';
+      bySync.set(row.sync, (bySync.get(row.sync) ?? 0) + 1);
+      byPhase.set(phase, (byPhase.get(phase) ?? 0) + 1);
+      if (unsentSince !== undefined && (oldestUnsent === undefined || unsentSince < oldestUnsent)) oldestUnsent = unsentSince;
+    }
+    return { bySync: Object.fromEntries(bySync), byPhase: Object.fromEntries(byPhase), oldestUnsent };
+  }
+
+  #note(pod: PodSnapshot): void {
+    const { podUID } = pod;
+    const row = rowOf(pod);
+    const isSettled = settled.has(row.sync);
+    const unsentSince = isSettled ? undefined : pod.unsentSince;
+    if (!isSettled) this.#unsettled.add(podUID);
+    const before = this.#rows.get(podUID);
+    if (before !== undefined && isSameRow(before.row, row) && before.unsentSince === unsentSince) return;
+    this.#rows.set(podUID, { row, unsentSince });
+    this.#changed.add(podUID);
+    this.#removed.delete(podUID);
+  }
+
+  #remove(podUID: string): void {
+    if (!this.#rows.delete(podUID)) return;
+    this.#unsettled.delete(podUID);
+    this.#changed.delete(podUID);
+    this.#removed.add(podUID);
+  }
+}
+
+export interface Counts {
+  readonly bySync: Readonly<Partial<Record<PodSyncPhase, number>>>;
+  readonly byPhase: Readonly<Record<string, number>>;
+  readonly oldestUnsent: number | undefined;
+}
+
+export function rowOf(pod: PodSnapshot): DebugPodRow {
+  const { podUID, namespace, name, podPhase, ready, restarts, phase, version, acknowledgedVersion } = pod;
+  const { failures, isStatic, isDeleting, changedAt } = pod;
+  return {
+    podUID,
+    namespace,
+    name,
+    phase: podPhase,
+    ready,
+    restarts,
+    sync: phase,
+    version,
+    acknowledgedVersion,
+    failures,
+    isStatic,
+    isDeleting,
+    changedAt,
+  };
+}
+
+function isSameRow(a: DebugPodRow, b: DebugPodRow): boolean {
+  for (const name in a) if (a[name as keyof DebugPodRow] !== b[name as keyof DebugPodRow]) return false;
+  return true;
+}

@@ -1,0 +1,46 @@
+import type { Meter } from '@opentelemetry/api';
+import { optionOfType, requireKnownOptions, requireMethods } from '../checks/options.ts';
+import type { MetricDefinition } from '../metrics/metric-definition.ts';
+import type { MetricName } from '../metrics/metric-definitions.ts';
+import type { Labels } from '../metrics/metrics-sink.ts';
+import { constantLabels, definitionsBut } from '../metrics/sink-options.ts';
+
+export interface OpenTelemetryMetricsOptions {
+  /** A meter of the embedder's provider: `metrics.getMeter('my-agent')` of `@opentelemetry/api`. */
+  readonly meter: Meter;
+  /** Attributes that each data point gets. They tell the sinks of one meter apart: `{ node: 'node-1' }`. Default: none. */
+  readonly attributes?: Labels;
+  /** Metrics without an instrument, whose values are dropped. Default: none. */
+  readonly omit?: readonly MetricName[];
+  /**
+   * Measures how late the timers of the process come, with a timer of its own every 20 ms. Among several sinks of a process one
+   * is enough. Default true.
+   */
+  readonly eventLoopDelay?: boolean;
+}
+
+export interface ResolvedOpenTelemetryOptions {
+  readonly meter: Meter;
+  readonly attributes: Labels;
+  readonly definitions: readonly MetricDefinition[];
+  readonly eventLoopDelay: boolean;
+}
+
+const meterMethods = [
+  'createCounter',
+  'createHistogram',
+  'createObservableCounter',
+  'createObservableGauge',
+  'addBatchObservableCallback',
+  'removeBatchObservableCallback',
+] as const satisfies readonly (keyof Meter)[];
+
+/** Throws ERR_INVALID_OPTION, naming the option, the rule and the value. */
+export function resolveOpenTelemetryOptions(options: OpenTelemetryMetricsOptions): ResolvedOpenTelemetryOptions {
+  requireKnownOptions('options', options, ['meter', 'attributes', 'omit', 'eventLoopDelay']);
+  const { meter, attributes = {}, omit = [], eventLoopDelay = true } = options;
+  requireMethods('meter', meter, meterMethods);
+  optionOfType('eventLoopDelay', eventLoopDelay, 'boolean');
+  const definitions = definitionsBut(eventLoopDelay ? omit : [...omit, 'pod_status_manager_event_loop_delay_seconds']);
+  return { meter, attributes: constantLabels('attributes', attributes, definitions), definitions, eventLoopDelay };
+}

@@ -1,0 +1,5 @@
+import './node-version.ts';
+
+export { createPrometheusMetrics, type PrometheusMetrics } from './prometheus/prometheus-metrics.ts';
+export type { PrometheusMetricsOptions } from './prometheus/prometheus-options.ts';
+export type { PrometheusRegistry } from './prometheus/shared-metric.ts';

@@ -1,0 +1,144 @@
+import { randomUUID } from 'node:crypto';
+import type { RestartBackoff } from '../backoff/restart-backoff.ts';
+import { isInt32 } from '../checks/arguments.ts';
+import { containerShouldRestart, isRestartableInitContainer } from '../conditions/restart-policy.ts';
+import type { GivenContainer, GivenEnd } from '../runtime-status/given-container.ts';
+import { type Clock, sleep } from '../seams/clock.ts';
+import type { ContainerSpec, NodePod } from './pod-provider.ts';
+import { messageOf } from './provider-calls.ts';
+
+export interface ContainerRun {
+  readonly pod: NodePod;
+  /** Aborts when the container should end by itself: its pod is deleted, or nothing is left that it is a sidecar of. */
+  readonly stop: AbortSignal;
+  /** Aborts when the grace period of that is over: whatever runs must be ended now. */
+  readonly kill: AbortSignal;
+}
+
+/** Runs a container once, and resolves, when nothing of it runs any more, to its exit code; undefined counts as 0. */
+export type RunContainer = (container: ContainerSpec, run: ContainerRun) => Promise<number | undefined>;
+
+export interface ContainerLifeOptions {
+  readonly pod: NodePod;
+  readonly spec: ContainerSpec;
+  readonly isInit: boolean;
+  readonly runContainer: RunContainer;
+  readonly backoff: RestartBackoff;
+  readonly clock: Clock;
+  /** Called after each change of `state`. */
+  readonly changed: () => void;
+  readonly stop: AbortSignal;
+  readonly kill: AbortSignal;
+}
+
+/** As a kubelet reports a container that could not be started. */
+const startError = { exitCode: 128, reason: 'StartError' };
+
+/** One container of a pod: its runs one after the other, as the restart policies say, and how it is. */
+export class ContainerLife {
+  readonly isSidecar: boolean;
+  readonly #options: ContainerLifeOptions;
+  readonly #restartsBefore: number;
+  #runs = 0;
+  /** How the run before has ended. */
+  #lastEnd: GivenEnd | undefined;
+  #state: GivenContainer;
+
+  constructor(options: ContainerLifeOptions) {
+    const { pod, spec, isInit } = options;
+    this.#options = options;
+    this.isSidecar = isInit && isRestartableInitContainer(spec);
+    this.#restartsBefore = restartsBefore(pod, spec.name);
+    this.#state = { name: spec.name, state: 'waiting' };
+  }
+
+  get state(): GivenContainer {
+    return this.#state;
+  }
+
+  /** Resolves once the container does not run and will not run again. True: it has succeeded. Never rejects. */
+  async live(): Promise<boolean> {
+    const { stop } = this.#options;
+    let hasSucceeded = false;
+    while (!stop.aborted) {
+      const end = await this.#runOnce();
+      hasSucceeded = end.exitCode === 0;
+      if (stop.aborted || !this.#mayRunAgain(end.exitCode)) break;
+      await this.#backOff(end);
+    }
+    return hasSucceeded;
+  }
+
+  async #runOnce(): Promise<GivenEnd> {
+    const { spec, clock } = this.#options;
+    const id = `container://${randomUUID()}`;
+    const startedAt = clock.now();
+    const common = { name: spec.name, restartCount: this.#restartsBefore + this.#runs++, lastState: this.#lastEnd };
+    this.#become({ ...common, state: 'running', id, startedAt });
+    const how = await this.#call();
+    const end = { ...how, id, startedAt, finishedAt: Math.max(startedAt, clock.now()) };
+    this.#become({ ...common, state: 'exited', ...end });
+    this.#lastEnd = end;
+    return end;
+  }
+
+  async #call(): Promise<GivenEnd> {
+    const { pod, spec, runContainer } = this.#options;
+    const [stop, kill] = [passOn(this.#options.stop), passOn(this.#options.kill)];
+    try {
+      const exitCode: unknown = (await runContainer(spec, { pod, stop: stop.signal, kill: kill.signal })) ?? 0;
+      if (isInt32(exitCode)) return { exitCode: exitCode as number };
+      return { ...startError, message: `runContainer() resolved to ${messageOf(exitCode)}, which is no exit code` };
+    } catch (error) {
+      return { ...startError, message: messageOf(error) };
+    } finally {
+      stop.end();
+      kill.end();
+    }
+  }
+
+  #mayRunAgain(exitCode: number): boolean {
+    const { pod, spec, isInit } = this.#options;
+    if (isInit && !this.isSidecar && exitCode === 0) return false;
+    return containerShouldRestart(spec, pod.spec.restartPolicy, exitCode);
+  }
+
+  /** Waits until the container may be started again, or should end. */
+  async #backOff(end: GivenEnd): Promise<void> {
+    const { pod, spec, backoff, clock, stop } = this.#options;
+    const finishedAt = Number(end.finishedAt);
+    const exited = { id: end.id ?? '', name: spec.name, state: 'exited', exitCode: end.exitCode, finishedAt } as const;
+    for (;;) {
+      const answer = backoff.tryRestart(pod, spec, { containers: [exited] });
+      if (!answer.wait) return;
+      const { reason, message } = answer;
+      const restartCount = this.#restartsBefore + this.#runs - 1;
+      this.#become({ name: spec.name, state: 'waiting', restartCount, reason, message, lastState: end });
+      await sleep(clock, answer.remainingMs, stop);
+      if (stop.aborted) return;
+    }
+  }
+
+  #become(state: GivenContainer): void {
+    this.#state = state;
+    this.#options.changed();
+  }
+}
+
+/** A signal for one run: the listeners that the run leaves on it go with it, and do not add up over many runs. */
+function passOn(signal: AbortSignal): { readonly signal: AbortSignal; readonly end: () => void } {
+  const controller = new AbortController();
+  const abort = (): void => controller.abort(signal.reason);
+  if (signal.aborted) abort();
+  else signal.addEventListener('abort', abort);
+  return { signal: controller.signal, end: () => signal.removeEventListener('abort', abort) };
+}
+
+/** What an earlier run of the agent has told: the next start of a container that ran then is a restart. */
+function restartsBefore({ status }: NodePod, name: string): number {
+  const told = [...(status?.initContainerStatuses ?? []), ...(status?.containerStatuses ?? [])].find((one) => one.name === name);
+  if (told === undefined) return 0;
+  const hasRun = told.state?.running ?? told.state?.terminated ?? told.lastState?.terminated;
+  const { restartCount } = told;
+  return (isInt32(restartCount, 0) ? restartCount : 0) + (hasRun == null ? 0 : 1);
+}

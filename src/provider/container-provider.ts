@@ -1,0 +1,99 @@
+import { RestartBackoff, type RestartBackoffOptions } from '../backoff/restart-backoff.ts';
+import { longestTimerMs, numberOption, optionOfType, requireKnownOptions, requireMethods } from '../checks/options.ts';
+import { StatusManagerError } from '../errors.ts';
+import type { GivenContainer } from '../runtime-status/given-container.ts';
+import { type Clock, safeClock, systemClock } from '../seams/clock.ts';
+import { callGuarded, ignoreFailure } from '../seams/guard.ts';
+import type { RunContainer } from './container-life.ts';
+import { ContainerPod } from './container-pod.ts';
+import type { DeletePodCall, NodePod, NotifyPods, PodProvider } from './pod-provider.ts';
+
+export interface ContainerProviderOptions {
+  /** Called for each run of a container. What it rejects with becomes exit code 128, with the reason `StartError`. */
+  readonly runContainer: RunContainer;
+  /** How long a container waits before it is started again: as `RestartBackoff`'s, whose defaults are the kubelet's. */
+  readonly backoff?: Pick<RestartBackoffOptions, 'baseMs' | 'maxMs' | 'resetAfterMs'>;
+  readonly clock?: Clock;
+}
+
+const knownOptions = ['runContainer', 'backoff', 'clock'] as const satisfies readonly (keyof ContainerProviderOptions)[];
+
+/**
+ * A provider for an agent that can run one container: a function starts it, and resolves when it has ended. The rest is here:
+ * init containers in their order, sidecars, restart policies, the waits between restarts, grace periods, and the status.
+ *
+ * Containers live as long as the process of the agent at most: what an earlier process has left is not known, and a pod that ran
+ * then is begun again, its restart count raised. Probes are the agent's own affair: a container with a readiness probe is never
+ * ready here. What of a pod's spec changes while it runs is passed over.
+ */
+export class ContainerProvider implements PodProvider {
+  readonly #runContainer: RunContainer;
+  readonly #backoff: RestartBackoff;
+  readonly #clock: Clock;
+  readonly #pods = new Map<string, ContainerPod>();
+  #notify: NotifyPods = () => {};
+  #isClosed = false;
+
+  /** Throws ERR_INVALID_OPTION, naming the option, the rule and the value. */
+  constructor(options: ContainerProviderOptions) {
+    requireKnownOptions('options', options, knownOptions);
+    const { runContainer, backoff = {}, clock = systemClock } = options;
+    this.#runContainer = optionOfType('runContainer', runContainer, 'function');
+    requireKnownOptions('backoff', backoff, ['baseMs', 'maxMs', 'resetAfterMs']);
+    requireMethods('clock', clock, ['now', 'setTimer']);
+    this.#clock = withTimers(safeClock(clock));
+    this.#backoff = new RestartBackoff({ ...backoff, clock: this.#clock });
+  }
+
+  notifyPods(notify: NotifyPods): void {
+    this.#notify = notify;
+  }
+
+  /** Throws ERR_STOPPED after `close`. */
+  createPod(pod: NodePod): void {
+    if (this.#isClosed) throw new StatusManagerError('ERR_STOPPED', 'The container provider is closed: it begins no pod');
+    const { uid } = pod.metadata;
+    if (this.#pods.has(uid)) return;
+    this.#backoff.gc();
+    const changed = (): void => void callGuarded(() => this.#notify(uid), ignoreFailure);
+    const options = { pod, runContainer: this.#runContainer, backoff: this.#backoff, clock: this.#clock, changed };
+    this.#pods.set(uid, new ContainerPod(options));
+  }
+
+  getPodStatus({ metadata }: NodePod): readonly GivenContainer[] | undefined {
+    return this.#pods.get(metadata.uid)?.containers;
+  }
+
+  /** Resolves, once nothing of the pod runs, to how its containers have ended. */
+  async deletePod({ metadata }: NodePod, { gracePeriodSeconds }: Pick<DeletePodCall, 'gracePeriodSeconds'>) {
+    const pod = this.#pods.get(metadata.uid);
+    const ended = await pod?.stop(gracePeriodSeconds);
+    if (this.#pods.get(metadata.uid) === pod) this.#pods.delete(metadata.uid);
+    return ended;
+  }
+
+  /**
+   * Ends what runs, for an agent that ends: call it once the node has stopped, so that the pods stay the node's and begin again
+   * when the agent is back. Resolves when nothing runs and no timer is left. `gracePeriodSeconds`: 0 or more; default 10.
+   */
+  async close({ gracePeriodSeconds = 10 }: { readonly gracePeriodSeconds?: number } = {}): Promise<void> {
+    numberOption('gracePeriodSeconds', gracePeriodSeconds, 0, longestTimerMs / 1000);
+    this.#isClosed = true;
+    await Promise.all(Array.from(this.#pods.values(), (pod) => pod.stop(gracePeriodSeconds)));
+    this.#pods.clear();
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
+  }
+}
+
+/** The clock, with the machine's timers where it sets none: a container must not wait for ever for its end. */
+function withTimers(clock: Clock): Clock {
+  return {
+    now: () => clock.now(),
+    setTimer: (callback, delayMs, options) =>
+      callGuarded(() => clock.setTimer(callback, delayMs, options), ignoreFailure) ??
+      systemClock.setTimer(callback, delayMs, options),
+  };
+}
