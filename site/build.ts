@@ -54,8 +54,8 @@ const app = await Application.bootstrap({
   useFirstParagraphOfCommentAsSummary: true,
   sortEntryPoints: false,
   highlightLanguages: ['ts', 'js', 'json', 'yaml', 'sh', 'shell', 'bash', 'diff', 'go', 'text'],
-  // it only carries the type of a resource's objects
-  intentionallyNotExported: ['objectType'],
+  // objectType only carries the type of a resource's objects; the others are parts of types, and have no use of their own
+  intentionallyNotExported: ['objectType', 'ContainerStatus', 'ProvidedPod', 'Written'],
   validation: { notExported: true, invalidLink: true, invalidPath: true, notDocumented: false },
 });
 app.converter.on(Converter.EVENT_CREATE_DOCUMENT, (_: unknown, document: DocumentReflection) => {

@@ -21,6 +21,7 @@ import { hasRestartAllContainersRule } from './restart-policy.ts';
 
 type PodCondition = NonNullable<PodStatus['conditions']>[number];
 
+/** What the runtime and the agent know beside the container statuses. */
 export interface GenerateConditionsOptions {
   /**
    * The pod's sandboxes, the newest first. Without them PodReadyToStartContainers follows from the container statuses: true

@@ -67,7 +67,7 @@ const knownOptions = ['transport', 'nodeName', 'getNode', 'requestTimeoutMs', 'c
  * const node = { metadata: { name: 'node-1', uid: 'n1' } };
  * const transport = new KubeTransport(kubeConfig);
  * const mirrorPods = new MirrorPodClient({ transport, nodeName: 'node-1', getNode: () => node });
- * const { outcome } = await mirrorPods.createMirrorPod(buildStaticPod('web-node-1', { spec: { nodeName: 'node-1' } }));
+ * const { outcome } = await mirrorPods.createMirrorPod(buildStaticPod({ metadata: { name: 'web-node-1' } }));
  * console.log(outcome); // created
  * await transport.close();
  * ```

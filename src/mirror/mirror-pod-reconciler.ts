@@ -31,7 +31,7 @@ const lookAgainMs = { waiting: 500, idle: 10_000 };
  *
  * const nodeName = 'node-1';
  * const podManager = new BasicPodManager();
- * podManager.addPod(buildStaticPod('web-node-1', { spec: { nodeName } }));
+ * podManager.addPod(buildStaticPod({ metadata: { name: 'web-node-1' } }));
  * const podSource = new ApiServerPodSource({ kubeConfig, nodeName, podManager });
  * const transport = new KubeTransport(kubeConfig);
  * const getNode = () => ({ metadata: { name: nodeName, uid: 'n1' } });

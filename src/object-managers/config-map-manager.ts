@@ -24,7 +24,7 @@ export type FrozenConfigMap = Frozen<Wire<V1ConfigMap>>;
  * server.objects(resources.configMaps).create({ metadata: { name: 'settings', namespace: 'default' }, data: { colour: 'green' } });
  * const manager = new ConfigMapManager({ kubeConfig });
  * const volumes = [{ name: 'settings', configMap: { name: 'settings' } }];
- * manager.registerPod(buildPod('web', { spec: { volumes } }));
+ * manager.registerPod(buildPod({ spec: { volumes } }));
  * console.log((await manager.getConfigMap('default', 'settings')).data?.colour); // green
  * await manager.stop();
  * ```

@@ -24,7 +24,7 @@ export type FrozenSecret = Frozen<Wire<V1Secret>>;
  * const secrets = server.objects(resources.secrets);
  * secrets.create({ metadata: { name: 'token', namespace: 'default' }, data: { token: 'c2VjcmV0' } });
  * const manager = new SecretManager({ kubeConfig });
- * manager.registerPod(buildPod('web', { spec: { imagePullSecrets: [{ name: 'token' }] } }));
+ * manager.registerPod(buildPod({ spec: { imagePullSecrets: [{ name: 'token' }] } }));
  * console.log(Object.keys((await manager.getSecret('default', 'token')).data ?? {})[0]); // token
  * await manager.stop();
  * ```
