@@ -9,7 +9,7 @@ export default defineConfig({
     include: ['test/docs/**/*.test.ts'],
     environment: 'node',
     globalSetup: ['test/docs/support/build-site.ts', 'test/browser/support/chromium-setup.ts'],
-    testTimeout: 300_000,
+    testTimeout: 900_000,
     hookTimeout: 120_000,
     reporters: reporters(),
   },

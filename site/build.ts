@@ -4,6 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { Application, ConsoleLogger, Converter, type DocumentReflection, LogLevel } from 'typedoc';
 import { doors } from '../test/structure/rooms.ts';
 import { routerOf } from './router.ts';
+import { completeExamples } from './server-examples.ts';
 import { type Page, stage } from './stage.ts';
 import { type Site, themeOf } from './theme.ts';
 
@@ -83,6 +84,7 @@ app.logger = new KeepingLogger();
 
 const project = await app.convert();
 if (project === undefined) throw new Error('TypeDoc could not read the sources: see above');
+completeExamples(project);
 app.validate(project);
 await app.generateOutputs(project);
 await app.generateJson(project, join(root, 'site/.pages/reference.json'));

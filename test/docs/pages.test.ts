@@ -15,9 +15,10 @@ beforeAll(async () => {
 });
 afterAll(() => site?.close());
 
-/** The pages that are looked at more closely: every document, and of the reference one page of each sort. */
-const documents = pages.filter((path) => !path.startsWith('api/'));
+/** The pages that are looked at more closely: the documents, and one page of each sort of those that are much alike. */
+const alike = /^(?:api|decisions|examples)\//;
 const samples = ['api/index.html', 'api/StatusManager.html', 'api/StatusManagerOptions.html', 'api/ErrorClass.html'];
+const documents = [...pages.filter((path) => !alike.test(path)), ...samples, 'examples/README.html', 'examples/minimal-ts.html'];
 
 describe('the site, every page of it opened on a phone', () => {
   const visited: VisitedPage[] = [];
@@ -50,11 +51,14 @@ describe('the site, every page of it opened on a phone', () => {
   });
 });
 
-describe.each(['light', 'dark'] as const)('in the %s theme', (theme) => {
-  it.each(['phone', 'desktop'] as const)('axe finds nothing serious on a %s', async (size) => {
+describe('axe', () => {
+  it.each([
+    ['light', 'desktop'],
+    ['dark', 'phone'],
+  ] as const)('finds nothing serious in the %s theme on a %s', async (theme, size) => {
     const { page } = await open({ url: site.url, size, theme });
     const found: string[] = [];
-    for (const path of [...documents, ...samples]) {
+    for (const path of documents) {
       await page.goto(site.url + path);
       found.push(...(await findViolations(page)).map((violation) => `${path}: ${violation}`));
     }
