@@ -4,6 +4,7 @@ import { overflowOf } from '../browser/support/open-page.ts';
 import { sharedBrowser } from '../browser/support/shared-browser.ts';
 import { pagesOfSite } from './support/built-site.ts';
 import { lostLinks, type VisitedPage } from './support/lost-links.ts';
+import { openFast } from './support/open-fast.ts';
 import { type ServedSite, serveSite } from './support/serve-site.ts';
 
 const pages = pagesOfSite();
@@ -25,7 +26,7 @@ describe('the site, every page of it opened on a phone', () => {
   const tooWide: string[] = [];
 
   it('asks nobody else for anything, and has nothing to complain of', async () => {
-    const { page, problems, foreignRequests } = await open({ url: site.url, size: 'phone' });
+    const { page, problems, foreignRequests, close } = await openFast(site.url);
     for (const path of pages) {
       const answer = await page.goto(site.url + path);
       expect(answer?.status(), path).toBe(200);
@@ -36,6 +37,7 @@ describe('the site, every page of it opened on a phone', () => {
       visited.push({ path, ids, links });
       if ((await overflowOf(page)) > 0) tooWide.push(path);
     }
+    await close();
     expect(problems).toEqual([]);
     expect(foreignRequests).toEqual([]);
     expect(visited.length).toBe(pages.length);

@@ -24,7 +24,10 @@ export async function serveSite(): Promise<ServedSite> {
     const path = normalize(decodeURIComponent(new URL(request.url ?? '/', 'http://x').pathname));
     const file = join(siteFolder, path.endsWith('/') ? `${path}index.html` : path);
     readFile(file).then(
-      (body) => response.writeHead(200, { 'content-type': types[extname(file)] ?? 'text/plain' }).end(body),
+      (body) =>
+        response
+          .writeHead(200, { 'content-type': types[extname(file)] ?? 'text/plain', 'cache-control': 'max-age=600' })
+          .end(body),
       () => response.writeHead(404).end(),
     );
   });
