@@ -1,22 +1,32 @@
 // On SIGTERM the agent stops its work, the manager writes what was set, the sockets close, and the process ends by itself.
-// Run it: npm run example examples/graceful-shutdown.ts
+// Run it: npm run example examples/graceful-shutdown.ts [KUBECONFIG]
 import { once } from 'node:events';
-import { BasicPodManager, KubePodClient, StatusManager } from 'pod-status-manager';
+import { KubeConfig } from '@kubernetes/client-node';
+import { BasicPodManager, KubePodClient, KubeTransport, StatusManager } from 'pod-status-manager';
+import { ResourceClient, resources } from 'pod-status-manager/reflector';
 import { InMemoryApiServer } from 'pod-status-manager/testing';
 
-const server = await InMemoryApiServer.start();
-const pods = Array.from({ length: 100 }, (_, index) =>
-  server.store.create({
-    metadata: { name: `web-${index}`, namespace: 'default' },
+// the cluster of a kubeconfig, or an apiserver in memory
+const [file] = process.argv.slice(2);
+const server = file === undefined ? await InMemoryApiServer.start() : undefined;
+const kubeConfig = server?.kubeConfig() ?? new KubeConfig();
+if (file !== undefined) kubeConfig.loadFromFile(file);
+const transport = new KubeTransport(kubeConfig);
+const client = new ResourceClient(transport, resources.pods);
+
+const run = `graceful-${process.pid}`;
+const created = Array.from({ length: 100 }, (_, index) =>
+  client.create({
+    metadata: { name: `${run}-${index}`, namespace: 'default', labels: { run } },
     spec: { nodeName: 'my-node', containers: [{ name: 'app', image: 'registry.example/app:1' }] },
   }),
 );
+const pods = await Promise.all(created);
 
 const podManager = new BasicPodManager();
 podManager.setPods(pods);
-const podClient = KubePodClient.fromKubeConfig(server.kubeConfig());
 const manager = new StatusManager({
-  podClient,
+  podClient: new KubePodClient(transport),
   podManager,
   podDeletionSafety: { podCouldHaveRunningContainers: () => true, podResourcesAreReclaimed: () => false },
 });
@@ -36,12 +46,16 @@ await Promise.race([once(process, 'SIGTERM'), once(process, 'SIGINT')]);
 
 // 1. The agent stops setting statuses: after stop(), setPodStatus throws ERR_STOPPED.
 clearInterval(agent);
-// 2. The manager sends what is not sent yet, for at most 5 seconds. The grace period of your own process must be longer.
-await manager.stop({ drainTimeoutMs: 5000 });
-// 3. The code that made the client closes it.
-await podClient.close();
+// 2. The manager sends what is not sent yet, for at most 20 seconds. The grace period of your own process must be longer.
+await manager.stop({ drainTimeoutMs: 20_000 });
 
-const written = pods.filter(({ metadata }) => server.store.get('default', metadata?.name ?? '').status?.message === last);
+const selection = { namespace: 'default', labelSelector: `run=${run}` };
+const { items } = await client.list(selection);
+const written = items.filter(({ status }) => status?.message === last);
 console.log(`Set last: ${last}. On the apiserver: ${written.length} of ${pods.length} pods.`);
 process.exitCode = written.length === pods.length ? 0 : 1;
-await server.stop();
+
+await client.deleteCollection({ ...selection, gracePeriodSeconds: 0 });
+// 3. The code that made the transport closes it.
+await transport.close();
+await server?.stop();

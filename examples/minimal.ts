@@ -1,22 +1,32 @@
-// One pod, one status, one request. Run it: npm run example examples/minimal.ts
-import { BasicPodManager, DefaultPodDeletionSafety, KubePodClient, StatusManager } from 'pod-status-manager';
+// One pod, one status, one request. Run it: npm run example examples/minimal.ts [KUBECONFIG]
+import { KubeConfig } from '@kubernetes/client-node';
+import { BasicPodManager, DefaultPodDeletionSafety, KubePodClient, KubeTransport, StatusManager } from 'pod-status-manager';
+import { ResourceClient, resources } from 'pod-status-manager/reflector';
 import { InMemoryApiServer } from 'pod-status-manager/testing';
 
-// An apiserver in memory. With a cluster: `const kubeConfig = new KubeConfig(); kubeConfig.loadFromDefault();`
-const server = await InMemoryApiServer.start();
-const pod = server.store.create({
-  metadata: { name: 'web', namespace: 'default' },
+// the cluster of a kubeconfig, or an apiserver in memory
+const [file] = process.argv.slice(2);
+const server = file === undefined ? await InMemoryApiServer.start() : undefined;
+const kubeConfig = server?.kubeConfig() ?? new KubeConfig();
+if (file !== undefined) kubeConfig.loadFromFile(file);
+const transport = new KubeTransport(kubeConfig);
+const pods = new ResourceClient(transport, resources.pods);
+
+const web = { namespace: 'default', name: `web-${process.pid}` };
+const pod = await pods.create({
+  metadata: web,
   spec: { nodeName: 'my-node', containers: [{ name: 'app', image: 'registry.example/app:1' }] },
 });
 
 const podManager = new BasicPodManager();
-const podClient = KubePodClient.fromKubeConfig(server.kubeConfig());
 const manager = new StatusManager({
-  podClient,
+  podClient: new KubePodClient(transport),
   podManager,
   // put your container runtime's list here; this node runs nothing
   podDeletionSafety: new DefaultPodDeletionSafety({ runtimeCache: { hasSynced: () => true, getContainers: () => [] } }),
 });
+let writes = 0;
+manager.on('synced', () => writes++);
 manager.start();
 
 podManager.addPod(pod);
@@ -24,9 +34,10 @@ manager.setPodStatus(pod, { phase: 'Running', conditions: [{ type: 'Ready', stat
 manager.setPodStatus(pod, { phase: 'Running', conditions: [{ type: 'Ready', status: 'True' }] }); // changes nothing
 await manager.flush();
 
-const { status } = server.store.get('default', 'web');
-console.log(`The apiserver says ${status?.phase}, after ${server.countRequests()} request.`);
+const { status } = await pods.get(web);
+console.log(`The apiserver says ${status?.phase}, after ${writes} write.`);
 
 await manager.stop();
-await podClient.close();
-await server.stop();
+await pods.delete(web, { gracePeriodSeconds: 0 });
+await transport.close();
+await server?.stop();

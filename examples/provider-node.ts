@@ -1,4 +1,4 @@
-// A virtual node: a provider that "runs" its pods in a set, and everything around it that makes it a node of a cluster.
+// A node whose provider "runs" its pods in a set: three methods, and everything around them that makes it a node of a cluster.
 // Run it: npm run example examples/provider-node.ts [KUBECONFIG]
 import { KubeConfig } from '@kubernetes/client-node';
 import { KubeTransport } from 'pod-status-manager';
@@ -6,17 +6,17 @@ import { type PodProvider, ProviderNode } from 'pod-status-manager/node';
 import { ResourceClient, resources } from 'pod-status-manager/reflector';
 import { InMemoryApiServer } from 'pod-status-manager/testing';
 
+// the cluster of a kubeconfig, or an apiserver in memory
 const [file] = process.argv.slice(2);
 const server = file === undefined ? await InMemoryApiServer.start() : undefined;
 const kubeConfig = server?.kubeConfig() ?? new KubeConfig();
 if (file !== undefined) kubeConfig.loadFromFile(file);
 
-const machines = new Set<string | undefined>();
+const machines = new Set<string>();
 const provider: PodProvider = {
-  createPod: (pod) => machines.add(pod.metadata?.uid),
-  updatePod: () => {},
-  deletePod: (pod) => machines.delete(pod.metadata?.uid),
-  getPodStatus: (pod) => (machines.has(pod.metadata?.uid) ? { phase: 'Running' } : undefined),
+  createPod: (pod) => machines.add(pod.metadata.uid),
+  deletePod: (pod) => machines.delete(pod.metadata.uid),
+  getPodStatus: (pod) => (machines.has(pod.metadata.uid) ? { phase: 'Running' } : undefined),
 };
 const nodeName = `virtual-${process.pid}`;
 const node = new ProviderNode({ kubeConfig, nodeName, provider, removeOnStop: true });

@@ -1,20 +1,26 @@
 // A static pod: the agent runs it, and the apiserver shows its mirror pod, also after somebody has deleted it.
-// Run it: npm run example examples/static-pods.ts
+// Run it: npm run example examples/static-pods.ts [KUBECONFIG]
+import { KubeConfig } from '@kubernetes/client-node';
 import { ApiServerPodSource, BasicPodManager, KubePodClient, KubeTransport, StatusManager } from 'pod-status-manager';
 import { MirrorPodClient, MirrorPodReconciler } from 'pod-status-manager/mirror';
+import { ResourceClient, resources } from 'pod-status-manager/reflector';
 import { InMemoryApiServer } from 'pod-status-manager/testing';
 
-// An apiserver in memory. With a cluster: `const kubeConfig = new KubeConfig(); kubeConfig.loadFromDefault();`
-const server = await InMemoryApiServer.start();
-const kubeConfig = server.kubeConfig();
-const nodeName = 'my-node';
+// the cluster of a kubeconfig, or an apiserver in memory
+const [file] = process.argv.slice(2);
+const server = file === undefined ? await InMemoryApiServer.start() : undefined;
+const kubeConfig = server?.kubeConfig() ?? new KubeConfig();
+if (file !== undefined) kubeConfig.loadFromFile(file);
+const transport = new KubeTransport(kubeConfig);
+const pods = new ResourceClient(transport, resources.pods);
+const nodes = new ResourceClient(transport, resources.nodes);
+const nodeName = `static-pods-${process.pid}`;
+await nodes.create({ metadata: { name: nodeName } });
 
 const podManager = new BasicPodManager();
-const podSource = new ApiServerPodSource({ kubeConfig, nodeName, podManager });
-const podClient = KubePodClient.fromKubeConfig(kubeConfig);
-const transport = new KubeTransport(kubeConfig);
+const podSource = new ApiServerPodSource({ transport, nodeName, podManager });
 const manager = new StatusManager({
-  podClient,
+  podClient: new KubePodClient(transport),
   podManager,
   podSource,
   podDeletionSafety: { podCouldHaveRunningContainers: () => true, podResourcesAreReclaimed: () => false },
@@ -26,11 +32,10 @@ const reconciler = new MirrorPodReconciler({
   mirrorPodClient: new MirrorPodClient({
     transport,
     nodeName,
-    // on a cluster: `const nodes = new ResourceClient(transport, resources.nodes)`, and `(name) => nodes.get({ name })`
-    getNode: (name) => ({ metadata: { name, uid: 'uid-of-my-node' } }),
+    getNode: (name) => nodes.get({ name }),
   }),
   handlers: {
-    mirrorPodCreated: ({ podFullName, mirrorPod }) => console.log(`created ${podFullName}, uid ${mirrorPod.metadata?.uid}`),
+    mirrorPodCreated: () => console.log('A mirror pod was created.'),
     failed: ({ podFullName, verb, error }) => console.error(`${verb} ${podFullName}:`, error),
   },
 });
@@ -38,8 +43,8 @@ const reconciler = new MirrorPodReconciler({
 // The agent has read a manifest: the hash says which version of it this is, the source that it is not the apiserver's.
 const pod = {
   metadata: {
-    name: 'proxy-my-node',
-    namespace: 'kube-system',
+    name: `proxy-${nodeName}`,
+    namespace: 'default',
     uid: 'hash-of-the-manifest',
     annotations: { 'kubernetes.io/config.source': 'file', 'kubernetes.io/config.hash': 'hash-of-the-manifest' },
   },
@@ -55,21 +60,23 @@ await podSource.start();
 /** Resolves to the uid of the mirror pod that says Running, once there is another one than `not`. */
 async function running(not?: string): Promise<string> {
   for (;;) {
-    const [mirrorPod] = server.store.list();
-    const uid = mirrorPod?.metadata?.uid;
-    if (uid !== undefined && uid !== not && mirrorPod?.status?.phase === 'Running') return uid;
-    await new Promise((resolve) => setTimeout(resolve, 5));
+    const { items } = await pods.list({ namespace: 'default', fieldSelector: `spec.nodeName=${nodeName}` });
+    const uid = items[0]?.metadata?.uid;
+    if (uid !== undefined && uid !== not && items[0]?.status?.phase === 'Running') return uid;
+    await new Promise((resolve) => setTimeout(resolve, 20));
   }
 }
 
+const mirrorPod = { namespace: 'default', name: pod.metadata.name };
 const first = await running();
-server.store.remove('kube-system', 'proxy-my-node'); // somebody deletes it by hand
+await pods.delete(mirrorPod, { gracePeriodSeconds: 0 }); // somebody deletes it by hand
 await running(first);
 console.log('The apiserver says Running again.');
 
 await reconciler.stop();
 await manager.stop();
 await podSource.stop();
+await pods.delete(mirrorPod, { gracePeriodSeconds: 0 });
+await nodes.delete({ name: nodeName });
 await transport.close();
-await podClient.close();
-await server.stop();
+await server?.stop();

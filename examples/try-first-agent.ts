@@ -29,6 +29,7 @@ const agent = spawn(process.execPath, [fileURLToPath(new URL('first-agent.ts', i
 const transport = new KubeTransport(kubeConfig);
 const pods = new ResourceClient(transport, resources.pods);
 const nodes = new ResourceClient(transport, resources.nodes);
+const leases = new ResourceClient(transport, resources.leases);
 
 /** Resolves once the pod is so; `is` is asked with undefined when there is no such pod. */
 async function until(name: string, is: (phase: string | undefined, isReady: boolean) => boolean): Promise<void> {
@@ -71,6 +72,7 @@ const [code] = await once(agent, 'exit');
 console.log(`The agent has ended with exit code ${code}.`);
 
 await nodes.delete({ name: nodeName });
+await leases.delete({ namespace: 'kube-node-lease', name: nodeName });
 await rm(folder, { recursive: true });
 await transport.close();
 await server?.stop();

@@ -64,6 +64,5 @@ function differingFields({ metadata, status = {} }: WirePod, ours: V1PodStatus):
   const { qosClass } = status;
   const wanted = { ...(qosClass !== undefined && { qosClass }), ...ours, conditions: [...own, ...foreign] };
   const { body } = createPodStatusPatch(status, wanted, { uid: metadata?.uid ?? '' });
-  const patch = (body as { status?: object }).status ?? {};
-  return Object.keys(patch).filter((key) => !key.startsWith('$'));
+  return Object.keys(body.status ?? {}).filter((key) => !key.startsWith('$'));
 }

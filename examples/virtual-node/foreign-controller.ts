@@ -1,5 +1,5 @@
 import type { WirePodCondition } from 'pod-status-manager';
-import type { AdminClient } from './admin-client.ts';
+import { type AdminClient, statusOf } from './admin-client.ts';
 import { pause } from './pause.ts';
 import { inspectedCondition } from './pod-template.ts';
 import { Random } from './random.ts';
@@ -41,11 +41,13 @@ export class ForeignController {
       message: `inspection ${++this.#inspections}`,
       lastTransitionTime: new Date().toISOString().replace(/\.\d+Z$/, 'Z'),
     };
-    // a pod deleted meanwhile needs no condition; after a lost answer it is unknown which condition is stored
-    const answer = await this.#admin.patchCondition(this.#namespace, name, uid, condition).catch(() => undefined);
-    if (answer === undefined) this.written.delete(uid);
-    if (answer?.status !== 200) return;
-    this.writes++;
-    this.written.set(uid, condition);
+    try {
+      await this.#admin.patchCondition(this.#namespace, name, uid, condition);
+      this.writes++;
+      this.written.set(uid, condition);
+    } catch (error) {
+      // a pod deleted meanwhile needs no condition; after a lost answer it is unknown which condition is stored
+      if (statusOf(error) === undefined) this.written.delete(uid);
+    }
   }
 }

@@ -1,4 +1,4 @@
-import { type AdminClient, refused } from './admin-client.ts';
+import { type AdminClient, statusOf } from './admin-client.ts';
 
 /** The namespace of a run's pods. */
 export interface RunNamespace {
@@ -9,17 +9,33 @@ export interface RunNamespace {
 
 /** Creates the namespace, or uses an existing one. `labelSelector` selects the run's pods. */
 export async function claimNamespace(admin: AdminClient, name: string, labelSelector: string): Promise<RunNamespace> {
-  const answer = await admin.createNamespace(name);
-  const isOurs = answer.status === 201;
-  if (!isOurs && answer.status !== 409) throw refused(`Creating namespace ${name}`, answer);
+  const isOurs = await createUnlessThere(admin, name);
   const cleanUp = async (): Promise<string> => {
     // by force, because the node that would confirm the end of these pods is gone
-    const pods = await admin.deletePods(name, labelSelector);
-    if (pods.status >= 300 && pods.status !== 404) throw refused(`Deleting the pods in namespace ${name}`, pods);
+    await unlessGone(admin.deletePods(name, labelSelector));
     if (!isOurs) return `the pods are deleted; namespace ${name} was there before and stays`;
-    const deleted = await admin.deleteNamespace(name);
-    if (deleted.status >= 300 && deleted.status !== 404) throw refused(`Deleting namespace ${name}`, deleted);
+    await unlessGone(admin.deleteNamespace(name));
     return `namespace ${name} is removed`;
   };
   return { name, cleanUp };
+}
+
+/** False when the namespace was there before. */
+async function createUnlessThere(admin: AdminClient, name: string): Promise<boolean> {
+  try {
+    await admin.createNamespace(name);
+    return true;
+  } catch (error) {
+    if (statusOf(error) === 409) return false;
+    throw error;
+  }
+}
+
+/** What is gone already need not be deleted. */
+async function unlessGone(deletion: Promise<void>): Promise<void> {
+  try {
+    await deletion;
+  } catch (error) {
+    if (statusOf(error) !== 404) throw error;
+  }
 }

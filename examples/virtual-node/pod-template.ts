@@ -1,8 +1,9 @@
-import type { WirePod } from 'pod-status-manager';
+import type { Pod, WirePod } from 'pod-status-manager';
 import type { Random } from './random.ts';
 
 /** How a pod of the demo behaves. The pod's label names it: the virtual provider knows only what is in the pod. */
 export type PodKind = 'web' | 'flapping' | 'crashing' | 'job';
+const kinds: readonly PodKind[] = ['web', 'flapping', 'crashing', 'job'];
 
 export const runLabel = 'virtual-node.example/run';
 export const kindLabel = 'virtual-node.example/kind';
@@ -19,6 +20,11 @@ export interface PodTemplate {
   readonly runID: string;
   readonly nodeName: string;
   readonly random: Random;
+}
+
+/** The kind that a pod's label names; a pod without it is like a web server. */
+export function kindOf({ metadata }: Pod): PodKind {
+  return kinds.find((kind) => kind === metadata?.labels?.[kindLabel]) ?? 'web';
 }
 
 export function pickKind(random: Random): PodKind {

@@ -1,6 +1,6 @@
 import type { Pod, PodStatus, WirePodStatus } from 'pod-status-manager';
 import { podStatusFromContainers } from 'pod-status-manager/node';
-import { kindLabel, type PodKind, seedAnnotation } from './pod-template.ts';
+import { kindOf, type PodKind, seedAnnotation } from './pod-template.ts';
 import { Random } from './random.ts';
 import { VirtualContainer } from './virtual-container.ts';
 
@@ -18,9 +18,10 @@ export class VirtualPod {
   readonly life = new AbortController();
   isStopping = false;
 
-  constructor({ metadata, spec }: Pod) {
+  constructor(pod: Pod) {
+    const { metadata, spec } = pod;
     this.uid = metadata?.uid ?? '';
-    this.kind = (metadata?.labels?.[kindLabel] as PodKind | undefined) ?? 'web';
+    this.kind = kindOf(pod);
     this.restartPolicy = spec?.restartPolicy ?? 'Always';
     this.random = new Random(Number(metadata?.annotations?.[seedAnnotation] ?? 0));
     this.initContainers = (spec?.initContainers ?? []).map((container) => new VirtualContainer(container, true));

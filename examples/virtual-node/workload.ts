@@ -1,4 +1,4 @@
-import { type AdminClient, type Answer, refused } from './admin-client.ts';
+import { type AdminClient, statusOf } from './admin-client.ts';
 import { pause } from './pause.ts';
 import { pickKind, podTemplate } from './pod-template.ts';
 import { Random } from './random.ts';
@@ -69,14 +69,17 @@ export class Workload {
     const { admin, namespace, nodeName, runID } = this.#options;
     const template = podTemplate({ name, kind, runID, nodeName, random });
     for (;;) {
-      const answer = await this.#try(`Creating pod ${name}`, [201, 409], () => admin.createPod(namespace, template));
-      if (answer?.status === 201) {
-        const ref = { name, uid: answer.body.metadata?.uid ?? '' };
+      try {
+        const pod = await admin.createPod(namespace, template);
+        const ref = { name, uid: pod.metadata?.uid ?? '' };
         this.created++;
         this.alive.set(ref.uid, ref);
         return ref;
+      } catch (error) {
+        const isTaken = statusOf(error) === 409;
+        if (!isTaken) this.#note(error);
+        if (!(await pause(isTaken ? 100 : 500, signal))) return undefined;
       }
-      if (!(await pause(answer?.status === 409 ? 100 : 500, signal))) return undefined;
     }
   }
 
@@ -84,20 +87,16 @@ export class Workload {
     const { admin, namespace } = this.#options;
     this.alive.delete(uid);
     if (force) this.forced++;
-    await this.#try(`Deleting pod ${name}`, [200, 202, 404, 409], () =>
-      admin.deletePod(namespace, name, uid, force ? 0 : undefined),
-    );
+    try {
+      await admin.deletePod(namespace, name, uid, force ? 0 : undefined);
+    } catch (error) {
+      const isGone = [404, 409].includes(statusOf(error) ?? 0);
+      if (!isGone) this.#note(error);
+    }
   }
 
-  async #try(what: string, expected: readonly number[], send: () => Promise<Answer>): Promise<Answer | undefined> {
-    try {
-      const answer = await send();
-      if (expected.includes(answer.status)) return answer;
-      throw refused(what, answer);
-    } catch (error) {
-      this.failures++;
-      this.lastFailure = error instanceof Error ? error.message : String(error);
-      return undefined;
-    }
+  #note(error: unknown): void {
+    this.failures++;
+    this.lastFailure = error instanceof Error ? error.message : String(error);
   }
 }

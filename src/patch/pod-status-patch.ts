@@ -68,6 +68,16 @@ export type CreatedPodStatusPatch = StrategicPodStatusPatch | JsonPodStatusPatch
 export function createPodStatusPatch(
   oldStatus: PodStatus,
   newStatus: PodStatus,
+  options: CreatePodStatusPatchOptions & { readonly format?: 'strategic' },
+): StrategicPodStatusPatch;
+export function createPodStatusPatch(
+  oldStatus: PodStatus,
+  newStatus: PodStatus,
+  options: CreatePodStatusPatchOptions,
+): CreatedPodStatusPatch;
+export function createPodStatusPatch(
+  oldStatus: PodStatus,
+  newStatus: PodStatus,
   options: CreatePodStatusPatchOptions,
 ): CreatedPodStatusPatch {
   requireKnownOptions('options', options, ['uid', 'resourceVersion', 'format']);

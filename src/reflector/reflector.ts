@@ -3,9 +3,11 @@ import { ResourceClient } from '../client/resource-client.ts';
 import { KubeTransport } from '../client/transport/kube-transport.ts';
 import type { LastFailure } from '../concurrency/last-failure.ts';
 import { RunState, type RunStateName } from '../concurrency/run-state.ts';
+import { awaitStart, requireStartOptions, type StartOptions } from '../concurrency/start-wait.ts';
 import { StatusManagerError } from '../errors.ts';
 import type { Clock } from '../seams/clock.ts';
 import type { Logger } from '../seams/logger.ts';
+import { awaitedList } from './awaited-list.ts';
 import { CachedReads } from './cached-reads.ts';
 import { ChangeQueue } from './change-queue.ts';
 import { type ChangeListener, HandlerCalls } from './handler-calls.ts';
@@ -15,6 +17,7 @@ import { ListWatch, type ListWatchHost, type ReadList } from './list-watch.ts';
 import { ObjectDelivery } from './object-delivery.ts';
 import { ObjectStore } from './object-store.ts';
 import { ReceivedObjects } from './received-objects.ts';
+import { ReflectorMeasures } from './reflector-measures.ts';
 import { checkedOptions, type ReflectorOptions } from './reflector-options.ts';
 
 /**
@@ -44,7 +47,9 @@ export class Reflector<T extends ApiObject = ApiObject> {
   /** Closed by `stop()`; undefined where the transport is the caller's. */
   readonly #ownTransport: KubeTransport | undefined;
   readonly #clock: Clock;
+  readonly #path: string;
   readonly #logger: Logger;
+  readonly #measures: ReflectorMeasures;
   readonly #listWatch: ListWatch<T>;
   readonly #delivery: ObjectDelivery<T>;
   readonly #handlers: HandlerCalls<T>;
@@ -66,8 +71,10 @@ export class Reflector<T extends ApiObject = ApiObject> {
     const { resource, namespace, logger, clock, kubeConfig, store = new ObjectStore<T>() } = checked;
     const path = resourcePath(resource, { namespace });
     this.store = store;
+    this.#path = path;
     this.#clock = clock;
     this.#logger = logger;
+    this.#measures = new ReflectorMeasures(checked.metrics, clock, checked.name);
     this.#handlers = new HandlerCalls(checked.handlers, logger);
     this.#listeners.add(this.#handlers);
     this.#delivery = new ObjectDelivery(store, this.#listeners);
@@ -82,6 +89,7 @@ export class Reflector<T extends ApiObject = ApiObject> {
       plan: checked.listFrom === 'cache' ? new CachedReads(checked) : new LatestReads(checked),
       received: new ReceivedObjects({ ...checked, path }),
       host: this.#host(),
+      measures: this.#measures,
     });
     // stop() rejects it, also when no caller awaits start()
     this.#firstList.promise.catch(() => {});
@@ -121,17 +129,27 @@ export class Reflector<T extends ApiObject = ApiObject> {
   }
 
   /**
-   * Resolves once the first list has been delivered; a list that fails is tried again. Rejects with ERR_ALREADY_STARTED, and
-   * with ERR_STOPPED when the reflector is stopped before that.
+   * Resolves once the first list has been delivered; a list that fails is tried again. Rejects with ERR_ALREADY_STARTED, with
+   * ERR_STOPPED when the reflector is stopped before that, with ERR_INVALID_OPTION, and with the reason of a signal that had
+   * aborted before; then nothing is started. Rejects with ERR_START_TIMEOUT after `timeoutMs`, saying in words what the server
+   * answered, and with the signal's reason; then the reflector goes on trying, and `stop()` ends it.
    */
-  start(): Promise<void> {
+  start(options: StartOptions = {}): Promise<void> {
     try {
+      requireStartOptions(options);
       this.#runState.start();
     } catch (error) {
       return Promise.reject(error);
     }
+    this.#measures.begin(() => ({
+      isRunning: this.#run !== undefined,
+      hasSynced: this.#hasSynced,
+      objects: this.store.size,
+      lastObservedAt: this.#lastObservedAt,
+    }));
     this.#begin();
-    return this.#firstList.promise;
+    const waitsFor = () => awaitedList(`the objects of ${this.#path}`, this.#lastFailure);
+    return awaitStart(this.#firstList.promise, options, { owner: 'reflector', clock: this.#clock, waitsFor });
   }
 
   /**
@@ -184,7 +202,7 @@ export class Reflector<T extends ApiObject = ApiObject> {
     const run = new AbortController();
     this.#run = run;
     const ended = this.#loop.then(() => this.#listWatch.run(run.signal));
-    this.#loop = ended.catch((error) => this.#logger.error({ err: error }, 'A reflector has ended: its clock failed'));
+    this.#loop = ended.catch((error) => this.#logger.error({ err: error }, 'a reflector has ended: its clock failed'));
   }
 
   async #stop(): Promise<void> {
@@ -197,6 +215,7 @@ export class Reflector<T extends ApiObject = ApiObject> {
       this.#firstList.reject(new StatusManagerError('ERR_STOPPED', 'The reflector was stopped before its first list'));
     }
     await this.#loop;
+    this.#measures.end();
     await this.#ownTransport?.close();
   }
 

@@ -5,10 +5,13 @@ import { resources } from '../client/api-resource.ts';
 import type { KubeTransport } from '../client/transport/kube-transport.ts';
 import type { LastFailure } from '../concurrency/last-failure.ts';
 import { RunState, type RunStateName } from '../concurrency/run-state.ts';
+import { awaitStart, requireStartOptions, type StartOptions } from '../concurrency/start-wait.ts';
 import { StatusManagerError } from '../errors.ts';
+import type { MetricsSink } from '../metrics/metrics-sink.ts';
+import { awaitedList } from '../reflector/awaited-list.ts';
 import { Reflector } from '../reflector/reflector.ts';
-import type { Clock } from '../seams/clock.ts';
-import { type Logger, safeLogger, silentLogger } from '../seams/logger.ts';
+import { type Clock, safeClock, systemClock } from '../seams/clock.ts';
+import { type Logger, loggerOption } from '../seams/logger.ts';
 import type { Pod, WirePod } from '../wire/types.ts';
 import { PodDelivery, type PodSink, type PodSourceHandlers } from './pod-delivery.ts';
 import { receivedPod } from './received-pod.ts';
@@ -34,12 +37,15 @@ export interface ApiServerPodSourceOptions {
   /** From 0 up to 1. Default `Math.random`. */
   readonly random?: () => number;
   readonly clock?: Clock;
-  readonly logger?: Logger;
+  /** Default: warnings and errors go to the console; null: silent. */
+  readonly logger?: Logger | null;
+  /** Gets what `metricDefinitions` lists for the part Reflector, under the name `pods`. Default: nothing is measured. */
+  readonly metrics?: MetricsSink;
 }
 
 const knownOptions = [
   ...['kubeConfig', 'transport', 'nodeName', 'namespace', 'podManager', 'handlers', 'streamLists', 'idleTimeoutMs'],
-  ...['random', 'clock', 'logger'],
+  ...['random', 'clock', 'logger', 'metrics'],
 ];
 const handlerNames = ['podAdded', 'podUpdated', 'podDeleted', 'synced', 'interrupted'];
 
@@ -65,6 +71,7 @@ export class ApiServerPodSource {
   readonly #reflector: Reflector<WirePod>;
   readonly #delivery: PodDelivery;
   readonly #nodeName: string;
+  readonly #clock: Clock;
   readonly #namespace: string | undefined;
   readonly #firstList = Promise.withResolvers<void>();
   readonly #runState = new RunState('pod source');
@@ -73,12 +80,14 @@ export class ApiServerPodSource {
   /** Throws ERR_INVALID_OPTION, naming the option, the rule and the value. */
   constructor(options: ApiServerPodSourceOptions) {
     requireKnownOptions('options', options, knownOptions);
-    const { nodeName, podManager, handlers = {}, logger = silentLogger, ...reading } = options;
+    const { nodeName, podManager, handlers = {}, ...reading } = options;
+    const logger = loggerOption(reading.logger);
     this.#nodeName = nodeNameOption(nodeName);
     requireMethods('podManager', podManager, ['addPod', 'updatePod', 'removePod']);
     requireHandlers(handlers, handlerNames);
     this.#namespace = reading.namespace;
-    const delivery = new PodDelivery(podManager, handlers, safeLogger(logger));
+    this.#clock = safeClock(reading.clock ?? systemClock);
+    const delivery = new PodDelivery(podManager, handlers, logger);
     this.#delivery = delivery;
     this.#reflector = new Reflector({
       ...reading,
@@ -106,18 +115,22 @@ export class ApiServerPodSource {
   }
 
   /**
-   * Resolves once the first list has been delivered; a list that fails is tried again. Rejects with ERR_ALREADY_STARTED, and
-   * with ERR_STOPPED when the source is stopped before that.
+   * Resolves once the first list has been delivered; a list that fails is tried again. Rejects with ERR_ALREADY_STARTED, with
+   * ERR_STOPPED when the source is stopped before that, with ERR_INVALID_OPTION, and with the reason of a signal that had
+   * aborted before; then nothing is started. Rejects with ERR_START_TIMEOUT after `timeoutMs`, saying in words what the server
+   * answered, and with the signal's reason; then the source goes on trying, and `stop()` ends it.
    */
-  start(): Promise<void> {
+  start(options: StartOptions = {}): Promise<void> {
     try {
+      requireStartOptions(options);
       this.#runState.start();
     } catch (error) {
       return Promise.reject(error);
     }
     // this source has a promise of its own, which says what was stopped
     this.#reflector.start().catch(() => {});
-    return this.#firstList.promise;
+    const waitsFor = () => awaitedList('the pods', this.lastFailure());
+    return awaitStart(this.#firstList.promise, options, { owner: 'pod source', clock: this.#clock, waitsFor });
   }
 
   /** Ends the watch. When it resolves, there is no timer and no socket left, and no callback comes any more. */

@@ -5,6 +5,7 @@ import { root } from '../structure/source-tree.ts';
 import { apiReport } from './api-report.ts';
 import { readCodeFences, readCommentFences } from './code-fences.ts';
 import { type Consumer, createConsumer } from './consumer.ts';
+import { sizesAgree, sizesSection, splitReport } from './sizes-section.ts';
 
 const read = (path: string): string => readFileSync(join(root, path), 'utf8');
 const filesBelow = (folder: string): string[] =>
@@ -21,10 +22,18 @@ const documentsAt = (name: string): string[] => {
 
 // A test runs every file directly in examples/: it must succeed within a minute. A bigger example has its own folder and tests.
 const examples = readdirSync(join(root, 'examples')).filter((name) => name.endsWith('.ts'));
+/** Runs until a signal ends it: try-first-agent.ts sees to that. */
+const endless = 'first-agent.ts';
+/** Those that need no test runner but Node's own. */
+const testedExamples = ['job-agent.ts', 'with-node-test.ts'];
 const fences = readCodeFences(root);
 const commentFences = readCommentFences();
 const commentedFiles = [...new Set(commentFences.filter(({ runs }) => runs).map(({ document }) => document))];
 const doors = Object.keys(JSON.parse(read('package.json')).exports);
+
+/** The files and folders that a document links to, as paths in the package. */
+const linksOf = (document: string, text: string): string[] =>
+  [...text.matchAll(/\]\((?!\w+:|#)([^)#\s]+)/g)].map(([, target = '']) => posix.join(posix.dirname(document), target));
 
 const strictOptions = {
   target: 'es2024',
@@ -45,7 +54,8 @@ beforeAll(async () => {
   consumer = await createConsumer();
   await consumer.write('types.ts', read('test/package/fixture/types.ts'));
   await consumer.write('import-all-doors.js', read('test/package/fixture/import-all-doors.js'));
-  for (const name of examples) await consumer.write(`example-${name}`, read(`examples/${name}`));
+  const copied = [...examples, ...testedExamples.map((name) => `testing/${name}`)].map((name) => `examples/${name}`);
+  for (const path of copied) await consumer.write(path, read(path));
   for (const { fileName, code } of [...fences, ...commentFences]) await consumer.write(fileName, code);
 });
 
@@ -60,11 +70,13 @@ describe('the tarball', () => {
     expect(filesBelow(consumer.packageFolder)).toEqual(expected.sort());
   });
 
-  it('holds what its README links to, but for the examples, which import the sources', () => {
-    const links = [...read('README.md').matchAll(/\]\((?!https?:)([^)#]+)/g)].map(([, target = '']) => target);
+  it('holds what its README and its other documents link to, but for the results of the benchmarks', () => {
+    const links = filesBelow(consumer.packageFolder)
+      .filter((path) => path.endsWith('.md'))
+      .flatMap((path) => linksOf(path, readFileSync(join(consumer.packageFolder, path), 'utf8')));
     expect(links).toContain('ARCHITECTURE.md');
     const lost = links.filter((target) => !existsSync(join(consumer.packageFolder, target)));
-    expect([...new Set(lost)]).toEqual(['examples']);
+    expect(lost.filter((target) => !/^bench\/results\/[\w-]+\.(?:json|svg)$/.test(target))).toEqual([]);
   });
 
   it('refers to no missing file', () => {
@@ -115,11 +127,17 @@ describe('the installed package', () => {
 
 describe('the public API', () => {
   it('matches api-report.md, which `npm run api-report` writes', () => {
-    expect(existsSync(join(root, 'api-report.md')) && read('api-report.md')).toBe(apiReport(consumer.packageFolder));
+    expect(splitReport(read('api-report.md')).api).toBe(`${apiReport(consumer.packageFolder)}\n`);
+  });
+
+  it('has the sizes that api-report.md says, to 5 %', async () => {
+    const [reported, measured] = [splitReport(read('api-report.md')).sizes, await sizesSection(root)];
+    expect(sizesAgree(reported, measured) ? measured : reported).toBe(measured);
   });
 
   it('contains no any', () => {
-    expect(apiReport(consumer.packageFolder).match(/.*\bany\b.*/g)).toBeNull();
+    const withoutTexts = apiReport(consumer.packageFolder).replace(/'[^'\n]*'/g, "''");
+    expect(withoutTexts.match(/.*\bany\b.*/g)).toBeNull();
   });
 });
 
@@ -140,10 +158,15 @@ describe('the examples', () => {
     expect(examples.filter((name) => /from '\.\.?\//.test(read(`examples/${name}`)))).toEqual([]);
   });
 
-  it.each(examples)('%s runs and ends by itself', async (name) => {
-    const { code, stdout, stderr } = await consumer.node(`example-${name}`);
+  it.each(examples.filter((name) => name !== endless))('%s runs and ends by itself', async (name) => {
+    const { code, stdout, stderr } = await consumer.node(`examples/${name}`);
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     expect(stdout).not.toBe('');
+  });
+
+  it("of a test by Node's own runner passes", async () => {
+    const { code, stdout } = await consumer.node('--test', 'examples/testing/with-node-test.ts');
+    expect({ code, stdout }).toEqual({ code: 0, stdout: expect.stringMatching(/pass 2\b[\s\S]*fail 0\b/) });
   });
 });
 

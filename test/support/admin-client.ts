@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import type { KubeConfig } from '@kubernetes/client-node';
 import type { Dispatcher } from 'undici';
-import { ApiConnection, type ApiRequest } from '../../examples/virtual-node/api-connection.ts';
 import type { JsonObject } from '../../src/wire/types.ts';
 import type { Answer } from './answers.ts';
+import { ApiConnection, type ApiRequest } from './api-connection.ts';
 import { readWatch, type WatchEvent } from './watch-stream.ts';
 
 export type PatchFormat = 'strategic' | 'merge' | 'json';

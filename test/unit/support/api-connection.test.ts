@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { KubeConfig } from '@kubernetes/client-node';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { ApiConnection, type ApiRequest } from '../../../examples/virtual-node/api-connection.ts';
+import { ApiConnection, type ApiRequest } from '../../support/api-connection.ts';
 
 /** Sends a request to a server whose API is below `prefix`; resolves to the request that came in, and to the answer 418. */
 async function exchange(asked: ApiRequest, prefix = '') {
