@@ -22,7 +22,8 @@ import { type ProviderPodSyncerOptions, requireProvider } from './provider-pod-s
 
 /** What goes on to the node's object as it is. */
 export interface NodeMembers extends Partial<Omit<NodeObjectOptions, 'transport' | 'nodeName' | SharedOption>> {}
-type SharedOption = 'random' | 'clock' | 'logger' | 'metrics';
+/** The options that all parts of a node share: they are given once, to the node. */
+export type SharedOption = 'random' | 'clock' | 'logger' | 'metrics';
 
 export interface ProviderNodeOptions extends NodeMembers {
   /** The server to ask. One of this and `transport` is needed. */

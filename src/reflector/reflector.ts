@@ -25,6 +25,21 @@ import { checkedOptions, type ReflectorOptions } from './reflector-options.ts';
  * through whatever the network and the server do, until `stop()`. For one object it never shows an older version after a
  * newer one, except by a consistent full list. Its iterators yield each change; one that lags yields the changes of an
  * object as one. An iterator begins with the objects that the store has, ends at `stop()`, and is freed by `return()`.
+ *
+ * @example
+ * ```ts with-server
+ * import { Reflector, resources } from 'pod-status-manager/reflector';
+ *
+ * server.objects(resources.configMaps).create({ metadata: { name: 'settings', namespace: 'default' }, data: { colour: 'green' } });
+ * const reflector = new Reflector({ kubeConfig, resource: resources.configMaps, namespace: 'default' });
+ * await reflector.start();
+ * console.log(reflector.store.get('default', 'settings')?.data?.colour); // green
+ * for await (const { type, object } of reflector) {
+ *   console.log(type, object.metadata?.name); // added settings
+ *   break; // frees the iterator
+ * }
+ * await reflector.stop();
+ * ```
  */
 export class Reflector<T extends ApiObject = ApiObject> {
   /** Shows a change before any handler is told of it. */
@@ -80,6 +95,7 @@ export class Reflector<T extends ApiObject = ApiObject> {
     this.#firstList.promise.catch(() => {});
   }
 
+  /** `idle`, `running`, `stopping` or `stopped`. */
   get state(): RunStateName {
     return this.#runState.name;
   }
@@ -161,10 +177,12 @@ export class Reflector<T extends ApiObject = ApiObject> {
     return this.#runState.stop(() => this.#stop());
   }
 
+  /** The same as `stop()`, for `await using`. */
   [Symbol.asyncDispose](): Promise<void> {
     return this.stop();
   }
 
+  /** A reader of the changes: first each object that the store has, as added, then each change. */
   [Symbol.asyncIterator](): ChangeQueue<T> {
     const queue = new ChangeQueue<T>(this.#delivery.toldObjects(), () => {
       this.#queues.delete(queue);

@@ -16,15 +16,19 @@ import type { Pod, WirePod } from '../wire/types.ts';
 import { PodDelivery, type PodSink, type PodSourceHandlers } from './pod-delivery.ts';
 import { receivedPod } from './received-pod.ts';
 
+/** Which pods are read, from where, and into what. */
 export interface ApiServerPodSourceOptions {
   /** The server to ask. One of this and `transport` is needed. */
   readonly kubeConfig?: KubeConfig;
   /** A transport shared with a client; `stop()` leaves it open. */
   readonly transport?: KubeTransport;
+  /** The node whose pods are read: those with this `spec.nodeName`. */
   readonly nodeName: string;
   /** Default: all namespaces. */
   readonly namespace?: string;
+  /** Gets the pods. A `BasicPodManager` is one. */
   readonly podManager: PodSink;
+  /** Told of each change, after the pod manager. */
   readonly handlers?: PodSourceHandlers;
   /** Asks for full lists as streams, and for ordinary lists where the server has none. Default true. */
   readonly streamLists?: boolean;
@@ -50,6 +54,18 @@ const handlerNames = ['podAdded', 'podUpdated', 'podDeleted', 'synced', 'interru
  * the config source `api`, whatever its annotations say on the server. Goes on through whatever the network and the server
  * do, until `stop()`. What happened while it was cut off is found afterwards: a full list is the truth, also when it shows
  * older resourceVersions than before, as after a restore of etcd.
+ *
+ * @example
+ * ```ts with-server
+ * import { ApiServerPodSource, BasicPodManager } from 'pod-status-manager';
+ *
+ * server.store.create({ metadata: { name: 'web' }, spec: { nodeName: 'node-1', containers: [{ name: 'app', image: 'app:1' }] } });
+ * const podManager = new BasicPodManager();
+ * const source = new ApiServerPodSource({ kubeConfig, nodeName: 'node-1', podManager });
+ * await source.start(); // the first list is in the pod manager
+ * console.log(podManager.getPods().length); // 1
+ * await source.stop();
+ * ```
  */
 export class ApiServerPodSource {
   readonly #reflector: Reflector<WirePod>;
@@ -93,6 +109,7 @@ export class ApiServerPodSource {
     this.#firstList.promise.catch(() => {});
   }
 
+  /** `idle`, `running`, `stopping` or `stopped`. */
   get state(): RunStateName {
     return this.#runState.name;
   }
@@ -124,6 +141,7 @@ export class ApiServerPodSource {
     });
   }
 
+  /** The same as `stop()`, for `await using`. */
   [Symbol.asyncDispose](): Promise<void> {
     return this.stop();
   }

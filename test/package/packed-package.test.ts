@@ -178,12 +178,13 @@ describe.runIf(fences.length > 0)('the code in the documents', () => {
 });
 
 describe.runIf(commentedFiles.length > 0)('the examples in the doc comments', () => {
-  // One process for a file: most examples take less time than Node takes to start.
+  // One process for a file: most examples take less time than Node takes to start. A comment behind a console.log says what it prints.
   it.each(commentedFiles)('of %s run one after the other, and leave nothing behind', async (path) => {
     const own = commentFences.filter(({ document, runs }) => runs && document === path);
     const steps = own.map(({ name, fileName }) => `at = '${name}'; await import('./${fileName}');`);
     const script = `let at; process.on('exit', (code) => { if (code) console.error(at); }); ${steps.join(' ')}`;
-    const { code, stderr } = await consumer.node('--input-type=module', '-e', script);
-    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    const prints = own.flatMap(({ code }) => [...code.matchAll(/^.*console\.log\(.*?(?:\/\/ (.*))?$/gm)].map(([, said]) => said));
+    const { code, stdout, stderr } = await consumer.node('--input-type=module', '-e', script);
+    expect({ code, stderr, prints: stdout.split('\n').slice(0, -1) }).toEqual({ code: 0, stderr: '', prints });
   });
 });

@@ -9,8 +9,11 @@ import { type StatusToWriteContext, statusToWrite } from './status-to-write.ts';
 import type { PodSyncPhase, SyncPhases } from './sync-phase.ts';
 import type { SyncRecords } from './sync-records.ts';
 
+/** Why the newest status of a pod is, or is not, on the apiserver. */
 export interface PodExplanation {
+  /** The uid that was asked about; for a mirror pod its static pod's. */
   readonly podUID: string;
+  /** Where the newest status stands. */
   readonly phase: PodSyncPhase;
   /** One sentence: why the newest status is, or is not, on the apiserver. */
   readonly reason: string;
@@ -22,6 +25,7 @@ export interface PodExplanation {
   readonly apiUID: string | undefined;
   /** Failures in a row. */
   readonly failures: number;
+  /** The last failure; undefined once a request has succeeded. */
   readonly lastError: LastError | undefined;
   /** When the next try is due, in milliseconds since the epoch. */
   readonly retryAt: number | undefined;
