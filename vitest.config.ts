@@ -19,6 +19,7 @@ export default defineConfig({
     typecheck: { enabled: true, include: ['test/types/**/*.test-d.ts'], ignoreSourceErrors: true },
     environment: 'node',
     globalSetup: ['test/support/build-setup.ts'],
+    setupFiles: ['test/support/quiet-parts.ts'],
     // Nothing here keeps state in a module, so files share their workers: a third of the CPU is saved. And with two cores
     // the default is one worker.
     isolate: false,

@@ -98,6 +98,7 @@ const manager = new StatusManager({
   podClient: new HttpsPodClient(kubeConfig.getCurrentCluster()?.server ?? '', access),
   podManager,
   podDeletionSafety: { podCouldHaveRunningContainers: () => true, podResourcesAreReclaimed: () => false },
+  logger: null, // the failure below is asked for
 });
 manager.on('syncError', ({ errorClass, retryInMs }) => console.log(`Refused (${errorClass}), again in ${retryInMs} ms.`));
 manager.start();

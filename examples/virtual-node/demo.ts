@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { AdminClient } from './admin-client.ts';
+import { type DebugPage, openDebugPage } from './debug-page.ts';
 import { DemoRun, type RunEnd } from './demo-run.ts';
 import { claimNamespace, type RunNamespace } from './namespace.ts';
 import type { DemoOptions } from './options.ts';
@@ -47,9 +48,13 @@ async function inNamespace(options: DemoOptions, surroundings: Surroundings): Pr
   let ok = false;
   try {
     const run = new DemoRun({ server, admin, namespace: namespace.name, runID, options });
+    let debugPage: DebugPage | undefined;
     try {
+      debugPage = await openDebugPage(run.node, options.debugPort);
+      if (debugPage !== undefined) screen.print(`watch it live: ${debugPage.url}`);
       ok = await playAndJudge(run, { admin, server, namespace: namespace.name, labelSelector }, surroundings);
     } finally {
+      await debugPage?.close();
       ok = report(await run.close(), surroundings) && ok;
     }
   } finally {

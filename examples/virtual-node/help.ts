@@ -1,5 +1,5 @@
 export const usage =
-  'Usage: npm start -- [--pods N] [--seconds S] [--seed N] [--namespace NAME]\n                    [--kubeconfig FILE [--context NAME] | --control-plane]';
+  'Usage: npm start -- [--pods N] [--seconds S] [--seed N] [--namespace NAME] [--debug-port N]\n                    [--kubeconfig FILE [--context NAME] | --control-plane]';
 
 export const help = `A virtual node: pods are created, start, lose and regain readiness, fail and go,
 and every change of their status goes to an apiserver. At the end every pod on it is compared with the manager.
@@ -14,6 +14,7 @@ ${usage}
   --control-plane     on a local etcd and kube-apiserver, started for this run (built first where they are missing)
   --namespace NAME    the run's namespace; created if it does not exist, and then removed at the end.
                       Default: pod-status-manager-RANDOM
+  --debug-port N      the port of the debug page on 127.0.0.1, or off (default: a free one; its address is shown)
   -h, --help          this text
 
 On a cluster: the run has a node of its own, virtual-node-RANDOM, with a Node object and a Lease, so that the cluster's

@@ -12,6 +12,8 @@ export interface DemoOptions {
   readonly server: ServerChoice;
   /** Undefined: the run creates its own. */
   readonly namespace: string | undefined;
+  /** Where the debug page is served, on the loopback address; 0 is a free port, undefined is nowhere. */
+  readonly debugPort: number | undefined;
 }
 
 /** A wrong command line. The message names the broken rule. */
@@ -25,6 +27,7 @@ const config = {
   context: { type: 'string' },
   namespace: { type: 'string' },
   'control-plane': { type: 'boolean', default: false },
+  'debug-port': { type: 'string', default: '0' },
   help: { type: 'boolean', short: 'h', default: false },
 } as const;
 
@@ -38,6 +41,7 @@ export function parseOptions(argv: readonly string[], random: () => number = Mat
     seed: values.seed === undefined ? Math.floor(random() * 1_000_000) : integer('--seed', values.seed, 0, 2 ** 32 - 1),
     server: serverOf(values),
     namespace: values.namespace === undefined ? undefined : namespaceName(values.namespace),
+    debugPort: values['debug-port'] === 'off' ? undefined : integer('--debug-port', values['debug-port'], 0, 65_535),
   };
 }
 

@@ -4,6 +4,8 @@ import type { StreamListener } from './model/connection.ts';
 /** The folder that the page is served from, with a slash at its end, whether or not the page's own address has one. */
 const base = location.pathname.endsWith('/') ? location.pathname : `${location.pathname}/`;
 
+export const snapshotAddress = `${base}api/snapshot`;
+
 /** Opens the server's stream of events. Returns a function that closes it. */
 export function openStream(listener: StreamListener): () => void {
   const stream = new EventSource(`${base}api/changes`);

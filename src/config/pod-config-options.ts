@@ -1,7 +1,7 @@
 import { integerOption, oneOfOption, optionOfType, requireKnownOptions, requireMethods } from '../checks/options.ts';
 import { type EventRecorder, noEvents, safeEventRecorder } from '../pod/event-recorder.ts';
 import { type Clock, safeClock, systemClock } from '../seams/clock.ts';
-import { type Logger, safeLogger, silentLogger } from '../seams/logger.ts';
+import { type Logger, loggerOption } from '../seams/logger.ts';
 import { type ConfigMode, mostUpdatesOfAList } from './notifications.ts';
 import type { MetadataOf } from './pod-changes.ts';
 
@@ -22,10 +22,12 @@ export interface PodConfigOptions {
   /** Gets the uid of each pod of each list of the source `api`: the start-up observer. What it throws is logged. */
   readonly podsObserved?: (podUID: string) => void;
   readonly clock?: Clock;
-  readonly logger?: Logger;
+  /** Default: warnings and errors go to the console; null: silent. */
+  readonly logger?: Logger | null;
 }
 
-export type CheckedPodConfigOptions = Required<Omit<PodConfigOptions, 'podsObserved'>> & Pick<PodConfigOptions, 'podsObserved'>;
+export type CheckedPodConfigOptions = Required<Omit<PodConfigOptions, 'podsObserved' | 'logger'>> &
+  Pick<PodConfigOptions, 'podsObserved'> & { readonly logger: Logger };
 
 const knownOptions = ['mode', 'capacity', 'metadata', 'eventRecorder', 'podsObserved', 'clock', 'logger'];
 
@@ -33,7 +35,7 @@ const knownOptions = ['mode', 'capacity', 'metadata', 'eventRecorder', 'podsObse
 export function checkedPodConfigOptions(options: PodConfigOptions): CheckedPodConfigOptions {
   requireKnownOptions('options', options, knownOptions);
   const { mode = 'Incremental', capacity = 50, metadata = 'latest', eventRecorder = noEvents, podsObserved } = options;
-  const { clock = systemClock, logger = silentLogger } = options;
+  const { clock = systemClock, logger } = options;
   requireMethods('eventRecorder', eventRecorder, ['event']);
   if (podsObserved !== undefined) optionOfType('podsObserved', podsObserved, 'function');
   requireMethods('clock', clock, ['now', 'setTimer']);
@@ -44,6 +46,6 @@ export function checkedPodConfigOptions(options: PodConfigOptions): CheckedPodCo
     eventRecorder: safeEventRecorder(eventRecorder),
     ...(podsObserved !== undefined && { podsObserved }),
     clock: safeClock(clock),
-    logger: safeLogger(logger),
+    logger: loggerOption(logger),
   };
 }

@@ -151,7 +151,7 @@ export class PodConfig {
     if (!Array.isArray(pods)) {
       this.#logger.error(
         { source, type: typeof pods },
-        'A pod source has sent something that is no list; the list before counts',
+        'a pod source has sent something that is no list; the list before counts',
       );
       return;
     }

@@ -94,7 +94,7 @@ class ListMerge {
     try {
       this.#take(given);
     } catch (error) {
-      this.#options.logger.error({ source: this.#source, err: error }, 'An entry of a list cannot be read; it is left out');
+      this.#options.logger.error({ source: this.#source, err: error }, 'an entry of a list cannot be read; it is left out');
     }
   }
 
@@ -166,7 +166,7 @@ class ListMerge {
   #refuseDuplicate(given: Pod, what: 'name' | 'uid', value: string): void {
     const [pod, source] = [`${podFullName(given)}(${given.metadata?.uid ?? ''})`, this.#source];
     const message = `Error validating pod ${pod} from ${source} due to duplicate pod ${what} ${JSON.stringify(value)}, ignoring`;
-    this.#options.logger.warn({ pod, source }, `Two pods of a list have one ${what}; this one is left out`);
+    this.#options.logger.warn({ pod, source, same: what }, 'two pods of a list have one name or one uid; this one is left out');
     this.#options.eventRecorder.event(given, 'Warning', 'FailedValidation', message);
   }
 

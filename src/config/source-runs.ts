@@ -50,19 +50,19 @@ export class SourceRuns {
     const stops = Array.from(this.#runs, async ([name, { source }]) => {
       await callGuarded(
         async () => source.stop(),
-        (error) => this.#logger.error({ source: name, err: error }, 'A pod source has failed to stop'),
+        (error) => this.#logger.error({ source: name, err: error }, 'a pod source has failed to stop'),
       )?.catch(() => {});
       late.delete(name);
     });
     await Promise.race([Promise.all(stops), sleep(this.#clock, longestStopMs, timer.signal)]);
     timer.abort();
-    if (late.size > 0) this.#logger.error({ sources: [...late] }, 'Pod sources have not stopped in time; they are left behind');
+    if (late.size > 0) this.#logger.error({ sources: [...late] }, 'pod sources have not stopped in time; they are left behind');
   }
 
   #start(name: string, { source, send }: SourceRun): void {
     callGuarded(
       () => source.start(send),
-      (error) => this.#logger.error({ source: name, err: error }, 'A pod source has failed to start'),
+      (error) => this.#logger.error({ source: name, err: error }, 'a pod source has failed to start'),
     );
   }
 }

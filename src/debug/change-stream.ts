@@ -41,6 +41,8 @@ export class ChangeStream {
   open(response: ServerResponse): void {
     const client = new StreamClient(response);
     client.writeSnapshot(this.#snapshot());
+    // nobody else is told of what the snapshot has
+    if (this.#clients.size === 0) this.#options.board.changes();
     this.#clients.add(client);
     response.once('close', () => this.#drop(client));
     this.#arm();

@@ -1,4 +1,4 @@
-import { callGuarded, ignoreFailure } from '../seams/guard.ts';
+import { callGuarded, ignoreFailure, isThenable } from '../seams/guard.ts';
 import type { DebugNode } from './debug-api.ts';
 
 /** What the handler asks a node: a `ProviderNode`, or anything that answers like one. Both answers can be turned into JSON. */
@@ -20,20 +20,28 @@ const deepest = 3;
 const linesAtMost = 60;
 const longestValue = 500;
 
-/** The node's head; what it fails to say is left out, and its failure is a note. */
+/** The node's head. A node that gives no sound answer is shown as unknown, and its failure as a note. */
 export function debugNode(node: DebugNodeSource | undefined): DebugNode | undefined {
   if (node === undefined) return undefined;
-  const failed = (error: unknown): DebugNode => {
-    const message = error instanceof Error ? error.message : typeof error;
-    return { name: '', state: 'unknown', ready: false, registered: false, notes: [`the node cannot be asked: ${message}`] };
+  let failure = 'it gave no answer';
+  const told: unknown = callGuarded(
+    () => node.snapshot({ pods: false }),
+    (error) => {
+      failure = error instanceof Error ? error.message : String(error);
+    },
+  );
+  if (typeof told === 'object' && told !== null && !isThenable(told)) return headOf(told);
+  return { name: '', state: 'unknown', ready: false, registered: false, notes: [`the node cannot be asked: ${failure}`] };
+}
+
+function headOf({ nodeName, state, ready, registered, notes }: Partial<ReturnType<DebugNodeSource['snapshot']>>): DebugNode {
+  return {
+    name: textOf('nodeName', nodeName) ?? '',
+    state: textOf('state', state) ?? 'unknown',
+    ready: ready === true,
+    registered: registered === true,
+    notes: Array.isArray(notes) ? notes.flatMap((note) => textOf('note', note) ?? []) : [],
   };
-  try {
-    const { nodeName, state, ready, registered, notes } = node.snapshot({ pods: false });
-    const words = Array.isArray(notes) ? notes.map(String) : [];
-    return { name: String(nodeName), state: String(state), ready: ready === true, registered: registered === true, notes: words };
-  } catch (error) {
-    return failed(error);
-  }
 }
 
 /** What the node says of a pod, one line for each value; nested names are joined by dots, and times are written out. */

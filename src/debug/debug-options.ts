@@ -1,7 +1,7 @@
 import { integerOption, requireKnownOptions, requireMethods } from '../checks/options.ts';
 import { invalidOption } from '../errors.ts';
 import { type Clock, safeClock, systemClock } from '../seams/clock.ts';
-import { type Logger, safeLogger, silentLogger } from '../seams/logger.ts';
+import { type Logger, loggerOption } from '../seams/logger.ts';
 import { hostName } from './allowed-request.ts';
 import type { DebugManager } from './board.ts';
 import type { DebugNodeSource } from './debug-node.ts';
@@ -19,7 +19,7 @@ export interface DebugHandlerOptions {
   /** The path under which the server hands requests to the handler with their whole URL: `/debug`. Default: the root. */
   readonly basePath?: string;
   readonly clock?: Clock;
-  readonly logger?: Logger;
+  readonly logger?: Logger | null;
 }
 
 export interface DebugHistoryOptions {
@@ -52,12 +52,11 @@ const optionNames = [
 /** Throws ERR_INVALID_OPTION, naming the option, the rule and the value; for an unknown option, too. */
 export function resolveDebugOptions(options: DebugHandlerOptions): ResolvedDebugOptions {
   requireKnownOptions('options', options, optionNames);
-  const { manager, node, history = {}, allowedHosts = [], basePath = '', clock = systemClock, logger = silentLogger } = options;
+  const { manager, node, history = {}, allowedHosts = [], basePath = '', clock = systemClock, logger } = options;
   requireMethods('manager', manager, ['snapshot', 'explain', 'getPodStatus', 'on', 'off']);
   if (node !== undefined) requireMethods('node', node, ['snapshot', 'explain']);
   requireKnownOptions('history', history, ['entriesPerPod', 'bytes']);
   requireMethods('clock', clock, ['now', 'setTimer']);
-  requireMethods('logger', logger, ['debug', 'info', 'warn', 'error']);
   return {
     manager,
     node,
@@ -68,7 +67,7 @@ export function resolveDebugOptions(options: DebugHandlerOptions): ResolvedDebug
     allowedHosts: hostNames(allowedHosts),
     basePath: pathOption(basePath),
     clock: clock === systemClock ? clock : safeClock(clock),
-    logger: safeLogger(logger),
+    logger: loggerOption(logger),
   };
 }
 

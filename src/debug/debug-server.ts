@@ -5,7 +5,7 @@ import { Board } from './board.ts';
 import { ChangeStream } from './change-stream.ts';
 import type { DebugPod } from './debug-api.ts';
 import type { ResolvedDebugOptions } from './debug-options.ts';
-import { page } from './page/page.ts';
+import { page, pagePolicy } from './page/page.ts';
 import { PodHistory } from './pod-history.ts';
 import { PodTable } from './pod-table.ts';
 import { podText } from './pod-text.ts';
@@ -118,7 +118,7 @@ export class DebugServer {
   }
 
   #sendPage(exchange: Exchange): void {
-    this.#page ??= new PageAnswer(page);
+    this.#page ??= new PageAnswer(page, pagePolicy);
     this.#page.send(exchange);
   }
 }

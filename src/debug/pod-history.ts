@@ -93,7 +93,9 @@ function textOf(entry: DebugTimelineEntry): string {
   if (text.length <= longestEntry) return text;
   const note = `not kept: ${text.length} characters`;
   if (entry.kind === 'request') return JSON.stringify({ ...entry, body: note });
-  if (entry.kind !== 'set') return JSON.stringify({ kind: entry.kind, at: entry.at, message: note });
+  if (entry.kind === 'refused') return JSON.stringify({ ...entry, reason: note });
+  if (entry.kind === 'error') return JSON.stringify({ ...entry, message: note });
+  if (entry.kind !== 'set') return text;
   const changes = entry.changes.map(({ path, element }) => ({ path, element, before: note, after: note }));
   return JSON.stringify({ ...entry, changes: changes.slice(0, 100) });
 }

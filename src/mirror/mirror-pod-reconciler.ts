@@ -2,6 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { KeyedTimers } from '../concurrency/keyed-timers.ts';
 import { RunState, type RunStateName } from '../concurrency/run-state.ts';
 import { invalidArgument } from '../errors.ts';
+import { beginAtZero } from '../metrics/begin-at-zero.ts';
 import { isStaticPod, parsePodFullName, podFullName } from '../pod/pod-identity.ts';
 import { callGuarded } from '../seams/guard.ts';
 import type { Pod } from '../wire/types.ts';
@@ -55,6 +56,7 @@ export class MirrorPodReconciler {
     this.#runState.assertNotStopped('start');
     if (this.state === 'idle') this.#unsubscribe = podManager.subscribe((podUID) => this.#noteChange(podUID));
     this.#runState.start();
+    beginAtZero(this.#options.metrics, ['pod_status_manager_mirror_pod_requests_total']);
     this.#lookSoon();
   }
 

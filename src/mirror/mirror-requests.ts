@@ -54,6 +54,17 @@ export class MirrorRequests {
     request: MirrorRequest,
     answer: Promise<RequestResult>,
   ): Promise<RequestOutcome> {
+    const outcome = await this.#outcome(podFullName, record, request, answer);
+    this.#options.metrics.increment('pod_status_manager_mirror_pod_requests_total', { verb: request.kind, result: outcome.kind });
+    return outcome;
+  }
+
+  async #outcome(
+    podFullName: string,
+    record: MirrorRecord,
+    request: MirrorRequest,
+    answer: Promise<RequestResult>,
+  ): Promise<RequestOutcome> {
     try {
       return this.#apply(podFullName, record, request, await answer);
     } catch (error) {

@@ -8,8 +8,10 @@ import {
   requireMethods,
 } from '../checks/options.ts';
 import type { ErrorClass } from '../client/error-class.ts';
+import { type Metrics, metricsOption } from '../metrics/metrics.ts';
+import type { MetricsSink } from '../metrics/metrics-sink.ts';
 import { type Clock, safeClock, systemClock } from '../seams/clock.ts';
-import { type Logger, safeLogger, silentLogger } from '../seams/logger.ts';
+import { type Logger, loggerOption } from '../seams/logger.ts';
 import { safeRandom } from '../seams/random.ts';
 import type { Pod } from '../wire/types.ts';
 import type { MirrorPodClient } from './mirror-pod-client.ts';
@@ -58,10 +60,16 @@ export interface MirrorPodReconcilerOptions {
   /** From 0 up to 1. Default `Math.random`. */
   readonly random?: () => number;
   readonly clock?: Clock;
-  readonly logger?: Logger;
+  /** Default: warnings and errors go to the console; null: silent. */
+  readonly logger?: Logger | null;
+  /** Gets what `metricDefinitions` lists for the part MirrorPodReconciler. Default: nothing is measured. */
+  readonly metrics?: MetricsSink;
 }
 
-export type ResolvedReconcilerOptions = Required<MirrorPodReconcilerOptions>;
+export type ResolvedReconcilerOptions = Required<Omit<MirrorPodReconcilerOptions, 'metrics' | 'logger'>> & {
+  readonly metrics: Metrics;
+  readonly logger: Logger;
+};
 
 const knownOptions = [
   'podManager',
@@ -76,6 +84,7 @@ const knownOptions = [
   'random',
   'clock',
   'logger',
+  'metrics',
 ] as const satisfies readonly (keyof MirrorPodReconcilerOptions)[];
 
 /** Throws ERR_INVALID_OPTION, naming the option, the rule and the value. */
@@ -84,13 +93,12 @@ export function resolveReconcilerOptions(options: MirrorPodReconcilerOptions): R
   const { podManager, mirrorPodClient, nodeName, podSource, handlers = {} } = options;
   const { staticPodsReady = () => true, isPodTerminating = () => false } = options;
   const { concurrency = 4, requestTimeoutMs = 30_000 } = options;
-  const { random = Math.random, clock = systemClock, logger = silentLogger } = options;
+  const { random = Math.random, clock = systemClock, logger } = options;
   requireMethods('podManager', podManager, ['getPodsAndMirrorPods', 'getPodByUID', 'getMirrorPodByPod', 'subscribe']);
   requireMethods('mirrorPodClient', mirrorPodClient, ['createMirrorPod', 'deleteMirrorPod', 'getMirrorPod']);
   requireMethods('podSource', podSource, ['lastListedAt']);
   requireKnownOptions('handlers', handlers, ['mirrorPodCreated', 'mirrorPodDeleted', 'failed']);
   requireMethods('clock', clock, ['now', 'setTimer']);
-  requireMethods('logger', logger, ['debug', 'info', 'warn', 'error']);
   return {
     podManager,
     mirrorPodClient,
@@ -103,6 +111,7 @@ export function resolveReconcilerOptions(options: MirrorPodReconcilerOptions): R
     requestTimeoutMs: numberOption('requestTimeoutMs', requestTimeoutMs, 1, longestTimerMs),
     random: safeRandom(optionOfType('random', random, 'function')),
     clock: safeClock(clock),
-    logger: safeLogger(logger),
+    logger: loggerOption(logger),
+    metrics: metricsOption(options.metrics),
   };
 }

@@ -71,7 +71,7 @@ export class NodeLease {
 
   async #write(base: WireLease | undefined): Promise<void> {
     const { options, leases, requests, nodeUID } = this.#parts;
-    const { nodeName, holderIdentity, leaseDurationSeconds, clock, logger } = options;
+    const { nodeName, holderIdentity, leaseDurationSeconds, clock, logger, metrics } = options;
     const lease = renewedLease(base, { nodeName, nodeUID: nodeUID(), holderIdentity, leaseDurationSeconds, now: clock.now() });
     this.#rivals.sent(lease);
     if (base === undefined) {
@@ -83,6 +83,7 @@ export class NodeLease {
       this.#latest = await requests.call('the renewal of the Lease', (call) => leases.update(lease, call));
     }
     this.#lastRenewAt = clock.now();
+    metrics.increment('pod_status_manager_lease_renewals_total', { result: 'ok' });
   }
 
   /** Undefined: there is no such Lease. */

@@ -9,8 +9,10 @@ import {
 } from '../checks/options.ts';
 import type { ResourceTransport } from '../client/resource-client.ts';
 import { invalidOption } from '../errors.ts';
+import { type Metrics, metricsOption } from '../metrics/metrics.ts';
+import type { MetricsSink } from '../metrics/metrics-sink.ts';
 import { type Clock, safeClock, systemClock } from '../seams/clock.ts';
-import { type Logger, safeLogger, silentLogger } from '../seams/logger.ts';
+import { type Logger, loggerOption } from '../seams/logger.ts';
 import { safeRandom } from '../seams/random.ts';
 import { type AdvertisedStatus, type ResolvedStatus, resolveStatus, statusMembers } from './advertised-status.ts';
 import { identityMembers, initialNode, type NodeIdentity } from './initial-node.ts';
@@ -51,7 +53,13 @@ export interface NodeObjectOptions extends AdvertisedStatus, NodeIdentity {
   /** From 0 up to 1. Default `Math.random`. */
   readonly random?: () => number;
   readonly clock?: Clock;
-  readonly logger?: Logger;
+  /** Default: warnings and errors go to the console; null: silent. */
+  readonly logger?: Logger | null;
+  /**
+   * Gets what `metricDefinitions` lists for the part NodeObject, and for the part Reflector under the name `nodes`. Default: nothing
+   * is measured.
+   */
+  readonly metrics?: MetricsSink;
 }
 
 type Plain =
@@ -67,12 +75,15 @@ type Plain =
   | 'holderIdentity'
   | 'requestTimeoutMs'
   | 'random'
-  | 'clock'
-  | 'logger';
+  | 'clock';
 
 /** The options, checked and complete. */
 export interface ResolvedNodeOptions extends Required<Pick<NodeObjectOptions, Plain>> {
+  readonly logger: Logger;
   readonly renewIntervalMs: number;
+  readonly metrics: Metrics;
+  /** The sink as it was given. */
+  readonly sink: MetricsSink | undefined;
   readonly status: ResolvedStatus;
   readonly initial: WireNode;
 }
@@ -92,15 +103,15 @@ const plainOptions = [
   'random',
   'clock',
   'logger',
-] as const satisfies readonly Plain[];
+] as const satisfies readonly (Plain | 'logger')[];
 
 /** Throws ERR_INVALID_OPTION, naming the option, the rule and the value. */
 export function resolveNodeOptions(options: NodeObjectOptions): ResolvedNodeOptions {
-  requireKnownOptions('options', options, [...plainOptions, ...statusMembers, ...identityMembers]);
+  requireKnownOptions('options', options, [...plainOptions, 'metrics', ...statusMembers, ...identityMembers]);
   const { transport, readiness = () => ({ ready: true }), pressures = () => ({}) } = options;
   const { registerNode = true, removeOnStop = false, requestTimeoutMs = 10_000, leaseDurationSeconds = 40 } = options;
   const { statusUpdateFrequencyMs = 10_000, statusReportFrequencyMs = 300_000 } = options;
-  const { random = Math.random, clock = systemClock, logger = silentLogger } = options;
+  const { random = Math.random, clock = systemClock, logger } = options;
   requireMethods('transport', transport, ['request', 'stream']);
   const nodeName = nodeNameOption(options.nodeName);
   const { holderIdentity = nodeName } = options;
@@ -108,7 +119,6 @@ export function resolveNodeOptions(options: NodeObjectOptions): ResolvedNodeOpti
     throw invalidOption('holderIdentity', 'a non-empty string', holderIdentity);
   }
   requireMethods('clock', clock, ['now', 'setTimer']);
-  requireMethods('logger', logger, ['debug', 'info', 'warn', 'error']);
   const renewIntervalMs = (integerOption('leaseDurationSeconds', leaseDurationSeconds, 1) * 1000) / 4;
   const status = resolveStatus(options, nodeName);
   return {
@@ -126,7 +136,9 @@ export function resolveNodeOptions(options: NodeObjectOptions): ResolvedNodeOpti
     requestTimeoutMs: numberOption('requestTimeoutMs', requestTimeoutMs, 1, longestTimerMs / 2),
     random: safeRandom(optionOfType('random', random, 'function')),
     clock: safeClock(clock),
-    logger: safeLogger(logger),
+    logger: loggerOption(logger),
+    metrics: metricsOption(options.metrics),
+    sink: options.metrics,
     status,
     initial: initialNode(nodeName, options, status),
   };

@@ -5,6 +5,8 @@ import { RateLimiter } from '../concurrency/rate-limiter.ts';
 import { RunState, type RunStateName } from '../concurrency/run-state.ts';
 import { TimeLeft } from '../concurrency/time-left.ts';
 import { StatusManagerError } from '../errors.ts';
+import { beginAtZero } from '../metrics/begin-at-zero.ts';
+import { sampleGauges } from '../metrics/sampled-gauges.ts';
 import { type AdvertisedStatus, type ResolvedStatus, resolveStatus, statusMembers } from './advertised-status.ts';
 import { KnownNode } from './known-node.ts';
 import type { LeaseRival } from './lease-rivals.ts';
@@ -22,6 +24,10 @@ import type { WireNode } from './wire-node.ts';
 const toldLimits = { qps: 1, burst: 5 };
 /** How long `stop` waits for requests that do not heed their signal. */
 const stopWaitsMs = 1000;
+
+const nodeChecks = 'pod_status_manager_node_checks_total';
+const leaseRenewals = 'pod_status_manager_lease_renewals_total';
+type StepCounter = typeof nodeChecks | typeof leaseRenewals;
 
 /** What a {@link NodeObject} did last, and what it could not do. */
 export interface NodeObjectReport {
@@ -66,6 +72,7 @@ export class NodeObject {
   readonly #firstRegistration = Promise.withResolvers<void>();
   readonly #runState = new RunState<NodeObjectStopped>('node object');
   readonly #advertised = new Set<string>();
+  #endMeasuring = (): void => {};
   #given: AdvertisedStatus;
   #status: ResolvedStatus;
   /** The node that the Lease was last told of. */
@@ -74,7 +81,7 @@ export class NodeObject {
   /** Throws ERR_INVALID_OPTION, naming the option, the rule and the value. Starts nothing. */
   constructor(options: NodeObjectOptions) {
     const checked = resolveNodeOptions(options);
-    const { clock, transport, requestTimeoutMs: timeoutMs, renewIntervalMs, statusUpdateFrequencyMs, logger } = checked;
+    const { clock, transport, requestTimeoutMs: timeoutMs, renewIntervalMs, statusUpdateFrequencyMs, logger, metrics } = checked;
     this.#options = checked;
     this.#known = new KnownNode(clock);
     this.#given = structuredClone(statusOf(options));
@@ -87,16 +94,26 @@ export class NodeObject {
     const ofNode = { options: checked, nodes, requests: this.#requests.node, known: this.#known, desired };
     this.#registration = new NodeRegistration(ofNode);
     this.#lease = new NodeLease({ options: checked, leases, requests: this.#requests.lease, nodeUID: () => this.#uid });
-    const loop = (what: string, periodMs: number, step: () => Promise<void>): SteadyLoop =>
-      new SteadyLoop({
-        ...checked,
-        periodMs,
-        step,
-        failed: ({ error, ...rest }) => logger.warn({ err: error, nodeName: checked.nodeName, ...rest }, what),
-      });
+    const { nodeName } = checked;
+    const told = (counter: StepCounter, tell: (fields: object) => void): ((failure: StepFailure) => void) => {
+      return ({ error: err, ...rest }) => {
+        metrics.increment(counter, { result: rest.errorClass });
+        tell({ err, nodeName, ...rest });
+      };
+    };
     this.#loops = {
-      node: loop('the node could not be kept in step', statusUpdateFrequencyMs, () => this.#stepOfNode()),
-      lease: loop('the Lease of the node could not be renewed', renewIntervalMs, () => this.#lease.step()),
+      node: new SteadyLoop({
+        ...checked,
+        periodMs: statusUpdateFrequencyMs,
+        step: () => this.#stepOfNode(),
+        failed: told(nodeChecks, (fields) => logger.warn(fields, 'the node could not be kept in step')),
+      }),
+      lease: new SteadyLoop({
+        ...checked,
+        periodMs: renewIntervalMs,
+        step: () => this.#lease.step(),
+        failed: told(leaseRenewals, (fields) => logger.warn(fields, 'the Lease of the node could not be renewed')),
+      }),
     };
     this.#watch = watchNode(checked, this.#known, () => this.#loops.node.wake());
     this.#told = new RateLimiter(toldLimits, clock, () => this.changed());
@@ -120,6 +137,7 @@ export class NodeObject {
     this.#watch.start().catch(() => {});
     this.#loops.node.start();
     this.#loops.lease.start();
+    this.#startMeasuring();
   }
 
   /** Resolves once the node is registered. Rejects with ERR_STOPPED when it is stopped before that. */
@@ -187,9 +205,21 @@ export class NodeObject {
     return this.#registration.isRegistered ? this.#known.newest?.metadata?.uid : undefined;
   }
 
+  #startMeasuring(): void {
+    const { metrics, clock } = this.#options;
+    beginAtZero(metrics, [nodeChecks, leaseRenewals]);
+    this.#endMeasuring = sampleGauges(metrics, clock, () => {
+      const { registered, lastRenewAt } = this.explain();
+      metrics.set('pod_status_manager_node_registered', registered ? 1 : 0);
+      if (lastRenewAt === undefined) return;
+      metrics.set('pod_status_manager_lease_age_seconds', Math.max(0, clock.now() - lastRenewAt) / 1000);
+    });
+  }
+
   async #stepOfNode(): Promise<void> {
     try {
       await this.#registration.step();
+      this.#options.metrics.increment(nodeChecks, { result: 'ok' });
     } finally {
       const uid = this.#uid;
       if (uid !== undefined) this.#firstRegistration.resolve();
@@ -217,6 +247,7 @@ export class NodeObject {
       logger.warn({}, 'stopped before every request of the node object had settled');
     }
     await watch;
+    this.#endMeasuring();
     if (!removeOnStop) return { node: 'kept', lease: 'kept' };
     const createdUIDs = { node: this.#registration.createdUID, lease: this.#lease.createdUID };
     const isAnotherAlive = this.#lease.isAnotherAlive.bind(this.#lease);

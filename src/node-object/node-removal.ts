@@ -113,13 +113,13 @@ async function removeOwn<T extends ApiObject>(request: RemovalRequest<T>): Promi
   const preconditions = { uid, ...(resourceVersion !== undefined && { resourceVersion }) };
   try {
     await requests.call(`the deletion of the ${kind}`, (call) => client.delete(target, { ...call, ...preconditions }));
-    logger.info({ ...target, uid }, `deleted the ${kind}`);
+    logger.info({ kind, ...target, uid }, 'deleted an object of the node');
     return 'removed';
   } catch (err) {
     const errorClass = classifyApiError(err);
     if (errorClass === 'gone') return 'removed';
     if (errorClass === 'conflict') return 'notOurs';
-    logger.warn({ err, ...target, uid }, `the ${kind} could not be deleted, and stays`);
+    logger.warn({ err, kind, ...target, uid }, 'an object of the node could not be deleted, and stays');
     return 'failed';
   }
 }

@@ -9,7 +9,7 @@ import type { WireNode } from './wire-node.ts';
  * has gone. A user that may not watch nodes costs a read of the node before each patch, and nothing else.
  */
 export function watchNode(options: ResolvedNodeOptions, known: KnownNode, deleted: () => void): Reflector<WireNode> {
-  const { transport, nodeName, random, clock, logger } = options;
+  const { transport, nodeName, random, clock, logger, sink } = options;
   const reflector: Reflector<WireNode> = new Reflector<WireNode>({
     transport,
     resource: resources.nodes,
@@ -26,6 +26,7 @@ export function watchNode(options: ResolvedNodeOptions, known: KnownNode, delete
     random,
     clock,
     logger,
+    ...(sink !== undefined && { metrics: sink }),
   });
   return reflector;
 }

@@ -13,7 +13,7 @@ import { type Metrics, metricsOption } from '../metrics/metrics.ts';
 import type { MetricsSink } from '../metrics/metrics-sink.ts';
 import { type Clock, safeClock, systemClock } from '../seams/clock.ts';
 import { callGuarded, ignoreFailure } from '../seams/guard.ts';
-import { type Logger, safeLogger, silentLogger } from '../seams/logger.ts';
+import { type Logger, loggerOption } from '../seams/logger.ts';
 import { safeRandom } from '../seams/random.ts';
 
 /**
@@ -48,8 +48,8 @@ export interface ObjectManagerOptions {
   /** From 0 up to 1. Default `Math.random`. */
   readonly random?: () => number;
   readonly clock?: Clock;
-  /** Gets names, never values. */
-  readonly logger?: Logger;
+  /** Gets names, never values. Default: warnings and errors go to the console; null: silent. */
+  readonly logger?: Logger | null;
   /** Gets numbers, never names. */
   readonly metrics?: MetricsSink;
 }
@@ -79,7 +79,7 @@ export function checkedOptions(options: ObjectManagerOptions): CheckedOptions {
   requireKnownOptions('options', options, knownOptions);
   const { kubeConfig, transport, strategy = 'watch', ttlMs = 60_000, getTtlMs = () => undefined } = options;
   const { resyncIntervalMs = 60_000, syncTimeoutMs = 1000, streamLists = true } = options;
-  const { random = Math.random, clock = systemClock, logger = silentLogger, metrics } = options;
+  const { random = Math.random, clock = systemClock, logger, metrics } = options;
   if (transport !== undefined) requireMethods('transport', transport, ['request', 'stream']);
   else if (kubeConfig === undefined) throw invalidOption('kubeConfig', 'given, where `transport` is not', kubeConfig);
   requireMethods('clock', clock, ['now', 'setTimer']);
@@ -95,7 +95,7 @@ export function checkedOptions(options: ObjectManagerOptions): CheckedOptions {
     streamLists: optionOfType('streamLists', streamLists, 'boolean'),
     random: safeRandom(optionOfType('random', random, 'function')),
     clock: safeClock(clock),
-    logger: safeLogger(logger),
+    logger: loggerOption(logger),
     metrics: metricsOption(metrics),
   };
 }

@@ -88,7 +88,7 @@ export class WatchedObject<T extends MaybeImmutable> {
   pauseIfIdle(maxIdleMs: number): void {
     if (!this.#isWatching || !this.#reflector.hasSynced) return;
     if (this.#options.clock.now() - this.#lastReadAt <= maxIdleMs) return;
-    this.#options.logger.debug(this.#name, 'An object was not read for long: it is not watched until it is read again');
+    this.#options.logger.debug(this.#name, 'an object was not read for long: it is not watched until it is read again');
     this.#pause();
   }
 
@@ -112,7 +112,7 @@ export class WatchedObject<T extends MaybeImmutable> {
   #keepAsItIs(): void {
     this.#isImmutable = true;
     if (!this.#isWatching) return;
-    this.#options.logger.debug(this.#name, 'An immutable object was read: it is watched no more');
+    this.#options.logger.debug(this.#name, 'an immutable object was read: it is watched no more');
     this.#pause();
   }
 

@@ -2,7 +2,7 @@
 
 import { optionOfType, requireKnownOptions, requireMethods } from '../checks/options.ts';
 import { callGuarded } from '../seams/guard.ts';
-import { type Logger, safeLogger, silentLogger } from '../seams/logger.ts';
+import { type Logger, loggerOption } from '../seams/logger.ts';
 import type { Pod, PodStatus } from '../wire/types.ts';
 import type { PodDeletionSafety } from './pod-deletion-safety.ts';
 import type { RuntimeContainer } from './runtime-pod.ts';
@@ -35,7 +35,8 @@ export interface DefaultPodDeletionSafetyOptions {
   readonly keepTerminatedPodVolumes?: boolean;
   /** Every pod has a cgroup of its own, which must be gone. Default true. */
   readonly cgroupsPerQOS?: boolean;
-  readonly logger?: Logger;
+  /** Default: warnings and errors go to the console; null: silent. */
+  readonly logger?: Logger | null;
 }
 
 const optionNames = [
@@ -65,13 +66,12 @@ export class DefaultPodDeletionSafety implements PodDeletionSafety {
     requireMethods('runtimeCache', runtimeCache, ['hasSynced', 'getContainers']);
     if (volumes !== undefined) requireMethods('volumes', volumes, ['podVolumesExist']);
     if (cgroups !== undefined) requireMethods('cgroups', cgroups, ['podCgroupExists']);
-    if (logger !== undefined) requireMethods('logger', logger, ['debug', 'info', 'warn', 'error']);
     optionOfType('keepTerminatedPodVolumes', keepTerminatedPodVolumes, 'boolean');
     optionOfType('cgroupsPerQOS', cgroupsPerQOS, 'boolean');
     this.#runtimeCache = runtimeCache;
     this.#volumes = keepTerminatedPodVolumes ? undefined : volumes;
     this.#cgroups = cgroupsPerQOS ? cgroups : undefined;
-    this.#logger = safeLogger(logger ?? silentLogger);
+    this.#logger = loggerOption(logger);
   }
 
   /** False only when the runtime is known, and lists no container of the pod that has not exited. */
@@ -117,11 +117,11 @@ export class DefaultPodDeletionSafety implements PodDeletionSafety {
   }
 
   #failed(pod: Pod, probe: string, error: unknown): void {
-    this.#logger.warn({ ...fieldsOf(pod), probe, error }, 'A probe of the pod failed; the pod is kept');
+    this.#logger.warn({ ...fieldsOf(pod), probe, err: error }, 'a probe of the pod failed; the pod is kept');
   }
 
   #notReclaimed(pod: Pod, reason: string): false {
-    this.#logger.debug({ ...fieldsOf(pod), reason }, 'Pod resources are not reclaimed yet');
+    this.#logger.debug({ ...fieldsOf(pod), reason }, 'pod resources are not reclaimed yet');
     return false;
   }
 }

@@ -1,6 +1,6 @@
 import { requireKnownOptions, requireMethods } from '../checks/options.ts';
 import { callGuarded } from '../seams/guard.ts';
-import { type Logger, safeLogger, silentLogger } from '../seams/logger.ts';
+import { type Logger, loggerOption } from '../seams/logger.ts';
 import type { Pod } from '../wire/types.ts';
 import { isTerminalPhase } from './pod-phase.ts';
 
@@ -17,8 +17,8 @@ export interface BasicPodManagerOptions {
   readonly secretManager?: PodRegistrar | undefined;
   /** Such as a `ConfigMapManager` of `pod-status-manager/object-managers`. */
   readonly configMapManager?: PodRegistrar | undefined;
-  /** Gets what a registrar throws. */
-  readonly logger?: Logger | undefined;
+  /** Gets what a registrar throws. Default: warnings and errors go to the console; null: silent. */
+  readonly logger?: Logger | null | undefined;
 }
 
 const knownOptions = ['secretManager', 'configMapManager', 'logger'];
@@ -34,7 +34,7 @@ export class PodRegistrars {
   /** Throws ERR_INVALID_OPTION for a registrar without one of the two methods. */
   constructor(options: BasicPodManagerOptions) {
     requireKnownOptions('options', options, knownOptions);
-    const { secretManager, configMapManager, logger = silentLogger } = options;
+    const { secretManager, configMapManager, logger } = options;
     const registrars: PodRegistrar[] = [];
     for (const [name, registrar] of Object.entries({ secretManager, configMapManager })) {
       if (registrar === undefined) continue;
@@ -42,7 +42,7 @@ export class PodRegistrars {
       registrars.push(registrar);
     }
     this.#registrars = registrars;
-    this.#logger = safeLogger(logger);
+    this.#logger = loggerOption(logger);
   }
 
   /** The pod takes the place of `before`. The new references come before the old ones go. */
@@ -60,7 +60,7 @@ export class PodRegistrars {
     for (const registrar of this.#registrars) {
       callGuarded(
         () => registrar[method](pod),
-        (err) => this.#logger.error({ err, method, podUID: pod.metadata?.uid }, 'A registrar of the pod manager failed'),
+        (err) => this.#logger.error({ err, method, podUID: pod.metadata?.uid }, 'a registrar of the pod manager failed'),
       );
     }
   }

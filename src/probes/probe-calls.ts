@@ -1,10 +1,12 @@
 // Behaviour of pkg/kubelet/prober/prober.go, v1.36.3.
 
+import type { Metrics } from '../metrics/metrics.ts';
 import type { EventRecorder } from '../pod/event-recorder.ts';
 import type { Clock } from '../seams/clock.ts';
 import type { Logger } from '../seams/logger.ts';
 import { goSeconds } from './go-words.ts';
 import { probeEvent } from './probe-event.ts';
+import { ProbeMeasures } from './probe-measures.ts';
 import { type ProbeTarget, probeTarget } from './probe-target.ts';
 import { probeOf, probeTitles } from './probe-types.ts';
 import type { ProbeDefinition } from './probed-container.ts';
@@ -19,6 +21,7 @@ export interface ProbeCallsOptions {
   readonly eventRecorder: EventRecorder;
   readonly clock: Clock;
   readonly logger: Logger;
+  readonly metrics: Metrics;
 }
 
 /**
@@ -28,12 +31,14 @@ export interface ProbeCallsOptions {
 export class ProbeCalls {
   readonly #definition: ProbeDefinition;
   readonly #options: ProbeCallsOptions;
+  readonly #measures: ProbeMeasures;
   /** The calls that have not settled, each with its container. */
   readonly #underWay = new Map<TimedCall, string>();
 
   constructor(definition: ProbeDefinition, options: ProbeCallsOptions) {
     this.#definition = definition;
     this.#options = options;
+    this.#measures = new ProbeMeasures(options, definition);
   }
 
   /** Resolves when every call has settled; never, where one does not settle. */
@@ -43,8 +48,17 @@ export class ProbeCalls {
 
   /** What the probe says of the container; undefined where it says nothing, as it could not be made, or was given up. */
   async run(containerID: string, podIP: string | undefined, signal: AbortSignal): Promise<'Success' | 'Failure' | undefined> {
+    const startedAt = this.#measures.now();
     const outcome = await this.#outcome(containerID, podIP, signal);
-    return outcome === undefined || signal.aborted ? undefined : this.#judge(outcome);
+    if (outcome === undefined || signal.aborted) return undefined;
+    const said = this.#judge(outcome);
+    this.#measures.count(said, startedAt);
+    return said;
+  }
+
+  /** No probe follows: its series end. */
+  end(): void {
+    this.#measures.end();
   }
 
   async #outcome(containerID: string, podIP: string | undefined, signal: AbortSignal): Promise<ProbeOutcome | undefined> {

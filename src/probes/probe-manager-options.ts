@@ -1,7 +1,9 @@
 import { numberOption, optionOfType, requireHandlers, requireKnownOptions, requireMethods } from '../checks/options.ts';
+import { type Metrics, metricsOption } from '../metrics/metrics.ts';
+import type { MetricsSink } from '../metrics/metrics-sink.ts';
 import { type EventRecorder, noEvents, safeEventRecorder } from '../pod/event-recorder.ts';
 import { type Clock, safeClock, systemClock } from '../seams/clock.ts';
-import { type Logger, safeLogger, silentLogger } from '../seams/logger.ts';
+import { type Logger, loggerOption } from '../seams/logger.ts';
 import { safeRandom } from '../seams/random.ts';
 import type { PodStatus } from '../wire/types.ts';
 import { AgentStart } from './agent-start.ts';
@@ -39,10 +41,15 @@ export interface ProbeManagerOptions {
   /** From 0 up to 1: the part of its period that a probe waits at first, while the agent is young. Default `Math.random`. */
   readonly random?: () => number;
   readonly clock?: Clock;
-  readonly logger?: Logger;
+  /** Default: warnings and errors go to the console; null: silent. */
+  readonly logger?: Logger | null;
+  /** Gets what `metricDefinitions` lists for the part ProbeManager. Default: nothing is measured. */
+  readonly metrics?: MetricsSink;
 }
 
-export type ResolvedProbeManagerOptions = Required<Omit<ProbeManagerOptions, 'agentStartedAt'>> & {
+export type ResolvedProbeManagerOptions = Required<Omit<ProbeManagerOptions, 'agentStartedAt' | 'metrics' | 'logger'>> & {
+  readonly logger: Logger;
+  readonly metrics: Metrics;
   readonly agentStart: AgentStart;
 };
 
@@ -55,19 +62,19 @@ const knownOptions = [
   'random',
   'clock',
   'logger',
+  'metrics',
 ] as const satisfies readonly (keyof ProbeManagerOptions)[];
 
 /** Throws ERR_INVALID_OPTION, naming the option, the rule and the value. */
 export function resolveProbeManagerOptions(options: ProbeManagerOptions): ResolvedProbeManagerOptions {
   requireKnownOptions('options', options, knownOptions);
   const { prober, statusManager, handlers = {}, eventRecorder = noEvents } = options;
-  const { random = Math.random, clock = systemClock, logger = silentLogger } = options;
+  const { random = Math.random, clock = systemClock, logger } = options;
   requireMethods('prober', prober, ['exec', 'http', 'tcp', 'grpc']);
   requireMethods('statusManager', statusManager, ['getPodStatus', 'setContainerReadiness', 'setContainerStartup']);
   requireHandlers(handlers, ['resultChanged']);
   requireMethods('eventRecorder', eventRecorder, ['event']);
   requireMethods('clock', clock, ['now', 'setTimer']);
-  requireMethods('logger', logger, ['debug', 'info', 'warn', 'error']);
   const ownClock = safeClock(clock);
   const { agentStartedAt = ownClock.now() } = options;
   return {
@@ -78,6 +85,7 @@ export function resolveProbeManagerOptions(options: ProbeManagerOptions): Resolv
     agentStart: new AgentStart(numberOption('agentStartedAt', agentStartedAt, -8.64e15, 8.64e15), ownClock),
     random: safeRandom(optionOfType('random', random, 'function')),
     clock: ownClock,
-    logger: safeLogger(logger),
+    logger: loggerOption(logger),
+    metrics: metricsOption(options.metrics),
   };
 }

@@ -102,6 +102,7 @@ export class ProbeWorkers {
     const entry = ofPod?.get(key);
     if (ofPod === undefined || entry === undefined) return;
     ofPod.delete(key);
+    entry.calls.end();
     if (ofPod.size === 0) this.#entries.delete(podUID);
     const settled = entry.calls.settled();
     this.#leftovers.add(settled);

@@ -4,7 +4,7 @@ import { ResourceClient, type ResourceTransport } from '../client/resource-clien
 import type { EventRecorder, EventType } from '../pod/event-recorder.ts';
 import { type Clock, safeClock, systemClock } from '../seams/clock.ts';
 import { ignoreFailure } from '../seams/guard.ts';
-import { type Logger, safeLogger, silentLogger } from '../seams/logger.ts';
+import { type Logger, loggerOption } from '../seams/logger.ts';
 import { formatTime } from '../wire/time.ts';
 import type { Pod, Wire } from '../wire/types.ts';
 
@@ -14,7 +14,8 @@ export interface ApiEventRecorderOptions {
   /** Who writes the events. Default `pod-status-manager`. */
   readonly component?: string;
   readonly clock?: Clock;
-  readonly logger?: Logger;
+  /** Default: warnings and errors go to the console; null: silent. */
+  readonly logger?: Logger | null;
 }
 
 interface WaitingEvent {
@@ -61,7 +62,7 @@ export class ApiEventRecorder implements EventRecorder {
     this.#options = options;
     this.#events = new ResourceClient(options.transport, resources.events);
     this.#clock = safeClock(options.clock ?? systemClock);
-    this.#logger = safeLogger(options.logger ?? silentLogger);
+    this.#logger = loggerOption(options.logger);
   }
 
   event(pod: Pod, type: EventType, reason: string, message: string, fieldPath?: string): void {

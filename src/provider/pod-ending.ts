@@ -117,9 +117,8 @@ export class PodEnding {
     const delayMs = Math.min(retryMs.cap, retryMs.base * 2 ** Math.min(attempts - 1, 30));
     record.deleteFailure = { message, attempts, retryAt: clock.now() + delayMs, gracePeriodSeconds };
     const fields = { err: cause, podUID: record.uid, attempts, delayMs };
-    const text = 'the provider did not delete a pod; it is asked again later';
-    if (attempts === 1) logger.warn(fields, text);
-    else logger.debug(fields, text);
+    if (attempts === 1) logger.warn(fields, 'the provider did not delete a pod; it is asked again later');
+    else logger.debug(fields, 'the provider did not delete a pod again; it is asked again later');
     return new BackoffError(message, record.deleteFailure.retryAt, { cause });
   }
 

@@ -7,10 +7,11 @@ import type { Logger } from '../seams/logger.ts';
 import type { Pod, WirePodStatus } from '../wire/types.ts';
 import { statusOfListed } from './listed-containers.ts';
 import type { PodNotices } from './pod-notices.ts';
-import type { NodePod, PodProvider } from './pod-provider.ts';
+import type { NodePod, PodProvider, ProviderCall } from './pod-provider.ts';
 import type { ProvidedPod, ProviderChange } from './provided-pod.ts';
 import type { StatusFacts } from './provided-status.ts';
 import { readAnswer } from './provider-answer.ts';
+import type { ProviderMeasures } from './provider-measures.ts';
 
 /** While so many answers of one pod have not come, it is asked about no more often than this, in milliseconds. */
 const mostUnsettled = 4;
@@ -29,6 +30,7 @@ export interface ProviderCallsOptions {
   readonly eventRecorder: EventRecorder;
   readonly clock: Clock;
   readonly logger: Logger;
+  readonly measures: ProviderMeasures;
 }
 
 /** A call of `deletePod`. */
@@ -61,7 +63,7 @@ export class ProviderCalls {
    * answer in time, and for an answer that is no status; with the signal's reason once `signal` has aborted.
    */
   async ask(record: ProvidedPod, signal: AbortSignal): Promise<WirePodStatus | undefined> {
-    const { provider, notices, clock, callTimeoutMs } = this.#options;
+    const { provider, notices, clock, callTimeoutMs, measures } = this.#options;
     const intervalMs = Math.max(callTimeoutMs, unsettledIntervalMs);
     if (record.unsettled >= mostUnsettled && clock.now() - record.askedAt < intervalMs)
       throw new Error(`getPodStatus() has left ${record.unsettled} calls without an answer; it is called every ${intervalMs} ms`);
@@ -80,7 +82,7 @@ export class ProviderCalls {
       record.unsettled -= 1;
     });
     try {
-      const given: unknown = await answer;
+      const given: unknown = await measures.call('getPodStatus', limits, () => answer);
       hasAnswered = true;
       const status = this.#read(record, given);
       record.noteAnswer(status);
@@ -215,9 +217,15 @@ export class ProviderCalls {
     return Array.isArray(answer) && answer.length > 0 ? statusOfListed(factsOf(record), answer, clock) : answer;
   }
 
-  async #invoke<Call>(method: 'createPod' | 'updatePod' | 'deletePod', pod: Pod, call: Call): Promise<unknown> {
-    const { provider } = this.#options;
-    return (provider[method] as ((pod: NodePod, call: Call) => unknown) | undefined)?.call(provider, nodePod(pod), call);
+  async #invoke<Call extends ProviderCall>(
+    method: 'createPod' | 'updatePod' | 'deletePod',
+    pod: Pod,
+    call: Call,
+  ): Promise<unknown> {
+    const { provider, measures } = this.#options;
+    return await measures.call(method, call.signal, async () =>
+      (provider[method] as ((pod: NodePod, call: Call) => unknown) | undefined)?.call(provider, nodePod(pod), call),
+    );
   }
 
   #noteFailure(record: ProvidedPod, { method, late }: ProviderChange, pod: Pod, error: unknown, wasAborted: boolean): void {

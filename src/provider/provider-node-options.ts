@@ -3,12 +3,14 @@ import { optionOfType, requireKnownOptions, requireMethods } from '../checks/opt
 import type { PodClient } from '../client/pod-client.ts';
 import type { KubeTransport } from '../client/transport/kube-transport.ts';
 import { invalidOption } from '../errors.ts';
+import { metricsOption } from '../metrics/metrics.ts';
+import type { MetricsSink } from '../metrics/metrics-sink.ts';
 import type { NodeObjectOptions } from '../node-object/node-object-options.ts';
 import { BasicPodManager } from '../pod/basic-pod-manager.ts';
 import type { EventRecorder } from '../pod/event-recorder.ts';
 import { apiserverSource } from '../pod/pod-identity.ts';
 import { type Clock, systemClock } from '../seams/clock.ts';
-import { type Logger, safeLogger, silentLogger } from '../seams/logger.ts';
+import { type Logger, loggerOption } from '../seams/logger.ts';
 import type { PodSource } from '../sources/pod-source.ts';
 import type { StatusManagerOptions } from '../status/status-manager-options.ts';
 import type { SyncLoopOptions } from '../sync-loop/sync-loop-options.ts';
@@ -18,7 +20,7 @@ import { type ProviderPodSyncerOptions, requireProvider } from './provider-pod-s
 
 /** What goes on to the node's object as it is. */
 export interface NodeMembers extends Partial<Omit<NodeObjectOptions, 'transport' | 'nodeName' | SharedOption>> {}
-type SharedOption = 'random' | 'clock' | 'logger';
+type SharedOption = 'random' | 'clock' | 'logger' | 'metrics';
 
 export interface ProviderNodeOptions extends NodeMembers {
   /** The server to ask. One of this and `transport` is needed. */
@@ -48,7 +50,13 @@ export interface ProviderNodeOptions extends NodeMembers {
   /** From 0 up to 1. Default `Math.random`. */
   readonly random?: () => number;
   readonly clock?: Clock;
-  readonly logger?: Logger;
+  /** Default: warnings and errors go to the console; null: silent. */
+  readonly logger?: Logger | null;
+  /**
+   * Goes to every part: `createPrometheusMetrics` of `pod-status-manager/prometheus` makes one, `createOpenTelemetryMetrics` of
+   * `pod-status-manager/opentelemetry` another. Default: nothing is measured.
+   */
+  readonly metrics?: MetricsSink;
 }
 
 const nodeMembers = [
@@ -71,7 +79,7 @@ const knownOptions = [
     'podClient',
     'admitPod',
   ] as const),
-  ...(['pods', 'workers', 'statusManager', 'eventRecorder', 'random', 'clock', 'logger'] as const),
+  ...(['pods', 'workers', 'statusManager', 'eventRecorder', 'random', 'clock', 'logger', 'metrics'] as const),
 ] satisfies readonly (keyof ProviderNodeOptions)[];
 
 /** More than most providers have: the scheduler is not to be what limits a virtual node. */
@@ -86,7 +94,7 @@ export interface ResolvedProviderOptions {
   readonly podManager: BasicPodManager;
   readonly hostIPs: readonly string[];
   /** Those that are given, for each part. */
-  readonly shared: Pick<NodeObjectOptions, SharedOption>;
+  readonly shared: Pick<NodeObjectOptions, 'random' | 'clock' | 'metrics'> & { readonly logger: Logger };
   readonly clock: Clock;
   readonly logger: Logger;
 }
@@ -94,13 +102,14 @@ export interface ResolvedProviderOptions {
 /** Throws ERR_INVALID_OPTION, naming the option, the rule and the value; what belongs to a part is checked by the part. */
 export function resolveProviderOptions(options: ProviderNodeOptions): ResolvedProviderOptions {
   requireKnownOptions('options', options, knownOptions);
-  const { kubeConfig, transport, provider, sources = {}, podManager = new BasicPodManager(), random, clock, logger } = options;
+  const { kubeConfig, transport, provider, sources = {}, podManager = new BasicPodManager(), random, clock, metrics } = options;
+  const logger = loggerOption(options.logger);
   requireProvider(provider);
   if ((kubeConfig === undefined) === (transport === undefined)) {
     throw invalidOption('kubeConfig', 'given, or else `transport`, and not both', kubeConfig);
   }
+  metricsOption(metrics);
   if (clock !== undefined) requireMethods('clock', clock, ['now', 'setTimer']);
-  if (logger !== undefined) requireMethods('logger', logger, ['debug', 'info', 'warn', 'error']);
   requireKnownOptions('pods', options.pods ?? {}, ['pollIntervalMs', 'callTimeoutMs', 'changeTimeoutMs', 'missingAfterMs']);
   requireKnownOptions('workers', options.workers ?? {}, ['resyncIntervalMs', 'backOffPeriodMs']);
   if (options.readiness !== undefined) optionOfType('readiness', options.readiness, 'function');
@@ -117,17 +126,18 @@ export function resolveProviderOptions(options: ProviderNodeOptions): ResolvedPr
     shared: {
       ...(random !== undefined && { random }),
       ...(clock !== undefined && { clock }),
-      ...(logger !== undefined && { logger }),
+      logger,
+      ...(metrics !== undefined && { metrics }),
     },
     clock: clock ?? systemClock,
-    logger: safeLogger(logger ?? silentLogger),
+    logger,
   };
 }
 
 /** The node gives its status manager these itself. */
 function refuseOwn(statusManager: ProviderNodeOptions['statusManager']): void {
   if (statusManager === undefined) return;
-  for (const name of ['podClient', 'podManager', 'podDeletionSafety', 'podSource', 'random', 'clock', 'logger']) {
+  for (const name of ['podClient', 'podManager', 'podDeletionSafety', 'podSource', 'random', 'clock', 'logger', 'metrics']) {
     if (name in statusManager) throw invalidOption(`statusManager.${name}`, 'absent: the node gives it', 'given');
   }
 }

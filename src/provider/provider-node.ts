@@ -70,6 +70,7 @@ export class ProviderNode {
     const transport = options.transport ?? new KubeTransport(kubeConfig as NonNullable<typeof kubeConfig>, clockOf(shared));
     this.#transport = transport;
     const timed = clockOf(shared);
+    const measured = { ...timed, ...(shared.metrics !== undefined && { metrics: shared.metrics }) };
     this.#events = options.eventRecorder === undefined ? new ApiEventRecorder({ transport, nodeName, ...timed }) : undefined;
     const eventRecorder: EventRecorder = options.eventRecorder ?? (this.#events as ApiEventRecorder);
 
@@ -101,7 +102,7 @@ export class ProviderNode {
       ...(namespace !== undefined && { namespace }),
       hostIPs,
       eventRecorder,
-      ...timed,
+      ...measured,
     });
     this.podWorkers = new PodWorkers({
       ...options.workers,
@@ -121,7 +122,7 @@ export class ProviderNode {
       onHousekeeping: ({ pods }) => this.#syncer.releasePods(pods, (podUID) => this.#isFinished(podUID)),
       onCaughtUp: () => this.#noteCaughtUp(),
       eventRecorder,
-      ...timed,
+      ...measured,
     });
     this.nodeObject = new NodeObject({ ...resolved.node, nodeName, transport, readiness: () => this.#readiness(), ...shared });
     this.#mirrorPods = this.#makeMirrorPods();
@@ -291,5 +292,5 @@ type Shared = ResolvedProviderOptions['shared'];
 
 /** For a part that takes no random numbers. */
 function clockOf({ clock, logger }: Shared): Pick<Shared, 'clock' | 'logger'> {
-  return { ...(clock !== undefined && { clock }), ...(logger !== undefined && { logger }) };
+  return { ...(clock !== undefined && { clock }), logger };
 }

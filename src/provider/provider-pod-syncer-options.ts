@@ -1,9 +1,11 @@
 import { longestTimerMs, numberOption, optionOfType, requireKnownOptions, requireMethods } from '../checks/options.ts';
 import { invalidOption } from '../errors.ts';
+import { type Metrics, metricsOption } from '../metrics/metrics.ts';
+import type { MetricsSink } from '../metrics/metrics-sink.ts';
 import { type EventRecorder, noEvents, safeEventRecorder } from '../pod/event-recorder.ts';
 import { type Clock, safeClock, systemClock } from '../seams/clock.ts';
 import { callGuarded, ignoreFailure } from '../seams/guard.ts';
-import { type Logger, safeLogger, silentLogger } from '../seams/logger.ts';
+import { type Logger, loggerOption } from '../seams/logger.ts';
 import type { StatusManager } from '../status/status-manager.ts';
 import type { PodProvider } from './pod-provider.ts';
 
@@ -34,7 +36,10 @@ export interface ProviderPodSyncerOptions {
   readonly missingAfterMs?: number;
   readonly eventRecorder?: EventRecorder;
   readonly clock?: Clock;
-  readonly logger?: Logger;
+  /** Default: warnings and errors go to the console; null: silent. */
+  readonly logger?: Logger | null;
+  /** Gets what `metricDefinitions` lists for the part ProviderPodSyncer. Default: nothing is measured. */
+  readonly metrics?: MetricsSink;
 }
 
 export interface ResolvedSyncerOptions {
@@ -52,6 +57,7 @@ export interface ResolvedSyncerOptions {
   readonly eventRecorder: EventRecorder;
   readonly clock: Clock;
   readonly logger: Logger;
+  readonly metrics: Metrics;
 }
 
 const knownOptions = [
@@ -68,6 +74,7 @@ const knownOptions = [
   'eventRecorder',
   'clock',
   'logger',
+  'metrics',
 ] as const satisfies readonly (keyof ProviderPodSyncerOptions)[];
 
 /** How often a pod is asked about of which a change is expected, at most. */
@@ -87,7 +94,7 @@ export function requireProvider(provider: unknown): void {
 export function resolveSyncerOptions(options: ProviderPodSyncerOptions): ResolvedSyncerOptions {
   requireKnownOptions('options', options, knownOptions);
   const { provider, statusManager, podChanged, nodeName, namespace, hostIPs = [], pollIntervalMs } = options;
-  const { eventRecorder = noEvents, clock = systemClock, logger = silentLogger } = options;
+  const { eventRecorder = noEvents, clock = systemClock, logger } = options;
   requireProvider(provider);
   for (const [name, text] of Object.entries({ nodeName, namespace })) {
     if (text !== undefined && (typeof text !== 'string' || text === '')) throw invalidOption(name, 'a non-empty string', text);
@@ -95,7 +102,6 @@ export function resolveSyncerOptions(options: ProviderPodSyncerOptions): Resolve
   requireMethods('statusManager', statusManager, ['getPodStatus', 'setPodStatus', 'terminatePod']);
   requireMethods('eventRecorder', eventRecorder, ['event']);
   requireMethods('clock', clock, ['now', 'setTimer']);
-  requireMethods('logger', logger, ['debug', 'info', 'warn', 'error']);
   const isTold = provider.notifyPods !== undefined;
   const settled = pollIntervalMs ?? (isTold ? undefined : defaultPollMs);
   if (settled !== undefined) numberOption('pollIntervalMs', settled, 1, longestTimerMs);
@@ -112,7 +118,8 @@ export function resolveSyncerOptions(options: ProviderPodSyncerOptions): Resolve
     missingAfterMs: numberOption('missingAfterMs', options.missingAfterMs ?? 10_000, 0, longestTimerMs),
     eventRecorder: safeEventRecorder(eventRecorder),
     clock: safeClock(clock),
-    logger: safeLogger(logger),
+    logger: loggerOption(logger),
+    metrics: metricsOption(options.metrics),
   };
 }
 

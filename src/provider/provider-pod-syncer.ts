@@ -19,6 +19,7 @@ import { isSameVersion, type ProvidedPod, type ProviderChange, type ProviderFail
 import { ProvidedPods } from './provided-pods.ts';
 import { endedStatus, isUnbegun, lostStatus, type StatusFacts, statusOfAnswer, waitingStatus } from './provided-status.ts';
 import { failureText, ProviderCalls } from './provider-calls.ts';
+import { ProviderMeasures } from './provider-measures.ts';
 import {
   type ProviderPodSyncerOptions,
   type ResolvedSyncerOptions,
@@ -44,6 +45,7 @@ export class ProviderPodSyncer implements PodSyncer {
   readonly #options: ResolvedSyncerOptions;
   readonly #notices: PodNotices;
   readonly #calls: ProviderCalls;
+  readonly #measures: ProviderMeasures;
   readonly #ending: PodEnding;
   readonly #releases: PodReleases;
   /** The next question about a pod of which something is expected soon. */
@@ -61,9 +63,11 @@ export class ProviderPodSyncer implements PodSyncer {
     } = this.#options;
     this.pods = new ProvidedPods(this.#options);
     this.#notices = new PodNotices((podUID) => callGuarded(() => podChanged(podUID), ignoreFailure), clock);
+    this.#measures = new ProviderMeasures(this.#options);
     this.#calls = new ProviderCalls({
       ...this.#options,
       notices: this.#notices,
+      measures: this.#measures,
       factsOf: (record) => this.#facts(record),
     });
     this.#ending = new PodEnding({ calls: this.#calls, notices: this.#notices, pollMs: soon, clock, logger });
@@ -102,8 +106,9 @@ export class ProviderPodSyncer implements PodSyncer {
     this.#calls.stop();
   }
 
-  async syncPod({ pod }: SyncPodRequest, signal: AbortSignal): Promise<SyncPodResult> {
+  async syncPod({ pod, updateType }: SyncPodRequest, signal: AbortSignal): Promise<SyncPodResult> {
     const record = this.pods.take(pod);
+    if (updateType === 'create') this.#measures.syncBegins(pod);
     this.#polls.cancel(record.uid);
     if (!record.isHeld && record.change === undefined) {
       const namesake = this.pods.namesakeOf(record);
@@ -255,8 +260,12 @@ export class ProviderPodSyncer implements PodSyncer {
     this.pods.noteTerminated(record);
   }
 
-  #tell({ pod }: ProvidedPod, status: WirePodStatus): void {
-    if (!this.#isStopped) this.#options.statusManager.setPodStatus(pod, status);
+  #tell({ pod, uid }: ProvidedPod, status: WirePodStatus): void {
+    if (this.#isStopped) return;
+    const { statusManager } = this.#options;
+    const before = statusManager.getPodStatus(uid)?.phase ?? pod.status?.phase;
+    if (status.phase === 'Running' && (before === undefined || before === 'Pending')) this.#measures.runs(pod);
+    statusManager.setPodStatus(pod, status);
   }
 
   #pollIn({ uid }: ProvidedPod, delayMs: number | undefined): void {

@@ -2,8 +2,17 @@ import { AnswerTooLongError, ApiError, maxMessageLength } from '../client/transp
 
 /** True for an HTTP error of any status, an ERROR event, and anything that is no event of this watch. */
 export function isRefusal(failure: unknown): boolean {
-  if (!(failure instanceof ApiError)) return failure !== undefined;
-  return failure.reason === 'BrokenAnswer' || (failure.status ?? 0) >= 300;
+  return failure !== undefined && (isBrokenAnswer(failure) || hasHttpFailed(failure));
+}
+
+/** What came is no event of this watch, or no list. */
+export function isBrokenAnswer(failure: unknown): boolean {
+  return !(failure instanceof ApiError) || failure.reason === 'BrokenAnswer';
+}
+
+/** An HTTP error of 300 and above, or an ERROR event. */
+export function hasHttpFailed(failure: unknown): boolean {
+  return failure instanceof ApiError && (failure.status ?? 0) >= 300;
 }
 
 /** The server has forgotten the version, or the continue token that holds one. */

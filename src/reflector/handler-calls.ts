@@ -113,7 +113,7 @@ export class HandlerCalls<T extends ApiObject> implements ChangeListener<T> {
   }
 
   #failed(callback: string, error: unknown): void {
-    this.#logger.error({ callback, err: error }, 'A callback of the reflector failed');
+    this.#logger.error({ callback, err: error }, 'a callback of the reflector failed');
   }
 }
 

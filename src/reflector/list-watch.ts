@@ -9,6 +9,7 @@ import { listPages } from './list-pages.ts';
 import { keyOf } from './object-identity.ts';
 import type { NextStep, ReadPlan } from './read-plan.ts';
 import type { ReceivedObjects } from './received-objects.ts';
+import type { ReflectorMeasures } from './reflector-measures.ts';
 import { StreamPatience } from './stream-patience.ts';
 import { type CompleteList, WatchSession } from './watch-session.ts';
 
@@ -40,6 +41,7 @@ export interface ListWatchOptions<T extends ApiObject> {
   readonly plan: ReadPlan;
   readonly received: ReceivedObjects<T>;
   readonly host: ListWatchHost<T>;
+  readonly measures: ReflectorMeasures;
   readonly streamLists: boolean;
   readonly idleTimeoutMs: number;
   /** The least time after which the server is to end a watch; the most is twice that. */
@@ -81,7 +83,7 @@ export class ListWatch<T extends ApiObject> {
       const next = await this.#perform(step, signal);
       if (signal.aborted) return;
       if (next.error !== undefined) {
-        logger.warn({ err: next.error, delayMs: next.delayMs, path }, 'Listing or watching failed');
+        logger.warn({ err: next.error, delayMs: next.delayMs, path }, 'listing or watching failed');
         host.interrupted(next.error, next.delayMs);
       }
       if (next.delayMs > 0) await sleep(clock, next.delayMs, signal);
@@ -114,15 +116,18 @@ export class ListWatch<T extends ApiObject> {
     const ended = await this.#failureOfWatch(request, session, patience?.signal ?? signal, patience);
     patience?.end();
     const failure = patience?.failure(path) ?? ended;
+    if (!signal.aborted) this.#options.measures.ended(failure);
     if (!session.isFilling) return this.#afterWatch(session, failure);
     if (isUnknownParameter(failure)) this.#streamsRefusedAt = clock.now();
-    if (!signal.aborted) logger.debug({ err: failure, path }, 'A streamed list failed');
+    if (!signal.aborted) logger.debug({ err: failure, path }, 'a streamed list failed');
     return plan.afterStream({ failure, lastedMs: session.lastedMs });
   }
 
   async #watch(resourceVersion: string, signal: AbortSignal): Promise<NextStep> {
     const session = this.#session(resourceVersion, () => {});
-    return this.#afterWatch(session, await this.#failureOfWatch({ resourceVersion }, session, signal));
+    const failure = await this.#failureOfWatch({ resourceVersion }, session, signal);
+    if (!signal.aborted) this.#options.measures.ended(failure);
+    return this.#afterWatch(session, failure);
   }
 
   #afterWatch({ hasBroughtSomething, lastedMs }: WatchSession<T>, failure: unknown): NextStep {
@@ -142,6 +147,7 @@ export class ListWatch<T extends ApiObject> {
         await this.#readList(newFrom, isAnswerTooLong(error) ? plan.pageLimit(newFrom) : limit, signal);
       }
     } catch (error) {
+      if (!signal.aborted) this.#options.measures.ended(error);
       return plan.afterList(error);
     }
     return { step: 'watch', delayMs: 0 };
@@ -170,7 +176,7 @@ export class ListWatch<T extends ApiObject> {
   }
 
   #deliver(list: ReadList<T>): void {
-    const { host, path } = this.#options;
+    const { host, path, measures } = this.#options;
     const known = this.#resourceVersion;
     if (!list.isConsistent && known !== undefined && isOlderVersion(list.resourceVersion, known))
       throw new StaleListError(`GET ${path}: the list is of resourceVersion ${list.resourceVersion}, known is ${known}`);
@@ -178,6 +184,7 @@ export class ListWatch<T extends ApiObject> {
     this.#resourceVersion = list.resourceVersion;
     try {
       host.list(list);
+      measures.listed();
     } catch (error) {
       this.#resourceVersion = known;
       throw error;

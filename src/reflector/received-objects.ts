@@ -63,7 +63,7 @@ export class ReceivedObjects<T extends ApiObject> {
       return { object: answer as ApiObject as T };
     } catch (error) {
       const fields = { err: error, namespace: identity.namespace, name: identity.name };
-      this.#options.logger.error(fields, 'The transform of a reflector failed; the copy before this one is kept');
+      this.#options.logger.error(fields, 'the transform of a reflector failed; the copy before this one is kept');
       return 'failed';
     }
   }

@@ -13,8 +13,10 @@ import {
 import { type ApiObject, type ApiResource, apiResource } from '../client/api-resource.ts';
 import type { ResourceTransport } from '../client/resource-client.ts';
 import { invalidOption } from '../errors.ts';
+import { type Metrics, metricsOption } from '../metrics/metrics.ts';
+import type { MetricsSink } from '../metrics/metrics-sink.ts';
 import { type Clock, safeClock, systemClock } from '../seams/clock.ts';
-import { type Logger, safeLogger, silentLogger } from '../seams/logger.ts';
+import { type Logger, loggerOption } from '../seams/logger.ts';
 import { safeRandom } from '../seams/random.ts';
 import type { ReflectorHandlers } from './handler-calls.ts';
 import type { ObjectStore } from './object-store.ts';
@@ -63,7 +65,12 @@ export interface ReflectorOptions<T extends ApiObject> {
   /** From 0 up to 1. Default `Math.random`. */
   readonly random?: () => number;
   readonly clock?: Clock;
-  readonly logger?: Logger;
+  /** Default: warnings and errors go to the console; null: silent. */
+  readonly logger?: Logger | null;
+  /** Gets what `metricDefinitions` lists for the part Reflector. Default: nothing is measured. */
+  readonly metrics?: MetricsSink;
+  /** What the metrics call this reflector: needed where several of one resource share a sink. Default: the resource's name in the path, such as `pods`. */
+  readonly name?: string;
 }
 
 type WithDefault =
@@ -75,15 +82,17 @@ type WithDefault =
   | 'watchTimeoutMs'
   | 'random'
   | 'clock'
-  | 'logger';
+  | 'name';
 
 /** The options, checked and complete. `kubeConfig` is left out where there is a transport. */
-export type CheckedOptions<T extends ApiObject> = ReflectorOptions<T> & Required<Pick<ReflectorOptions<T>, WithDefault>>;
+export type CheckedOptions<T extends ApiObject> = Omit<ReflectorOptions<T>, 'metrics' | 'logger'> &
+  Required<Pick<ReflectorOptions<T>, WithDefault>> & { readonly metrics: Metrics; readonly logger: Logger };
 
 const knownOptions = [
   ...['kubeConfig', 'transport', 'resource', 'namespace', 'fieldSelector', 'labelSelector', 'store', 'transform'],
   ...['shareEqualParts', 'handlers'],
   ...['streamLists', 'listFrom', 'pageSize', 'idleTimeoutMs', 'watchTimeoutMs', 'random', 'clock', 'logger'],
+  ...['metrics', 'name'],
 ];
 const handlerNames = ['added', 'updated', 'deleted', 'synced', 'interrupted'] as const;
 
@@ -95,9 +104,11 @@ export function checkedOptions<T extends ApiObject>(options: ReflectorOptions<T>
   if (transport !== undefined) requireMethods('transport', transport, ['request', 'stream']);
   else if (kubeConfig === undefined) throw invalidOption('kubeConfig', 'given, where `transport` is not', kubeConfig);
   const { handlers = {}, streamLists = true, listFrom = 'latest', idleTimeoutMs = 150_000, watchTimeoutMs = 300_000 } = options;
-  const { random = Math.random, clock = systemClock, logger = silentLogger, store, transform, pageSize } = options;
-  const { shareEqualParts = true } = options;
+  const { random = Math.random, clock = systemClock, logger, store, transform, pageSize } = options;
+  const { shareEqualParts = true, metrics } = options;
   checkSelection(options);
+  const { name = options.resource.resource } = options;
+  if (typeof name !== 'string' || name === '') throw invalidOption('name', 'a non-empty string', name);
   if (store !== undefined) requireMethods('store', store, ['get', 'list', 'set', 'delete', 'replace']);
   if (transform !== undefined) optionOfType('transform', transform, 'function');
   requireHandlers(handlers, handlerNames);
@@ -116,7 +127,9 @@ export function checkedOptions<T extends ApiObject>(options: ReflectorOptions<T>
     watchTimeoutMs,
     random: safeRandom(optionOfType('random', random, 'function')),
     clock: safeClock(clock),
-    logger: safeLogger(logger),
+    logger: loggerOption(logger),
+    metrics: metricsOption(metrics),
+    name,
   };
 }
 

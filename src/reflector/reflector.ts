@@ -15,6 +15,7 @@ import { ListWatch, type ListWatchHost, type ReadList } from './list-watch.ts';
 import { ObjectDelivery } from './object-delivery.ts';
 import { ObjectStore } from './object-store.ts';
 import { ReceivedObjects } from './received-objects.ts';
+import { ReflectorMeasures } from './reflector-measures.ts';
 import { checkedOptions, type ReflectorOptions } from './reflector-options.ts';
 
 /**
@@ -30,6 +31,7 @@ export class Reflector<T extends ApiObject = ApiObject> {
   readonly #ownTransport: KubeTransport | undefined;
   readonly #clock: Clock;
   readonly #logger: Logger;
+  readonly #measures: ReflectorMeasures;
   readonly #listWatch: ListWatch<T>;
   readonly #delivery: ObjectDelivery<T>;
   readonly #handlers: HandlerCalls<T>;
@@ -53,6 +55,7 @@ export class Reflector<T extends ApiObject = ApiObject> {
     this.store = store;
     this.#clock = clock;
     this.#logger = logger;
+    this.#measures = new ReflectorMeasures(checked.metrics, clock, checked.name);
     this.#handlers = new HandlerCalls(checked.handlers, logger);
     this.#listeners.add(this.#handlers);
     this.#delivery = new ObjectDelivery(store, this.#listeners);
@@ -67,6 +70,7 @@ export class Reflector<T extends ApiObject = ApiObject> {
       plan: checked.listFrom === 'cache' ? new CachedReads(checked) : new LatestReads(checked),
       received: new ReceivedObjects({ ...checked, path }),
       host: this.#host(),
+      measures: this.#measures,
     });
     // stop() rejects it, also when no caller awaits start()
     this.#firstList.promise.catch(() => {});
@@ -114,6 +118,12 @@ export class Reflector<T extends ApiObject = ApiObject> {
     } catch (error) {
       return Promise.reject(error);
     }
+    this.#measures.begin(() => ({
+      isRunning: this.#run !== undefined,
+      hasSynced: this.#hasSynced,
+      objects: this.store.size,
+      lastObservedAt: this.#lastObservedAt,
+    }));
     this.#begin();
     return this.#firstList.promise;
   }
@@ -166,7 +176,7 @@ export class Reflector<T extends ApiObject = ApiObject> {
     const run = new AbortController();
     this.#run = run;
     const ended = this.#loop.then(() => this.#listWatch.run(run.signal));
-    this.#loop = ended.catch((error) => this.#logger.error({ err: error }, 'A reflector has ended: its clock failed'));
+    this.#loop = ended.catch((error) => this.#logger.error({ err: error }, 'a reflector has ended: its clock failed'));
   }
 
   async #stop(): Promise<void> {
@@ -179,6 +189,7 @@ export class Reflector<T extends ApiObject = ApiObject> {
       this.#firstList.reject(new StatusManagerError('ERR_STOPPED', 'The reflector was stopped before its first list'));
     }
     await this.#loop;
+    this.#measures.end();
     await this.#ownTransport?.close();
   }
 

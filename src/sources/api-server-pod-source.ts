@@ -6,9 +6,10 @@ import type { KubeTransport } from '../client/transport/kube-transport.ts';
 import type { LastFailure } from '../concurrency/last-failure.ts';
 import { RunState, type RunStateName } from '../concurrency/run-state.ts';
 import { StatusManagerError } from '../errors.ts';
+import type { MetricsSink } from '../metrics/metrics-sink.ts';
 import { Reflector } from '../reflector/reflector.ts';
 import type { Clock } from '../seams/clock.ts';
-import { type Logger, safeLogger, silentLogger } from '../seams/logger.ts';
+import { type Logger, loggerOption } from '../seams/logger.ts';
 import type { Pod, WirePod } from '../wire/types.ts';
 import { PodDelivery, type PodSink, type PodSourceHandlers } from './pod-delivery.ts';
 import { receivedPod } from './received-pod.ts';
@@ -30,12 +31,15 @@ export interface ApiServerPodSourceOptions {
   /** From 0 up to 1. Default `Math.random`. */
   readonly random?: () => number;
   readonly clock?: Clock;
-  readonly logger?: Logger;
+  /** Default: warnings and errors go to the console; null: silent. */
+  readonly logger?: Logger | null;
+  /** Gets what `metricDefinitions` lists for the part Reflector, under the name `pods`. Default: nothing is measured. */
+  readonly metrics?: MetricsSink;
 }
 
 const knownOptions = [
   ...['kubeConfig', 'transport', 'nodeName', 'namespace', 'podManager', 'handlers', 'streamLists', 'idleTimeoutMs'],
-  ...['random', 'clock', 'logger'],
+  ...['random', 'clock', 'logger', 'metrics'],
 ];
 const handlerNames = ['podAdded', 'podUpdated', 'podDeleted', 'synced', 'interrupted'];
 
@@ -57,12 +61,13 @@ export class ApiServerPodSource {
   /** Throws ERR_INVALID_OPTION, naming the option, the rule and the value. */
   constructor(options: ApiServerPodSourceOptions) {
     requireKnownOptions('options', options, knownOptions);
-    const { nodeName, podManager, handlers = {}, logger = silentLogger, ...reading } = options;
+    const { nodeName, podManager, handlers = {}, ...reading } = options;
+    const logger = loggerOption(reading.logger);
     this.#nodeName = nodeNameOption(nodeName);
     requireMethods('podManager', podManager, ['addPod', 'updatePod', 'removePod']);
     requireHandlers(handlers, handlerNames);
     this.#namespace = reading.namespace;
-    const delivery = new PodDelivery(podManager, handlers, safeLogger(logger));
+    const delivery = new PodDelivery(podManager, handlers, logger);
     this.#delivery = delivery;
     this.#reflector = new Reflector({
       ...reading,

@@ -5,9 +5,10 @@ import { resources } from '../client/api-resource.ts';
 import type { KubeTransport } from '../client/transport/kube-transport.ts';
 import type { LastFailure } from '../concurrency/last-failure.ts';
 import { RunState, type RunStateName } from '../concurrency/run-state.ts';
+import type { MetricsSink } from '../metrics/metrics-sink.ts';
 import { Reflector } from '../reflector/reflector.ts';
 import type { Clock } from '../seams/clock.ts';
-import { type Logger, safeLogger, silentLogger } from '../seams/logger.ts';
+import type { Logger } from '../seams/logger.ts';
 import type { WirePod } from '../wire/types.ts';
 import type { PodSource, SendPods } from './pod-source.ts';
 
@@ -26,12 +27,15 @@ export interface ApiServerSourceOptions {
   /** From 0 up to 1. Default `Math.random`. */
   readonly random?: () => number;
   readonly clock?: Clock;
-  readonly logger?: Logger;
+  /** Default: warnings and errors go to the console; null: silent. */
+  readonly logger?: Logger | null;
+  /** Gets what `metricDefinitions` lists for the part Reflector, under the name `pods`. Default: nothing is measured. */
+  readonly metrics?: MetricsSink;
 }
 
 const knownOptions = [
   ...['kubeConfig', 'transport', 'nodeName', 'namespace', 'streamLists', 'idleTimeoutMs'],
-  ...['random', 'clock', 'logger'],
+  ...['random', 'clock', 'logger', 'metrics'],
 ];
 
 /**
@@ -41,7 +45,6 @@ const knownOptions = [
  */
 export class ApiServerSource implements PodSource {
   readonly #reflector: Reflector<WirePod>;
-  readonly #logger: Logger;
   readonly #runState = new RunState('pod source');
   #send: SendPods | undefined;
   /** Set while a list is due at the end of the turn. */
@@ -51,19 +54,15 @@ export class ApiServerSource implements PodSource {
   /** Throws ERR_INVALID_OPTION, naming the option, the rule and the value. */
   constructor(options: ApiServerSourceOptions) {
     requireKnownOptions('options', options, knownOptions);
-    const { nodeName, logger = silentLogger, ...reading } = options;
-    this.#logger = safeLogger(logger);
+    const { nodeName, ...reading } = options;
     const changed = (): void => this.#changed();
     this.#reflector = new Reflector<WirePod>({
       ...reading,
-      logger,
       resource: resources.pods,
       fieldSelector: `spec.nodeName=${nodeNameOption(nodeName)}`,
       handlers: {
         ...{ added: changed, updated: changed, deleted: changed },
         synced: () => this.#synced(),
-        interrupted: (error, delayMs) =>
-          this.#logger.warn({ err: error, delayMs }, 'The pods of the apiserver could not be read; they are asked for again'),
       },
     });
   }

@@ -7,7 +7,7 @@ import { RunState, type RunStateName } from '../concurrency/run-state.ts';
 import { invalidOption } from '../errors.ts';
 import { decodeStaticPods } from '../manifest/decode-static-pods.ts';
 import { type Clock, safeClock, sleep, systemClock } from '../seams/clock.ts';
-import { type Logger, safeLogger, silentLogger } from '../seams/logger.ts';
+import { type Logger, loggerOption } from '../seams/logger.ts';
 import { longestManifest } from './decode-manifest.ts';
 import { type FilesToRead, ManifestFiles } from './manifest-files.ts';
 import { PathWatch } from './path-watch.ts';
@@ -22,7 +22,8 @@ export interface FileSourceOptions {
   /** A longer file is refused. Default 10 MiB. */
   readonly maxBytes?: number;
   readonly clock?: Clock;
-  readonly logger?: Logger;
+  /** Default: warnings and errors go to the console; null: silent. */
+  readonly logger?: Logger | null;
 }
 
 const knownOptions = ['path', 'nodeName', 'checkPeriodMs', 'maxBytes', 'clock', 'logger'];
@@ -62,12 +63,12 @@ export class FileSource implements PodSource {
   /** Throws ERR_INVALID_OPTION, naming the option, the rule and the value. */
   constructor(options: FileSourceOptions) {
     requireKnownOptions('options', options, knownOptions);
-    const { checkPeriodMs = 20_000, maxBytes = longestManifest, clock = systemClock, logger = silentLogger } = options;
+    const { checkPeriodMs = 20_000, maxBytes = longestManifest, clock = systemClock, logger } = options;
     this.#path = pathOption(options.path);
     requireMethods('clock', clock, ['now', 'setTimer']);
     this.#checkPeriodMs = numberOption('checkPeriodMs', checkPeriodMs, 1, longestTimerMs);
     this.#clock = safeClock(clock);
-    this.#logger = safeLogger(logger);
+    this.#logger = loggerOption(logger);
     this.#files = new ManifestFiles({
       path: this.#path,
       nodeName: nodeNameOption(options.nodeName),
@@ -87,7 +88,7 @@ export class FileSource implements PodSource {
   start(send: SendPods): void {
     this.#runState.start();
     this.#loop = this.#run(send).catch((error) =>
-      this.#logger.error({ err: error }, 'The file source has ended: its clock failed'),
+      this.#logger.error({ err: error }, 'the file source has ended: its clock failed'),
     );
   }
 
@@ -150,7 +151,7 @@ export class FileSource implements PodSource {
       return isThere;
     } catch (error) {
       const problem = error instanceof Error ? error.message : String(error);
-      if (problem !== this.#problem) this.#logger.error({ path: this.#path, problem }, 'The path of manifests cannot be read');
+      if (problem !== this.#problem) this.#logger.error({ path: this.#path, problem }, 'the path of manifests cannot be read');
       this.#problem = problem;
       const at = this.#clock.now();
       this.#lastFailure = { error, at, retryAt: at + Math.max(1, this.#untilCheckMs()) };

@@ -2,7 +2,7 @@ import { nodeNameOption } from '../checks/node-name.ts';
 import { integerOption, longestTimerMs, numberOption, requireKnownOptions, requireMethods } from '../checks/options.ts';
 import { invalidOption } from '../errors.ts';
 import { type Clock, safeClock, systemClock } from '../seams/clock.ts';
-import { type Logger, safeLogger, silentLogger } from '../seams/logger.ts';
+import { type Logger, loggerOption } from '../seams/logger.ts';
 import { longestManifest } from './decode-manifest.ts';
 
 export interface HttpSourceOptions {
@@ -18,10 +18,12 @@ export interface HttpSourceOptions {
   /** A longer answer is refused. Default 10 MiB. */
   readonly maxBytes?: number;
   readonly clock?: Clock;
-  readonly logger?: Logger;
+  /** Default: warnings and errors go to the console; null: silent. */
+  readonly logger?: Logger | null;
 }
 
-export interface CheckedHttpSourceOptions extends Omit<Required<HttpSourceOptions>, 'url'> {
+export interface CheckedHttpSourceOptions extends Omit<Required<HttpSourceOptions>, 'url' | 'logger'> {
+  readonly logger: Logger;
   readonly url: URL;
 }
 
@@ -33,7 +35,7 @@ const headerValue = /^[\t\x20-\x7e\x80-\xff]*$/;
 export function checkedHttpSourceOptions(options: HttpSourceOptions): CheckedHttpSourceOptions {
   requireKnownOptions('options', options, knownOptions);
   const { headers = {}, checkPeriodMs = 20_000, timeoutMs = 10_000, maxBytes = longestManifest } = options;
-  const { clock = systemClock, logger = silentLogger } = options;
+  const { clock = systemClock, logger } = options;
   requireMethods('clock', clock, ['now', 'setTimer']);
   return {
     url: urlOption(options.url),
@@ -43,7 +45,7 @@ export function checkedHttpSourceOptions(options: HttpSourceOptions): CheckedHtt
     timeoutMs: numberOption('timeoutMs', timeoutMs, 1, longestTimerMs),
     maxBytes: integerOption('maxBytes', maxBytes, 1),
     clock: safeClock(clock),
-    logger: safeLogger(logger),
+    logger: loggerOption(logger),
   };
 }
 

@@ -59,7 +59,7 @@ export class HttpSource implements PodSource {
   start(send: SendPods): void {
     this.#runState.start();
     const { logger } = this.#options;
-    this.#loop = this.#run(send).catch((error) => logger.error({ err: error }, 'The http source has ended: its clock failed'));
+    this.#loop = this.#run(send).catch((error) => logger.error({ err: error }, 'the http source has ended: its clock failed'));
   }
 
   /** Ends the request under way. When it resolves, there is no timer and no socket left, and nothing is sent any more. */
@@ -105,7 +105,7 @@ export class HttpSource implements PodSource {
       if (pods !== undefined) send(pods);
       if (answer.status === 200 && answer.body.length === 0)
         throw new Error('the answer is empty: it says that there are no pods');
-      if (this.#failures > 0) logger.info({ url: labelOf(url) }, 'The pods of the URL can be read again');
+      if (this.#failures > 0) logger.info({ url: labelOf(url) }, 'the pods of the URL can be read again');
       this.#failures = 0;
       this.#lastFailure = undefined;
     } catch (error) {
@@ -149,9 +149,9 @@ export class HttpSource implements PodSource {
     const at = clock.now();
     this.#lastFailure = { error, at, retryAt: at + checkPeriodMs };
     this.#failures += 1;
-    if (this.#failures < loudFailures) logger.warn(fields, 'The pods of the URL could not be read');
+    if (this.#failures < loudFailures) logger.warn(fields, 'the pods of the URL could not be read');
     else if (this.#failures === loudFailures) {
-      logger.warn(fields, 'The pods of the URL could not be read; further failures are logged for debugging alone');
-    } else logger.debug(fields, 'The pods of the URL could not be read');
+      logger.warn(fields, 'the pods of the URL could not be read; further failures are logged for debugging alone');
+    } else logger.debug(fields, 'the pods of the URL could not be read');
   }
 }

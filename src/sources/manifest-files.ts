@@ -75,7 +75,7 @@ export class ManifestFiles {
     });
     if (stats === undefined) {
       this.#files.clear();
-      this.#tell(path, 'The path does not exist; there are no pods');
+      if (this.#isNews('missing', path)) this.#options.logger.warn({ path }, 'the path does not exist; there are no pods');
       return { isThere: false, pods: [] };
     }
     if (stats.isDirectory()) return { isThere: true, pods: await this.#podsOfDirectory(path, signal, filesToRead) };
@@ -142,7 +142,7 @@ export class ManifestFiles {
     for (const [file, { pods }] of this.#files) {
       for (const pod of pods) {
         const other = byName.get(podFullName(pod));
-        if (other !== undefined) this.#tell(file, `The pod ${podFullName(pod)} is in ${other.file} too; this file counts`);
+        if (other !== undefined) this.#tellDouble(podFullName(pod), file, other.file);
         byName.set(podFullName(pod), { pod, file });
       }
     }
@@ -150,14 +150,24 @@ export class ManifestFiles {
   }
 
   #tellProblem(file: string, problem: string, podsKept: number): void {
-    const kept = podsKept > 0 ? 'the pods of its last good content stay' : 'it is left out';
-    this.#tell(file, `The manifest cannot be used; ${kept}`, problem);
+    const { logger } = this.#options;
+    const hasPods = podsKept > 0;
+    if (!this.#isNews('problem', file, hasPods, problem)) return;
+    const fields = { path: file, problem };
+    if (hasPods) logger.warn(fields, 'the manifest cannot be used; the pods of its last good content stay');
+    else logger.warn(fields, 'the manifest cannot be used; it is left out');
   }
 
-  #tell(path: string, message: string, problem?: string): void {
-    const key = JSON.stringify([path, message, problem]);
+  #tellDouble(pod: string, path: string, otherPath: string): void {
+    if (!this.#isNews('double', pod, path, otherPath)) return;
+    this.#options.logger.warn({ path, pod, otherPath }, 'two manifests name one pod; that of the later path counts');
+  }
+
+  /** True for what the reading before this one did not find. */
+  #isNews(...what: readonly unknown[]): boolean {
+    const key = JSON.stringify(what);
     this.#newProblems.add(key);
-    if (!this.#problems.has(key)) this.#options.logger.warn({ path, ...(problem !== undefined && { problem }) }, message);
+    return !this.#problems.has(key);
   }
 }
 

@@ -91,7 +91,7 @@ export class PathWatch {
     if (problem !== this.#problem) {
       this.#options.logger.warn(
         { path: this.#options.path, problem },
-        'The path cannot be watched; it is only read now and then',
+        'the path cannot be watched; it is only read now and then',
       );
     }
     this.#problem = problem;

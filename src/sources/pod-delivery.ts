@@ -109,7 +109,7 @@ export class PodDelivery {
   }
 
   #guard<T>(callback: string, call: () => T): T | undefined {
-    return callGuarded(call, (error) => this.#logger.error({ callback, err: error }, 'A callback of the pod source failed'));
+    return callGuarded(call, (error) => this.#logger.error({ callback, err: error }, 'a callback of the pod source failed'));
   }
 }
 

@@ -16,7 +16,7 @@ import type { PodDeletionSafety } from '../pod/pod-deletion-safety.ts';
 import type { PodManager } from '../pod/pod-manager.ts';
 import { type Clock, safeClock, systemClock } from '../seams/clock.ts';
 import { callGuarded, ignoreFailure } from '../seams/guard.ts';
-import { type Logger, safeLogger, silentLogger } from '../seams/logger.ts';
+import { type Logger, loggerOption } from '../seams/logger.ts';
 import { safeRandom } from '../seams/random.ts';
 import type { PodSourceTimes } from './sync/pod-source-view.ts';
 
@@ -50,17 +50,18 @@ export interface StatusManagerOptions {
   /** Uniform in [0, 1), for the jitter of waits. */
   readonly random?: () => number;
   readonly clock?: Clock;
-  /** Pino-shaped. Default: silent. */
-  readonly logger?: Logger;
+  /** Default: warnings and errors go to the console; null: silent. */
+  readonly logger?: Logger | null;
   /** Gets what `metricDefinitions` lists for the part StatusManager. Default: nothing is measured. */
   readonly metrics?: MetricsSink;
 }
 
 /** The options with every default filled in, checked. */
 export type ResolvedOptions = Required<
-  Omit<StatusManagerOptions, 'rateLimiter' | 'podSource' | 'ownedConditionTypes' | 'metrics'>
+  Omit<StatusManagerOptions, 'rateLimiter' | 'podSource' | 'ownedConditionTypes' | 'metrics' | 'logger'>
 > & {
   readonly metrics: Metrics;
+  readonly logger: Logger;
   readonly rateLimiter: RateLimiterOptions | undefined;
   readonly podSource: StatusManagerOptions['podSource'] | undefined;
   readonly ownedConditionTypes: ReadonlySet<string>;
@@ -96,7 +97,6 @@ export function resolveOptions(options: StatusManagerOptions): ResolvedOptions {
   requireMethods('podDeletionSafety', podDeletionSafety, ['podCouldHaveRunningContainers', 'podResourcesAreReclaimed']);
   const { podSource, rateLimiter, ownedConditionTypes, clock, logger, metrics } = options;
   if (podSource !== undefined) requireMethods('podSource', podSource, ['lastObservedAt']);
-  if (logger !== undefined) requireMethods('logger', logger, ['debug', 'info', 'warn', 'error']);
   return {
     podClient,
     podManager,
@@ -114,7 +114,7 @@ export function resolveOptions(options: StatusManagerOptions): ResolvedOptions {
     staleAfterMs: numberOption('staleAfterMs', options.staleAfterMs ?? 300_000, 1, Number.MAX_SAFE_INTEGER),
     random: safeRandom(optionOfType('random', options.random ?? Math.random, 'function')),
     clock: clock === undefined || clock === systemClock ? systemClock : resolveClock(clock),
-    logger: safeLogger(logger ?? silentLogger),
+    logger: loggerOption(logger),
     metrics: metricsOption(metrics),
   };
 }

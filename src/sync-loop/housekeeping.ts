@@ -6,6 +6,7 @@ import { callGuarded } from '../seams/guard.ts';
 import type { Pod } from '../wire/types.ts';
 import type { KnownPod } from '../workers/pod-records.ts';
 import type { PodDispatch } from './pod-dispatch.ts';
+import { setPodGauges } from './pod-gauges.ts';
 import type { ResolvedLoopOptions } from './sync-loop-options.ts';
 
 /** How long what runs of an unknown pod has to end, in seconds. */
@@ -32,7 +33,7 @@ export class Housekeeping {
    * afterwards. `isListing`: a list that was asked for earlier is still waited for.
    */
   lookAtPods(isListing: boolean): void {
-    const { podManager, podWorkers } = this.#options;
+    const { podManager, podWorkers, metrics } = this.#options;
     const { allPods, allMirrorPods } = podManager.getPodsAndMirrorPods();
     const working = podWorkers.syncKnownPods(allPods);
     const dispatched = this.#dispatch.takeDispatched();
@@ -42,19 +43,24 @@ export class Housekeeping {
       this.#options.onHousekeeping?.({ pods: allPods, possiblyRunning: possiblyRunning(working) }),
     );
     // created again under the same uid while the earlier one ended, or not admitted yet
-    const toBegin = this.#dispatch.activePods().filter((pod) => !working.has(uidOf(pod)));
+    const activePods = this.#dispatch.activePods();
+    const toBegin = activePods.filter((pod) => !working.has(uidOf(pod)));
     this.#guard('removeOrphanedStatuses', () => {
       const uids = new Set([...allPods, ...allMirrorPods].map(uidOf));
       // a static pod that begins anew has nothing of its earlier life: what has ended would keep its containers from being told
       for (const pod of toBegin) if (isStaticPod(pod)) uids.delete(uidOf(pod));
       this.#options.statusManager.removeOrphanedStatuses(uids);
     });
-    for (const pod of toBegin) this.#guard('begin', () => this.#dispatch.begin(pod));
+    for (const pod of toBegin) {
+      const begins = this.#guard('begin', () => this.#dispatch.begin(pod));
+      if (begins) metrics.increment('kubelet_restarted_pods_total', { static: isStaticPod(pod) ? 'true' : '' });
+    }
+    if (metrics.isUsed) setPodGauges(metrics, { allPods, allMirrorPods, activePods, working });
   }
 
   /** Ends what the runtime has and nobody wants, and finishes deleted pods that were over before the agent started. */
   endOrphans(running: readonly RunningPod[]): void {
-    const { podManager, logger } = this.#options;
+    const { podManager, logger, metrics } = this.#options;
     const dispatched = this.#dispatch.takeDispatched();
     const isKnown = (uid: string): boolean => this.#known.has(uid) || dispatched.has(uid);
     const runningUIDs = new Set(running.map(({ uid }) => uid));
@@ -66,12 +72,13 @@ export class Housekeeping {
     for (const runningPod of running) {
       if (isKnown(runningPod.uid)) continue;
       logger.info({ podUID: runningPod.uid, name: runningPod.name }, 'the runtime has a pod that no source names; it is ended');
+      metrics.increment('kubelet_orphaned_runtime_pods_total');
       this.#guard('killRunning', () => this.#dispatch.killRunning(runningPod, { gracePeriodSeconds: orphanGracePeriodSeconds }));
     }
   }
 
-  #guard(step: string, call: () => unknown): void {
-    callGuarded(call, (err) => this.#options.logger.error({ err, step }, 'a step of housekeeping failed'));
+  #guard<T>(step: string, call: () => T): T | undefined {
+    return callGuarded(call, (err) => this.#options.logger.error({ err, step }, 'a step of housekeeping failed'));
   }
 }
 

@@ -42,13 +42,14 @@ export class PodDispatch {
     }
   }
 
-  /** Begins a pod that the workers do not know, if it may run here. */
-  begin(pod: Pod): void {
+  /** Begins a pod that the workers do not know, if it may run here: true when it went to them. */
+  begin(pod: Pod): boolean {
     const { podWorkers } = this.#options;
     const uid = uidOf(pod);
     const isNew = !podWorkers.isPodTerminationRequested(uid) && !isTerminalPhase(pod.status?.phase);
-    if (isNew && !this.#admit(pod)) return;
+    if (isNew && !this.#admit(pod)) return false;
     this.#toWorkers('create', pod);
+    return true;
   }
 
   kill(pod: Pod): void {
@@ -121,7 +122,7 @@ export class PodDispatch {
 
   /** False: the pod is refused and Failed, or nobody could say, and it waits. */
   #admit(pod: Pod): boolean {
-    const { admitPod, statusManager, eventRecorder, logger } = this.#options;
+    const { admitPod, statusManager, eventRecorder, logger, metrics } = this.#options;
     if (admitPod === undefined) return true;
     const uid = uidOf(pod);
     const others = this.activePods().filter((other) => uidOf(other) !== uid);
@@ -136,6 +137,7 @@ export class PodDispatch {
     if (answer.admit) return true;
     const { reason, message } = answer;
     eventRecorder.event(pod, 'Warning', reason, message);
+    metrics.increment('kubelet_admission_rejections_total', { reason });
     const { qosClass } = pod.status ?? {};
     const status = { phase: 'Failed', reason, message: `Pod was rejected: ${message}` };
     statusManager.setPodStatus(pod, qosClass === undefined ? status : { ...status, qosClass });

@@ -1,10 +1,12 @@
 import { longestTimerMs, numberOption, optionOfType, requireKnownOptions, requireMethods } from '../checks/options.ts';
 import type { PodUpdate } from '../config/pod-update.ts';
+import { type Metrics, metricsOption } from '../metrics/metrics.ts';
+import type { MetricsSink } from '../metrics/metrics-sink.ts';
 import type { BasicPodManager } from '../pod/basic-pod-manager.ts';
 import { type EventRecorder, noEvents, safeEventRecorder } from '../pod/event-recorder.ts';
 import type { RunningPod } from '../pod/runtime-pod.ts';
 import { type Clock, safeClock, systemClock } from '../seams/clock.ts';
-import { type Logger, safeLogger, silentLogger } from '../seams/logger.ts';
+import { type Logger, loggerOption } from '../seams/logger.ts';
 import type { StatusManager } from '../status/status-manager.ts';
 import type { Pod } from '../wire/types.ts';
 import type { KnownPod } from '../workers/pod-records.ts';
@@ -76,11 +78,17 @@ export interface SyncLoopOptions {
   readonly listTimeoutMs?: number;
   readonly eventRecorder?: EventRecorder;
   readonly clock?: Clock;
-  readonly logger?: Logger;
+  /** Default: warnings and errors go to the console; null: silent. */
+  readonly logger?: Logger | null;
+  /** Gets what `metricDefinitions` lists for the part SyncLoop. Default: nothing is measured. */
+  readonly metrics?: MetricsSink;
 }
 
 type Optional = 'runtime' | 'admitPod' | 'onHousekeeping' | 'onCaughtUp';
-export type ResolvedLoopOptions = Required<Omit<SyncLoopOptions, Optional>> & {
+export type ResolvedLoopOptions = Required<Omit<SyncLoopOptions, Optional | 'metrics' | 'logger'>> & {
+  readonly metrics: Metrics;
+  readonly logger: Logger;
+} & {
   readonly [Name in Optional]: SyncLoopOptions[Name] | undefined;
 };
 
@@ -99,6 +107,7 @@ const knownOptions = [
   'eventRecorder',
   'clock',
   'logger',
+  'metrics',
 ] as const satisfies readonly (keyof SyncLoopOptions)[];
 
 const podManagerMethods = [
@@ -115,7 +124,7 @@ export function resolveLoopOptions(options: SyncLoopOptions): ResolvedLoopOption
   requireKnownOptions('options', options, knownOptions);
   const { config, podManager, podWorkers, workQueue, statusManager, runtime, admitPod } = options;
   const { onHousekeeping, onCaughtUp } = options;
-  const { eventRecorder = noEvents, clock = systemClock, logger = silentLogger } = options;
+  const { eventRecorder = noEvents, clock = systemClock, logger } = options;
   requireMethods('config', config, ['updates', 'seenAllSources']);
   requireMethods('podManager', podManager, podManagerMethods);
   const questions = ['updatePod', 'syncKnownPods', 'isPodTerminationRequested', 'isPodKnownTerminated'];
@@ -128,7 +137,6 @@ export function resolveLoopOptions(options: SyncLoopOptions): ResolvedLoopOption
   if (onCaughtUp !== undefined) optionOfType('onCaughtUp', onCaughtUp, 'function');
   requireMethods('eventRecorder', eventRecorder, ['event']);
   requireMethods('clock', clock, ['now', 'setTimer']);
-  requireMethods('logger', logger, ['debug', 'info', 'warn', 'error']);
   return {
     config,
     podManager,
@@ -143,6 +151,7 @@ export function resolveLoopOptions(options: SyncLoopOptions): ResolvedLoopOption
     listTimeoutMs: numberOption('listTimeoutMs', options.listTimeoutMs ?? 30_000, 1, longestTimerMs),
     eventRecorder: safeEventRecorder(eventRecorder),
     clock: safeClock(clock),
-    logger: safeLogger(logger),
+    logger: loggerOption(logger),
+    metrics: metricsOption(options.metrics),
   };
 }

@@ -5,6 +5,7 @@ import { BoundedChannel } from '../concurrency/bounded-channel.ts';
 import { KeyedTimers } from '../concurrency/keyed-timers.ts';
 import { RunState, type RunStateName } from '../concurrency/run-state.ts';
 import type { PodUpdate } from '../config/pod-update.ts';
+import { beginAtZero } from '../metrics/begin-at-zero.ts';
 import type { RunningPod } from '../pod/runtime-pod.ts';
 import { callGuarded, ignoreFailure } from '../seams/guard.ts';
 import { Housekeeping } from './housekeeping.ts';
@@ -67,6 +68,7 @@ export class SyncLoop {
   /** Throws ERR_ALREADY_STARTED on a second call, ERR_STOPPED after `stop`. */
   start(): void {
     this.#runState.start();
+    beginAtZero(this.#options.metrics, ['kubelet_restarted_pods_total', 'kubelet_orphaned_runtime_pods_total']);
     this.#updates = callGuarded(
       () => this.#options.config.updates(),
       (err) => this.#options.logger.error({ err }, 'the sync loop gets no updates'),

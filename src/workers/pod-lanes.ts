@@ -2,7 +2,7 @@
 
 import { maxMessageLength } from '../client/transport/api-error.ts';
 import { callGuarded, ignoreFailure } from '../seams/guard.ts';
-import type { PodRecord } from './pod-record.ts';
+import type { PodRecord, PodWorkerState } from './pod-record.ts';
 import type { PodRecords, Work } from './pod-records.ts';
 import type { PodStatusFn } from './pod-syncer.ts';
 import type { CallUnderWay } from './pod-worker-report.ts';
@@ -83,6 +83,13 @@ export class PodLanes {
     return this.#calls.get(record);
   }
 
+  /** How many calls are under way for pods that are in this state. */
+  countCalls(state: PodWorkerState): number {
+    let count = 0;
+    for (const { work } of this.#calls.values()) if (work.state === state) count += 1;
+    return count;
+  }
+
   /** The uids of the pods with a call under way. */
   callsUnderWay(): string[] {
     return Array.from(this.#calls.keys(), ({ uid }) => uid);
@@ -149,6 +156,7 @@ export class PodLanes {
       const fields = { err: outcome.error, podUID: uid, state: work.state };
       if (controller.signal.aborted) logger.debug(fields, 'a call gave way to a newer update of its pod');
       else this.#fail(record, outcome.error, fields);
+      this.#options.metrics.increment('pod_status_manager_worker_retries_total', { state: work.state });
       this.#enqueue(record, failureDelayMs(outcome.error, clock.now(), this.#options));
       return;
     }

@@ -14,6 +14,7 @@ import { type PodWorkerReport, type PodWorkersReport, workerReport, workersRepor
 import { knownRuntimeStatus } from './runtime-status.ts';
 import { type KillNowOptions, requireKillNowOptions, requireUpdate, type UpdatePodOptions } from './update-pod-options.ts';
 import type { RetryQueue, WorkQueue } from './work-queue.ts';
+import { measureWorkers } from './worker-gauges.ts';
 import { type PodWorkersOptions, type ResolvedWorkersOptions, resolveWorkersOptions } from './workers-options.ts';
 
 export interface StopWorkersOptions {
@@ -32,7 +33,8 @@ export interface StoppedWorkers {
  * of pkg/kubelet/pod_workers.go, v1.36.3.
  *
  * The workers repeat nothing by themselves: what is to be synced again goes into the work queue, and the agent's loop hands it
- * to `updatePod`. They hold no timer, but while somebody waits for `killPodNow`. `Queue` is the type of the work queue: of the one
+ * to `updatePod`. They hold no timer, but while somebody waits for `killPodNow`, and for a sink of `metrics` that cannot say
+ * when it is read. `Queue` is the type of the work queue: of the one
  * that is given, else {@link WorkQueue}.
  */
 export class PodWorkers<Queue extends RetryQueue = WorkQueue> implements PodDeletionSafety {
@@ -40,6 +42,7 @@ export class PodWorkers<Queue extends RetryQueue = WorkQueue> implements PodDele
   readonly #records: PodRecords;
   readonly #lanes: PodLanes;
   readonly #kills: WaitingKills;
+  readonly #endMeasuring: () => void;
   readonly #runState = new RunState<StoppedWorkers>('pod workers');
 
   /** Throws ERR_INVALID_OPTION, naming the option, the rule and the value. */
@@ -49,6 +52,7 @@ export class PodWorkers<Queue extends RetryQueue = WorkQueue> implements PodDele
     this.#records = new PodRecords(this.#options, (podUID) => knownRuntimeStatus(runtimeStatusCache, podUID));
     this.#lanes = new PodLanes(this.#options, this.#records);
     this.#kills = new WaitingKills(this.#options);
+    this.#endMeasuring = measureWorkers(this.#options, (state) => this.#lanes.countCalls(state));
     this.#runState.start();
   }
 
@@ -192,6 +196,7 @@ export class PodWorkers<Queue extends RetryQueue = WorkQueue> implements PodDele
     const all = this.#lanes.stop().then(() => settled.abort());
     await Promise.race([all, sleep(clock, timeoutMs, settled.signal)]);
     const unsettled = this.#lanes.callsUnderWay();
+    this.#endMeasuring();
     if (unsettled.length > 0) logger.warn({ podUIDs: unsettled }, 'stopped before every call of the pod syncer had settled');
     return { unsettled };
   }

@@ -50,6 +50,11 @@ export class WorkQueue implements RetryQueue {
     return item && item.dueAt - this.#setBackMs;
   }
 
+  /** How long the pod that is due first has been due, in milliseconds; 0 when none is. */
+  get latenessMs(): number {
+    return Math.max(0, this.#now() - (this.#first()?.dueAt ?? Number.POSITIVE_INFINITY));
+  }
+
   /** Throws ERR_INVALID_ARGUMENT for a delay that is no number or negative. Does nothing once the queue is closed. */
   enqueue(podUID: string, delayMs: number): void {
     requireText('podUID', podUID);

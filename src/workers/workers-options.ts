@@ -3,7 +3,7 @@ import { type Metrics, metricsOption } from '../metrics/metrics.ts';
 import type { MetricsSink } from '../metrics/metrics-sink.ts';
 import { type EventRecorder, noEvents, safeEventRecorder } from '../pod/event-recorder.ts';
 import { type Clock, safeClock, systemClock } from '../seams/clock.ts';
-import { type Logger, safeLogger, silentLogger } from '../seams/logger.ts';
+import { type Logger, loggerOption } from '../seams/logger.ts';
 import { safeRandom } from '../seams/random.ts';
 import type { PodSyncer, RuntimeStatusCache } from './pod-syncer.ts';
 import { type RetryQueue, WorkQueue } from './work-queue.ts';
@@ -36,7 +36,8 @@ export interface PodWorkersOptions<Queue extends RetryQueue = RetryQueue> {
   /** From 0 up to 1. Default `Math.random`. */
   readonly random?: () => number;
   readonly clock?: Clock;
-  readonly logger?: Logger;
+  /** Default: warnings and errors go to the console; null: silent. */
+  readonly logger?: Logger | null;
   /**
    * Gets what `metricDefinitions` lists for the part PodWorkers. `kubelet_pod_worker_duration_seconds` is measured of updates that
    * have a `startTime`. Default: nothing is measured.
@@ -44,7 +45,8 @@ export interface PodWorkersOptions<Queue extends RetryQueue = RetryQueue> {
   readonly metrics?: MetricsSink;
 }
 
-export interface ResolvedWorkersOptions extends Required<Omit<PodWorkersOptions, 'metrics'>> {
+export interface ResolvedWorkersOptions extends Required<Omit<PodWorkersOptions, 'metrics' | 'logger'>> {
+  readonly logger: Logger;
   readonly metrics: Metrics;
   /** The work queue, where the workers have made it themselves. */
   readonly ownQueue: WorkQueue | undefined;
@@ -60,7 +62,7 @@ export function resolveWorkersOptions(options: PodWorkersOptions): ResolvedWorke
   requireKnownOptions('options', options, knownOptions);
   const { podSyncer, runtimeStatusCache, eventRecorder = noEvents, exactlyAsKubelet = false } = options;
   const { resyncIntervalMs = 60_000, backOffPeriodMs = 10_000, random = Math.random } = options;
-  const { clock = systemClock, logger = silentLogger, metrics } = options;
+  const { clock = systemClock, logger, metrics } = options;
   requireMethods('podSyncer', podSyncer, ['syncPod', 'syncTerminatingPod', 'syncTerminatingRuntimePod', 'syncTerminatedPod']);
   requireMethods('runtimeStatusCache', runtimeStatusCache, ['get', 'getNewerThan']);
   requireMethods('eventRecorder', eventRecorder, ['event']);
@@ -79,7 +81,7 @@ export function resolveWorkersOptions(options: PodWorkersOptions): ResolvedWorke
     backOffPeriodMs: numberOption('backOffPeriodMs', backOffPeriodMs, 0, longestTimerMs),
     random: safeRandom(optionOfType('random', random, 'function')),
     clock: safeClock(clock),
-    logger: safeLogger(logger),
+    logger: loggerOption(logger),
     metrics: metricsOption(metrics),
   };
 }

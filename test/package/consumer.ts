@@ -70,10 +70,7 @@ export async function createConsumer(): Promise<Consumer> {
     async typeErrors(compilerOptions) {
       await write(
         'tsconfig.json',
-        JSON.stringify({
-          compilerOptions: { ...compilerOptions, allowImportingTsExtensions: true, noEmit: true },
-          include: ['*.ts', 'examples/**/*.ts'],
-        }),
+        JSON.stringify({ compilerOptions: { ...compilerOptions, noEmit: true }, include: ['*.ts', 'examples/**/*.ts'] }),
       );
       const { code, stdout, stderr } = await run(process.execPath, [tsc, '--pretty', 'false', '-p', 'tsconfig.json'], folder);
       const messages = stdout.split(/\n(?!\s)/).filter((message) => message !== '');

@@ -26,9 +26,10 @@ export function ChangeList({ changes }: { readonly changes: readonly DebugPathCh
 function Changes({ changes }: { readonly changes: readonly DebugPathChange[] }): VNode {
   return (
     <ul class="changes">
-      {changes.map(({ path, before, after }) => (
+      {changes.map(({ path, element, before, after }) => (
         <li key={path}>
           <code class="path">{path === '' ? '(all)' : path}</code>
+          {element === undefined ? null : <span class="muted"> {element}</span>}
           {before === undefined ? null : <Value sign="−" name="before" value={before} />}
           {after === undefined ? null : <Value sign="+" name="after" value={after} />}
         </li>

@@ -1,4 +1,5 @@
 import type { VNode } from 'preact';
+import { snapshotAddress } from '../browser-stream.ts';
 import { keyHelp } from './keys.ts';
 
 const helpId = 'help';
@@ -30,7 +31,7 @@ export function HelpDialog(): VNode {
         ))}
       </dl>
       <p>
-        The same as JSON: <a href="api/snapshot">api/snapshot</a>. As text: <code>curl</code> the address of this page.
+        The same as JSON: <a href={snapshotAddress}>api/snapshot</a>. As text: <code>curl</code> the address of this page.
       </p>
       <details>
         <summary>Licences of what this page contains</summary>

@@ -18,22 +18,19 @@ export function Summary({ model }: { readonly model: Model }): VNode {
   );
 }
 
-function numbersOf(summary: DebugSummary | undefined): readonly (readonly [name: string, value: string, title: string])[] {
-  const { pods, bySync = {}, inFlight, channelDepth, channelCapacity, oldestUnsentMs } = summary ?? {};
-  const shown = (value: number | undefined): string => (value === undefined ? '–' : count(value));
-  return [
-    ['Pods', shown(pods), 'Pods that have a status'],
-    ['In sync', summary === undefined ? '–' : count(bySync['in-sync'] ?? 0), 'Pods whose newest status the apiserver has'],
-    ['Requests now', shown(inFlight), 'Pods of which a request is under way'],
-    [
-      'Hints waiting',
-      channelCapacity === undefined ? '–' : `${shown(channelDepth)} / ${count(channelCapacity)}`,
-      'Pods in the channel',
-    ],
-    [
-      'Oldest unsent',
-      summary === undefined ? '–' : oldestUnsentMs === undefined ? 'none' : duration(oldestUnsentMs),
-      'How long the oldest status that the apiserver does not have is waiting',
-    ],
+type NamedNumber = readonly [name: string, value: string, title: string];
+
+function numbersOf(summary: DebugSummary | undefined): readonly NamedNumber[] {
+  if (summary === undefined) return ['Pods', 'In sync', 'Requests now', 'Oldest unsent'].map((name) => [name, '–', '']);
+  const { pods, bySync, inFlight, channelDepth, channelCapacity, channelDropped = 0, oldestUnsentMs } = summary;
+  const oldest = oldestUnsentMs === undefined ? 'none' : duration(oldestUnsentMs);
+  const numbers: NamedNumber[] = [
+    ['Pods', count(pods), 'Pods that have a status'],
+    ['In sync', count(bySync['in-sync'] ?? 0), 'Pods whose newest status the apiserver has'],
+    ['Requests now', count(inFlight), 'Pods of which a request is under way'],
+    ['Hints waiting', `${count(channelDepth)} / ${count(channelCapacity)}`, 'Pods in the channel, and how many fit in'],
+    ['Oldest unsent', oldest, 'How long the oldest status that the apiserver does not have is waiting'],
   ];
+  if (channelDropped > 0) numbers.push(['Hints dropped', count(channelDropped), 'The channel was full; a scan finds their pods']);
+  return numbers;
 }

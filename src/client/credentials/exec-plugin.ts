@@ -23,6 +23,7 @@ export class ExecPlugin implements CredentialSource {
   readonly #config: ExecConfig;
   readonly #options: SourceOptions;
   readonly #name: string;
+  #isClosed = false;
   readonly #processes = new Set<PluginProcess>();
   #current: Credentials | undefined;
   #staleAt = 0;
@@ -46,6 +47,7 @@ export class ExecPlugin implements CredentialSource {
   }
 
   async close(reason: CredentialsFailure): Promise<void> {
+    this.#isClosed = true;
     this.#run?.end(reason);
     await Promise.all(Array.from(this.#processes, ({ ended }) => ended));
   }
@@ -56,7 +58,11 @@ export class ExecPlugin implements CredentialSource {
       clock,
       name: `the ${this.#name}`,
       start: (signal) => this.#ask(signal),
-      onEnded: ({ message }) => logger.warn({ command: this.#config.command, why: message }, 'A credential plugin was ended'),
+      onEnded: ({ message: why }) => {
+        const fields = { command: this.#config.command, why };
+        if (this.#isClosed) logger.debug(fields, 'a credential plugin was ended, because its client is closed');
+        else logger.warn(fields, 'a credential plugin was ended');
+      },
     });
   }
 

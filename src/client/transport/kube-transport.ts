@@ -9,7 +9,7 @@ import {
 } from '../../checks/options.ts';
 import { invalidOption, isStatusManagerError } from '../../errors.ts';
 import { type Clock, systemClock } from '../../seams/clock.ts';
-import { type Logger, safeLogger, silentLogger } from '../../seams/logger.ts';
+import { type Logger, loggerOption } from '../../seams/logger.ts';
 import { type Credentials, CredentialsFailure } from '../credentials/credentials.ts';
 import { KubeCredentials } from '../credentials/kube-credentials.ts';
 import { type JsonMembers, readAnswer } from './api-answer.ts';
@@ -34,7 +34,8 @@ export interface KubeTransportOptions {
    */
   readonly requestTimeoutMs?: number | undefined;
   readonly clock?: Clock | undefined;
-  readonly logger?: Logger | undefined;
+  /** Default: warnings and errors go to the console; null: silent. */
+  readonly logger?: Logger | null | undefined;
 }
 
 export interface KubeRequest {
@@ -107,7 +108,7 @@ export class KubeTransport {
   constructor(kubeConfig: KubeConfig, options: KubeTransportOptions = {}) {
     requireKnownOptions('options', options, knownOptions);
     requireMethods('kubeConfig', kubeConfig, ['getCurrentCluster', 'getCurrentUser', 'applyToHTTPSOptions']);
-    const { connections = 16, requestTimeoutMs = 10_000, clock = systemClock, logger = silentLogger } = options;
+    const { connections = 16, requestTimeoutMs = 10_000, clock = systemClock, logger } = options;
     const { userAgent = 'pod-status-manager', http2 = true } = options;
     if (typeof userAgent !== 'string' || !headerText.test(userAgent))
       throw invalidOption('userAgent', 'printable ASCII text of 1 to 1024 characters', userAgent);
@@ -121,7 +122,7 @@ export class KubeTransport {
     this.#http2 = http2;
     this.#requestTimeoutMs = requestTimeoutMs;
     this.#clock = clock;
-    this.#logger = safeLogger(logger);
+    this.#logger = loggerOption(logger);
     this.#credentials = new KubeCredentials(kubeConfig, currentCluster(kubeConfig), { clock, logger: this.#logger });
   }
 

@@ -74,7 +74,7 @@ export class StatusCache implements PodStatusReader {
       const { reason } = outcome;
       const before = this.#podStatuses.get(podUID)?.status ?? this.#statusBefore(pod, podUID);
       const detail = illegalTransition(before, change.status, pod.spec)?.detail ?? reason;
-      logger.error({ podUID, reason }, `a status was refused: its container states cannot follow the cached ones: ${detail}`);
+      logger.error({ podUID, reason, detail }, 'a status was refused: its container states cannot follow the cached ones');
       events.emit('illegalTransition', illegalTransitionEvent(podUID, pod, reason));
       return false;
     }

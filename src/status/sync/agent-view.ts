@@ -85,8 +85,13 @@ export class AgentView {
     try {
       return this.#copies.freshest(apiUID, managed);
     } catch (err) {
-      const message = 'the pod manager has a pod whose status cannot be read; the pod is read from the apiserver instead';
-      this.#reportOnce('status', podUID, { err }, message);
+      if (this.#isFirst('status', podUID)) {
+        const fields = { podUID, err };
+        this.#logger.error(
+          fields,
+          'the pod manager has a pod whose status cannot be read; it is read from the apiserver instead',
+        );
+      }
       return undefined;
     }
   }
@@ -147,8 +152,13 @@ export class AgentView {
     try {
       return this.pod(podUID) ?? { metadata: { uid: podUID, name: entry.podName, namespace: entry.podNamespace } };
     } catch (err) {
-      const message = 'the pod manager failed; nothing of the pod counts as ended, and this pod is not reported again';
-      this.#reportOnce('pod', podUID, { err }, message);
+      if (this.#isFirst('pod', podUID)) {
+        const fields = { podUID, err };
+        this.#logger.error(
+          fields,
+          'the pod manager failed; nothing of the pod counts as ended, and this pod is not reported again',
+        );
+      }
       return undefined;
     }
   }
@@ -169,16 +179,20 @@ export class AgentView {
   }
 
   #report(question: SafetyQuestion, podUID: string, fields: object): void {
-    const message = 'PodDeletionSafety gave no boolean; the careful answer is taken, and this pod is not reported again';
-    this.#reportOnce(question, podUID, { question, ...fields }, message);
+    if (!this.#isFirst(question, podUID)) return;
+    this.#logger.error(
+      { podUID, question, ...fields },
+      'the pod deletion safety gave no boolean; the careful answer is taken, and this pod is not reported again',
+    );
   }
 
-  #reportOnce(subject: Subject, podUID: string, fields: object, message: string): void {
+  /** True the first time that something of this pod is to be reported. */
+  #isFirst(subject: Subject, podUID: string): boolean {
     const reported = this.#reported.get(podUID) ?? new Set();
     this.#reported.set(podUID, reported);
-    if (reported.has(subject)) return;
+    if (reported.has(subject)) return false;
     reported.add(subject);
-    this.#logger.error({ podUID, ...fields }, message);
+    return true;
   }
 
   #translations(): UIDTranslations {

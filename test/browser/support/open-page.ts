@@ -13,6 +13,10 @@ export interface OpenPageOptions {
   readonly url: string;
   readonly size?: SizeName;
   readonly theme?: Theme;
+  /** The URL whose origin can be reached. Default: `url`. */
+  readonly reach?: string;
+  /** Runs before the scripts of each page. */
+  readonly script?: string;
 }
 
 export interface OpenedPage extends AsyncDisposable {
@@ -26,8 +30,8 @@ export interface OpenedPage extends AsyncDisposable {
 
 /** Opens a URL in a context of its own: nothing but the URL's own origin can be reached. Disposing closes the context. */
 export async function openPage(browser: Browser, options: OpenPageOptions): Promise<OpenedPage> {
-  const { url, size = 'desktop', theme = 'light' } = options;
-  const origin = new URL(url).origin;
+  const { url, size = 'desktop', theme = 'light', reach = url, script = '' } = options;
+  const { origin } = new URL(reach);
   const problems: string[] = [];
   const foreignRequests: string[] = [];
   const context = await browser.newContext({ viewport: sizes[size], colorScheme: theme, hasTouch: size === 'phone' });
@@ -37,6 +41,7 @@ export async function openPage(browser: Browser, options: OpenPageOptions): Prom
     foreignRequests.push(wanted);
     return route.abort();
   });
+  await context.addInitScript(script);
   const page = await context.newPage();
   page.on('console', (message) => {
     if (['error', 'warning'].includes(message.type())) problems.push(`${message.type()}: ${message.text()}`);

@@ -131,7 +131,10 @@ describe('PodConfig', () => {
 
   it('leaves out the second pod of one name, with a warning', async () => {
     const events: unknown[] = [];
-    const config = new PodConfig({ eventRecorder: { event: (pod, ...event) => events.push([pod.metadata?.uid, ...event]) } });
+    const config = new PodConfig({
+      logger: null,
+      eventRecorder: { event: (pod, ...event) => events.push([pod.metadata?.uid, ...event]) },
+    });
     config.channel('file')([podNamed('a'), podNamed('a', { uid: 'other' })]);
     const message = 'Error validating pod a_default(other) from file due to duplicate pod name "a", ignoring';
     expect(events).toEqual([['other', 'Warning', 'FailedValidation', message]]);
@@ -157,7 +160,7 @@ describe('PodConfig', () => {
   });
 
   it('keeps the pod that is known when another one of its uid stands before it', async () => {
-    const config = new PodConfig();
+    const config = new PodConfig({ logger: null });
     const send = config.channel('file');
     const [a, b] = [podNamed('a', { uid: 'u', image: 'app:2' }), podNamed('b', { uid: 'u' })];
     send([b]);

@@ -20,6 +20,7 @@ function setUp() {
   podManager.addPod(pod);
   const client = new FakePodClient({ store });
   const manager = new StatusManager({
+    logger: null,
     podClient: client,
     podManager,
     podDeletionSafety: { podCouldHaveRunningContainers: () => true, podResourcesAreReclaimed: () => false },

@@ -3,14 +3,30 @@ import { parseOptions, UsageError } from '../../../examples/virtual-node/options
 
 describe('parseOptions', () => {
   it('defaults to 200 pods for 15 seconds on the in-memory apiserver', () => {
-    const expected = { pods: 200, seconds: 15, seed: 500_000, server: { kind: 'in-memory' }, namespace: undefined };
+    const server = { kind: 'in-memory' };
+    const expected = { pods: 200, seconds: 15, seed: 500_000, server, namespace: undefined, debugPort: 0 };
     expect(parseOptions([], () => 0.5)).toEqual(expected);
   });
 
   it('reads every option', () => {
-    const argv = ['--pods', '7', '--seconds=2.5', '--seed', '9', '--kubeconfig', 'f', '--context', 'c', '--namespace', 'n-1'];
+    const argv = [
+      '--pods',
+      '7',
+      '--seconds=2.5',
+      '--seed',
+      '9',
+      '--kubeconfig',
+      'f',
+      '--context',
+      'c',
+      '--namespace',
+      'n-1',
+      '--debug-port',
+      '8080',
+    ];
     const server = { kind: 'kubeconfig', file: 'f', context: 'c' };
-    expect(parseOptions(argv)).toEqual({ pods: 7, seconds: 2.5, seed: 9, server, namespace: 'n-1' });
+    expect(parseOptions(argv)).toEqual({ pods: 7, seconds: 2.5, seed: 9, server, namespace: 'n-1', debugPort: 8080 });
+    expect(parseOptions(['--debug-port', 'off'])).toMatchObject({ debugPort: undefined });
     expect(parseOptions(['--control-plane'])).toMatchObject({ server: { kind: 'control-plane' } });
   });
 
@@ -27,6 +43,8 @@ describe('parseOptions', () => {
     [['--seed', '-1'], "Option '--seed' argument is missing, or starts with '-': write it as --OPTION=VALUE"],
     [['--seconds', '1e3'], '--seconds must be a number from 1 to 86400, got "1e3"'],
     [['--seconds', '0.5'], '--seconds must be a number from 1 to 86400, got "0.5"'],
+    [['--debug-port', '65536'], '--debug-port must be an integer from 0 to 65535, got "65536"'],
+    [['--debug-port', 'no'], '--debug-port must be an integer from 0 to 65535, got "no"'],
     [['--context', 'c'], '--context needs --kubeconfig FILE'],
     [['--kubeconfig', ''], '--kubeconfig must be the name of a file, got ""'],
     [['--kubeconfig', 'f', '--control-plane'], '--kubeconfig and --control-plane exclude each other'],

@@ -30,6 +30,16 @@ function run(file: string, argv: readonly string[], onOutput?: (stdout: string, 
 
 const main = 'virtual-node/main.ts';
 
+/** What curl sees, what a browser sees, and the stream of changes from now to its end. */
+async function readAll(url: string): Promise<string[]> {
+  const [text, html, stream] = await Promise.all([
+    fetch(url),
+    fetch(url, { headers: { accept: 'text/html' } }),
+    fetch(`${url}api/changes`),
+  ]);
+  return Promise.all([text.text(), html.text(), stream.text()]);
+}
+
 async function kubeconfigOf(server: InMemoryApiServer): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'npm-start-'));
   onTestFinished(() => rm(folder, { recursive: true }));
@@ -107,6 +117,31 @@ describe('npm start', () => {
     expect(code).toBe(0);
   });
 
+  it('shows its pods live at the address that it prints, and ends though somebody watches', async () => {
+    const shown: Promise<string[]>[] = [];
+    const { code, stdout } = await run(main, ['--pods', '3', '--seconds', '2', '--seed', '4'], (output) => {
+      const [, url] = /^watch it live: (http:\/\/127\.0\.0\.1:\d+\/)$/m.exec(output) ?? [];
+      if (url !== undefined && output.includes('1 s |') && shown.length === 0) shown.push(readAll(url));
+    });
+    const [text, html, stream] = (await shown[0]) ?? [];
+    expect(text).toMatch(/^manager {4}running\n/);
+    expect(text).toMatch(/^node {7}virtual-node-\w+ running, registered, ready$/m);
+    expect(text).toMatch(/^pod-status-manager-\w+ +\w+-0-\d+ +(Pending|Running|Succeeded|Failed) /m);
+    expect(html).toContain('<!doctype html>');
+    expect(stream).toMatch(/^event: snapshot\ndata: \{.*\}\n\n(event: changes\ndata: \{.*\}\n\n)+$/);
+    expect(stdout).toMatch(/differences +0\n/);
+    expect(code).toBe(0);
+  });
+
+  it('ends with 1 when the port of the page is taken, and leaves nothing behind', async () => {
+    await using server = await InMemoryApiServer.start();
+    const argv = ['--kubeconfig', await kubeconfigOf(server), '--debug-port', new URL(server.url).port];
+    const { code, stderr } = await run(main, argv);
+    expect(stderr).toMatch(/^listen EADDRINUSE/);
+    expectNothingLeft(server);
+    expect(code).toBe(1);
+  });
+
   it('finds pods that somebody else has taken away, and ends with 1', async () => {
     await using server = await InMemoryApiServer.start();
     let isTaken = false;
@@ -129,7 +164,7 @@ describe('npm start', () => {
     await using server = await InMemoryApiServer.start();
     for (const verb of ['list', 'watch'] as const) server.fail({ verb, fault: { kind: 'status', code: 403 }, times: 1000 });
     const { code, stderr } = await run(main, ['--kubeconfig', await kubeconfigOf(server)]);
-    expect(stderr).toMatch(/^Listing or watching failed: GET \S+\/pods: 403 /);
+    expect(stderr).toMatch(/^listing or watching failed: GET \S+\/pods: 403 /);
     expectNothingLeft(server);
     expect(code).toBe(1);
   });

@@ -37,6 +37,7 @@ export class ReconcilerWorld {
 
   constructor(options: Partial<MirrorPodReconcilerOptions> = {}) {
     this.reconciler = new MirrorPodReconciler({
+      logger: null,
       podManager: this.podManager,
       mirrorPodClient: {
         createMirrorPod: (pod, call) => this.#call('create', podFullName(pod), hashOf(pod), () => this.#create(pod), call),

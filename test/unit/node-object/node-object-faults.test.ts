@@ -465,8 +465,8 @@ describe('stop', () => {
     });
     expect(await world.node.stop()).toEqual({ node: 'failed', lease: 'failed' });
     expect(world.logs.filter((line) => line.startsWith('warn'))).toEqual([
-      'warn: the Lease could not be deleted, and stays',
-      'warn: the Node could not be deleted, and stays',
+      'warn: an object of the node could not be deleted, and stays',
+      'warn: an object of the node could not be deleted, and stays',
     ]);
   });
 

@@ -27,7 +27,7 @@ describe.each(strategies)('a manager with strategy %s', (strategy) => {
   it('serves config maps in the same way', async () => {
     const clock = new FakeClock();
     const server = new ObjectServer({ resource: 'configmaps', clock });
-    const manager = new ConfigMapManager({ transport: server, strategy, clock });
+    const manager = new ConfigMapManager({ logger: null, transport: server, strategy, clock });
     server.put('d', 'm', 'one');
     const spec = { containers: [], volumes: [{ name: 'v', configMap: { name: 'm' } }] };
     manager.registerPod({ metadata: { name: 'p', namespace: 'd', uid: 'u' }, spec });
@@ -157,7 +157,7 @@ describe('strategy get', () => {
       new Promise<{ metadata: object }>((resolve) => {
         answers.push((resourceVersion) => resolve({ metadata: { name: 's', namespace: 'd', resourceVersion } }));
       });
-    const manager = new SecretManager({ transport: { request, stream: async () => {} }, strategy: 'get' });
+    const manager = new SecretManager({ logger: null, transport: { request, stream: async () => {} }, strategy: 'get' });
     const read = async (name = 's') => (await manager.getSecret('d', name)).metadata?.resourceVersion;
     const reads = [read(), read(), read('t')];
     answers[1]?.('10');
@@ -176,7 +176,7 @@ describe('BasicPodManager with a SecretManager', () => {
   it('has the secrets of its pods watched from the first to the last that is running', async () => {
     const { server, manager, read } = secretWorld();
     server.put('d', 's', 'one');
-    const podManager = new BasicPodManager({ secretManager: manager });
+    const podManager = new BasicPodManager({ secretManager: manager, logger: null });
     podManager.setPods([podWith('p', ['s']), podWith('q', ['s', 't'])]);
     expect(await read('s')).toBe('one');
     expect(server.openWatches).toEqual(['d/s', 'd/t']);
@@ -215,14 +215,14 @@ describe('the options of a manager', () => {
     await using server = await scriptedServer((_, response) =>
       sendJson(response, { kind: 'Secret', metadata: { resourceVersion: '1' } }),
     );
-    const manager = new SecretManager({ kubeConfig: kubeConfigFor(server.url), strategy: 'get' });
+    const manager = new SecretManager({ logger: null, kubeConfig: kubeConfigFor(server.url), strategy: 'get' });
     expect((await manager.getSecret('d', 's')).metadata?.resourceVersion).toBe('1');
     const close = vi.spyOn(KubeTransport.prototype, 'close');
     await manager[Symbol.asyncDispose]();
     expect(close).toHaveBeenCalledOnce();
     close.mockRestore();
     const shared = new KubeTransport(kubeConfigFor('http://127.0.0.1:1'));
-    await new SecretManager({ transport: shared, strategy: 'get' }).stop();
+    await new SecretManager({ logger: null, transport: shared, strategy: 'get' }).stop();
     await expect(shared.request({ method: 'GET', path: '/' })).rejects.toMatchObject({ reason: 'Network' });
     await shared.close();
   });

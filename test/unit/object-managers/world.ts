@@ -24,7 +24,7 @@ export function secretWorld(options: ObjectManagerOptions = {}, serverOptions: O
   const server = new ObjectServer({ clock, ...serverOptions });
   const gauges = new Map<string, number>();
   const metrics: MetricsSink = { increment: () => {}, observe: () => {}, set: (name, value) => void gauges.set(name, value) };
-  const manager = new SecretManager({ transport: server, clock, metrics, random: () => 0.5, ...options });
+  const manager = new SecretManager({ logger: null, transport: server, clock, metrics, random: () => 0.5, ...options });
   const getSecret = (name: string, namespace = 'd') => manager.getSecret(namespace, name);
   return {
     clock,

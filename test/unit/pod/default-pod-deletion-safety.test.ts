@@ -49,7 +49,7 @@ function probes(world: Partial<World>): DefaultPodDeletionSafetyOptions {
 }
 
 const safety = (world: Partial<World>, options: Partial<DefaultPodDeletionSafetyOptions> = {}) =>
-  new DefaultPodDeletionSafety({ ...probes(world), ...options });
+  new DefaultPodDeletionSafety({ logger: null, ...probes(world), ...options });
 
 const throws = (): never => {
   throw new Error('broken');
@@ -115,7 +115,7 @@ describe('DefaultPodDeletionSafety.podResourcesAreReclaimed', () => {
 
   it('asks only the probes it has', () => {
     const { runtimeCache } = probes({});
-    expect(new DefaultPodDeletionSafety({ runtimeCache }).podResourcesAreReclaimed(pod, {})).toBe(true);
+    expect(new DefaultPodDeletionSafety({ logger: null, runtimeCache }).podResourcesAreReclaimed(pod, {})).toBe(true);
   });
 });
 
@@ -172,10 +172,10 @@ describe('DefaultPodDeletionSafety with a probe that fails', () => {
         pod: 'd/a',
         podUID: 'u',
         probe: 'volumes',
-        error: new Error('broken'),
-        message: 'A probe of the pod failed; the pod is kept',
+        err: new Error('broken'),
+        message: 'a probe of the pod failed; the pod is kept',
       },
-      { pod: 'd/a', podUID: 'u', reason: 'volumes are still there', message: 'Pod resources are not reclaimed yet' },
+      { pod: 'd/a', podUID: 'u', reason: 'volumes are still there', message: 'pod resources are not reclaimed yet' },
     ]);
     const broken: Logger = { debug: throws, info: throws, warn: throws, error: throws };
     expect(safety({}, { logger: broken, volumes }).podResourcesAreReclaimed(pod, {})).toBe(false);

@@ -60,6 +60,7 @@ export class WorkersWorld {
       },
     };
     this.workers = new PodWorkers({
+      logger: null,
       podSyncer,
       runtimeStatusCache: { get: (uid) => this.#status(uid), getNewerThan: async (uid) => this.#status(uid) },
       workQueue: this.queue,

@@ -48,6 +48,7 @@ export class World {
     this.client = new UnrulyClient(this.store, (name) => this.#notePatch(name));
     const answer = (pod: Pod): SafetyAnswers => this.answers(pod.metadata?.name ?? '');
     this.manager = new StatusManager({
+      logger: null,
       ...options,
       podClient: this.client,
       podManager: this.podManager,

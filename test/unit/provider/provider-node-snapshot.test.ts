@@ -12,7 +12,7 @@ afterEach(() => server.stop());
 
 const provider: PodProvider = { createPod() {}, updatePod() {}, deletePod() {}, getPodStatus: () => ({ phase: 'Running' }) };
 const nodeOf = (given: Partial<ProviderNodeOptions> = {}): ProviderNode =>
-  new ProviderNode({ kubeConfig: server.kubeConfig(), nodeName: 'shown', provider, ...given });
+  new ProviderNode({ logger: null, kubeConfig: server.kubeConfig(), nodeName: 'shown', provider, ...given });
 
 function createPod(name = 'web'): string {
   const spec = { nodeName: 'shown', containers: [{ name: 'app', image: 'a' }] };

@@ -15,6 +15,7 @@ const options = (given: Partial<ProviderNodeOptions> = {}): ProviderNodeOptions 
   kubeConfig: server.kubeConfig(),
   nodeName: 'unit',
   provider,
+  logger: null,
   ...given,
 });
 

@@ -166,6 +166,7 @@ export function setUp(options: Partial<ReflectorOptions<ConfigMap>> = {}) {
   const clock = new FakeClock();
   const { calls, handlers, interruptions } = recordedCalls();
   const reflector = new Reflector<ConfigMap>({
+    logger: null,
     transport: api,
     resource: resources.configMaps,
     handlers,

@@ -75,7 +75,7 @@ describe('Reflector.stop', () => {
     const shared = setUp({ transport: api });
     await shared.reflector.start();
     await shared.reflector.stop();
-    const own = new Reflector({ kubeConfig: kubeConfigFor('http://127.0.0.1:9'), resource: resources.configMaps });
+    const own = new Reflector({ logger: null, kubeConfig: kubeConfigFor('http://127.0.0.1:9'), resource: resources.configMaps });
     void own.start();
     await own.stop();
     expect([closed, own.state]).toEqual([[], 'stopped']);
@@ -107,7 +107,7 @@ describe('a reflector whose clock fails', () => {
       void test.reflector.start();
       await test.settle();
     });
-    expect([logged, unhandled]).toEqual([['A reflector has ended: its clock failed'], []]);
+    expect([logged, unhandled]).toEqual([['a reflector has ended: its clock failed'], []]);
   });
 });
 
@@ -181,20 +181,22 @@ describe('new Reflector', () => {
     { transport: {} },
     { unknown: 1 },
   ])('refuses the option %j', (options) => {
-    const make = (): unknown => new Reflector({ ...good, ...options } as unknown as ReflectorOptions<ConfigMap>);
+    const make = (): unknown => new Reflector({ logger: null, ...good, ...options } as unknown as ReflectorOptions<ConfigMap>);
     expect(make).toThrow(expect.objectContaining({ name: 'StatusManagerError' }));
     expect(make).toThrow(Object.keys(options)[0]);
   });
 
   it('needs a kubeconfig or a transport, and takes no namespace for a resource of the cluster', () => {
-    expect(() => new Reflector({ resource: resources.nodes })).toThrow('Expected `kubeConfig` to be given');
-    expect(() => new Reflector({ ...good, resource: resources.nodes, namespace: 'x' })).toThrow('nodes belong to the cluster');
+    expect(() => new Reflector({ logger: null, resource: resources.nodes })).toThrow('Expected `kubeConfig` to be given');
+    expect(() => new Reflector({ logger: null, ...good, resource: resources.nodes, namespace: 'x' })).toThrow(
+      'nodes belong to the cluster',
+    );
   });
 
   it('gives a store of its own unless it gets one, and works over a KubeTransport', async () => {
     await using transport = new KubeTransport(kubeConfigFor('http://127.0.0.1:9'));
     const store = new ObjectStore<ConfigMap>();
-    expect(new Reflector({ resource: resources.configMaps, transport, store }).store).toBe(store);
-    expect(new Reflector({ resource: resources.configMaps, transport }).store.list()).toEqual([]);
+    expect(new Reflector({ logger: null, resource: resources.configMaps, transport, store }).store).toBe(store);
+    expect(new Reflector({ logger: null, resource: resources.configMaps, transport }).store.list()).toEqual([]);
   });
 });

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { callGuarded, catchRejection } from '../../../src/seams/guard.ts';
-import { type Logger, safeLogger } from '../../../src/seams/logger.ts';
+import { type Logger, loggerOption } from '../../../src/seams/logger.ts';
 import { unhandledRejectionsOf } from '../../support/unhandled-rejections.ts';
 
 const boom = new Error('boom');
@@ -49,7 +49,7 @@ describe('an injected part that fails', () => {
   const levels = ['debug', 'info', 'warn', 'error'] as const;
 
   it.each([throws, rejects])('does no harm when it is a logger (%o)', async (fail) => {
-    const logger = safeLogger(Object.fromEntries(levels.map((level) => [level, fail])) as unknown as Logger);
+    const logger = loggerOption(Object.fromEntries(levels.map((level) => [level, fail])) as unknown as Logger);
     expect(await unhandledRejectionsOf(() => levels.forEach((level) => void logger[level]({}, 'message')))).toEqual([]);
   });
 });

@@ -23,7 +23,7 @@ beforeEach(async () => {
   podManager.addPod(pod);
   podClient = KubePodClient.fromKubeConfig(server.kubeConfig());
   const podDeletionSafety = { podCouldHaveRunningContainers: () => true, podResourcesAreReclaimed: () => false };
-  manager = new StatusManager({ podClient, podManager, podDeletionSafety });
+  manager = new StatusManager({ logger: null, podClient, podManager, podDeletionSafety });
   manager.start();
 });
 

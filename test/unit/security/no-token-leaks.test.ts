@@ -10,6 +10,7 @@ import {
   StatusManager,
 } from '../../../src/index.ts';
 import { buildPod, type Fault, InMemoryApiServer } from '../../../src/testing.ts';
+import { ServedDebug } from '../../apiserver/debug/served-debug.ts';
 
 const token = 'sEcReT-bearer-token-0123456789';
 
@@ -37,7 +38,9 @@ const faults: readonly Fault[] = [
 ];
 
 describe('a bearer token', () => {
-  it.each(faults)('is in no log line, error, event, metric or explanation of a request that fails with %o', async (fault) => {
+  it.each(
+    faults,
+  )('is in no log line, error, event, metric, explanation or debug page of a request that fails with %o', async (fault) => {
     const heard: unknown[] = [];
     const hear = (...args: unknown[]): void => void heard.push(args);
     const logger: Logger = { debug: hear, info: hear, warn: hear, error: hear };
@@ -60,15 +63,21 @@ describe('a bearer token', () => {
     const podDeletionSafety = { podCouldHaveRunningContainers: () => true, podResourcesAreReclaimed: () => false };
     await using manager = new StatusManager({ podClient, podManager, podDeletionSafety, logger, metrics, random: () => 0 });
     server.fail({ verb: 'patch', times: 3, fault });
+    await using debug = await ServedDebug.start({ manager, logger });
     const failed = new Promise((resolve) => manager.once('syncError', resolve));
-    manager.on('syncError', hear);
+    for (const event of ['syncError', 'request'] as const) manager.on(event, hear);
     manager.start();
     manager.setPodStatus(pod, { phase: 'Running' });
     await failed;
-    heard.push(manager.explain(pod.metadata?.uid ?? ''));
+    const uid = pod.metadata?.uid ?? 'no uid';
+    heard.push(manager.explain(uid), manager.snapshot());
+    const pages = await Promise.all(['', 'api/snapshot', `pods/${uid}`, `api/pods/${uid}`].map((path) => debug.text(path)));
+    for (const page of pages) expect(page).toContain(uid);
+    expect(pages[3]).toContain('"kind":"error"');
+    heard.push(pages);
     await manager.stop({ drainTimeoutMs: 0 });
     const everything = inspect(heard, { depth: 12, maxStringLength: null, maxArrayLength: null, showHidden: true });
-    expect(everything).toContain(pod.metadata?.uid ?? 'no uid');
+    expect(everything).toContain(uid);
     expect(everything).not.toContain(token);
   });
 });

@@ -297,7 +297,7 @@ describe('new ApiServerPodSource', () => {
   });
 
   it('needs a kubeconfig or a transport', () => {
-    expect(() => new ApiServerPodSource({ nodeName: 'n1', podManager: sink })).toThrow(
+    expect(() => new ApiServerPodSource({ logger: null, nodeName: 'n1', podManager: sink })).toThrow(
       expect.objectContaining({ code: 'ERR_INVALID_OPTION' }),
     );
   });

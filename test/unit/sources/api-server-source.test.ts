@@ -10,7 +10,13 @@ import { SentLists } from './sent-lists.ts';
 async function setUp(...scripts: Parameters<typeof podSourceServer>) {
   const server = await podSourceServer(...scripts);
   const clock = new FakeClock();
-  const source = new ApiServerSource({ kubeConfig: kubeConfigFor(server.url), nodeName: 'n1', clock, random: () => 0 });
+  const source = new ApiServerSource({
+    logger: null,
+    kubeConfig: kubeConfigFor(server.url),
+    nodeName: 'n1',
+    clock,
+    random: () => 0,
+  });
   const sent = new SentLists();
   return {
     ...{ server, clock, source, sent },
@@ -75,7 +81,7 @@ describe('ApiServerSource', () => {
   it('sends nothing any more once it is stopped, not even what came just before', async () => {
     const [api, clock, sent] = [new FakeApi(), new FakeClock(), new SentLists()];
     api.put(pod('a', '10') as never);
-    const source = new ApiServerSource({ transport: api as never, nodeName: 'n1', clock });
+    const source = new ApiServerSource({ logger: null, transport: api as never, nodeName: 'n1', clock });
     source.start(sent.send);
     await until(() => api.open.length === 1);
     await settle();
@@ -94,7 +100,7 @@ describe('ApiServerSource', () => {
     const tenant = pod('a');
     tenant.metadata = { ...tenant.metadata, annotations: { 'kubernetes.io/config.source': 'file' } };
     await using test = await setUp(answerList([tenant], '10'));
-    await using config = new PodConfig({ clock: test.clock });
+    await using config = new PodConfig({ logger: null, clock: test.clock });
     config.addSource('api', test.source);
     config.start();
     await until(() => config.seenAllSources());

@@ -148,7 +148,7 @@ describe('FileSource', () => {
     }
     expect([test.sent.lists, test.lines, test.source.lastObservedAt()]).toEqual([
       [],
-      ['error: The path of manifests cannot be read'],
+      ['error: the path of manifests cannot be read'],
       undefined,
     ]);
     const { error, at, retryAt } = test.source.lastFailure() ?? {};

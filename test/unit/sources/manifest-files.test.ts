@@ -98,7 +98,7 @@ describe('ManifestFiles of a directory', () => {
       await write('a', half);
       expect(await read()).toBe('a-n1 b-n1');
     }
-    expect(lines).toEqual(['warn: The manifest cannot be used; the pods of its last good content stay']);
+    expect(lines).toEqual(['warn: the manifest cannot be used; the pods of its last good content stay']);
     await write('a', 'pod c\n');
     expect(await read()).toBe('c-n1 b-n1');
     await write('a', 'po');
@@ -112,7 +112,7 @@ describe('ManifestFiles of a directory', () => {
     await write('a', 'nonsense');
     await write('b', 'pod b\n');
     expect([await read(), await read(), await read()]).toEqual(['b-n1', 'b-n1', 'b-n1']);
-    expect(lines).toEqual(['warn: The manifest cannot be used; it is left out']);
+    expect(lines).toEqual(['warn: the manifest cannot be used; it is left out']);
     await write('a', 'pod a\n');
     expect(await read()).toBe('a-n1 b-n1');
     await write('a', 'nonsense');
@@ -177,7 +177,7 @@ describe('ManifestFiles of a directory', () => {
     await symlink('/proc/self/mem', at('a'));
     expect([await read(), lines]).toEqual([
       'a-n1',
-      ['warn: The manifest cannot be used; the pods of its last good content stay'],
+      ['warn: the manifest cannot be used; the pods of its last good content stay'],
     ]);
   });
 
@@ -189,7 +189,7 @@ describe('ManifestFiles of a directory', () => {
     await files.read(signal);
     const { pods } = await files.read(signal);
     expect(pods.map(({ metadata }) => metadata?.uid)).toEqual([at('b')]);
-    expect(lines).toEqual([`warn: The pod a-n1_default is in ${at('a')} too; this file counts`]);
+    expect(lines).toEqual(['warn: two manifests name one pod; that of the later path counts']);
   });
 
   it('has no pods where there is no directory, and says so', async () => {
@@ -197,7 +197,7 @@ describe('ManifestFiles of a directory', () => {
     const { signal } = new AbortController();
     expect(await files.read(signal)).toEqual({ isThere: false, pods: [] });
     expect(await files.read(signal)).toEqual({ isThere: false, pods: [] });
-    expect(lines).toEqual(['warn: The path does not exist; there are no pods']);
+    expect(lines).toEqual(['warn: the path does not exist; there are no pods']);
     await mkdir(at('later'));
     expect(await files.read(signal)).toEqual({ isThere: true, pods: [] });
     await write('later/a', 'pod a\n');

@@ -108,7 +108,7 @@ describe('PathWatch', () => {
     fail(new Error('ENOSPC: no watches left'));
     await watch.renew();
     await watch.renew();
-    expect(lines).toEqual(['warn: The path cannot be watched; it is only read now and then']);
+    expect(lines).toEqual(['warn: the path cannot be watched; it is only read now and then']);
     fail(undefined);
     await watch.renew();
     expect(watchers).toHaveLength(1);

@@ -127,6 +127,7 @@ export async function setUp(
   const clock = new FakeClock();
   const { calls, sink, handlers, interruptions } = recorder();
   const source = new ApiServerPodSource({
+    logger: null,
     kubeConfig: kubeConfigFor(server.url),
     nodeName: 'n1',
     podManager: sink,

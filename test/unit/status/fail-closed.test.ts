@@ -56,7 +56,7 @@ describe('a PodDeletionSafety that gives no boolean', () => {
     ]);
     expect(h.manager.explain('uid-1').phase).toBe('terminal-phase-held-back');
     expect(unhandled).toEqual([]);
-    const reported = errors.filter(({ message }) => message.startsWith('PodDeletionSafety gave no boolean'));
+    const reported = errors.filter(({ message }) => message.startsWith('the pod deletion safety gave no boolean'));
     expect(reported.map(({ podUID }) => podUID)).toEqual(['uid-1', 'uid-2']);
   });
 
@@ -164,7 +164,7 @@ describe('a clock that gives nothing to cancel a timer with', () => {
     const podManager = new BasicPodManager();
     const safety = { podCouldHaveRunningContainers: () => false, podResourcesAreReclaimed: () => false };
     const clock = { now: () => fake.now(), setTimer };
-    const manager = new StatusManager({ podClient, podManager, podDeletionSafety: safety, clock });
+    const manager = new StatusManager({ logger: null, podClient, podManager, podDeletionSafety: safety, clock });
     const pod = podClient.store.put(testPod());
     podManager.addPod(pod);
     manager.start();

@@ -60,6 +60,7 @@ export class Harness {
     this.client = new FakePodClient(client);
     this.podManager = (options.podManager as BasicPodManager | undefined) ?? new BasicPodManager();
     this.manager = new StatusManager({
+      logger: null,
       podManager: subscribed ? this.podManager : withoutSubscribe(this.podManager),
       podDeletionSafety: safety,
       random: () => 0.5,

@@ -47,6 +47,7 @@ function begin(script: (client: FakePodClient) => void, limited: boolean): Scene
   script(client);
   const { podClient, open } = counted(client);
   const manager = new StatusManager({
+    logger: null,
     podClient,
     podManager,
     podDeletionSafety: { podCouldHaveRunningContainers: () => false, podResourcesAreReclaimed: () => true },

@@ -26,13 +26,18 @@ describe('a status that the transition rules forbid', () => {
   });
 
   it('is logged with the container and both of its states', () => {
-    const logged: string[] = [];
-    const logger: Logger = { debug() {}, info() {}, warn() {}, error: (_, message) => void logged.push(message) };
+    const logged: [object, string][] = [];
+    const logger: Logger = { debug() {}, info() {}, warn() {}, error: (...line) => void logged.push(line) };
     const h = new Harness({ started: false, logger });
     h.manager.setPodStatus(never, ended);
     h.manager.setPodStatus(never, running);
     expect(logged).toEqual([
-      expect.stringMatching(/^a status was refused: .*: container c from terminated \(exit code \d+.*\) to running$/),
+      [
+        expect.objectContaining({
+          detail: expect.stringMatching(/^container c from terminated \(exit code \d+.*\) to running$/),
+        }),
+        'a status was refused: its container states cannot follow the cached ones',
+      ],
     ]);
   });
 

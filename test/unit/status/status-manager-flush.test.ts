@@ -185,7 +185,7 @@ describe('StatusManager.flush', () => {
 
   it('rejects at once without a pod client, before start and after stop', async () => {
     const podManager = new BasicPodManager();
-    const cacheOnly = new StatusManager({ podClient: null, podManager, podDeletionSafety: safety });
+    const cacheOnly = new StatusManager({ logger: null, podClient: null, podManager, podDeletionSafety: safety });
     await expect(cacheOnly.flush()).rejects.toMatchObject({ code: 'ERR_NO_CLIENT' });
     const h = new Harness({ started: false });
     await expect(h.manager.flush()).rejects.toMatchObject({ code: 'ERR_NOT_STARTED' });

@@ -70,7 +70,7 @@ describe('KubeTransport with an exec plugin', () => {
     using files = scratch();
     await using server = await scriptedServer(guarded(() => 'A'));
     const clock = new FakeClock();
-    await using transport = new KubeTransport(kubeConfigFor(server.url, plugin(hanging, files)), { clock });
+    await using transport = new KubeTransport(kubeConfigFor(server.url, plugin(hanging, files)), { clock, logger: null });
     const failures = [300, 500].map((timeoutMs) => failureOf(transport.request({ ...patch, timeoutMs })));
     const pid = await pidOf(files);
     await clock.advance(300);
@@ -89,7 +89,7 @@ describe('KubeTransport with an exec plugin', () => {
     const clock = new FakeClock();
     const script = `if [ ! -e "$1/pid" ]; then ${hanging}; fi\n${fromFile}`;
     const kubeConfig = kubeConfigFor(server.url, plugin(script, files));
-    await using transport = new KubeTransport(kubeConfig, { clock, requestTimeoutMs: 1000 });
+    await using transport = new KubeTransport(kubeConfig, { clock, requestTimeoutMs: 1000, logger: null });
     const failures = [failureOf(transport.request(patch))];
     await pidOf(files);
     await clock.advance(900);
@@ -134,6 +134,7 @@ describe('KubeTransport with an exec plugin', () => {
     await using server = await scriptedServer(guarded(() => 'A'));
     const clock = new FakeClock();
     await using transport = new KubeTransport(kubeConfigFor(server.url, plugin(hanging, files)), {
+      logger: null,
       clock,
       requestTimeoutMs: 1000,
     });

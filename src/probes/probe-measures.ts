@@ -1,0 +1,51 @@
+import type { MetricLabels } from '../metrics/metric-definitions.ts';
+import type { Metrics } from '../metrics/metrics.ts';
+import type { Clock } from '../seams/clock.ts';
+import type { ProbeType } from './probe-types.ts';
+import type { ProbeDefinition } from './probed-container.ts';
+
+type Result = MetricLabels['prober_probe_total']['result'];
+
+const results: readonly Result[] = ['successful', 'failed', 'unknown'];
+const types = { liveness: 'Liveness', readiness: 'Readiness', startup: 'Startup' } as const satisfies Record<ProbeType, string>;
+
+/** Measures the probes of one worker. */
+export class ProbeMeasures {
+  readonly #metrics: Metrics;
+  readonly #clock: Clock;
+  readonly #labels: MetricLabels['prober_probe_duration_seconds'];
+  readonly #podUID: string;
+
+  constructor(
+    { metrics, clock }: { readonly metrics: Metrics; readonly clock: Clock },
+    { pod, container, type }: ProbeDefinition,
+  ) {
+    const { name = '', namespace = '', uid = '' } = pod.metadata ?? {};
+    this.#metrics = metrics;
+    this.#clock = clock;
+    this.#labels = { probe_type: types[type], container: container.name, pod: name, namespace };
+    this.#podUID = uid;
+  }
+
+  now(): number {
+    return this.#clock.now();
+  }
+
+  count(said: 'Success' | 'Failure' | undefined, startedAt: number): void {
+    const result = said === undefined ? 'unknown' : said === 'Success' ? 'successful' : 'failed';
+    this.#metrics.increment('prober_probe_total', this.#ofResult(result));
+    if (said !== 'Success') return;
+    const seconds = Math.max(0, this.#clock.now() - startedAt) / 1000;
+    this.#metrics.observe('prober_probe_duration_seconds', seconds, this.#labels);
+  }
+
+  /** The container is probed no more in this way. */
+  end(): void {
+    for (const result of results) this.#metrics.remove('prober_probe_total', this.#ofResult(result));
+    this.#metrics.remove('prober_probe_duration_seconds', this.#labels);
+  }
+
+  #ofResult(result: Result): MetricLabels['prober_probe_total'] {
+    return { ...this.#labels, pod_uid: this.#podUID, result };
+  }
+}

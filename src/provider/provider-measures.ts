@@ -1,0 +1,49 @@
+import { configSeenAnnotationKey } from '../config/pod-changes.ts';
+import type { MetricLabels } from '../metrics/metric-definitions.ts';
+import type { Metrics } from '../metrics/metrics.ts';
+import type { Clock } from '../seams/clock.ts';
+import type { Pod } from '../wire/types.ts';
+
+type Call = MetricLabels['pod_status_manager_provider_calls_total'];
+
+/** Measures the calls of a provider, and how long its pods take to run. */
+export class ProviderMeasures {
+  readonly #metrics: Metrics;
+  readonly #clock: Clock;
+
+  constructor({ metrics, clock }: { readonly metrics: Metrics; readonly clock: Clock }) {
+    this.#metrics = metrics;
+    this.#clock = clock;
+  }
+
+  /** The same call, counted when it has settled. `signal` aborts when nobody waits for its answer any more. */
+  async call<T>(method: Call['method'], signal: AbortSignal, call: () => Promise<T>): Promise<T> {
+    const startedAt = this.#clock.now();
+    let result: Call['result'] = 'ok';
+    try {
+      return await call();
+    } catch (error) {
+      result = signal.aborted ? 'aborted' : 'failed';
+      throw error;
+    } finally {
+      this.#metrics.increment('pod_status_manager_provider_calls_total', { method, result });
+      const seconds = Math.max(0, this.#clock.now() - startedAt) / 1000;
+      this.#metrics.observe('pod_status_manager_provider_call_duration_seconds', seconds, { method });
+    }
+  }
+
+  /** The first sync of a pod begins. */
+  syncBegins(pod: Pod): void {
+    this.#sinceSeen('kubelet_pod_worker_start_duration_seconds', pod);
+  }
+
+  /** A pod runs that did not before. */
+  runs(pod: Pod): void {
+    this.#sinceSeen('kubelet_pod_start_duration_seconds', pod);
+  }
+
+  #sinceSeen(name: 'kubelet_pod_worker_start_duration_seconds' | 'kubelet_pod_start_duration_seconds', { metadata }: Pod): void {
+    const seenAt = Date.parse(metadata?.annotations?.[configSeenAnnotationKey] ?? '');
+    if (Number.isFinite(seenAt)) this.#metrics.observe(name, Math.max(0, this.#clock.now() - seenAt) / 1000);
+  }
+}

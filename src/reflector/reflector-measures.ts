@@ -1,0 +1,75 @@
+import type { MetricLabels } from '../metrics/metric-definitions.ts';
+import type { Metrics } from '../metrics/metrics.ts';
+import { sampleGauges } from '../metrics/sampled-gauges.ts';
+import type { Clock } from '../seams/clock.ts';
+import { hasHttpFailed, isBrokenAnswer, isExpired, isSilence, isThrottled, isTooLarge } from './failures.ts';
+
+type Reason = MetricLabels['pod_status_manager_reflector_restarts_total']['reason'];
+
+const reasons: readonly Reason[] = [
+  ...(['ended', 'expired', 'silent', 'throttled', 'stale', 'refused', 'broken-answer', 'network'] as const),
+];
+
+/** What the gauges of a reflector show. */
+export interface ReflectorState {
+  readonly isRunning: boolean;
+  readonly hasSynced: boolean;
+  readonly objects: number;
+  /** In milliseconds since the epoch. */
+  readonly lastObservedAt: number | undefined;
+}
+
+/** The measurements of one reflector. */
+export class ReflectorMeasures {
+  readonly #metrics: Metrics;
+  readonly #clock: Clock;
+  readonly #labels: { readonly reflector: string };
+  #end = (): void => {};
+
+  constructor(metrics: Metrics, clock: Clock, reflector: string) {
+    this.#metrics = metrics;
+    this.#clock = clock;
+    this.#labels = { reflector };
+  }
+
+  begin(state: () => ReflectorState): void {
+    this.#metrics.increment('pod_status_manager_reflector_lists_total', this.#labels, 0);
+    for (const reason of reasons) {
+      this.#metrics.increment('pod_status_manager_reflector_restarts_total', { ...this.#labels, reason }, 0);
+    }
+    const startedAt = this.#clock.now();
+    this.#end = sampleGauges(this.#metrics, this.#clock, () => this.#read(state(), startedAt));
+  }
+
+  end(): void {
+    this.#end();
+  }
+
+  listed(): void {
+    this.#metrics.increment('pod_status_manager_reflector_lists_total', this.#labels);
+  }
+
+  /** A watch or a list has ended, and what follows begins anew. `failure`: undefined where the server ended it in good order. */
+  ended(failure: unknown): void {
+    if (!this.#metrics.isUsed) return;
+    this.#metrics.increment('pod_status_manager_reflector_restarts_total', { ...this.#labels, reason: reasonOf(failure) });
+  }
+
+  #read({ isRunning, hasSynced, objects, lastObservedAt }: ReflectorState, startedAt: number): void {
+    // one that is paused, or stopped, waits for nothing
+    const silentMs = isRunning ? Math.max(0, this.#clock.now() - (lastObservedAt ?? startedAt)) : 0;
+    this.#metrics.set('pod_status_manager_reflector_silence_seconds', silentMs / 1000, this.#labels);
+    this.#metrics.set('pod_status_manager_reflector_synced', hasSynced ? 1 : 0, this.#labels);
+    this.#metrics.set('pod_status_manager_reflector_objects', objects, this.#labels);
+  }
+}
+
+function reasonOf(failure: unknown): Reason {
+  if (failure === undefined) return 'ended';
+  if (isExpired(failure)) return 'expired';
+  if (isSilence(failure)) return 'silent';
+  if (isThrottled(failure)) return 'throttled';
+  if (isTooLarge(failure)) return 'stale';
+  if (isBrokenAnswer(failure)) return 'broken-answer';
+  return hasHttpFailed(failure) ? 'refused' : 'network';
+}
