@@ -260,7 +260,9 @@ describe('the end of a pod', () => {
 /** A provider without a node, of one pod whose container ends only when it is killed. */
 function alone(options: Partial<ContainerProviderOptions> = {}) {
   const log: string[] = [];
+  const counts = { runs: 0 };
   const runContainer: ContainerProviderOptions['runContainer'] = (_, { stop, kill }) => {
+    counts.runs += 1;
     stop.addEventListener('abort', () => log.push('stop'));
     return new Promise((resolve) => {
       kill.addEventListener('abort', () => {
@@ -275,7 +277,7 @@ function alone(options: Partial<ContainerProviderOptions> = {}) {
     provider.createPod(pod);
     await settle();
   };
-  return { log, pod, provider, begin };
+  return { log, counts, pod, provider, begin };
 }
 
 describe('ContainerProvider', () => {
@@ -312,9 +314,10 @@ describe('ContainerProvider', () => {
 
   it('runs a pod once, however often it is created', async () => {
     const clock = new FakeClock();
-    const { provider, log, begin } = alone({ clock });
+    const { provider, log, begin, counts } = alone({ clock });
     await begin();
     await begin();
+    expect(counts.runs).toBe(1);
     const closed = provider.close({ gracePeriodSeconds: 0 });
     await clock.advance(0);
     await closed;
