@@ -81,7 +81,7 @@ answers.
 
 ## What it costs
 
-Without a sink: nothing that can be measured. With prom-client or OpenTelemetry a change of a status, from \`setPodStatus\` to the
+Without a sink: too little to tell it from the noise of a measurement. With prom-client or OpenTelemetry a change of a status, from \`setPodStatus\` to the
 end of its patch, takes about 2 % more processor time; a collection looks at every pod, and takes about 1.2 ms for 500 pods.
 \`npm run bench:metrics\` measures this, sink beside sink, in one run. The delay of the event loop is sampled by a timer every 20 ms,
 which \`eventLoopDelay: false\` turns off.`;

@@ -69,7 +69,7 @@ export class StatusCache implements PodStatusReader {
       formatTime: this.#formatTime,
       ownedConditionTypes,
     });
-    metrics.increment('pod_status_manager_status_updates_total', { result: outcome.kind });
+    if (metrics.isUsed) metrics.increment('pod_status_manager_status_updates_total', { result: outcome.kind });
     if (outcome.kind === 'unchanged') return false;
     if (outcome.kind === 'refused') {
       const { reason } = outcome;

@@ -20,6 +20,7 @@ describe('the metrics of pod workers', () => {
     const world = new World({ metrics, backOffPeriodMs: 10_000 });
     await world.update('create', pod('u1'));
     expect(metrics.collect().nonZero('pod_status_manager_worker_calls_in_flight')).toEqual({ sync: 1 });
+    expect(metrics.value('pod_status_manager_worker_queue_lateness_seconds')).toBe(0);
     await world.fail('u1');
     expect(metrics.collect().nonZero('pod_status_manager_worker_calls_in_flight')).toEqual({});
     expect(metrics.nonZero('pod_status_manager_worker_retries_total')).toEqual({ sync: 1 });
