@@ -223,6 +223,8 @@ export class ManagerProcess {
       clock: this.clock,
       logger: {
         debug() {},
+        // what only a debug line would tell is not computed
+        isLevelEnabled: (level) => level !== 'debug',
         info: (_, message) => this.#onInfo(message),
         warn() {},
         error: (fields, message) => this.#onError(fields, message),

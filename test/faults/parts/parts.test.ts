@@ -5,17 +5,20 @@ import { runPartsMutants } from './mutant-run.ts';
 import { type PartsFaultReport, runPartsFaults } from './parts-fault-run.ts';
 import { catchOfParts, renderPartsReport } from './parts-report.ts';
 
+/** The same in every run. The sound parts pass each of them, and a mutant is caught by one of them. */
+const seeds = [1, 4, 2];
+
 describe('the fault suite of reflector, object managers and mirror pods, on the in-memory apiserver', () => {
-  // The same seeds in every run. The first has watches over HTTP/2, the second over HTTP/1.1.
+  // The first and the last have watches over HTTP/2, the second over HTTP/1.1.
   it('finds nothing old, lost, damaged or left behind, over HTTP/2 and over HTTP/1.1', async () => {
     await using target = await InMemoryTarget.start({ bookmarkIntervalMs: 2000 });
-    const reports = await Promise.all([1, 4].map((seed) => runPartsFaults({ target, seed, seconds: 5 })));
+    const reports = await Promise.all(seeds.map((seed) => runPartsFaults({ target, seed, seconds: 5 })));
     for (const report of reports) {
       expect(report, renderPartsReport(report)).toMatchObject({ damage: [], convergedInMs: expect.any(Number) });
       expect(report.faults.size).toBeGreaterThan(4);
       expect(report.counts.get('read: a value')).toBeGreaterThan(50);
     }
-    expect(reports.map(({ overHttp2 }) => overHttp2 > 20)).toEqual([true, false]);
+    expect(reports.map(({ overHttp2 }) => overHttp2 > 20)).toEqual([true, false, true]);
   });
 });
 
@@ -25,7 +28,7 @@ describe('the fault suite of the parts', () => {
 
   beforeAll(async () => {
     target = await InMemoryTarget.start({ bookmarkIntervalMs: 2000 });
-    reports = runPartsMutants(target, partsMutants, 1);
+    reports = runPartsMutants(target, partsMutants, seeds);
   });
   afterAll(async () => {
     await Promise.allSettled(reports.values());

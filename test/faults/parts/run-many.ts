@@ -23,7 +23,7 @@ export async function runPartsCommand(target: FaultTarget, { seed, minutes, muta
 
 async function catchAll(target: FaultTarget, seed: number): Promise<boolean> {
   let caught = 0;
-  const reports = runPartsMutants(target, partsMutants, seed);
+  const reports = runPartsMutants(target, partsMutants, [seed]);
   for (const mutant of partsMutants) {
     const report = await reports.get(mutant.name);
     const how = report && catchOfParts(mutant, report);

@@ -293,6 +293,7 @@ export class NodeWorld {
         `${(clock.elapsedMs / 1000).toFixed(3)} ${level} ${message} ${JSON.stringify(fields)} ${err instanceof Error ? err.message : ''}`,
       );
     };
-    return { debug: log('debug'), info: log('info'), warn: log('warn'), error: log('error') };
+    const isLevelEnabled: Logger['isLevelEnabled'] = (level) => level !== 'debug' || onLog !== undefined;
+    return { debug: log('debug'), info: log('info'), warn: log('warn'), error: log('error'), isLevelEnabled };
   }
 }
