@@ -11,8 +11,10 @@ export default defineConfig({
     globalSetup: ['test/browser/support/chromium-setup.ts'],
     // Each file starts a browser: one after the other, so that they do not take the processor from each other.
     fileParallelism: false,
-    testTimeout: 60_000,
-    hookTimeout: 60_000,
+    // what a browser does takes as long as the machine is busy
+    expect: { poll: { timeout: 20_000 } },
+    testTimeout: 120_000,
+    hookTimeout: 120_000,
     reporters: reporters(),
   },
 });

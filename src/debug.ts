@@ -1,3 +1,8 @@
+/**
+ * Live views of a status manager and a node for people: a handler for any Node HTTP server.
+ *
+ * @module pod-status-manager/debug
+ */
 import './node-version.ts';
 
 export type { DebugManager } from './debug/board.ts';

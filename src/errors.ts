@@ -9,6 +9,7 @@ export const errorCodes = {
   ERR_FLUSH_TIMEOUT: 'flush() timed out before every pod had settled',
   ERR_NOT_REGISTERED: 'no registered pod names the secret or config map',
   ERR_NOT_FOUND: 'the apiserver has no such secret or config map',
+  ERR_START_TIMEOUT: 'what a start waits for was not there in time; what was started goes on trying, and stop() ends it',
   ERR_SYNC_TIMEOUT: 'the watch of a secret or config map has not brought it in time',
   ERR_KILL_TIMEOUT: 'the containers of a pod that was to end have not stopped in time',
   ERR_BACKOFF: 'what is to be done waits until a time, which the error names',
@@ -18,10 +19,25 @@ export const errorCodes = {
   ERR_API: 'a request to the apiserver failed',
 } as const;
 
+/** A code of an error of this library: see {@link errorCodes}. */
 export type ErrorCode = keyof typeof errorCodes;
 
-/** The base class of this library's errors: `code` says what went wrong, `cause` holds the error behind it. */
+/**
+ * The base class of this library's errors: `code` says what went wrong, `cause` holds the error behind it.
+ *
+ * @example
+ * ```ts
+ * import { parsePodFullName, StatusManagerError } from 'pod-status-manager';
+ *
+ * try {
+ *   parsePodFullName('web');
+ * } catch (error) {
+ *   if (error instanceof StatusManagerError) console.log(error.code); // ERR_INVALID_ARGUMENT
+ * }
+ * ```
+ */
 export class StatusManagerError extends Error {
+  /** What went wrong, for code that has to decide by it. */
   readonly code: ErrorCode;
 
   constructor(code: ErrorCode, message: string, options?: ErrorOptions) {
@@ -31,7 +47,17 @@ export class StatusManagerError extends Error {
   }
 }
 
-/** True for an error of this library (with `code`, if given), also for one from another copy of the package. */
+/**
+ * True for an error of this library (with `code`, if given), also for one from another copy of the package.
+ *
+ * @example
+ * ```ts
+ * import { isStatusManagerError, StatusManagerError } from 'pod-status-manager';
+ *
+ * const error: unknown = new StatusManagerError('ERR_STOPPED', 'it was stopped');
+ * console.log(isStatusManagerError(error), isStatusManagerError(error, 'ERR_NO_CLIENT')); // true false
+ * ```
+ */
 export function isStatusManagerError(error: unknown, code?: ErrorCode): error is StatusManagerError {
   if (!(error instanceof Error) || !('code' in error) || typeof error.code !== 'string') return false;
   return Object.hasOwn(errorCodes, error.code) && (code === undefined || error.code === code);

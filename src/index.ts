@@ -7,8 +7,10 @@
 import './node-version.ts';
 
 export { classifyApiError, type ErrorClass, type LastError, type RetriedError } from './client/error-class.ts';
+
 export { KubePodClient, type KubePodClientOptions } from './client/kube-pod-client.ts';
 export type { DeletePodOptions, PodClient, PodMetadata, RequestOptions } from './client/pod-client.ts';
+export type { JsonMembers } from './client/transport/api-answer.ts';
 export { ApiError, type ApiErrorOptions } from './client/transport/api-error.ts';
 export {
   type KubeRequest,
@@ -16,11 +18,13 @@ export {
   KubeTransport,
   type KubeTransportOptions,
 } from './client/transport/kube-transport.ts';
-export type { Listenable } from './concurrency/emitter.ts';
+export type { EventMap, Listenable } from './concurrency/emitter.ts';
 export type { LastFailure } from './concurrency/last-failure.ts';
 export type { RateLimiterOptions } from './concurrency/rate-limiter.ts';
 export type { RunStateName } from './concurrency/run-state.ts';
+export type { StartOptions } from './concurrency/start-wait.ts';
 export {
+  type ContainerStatuses,
   generateContainersReadyCondition,
   generatePodInitializedCondition,
   generatePodReadyCondition,
@@ -36,6 +40,7 @@ export { type ErrorCode, errorCodes, isStatusManagerError, StatusManagerError } 
 export type { LabelDefinition, MetricDefinition, MetricType } from './metrics/metric-definition.ts';
 export { type MetricName, metricDefinitions } from './metrics/metric-definitions.ts';
 export type { Labels, MetricsSink } from './metrics/metrics-sink.ts';
+export type { Operation } from './patch/json-patch.ts';
 export type { PathChange } from './patch/path-changes.ts';
 export type { PatchType, PodStatusPatch } from './patch/pod-status-patch.ts';
 export {
@@ -91,4 +96,15 @@ export type { PodSourceTimes } from './status/sync/pod-source-view.ts';
 export type { PodSnapshot, StatusManagerSnapshot } from './status/sync/snapshot.ts';
 export type { StopResult } from './status/sync/status-sync.ts';
 export { type HeldPhase, type PodSyncPhase, type UnsettledPod, UnsettledPodsError } from './status/sync/sync-phase.ts';
-export type { Loose, Pod, PodStatus, Wire, WireContainerStatus, WirePod, WirePodCondition, WirePodStatus } from './wire/types.ts';
+export type {
+  Json,
+  JsonObject,
+  Loose,
+  Pod,
+  PodStatus,
+  Wire,
+  WireContainerStatus,
+  WirePod,
+  WirePodCondition,
+  WirePodStatus,
+} from './wire/types.ts';

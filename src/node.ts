@@ -16,7 +16,7 @@ export type { PodSourceReport } from './config/pod-source-report.ts';
 export type { PodOperation, PodUpdate } from './config/pod-update.ts';
 export { decodeStaticPods } from './manifest/decode-static-pods.ts';
 export type { ManifestOrigin } from './manifest/static-pod.ts';
-export { InvalidManifestError } from './manifest/text/invalid-manifest.ts';
+export { InvalidManifestError, type ManifestFault } from './manifest/text/invalid-manifest.ts';
 export type { AdvertisedStatus } from './node-object/advertised-status.ts';
 export type { NodeIdentity } from './node-object/initial-node.ts';
 export type { LeaseRival } from './node-object/lease-rivals.ts';
@@ -60,8 +60,10 @@ export type {
   PodProvider,
   ProviderCall,
 } from './provider/pod-provider.ts';
+export type { ProviderFailure } from './provider/provided-pod.ts';
+export type { ProvidedPods } from './provider/provided-pods.ts';
 export { ProviderNode } from './provider/provider-node.ts';
-export type { NodeMembers, ProviderNodeOptions } from './provider/provider-node-options.ts';
+export type { NodeMembers, ProviderNodeOptions, SharedOption } from './provider/provider-node-options.ts';
 export type {
   ProviderFailureReport,
   ProviderNodeSnapshot,

@@ -1,3 +1,8 @@
+/**
+ * The library's metrics in a registry of prom-client.
+ *
+ * @module pod-status-manager/prometheus
+ */
 import './node-version.ts';
 
 export { createPrometheusMetrics, type PrometheusMetrics } from './prometheus/prometheus-metrics.ts';

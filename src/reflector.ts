@@ -15,7 +15,7 @@ export {
   resourcePath,
   resources,
 } from './client/api-resource.ts';
-export { ResourceClient, type ResourceTransport } from './client/resource-client.ts';
+export { type ObjectNamespace, ResourceClient, type ResourceTransport } from './client/resource-client.ts';
 export type {
   CallOptions,
   DeleteOptions,
@@ -31,8 +31,8 @@ export type {
 } from './client/resource-requests.ts';
 export type { VersionedObject, WatchEvent } from './client/watch-line.ts';
 export type { ChangeQueue } from './reflector/change-queue.ts';
-export type { ReflectorHandlers } from './reflector/handler-calls.ts';
-export type { ObjectChange } from './reflector/net-change.ts';
+export type { ChangeListener, ReflectorHandlers } from './reflector/handler-calls.ts';
+export type { NetChange, ObjectChange } from './reflector/net-change.ts';
 export { ObjectStore, type ObjectStoreOptions } from './reflector/object-store.ts';
 export type { Transform } from './reflector/received-objects.ts';
 export { Reflector } from './reflector/reflector.ts';

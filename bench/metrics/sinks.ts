@@ -20,7 +20,7 @@ class PulledReader extends MetricReader {
 
 const nothing = (): void => {};
 
-export function sinkNamed(name: SinkName): MeasuredSink {
+function sinkNamed(name: SinkName): MeasuredSink {
   switch (name) {
     case 'none':
       return { metrics: undefined, collect: async () => {} };

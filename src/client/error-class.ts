@@ -29,6 +29,7 @@ export interface ApiFailure {
 
 /** A failure in words. */
 export interface LastError {
+  /** What the failure means. */
   readonly errorClass: ErrorClass;
   /** At most 500 characters. It never holds a header, a token or a request body. */
   readonly message: string;
@@ -65,6 +66,13 @@ const classOfReason: Readonly<Record<string, ErrorClass>> = {
  * The class of anything a `PodClient` rejected with: an `ApiError`, client-node's `ApiException` (status in `code`), or
  * any object with a number as `status` or `code`. A 404 is `gone` only when a Status object gave the reason NotFound: a
  * proxy answers 404 too. An error that tells of no answer is `unavailable`.
+ *
+ * @example
+ * ```ts
+ * import { classifyApiError } from 'pod-status-manager';
+ *
+ * console.log(classifyApiError({ status: 409 }), classifyApiError(new Error('socket hang up'))); // conflict unavailable
+ * ```
  */
 export function classifyApiError(error: unknown): ErrorClass {
   return classOf(readApiFailure(error));

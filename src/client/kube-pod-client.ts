@@ -12,11 +12,23 @@ import { KubeTransport, type KubeTransportOptions } from './transport/kube-trans
 /** Asks for the metadata alone; a server that cannot gives the whole pod, which serves as well. */
 const metadataOnly = 'application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1,application/json';
 
+/** The options of the client's transport. */
 export interface KubePodClientOptions extends KubeTransportOptions {}
 
 /**
  * The {@link PodClient} for a real apiserver. Methods reject with an `ApiError`, with `ERR_INVALID_ARGUMENT` for a name that
  * fits in no path, and with `ERR_INVALID_OPTION` for a `timeoutMs` that is out of range.
+ *
+ * @example
+ * ```ts with-server
+ * import { KubePodClient } from 'pod-status-manager';
+ *
+ * server.store.create({ metadata: { name: 'web' }, spec: { nodeName: 'node-1', containers: [{ name: 'app', image: 'app:1' }] } });
+ * const client = KubePodClient.fromKubeConfig(kubeConfig, { userAgent: 'my-agent' });
+ * const pod = await client.getPod('default', 'web', { signal: AbortSignal.timeout(5000) });
+ * console.log(pod.spec?.nodeName); // node-1
+ * await client.close();
+ * ```
  */
 export class KubePodClient implements PodClient {
   readonly #transport: KubeTransport;
@@ -63,6 +75,7 @@ export class KubePodClient implements PodClient {
     return this.#transport.close();
   }
 
+  /** The same as `close()`, for `await using`. */
   [Symbol.asyncDispose](): Promise<void> {
     return this.close();
   }

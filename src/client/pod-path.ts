@@ -8,8 +8,3 @@ export function podPath(namespace: string, name: string): string {
   requirePathSegment('name', name);
   return resourcePath(resources.pods, { namespace, name });
 }
-
-/** The path of the pods of one namespace, or of all. */
-export function podsPath(namespace?: string): string {
-  return resourcePath(resources.pods, { namespace });
-}

@@ -33,8 +33,22 @@ const defaultIdleTimeoutMs = 150_000;
  * Every verb on one resource. Each method is one request, never repeated; it rejects with an `ApiError`, and with
  * ERR_INVALID_ARGUMENT for a name that fits in no path and for what is no object. Objects are the server's JSON: times are
  * RFC 3339 strings.
+ *
+ * @example
+ * ```ts with-server
+ * import { KubeTransport } from 'pod-status-manager';
+ * import { ResourceClient, resources } from 'pod-status-manager/reflector';
+ *
+ * const transport = new KubeTransport(kubeConfig);
+ * const configMaps = new ResourceClient(transport, resources.configMaps);
+ * await configMaps.create({ metadata: { name: 'settings', namespace: 'default' }, data: { colour: 'green' } });
+ * const { data } = await configMaps.get({ namespace: 'default', name: 'settings' });
+ * console.log(data?.colour); // green
+ * await transport.close();
+ * ```
  */
 export class ResourceClient<T extends ApiObject = ApiObject> {
+  /** The resource of all its requests. */
   readonly resource: ApiResource<T>;
   readonly #transport: ResourceTransport;
 
@@ -45,6 +59,7 @@ export class ResourceClient<T extends ApiObject = ApiObject> {
     this.resource = resource;
   }
 
+  /** GET of one object. With a `resourceVersion` it may come from the server's cache. */
   async get(target: ObjectName, { resourceVersion, ...call }: GetOptions = {}): Promise<T> {
     return this.#object('GET', this.#one(target), { query: queryOf({ resourceVersion }), call });
   }
@@ -134,6 +149,7 @@ export class ResourceClient<T extends ApiObject = ApiObject> {
     return this.#write('PUT', this.#one({ namespace, name }, subresource), object, options);
   }
 
+  /** PATCH of one object, or with `subresource` of its status or the like. Resolves to the object after the patch. */
   async patch(
     target: ObjectName & Pick<ResourceTarget, 'subresource'>,
     patch: ResourcePatch,
@@ -198,7 +214,9 @@ export class ResourceClient<T extends ApiObject = ApiObject> {
   }
 }
 
-interface ObjectNamespace {
+/** The namespace of an object that is created. */
+export interface ObjectNamespace {
+  /** Default: the object's own. */
   readonly namespace?: string | undefined;
 }
 

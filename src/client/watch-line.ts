@@ -5,12 +5,15 @@ import { ApiError } from './transport/api-error.ts';
 
 /** One event of a watch. A bookmark's object has a resourceVersion, and hardly more. */
 export interface WatchEvent<T extends ApiObject = ApiObject> {
+  /** What has happened. A bookmark only says that the watch has come to a version. */
   readonly type: 'ADDED' | 'MODIFIED' | 'DELETED' | 'BOOKMARK';
+  /** The object as it is now; a deleted one as it was last. */
   readonly object: T & VersionedObject;
 }
 
 /** An object that a server sent. */
 export interface VersionedObject {
+  /** Carries the version. */
   metadata: { resourceVersion: string };
 }
 

@@ -3,17 +3,23 @@ import { invalidArgument } from '../errors.ts';
 import { callGuarded } from '../seams/guard.ts';
 
 /** Event names, each with the arguments its listeners get. */
-type EventMap<Events> = Record<keyof Events, unknown[]>;
+export type EventMap<Events> = Record<keyof Events, unknown[]>;
 
 /** The listening half of an emitter; it cannot emit. `on`, `off` and their kin return the object they are called on. */
 export interface Listenable<Events extends EventMap<Events>> {
+  /**
+   * Calls the listener at each such event. Throws ERR_INVALID_ARGUMENT for an unknown event, or a listener that is no function.
+   */
   on<Name extends keyof Events>(event: Name, listener: (...args: Events[Name]) => void): this;
+  /** Calls the listener at the next such event only. Throws as `on` does. */
   once<Name extends keyof Events>(event: Name, listener: (...args: Events[Name]) => void): this;
+  /** Ends what `on` or `once` began with this listener. Throws as `on` does. */
   off<Name extends keyof Events>(event: Name, listener: (...args: Events[Name]) => void): this;
   /** The same as `on`. Node's helpers for emitters call it. */
   addListener<Name extends keyof Events>(event: Name, listener: (...args: Events[Name]) => void): this;
   /** The same as `off`. Node's helpers for emitters call it. */
   removeListener<Name extends keyof Events>(event: Name, listener: (...args: Events[Name]) => void): this;
+  /** How many listeners the event has. */
   listenerCount(event: keyof Events): number;
 }
 

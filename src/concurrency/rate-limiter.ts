@@ -1,5 +1,6 @@
 import type { CancelTimer, Clock } from '../seams/clock.ts';
 
+/** A limit of requests: a token bucket. */
 export interface RateLimiterOptions {
   /** Requests per second in the long run. */
   readonly qps: number;

@@ -9,7 +9,8 @@ import { isRestartableInitContainer } from './restart-policy.ts';
 type ContainerStatus = NonNullable<PodStatus['containerStatuses']>[number];
 type PodCondition = NonNullable<PodStatus['conditions']>[number];
 /** Undefined (or null) is "nothing is known", which is not the same as an empty list: "there are none". */
-type ContainerStatuses = readonly ContainerStatus[] | null | undefined;
+/** The container statuses of a pod; none where the agent does not know them. */
+export type ContainerStatuses = readonly ContainerStatus[] | null | undefined;
 
 const isTrue: ConditionVerdict = { status: 'True' };
 const unknownStatuses: ConditionVerdict = { status: 'False', reason: conditionReason.unknownContainerStatuses };
@@ -20,7 +21,18 @@ export function allContainerStatuses(status: PodStatus | undefined): ContainerSt
   return init || regular ? [...(init ?? []), ...(regular ?? [])] : undefined;
 }
 
-/** Are all sidecars and regular containers ready? A completed or failed pod never is. */
+/**
+ * Are all sidecars and regular containers ready? A completed or failed pod never is.
+ *
+ * @example
+ * ```ts
+ * import { generateContainersReadyCondition } from 'pod-status-manager';
+ *
+ * const pod = { spec: { containers: [{ name: 'app', image: 'app:1' }] } };
+ * const containerStatuses = [{ name: 'app', image: 'app:1', imageID: '', ready: true, restartCount: 0 }];
+ * console.log(generateContainersReadyCondition(pod, undefined, containerStatuses, 'Running').status); // True
+ * ```
+ */
 export function generateContainersReadyCondition(
   pod: Pod,
   oldStatus: PodStatus | undefined,
@@ -31,7 +43,19 @@ export function generateContainersReadyCondition(
   return newPodCondition(pod, oldStatus, podConditionType.containersReady, verdict);
 }
 
-/** Is the pod ready: its containers, and every readiness gate of its spec, looked up in `conditions`? */
+/**
+ * Is the pod ready: its containers, and every readiness gate of its spec, looked up in `conditions`?
+ *
+ * @example
+ * ```ts
+ * import { generatePodReadyCondition } from 'pod-status-manager';
+ *
+ * const pod = { spec: { containers: [{ name: 'app' }], readinessGates: [{ conditionType: 'example.com/gate' }] } };
+ * const containerStatuses = [{ name: 'app', image: 'app:1', imageID: '', ready: true, restartCount: 0 }];
+ * const gate = { type: 'example.com/gate', status: 'False' };
+ * console.log(generatePodReadyCondition(pod, undefined, [gate], containerStatuses, 'Running').reason); // ReadinessGatesNotReady
+ * ```
+ */
 export function generatePodReadyCondition(
   pod: Pod,
   oldStatus: PodStatus | undefined,
@@ -59,7 +83,17 @@ export function generateReadinessConditions(
   ];
 }
 
-/** True when the init containers have done their work. Once a regular container has run, they have, even if a sidecar fails now. */
+/**
+ * True when the init containers have done their work. Once a regular container has run, they have, even if a sidecar fails now.
+ *
+ * @example
+ * ```ts
+ * import { generatePodInitializedCondition } from 'pod-status-manager';
+ *
+ * const pod = { spec: { initContainers: [{ name: 'prepare' }], containers: [{ name: 'app' }] } };
+ * console.log(generatePodInitializedCondition(pod, undefined, [], 'Pending').status); // False
+ * ```
+ */
 export function generatePodInitializedCondition(
   pod: Pod,
   oldStatus: PodStatus | undefined,
@@ -70,7 +104,16 @@ export function generatePodInitializedCondition(
   return newPodCondition(pod, oldStatus, podConditionType.initialized, verdict);
 }
 
-/** A pod that is on this node has been scheduled. */
+/**
+ * A pod that is on this node has been scheduled.
+ *
+ * @example
+ * ```ts
+ * import { generatePodScheduledCondition } from 'pod-status-manager';
+ *
+ * console.log(generatePodScheduledCondition({ metadata: { generation: 2 } }, undefined).status); // True
+ * ```
+ */
 export function generatePodScheduledCondition(pod: Pod, oldStatus: PodStatus | undefined): WirePodCondition {
   return newPodCondition(pod, oldStatus, podConditionType.podScheduled, isTrue);
 }

@@ -21,6 +21,7 @@ import { hasRestartAllContainersRule } from './restart-policy.ts';
 
 type PodCondition = NonNullable<PodStatus['conditions']>[number];
 
+/** What the runtime and the agent know beside the container statuses. */
 export interface GenerateConditionsOptions {
   /**
    * The pod's sandboxes, the newest first. Without them PodReadyToStartContainers follows from the container statuses: true
@@ -45,6 +46,16 @@ export interface GenerateConditionsOptions {
  *
  * @param oldStatus the status before, such as the status manager's; undefined where there has been none
  * @param status the next status: its phase and container statuses count, and its conditions of other types
+ *
+ * @example
+ * ```ts
+ * import { generateConditions } from 'pod-status-manager';
+ *
+ * const pod = { spec: { containers: [{ name: 'app' }] } };
+ * const containerStatuses = [{ name: 'app', image: 'app:1', imageID: '', ready: true, restartCount: 0 }];
+ * const conditions = generateConditions(pod, undefined, { phase: 'Running', containerStatuses });
+ * console.log(conditions.find(({ type }) => type === 'Ready')?.status); // True
+ * ```
  */
 export function generateConditions(
   pod: Pod,

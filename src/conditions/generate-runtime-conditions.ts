@@ -7,7 +7,17 @@ import { getPodCondition, podConditionType } from './pod-conditions.ts';
 import type { Container } from './restart-policy.ts';
 import { findMatchingRestartRule } from './restart-policy.ts';
 
-/** Has the pod the one sandbox it needs, with its network set up? `sandboxes`: the newest first. */
+/**
+ * Has the pod the one sandbox it needs, with its network set up? `sandboxes`: the newest first.
+ *
+ * @example
+ * ```ts
+ * import { generatePodReadyToStartContainersCondition } from 'pod-status-manager';
+ *
+ * const sandboxes = [{ ready: true, network: { ip: '10.0.0.7' } }];
+ * console.log(generatePodReadyToStartContainersCondition({}, undefined, sandboxes).status); // True
+ * ```
+ */
 export function generatePodReadyToStartContainersCondition(
   pod: Pod,
   oldStatus: PodStatus | undefined,
@@ -21,6 +31,14 @@ export function generatePodReadyToStartContainersCondition(
  * Are all containers being restarted in place, because one exited with a code its rules answer with RestartAllContainers?
  * True until the runtime lists none of the spec's containers any more. Wanted only for specs with such a rule.
  * Alone among the conditions it never carries an observedGeneration.
+ *
+ * @example
+ * ```ts
+ * import { generateAllContainersRestartingCondition } from 'pod-status-manager';
+ *
+ * const pod = { spec: { containers: [{ name: 'app' }] } };
+ * console.log(generateAllContainersRestartingCondition(pod, undefined, [{ name: 'app', state: 'running' }], 'Running').status); // False
+ * ```
  */
 export function generateAllContainersRestartingCondition(
   pod: Pod,

@@ -8,6 +8,15 @@ import { getPodCondition, podConditionType } from './pod-conditions.ts';
  *
  * Upstream looks at the regular container statuses alone, so that a pod with a sidecar looks unknown, and is synced
  * again, for ever. Here the init container statuses count too.
+ *
+ * @example
+ * ```ts
+ * import { needToReconcilePodReadiness } from 'pod-status-manager';
+ *
+ * const conditions = [{ type: 'Ready', status: 'True' }, { type: 'example.com/gate', status: 'False' }];
+ * const spec = { containers: [], readinessGates: [{ conditionType: 'example.com/gate' }] };
+ * console.log(needToReconcilePodReadiness({ spec, status: { phase: 'Running', conditions } })); // true
+ * ```
  */
 export function needToReconcilePodReadiness(pod: Pod): boolean {
   if (!pod.spec?.readinessGates?.length) return false;

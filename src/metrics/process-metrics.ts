@@ -7,7 +7,10 @@ export const processMetrics = {
     help: 'By how much timers of the process came too late, since the last collection.',
     unit: 's',
     labels: {
-      quantile: { help: 'the share of the timers that were no later; 1 is the worst one', values: ['0.5', '0.9', '0.99', '1'] },
+      percentile: {
+        help: 'so many percent of the timers were no later; 100 is the worst one',
+        values: ['50', '90', '99', '100'],
+      },
     },
     part: 'the sink',
     origin: 'own',

@@ -3,7 +3,7 @@ import { callGuarded, ignoreFailure } from '../seams/guard.ts';
 import type { Metrics } from './metrics.ts';
 
 /** How often gauges are read for a sink that cannot say when it is read, in milliseconds. */
-export const sampleIntervalMs = 10_000;
+const sampleIntervalMs = 10_000;
 
 /**
  * Calls `read` whenever the gauges that it sets are wanted: before each collection of a sink that says when it is read, else

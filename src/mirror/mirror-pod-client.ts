@@ -15,9 +15,11 @@ import { isJsonObject, toWireObject } from '../wire/json.ts';
 import type { Pod, Wire, WirePod } from '../wire/types.ts';
 import { type GetNode, nodeOwner } from './node-owner.ts';
 
+/** Which node's mirror pods, and the way to the apiserver. */
 export interface MirrorPodClientOptions {
   /** The wire to the apiserver, shared with other clients. Null: nothing is sent, and every answer says `noClient`. */
   readonly transport: ResourceTransport | null;
+  /** The node whose static pods are mirrored. */
   readonly nodeName: string;
   /** The node that owns the mirror pods. Asked before each mirror pod is created. */
   readonly getNode: GetNode;
@@ -26,11 +28,13 @@ export interface MirrorPodClientOptions {
   readonly clock?: Clock;
 }
 
+/** What a call of a {@link MirrorPodClient} takes. */
 export interface MirrorCallOptions {
   /** Ends the call. */
   readonly signal?: AbortSignal | undefined;
 }
 
+/** How a creation ended, if the request did not fail. */
 export type CreateMirrorPodResult =
   /** `mirrorPod` is the new pod, as the server answered. */
   | { readonly outcome: 'created'; readonly mirrorPod: WirePod }
@@ -38,6 +42,7 @@ export type CreateMirrorPodResult =
   | { readonly outcome: 'alreadyExists'; readonly error: ApiError }
   | { readonly outcome: 'noClient' };
 
+/** How a deletion ended. */
 export type DeleteMirrorPodResult =
   /** The server took the DELETE. With `heldByFinalizers` the object stays until they are removed. */
   | { readonly deleted: true; readonly heldByFinalizers: boolean }
@@ -50,8 +55,25 @@ export type DeleteMirrorPodResult =
 
 const knownOptions = ['transport', 'nodeName', 'getNode', 'requestTimeoutMs', 'clock'];
 
-/** Creates and deletes the mirror pods of one node's static pods. Each method is one request, never repeated. */
+/**
+ * Creates and deletes the mirror pods of one node's static pods. Each method is one request, never repeated.
+ *
+ * @example
+ * ```ts with-server
+ * import { KubeTransport } from 'pod-status-manager';
+ * import { MirrorPodClient } from 'pod-status-manager/mirror';
+ * import { buildStaticPod } from 'pod-status-manager/testing';
+ *
+ * const node = { metadata: { name: 'node-1', uid: 'n1' } };
+ * const transport = new KubeTransport(kubeConfig);
+ * const mirrorPods = new MirrorPodClient({ transport, nodeName: 'node-1', getNode: () => node });
+ * const { outcome } = await mirrorPods.createMirrorPod(buildStaticPod({ metadata: { name: 'web-node-1' } }));
+ * console.log(outcome); // created
+ * await transport.close();
+ * ```
+ */
 export class MirrorPodClient {
+  /** The node whose static pods are mirrored. */
   readonly nodeName: string;
   readonly #pods: ResourceClient<WirePod> | undefined;
   readonly #getNode: GetNode;

@@ -23,6 +23,36 @@ const lookAgainMs = { waiting: 500, idle: 10_000 };
  *
  * A change that the pod manager tells of is followed at once. Every DELETE names the uid of a mirror pod of this node, so
  * that no other pod is ever deleted. A pod that fails is tried again after a backoff of its own.
+ *
+ * @example
+ * ```ts with-server
+ * import { ApiServerPodSource, BasicPodManager, KubeTransport } from 'pod-status-manager';
+ * import { MirrorPodClient, MirrorPodReconciler } from 'pod-status-manager/mirror';
+ * import { buildStaticPod } from 'pod-status-manager/testing';
+ *
+ * const nodeName = 'node-1';
+ * const podManager = new BasicPodManager();
+ * podManager.addPod(buildStaticPod({ metadata: { name: 'web-node-1' } }));
+ * const podSource = new ApiServerPodSource({ kubeConfig, nodeName, podManager });
+ * const transport = new KubeTransport(kubeConfig);
+ * const getNode = () => ({ metadata: { name: nodeName, uid: 'n1' } });
+ * const created = Promise.withResolvers<string>();
+ *
+ * const reconciler = new MirrorPodReconciler({
+ *   podManager,
+ *   podSource,
+ *   nodeName,
+ *   mirrorPodClient: new MirrorPodClient({ transport, nodeName, getNode }),
+ *   handlers: { mirrorPodCreated: ({ podFullName }) => created.resolve(podFullName) },
+ * });
+ * await podSource.start();
+ * reconciler.start();
+ * console.log(await created.promise); // web-node-1_default
+ *
+ * await reconciler.stop();
+ * await podSource.stop();
+ * await transport.close();
+ * ```
  */
 export class MirrorPodReconciler {
   readonly #options: ResolvedReconcilerOptions;
@@ -43,6 +73,7 @@ export class MirrorPodReconciler {
     this.#timers = new KeyedTimers(this.#options.clock);
   }
 
+  /** `idle`, `running`, `stopping` or `stopped`. */
   get state(): RunStateName {
     return this.#runState.name;
   }
@@ -84,6 +115,7 @@ export class MirrorPodReconciler {
     return this.#runState.stop(() => this.#stop());
   }
 
+  /** The same as `stop()`, for `await using`. */
   [Symbol.asyncDispose](): Promise<void> {
     return this.stop();
   }

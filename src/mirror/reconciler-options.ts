@@ -20,25 +20,37 @@ import type { MirrorDeletionReason } from './mirror-step.ts';
 
 /** Called after the request. What a handler throws, or rejects with, is logged and goes no further. */
 export interface MirrorPodHandlers {
+  /** A mirror pod was created. */
   mirrorPodCreated?(event: { readonly podFullName: string; readonly staticPod: Pod; readonly mirrorPod: Pod }): void;
+  /** The server took the DELETE of a mirror pod. */
   mirrorPodDeleted?(event: { readonly podFullName: string; readonly uid: string; readonly reason: MirrorDeletionReason }): void;
+  /** A request failed, or a name belongs to somebody else's pod; it is tried again. */
   failed?(failure: MirrorPodFailure): void;
 }
 
+/** A failure of one mirror pod. */
 export interface MirrorPodFailure {
+  /** The full name (`name_namespace`) of the static pod and its mirror pod. */
   readonly podFullName: string;
   /** `name`: the name belongs to a pod that is no mirror pod of this node. It stays as it is. */
   readonly verb: 'create' | 'delete' | 'read' | 'name';
+  /** What the failure means. */
   readonly errorClass: ErrorClass;
+  /** What the client rejected with. */
   readonly error: unknown;
   /** How many failures in a row, this one included. */
   readonly attempts: number;
+  /** How long until the next try, in milliseconds. */
   readonly retryInMs: number;
 }
 
+/** The pods to mirror, and what the agent says of them. */
 export interface MirrorPodReconcilerOptions {
+  /** Has the static pods and, from the apiserver, the mirror pods. A `BasicPodManager` is one. */
   readonly podManager: MirrorPodManager;
+  /** Makes the requests. */
   readonly mirrorPodClient: Pick<MirrorPodClient, 'createMirrorPod' | 'deleteMirrorPod' | 'getMirrorPod'>;
+  /** The node whose static pods are mirrored. */
   readonly nodeName: string;
   /** The source of the apiserver's pods: until it has delivered its first list, nothing counts as missing or orphaned. */
   readonly podSource: { lastListedAt(): number | undefined };
@@ -52,6 +64,7 @@ export interface MirrorPodReconcilerOptions {
    * stays meanwhile. Default: never. Any other answer than false means yes.
    */
   readonly isPodTerminating?: (podFullName: string) => boolean;
+  /** Told of each mirror pod that was created or deleted, and of each failure. */
   readonly handlers?: MirrorPodHandlers;
   /** How many pods have a request under way at once. Default 4. */
   readonly concurrency?: number;

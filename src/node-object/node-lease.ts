@@ -84,6 +84,7 @@ export class NodeLease {
     }
     this.#lastRenewAt = clock.now();
     metrics.increment('pod_status_manager_lease_renewals_total', { result: 'ok' });
+    logger.debug({ nodeName }, 'the Lease of the node is renewed');
   }
 
   /** Undefined: there is no such Lease. */

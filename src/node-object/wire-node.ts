@@ -4,14 +4,12 @@ import type {
   V1NodeAddress,
   V1NodeCondition,
   V1NodeDaemonEndpoints,
-  V1NodeStatus,
   V1NodeSystemInfo,
   V1Taint,
 } from '@kubernetes/client-node';
 import type { Wire } from '../wire/types.ts';
 
 export interface WireNode extends Wire<V1Node> {}
-export interface WireNodeStatus extends Wire<V1NodeStatus> {}
 export interface WireNodeCondition extends Wire<V1NodeCondition> {}
 export interface WireNodeAddress extends Wire<V1NodeAddress> {}
 export interface WireNodeSystemInfo extends Wire<V1NodeSystemInfo> {}

@@ -14,6 +14,20 @@ export type FrozenConfigMap = Frozen<Wire<V1ConfigMap>>;
  * of config maps are in nothing that it logs, throws, measures or shows of itself.
  *
  * It starts by itself with the first pod, or the first read; `stop()` ends it.
+ *
+ * @example
+ * ```ts with-server
+ * import { ConfigMapManager } from 'pod-status-manager/object-managers';
+ * import { resources } from 'pod-status-manager/reflector';
+ * import { buildPod } from 'pod-status-manager/testing';
+ *
+ * server.objects(resources.configMaps).create({ metadata: { name: 'settings', namespace: 'default' }, data: { colour: 'green' } });
+ * const manager = new ConfigMapManager({ kubeConfig });
+ * const volumes = [{ name: 'settings', configMap: { name: 'settings' } }];
+ * manager.registerPod(buildPod({ spec: { volumes } }));
+ * console.log((await manager.getConfigMap('default', 'settings')).data?.colour); // green
+ * await manager.stop();
+ * ```
  */
 export class ConfigMapManager {
   readonly #configMaps: ObjectManager<Wire<V1ConfigMap>>;
@@ -60,6 +74,7 @@ export class ConfigMapManager {
     return this.#configMaps.stop();
   }
 
+  /** The same as `stop()`, for `await using`. */
   [Symbol.asyncDispose](): Promise<void> {
     return this.stop();
   }

@@ -7,6 +7,13 @@ const ttlAnnotationKey = 'node.alpha.kubernetes.io/ttl';
 /**
  * How long the cluster wants this node to cache secrets and config maps, in milliseconds, for the option `getTtlMs`;
  * undefined when the node does not say it in whole seconds.
+ *
+ * @example
+ * ```ts
+ * import { nodeTtlMs } from 'pod-status-manager/object-managers';
+ *
+ * console.log(nodeTtlMs({ metadata: { annotations: { 'node.alpha.kubernetes.io/ttl': '15' } } })); // 15000
+ * ```
  */
 export function nodeTtlMs(node: Loose<V1Node> | undefined): number | undefined {
   const annotations = node?.metadata?.annotations;

@@ -22,6 +22,7 @@ import { safeRandom } from '../seams/random.ts';
  */
 export type ObjectStrategy = 'watch' | 'cache' | 'get';
 
+/** How a {@link SecretManager} or a {@link ConfigMapManager} reads. */
 export interface ObjectManagerOptions {
   /** The server to ask. One of this and `transport` is needed. */
   readonly kubeConfig?: KubeConfig;

@@ -14,6 +14,20 @@ export type FrozenSecret = Frozen<Wire<V1Secret>>;
  * secrets are in nothing that it logs, throws, measures or shows of itself.
  *
  * It starts by itself with the first pod, or the first read; `stop()` ends it.
+ *
+ * @example
+ * ```ts with-server
+ * import { SecretManager } from 'pod-status-manager/object-managers';
+ * import { resources } from 'pod-status-manager/reflector';
+ * import { buildPod } from 'pod-status-manager/testing';
+ *
+ * const secrets = server.objects(resources.secrets);
+ * secrets.create({ metadata: { name: 'token', namespace: 'default' }, data: { token: 'c2VjcmV0' } });
+ * const manager = new SecretManager({ kubeConfig });
+ * manager.registerPod(buildPod({ spec: { imagePullSecrets: [{ name: 'token' }] } }));
+ * console.log(Object.keys((await manager.getSecret('default', 'token')).data ?? {})[0]); // token
+ * await manager.stop();
+ * ```
  */
 export class SecretManager {
   readonly #secrets: ObjectManager<Wire<V1Secret>>;
@@ -57,6 +71,7 @@ export class SecretManager {
     return this.#secrets.stop();
   }
 
+  /** The same as `stop()`, for `await using`. */
   [Symbol.asyncDispose](): Promise<void> {
     return this.stop();
   }

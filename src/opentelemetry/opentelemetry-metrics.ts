@@ -51,7 +51,7 @@ class MeterSink implements OpenTelemetryMetrics {
     const delay = new EventLoopDelay();
     this.#delay = delay;
     this.#readers.add(() =>
-      delay.read((quantile, seconds) => this.set('pod_status_manager_event_loop_delay_seconds', seconds, { quantile })),
+      delay.read((percentile, seconds) => this.set('pod_status_manager_event_loop_delay_seconds', seconds, { percentile })),
     );
   }
 

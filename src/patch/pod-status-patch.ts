@@ -10,38 +10,61 @@ import { applyPodPatch, createStrategicMergePatch } from './strategic-merge-patc
 /** The media types of the two patch formats. */
 export type PatchType = 'application/strategic-merge-patch+json' | 'application/json-patch+json';
 
+/** A PATCH of a pod's `status` subresource. */
 export interface PodStatusPatch {
+  /** The media type of the body. */
   readonly type: PatchType;
   /** The body: an object for a strategic merge patch, a list of operations for a JSON Patch. */
   readonly body: unknown;
 }
 
+/** A strategic merge patch, or a JSON Patch (RFC 6902). */
 export type PatchFormat = 'strategic' | 'json';
 
+/** What a patch is guarded by, and its format. */
 export interface CreatePodStatusPatchOptions {
   /** The API pod's uid: the patch fails against any other pod. */
   readonly uid: string;
   /** The resourceVersion of the copy that the old status is from: the patch fails against any other. */
   readonly resourceVersion?: string | undefined;
+  /** Default `strategic`. */
   readonly format?: PatchFormat | undefined;
 }
 
+/** A strategic merge patch of a pod's status. */
 export interface StrategicPodStatusPatch extends PodStatusPatch {
+  /** The media type of the body. */
   readonly type: 'application/strategic-merge-patch+json';
+  /** The uid and the resourceVersion as the precondition, and the members that change. */
   readonly body: JsonObject;
   /** True when the patch would change nothing: there is no need to send it. */
   readonly unchanged: boolean;
 }
 
+/** A JSON Patch of a pod's status. */
 export interface JsonPodStatusPatch extends PodStatusPatch {
+  /** The media type of the body. */
   readonly type: 'application/json-patch+json';
+  /** Tests of the uid, of the resourceVersion and of the list elements, then the changes. */
   readonly body: Operation[];
+  /** True when the patch would change nothing: there is no need to send it. */
   readonly unchanged: boolean;
 }
 
+/** What {@link createPodStatusPatch} gives. */
 export type CreatedPodStatusPatch = StrategicPodStatusPatch | JsonPodStatusPatch;
 
-/** The smallest patch that turns the old status of the pod `uid` into the new one, and works on no other pod. Throws ERR_INVALID_OPTION for an option that it does not know. */
+/**
+ * The smallest patch that turns the old status of the pod `uid` into the new one, and works on no other pod. Throws ERR_INVALID_OPTION for an option that it does not know.
+ *
+ * @example
+ * ```ts
+ * import { createPodStatusPatch } from 'pod-status-manager';
+ *
+ * const { body } = createPodStatusPatch({ phase: 'Pending' }, { phase: 'Running' }, { uid: 'u1', resourceVersion: '7' });
+ * console.log(JSON.stringify(body)); // {"metadata":{"uid":"u1","resourceVersion":"7"},"status":{"phase":"Running"}}
+ * ```
+ */
 export function createPodStatusPatch(
   oldStatus: PodStatus,
   newStatus: PodStatus,
@@ -70,7 +93,17 @@ export function createWirePodStatusPatch(
   return createPatch(asJsonObject(old), asJsonObject(next), options);
 }
 
-/** The status a pod has after the patch, whatever its metadata: the guards on uid and resourceVersion count as met. */
+/**
+ * The status a pod has after the patch, whatever its metadata: the guards on uid and resourceVersion count as met.
+ *
+ * @example
+ * ```ts
+ * import { applyPodStatusPatch, createPodStatusPatch } from 'pod-status-manager';
+ *
+ * const patch = createPodStatusPatch({ phase: 'Pending' }, { phase: 'Running' }, { uid: 'u1', format: 'json' });
+ * console.log(applyPodStatusPatch({ phase: 'Pending' }, patch).phase); // Running
+ * ```
+ */
 export function applyPodStatusPatch(status: PodStatus, patch: PodStatusPatch): WirePodStatus {
   const pod = { status: toWireObject(status, 'status') };
   return (member(applyToPod(pod, patch), 'status') ?? {}) as WirePodStatus;

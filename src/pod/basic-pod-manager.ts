@@ -9,16 +9,21 @@ import type { PodManager, UIDTranslations } from './pod-manager.ts';
 import { type BasicPodManagerOptions, PodRegistrars } from './pod-registrars.ts';
 import { readOnlyMap } from './read-only-map.ts';
 
+/** All pods of a pod manager, the mirror pods apart. */
 export interface PodsAndMirrorPods<P extends Pod = Pod> {
   /** Every pod but the mirror pods. */
   readonly allPods: P[];
+  /** Every mirror pod, also one without a static pod. */
   readonly allMirrorPods: P[];
   /** The full names of mirror pods whose static pod is gone. */
   readonly orphanedMirrorPodFullnames: string[];
 }
 
+/** A pod and the mirror pod of the same full name. */
 export interface PodAndMirrorPod<P extends Pod = Pod> {
+  /** The pod that is no mirror pod; undefined where the manager has none. */
   readonly pod: P | undefined;
+  /** The mirror pod; undefined where the manager has none. */
   readonly mirrorPod: P | undefined;
   /** True when the argument was the mirror pod. */
   readonly wasMirror: boolean;
@@ -32,6 +37,16 @@ export interface PodAndMirrorPod<P extends Pod = Pod> {
  * `V1Pod`, or a type of your own.
  *
  * Every method that takes pods throws ERR_INVALID_ARGUMENT for one without a uid, name or namespace, and changes nothing.
+ *
+ * @example
+ * ```ts
+ * import { BasicPodManager } from 'pod-status-manager';
+ *
+ * const podManager = new BasicPodManager();
+ * podManager.subscribe((podUID) => console.log('changed', podUID)); // changed u1
+ * podManager.addPod({ metadata: { uid: 'u1', name: 'web', namespace: 'default' } });
+ * console.log(podManager.getPodByName('default', 'web')?.metadata?.uid); // u1
+ * ```
  */
 export class BasicPodManager<in out P extends Pod = Pod> implements PodManager {
   readonly #podByUID = new Map<string, P>();
@@ -86,6 +101,7 @@ export class BasicPodManager<in out P extends Pod = Pod> implements PodManager {
     return this.#mirrorPodByFullName.get(podFullName(pod));
   }
 
+  /** All pods, the mirror pods apart, and the full names of mirror pods without a static pod. */
   getPodsAndMirrorPods(): PodsAndMirrorPods<P> {
     const names = [...this.#mirrorPodByFullName.keys()];
     return {

@@ -15,17 +15,21 @@ export interface RuntimeCacheProbe {
   getContainers(podUID: string): readonly Pick<RuntimeContainer, 'state'>[];
 }
 
+/** What the agent's volume manager says of a pod. */
 export interface VolumesProbe {
   /** True while any volume of the pod is still mounted, or its directory is still there. */
   podVolumesExist(podUID: string): boolean;
 }
 
+/** What the agent says of the cgroups of its pods. */
 export interface CgroupsProbe {
   /** True while the pod's own cgroup is still there. */
   podCgroupExists(pod: Pod): boolean;
 }
 
+/** The agent's answers that a {@link DefaultPodDeletionSafety} asks for. */
 export interface DefaultPodDeletionSafetyOptions {
+  /** The containers as the container runtime lists them. */
   readonly runtimeCache: RuntimeCacheProbe;
   /** Without it volumes are not asked about. */
   readonly volumes?: VolumesProbe;
@@ -52,6 +56,17 @@ const optionNames = [
  * Answers from what the node's runtime, volumes and cgroups look like now. In doubt the pod is kept: until the runtime
  * cache has synced, and whenever a probe throws or answers with something else than it should (a promise, say), containers
  * could run and nothing is reclaimed.
+ *
+ * @example
+ * ```ts
+ * import { DefaultPodDeletionSafety } from 'pod-status-manager';
+ *
+ * const running = new Set(['u1']); // your container runtime's own list
+ * const safety = new DefaultPodDeletionSafety({
+ *   runtimeCache: { hasSynced: () => true, getContainers: (podUID) => (running.has(podUID) ? [{ state: 'running' }] : []) },
+ * });
+ * console.log(safety.podCouldHaveRunningContainers({ metadata: { uid: 'u1' } })); // true
+ * ```
  */
 export class DefaultPodDeletionSafety implements PodDeletionSafety {
   readonly #runtimeCache: RuntimeCacheProbe;

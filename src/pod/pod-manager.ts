@@ -19,6 +19,7 @@ export interface PodManager {
   getMirrorPodByPod(pod: Pod): Pod | undefined;
   /** A mirror pod's uid becomes its static pod's; any other stays as it is. */
   translatePodUID(uid: string): string;
+  /** The uids of all static pods and mirror pods that are known. */
   getUIDTranslations(): UIDTranslations;
   /**
    * Calls `listener` after a pod was added, removed or replaced by another object, with the uid of the pod that the change

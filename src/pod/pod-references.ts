@@ -9,6 +9,14 @@ type Volume = NonNullable<Spec['volumes']>[number];
 /**
  * The names of all secrets that a pod names: image pull secrets, and what its containers (of every sort) and volumes refer
  * to. They are in the pod's namespace. What a claim or a volume of the cluster refers to is not among them.
+ *
+ * @example
+ * ```ts
+ * import { podSecretNames } from 'pod-status-manager/object-managers';
+ *
+ * const names = podSecretNames({ spec: { containers: [], imagePullSecrets: [{ name: 'registry' }] } });
+ * console.log([...names].join()); // registry
+ * ```
  */
 export function podSecretNames(pod: Pod): Set<string> {
   const { spec } = pod;
@@ -19,7 +27,17 @@ export function podSecretNames(pod: Pod): Set<string> {
   ]);
 }
 
-/** The names of all config maps that a pod's containers (of every sort) and volumes refer to. They are in the pod's namespace. */
+/**
+ * The names of all config maps that a pod's containers (of every sort) and volumes refer to. They are in the pod's namespace.
+ *
+ * @example
+ * ```ts
+ * import { podConfigMapNames } from 'pod-status-manager/object-managers';
+ *
+ * const volumes = [{ name: 'settings', configMap: { name: 'settings' } }];
+ * console.log([...podConfigMapNames({ spec: { containers: [], volumes } })].join()); // settings
+ * ```
+ */
 export function podConfigMapNames(pod: Pod): Set<string> {
   const { spec } = pod;
   return namesOf([...containersOf(spec).flatMap(configMapsOfContainer), ...list(spec?.volumes).flatMap(configMapsOfVolume)]);

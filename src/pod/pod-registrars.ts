@@ -12,6 +12,7 @@ export interface PodRegistrar {
   unregisterPod(pod: Pod): void;
 }
 
+/** Who is told of the pods, beside the listeners. */
 export interface BasicPodManagerOptions {
   /** Such as a `SecretManager` of `pod-status-manager/object-managers`. */
   readonly secretManager?: PodRegistrar | undefined;

@@ -3,7 +3,9 @@ export type RuntimeContainerState = 'created' | 'running' | 'exited' | 'unknown'
 
 /** One container as the container runtime lists it. A container that was restarted has several records, the newest first. */
 export interface RuntimeContainer {
+  /** The container's name in the pod's spec. */
   readonly name: string;
+  /** What the runtime says that it does. */
   readonly state: RuntimeContainerState;
   /** Of an exited container. */
   readonly exitCode?: number;
@@ -11,6 +13,7 @@ export interface RuntimeContainer {
 
 /** One pod sandbox as the container runtime lists it. */
 export interface RuntimeSandbox {
+  /** True while the sandbox can take containers. */
   readonly ready: boolean;
   /** True when the sandbox shares the node's network namespace. */
   readonly hostNetwork?: boolean;

@@ -52,7 +52,7 @@ class RegistrySink implements PrometheusMetrics {
     const delay = new EventLoopDelay();
     this.#delay = delay;
     this.#readers.add(() =>
-      delay.read((quantile, seconds) => this.set('pod_status_manager_event_loop_delay_seconds', seconds, { quantile })),
+      delay.read((percentile, seconds) => this.set('pod_status_manager_event_loop_delay_seconds', seconds, { percentile })),
     );
   }
 

@@ -102,10 +102,11 @@ export class ProviderCalls {
 
   /** Begins `createPod` or `updatePod` with the pod as it is now. Its end is in the record, and is told of. */
   change(record: ProvidedPod, method: ProviderChange['method']): ProviderChange {
-    const { notices, clock } = this.#options;
+    const { notices, clock, logger } = this.#options;
     const { pod } = record;
     const controller = new AbortController();
     const signal = AbortSignal.any([controller.signal, this.#stopping.signal]);
+    logger.debug({ podUID: record.uid, method }, 'the provider is called');
     const settled = this.#invoke(method, pod, { signal }).then(
       () => {
         record.given = pod;
@@ -156,6 +157,7 @@ export class ProviderCalls {
   /** Begins `deletePod`. `signal` ends it. */
   delete(record: ProvidedPod, gracePeriodSeconds: number, signal: AbortSignal): Deletion {
     const over = new AbortController();
+    this.#options.logger.debug({ podUID: record.uid, method: 'deletePod', gracePeriodSeconds }, 'the provider is called');
     const call = { gracePeriodSeconds, signal: AbortSignal.any([signal, over.signal, this.#stopping.signal]) };
     let outcome: 'pending' | 'done' | 'failed' = 'pending';
     let failure: unknown;

@@ -1,5 +1,7 @@
 import type { RetriedError } from '../client/error-class.ts';
+import type { AwaitedStart } from '../concurrency/start-wait.ts';
 import type { PodSourceReport } from '../config/pod-source-report.ts';
+import { apiserverSource } from '../pod/pod-identity.ts';
 import type { ProvidedPod } from './provided-pod.ts';
 import type { ProviderNodeSnapshot } from './provider-node-reports.ts';
 
@@ -28,7 +30,7 @@ export function nodeNotes(facts: NodeFacts, pods: Iterable<ProvidedPod>): string
 }
 
 /** What a start waits for: the node on the apiserver, and the first list of its pods. */
-export function startNotes({ registered, node, loop, sources }: Pick<NodeFacts, 'registered' | 'node' | 'loop' | 'sources'>) {
+function startNotes({ registered, node, loop, sources }: Pick<NodeFacts, 'registered' | 'node' | 'loop' | 'sources'>) {
   const notes: string[] = [];
   if (!registered) notes.push(`the node object is not registered${because(node.lastError)}`);
   if (loop.state === 'idle') notes.push('the provider has not answered getPods() yet');
@@ -36,6 +38,14 @@ export function startNotes({ registered, node, loop, sources }: Pick<NodeFacts, 
     for (const source of sources)
       if (!source.hasSent) notes.push(`${nameOf(source)} has not sent its pods${because(source.lastError)}`);
   return notes;
+}
+
+/** What a start of the node that takes too long waits for. `cause`: why the node could not be registered. */
+export function awaitedByNode(snapshot: Omit<NodeFacts, 'listFailure'>, cause: unknown): AwaitedStart {
+  // only the apiserver's pods are waited for
+  const sources = snapshot.sources.filter(({ name }) => name === apiserverSource);
+  const notes = startNotes({ ...snapshot, sources });
+  return { text: notes.length === 0 ? 'the pods of the apiserver are not handled' : notes.join('; '), cause };
 }
 
 /** What has gone wrong in a node that had started. */

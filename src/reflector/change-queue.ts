@@ -21,6 +21,7 @@ export class ChangeQueue<T extends ApiObject> implements ChangeListener<T>, Asyn
     for (const now of objects) this.#changes.set(keyOf(now), { told: undefined, now, last: undefined });
   }
 
+  /** Takes the next change of an object. The reflector calls it. */
   changed(net: NetChange<T>): void {
     const object = net.now ?? net.told ?? net.last;
     if (this.#isClosed || object === undefined) return;
@@ -32,6 +33,7 @@ export class ChangeQueue<T extends ApiObject> implements ChangeListener<T>, Asyn
     this.#serve();
   }
 
+  /** Resolves to the next change, or to the end once the queue is closed. */
   next(): Promise<IteratorResult<ObjectChange<T>, undefined>> {
     if (this.#isClosed) return Promise.resolve({ done: true, value: undefined });
     return new Promise((resolve) => {
@@ -46,15 +48,18 @@ export class ChangeQueue<T extends ApiObject> implements ChangeListener<T>, Asyn
     return Promise.resolve({ done: true, value: undefined });
   }
 
+  /** The queue itself. */
   [Symbol.asyncIterator](): this {
     return this;
   }
 
+  /** The same as `close()`, for `await using`. */
   [Symbol.asyncDispose](): Promise<void> {
     this.close();
     return Promise.resolve();
   }
 
+  /** Ends the queue and drops what waits in it. A `next` that waits is answered with the end. */
   close(): void {
     if (this.#isClosed) return;
     this.#isClosed = true;

@@ -10,7 +10,9 @@ import { keyOf } from './object-identity.ts';
  * no other object waits.
  */
 export interface ReflectorHandlers<T> {
+  /** An object is new. */
   added?(object: T): unknown;
+  /** An object has changed; `previous` is the copy that was told of last. */
   updated?(object: T, previous: T): unknown;
   /** `object` is as it was last seen. */
   deleted?(object: T): unknown;
@@ -22,6 +24,7 @@ export interface ReflectorHandlers<T> {
 
 /** One listener of a reflector's changes. */
 export interface ChangeListener<T> {
+  /** Called with what has happened to one object. */
   changed(net: NetChange<T>): void;
 }
 

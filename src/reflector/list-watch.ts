@@ -82,7 +82,9 @@ export class ListWatch<T extends ApiObject> {
     while (!signal.aborted) {
       const next = await this.#perform(step, signal);
       if (signal.aborted) return;
-      if (next.error !== undefined) {
+      if (next.error === undefined) {
+        logger.debug({ path, next: next.step, delayMs: next.delayMs }, 'a list or a watch has ended; the next request follows');
+      } else {
         logger.warn({ err: next.error, delayMs: next.delayMs, path }, 'listing or watching failed');
         host.interrupted(next.error, next.delayMs);
       }
@@ -105,6 +107,7 @@ export class ListWatch<T extends ApiObject> {
   async #stream(signal: AbortSignal): Promise<NextStep> {
     const { plan, clock, logger, path } = this.#options;
     const from = plan.streamFrom(this.#resourceVersion);
+    logger.debug({ path, from: from ?? 'newest' }, 'a full list is asked for as a stream');
     const startedAt = clock.now();
     const patience = plan.streamPatienceMs === undefined ? undefined : new StreamPatience(clock, plan.streamPatienceMs, signal);
     const session = this.#session(undefined, (list) => {
@@ -124,6 +127,8 @@ export class ListWatch<T extends ApiObject> {
   }
 
   async #watch(resourceVersion: string, signal: AbortSignal): Promise<NextStep> {
+    const { logger, path } = this.#options;
+    logger.debug({ path, from: resourceVersion }, 'a watch is asked for');
     const session = this.#session(resourceVersion, () => {});
     const failure = await this.#failureOfWatch({ resourceVersion }, session, signal);
     if (!signal.aborted) this.#options.measures.ended(failure);
@@ -154,7 +159,8 @@ export class ListWatch<T extends ApiObject> {
   }
 
   async #readList(from: string | undefined, limit: number | undefined, signal: AbortSignal): Promise<void> {
-    const { client, selection, plan, received, host, clock } = this.#options;
+    const { client, selection, plan, received, host, clock, logger, path } = this.#options;
+    logger.debug({ path, from: from ?? 'newest', limit }, 'a full list is asked for');
     const startedAt = clock.now();
     const failedKeys = new Set<string>();
     let latest: T | undefined;
@@ -176,10 +182,12 @@ export class ListWatch<T extends ApiObject> {
   }
 
   #deliver(list: ReadList<T>): void {
-    const { host, path, measures } = this.#options;
+    const { host, path, logger, measures } = this.#options;
     const known = this.#resourceVersion;
     if (!list.isConsistent && known !== undefined && isOlderVersion(list.resourceVersion, known))
       throw new StaleListError(`GET ${path}: the list is of resourceVersion ${list.resourceVersion}, known is ${known}`);
+    const { objects, resourceVersion } = list;
+    logger.debug({ path, objects: objects.length, resourceVersion }, 'a full list has come');
     // the host tells of changes that the version includes
     this.#resourceVersion = list.resourceVersion;
     try {

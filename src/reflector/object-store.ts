@@ -5,6 +5,7 @@ import { invalidArgument } from '../errors.ts';
 import { nameOf, namespaceOf } from './object-identity.ts';
 import { type IndexFunction, StoreIndex } from './store-index.ts';
 
+/** The indexes of a store. */
 export interface ObjectStoreOptions<T extends ApiObject> {
   /** By the name of the index. A function that throws leaves the object out of its index. */
   readonly indexes?: Readonly<Record<string, IndexFunction<T>>>;
@@ -13,6 +14,15 @@ export interface ObjectStoreOptions<T extends ApiObject> {
 /**
  * Objects by namespace and name, and by the values of index functions. What it hands out is shared: a caller must not
  * change it. A `Reflector` fills it by `set`, `delete` and `replace`; nobody else should call these while one does.
+ *
+ * @example
+ * ```ts
+ * import { ObjectStore } from 'pod-status-manager/reflector';
+ *
+ * const store = new ObjectStore({ indexes: { label: ({ metadata }) => Object.values(metadata?.labels ?? {}) } });
+ * store.set({ metadata: { name: 'web', namespace: 'default', labels: { tier: 'front' } } });
+ * console.log(store.size, store.byIndex('label', 'front')[0]?.metadata?.name); // 1 web
+ * ```
  */
 export class ObjectStore<T extends ApiObject = ApiObject> {
   /** By namespace, then by name: both texts are the object's own, so a key costs no memory. */
@@ -29,6 +39,7 @@ export class ObjectStore<T extends ApiObject = ApiObject> {
     }
   }
 
+  /** How many objects it holds. */
   get size(): number {
     return this.#size;
   }

@@ -22,11 +22,13 @@ import type { ReflectorHandlers } from './handler-calls.ts';
 import type { ObjectStore } from './object-store.ts';
 import type { Transform } from './received-objects.ts';
 
+/** What is read, from where, and how. */
 export interface ReflectorOptions<T extends ApiObject> {
   /** The server to ask. One of this and `transport` is needed. */
   readonly kubeConfig?: KubeConfig;
   /** A transport shared with others; `stop()` leaves it open. */
   readonly transport?: ResourceTransport;
+  /** What to read: one of `resources`, or an `apiResource` of your own. */
   readonly resource: ApiResource<T>;
   /** Default: all namespaces. */
   readonly namespace?: string | undefined;
@@ -47,6 +49,7 @@ export interface ReflectorOptions<T extends ApiObject> {
    * take half the memory or less. Shared parts are frozen. Default true.
    */
   readonly shareEqualParts?: boolean;
+  /** Told of each change, after the store shows it. */
   readonly handlers?: ReflectorHandlers<T>;
   /** Asks for full lists as streams, and for ordinary lists where the server has none. Default true. */
   readonly streamLists?: boolean;

@@ -3,9 +3,11 @@ import { ResourceClient } from '../client/resource-client.ts';
 import { KubeTransport } from '../client/transport/kube-transport.ts';
 import type { LastFailure } from '../concurrency/last-failure.ts';
 import { RunState, type RunStateName } from '../concurrency/run-state.ts';
+import { awaitStart, requireStartOptions, type StartOptions } from '../concurrency/start-wait.ts';
 import { StatusManagerError } from '../errors.ts';
 import type { Clock } from '../seams/clock.ts';
 import type { Logger } from '../seams/logger.ts';
+import { awaitedList } from './awaited-list.ts';
 import { CachedReads } from './cached-reads.ts';
 import { ChangeQueue } from './change-queue.ts';
 import { type ChangeListener, HandlerCalls } from './handler-calls.ts';
@@ -23,6 +25,21 @@ import { checkedOptions, type ReflectorOptions } from './reflector-options.ts';
  * through whatever the network and the server do, until `stop()`. For one object it never shows an older version after a
  * newer one, except by a consistent full list. Its iterators yield each change; one that lags yields the changes of an
  * object as one. An iterator begins with the objects that the store has, ends at `stop()`, and is freed by `return()`.
+ *
+ * @example
+ * ```ts with-server
+ * import { Reflector, resources } from 'pod-status-manager/reflector';
+ *
+ * server.objects(resources.configMaps).create({ metadata: { name: 'settings', namespace: 'default' }, data: { colour: 'green' } });
+ * const reflector = new Reflector({ kubeConfig, resource: resources.configMaps, namespace: 'default' });
+ * await reflector.start();
+ * console.log(reflector.store.get('default', 'settings')?.data?.colour); // green
+ * for await (const { type, object } of reflector) {
+ *   console.log(type, object.metadata?.name); // added settings
+ *   break; // frees the iterator
+ * }
+ * await reflector.stop();
+ * ```
  */
 export class Reflector<T extends ApiObject = ApiObject> {
   /** Shows a change before any handler is told of it. */
@@ -30,6 +47,7 @@ export class Reflector<T extends ApiObject = ApiObject> {
   /** Closed by `stop()`; undefined where the transport is the caller's. */
   readonly #ownTransport: KubeTransport | undefined;
   readonly #clock: Clock;
+  readonly #path: string;
   readonly #logger: Logger;
   readonly #measures: ReflectorMeasures;
   readonly #listWatch: ListWatch<T>;
@@ -53,6 +71,7 @@ export class Reflector<T extends ApiObject = ApiObject> {
     const { resource, namespace, logger, clock, kubeConfig, store = new ObjectStore<T>() } = checked;
     const path = resourcePath(resource, { namespace });
     this.store = store;
+    this.#path = path;
     this.#clock = clock;
     this.#logger = logger;
     this.#measures = new ReflectorMeasures(checked.metrics, clock, checked.name);
@@ -76,6 +95,7 @@ export class Reflector<T extends ApiObject = ApiObject> {
     this.#firstList.promise.catch(() => {});
   }
 
+  /** `idle`, `running`, `stopping` or `stopped`. */
   get state(): RunStateName {
     return this.#runState.name;
   }
@@ -109,11 +129,14 @@ export class Reflector<T extends ApiObject = ApiObject> {
   }
 
   /**
-   * Resolves once the first list has been delivered; a list that fails is tried again. Rejects with ERR_ALREADY_STARTED, and
-   * with ERR_STOPPED when the reflector is stopped before that.
+   * Resolves once the first list has been delivered; a list that fails is tried again. Rejects with ERR_ALREADY_STARTED, with
+   * ERR_STOPPED when the reflector is stopped before that, with ERR_INVALID_OPTION, and with the reason of a signal that had
+   * aborted before; then nothing is started. Rejects with ERR_START_TIMEOUT after `timeoutMs`, saying in words what the server
+   * answered, and with the signal's reason; then the reflector goes on trying, and `stop()` ends it.
    */
-  start(): Promise<void> {
+  start(options: StartOptions = {}): Promise<void> {
     try {
+      requireStartOptions(options);
       this.#runState.start();
     } catch (error) {
       return Promise.reject(error);
@@ -125,7 +148,8 @@ export class Reflector<T extends ApiObject = ApiObject> {
       lastObservedAt: this.#lastObservedAt,
     }));
     this.#begin();
-    return this.#firstList.promise;
+    const waitsFor = () => awaitedList(`the objects of ${this.#path}`, this.#lastFailure);
+    return awaitStart(this.#firstList.promise, options, { owner: 'reflector', clock: this.#clock, waitsFor });
   }
 
   /**
@@ -153,10 +177,12 @@ export class Reflector<T extends ApiObject = ApiObject> {
     return this.#runState.stop(() => this.#stop());
   }
 
+  /** The same as `stop()`, for `await using`. */
   [Symbol.asyncDispose](): Promise<void> {
     return this.stop();
   }
 
+  /** A reader of the changes: first each object that the store has, as added, then each change. */
   [Symbol.asyncIterator](): ChangeQueue<T> {
     const queue = new ChangeQueue<T>(this.#delivery.toldObjects(), () => {
       this.#queues.delete(queue);

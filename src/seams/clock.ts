@@ -11,6 +11,7 @@ export interface Clock {
   setTimer(callback: () => void, delayMs: number, options?: TimerOptions): CancelTimer;
 }
 
+/** How a timer behaves. */
 export interface TimerOptions {
   /** True while a caller awaits the timer. Default false. */
   readonly keepAlive?: boolean;

@@ -6,9 +6,13 @@ export type LogLevel = 'debug' | 'info' | 'warn' | 'error';
 
 /** A pino-shaped logger: fields first, then a constant message. An error is in the field `err`. */
 export interface Logger {
+  /** What helps to find out why something happened. */
   debug(fields: object, message: string): void;
+  /** What an operator may want to know. */
   info(fields: object, message: string): void;
+  /** Something failed and is tried again, or an injected part answered wrongly. */
   warn(fields: object, message: string): void;
+  /** Something failed that nobody tries again. */
   error(fields: object, message: string): void;
   /** If there, as pino's: false for a level that is dropped. What only such a line would tell is then not computed. */
   isLevelEnabled?(level: LogLevel): boolean;

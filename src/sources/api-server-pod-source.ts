@@ -5,24 +5,30 @@ import { resources } from '../client/api-resource.ts';
 import type { KubeTransport } from '../client/transport/kube-transport.ts';
 import type { LastFailure } from '../concurrency/last-failure.ts';
 import { RunState, type RunStateName } from '../concurrency/run-state.ts';
+import { awaitStart, requireStartOptions, type StartOptions } from '../concurrency/start-wait.ts';
 import { StatusManagerError } from '../errors.ts';
 import type { MetricsSink } from '../metrics/metrics-sink.ts';
+import { awaitedList } from '../reflector/awaited-list.ts';
 import { Reflector } from '../reflector/reflector.ts';
-import type { Clock } from '../seams/clock.ts';
+import { type Clock, safeClock, systemClock } from '../seams/clock.ts';
 import { type Logger, loggerOption } from '../seams/logger.ts';
 import type { Pod, WirePod } from '../wire/types.ts';
 import { PodDelivery, type PodSink, type PodSourceHandlers } from './pod-delivery.ts';
 import { receivedPod } from './received-pod.ts';
 
+/** Which pods are read, from where, and into what. */
 export interface ApiServerPodSourceOptions {
   /** The server to ask. One of this and `transport` is needed. */
   readonly kubeConfig?: KubeConfig;
   /** A transport shared with a client; `stop()` leaves it open. */
   readonly transport?: KubeTransport;
+  /** The node whose pods are read: those with this `spec.nodeName`. */
   readonly nodeName: string;
   /** Default: all namespaces. */
   readonly namespace?: string;
+  /** Gets the pods. A `BasicPodManager` is one. */
   readonly podManager: PodSink;
+  /** Told of each change, after the pod manager. */
   readonly handlers?: PodSourceHandlers;
   /** Asks for full lists as streams, and for ordinary lists where the server has none. Default true. */
   readonly streamLists?: boolean;
@@ -48,11 +54,24 @@ const handlerNames = ['podAdded', 'podUpdated', 'podDeleted', 'synced', 'interru
  * the config source `api`, whatever its annotations say on the server. Goes on through whatever the network and the server
  * do, until `stop()`. What happened while it was cut off is found afterwards: a full list is the truth, also when it shows
  * older resourceVersions than before, as after a restore of etcd.
+ *
+ * @example
+ * ```ts with-server
+ * import { ApiServerPodSource, BasicPodManager } from 'pod-status-manager';
+ *
+ * server.store.create({ metadata: { name: 'web' }, spec: { nodeName: 'node-1', containers: [{ name: 'app', image: 'app:1' }] } });
+ * const podManager = new BasicPodManager();
+ * const source = new ApiServerPodSource({ kubeConfig, nodeName: 'node-1', podManager });
+ * await source.start(); // the first list is in the pod manager
+ * console.log(podManager.getPods().length); // 1
+ * await source.stop();
+ * ```
  */
 export class ApiServerPodSource {
   readonly #reflector: Reflector<WirePod>;
   readonly #delivery: PodDelivery;
   readonly #nodeName: string;
+  readonly #clock: Clock;
   readonly #namespace: string | undefined;
   readonly #firstList = Promise.withResolvers<void>();
   readonly #runState = new RunState('pod source');
@@ -67,6 +86,7 @@ export class ApiServerPodSource {
     requireMethods('podManager', podManager, ['addPod', 'updatePod', 'removePod']);
     requireHandlers(handlers, handlerNames);
     this.#namespace = reading.namespace;
+    this.#clock = safeClock(reading.clock ?? systemClock);
     const delivery = new PodDelivery(podManager, handlers, logger);
     this.#delivery = delivery;
     this.#reflector = new Reflector({
@@ -89,23 +109,28 @@ export class ApiServerPodSource {
     this.#firstList.promise.catch(() => {});
   }
 
+  /** `idle`, `running`, `stopping` or `stopped`. */
   get state(): RunStateName {
     return this.#runState.name;
   }
 
   /**
-   * Resolves once the first list has been delivered; a list that fails is tried again. Rejects with ERR_ALREADY_STARTED, and
-   * with ERR_STOPPED when the source is stopped before that.
+   * Resolves once the first list has been delivered; a list that fails is tried again. Rejects with ERR_ALREADY_STARTED, with
+   * ERR_STOPPED when the source is stopped before that, with ERR_INVALID_OPTION, and with the reason of a signal that had
+   * aborted before; then nothing is started. Rejects with ERR_START_TIMEOUT after `timeoutMs`, saying in words what the server
+   * answered, and with the signal's reason; then the source goes on trying, and `stop()` ends it.
    */
-  start(): Promise<void> {
+  start(options: StartOptions = {}): Promise<void> {
     try {
+      requireStartOptions(options);
       this.#runState.start();
     } catch (error) {
       return Promise.reject(error);
     }
     // this source has a promise of its own, which says what was stopped
     this.#reflector.start().catch(() => {});
-    return this.#firstList.promise;
+    const waitsFor = () => awaitedList('the pods', this.lastFailure());
+    return awaitStart(this.#firstList.promise, options, { owner: 'pod source', clock: this.#clock, waitsFor });
   }
 
   /** Ends the watch. When it resolves, there is no timer and no socket left, and no callback comes any more. */
@@ -116,6 +141,7 @@ export class ApiServerPodSource {
     });
   }
 
+  /** The same as `stop()`, for `await using`. */
   [Symbol.asyncDispose](): Promise<void> {
     return this.stop();
   }

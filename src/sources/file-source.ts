@@ -147,6 +147,7 @@ export class FileSource implements PodSource {
       this.#problem = undefined;
       this.#lastFailure = undefined;
       this.#lastObservedAt = this.#clock.now();
+      this.#logger.debug({ path: this.#path, filesToRead, isThere, pods: pods.length }, 'the path of manifests was read');
       send(pods);
       return isThere;
     } catch (error) {

@@ -102,6 +102,7 @@ export class HttpSource implements PodSource {
       if (signal.aborted) return;
       const pods = this.#podsOf(answer);
       this.#lastObservedAt = clock.now();
+      logger.debug({ url: labelOf(url), status: answer.status, pods: pods?.length }, 'the pods of the URL were asked for');
       if (pods !== undefined) send(pods);
       if (answer.status === 200 && answer.body.length === 0)
         throw new Error('the answer is empty: it says that there are no pods');

@@ -9,7 +9,9 @@ import type { Pod, WirePod } from '../wire/types.ts';
  * no further.
  */
 export interface PodSink {
+  /** Takes a pod that the source has not shown before. */
   readonly addPod: (pod: WirePod) => void;
+  /** Takes a newer copy of a pod. */
   readonly updatePod: (pod: WirePod) => void;
   /**
    * Takes this copy even when the one held is newer: a full list is the truth. Called for a pod that a full list shows
@@ -24,7 +26,9 @@ export interface PodSink {
 
 /** Called after the sink. What a handler throws, or rejects with, is logged and goes no further. */
 export interface PodSourceHandlers {
+  /** A pod is new. */
   podAdded?(pod: WirePod): void;
+  /** A pod has changed; `old` is the copy before. */
   podUpdated?(pod: WirePod, old: WirePod): void;
   /** `pod` is as it was last seen. */
   podDeleted?(pod: WirePod): void;

@@ -20,10 +20,13 @@ import { type Logger, loggerOption } from '../seams/logger.ts';
 import { safeRandom } from '../seams/random.ts';
 import type { PodSourceTimes } from './sync/pod-source-view.ts';
 
+/** What a {@link StatusManager} needs, and how it sends. */
 export interface StatusManagerOptions {
   /** The way to the apiserver; null makes the manager a cache only: `start` logs and sends nothing. */
   readonly podClient: PodClient | null;
+  /** The agent's own view of its pods. A `BasicPodManager` is one. */
   readonly podManager: PodManager;
+  /** Says when nothing of a pod can run any more. A `DefaultPodDeletionSafety` is one. */
   readonly podDeletionSafety: PodDeletionSafety;
   /** How often every pod is compared with its API copy, in milliseconds. Default 10 000, as the kubelet. */
   readonly syncPeriodMs?: number;

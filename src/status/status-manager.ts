@@ -34,6 +34,27 @@ import { SyncPhases } from './sync/sync-phase.ts';
  * a time. What was last set is on the apiserver, or its pod is gone, as soon as the apiserver can take it.
  *
  * A kubelet-style manager: pkg/kubelet/status of Kubernetes v1.36.3 is the reference; DIVERGENCES.md lists what differs.
+ *
+ * @example
+ * ```ts with-server
+ * import { BasicPodManager, KubePodClient, StatusManager } from 'pod-status-manager';
+ *
+ * const spec = { nodeName: 'node-1', containers: [{ name: 'app', image: 'app:1' }] };
+ * const pod = server.store.create({ metadata: { name: 'web' }, spec });
+ * const podManager = new BasicPodManager();
+ * podManager.addPod(pod);
+ * const podClient = KubePodClient.fromKubeConfig(kubeConfig);
+ * const nothingRuns = { podCouldHaveRunningContainers: () => false, podResourcesAreReclaimed: () => true };
+ *
+ * const manager = new StatusManager({ podClient, podManager, podDeletionSafety: nothingRuns });
+ * manager.start();
+ * manager.setPodStatus(pod, { phase: 'Running' }); // never waits
+ * await manager.flush();
+ * console.log(server.store.get('default', 'web').status?.phase); // Running
+ *
+ * await manager.stop();
+ * await podClient.close();
+ * ```
  */
 export class StatusManager implements Listenable<StatusManagerEvents> {
   /** The resize conditions of pods. */
@@ -76,6 +97,7 @@ export class StatusManager implements Listenable<StatusManagerEvents> {
     this.#phases = this.#sync.phases;
   }
 
+  /** `idle`, `running`, `stopping` or `stopped`. */
   get state(): RunStateName {
     return this.#runState.name;
   }
@@ -220,6 +242,7 @@ export class StatusManager implements Listenable<StatusManagerEvents> {
     }
   }
 
+  /** The same as `stop()` with its defaults, for `await using`. */
   async [Symbol.asyncDispose](): Promise<void> {
     await this.stop();
   }

@@ -204,7 +204,10 @@ export class SyncLoop {
   #housekeep(): void {
     this.#setTimer('housekeeping', this.#options.housekeepingIntervalMs);
     // a pod of a source that has not been heard from would count as gone
-    if (!this.sourcesReady()) return;
+    if (!this.sourcesReady()) {
+      this.#options.logger.debug({ heard: [...this.#seenSources] }, 'not every source was heard from; no pod counts as gone');
+      return;
+    }
     this.#housekeeping.lookAtPods(this.#isListing);
     if (!this.#isListing) this.#list();
   }

@@ -122,7 +122,7 @@ export class PodLanes {
   }
 
   async #call(record: PodRecord, call: Call): Promise<Outcome> {
-    const { podSyncer, runtimeStatusCache, clock, eventRecorder } = this.#options;
+    const { podSyncer, runtimeStatusCache, clock, eventRecorder, logger } = this.#options;
     const { work } = call;
     const { signal } = call.controller;
     const { pod } = work.update;
@@ -142,6 +142,10 @@ export class PodLanes {
       if (signal.aborted) return { failed: true, error: signal.reason };
     }
     call.giveUpReading = undefined;
+    logger.debug(
+      { podUID: record.uid, state: work.state, updateType: work.update.updateType },
+      'a call of the pod syncer begins',
+    );
     if (work.state === 'terminating') this.#records.acknowledgeTerminating(record);
     const outcome = await callSyncer(podSyncer, work, record, runtimeStatus, signal, this.#statusFn(record, work));
     record.lastSyncAt = clock.now();

@@ -21,7 +21,7 @@ interface Block {
 }
 
 /** What a `with-server` fence gets before and after its code. The site shows it in the example. */
-export const serverAround = {
+const serverAround = {
   before: [
     "import { InMemoryApiServer } from 'pod-status-manager/testing';",
     'const server = await InMemoryApiServer.start();',
@@ -84,7 +84,7 @@ export function commentsOf(source: string): string {
 }
 
 /** The Markdown files whose code a reader may copy: README.md, examples/README.md, and all below docs. */
-export function documentsWithCode(root: string): string[] {
+function documentsWithCode(root: string): string[] {
   const below = readdirSync(join(root, 'docs'), { recursive: true, encoding: 'utf8' });
   return [
     'README.md',

@@ -3,8 +3,9 @@ import { StatusManagerError } from '../../errors.ts';
 /** What a server or a library said is kept up to this many characters. */
 export const maxMessageLength = 500;
 
+/** What an {@link ApiError} is made from. */
 export interface ApiErrorOptions {
-  /** HTTP status; undefined when no answer arrived. */
+  /** The HTTP status code. Default: undefined, which means that no answer arrived. */
   readonly status?: number | undefined;
   /**
    * The Status object's `reason` (`NotFound`, `Conflict`, …; `Unknown` when it gives none). Or one of this library's own:
@@ -12,16 +13,32 @@ export interface ApiErrorOptions {
    * answer that never came or cannot be read, `NoCredentials` for a request that could not be made.
    */
   readonly reason: string;
+  /** One sentence for a person. It must hold no header, token or body. */
   readonly message: string;
-  /** How long the server asked to wait, from `Retry-After`. */
+  /** How long the server asked to wait, in milliseconds, from `Retry-After`. Default: undefined, it did not ask. */
   readonly retryAfterMs?: number | undefined;
+  /** The error behind this one. */
   readonly cause?: unknown;
 }
 
-/** A failed request. Its message never holds a header, a token or a request body. */
+/**
+ * A failed request. Its message never holds a header, a token or a request body.
+ *
+ * @example
+ * ```ts
+ * import { ApiError, classifyApiError } from 'pod-status-manager';
+ *
+ * // what a pod client of your own rejects with
+ * const error = new ApiError({ status: 429, reason: 'TooManyRequests', message: 'slow down', retryAfterMs: 1000 });
+ * console.log(error.code, classifyApiError(error)); // ERR_API throttled
+ * ```
+ */
 export class ApiError extends StatusManagerError {
+  /** The HTTP status code; undefined when no answer arrived. */
   readonly status: number | undefined;
+  /** The Status object's `reason`, or one of this library's own: see `ApiErrorOptions`. */
   readonly reason: string;
+  /** How long the server asked to wait, in milliseconds; undefined when it did not ask. */
   readonly retryAfterMs: number | undefined;
 
   constructor({ status, reason, message, retryAfterMs, cause }: ApiErrorOptions) {

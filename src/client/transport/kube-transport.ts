@@ -21,6 +21,7 @@ import type { PooledRequest } from './pooled-request.ts';
 
 export type HttpMethod = PooledRequest['method'];
 
+/** How a {@link KubeTransport} connects, and how long it waits. */
 export interface KubeTransportOptions {
   /** The `User-Agent` of every request: a server's logs and metrics name clients by it. Default `pod-status-manager`. */
   readonly userAgent?: string | undefined;
@@ -38,15 +39,21 @@ export interface KubeTransportOptions {
   readonly logger?: Logger | null | undefined;
 }
 
+/** One request to the apiserver. */
 export interface KubeRequest {
+  /** The HTTP verb. */
   readonly method: HttpMethod;
   /** Below the server's URL, already encoded. */
   readonly path: string;
+  /** The query of the address. Default: none. */
   readonly query?: URLSearchParams | undefined;
+  /** The `Accept` header. Default `application/json`. */
   readonly accept?: string | undefined;
+  /** The `Content-Type` header, sent with a body. Default `application/json`. */
   readonly contentType?: string | undefined;
   /** Sent as JSON. */
   readonly body?: unknown;
+  /** Ends the request. The promise rejects once the request has settled. */
   readonly signal?: AbortSignal | undefined;
   /** How long the caller waits for the answer, in milliseconds: used in place of the transport's `requestTimeoutMs`. */
   readonly timeoutMs?: number | undefined;
@@ -57,6 +64,7 @@ export interface KubeRequest {
   readonly besideStreams?: boolean | undefined;
 }
 
+/** One request whose answer is taken as it comes. */
 export interface KubeStream extends Omit<KubeRequest, 'timeoutMs' | 'besideStreams'> {
   /** Takes the body's bytes as they come. What it throws ends the stream. */
   readonly onChunk: (chunk: Buffer) => void;
@@ -86,6 +94,17 @@ interface StartOptions {
  * requests over pooled sockets, and streams go over HTTP/2 where the server offers it. Each request is sent at most once, but
  * for one over HTTP/2 that the server has refused unseen: that is sent once more. It fails with an `ApiError`, also where the
  * kubeconfig has become unusable (`NoCredentials`), and with ERR_INVALID_OPTION for a limit that is out of range.
+ *
+ * @example
+ * ```ts with-server
+ * import { KubeTransport } from 'pod-status-manager';
+ * import { ResourceClient, resources } from 'pod-status-manager/reflector';
+ *
+ * const transport = new KubeTransport(kubeConfig, { userAgent: 'my-agent', connections: 4 });
+ * const nodes = new ResourceClient(transport, resources.nodes); // several clients may share it
+ * console.log((await nodes.list()).items.length); // 0
+ * await transport.close();
+ * ```
  */
 export class KubeTransport {
   readonly #kubeConfig: KubeConfig;
@@ -168,6 +187,7 @@ export class KubeTransport {
     return this.#closed;
   }
 
+  /** The same as `close()`, for `await using`. */
   [Symbol.asyncDispose](): Promise<void> {
     return this.close();
   }

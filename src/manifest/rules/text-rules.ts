@@ -103,7 +103,7 @@ export function checkPort(path: string, port: number): void {
   check(port >= 1 && port <= 65_535, path, 'from 1 to 65535', port);
 }
 
-export function isPortName(text: string): boolean {
+function isPortName(text: string): boolean {
   return /^[-a-z0-9]{1,15}$/.test(text) && /[a-z]/.test(text) && !/^-|--|-$/.test(text);
 }
 

@@ -5,7 +5,7 @@ import { readJson } from './read-json.ts';
 import { readYaml } from './read-yaml.ts';
 
 /** The longest manifest that is read, in UTF-16 units: pkg/kubelet/config reads 10 MiB. */
-export const longestManifest = 10 * 2 ** 20;
+const longestManifest = 10 * 2 ** 20;
 
 /** Reads a manifest: JSON where it begins with a brace, and the first document of YAML otherwise. Throws a fault for what is neither. */
 export function readManifest(text: string): ManifestValue {

@@ -1,13 +1,14 @@
 import type { BoundedChannel } from '../../concurrency/bounded-channel.ts';
 import type { Emitter } from '../../concurrency/emitter.ts';
 import type { Metrics } from '../../metrics/metrics.ts';
+import { changedPaths } from '../../patch/json-patch.ts';
 import { isMirrorPodOfAnother } from '../../pod/pod-identity.ts';
 import type { PodManager } from '../../pod/pod-manager.ts';
 import type { Clock } from '../../seams/clock.ts';
 import { callGuarded, catchRejection } from '../../seams/guard.ts';
-import type { Logger } from '../../seams/logger.ts';
+import { isLevelEnabled, type Logger } from '../../seams/logger.ts';
 import { createTimeFormatter } from '../../wire/time.ts';
-import type { Pod, WirePodStatus } from '../../wire/types.ts';
+import type { JsonObject, Pod, WirePodStatus } from '../../wire/types.ts';
 import { normalizeStatus } from '../canonical/normalize-status.ts';
 import { illegalTransitionEvent, podRemovedEvent, podUpdatedEvent, type StoredStatus } from '../events/pod-events.ts';
 import type { StatusManagerEvents } from '../events/status-manager-events.ts';
@@ -79,6 +80,7 @@ export class StatusCache implements PodStatusReader {
       return false;
     }
     countTerminations(metrics, outcome.previous, outcome.entry.status);
+    if (isLevelEnabled(logger, 'debug')) this.#logChange(podUID, outcome.entry, outcome.previous);
     if (!podStatusChannel.trySend(podUID)) metrics.increment('pod_status_manager_hints_dropped_total');
     this.#tell({ podUID, pod, ...outcome });
     return true;
@@ -88,6 +90,12 @@ export class StatusCache implements PodStatusReader {
   drop(podUID: string): void {
     this.#podStatuses.delete(podUID);
     this.#options.resizeConditions.delete(podUID);
+  }
+
+  #logChange(podUID: string, { version, status, podIsFinished }: VersionedPodStatus, previous: WirePodStatus): void {
+    const changed = changedPaths(previous as JsonObject, status as JsonObject);
+    const fields = { podUID, version, phase: status.phase, podIsFinished, changed };
+    this.#options.logger.debug(fields, 'the pod has a new version of its status');
   }
 
   #tell(stored: StoredStatus & { readonly entry: VersionedPodStatus; readonly isAdded: boolean }): void {

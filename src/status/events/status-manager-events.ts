@@ -5,6 +5,7 @@ import type { Pod } from '../../wire/types.ts';
 
 /** A status was stored. */
 export interface PodUpdatedEvent {
+  /** The pod's uid; for a mirror pod its static pod's. */
   readonly podUID: string;
   /** A frozen copy of the pod as the agent gave it, with the new status; made when it is first read. */
   readonly pod: Pod;
@@ -23,6 +24,7 @@ export interface PodUpdatedEvent {
 
 /** The status of a finished pod was stored. The pod's object may still be on the apiserver. */
 export interface PodRemovedEvent {
+  /** The pod's uid; for a mirror pod its static pod's. */
   readonly podUID: string;
   /** A frozen copy of the pod as the agent gave it, with its last status; made when it is first read. */
   readonly pod: Pod;
@@ -36,9 +38,13 @@ export interface PodRemovedEvent {
 
 /** The newest version of a pod's status is on the apiserver. */
 export interface SyncedEvent {
+  /** The pod's uid; for a mirror pod its static pod's. */
   readonly podUID: string;
+  /** The pod's name. */
   readonly podName: string;
+  /** The pod's namespace. */
   readonly podNamespace: string;
+  /** The version of the status, which grows by one with each change. */
   readonly version: number;
   /** False when the apiserver said the same already. */
   readonly patched: boolean;
@@ -70,10 +76,15 @@ export interface RequestEvent {
 
 /** A request for a pod failed, or its pod could not be synced. */
 export interface SyncErrorEvent {
+  /** The pod's uid; for a mirror pod its static pod's. */
   readonly podUID: string;
+  /** The pod's name; undefined where the pod manager has no such pod any more. */
   readonly podName: string | undefined;
+  /** The pod's namespace; undefined where the pod manager has no such pod any more. */
   readonly podNamespace: string | undefined;
+  /** What the failure means, and so what follows. */
   readonly errorClass: ErrorClass;
+  /** What the pod client rejected with. */
   readonly error: unknown;
   /** Failures of this pod in a row. */
   readonly attempts: number;
@@ -85,6 +96,7 @@ export interface SyncErrorEvent {
 export interface IllegalTransitionEvent {
   /** A frozen copy of the pod as the agent gave it; made when it is first read. */
   readonly pod: Pod;
+  /** The pod's uid; for a mirror pod its static pod's. */
   readonly podUID: string;
   /** The rule that forbids the status. */
   readonly reason: string;
@@ -92,10 +104,15 @@ export interface IllegalTransitionEvent {
 
 /** What a StatusManager emits. A listener that throws or rejects is logged, and the others are still called; there is no `error` event. */
 export interface StatusManagerEvents {
+  /** A status was stored. */
   podUpdated: [PodUpdatedEvent];
+  /** The status of a finished pod was stored. */
   podRemoved: [PodRemovedEvent];
+  /** The newest version of a pod's status is on the apiserver. */
   synced: [SyncedEvent];
+  /** A request for a pod failed, or its pod could not be synced. */
   syncError: [SyncErrorEvent];
+  /** A status was refused. */
   illegalTransition: [IllegalTransitionEvent];
   request: [RequestEvent];
 }

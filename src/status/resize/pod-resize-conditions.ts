@@ -12,7 +12,9 @@ export const podResizeReason = { deferred: 'Deferred', infeasible: 'Infeasible' 
 
 /** The in-progress condition after a call: which generation it speaks of (0: there is none), and whether the call changed it. */
 export interface PodResizeInProgress {
+  /** The generation of the pod's spec that the condition speaks of; 0 while there is none. */
   readonly observedGeneration: number;
+  /** True when the call changed the condition. */
   readonly changed: boolean;
 }
 

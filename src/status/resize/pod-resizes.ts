@@ -57,6 +57,7 @@ export class PodResizes {
     return this.#conditions.setInProgress(podUID, { reason, message, observedGeneration });
   }
 
+  /** Nothing waits any more: drops the pending condition of the pod. */
   clearPodResizePendingCondition(podUID: string): void {
     this.#require('clearPodResizePendingCondition', podUID);
     this.#conditions.clearPending(podUID);

@@ -14,6 +14,18 @@ const lists = ['containerStatuses', 'initContainerStatuses'] as const;
  *
  * For the first status only: a later one has the results of the agent's own probes in it, and this would hide them.
  * Without it an agent that restarts makes every pod unready until its probes have run (KEP-4781).
+ *
+ * @example
+ * ```ts
+ * import { carryOverContainerStatuses } from 'pod-status-manager';
+ *
+ * const app = { name: 'app', image: 'app:1', imageID: '', containerID: 'c://1', restartCount: 2, state: { running: {} } };
+ * const pod = { metadata: { uid: 'u1' }, status: { phase: 'Running', containerStatuses: [{ ...app, ready: true }] } };
+ * // the agent has just started, and no probe has run
+ * const first = { phase: 'Running', containerStatuses: [{ ...app, ready: false, restartCount: 0 }] };
+ * const { containerStatuses } = carryOverContainerStatuses(pod, first);
+ * console.log(containerStatuses?.[0]?.ready, containerStatuses?.[0]?.restartCount); // true 2
+ * ```
  */
 export function carryOverContainerStatuses(pod: Pod, status: PodStatus): WirePodStatus {
   const next = normalizeStatus(pod, status);

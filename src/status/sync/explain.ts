@@ -9,8 +9,11 @@ import { type StatusToWriteContext, statusToWrite } from './status-to-write.ts';
 import type { PodSyncPhase, SyncPhases } from './sync-phase.ts';
 import type { SyncRecords } from './sync-records.ts';
 
+/** Why the newest status of a pod is, or is not, on the apiserver. */
 export interface PodExplanation {
+  /** The uid that was asked about; for a mirror pod its static pod's. */
   readonly podUID: string;
+  /** Where the newest status stands. */
   readonly phase: PodSyncPhase;
   /** One sentence: why the newest status is, or is not, on the apiserver. */
   readonly reason: string;
@@ -22,6 +25,7 @@ export interface PodExplanation {
   readonly apiUID: string | undefined;
   /** Failures in a row. */
   readonly failures: number;
+  /** The last failure; undefined once a request has succeeded. */
   readonly lastError: LastError | undefined;
   /** When the next try is due, in milliseconds since the epoch. */
   readonly retryAt: number | undefined;
@@ -29,13 +33,17 @@ export interface PodExplanation {
   readonly differs: readonly string[];
 }
 
-export interface ExplainContext extends StatusToWriteContext {
+/** What {@link differingPaths} needs. */
+export interface DiffContext extends StatusToWriteContext {
+  readonly patchFormat: 'strategic' | 'json';
+}
+
+export interface ExplainContext extends DiffContext {
   readonly podStatuses: PodStatusReader;
   readonly records: SyncRecords | undefined;
   readonly phases: SyncPhases;
   /** When the pause of the whole client ends, in milliseconds since the epoch. */
   readonly pausedUntil: number | undefined;
-  readonly patchFormat: 'strategic' | 'json';
 }
 
 const reasons: Readonly<Record<PodSyncPhase, string>> = {
@@ -80,7 +88,8 @@ export function explain(context: ExplainContext, podUID: string): PodExplanation
   };
 }
 
-function differingPaths(context: ExplainContext, podUID: string, entry: VersionedPodStatus, target: ApiTarget): string[] {
+/** JSON pointers into the status: what a patch against the freshest API copy known would change. */
+export function differingPaths(context: DiffContext, podUID: string, entry: VersionedPodStatus, target: ApiTarget): string[] {
   const copy = context.agent.freshest(target);
   if (copy === undefined) return [];
   const next = statusToWrite(context, podUID, entry, copy);

@@ -1,6 +1,7 @@
 import type { CancelTimer, Clock } from '../../seams/clock.ts';
 import { type HeldPhase, type SyncPhases, UnsettledPodsError } from './sync-phase.ts';
 
+/** How a flush ended. */
 export interface FlushResult {
   /** Pods that count as settled though the apiserver does not say what was set, each with the reason. */
   readonly held: readonly { readonly podUID: string; readonly phase: HeldPhase }[];

@@ -98,7 +98,7 @@ export class StatusSync {
     const { records } = this;
     const context = { ...options, podStatuses, records, gate: this.#gate, apiStatusVersions: records.apiStatusVersions };
     this.#finisher = new PodFinisher({ ...options, context });
-    const parts = { finisher: this.#finisher, waiters: this.#waiters, reports: new SyncReports(options) };
+    const parts = { finisher: this.#finisher, waiters: this.#waiters, reports: new SyncReports({ ...options, context }) };
     this.#worker = new SyncWorker({ ...options, context, ...parts });
     this.#loop = new SyncLoop({ ...options, podStatuses, records, worker: this.#worker, staleReads: this.#staleReads });
   }

@@ -24,20 +24,40 @@ export type PodSyncPhase =
   | 'no-mirror-pod'
   | 'deleting';
 
-/** Phases that a flush does not wait out, though the newest status is not on the apiserver as it stands here. */
-const heldPhases = ['no-mirror-pod', 'terminal-phase-held-back', 'quarantined', 'gone', 'deleting'] as const;
-export type HeldPhase = (typeof heldPhases)[number];
+/** A phase that a flush does not wait out, though the newest status is not on the apiserver as it stands here. */
+export type HeldPhase = 'no-mirror-pod' | 'terminal-phase-held-back' | 'quarantined' | 'gone' | 'deleting';
+const heldPhases: readonly HeldPhase[] = ['no-mirror-pod', 'terminal-phase-held-back', 'quarantined', 'gone', 'deleting'];
 
 /** A pod whose newest status is not on the apiserver. */
 export interface UnsettledPod {
+  /** The pod's uid; for a mirror pod its static pod's. */
   readonly podUID: string;
+  /** Where its newest status stands. */
   readonly phase: PodSyncPhase;
   /** How the pod's last request failed; undefined when none has failed since its last success. */
   readonly error: LastError | undefined;
 }
 
-/** Statuses are not on the apiserver: `pods` names each pod, with where its status stands and its last error. */
+/**
+ * Statuses are not on the apiserver: `pods` names each pod, with where its status stands and its last error.
+ *
+ * @example
+ * ```ts
+ * import { type StatusManager, UnsettledPodsError } from 'pod-status-manager';
+ *
+ * async function unsettledPods(manager: StatusManager): Promise<readonly string[]> {
+ *   try {
+ *     await manager.flush({ timeoutMs: 5000 });
+ *     return [];
+ *   } catch (error) {
+ *     if (!(error instanceof UnsettledPodsError)) throw error;
+ *     return error.pods.map(({ podUID, phase }) => `${podUID}: ${phase}`);
+ *   }
+ * }
+ * ```
+ */
 export class UnsettledPodsError extends StatusManagerError {
+  /** The pods that had not settled. */
   readonly pods: readonly UnsettledPod[];
 
   constructor(code: 'ERR_FLUSH_TIMEOUT' | 'ERR_STOPPED', what: string, pods: readonly UnsettledPod[]) {

@@ -4,9 +4,11 @@ import type { Clock } from '../../seams/clock.ts';
 import type { Logger } from '../../seams/logger.ts';
 import type { VersionedPodStatus } from '../cache/pod-statuses.ts';
 import type { StatusManagerEvents } from '../events/status-manager-events.ts';
+import { type SendCause, SendLog, type SendLogContext } from './send-log.ts';
 import type { Acknowledged, SyncFailure } from './sync-outcome.ts';
 
 export interface SyncReportsOptions {
+  readonly context: SendLogContext;
   readonly clock: Clock;
   readonly events: Emitter<StatusManagerEvents>;
   readonly logger: Logger;
@@ -16,16 +18,24 @@ export interface SyncReportsOptions {
 /** Tells of what the sync has done: events, log lines and measurements. */
 export class SyncReports {
   readonly #options: SyncReportsOptions;
+  readonly #sendLog: SendLog;
 
   constructor(options: SyncReportsOptions) {
     this.#options = options;
+    this.#sendLog = new SendLog(options.context, options.logger);
+  }
+
+  /** The pod waits for a slot from now on. */
+  sending(podUID: string, entry: VersionedPodStatus, urgent: boolean, cause: SendCause | undefined): void {
+    this.#sendLog.sending(podUID, entry, urgent, cause);
   }
 
   acknowledged(podUID: string, { entry, patched }: Acknowledged): void {
-    const { clock, events, metrics } = this.#options;
+    const { clock, events, logger, metrics } = this.#options;
     const { at, podName, podNamespace, version } = entry;
     const delayMs = Math.max(0, clock.now() - at);
     metrics.observe('kubelet_pod_status_sync_duration_seconds', delayMs / 1000);
+    logger.debug({ podUID, version, patched, delayMs }, 'the apiserver has the version');
     events.emit('synced', Object.freeze({ podUID, podName, podNamespace, version, patched, delayMs }));
   }
 

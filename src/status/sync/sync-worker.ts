@@ -7,6 +7,7 @@ import type { FlushWaiters } from './flush-waiters.ts';
 import { type LookContext, lookAt } from './look.ts';
 import type { PodFinisher } from './pod-finisher.ts';
 import { RequestFailure } from './request-failure.ts';
+import type { SendCause } from './send-log.ts';
 import type { SyncContext } from './sync-context.ts';
 import { isWork, type SyncEffect, type SyncOutcome } from './sync-outcome.ts';
 import type { HeldPhase } from './sync-phase.ts';
@@ -72,7 +73,7 @@ export class SyncWorker {
     if (podStatuses.get(podUID) === undefined) return;
     if (fetch) records.fetchNext(podUID);
     this.#endWait(podUID);
-    if (!records.askFor(podUID, 'sync')) this.send(podUID);
+    if (!records.askFor(podUID, 'sync')) this.send(podUID, 'asked');
     this.pump();
   }
 
@@ -132,7 +133,7 @@ export class SyncWorker {
   }
 
   /** Puts the pod among those that wait for a slot. */
-  send(podUID: string): void {
+  send(podUID: string, cause?: SendCause): void {
     const { agent, podStatuses, records } = this.#context;
     const entry = podStatuses.get(podUID);
     if (entry === undefined || records.state(podUID)?.underWay !== undefined) return;
@@ -140,13 +141,14 @@ export class SyncWorker {
       const target = agent.target(podUID);
       return isUrgent(entry, target && agent.freshest(target));
     });
+    if (!this.#slots.isReady(podUID)) this.#options.reports.sending(podUID, entry, urgent ?? false, cause);
     this.#slots.add(podUID, urgent ?? false);
   }
 
   /** The same, after the pod was read from the apiserver. A pod that waits on the copy that is read goes on waiting. */
   read(podUID: string): void {
     this.#context.records.fetchNext(podUID);
-    this.send(podUID);
+    this.send(podUID, 'read');
   }
 
   /** Begins as many syncs of ready pods as there are free slots. */
@@ -169,12 +171,9 @@ export class SyncWorker {
       this.forget(podUID);
       return;
     }
-    if (finding.kind === 'to-read') {
-      this.read(podUID);
-      return;
-    }
-    if (finding.kind === 'wait-is-over' || finding.waitIsOver) this.#endWait(podUID);
-    if (finding.kind === 'wait-is-over') return;
+    if (finding.kind === 'to-read') this.read(podUID);
+    else if (finding.kind === 'wait-is-over' || finding.waitIsOver) this.#endWait(podUID);
+    if (finding.kind !== 'to-send') return;
     // a pod that another writer changes again and again is repaired once a sync period
     if (finding.reason === 'reconcile') {
       if (this.#repaired.has(podUID)) return;
@@ -183,7 +182,7 @@ export class SyncWorker {
       // the version is sent again, and again after a failure, until the apiserver says the same
       this.#context.records.dropVersion(finding.target.apiUID);
     }
-    this.send(podUID);
+    this.send(podUID, finding.reason);
   }
 
   #endWait(podUID: string): void {

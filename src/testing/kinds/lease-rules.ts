@@ -8,7 +8,7 @@ import { plainRules } from './plain-rules.ts';
 const layout = '2006-01-02T15:04:05.000000Z07:00';
 
 /** A time in microseconds, as leases and events have it. Throws a `ShapeError` for one without a fraction. */
-export function microTime(value: Json): string {
+function microTime(value: Json): string {
   const match = typeof value === 'string' ? /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(.*)$/.exec(value) : null;
   const rest = match?.[1] ?? String(value);
   if (match === null || !/^\.\d{6}(?:Z|[-+]\d\d:\d\d)$/.test(rest))

@@ -20,6 +20,13 @@ const printed: Readonly<Record<string, RegExp>> = {
   'graceful-shutdown.ts': /^Set last: update \d+\. On the apiserver: 100 of 100 pods\.\n$/,
   'many-nodes.ts': /^3 nodes are registered\.\n(A node runs 2 pods\.\n){3}All pods are deleted\.\n$/,
   'minimal.ts': /^The apiserver says Running, after 1 write\.\n$/,
+  'prometheus.ts': new RegExp(
+    [
+      '^pod_status_manager_pods\\{phase="in-sync",node="my-node"\\} 1',
+      'pod_status_manager_requests_total\\{verb="patch",result="ok",node="my-node"\\} 1',
+      'pod_status_manager_syncs_total\\{outcome="patched",node="my-node"\\} 1\n$',
+    ].join('\n'),
+  ),
   'provider-node.ts': /^The pod is ready, on 1 machine\.\nIt was deleted, and its machine is free\.\n$/,
   'secrets.ts': /^The password is first\.\nIt has become second\.\nThe pod is gone, and nobody else needs the secret\.\n$/,
   'static-pods.ts': /^A mirror pod was created\.\nA mirror pod was created\.\nThe apiserver says Running again\.\n$/,

@@ -23,7 +23,7 @@ export async function startDebuggedManager(names: readonly string[], path: strin
   const pods = names.map((name) => client.store.put(buildPod({ metadata: { name, uid: `uid-of-${name}` } })) as Pod);
   podManager.setPods(pods);
   const podDeletionSafety = { podCouldHaveRunningContainers: () => true, podResourcesAreReclaimed: () => false };
-  const manager = new StatusManager({ podClient: client, podManager, podDeletionSafety });
+  const manager = new StatusManager({ podClient: client, podManager, podDeletionSafety, logger: null });
   const handler = createDebugHandler({ manager, basePath: path });
   const url = await listen((request, response) => {
     if (request.url?.startsWith(path)) handler(request, response);

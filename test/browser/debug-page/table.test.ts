@@ -25,10 +25,11 @@ describe('the table', () => {
       failures: 3,
       version: 9,
       acknowledgedVersion: 7,
+      changedAt: Date.now() - 7_200_000,
     });
     const { rows } = await openDebugPage(open, [row]);
     expect(await rows.first().innerText()).toMatch(
-      /^shop\/api-00001\s+static\s+Running\s+not ready\s+4\s+backing-off ×3\s+7 → 9\s+6[1-9] s$/,
+      /^shop\/api-00001\s+static\s+Running\s+not ready\s+4\s+backing-off ×3\s+7 → 9\s+2 h$/,
     );
   });
 
@@ -66,12 +67,12 @@ describe('the head of the page', () => {
       notes: ['The Lease cannot be renewed: 403.'],
     };
     const prepare = (server: { summary: object }): void => {
-      server.summary = { node, state: 'draining', pausedUntil: Date.now() + 60_000 };
+      server.summary = { node, state: 'draining', pausedUntil: Date.now() + 7_200_000 };
     };
     const { page } = await openDebugPage(open, [podRow(0)], { prepare });
     expect(await page.locator('.top-bar').innerText()).toMatch(/node-1\s+node not ready/);
     expect(await page.locator('.notices').innerText()).toMatch(
-      /The status manager is draining\.\s+All requests wait for another (?:59|60) s, after a 401 or a 429\.\s+The Lease cannot be renewed: 403\./,
+      /The status manager is draining\.\s+All requests wait for another 2 h, after a 401 or a 429\.\s+The Lease cannot be renewed: 403\./,
     );
   });
 

@@ -22,7 +22,7 @@ export interface MirrorAgentParts extends Omit<ManagerParts, 'transport'> {
   readonly broken?: ((options: MirrorPodReconcilerOptions) => MirrorPodReconcilerOptions) | undefined;
 }
 
-export const hashAnnotation = 'kubernetes.io/config.hash';
+const hashAnnotation = 'kubernetes.io/config.hash';
 export const mirrorAnnotation = 'kubernetes.io/config.mirror';
 
 /** A node agent's static pods, which come, change and go; a pod source, and the reconciler that keeps their mirrors. */

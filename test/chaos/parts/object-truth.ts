@@ -19,7 +19,7 @@ interface DataObject extends ApiObject {
 }
 
 /** In each value, and nowhere else: no log and no error may have it. */
-export const valueMark = 'open-sesame';
+const valueMark = 'open-sesame';
 const markInBase64 = Buffer.from(valueMark).toString('base64').slice(0, 12);
 
 export function showsValue(text: string): boolean {
@@ -70,7 +70,7 @@ export function objectOf(kind: ObjectKind, namespace: string, name: string, { n,
 }
 
 /** The number in the data; NaN where there is none. */
-export function numberIn(kind: ObjectKind, object: ApiObject): number {
+function numberIn(kind: ObjectKind, object: ApiObject): number {
   const { value = '' } = (object as DataObject).data ?? {};
   const text = kind === 'secrets' ? Buffer.from(value, 'base64').toString() : value;
   return text.startsWith(`${valueMark} `) ? Number(text.slice(valueMark.length + 1)) : Number.NaN;

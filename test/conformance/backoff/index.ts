@@ -6,6 +6,6 @@ import { playBackoff } from './player.ts';
 /** Recordings of how the kubelet delays the restarts of containers. */
 export const backoffKind: CaseKind<BackoffCase> = { problem: backoffCaseProblem, replay: replayBackoff };
 
-export async function replayBackoff(recorded: BackoffCase): Promise<CaseResult> {
+async function replayBackoff(recorded: BackoffCase): Promise<CaseResult> {
   return { differences: judgeSteps(recorded, await playBackoff(recorded)), exemptions: [] };
 }

@@ -6,6 +6,6 @@ import { playManifest } from './player.ts';
 /** Recordings of how the kubelet reads the manifests of static pods. */
 export const manifestKind: CaseKind<ManifestCase> = { problem: manifestCaseProblem, replay: replayManifest };
 
-export async function replayManifest(recorded: ManifestCase): Promise<CaseResult> {
+async function replayManifest(recorded: ManifestCase): Promise<CaseResult> {
   return { differences: judgeManifest(recorded, playManifest(recorded)), exemptions: [] };
 }

@@ -6,6 +6,6 @@ import { playMirror } from './player.ts';
 /** Recordings of the kubelet's mirror client. */
 export const mirrorKind: CaseKind<MirrorCase> = { problem: mirrorCaseProblem, replay: replayMirror };
 
-export async function replayMirror(recorded: MirrorCase): Promise<CaseResult> {
+async function replayMirror(recorded: MirrorCase): Promise<CaseResult> {
   return { differences: judgeSteps(recorded, await playMirror(recorded)), exemptions: [] };
 }

@@ -6,6 +6,6 @@ import { playProbes } from './player.ts';
 /** Recordings of the kubelet's probe manager. */
 export const probeKind: CaseKind<ProbeCase> = { problem: probeCaseProblem, replay: replayProbes };
 
-export async function replayProbes(recorded: ProbeCase): Promise<CaseResult> {
+async function replayProbes(recorded: ProbeCase): Promise<CaseResult> {
   return { differences: judgeProbes(recorded, await playProbes(recorded)), exemptions: [] };
 }

@@ -8,6 +8,6 @@ export { refNamesKind } from './ref-names.ts';
 /** Recordings of the kubelet's managers of secrets and config maps. */
 export const refsKind: CaseKind<RefsCase> = { problem: refsCaseProblem, replay: replayRefs };
 
-export async function replayRefs(recorded: RefsCase): Promise<CaseResult> {
+async function replayRefs(recorded: RefsCase): Promise<CaseResult> {
   return { differences: judgeRefs(recorded, await playRefs(recorded)), exemptions: [] };
 }

@@ -6,6 +6,6 @@ import { playWorkers } from './player.ts';
 /** Recordings of the kubelet's pod workers. */
 export const workersKind: CaseKind<WorkersCase> = { problem: workersCaseProblem, replay: replayWorkers };
 
-export async function replayWorkers(recorded: WorkersCase): Promise<CaseResult> {
+async function replayWorkers(recorded: WorkersCase): Promise<CaseResult> {
   return { differences: judgeSteps(recorded, await playWorkers(recorded)), exemptions: [] };
 }

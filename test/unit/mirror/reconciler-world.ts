@@ -8,7 +8,7 @@ import { FakeClock, settle } from '../../../src/testing/fakes/fake-clock.ts';
 import type { Pod, WirePod } from '../../../src/wire/types.ts';
 import { refusal } from './recording-transport.ts';
 
-export const nodeName = 'node-1';
+const nodeName = 'node-1';
 
 /** What the next call of a verb does instead of what a server does. It may call `act` to have the effect on the server all the same. */
 export type Interference = (act: () => unknown) => unknown;

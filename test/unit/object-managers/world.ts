@@ -16,8 +16,6 @@ export function podWith(uid: string, secrets: readonly string[], members: { name
 
 export const textOf = (secret: FrozenSecret): string => Buffer.from(secret.data?.v ?? '', 'base64').toString();
 
-export type SecretWorld = ReturnType<typeof secretWorld>;
-
 /** A secret manager over a server in memory, in virtual time. */
 export function secretWorld(options: ObjectManagerOptions = {}, serverOptions: ObjectServerOptions = {}) {
   const clock = new FakeClock();

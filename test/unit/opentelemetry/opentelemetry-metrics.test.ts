@@ -100,7 +100,7 @@ describe('a sink over a meter of OpenTelemetry', () => {
     const metering = new Metering();
     const sink = metering.sink({ eventLoopDelay: true });
     const points = await metering.points('pod_status_manager_event_loop_delay_seconds');
-    expect(points.map(([attributes]) => attributes)).toEqual(['0.5', '0.9', '0.99', '1'].map((quantile) => ({ quantile })));
+    expect(points.map(([attributes]) => attributes)).toEqual(['50', '90', '99', '100'].map((percentile) => ({ percentile })));
     sink[Symbol.dispose]();
   });
 

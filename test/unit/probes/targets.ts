@@ -4,7 +4,7 @@ import { createServer, type Server, type Socket } from 'node:net';
 import type { GrpcProbeTarget, HttpProbeTarget, ProbeSubject, TcpProbeTarget } from '../../../src/probes/prober.ts';
 import { until } from '../client/transport/scripted-server.ts';
 
-export const subject: ProbeSubject = {
+const subject: ProbeSubject = {
   podUID: 'u1',
   podName: 'p',
   namespace: 'd',

@@ -108,7 +108,7 @@ describe('the event loop delay', () => {
     await scraped(registry, 'pod_status_manager_event_loop_delay_seconds');
     const lines = await scraped(registry, 'pod_status_manager_event_loop_delay_seconds');
     expect(lines.map((line) => line.replace(/ \S+$/, ''))).toEqual(
-      ['0.5', '0.9', '0.99', '1'].map((quantile) => `pod_status_manager_event_loop_delay_seconds{quantile="${quantile}"}`),
+      ['50', '90', '99', '100'].map((percentile) => `pod_status_manager_event_loop_delay_seconds{percentile="${percentile}"}`),
     );
     for (const line of lines) expect(Number(line.split(' ')[1])).toBeGreaterThanOrEqual(0);
     await sink.close();

@@ -10,7 +10,7 @@ import { foreignTypes, type WorldOptions } from './operations.ts';
 import { markerOf } from './statuses.ts';
 import { UnrulyClient } from './unruly-client.ts';
 
-export const namespace = 'default';
+const namespace = 'default';
 export const slotNames = ['pod-0', 'pod-1', 'never-2', 'static-3'] as const;
 const finished = new Set<string | undefined>(['Failed', 'Succeeded']);
 

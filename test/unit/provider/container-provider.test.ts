@@ -96,6 +96,27 @@ describe('the containers of a pod', () => {
     expect(it.world.status('web').containerStatuses).toMatchObject([{ restartCount: 3 }]);
   });
 
+  it.each([
+    ['a readiness probe', { readinessProbe: { exec: { command: ['true'] } } }, 'False'],
+    ['a startup probe', { startupProbe: { exec: { command: ['true'] } } }, 'False'],
+    ['no probe', {}, 'True'],
+  ])('are ready when their run says so; before that, with %s: %s', async (_, probes, before) => {
+    await using it = new ContainerWorld();
+    await it.world.create('web', { spec: { containers: [{ ...app, ...probes }] } });
+    expect(it.world.condition('web', 'Ready')).toBe(before);
+    const { ready } = it.run('app');
+    ready(true);
+    await it.world.clock.advance(1000);
+    expect(it.world.condition('web', 'Ready')).toBe('True');
+    ready(false);
+    await it.world.clock.advance(1000);
+    expect(it.world.condition('web', 'Ready')).toBe('False');
+    await it.exit('app', 1);
+    ready(true);
+    await it.world.clock.advance(1000);
+    expect(it.world.condition('web', 'Ready')).toBe(before);
+  });
+
   it('leave no listener behind, however often they run', async () => {
     await using it = new ContainerWorld();
     await it.world.create('web');
@@ -202,10 +223,11 @@ describe('the end of a pod', () => {
     await it.exit('one', 1);
     await it.exit('one', 1);
     it.took();
-    await it.world.delete('web', 10);
+    await it.world.delete('web', 600);
+    await it.world.clock.advance(5000);
+    expect(it.world.isGone('web')).toBe(true);
     await it.world.clock.advance(60_000);
     expect(it.took()).toEqual([]);
-    expect(it.world.isGone('web')).toBe(true);
   });
 
   it('comes with the shorter of two grace periods', async () => {
@@ -268,6 +290,24 @@ describe('ContainerProvider', () => {
     const make = () => new ContainerProvider(options as never);
     expect(make).toThrow(name);
     expect(make).toThrow(expect.objectContaining({ code: 'ERR_INVALID_OPTION' }));
+  });
+
+  it.each([
+    ['ran', { restartCount: 5, state: { running: {} } }, 6],
+    ['had ended', { restartCount: 5, state: { terminated: { exitCode: 1 } } }, 6],
+    ['waited for its next run', { restartCount: 5, state: { waiting: {} }, lastState: { terminated: { exitCode: 1 } } }, 6],
+    ['had never run', { restartCount: 0, state: { waiting: {} } }, 0],
+    ['was counted wrong', { restartCount: -1, state: { running: {} } }, 1],
+  ])('counts the runs of a container on, which %s when an earlier process told of it', async (_, told, restartCount) => {
+    const clock = new FakeClock();
+    const { provider, pod } = alone({ clock });
+    const containerStatuses = [{ name: 'app', image: '', imageID: '', ready: false, ...told }];
+    provider.createPod({ ...pod, status: { containerStatuses } });
+    await settle();
+    expect(provider.getPodStatus(pod)).toMatchObject([{ state: 'running', restartCount }]);
+    const closed = provider.close({ gracePeriodSeconds: 0 });
+    await clock.advance(0);
+    await closed;
   });
 
   it('runs a pod once, however often it is created', async () => {

@@ -145,7 +145,7 @@ function openWatch(query: URLSearchParams, onChunk: (chunk: Buffer) => void, set
 }
 
 /** Handlers that note their calls as `what name`, with versions. */
-export function recordedCalls() {
+function recordedCalls() {
   const calls: string[] = [];
   const shown = ({ metadata }: ConfigMap): string => `${metadata?.name} ${metadata?.resourceVersion}`;
   const interruptions: { error: unknown; delayMs: number }[] = [];

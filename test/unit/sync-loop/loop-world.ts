@@ -4,7 +4,7 @@ import type { RunningPod } from '../../../src/pod/runtime-pod.ts';
 import { SyncLoop } from '../../../src/sync-loop/sync-loop.ts';
 import type { SyncLoopOptions } from '../../../src/sync-loop/sync-loop-options.ts';
 import { FakeClock, settle } from '../../../src/testing/fakes/fake-clock.ts';
-import type { Pod, PodStatus, WirePod } from '../../../src/wire/types.ts';
+import type { Pod, PodStatus } from '../../../src/wire/types.ts';
 import type { KnownPod } from '../../../src/workers/pod-records.ts';
 import type { UpdatePodOptions } from '../../../src/workers/update-pod-options.ts';
 import { WorkQueue } from '../../../src/workers/work-queue.ts';
@@ -119,8 +119,4 @@ export class LoopWorld implements AsyncDisposable {
       Array.from(this.known, ([uid, state]) => [uid, { state, orphan: !uids.includes(uid), hasConfig: true, static: false }]),
     );
   }
-}
-
-export function uidsOf(pods: readonly WirePod[]): string[] {
-  return pods.map(({ metadata }) => metadata?.uid ?? '');
 }

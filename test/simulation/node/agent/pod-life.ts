@@ -15,7 +15,7 @@ export function newestOf({ containers }: RuntimePodStatus, name: string): Runtim
   return containers.find((each) => each.name === name);
 }
 
-export function mayRunAgain(pod: Pod, exitCode: number): boolean {
+function mayRunAgain(pod: Pod, exitCode: number): boolean {
   const { restartPolicy } = pod.spec ?? {};
   return restartPolicy === 'OnFailure' ? exitCode !== 0 : restartPolicy !== 'Never';
 }

@@ -11,7 +11,7 @@ export interface Due {
   readonly why: string;
 }
 
-export const expectedSources = ['api', 'file'] as const;
+const expectedSources = ['api', 'file'] as const;
 
 /** What the agent that runs now has been told: which pods there are, and which of them must end. */
 export class ToldPods {

@@ -9,7 +9,7 @@ export interface RuntimeWeather {
   eventsLost: number;
 }
 
-export const fairRuntimeWeather: Readonly<RuntimeWeather> = { latencyMs: 30, failing: 0, hanging: 0, eventsLost: 0 };
+const fairRuntimeWeather: Readonly<RuntimeWeather> = { latencyMs: 30, failing: 0, hanging: 0, eventsLost: 0 };
 
 const kinds = { slow: 2, failing: 4, hanging: 3, eventsLost: 3 } as const;
 

@@ -5,7 +5,7 @@ import { settle } from '../../../../src/testing/fakes/fake-clock.ts';
 // biome-ignore lint/suspicious/noExplicitAny: a test asserts on the shape; a type here would only repeat what it checks.
 type AnyJson = any;
 
-export const strategic = 'application/strategic-merge-patch+json';
+const strategic = 'application/strategic-merge-patch+json';
 export const pods = '/api/v1/namespaces/default/pods';
 
 export interface SendOptions {

@@ -1,0 +1,86 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { root } from '../../structure/source-tree.ts';
+import { podOf, type ServedPod } from '../../support/answers.ts';
+import { isAlive } from '../../support/is-alive.ts';
+import { startTestServer, type TestServer } from '../../support/servers.ts';
+import { tempDir } from '../../support/temp-dir.ts';
+
+let server: TestServer;
+const nodeName = `agent-${randomBytes(4).toString('hex')}`;
+
+beforeAll(async () => {
+  server = await startTestServer();
+});
+afterAll(async () => {
+  await server.admin.send('DELETE', `/api/v1/nodes/${nodeName}`);
+  await server.admin.send('DELETE', `/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases/${nodeName}`);
+  await server.stop();
+});
+
+async function startAgent(folder: string): Promise<ChildProcess> {
+  const KUBECONFIG = join(folder, 'kubeconfig');
+  await writeFile(KUBECONFIG, server.kubeConfig().exportConfig(), { mode: 0o600 });
+  const env = { ...process.env, KUBECONFIG, NODE_NAME: nodeName };
+  const agent = spawn(process.execPath, [join(root, 'examples/first-agent.ts')], { env, stdio: 'ignore' });
+  onTestFinished(() => void agent.kill('SIGKILL'));
+  return agent;
+}
+
+/** Resolves to the exit code. */
+async function end(agent: ChildProcess): Promise<number> {
+  agent.kill('SIGTERM');
+  const [code] = await once(agent, 'exit');
+  return code;
+}
+
+describe('examples/first-agent.ts', () => {
+  it('ends its processes when it ends, runs its pods again when it is back, and ends them when they are deleted', async () => {
+    const folder = await tempDir();
+    const namespace = await server.admin.createNamespace('agent');
+    const pods = `/api/v1/namespaces/${namespace}/pods`;
+    const pidFile = join(folder, 'pid');
+    const container = { name: 'app', image: 'sh', args: ['-c', 'echo $$ > "$PID_FILE"; exec sleep 3600'] };
+    const spec = {
+      nodeName,
+      automountServiceAccountToken: false,
+      terminationGracePeriodSeconds: 5,
+      containers: [{ ...container, env: [{ name: 'PID_FILE', value: pidFile }] }],
+    };
+    const served = async (): Promise<ServedPod | undefined> => {
+      const answer = await server.admin.getPod(namespace, 'web');
+      return answer.status === 200 ? podOf(answer) : undefined;
+    };
+    const isReady = async (restarts: number): Promise<boolean> => {
+      const { conditions = [], containerStatuses } = (await served())?.status ?? {};
+      const ready = conditions.some(({ type, status }) => type === 'Ready' && status === 'True');
+      return ready && containerStatuses?.[0]?.restartCount === restarts;
+    };
+    const pid = async (): Promise<number> => Number(await readFile(pidFile, 'utf8'));
+
+    const first = await startAgent(folder);
+    const create = async (): Promise<number> =>
+      (await server.admin.send('POST', pods, { body: { metadata: { name: 'web' }, spec } })).status;
+    // a new namespace has no service account at first
+    await expect.poll(create, { timeout: 20_000 }).toBe(201);
+    await expect.poll(() => isReady(0), { timeout: 30_000 }).toBe(true);
+    const firstPid = await pid();
+    expect(isAlive(firstPid)).toBe(true);
+    expect(await end(first)).toBe(0);
+    expect(isAlive(firstPid)).toBe(false);
+
+    const second = await startAgent(folder);
+    await expect.poll(() => isReady(1), { timeout: 40_000 }).toBe(true);
+    const secondPid = await pid();
+    expect([secondPid === firstPid, isAlive(secondPid)]).toEqual([false, true]);
+
+    await server.admin.send('DELETE', `${pods}/web`);
+    await expect.poll(served, { timeout: 20_000 }).toBeUndefined();
+    expect(isAlive(secondPid)).toBe(false);
+    expect(await end(second)).toBe(0);
+  });
+});

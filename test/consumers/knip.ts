@@ -1,0 +1,30 @@
+import { doors } from '../structure/rooms.ts';
+
+/** What knip looks at. Whatever it is told to leave out says why. */
+export default {
+  entry: [
+    ...doors.map((door) => `src/${door}.ts`),
+    'test/**/*.test.ts',
+    'test/**/*.test-d.ts',
+    // scripts that other files run as processes, by their path
+    'bench/*/{*worker,reader,scenarios,batch,functions}.ts',
+    'bench/mirror.ts',
+    // examples are read and run, and nothing imports them
+    'examples/**/*.ts',
+    // Stryker reads it
+    'test/mutation/vitest.config.ts',
+    '.ci/*.mjs',
+    'page/**/*.{ts,tsx}',
+  ],
+  project: ['src/**/*.ts', 'test/**/*.ts', 'bench/**/*.ts', 'examples/**/*.ts', '.ci/*.mjs', 'page/**/*.{ts,tsx}'],
+  ignore: [
+    // text for a compiler that another test starts
+    'test/package/fixture/types.ts',
+  ],
+  // in site/package.json
+  ignoreDependencies: ['typedoc'],
+  // of coreutils, for the tests of file sources
+  ignoreBinaries: ['mkfifo'],
+  // A type may be exported beside the function that takes or gives it, for a reader who wants to name it.
+  ignoreExportsUsedInFile: { interface: true, type: true },
+};

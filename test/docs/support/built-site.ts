@@ -1,0 +1,25 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { root } from '../../structure/source-tree.ts';
+
+export const siteFolder = join(root, 'site/dist');
+
+/** The addresses of all pages, from the site's folder. */
+export function pagesOfSite(): string[] {
+  return readdirSync(siteFolder, { recursive: true, encoding: 'utf8' })
+    .map((path) => path.replaceAll('\\', '/'))
+    .filter((path) => path.endsWith('.html'))
+    .sort();
+}
+
+const readJson = <T>(name: string): T => JSON.parse(readFileSync(join(root, 'site/.pages', name), 'utf8'));
+
+/** What TypeDoc knows of each door. */
+export function readReference<T>(): T {
+  return readJson<T>('reference.json');
+}
+
+/** What the build has warned of. */
+export function readWarnings(): string[] {
+  return readJson('warnings.json');
+}
