@@ -12,8 +12,10 @@ export interface RequestSubject {
   readonly body?: Json;
 }
 
-/** How a request ended. */
-export type RequestEnd = Pick<RequestEvent, 'result' | 'status' | 'message' | 'startedAt' | 'durationMs'>;
+export type RequestTimes = Pick<RequestEvent, 'startedAt' | 'durationMs'>;
+
+/** How a request ended, and how long it took. */
+export type RequestEnd = Pick<RequestEvent, 'result' | 'status' | 'message'> & RequestTimes;
 
 export function requestEvent({ verb, podUID, body }: RequestSubject, end: RequestEnd): RequestEvent {
   let copy: unknown;

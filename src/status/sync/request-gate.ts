@@ -3,7 +3,7 @@ import type { Emitter } from '../../concurrency/emitter.ts';
 import { RateLimiter, type RateLimiterOptions } from '../../concurrency/rate-limiter.ts';
 import type { Metrics } from '../../metrics/metrics.ts';
 import type { CancelTimer, Clock } from '../../seams/clock.ts';
-import { type RequestSubject, requestEvent } from '../events/request-event.ts';
+import { type RequestSubject, type RequestTimes, requestEvent } from '../events/request-event.ts';
 import type { StatusManagerEvents } from '../events/status-manager-events.ts';
 import { RequestFailure } from './request-failure.ts';
 
@@ -132,12 +132,12 @@ export class RequestGate {
   sendAdmitted<T>(subject: RequestSubject, admission: Admission, request: (limits: RequestLimits) => Promise<T>): Promise<T> {
     admission.prepaid = false;
     const { verb } = subject;
-    const { clock, metrics, requestTimeoutMs: timeoutMs } = this.#options;
+    const { clock, events, metrics, requestTimeoutMs: timeoutMs } = this.#options;
     if (this.#aborted) return Promise.reject(new RequestFailure(verb, 'aborted', undefined));
     const answer = Promise.withResolvers<T>();
     const settled = Promise.withResolvers<void>();
     const controller = new AbortController();
-    const tell = this.#teller(subject);
+    const isHeard = (events?.listenerCount('request') ?? 0) > 0;
     let isOver = false;
     const startedAt = clock.now();
     const over = (failure: RequestFailure | undefined): boolean => {
@@ -145,9 +145,9 @@ export class RequestGate {
       isOver = true;
       cancelTimer();
       metrics.increment('pod_status_manager_requests_total', { verb, result: failure?.errorClass ?? 'ok' });
-      const seconds = Math.max(0, clock.now() - startedAt) / 1000;
-      metrics.observe('pod_status_manager_request_duration_seconds', seconds, { verb });
-      tell?.(failure);
+      const durationMs = Math.max(0, clock.now() - startedAt);
+      metrics.observe('pod_status_manager_request_duration_seconds', durationMs / 1000, { verb });
+      if (isHeard) this.#tell(subject, failure, { startedAt, durationMs });
       return true;
     };
     const giveUp: UnderWay['giveUp'] = (errorClass, cause) => {
@@ -177,16 +177,9 @@ export class RequestGate {
     return answer.promise;
   }
 
-  /** Tells the listeners how a request that begins now has ended; undefined when nobody listens. */
-  #teller(subject: RequestSubject): ((failure: RequestFailure | undefined) => void) | undefined {
-    const { clock, events } = this.#options;
-    if (events === undefined || events.listenerCount('request') === 0) return undefined;
-    const startedAt = clock.now();
-    return (failure) => {
-      const durationMs = Math.max(0, clock.now() - startedAt);
-      const { errorClass: result = 'ok', message } = failure ?? {};
-      events.emit('request', requestEvent(subject, { result, status: failure?.failure.status, message, startedAt, durationMs }));
-    };
+  #tell(subject: RequestSubject, failure: RequestFailure | undefined, times: RequestTimes): void {
+    const { errorClass: result = 'ok', message } = failure ?? {};
+    this.#options.events?.emit('request', requestEvent(subject, { result, status: failure?.failure.status, message, ...times }));
   }
 
   #endPause(): void {
