@@ -7,8 +7,7 @@ export default {
     'test/**/*.test.ts',
     'test/**/*.test-d.ts',
     // scripts that other files run as processes, by their path
-    'bench/{cluster,cpu,parts,node}/{*worker,scenarios,batch,functions}.ts',
-    'bench/**/*-worker.ts',
+    'bench/*/{*worker,reader,scenarios,batch,functions}.ts',
     'bench/mirror.ts',
     // examples are read and run, and nothing imports them
     'examples/**/*.ts',

@@ -86,7 +86,10 @@ export function consumerAt(folder: string): Consumer {
     node: (...args) => run(process.execPath, args, folder),
     run: (program, args, inside = '.') => run(program, args, join(folder, inside), 120_000),
     async typeErrors(compilerOptions, { folder: inside = '.', typescript = ownTypescript, excuse = true } = {}) {
-      const tsconfig = { compilerOptions: { ...compilerOptions, noEmit: true }, include: ['*.ts', 'examples/**/*.ts'] };
+      const tsconfig = {
+        compilerOptions: { ...compilerOptions, allowImportingTsExtensions: true, noEmit: true },
+        include: ['*.ts', 'examples/**/*.ts'],
+      };
       await write(join(inside, 'tsconfig.json'), JSON.stringify(tsconfig));
       const args = [join(typescript, 'bin', 'tsc'), '--pretty', 'false', '-p', 'tsconfig.json'];
       const { code, stdout, stderr } = await run(process.execPath, args, join(folder, inside), 120_000);

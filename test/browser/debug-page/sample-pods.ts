@@ -28,7 +28,7 @@ export function podRows(count: number): DebugPodRow[] {
   return Array.from({ length: count }, (_, index) => podRow(index));
 }
 
-export function countBy<K extends string>(rows: readonly DebugPodRow[], keyOf: (row: DebugPodRow) => K): Record<K, number> {
+function countBy<K extends string>(rows: readonly DebugPodRow[], keyOf: (row: DebugPodRow) => K): Record<K, number> {
   const counts = {} as Record<K, number>;
   for (const row of rows) counts[keyOf(row)] = (counts[keyOf(row)] ?? 0) + 1;
   return counts;
