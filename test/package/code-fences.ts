@@ -21,7 +21,7 @@ interface Block {
 }
 
 /** What a `with-server` fence gets before and after its code. The site shows it in the example. */
-const serverAround = {
+export const serverAround = {
   before: [
     "import { InMemoryApiServer } from 'pod-status-manager/testing';",
     'const server = await InMemoryApiServer.start();',
