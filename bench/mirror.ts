@@ -17,10 +17,11 @@ const kubeConfig = controlPlane.kubeConfig();
 const admin = new AdminClient(kubeConfig);
 const namespace = await admin.createNamespace('bench-mirror');
 const podManager = new BasicPodManager();
-await using podSource = new ApiServerPodSource({ kubeConfig, nodeName, podManager });
+await using podSource = new ApiServerPodSource({ logger: null, kubeConfig, nodeName, podManager });
 await using podClient = KubePodClient.fromKubeConfig(kubeConfig);
 await using transport = new KubeTransport(kubeConfig);
 await using manager = new StatusManager({
+  logger: null,
   podClient,
   podManager,
   podSource,
@@ -28,7 +29,7 @@ await using manager = new StatusManager({
 });
 const getNode = (name: string): object => ({ metadata: { name, uid: 'uid-of-the-node' } });
 const mirrorPodClient = new MirrorPodClient({ transport, nodeName, getNode });
-await using reconciler = new MirrorPodReconciler({ podManager, podSource, nodeName, mirrorPodClient });
+await using reconciler = new MirrorPodReconciler({ logger: null, podManager, podSource, nodeName, mirrorPodClient });
 
 const name = 'static-bench-node';
 const pod = buildStaticPod({ metadata: { name, namespace }, spec: { nodeName } });

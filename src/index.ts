@@ -20,6 +20,7 @@ export type { Listenable } from './concurrency/emitter.ts';
 export type { LastFailure } from './concurrency/last-failure.ts';
 export type { RateLimiterOptions } from './concurrency/rate-limiter.ts';
 export type { RunStateName } from './concurrency/run-state.ts';
+export type { StartOptions } from './concurrency/start-wait.ts';
 export {
   generateContainersReadyCondition,
   generatePodInitializedCondition,

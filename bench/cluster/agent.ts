@@ -60,9 +60,10 @@ export async function startAgent(options: ReturnType<typeof workerOptions>, agen
   const client = KubePodClient.fromKubeConfig(kubeConfig, connections);
   const { podUpdated } = agent;
   const handlers = podUpdated === undefined ? {} : { podUpdated };
-  const podSource = new ApiServerPodSource({ kubeConfig, nodeName: 'node-a', namespace, podManager, handlers });
+  const podSource = new ApiServerPodSource({ logger: null, kubeConfig, nodeName: 'node-a', namespace, podManager, handlers });
   await podSource.start();
   const manager = new StatusManager({
+    logger: null,
     podClient: agent.wrapClient?.(client) ?? client,
     podManager,
     podDeletionSafety: agent.podDeletionSafety ?? nothingToDelete,

@@ -27,7 +27,14 @@ const pods = Array.from({ length: count }, (_, index): Pod => {
 const podClient = instantClient();
 const podManager = new BasicPodManager();
 podManager.setPods(pods);
-const manager = new StatusManager({ podClient, podManager, podDeletionSafety: nothingToDelete, syncPeriodMs, clock });
+const manager = new StatusManager({
+  logger: null,
+  podClient,
+  podManager,
+  podDeletionSafety: nothingToDelete,
+  syncPeriodMs,
+  clock,
+});
 manager.start();
 
 /** Sets every pod and waits until all are acknowledged. Returns microseconds per pod. */

@@ -12,7 +12,7 @@ const podUIDs = pods.map((pod) => String(pod.metadata?.uid));
 const containerIDs = pods.map((_, index) => containerID('main', index));
 const podManager = new BasicPodManager();
 podManager.setPods(pods);
-const manager = new StatusManager({ podClient: null, podManager, podDeletionSafety: nothingToDelete });
+const manager = new StatusManager({ logger: null, podClient: null, podManager, podDeletionSafety: nothingToDelete });
 const now = wholeSecondNow();
 
 function usedHeap(): number {

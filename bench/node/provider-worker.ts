@@ -11,6 +11,7 @@ const statuses = new Map<string, PodStatus>();
 const uidOf = (pod: Pod): string => pod.metadata?.uid ?? '';
 
 const node = new ProviderNode({
+  logger: null,
   kubeConfig,
   nodeName,
   provider: {

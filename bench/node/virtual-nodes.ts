@@ -71,6 +71,7 @@ async function run(controlPlane: ControlPlane, name: VirtualNodeName, nodeName: 
   const readyAt = new Map<string, number>();
   const allReady = Promise.withResolvers<void>();
   const reflector = new Reflector({
+    logger: null,
     transport,
     resource: resources.pods,
     fieldSelector: `spec.nodeName=${nodeName}`,

@@ -60,6 +60,7 @@ const before = usedMemory();
 const config = new PodConfig();
 const emptyStatus = (podUID: string) => ({ podUID, ips: [], containers: [], sandboxes: [] });
 const workers = new PodWorkers({
+  logger: null,
   podSyncer: {
     async syncPod() {
       syncs += 1;

@@ -19,7 +19,7 @@ interface Subject {
 
 /** The reflector with a handler for updates, as its users set it up. */
 function ours(updated: () => void): Subject {
-  const reflector = new Reflector({ kubeConfig, resource: resources.pods, handlers: { updated } });
+  const reflector = new Reflector({ logger: null, kubeConfig, resource: resources.pods, handlers: { updated } });
   return { start: () => reflector.start(), size: () => reflector.store.size };
 }
 

@@ -30,7 +30,7 @@ const counted: Pick<KubeTransport, 'request' | 'stream'> = {
     return transport.stream(request);
   },
 };
-const manager = new SecretManager({ transport: counted, strategy: 'watch' });
+const manager = new SecretManager({ logger: null, transport: counted, strategy: 'watch' });
 
 function podWithSecrets(index: number): Pod {
   const { metadata, spec } = podFor(namespace, 'node-a', index);

@@ -4,7 +4,6 @@ import type { AdminClient } from './admin-client.ts';
 import { CountingPodClient } from './counting-pod-client.ts';
 import { ForeignController } from './foreign-controller.ts';
 import { Meter } from './meter.ts';
-import { NodeLog } from './node-log.ts';
 import type { DemoOptions } from './options.ts';
 import { pause } from './pause.ts';
 import { runLabel } from './pod-template.ts';
@@ -28,7 +27,7 @@ export interface RunEnd {
   readonly lease: string;
 }
 
-const longestStartMs = 15_000;
+const longestStartMs = 10_000;
 const longestSettleMs = 10_000;
 const quietMs = 300;
 /** An address for documentation. */
@@ -45,7 +44,6 @@ export class DemoRun {
   readonly #options: DemoRunOptions;
   readonly #transport: KubeTransport;
   readonly #provider: VirtualProvider;
-  readonly #log = new NodeLog();
   #deleted = 0;
   #stage: Snapshot['stage'] = 'running';
   #startedAt = performance.now();
@@ -73,7 +71,8 @@ export class DemoRun {
       nodeInfo: { operatingSystem: 'virtual' },
       labels: { [runLabel]: runID },
       removeOnStop: true,
-      logger: this.#log,
+      // its lines would break the picture on the screen
+      logger: null,
     });
     this.meter.watch(this.node.statusManager);
     this.node.podManager.subscribe((podUID) => this.#podChanged(podUID));
@@ -83,7 +82,10 @@ export class DemoRun {
 
   /** Resolves when `signal` has aborted or the time is over, and the workload and the foreign controller have stopped. */
   async play(signal: AbortSignal): Promise<void> {
-    await this.#start(signal);
+    // the node would try for ever, but a demo that may not register a node, or list pods, has nothing to show
+    await this.node.start({ timeoutMs: longestStartMs, signal }).catch((error: unknown) => {
+      if (!signal.aborted) throw error;
+    });
     this.#startedAt = performance.now();
     const over = AbortSignal.any([signal, AbortSignal.timeout(this.#options.options.seconds * 1000)]);
     await Promise.all([this.workload.run(over), this.foreign.run(over)]);
@@ -139,19 +141,6 @@ export class DemoRun {
       p50Ms: this.meter.delayMs(50),
       p99Ms: this.meter.delayMs(99),
     };
-  }
-
-  /** The node would try for ever, but a demo that may not register a node, or list pods, has nothing to show. */
-  async #start(signal: AbortSignal): Promise<void> {
-    const over = new AbortController();
-    const tooLong = pause(longestStartMs, AbortSignal.any([signal, over.signal])).then(() => false);
-    try {
-      const isStarted = await Promise.race([this.node.start().then(() => true), this.#log.refused, tooLong]);
-      if (isStarted || signal.aborted) return;
-      throw new Error(`The node did not start within ${longestStartMs / 1000} s: ${this.#log.lastWarning}`);
-    } finally {
-      over.abort();
-    }
   }
 
   /** Flushes in short turns, so that it soon ends when the signal aborts. */

@@ -3,11 +3,13 @@ import { resources } from '../client/api-resource.ts';
 import { ResourceClient } from '../client/resource-client.ts';
 import { RateLimiter } from '../concurrency/rate-limiter.ts';
 import { RunState, type RunStateName } from '../concurrency/run-state.ts';
+import { awaitStart, requireStartOptions, type StartOptions } from '../concurrency/start-wait.ts';
 import { TimeLeft } from '../concurrency/time-left.ts';
 import { StatusManagerError } from '../errors.ts';
 import { beginAtZero } from '../metrics/begin-at-zero.ts';
 import { sampleGauges } from '../metrics/sampled-gauges.ts';
 import { type AdvertisedStatus, type ResolvedStatus, resolveStatus, statusMembers } from './advertised-status.ts';
+import { awaitedNode } from './awaited-node.ts';
 import { KnownNode } from './known-node.ts';
 import type { LeaseRival } from './lease-rivals.ts';
 import type { NodeHealth } from './node-health.ts';
@@ -140,9 +142,18 @@ export class NodeObject {
     this.#startMeasuring();
   }
 
-  /** Resolves once the node is registered. Rejects with ERR_STOPPED when it is stopped before that. */
-  registered(): Promise<void> {
-    return this.#firstRegistration.promise;
+  /**
+   * Resolves once the node is registered. Rejects with ERR_STOPPED when it is stopped before that, with ERR_START_TIMEOUT after
+   * `timeoutMs`, saying in words what the server answered, and with the reason of a signal that aborts; then it goes on trying.
+   */
+  registered(options: StartOptions = {}): Promise<void> {
+    try {
+      requireStartOptions(options);
+    } catch (error) {
+      return Promise.reject(error);
+    }
+    const waitsFor = () => awaitedNode(this.#loops.node.failure);
+    return awaitStart(this.#firstRegistration.promise, options, { owner: 'node object', clock: this.#options.clock, waitsFor });
   }
 
   /**

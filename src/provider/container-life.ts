@@ -13,6 +13,11 @@ export interface ContainerRun {
   readonly stop: AbortSignal;
   /** Aborts when the grace period of that is over: whatever runs must be ended now. */
   readonly kill: AbortSignal;
+  /**
+   * Says whether the container is ready, as often as that changes. Until it is called, a container with a readiness or a startup
+   * probe is not ready, and any other one is. Once the run has ended it does nothing.
+   */
+  readonly ready: (isReady: boolean) => void;
 }
 
 /** Runs a container once, and resolves, when nothing of it runs any more, to its exit code; undefined counts as 0. */
@@ -75,18 +80,20 @@ export class ContainerLife {
     const startedAt = clock.now();
     const common = { name: spec.name, restartCount: this.#restartsBefore + this.#runs++, lastState: this.#lastEnd };
     this.#become({ ...common, state: 'running', id, startedAt });
-    const how = await this.#call();
+    const how = await this.#call(id);
     const end = { ...how, id, startedAt, finishedAt: Math.max(startedAt, clock.now()) };
     this.#become({ ...common, state: 'exited', ...end });
     this.#lastEnd = end;
     return end;
   }
 
-  async #call(): Promise<GivenEnd> {
+  async #call(id: string): Promise<GivenEnd> {
     const { pod, spec, runContainer } = this.#options;
     const [stop, kill] = [passOn(this.#options.stop), passOn(this.#options.kill)];
     try {
-      const exitCode: unknown = (await runContainer(spec, { pod, stop: stop.signal, kill: kill.signal })) ?? 0;
+      const ready = (isReady: boolean): void => this.#setReady(id, isReady === true);
+      const run = { pod, stop: stop.signal, kill: kill.signal, ready };
+      const exitCode: unknown = (await runContainer(spec, run)) ?? 0;
       if (isInt32(exitCode)) return { exitCode: exitCode as number };
       return { ...startError, message: `runContainer() resolved to ${messageOf(exitCode)}, which is no exit code` };
     } catch (error) {
@@ -95,6 +102,11 @@ export class ContainerLife {
       stop.end();
       kill.end();
     }
+  }
+
+  #setReady(id: string, ready: boolean): void {
+    const { state } = this;
+    if (state.id === id && state.state === 'running' && state.ready !== ready) this.#become({ ...state, ready });
   }
 
   #mayRunAgain(exitCode: number): boolean {

@@ -19,12 +19,13 @@ export interface ContainerProviderOptions {
 const knownOptions = ['runContainer', 'backoff', 'clock'] as const satisfies readonly (keyof ContainerProviderOptions)[];
 
 /**
- * A provider for an agent that can run one container: a function starts it, and resolves when it has ended. The rest is here:
- * init containers in their order, sidecars, restart policies, the waits between restarts, grace periods, and the status.
+ * A provider for agents that have a function which runs one container. The provider calls the function for every container of
+ * every pod, and does the rest: init containers in their order, sidecars, restart policies, the waits between restarts, grace
+ * periods, and the status.
  *
- * Containers live as long as the process of the agent at most: what an earlier process has left is not known, and a pod that ran
- * then is begun again, its restart count raised. Probes are the agent's own affair: a container with a readiness probe is never
- * ready here. What of a pod's spec changes while it runs is passed over, and so are ephemeral containers.
+ * A container lives as long as the process of the agent at most. After a restart of the agent its pods are begun again, with
+ * their restart counts raised. The provider runs no probes: the function may say itself when its container is ready. It ignores
+ * ephemeral containers, and changes of a pod's spec while the pod runs.
  *
  * @example
  * ```ts with-server

@@ -1,5 +1,7 @@
 import type { RetriedError } from '../client/error-class.ts';
+import type { AwaitedStart } from '../concurrency/start-wait.ts';
 import type { PodSourceReport } from '../config/pod-source-report.ts';
+import { apiserverSource } from '../pod/pod-identity.ts';
 import type { ProvidedPod } from './provided-pod.ts';
 import type { ProviderNodeSnapshot } from './provider-node-reports.ts';
 
@@ -36,6 +38,14 @@ export function startNotes({ registered, node, loop, sources }: Pick<NodeFacts, 
     for (const source of sources)
       if (!source.hasSent) notes.push(`${nameOf(source)} has not sent its pods${because(source.lastError)}`);
   return notes;
+}
+
+/** What a start of the node that takes too long waits for. `cause`: why the node could not be registered. */
+export function awaitedByNode(snapshot: Omit<NodeFacts, 'listFailure'>, cause: unknown): AwaitedStart {
+  // only the apiserver's pods are waited for
+  const sources = snapshot.sources.filter(({ name }) => name === apiserverSource);
+  const notes = startNotes({ ...snapshot, sources });
+  return { text: notes.length === 0 ? 'the pods of the apiserver are not handled' : notes.join('; '), cause };
 }
 
 /** What has gone wrong in a node that had started. */

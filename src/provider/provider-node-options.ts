@@ -5,12 +5,14 @@ import type { KubeTransport } from '../client/transport/kube-transport.ts';
 import { invalidOption } from '../errors.ts';
 import { metricsOption } from '../metrics/metrics.ts';
 import type { MetricsSink } from '../metrics/metrics-sink.ts';
+import type { MirrorPodReconcilerOptions } from '../mirror/reconciler-options.ts';
 import type { NodeObjectOptions } from '../node-object/node-object-options.ts';
 import { BasicPodManager } from '../pod/basic-pod-manager.ts';
 import type { EventRecorder } from '../pod/event-recorder.ts';
 import { apiserverSource } from '../pod/pod-identity.ts';
 import { type Clock, systemClock } from '../seams/clock.ts';
 import { type Logger, loggerOption } from '../seams/logger.ts';
+import type { ApiServerSourceOptions } from '../sources/api-server-source.ts';
 import type { PodSource } from '../sources/pod-source.ts';
 import type { StatusManagerOptions } from '../status/status-manager-options.ts';
 import type { SyncLoopOptions } from '../sync-loop/sync-loop-options.ts';
@@ -42,6 +44,12 @@ export interface ProviderNodeOptions extends NodeMembers {
   /** How often pods are asked about, and how long calls may take: as `ProviderPodSyncer`'s. */
   readonly pods?: Pick<ProviderPodSyncerOptions, 'pollIntervalMs' | 'callTimeoutMs' | 'changeTimeoutMs' | 'missingAfterMs'>;
   readonly workers?: Pick<PodWorkersOptions, 'resyncIntervalMs' | 'backOffPeriodMs'>;
+  /** How often all pods are looked at, and how long the provider may take to list its pods: as `SyncLoop`'s. */
+  readonly syncLoop?: Pick<SyncLoopOptions, 'housekeepingIntervalMs' | 'listTimeoutMs'>;
+  /** How the apiserver's pods are read: as `ApiServerSource`'s. */
+  readonly apiServerSource?: Pick<ApiServerSourceOptions, 'streamLists' | 'idleTimeoutMs'>;
+  /** As `MirrorPodReconciler`'s. */
+  readonly mirrorPods?: Pick<MirrorPodReconcilerOptions, 'handlers' | 'concurrency' | 'requestTimeoutMs'>;
   readonly statusManager?: Partial<
     Omit<StatusManagerOptions, 'podClient' | 'podManager' | 'podDeletionSafety' | 'podSource' | SharedOption>
   >;
@@ -79,6 +87,7 @@ const knownOptions = [
     'podClient',
     'admitPod',
   ] as const),
+  ...(['syncLoop', 'apiServerSource', 'mirrorPods'] as const),
   ...(['pods', 'workers', 'statusManager', 'eventRecorder', 'random', 'clock', 'logger', 'metrics'] as const),
 ] satisfies readonly (keyof ProviderNodeOptions)[];
 
@@ -95,6 +104,8 @@ export interface ResolvedProviderOptions {
   readonly hostIPs: readonly string[];
   /** Those that are given, for each part. */
   readonly shared: Pick<NodeObjectOptions, 'random' | 'clock' | 'metrics'> & { readonly logger: Logger };
+  /** Those of `shared` for a part that takes no random numbers. */
+  readonly timed: Omit<ResolvedProviderOptions['shared'], 'random' | 'metrics'>;
   readonly clock: Clock;
   readonly logger: Logger;
 }
@@ -112,6 +123,9 @@ export function resolveProviderOptions(options: ProviderNodeOptions): ResolvedPr
   if (clock !== undefined) requireMethods('clock', clock, ['now', 'setTimer']);
   requireKnownOptions('pods', options.pods ?? {}, ['pollIntervalMs', 'callTimeoutMs', 'changeTimeoutMs', 'missingAfterMs']);
   requireKnownOptions('workers', options.workers ?? {}, ['resyncIntervalMs', 'backOffPeriodMs']);
+  requireKnownOptions('syncLoop', options.syncLoop ?? {}, ['housekeepingIntervalMs', 'listTimeoutMs']);
+  requireKnownOptions('apiServerSource', options.apiServerSource ?? {}, ['streamLists', 'idleTimeoutMs']);
+  requireKnownOptions('mirrorPods', options.mirrorPods ?? {}, ['handlers', 'concurrency', 'requestTimeoutMs']);
   if (options.readiness !== undefined) optionOfType('readiness', options.readiness, 'function');
   if (options.podClient !== undefined) requireMethods('podClient', options.podClient, ['getPod', 'patchPodStatus', 'deletePod']);
   refuseOwn(options.statusManager);
@@ -129,6 +143,7 @@ export function resolveProviderOptions(options: ProviderNodeOptions): ResolvedPr
       logger,
       ...(metrics !== undefined && { metrics }),
     },
+    timed: { ...(clock !== undefined && { clock }), logger },
     clock: clock ?? systemClock,
     logger,
   };

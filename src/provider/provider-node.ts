@@ -3,6 +3,7 @@ import { KubePodClient } from '../client/kube-pod-client.ts';
 import { limitedCall } from '../client/limited-call.ts';
 import { KubeTransport } from '../client/transport/kube-transport.ts';
 import { RunState, type RunStateName } from '../concurrency/run-state.ts';
+import { awaitStart, requireStartOptions, type StartOptions } from '../concurrency/start-wait.ts';
 import { TimeLeft } from '../concurrency/time-left.ts';
 import { PodConfig } from '../config/pod-config.ts';
 import { StatusManagerError } from '../errors.ts';
@@ -22,6 +23,7 @@ import { PodWorkers } from '../workers/pod-workers.ts';
 import { ApiEventRecorder } from './api-event-recorder.ts';
 import { HandledSource } from './handled-source.ts';
 import { messageOf } from './provider-calls.ts';
+import { awaitedByNode } from './provider-node-notes.ts';
 import { type ProviderNodeOptions, type ResolvedProviderOptions, resolveProviderOptions } from './provider-node-options.ts';
 import type {
   ProviderNodeSnapshot,
@@ -64,18 +66,18 @@ export class ProviderNode {
   /** Throws ERR_INVALID_OPTION, naming the option, the rule and the value. Starts nothing. */
   constructor(options: ProviderNodeOptions) {
     const resolved = resolveProviderOptions(options);
-    const { podManager, shared, hostIPs } = resolved;
+    const { podManager, shared, timed, hostIPs } = resolved;
     const { nodeName, provider, namespace, kubeConfig, admitPod } = options;
     this.#options = resolved;
-    const transport = options.transport ?? new KubeTransport(kubeConfig as NonNullable<typeof kubeConfig>, clockOf(shared));
+    const transport = options.transport ?? new KubeTransport(kubeConfig as NonNullable<typeof kubeConfig>, timed);
     this.#transport = transport;
-    const timed = clockOf(shared);
     const measured = { ...timed, ...(shared.metrics !== undefined && { metrics: shared.metrics }) };
     this.#events = options.eventRecorder === undefined ? new ApiEventRecorder({ transport, nodeName, ...timed }) : undefined;
     const eventRecorder: EventRecorder = options.eventRecorder ?? (this.#events as ApiEventRecorder);
 
     this.#config = new PodConfig({ eventRecorder, ...timed });
-    const source = new ApiServerSource({ transport, nodeName, ...(namespace !== undefined && { namespace }), ...shared });
+    const selection = { nodeName, ...(namespace !== undefined && { namespace }) };
+    const source = new ApiServerSource({ ...options.apiServerSource, transport, ...selection, ...shared });
     this.#source = new HandledSource(source);
     this.#config.addSource(apiserverSource, source);
     for (const [name, each] of resolved.sources) this.#config.addSource(name, each);
@@ -98,8 +100,7 @@ export class ProviderNode {
       provider,
       statusManager: this.statusManager,
       podChanged: (podUID) => this.#loop.podChanged(podUID),
-      nodeName,
-      ...(namespace !== undefined && { namespace }),
+      ...selection,
       hostIPs,
       eventRecorder,
       ...measured,
@@ -112,6 +113,7 @@ export class ProviderNode {
       ...shared,
     });
     this.#loop = new SyncLoop({
+      ...options.syncLoop,
       config: this.#config,
       podManager,
       podWorkers: this.podWorkers,
@@ -133,11 +135,20 @@ export class ProviderNode {
   }
 
   /**
-   * Resolves once the node is registered and the apiserver's pods are known. Rejects with ERR_ALREADY_STARTED, and with
-   * ERR_STOPPED when the node is stopped before that; what the server refuses meanwhile is tried again.
+   * Resolves once the node is registered and the apiserver's pods are known. What the server refuses is tried again. Rejects with
+   * ERR_ALREADY_STARTED, with ERR_STOPPED when the node is stopped before that, with ERR_INVALID_OPTION, and with the reason of
+   * a signal that had aborted before; then nothing is started. Rejects with ERR_START_TIMEOUT after `timeoutMs`, saying in
+   * words what was waited for and what failed last, and with the signal's reason; then the node goes on, and `stop()` ends it.
    */
-  async start(): Promise<void> {
+  async start(options: StartOptions = {}): Promise<void> {
+    requireStartOptions(options);
     this.#runState.start();
+    const { clock } = this.#options;
+    const waitsFor = () => awaitedByNode(this.snapshot({ pods: false }), this.nodeObject.explain().nodeFailure?.error);
+    await awaitStart(this.#start(), options, { owner: 'provider node', clock, waitsFor });
+  }
+
+  async #start(): Promise<void> {
     const { logger } = this.#options;
     const { provider } = this.#options.given;
     if (provider.notifyPods !== undefined) {
@@ -237,15 +248,16 @@ export class ProviderNode {
   }
 
   #makeMirrorPods(): MirrorPodReconciler {
-    const { shared, given } = this.#options;
+    const { shared, timed, given } = this.#options;
     const { nodeName } = given;
     return new MirrorPodReconciler({
+      ...given.mirrorPods,
       podManager: this.podManager,
       mirrorPodClient: new MirrorPodClient({
         transport: this.#transport,
         nodeName,
         getNode: () => this.nodeObject.node,
-        ...(shared.clock !== undefined && { clock: shared.clock }),
+        ...(timed.clock !== undefined && { clock: timed.clock }),
       }),
       nodeName,
       podSource: this.#source,
@@ -286,11 +298,4 @@ export class ProviderNode {
     const { readiness } = this.#options.node;
     return readiness === undefined ? { ready: true } : readiness();
   }
-}
-
-type Shared = ResolvedProviderOptions['shared'];
-
-/** For a part that takes no random numbers. */
-function clockOf({ clock, logger }: Shared): Pick<Shared, 'clock' | 'logger'> {
-  return { ...(clock !== undefined && { clock }), logger };
 }

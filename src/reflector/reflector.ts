@@ -3,9 +3,11 @@ import { ResourceClient } from '../client/resource-client.ts';
 import { KubeTransport } from '../client/transport/kube-transport.ts';
 import type { LastFailure } from '../concurrency/last-failure.ts';
 import { RunState, type RunStateName } from '../concurrency/run-state.ts';
+import { awaitStart, requireStartOptions, type StartOptions } from '../concurrency/start-wait.ts';
 import { StatusManagerError } from '../errors.ts';
 import type { Clock } from '../seams/clock.ts';
 import type { Logger } from '../seams/logger.ts';
+import { awaitedList } from './awaited-list.ts';
 import { CachedReads } from './cached-reads.ts';
 import { ChangeQueue } from './change-queue.ts';
 import { type ChangeListener, HandlerCalls } from './handler-calls.ts';
@@ -30,6 +32,7 @@ export class Reflector<T extends ApiObject = ApiObject> {
   /** Closed by `stop()`; undefined where the transport is the caller's. */
   readonly #ownTransport: KubeTransport | undefined;
   readonly #clock: Clock;
+  readonly #path: string;
   readonly #logger: Logger;
   readonly #measures: ReflectorMeasures;
   readonly #listWatch: ListWatch<T>;
@@ -53,6 +56,7 @@ export class Reflector<T extends ApiObject = ApiObject> {
     const { resource, namespace, logger, clock, kubeConfig, store = new ObjectStore<T>() } = checked;
     const path = resourcePath(resource, { namespace });
     this.store = store;
+    this.#path = path;
     this.#clock = clock;
     this.#logger = logger;
     this.#measures = new ReflectorMeasures(checked.metrics, clock, checked.name);
@@ -109,11 +113,14 @@ export class Reflector<T extends ApiObject = ApiObject> {
   }
 
   /**
-   * Resolves once the first list has been delivered; a list that fails is tried again. Rejects with ERR_ALREADY_STARTED, and
-   * with ERR_STOPPED when the reflector is stopped before that.
+   * Resolves once the first list has been delivered; a list that fails is tried again. Rejects with ERR_ALREADY_STARTED, with
+   * ERR_STOPPED when the reflector is stopped before that, with ERR_INVALID_OPTION, and with the reason of a signal that had
+   * aborted before; then nothing is started. Rejects with ERR_START_TIMEOUT after `timeoutMs`, saying in words what the server
+   * answered, and with the signal's reason; then the reflector goes on trying, and `stop()` ends it.
    */
-  start(): Promise<void> {
+  start(options: StartOptions = {}): Promise<void> {
     try {
+      requireStartOptions(options);
       this.#runState.start();
     } catch (error) {
       return Promise.reject(error);
@@ -125,7 +132,8 @@ export class Reflector<T extends ApiObject = ApiObject> {
       lastObservedAt: this.#lastObservedAt,
     }));
     this.#begin();
-    return this.#firstList.promise;
+    const waitsFor = () => awaitedList(`the objects of ${this.#path}`, this.#lastFailure);
+    return awaitStart(this.#firstList.promise, options, { owner: 'reflector', clock: this.#clock, waitsFor });
   }
 
   /**

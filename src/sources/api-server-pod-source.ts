@@ -5,10 +5,12 @@ import { resources } from '../client/api-resource.ts';
 import type { KubeTransport } from '../client/transport/kube-transport.ts';
 import type { LastFailure } from '../concurrency/last-failure.ts';
 import { RunState, type RunStateName } from '../concurrency/run-state.ts';
+import { awaitStart, requireStartOptions, type StartOptions } from '../concurrency/start-wait.ts';
 import { StatusManagerError } from '../errors.ts';
 import type { MetricsSink } from '../metrics/metrics-sink.ts';
+import { awaitedList } from '../reflector/awaited-list.ts';
 import { Reflector } from '../reflector/reflector.ts';
-import type { Clock } from '../seams/clock.ts';
+import { type Clock, safeClock, systemClock } from '../seams/clock.ts';
 import { type Logger, loggerOption } from '../seams/logger.ts';
 import type { Pod, WirePod } from '../wire/types.ts';
 import { PodDelivery, type PodSink, type PodSourceHandlers } from './pod-delivery.ts';
@@ -53,6 +55,7 @@ export class ApiServerPodSource {
   readonly #reflector: Reflector<WirePod>;
   readonly #delivery: PodDelivery;
   readonly #nodeName: string;
+  readonly #clock: Clock;
   readonly #namespace: string | undefined;
   readonly #firstList = Promise.withResolvers<void>();
   readonly #runState = new RunState('pod source');
@@ -67,6 +70,7 @@ export class ApiServerPodSource {
     requireMethods('podManager', podManager, ['addPod', 'updatePod', 'removePod']);
     requireHandlers(handlers, handlerNames);
     this.#namespace = reading.namespace;
+    this.#clock = safeClock(reading.clock ?? systemClock);
     const delivery = new PodDelivery(podManager, handlers, logger);
     this.#delivery = delivery;
     this.#reflector = new Reflector({
@@ -94,18 +98,22 @@ export class ApiServerPodSource {
   }
 
   /**
-   * Resolves once the first list has been delivered; a list that fails is tried again. Rejects with ERR_ALREADY_STARTED, and
-   * with ERR_STOPPED when the source is stopped before that.
+   * Resolves once the first list has been delivered; a list that fails is tried again. Rejects with ERR_ALREADY_STARTED, with
+   * ERR_STOPPED when the source is stopped before that, with ERR_INVALID_OPTION, and with the reason of a signal that had
+   * aborted before; then nothing is started. Rejects with ERR_START_TIMEOUT after `timeoutMs`, saying in words what the server
+   * answered, and with the signal's reason; then the source goes on trying, and `stop()` ends it.
    */
-  start(): Promise<void> {
+  start(options: StartOptions = {}): Promise<void> {
     try {
+      requireStartOptions(options);
       this.#runState.start();
     } catch (error) {
       return Promise.reject(error);
     }
     // this source has a promise of its own, which says what was stopped
     this.#reflector.start().catch(() => {});
-    return this.#firstList.promise;
+    const waitsFor = () => awaitedList('the pods', this.lastFailure());
+    return awaitStart(this.#firstList.promise, options, { owner: 'pod source', clock: this.#clock, waitsFor });
   }
 
   /** Ends the watch. When it resolves, there is no timer and no socket left, and no callback comes any more. */

@@ -49,6 +49,7 @@ describe('a reflector of a custom resource', () => {
     await using transport = new KubeTransport(server.kubeConfig());
     const client = new ResourceClient(transport, widgets);
     await using reflector = new Reflector({
+      logger: null,
       transport,
       resource: widgets,
       namespace,

@@ -52,16 +52,18 @@ describe('with the credentials of a node, under the Node authorizer and NodeRest
     await using transport = new KubeTransport(kubeConfig);
     await using podClient = KubePodClient.fromKubeConfig(kubeConfig);
     const podManager = new BasicPodManager();
-    await using source = new ApiServerPodSource({ kubeConfig, nodeName, podManager });
+    await using source = new ApiServerPodSource({ logger: null, kubeConfig, nodeName, podManager });
     const nodes = new ResourceClient(transport, resources.nodes);
     const failures: MirrorPodFailure[] = [];
     await using manager = new StatusManager({
+      logger: null,
       podClient,
       podManager,
       podSource: source,
       podDeletionSafety: { podCouldHaveRunningContainers: () => true, podResourcesAreReclaimed: () => false },
     });
     await using reconciler = new MirrorPodReconciler({
+      logger: null,
       podManager,
       mirrorPodClient: new MirrorPodClient({ transport, nodeName, getNode: (name) => nodes.get({ name }) }),
       nodeName,

@@ -25,7 +25,15 @@ const patience = { timeout: 20_000 };
 
 function nodeObject(transport: KubeTransport, options: Partial<NodeObjectOptions> = {}): NodeObject {
   const capacity = { cpu: '4', memory: '8Gi', pods: '110' };
-  return new NodeObject({ transport, nodeName, capacity, statusUpdateFrequencyMs: 200, leaseDurationSeconds: 2, ...options });
+  return new NodeObject({
+    logger: null,
+    transport,
+    nodeName,
+    capacity,
+    statusUpdateFrequencyMs: 200,
+    leaseDurationSeconds: 2,
+    ...options,
+  });
 }
 
 describe('with the credentials of a node, under the Node authorizer and NodeRestriction', () => {

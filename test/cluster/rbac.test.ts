@@ -76,10 +76,11 @@ describe('the rights in deploy/rbac.yaml', () => {
     await apply(loadAllYaml(await readFile(new URL('../../deploy/rbac.yaml', import.meta.url), 'utf8')) as JsonObject[]);
     const kubeConfig = await configOf('pod-status-manager');
     const podManager = new BasicPodManager();
-    await using source = new ApiServerPodSource({ kubeConfig, nodeName, podManager });
+    await using source = new ApiServerPodSource({ logger: null, kubeConfig, nodeName, podManager });
     await using podClient = KubePodClient.fromKubeConfig(kubeConfig);
     const errors: SyncErrorEvent[] = [];
     await using manager = new StatusManager({
+      logger: null,
       podClient,
       podManager,
       podSource: source,
@@ -197,6 +198,7 @@ describe('the rights in deploy/rbac.yaml', () => {
     const podManager = new BasicPodManager();
     await using podClient = KubePodClient.fromKubeConfig(await configOf(name));
     await using manager = new StatusManager({
+      logger: null,
       podClient,
       podManager,
       podDeletionSafety: { podCouldHaveRunningContainers: () => true, podResourcesAreReclaimed: () => false },

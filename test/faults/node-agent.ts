@@ -131,6 +131,7 @@ export class NodeAgent {
     const client = new WatchedClient(wire, concurrency, found);
     const subscribes = seed % 2 === 0 && mutant?.withoutSubscription !== true;
     const manager = new StatusManager({
+      logger: null,
       syncPeriodMs: 1000,
       // so few that a burst of updates overflows it
       channelCapacity: 20,
@@ -154,6 +155,7 @@ export class NodeAgent {
   #makeSource(): ApiServerPodSource {
     const prng = this.#prng.fork('source');
     return new ApiServerPodSource({
+      logger: null,
       transport: this.#transport,
       nodeName,
       namespace: this.#options.namespace,

@@ -11,7 +11,7 @@ export class LoadAgent {
 
   constructor() {
     const podDeletionSafety = { podCouldHaveRunningContainers: () => true, podResourcesAreReclaimed: () => false };
-    this.manager = new StatusManager({ podClient: this.client, podManager: this.podManager, podDeletionSafety });
+    this.manager = new StatusManager({ logger: null, podClient: this.client, podManager: this.podManager, podDeletionSafety });
     this.manager.start();
   }
 

@@ -1,6 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join, posix } from 'node:path';
 import { root, withoutComments } from '../structure/source-tree.ts';
+import { sizesSection } from './sizes-section.ts';
 
 /** The declarations of one declaration file. */
 interface Declarations {
@@ -107,8 +108,8 @@ export function apiReport(packageFolder: string): string {
   );
   return [
     '# API report\n',
-    'Every public name and its declaration, from the built package. `npm run api-report` writes this page, and a test fails',
-    'when it is out of date: review a change of it like code.\n',
+    'Every public name of each door and its declaration, from the built package, and the sizes. `npm run api-report` writes',
+    'this page, and a test fails when it is out of date: review a change of it like code.\n',
     ...doors.map(({ door, exported }) => section(`\`${posix.join(packageJson.name, door)}\``, exported)),
     section(
       'Named by these, exported by no door',
@@ -121,5 +122,5 @@ export function apiReport(packageFolder: string): string {
 }
 
 if (import.meta.main) {
-  writeFileSync(join(root, 'api-report.md'), apiReport(root));
+  writeFileSync(join(root, 'api-report.md'), `${apiReport(root)}\n${await sizesSection(root)}`);
 }

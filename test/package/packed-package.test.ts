@@ -5,6 +5,7 @@ import { root } from '../structure/source-tree.ts';
 import { apiReport } from './api-report.ts';
 import { readCodeFences, readCommentFences } from './code-fences.ts';
 import { type Consumer, createConsumer } from './consumer.ts';
+import { sizesAgree, sizesSection, splitReport } from './sizes-section.ts';
 
 const read = (path: string): string => readFileSync(join(root, path), 'utf8');
 const filesBelow = (folder: string): string[] =>
@@ -29,6 +30,10 @@ const fences = readCodeFences(root);
 const commentFences = readCommentFences();
 const commentedFiles = [...new Set(commentFences.filter(({ runs }) => runs).map(({ document }) => document))];
 const doors = Object.keys(JSON.parse(read('package.json')).exports);
+
+/** The files and folders that a document links to, as paths in the package. */
+const linksOf = (document: string, text: string): string[] =>
+  [...text.matchAll(/\]\((?!\w+:|#)([^)#\s]+)/g)].map(([, target = '']) => posix.join(posix.dirname(document), target));
 
 const strictOptions = {
   target: 'es2024',
@@ -65,11 +70,13 @@ describe('the tarball', () => {
     expect(filesBelow(consumer.packageFolder)).toEqual(expected.sort());
   });
 
-  it('holds what its README links to, but for the examples, which import the sources', () => {
-    const links = [...read('README.md').matchAll(/\]\((?!https?:)([^)#]+)/g)].map(([, target = '']) => target);
+  it('holds what its README and its other documents link to, but for the results of the benchmarks', () => {
+    const links = filesBelow(consumer.packageFolder)
+      .filter((path) => path.endsWith('.md'))
+      .flatMap((path) => linksOf(path, readFileSync(join(consumer.packageFolder, path), 'utf8')));
     expect(links).toContain('ARCHITECTURE.md');
     const lost = links.filter((target) => !existsSync(join(consumer.packageFolder, target)));
-    expect([...new Set(lost)]).toEqual(['examples']);
+    expect(lost.filter((target) => !/^bench\/results\/[\w-]+\.(?:json|svg)$/.test(target))).toEqual([]);
   });
 
   it('refers to no missing file', () => {
@@ -120,11 +127,17 @@ describe('the installed package', () => {
 
 describe('the public API', () => {
   it('matches api-report.md, which `npm run api-report` writes', () => {
-    expect(existsSync(join(root, 'api-report.md')) && read('api-report.md')).toBe(apiReport(consumer.packageFolder));
+    expect(splitReport(read('api-report.md')).api).toBe(`${apiReport(consumer.packageFolder)}\n`);
+  });
+
+  it('has the sizes that api-report.md says, to 5 %', async () => {
+    const [reported, measured] = [splitReport(read('api-report.md')).sizes, await sizesSection(root)];
+    expect(sizesAgree(reported, measured) ? measured : reported).toBe(measured);
   });
 
   it('contains no any', () => {
-    expect(apiReport(consumer.packageFolder).match(/.*\bany\b.*/g)).toBeNull();
+    const withoutTexts = apiReport(consumer.packageFolder).replace(/'[^'\n]*'/g, "''");
+    expect(withoutTexts.match(/.*\bany\b.*/g)).toBeNull();
   });
 });
 

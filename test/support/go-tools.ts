@@ -10,8 +10,9 @@ import { withLockFile } from './lock-file.ts';
 /**
  * `etcd` and `kube-apiserver`: the real control plane. `peer`: the Go status manager for benchmarks. `oracle`: its recorder.
  * `agent`: the recorder of the kubelet's other parts, and their rival in benchmarks. `kwok`: the rival of a virtual node.
+ * `actionlint`: reads the workflows of .github.
  */
-export type GoTool = 'etcd' | 'kube-apiserver' | 'peer' | 'oracle' | 'agent' | 'kwok';
+export type GoTool = 'etcd' | 'kube-apiserver' | 'peer' | 'oracle' | 'agent' | 'kwok' | 'actionlint';
 
 export interface GoToolsOptions {
   readonly env?: NodeJS.ProcessEnv;
@@ -30,6 +31,7 @@ const modules: Readonly<Record<GoTool, string>> = {
   oracle: 'peer',
   agent: 'agent-peer',
   kwok: 'kwok-peer',
+  actionlint: 'actionlint',
 };
 
 const version = 'k8s.io/component-base/version';
@@ -71,7 +73,16 @@ const builds: Readonly<Record<GoTool, GoBuild>> = {
     env: { CGO_ENABLED: '0' },
     usually: '2 min',
   },
+  actionlint: {
+    name: 'actionlint',
+    args: (file) => ['build', '-trimpath', '-o', file, 'github.com/rhysd/actionlint/cmd/actionlint'],
+    env: { CGO_ENABLED: '0' },
+    usually: '10 s',
+  },
 };
+
+/** Built from the sources of others alone. */
+const foreign: readonly GoTool[] = ['etcd', 'kube-apiserver', 'kwok', 'actionlint'];
 
 function contextOf(options: GoToolsOptions, tool: GoTool = 'peer'): GoBuildContext {
   return {
@@ -106,7 +117,7 @@ export async function goToolsDir(options: GoToolsOptions = {}): Promise<string> 
 
 /** What is built from others' sources alone depends only on go.sum. The other names also have a hash of our sources (`k8s` links to upstream's). */
 async function fileNameOf(tool: GoTool, moduleDir: string): Promise<string> {
-  if (tool === 'etcd' || tool === 'kube-apiserver' || tool === 'kwok') return tool;
+  if (foreign.includes(tool)) return tool;
   const names = (await readdir(moduleDir, { recursive: true }))
     .filter((name) => name.endsWith('.go') && !name.startsWith('k8s/'))
     .sort();

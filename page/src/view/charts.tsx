@@ -53,5 +53,5 @@ function nowOf({ p99, patches, gets, deletes, failed }: TrafficColumns): string 
   const requests = (patches[at] ?? 0) + (gets[at] ?? 0) + (deletes[at] ?? 0);
   const newest = p99.findLast((value) => value !== null);
   const delay = newest === undefined || newest === null ? '' : `, p99 ${duration(newest)}`;
-  return `${count(requests)} requests/s${failed[at] ? `, ${count(failed[at])} failed` : ''}${delay}`;
+  return `${count(requests)} ${requests === 1 ? 'request' : 'requests'}/s${failed[at] ? `, ${count(failed[at])} failed` : ''}${delay}`;
 }

@@ -24,6 +24,8 @@ export interface LineChartProps {
 }
 
 const height = 132;
+/** The lower end of the scale of delays; what is shorter is drawn there. */
+const shortestDelayMs = 1;
 
 /** Lines over the last minutes. The legend says the values under the pointer, else the newest ones. */
 export class LineChart extends Component<LineChartProps> {
@@ -77,7 +79,7 @@ export class LineChart extends Component<LineChartProps> {
 
   #data(): uPlot.AlignedData {
     const { seconds, values, isCount = false } = this.props;
-    return [seconds, ...(isCount ? values.map(withoutFlatZeros) : values)] as unknown as uPlot.AlignedData;
+    return [seconds, ...values.map(isCount ? withoutFlatZeros : atLeastShortest)] as unknown as uPlot.AlignedData;
   }
 
   #valueOf(series: number): number | undefined {
@@ -91,6 +93,11 @@ export class LineChart extends Component<LineChartProps> {
 /** Zeros between zeros are left out. */
 function withoutFlatZeros(values: Values): Values {
   return values.map((value, at) => (value === 0 && !values[at - 1] && !values[at + 1] ? null : value));
+}
+
+/** A scale by powers of ten has no zero. */
+function atLeastShortest(values: Values): Values {
+  return values.map((value) => (value === null ? null : Math.max(shortestDelayMs, value)));
 }
 
 /** The points with nothing on either side, which no line shows. */
@@ -107,19 +114,32 @@ function colourOf(name: string): string {
   return getComputedStyle(probe).color;
 }
 
-function optionsOf({ series, axis }: LineChartProps, onPoint: () => void): uPlot.Options {
+const countScale: uPlot.Scale = { range: (_, __, max) => [0, Math.max(max * 1.1, 5)] };
+/** Each line of the grid is ten times the one below: a slow second does not press all others to the ground. */
+const delayScale: uPlot.Scale = {
+  distr: 3,
+  log: 10,
+  range: (_, __, max) => [shortestDelayMs, 10 ** Math.ceil(Math.log10(Math.max(max, 100)))],
+};
+
+function powersOfTen(_: uPlot, __: number, min: number, max: number): number[] {
+  const first = Math.round(Math.log10(min));
+  return Array.from({ length: Math.round(Math.log10(max)) - first + 1 }, (_, index) => 10 ** (first + index));
+}
+
+function optionsOf({ series, axis, isCount = false }: LineChartProps, onPoint: () => void): uPlot.Options {
   const grid = { stroke: () => colourOf('grid-colour'), width: 1 };
   const axisLook = { stroke: () => colourOf('muted'), grid, ticks: { show: false }, font: '11px system-ui, sans-serif' };
   return {
     width: 300,
     height,
-    padding: [8, 8, 0, 0],
+    padding: [8, 18, 0, 0],
     legend: { show: false },
     cursor: { y: false, points: { size: 6 }, drag: { x: false, y: false } },
-    scales: { x: { time: true }, y: { range: (_, __, max) => [0, Math.max(max * 1.1, 1)] } },
+    scales: { x: { time: true }, y: isCount ? countScale : delayScale },
     axes: [
       { ...axisLook, incrs: [60, 120], size: 24, values: (_, ticks) => ticks.map((tick) => timeOfDay(tick * 1000).slice(0, 5)) },
-      { ...axisLook, size: 56, space: 28, values: (_, ticks) => ticks.map(axis) },
+      { ...axisLook, size: 56, space: 28, values: (_, ticks) => ticks.map(axis), ...(isCount ? {} : { splits: powersOfTen }) },
     ],
     series: [
       {},

@@ -61,7 +61,7 @@ function PodUnread({ hasProblem }: { readonly hasProblem: boolean }): VNode | nu
 }
 
 function PodRead({ model, pod }: { readonly model: Model; readonly pod: DebugPod }): VNode {
-  const { row, reason, timeline, droppedEntries, status } = pod;
+  const { row, reason, differs, timeline, droppedEntries, status } = pod;
   return (
     <>
       <p class={`notice tone-${toneOf(row.sync)}`}>
@@ -74,6 +74,7 @@ function PodRead({ model, pod }: { readonly model: Model; readonly pod: DebugPod
             <dd>{value}</dd>
           </div>
         ))}
+        {differs.length === 0 ? null : <Differs paths={differs} />}
       </dl>
       <h3>Timeline</h3>
       <Timeline entries={timeline} droppedEntries={droppedEntries} />
@@ -87,7 +88,20 @@ function PodRead({ model, pod }: { readonly model: Model; readonly pod: DebugPod
   );
 }
 
-function factsOf({ row, differs, retryAt, node }: DebugPod, now: number): (readonly [name: string, value: string])[] {
+function Differs({ paths }: { readonly paths: readonly string[] }): VNode {
+  return (
+    <div class="wide">
+      <dt>Differs on the apiserver</dt>
+      {paths.map((path) => (
+        <dd key={path}>
+          <code>{path}</code>
+        </dd>
+      ))}
+    </div>
+  );
+}
+
+function factsOf({ row, retryAt, node }: DebugPod, now: number): (readonly [name: string, value: string])[] {
   const facts: (readonly [string, string])[] = [
     ['Phase', `${row.phase ?? 'none'}, ${row.ready ? 'ready' : 'not ready'}`],
     ['Version', versionOf(row)],
@@ -96,6 +110,5 @@ function factsOf({ row, differs, retryAt, node }: DebugPod, now: number): (reado
   ];
   if (row.failures > 0) facts.push(['Failures', `${row.failures} in a row`]);
   if (retryAt !== undefined) facts.push(['Next try', retryAt <= now ? 'now' : `in ${duration(retryAt - now)}`]);
-  if (differs.length > 0) facts.push(['Differs', differs.join(', ')]);
   return [...facts, ['UID', row.podUID], ...node];
 }

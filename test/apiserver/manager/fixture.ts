@@ -175,6 +175,7 @@ export class TestNode implements AsyncDisposable {
       },
     };
     return new ApiServerPodSource({
+      logger: null,
       kubeConfig: this.#options.sourceKubeConfig ?? this.#server.kubeConfig(),
       nodeName: this.name,
       podManager: this.podManager,
@@ -185,6 +186,7 @@ export class TestNode implements AsyncDisposable {
   #newManager(): StatusManager {
     const { sourceKubeConfig: _, ...options } = this.#options;
     const manager = new StatusManager({
+      logger: null,
       syncPeriodMs,
       ...options,
       podClient: this.client,

@@ -35,7 +35,14 @@ describe('a pod source, when etcd is restored from an older backup', () => {
     // short, because a restored server is silent to a watch from a resourceVersion that it has not reached again
     const handlers = { podAdded: facts.changed, podUpdated: facts.changed, podDeleted: facts.changed };
     const kubeConfig = server.kubeConfig();
-    await using source = new ApiServerPodSource({ kubeConfig, nodeName, podManager, handlers, idleTimeoutMs: 1000 });
+    await using source = new ApiServerPodSource({
+      logger: null,
+      kubeConfig,
+      nodeName,
+      podManager,
+      handlers,
+      idleTimeoutMs: 1000,
+    });
     await source.start();
     await server.admin.patchPodStatus(namespace, 'changed', { status: { message: 'lost' } });
     await server.admin.deletePod(namespace, 'deleted', { gracePeriodSeconds: 0 });

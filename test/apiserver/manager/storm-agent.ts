@@ -18,10 +18,11 @@ const before = left();
 const kubeConfig = new KubeConfig();
 kubeConfig.loadFromString(process.env.AGENT_KUBECONFIG ?? '');
 const podManager = new BasicPodManager();
-const podSource = new ApiServerPodSource({ kubeConfig, nodeName: process.env.AGENT_NODE ?? '', podManager });
+const podSource = new ApiServerPodSource({ logger: null, kubeConfig, nodeName: process.env.AGENT_NODE ?? '', podManager });
 await podSource.start();
 const podClient = KubePodClient.fromKubeConfig(kubeConfig, { connections: 4 });
 const manager = new StatusManager({
+  logger: null,
   podClient,
   podManager,
   podDeletionSafety: { podCouldHaveRunningContainers: () => true, podResourcesAreReclaimed: () => false },

@@ -43,6 +43,7 @@ export class MirrorNode implements AsyncDisposable {
   another(): MirrorPodReconciler {
     const { name: nodeName, podManager } = this.node;
     return new MirrorPodReconciler({
+      logger: null,
       podManager,
       mirrorPodClient: this.client,
       nodeName,

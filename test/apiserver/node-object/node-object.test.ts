@@ -27,7 +27,7 @@ const namespace = 'kube-node-lease';
 
 function nodeObject(nodeName: string, options: Partial<NodeObjectOptions> = {}): NodeObject {
   const quick = { statusUpdateFrequencyMs: 200, leaseDurationSeconds: 2 };
-  return new NodeObject({ transport, nodeName, capacity, ...quick, ...options });
+  return new NodeObject({ logger: null, transport, nodeName, capacity, ...quick, ...options });
 }
 
 async function stored(name: string): Promise<WireNode | undefined> {

@@ -28,7 +28,7 @@ export class ManagedSecrets implements AsyncDisposable {
     this.#writer = new KubeTransport(server.kubeConfig());
     this.#client = new ResourceClient(this.#writer, resources.secrets);
     this.transport = new BreakableTransport(new KubeTransport(server.kubeConfig()));
-    this.manager = new SecretManager({ transport: this.transport, syncTimeoutMs: patienceMs, ...options });
+    this.manager = new SecretManager({ logger: null, transport: this.transport, syncTimeoutMs: patienceMs, ...options });
   }
 
   /** A pod that names these secrets. */

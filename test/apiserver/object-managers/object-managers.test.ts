@@ -100,7 +100,7 @@ describe('a config map manager', () => {
   it('shows a config map that a volume of a pod names, and each change of it', async () => {
     const namespace = await newNamespace();
     await using transport = new KubeTransport(server.kubeConfig());
-    await using manager = new ConfigMapManager({ kubeConfig: server.kubeConfig(), syncTimeoutMs: 20_000 });
+    await using manager = new ConfigMapManager({ logger: null, kubeConfig: server.kubeConfig(), syncTimeoutMs: 20_000 });
     const client = new ResourceClient(transport, resources.configMaps);
     await client.create({ metadata: { namespace, name: 'm' }, data: { k: 'one' } });
     const spec = { containers: [], volumes: [{ name: 'v', projected: { sources: [{ configMap: { name: 'm' } }] } }] };

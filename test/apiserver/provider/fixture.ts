@@ -173,10 +173,11 @@ export class ProviderNodeFixture implements AsyncDisposable {
 
   #newNode(): ProviderNode {
     return new ProviderNode({
+      logger: null,
       kubeConfig: this.#server.kubeConfig(),
       nodeName: this.name,
       provider: this.provider,
-      sources: { file: new FileSource({ path: this.manifests, nodeName: this.name, checkPeriodMs: 200 }) },
+      sources: { file: new FileSource({ logger: null, path: this.manifests, nodeName: this.name, checkPeriodMs: 200 }) },
       removeOnStop: true,
       pods: { pollIntervalMs: 200 },
       ...this.#options,

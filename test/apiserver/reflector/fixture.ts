@@ -96,6 +96,7 @@ export class ReflectedConfigMaps implements AsyncDisposable {
       this.#facts.changed();
     };
     this.reflector = new Reflector<ConfigMap>({
+      logger: null,
       transport: this.transport,
       resource: resources.configMaps,
       namespace,

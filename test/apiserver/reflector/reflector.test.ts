@@ -162,6 +162,7 @@ describe('a reflector of another resource', () => {
     const client = new ResourceClient(transport, resource as typeof resources.leases);
     const facts = new Facts();
     await using reflector = new Reflector({
+      logger: null,
       transport,
       resource: resource as typeof resources.leases,
       namespace,

@@ -15,6 +15,8 @@ export interface OpenPageOptions {
   readonly theme?: Theme;
   /** The URL whose origin can be reached. Default: `url`. */
   readonly reach?: string;
+  /** Dots of the screen for one CSS pixel. Default 1. */
+  readonly scale?: number;
   /** Runs before the scripts of each page. */
   readonly script?: string;
 }
@@ -30,11 +32,16 @@ export interface OpenedPage extends AsyncDisposable {
 
 /** Opens a URL in a context of its own: nothing but the URL's own origin can be reached. Disposing closes the context. */
 export async function openPage(browser: Browser, options: OpenPageOptions): Promise<OpenedPage> {
-  const { url, size = 'desktop', theme = 'light', reach = url, script = '' } = options;
+  const { url, size = 'desktop', theme = 'light', reach = url, scale = 1, script = '' } = options;
   const { origin } = new URL(reach);
   const problems: string[] = [];
   const foreignRequests: string[] = [];
-  const context = await browser.newContext({ viewport: sizes[size], colorScheme: theme, hasTouch: size === 'phone' });
+  const context = await browser.newContext({
+    viewport: sizes[size],
+    colorScheme: theme,
+    hasTouch: size === 'phone',
+    deviceScaleFactor: scale,
+  });
   await context.route('**/*', (route) => {
     const wanted = route.request().url();
     if (isWithin(wanted, origin)) return route.continue();

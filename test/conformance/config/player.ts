@@ -12,6 +12,7 @@ export async function playConfig({ start, seenSets, steps }: ConfigCase): Promis
   const clock = new FakeClock({ start: Date.parse(start) });
   let [events, watched, updates]: [string[], string[], PodUpdate[]] = [[], [], []];
   const config = new PodConfig({
+    logger: null,
     metadata: 'firstSeen',
     clock,
     eventRecorder: { event: (_pod, type, reason, message) => events.push(`${type} ${reason} ${message}`) },

@@ -21,6 +21,7 @@ export class ScriptedAgent {
   constructor() {
     const notByExec = async (): Promise<never> => Promise.reject(new Error('a recording has exec probes only'));
     this.manager = new ProbeManager({
+      logger: null,
       prober: { exec: (target) => this.#exec(target), http: notByExec, tcp: notByExec, grpc: notByExec },
       statusManager: {
         getPodStatus: () => this.status,

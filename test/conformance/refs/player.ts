@@ -147,7 +147,8 @@ class RefsPlayer {
 }
 
 function managerOf(resource: RefsCase['resource'], options: ObjectManagerOptions): Manager {
-  const manager = resource === 'secrets' ? new SecretManager(options) : new ConfigMapManager(options);
+  const manager =
+    resource === 'secrets' ? new SecretManager({ logger: null, ...options }) : new ConfigMapManager({ logger: null, ...options });
   return {
     get: (namespace, name) =>
       manager instanceof SecretManager ? manager.getSecret(namespace, name) : manager.getConfigMap(namespace, name),

@@ -39,6 +39,7 @@ export function evaluateMore(fn: string, input: MoreInput): unknown {
 /** Does a manager that was set `old` take `new`? A refused status leaves the cache as it was. */
 export function isTransitionAccepted({ pod, old, new: next }: Pick<MoreInput, 'pod' | 'old' | 'new'>): boolean {
   const manager = new StatusManager({
+    logger: null,
     podClient: null,
     podManager: new BasicPodManager(),
     podDeletionSafety: { podCouldHaveRunningContainers: () => false, podResourcesAreReclaimed: () => true },

@@ -67,6 +67,7 @@ class Player {
     this.#store = new PodStore({ validate: false, fillIns: false, clock: this.#clock });
     this.#client = new ReplayClient({ store: this.#store, clock: this.#clock, cachedStatus: (uid) => this.#cached(uid) });
     this.#manager = new StatusManager({
+      logger: null,
       podClient: interpose(this.#client),
       // the kubelet's manager is not told of changes, so our manager is not told of them here
       podManager: withoutSubscribe(this.#podManager),

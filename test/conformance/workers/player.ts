@@ -49,6 +49,7 @@ class WorkersPlayer {
 
   constructor(exactlyAsKubelet: boolean) {
     this.#workers = new PodWorkers({
+      logger: null,
       podSyncer: this.#syncer.podSyncer,
       runtimeStatusCache: {
         get: (podUID) => this.#readRuntime(podUID),

@@ -74,7 +74,7 @@ class StormWorld {
       random: () => random.next(),
       clock: this.#clock,
     };
-    this.#reconciler = new MirrorPodReconciler({ ...options, ...mutant?.options(options) });
+    this.#reconciler = new MirrorPodReconciler({ logger: null, ...options, ...mutant?.options(options) });
   }
 
   async run(steps: number): Promise<StormResult> {

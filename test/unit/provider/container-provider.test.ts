@@ -96,6 +96,27 @@ describe('the containers of a pod', () => {
     expect(it.world.status('web').containerStatuses).toMatchObject([{ restartCount: 3 }]);
   });
 
+  it.each([
+    ['a readiness probe', { readinessProbe: { exec: { command: ['true'] } } }, 'False'],
+    ['a startup probe', { startupProbe: { exec: { command: ['true'] } } }, 'False'],
+    ['no probe', {}, 'True'],
+  ])('are ready when their run says so; before that, with %s: %s', async (_, probes, before) => {
+    await using it = new ContainerWorld();
+    await it.world.create('web', { spec: { containers: [{ ...app, ...probes }] } });
+    expect(it.world.condition('web', 'Ready')).toBe(before);
+    const { ready } = it.run('app');
+    ready(true);
+    await it.world.clock.advance(1000);
+    expect(it.world.condition('web', 'Ready')).toBe('True');
+    ready(false);
+    await it.world.clock.advance(1000);
+    expect(it.world.condition('web', 'Ready')).toBe('False');
+    await it.exit('app', 1);
+    ready(true);
+    await it.world.clock.advance(1000);
+    expect(it.world.condition('web', 'Ready')).toBe(before);
+  });
+
   it('leave no listener behind, however often they run', async () => {
     await using it = new ContainerWorld();
     await it.world.create('web');

@@ -1,0 +1,65 @@
+import { longestTimerMs, numberOption, requireKnownOptions } from '../checks/options.ts';
+import { invalidOption, StatusManagerError } from '../errors.ts';
+import type { Clock } from '../seams/clock.ts';
+import { callGuarded, ignoreFailure } from '../seams/guard.ts';
+
+/** How long a start is waited for. */
+export interface StartOptions {
+  /** In milliseconds. Default: without limit. */
+  readonly timeoutMs?: number;
+  /** Ends the wait when it aborts: the promise then rejects with the signal's reason. */
+  readonly signal?: AbortSignal;
+}
+
+/** What a start that has not succeeded waits for. */
+export interface AwaitedStart {
+  /** In words, with the last error. */
+  readonly text: string;
+  /** The last error. */
+  readonly cause?: unknown;
+}
+
+export interface StartWait {
+  /** The name of what starts, in errors: `pod source`. */
+  readonly owner: string;
+  readonly clock: Clock;
+  /** Asked when the time is over. */
+  readonly waitsFor: () => AwaitedStart;
+}
+
+/** Throws ERR_INVALID_OPTION, naming the option, the rule and the value; the signal's reason where it has aborted already. */
+export function requireStartOptions(options: StartOptions): void {
+  requireKnownOptions('options', options, ['timeoutMs', 'signal']);
+  const { timeoutMs, signal } = options;
+  if (timeoutMs !== undefined) numberOption('timeoutMs', timeoutMs, 0, longestTimerMs);
+  if (signal !== undefined && !(signal instanceof AbortSignal)) throw invalidOption('signal', 'an AbortSignal', signal);
+  signal?.throwIfAborted();
+}
+
+/**
+ * The same promise within limits. Rejects with ERR_START_TIMEOUT once the time is over, and with the signal's reason once it
+ * aborts; what starts is not told of either. The process stays alive meanwhile where there is a time limit.
+ */
+export async function awaitStart(started: Promise<void>, { timeoutMs, signal }: StartOptions, wait: StartWait): Promise<void> {
+  if (timeoutMs === undefined && signal === undefined) return started;
+  const { owner, clock, waitsFor } = wait;
+  const { promise: over, reject } = Promise.withResolvers<never>();
+  // it may lose the race, and it may fail first, when nobody listens yet
+  over.catch(ignoreFailure);
+  started.catch(ignoreFailure);
+  const timeOut = (): void => {
+    const { text, cause } = callGuarded(waitsFor, ignoreFailure) ?? { text: 'it does not say what it waits for' };
+    const message = `The ${owner} has not started within ${timeoutMs} ms: ${text}`;
+    reject(new StatusManagerError('ERR_START_TIMEOUT', message, cause === undefined ? undefined : { cause }));
+  };
+  const abort = (): void => reject(signal?.reason);
+  const cancelTimer = timeoutMs === undefined ? undefined : clock.setTimer(timeOut, timeoutMs, { keepAlive: true });
+  signal?.addEventListener('abort', abort);
+  if (signal?.aborted) abort();
+  try {
+    await Promise.race([started, over]);
+  } finally {
+    cancelTimer?.();
+    signal?.removeEventListener('abort', abort);
+  }
+}

@@ -1,0 +1,69 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { build } from 'esbuild';
+import { beforeAll, describe, expect, inject, it } from 'vitest';
+import { consumerAt } from '../package/consumer.ts';
+import { root } from '../structure/source-tree.ts';
+import { rollUp } from './roll-up.ts';
+import { doorNames, nodeOf } from './tools.ts';
+
+const consumer = consumerAt(inject('consumerFolder'));
+const folder = join(consumer.folder, 'bundles');
+
+/** What the CommonJS packages in an ESM bundle of esbuild need: docs/installation.md says so. */
+const banner = { js: "import { createRequire } from 'node:module'; const require = createRequire(import.meta.url);" };
+
+type Format = 'esm' | 'cjs';
+const bundlers: Readonly<Record<string, (entry: string, outfile: string, format: Format) => Promise<void>>> = {
+  async esbuild(entry, outfile, format) {
+    const options = { absWorkingDir: folder, entryPoints: [entry], outfile, format, banner: format === 'esm' ? banner : {} };
+    const { warnings } = await build({ ...options, bundle: true, platform: 'node', target: 'node22' });
+    expect(warnings).toEqual([]);
+  },
+  rollup: (entry, outfile, format) => rollUp(join(folder, entry), join(folder, outfile), format),
+};
+
+/** A bundle may load all of undici at once, which has a warning of the older Node about its SQLite. */
+const quiet = ['--disable-warning=ExperimentalWarning'];
+/** What each entry prints without a bundler. */
+const names = new Map<string, string>();
+const entries = doorNames.map((name) => ({ name, entry: `${name.replace(/\W+/g, '-')}.js` }));
+const cases = Object.keys(bundlers).flatMap((bundler) => (['esm', 'cjs'] as const).map((format) => ({ bundler, format })));
+
+beforeAll(async () => {
+  await consumer.write('bundles/package.json', JSON.stringify({ type: 'module' }));
+  for (const { name, entry } of entries) {
+    const code = `import * as door from '${name}';\nconsole.log(Object.keys(door).sort().join());\n`;
+    await consumer.write(join('bundles', entry), code);
+    const { stdout } = await consumer.run(nodeOf(24), [entry], 'bundles');
+    expect(stdout.length).toBeGreaterThan(1);
+    names.set(entry, stdout);
+  }
+  const example = readFileSync(join(root, 'test/consumers/fixture/first-run.cjs'), 'utf8');
+  await consumer.write(
+    'bundles/first-run.js',
+    example.replace(/const (\{.*\}) = require\(('.*')\);/g, 'import $1 from $2;').replace(/ {2}for \([\s\S]*?\n {2}\}\n/, ''),
+  );
+});
+
+describe.each(cases)('$bundler into $format', ({ bundler, format }) => {
+  const bundle = async (entry: string): Promise<string> => {
+    const outfile = `${bundler}-${entry.replace(/js$/, format === 'esm' ? 'mjs' : 'cjs')}`;
+    await bundlers[bundler]?.(entry, outfile, format);
+    return outfile;
+  };
+
+  it.each(entries)('a bundle of $name runs, and has every name', async ({ entry }) => {
+    const { code, stdout, stderr } = await consumer.run(nodeOf(22), [...quiet, await bundle(entry)], 'bundles');
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    expect(stdout).toBe(names.get(entry));
+  });
+
+  it('a bundled agent writes a status, and on an older Node says which version it needs', async () => {
+    const outfile = await bundle('first-run.js');
+    expect(await consumer.run(nodeOf(26), [...quiet, outfile], 'bundles')).toEqual({ code: 0, stdout: 'Running\n', stderr: '' });
+    const { code, stderr } = await consumer.run(nodeOf(20), [outfile], 'bundles');
+    expect(code).toBe(1);
+    expect(stderr).toContain('pod-status-manager needs Node.js');
+  });
+});

@@ -1,0 +1,14 @@
+import { defineConfig } from 'vitest/config';
+import { reporters } from '../support/vitest-reporters.ts';
+
+/** The package as its users get it: packed, installed, and used by other versions of Node, compilers, bundlers, test runners. */
+export default defineConfig({
+  test: {
+    include: ['test/consumers/**/*.test.ts'],
+    environment: 'node',
+    globalSetup: ['test/support/build-setup.ts', 'test/consumers/consumer-setup.ts'],
+    testTimeout: 240_000,
+    hookTimeout: 240_000,
+    reporters: reporters(),
+  },
+});
