@@ -20,7 +20,7 @@ class PulledReader extends MetricReader {
 
 const nothing = (): void => {};
 
-function sinkNamed(name: SinkName): MeasuredSink {
+export function sinkNamed(name: SinkName): MeasuredSink {
   switch (name) {
     case 'none':
       return { metrics: undefined, collect: async () => {} };
