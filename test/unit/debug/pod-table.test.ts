@@ -56,25 +56,31 @@ describe('PodTable', () => {
   it('reads a share of the settled rows at each look, and all of them in twenty looks', () => {
     const pods = new Map<string, PodSnapshot>(Array.from({ length: 12_000 }, (_, n) => [`uid-${n}`, settledPod(`uid-${n}`)]));
     const asked: number[] = [];
-    const head = { at: 0, state: 'running', podCount: pods.size, inFlight: 0, pausedUntil: undefined } as const;
     const table = new PodTable({
       snapshot: ({ podUIDs = pods.keys() } = {}) => {
         const listed = Array.from(podUIDs, (podUID) => pods.get(podUID)).filter((pod) => pod !== undefined);
         asked.push(listed.length);
+        const head = { at: 0, state: 'running', podCount: pods.size, inFlight: 0, pausedUntil: undefined } as const;
         return { ...head, channel: { depth: 0, capacity: 0, dropped: 0 }, pods: listed };
       },
     });
     table.readAll();
     table.takeChanges();
-    // nothing tells the table of this
-    for (const [podUID, pod] of pods) pods.set(podUID, { ...pod, phase: 'gone' });
-    const seen = new Set<string>();
-    for (let look = 0; look < 21; look++) {
-      table.readSome();
-      for (const { podUID, sync } of table.takeChanges().changed) if (sync === 'gone') seen.add(podUID);
+    for (const phase of ['gone', 'deleting'] as const) {
+      // nothing tells the table of this
+      for (const [podUID, pod] of pods) pods.set(podUID, { ...pod, phase });
+      const seen = new Set<string>();
+      for (let look = 0; look < 21; look++) {
+        table.readSome();
+        for (const { podUID, sync } of table.takeChanges().changed) if (sync === phase) seen.add(podUID);
+      }
+      expect(seen.size).toBe(12_000);
     }
-    expect(seen.size).toBe(12_000);
     expect(Math.max(...asked.slice(1))).toBe(600);
+    // one that no share of the next looks has
+    pods.delete('uid-11000');
+    table.readSome();
+    expect(table.takeChanges().removed).toEqual(['uid-11000']);
   });
 
   it('reads all rows of pods on their way at each look, as long as they are not too many', async () => {
