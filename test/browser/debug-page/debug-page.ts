@@ -9,6 +9,8 @@ export type Open = (options: OpenPageOptions) => Promise<OpenedPage>;
 export interface DebugPageOptions extends Partial<Omit<OpenPageOptions, 'url'>> {
   /** What follows `#` in the address. */
   readonly view?: string;
+  /** True: the test makes the browser complain, of a lost server or of markup that it blocks. */
+  readonly hasProblems?: boolean;
   /** Called before the page is opened. */
   readonly prepare?: (server: FakeDebugServer) => void;
 }
@@ -25,18 +27,21 @@ export interface DebugPage {
   readonly problems: readonly string[];
 }
 
-/** The page with these pods, live. At the end of the test nothing may have left its origin. */
+/** The page with these pods, live. At the end of the test nothing may have left its origin, and the browser has no complaint. */
 export async function openDebugPage(
   open: Open,
   pods: readonly DebugPodRow[],
   options: DebugPageOptions = {},
 ): Promise<DebugPage> {
-  const { view = '', prepare, ...looks } = options;
+  const { view = '', hasProblems = false, prepare, ...looks } = options;
   const server = await FakeDebugServer.start(pods);
   onTestFinished(() => server.close());
   prepare?.(server);
   const { page, problems, foreignRequests } = await open({ ...looks, url: `${server.url}${view === '' ? '' : `#${view}`}` });
-  onTestFinished(() => expect(foreignRequests).toEqual([]));
+  onTestFinished(() => {
+    expect(foreignRequests).toEqual([]);
+    if (!hasProblems) expect(problems).toEqual([]);
+  });
   const connection = page.locator('#connection');
   await expect.poll(() => connection.textContent()).toBe('Live');
   return {

@@ -47,7 +47,7 @@ it('shows markup in whatever comes from the cluster as text', async () => {
 });
 
 it('runs no script, loads nothing and sends nothing elsewhere, even when markup got in', async () => {
-  const { page } = await openDebugPage(open, [podRow(1)]);
+  const { page } = await openDebugPage(open, [podRow(1)], { hasProblems: true });
   const added = `(() => {
     const script = document.createElement('script');
     try { script.text = 'document.title = "owned"'; } catch {}

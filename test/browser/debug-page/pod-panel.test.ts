@@ -66,7 +66,7 @@ describe('one pod', () => {
   });
 
   it('says so when there is no such pod', async () => {
-    const { panel } = await openDebugPage(open, podRows(3), { view: 'pod=uid-of-nobody' });
+    const { panel } = await openDebugPage(open, podRows(3), { view: 'pod=uid-of-nobody', hasProblems: true });
     await expect.poll(() => panel.getByRole('alert').innerText()).toBe('The server knows no such pod any more.');
     await panel.getByRole('button', { name: 'Close' }).click();
     await panel.waitFor({ state: 'detached' });

@@ -7,7 +7,7 @@ import { podRow } from './sample-pods.ts';
 const open = sharedBrowser();
 
 it('tells that the server is gone, keeps what it knows, and starts anew with the next one', async () => {
-  const shown = await openDebugPage(open, [podRow(0), podRow(3)]);
+  const shown = await openDebugPage(open, [podRow(0), podRow(3)], { hasProblems: true });
   const { page, server, connection } = shown;
   const { port } = server;
   await server.close();
@@ -22,7 +22,7 @@ it('tells that the server is gone, keeps what it knows, and starts anew with the
 });
 
 it('tries at once when it is told to', async () => {
-  const { page, server, connection } = await openDebugPage(open, [podRow(0)]);
+  const { page, server, connection } = await openDebugPage(open, [podRow(0)], { hasProblems: true });
   const { port } = server;
   await server.close();
   // the waits are doubled up to eight seconds by then
