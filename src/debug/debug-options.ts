@@ -18,6 +18,7 @@ export interface DebugHandlerOptions {
   readonly allowedHosts?: readonly string[];
   /** The path under which the server hands requests to the handler with their whole URL: `/debug`. Default: the root. */
   readonly basePath?: string;
+  /** Where the time comes from. Default: the machine's clock. */
   readonly clock?: Clock;
   readonly logger?: Logger | null;
 }
