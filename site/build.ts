@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { Application, ConsoleLogger, Converter, type DocumentReflection, LogLevel } from 'typedoc';
+import { Application, ConsoleLogger, Converter, type DocumentReflection, LogLevel, type PageEvent, Renderer } from 'typedoc';
 import { doors } from '../test/structure/rooms.ts';
 import { routerOf } from './router.ts';
 import { completeExamples } from './server-examples.ts';
@@ -27,6 +27,7 @@ const app = await Application.bootstrap({
   router: 'site',
   theme: 'site',
   customCss: join(root, 'site/style.css'),
+  favicon: join(root, 'site/favicon.svg'),
   disableSources: true,
   excludeExternals: true,
   includeVersion: true,
@@ -64,6 +65,12 @@ app.converter.on(Converter.EVENT_CREATE_DOCUMENT, (_: unknown, document: Documen
   if (page === undefined) return;
   document.name = page.title;
   documents.set(document.id, page);
+});
+// a link inside what opens and closes a group cannot be reached with a screen reader
+app.renderer.on(Renderer.EVENT_END_PAGE, (page: PageEvent) => {
+  page.contents = page.contents?.replace(/<summary\b[\s\S]*?<\/summary>/g, (summary) =>
+    summary.replace(/<a [^>]*class="tsd-anchor-icon"[^>]*>[\s\S]*?<\/a>/g, ''),
+  );
 });
 app.renderer.defineRouter('site', routerOf(site));
 app.renderer.defineTheme('site', themeOf(site));

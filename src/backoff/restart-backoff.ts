@@ -18,6 +18,7 @@ export interface RestartBackoffOptions {
   readonly resetAfterMs?: number;
   /** Gets the event `BackOff` for each restart that must wait. */
   readonly eventRecorder?: EventRecorder;
+  /** Where the time comes from. Default: the machine's clock. */
   readonly clock?: Clock;
 }
 

@@ -14,7 +14,10 @@ export interface WatchEvent<T extends ApiObject = ApiObject> {
 /** An object that a server sent. */
 export interface VersionedObject {
   /** Carries the version. */
-  metadata: { resourceVersion: string };
+  metadata: {
+    /** The version of the object. */
+    resourceVersion: string;
+  };
 }
 
 /** True for an object with a resourceVersion. */

@@ -21,6 +21,7 @@ export interface PodConfigOptions {
   readonly eventRecorder?: EventRecorder;
   /** Gets the uid of each pod of each list of the source `api`: the start-up observer. What it throws is logged. */
   readonly podsObserved?: (podUID: string) => void;
+  /** Where the time comes from. Default: the machine's clock. */
   readonly clock?: Clock;
   /** Default: warnings and errors go to the console; null: silent. */
   readonly logger?: Logger | null;

@@ -18,7 +18,7 @@ export interface DebugHandlerOptions {
   readonly allowedHosts?: readonly string[];
   /** The path under which the server hands requests to the handler with their whole URL: `/debug`. Default: the root. */
   readonly basePath?: string;
-  /** Default: the machine's clock. */
+  /** Where the time comes from. Default: the machine's clock. */
   readonly clock?: Clock;
   /** Pino-shaped. Default: warnings and errors go to the console. Null: silent. */
   readonly logger?: Logger | null;

@@ -3,6 +3,7 @@ export type MetricType = 'counter' | 'gauge' | 'histogram';
 
 /** One label of a metric. */
 export interface LabelDefinition {
+  /** What the label says, in one sentence. */
   readonly help: string;
   /** Every value that the label can have; absent where the values are open. */
   readonly values?: readonly string[];
@@ -12,6 +13,7 @@ export interface LabelDefinition {
 export interface MetricDefinition {
   /** As Prometheus writes names. */
   readonly name: string;
+  /** Counter, gauge or histogram. */
   readonly type: MetricType;
   /** What is measured, in one sentence or two. */
   readonly help: string;

@@ -25,6 +25,7 @@ export interface MirrorPodClientOptions {
   readonly getNode: GetNode;
   /** For `getNode`, and again for each request, in milliseconds. Default 10 000. */
   readonly requestTimeoutMs?: number;
+  /** Where the time comes from. Default: the machine's clock. */
   readonly clock?: Clock;
 }
 

@@ -53,7 +53,10 @@ export interface MirrorPodReconcilerOptions {
   /** The node whose static pods are mirrored. */
   readonly nodeName: string;
   /** The source of the apiserver's pods: until it has delivered its first list, nothing counts as missing or orphaned. */
-  readonly podSource: { lastListedAt(): number | undefined };
+  readonly podSource: {
+    /** When the last full list began, in milliseconds since the epoch; undefined before the first. */
+    lastListedAt(): number | undefined;
+  };
   /**
    * True once every static pod of the agent is in the pod manager: before, no mirror pod counts as orphaned. Default: they
    * are there when `start()` is called. Any other answer than true means no.
@@ -72,6 +75,7 @@ export interface MirrorPodReconcilerOptions {
   readonly requestTimeoutMs?: number;
   /** From 0 up to 1. Default `Math.random`. */
   readonly random?: () => number;
+  /** Where the time comes from. Default: the machine's clock. */
   readonly clock?: Clock;
   /** Default: warnings and errors go to the console; null: silent. */
   readonly logger?: Logger | null;

@@ -48,6 +48,7 @@ export interface ObjectManagerOptions {
   readonly streamLists?: boolean;
   /** From 0 up to 1. Default `Math.random`. */
   readonly random?: () => number;
+  /** Where the time comes from. Default: the machine's clock. */
   readonly clock?: Clock;
   /** Gets names, never values. Default: warnings and errors go to the console; null: silent. */
   readonly logger?: Logger | null;

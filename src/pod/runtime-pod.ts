@@ -18,7 +18,10 @@ export interface RuntimeSandbox {
   /** True when the sandbox shares the node's network namespace. */
   readonly hostNetwork?: boolean;
   /** What the runtime says of the sandbox's network; absent when it says nothing, `ip` empty while there is no address. */
-  readonly network?: { readonly ip: string };
+  readonly network?: {
+    /** The primary address; empty while there is none. */
+    readonly ip: string;
+  };
 }
 
 /** The status of one container as the container runtime has it. Times are in milliseconds since the epoch. */

@@ -8,6 +8,7 @@ import { tcpProbe } from './tcp-probe.ts';
 export interface NetworkProberOptions {
   /** Runs a command in a container: a failure where it ends with another code than 0. Default: such probes cannot be made. */
   readonly exec?: Prober['exec'];
+  /** Where the time comes from. Default: the machine's clock. */
   readonly clock?: Clock;
 }
 

@@ -40,6 +40,7 @@ export interface ProbeManagerOptions {
   readonly agentStartedAt?: number;
   /** From 0 up to 1: the part of its period that a probe waits at first, while the agent is young. Default `Math.random`. */
   readonly random?: () => number;
+  /** Where the time comes from. Default: the machine's clock. */
   readonly clock?: Clock;
   /** Default: warnings and errors go to the console; null: silent. */
   readonly logger?: Logger | null;

@@ -13,6 +13,7 @@ export interface ApiEventRecorderOptions {
   readonly nodeName: string;
   /** Who writes the events. Default `pod-status-manager`. */
   readonly component?: string;
+  /** Where the time comes from. Default: the machine's clock. */
   readonly clock?: Clock;
   /** Default: warnings and errors go to the console; null: silent. */
   readonly logger?: Logger | null;

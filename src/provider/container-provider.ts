@@ -13,6 +13,7 @@ export interface ContainerProviderOptions {
   readonly runContainer: RunContainer;
   /** How long a container waits before it is started again: as `RestartBackoff`'s, whose defaults are the kubelet's. */
   readonly backoff?: Pick<RestartBackoffOptions, 'baseMs' | 'maxMs' | 'resetAfterMs'>;
+  /** Where the time comes from. Default: the machine's clock. */
   readonly clock?: Clock;
 }
 

@@ -58,6 +58,7 @@ export interface ProviderNodeOptions extends NodeMembers {
   readonly eventRecorder?: EventRecorder;
   /** From 0 up to 1. Default `Math.random`. */
   readonly random?: () => number;
+  /** Where the time comes from. Default: the machine's clock. */
   readonly clock?: Clock;
   /** Default: warnings and errors go to the console; null: silent. */
   readonly logger?: Logger | null;

@@ -35,6 +35,7 @@ export interface ProviderPodSyncerOptions {
   /** A pod that is not there counts as lost after this long, in milliseconds. Default 10 000. */
   readonly missingAfterMs?: number;
   readonly eventRecorder?: EventRecorder;
+  /** Where the time comes from. Default: the machine's clock. */
   readonly clock?: Clock;
   /** Default: warnings and errors go to the console; null: silent. */
   readonly logger?: Logger | null;

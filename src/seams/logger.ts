@@ -2,6 +2,7 @@ import { requireMethods } from '../checks/options.ts';
 import { consoleLogger } from './console-logger.ts';
 import { callGuarded, ignoreFailure } from './guard.ts';
 
+/** How much a line of a log matters. */
 export type LogLevel = 'debug' | 'info' | 'warn' | 'error';
 
 /** A pino-shaped logger: fields first, then a constant message. An error is in the field `err`. */

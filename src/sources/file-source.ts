@@ -21,6 +21,7 @@ export interface FileSourceOptions {
   readonly checkPeriodMs?: number;
   /** A longer file is refused. Default 10 MiB. */
   readonly maxBytes?: number;
+  /** Where the time comes from. Default: the machine's clock. */
   readonly clock?: Clock;
   /** Default: warnings and errors go to the console; null: silent. */
   readonly logger?: Logger | null;

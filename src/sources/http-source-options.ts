@@ -17,6 +17,7 @@ export interface HttpSourceOptions {
   readonly timeoutMs?: number;
   /** A longer answer is refused. Default 10 MiB. */
   readonly maxBytes?: number;
+  /** Where the time comes from. Default: the machine's clock. */
   readonly clock?: Clock;
   /** Default: warnings and errors go to the console; null: silent. */
   readonly logger?: Logger | null;

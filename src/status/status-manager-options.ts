@@ -52,6 +52,7 @@ export interface StatusManagerOptions {
   readonly staleAfterMs?: number;
   /** Uniform in [0, 1), for the jitter of waits. */
   readonly random?: () => number;
+  /** Where the time comes from. Default: the machine's clock. */
   readonly clock?: Clock;
   /** Default: warnings and errors go to the console; null: silent. */
   readonly logger?: Logger | null;

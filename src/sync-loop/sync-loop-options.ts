@@ -77,6 +77,7 @@ export interface SyncLoopOptions {
   /** How long a list of the runtime may take, in milliseconds. Default 30 000. */
   readonly listTimeoutMs?: number;
   readonly eventRecorder?: EventRecorder;
+  /** Where the time comes from. Default: the machine's clock. */
   readonly clock?: Clock;
   /** Default: warnings and errors go to the console; null: silent. */
   readonly logger?: Logger | null;

@@ -14,6 +14,7 @@ export interface RetryQueue {
 }
 
 export interface WorkQueueOptions {
+  /** Where the time comes from. Default: the machine's clock. */
   readonly clock?: Clock;
 }
 

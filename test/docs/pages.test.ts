@@ -18,7 +18,7 @@ afterAll(() => site?.close());
 
 /** The pages that are looked at more closely: the documents, and one page of each sort of those that are much alike. */
 const alike = /^(?:api|decisions|examples)\//;
-const samples = ['api/index.html', 'api/StatusManager.html', 'api/StatusManagerOptions.html', 'api/ErrorClass.html'];
+const samples = ['api/index.html', 'api/reflector/ObjectStore.html', 'api/StatusManagerOptions.html', 'api/ErrorClass.html'];
 const documents = [...pages.filter((path) => !alike.test(path)), ...samples, 'examples/README.html', 'examples/minimal-ts.html'];
 
 describe('the site, every page of it opened on a phone', () => {

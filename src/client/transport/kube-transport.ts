@@ -34,6 +34,7 @@ export interface KubeTransportOptions {
    * included. For a stream until its request is sent, credentials and connection included. Default 10 000.
    */
   readonly requestTimeoutMs?: number | undefined;
+  /** Where the time comes from. Default: the machine's clock. */
   readonly clock?: Clock | undefined;
   /** Default: warnings and errors go to the console; null: silent. */
   readonly logger?: Logger | null | undefined;

@@ -57,8 +57,11 @@ export interface SyncedEvent {
  * for this event otherwise.
  */
 export interface RequestEvent {
+  /** The pod's uid; for a mirror pod its static pod's. */
   readonly podUID: string;
+  /** What was asked of the server. */
   readonly verb: 'get' | 'patch' | 'delete';
+  /** How it ended. */
   readonly result: 'ok' | ErrorClass;
   /** The HTTP status of a refusal; undefined for a success, and when no answer came. */
   readonly status: number | undefined;
@@ -114,6 +117,7 @@ export interface StatusManagerEvents {
   syncError: [SyncErrorEvent];
   /** A status was refused. */
   illegalTransition: [IllegalTransitionEvent];
+  /** A request for a pod has ended. */
   request: [RequestEvent];
 }
 

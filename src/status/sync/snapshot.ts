@@ -10,8 +10,11 @@ import type { SyncRecords } from './sync-records.ts';
 
 /** One pod of a {@link StatusManagerSnapshot}. Times are milliseconds since the epoch. */
 export interface PodSnapshot {
+  /** The pod's uid; for a mirror pod its static pod's. */
   readonly podUID: string;
+  /** The pod's name. */
   readonly name: string;
+  /** The pod's namespace. */
   readonly namespace: string;
   /** Where the newest status stands on its way to the apiserver. */
   readonly phase: PodSyncPhase;
@@ -31,9 +34,11 @@ export interface PodSnapshot {
   readonly unsentSince: number | undefined;
   /** Failures in a row. */
   readonly failures: number;
+  /** The last failure; undefined once a request has succeeded. */
   readonly lastError: LastError | undefined;
   /** When the next try is due; undefined unless the pod backs off, or the whole client waits. */
   readonly retryAt: number | undefined;
+  /** True for a static pod. */
   readonly isStatic: boolean;
   /** The pod has a deletionTimestamp, as the pod manager or the agent's last status says. */
   readonly isDeleting: boolean;
@@ -45,13 +50,21 @@ export interface PodSnapshot {
 export interface StatusManagerSnapshot {
   /** When it was taken, in milliseconds since the epoch. */
   readonly at: number;
+  /** `idle`, `running`, `stopping` or `stopped`. */
   readonly state: RunStateName;
   /** Pods with a status in the cache, whichever of them are listed. */
   readonly podCount: number;
   /** Requests that have not settled: those on their way, and those that were given up. */
   readonly inFlight: number;
   /** The channel of hints: how many wait, how many it holds, and how many were dropped because it was full. */
-  readonly channel: { readonly depth: number; readonly capacity: number; readonly dropped: number };
+  readonly channel: {
+    /** How many hints wait. */
+    readonly depth: number;
+    /** How many hints it holds. */
+    readonly capacity: number;
+    /** How many hints were dropped because it was full. */
+    readonly dropped: number;
+  };
   /** When the pause of the whole client ends, in milliseconds since the epoch; undefined while there is none. */
   readonly pausedUntil: number | undefined;
   /** The listed pods, in the order in which the cache first had them. */

@@ -8,6 +8,7 @@ import type { WriteOptions } from './object-rules.ts';
 import type { Selection } from './selectors.ts';
 
 export interface ResourceStoreOptions extends Partial<WriteOptions> {
+  /** Where the time comes from. Default: the machine's clock. */
   readonly clock?: Clock;
   /** At least so many of the last events can be replayed. Default 1000. */
   readonly historySize?: number;

@@ -25,6 +25,7 @@ export interface PodStoreOptions {
   readonly validate?: boolean;
   /** Fill in defaults and bring statuses into the server's form. Without it a pod is stored as it was given. Default true. */
   readonly fillIns?: boolean;
+  /** Where the time comes from. Default: the machine's clock. */
   readonly clock?: Clock;
   /** At least so many of the last events can be replayed. Default 1000. */
   readonly historySize?: number;
