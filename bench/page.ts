@@ -66,7 +66,9 @@ async function visit(url: string, setRate: (changesASecond: number) => void): Pr
     setRate(rate);
     await page.waitForTimeout(2_000);
     const updating = await watchFrames(page, cdp, seconds);
+    const shown = (await page.locator('.charts .now').innerText()).replace(',', '');
     setRate(0);
+    if (Number.parseInt(shown, 10) < rate / 2) throw new Error(`The page shows ${shown}, and ${rate} changes a second were made`);
     const after = await heapMB(cdp);
     if (problems.length > 0) throw new Error(`The page has problems: ${problems.join('; ')}`);
     return { firstTableMs, heapMB: heap, quiet, updating, heapAfterMB: after };
