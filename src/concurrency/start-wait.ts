@@ -38,10 +38,17 @@ export function requireStartOptions(options: StartOptions): void {
 
 /**
  * The same promise within limits. Rejects with ERR_START_TIMEOUT once the time is over, and with the signal's reason once it
- * aborts; what starts is not told of either. The process stays alive meanwhile where there is a time limit.
+ * aborts; what starts is not told of either. The process stays alive meanwhile where there is a time limit. A caller may leave the
+ * promise alone: one that rejects is then no unhandled rejection, since a stop makes it reject.
  */
-export async function awaitStart(started: Promise<void>, { timeoutMs, signal }: StartOptions, wait: StartWait): Promise<void> {
-  if (timeoutMs === undefined && signal === undefined) return started;
+export function awaitStart(started: Promise<void>, options: StartOptions, wait: StartWait): Promise<void> {
+  const awaited =
+    options.timeoutMs === undefined && options.signal === undefined ? started : withinLimits(started, options, wait);
+  awaited.catch(ignoreFailure);
+  return awaited;
+}
+
+async function withinLimits(started: Promise<void>, { timeoutMs, signal }: StartOptions, wait: StartWait): Promise<void> {
   const { owner, clock, waitsFor } = wait;
   const { promise: over, reject } = Promise.withResolvers<never>();
   // it may lose the race, and it may fail first, when nobody listens yet

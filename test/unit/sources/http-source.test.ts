@@ -22,7 +22,19 @@ async function setUp(answers: Answer[], options: Partial<HttpSourceOptions> = {}
   const server = await scriptedServer(script);
   const clock = new FakeClock();
   const { lines, logger } = recordedLog();
-  const source = new HttpSource({ url: `${server.url}/pods?token=secret`, nodeName: 'n1', clock, logger, ...options });
+  const asked: object[] = [];
+  const debug = (fields: object, message: string): void => {
+    // a line a request is not what these tests count
+    if (message === 'the pods of the URL were asked for') asked.push(fields);
+    else logger.debug(fields, message);
+  };
+  const source = new HttpSource({
+    url: `${server.url}/pods?token=secret`,
+    nodeName: 'n1',
+    clock,
+    logger: { ...logger, debug },
+    ...options,
+  });
   const sent = new SentLists();
   /** What each request changes: a good one the time, a bad one the log. */
   const state = (): string => `${source.lastObservedAt()} ${lines.length}`;
@@ -33,7 +45,7 @@ async function setUp(answers: Answer[], options: Partial<HttpSourceOptions> = {}
     await settle();
   };
   return {
-    ...{ server, clock, source, sent, lines },
+    ...{ server, clock, source, sent, lines, asked },
     start: () => request(() => source.start(sent.send)),
     /** Lets one more request be made, and answered. */
     next: () => request(() => clock.advance(20_000)),
@@ -56,6 +68,8 @@ describe('HttpSource', () => {
     expect([pod?.spec?.nodeName, pod?.spec?.tolerations]).toEqual(['n1', undefined]);
     expect(test.source.lastObservedAt()).toBe(test.clock.now());
     expect(test.lines).toEqual([]);
+    const url = expect.not.stringContaining('secret');
+    expect(test.asked).toEqual([1, 2, 1].map((pods) => ({ url, status: 200, pods })));
   });
 
   it('says nothing of an answer that has not changed', async () => {
