@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Application, ConsoleLogger, Converter, type DocumentReflection, LogLevel, type PageEvent, Renderer } from 'typedoc';
 import { doors } from '../test/structure/rooms.ts';
+import { reachable } from './reachable.ts';
 import { routerOf } from './router.ts';
 import { completeExamples } from './server-examples.ts';
 import { type Page, stage } from './stage.ts';
@@ -66,11 +67,8 @@ app.converter.on(Converter.EVENT_CREATE_DOCUMENT, (_: unknown, document: Documen
   document.name = page.title;
   documents.set(document.id, page);
 });
-// a link inside what opens and closes a group cannot be reached with a screen reader
 app.renderer.on(Renderer.EVENT_END_PAGE, (page: PageEvent) => {
-  page.contents = page.contents?.replace(/<summary\b[\s\S]*?<\/summary>/g, (summary) =>
-    summary.replace(/<a [^>]*class="tsd-anchor-icon"[^>]*>[\s\S]*?<\/a>/g, ''),
-  );
+  if (page.contents !== undefined) page.contents = reachable(page.contents);
 });
 app.renderer.defineRouter('site', routerOf(site));
 app.renderer.defineTheme('site', themeOf(site));

@@ -12,6 +12,13 @@ export interface Site {
 const under = (text: string, elements: readonly NavigationElement[]): NavigationElement[] =>
   elements.length === 0 ? [] : [{ text }, ...elements];
 
+/** What opens and closes must not be a link, for screen readers: the page of an element with others below it is the first of these. */
+function folded({ text, path, kind, children = [] }: NavigationElement): NavigationElement {
+  const own = path === undefined ? {} : { path };
+  if (children.length === 0) return { text, ...own };
+  return { text, ...(kind === undefined ? {} : { kind }), children: [{ text: 'Overview', ...own }, ...children] };
+}
+
 /** TypeDoc's theme with the navigation of site/contents.ts: the documents by section, and between them the reference by door. */
 export function themeOf(site: Site): typeof DefaultTheme {
   return class SiteTheme extends DefaultTheme {
@@ -20,15 +27,12 @@ export function themeOf(site: Site): typeof DefaultTheme {
       const paths = new Map(
         (project.documents ?? []).map((document) => [site.pageOf(document.id)?.path, this.router.getFullUrl(document)]),
       );
-      const element = ({ title, path, children }: Page): NavigationElement => ({
-        text: title,
-        path: paths.get(path) ?? 'index.html',
-        ...(children.length > 0 ? { children: children.map(element) } : {}),
-      });
+      const element = ({ title, path, children }: Page): NavigationElement =>
+        folded({ text: title, path: paths.get(path) ?? 'index.html', children: children.map(element) });
       const doors = super
         .buildNavigation(project)
         .filter(({ kind }) => kind === ReflectionKind.Module)
-        .map((door) => ({ ...door, text: door.text.replace(/^pod-status-manager\//, '') }));
+        .map((door) => folded({ ...door, text: door.text.replace(/^pod-status-manager\//, '') }));
       return [
         { text: home.title, path: 'index.html' },
         ...sections.flatMap(({ title, pages, doorsBefore }) => [
