@@ -5,4 +5,8 @@
 export const floors = {
   checks: 5320,
   cluster: 503,
+  consumers: 1,
+  browser: 1,
+  docs: 1,
+  monitoring: 1,
 };
