@@ -9,6 +9,7 @@ import { BackoffCounter } from './backoff-counter.ts';
 import { type ContainerToStart, containerFieldPath, containerKey } from './container-key.ts';
 import { durationText } from './duration-text.ts';
 
+/** How long restarts wait, and who is told. */
 export interface RestartBackoffOptions {
   /** The wait after a container's first restart, in milliseconds. Default 10 000. */
   readonly baseMs?: number;

@@ -33,6 +33,7 @@ type StepCounter = typeof nodeChecks | typeof leaseRenewals;
 
 /** What a {@link NodeObject} did last, and what it could not do. */
 export interface NodeObjectReport {
+  /** True while the node is on the apiserver, as far as is known. */
   readonly registered: boolean;
   /** What the Ready condition is to say: the last answer of `readiness`; undefined before it was asked. */
   readonly readiness: NodeHealth['readiness'] | undefined;
@@ -50,6 +51,7 @@ export interface NodeObjectReport {
   readonly rival: LeaseRival | undefined;
 }
 
+/** How long a stop may take. */
 export interface StopNodeOptions {
   /** How long the whole stop may take, in milliseconds. Default 20 000: Kubernetes kills an agent after 30 seconds. */
   readonly timeoutMs?: number;
@@ -123,6 +125,7 @@ export class NodeObject {
     this.#firstRegistration.promise.catch(() => {});
   }
 
+  /** `idle`, `running`, `stopping` or `stopped`. */
   get state(): RunStateName {
     return this.#runState.name;
   }
@@ -208,6 +211,7 @@ export class NodeObject {
     }
   }
 
+  /** The same as `stop()` with its defaults, for `await using`. */
   async [Symbol.asyncDispose](): Promise<void> {
     await this.stop();
   }

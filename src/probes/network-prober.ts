@@ -5,6 +5,7 @@ import { httpProbe } from './http-probe.ts';
 import type { ExecProbeTarget, GrpcProbeTarget, HttpProbeTarget, ProbeOutcome, Prober, TcpProbeTarget } from './prober.ts';
 import { tcpProbe } from './tcp-probe.ts';
 
+/** What a network prober needs beside the network. Every option may be left out. */
 export interface NetworkProberOptions {
   /** Runs a command in a container: a failure where it ends with another code than 0. Default: such probes cannot be made. */
   readonly exec?: Prober['exec'];
@@ -32,19 +33,23 @@ export class NetworkProber implements Prober {
     this.#clock = safeClock(clock);
   }
 
+  /** Hands the probe to the option `exec`. Rejects where that is not given: the probe cannot be made. */
   async exec(target: ExecProbeTarget, signal: AbortSignal): Promise<ProbeOutcome> {
     if (this.#exec === undefined) throw new Error('exec probes cannot be made: the prober has no function that runs commands');
     return this.#exec(target, signal);
   }
 
+  /** Succeeds on a status code from 200 to 399. Any other answer, and no answer, is a failure. */
   async http(target: HttpProbeTarget, signal: AbortSignal): Promise<ProbeOutcome> {
     return httpProbe(target, signal);
   }
 
+  /** Succeeds once the connection is open, and closes it. */
   async tcp(target: TcpProbeTarget, signal: AbortSignal): Promise<ProbeOutcome> {
     return tcpProbe(target, signal);
   }
 
+  /** Asks the standard health service of the server. Succeeds where it answers SERVING. */
   async grpc(target: GrpcProbeTarget, signal: AbortSignal): Promise<ProbeOutcome> {
     return grpcProbe(target, signal, this.#clock);
   }

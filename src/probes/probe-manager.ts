@@ -52,6 +52,7 @@ export class ProbeManager {
     this.#runState.start();
   }
 
+  /** `running` until `stop` is called. */
   get state(): RunStateName {
     return this.#runState.name;
   }
@@ -125,6 +126,7 @@ export class ProbeManager {
     return this.#runState.stop(() => this.#stop());
   }
 
+  /** The same as `stop()`, for `await using`. */
   [Symbol.asyncDispose](): Promise<void> {
     return this.stop();
   }

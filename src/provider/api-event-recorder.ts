@@ -8,8 +8,11 @@ import { type Logger, loggerOption } from '../seams/logger.ts';
 import { formatTime } from '../wire/time.ts';
 import type { Pod, Wire } from '../wire/types.ts';
 
+/** Where events go, and who writes them. `transport` and `nodeName` are needed. */
 export interface ApiEventRecorderOptions {
+  /** Reaches the apiserver, such as a `KubeTransport`. Closing it is left to its owner. */
   readonly transport: ResourceTransport;
+  /** The node that the events come from. */
   readonly nodeName: string;
   /** Who writes the events. Default `pod-status-manager`. */
   readonly component?: string;

@@ -45,9 +45,13 @@ const listTimeoutMs = 10_000;
  * `start` takes over what an earlier run has left, and `stop` ends no pod: they go on while the agent restarts.
  */
 export class ProviderNode {
+  /** The pods of the node, those of every source. Read it; the node writes it. */
   readonly podManager: BasicPodManager;
+  /** Writes the statuses of the pods. The node starts and stops it. */
   readonly statusManager: StatusManager;
+  /** What is done for each pod. The node starts and stops them. */
   readonly podWorkers: PodWorkers;
+  /** The Node and its Lease on the apiserver, with `setStatus` and `changed`. The node starts and stops it. */
   readonly nodeObject: NodeObject;
   readonly #options: ResolvedProviderOptions;
   readonly #transport: KubeTransport;
@@ -130,6 +134,7 @@ export class ProviderNode {
     this.#mirrorPods = this.#makeMirrorPods();
   }
 
+  /** `idle`, `running`, `stopping` or `stopped`. */
   get state(): RunStateName {
     return this.#runState.name;
   }
@@ -224,6 +229,7 @@ export class ProviderNode {
     }
   }
 
+  /** The same as `stop()` with its defaults, for `await using`. */
   async [Symbol.asyncDispose](): Promise<void> {
     await this.stop();
   }

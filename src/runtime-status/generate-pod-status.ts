@@ -14,6 +14,7 @@ import { podIPsInOrder } from './pod-ips.ts';
 import { type ContainerProbeStates, withInitProbeStates, withoutProbes, withProbeStates } from './probe-states.ts';
 import { requireRuntimeStatus } from './require-runtime-status.ts';
 
+/** What a status is made of. `pod` and `runtimeStatus` are needed. */
 export interface GeneratePodStatusOptions {
   /** With the API copy of its status. */
   readonly pod: Pod;

@@ -7,6 +7,7 @@ import { runtimeReason } from './runtime-reasons.ts';
 
 type ContainerStatus = NonNullable<PodStatus['containerStatuses']>[number];
 
+/** The phases that a pod of a kubelet has. The apiserver also knows `Unknown`, which nothing sets any more. */
 export type PodPhase = 'Pending' | 'Running' | 'Succeeded' | 'Failed';
 
 /**

@@ -16,6 +16,7 @@ import { withoutProbes, withProbeStates } from './probe-states.ts';
 import { statusWithoutRecord, waitingReasonOf } from './unstarted-container.ts';
 import { asCompleted } from './waiting-reasons.ts';
 
+/** What else a status follows from. Every option may be left out. */
 export interface PodStatusFromContainersOptions {
   /** The status before, such as the status manager's. Default: the API copy, `pod.status`. */
   readonly previous?: PodStatus | undefined;

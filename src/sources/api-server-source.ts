@@ -12,11 +12,13 @@ import type { Logger } from '../seams/logger.ts';
 import type { WirePod } from '../wire/types.ts';
 import type { PodSource, SendPods } from './pod-source.ts';
 
+/** Which pods are read, and how. `nodeName` and one of `kubeConfig` and `transport` are needed. */
 export interface ApiServerSourceOptions {
   /** The server to ask. One of this and `transport` is needed. */
   readonly kubeConfig?: KubeConfig;
   /** A transport shared with a client; `stop()` leaves it open. */
   readonly transport?: KubeTransport;
+  /** Pods with this `spec.nodeName` are read. */
   readonly nodeName: string;
   /** Default: all namespaces. */
   readonly namespace?: string;
@@ -68,6 +70,7 @@ export class ApiServerSource implements PodSource {
     });
   }
 
+  /** `idle`, `running`, `stopping` or `stopped`. */
   get state(): RunStateName {
     return this.#runState.name;
   }
@@ -89,6 +92,7 @@ export class ApiServerSource implements PodSource {
     });
   }
 
+  /** The same as `stop()`, for `await using`. */
   [Symbol.asyncDispose](): Promise<void> {
     return this.stop();
   }

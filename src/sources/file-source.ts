@@ -13,9 +13,11 @@ import { type FilesToRead, ManifestFiles } from './manifest-files.ts';
 import { PathWatch } from './path-watch.ts';
 import type { PodSource, SendPods } from './pod-source.ts';
 
+/** Which path is read, and how often. `path` and `nodeName` are needed. */
 export interface FileSourceOptions {
   /** A directory of manifests, or one manifest. It may appear later. */
   readonly path: string;
+  /** The node that runs the pods. Its name, in lower case, is appended to theirs. */
   readonly nodeName: string;
   /** Every file is read this often, also where the system has told of no change. Default 20 000. */
   readonly checkPeriodMs?: number;
@@ -81,6 +83,7 @@ export class FileSource implements PodSource {
     this.#watch = new PathWatch({ path: this.#path, onChange: () => this.#changed.abort(), logger: this.#logger });
   }
 
+  /** `idle`, `running`, `stopping` or `stopped`. */
   get state(): RunStateName {
     return this.#runState.name;
   }
@@ -103,6 +106,7 @@ export class FileSource implements PodSource {
     });
   }
 
+  /** The same as `stop()`, for `await using`. */
   [Symbol.asyncDispose](): Promise<void> {
     return this.stop();
   }

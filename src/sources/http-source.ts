@@ -51,6 +51,7 @@ export class HttpSource implements PodSource {
     this.#client = new DocumentClient(this.#options.clock);
   }
 
+  /** `idle`, `running`, `stopping` or `stopped`. */
   get state(): RunStateName {
     return this.#runState.name;
   }
@@ -71,6 +72,7 @@ export class HttpSource implements PodSource {
     });
   }
 
+  /** The same as `stop()`, for `await using`. */
   [Symbol.asyncDispose](): Promise<void> {
     return this.stop();
   }

@@ -17,11 +17,13 @@ import type { RetryQueue, WorkQueue } from './work-queue.ts';
 import { measureWorkers } from './worker-gauges.ts';
 import { type PodWorkersOptions, type ResolvedWorkersOptions, resolveWorkersOptions } from './workers-options.ts';
 
+/** How long a stop may take. */
 export interface StopWorkersOptions {
   /** How long to wait for calls that do not heed their signal, in milliseconds. Default 5000. */
   readonly timeoutMs?: number;
 }
 
+/** What a stop has left behind. */
 export interface StoppedWorkers {
   /** The uids of the pods whose call had not settled when `stop` gave up waiting. */
   readonly unsettled: readonly string[];
@@ -184,6 +186,7 @@ export class PodWorkers<Queue extends RetryQueue = WorkQueue> implements PodDele
     return this.#runState.stop(() => this.#stop(timeoutMs));
   }
 
+  /** The same as `stop()` with its defaults, for `await using`. */
   async [Symbol.asyncDispose](): Promise<void> {
     await this.stop();
   }

@@ -13,6 +13,7 @@ export interface RetryQueue {
   enqueue(podUID: string, delayMs: number): void;
 }
 
+/** Where the queue has its time from. */
 export interface WorkQueueOptions {
   /** Where the time comes from. Default: the machine's clock. */
   readonly clock?: Clock;
