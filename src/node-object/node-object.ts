@@ -63,6 +63,25 @@ export interface StopNodeOptions {
  * others write stays: labels, annotations, taints, conditions, resources. A node that is deleted is created again.
  *
  * No two writes of the node are ever in flight. A request that fails is logged, and made again after a backoff.
+ *
+ * @example
+ * ```ts with-server
+ * import { KubeTransport } from 'pod-status-manager';
+ * import { NodeObject } from 'pod-status-manager/node';
+ *
+ * const transport = new KubeTransport(kubeConfig);
+ * const node = new NodeObject({
+ *   transport,
+ *   nodeName: 'node-1',
+ *   capacity: { cpu: '4', memory: '8Gi', pods: '110' },
+ *   removeOnStop: true,
+ * });
+ * node.start();
+ * await node.registered();
+ * console.log(node.node?.status?.capacity?.cpu); // 4
+ * console.log((await node.stop()).node); // removed
+ * await transport.close();
+ * ```
  */
 export class NodeObject {
   readonly #options: ResolvedNodeOptions;

@@ -27,6 +27,29 @@ const stopWaitsMs = 1000;
  * throws, or the status manager does) leaves the last result as it is; a probe that takes too long has failed.
  *
  * It runs from the beginning. Once a pod is removed, or the manager stopped, none of its probes is made or heard.
+ *
+ * @example
+ * ```ts
+ * import { NetworkProber, ProbeManager } from 'pod-status-manager/node';
+ * import { buildPod, buildRunningStatus } from 'pod-status-manager/testing';
+ *
+ * const readinessProbe = { exec: { command: ['is-ready'] }, periodSeconds: 1 };
+ * const pod = buildPod({ spec: { containers: [{ name: 'app', image: 'app:1', readinessProbe }] } });
+ * const { promise: isReady, resolve } = Promise.withResolvers<boolean>();
+ * const probes = new ProbeManager({
+ *   prober: new NetworkProber({ exec: async () => ({ result: 'success' }) }),
+ *   // what a StatusManager does
+ *   statusManager: {
+ *     getPodStatus: () => buildRunningStatus(),
+ *     setContainerReadiness: (_, __, ready) => resolve(ready),
+ *     setContainerStartup: () => {},
+ *   },
+ *   random: () => 0, // the first probe at once
+ * });
+ * probes.addPod(pod);
+ * console.log(await isReady); // true
+ * await probes.stop();
+ * ```
  */
 export class ProbeManager {
   readonly #options: ResolvedProbeManagerOptions;

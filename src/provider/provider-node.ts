@@ -43,6 +43,27 @@ const listTimeoutMs = 10_000;
  * other sources, a worker for each pod, and a status manager that tells the truth about them.
  *
  * `start` takes over what an earlier run has left, and `stop` ends no pod: they go on while the agent restarts.
+ *
+ * @example
+ * ```ts with-server
+ * import { ProviderNode } from 'pod-status-manager/node';
+ *
+ * const machines = new Set<string>();
+ * const node = new ProviderNode({
+ *   kubeConfig,
+ *   nodeName: 'node-1',
+ *   provider: {
+ *     createPod: (pod) => machines.add(pod.metadata.uid),
+ *     deletePod: (pod) => machines.delete(pod.metadata.uid),
+ *     getPodStatus: (pod) => (machines.has(pod.metadata.uid) ? { phase: 'Running' } : undefined),
+ *   },
+ *   removeOnStop: true,
+ * });
+ * await node.start();
+ * const { registered, notes } = node.snapshot();
+ * console.log(registered, notes.length); // true 0
+ * await node.stop();
+ * ```
  */
 export class ProviderNode {
   /** The pods of the node, those of every source. Read it; the node writes it. */

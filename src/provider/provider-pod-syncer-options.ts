@@ -37,7 +37,7 @@ export interface ProviderPodSyncerOptions {
   readonly changeTimeoutMs?: number;
   /** A pod that is not there counts as lost after this long, in milliseconds. Default 10 000. */
   readonly missingAfterMs?: number;
-  /** Gets an event for each call of the provider that fails. Default: nobody. */
+  /** Gets Warning events: calls of the provider that fail, pods that wait for another pod or are lost. Default: nobody. */
   readonly eventRecorder?: EventRecorder;
   /** Where the time comes from. Default: the machine's clock. */
   readonly clock?: Clock;

@@ -45,6 +45,17 @@ const knownOptions = [
  * The pods of one node, as the apiserver has them: listed, then watched, and sent as full lists. Sends nothing before its
  * first list, then one list after each further one, and at most one in a turn of the event loop for what the watch brings. Goes on
  * through whatever the network and the server do, until `stop()`.
+ *
+ * @example
+ * ```ts with-server
+ * import { ApiServerSource } from 'pod-status-manager/node';
+ *
+ * server.store.create({ metadata: { name: 'web' }, spec: { nodeName: 'node-1', containers: [{ name: 'app', image: 'app:1' }] } });
+ * const source = new ApiServerSource({ kubeConfig, nodeName: 'node-1' });
+ * const names = await new Promise((resolve) => source.start((pods) => resolve(pods.map(({ metadata }) => metadata?.name))));
+ * console.log(names); // [ 'web' ]
+ * await source.stop();
+ * ```
  */
 export class ApiServerSource implements PodSource {
   readonly #reflector: Reflector<WirePod>;

@@ -44,6 +44,21 @@ const missingPathMs = 1000;
  * One broken file hides no other. A file that was good keeps its pods while it cannot be read or breaks a rule; they go with the
  * file. A path that is not there has no pods. Where the path itself cannot be read, and where a single manifest was never good,
  * nothing is sent.
+ *
+ * @example
+ * ```ts
+ * import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+ * import { FileSource } from 'pod-status-manager/node';
+ *
+ * const path = await mkdtemp('/tmp/manifests-');
+ * const spec = { containers: [{ name: 'app', image: 'app:1' }] };
+ * await writeFile(`${path}/web.json`, JSON.stringify({ apiVersion: 'v1', kind: 'Pod', metadata: { name: 'web' }, spec }));
+ * const source = new FileSource({ path, nodeName: 'node-1' });
+ * const names = await new Promise((resolve) => source.start((pods) => resolve(pods.map(({ metadata }) => metadata?.name))));
+ * console.log(names); // [ 'web-node-1' ]
+ * await source.stop();
+ * await rm(path, { recursive: true });
+ * ```
  */
 export class FileSource implements PodSource {
   readonly #path: string;

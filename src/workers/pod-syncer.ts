@@ -12,7 +12,7 @@ export interface SyncPodRequest {
   readonly pod: Pod;
   /** The mirror pod of a static pod, if there is one. */
   readonly mirrorPod: Pod | undefined;
-  /** What the runtime has of the pod: newer than the end of the last call. */
+  /** What the runtime has of the pod, read after the last call for this pod had ended. */
   readonly runtimeStatus: RuntimePodStatus;
 }
 
@@ -20,7 +20,7 @@ export interface SyncPodRequest {
 export interface SyncTerminatingPodRequest {
   /** The newest version of the pod. It must not be changed. */
   readonly pod: Pod;
-  /** What the runtime has of the pod: newer than the end of the last call. */
+  /** What the runtime has of the pod, read after the last call for this pod had ended. */
   readonly runtimeStatus: RuntimePodStatus;
   /** How long containers may take to end, in seconds, at least 1; undefined where nobody has said: the pod's own. */
   readonly gracePeriodSeconds: number | undefined;
@@ -36,7 +36,7 @@ export interface SyncTerminatingPodRequest {
 export interface SyncTerminatedPodRequest {
   /** The newest version of the pod. It must not be changed. */
   readonly pod: Pod;
-  /** What the runtime has of the pod: newer than the end of the last call. */
+  /** What the runtime has of the pod, read after the last call for this pod had ended. */
   readonly runtimeStatus: RuntimePodStatus;
   /**
    * As in {@link SyncTerminatingPodRequest}: an eviction holds for the last status, too. What is asked for after the pod has ended

@@ -38,6 +38,30 @@ export interface StoppedWorkers {
  * to `updatePod`. They hold no timer, but while somebody waits for `killPodNow`, and for a sink of `metrics` that cannot say
  * when it is read. `Queue` is the type of the work queue: of the one
  * that is given, else {@link WorkQueue}.
+ *
+ * @example
+ * ```ts
+ * import { PodWorkers } from 'pod-status-manager/node';
+ * import { buildPod } from 'pod-status-manager/testing';
+ *
+ * const pod = buildPod();
+ * const { promise: synced, resolve } = Promise.withResolvers<void>();
+ * const nothing = { podUID: 'uid-of-pod-1', ips: [], containers: [], sandboxes: [] };
+ * const workers = new PodWorkers({
+ *   podSyncer: {
+ *     syncPod: async () => resolve(), // brings the containers to what the spec asks for
+ *     syncTerminatingPod: async () => {}, // stops them
+ *     syncTerminatingRuntimePod: async () => {},
+ *     syncTerminatedPod: async () => {}, // cleans up
+ *   },
+ *   runtimeStatusCache: { get: () => nothing, getNewerThan: async () => nothing },
+ * });
+ * workers.updatePod({ updateType: 'create', pod });
+ * await synced;
+ * await workers.killPodNow(pod, { gracePeriodSeconds: 1 });
+ * console.log(workers.isPodKnownTerminated('uid-of-pod-1')); // true
+ * await workers.stop();
+ * ```
  */
 export class PodWorkers<Queue extends RetryQueue = WorkQueue> implements PodDeletionSafety {
   readonly #options: ResolvedWorkersOptions;

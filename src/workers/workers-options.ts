@@ -22,8 +22,8 @@ export interface PodWorkersOptions<Queue extends RetryQueue = RetryQueue> {
    */
   readonly workQueue?: Queue;
   /**
-   * Gets a Warning with the reason ExceededGracePeriod when a `killPodNow` times out, and what the syncer's failures say.
-   * Default: nobody.
+   * Gets Warning events: FailedSync where the runtime status of a pod cannot be read, ExceededGracePeriod where `killPodNow`
+   * times out. Default: nobody.
    */
   readonly eventRecorder?: EventRecorder;
   /**
