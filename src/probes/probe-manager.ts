@@ -31,23 +31,21 @@ const stopWaitsMs = 1000;
  * @example
  * ```ts
  * import { NetworkProber, ProbeManager } from 'pod-status-manager/node';
- * import { buildPod, buildRunningStatus } from 'pod-status-manager/testing';
+ * import { buildPod, buildRunningStatus, FakeClock } from 'pod-status-manager/testing';
  *
- * const readinessProbe = { exec: { command: ['is-ready'] }, periodSeconds: 1 };
+ * const readinessProbe = { exec: { command: ['is-ready'] }, periodSeconds: 10 };
  * const pod = buildPod({ spec: { containers: [{ name: 'app', image: 'app:1', readinessProbe }] } });
- * const { promise: isReady, resolve } = Promise.withResolvers<boolean>();
+ * const status = buildRunningStatus(pod);
+ * const clock = new FakeClock(); // an agent uses the machine's
  * const probes = new ProbeManager({
  *   prober: new NetworkProber({ exec: async () => ({ result: 'success' }) }),
- *   // what a StatusManager does
- *   statusManager: {
- *     getPodStatus: () => buildRunningStatus(),
- *     setContainerReadiness: (_, __, ready) => resolve(ready),
- *     setContainerStartup: () => {},
- *   },
- *   random: () => 0, // the first probe at once
+ *   // an agent gives its StatusManager
+ *   statusManager: { getPodStatus: () => status, setContainerReadiness: () => {}, setContainerStartup: () => {} },
+ *   clock,
  * });
  * probes.addPod(pod);
- * console.log(await isReady); // true
+ * await clock.advance(10_000);
+ * console.log(probes.result('readiness', status.containerStatuses?.[0]?.containerID ?? '')); // Success
  * await probes.stop();
  * ```
  */

@@ -49,7 +49,11 @@ export interface StoppedWorkers {
  * const nothing = { podUID: 'uid-of-pod-1', ips: [], containers: [], sandboxes: [] };
  * const workers = new PodWorkers({
  *   podSyncer: {
- *     syncPod: async () => resolve(), // brings the containers to what the spec asks for
+ *     // brings the containers to what the spec asks for
+ *     syncPod: async () => {
+ *       resolve();
+ *       return { isTerminal: false };
+ *     },
  *     syncTerminatingPod: async () => {}, // stops them
  *     syncTerminatingRuntimePod: async () => {},
  *     syncTerminatedPod: async () => {}, // cleans up
