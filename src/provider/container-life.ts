@@ -7,7 +7,9 @@ import { type Clock, sleep } from '../seams/clock.ts';
 import type { ContainerSpec, NodePod } from './pod-provider.ts';
 import { messageOf } from './provider-calls.ts';
 
+/** One run of a container, for the function that runs it. */
 export interface ContainerRun {
+  /** The pod that the container is of. */
   readonly pod: NodePod;
   /** Aborts when the container should end by itself: its pod is deleted, or nothing is left that it is a sidecar of. */
   readonly stop: AbortSignal;

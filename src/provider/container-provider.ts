@@ -8,6 +8,7 @@ import type { RunContainer } from './container-life.ts';
 import { ContainerPod } from './container-pod.ts';
 import type { DeletePodCall, NodePod, NotifyPods, PodProvider } from './pod-provider.ts';
 
+/** The function that runs containers, and how long restarts wait. `runContainer` is needed. */
 export interface ContainerProviderOptions {
   /** Called for each run of a container. What it rejects with becomes exit code 128, with the reason `StartError`. */
   readonly runContainer: RunContainer;
@@ -99,6 +100,7 @@ export class ContainerProvider implements PodProvider {
     this.#pods.clear();
   }
 
+  /** The same as `close()` with its default, for `await using`. */
   [Symbol.asyncDispose](): Promise<void> {
     return this.close();
   }

@@ -21,7 +21,20 @@ export function check(holds: boolean, path: string, rule: string, value: unknown
   if (!holds) refuse(path, rule, value);
 }
 
-/** A manifest that is no static pod (ERR_INVALID_MANIFEST). Its message names the source, the field, the rule, and the value with its type. */
+/**
+ * A manifest that is no static pod (ERR_INVALID_MANIFEST). Its message names the source, the field, the rule, and the value with its type.
+ *
+ * @example
+ * ```ts
+ * import { decodeStaticPods, InvalidManifestError } from 'pod-status-manager/node';
+ *
+ * try {
+ *   decodeStaticPods('kind: Pod', { source: '/etc/pods/web.yaml', isFile: true, nodeName: 'node-1' });
+ * } catch (error) {
+ *   if (error instanceof InvalidManifestError) console.log(error.path, error.parsed); // apiVersion false
+ * }
+ * ```
+ */
 export class InvalidManifestError extends StatusManagerError {
   /** The path or the URL that the manifest came from. */
   readonly source: string;
