@@ -90,6 +90,13 @@ describe('package-lock.json', () => {
     expect(text).not.toMatch(/"resolved"|https?:\/\/[^"]*\.tgz/);
   });
 
+  it.each(lockFiles)('%s has the optional packages of every platform, without which npm ci refuses it', (path) => {
+    const { packages }: { packages: Record<string, { optionalDependencies?: object }> } = JSON.parse(read(path));
+    const names = new Set(Object.keys(packages).map((place) => place.replace(/^.*node_modules\//, '')));
+    const optional = Object.values(packages).flatMap(({ optionalDependencies = {} }) => Object.keys(optionalDependencies));
+    expect(optional.filter((name) => !names.has(name))).toEqual([]);
+  });
+
   it('agrees with package.json', () => {
     const { version, dependencies, devDependencies, peerDependencies } = packageJson;
     expect(lock.packages['']).toMatchObject({ version, dependencies, devDependencies, peerDependencies });
