@@ -9,8 +9,8 @@ export interface DebugPodRow {
   /** The uid of the pod. */
   readonly podUID: string;
   /** The namespace of the pod. */
-  /** The name of the pod. */
   readonly namespace: string;
+  /** The name of the pod. */
   readonly name: string;
   /** The pod's own phase, as the newest status says it. */
   readonly phase: string | undefined;

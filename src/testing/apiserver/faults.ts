@@ -27,8 +27,8 @@ export interface FaultRule {
   /** Default: any verb. */
   readonly verb?: ApiVerb;
   /** The namespace of the request. Default: any. */
-  /** The name of the object. Default: any. */
   readonly namespace?: string;
+  /** The name of the object. Default: any. */
   readonly name?: string;
   /** How many requests the rule hits. Default 1; with a `probability`, without limit. */
   readonly times?: number;

@@ -10,8 +10,8 @@ export interface LoggedRequest {
   /** What the request asked for. */
   readonly verb: ApiVerb;
   /** Undefined for all namespaces, and for a resource of the cluster. */
-  /** Undefined where the request names no object, such as a list. */
   readonly namespace: string | undefined;
+  /** Undefined where the request names no object, such as a list. */
   readonly name: string | undefined;
   /** Undefined for the object itself. */
   readonly subresource: Subresource | undefined;

@@ -14,8 +14,8 @@ export interface PodAction {
   /** What the request asked for. */
   readonly verb: PodVerb;
   /** The namespace of the pod. */
-  /** The name of the pod. */
   readonly namespace: string;
+  /** The name of the pod. */
   readonly name: string;
   /** The body of a patch. */
   readonly patch?: unknown;
@@ -30,8 +30,8 @@ export interface PodAction {
 /** Which requests of a {@link FakePodClient} fail, and how. */
 export interface FakeFailure {
   /** The namespace of the pod. Default: any. */
-  /** The name of the pod. Default: any. */
   readonly namespace?: string;
+  /** The name of the pod. Default: any. */
   readonly name?: string;
   /** HTTP status; leave it out for a request that gets no answer, and give a `reason` (`Network`, `Timeout`). */
   readonly code?: number;

@@ -19,8 +19,8 @@ export interface ResourceStoreOptions extends Partial<WriteOptions> {
 /** Names one object of a resource. */
 export interface ObjectKey {
   /** Default `default` for a resource of namespaces; without meaning for one of the cluster. */
-  /** The name of the object. */
   readonly namespace?: string | undefined;
+  /** The name of the object. */
   readonly name: string;
 }
 
