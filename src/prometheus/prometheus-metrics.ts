@@ -15,6 +15,7 @@ export interface PrometheusMetrics extends MetricsSink {
    * dropped. Close it after the parts that measure. A second call does nothing.
    */
   close(): Promise<void>;
+  /** Calls `close()`, for `await using`. */
   [Symbol.asyncDispose](): Promise<void>;
 }
 
@@ -24,6 +25,18 @@ export interface PrometheusMetrics extends MetricsSink {
  *
  * Throws ERR_INVALID_OPTION: for an unknown or wrong option; where the registry has a metric of a defined name that no sink has
  * made; where another sink of the registry has other label names, or the same labels. Then nothing is registered.
+ *
+ * @example
+ * ```ts
+ * import { createPrometheusMetrics } from 'pod-status-manager/prometheus';
+ * import { Registry } from 'prom-client';
+ *
+ * const registry = new Registry();
+ * const metrics = createPrometheusMetrics({ registry, labels: { node: 'node-1' } }); // the option `metrics` of an agent's parts
+ * const text = await registry.metrics();
+ * console.log(text.includes('pod_status_manager_')); // true
+ * await metrics.close();
+ * ```
  */
 export function createPrometheusMetrics(options: PrometheusMetricsOptions): PrometheusMetrics {
   return new RegistrySink(resolvePrometheusOptions(options));
