@@ -135,8 +135,50 @@ describe('a line on the console', () => {
   it('is never long', () => {
     const many = Array.from({ length: 5000 }, (_, index) => ({ podUID: `u${index}`, text: 'x'.repeat(10_000) }));
     const text = line({ many, long: 'x'.repeat(100_000), wide: Object.fromEntries(many.map((_, index) => [`k${index}`, 1])) });
-    expect(text.length).toBeLessThan(15_000);
-    expect(JSON.parse(text).many.at(-1)).toBe('… 4980 more');
+    expect(text.length).toBeLessThan(5000);
+    expect(JSON.parse(text).many.at(-1)).toMatch(/^… 499\d more$/);
+    expect(JSON.parse(line({ many: many.map((_, index) => index) })).many.at(-1)).toBe('… 4980 more');
+  });
+
+  const knot: Record<string, unknown> = {};
+  for (let index = 0; index < 20; index += 1) knot[`k${index}`] = knot;
+  const tree = (depth: number, leaf: unknown): unknown => (depth === 0 ? leaf : Array(20).fill(tree(depth - 1, leaf)));
+  const chain = (left: number): Error => new Error('x'.repeat(5000), left === 0 ? {} : { cause: chain(left - 1) });
+  it.each([
+    ['members that hold each other', { knot }],
+    ['lists of lists of numbers', { tree: tree(3, -1.7976931348623157e308) }],
+    ['lists of lists of texts', { tree: tree(3, 'x'.repeat(5000)) }],
+    ['a long key', { ['k'.repeat(1_000_000)]: 1 }],
+    ['many long keys', Object.fromEntries(Array.from({ length: 50 }, (_, index) => [`${index}${'k'.repeat(5000)}`, knot]))],
+    ['characters that JSON escapes', { a: tree(1, '\u0000"\u0085\ud800'.repeat(5000)) }],
+    ['a chain of causes', { err: chain(50) }],
+    ['a long integer', { a: 10n ** 5000n }],
+  ])('is never long, whatever the fields are: %s', (_, fields) => {
+    const text = line(fields);
+    expect(text.length).toBeLessThan(6000);
+    expect(Object.keys(JSON.parse(text)).length).toBeGreaterThan(0);
+  });
+
+  it('shows the message and the codes alone of what was thrown, whatever it is', () => {
+    const config = { url: 'https://x', headers: { 'X-Key': 'hush' } };
+    expect(JSON.parse(line({ err: { statusCode: 503, reason: 'Busy', message: 'no\nhush', response: {}, config } }))).toEqual({
+      err: { type: 'object', message: 'no', statusCode: 503, reason: 'Busy' },
+    });
+    const cause = { code: 'ECONNRESET', config };
+    expect(line({ err: new Error('no', { cause }) })).toBe(
+      '{"err":{"message":"no","cause":{"type":"object","code":"ECONNRESET"}}}',
+    );
+    expect(line({ podUID: 'u', cause: [config], err: 'text' })).toBe('{"podUID":"u","cause":{"type":"array"},"err":"text"}');
+  });
+
+  it('hides members whose name tells of a secret, wherever they stand', () => {
+    const headers = { Authorization: 'Bearer hush', 'set-cookie': ['hush'], host: 'x' };
+    expect(
+      JSON.parse(line({ request: [{ headers }], accessToken: 'hush', clientSecret: { a: 'hush' }, PASSWORD: 'hush' })),
+    ).toEqual({
+      ...{ accessToken: '(hidden)', clientSecret: '(hidden)', PASSWORD: '(hidden)' },
+      request: [{ headers: { Authorization: '(hidden)', 'set-cookie': '(hidden)', host: 'x' } }],
+    });
   });
 
   it('shows whatever value there is', () => {
