@@ -211,15 +211,20 @@ describe('a line on the console', () => {
     expect(line({ err: broken })).toBe('{"err":{"message":"an error without a message"}}');
   });
 
-  it('of one message comes at most 20 times a minute; the next one says how many were left out', () => {
+  it('of one message comes at most 20 times a minute; the last of them says so, and the next one how many were left out', () => {
     const logger = loggerOption(undefined);
     for (let i = 0; i < 50; i += 1) logger.warn({ i }, 'again');
     logger.warn({}, 'another');
     expect(printed.length).toBe(21);
+    expect(printed.slice(-3)).toEqual([
+      'warn|pod-status-manager warn: again {"i":18}',
+      'warn|pod-status-manager warn: again {"i":19} (further lines of this message are left out for a minute)',
+      'warn|pod-status-manager warn: another',
+    ]);
     vi.advanceTimersByTime(60_000);
     for (let i = 50; i < 52; i += 1) logger.warn({ i }, 'again');
     expect(printed.slice(-2)).toEqual([
-      'warn|pod-status-manager warn: again {"i":50,"linesLeftOut":30}',
+      'warn|pod-status-manager warn: again {"linesLeftOut":30,"i":50}',
       'warn|pod-status-manager warn: again {"i":51}',
     ]);
     vi.setSystemTime(0);
