@@ -52,7 +52,7 @@ export function check(holds: boolean, path: string, rule: string, value: unknown
   if (!holds) refuse(path, rule, value);
 }
 
-/** A manifest that is no static pod (ERR_INVALID_MANIFEST). Its message names the source, the field, the rule, and the value with its type. Of values that may be a secret, such as those of environment variables, it names the type alone. */
+/** A manifest that is no static pod (ERR_INVALID_MANIFEST). Its message names the source, the field, the rule, and the value with its type. */
 export class InvalidManifestError extends StatusManagerError {
   /** The path or the URL that the manifest came from. */
   readonly source: string;
