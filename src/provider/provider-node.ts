@@ -170,7 +170,7 @@ export class ProviderNode {
     requireStartOptions(options);
     this.#runState.start();
     const { clock } = this.#options;
-    const waitsFor = () => awaitedByNode(this.snapshot({ pods: false }), this.nodeObject.explain().nodeFailure?.error);
+    const waitsFor = () => awaitedByNode(this.snapshot({ pods: false }), this.nodeObject, this.#source);
     await awaitStart(this.#start(), options, { owner: 'provider node', clock, waitsFor });
   }
 
