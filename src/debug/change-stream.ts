@@ -37,9 +37,11 @@ export class ChangeStream {
     return this.#clients.size >= clientsAtMost;
   }
 
-  /** Begins with a snapshot. The head of the response was written. */
+  /** Begins with a snapshot. The head of the response was written. A response that is closed already is left alone. */
   open(response: ServerResponse): void {
     const client = new StreamClient(response);
+    // it left while a check before the handler was at work: no event will tell of it
+    if (client.isGone) return;
     client.writeSnapshot(this.#snapshot());
     // nobody else is told of what the snapshot has
     if (this.#clients.size === 0) this.#options.board.changes();
@@ -75,6 +77,8 @@ export class ChangeStream {
   }
 
   #tick(): void {
+    for (const client of [...this.#clients]) if (client.isGone) this.#drop(client);
+    if (this.#clients.size === 0) return;
     const { board, clock } = this.#options;
     const now = clock.now();
     const changes = board.changes();

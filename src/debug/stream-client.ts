@@ -3,6 +3,9 @@ import type { ServerResponse } from 'node:http';
 /** Text that may wait for the client to read it, beside a snapshot, in bytes. */
 const waitingAtMost = 1_048_576;
 
+/** A response of HTTP/2 does not say itself that it is closed: its stream does. */
+type MaybeHttp2 = ServerResponse & { readonly stream?: { readonly destroyed: boolean } };
+
 /** One reader of the stream of changes. What it has not read is bounded: a slow reader is given a new snapshot instead. */
 export class StreamClient {
   readonly #response: ServerResponse;
@@ -13,6 +16,12 @@ export class StreamClient {
 
   constructor(response: ServerResponse) {
     this.#response = response;
+  }
+
+  /** True when nobody can read it any more. */
+  get isGone(): boolean {
+    const { destroyed, closed, stream }: MaybeHttp2 = this.#response;
+    return destroyed || closed === true || stream?.destroyed === true;
   }
 
   get behindSince(): number | undefined {

@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
 import { Writable } from 'node:stream';
 import { describe, expect, it } from 'vitest';
@@ -178,6 +179,40 @@ const bigPod = (n: number) => {
   const pod = numberedPod(n);
   return { ...pod, metadata: { ...pod.metadata, name: 'x'.repeat(100_000) } };
 };
+
+describe('a reader that has left', () => {
+  it('takes no place when it left before its stream was opened', async () => {
+    const h = new Harness({ started: false });
+    const subject = streamOf(h);
+    for (let n = 0; n < 64; n++) {
+      const { stream, response } = new SlowReader();
+      stream.destroy();
+      await once(stream, 'close');
+      subject.open(response);
+    }
+    expect([subject.isFull, h.clock.pendingTimers]).toEqual([false, 0]);
+  });
+
+  it('takes no place when an HTTP/2 stream was closed before', () => {
+    const h = new Harness({ started: false });
+    const subject = streamOf(h);
+    // such a response does not say itself that it is closed
+    const { response } = new SlowReader();
+    subject.open(Object.assign(response, { stream: { destroyed: true } }));
+    expect(h.clock.pendingTimers).toBe(0);
+  });
+
+  it('loses its place at the next batch, even when nothing told of its leaving', async () => {
+    const h = new Harness({ started: false });
+    const subject = streamOf(h);
+    const { stream, response } = new SlowReader();
+    subject.open(response);
+    stream.removeAllListeners('close');
+    stream.destroy();
+    await h.clock.advance(250);
+    expect(h.clock.pendingTimers).toBe(0);
+  });
+});
 
 describe('a slow reader', () => {
   it('has at most a megabyte and a snapshot waiting, and gets a new snapshot once it has read', async () => {
