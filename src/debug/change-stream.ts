@@ -43,8 +43,8 @@ export class ChangeStream {
     // it left while a check before the handler was at work: no event will tell of it
     if (client.isGone) return;
     client.writeSnapshot(this.#snapshot());
-    // nobody else is told of what the snapshot has
-    if (this.#clients.size === 0) this.#options.board.changes();
+    // the changes begin after the snapshot
+    if (this.#clients.size === 0) this.#options.board.follow();
     this.#clients.add(client);
     response.once('close', () => this.#drop(client));
     this.#arm();
@@ -52,17 +52,20 @@ export class ChangeStream {
 
   /** Ends every stream; nothing is left. */
   close(): void {
-    this.#cancelTick?.();
-    this.#cancelTick = undefined;
     for (const client of this.#clients) client.end();
     this.#clients.clear();
+    this.#rest();
   }
 
   #drop(client: StreamClient): void {
     this.#clients.delete(client);
-    if (this.#clients.size > 0) return;
+    if (this.#clients.size === 0) this.#rest();
+  }
+
+  #rest(): void {
     this.#cancelTick?.();
     this.#cancelTick = undefined;
+    this.#options.board.unfollow();
   }
 
   #arm(): void {

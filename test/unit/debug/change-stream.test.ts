@@ -165,13 +165,15 @@ class SlowReader {
   }
 }
 
-function streamOf(h: Harness): ChangeStream {
+const streamOf = (h: Harness): ChangeStream => partsOf(h).subject;
+
+function partsOf(h: Harness): { subject: ChangeStream; board: Board } {
   const { manager, clock } = h;
   const table = new PodTable(manager);
   manager.on('podUpdated', ({ podUID }) => table.touch(podUID));
   const parts = { table, history: new PodHistory({ entriesPerPod: 0, bytes: 0 }), traffic: new Traffic() };
   const board = new Board({ manager, node: undefined, clock, ...parts });
-  return new ChangeStream({ board, clock, logger: silentLogger });
+  return { subject: new ChangeStream({ board, clock, logger: silentLogger }), board };
 }
 
 /** A change whose row takes about 100 kB. */
@@ -211,6 +213,32 @@ describe('a reader that has left', () => {
     stream.destroy();
     await h.clock.advance(250);
     expect(h.clock.pendingTimers).toBe(0);
+  });
+});
+
+describe('the table behind the stream', () => {
+  it('is followed from the first reader to the last', () => {
+    const h = new Harness({ started: false });
+    const { subject, board } = partsOf(h);
+    const removedAfter = (): readonly string[] => {
+      h.manager.setPodStatus(numberedPod(1), {});
+      board.snapshot();
+      h.manager.removeOrphanedStatuses(new Set());
+      board.snapshot();
+      return board.changes().removed;
+    };
+    expect(removedAfter()).toEqual([]);
+    const readers = [new SlowReader(), new SlowReader()];
+    for (const { response } of readers) subject.open(response);
+    expect(removedAfter()).toEqual(['uid-1']);
+    readers[0]?.stream.emit('close');
+    expect(removedAfter()).toEqual(['uid-1']);
+    readers[1]?.stream.emit('close');
+    expect(removedAfter()).toEqual([]);
+    subject.open(new SlowReader().response);
+    expect(removedAfter()).toEqual(['uid-1']);
+    subject.close();
+    expect(removedAfter()).toEqual([]);
   });
 });
 
