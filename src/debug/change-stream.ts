@@ -50,9 +50,13 @@ export class ChangeStream {
     this.#arm();
   }
 
-  /** Ends every stream; nothing is left. */
+  /** Ends every stream, and cuts off who has not read everything; nothing is left. */
   close(): void {
-    for (const client of this.#clients) client.end();
+    for (const client of this.#clients) {
+      // the end would wait behind what a slow reader does not read, perhaps for ever
+      if (client.isDrained) client.end();
+      else client.destroy();
+    }
     this.#clients.clear();
     this.#rest();
   }

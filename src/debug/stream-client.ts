@@ -51,7 +51,7 @@ export class StreamClient {
     this.#response.end();
   }
 
-  /** For a reader that reads nothing. */
+  /** For a reader that does not read what waits for it. */
   destroy(): void {
     this.#response.destroy();
   }

@@ -301,4 +301,18 @@ describe('a slow reader', () => {
     await settle();
     expect(h.clock.pendingTimers).toBe(0);
   });
+
+  it('is cut off when the stream is closed, and one that has read everything is not', async () => {
+    const h = new Harness({ started: false });
+    const subject = streamOf(h);
+    const [slow, quick] = [new SlowReader(), new SlowReader()];
+    quick.take();
+    subject.open(slow.response);
+    subject.open(quick.response);
+    await settle();
+    subject.close();
+    expect([slow.stream.destroyed, slow.stream.writableEnded]).toEqual([true, false]);
+    await settle();
+    expect([quick.stream.writableFinished, quick.names()]).toEqual([true, ['snapshot']]);
+  });
 });
