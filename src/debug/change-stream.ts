@@ -10,7 +10,7 @@ const batchMs = 250;
 /** A quiet stream tells at least so often that it is alive, and how old the oldest unsent change is. */
 const heartbeatMs = 15_000;
 const ageMs = 1_000;
-/** A reader that has read nothing for so long is given up. */
+/** A reader that is behind and has read nothing for so long is given up. */
 const deafAfterMs = 60_000;
 const clientsAtMost = 64;
 
@@ -93,12 +93,11 @@ export class ChangeStream {
     let snapshot: Buffer | undefined;
     for (const client of [...this.#clients]) {
       if (message !== undefined) client.writeChanges(message, now);
-      const { behindSince } = client;
-      if (behindSince === undefined) continue;
+      if (!client.isBehind) continue;
       if (client.isDrained) {
         snapshot ??= this.#snapshot();
         client.writeSnapshot(snapshot);
-      } else if (now - behindSince > deafAfterMs) client.destroy();
+      } else if (client.deafMs(now) > deafAfterMs) client.destroy();
     }
   }
 
