@@ -227,6 +227,21 @@ describe('the series of a status manager', () => {
     expect(h.clock.pendingTimers).toBe(0);
   });
 
+  it('tell when the last request that was given up has settled after the stop', async () => {
+    const h = measured();
+    const answer = Promise.withResolvers<never>();
+    h.client.patchPodStatus = () => answer.promise;
+    h.manager.setPodStatus(h.publish(testPod()), { message: 'one' });
+    await h.calls();
+    const stopped = h.manager.stop({ drainTimeoutMs: 0 });
+    await h.clock.advance(5_000);
+    await stopped;
+    expect(metrics.value('pod_status_manager_requests_in_flight')).toBe(1);
+    answer.reject(new Error('late'));
+    await h.calls();
+    expect(metrics.value('pod_status_manager_requests_in_flight')).toBe(0);
+  });
+
   it('are read every ten seconds for a sink that is not read from outside', async () => {
     metrics = new MetricsRecorder({ pulled: false });
     const h = new Harness({ metrics });
