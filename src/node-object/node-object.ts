@@ -285,7 +285,9 @@ export class NodeObject {
     if (!removeOnStop) return { node: 'kept', lease: 'kept' };
     const createdUIDs = { node: this.#registration.createdUID, lease: this.#lease.createdUID };
     const isAnotherAlive = this.#lease.isAnotherAlive.bind(this.#lease);
-    return removeNode({ ...this.#options, createdUIDs, isAnotherAlive, timeLeft });
+    const removed = await removeNode({ ...this.#options, createdUIDs, isAnotherAlive, timeLeft });
+    if (removed.node === 'removed') this.#options.metrics.set('pod_status_manager_node_registered', 0);
+    return removed;
   }
 }
 

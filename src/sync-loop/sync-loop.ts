@@ -119,6 +119,7 @@ export class SyncLoop {
       this.#timers.cancelAll();
       callGuarded(() => this.#updates?.return?.(), ignoreFailure);
       await this.#run;
+      this.#housekeeping.end();
     });
   }
 
