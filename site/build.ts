@@ -56,6 +56,8 @@ const app = await Application.bootstrap({
   visibilityFilters: {},
   useFirstParagraphOfCommentAsSummary: true,
   sortEntryPoints: false,
+  lightHighlightTheme: 'github-light-high-contrast',
+  darkHighlightTheme: 'github-dark-high-contrast',
   highlightLanguages: ['ts', 'js', 'json', 'yaml', 'sh', 'shell', 'bash', 'diff', 'go', 'text'],
   // objectType only carries the type of a resource's objects; the others are parts of types, and have no use of their own
   intentionallyNotExported: ['objectType', 'ContainerStatus', 'ProvidedPod', 'Written'],

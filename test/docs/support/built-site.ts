@@ -4,12 +4,16 @@ import { root } from '../../structure/source-tree.ts';
 
 export const siteFolder = join(root, 'site/dist');
 
-/** The addresses of all pages, from the site's folder. */
-export function pagesOfSite(): string[] {
+/** The addresses of all files, from the site's folder. */
+export function filesOfSite(): string[] {
   return readdirSync(siteFolder, { recursive: true, encoding: 'utf8' })
     .map((path) => path.replaceAll('\\', '/'))
-    .filter((path) => path.endsWith('.html'))
     .sort();
+}
+
+/** The addresses of all pages. */
+export function pagesOfSite(): string[] {
+  return filesOfSite().filter((path) => path.endsWith('.html'));
 }
 
 const readJson = <T>(name: string): T => JSON.parse(readFileSync(join(root, 'site/.pages', name), 'utf8'));
