@@ -4,7 +4,7 @@ import { build } from 'esbuild';
 import { beforeAll, describe, expect, inject, it } from 'vitest';
 import { consumerAt } from '../package/consumer.ts';
 import { root } from '../structure/source-tree.ts';
-import { rollUp } from './roll-up.ts';
+import { type Outfiles, rollUp } from './roll-up.ts';
 import { doorNames, nodeOf } from './tools.ts';
 
 const consumer = consumerAt(inject('consumerFolder'));
@@ -13,14 +13,16 @@ const folder = join(consumer.folder, 'bundles');
 /** What the CommonJS packages in an ESM bundle of esbuild need: docs/installation.md says so. */
 const banner = { js: "import { createRequire } from 'node:module'; const require = createRequire(import.meta.url);" };
 
-type Format = 'esm' | 'cjs';
-const bundlers: Readonly<Record<string, (entry: string, outfile: string, format: Format) => Promise<void>>> = {
-  async esbuild(entry, outfile, format) {
-    const options = { absWorkingDir: folder, entryPoints: [entry], outfile, format, banner: format === 'esm' ? banner : {} };
-    const { warnings } = await build({ ...options, bundle: true, platform: 'node', target: 'node22' });
-    expect(warnings).toEqual([]);
+const formats = ['esm', 'cjs'] as const;
+const bundlers: Readonly<Record<string, (entry: string, outfiles: Outfiles) => Promise<void>>> = {
+  async esbuild(entry, outfiles) {
+    for (const format of formats) {
+      const options = { entryPoints: [entry], outfile: outfiles[format], format, banner: format === 'esm' ? banner : {} };
+      const { warnings } = await build({ ...options, bundle: true, platform: 'node', target: 'node22' });
+      expect(warnings).toEqual([]);
+    }
   },
-  rollup: (entry, outfile, format) => rollUp(join(folder, entry), join(folder, outfile), format),
+  rollup: rollUp,
 };
 
 /** A bundle may load all of undici at once, which has a warning of the older Node about its SQLite. */
@@ -28,7 +30,7 @@ const quiet = ['--disable-warning=ExperimentalWarning'];
 /** What each entry prints without a bundler. */
 const names = new Map<string, string>();
 const entries = doorNames.map((name) => ({ name, entry: `${name.replace(/\W+/g, '-')}.js` }));
-const cases = Object.keys(bundlers).flatMap((bundler) => (['esm', 'cjs'] as const).map((format) => ({ bundler, format })));
+const cases = Object.keys(bundlers).flatMap((bundler) => entries.map((entry) => ({ bundler, ...entry })));
 
 beforeAll(async () => {
   await consumer.write('bundles/package.json', JSON.stringify({ type: 'module' }));
@@ -46,21 +48,34 @@ beforeAll(async () => {
   );
 });
 
-describe.each(cases)('$bundler into $format', ({ bundler, format }) => {
-  const bundle = async (entry: string): Promise<string> => {
-    const outfile = `${bundler}-${entry.replace(/js$/, format === 'esm' ? 'mjs' : 'cjs')}`;
-    await bundlers[bundler]?.(entry, outfile, format);
-    return outfile;
-  };
+async function bundle(bundler: string, entry: string): Promise<Outfiles> {
+  const [esm, cjs] = ['mjs', 'cjs'].map((extension) => join(folder, `${bundler}-${entry.replace(/js$/, extension)}`));
+  const outfiles = { esm: esm ?? '', cjs: cjs ?? '' };
+  await bundlers[bundler]?.(join(folder, entry), outfiles);
+  return outfiles;
+}
 
-  it.each(entries)('a bundle of $name runs, and has every name', async ({ entry }) => {
-    const { code, stdout, stderr } = await consumer.run(nodeOf(22), [...quiet, await bundle(entry)], 'bundles');
+describe.each(cases)('a bundle of $name by $bundler', ({ bundler, entry }) => {
+  let outfiles: Outfiles;
+  beforeAll(async () => {
+    outfiles = await bundle(bundler, entry);
+  });
+
+  it.each(formats)('runs as %s, and has every name', async (format) => {
+    const { code, stdout, stderr } = await consumer.run(nodeOf(22), [...quiet, outfiles[format]], 'bundles');
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     expect(stdout).toBe(names.get(entry));
   });
+});
 
-  it('a bundled agent writes a status, and on an older Node says which version it needs', async () => {
-    const outfile = await bundle('first-run.js');
+describe.each(Object.keys(bundlers))('a bundled agent by %s', (bundler) => {
+  let outfiles: Outfiles;
+  beforeAll(async () => {
+    outfiles = await bundle(bundler, 'first-run.js');
+  });
+
+  it.each(formats)('writes a status as %s, and on an older Node says which version it needs', async (format) => {
+    const outfile = outfiles[format];
     expect(await consumer.run(nodeOf(26), [...quiet, outfile], 'bundles')).toEqual({ code: 0, stdout: 'Running\n', stderr: '' });
     const { code, stderr } = await consumer.run(nodeOf(20), [outfile], 'bundles');
     expect(code).toBe(1);

@@ -16,7 +16,7 @@ export default {
     '.ci/*.mjs',
     'page/**/*.{ts,tsx}',
   ],
-  project: ['src/**/*.ts', 'test/**/*.ts', 'bench/**/*.ts', 'examples/**/*.ts', '.ci/*.mjs', 'page/**/*.{ts,tsx}'],
+  project: ['src/**/*.ts', 'test/**/*.ts', 'bench/**/*.ts', 'examples/**/*.ts', '.ci/*.mjs', 'page/**/*.{ts,tsx}', 'site/*.ts'],
   ignore: [
     // text for a compiler that another test starts
     'test/package/fixture/types.ts',

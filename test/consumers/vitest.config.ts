@@ -7,6 +7,8 @@ export default defineConfig({
     include: ['test/consumers/**/*.test.ts'],
     environment: 'node',
     globalSetup: ['test/support/build-setup.ts', 'test/consumers/consumer-setup.ts'],
+    // Each file works in folders of its own. With two cores the default is one worker.
+    maxWorkers: '100%',
     testTimeout: 240_000,
     hookTimeout: 240_000,
     reporters: reporters(),
