@@ -119,7 +119,7 @@ describe('npm start', () => {
 
   it('shows its pods live at the address that it prints, and ends though somebody watches', async () => {
     const shown: Promise<string[]>[] = [];
-    const { code, stdout } = await run(main, ['--pods', '3', '--seconds', '2', '--seed', '4'], (output) => {
+    const { code, stdout } = await run(main, ['--pods', '3', '--seconds', '5', '--seed', '4'], (output) => {
       const [, url] = /^watch it live: (http:\/\/127\.0\.0\.1:\d+\/)$/m.exec(output) ?? [];
       if (url !== undefined && output.includes('1 s |') && shown.length === 0) shown.push(readAll(url));
     });
