@@ -3,6 +3,10 @@
 // that it prints for the step in here. A floor goes down only together with the tests that a commit removes, and its message
 // says which.
 export const floors = {
-  checks: 5320,
-  cluster: 503,
+  checks: 6060,
+  cluster: 515,
+  consumers: 97,
+  browser: 43,
+  docs: 153,
+  monitoring: 4,
 };

@@ -6,7 +6,18 @@ import { callGuarded, ignoreFailure } from '../seams/guard.ts';
 /** How deep an error is looked into: one that holds itself is not followed for ever. */
 const deepest = 16;
 
-/** What is to be done waits until a time. Pod workers repeat a call that rejects with this error at that time. */
+/**
+ * What is to be done waits until a time. Pod workers repeat a call that rejects with this error at that time.
+ *
+ * @example
+ * ```ts
+ * import { BackoffError } from 'pod-status-manager/node';
+ *
+ * // a pod syncer rejects with it
+ * const error = new BackoffError('the image is pulled again at noon', Date.UTC(2026, 0, 1, 12));
+ * console.log(error.code, new Date(error.until).toISOString()); // ERR_BACKOFF 2026-01-01T12:00:00.000Z
+ * ```
+ */
 export class BackoffError extends StatusManagerError {
   /** When the wait ends, in milliseconds since the epoch. */
   readonly until: number;

@@ -4,8 +4,11 @@ import type { Pod } from '../wire/types.ts';
 
 /** What tells one container of a pod from another, and from itself after a change that makes its restarts count anew. */
 export interface ContainerToStart {
+  /** The container's name in the pod's spec. */
   readonly name: string;
+  /** The image of the spec. Another image begins a new count of restarts. */
   readonly image?: string | undefined;
+  /** The resources of the spec. Other resources begin a new count of restarts. */
   readonly resources?: object | null | undefined;
 }
 

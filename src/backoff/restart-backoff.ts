@@ -9,6 +9,7 @@ import { BackoffCounter } from './backoff-counter.ts';
 import { type ContainerToStart, containerFieldPath, containerKey } from './container-key.ts';
 import { durationText } from './duration-text.ts';
 
+/** How long restarts wait, and who is told. */
 export interface RestartBackoffOptions {
   /** The wait after a container's first restart, in milliseconds. Default 10 000. */
   readonly baseMs?: number;
@@ -40,6 +41,20 @@ const knownOptions = ['baseMs', 'maxMs', 'resetAfterMs', 'eventRecorder', 'clock
  * How long a container that has exited waits until it is started again: 10 s, doubled with each start up to 5 minutes, and
  * anew where the container had run for 10 minutes, or its image or resources have changed. Behaviour of doBackOff in
  * pkg/kubelet/kuberuntime, v1.36.3.
+ *
+ * @example
+ * ```ts
+ * import { RestartBackoff } from 'pod-status-manager/node';
+ *
+ * const pod = { metadata: { uid: '1', name: 'web', namespace: 'default' } };
+ * const app = { name: 'app', image: 'app:1' };
+ * const exitOf = (id: string) => ({ containers: [{ id, name: 'app', state: 'exited', exitCode: 1, finishedAt: Date.now() } as const] });
+ *
+ * const backoff = new RestartBackoff();
+ * console.log(backoff.tryRestart(pod, app, exitOf('first')).wait); // false
+ * const answer = backoff.tryRestart(pod, app, exitOf('second'));
+ * console.log(answer.wait && answer.reason, backoff.nextWaitMs(pod, app)); // CrashLoopBackOff 10000
+ * ```
  */
 export class RestartBackoff {
   readonly #counter: BackoffCounter;

@@ -36,5 +36,7 @@ export class FifoSet<Key> {
 
   clear(): void {
     this.#keys.clear();
+    // the old iterator would keep the keys alive
+    this.#next = this.#keys.values();
   }
 }

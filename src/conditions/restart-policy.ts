@@ -12,18 +12,25 @@ export function isRestartableInitContainer(container: Container): boolean {
 
 /** The first rule that speaks of this exit code. A rule without exit codes, or with an unknown operator, matches nothing. */
 export function findMatchingRestartRule(container: Container, exitCode: number): ContainerRestartRule | undefined {
-  return container.restartPolicyRules?.find(({ exitCodes }) => {
-    const listed = exitCodes?.values?.includes(exitCode) ?? false;
-    if (exitCodes?.operator === 'In') return listed;
-    return exitCodes?.operator === 'NotIn' && !listed;
+  const found = rulesOf(container).find((rule) => {
+    const { operator, values } = rule?.exitCodes ?? {};
+    const listed = Array.isArray(values) && values.includes(exitCode);
+    if (operator === 'In') return listed;
+    return operator === 'NotIn' && !listed;
   });
+  return found ?? undefined;
 }
 
 /** True when any init or regular container may have the whole pod restarted in place. */
 export function hasRestartAllContainersRule(spec: PodSpec | undefined): boolean {
   return [spec?.initContainers, spec?.containers].some((containers) =>
-    containers?.some((container) => container.restartPolicyRules?.some(({ action }) => action === 'RestartAllContainers')),
+    containers?.some((container) => rulesOf(container).some((rule) => rule?.action === 'RestartAllContainers')),
   );
+}
+
+/** A list that no apiserver has checked may be none, and have members that are no rules. */
+function rulesOf({ restartPolicyRules }: Container): readonly (ContainerRestartRule | null | undefined)[] {
+  return Array.isArray(restartPolicyRules) ? restartPolicyRules : [];
 }
 
 /**

@@ -5,6 +5,7 @@ import { type Logger, loggerOption } from '../seams/logger.ts';
 import { type ConfigMode, mostUpdatesOfAList } from './notifications.ts';
 import type { MetadataOf } from './pod-changes.ts';
 
+/** How changes are told, and to whom. Every option may be left out. */
 export interface PodConfigOptions {
   /** How changes are told. Default `Incremental`, as the kubelet's. */
   readonly mode?: ConfigMode;

@@ -27,6 +27,21 @@ import { UpdateQueue } from './update-queue.ts';
  *
  * There is one consumer, and no more than `capacity` updates wait for it. While there is no room, the newest list of each
  * source waits and is merged once there is: what came and went meanwhile is never told, and the last word always is.
+ *
+ * @example
+ * ```ts
+ * import { PodConfig } from 'pod-status-manager/node';
+ *
+ * const config = new PodConfig();
+ * const send = config.channel('own'); // or config.addSource('file', new FileSource(...))
+ * config.start();
+ * send([{ metadata: { uid: '1', name: 'web', namespace: 'default' }, spec: { containers: [{ name: 'app' }] } }]);
+ * for await (const { op, source, pods } of config.updates()) {
+ *   console.log(op, source, pods.length); // ADD own 1
+ *   break;
+ * }
+ * await config.stop();
+ * ```
  */
 export class PodConfig {
   readonly #mode: ConfigMode;
@@ -54,6 +69,7 @@ export class PodConfig {
     });
   }
 
+  /** `idle`, `running`, `stopping` or `stopped`. */
   get state(): RunStateName {
     return this.#runState.name;
   }
@@ -97,6 +113,7 @@ export class PodConfig {
     });
   }
 
+  /** The same as `stop()`, for `await using`. */
   [Symbol.asyncDispose](): Promise<void> {
     return this.stop();
   }

@@ -5,6 +5,7 @@ import type { PodSource } from '../sources/pod-source.ts';
 
 /** What is known of one source of pods. It can be turned into JSON. */
 export interface PodSourceReport {
+  /** The name under which the source was added, such as `api`. */
   readonly name: string;
   /** True once a list of the source was merged. */
   readonly hasSent: boolean;

@@ -9,6 +9,7 @@ export type PodOperation = 'SET' | 'ADD' | 'UPDATE' | 'DELETE' | 'REMOVE' | 'REC
 
 /** Pods to which one operation applies. An ADD without pods says that the source has been heard from. */
 export interface PodUpdate {
+  /** What has happened to all of the pods. */
   readonly op: PodOperation;
   /** The source that has sent the list. */
   readonly source: string;

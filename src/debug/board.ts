@@ -36,7 +36,19 @@ export class Board {
     return { summary, traffic: traffic.since(0, clock.now()), pods: table.rows() };
   }
 
-  /** What has changed since the last call. */
+  /** From now on somebody calls `changes` at short intervals. */
+  follow(): void {
+    const { table, traffic, clock } = this.#options;
+    this.#toldTraffic = traffic.since(this.#toldTraffic, clock.now()).at(-1)?.at ?? this.#toldTraffic;
+    table.follow();
+  }
+
+  /** Nobody calls `changes` any more. */
+  unfollow(): void {
+    this.#options.table.unfollow();
+  }
+
+  /** What has changed since the last call, or since `follow`. */
   changes(): DebugChanges {
     const { table, traffic, clock } = this.#options;
     const summary = this.#summary(table.readSome());

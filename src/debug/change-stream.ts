@@ -10,7 +10,7 @@ const batchMs = 250;
 /** A quiet stream tells at least so often that it is alive, and how old the oldest unsent change is. */
 const heartbeatMs = 15_000;
 const ageMs = 1_000;
-/** A reader that has read nothing for so long is given up. */
+/** A reader that is behind and has read nothing for so long is given up. */
 const deafAfterMs = 60_000;
 const clientsAtMost = 64;
 
@@ -37,30 +37,39 @@ export class ChangeStream {
     return this.#clients.size >= clientsAtMost;
   }
 
-  /** Begins with a snapshot. The head of the response was written. */
+  /** Begins with a snapshot. The head of the response was written. A response that is closed already is left alone. */
   open(response: ServerResponse): void {
     const client = new StreamClient(response);
+    // it left while a check before the handler was at work: no event will tell of it
+    if (client.isGone) return;
     client.writeSnapshot(this.#snapshot());
-    // nobody else is told of what the snapshot has
-    if (this.#clients.size === 0) this.#options.board.changes();
+    // the changes begin after the snapshot
+    if (this.#clients.size === 0) this.#options.board.follow();
     this.#clients.add(client);
     response.once('close', () => this.#drop(client));
     this.#arm();
   }
 
-  /** Ends every stream; nothing is left. */
+  /** Ends every stream, and cuts off who has not read everything; nothing is left. */
   close(): void {
-    this.#cancelTick?.();
-    this.#cancelTick = undefined;
-    for (const client of this.#clients) client.end();
+    for (const client of this.#clients) {
+      // the end would wait behind what a slow reader does not read, perhaps for ever
+      if (client.isDrained) client.end();
+      else client.destroy();
+    }
     this.#clients.clear();
+    this.#rest();
   }
 
   #drop(client: StreamClient): void {
     this.#clients.delete(client);
-    if (this.#clients.size > 0) return;
+    if (this.#clients.size === 0) this.#rest();
+  }
+
+  #rest(): void {
     this.#cancelTick?.();
     this.#cancelTick = undefined;
+    this.#options.board.unfollow();
   }
 
   #arm(): void {
@@ -75,6 +84,8 @@ export class ChangeStream {
   }
 
   #tick(): void {
+    for (const client of [...this.#clients]) if (client.isGone) this.#drop(client);
+    if (this.#clients.size === 0) return;
     const { board, clock } = this.#options;
     const now = clock.now();
     const changes = board.changes();
@@ -82,12 +93,11 @@ export class ChangeStream {
     let snapshot: Buffer | undefined;
     for (const client of [...this.#clients]) {
       if (message !== undefined) client.writeChanges(message, now);
-      const { behindSince } = client;
-      if (behindSince === undefined) continue;
+      if (!client.isBehind) continue;
       if (client.isDrained) {
         snapshot ??= this.#snapshot();
         client.writeSnapshot(snapshot);
-      } else if (now - behindSince > deafAfterMs) client.destroy();
+      } else if (client.deafMs(now) > deafAfterMs) client.destroy();
     }
   }
 

@@ -7,6 +7,7 @@ import type { DebugManager } from './board.ts';
 import type { DebugNodeSource } from './debug-node.ts';
 import type { HistoryLimits } from './pod-history.ts';
 
+/** What `createDebugHandler` takes. An option that does not exist is refused with ERR_INVALID_OPTION. */
 export interface DebugHandlerOptions {
   /** The status manager that is shown. The handler listens to its events until it is closed. */
   readonly manager: DebugManager;
@@ -24,6 +25,7 @@ export interface DebugHandlerOptions {
   readonly logger?: Logger | null;
 }
 
+/** How much the handler keeps of the past of the pods. Zero keeps nothing. */
 export interface DebugHistoryOptions {
   /** Entries of each pod's timeline; older ones are dropped. Default 100. */
   readonly entriesPerPod?: number;

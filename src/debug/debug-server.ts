@@ -26,6 +26,7 @@ export class DebugServer {
   readonly #options: ResolvedDebugOptions;
   readonly #board: Board;
   readonly #stream: ChangeStream;
+  readonly #history: PodHistory;
   readonly #endRecording: () => void;
   #page: PageAnswer | undefined;
   #isClosed = false;
@@ -35,6 +36,7 @@ export class DebugServer {
     this.#options = options;
     const { manager } = options;
     const parts = { table: new PodTable(manager), history: new PodHistory(options.history), traffic: new Traffic() };
+    this.#history = parts.history;
     this.#board = new Board({ ...options, ...parts });
     this.#stream = new ChangeStream({ ...options, board: this.#board });
     this.#endRecording = record({ ...options, ...parts, onPod: (podUID) => parts.table.touch(podUID) });
@@ -52,11 +54,12 @@ export class DebugServer {
     );
   }
 
-  /** Ends every stream, and listens to the manager no more. */
+  /** Ends every stream, listens to the manager no more, and drops the history. */
   close(): void {
     this.#isClosed = true;
     this.#endRecording();
     this.#stream.close();
+    this.#history.clear();
   }
 
   #handle(exchange: Exchange): void {

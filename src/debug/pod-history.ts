@@ -73,6 +73,12 @@ export class PodHistory {
     return { entries: timeline.entries.map(({ text }) => JSON.parse(text)), dropped: timeline.dropped };
   }
 
+  clear(): void {
+    this.#timelines.clear();
+    this.#entries.clear();
+    this.#bytes = 0;
+  }
+
   /** The entry is the oldest of its pod. */
   #drop(entry: Entry): void {
     this.#bytes -= sizeOf(entry);

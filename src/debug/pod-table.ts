@@ -33,15 +33,33 @@ export class PodTable {
   readonly #unsettled = new FifoSet<string>();
   readonly #changed = new Set<string>();
   readonly #removed = new Set<string>();
+  #isFollowed = false;
   #rotation = this.#rows.keys();
 
   constructor(manager: Pick<StatusManager, 'snapshot'>) {
     this.#manager = manager;
   }
 
-  /** Something has happened to this pod: its row is read at the next look. */
+  /**
+   * Somebody will take the changes at short intervals, from now on: the table notes what is touched, changed and removed. It
+   * notes nothing of this while nobody follows, since nobody would empty the notes.
+   */
+  follow(): void {
+    this.unfollow();
+    this.#isFollowed = true;
+  }
+
+  /** Nobody takes changes any more: what was noted is forgotten. */
+  unfollow(): void {
+    this.#isFollowed = false;
+    this.#touched.clear();
+    this.#changed.clear();
+    this.#removed.clear();
+  }
+
+  /** Something has happened to this pod: its row is read at the next look of whoever follows. */
   touch(podUID: string): void {
-    this.#touched.add(podUID);
+    if (this.#isFollowed) this.#touched.add(podUID);
   }
 
   /** Reads every row. */
@@ -51,6 +69,8 @@ export class PodTable {
     for (const podUID of [...this.#rows.keys()]) if (!seen.has(podUID)) this.#remove(podUID);
     for (const pod of snapshot.pods) this.#note(pod);
     this.#touched.clear();
+    // an iterator that is not moved on would keep what the map held in the meantime
+    this.#rotation = this.#rows.keys();
     return snapshot;
   }
 
@@ -119,6 +139,7 @@ export class PodTable {
     const before = this.#rows.get(podUID);
     if (before !== undefined && isSameRow(before.row, row) && before.unsentSince === unsentSince) return;
     this.#rows.set(podUID, { row, unsentSince });
+    if (!this.#isFollowed) return;
     this.#changed.add(podUID);
     this.#removed.delete(podUID);
   }
@@ -127,7 +148,7 @@ export class PodTable {
     if (!this.#rows.delete(podUID)) return;
     this.#unsettled.delete(podUID);
     this.#changed.delete(podUID);
-    this.#removed.add(podUID);
+    if (this.#isFollowed) this.#removed.add(podUID);
   }
 }
 

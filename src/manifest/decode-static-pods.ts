@@ -22,6 +22,21 @@ type StaticPod = WirePod & { spec: PodSpec };
  *
  * Throws InvalidManifestError (ERR_INVALID_MANIFEST) for whatever is no such pod; its `parsed` says whether it was a pod at
  * all. One bad pod spoils its list. Throws ERR_INVALID_ARGUMENT for arguments of the wrong type. Never throws anything else.
+ *
+ * @example
+ * ```ts
+ * import { decodeStaticPods } from 'pod-status-manager/node';
+ *
+ * const manifest = `
+ * apiVersion: v1
+ * kind: Pod
+ * metadata: { name: web }
+ * spec:
+ *   containers: [{ name: app, image: 'app:1' }]
+ * `;
+ * const [pod] = decodeStaticPods(manifest, { source: '/etc/pods/web.yaml', isFile: true, nodeName: 'node-1' });
+ * console.log(pod?.metadata?.namespace, pod?.metadata?.name); // default web-node-1
+ * ```
  */
 export function decodeStaticPods(text: string, origin: ManifestOrigin): WirePod[] {
   requireArguments(text, origin);

@@ -10,7 +10,9 @@ type Toleration = NonNullable<PodSpec['tolerations']>[number];
 export interface ManifestOrigin {
   /** The path of a file, or a URL. */
   readonly source: string;
+  /** True for a file, which holds one pod. Other origins may also hold a list of pods. */
   readonly isFile: boolean;
+  /** The node that runs the pods. Its name, in lower case, is appended to theirs. */
   readonly nodeName: string;
 }
 

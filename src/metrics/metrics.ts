@@ -22,7 +22,7 @@ export interface Metrics {
   set<Name extends MetricNameOf<'gauge'>>(name: Name, value: number, labels: MetricLabels[Name]): void;
   remove<Name extends MetricName>(name: Name, labels: MetricLabels[Name]): void;
   /** Undefined where the sink cannot say when it is read. Then `read` is to be called from time to time. */
-  readonly onCollect: ((read: () => void) => () => void) | undefined;
+  readonly onCollect: ((read: () => void) => (() => void) | undefined) | undefined;
 }
 
 const nothing = (): void => {};
@@ -67,16 +67,22 @@ function guard(call: () => unknown): void {
   callGuarded(call, ignoreFailure);
 }
 
-/** Whatever the sink does, it calls nothing any more once the function that is returned was called. */
-function subscribe(sink: MetricsSink, read: () => void): () => void {
+/**
+ * Whatever the sink does, it calls nothing any more once the function that is returned was called; undefined where the sink has
+ * failed, and then it calls nothing at all.
+ */
+function subscribe(sink: MetricsSink, read: () => void): (() => void) | undefined {
   let isOver = false;
   const end: unknown = callGuarded(
     () =>
       sink.onCollect?.(() => {
         if (!isOver) read();
       }),
-    ignoreFailure,
+    () => {
+      isOver = true;
+    },
   );
+  if (isOver) return undefined;
   return () => {
     isOver = true;
     if (typeof end === 'function') guard(() => end());

@@ -6,8 +6,8 @@ import type { Metrics } from './metrics.ts';
 const sampleIntervalMs = 10_000;
 
 /**
- * Calls `read` whenever the gauges that it sets are wanted: before each collection of a sink that says when it is read, else
- * every ten seconds; and once more at the end. What `read` throws is ignored. Returns a function that ends it, and does nothing
+ * Calls `read` whenever the gauges that it sets are wanted: before each collection of a sink that says when it is read, else,
+ * also where it fails to take a reader, every ten seconds; and once more at the end. What `read` throws is ignored. Returns a function that ends it, and does nothing
  * when it is called again. Without a sink nothing happens.
  */
 export function sampleGauges(metrics: Metrics, clock: Clock, read: () => void): () => void {

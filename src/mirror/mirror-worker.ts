@@ -195,6 +195,8 @@ export class MirrorWorker {
   async #perform(fullName: string, record: MirrorRecord, request: MirrorRequest): Promise<void> {
     const { answer, settled } = this.#requests.send(fullName, request);
     this.#underWay.add(settled);
+    // at once, for a stop that comes before the rest of this has run
+    void settled.then(() => this.#underWay.delete(settled));
     const outcome = await this.#requests.settle(fullName, record, request, answer);
     this.#slots += 1;
     try {

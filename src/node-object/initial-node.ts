@@ -9,7 +9,9 @@ import type { WireNode, WireTaint } from './wire-node.ts';
 export interface NodeIdentity {
   /** Beside the labels for the host name, the operating system and the architecture, which may be replaced here. */
   readonly labels?: Readonly<Record<string, string>>;
+  /** Default: none. */
   readonly annotations?: Readonly<Record<string, string>>;
+  /** What keeps pods away that do not tolerate it. Default: none. */
   readonly taints?: readonly WireTaint[];
   /** The machine's name for a cloud: `provider://id`. */
   readonly providerID?: string;

@@ -2,6 +2,7 @@ import type { WireLease } from './wire-node.ts';
 
 /** Another agent that renews the Lease of this node: two agents run under one name. */
 export interface LeaseRival {
+  /** Who holds the Lease, by its own word. */
   readonly holderIdentity: string;
   /** As the Lease says. */
   readonly renewTime: string;

@@ -3,6 +3,7 @@ import { isJsonObject } from '../wire/json.ts';
 
 /** What an agent answers to the question whether its runtime works and its pod sources have been heard. */
 export interface NodeReadiness {
+  /** True: the Ready condition of the node says True. */
   readonly ready: boolean;
   /** Default: `KubeletReady` or `KubeletNotReady`. */
   readonly reason?: string | undefined;
@@ -12,8 +13,11 @@ export interface NodeReadiness {
 
 /** What runs short on the node. What is left out does not. */
 export interface NodePressures {
+  /** The condition MemoryPressure. Default false. */
   readonly memory?: boolean;
+  /** The condition DiskPressure. Default false. */
   readonly disk?: boolean;
+  /** The condition PIDPressure: processes run short. Default false. */
   readonly pid?: boolean;
 }
 

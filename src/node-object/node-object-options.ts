@@ -19,9 +19,11 @@ import { identityMembers, initialNode, type NodeIdentity } from './initial-node.
 import type { NodePressures, NodeReadiness } from './node-health.ts';
 import type { WireNode } from './wire-node.ts';
 
+/** Which node it is, what it says of itself, and how often. `transport` and `nodeName` are needed. */
 export interface NodeObjectOptions extends AdvertisedStatus, NodeIdentity {
   /** Closing it is left to its owner. */
   readonly transport: ResourceTransport;
+  /** The name of the Node and of its Lease. */
   readonly nodeName: string;
   /**
    * Asked at every look: ready means that the runtime works and that the pod sources have been heard. Default: always ready.

@@ -33,6 +33,7 @@ type StepCounter = typeof nodeChecks | typeof leaseRenewals;
 
 /** What a {@link NodeObject} did last, and what it could not do. */
 export interface NodeObjectReport {
+  /** True while the node is on the apiserver, as far as is known. */
   readonly registered: boolean;
   /** What the Ready condition is to say: the last answer of `readiness`; undefined before it was asked. */
   readonly readiness: NodeHealth['readiness'] | undefined;
@@ -50,6 +51,7 @@ export interface NodeObjectReport {
   readonly rival: LeaseRival | undefined;
 }
 
+/** How long a stop may take. */
 export interface StopNodeOptions {
   /** How long the whole stop may take, in milliseconds. Default 20 000: Kubernetes kills an agent after 30 seconds. */
   readonly timeoutMs?: number;
@@ -61,6 +63,25 @@ export interface StopNodeOptions {
  * others write stays: labels, annotations, taints, conditions, resources. A node that is deleted is created again.
  *
  * No two writes of the node are ever in flight. A request that fails is logged, and made again after a backoff.
+ *
+ * @example
+ * ```ts with-server
+ * import { KubeTransport } from 'pod-status-manager';
+ * import { NodeObject } from 'pod-status-manager/node';
+ *
+ * const transport = new KubeTransport(kubeConfig);
+ * const node = new NodeObject({
+ *   transport,
+ *   nodeName: 'node-1',
+ *   capacity: { cpu: '4', memory: '8Gi', pods: '110' },
+ *   removeOnStop: true,
+ * });
+ * node.start();
+ * await node.registered();
+ * console.log(node.node?.status?.capacity?.cpu); // 4
+ * console.log((await node.stop()).node); // removed
+ * await transport.close();
+ * ```
  */
 export class NodeObject {
   readonly #options: ResolvedNodeOptions;
@@ -123,6 +144,7 @@ export class NodeObject {
     this.#firstRegistration.promise.catch(() => {});
   }
 
+  /** `idle`, `running`, `stopping` or `stopped`. */
   get state(): RunStateName {
     return this.#runState.name;
   }
@@ -208,6 +230,7 @@ export class NodeObject {
     }
   }
 
+  /** The same as `stop()` with its defaults, for `await using`. */
   async [Symbol.asyncDispose](): Promise<void> {
     await this.stop();
   }
@@ -262,7 +285,9 @@ export class NodeObject {
     if (!removeOnStop) return { node: 'kept', lease: 'kept' };
     const createdUIDs = { node: this.#registration.createdUID, lease: this.#lease.createdUID };
     const isAnotherAlive = this.#lease.isAnotherAlive.bind(this.#lease);
-    return removeNode({ ...this.#options, createdUIDs, isAnotherAlive, timeLeft });
+    const removed = await removeNode({ ...this.#options, createdUIDs, isAnotherAlive, timeLeft });
+    if (removed.node === 'removed') this.#options.metrics.set('pod_status_manager_node_registered', 0);
+    return removed;
   }
 }
 

@@ -22,7 +22,9 @@ export type RemovalOutcome =
 
 /** What `stop` has done. */
 export interface NodeObjectStopped {
+  /** What became of the Node. */
   readonly node: RemovalOutcome;
+  /** What became of its Lease. */
   readonly lease: RemovalOutcome;
 }
 

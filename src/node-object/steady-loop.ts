@@ -6,10 +6,13 @@ import { WakeableWait } from './wakeable-wait.ts';
 
 /** A step that failed, and when the next one comes. */
 export interface StepFailure {
+  /** What the step was rejected with. */
   readonly error: unknown;
+  /** What the error means: `forbidden`, `timeout` and so on. */
   readonly errorClass: ErrorClass;
   /** How many failures in a row, this one included. */
   readonly attempts: number;
+  /** How long after the failure the next step comes, in milliseconds. */
   readonly retryInMs: number;
   /** Milliseconds since the epoch. */
   readonly at: number;

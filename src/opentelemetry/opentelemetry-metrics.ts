@@ -18,6 +18,7 @@ export interface OpenTelemetryMetrics extends MetricsSink {
    * nothing.
    */
   close(): void;
+  /** Calls `close()`, for `using`. */
   [Symbol.dispose](): void;
 }
 
@@ -30,6 +31,16 @@ export interface OpenTelemetryMetrics extends MetricsSink {
  * `omit` leaves such metrics out.
  *
  * Throws ERR_INVALID_OPTION for an unknown or wrong option.
+ *
+ * @example
+ * ```ts
+ * import { metrics } from '@opentelemetry/api';
+ * import { createOpenTelemetryMetrics } from 'pod-status-manager/opentelemetry';
+ *
+ * const meter = metrics.getMeter('my-agent'); // measures nothing until the process has a MeterProvider
+ * const sink = createOpenTelemetryMetrics({ meter, attributes: { node: 'node-1' } }); // the option `metrics` of an agent's parts
+ * sink.close();
+ * ```
  */
 export function createOpenTelemetryMetrics(options: OpenTelemetryMetricsOptions): OpenTelemetryMetrics {
   return new MeterSink(resolveOpenTelemetryOptions(options));

@@ -5,6 +5,7 @@ import type { MetricName } from '../metrics/metric-definitions.ts';
 import type { Labels } from '../metrics/metrics-sink.ts';
 import { constantLabels, definitionsBut } from '../metrics/sink-options.ts';
 
+/** What `createOpenTelemetryMetrics` takes. An option that does not exist is refused with ERR_INVALID_OPTION. */
 export interface OpenTelemetryMetricsOptions {
   /** A meter of the embedder's provider: `metrics.getMeter('my-agent')` of `@opentelemetry/api`. */
   readonly meter: Meter;

@@ -1,6 +1,7 @@
 import { callGuarded, ignoreFailure } from '../seams/guard.ts';
 import type { Pod } from '../wire/types.ts';
 
+/** `Normal`: for information. `Warning`: something may have gone wrong. */
 export type EventType = 'Normal' | 'Warning';
 
 /** Writes an event about a pod, as client-go's recorder does. It never waits, and what it throws or rejects with is ignored. */

@@ -28,6 +28,7 @@ export interface RuntimeSandbox {
 export interface RuntimeContainerStatus extends RuntimeContainer {
   /** With the runtime's name before it: `containerd://1234`. */
   readonly id: string;
+  /** When the container was made. Absent: before every container whose time is known. */
   readonly createdAt?: number;
   /** Of a container that has been started. */
   readonly startedAt?: number;
@@ -49,8 +50,11 @@ export interface RuntimeContainerStatus extends RuntimeContainer {
 
 /** What the container runtime knows of one pod. */
 export interface RuntimePodStatus {
+  /** The pod's `metadata.uid`. */
   readonly podUID: string;
+  /** The pod's name. */
   readonly name?: string;
+  /** The pod's namespace. */
   readonly namespace?: string;
   /** The pod's addresses, the primary one first; empty for a pod in the node's network. */
   readonly ips: readonly string[];
@@ -62,8 +66,12 @@ export interface RuntimePodStatus {
 
 /** A pod that the container runtime runs, also one that the agent has no object of. */
 export interface RunningPod {
+  /** The pod's `metadata.uid`, as the runtime keeps it. */
   readonly uid: string;
+  /** The pod's name. */
   readonly name: string;
+  /** The pod's namespace. */
   readonly namespace: string;
+  /** The containers that the runtime lists. Absent where it does not say. */
   readonly containers?: readonly RuntimeContainer[];
 }

@@ -7,7 +7,12 @@ import type { ProbeType } from './probe-types.ts';
 
 /** What the probes say of one container. */
 export interface ProbedState {
+  /** True for a container that runs and whose startup probe, if it has one, has succeeded. */
   readonly started: boolean;
+  /**
+   * True for a container that has started and whose readiness probe, if it has one, has succeeded, and for an init container
+   * that has ended with code 0.
+   */
   readonly ready: boolean;
 }
 

@@ -5,6 +5,7 @@ import type { EventRecorder } from '../pod/event-recorder.ts';
 import type { Clock } from '../seams/clock.ts';
 import type { Logger } from '../seams/logger.ts';
 import { goSeconds } from './go-words.ts';
+import type { Namesakes } from './namesakes.ts';
 import { probeEvent } from './probe-event.ts';
 import { ProbeMeasures } from './probe-measures.ts';
 import { type ProbeTarget, probeTarget } from './probe-target.ts';
@@ -35,10 +36,10 @@ export class ProbeCalls {
   /** The calls that have not settled, each with its container. */
   readonly #underWay = new Map<TimedCall, string>();
 
-  constructor(definition: ProbeDefinition, options: ProbeCallsOptions) {
+  constructor(definition: ProbeDefinition, options: ProbeCallsOptions, namesakes: Namesakes) {
     this.#definition = definition;
     this.#options = options;
-    this.#measures = new ProbeMeasures(options, definition);
+    this.#measures = new ProbeMeasures(options, namesakes, definition);
   }
 
   /** Resolves when every call has settled; never, where one does not settle. */

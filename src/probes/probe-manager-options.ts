@@ -14,7 +14,9 @@ import type { Prober } from './prober.ts';
 export interface ProbeStatusManager {
   /** The newest status of the pod: it names the containers to probe, and the pod's address. Undefined: nothing is probed. */
   getPodStatus(podUID: string): PodStatus | undefined;
+  /** Told of each new result of a readiness probe. `containerID` has the runtime's name before it. */
   setContainerReadiness(podUID: string, containerID: string, ready: boolean): unknown;
+  /** Told of each new result of a startup probe. `containerID` has the runtime's name before it. */
   setContainerStartup(podUID: string, containerID: string, started: boolean): unknown;
 }
 
@@ -27,9 +29,13 @@ export interface ProbeHandlers {
   resultChanged?(update: ProbeResultUpdate): void;
 }
 
+/** What makes the probes, and who is told of the results. `prober` and `statusManager` are needed. */
 export interface ProbeManagerOptions {
+  /** Makes the probes. A `NetworkProber` is one. */
   readonly prober: Prober;
+  /** Knows the containers to probe, and gets the results. A `StatusManager` is one. */
   readonly statusManager: ProbeStatusManager;
+  /** Told of each new result, after the status manager. Default: nobody is told. */
   readonly handlers?: ProbeHandlers;
   /** Gets Warning events with the reasons Unhealthy and ProbeWarning. Default: nobody. */
   readonly eventRecorder?: EventRecorder;

@@ -27,6 +27,27 @@ const stopWaitsMs = 1000;
  * throws, or the status manager does) leaves the last result as it is; a probe that takes too long has failed.
  *
  * It runs from the beginning. Once a pod is removed, or the manager stopped, none of its probes is made or heard.
+ *
+ * @example
+ * ```ts
+ * import { NetworkProber, ProbeManager } from 'pod-status-manager/node';
+ * import { buildPod, buildRunningStatus, FakeClock } from 'pod-status-manager/testing';
+ *
+ * const readinessProbe = { exec: { command: ['is-ready'] }, periodSeconds: 10 };
+ * const pod = buildPod({ spec: { containers: [{ name: 'app', image: 'app:1', readinessProbe }] } });
+ * const status = buildRunningStatus(pod);
+ * const clock = new FakeClock(); // an agent uses the machine's
+ * const probes = new ProbeManager({
+ *   prober: new NetworkProber({ exec: async () => ({ result: 'success' }) }),
+ *   // an agent gives its StatusManager
+ *   statusManager: { getPodStatus: () => status, setContainerReadiness: () => {}, setContainerStartup: () => {} },
+ *   clock,
+ * });
+ * probes.addPod(pod);
+ * await clock.advance(10_000);
+ * console.log(probes.result('readiness', status.containerStatuses?.[0]?.containerID ?? '')); // Success
+ * await probes.stop();
+ * ```
  */
 export class ProbeManager {
   readonly #options: ResolvedProbeManagerOptions;
@@ -52,6 +73,7 @@ export class ProbeManager {
     this.#runState.start();
   }
 
+  /** `running` until `stop` is called. */
   get state(): RunStateName {
     return this.#runState.name;
   }
@@ -125,6 +147,7 @@ export class ProbeManager {
     return this.#runState.stop(() => this.#stop());
   }
 
+  /** The same as `stop()`, for `await using`. */
   [Symbol.asyncDispose](): Promise<void> {
     return this.stop();
   }

@@ -1,6 +1,7 @@
 import type { MetricLabels } from '../metrics/metric-definitions.ts';
 import type { Metrics } from '../metrics/metrics.ts';
 import type { Clock } from '../seams/clock.ts';
+import type { Namesakes } from './namesakes.ts';
 import type { ProbeType } from './probe-types.ts';
 import type { ProbeDefinition } from './probed-container.ts';
 
@@ -15,9 +16,12 @@ export class ProbeMeasures {
   readonly #clock: Clock;
   readonly #labels: MetricLabels['prober_probe_duration_seconds'];
   readonly #podUID: string;
+  readonly #namesakes: Namesakes;
+  readonly #name: string;
 
   constructor(
     { metrics, clock }: { readonly metrics: Metrics; readonly clock: Clock },
+    namesakes: Namesakes,
     { pod, container, type }: ProbeDefinition,
   ) {
     const { name = '', namespace = '', uid = '' } = pod.metadata ?? {};
@@ -25,6 +29,9 @@ export class ProbeMeasures {
     this.#clock = clock;
     this.#labels = { probe_type: types[type], container: container.name, pod: name, namespace };
     this.#podUID = uid;
+    this.#namesakes = namesakes;
+    this.#name = [namespace, name, container.name, type].join('/');
+    namesakes.begin(this.#name);
   }
 
   now(): number {
@@ -42,7 +49,8 @@ export class ProbeMeasures {
   /** The container is probed no more in this way. */
   end(): void {
     for (const result of results) this.#metrics.remove('prober_probe_total', this.#ofResult(result));
-    this.#metrics.remove('prober_probe_duration_seconds', this.#labels);
+    // a pod that was created anew has the series of this name, too
+    if (this.#namesakes.end(this.#name)) this.#metrics.remove('prober_probe_duration_seconds', this.#labels);
   }
 
   #ofResult(result: Result): MetricLabels['prober_probe_total'] {

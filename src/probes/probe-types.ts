@@ -1,5 +1,6 @@
 import type { Container } from '../conditions/restart-policy.ts';
 
+/** The three probes that a container of a spec may have. */
 export type ProbeType = 'liveness' | 'readiness' | 'startup';
 
 /** What a probe has last said of a container. `Unknown`: a startup probe that has not come to a result yet. */
@@ -10,10 +11,13 @@ export type ContainerProbe = NonNullable<Container['livenessProbe']>;
 
 /** A change of what is known of one container. */
 export interface ProbeResultUpdate {
+  /** Which probe has the result. */
   readonly type: ProbeType;
+  /** The pod's `metadata.uid`. */
   readonly podUID: string;
   /** With the runtime's name before it: `containerd://1234`. */
   readonly containerID: string;
+  /** What is known now. */
   readonly result: ProbeResult;
   /** True where the kubelet syncs the pod: a liveness probe has failed, or another probe has any new result. */
   readonly needsSync: boolean;

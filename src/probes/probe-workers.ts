@@ -2,6 +2,7 @@ import type { Container } from '../conditions/restart-policy.ts';
 import { isRestartableInitContainer } from '../conditions/restart-policy.ts';
 import { callGuarded } from '../seams/guard.ts';
 import type { Pod, PodStatus } from '../wire/types.ts';
+import { Namesakes } from './namesakes.ts';
 import { ProbeCalls } from './probe-calls.ts';
 import type { ResolvedProbeManagerOptions } from './probe-manager-options.ts';
 import type { ProbeResults } from './probe-results.ts';
@@ -19,6 +20,7 @@ export class ProbeWorkers {
   readonly #options: ResolvedProbeManagerOptions;
   readonly #results: ProbeResults;
   readonly #publish: (definition: ProbeDefinition, containerID: string, result: ProbeResult) => void;
+  readonly #namesakes = new Namesakes();
   readonly #entries = new Map<string, Map<string, Entry>>();
   /** The calls of workers that are over. */
   readonly #leftovers = new Set<Promise<void>>();
@@ -75,7 +77,7 @@ export class ProbeWorkers {
     const { statusManager, clock, random, logger, agentStart } = this.#options;
     const { container, type } = definition;
     const key = keyOf(container.name, type);
-    const calls = new ProbeCalls(definition, this.#options);
+    const calls = new ProbeCalls(definition, this.#options, this.#namesakes);
     const podStatus = (): PodStatus | undefined =>
       callGuarded(
         () => statusManager.getPodStatus(podUID),

@@ -1,8 +1,12 @@
 /** What every probe is about. */
 export interface ProbeSubject {
+  /** The pod's `metadata.uid`. */
   readonly podUID: string;
+  /** The pod's name. */
   readonly podName: string;
+  /** The pod's namespace. */
   readonly namespace: string;
+  /** The container's name in the spec. */
   readonly containerName: string;
   /** With the runtime's name before it: `containerd://1234`. */
   readonly containerID: string;
@@ -10,29 +14,39 @@ export interface ProbeSubject {
   readonly timeoutSeconds: number;
 }
 
+/** A command to run in a container. */
 export interface ExecProbeTarget extends ProbeSubject {
   /** The program and its arguments; references to the container's own plain variables are replaced. */
   readonly command: readonly string[];
 }
 
+/** A GET request to make. */
 export interface HttpProbeTarget extends ProbeSubject {
   /** In lower case; `https` for a probe over TLS, otherwise what the spec says. */
   readonly scheme: string;
   /** A name or an address; IPv6 without brackets. */
   readonly host: string;
+  /** From 1 to 65535. */
   readonly port: number;
   /** As the spec has it: it may have a query, may lack the first slash, and may be no valid path. */
   readonly path: string;
+  /** Those of the spec, in its order. A name may come twice. */
   readonly headers: readonly { readonly name: string; readonly value: string }[];
 }
 
+/** A connection to open. */
 export interface TcpProbeTarget extends ProbeSubject {
+  /** A name or an address; IPv6 without brackets. */
   readonly host: string;
+  /** From 1 to 65535. */
   readonly port: number;
 }
 
+/** A health check of a gRPC server to make. */
 export interface GrpcProbeTarget extends ProbeSubject {
+  /** A name or an address; IPv6 without brackets. */
   readonly host: string;
+  /** From 1 to 65535. */
   readonly port: number;
   /** Empty: the server as a whole. */
   readonly service: string;
@@ -55,8 +69,12 @@ export interface ProbeOutcome {
  * otherwise the probe has failed.
  */
 export interface Prober {
+  /** Runs a command in the container; a success where it ends with code 0. */
   exec(target: ExecProbeTarget, signal: AbortSignal): Promise<ProbeOutcome>;
+  /** Makes a GET request. */
   http(target: HttpProbeTarget, signal: AbortSignal): Promise<ProbeOutcome>;
+  /** Opens a connection. */
   tcp(target: TcpProbeTarget, signal: AbortSignal): Promise<ProbeOutcome>;
+  /** Asks the health service of a gRPC server. */
   grpc(target: GrpcProbeTarget, signal: AbortSignal): Promise<ProbeOutcome>;
 }

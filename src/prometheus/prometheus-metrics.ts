@@ -15,6 +15,7 @@ export interface PrometheusMetrics extends MetricsSink {
    * dropped. Close it after the parts that measure. A second call does nothing.
    */
   close(): Promise<void>;
+  /** Calls `close()`, for `await using`. */
   [Symbol.asyncDispose](): Promise<void>;
 }
 
@@ -23,7 +24,20 @@ export interface PrometheusMetrics extends MetricsSink {
  * buckets and labels of its definition. Gauges are read when the registry is collected. A name that is not defined is dropped.
  *
  * Throws ERR_INVALID_OPTION: for an unknown or wrong option; where the registry has a metric of a defined name that no sink has
- * made; where another sink of the registry has other label names, or the same labels. Then nothing is registered.
+ * made; where another sink of the registry has other label names, or the same labels, until its `close()` has ended. Then
+ * nothing is registered.
+ *
+ * @example
+ * ```ts
+ * import { createPrometheusMetrics } from 'pod-status-manager/prometheus';
+ * import { Registry } from 'prom-client';
+ *
+ * const registry = new Registry();
+ * const metrics = createPrometheusMetrics({ registry, labels: { node: 'node-1' } }); // the option `metrics` of an agent's parts
+ * const text = await registry.metrics();
+ * console.log(text.includes('pod_status_manager_')); // true
+ * await metrics.close();
+ * ```
  */
 export function createPrometheusMetrics(options: PrometheusMetricsOptions): PrometheusMetrics {
   return new RegistrySink(resolvePrometheusOptions(options));
@@ -45,7 +59,7 @@ class RegistrySink implements PrometheusMetrics {
     try {
       this.#register();
     } catch (error) {
-      this.#unregister();
+      this.#leave([...this.#metrics.values()]);
       throw error;
     }
     if (!eventLoopDelay) return;
@@ -91,8 +105,14 @@ class RegistrySink implements PrometheusMetrics {
   async #close(): Promise<void> {
     this.#delay?.close();
     this.#readers.close();
-    const shared = this.#unregister();
-    await Promise.all(shared.map((metric) => this.#removeSeries(metric)));
+    const shared = [...this.#metrics.values()];
+    this.#metrics.clear();
+    try {
+      await Promise.all(shared.filter(({ sinks }) => sinks.size > 1).map((metric) => this.#removeSeries(metric)));
+    } finally {
+      // until here the labels are taken: the series of a later sink with the same ones would go, too
+      this.#leave(shared);
+    }
   }
 
   #register(): void {
@@ -100,24 +120,23 @@ class RegistrySink implements PrometheusMetrics {
     for (const definition of definitions) {
       const shared = sharedMetric(registry, definition, Object.keys(labels));
       if (shared.sinks.has(this.#key)) {
-        throw invalidOption('labels', 'an object with other values than those of the other sinks of the registry', labels);
+        const rule =
+          'an object with other values than those of the other sinks of the registry, each until its close() has ended';
+        throw invalidOption('labels', rule, labels);
       }
       this.#metrics.set(definition.name, shared);
       shared.sinks.set(this.#key, () => this.#readers.read());
     }
   }
 
-  /** Leaves every metric, and returns those that other sinks still write to. */
-  #unregister(): SharedMetric[] {
+  /** Leaves these metrics; the registry loses those that no other sink writes to. */
+  #leave(shared: readonly SharedMetric[]): void {
     const { registry } = this.#options;
-    const shared = [...this.#metrics.values()];
-    this.#metrics.clear();
     for (const { definition, metric, sinks } of shared) {
       sinks.delete(this.#key);
       const isOurs = sinks.size === 0 && registry.getSingleMetric(definition.name) === metric;
       if (isOurs) registry.removeSingleMetric(definition.name);
     }
-    return shared.filter(({ sinks }) => sinks.size > 0);
   }
 
   async #removeSeries({ definition, metric }: SharedMetric): Promise<void> {

@@ -6,6 +6,7 @@ import type { Labels } from '../metrics/metrics-sink.ts';
 import { constantLabels, definitionsBut } from '../metrics/sink-options.ts';
 import type { PrometheusRegistry } from './shared-metric.ts';
 
+/** What `createPrometheusMetrics` takes. An option that does not exist is refused with ERR_INVALID_OPTION. */
 export interface PrometheusMetricsOptions {
   /** A registry of prom-client, which the embedder serves. Its other metrics stay as they are. */
   readonly registry: PrometheusRegistry;

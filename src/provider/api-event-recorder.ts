@@ -8,8 +8,11 @@ import { type Logger, loggerOption } from '../seams/logger.ts';
 import { formatTime } from '../wire/time.ts';
 import type { Pod, Wire } from '../wire/types.ts';
 
+/** Where events go, and who writes them. `transport` and `nodeName` are needed. */
 export interface ApiEventRecorderOptions {
+  /** Reaches the apiserver, such as a `KubeTransport`. Closing it is left to its owner. */
   readonly transport: ResourceTransport;
+  /** The node that the events come from. */
   readonly nodeName: string;
   /** Who writes the events. Default `pod-status-manager`. */
   readonly component?: string;
@@ -44,6 +47,26 @@ const defaultComponent = 'pod-status-manager';
  * Writes events to the apiserver, one after another. They are told once and never repeated: what
  * cannot be written is lost. A pod has 25 events at once and then one in five minutes, as client-go's spam filter allows; what is
  * more is dropped.
+ *
+ * @example
+ * ```ts with-server
+ * import { KubeTransport } from 'pod-status-manager';
+ * import { ApiEventRecorder } from 'pod-status-manager/node';
+ * import { resources } from 'pod-status-manager/reflector';
+ *
+ * const pod = server.store.create({ metadata: { name: 'web' }, spec: { containers: [{ name: 'app', image: 'app:1' }] } });
+ * const { promise: written, resolve } = Promise.withResolvers<void>();
+ * const endWatch = server.objects(resources.events).watch(() => resolve());
+ *
+ * const transport = new KubeTransport(kubeConfig);
+ * const recorder = new ApiEventRecorder({ transport, nodeName: 'node-1' });
+ * recorder.event(pod, 'Normal', 'Started', 'The container runs'); // never waits
+ * await written;
+ * console.log(server.objects(resources.events).list()[0]?.reason); // Started
+ * endWatch();
+ * await recorder.stop();
+ * await transport.close();
+ * ```
  */
 export class ApiEventRecorder implements EventRecorder {
   readonly #options: ApiEventRecorderOptions;

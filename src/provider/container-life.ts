@@ -1,13 +1,18 @@
 import { randomUUID } from 'node:crypto';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { RestartBackoff } from '../backoff/restart-backoff.ts';
 import { isInt32 } from '../checks/arguments.ts';
 import { containerShouldRestart, isRestartableInitContainer } from '../conditions/restart-policy.ts';
 import type { GivenContainer, GivenEnd } from '../runtime-status/given-container.ts';
+import { runtimeReason } from '../runtime-status/runtime-reasons.ts';
 import { type Clock, sleep } from '../seams/clock.ts';
+import { ignoreFailure } from '../seams/guard.ts';
 import type { ContainerSpec, NodePod } from './pod-provider.ts';
 import { messageOf } from './provider-calls.ts';
 
+/** One run of a container, for the function that runs it. */
 export interface ContainerRun {
+  /** The pod that the container is of. */
   readonly pod: NodePod;
   /** Aborts when the container should end by itself: its pod is deleted, or nothing is left that it is a sidecar of. */
   readonly stop: AbortSignal;
@@ -32,6 +37,8 @@ export interface ContainerLifeOptions {
   readonly clock: Clock;
   /** Called after each change of `state`. */
   readonly changed: () => void;
+  /** Aborts when the container is not to be started any more, at the latest with `stop`. */
+  readonly ending: AbortSignal;
   readonly stop: AbortSignal;
   readonly kill: AbortSignal;
 }
@@ -42,6 +49,9 @@ const startError = { exitCode: 128, reason: 'StartError' };
 /** One container of a pod: its runs one after the other, as the restart policies say, and how it is. */
 export class ContainerLife {
   readonly isSidecar: boolean;
+  /** Resolves once what comes after a sidecar may begin: the sidecar runs, or with a startup probe has been ready. */
+  readonly started: Promise<void>;
+  readonly #noteStarted: () => void;
   readonly #options: ContainerLifeOptions;
   readonly #restartsBefore: number;
   #runs = 0;
@@ -54,7 +64,10 @@ export class ContainerLife {
     this.#options = options;
     this.isSidecar = isInit && isRestartableInitContainer(spec);
     this.#restartsBefore = restartsBefore(pod, spec.name);
-    this.#state = { name: spec.name, state: 'waiting' };
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.started = promise;
+    this.#noteStarted = resolve;
+    this.#state = this.#finalEnd() ?? { name: spec.name, state: 'waiting' };
   }
 
   get state(): GivenContainer {
@@ -63,15 +76,20 @@ export class ContainerLife {
 
   /** Resolves once the container does not run and will not run again. True: it has succeeded. Never rejects. */
   async live(): Promise<boolean> {
-    const { stop } = this.#options;
-    let hasSucceeded = false;
-    while (!stop.aborted) {
+    if (this.#state.state === 'waiting') await this.#runAll().catch(ignoreFailure);
+    return this.#state.state === 'exited' && this.#state.exitCode === 0;
+  }
+
+  /** Rejects where nobody can say whether the container runs again: then it does not. */
+  async #runAll(): Promise<void> {
+    const { ending } = this.#options;
+    while (!ending.aborted) {
       const end = await this.#runOnce();
-      hasSucceeded = end.exitCode === 0;
-      if (stop.aborted || !this.#mayRunAgain(end.exitCode)) break;
+      if (ending.aborted || !this.#mayRunAgain(end.exitCode)) return;
       await this.#backOff(end);
+      // a container that ends at once and need not wait must leave room for others
+      await nextTurn();
     }
-    return hasSucceeded;
   }
 
   async #runOnce(): Promise<GivenEnd> {
@@ -80,6 +98,7 @@ export class ContainerLife {
     const startedAt = clock.now();
     const common = { name: spec.name, restartCount: this.#restartsBefore + this.#runs++, lastState: this.#lastEnd };
     this.#become({ ...common, state: 'running', id, startedAt });
+    if (!spec.startupProbe) this.#noteStarted();
     const how = await this.#call(id);
     const end = { ...how, id, startedAt, finishedAt: Math.max(startedAt, clock.now()) };
     this.#become({ ...common, state: 'exited', ...end });
@@ -106,7 +125,20 @@ export class ContainerLife {
 
   #setReady(id: string, ready: boolean): void {
     const { state } = this;
-    if (state.id === id && state.state === 'running' && state.ready !== ready) this.#become({ ...state, ready });
+    if (state.id !== id || state.state !== 'running' || state.ready === ready) return;
+    this.#become({ ...state, ready, ...(ready && { started: true }) });
+    if (ready) this.#noteStarted();
+  }
+
+  /** The end that an earlier process of the agent has told, where the container does not run again after it. */
+  #finalEnd(): GivenContainer | undefined {
+    const { pod, spec } = this.#options;
+    const told = toldOf(pod, spec.name);
+    const { exitCode, reason, message } = told?.state?.terminated ?? {};
+    if (!isInt32(exitCode)) return undefined;
+    // with the pod's policy Always, init containers run again before the others do
+    const isOver = !containerShouldRestart(spec, pod.spec.restartPolicy, exitCode as number);
+    return isOver ? { name: spec.name, state: 'exited', exitCode, reason, message } : undefined;
   }
 
   #mayRunAgain(exitCode: number): boolean {
@@ -117,7 +149,8 @@ export class ContainerLife {
 
   /** Waits until the container may be started again, or should end. */
   async #backOff(end: GivenEnd): Promise<void> {
-    const { pod, spec, backoff, clock, stop } = this.#options;
+    const { pod, spec, backoff, clock, ending } = this.#options;
+    const ended = this.#state;
     const finishedAt = Number(end.finishedAt);
     const exited = { id: end.id ?? '', name: spec.name, state: 'exited', exitCode: end.exitCode, finishedAt } as const;
     for (;;) {
@@ -126,8 +159,8 @@ export class ContainerLife {
       const { reason, message } = answer;
       const restartCount = this.#restartsBefore + this.#runs - 1;
       this.#become({ name: spec.name, state: 'waiting', restartCount, reason, message, lastState: end });
-      await sleep(clock, answer.remainingMs, stop);
-      if (stop.aborted) return;
+      await sleep(clock, answer.remainingMs, ending);
+      if (ending.aborted) return this.#become(ended);
     }
   }
 
@@ -147,10 +180,17 @@ function passOn(signal: AbortSignal): { readonly signal: AbortSignal; readonly e
 }
 
 /** What an earlier run of the agent has told: the next start of a container that ran then is a restart. */
-function restartsBefore({ status }: NodePod, name: string): number {
-  const told = [...(status?.initContainerStatuses ?? []), ...(status?.containerStatuses ?? [])].find((one) => one.name === name);
+function restartsBefore(pod: NodePod, name: string): number {
+  const told = toldOf(pod, name);
   if (told === undefined) return 0;
-  const hasRun = told.state?.running ?? told.state?.terminated ?? told.lastState?.terminated;
-  const { restartCount } = told;
+  const { restartCount, state, lastState } = told;
+  const last = (state?.running ?? state?.terminated) ? undefined : lastState?.terminated;
+  // a run of which nobody saw the end was counted when it was missed
+  const isCounted = last?.reason === runtimeReason.containerStatusUnknown;
+  const hasRun = isCounted ? undefined : (state?.running ?? state?.terminated ?? last);
   return (isInt32(restartCount, 0) ? restartCount : 0) + (hasRun == null ? 0 : 1);
+}
+
+function toldOf({ status }: NodePod, name: string) {
+  return [...(status?.initContainerStatuses ?? []), ...(status?.containerStatuses ?? [])].find((one) => one.name === name);
 }

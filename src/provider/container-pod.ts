@@ -12,15 +12,23 @@ const defaultGracePeriodSeconds = 30;
 
 /**
  * The containers of one pod that runs: init containers one after the other, sidecars beside what follows them, then the regular
- * ones all at once. When these have ended for good, the sidecars are ended too.
+ * ones all at once. When these have ended for good, or the pod ends, the sidecars are ended too, one by one, the last one first.
  */
 export class ContainerPod {
   readonly #pod: NodePod;
-  readonly #all = new Stopper();
-  readonly #sidecars = new Stopper();
   readonly #clock: Clock;
   readonly #inits: readonly ContainerLife[];
   readonly #regulars: readonly ContainerLife[];
+  /** Asks the containers to end that are no sidecars. */
+  readonly #stop = new AbortController();
+  /** Aborts when no sidecar is to be started any more. */
+  readonly #sidecarsEnd = new AbortController();
+  /** Ask one sidecar each to end, in the order of the spec. */
+  readonly #sidecarStops = new Map<ContainerLife, AbortController>();
+  readonly #kill = new AbortController();
+  readonly #stopped = new Promise<void>((resolve) => {
+    this.#stop.signal.addEventListener('abort', () => resolve());
+  });
   /** Resolves once no container runs or will run. Never rejects. */
   readonly #over: Promise<unknown>;
 
@@ -28,17 +36,18 @@ export class ContainerPod {
     const { pod, clock } = options;
     this.#pod = pod;
     this.#clock = clock;
-    const signals = { stop: this.#all.stop, kill: this.#all.kill };
-    const ofSidecars = {
-      stop: AbortSignal.any([signals.stop, this.#sidecars.stop]),
-      kill: AbortSignal.any([signals.kill, this.#sidecars.kill]),
-    };
     const { initContainers = [], containers = [] } = pod.spec;
+    const kill = this.#kill.signal;
+    const own = { ...options, ending: this.#stop.signal, stop: this.#stop.signal, kill };
     this.#inits = initContainers.map((spec) => {
-      const own = isRestartableInitContainer(spec) ? ofSidecars : signals;
-      return new ContainerLife({ ...options, ...own, spec, isInit: true });
+      if (!isRestartableInitContainer(spec)) return new ContainerLife({ ...own, spec, isInit: true });
+      const stop = new AbortController();
+      const ending = this.#sidecarsEnd.signal;
+      const life = new ContainerLife({ ...options, ending, stop: stop.signal, kill, spec, isInit: true });
+      this.#sidecarStops.set(life, stop);
+      return life;
     });
-    this.#regulars = containers.map((spec) => new ContainerLife({ ...options, ...signals, spec, isInit: false }));
+    this.#regulars = containers.map((spec) => new ContainerLife({ ...own, spec, isInit: false }));
     this.#over = this.#live();
   }
 
@@ -48,46 +57,48 @@ export class ContainerPod {
 
   /** Resolves once nothing of the pod runs. Called again, the shorter grace period counts. */
   async stop(gracePeriodSeconds: number): Promise<readonly GivenContainer[]> {
-    const cancel = this.#all.end(this.#clock, gracePeriodSeconds);
+    this.#stop.abort();
+    this.#sidecarsEnd.abort();
+    const cancel = this.#killIn(gracePeriodSeconds);
     await this.#over;
     cancel();
     return this.containers;
   }
 
   async #live(): Promise<void> {
-    const beside: Promise<unknown>[] = [];
+    const beside = new Map<ContainerLife, Promise<unknown>>();
     if (await this.#initialize(beside)) await Promise.all(this.#regulars.map((life) => life.live()));
-    const cancel = this.#sidecars.end(this.#clock, this.#pod.spec.terminationGracePeriodSeconds ?? defaultGracePeriodSeconds);
-    await Promise.all(beside);
-    cancel();
-  }
-
-  /** True once all init containers have succeeded; a sidecar counts as soon as it runs. */
-  async #initialize(beside: Promise<unknown>[]): Promise<boolean> {
-    for (const life of this.#inits) {
-      if (life.isSidecar) beside.push(life.live());
-      else if (!(await life.live())) return false;
+    this.#sidecarsEnd.abort();
+    // a pod that is being stopped has its grace period already
+    const isStopped = this.#stop.signal.aborted;
+    const cancel = isStopped
+      ? undefined
+      : this.#killIn(this.#pod.spec.terminationGracePeriodSeconds ?? defaultGracePeriodSeconds);
+    for (const [life, over] of [...beside].reverse()) {
+      this.#sidecarStops.get(life)?.abort();
+      await over;
     }
-    return !this.#all.stop.aborted;
-  }
-}
-
-/** Asks containers to end, and forces them after a grace period. */
-class Stopper {
-  readonly #stop = new AbortController();
-  readonly #kill = new AbortController();
-
-  get stop(): AbortSignal {
-    return this.#stop.signal;
+    cancel?.();
   }
 
-  get kill(): AbortSignal {
-    return this.#kill.signal;
+  /** True once all init containers have succeeded; a sidecar counts as soon as it has started. */
+  async #initialize(beside: Map<ContainerLife, Promise<unknown>>): Promise<boolean> {
+    for (const life of this.#inits) {
+      if (this.#stop.signal.aborted) return false;
+      if (life.isSidecar) {
+        const over = life.live();
+        beside.set(life, over);
+        await Promise.race([life.started, over, this.#stopped]);
+      } else if (!(await life.live())) return false;
+    }
+    return !this.#stop.signal.aborted;
   }
 
-  /** Returns a function that is to be called once they have ended. */
-  end(clock: Clock, gracePeriodSeconds: number): () => void {
-    this.#stop.abort();
-    return clock.setTimer(() => this.#kill.abort(), Math.min(gracePeriodSeconds * 1000, longestTimerMs), { keepAlive: true });
+  /** Everything that still runs then is killed. Returns a function that is to be called once nothing runs. */
+  #killIn(seconds: number): () => void {
+    const kill = (): void => {
+      for (const stop of [this.#stop, this.#sidecarsEnd, ...this.#sidecarStops.values(), this.#kill]) stop.abort();
+    };
+    return this.#clock.setTimer(kill, Math.min(seconds * 1000, longestTimerMs), { keepAlive: true });
   }
 }

@@ -8,6 +8,7 @@ import type { RunContainer } from './container-life.ts';
 import { ContainerPod } from './container-pod.ts';
 import type { DeletePodCall, NodePod, NotifyPods, PodProvider } from './pod-provider.ts';
 
+/** The function that runs containers, and how long restarts wait. `runContainer` is needed. */
 export interface ContainerProviderOptions {
   /** Called for each run of a container. What it rejects with becomes exit code 128, with the reason `StartError`. */
   readonly runContainer: RunContainer;
@@ -24,8 +25,14 @@ const knownOptions = ['runContainer', 'backoff', 'clock'] as const satisfies rea
  * every pod, and does the rest: init containers in their order, sidecars, restart policies, the waits between restarts, grace
  * periods, and the status.
  *
- * A container lives as long as the process of the agent at most. After a restart of the agent its pods are begun again, with
- * their restart counts raised. The provider runs no probes: the function may say itself when its container is ready. It ignores
+ * When a pod ends, its sidecars are asked to end after all other containers, one by one, the last one first. One grace period
+ * holds for all: whatever runs when it is over is killed. A sidecar with a startup probe holds back the containers after it
+ * until its run says that it is ready.
+ *
+ * A container lives as long as the process of the agent at most. After a restart of the agent, a pod is begun again where the
+ * restart policy of a regular container, its own or the pod's, is `Always` or `OnFailure`: restart counts are raised, and a
+ * container that had ended for good does not run again. A pod whose containers all have the policy `Never` becomes Failed. The
+ * provider runs no probes: the function may say itself when its container is ready. It ignores
  * ephemeral containers, and changes of a pod's spec while the pod runs.
  *
  * @example
@@ -99,6 +106,7 @@ export class ContainerProvider implements PodProvider {
     this.#pods.clear();
   }
 
+  /** The same as `close()` with its default, for `await using`. */
   [Symbol.asyncDispose](): Promise<void> {
     return this.close();
   }

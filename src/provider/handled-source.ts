@@ -1,15 +1,17 @@
 import type { ApiServerSource } from '../sources/api-server-source.ts';
 
+type ListedSource = Pick<ApiServerSource, 'lastListedAt' | 'lastObservedAt' | 'lastFailure'>;
+
 /**
  * What the apiserver's source has said, as far as the pod manager knows it: a full list counts once the sync loop has handled
  * all that it changed. Until then a pod that it shows may not be in the pod manager.
  */
 export class HandledSource {
-  readonly #source: Pick<ApiServerSource, 'lastListedAt' | 'lastObservedAt'>;
+  readonly #source: ListedSource;
   readonly #firstList = Promise.withResolvers<void>();
   #handledAt: number | undefined;
 
-  constructor(source: Pick<ApiServerSource, 'lastListedAt' | 'lastObservedAt'>) {
+  constructor(source: ListedSource) {
     this.#source = source;
     // stop() rejects it, also when no caller waits
     this.#firstList.promise.catch(() => {});
@@ -21,6 +23,11 @@ export class HandledSource {
 
   lastObservedAt(): number | undefined {
     return this.#source.lastObservedAt();
+  }
+
+  /** Why the last request for the pods failed; undefined once one succeeds. */
+  failure(): unknown {
+    return this.#source.lastFailure()?.error;
   }
 
   /** The sync loop has handled every update so far. */

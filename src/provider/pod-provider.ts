@@ -8,11 +8,13 @@ export type NodePod = Pod & {
   readonly spec: NonNullable<Pod['spec']>;
 };
 
+/** What a provider gets with each call. */
 export interface ProviderCall {
   /** Aborts when the call should end soon: its pod is to end, the call takes too long, or the node stops. */
   readonly signal: AbortSignal;
 }
 
+/** What a provider gets with a call of `deletePod`. */
 export interface DeletePodCall extends ProviderCall {
   /** How long the containers may take to end, in seconds, at least 1. */
   readonly gracePeriodSeconds: number;

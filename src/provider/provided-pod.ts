@@ -18,12 +18,15 @@ export interface ProviderChange {
 
 /** The last failure of `createPod` or `updatePod`. */
 export interface ProviderFailure {
+  /** The method that failed. */
   readonly method: 'createPod' | 'updatePod';
+  /** What it threw or was rejected with, in words. */
   readonly message: string;
   /** How many in a row. */
   readonly attempts: number;
   /** In milliseconds since the epoch. */
   readonly retryAt: number;
+  /** The version of the pod that it was given. */
   readonly pod: Pod;
 }
 

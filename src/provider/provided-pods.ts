@@ -43,10 +43,12 @@ export class ProvidedPods implements RuntimeStatusCache {
     this.#options = options;
   }
 
+  /** The record of a pod; undefined for one that is not known. */
   find(podUID: string): ProvidedPod | undefined {
     return this.#records.get(podUID);
   }
 
+  /** The records of all pods that are known. */
   all(): Iterable<ProvidedPod> {
     return this.#records.values();
   }

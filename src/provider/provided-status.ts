@@ -52,6 +52,8 @@ export function lostStatus(facts: StatusFacts): WirePodStatus {
     (before) => {
       const end = before.state?.terminated ?? unseenEnd(message);
       if (isOver) return { ...before, state: { terminated: end } };
+      const last = before.lastState?.terminated;
+      if (before.state?.waiting && last?.reason === runtimeReason.containerStatusUnknown) return before; // it is counted already
       const lastState = { terminated: end };
       return { ...before, state: { waiting: { reason: 'ContainerCreating' } }, lastState, restartCount: before.restartCount + 1 };
     },

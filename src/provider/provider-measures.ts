@@ -16,19 +16,32 @@ export class ProviderMeasures {
     this.#clock = clock;
   }
 
-  /** The same call, counted when it has settled. `signal` aborts when nobody waits for its answer any more. */
+  /**
+   * The same call, counted once: when it has settled, or when `signal` aborts because nobody waits for its answer any more. A
+   * call that was given up may never settle.
+   */
   async call<T>(method: Call['method'], signal: AbortSignal, call: () => Promise<T>): Promise<T> {
     const startedAt = this.#clock.now();
-    let result: Call['result'] = 'ok';
-    try {
-      return await call();
-    } catch (error) {
-      result = signal.aborted ? 'aborted' : 'failed';
-      throw error;
-    } finally {
+    let isCounted = false;
+    const count = (result: Call['result']): void => {
+      if (isCounted) return;
+      isCounted = true;
       this.#metrics.increment('pod_status_manager_provider_calls_total', { method, result });
       const seconds = Math.max(0, this.#clock.now() - startedAt) / 1000;
       this.#metrics.observe('pod_status_manager_provider_call_duration_seconds', seconds, { method });
+    };
+    const giveUp = (): void => count('aborted');
+    if (signal.aborted) giveUp();
+    signal.addEventListener('abort', giveUp);
+    try {
+      const answer = await call();
+      count('ok');
+      return answer;
+    } catch (error) {
+      count('failed');
+      throw error;
+    } finally {
+      signal.removeEventListener('abort', giveUp);
     }
   }
 

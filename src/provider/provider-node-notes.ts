@@ -1,7 +1,9 @@
 import type { RetriedError } from '../client/error-class.ts';
 import type { AwaitedStart } from '../concurrency/start-wait.ts';
 import type { PodSourceReport } from '../config/pod-source-report.ts';
+import type { NodeObject } from '../node-object/node-object.ts';
 import { apiserverSource } from '../pod/pod-identity.ts';
+import type { HandledSource } from './handled-source.ts';
 import type { ProvidedPod } from './provided-pod.ts';
 import type { ProviderNodeSnapshot } from './provider-node-reports.ts';
 
@@ -40,8 +42,13 @@ function startNotes({ registered, node, loop, sources }: Pick<NodeFacts, 'regist
   return notes;
 }
 
-/** What a start of the node that takes too long waits for. `cause`: why the node could not be registered. */
-export function awaitedByNode(snapshot: Omit<NodeFacts, 'listFailure'>, cause: unknown): AwaitedStart {
+/** What a start of the node that takes too long waits for. Its cause: why the node is not registered, or its pods are not listed. */
+export function awaitedByNode(
+  snapshot: Omit<NodeFacts, 'listFailure'>,
+  nodeObject: Pick<NodeObject, 'explain'>,
+  source: Pick<HandledSource, 'failure'>,
+): AwaitedStart {
+  const cause = nodeObject.explain().nodeFailure?.error ?? source.failure();
   // only the apiserver's pods are waited for
   const sources = snapshot.sources.filter(({ name }) => name === apiserverSource);
   const notes = startNotes({ ...snapshot, sources });

@@ -25,12 +25,15 @@ export interface NodeMembers extends Partial<Omit<NodeObjectOptions, 'transport'
 /** The options that all parts of a node share: they are given once, to the node. */
 export type SharedOption = 'random' | 'clock' | 'logger' | 'metrics';
 
+/** Which node it is, what runs its pods, and how. `nodeName`, `provider` and one of `kubeConfig` and `transport` are needed. */
 export interface ProviderNodeOptions extends NodeMembers {
   /** The server to ask. One of this and `transport` is needed. */
   readonly kubeConfig?: KubeConfig;
   /** A transport shared with others; `stop()` leaves it open. */
   readonly transport?: KubeTransport;
+  /** The name of the node: of its object, its Lease, and in the `spec.nodeName` of its pods. */
   readonly nodeName: string;
+  /** Runs the pods. */
   readonly provider: PodProvider;
   /** The apiserver's pods of this namespace alone. Default: of all. */
   readonly namespace?: string;
@@ -44,6 +47,7 @@ export interface ProviderNodeOptions extends NodeMembers {
   readonly admitPod?: NonNullable<SyncLoopOptions['admitPod']>;
   /** How often pods are asked about, and how long calls may take: as `ProviderPodSyncer`'s. */
   readonly pods?: Pick<ProviderPodSyncerOptions, 'pollIntervalMs' | 'callTimeoutMs' | 'changeTimeoutMs' | 'missingAfterMs'>;
+  /** How often pods are synced again, and how long they wait after a failure: as `PodWorkers`'s. */
   readonly workers?: Pick<PodWorkersOptions, 'resyncIntervalMs' | 'backOffPeriodMs'>;
   /** How often all pods are looked at, and how long the provider may take to list its pods: as `SyncLoop`'s. */
   readonly syncLoop?: Pick<SyncLoopOptions, 'housekeepingIntervalMs' | 'listTimeoutMs'>;
@@ -51,6 +55,7 @@ export interface ProviderNodeOptions extends NodeMembers {
   readonly apiServerSource?: Pick<ApiServerSourceOptions, 'streamLists' | 'idleTimeoutMs'>;
   /** As `MirrorPodReconciler`'s. */
   readonly mirrorPods?: Pick<MirrorPodReconcilerOptions, 'handlers' | 'concurrency' | 'requestTimeoutMs'>;
+  /** How statuses are written: as `StatusManager`'s. */
   readonly statusManager?: Partial<
     Omit<StatusManagerOptions, 'podClient' | 'podManager' | 'podDeletionSafety' | 'podSource' | SharedOption>
   >;

@@ -43,11 +43,36 @@ const listTimeoutMs = 10_000;
  * other sources, a worker for each pod, and a status manager that tells the truth about them.
  *
  * `start` takes over what an earlier run has left, and `stop` ends no pod: they go on while the agent restarts.
+ *
+ * @example
+ * ```ts with-server
+ * import { ProviderNode } from 'pod-status-manager/node';
+ *
+ * const machines = new Set<string>();
+ * const node = new ProviderNode({
+ *   kubeConfig,
+ *   nodeName: 'node-1',
+ *   provider: {
+ *     createPod: (pod) => machines.add(pod.metadata.uid),
+ *     deletePod: (pod) => machines.delete(pod.metadata.uid),
+ *     getPodStatus: (pod) => (machines.has(pod.metadata.uid) ? { phase: 'Running' } : undefined),
+ *   },
+ *   removeOnStop: true,
+ * });
+ * await node.start();
+ * const { registered, notes } = node.snapshot();
+ * console.log(registered, notes.length); // true 0
+ * await node.stop();
+ * ```
  */
 export class ProviderNode {
+  /** The pods of the node, those of every source. Read it; the node writes it. */
   readonly podManager: BasicPodManager;
+  /** Writes the statuses of the pods. The node starts and stops it. */
   readonly statusManager: StatusManager;
+  /** What is done for each pod. The node starts and stops them. */
   readonly podWorkers: PodWorkers;
+  /** The Node and its Lease on the apiserver, with `setStatus` and `changed`. The node starts and stops it. */
   readonly nodeObject: NodeObject;
   readonly #options: ResolvedProviderOptions;
   readonly #transport: KubeTransport;
@@ -130,6 +155,7 @@ export class ProviderNode {
     this.#mirrorPods = this.#makeMirrorPods();
   }
 
+  /** `idle`, `running`, `stopping` or `stopped`. */
   get state(): RunStateName {
     return this.#runState.name;
   }
@@ -144,7 +170,7 @@ export class ProviderNode {
     requireStartOptions(options);
     this.#runState.start();
     const { clock } = this.#options;
-    const waitsFor = () => awaitedByNode(this.snapshot({ pods: false }), this.nodeObject.explain().nodeFailure?.error);
+    const waitsFor = () => awaitedByNode(this.snapshot({ pods: false }), this.nodeObject, this.#source);
     await awaitStart(this.#start(), options, { owner: 'provider node', clock, waitsFor });
   }
 
@@ -224,6 +250,7 @@ export class ProviderNode {
     }
   }
 
+  /** The same as `stop()` with its defaults, for `await using`. */
   async [Symbol.asyncDispose](): Promise<void> {
     await this.stop();
   }

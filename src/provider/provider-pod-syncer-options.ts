@@ -9,8 +9,11 @@ import { type Logger, loggerOption } from '../seams/logger.ts';
 import type { StatusManager } from '../status/status-manager.ts';
 import type { PodProvider } from './pod-provider.ts';
 
+/** What runs the pods, and who is told of them. `provider`, `statusManager` and `podChanged` are needed. */
 export interface ProviderPodSyncerOptions {
+  /** Runs the pods. */
   readonly provider: PodProvider;
+  /** Gets the statuses. A `StatusManager` is one. */
   readonly statusManager: Pick<StatusManager, 'getPodStatus' | 'setPodStatus' | 'terminatePod'>;
   /** Called when a pod should be synced soon: a sync loop's `podChanged`. */
   readonly podChanged: (podUID: string) => void;
@@ -34,6 +37,7 @@ export interface ProviderPodSyncerOptions {
   readonly changeTimeoutMs?: number;
   /** A pod that is not there counts as lost after this long, in milliseconds. Default 10 000. */
   readonly missingAfterMs?: number;
+  /** Gets Warning events: calls of the provider that fail, pods that wait for another pod or are lost. Default: nobody. */
   readonly eventRecorder?: EventRecorder;
   /** Where the time comes from. Default: the machine's clock. */
   readonly clock?: Clock;

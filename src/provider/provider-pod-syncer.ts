@@ -38,6 +38,32 @@ const defaultGracePeriodSeconds = 30;
  * has already is taken over.
  *
  * A call of the provider that takes long, or for ever, occupies its own pod only: the pod's status is asked for meanwhile.
+ *
+ * @example
+ * ```ts
+ * import { BasicPodManager, StatusManager } from 'pod-status-manager';
+ * import { PodWorkers, ProviderPodSyncer } from 'pod-status-manager/node';
+ * import { buildPod, FakePodClient } from 'pod-status-manager/testing';
+ *
+ * const nothingRuns = { podCouldHaveRunningContainers: () => false, podResourcesAreReclaimed: () => true };
+ * const podManager = new BasicPodManager();
+ * const statusManager = new StatusManager({ podClient: new FakePodClient(), podManager, podDeletionSafety: nothingRuns });
+ * const { promise: created, resolve } = Promise.withResolvers<string>();
+ * const syncer = new ProviderPodSyncer({
+ *   provider: {
+ *     createPod: ({ metadata }) => resolve(metadata.name),
+ *     deletePod: () => {},
+ *     getPodStatus: () => undefined,
+ *   },
+ *   statusManager,
+ *   podChanged: () => {}, // a sync loop's podChanged
+ * });
+ * const workers = new PodWorkers({ podSyncer: syncer, runtimeStatusCache: syncer.pods });
+ * workers.updatePod({ updateType: 'create', pod: buildPod() });
+ * console.log(await created); // pod-1
+ * syncer.stop();
+ * await workers.stop();
+ * ```
  */
 export class ProviderPodSyncer implements PodSyncer {
   /** What the provider has: the workers' `runtimeStatusCache`, and the sync loop's `runtime`. */

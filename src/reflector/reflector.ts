@@ -143,7 +143,7 @@ export class Reflector<T extends ApiObject = ApiObject> {
     }
     this.#measures.begin(() => ({
       isRunning: this.#run !== undefined,
-      hasSynced: this.#hasSynced,
+      hasSynced: this.#run !== undefined && this.#hasSynced,
       objects: this.store.size,
       lastObservedAt: this.#lastObservedAt,
     }));

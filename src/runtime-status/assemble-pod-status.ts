@@ -10,7 +10,9 @@ import { podResourceMembers } from './pod-resources.ts';
 
 /** Why the pod is evicted: it has failed, whatever its containers do. */
 export interface Eviction {
+  /** One word, such as `Evicted`. */
   readonly reason: string;
+  /** The same for people. Default: none. */
   readonly message?: string | undefined;
 }
 

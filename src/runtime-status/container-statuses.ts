@@ -17,6 +17,7 @@ import {
 
 /** Why containers could not be started last, by the container's name. A `Map` is one. */
 export interface WaitingReasons {
+  /** The reason; undefined where the last start of the container did not fail. */
   get(containerName: string): WaitingReason | undefined;
 }
 

@@ -14,6 +14,7 @@ import { podIPsInOrder } from './pod-ips.ts';
 import { type ContainerProbeStates, withInitProbeStates, withoutProbes, withProbeStates } from './probe-states.ts';
 import { requireRuntimeStatus } from './require-runtime-status.ts';
 
+/** What a status is made of. `pod` and `runtimeStatus` are needed. */
 export interface GeneratePodStatusOptions {
   /** With the API copy of its status. */
   readonly pod: Pod;
@@ -58,6 +59,18 @@ const knownOptions: readonly (keyof GeneratePodStatusOptions)[] = [
  * Changes nothing it is given. Throws ERR_INVALID_OPTION for an unknown option, and ERR_INVALID_ARGUMENT for a pod, a runtime
  * status or a status before that is none, for a record of a container without a name, an id or one of the four states, or with
  * a count, a code, a time or a text that is none, and for a resource of the spec that is no quantity.
+ *
+ * @example
+ * ```ts
+ * import { generatePodStatus } from 'pod-status-manager/node';
+ * import { buildPod } from 'pod-status-manager/testing';
+ *
+ * const pod = buildPod();
+ * const app = { id: 'containerd://1', name: 'app', state: 'running', startedAt: Date.now(), active: true } as const;
+ * const runtimeStatus = { podUID: 'uid-of-pod-1', ips: ['10.0.0.7'], containers: [app], sandboxes: [{ ready: true }] };
+ * const { phase, podIP } = generatePodStatus({ pod, runtimeStatus });
+ * console.log(phase, podIP); // Running 10.0.0.7
+ * ```
  */
 export function generatePodStatus(options: GeneratePodStatusOptions): WirePodStatus {
   requireKnownOptions('options', options, knownOptions);

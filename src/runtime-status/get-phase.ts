@@ -7,6 +7,7 @@ import { runtimeReason } from './runtime-reasons.ts';
 
 type ContainerStatus = NonNullable<PodStatus['containerStatuses']>[number];
 
+/** The phases that follow from container statuses. `Unknown`, which the apiserver knows too, never does. */
 export type PodPhase = 'Pending' | 'Running' | 'Succeeded' | 'Failed';
 
 /**
@@ -16,6 +17,16 @@ export type PodPhase = 'Pending' | 'Running' | 'Succeeded' | 'Failed';
  * @param podIsTerminal no container of the pod will be started again, whatever its restart policy says
  * @param podHasInitialized a regular container was made in the sandbox in use: a sidecar that starts anew then does not
  * make the pod Pending
+ *
+ * @example
+ * ```ts
+ * import { getPhase } from 'pod-status-manager/node';
+ * import { buildContainerStatus, buildPod, buildTerminatedState } from 'pod-status-manager/testing';
+ *
+ * const ended = buildContainerStatus({ name: 'app', state: buildTerminatedState(0) });
+ * console.log(getPhase(buildPod({ spec: { restartPolicy: 'Never' } }), [ended], false, true)); // Succeeded
+ * console.log(getPhase(buildPod({ spec: { restartPolicy: 'Always' } }), [ended], false, true)); // Running
+ * ```
  */
 export function getPhase(
   pod: Pod,

@@ -8,11 +8,15 @@ export type GivenTime = Date | number | string;
 
 /** How a run of a container ended. */
 export interface GivenEnd {
+  /** An integer of 32 bits; 0 is a success. */
   readonly exitCode: number;
   /** Default: `Completed` for exit code 0, otherwise `Error`. */
   readonly reason?: string | undefined;
+  /** The termination message. Default: none. */
   readonly message?: string | undefined;
+  /** When the run began. Default: not known. */
   readonly startedAt?: GivenTime | undefined;
+  /** When the run ended. Default: not known. */
   readonly finishedAt?: GivenTime | undefined;
   /** `type://id`. */
   readonly id?: string | undefined;
@@ -34,6 +38,7 @@ export interface GivenContainer {
   readonly restartCount?: number | undefined;
   /** Default: `ContainerCreating` or `PodInitializing` while it waits; as {@link GivenEnd} has it after its end. */
   readonly reason?: string | undefined;
+  /** The reason for people; of an exited container its termination message. Default: none. */
   readonly message?: string | undefined;
   /** Of a running container. Default: it has started, and has no readiness probe in the spec. */
   readonly ready?: boolean | undefined;
@@ -45,6 +50,7 @@ export interface GivenContainer {
   readonly id?: string | undefined;
   /** Default: as in the spec. */
   readonly image?: string | undefined;
+  /** What the image name led to, such as a digest. Default: that of the status before, or none. */
   readonly imageID?: string | undefined;
 }
 

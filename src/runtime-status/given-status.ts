@@ -63,11 +63,12 @@ function isLater(time: string | undefined, before: string | undefined): boolean 
 }
 
 /** `isNew`: a run more than before. An end that nobody saw was counted when it was noticed. */
-function restartCountOf({ restartCount = 0 }: GivenContainer, old: WireContainerStatus | undefined, isNew: boolean): number {
-  if (old === undefined) return restartCount;
+function restartCountOf({ restartCount }: GivenContainer, old: WireContainerStatus | undefined, isNew: boolean): number {
+  if (old === undefined) return restartCount ?? 0;
+  if (restartCount !== undefined) return Math.max(restartCount, old.restartCount);
   const lastReason = old.state?.waiting ? old.lastState?.terminated?.reason : undefined;
   const isCounted = lastReason === runtimeReason.containerStatusUnknown || lastReason === runtimeReason.restartingAllContainers;
-  return Math.max(restartCount, isNew && !isCounted ? old.restartCount + 1 : old.restartCount);
+  return isNew && !isCounted ? old.restartCount + 1 : old.restartCount;
 }
 
 function lastStateOf(given: GivenContainer, old: WireContainerStatus | undefined, isNew: boolean): WireContainerState {

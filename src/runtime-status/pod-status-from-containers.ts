@@ -16,6 +16,7 @@ import { withoutProbes, withProbeStates } from './probe-states.ts';
 import { statusWithoutRecord, waitingReasonOf } from './unstarted-container.ts';
 import { asCompleted } from './waiting-reasons.ts';
 
+/** What else a status follows from. Every option may be left out. */
 export interface PodStatusFromContainersOptions {
   /** The status before, such as the status manager's. Default: the API copy, `pod.status`. */
   readonly previous?: PodStatus | undefined;
@@ -56,6 +57,18 @@ const knownOptions: readonly (keyof PodStatusFromContainersOptions)[] = [
  *
  * Changes nothing it is given. Throws ERR_INVALID_ARGUMENT for a container that the pod does not have or that is given twice,
  * and for what cannot be, such as an exit code of a running container, and ERR_INVALID_OPTION for a wrong option.
+ *
+ * @example
+ * ```ts
+ * import { podStatusFromContainers } from 'pod-status-manager/node';
+ * import { buildPod } from 'pod-status-manager/testing';
+ *
+ * const pod = buildPod({ spec: { restartPolicy: 'Never' } });
+ * const before = podStatusFromContainers(pod, [{ name: 'app', state: 'running' }]);
+ * const status = podStatusFromContainers(pod, [{ name: 'app', state: 'exited', exitCode: 1 }], { previous: before });
+ * console.log(before.phase, status.phase); // Running Failed
+ * console.log(status.containerStatuses?.[0]?.state?.terminated?.reason); // Error
+ * ```
  */
 export function podStatusFromContainers(
   pod: Pod,

@@ -12,11 +12,13 @@ import type { Logger } from '../seams/logger.ts';
 import type { WirePod } from '../wire/types.ts';
 import type { PodSource, SendPods } from './pod-source.ts';
 
+/** Which pods are read, and how. `nodeName` and one of `kubeConfig` and `transport` are needed. */
 export interface ApiServerSourceOptions {
   /** The server to ask. One of this and `transport` is needed. */
   readonly kubeConfig?: KubeConfig;
   /** A transport shared with a client; `stop()` leaves it open. */
   readonly transport?: KubeTransport;
+  /** Pods with this `spec.nodeName` are read. */
   readonly nodeName: string;
   /** Default: all namespaces. */
   readonly namespace?: string;
@@ -43,6 +45,17 @@ const knownOptions = [
  * The pods of one node, as the apiserver has them: listed, then watched, and sent as full lists. Sends nothing before its
  * first list, then one list after each further one, and at most one in a turn of the event loop for what the watch brings. Goes on
  * through whatever the network and the server do, until `stop()`.
+ *
+ * @example
+ * ```ts with-server
+ * import { ApiServerSource } from 'pod-status-manager/node';
+ *
+ * server.store.create({ metadata: { name: 'web' }, spec: { nodeName: 'node-1', containers: [{ name: 'app', image: 'app:1' }] } });
+ * const source = new ApiServerSource({ kubeConfig, nodeName: 'node-1' });
+ * const names = await new Promise((resolve) => source.start((pods) => resolve(pods.map(({ metadata }) => metadata?.name))));
+ * console.log(names); // [ 'web' ]
+ * await source.stop();
+ * ```
  */
 export class ApiServerSource implements PodSource {
   readonly #reflector: Reflector<WirePod>;
@@ -68,6 +81,7 @@ export class ApiServerSource implements PodSource {
     });
   }
 
+  /** `idle`, `running`, `stopping` or `stopped`. */
   get state(): RunStateName {
     return this.#runState.name;
   }
@@ -89,6 +103,7 @@ export class ApiServerSource implements PodSource {
     });
   }
 
+  /** The same as `stop()`, for `await using`. */
   [Symbol.asyncDispose](): Promise<void> {
     return this.stop();
   }

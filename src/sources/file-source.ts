@@ -13,9 +13,11 @@ import { type FilesToRead, ManifestFiles } from './manifest-files.ts';
 import { PathWatch } from './path-watch.ts';
 import type { PodSource, SendPods } from './pod-source.ts';
 
+/** Which path is read, and how often. `path` and `nodeName` are needed. */
 export interface FileSourceOptions {
   /** A directory of manifests, or one manifest. It may appear later. */
   readonly path: string;
+  /** The node that runs the pods. Its name, in lower case, is appended to theirs. */
   readonly nodeName: string;
   /** Every file is read this often, also where the system has told of no change. Default 20 000. */
   readonly checkPeriodMs?: number;
@@ -42,6 +44,21 @@ const missingPathMs = 1000;
  * One broken file hides no other. A file that was good keeps its pods while it cannot be read or breaks a rule; they go with the
  * file. A path that is not there has no pods. Where the path itself cannot be read, and where a single manifest was never good,
  * nothing is sent.
+ *
+ * @example
+ * ```ts
+ * import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+ * import { FileSource } from 'pod-status-manager/node';
+ *
+ * const path = await mkdtemp('/tmp/manifests-');
+ * const spec = { containers: [{ name: 'app', image: 'app:1' }] };
+ * await writeFile(`${path}/web.json`, JSON.stringify({ apiVersion: 'v1', kind: 'Pod', metadata: { name: 'web' }, spec }));
+ * const source = new FileSource({ path, nodeName: 'node-1' });
+ * const names = await new Promise((resolve) => source.start((pods) => resolve(pods.map(({ metadata }) => metadata?.name))));
+ * console.log(names); // [ 'web-node-1' ]
+ * await source.stop();
+ * await rm(path, { recursive: true });
+ * ```
  */
 export class FileSource implements PodSource {
   readonly #path: string;
@@ -81,6 +98,7 @@ export class FileSource implements PodSource {
     this.#watch = new PathWatch({ path: this.#path, onChange: () => this.#changed.abort(), logger: this.#logger });
   }
 
+  /** `idle`, `running`, `stopping` or `stopped`. */
   get state(): RunStateName {
     return this.#runState.name;
   }
@@ -103,6 +121,7 @@ export class FileSource implements PodSource {
     });
   }
 
+  /** The same as `stop()`, for `await using`. */
   [Symbol.asyncDispose](): Promise<void> {
     return this.stop();
   }

@@ -5,11 +5,13 @@ import { type Clock, safeClock, systemClock } from '../seams/clock.ts';
 import { type Logger, loggerOption } from '../seams/logger.ts';
 import { longestManifest } from './decode-manifest.ts';
 
+/** Which URL is read, and how often. `url` and `nodeName` are needed. */
 export interface HttpSourceOptions {
   /** http or https. A user and a password in it are sent as basic authorization. */
   readonly url: string;
   /** Sent with each request, such as an authorization. A redirect to another origin brings none of them but `accept`. */
   readonly headers?: Readonly<Record<string, string>>;
+  /** The node that runs the pods. Its name, in lower case, is appended to theirs. */
   readonly nodeName: string;
   /** From one answer to the next request. Default 20 000. */
   readonly checkPeriodMs?: number;

@@ -28,6 +28,25 @@ interface ReadAnswer {
  * Up to ten redirects are followed, as in the kubelet, to whatever host the server names, one of the node's own network too
  * (such as the address of a cloud's metadata): whoever answers for the URL also says which pods run. Another origin gets no
  * header but `accept`, https never leads to http, and what is no manifest is neither shown nor kept.
+ *
+ * @example
+ * ```ts
+ * import { createServer } from 'node:http';
+ * import type { AddressInfo } from 'node:net';
+ * import { HttpSource } from 'pod-status-manager/node';
+ *
+ * const spec = { containers: [{ name: 'app', image: 'app:1' }] };
+ * const manifest = JSON.stringify({ apiVersion: 'v1', kind: 'Pod', metadata: { name: 'web' }, spec });
+ * const web = createServer((_, response) => response.end(manifest));
+ * await new Promise<void>((resolve) => web.listen(0, '127.0.0.1', resolve));
+ * const { port } = web.address() as AddressInfo;
+ *
+ * const source = new HttpSource({ url: `http://127.0.0.1:${port}/pods`, nodeName: 'node-1' });
+ * const names = await new Promise((resolve) => source.start((pods) => resolve(pods.map(({ metadata }) => metadata?.name))));
+ * console.log(names); // [ 'web-node-1' ]
+ * await source.stop();
+ * web.close();
+ * ```
  */
 export class HttpSource implements PodSource {
   readonly #options: CheckedHttpSourceOptions;
@@ -51,6 +70,7 @@ export class HttpSource implements PodSource {
     this.#client = new DocumentClient(this.#options.clock);
   }
 
+  /** `idle`, `running`, `stopping` or `stopped`. */
   get state(): RunStateName {
     return this.#runState.name;
   }
@@ -71,6 +91,7 @@ export class HttpSource implements PodSource {
     });
   }
 
+  /** The same as `stop()`, for `await using`. */
   [Symbol.asyncDispose](): Promise<void> {
     return this.stop();
   }

@@ -52,8 +52,9 @@ export class Housekeeping {
       this.#options.statusManager.removeOrphanedStatuses(uids);
     });
     for (const pod of toBegin) {
+      const hasWaited = this.#dispatch.awaitsAdmission(uidOf(pod));
       const begins = this.#guard('begin', () => this.#dispatch.begin(pod));
-      if (begins) metrics.increment('kubelet_restarted_pods_total', { static: isStaticPod(pod) ? 'true' : '' });
+      if (begins && !hasWaited) metrics.increment('kubelet_restarted_pods_total', { static: isStaticPod(pod) ? 'true' : '' });
     }
     if (metrics.isUsed) setPodGauges(metrics, { allPods, allMirrorPods, activePods, working });
   }
@@ -75,6 +76,12 @@ export class Housekeeping {
       metrics.increment('kubelet_orphaned_runtime_pods_total');
       this.#guard('killRunning', () => this.#dispatch.killRunning(runningPod, { gracePeriodSeconds: orphanGracePeriodSeconds }));
     }
+  }
+
+  /** Nobody looks at the pods any more: the gauges that a look sets show none. */
+  end(): void {
+    const { metrics } = this.#options;
+    if (metrics.isUsed) setPodGauges(metrics, { allPods: [], allMirrorPods: [], activePods: [], working: new Map() });
   }
 
   #guard<T>(step: string, call: () => T): T | undefined {

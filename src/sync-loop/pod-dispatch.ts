@@ -19,6 +19,8 @@ export class PodDispatch {
   readonly #options: ResolvedLoopOptions;
   /** The pods that went to the workers since {@link takeDispatched} was last called. */
   #dispatched = new Set<string>();
+  /** The uids of the pods that nobody could say of whether they may run. */
+  readonly #awaitsAdmission = new Set<string>();
 
   constructor(options: ResolvedLoopOptions) {
     this.#options = options;
@@ -50,6 +52,11 @@ export class PodDispatch {
     if (isNew && !this.#admit(pod)) return false;
     this.#toWorkers('create', pod);
     return true;
+  }
+
+  /** True for a pod that has not begun, because nobody could say whether it may run. */
+  awaitsAdmission(podUID: string): boolean {
+    return this.#awaitsAdmission.has(podUID);
   }
 
   kill(pod: Pod): void {
@@ -94,6 +101,7 @@ export class PodDispatch {
   #remove(given: Pod, sourcesReady: () => boolean): void {
     const { podManager, logger } = this.#options;
     podManager.removePod(given);
+    this.#awaitsAdmission.delete(uidOf(given));
     const { pod, wasMirror } = podManager.getPodAndMirrorPod(given);
     if (wasMirror) {
       if (pod !== undefined) this.#toWorkers('update', pod);
@@ -126,14 +134,20 @@ export class PodDispatch {
     if (admitPod === undefined) return true;
     const uid = uidOf(pod);
     const others = this.activePods().filter((other) => uidOf(other) !== uid);
+    let hasFailed = false;
     const answer: unknown = callGuarded(
       () => admitPod(pod, others),
-      (err) => logger.error({ err, podUID: uid }, 'admitPod failed; the pod waits'),
+      (err) => {
+        hasFailed = true;
+        logger.error({ err, podUID: uid }, 'admitPod failed; the pod waits');
+      },
     );
     if (!isAdmission(answer)) {
-      logger.warn({ podUID: uid }, 'admitPod did not answer; the pod waits');
+      this.#awaitsAdmission.add(uid);
+      if (!hasFailed) logger.warn({ podUID: uid }, 'admitPod did not answer; the pod waits');
       return false;
     }
+    this.#awaitsAdmission.delete(uid);
     if (answer.admit) return true;
     const { reason, message } = answer;
     eventRecorder.event(pod, 'Warning', reason, message);

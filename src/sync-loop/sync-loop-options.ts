@@ -15,6 +15,7 @@ import type { Admission } from './admission.ts';
 
 /** Where the loop hears of pods; a `PodConfig` is one. */
 export interface LoopConfig {
+  /** The changes, in order. The loop reads them once, from its start to its stop. */
   updates(): AsyncIterator<PodUpdate, unknown>;
   /** True when every source is among `seen`, and has sent its pods. */
   seenAllSources(seen: Iterable<string>): boolean;
@@ -22,9 +23,13 @@ export interface LoopConfig {
 
 /** What the loop tells, and asks of, the workers; a `PodWorkers` answers. */
 export interface LoopPodWorkers {
+  /** Tells the workers of a pod. It must not wait. */
   updatePod(options: UpdatePodOptions): void;
+  /** Compares with all pods that the agent is to run. Returns what is known, by uid. */
   syncKnownPods(desired: readonly Pod[]): ReadonlyMap<string, KnownPod>;
+  /** True once the pod is to end. */
   isPodTerminationRequested(podUID: string): boolean;
+  /** True once no container of the pod runs; false for a pod that is not known. */
   isPodKnownTerminated(podUID: string): boolean;
 }
 
@@ -42,6 +47,7 @@ export interface LoopRuntime {
   getPods(signal: AbortSignal): readonly RunningPod[] | Promise<readonly RunningPod[]>;
 }
 
+/** Where the loop keeps the pods; a `BasicPodManager` is one. */
 export type LoopPodManager = Pick<
   BasicPodManager,
   'getPods' | 'getPodByUID' | 'getPodAndMirrorPod' | 'getPodsAndMirrorPods' | 'replacePod' | 'removePod'
@@ -55,11 +61,17 @@ export interface HousekeepingReport {
   readonly possiblyRunning: ReadonlySet<string>;
 }
 
+/** The parts that the loop puts together. `config`, `podManager`, `podWorkers`, `workQueue` and `statusManager` are needed. */
 export interface SyncLoopOptions {
+  /** The changes of pods, such as a `PodConfig` in mode `Incremental`. */
   readonly config: LoopConfig;
+  /** Gets every pod before the workers are told of it. */
   readonly podManager: LoopPodManager;
+  /** What is done for each pod, such as `PodWorkers`. */
   readonly podWorkers: LoopPodWorkers;
+  /** The pods that are due again: the queue of the workers. */
   readonly workQueue: LoopWorkQueue;
+  /** Gets the status of a pod that is refused, and forgets the pods that are gone. A `StatusManager` is one. */
   readonly statusManager: Pick<StatusManager, 'getPodStatus' | 'setPodStatus' | 'removeOrphanedStatuses'>;
   /** Without it no orphan of the runtime is looked for. */
   readonly runtime?: LoopRuntime;
@@ -76,6 +88,7 @@ export interface SyncLoopOptions {
   readonly housekeepingIntervalMs?: number;
   /** How long a list of the runtime may take, in milliseconds. Default 30 000. */
   readonly listTimeoutMs?: number;
+  /** Gets an event for each pod that is refused. Default: nobody. */
   readonly eventRecorder?: EventRecorder;
   /** Where the time comes from. Default: the machine's clock. */
   readonly clock?: Clock;

@@ -24,6 +24,37 @@ const emptyQueueMs = 1000;
  * The one place where an agent decides what is done next: changes of pods, pods that are due again, pods of which something
  * has changed on the node, and, every two seconds, a look at all pods. One of them is handled at a time, to its end, without a
  * wait; the workers do what takes time. What fails in one iteration is logged, and the next begins.
+ *
+ * @example
+ * ```ts
+ * import { BasicPodManager, StatusManager } from 'pod-status-manager';
+ * import { PodConfig, PodWorkers, SyncLoop } from 'pod-status-manager/node';
+ * import { buildPod, FakePodClient } from 'pod-status-manager/testing';
+ *
+ * const { promise: synced, resolve } = Promise.withResolvers<string | undefined>();
+ * const nothing = { podUID: 'uid-of-pod-1', ips: [], containers: [], sandboxes: [] };
+ * const podWorkers = new PodWorkers({
+ *   podSyncer: {
+ *     syncPod: async ({ pod }) => void resolve(pod.metadata?.name),
+ *     syncTerminatingPod: async () => {},
+ *     syncTerminatingRuntimePod: async () => {},
+ *     syncTerminatedPod: async () => {},
+ *   },
+ *   runtimeStatusCache: { get: () => nothing, getNewerThan: async () => nothing },
+ * });
+ * const { workQueue } = podWorkers;
+ * const podManager = new BasicPodManager();
+ * const statusManager = new StatusManager({ podClient: new FakePodClient(), podManager, podDeletionSafety: podWorkers });
+ * const config = new PodConfig();
+ * const loop = new SyncLoop({ config, podManager, podWorkers, workQueue, statusManager });
+ * config.channel('own')([buildPod()]);
+ * loop.start();
+ * config.start();
+ * console.log(await synced); // pod-1
+ * await config.stop();
+ * await loop.stop();
+ * await podWorkers.stop();
+ * ```
  */
 export class SyncLoop {
   readonly #options: ResolvedLoopOptions;
@@ -61,6 +92,7 @@ export class SyncLoop {
     };
   }
 
+  /** `idle`, `running`, `stopping` or `stopped`. */
   get state(): RunStateName {
     return this.#runState.name;
   }
@@ -87,9 +119,11 @@ export class SyncLoop {
       this.#timers.cancelAll();
       callGuarded(() => this.#updates?.return?.(), ignoreFailure);
       await this.#run;
+      this.#housekeeping.end();
     });
   }
 
+  /** The same as `stop()`, for `await using`. */
   [Symbol.asyncDispose](): Promise<void> {
     return this.stop();
   }

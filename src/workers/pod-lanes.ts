@@ -160,7 +160,6 @@ export class PodLanes {
       const fields = { err: outcome.error, podUID: uid, state: work.state };
       if (controller.signal.aborted) logger.debug(fields, 'a call gave way to a newer update of its pod');
       else this.#fail(record, outcome.error, fields);
-      this.#options.metrics.increment('pod_status_manager_worker_retries_total', { state: work.state });
       this.#enqueue(record, failureDelayMs(outcome.error, clock.now(), this.#options));
       return;
     }
@@ -173,10 +172,11 @@ export class PodLanes {
     }
   }
 
-  #fail(record: PodRecord, error: unknown, fields: object): void {
-    const { clock, logger } = this.#options;
+  #fail(record: PodRecord, error: unknown, fields: { readonly state: PodWorkerState }): void {
+    const { clock, logger, metrics } = this.#options;
     const attempts = (record.failure?.attempts ?? 0) + 1;
     record.failure = { message: errorText(error).slice(0, maxMessageLength), attempts, at: clock.now() };
+    metrics.increment('pod_status_manager_worker_retries_total', { state: fields.state });
     logger.warn({ ...fields, attempts }, 'a pod was not synced and will be synced again');
   }
 

@@ -25,6 +25,7 @@ export type ActiveUpdate = Pick<PendingUpdate, 'pod' | 'runningPod' | 'gracePeri
 
 /** Why a call of the syncer failed. */
 export interface WorkerFailure {
+  /** What the call was rejected with, in words. */
   readonly message: string;
   /** How many calls in a row have failed. */
   readonly attempts: number;

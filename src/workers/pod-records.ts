@@ -33,11 +33,13 @@ export interface Ending {
 
 /** One pod that the workers know. */
 export interface KnownPod {
+  /** What the workers do for the pod. */
   readonly state: PodWorkerState;
   /** True when the pod was not among the desired ones. */
   readonly orphan: boolean;
   /** True when the workers have had an object of the pod. */
   readonly hasConfig: boolean;
+  /** True for a static pod. */
   readonly static: boolean;
 }
 

@@ -4,16 +4,23 @@ import type { Pod, WirePodStatus } from '../wire/types.ts';
 /** Why a pod is synced. `sync`: again, without a change of the pod. */
 export type SyncPodType = 'create' | 'update' | 'sync';
 
+/** A pod that is to be brought to what its spec asks for. */
 export interface SyncPodRequest {
+  /** Why the pod is synced. */
   readonly updateType: SyncPodType;
+  /** The newest version of the pod. It must not be changed. */
   readonly pod: Pod;
   /** The mirror pod of a static pod, if there is one. */
   readonly mirrorPod: Pod | undefined;
+  /** What the runtime has of the pod, read after the last call for this pod had ended. */
   readonly runtimeStatus: RuntimePodStatus;
 }
 
+/** A pod whose containers are to be stopped. */
 export interface SyncTerminatingPodRequest {
+  /** The newest version of the pod. It must not be changed. */
   readonly pod: Pod;
+  /** What the runtime has of the pod, read after the last call for this pod had ended. */
   readonly runtimeStatus: RuntimePodStatus;
   /** How long containers may take to end, in seconds, at least 1; undefined where nobody has said: the pod's own. */
   readonly gracePeriodSeconds: number | undefined;
@@ -25,8 +32,11 @@ export interface SyncTerminatingPodRequest {
   readonly podStatusFn: PodStatusFn | undefined;
 }
 
+/** A pod that runs no more, to be cleaned up after. */
 export interface SyncTerminatedPodRequest {
+  /** The newest version of the pod. It must not be changed. */
   readonly pod: Pod;
+  /** What the runtime has of the pod, read after the last call for this pod had ended. */
   readonly runtimeStatus: RuntimePodStatus;
   /**
    * As in {@link SyncTerminatingPodRequest}: an eviction holds for the last status, too. What is asked for after the pod has ended
@@ -38,6 +48,7 @@ export interface SyncTerminatedPodRequest {
 /** Changes the status in place. */
 export type PodStatusFn = (status: WirePodStatus) => void;
 
+/** How a sync has gone. */
 export interface SyncPodResult {
   /** True when the pod has come to its end by itself: no container runs, and none will be started again. */
   readonly isTerminal: boolean;

@@ -4,6 +4,7 @@ import type { PodSyncer, SyncPodType } from './pod-syncer.ts';
 
 /** What the workers know of one pod. It can be turned into JSON. */
 export interface PodWorkerReport {
+  /** What the worker does for the pod. */
   readonly state: PodWorkerState;
   /** The method of the syncer that is being called, or is about to be; undefined: none. */
   readonly call: keyof PodSyncer | undefined;
@@ -17,6 +18,7 @@ export interface PodWorkerReport {
   readonly isFinished: boolean;
   /** True once the pod's deletion was asked for, or its configuration is gone. */
   readonly isDeleted: boolean;
+  /** True once the pod was killed with `evict`. */
   readonly isEvicted: boolean;
   /** How long the pod has to end, in seconds; undefined while it is not to end. */
   readonly gracePeriodSeconds: number | undefined;
@@ -28,10 +30,13 @@ export interface PodWorkerReport {
 
 /** How many pods the workers know, and what is done for them. */
 export interface PodWorkersReport {
+  /** How many pods are known. */
   readonly pods: number;
   /** The pods by state. */
   readonly sync: number;
+  /** Pods whose containers are being stopped. */
   readonly terminating: number;
+  /** Pods that run no more. */
   readonly terminated: number;
   /** How many calls of the syncer are under way. */
   readonly calls: number;

@@ -17,11 +17,13 @@ import type { RetryQueue, WorkQueue } from './work-queue.ts';
 import { measureWorkers } from './worker-gauges.ts';
 import { type PodWorkersOptions, type ResolvedWorkersOptions, resolveWorkersOptions } from './workers-options.ts';
 
+/** How long a stop may take. */
 export interface StopWorkersOptions {
   /** How long to wait for calls that do not heed their signal, in milliseconds. Default 5000. */
   readonly timeoutMs?: number;
 }
 
+/** What a stop has left behind. */
 export interface StoppedWorkers {
   /** The uids of the pods whose call had not settled when `stop` gave up waiting. */
   readonly unsettled: readonly string[];
@@ -36,6 +38,34 @@ export interface StoppedWorkers {
  * to `updatePod`. They hold no timer, but while somebody waits for `killPodNow`, and for a sink of `metrics` that cannot say
  * when it is read. `Queue` is the type of the work queue: of the one
  * that is given, else {@link WorkQueue}.
+ *
+ * @example
+ * ```ts
+ * import { PodWorkers } from 'pod-status-manager/node';
+ * import { buildPod } from 'pod-status-manager/testing';
+ *
+ * const pod = buildPod();
+ * const { promise: synced, resolve } = Promise.withResolvers<void>();
+ * const nothing = { podUID: 'uid-of-pod-1', ips: [], containers: [], sandboxes: [] };
+ * const workers = new PodWorkers({
+ *   podSyncer: {
+ *     // brings the containers to what the spec asks for
+ *     syncPod: async () => {
+ *       resolve();
+ *       return { isTerminal: false };
+ *     },
+ *     syncTerminatingPod: async () => {}, // stops them
+ *     syncTerminatingRuntimePod: async () => {},
+ *     syncTerminatedPod: async () => {}, // cleans up
+ *   },
+ *   runtimeStatusCache: { get: () => nothing, getNewerThan: async () => nothing },
+ * });
+ * workers.updatePod({ updateType: 'create', pod });
+ * await synced;
+ * await workers.killPodNow(pod, { gracePeriodSeconds: 1 });
+ * console.log(workers.isPodKnownTerminated('uid-of-pod-1')); // true
+ * await workers.stop();
+ * ```
  */
 export class PodWorkers<Queue extends RetryQueue = WorkQueue> implements PodDeletionSafety {
   readonly #options: ResolvedWorkersOptions;
@@ -184,6 +214,7 @@ export class PodWorkers<Queue extends RetryQueue = WorkQueue> implements PodDele
     return this.#runState.stop(() => this.#stop(timeoutMs));
   }
 
+  /** The same as `stop()` with its defaults, for `await using`. */
   async [Symbol.asyncDispose](): Promise<void> {
     await this.stop();
   }

@@ -12,7 +12,7 @@ export type UpdateType = SyncPodType | 'kill';
 export interface KillPodOptions {
   /** True when the pod is evicted: its content may be removed before it has ended. Counts only in the update that begins the end. */
   readonly evict?: boolean;
-  /** How long the containers may take, in seconds. What it makes longer than before is ignored; 0 becomes 1. */
+  /** How long the containers may take, in seconds. What it makes longer than before is ignored; 0 becomes 1. Default: the pod's own. */
   readonly gracePeriodSeconds?: number;
   /** Changes the status that is stored of the ended pod, in place. The last one given before the status is stored counts, for every try. */
   readonly podStatusFn?: PodStatusFn;
@@ -25,7 +25,9 @@ export type KillNowOptions = Omit<KillPodOptions, 'completed'>;
 
 /** One change of one pod. One of `pod` and `runningPod` is needed; with both, `pod` counts. */
 export interface UpdatePodOptions {
+  /** Why the workers are told. */
   readonly updateType: UpdateType;
+  /** The newest version of the pod, with uid, name and namespace. */
   readonly pod?: Pod;
   /** The mirror pod of a static pod. Give it with every update: the syncer gets it with that update alone. */
   readonly mirrorPod?: Pod;
@@ -33,7 +35,7 @@ export interface UpdatePodOptions {
   readonly runningPod?: RunningPod;
   /** Ignored unless the pod ends. */
   readonly killPodOptions?: KillPodOptions;
-  /** When the agent learned of the change, in milliseconds since the epoch; for the metric of the workers' latency. */
+  /** When the agent learned of the change, in milliseconds since the epoch, for the metric of the workers' latency. Without it nothing is measured. */
   readonly startTime?: number;
 }
 

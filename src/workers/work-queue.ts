@@ -13,6 +13,7 @@ export interface RetryQueue {
   enqueue(podUID: string, delayMs: number): void;
 }
 
+/** Where the queue has its time from. */
 export interface WorkQueueOptions {
   /** Where the time comes from. Default: the machine's clock. */
   readonly clock?: Clock;
@@ -21,6 +22,18 @@ export interface WorkQueueOptions {
 /**
  * Pods that are to be synced at a later time, each at most once. It does nothing by itself: a loop waits for `readable`, and
  * takes the pods that are due. A clock that is set back delays nothing.
+ *
+ * @example
+ * ```ts
+ * import { WorkQueue } from 'pod-status-manager/node';
+ *
+ * const queue = new WorkQueue();
+ * queue.enqueue('uid-1', 0);
+ * queue.enqueue('uid-2', 60_000);
+ * await queue.readable();
+ * console.log(queue.getWork(), queue.size); // [ 'uid-1' ] 1
+ * queue.close();
+ * ```
  */
 export class WorkQueue implements RetryQueue {
   readonly #clock: Clock;

@@ -8,8 +8,11 @@ import { safeRandom } from '../seams/random.ts';
 import type { PodSyncer, RuntimeStatusCache } from './pod-syncer.ts';
 import { type RetryQueue, WorkQueue } from './work-queue.ts';
 
+/** What is called for each pod, and when again. `podSyncer` and `runtimeStatusCache` are needed. */
 export interface PodWorkersOptions<Queue extends RetryQueue = RetryQueue> {
+  /** What is done for a pod. */
   readonly podSyncer: PodSyncer;
+  /** What the runtime has of a pod, asked before each call. */
   readonly runtimeStatusCache: RuntimeStatusCache;
   /**
    * Gets the pods that are to be synced again. The agent's loop takes from it the pods that are due, and hands each to
@@ -18,6 +21,10 @@ export interface PodWorkersOptions<Queue extends RetryQueue = RetryQueue> {
    * uids of the pods stay in it.
    */
   readonly workQueue?: Queue;
+  /**
+   * Gets Warning events: FailedSync where the runtime status of a pod cannot be read, ExceededGracePeriod where `killPodNow`
+   * times out. Default: nobody.
+   */
   readonly eventRecorder?: EventRecorder;
   /**
    * True: also what the kubelet does worse is done as it does it. Of a kill of a pod that is over, or that ends without having

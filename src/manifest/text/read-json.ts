@@ -15,6 +15,13 @@ export function readJson(text: string): ManifestValue {
   try {
     return JSON.parse(text, revive as (key: string, value: unknown) => unknown) as ManifestValue;
   } catch (cause) {
-    throw new ManifestFault('', `JSON (${(cause as Error).message})`, text, { cause });
+    if (!(cause instanceof SyntaxError)) throw cause;
+    throw new ManifestFault('', `JSON${placeOf(cause)}`, text);
   }
+}
+
+/** Where JSON.parse stopped, if it says so. The rest of its message may quote the text, and a secret may be there. */
+function placeOf({ message }: SyntaxError): string {
+  const place = /\(line (\d+) column (\d+)\)$/.exec(message);
+  return place === null ? '' : ` (wrong at line ${place[1]}, column ${place[2]})`;
 }

@@ -9,7 +9,8 @@ const longestManifest = 10 * 2 ** 20;
 
 /** Reads a manifest: JSON where it begins with a brace, and the first document of YAML otherwise. Throws a fault for what is neither. */
 export function readManifest(text: string): ManifestValue {
-  if (text.length > longestManifest) throw new ManifestFault('', `at most ${longestManifest} characters long`, text.length);
+  if (text.length > longestManifest)
+    throw new ManifestFault('', `at most ${longestManifest} characters long (it has ${text.length})`, text);
   try {
     return /^\s*\{/.test(text.slice(0, 10_000)) && !text.startsWith('\uFEFF') ? readJson(text) : readYaml(text);
   } catch (cause) {

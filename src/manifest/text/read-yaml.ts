@@ -1,5 +1,5 @@
 // Behaviour of sigs.k8s.io/yaml YAMLToJSON over go.yaml.in/yaml/v2 decode.go.
-import { EVENT_ID, type Event, getScalarValue, parseEvents, SCALAR_STYLE } from 'js-yaml';
+import { EVENT_ID, type Event, getScalarValue, parseEvents, SCALAR_STYLE, YAMLException } from 'js-yaml';
 import { firstDocument } from './first-document.ts';
 import { ManifestFault } from './invalid-manifest.ts';
 import { type ManifestObject, type ManifestValue, NumberText } from './manifest-value.ts';
@@ -17,13 +17,18 @@ export function readYaml(text: string): ManifestValue {
   const source = firstDocument(text);
   const strange = unreadable.exec(source);
   if (strange !== null) throw new ManifestFault('', 'free of control characters and strange line ends', strange[0]);
-  let events: Event[];
   try {
-    events = parseEvents(source, { maxDepth });
+    return new DocumentReader(source, parseEvents(source, { maxDepth })).read();
   } catch (cause) {
-    throw new ManifestFault('', `YAML (${(cause as Error).message})`, text, { cause });
+    if (!(cause instanceof YAMLException)) throw cause;
+    throw new ManifestFault('', `YAML (${describe(cause)})`, text);
   }
-  return new DocumentReader(source, events).read();
+}
+
+/** What the parser says, and where. Its message quotes lines of the text and its reason words of it: a secret may be among them. */
+function describe({ reason, mark }: YAMLException): string {
+  const words = reason.split(/["'`:<]/)[0]?.trim() ?? '';
+  return mark === undefined ? words : `${words}, line ${mark.line + 1}, column ${mark.column + 1}`;
 }
 
 type ScalarEvent = Extract<Event, { valueStart: number }>;

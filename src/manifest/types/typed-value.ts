@@ -2,7 +2,7 @@
 import { canonicalQuantity } from '../../wire/quantity.ts';
 import { canonicalTime } from '../../wire/time.ts';
 import type { Json, JsonObject } from '../../wire/types.ts';
-import { check, refuse } from '../text/invalid-manifest.ts';
+import { check, refuse, refuseType } from '../text/invalid-manifest.ts';
 import { type ManifestObject, type ManifestValue, NumberText, shown } from '../text/manifest-value.ts';
 import { type Field, fieldsOf } from './field-type.ts';
 
@@ -20,7 +20,7 @@ export function typedValue(type: string, value: ManifestValue, path: string): Js
 }
 
 function typedObject(type: string, value: ManifestValue, path: string): JsonObject {
-  if (!(value instanceof Map)) return refuse(path, 'an object', shown(value));
+  if (!(value instanceof Map)) return refuseType(path, 'an object', shown(value));
   const object: JsonObject = {};
   for (const field of fieldsOf(type)) {
     const given = fieldValue(field, value, path === '' ? field.name : `${path}.${field.name}`);
@@ -53,12 +53,12 @@ function isZero(value: Json): boolean {
 }
 
 function typedList(type: string, value: ManifestValue, path: string): Json[] {
-  if (!Array.isArray(value)) return refuse(path, 'a list', shown(value));
+  if (!Array.isArray(value)) return refuseType(path, 'a list', shown(value));
   return value.map((item, index) => typedValue(type, item, `${path}[${index}]`));
 }
 
 function typedMap(type: string, value: ManifestValue, path: string): JsonObject {
-  if (!(value instanceof Map)) return refuse(path, 'an object', shown(value));
+  if (!(value instanceof Map)) return refuseType(path, 'an object', shown(value));
   const map: JsonObject = {};
   for (const [key, inner] of value) {
     if (key === '__proto__') refuse(`${path}.__proto__`, 'absent', shown(inner));
@@ -70,9 +70,9 @@ function typedMap(type: string, value: ManifestValue, path: string): JsonObject 
 function typedScalar(type: string, value: Exclude<ManifestValue, null>, path: string): Json {
   switch (type) {
     case 'string':
-      return typeof value === 'string' ? value : refuse(path, 'a string', shown(value));
+      return typeof value === 'string' ? value : refuseType(path, 'a string', shown(value));
     case 'bool':
-      return typeof value === 'boolean' ? value : refuse(path, 'a boolean', shown(value));
+      return typeof value === 'boolean' ? value : refuseType(path, 'a boolean', shown(value));
     case 'int32':
       return integer(value, -(2 ** 31), 2 ** 31 - 1, path);
     case 'int64':
@@ -103,7 +103,7 @@ function anyValue(value: ManifestValue, path: string, depth: number): Json {
 
 function integer(value: ManifestValue, min: number, max: number, path: string): number {
   const rule = `an integer from ${min} to ${max}`;
-  if (!(value instanceof NumberText) || !/^-?[0-9]+$/.test(value.text)) return refuse(path, rule, shown(value));
+  if (!(value instanceof NumberText) || !/^-?[0-9]+$/.test(value.text)) return refuseType(path, rule, shown(value));
   const number = Number(value.text);
   check(number >= min && number <= max, path, rule, shown(value));
   return number === 0 ? 0 : number;

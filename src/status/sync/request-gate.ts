@@ -161,6 +161,8 @@ export class RequestGate {
     this.#underWay.add(underWay);
     const settle = (): void => {
       this.#underWay.delete(underWay);
+      // the gauges may be read no more
+      if (this.#aborted) metrics.set('pod_status_manager_requests_in_flight', this.#underWay.size);
       settled.resolve();
     };
     call(request, { signal: controller.signal, timeoutMs }).then(

@@ -5,10 +5,12 @@ import type { Clock } from '../../seams/clock.ts';
 import type { PodStatusReader } from '../cache/pod-statuses.ts';
 import type { RequestGate } from './request-gate.ts';
 import type { PodSyncPhase, SyncPhases } from './sync-phase.ts';
+import type { SyncReports } from './sync-reports.ts';
 
 export interface StatusGaugesOptions {
   readonly podStatuses: PodStatusReader;
   readonly phases: SyncPhases;
+  readonly reports: SyncReports;
   readonly podStatusChannel: BoundedChannel<string>;
   readonly gate: RequestGate;
   readonly clock: Clock;
@@ -21,7 +23,8 @@ type CountedPhase = MetricLabels['pod_status_manager_pods']['phase'];
 const unsentPhases: ReadonlySet<PodSyncPhase> = new Set(['not-started', 'pending', 'in-flight', 'paused', 'backing-off']);
 
 /** Sets the gauges that need a look at every pod. */
-export function readStatusGauges({ podStatuses, phases, podStatusChannel, gate, clock, metrics }: StatusGaugesOptions): void {
+export function readStatusGauges(options: StatusGaugesOptions): void {
+  const { podStatuses, phases, reports, podStatusChannel, gate, clock, metrics } = options;
   const now = clock.now();
   const counts: Record<CountedPhase, number> = {
     ...{ 'not-started': 0, 'in-sync': 0, 'terminal-phase-held-back': 0, pending: 0, 'in-flight': 0, paused: 0 },
@@ -32,8 +35,8 @@ export function readStatusGauges({ podStatuses, phases, podStatusChannel, gate, 
     const phase = phases.phaseOf(podUID);
     if (phase === 'unknown' || phase === 'cache-only') continue;
     counts[phase]++;
-    const at = unsentPhases.has(phase) && !phases.isAcknowledged(podUID) ? podStatuses.get(podUID)?.at : undefined;
-    if (at !== undefined && at < oldest) oldest = at;
+    const entry = unsentPhases.has(phase) && !phases.isAcknowledged(podUID) ? podStatuses.get(podUID) : undefined;
+    if (entry !== undefined) oldest = Math.min(oldest, reports.lackingSince(podUID, entry));
   }
   for (const [phase, count] of Object.entries(counts)) {
     metrics.set('pod_status_manager_pods', count, { phase: phase as CountedPhase });

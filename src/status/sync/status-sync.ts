@@ -80,6 +80,7 @@ export class StatusSync {
   readonly #waiters: FlushWaiters;
   readonly #finisher: PodFinisher;
   readonly #staleReads: StaleReads;
+  readonly #reports: SyncReports;
   readonly #worker: SyncWorker;
   readonly #loop: SyncLoop;
   readonly #options: StatusSyncOptions;
@@ -98,7 +99,8 @@ export class StatusSync {
     const { records } = this;
     const context = { ...options, podStatuses, records, gate: this.#gate, apiStatusVersions: records.apiStatusVersions };
     this.#finisher = new PodFinisher({ ...options, context });
-    const parts = { finisher: this.#finisher, waiters: this.#waiters, reports: new SyncReports({ ...options, context }) };
+    this.#reports = new SyncReports({ ...options, context });
+    const parts = { finisher: this.#finisher, waiters: this.#waiters, reports: this.#reports };
     this.#worker = new SyncWorker({ ...options, context, ...parts });
     this.#loop = new SyncLoop({ ...options, podStatuses, records, worker: this.#worker, staleReads: this.#staleReads });
   }
@@ -168,7 +170,8 @@ export class StatusSync {
   #startMeasuring(): void {
     const { metrics, clock } = this.#options;
     beginAtZero(metrics, countersFromZero);
-    const gauges = { ...this.#options, podStatuses: this.#cache, phases: this.phases, gate: this.#gate };
+    const { phases } = this;
+    const gauges = { ...this.#options, podStatuses: this.#cache, phases, gate: this.#gate, reports: this.#reports };
     this.#endGauges = sampleGauges(metrics, clock, () => readStatusGauges(gauges));
   }
 

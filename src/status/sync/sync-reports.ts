@@ -1,6 +1,7 @@
 import type { Emitter } from '../../concurrency/emitter.ts';
 import type { Metrics } from '../../metrics/metrics.ts';
 import type { Clock } from '../../seams/clock.ts';
+import { callGuarded, ignoreFailure } from '../../seams/guard.ts';
 import type { Logger } from '../../seams/logger.ts';
 import type { VersionedPodStatus } from '../cache/pod-statuses.ts';
 import type { StatusManagerEvents } from '../events/status-manager-events.ts';
@@ -19,6 +20,8 @@ export interface SyncReportsOptions {
 export class SyncReports {
   readonly #options: SyncReportsOptions;
   readonly #sendLog: SendLog;
+  /** When a version that the apiserver had was last found to be due again, by pod uid. */
+  readonly #resentSince = new Map<string, number>();
 
   constructor(options: SyncReportsOptions) {
     this.#options = options;
@@ -27,13 +30,24 @@ export class SyncReports {
 
   /** The pod waits for a slot from now on. */
   sending(podUID: string, entry: VersionedPodStatus, urgent: boolean, cause: SendCause | undefined): void {
+    if (cause === 'reconcile' || this.#isAcknowledged(podUID, entry)) this.#resentSince.set(podUID, this.#options.clock.now());
     this.#sendLog.sending(podUID, entry, urgent, cause);
+  }
+
+  /** Since when the apiserver lacks what the entry says: since it was set, or since what others have changed was found. */
+  lackingSince(podUID: string, { at }: VersionedPodStatus): number {
+    return Math.max(at, this.#resentSince.get(podUID) ?? at);
+  }
+
+  /** The pod's entry was dropped. */
+  forget(podUID: string): void {
+    this.#resentSince.delete(podUID);
   }
 
   acknowledged(podUID: string, { entry, patched }: Acknowledged): void {
     const { clock, events, logger, metrics } = this.#options;
-    const { at, podName, podNamespace, version } = entry;
-    const delayMs = Math.max(0, clock.now() - at);
+    const { podName, podNamespace, version } = entry;
+    const delayMs = Math.max(0, clock.now() - this.lackingSince(podUID, entry));
     metrics.observe('kubelet_pod_status_sync_duration_seconds', delayMs / 1000);
     logger.debug({ podUID, version, patched, delayMs }, 'the apiserver has the version');
     events.emit('synced', Object.freeze({ podUID, podName, podNamespace, version, patched, delayMs }));
@@ -49,5 +63,10 @@ export class SyncReports {
     const { podName, podNamespace } = entry ?? {};
     const event = { podUID, podName, podNamespace, errorClass, error, attempts, retryInMs };
     events.emit('syncError', Object.freeze(event));
+  }
+
+  #isAcknowledged(podUID: string, { version }: VersionedPodStatus): boolean {
+    const { records } = this.#options.context;
+    return (callGuarded(() => records.acknowledgedVersion(podUID), ignoreFailure) ?? 0) >= version;
   }
 }

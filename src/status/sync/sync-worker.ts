@@ -82,6 +82,7 @@ export class SyncWorker {
     this.#slots.delete(podUID);
     this.#retries.cancel(podUID);
     this.#repaired.delete(podUID);
+    this.#options.reports.forget(podUID);
     this.#options.cache.drop(podUID);
     this.#context.records.forget(podUID);
     this.#guarded(podUID, () => this.#options.waiters.look(podUID, heldAs));

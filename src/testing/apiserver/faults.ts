@@ -18,12 +18,17 @@ export type Fault =
   /** The request takes effect, and the connection is reset before the answer. */
   | { readonly kind: 'reset-after' };
 
+/** Which requests go wrong, and how. A member that is left out fits every request. */
 export interface FaultRule {
+  /** What goes wrong. */
   readonly fault: Fault;
   /** `secrets`, `leases.coordination.k8s.io`; `*` for every resource. Default `pods`. */
   readonly resource?: string;
+  /** Default: any verb. */
   readonly verb?: ApiVerb;
+  /** The namespace of the request. Default: any. */
   readonly namespace?: string;
+  /** The name of the object. Default: any. */
   readonly name?: string;
   /** How many requests the rule hits. Default 1; with a `probability`, without limit. */
   readonly times?: number;
@@ -33,9 +38,11 @@ export interface FaultRule {
   readonly random?: () => number;
 }
 
+/** A fault rule of a server, as `InMemoryApiServer.fail` returns it. */
 export interface FaultHandle {
   /** How many more requests the rule hits. */
   readonly remaining: number;
+  /** Takes the rule back. A second call does nothing. */
   remove(): void;
 }
 

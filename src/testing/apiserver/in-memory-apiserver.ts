@@ -12,6 +12,7 @@ import type { ApiVerb } from './route.ts';
 import { ServedResources } from './served-resources.ts';
 import { type WatchEnd, Watches } from './watches.ts';
 
+/** What `InMemoryApiServer.start` takes. */
 export interface InMemoryApiServerOptions {
   /** The store of the pods. Default: a new one, which validates and fills in as a kube-apiserver does. */
   readonly store?: PodStore;
@@ -51,8 +52,24 @@ export interface ResourceChoice {
  * finalize; server-side apply and `managedFields`; `fieldValidation`; label selectors with `<` and `>`; protobuf, CBOR, YAML
  * and tables; discovery; admission, authorization, priority and fairness, and TLS; controllers, the garbage collector
  * among them; events as `events.k8s.io`.
+ *
+ * @example
+ * ```ts
+ * import { KubePodClient } from 'pod-status-manager';
+ * import { buildPod, InMemoryApiServer } from 'pod-status-manager/testing';
+ *
+ * const server = await InMemoryApiServer.start();
+ * server.store.create(buildPod());
+ * server.fail({ fault: { kind: 'status', code: 503 }, verb: 'get' });
+ * const client = KubePodClient.fromKubeConfig(server.kubeConfig());
+ * await client.getPod('default', 'pod-1', { signal: AbortSignal.timeout(5000) }).catch(() => {});
+ * console.log(server.requests.map(({ verb, status }) => `${verb} ${status}`)); // [ 'get 503' ]
+ * await client.close();
+ * await server.stop();
+ * ```
  */
 export class InMemoryApiServer {
+  /** The address of the server: `http://127.0.0.1:PORT`. */
   readonly url: string;
   /** The pods. */
   readonly store: PodStore;
@@ -142,6 +159,7 @@ export class InMemoryApiServer {
     return this.#faults.add(rule);
   }
 
+  /** Takes back every fault rule. A fault that has begun, such as a latency, goes on. */
   clearFaults(): void {
     this.#faults.clear();
   }
@@ -151,6 +169,7 @@ export class InMemoryApiServer {
     return this.countOpenWatches();
   }
 
+  /** The number of open watches of a resource. Default: of pods. */
   countOpenWatches({ resource = 'pods' }: ResourceChoice = {}): number {
     return this.#watches.count(resource);
   }
@@ -169,6 +188,7 @@ export class InMemoryApiServer {
     return this.#stopped;
   }
 
+  /** Calls `stop()`, for `await using`. */
   [Symbol.asyncDispose](): Promise<void> {
     return this.stop();
   }

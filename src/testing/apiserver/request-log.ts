@@ -7,9 +7,13 @@ import { isNamed } from './served-resources.ts';
 export interface LoggedRequest {
   /** `pods`, `secrets`, `leases.coordination.k8s.io`. */
   readonly resource: string;
+  /** What the request asked for. */
   readonly verb: ApiVerb;
+  /** Undefined for all namespaces, and for a resource of the cluster. */
   readonly namespace: string | undefined;
+  /** Undefined where the request names no object, such as a list. */
   readonly name: string | undefined;
+  /** Undefined for the object itself. */
   readonly subresource: Subresource | undefined;
   /** The HTTP status of the answer; 0 while there is none, and when the connection ended without one. */
   readonly status: number;

@@ -5,6 +5,7 @@ import type { ServedResources } from './served-resources.ts';
 /** The verbs of the API, as an audit log names them. `deletecollection` is a DELETE of all objects of a selection. */
 export type ApiVerb = 'get' | 'list' | 'watch' | 'create' | 'update' | 'patch' | 'delete' | 'deletecollection';
 
+/** The subresources that the server in memory has. */
 export type Subresource = 'status' | 'binding';
 
 /** What a request line asks of a resource. */

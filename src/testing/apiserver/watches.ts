@@ -14,6 +14,7 @@ import { initialEventsEnd, readWatchQuery, type WatchQuery } from './watch-query
 /** How long before its timeout a watch sends its last bookmark. */
 const lastBookmarkMs = 2000;
 
+/** How a watch ends: by a reset of the connection, with a 410 event, or as a timeout ends it. */
 export type WatchEnd = 'reset' | '410' | 'end';
 
 type Event = ObjectEvent<ApiObject>;

@@ -6,11 +6,26 @@ import type { CancelTimer, Clock, TimerOptions } from '../../seams/clock.ts';
 /** More timers than this at one instant count as an endless loop. */
 const timersPerInstant = 100_000;
 
-/** Lets every microtask and every continuation queued by `setImmediate` run, for `turns` turns of the event loop. Waits for no real time. */
+/**
+ * Lets every microtask and every continuation queued by `setImmediate` run, for `turns` turns of the event loop. Waits for no real time.
+ *
+ * @example
+ * ```ts
+ * import { settle } from 'pod-status-manager/testing';
+ *
+ * let isDone = false;
+ * void Promise.resolve().then(() => {
+ *   isDone = true;
+ * });
+ * await settle();
+ * console.log(isDone); // true
+ * ```
+ */
 export async function settle(turns = 5): Promise<void> {
   for (let turn = 0; turn < turns; turn += 1) await setImmediate();
 }
 
+/** What the constructor of `FakeClock` takes. */
 export interface FakeClockOptions {
   /** The first value of `now()`: a date or milliseconds since the epoch. Default 2000-01-01T00:00:00Z. */
   readonly start?: Date | number;
@@ -24,6 +39,15 @@ interface Timer {
 /**
  * A clock that stands still until a test moves it. Timers follow the time that has passed, not the wall clock, as
  * Node's timers do: `set` and `jump` move `now()` alone.
+ *
+ * @example
+ * ```ts
+ * import { FakeClock } from 'pod-status-manager/testing';
+ *
+ * const clock = new FakeClock();
+ * clock.setTimer(() => console.log('a minute has passed'), 60_000); // a minute has passed
+ * await clock.advance(60_000);
+ * ```
  */
 export class FakeClock implements Clock {
   #elapsedMs = 0;

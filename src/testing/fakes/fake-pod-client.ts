@@ -6,33 +6,44 @@ import { reasonOfCode } from '../objects/api-status.ts';
 import { PodStore } from '../pods-api/pod-store.ts';
 import { podMetadataOf } from './pod-metadata.ts';
 
+/** The requests that a `PodClient` can make. */
 export type PodVerb = 'get' | 'patch' | 'delete';
 
 /** One request the client was asked to make. */
 export interface PodAction {
+  /** What the request asked for. */
   readonly verb: PodVerb;
+  /** The namespace of the pod. */
   readonly namespace: string;
+  /** The name of the pod. */
   readonly name: string;
   /** The body of a patch. */
   readonly patch?: unknown;
   /** The uid precondition of a delete. */
   readonly uid?: string;
+  /** The grace period of a delete, in seconds. */
   readonly gracePeriodSeconds?: number;
   /** The HTTP status of a failure; 0 when it came without an answer. Absent while the request is open, and on success. */
   readonly error?: number;
 }
 
+/** Which requests of a {@link FakePodClient} fail, and how. */
 export interface FakeFailure {
+  /** The namespace of the pod. Default: any. */
   readonly namespace?: string;
+  /** The name of the pod. Default: any. */
   readonly name?: string;
   /** HTTP status; leave it out for a request that gets no answer, and give a `reason` (`Network`, `Timeout`). */
   readonly code?: number;
   /** How many matching requests fail. Default 1. */
   readonly times?: number;
+  /** What the server asks the client to wait. Default: nothing. */
   readonly retryAfterMs?: number;
+  /** The `reason` of the error. Default: the one that belongs to the code, or `Network` without a code. */
   readonly reason?: string;
 }
 
+/** What the constructor of `FakePodClient` takes. */
 export interface FakePodClientOptions {
   /** The store of the pods. Default: a store that validates nothing and fills in nothing. */
   readonly store?: PodStore;
@@ -47,8 +58,24 @@ interface Gate {
 
 type Recorded = { -readonly [K in keyof PodAction]: PodAction[K] };
 
-/** A `PodClient` over a {@link PodStore}: no network, no timer; every answer comes in microtasks. */
+/**
+ * A `PodClient` over a {@link PodStore}: no network, no timer; every answer comes in microtasks.
+ *
+ * @example
+ * ```ts
+ * import { buildPod, FakePodClient } from 'pod-status-manager/testing';
+ *
+ * const client = new FakePodClient();
+ * client.store.create(buildPod());
+ * client.failNext('get', { code: 503 });
+ * const { signal } = new AbortController();
+ * await client.getPod('default', 'pod-1', { signal }).catch(() => {});
+ * await client.getPod('default', 'pod-1', { signal });
+ * console.log(client.actions.map(({ verb, error }) => `${verb} ${error ?? 'ok'}`)); // [ 'get 503', 'get ok' ]
+ * ```
+ */
 export class FakePodClient implements PodClient {
+  /** The pods: to seed them, to change them and to look at them. */
   readonly store: PodStore;
   readonly #settleAbortsLate: boolean;
   readonly #actions: Recorded[] = [];
@@ -69,10 +96,12 @@ export class FakePodClient implements PodClient {
     return this.#actions;
   }
 
+  /** The verbs of {@link actions}, in order. */
   verbs(): PodVerb[] {
     return this.#actions.map(({ verb }) => verb);
   }
 
+  /** Forgets the requests so far. Requests that are open go on. */
   clearActions(): void {
     this.#actions.length = 0;
   }
@@ -164,15 +193,44 @@ export class FakePodClient implements PodClient {
   }
 }
 
-/** The action that a get records, for expected lists: `expect(client.actions).toMatchObject([getAction('a'), patchAction('a')])`. */
+/**
+ * The action that a get records, for expected lists: `expect(client.actions).toMatchObject([getAction('a'), patchAction('a')])`.
+ *
+ * @example
+ * ```ts
+ * import { getAction } from 'pod-status-manager/testing';
+ *
+ * console.log(getAction('web')); // { verb: 'get', namespace: 'default', name: 'web' }
+ * ```
+ */
 export function getAction(name: string, namespace = 'default'): PodAction {
   return { verb: 'get', namespace, name };
 }
 
+/**
+ * The action that a patch of a status records, without the patch.
+ *
+ * @example
+ * ```ts
+ * import { patchAction } from 'pod-status-manager/testing';
+ *
+ * console.log(patchAction('web')); // { verb: 'patch', namespace: 'default', name: 'web' }
+ * ```
+ */
 export function patchAction(name: string, namespace = 'default'): PodAction {
   return { verb: 'patch', namespace, name };
 }
 
+/**
+ * The action that a deletion records, without its precondition and grace period.
+ *
+ * @example
+ * ```ts
+ * import { deleteAction } from 'pod-status-manager/testing';
+ *
+ * console.log(deleteAction('web')); // { verb: 'delete', namespace: 'default', name: 'web' }
+ * ```
+ */
 export function deleteAction(name: string, namespace = 'default'): PodAction {
   return { verb: 'delete', namespace, name };
 }

@@ -3,6 +3,7 @@ import type { JsonObject } from '../../wire/types.ts';
 
 /** One broken rule, as a Status object lists it. */
 export interface StatusCause {
+  /** Which kind of rule is broken. */
   readonly reason:
     | 'FieldValueInvalid'
     | 'FieldValueDuplicate'
@@ -11,33 +12,64 @@ export interface StatusCause {
     | 'FieldValueNotSupported'
     | 'FieldValueTooLong'
     | 'ResourceVersionTooLarge';
+  /** What is wrong, in words. */
   readonly message: string;
+  /** The path of the field: `spec.containers[0].image`. */
   readonly field?: string;
 }
 
+/** What a Status object says beside its message. */
 export interface StatusDetails {
+  /** The name of the object. */
   readonly name?: string;
+  /** The API group of the resource; left out for the core group. */
   readonly group?: string;
+  /** The resource or the kind of the object, as the server names it. */
   readonly kind?: string;
+  /** The uid of the object. */
   readonly uid?: string;
+  /** The broken rules. */
   readonly causes?: readonly StatusCause[];
+  /** After how many seconds the client may try again. */
   readonly retryAfterSeconds?: number;
 }
 
 /** The `Status` object in an apiserver's answer to a failed request. */
 export interface ApiStatus {
+  /** Always `Status`. */
   readonly kind: 'Status';
+  /** Always `v1`. */
   readonly apiVersion: 'v1';
+  /** Always empty. */
   readonly metadata: Record<string, never>;
+  /** Always `Failure`. */
   readonly status: 'Failure';
+  /** What went wrong, in words. */
   readonly message: string;
+  /** What went wrong, in one word: `NotFound`, `Conflict`. */
   readonly reason?: string;
+  /** More about it, where the server has more to say. */
   readonly details?: StatusDetails;
+  /** The HTTP status of the answer. */
   readonly code: number;
 }
 
-/** The error of a store of objects: an `ApiError` with the whole Status object in `body`. */
+/**
+ * The error of a store of objects: an `ApiError` with the whole Status object in `body`.
+ *
+ * @example
+ * ```ts
+ * import { PodStore, StoreError } from 'pod-status-manager/testing';
+ *
+ * try {
+ *   new PodStore().get('default', 'web');
+ * } catch (error) {
+ *   if (error instanceof StoreError) console.log(error.body.code, error.body.reason); // 404 NotFound
+ * }
+ * ```
+ */
 export class StoreError extends ApiError {
+  /** The answer that a kube-apiserver gives. */
   readonly body: ApiStatus;
 
   constructor(body: ApiStatus) {

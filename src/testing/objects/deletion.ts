@@ -3,14 +3,24 @@ import type { JsonObject } from '../../wire/types.ts';
 import { conflict, type ResourceNames } from './api-status.ts';
 import { numberAt, objectAt, textAt, textsAt } from './json-fields.ts';
 
+/** What a DELETE asks for. */
 export interface DeleteRequest {
   /** Counts for pods alone. */
   readonly gracePeriodSeconds?: number | undefined;
-  readonly preconditions?: { readonly uid?: string | undefined; readonly resourceVersion?: string | undefined } | undefined;
+  /** What has to be true of the stored object; where it is not, the answer is 409 Conflict. */
+  readonly preconditions?:
+    | {
+        /** The uid of the object. */
+        readonly uid?: string | undefined;
+        /** The resourceVersion of the object. */
+        readonly resourceVersion?: string | undefined;
+      }
+    | undefined;
   /** `Foreground` and `Orphan` hold the object with a finalizer for the garbage collector. Default `Background`. */
   readonly propagationPolicy?: PropagationPolicy | undefined;
 }
 
+/** What is to become of the objects that the deleted one owns. */
 export type PropagationPolicy = 'Background' | 'Foreground' | 'Orphan';
 
 /** The effect of a DELETE. `marked` is the object with new deletion times (undefined: unchanged). `gone`: it is removed at once. */

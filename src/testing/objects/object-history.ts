@@ -3,14 +3,17 @@ import { expired } from './api-status.ts';
 
 /** One change of a store. */
 export interface ObjectEvent<T> {
+  /** What happened to the object. */
   readonly type: 'ADDED' | 'MODIFIED' | 'DELETED';
   /** The object after the change; for DELETED its last state, with the resourceVersion of the deletion. */
   readonly object: T;
+  /** The resourceVersion of the change. */
   readonly resourceVersion: string;
   /** The object before the change; undefined for ADDED. It shows a watch with a selector that an object left the selection. */
   readonly previous: T | undefined;
 }
 
+/** Is called with each change of a store. */
 export type ObjectEventListener<T> = (event: ObjectEvent<T>) => void;
 
 interface Subscription<T> {

@@ -2,7 +2,9 @@ import type { Json, JsonObject } from '../../wire/types.ts';
 import { badRequest } from './api-status.ts';
 import { objectAt, textAt } from './json-fields.ts';
 
+/** Which objects a list or a watch means. A member that is left out selects all. */
 export interface Selection {
+  /** Undefined or empty: every namespace. */
   readonly namespace?: string | undefined;
   /** Comma-separated `field=value`, `field==value`, `field!=value`. */
   readonly fieldSelector?: string | undefined;

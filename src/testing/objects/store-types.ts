@@ -16,19 +16,25 @@ export interface ResourceStoreOptions extends Partial<WriteOptions> {
   readonly database?: Database;
 }
 
+/** Names one object of a resource. */
 export interface ObjectKey {
   /** Default `default` for a resource of namespaces; without meaning for one of the cluster. */
   readonly namespace?: string | undefined;
+  /** The name of the object. */
   readonly name: string;
 }
 
+/** What a PATCH asks for. */
 export interface ObjectPatch {
+  /** The format of the body. */
   readonly type: PatchType;
   /** An object, or the operations of a JSON Patch. */
   readonly body: unknown;
+  /** Undefined: the object itself. */
   readonly subresource?: 'status' | undefined;
 }
 
+/** What a DELETE has done. */
 export interface DeletedObject<T> {
   /** The object as it was at last, with the resourceVersion of the deletion. */
   readonly object: T;
@@ -41,6 +47,7 @@ export interface DeletedObject<T> {
  * either takes effect as a whole or throws a `StoreError` with the Status object a kube-apiserver answers.
  */
 export interface ResourceObjects<T extends ApiObject = ApiObject> {
+  /** The resource whose objects these are. */
   readonly resource: ApiResource<T>;
   /** The resourceVersion of the newest change of any object of the server. */
   readonly resourceVersion: string;

@@ -14,12 +14,16 @@ import { boundPod } from './pod-updates.ts';
 
 /** One change of a pod. */
 export type PodEvent = ObjectEvent<WirePod>;
+/** Is called with each change of a pod. */
 export type PodEventListener = ObjectEventListener<WirePod>;
 /** The patch formats of a pods API. */
 export type PodPatchType = PatchType;
+/** Which pods a list means. */
 export type PodSelection = Selection;
+/** What a DELETE of a pod asks for. */
 export type DeletePodRequest = DeleteRequest;
 
+/** What the constructor of `PodStore` takes. */
 export interface PodStoreOptions {
   /** Refuse what a kube-apiserver refuses. Without it only uid and resourceVersion are checked. Default true. */
   readonly validate?: boolean;
@@ -31,13 +35,17 @@ export interface PodStoreOptions {
   readonly historySize?: number;
 }
 
+/** What a PATCH of a pod asks for. */
 export interface PodPatch {
+  /** The format of the body. */
   readonly type: PodPatchType;
   /** An object, or the operations of a JSON Patch. */
   readonly body: unknown;
+  /** Undefined: the pod itself. */
   readonly subresource?: 'status' | undefined;
 }
 
+/** What a DELETE of a pod has done. */
 export interface DeletedPod {
   /** The pod in the server's answer, with its deletion times and its last resourceVersion. */
   readonly pod: WirePod;
@@ -47,7 +55,9 @@ export interface DeletedPod {
 
 /** The frozen state of a store that {@link PodStore.snapshot} returns. */
 export interface PodStoreSnapshot {
+  /** The resourceVersion of the newest change. */
   readonly resourceVersion: string;
+  /** All pods. */
   readonly pods: readonly WirePod[];
   /** The objects of the server's other resources. Without it a restore leaves those as they are. */
   readonly others?: ObjectsByResource;
@@ -56,6 +66,15 @@ export interface PodStoreSnapshot {
 /**
  * The pods of an apiserver, in memory: JSON in, frozen JSON out. Every operation is synchronous and either takes
  * effect as a whole or throws a `StoreError` with the Status object a kube-apiserver answers.
+ *
+ * @example
+ * ```ts
+ * import { buildPod, PodStore } from 'pod-status-manager/testing';
+ *
+ * const store = new PodStore();
+ * store.watch(({ type, object }) => console.log(type, object.metadata?.name)); // ADDED pod-1
+ * store.create(buildPod());
+ * ```
  */
 export class PodStore {
   readonly #clock: Clock;

@@ -1,9 +1,10 @@
 import { createHash } from 'node:crypto';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { createDebugHandler } from '../../../src/debug/debug-handler.ts';
 import { page } from '../../../src/debug/page/page.ts';
+import { PodHistory } from '../../../src/debug/pod-history.ts';
 import { Harness, testPod } from '../status/harness.ts';
 import { browser, DebugHarness } from './debug-harness.ts';
 
@@ -159,6 +160,17 @@ describe('a debug handler that is closed', () => {
     debug.handler.close();
     expect(events.map((event) => debug.h.manager.listenerCount(event))).toEqual([0, 0, 0, 0, 0, 0]);
     for (const path of routes) expect((await debug.ask(path)).status).toBe(503);
+  });
+});
+
+describe('the history of a debug handler that is closed', () => {
+  it('is dropped', () => {
+    const { manager, clock } = new Harness({ started: false });
+    const cleared = vi.spyOn(PodHistory.prototype, 'clear');
+    const handler = createDebugHandler({ manager, clock });
+    handler.close();
+    expect(cleared).toHaveBeenCalledTimes(1);
+    cleared.mockRestore();
   });
 });
 

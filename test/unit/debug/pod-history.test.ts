@@ -24,6 +24,15 @@ describe('PodHistory', () => {
     expect(history.of('other')).toBeUndefined();
   });
 
+  it('is empty once it is cleared, and takes entries again', () => {
+    const history = new PodHistory({ entriesPerPod: 2, bytes: 500 });
+    for (const at of [1, 2]) history.add('u', refused(at));
+    history.clear();
+    expect([history.bytes, history.of('u')]).toEqual([0, undefined]);
+    for (const at of [3, 4, 5]) history.add('v', refused(at));
+    expect([timesOf(history, 'u'), timesOf(history, 'v')]).toEqual([undefined, [4, 5]]);
+  });
+
   it('drops the oldest entries of a pod with many', () => {
     const history = new PodHistory({ entriesPerPod: 2, bytes: 10_000 });
     for (const at of [1, 2, 3, 4]) history.add('u', refused(at));

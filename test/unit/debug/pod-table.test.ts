@@ -35,12 +35,27 @@ const settledPod = (podUID: string): PodSnapshot => ({
   isDeleting: false,
   isFinished: false,
 });
+/** A table over pods of which the test says which there are. `asked`: how many uids each look asked for. */
+function tableOfPods(): { table: PodTable; asked: number[]; pods: Map<string, PodSnapshot> } {
+  const asked: number[] = [];
+  const pods = new Map<string, PodSnapshot>();
+  const table = new PodTable({
+    snapshot: ({ podUIDs } = {}) => {
+      if (podUIDs !== undefined) asked.push([...podUIDs].length);
+      const listed = Array.from(podUIDs ?? pods.keys(), (podUID) => pods.get(podUID)).filter((pod) => pod !== undefined);
+      const head = { at: 0, state: 'running', podCount: pods.size, inFlight: 0, pausedUntil: undefined } as const;
+      return { ...head, channel: { depth: 0, capacity: 0, dropped: 0 }, pods: listed };
+    },
+  });
+  return { table, asked, pods };
+}
 const uids = (rows: readonly { readonly podUID: string }[]) => rows.map(({ podUID }) => podUID).sort();
 
 describe('PodTable', () => {
   it('reads what was touched, and tells of a change once', () => {
     const h = new Harness({ started: false });
     const { table } = tableOf(h);
+    table.follow();
     for (const n of [1, 2, 3]) h.manager.setPodStatus(numberedPod(n), {});
     table.readAll();
     expect(uids(table.takeChanges().changed)).toEqual(['uid-1', 'uid-2', 'uid-3']);
@@ -64,6 +79,7 @@ describe('PodTable', () => {
         return { ...head, channel: { depth: 0, capacity: 0, dropped: 0 }, pods: listed };
       },
     });
+    table.follow();
     table.readAll();
     table.takeChanges();
     for (const phase of ['gone', 'deleting'] as const) {
@@ -101,6 +117,7 @@ describe('PodTable', () => {
   it('finds at once that pods were dropped, and tells of no change and a removal of one pod', () => {
     const h = new Harness({ started: false });
     const { table } = tableOf(h);
+    table.follow();
     for (const n of [1, 2, 3]) h.manager.setPodStatus(numberedPod(n), {});
     table.readAll();
     h.manager.removeOrphanedStatuses(new Set(['uid-3']));
@@ -111,5 +128,38 @@ describe('PodTable', () => {
     table.readSome();
     expect(table.takeChanges()).toMatchObject({ changed: [{ podUID: 'uid-1', version: 1 }], removed: [] });
     expect(uids(table.rows())).toEqual(['uid-1', 'uid-3']);
+  });
+
+  it('keeps nothing of what was touched while nobody follows', () => {
+    const { table, asked } = tableOfPods();
+    for (let n = 0; n < 1_000; n++) table.touch(`gone-${n}`);
+    table.readSome();
+    expect(asked).toEqual([0]);
+  });
+
+  it('keeps nothing of what was changed and removed while nobody follows', () => {
+    const { table, pods } = tableOfPods();
+    for (let n = 0; n < 10; n++) {
+      pods.clear();
+      pods.set(`uid-${n}`, settledPod(`uid-${n}`));
+      table.readAll();
+    }
+    expect(table.takeChanges()).toEqual({ changed: [], removed: [] });
+  });
+
+  it('forgets what was not told when nobody follows any more', () => {
+    const { table, asked, pods } = tableOfPods();
+    table.follow();
+    pods.set('uid-1', settledPod('uid-1'));
+    table.readAll();
+    pods.clear();
+    pods.set('uid-2', settledPod('uid-2'));
+    table.readAll();
+    table.touch('uid-3');
+    table.unfollow();
+    expect(table.takeChanges()).toEqual({ changed: [], removed: [] });
+    asked.length = 0;
+    table.readSome();
+    expect(asked).toEqual([1]);
   });
 });

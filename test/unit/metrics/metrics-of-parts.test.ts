@@ -33,6 +33,17 @@ describe('the metrics of pod workers', () => {
     expect(late()).toEqual([1, 3]);
     await world.workers.stop();
   });
+
+  it('do not count a call that gives way to the deletion of its pod as a failure', async () => {
+    const world = new World({ metrics });
+    await world.update('create', pod('u1'));
+    await world.update('update', pod('u1', { deletion: 1 }));
+    world.isQuick = true;
+    await world.fail('u1');
+    const retries = metrics.nonZero('pod_status_manager_worker_retries_total');
+    await world.workers.stop();
+    expect(retries).toEqual({});
+  });
 });
 
 describe('the metrics of a sync loop', () => {
@@ -50,6 +61,28 @@ describe('the metrics of a sync loop', () => {
     world.known.delete('u1');
     await world.housekeeping();
     expect(metrics.nonZero('kubelet_restarted_pods_total')).toEqual({ '': 1 });
+    await world.loop.stop();
+    const gauges = ['kubelet_desired_pods', 'kubelet_active_pods', 'kubelet_working_pods'];
+    expect(gauges.map((name) => metrics.nonZero(name))).toEqual([{}, {}, {}]);
+  });
+
+  it('count no pod as restarted that waited for its admission', async () => {
+    const logged: string[] = [];
+    const log = (_: object, message: string): number => logged.push(message);
+    const answers = [undefined, { admit: true } as const];
+    const admitPod = (): { admit: true } => {
+      const answer = answers.shift();
+      if (answer === undefined) throw new Error('not ready to say');
+      return answer;
+    };
+    await using world = await LoopWorld.started({
+      ...{ metrics, admitPod },
+      logger: { debug: () => {}, info: () => {}, warn: log, error: log },
+    });
+    await world.send('ADD', [pod('u1')]);
+    expect(logged).toEqual(['admitPod failed; the pod waits']);
+    await world.housekeeping();
+    expect([world.took(), metrics.nonZero('kubelet_restarted_pods_total')]).toEqual([['create u1'], {}]);
   });
 });
 
@@ -73,6 +106,20 @@ describe('the metrics of probes', () => {
     expect(metrics.names()).toContain('prober_probe_duration_seconds');
     world.manager.removePod(probed);
     expect([metrics.nonZero('prober_probe_total'), metrics.names().has('prober_probe_duration_seconds')]).toEqual([{}, false]);
+    await world.manager.stop();
+  });
+});
+
+describe('the metrics of probes of two pods of one name', () => {
+  it('end with the last of them', async () => {
+    const world = new ProbeWorld({ metrics });
+    const old = await world.add(podOf({ livenessProbe: exec({ periodSeconds: 5 }) }, {}, 'old'));
+    const anew = await world.add(podOf({ livenessProbe: exec({ periodSeconds: 5 }) }, {}, 'new'));
+    await world.seconds(6);
+    world.manager.removePod(old);
+    expect(metrics.names()).toContain('prober_probe_duration_seconds');
+    world.manager.removePod(anew);
+    expect(metrics.names()).not.toContain('prober_probe_duration_seconds');
     await world.manager.stop();
   });
 });
@@ -102,6 +149,16 @@ describe('the metrics of a node object', () => {
     expect(metrics.value('pod_status_manager_lease_renewals_total', { result: 'unavailable' })).toBeGreaterThan(1);
     expect(metrics.collect().value('pod_status_manager_lease_age_seconds')).toBeGreaterThan(50);
     await world.node.stop();
+    expect(metrics.value('pod_status_manager_reflector_synced', { reflector: 'nodes' })).toBe(0);
+  });
+
+  it('say that a node which was removed is not registered', async () => {
+    const world = new NodeWorld({ metrics, removeOnStop: true });
+    await world.start();
+    const stopped = world.node.stop();
+    await world.clock.advance(20_000);
+    expect((await stopped).node).toBe('removed');
+    expect(metrics.value('pod_status_manager_node_registered')).toBe(0);
   });
 });
 

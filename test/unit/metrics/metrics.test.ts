@@ -68,7 +68,7 @@ describe('the option metrics', () => {
       metrics.observe('pod_status_manager_batch_duration_seconds', 1);
       metrics.set('kubelet_mirror_pods', 1);
       metrics.remove('kubelet_mirror_pods', {});
-      metrics.onCollect?.(ignore)();
+      metrics.onCollect?.(ignore)?.();
     };
     expect(await unhandledRejectionsOf(measureAll)).toEqual([]);
   });

@@ -40,6 +40,19 @@ describe('sampled gauges', () => {
     expect([count, reads]).toEqual([2, []]);
   });
 
+  it('are read by the timer where the sink takes no reader', async () => {
+    const clock = new FakeClock();
+    let count = 0;
+    const onCollect = (): never => {
+      throw new Error('boom');
+    };
+    const end = sampleGauges(metricsOption({ ...plain, onCollect }), clock, () => void count++);
+    await clock.advance(10_000);
+    expect(count).toBe(1);
+    end();
+    expect([count, clock.pendingTimers]).toEqual([2, 0]);
+  });
+
   it('are not read without a sink', async () => {
     const clock = new FakeClock();
     let reads = 0;

@@ -152,6 +152,25 @@ describe('two sinks on one registry', () => {
     expect(await registry.metrics()).toBe('\n');
   });
 
+  it('keep their labels until the close has ended, so that no series of a later sink goes', async () => {
+    const registry = new Registry();
+    sinkOn(registry, { labels: { node: 'b' } });
+    const first = sinkOn(registry, { labels: { node: 'a' } });
+    first.increment('pod_status_manager_repairs_total', {}, 5);
+    const closing = first.close();
+    expect(() => sinkOn(registry, { labels: { node: 'a' } })).toThrow(refused(/close\(\) has ended/));
+    await closing;
+    const second = sinkOn(registry, { labels: { node: 'a' } });
+    second.increment('pod_status_manager_repairs_total', {}, 3);
+    expect(await scraped(registry, 'pod_status_manager_repairs_total')).toContain('pod_status_manager_repairs_total{node="a"} 3');
+  });
+
+  it('close at the same time, and then the registry is empty', async () => {
+    const registry = new Registry();
+    await Promise.all(['a', 'b'].map((node) => sinkOn(registry, { labels: { node } }).close()));
+    expect(await registry.metrics()).toBe('\n');
+  });
+
   it('are refused where nothing would tell them apart, and then nothing has changed', async () => {
     const registry = new Registry();
     const first = sinkOn(registry, { labels: { node: 'a' } });

@@ -178,6 +178,35 @@ describe('init containers', () => {
   });
 });
 
+describe('sidecars', () => {
+  it('with a startup probe hold back what follows them until they are ready once', async () => {
+    await using it = new ContainerWorld();
+    const proxy = { ...sidecar('proxy'), startupProbe: { tcpSocket: { port: 80 } } };
+    await it.world.create('web', { spec: { initContainers: [proxy, init('setup')], containers: [app] } });
+    it.run('proxy').ready(false);
+    await it.exit('proxy', 1);
+    await it.world.clock.advance(1000);
+    expect(it.took()).toEqual(['+proxy', '-proxy', '+proxy']);
+    it.run('proxy').ready(true);
+    it.run('proxy').ready(false);
+    await it.world.clock.advance(1000);
+    expect(it.took()).toEqual(['+setup']);
+    expect(it.world.status('web').initContainerStatuses).toMatchObject([{ started: true, ready: false }, {}]);
+  });
+
+  it('that are never ready hold back nothing of the end of their pod', async () => {
+    await using it = new ContainerWorld();
+    const proxy = { ...sidecar('proxy'), startupProbe: { tcpSocket: { port: 80 } } };
+    await it.world.create('web', { spec: { initContainers: [proxy], containers: [app] } });
+    await it.world.delete('web', 10);
+    expect(it.took()).toEqual(['+proxy', 'stop proxy']);
+    await it.exit('proxy', 0);
+    await it.world.clock.advance(5000);
+    expect(it.took()).toEqual(['-proxy']);
+    expect(it.world.isGone('web')).toBe(true);
+  });
+});
+
 describe('the end of a pod', () => {
   it('is asked for, and forced after its grace period; the server hears how each container has ended', async () => {
     await using it = new ContainerWorld();
@@ -228,6 +257,54 @@ describe('the end of a pod', () => {
     expect(it.world.isGone('web')).toBe(true);
     await it.world.clock.advance(60_000);
     expect(it.took()).toEqual([]);
+  });
+
+  it('keeps the exit code of a container that waits for its next run', async () => {
+    await using it = new ContainerWorld();
+    const told: unknown[] = [];
+    it.world.statusManager.on('podUpdated', ({ status }) => told.push(status.containerStatuses?.[0]));
+    await it.world.create('web');
+    await it.exit('app', 3);
+    await it.exit('app', 3);
+    await it.world.clock.advance(1000);
+    expect(told.at(-1)).toMatchObject({ state: { waiting: { reason: 'CrashLoopBackOff' } } });
+    await it.world.delete('web', 5);
+    await it.world.clock.advance(5000);
+    expect(it.world.isGone('web')).toBe(true);
+    expect(told.at(-1)).toMatchObject({ restartCount: 1, state: { terminated: { exitCode: 3, reason: 'Error' } } });
+  });
+
+  it('comes to the sidecars last, one by one, the last of them first', async () => {
+    await using it = new ContainerWorld();
+    await it.world.create('web', { spec: { initContainers: [sidecar('one'), sidecar('two')], containers: [app] } });
+    it.took();
+    await it.world.delete('web', 10);
+    expect(it.took()).toEqual(['stop app']);
+    await it.exit('app', 0);
+    expect(it.took()).toEqual(['-app', 'stop two']);
+    await it.exit('two', 0);
+    expect(it.took()).toEqual(['-two', 'stop one']);
+    await it.exit('one', 0);
+    await it.world.clock.advance(5000);
+    expect(it.world.isGone('web')).toBe(true);
+  });
+
+  it('gives the sidecars the rest of the one grace period, and starts none of them again', async () => {
+    await using it = new ContainerWorld();
+    const spec = { initContainers: [sidecar('one'), sidecar('two'), init('setup')], containers: [app] };
+    await it.world.create('web', { spec });
+    await it.world.delete('web', 10);
+    expect(it.took()).toEqual(['+one', '+two', '+setup', 'stop setup']);
+    await it.exit('two', 1);
+    await it.world.clock.advance(9000);
+    expect(it.took()).toEqual(['-two']);
+    await it.world.clock.advance(1000);
+    expect(it.took().toSorted()).toEqual(['kill one', 'kill setup', 'stop one']);
+    await it.exit('setup', 137);
+    await it.exit('one', 137);
+    await it.world.clock.advance(5000);
+    expect(it.took()).toEqual(['-setup', '-one']);
+    expect(it.world.isGone('web')).toBe(true);
   });
 
   it('comes with the shorter of two grace periods', async () => {
@@ -298,6 +375,11 @@ describe('ContainerProvider', () => {
     ['ran', { restartCount: 5, state: { running: {} } }, 6],
     ['had ended', { restartCount: 5, state: { terminated: { exitCode: 1 } } }, 6],
     ['waited for its next run', { restartCount: 5, state: { waiting: {} }, lastState: { terminated: { exitCode: 1 } } }, 6],
+    [
+      'had ended unseen, and was counted',
+      { restartCount: 5, state: { waiting: {} }, lastState: { terminated: { exitCode: 137, reason: 'ContainerStatusUnknown' } } },
+      5,
+    ],
     ['had never run', { restartCount: 0, state: { waiting: {} } }, 0],
     ['was counted wrong', { restartCount: -1, state: { running: {} } }, 1],
   ])('counts the runs of a container on, which %s when an earlier process told of it', async (_, told, restartCount) => {
@@ -310,6 +392,42 @@ describe('ContainerProvider', () => {
     const closed = provider.close({ gracePeriodSeconds: 0 });
     await clock.advance(0);
     await closed;
+  });
+
+  it.each([
+    ['rule', { restartPolicy: 'Never', restartPolicyRules: [null] }],
+    ['list of rules', { restartPolicy: 'Never', restartPolicyRules: { no: 'list' } }],
+    ['list of exit codes', { restartPolicy: 'Never', restartPolicyRules: [{ exitCodes: { operator: 'In', values: 1 } }] }],
+  ])('goes on after a container with a %s that is none', async (_, policy) => {
+    const { provider, pod } = alone({ runContainer: async () => 1 });
+    provider.createPod({ ...pod, spec: { containers: [{ ...app, ...policy } as never] } });
+    await settle();
+    expect(provider.getPodStatus(pod)).toMatchObject([{ state: 'exited', exitCode: 1 }]);
+    expect(await provider.deletePod(pod, { gracePeriodSeconds: 0 })).toMatchObject([{ exitCode: 1 }]);
+  });
+
+  it('ends the life of a container of which nobody can say whether it runs again', async () => {
+    const { provider } = alone({ runContainer: async () => 1 });
+    const nameless = { metadata: { uid: 'u' }, spec: { containers: [app] } } as never as NodePod;
+    provider.createPod(nameless);
+    await settle();
+    expect(await provider.deletePod(nameless, { gracePeriodSeconds: 0 })).toMatchObject([{ exitCode: 1 }]);
+  });
+
+  it('lets others run between the runs of a container that need not wait', async () => {
+    let runs = 0;
+    const { provider, pod, begin } = alone({
+      backoff: { baseMs: 0, maxMs: 0 },
+      runContainer: async () => {
+        runs += 1;
+        // stands in for a process that hangs
+        if (runs > 1000) return new Promise<never>(() => {});
+        return 1;
+      },
+    });
+    await begin();
+    expect(runs).toBeLessThan(20);
+    await provider.deletePod(pod, { gracePeriodSeconds: 0 });
   });
 
   it('runs a pod once, however often it is created', async () => {

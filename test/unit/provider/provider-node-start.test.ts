@@ -31,6 +31,15 @@ describe('the start of a provider node', () => {
     await expect.poll(() => node.snapshot().ready, { timeout: 30_000 }).toBe(true);
   }, 60_000);
 
+  it('that takes too long gives the refusal of the pods as its cause, where the node is registered', async () => {
+    server.fail({ resource: 'pods', fault: { kind: 'status', code: 403, reason: 'Forbidden' }, times: 1e9 });
+    await using node = nodeOf();
+    await expect(node.start({ timeoutMs: 1500 })).rejects.toMatchObject({
+      ...{ code: 'ERR_START_TIMEOUT', cause: { code: 'ERR_API', status: 403 } },
+      message: expect.stringContaining('within 1500 ms: the source "api" has not sent its pods: '),
+    });
+  });
+
   it('names neither the other sources nor what is there already', async () => {
     server.fail({ resource: 'nodes', fault: { kind: 'hang' }, times: 1e9 });
     await using node = nodeOf({ sources: { mute: { start() {}, stop() {} } } });

@@ -135,8 +135,50 @@ describe('a line on the console', () => {
   it('is never long', () => {
     const many = Array.from({ length: 5000 }, (_, index) => ({ podUID: `u${index}`, text: 'x'.repeat(10_000) }));
     const text = line({ many, long: 'x'.repeat(100_000), wide: Object.fromEntries(many.map((_, index) => [`k${index}`, 1])) });
-    expect(text.length).toBeLessThan(15_000);
-    expect(JSON.parse(text).many.at(-1)).toBe('… 4980 more');
+    expect(text.length).toBeLessThan(5000);
+    expect(JSON.parse(text).many.at(-1)).toMatch(/^… 499\d more$/);
+    expect(JSON.parse(line({ many: many.map((_, index) => index) })).many.at(-1)).toBe('… 4980 more');
+  });
+
+  const knot: Record<string, unknown> = {};
+  for (let index = 0; index < 20; index += 1) knot[`k${index}`] = knot;
+  const tree = (depth: number, leaf: unknown): unknown => (depth === 0 ? leaf : Array(20).fill(tree(depth - 1, leaf)));
+  const chain = (left: number): Error => new Error('x'.repeat(5000), left === 0 ? {} : { cause: chain(left - 1) });
+  it.each([
+    ['members that hold each other', { knot }],
+    ['lists of lists of numbers', { tree: tree(3, -1.7976931348623157e308) }],
+    ['lists of lists of texts', { tree: tree(3, 'x'.repeat(5000)) }],
+    ['a long key', { ['k'.repeat(1_000_000)]: 1 }],
+    ['many long keys', Object.fromEntries(Array.from({ length: 50 }, (_, index) => [`${index}${'k'.repeat(5000)}`, knot]))],
+    ['characters that JSON escapes', { a: tree(1, '\u0000"\u0085\ud800'.repeat(5000)) }],
+    ['a chain of causes', { err: chain(50) }],
+    ['a long integer', { a: 10n ** 5000n }],
+  ])('is never long, whatever the fields are: %s', (_, fields) => {
+    const text = line(fields);
+    expect(text.length).toBeLessThan(6000);
+    expect(Object.keys(JSON.parse(text)).length).toBeGreaterThan(0);
+  });
+
+  it('shows the message and the codes alone of what was thrown, whatever it is', () => {
+    const config = { url: 'https://x', headers: { 'X-Key': 'hush' } };
+    expect(JSON.parse(line({ err: { statusCode: 503, reason: 'Busy', message: 'no\nhush', response: {}, config } }))).toEqual({
+      err: { type: 'object', message: 'no', statusCode: 503, reason: 'Busy' },
+    });
+    const cause = { code: 'ECONNRESET', config };
+    expect(line({ err: new Error('no', { cause }) })).toBe(
+      '{"err":{"message":"no","cause":{"type":"object","code":"ECONNRESET"}}}',
+    );
+    expect(line({ podUID: 'u', cause: [config], err: 'text' })).toBe('{"podUID":"u","cause":{"type":"array"},"err":"text"}');
+  });
+
+  it('hides members whose name tells of a secret, wherever they stand', () => {
+    const headers = { Authorization: 'Bearer hush', 'set-cookie': ['hush'], host: 'x' };
+    expect(
+      JSON.parse(line({ request: [{ headers }], accessToken: 'hush', clientSecret: { a: 'hush' }, PASSWORD: 'hush' })),
+    ).toEqual({
+      ...{ accessToken: '(hidden)', clientSecret: '(hidden)', PASSWORD: '(hidden)' },
+      request: [{ headers: { Authorization: '(hidden)', 'set-cookie': '(hidden)', host: 'x' } }],
+    });
   });
 
   it('shows whatever value there is', () => {
@@ -169,15 +211,20 @@ describe('a line on the console', () => {
     expect(line({ err: broken })).toBe('{"err":{"message":"an error without a message"}}');
   });
 
-  it('of one message comes at most 20 times a minute; the next one says how many were left out', () => {
+  it('of one message comes at most 20 times a minute; the last of them says so, and the next one how many were left out', () => {
     const logger = loggerOption(undefined);
     for (let i = 0; i < 50; i += 1) logger.warn({ i }, 'again');
     logger.warn({}, 'another');
     expect(printed.length).toBe(21);
+    expect(printed.slice(-3)).toEqual([
+      'warn|pod-status-manager warn: again {"i":18}',
+      'warn|pod-status-manager warn: again {"i":19} (further lines of this message are left out for a minute)',
+      'warn|pod-status-manager warn: another',
+    ]);
     vi.advanceTimersByTime(60_000);
     for (let i = 50; i < 52; i += 1) logger.warn({ i }, 'again');
     expect(printed.slice(-2)).toEqual([
-      'warn|pod-status-manager warn: again {"i":50,"linesLeftOut":30}',
+      'warn|pod-status-manager warn: again {"linesLeftOut":30,"i":50}',
       'warn|pod-status-manager warn: again {"i":51}',
     ]);
     vi.setSystemTime(0);

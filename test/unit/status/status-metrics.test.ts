@@ -139,6 +139,38 @@ describe('failures and waits', () => {
     expect(metrics.value('pod_status_manager_repairs_total')).toBe(1);
     expect(outcomes()).toEqual({ patched: 2 });
   });
+
+  it('measure a repair from when it was found to be due, not from when the status was set', async () => {
+    const h = measured();
+    const delays: number[] = [];
+    h.manager.on('synced', ({ delayMs }) => delays.push(delayMs));
+    const pod = h.publish(testPod());
+    await h.set(pod, { phase: 'Running' });
+    await h.clock.advance(3_600_000);
+    h.client.hold();
+    h.publish({ ...pod, status: { phase: 'Pending' } });
+    await h.clock.advance(10_000);
+    // what is set while the repair is under way waits since the repair does
+    h.manager.setPodStatus(pod, { phase: 'Running', message: 'newer' });
+    await h.clock.advance(500);
+    expect(metrics.collect().value('pod_status_manager_oldest_unsent_change_age_seconds')).toBeLessThanOrEqual(10.5);
+    h.client.release();
+    await h.calls();
+    await h.clock.advance(10_000);
+    expect(delays).toEqual([0, 10_500]);
+    expect(metrics.values('kubelet_pod_status_sync_duration_seconds')).toEqual(delays.map((ms) => ms / 1000));
+  });
+
+  it('measure from the request what reconcile() has written again', async () => {
+    const h = measured();
+    const pod = h.publish(testPod());
+    await h.set(pod, { phase: 'Running' });
+    await h.clock.advance(3_600_000);
+    h.client.store.put({ ...pod, status: { phase: 'Pending' } });
+    h.manager.reconcile('12345678');
+    await h.calls();
+    expect(metrics.values('kubelet_pod_status_sync_duration_seconds')).toEqual([0, 0]);
+  });
 });
 
 describe('the channel', () => {
@@ -193,6 +225,21 @@ describe('the series of a status manager', () => {
     await stopped;
     expect([metrics.readers, metrics.value('pod_status_manager_requests_in_flight')]).toEqual([0, 0]);
     expect(h.clock.pendingTimers).toBe(0);
+  });
+
+  it('tell when the last request that was given up has settled after the stop', async () => {
+    const h = measured();
+    const answer = Promise.withResolvers<never>();
+    h.client.patchPodStatus = () => answer.promise;
+    h.manager.setPodStatus(h.publish(testPod()), { message: 'one' });
+    await h.calls();
+    const stopped = h.manager.stop({ drainTimeoutMs: 0 });
+    await h.clock.advance(5_000);
+    await stopped;
+    expect(metrics.value('pod_status_manager_requests_in_flight')).toBe(1);
+    answer.reject(new Error('late'));
+    await h.calls();
+    expect(metrics.value('pod_status_manager_requests_in_flight')).toBe(0);
   });
 
   it('are read every ten seconds for a sink that is not read from outside', async () => {
