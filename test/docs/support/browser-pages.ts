@@ -4,7 +4,7 @@ import type { ParsedPage } from './parsed-pages.ts';
 export interface PageGroup {
   readonly group: string;
   readonly paths: readonly string[];
-  /** Those that are so much like another page of the group that axe reads the other alone. */
+  /** Those that axe does not read: they are made like another page of the group, which it reads. */
   readonly alike: ReadonlySet<string>;
 }
 
@@ -13,42 +13,40 @@ export interface PageGroup {
  * program makes with a few templates: the page of each door, and from each door the longest page of each kind (class,
  * function, interface, ...).
  *
- * Examples are source files on pages with nothing else: axe, which takes seconds for thousands of coloured words, reads the
- * longest page of each folder and those that are not source files.
+ * axe takes seconds for a page. It reads all of these but two sorts: of the examples' source files, the longest of each folder;
+ * of the reference, the pages of the doors and the longest of each kind.
  */
 export function pagesForBrowser(pages: readonly ParsedPage[]): PageGroup[] {
-  const written = pages.map(({ path }) => path).filter((path) => !path.startsWith('api/'));
-  const folders = [...new Set(written.map(folderOf))];
-  return [
-    ...folders.map((group) => ({ group, paths: written.filter((path) => folderOf(path) === group), alike: alikeOf(pages) })),
-    { group: 'reference', paths: sampleOf(pages.filter(({ path }) => path.startsWith('api/'))), alike: new Set<string>() },
-  ];
+  const written = pages.filter(({ path }) => !path.startsWith('api/'));
+  const groups = [...Map.groupBy(written, ({ path }) => groupOf(path))];
+  const sources = written.filter(({ path }) => /^examples\/.*-ts\.html$/.test(path));
+  const alike = without(sources, longestOfEach(sources, folderOf));
+  return [...groups.map(([group, list]) => ({ group, paths: pathsOf(list), alike })), reference(pages)];
 }
 
-/** Pages at the top, and folders with few of them, are one group. */
-function folderOf(path: string): string {
+function reference(pages: readonly ParsedPage[]): PageGroup {
+  const ofDoors = doors.map((door) => `api/${door}.html`);
+  const others = pages.filter(({ path }) => path.startsWith('api/') && !ofDoors.includes(path));
+  const sample = longestOfEach(others, (page) => `${folderOf(page)} ${kindOf(page)}`);
+  const alike = without(sample, longestOfEach(sample, kindOf));
+  return { group: 'reference', paths: [...ofDoors, ...pathsOf(sample)], alike };
+}
+
+/** The documents that are in no large folder are one group. */
+function groupOf(path: string): string {
   const [folder = ''] = path.split('/');
   return ['guides', 'decisions', 'examples'].includes(folder) ? folder : 'documents';
 }
 
-function alikeOf(pages: readonly ParsedPage[]): Set<string> {
-  const sources = pages.filter(({ path }) => /^examples\/.*-ts\.html$/.test(path)).sort((a, b) => b.length - a.length);
-  const seen = new Set<string>();
-  const others = sources.filter(({ path }) => {
-    const folder = path.slice(0, path.lastIndexOf('/'));
-    return seen.has(folder) || !seen.add(folder);
-  });
-  return new Set(others.map(({ path }) => path));
+function longestOfEach(pages: readonly ParsedPage[], sortOf: (page: ParsedPage) => string): ParsedPage[] {
+  return [...Map.groupBy(pages, sortOf).values()].map((list) => list.reduce((a, b) => (b.length > a.length ? b : a)));
 }
 
-function sampleOf(reference: readonly ParsedPage[]): string[] {
-  const ofDoors = doors.map((door) => `api/${door}.html`);
-  const longest = new Map<string, ParsedPage>();
-  for (const page of reference.filter(({ path }) => !ofDoors.includes(path))) {
-    const folder = page.path.slice(0, page.path.lastIndexOf('/'));
-    const [kind = ''] = page.title.split(' ');
-    const before = longest.get(`${folder} ${kind}`);
-    if (before === undefined || before.length < page.length) longest.set(`${folder} ${kind}`, page);
-  }
-  return [...ofDoors, ...[...longest.values()].map(({ path }) => path)];
+function without(pages: readonly ParsedPage[], others: readonly ParsedPage[]): Set<string> {
+  return new Set(pathsOf(pages.filter((page) => !others.includes(page))));
 }
+
+const folderOf = ({ path }: ParsedPage): string => path.slice(0, path.lastIndexOf('/'));
+/** `Class` of `Class Reflector`. */
+const kindOf = ({ title }: ParsedPage): string => title.split(' ')[0] ?? '';
+const pathsOf = (pages: readonly ParsedPage[]): string[] => pages.map(({ path }) => path);
