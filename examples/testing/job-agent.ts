@@ -1,6 +1,21 @@
 // An agent's own code, which the tests beside it test: each pod is one job, a function of this process.
-import { BasicPodManager, type Clock, type PodClient, StatusManager, systemClock, type WirePod } from 'pod-status-manager';
+import {
+  BasicPodManager,
+  type Clock,
+  type Logger,
+  type PodClient,
+  StatusManager,
+  systemClock,
+  type WirePod,
+} from 'pod-status-manager';
 import { type GivenContainer, podStatusFromContainers } from 'pod-status-manager/node';
+
+export interface JobAgentOptions {
+  readonly podClient: PodClient;
+  readonly clock?: Clock;
+  /** Default: warnings and errors go to the console; null: silent. */
+  readonly logger?: Logger | null;
+}
 
 export class JobAgent {
   readonly #podManager = new BasicPodManager<WirePod>();
@@ -9,8 +24,8 @@ export class JobAgent {
   /** The uids of the pods whose job has not ended. */
   readonly #running = new Set<string | undefined>();
 
-  /** The client and the clock come from outside: that is all a test needs. */
-  constructor({ podClient, clock = systemClock }: { readonly podClient: PodClient; readonly clock?: Clock }) {
+  /** The client, the clock and the logger come from outside: that is all a test needs. */
+  constructor({ podClient, clock = systemClock, logger }: JobAgentOptions) {
     this.#clock = clock;
     this.#manager = new StatusManager({
       podClient,
@@ -20,6 +35,7 @@ export class JobAgent {
         podResourcesAreReclaimed: ({ metadata }) => !this.#running.has(metadata?.uid),
       },
       clock,
+      ...(logger !== undefined && { logger }),
     });
     this.#manager.start();
   }

@@ -9,7 +9,7 @@ let agent: JobAgent;
 
 beforeEach(() => {
   podClient = new FakePodClient({ store: new PodStore({ clock }) });
-  agent = new JobAgent({ podClient, clock });
+  agent = new JobAgent({ podClient, clock, logger: null });
   return () => agent.stop();
 });
 
