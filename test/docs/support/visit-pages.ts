@@ -16,7 +16,7 @@ export interface VisitOptions {
   readonly paths: readonly string[];
   readonly size: SizeName;
   readonly theme: Theme;
-  /** What to do on each page when it has loaded. */
+  /** What to do on each page when it has loaded and can be seen. */
   look(page: Page, path: string): Promise<void>;
 }
 
@@ -39,6 +39,8 @@ export async function visitPages(browser: Browser, options: VisitOptions): Promi
     for (let path = waiting.shift(); path !== undefined; path = waiting.shift()) {
       const answer = await page.goto(siteUrl + path);
       if (answer?.status() !== 200) problems.push(`${path}: ${answer?.status()}`);
+      // TypeDoc's pages are hidden until a timer of theirs has run: without this nothing would ever be too wide
+      await page.waitForFunction("getComputedStyle(document.body).display !== 'none'");
       await look(page, path);
     }
   };
