@@ -113,6 +113,10 @@ export interface ResolvedProviderOptions {
   readonly shared: Pick<NodeObjectOptions, 'random' | 'clock' | 'metrics'> & { readonly logger: Logger };
   /** Those of `shared` for a part that takes no random numbers. */
   readonly timed: Omit<ResolvedProviderOptions['shared'], 'random' | 'metrics'>;
+  /** The same with the metrics. */
+  readonly measured: Omit<ResolvedProviderOptions['shared'], 'random'>;
+  /** Which pods of the apiserver are the node's. */
+  readonly selection: Pick<ProviderNodeOptions, 'nodeName' | 'namespace'>;
   readonly clock: Clock;
   readonly logger: Logger;
 }
@@ -138,6 +142,7 @@ export function resolveProviderOptions(options: ProviderNodeOptions): ResolvedPr
   refuseOwn(options.statusManager);
   const members = nodeMembers.filter((name) => options[name] !== undefined).map((name) => [name, options[name]]);
   const node: NodeMembers = Object.fromEntries(members);
+  const timed = { ...(clock !== undefined && { clock }), logger };
   return {
     given: options,
     node: { taints: defaultTaints, ...node, capacity: node.capacity ?? defaultCapacity },
@@ -150,7 +155,9 @@ export function resolveProviderOptions(options: ProviderNodeOptions): ResolvedPr
       logger,
       ...(metrics !== undefined && { metrics }),
     },
-    timed: { ...(clock !== undefined && { clock }), logger },
+    timed,
+    measured: { ...timed, ...(metrics !== undefined && { metrics }) },
+    selection: { nodeName: options.nodeName, ...(options.namespace !== undefined && { namespace: options.namespace }) },
     clock: clock ?? systemClock,
     logger,
   };

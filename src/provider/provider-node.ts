@@ -13,6 +13,7 @@ import type { NodeReadiness } from '../node-object/node-health.ts';
 import { NodeObject } from '../node-object/node-object.ts';
 import type { BasicPodManager } from '../pod/basic-pod-manager.ts';
 import type { EventRecorder } from '../pod/event-recorder.ts';
+import type { PodDeletionSafety } from '../pod/pod-deletion-safety.ts';
 import { apiserverSource } from '../pod/pod-identity.ts';
 import { callGuarded } from '../seams/guard.ts';
 import { ApiServerSource } from '../sources/api-server-source.ts';
@@ -91,17 +92,15 @@ export class ProviderNode {
   /** Throws ERR_INVALID_OPTION, naming the option, the rule and the value. Starts nothing. */
   constructor(options: ProviderNodeOptions) {
     const resolved = resolveProviderOptions(options);
-    const { podManager, shared, timed, hostIPs } = resolved;
-    const { nodeName, provider, namespace, kubeConfig, admitPod } = options;
+    const { podManager, shared, timed, measured, selection, hostIPs } = resolved;
+    const { nodeName, provider, kubeConfig, admitPod } = options;
     this.#options = resolved;
     const transport = options.transport ?? new KubeTransport(kubeConfig as NonNullable<typeof kubeConfig>, timed);
     this.#transport = transport;
-    const measured = { ...timed, ...(shared.metrics !== undefined && { metrics: shared.metrics }) };
     this.#events = options.eventRecorder === undefined ? new ApiEventRecorder({ transport, nodeName, ...timed }) : undefined;
     const eventRecorder: EventRecorder = options.eventRecorder ?? (this.#events as ApiEventRecorder);
 
     this.#config = new PodConfig({ eventRecorder, ...timed });
-    const selection = { nodeName, ...(namespace !== undefined && { namespace }) };
     const source = new ApiServerSource({ ...options.apiServerSource, transport, ...selection, ...shared });
     this.#source = new HandledSource(source);
     this.#config.addSource(apiserverSource, source);
@@ -113,11 +112,7 @@ export class ProviderNode {
       podClient: options.podClient ?? new KubePodClient(transport),
       podManager,
       podSource: this.#source,
-      podDeletionSafety: {
-        podCouldHaveRunningContainers: (pod) => this.podWorkers.podCouldHaveRunningContainers(pod),
-        podResourcesAreReclaimed: (pod) =>
-          this.podWorkers.podResourcesAreReclaimed(pod) && this.#syncer.isReleased(pod.metadata?.uid ?? ''),
-      },
+      podDeletionSafety: this.#deletionSafety(),
       ...shared,
     });
     this.#syncer = new ProviderPodSyncer({
@@ -272,6 +267,15 @@ export class ProviderNode {
     const node = await this.nodeObject.stop({ timeoutMs: timeLeft.ms() });
     if (this.#options.given.transport === undefined) await this.#transport.close();
     return { statuses, workers, node };
+  }
+
+  /** The workers are asked, and the provider must have let go of the pod. */
+  #deletionSafety(): PodDeletionSafety {
+    return {
+      podCouldHaveRunningContainers: (pod) => this.podWorkers.podCouldHaveRunningContainers(pod),
+      podResourcesAreReclaimed: (pod) =>
+        this.podWorkers.podResourcesAreReclaimed(pod) && this.#syncer.isReleased(pod.metadata?.uid ?? ''),
+    };
   }
 
   #makeMirrorPods(): MirrorPodReconciler {
