@@ -8,21 +8,14 @@ import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { createDebugHandler } from '../../src/debug.ts';
-import { BasicPodManager, type Pod, StatusManager } from '../../src/index.ts';
-import { instantClient, nothingToDelete } from '../support/clients.ts';
-import { localPod, statusFor, wholeSecondNow } from '../support/workload.ts';
+import { localManager } from '../support/local-manager.ts';
+import { statusFor, wholeSecondNow } from '../support/workload.ts';
 
 const mode = process.argv[2] ?? 'bare';
 const [count = 0, changesASecond = 0, seconds = 0] = process.argv.slice(3).map(Number);
 const tickMs = 10;
 
-const pods = Array.from({ length: count }, (_, index): Pod => {
-  const pod = localPod(index);
-  return { ...pod, metadata: { ...pod.metadata, resourceVersion: String(index + 1) }, status: { phase: 'Pending' } };
-});
-const podManager = new BasicPodManager();
-podManager.setPods(pods);
-const manager = new StatusManager({ podClient: instantClient(), podManager, podDeletionSafety: nothingToDelete });
+const { manager, pods } = localManager(count);
 const handler = mode === 'bare' ? undefined : createDebugHandler({ manager });
 const server = createServer(handler).listen(0, '127.0.0.1');
 await once(server, 'listening');

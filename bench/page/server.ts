@@ -5,20 +5,13 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { createInterface } from 'node:readline';
 import { createDebugHandler } from '../../src/debug.ts';
-import { BasicPodManager, type Pod, StatusManager } from '../../src/index.ts';
-import { instantClient, nothingToDelete } from '../support/clients.ts';
-import { localPod, statusFor, wholeSecondNow } from '../support/workload.ts';
+import { localManager } from '../support/local-manager.ts';
+import { statusFor, wholeSecondNow } from '../support/workload.ts';
 
 const count = Number(process.argv[2]);
 const tickMs = 10;
 
-const pods = Array.from({ length: count }, (_, index): Pod => {
-  const pod = localPod(index);
-  return { ...pod, metadata: { ...pod.metadata, resourceVersion: String(index + 1) }, status: { phase: 'Pending' } };
-});
-const podManager = new BasicPodManager();
-podManager.setPods(pods);
-const manager = new StatusManager({ podClient: instantClient(), podManager, podDeletionSafety: nothingToDelete });
+const { manager, pods } = localManager(count);
 const server = createServer(createDebugHandler({ manager })).listen(0, '127.0.0.1');
 await once(server, 'listening');
 manager.start();
