@@ -46,11 +46,14 @@ const { peerDependencies }: { peerDependencies: object } = require(join(root, 'p
  */
 const excused = /^\S*node_modules\/isomorphic-ws\/index\.d\.ts\(\d+,\d+\): error TS7016: .* for module 'ws'\./;
 
-/** The environment without the variables that npm sets for scripts: the npm started here works on another project. */
+/**
+ * The environment without the variables that npm sets for scripts: the npm started here works on another project. Programs
+ * write without colours, which some of them would use wherever `CI` is set.
+ */
 function environment(): NodeJS.ProcessEnv {
   const foreign =
-    /^(?:npm_(?:package|lifecycle|execpath|command)|npm_config_(?:local_prefix|ignore_scripts|dry_run|json)$|INIT_CWD$|VITEST|NODE_OPTIONS$|NODE_ENV$)/i;
-  return Object.fromEntries(Object.entries(process.env).filter(([name]) => !foreign.test(name)));
+    /^(?:npm_(?:package|lifecycle|execpath|command)|npm_config_(?:local_prefix|ignore_scripts|dry_run|json)$|INIT_CWD$|VITEST|NODE_OPTIONS$|NODE_ENV$|FORCE_COLOR$)/i;
+  return { ...Object.fromEntries(Object.entries(process.env).filter(([name]) => !foreign.test(name))), NO_COLOR: '1' };
 }
 
 function run(command: string, args: readonly string[], cwd: string, timeout = 60_000): Promise<Ended> {
