@@ -5,6 +5,7 @@ import { callGuarded, ignoreFailure } from '../../seams/guard.ts';
 import type { JsonObject } from '../../wire/types.ts';
 import type { PodStatusReader, VersionedPodStatus } from '../cache/pod-statuses.ts';
 import type { ApiTarget } from './agent-view.ts';
+import { attemptsOf } from './attempts.ts';
 import { type StatusToWriteContext, statusToWrite } from './status-to-write.ts';
 import type { PodSyncPhase, SyncPhases } from './sync-phase.ts';
 import type { SyncRecords } from './sync-records.ts';
@@ -67,23 +68,22 @@ const reasons: Readonly<Record<PodSyncPhase, string>> = {
  * terminal phase that the apiserver does not have. What the pod manager fails to say is left out.
  */
 export function explain(context: ExplainContext, podUID: string): PodExplanation {
-  const { podStatuses, agent, records, phases, pausedUntil } = context;
+  const { podStatuses, agent, phases } = context;
   const entry = podStatuses.get(podUID);
   const target = callGuarded(() => agent.target(podUID), ignoreFailure);
-  const state = records?.state(podUID);
   const phase = phases.phaseOf(podUID);
-  const lastError = state?.lastError;
+  const { acknowledgedVersion, failures, lastError, retryAt } = attemptsOf(context, podUID, phase);
   const because = lastError === undefined ? '' : ` (${lastError.errorClass}: ${lastError.message})`;
   return {
     podUID,
     phase,
     reason: `${reasons[phase]}${because}`,
     version: entry?.version,
-    acknowledgedVersion: callGuarded(() => records?.acknowledgedVersion(podUID), ignoreFailure) ?? 0,
+    acknowledgedVersion,
     apiUID: target?.apiUID,
-    failures: state?.failures ?? 0,
+    failures,
     lastError,
-    retryAt: state?.wait?.kind === 'backoff' ? state.wait.retryAt : phase === 'paused' ? pausedUntil : undefined,
+    retryAt,
     differs: (entry && target && callGuarded(() => differingPaths(context, podUID, entry, target), ignoreFailure)) ?? [],
   };
 }

@@ -1,6 +1,7 @@
 import { callGuarded, ignoreFailure } from '../../seams/guard.ts';
 import { isLevelEnabled, type Logger } from '../../seams/logger.ts';
 import type { PodStatusReader, VersionedPodStatus } from '../cache/pod-statuses.ts';
+import { shownVersion } from './attempts.ts';
 import { type DiffContext, differingPaths } from './explain.ts';
 import type { SyncReason } from './reason-to-sync.ts';
 import type { SyncRecords } from './sync-records.ts';
@@ -34,7 +35,7 @@ export class SendLog {
   sending(podUID: string, entry: VersionedPodStatus, urgent: boolean, cause: SendCause | undefined): void {
     if (!isLevelEnabled(this.#logger, 'debug')) return;
     const { records } = this.#context;
-    const acknowledgedVersion = callGuarded(() => records.acknowledgedVersion(podUID), ignoreFailure) ?? 0;
+    const acknowledgedVersion = shownVersion(records, podUID);
     const { version, podName: name, podNamespace: namespace } = entry;
     const fields = { podUID, namespace, name, version, acknowledgedVersion, urgent, why: this.#why(podUID, entry, cause) };
     this.#logger.debug({ ...fields, ...this.#differs(podUID, entry, cause) }, 'a pod is to be sent');

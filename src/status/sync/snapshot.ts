@@ -5,6 +5,7 @@ import { isStaticPod } from '../../pod/pod-identity.ts';
 import { callGuarded, ignoreFailure } from '../../seams/guard.ts';
 import type { PodStatusReader, VersionedPodStatus } from '../cache/pod-statuses.ts';
 import type { AgentView } from './agent-view.ts';
+import { attemptsOf } from './attempts.ts';
 import type { PodSyncPhase, SyncPhases } from './sync-phase.ts';
 import type { SyncRecords } from './sync-records.ts';
 
@@ -108,13 +109,12 @@ function snapshotOfPods(context: SnapshotContext, podUIDs: Iterable<string>): re
 
 /** Undefined for a pod without a status. Sends nothing, and changes nothing. What the pod manager fails to say is left out. */
 function snapshotOfPod(context: SnapshotContext, podUID: string): PodSnapshot | undefined {
-  const { podStatuses, agent, records, phases, pausedUntil } = context;
+  const { podStatuses, agent, phases } = context;
   const entry = podStatuses.get(podUID);
   if (entry === undefined) return undefined;
   const pod = callGuarded(() => agent.pod(podUID), ignoreFailure);
   const phase = phases.phaseOf(podUID);
-  const acknowledgedVersion = callGuarded(() => records?.acknowledgedVersion(podUID), ignoreFailure) ?? 0;
-  const state = records?.state(podUID);
+  const { acknowledgedVersion, ...attempts } = attemptsOf(context, podUID, phase);
   return Object.freeze({
     podUID,
     name: entry.podName,
@@ -125,9 +125,7 @@ function snapshotOfPod(context: SnapshotContext, podUID: string): PodSnapshot | 
     acknowledgedVersion,
     changedAt: entry.setAt,
     unsentSince: acknowledgedVersion < entry.version ? entry.at : undefined,
-    failures: state?.failures ?? 0,
-    lastError: state?.lastError,
-    retryAt: state?.wait?.kind === 'backoff' ? state.wait.retryAt : phase === 'paused' ? pausedUntil : undefined,
+    ...attempts,
     isStatic: pod !== undefined && isStaticPod(pod),
     isDeleting: entry.deletionSeenAt !== undefined || Boolean(pod?.metadata?.deletionTimestamp),
     isFinished: entry.podIsFinished,

@@ -99,7 +99,7 @@ export class StatusSync {
     const { records } = this;
     const context = { ...options, podStatuses, records, gate: this.#gate, apiStatusVersions: records.apiStatusVersions };
     this.#finisher = new PodFinisher({ ...options, context });
-    this.#reports = new SyncReports({ ...options, context });
+    this.#reports = new SyncReports({ ...options, context, phases: this.phases });
     const parts = { finisher: this.#finisher, waiters: this.#waiters, reports: this.#reports };
     this.#worker = new SyncWorker({ ...options, context, ...parts });
     this.#loop = new SyncLoop({ ...options, podStatuses, records, worker: this.#worker, staleReads: this.#staleReads });

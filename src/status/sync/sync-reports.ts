@@ -1,15 +1,16 @@
 import type { Emitter } from '../../concurrency/emitter.ts';
 import type { Metrics } from '../../metrics/metrics.ts';
 import type { Clock } from '../../seams/clock.ts';
-import { callGuarded, ignoreFailure } from '../../seams/guard.ts';
 import type { Logger } from '../../seams/logger.ts';
 import type { VersionedPodStatus } from '../cache/pod-statuses.ts';
 import type { StatusManagerEvents } from '../events/status-manager-events.ts';
 import { type SendCause, SendLog, type SendLogContext } from './send-log.ts';
 import type { Acknowledged, SyncFailure } from './sync-outcome.ts';
+import type { SyncPhases } from './sync-phase.ts';
 
 export interface SyncReportsOptions {
   readonly context: SendLogContext;
+  readonly phases: SyncPhases;
   readonly clock: Clock;
   readonly events: Emitter<StatusManagerEvents>;
   readonly logger: Logger;
@@ -30,7 +31,8 @@ export class SyncReports {
 
   /** The pod waits for a slot from now on. */
   sending(podUID: string, entry: VersionedPodStatus, urgent: boolean, cause: SendCause | undefined): void {
-    if (cause === 'reconcile' || this.#isAcknowledged(podUID, entry)) this.#resentSince.set(podUID, this.#options.clock.now());
+    if (cause === 'reconcile' || this.#options.phases.isAcknowledged(podUID))
+      this.#resentSince.set(podUID, this.#options.clock.now());
     this.#sendLog.sending(podUID, entry, urgent, cause);
   }
 
@@ -63,10 +65,5 @@ export class SyncReports {
     const { podName, podNamespace } = entry ?? {};
     const event = { podUID, podName, podNamespace, errorClass, error, attempts, retryInMs };
     events.emit('syncError', Object.freeze(event));
-  }
-
-  #isAcknowledged(podUID: string, { version }: VersionedPodStatus): boolean {
-    const { records } = this.#options.context;
-    return (callGuarded(() => records.acknowledgedVersion(podUID), ignoreFailure) ?? 0) >= version;
   }
 }
