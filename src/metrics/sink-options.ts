@@ -1,15 +1,22 @@
+import { optionOfType } from '../checks/options.ts';
 import { invalidOption } from '../errors.ts';
+import { eventLoopDelayName } from './event-loop-delay.ts';
 import type { MetricDefinition } from './metric-definition.ts';
 import { type MetricName, metricDefinitions } from './metric-definitions.ts';
 import type { Labels } from './metrics-sink.ts';
 
-/** The definitions without those that are left out. Throws ERR_INVALID_OPTION for a name that is none. */
-export function definitionsBut(omit: readonly MetricName[]): readonly MetricDefinition[] {
+/**
+ * The definitions without those that are left out. Throws ERR_INVALID_OPTION for a name that is none, and for an
+ * `eventLoopDelay` that is no boolean.
+ */
+export function definitionsOf(omit: readonly MetricName[], eventLoopDelay: boolean): readonly MetricDefinition[] {
+  optionOfType('eventLoopDelay', eventLoopDelay, 'boolean');
   if (!Array.isArray(omit)) throw invalidOption('omit', 'a list of names in `metricDefinitions`', omit);
   for (const name of omit) {
     if (!Object.hasOwn(metricDefinitions, name)) throw invalidOption('omit', 'a list of names in `metricDefinitions`', name);
   }
-  return Object.values(metricDefinitions).filter(({ name }) => !omit.includes(name as MetricName));
+  const left = eventLoopDelay ? omit : [...omit, eventLoopDelayName];
+  return Object.values(metricDefinitions).filter(({ name }) => !left.includes(name as MetricName));
 }
 
 /**

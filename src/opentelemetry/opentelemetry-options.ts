@@ -1,9 +1,9 @@
 import type { Meter } from '@opentelemetry/api';
-import { optionOfType, requireKnownOptions, requireMethods } from '../checks/options.ts';
+import { requireKnownOptions, requireMethods } from '../checks/options.ts';
 import type { MetricDefinition } from '../metrics/metric-definition.ts';
 import type { MetricName } from '../metrics/metric-definitions.ts';
 import type { Labels } from '../metrics/metrics-sink.ts';
-import { constantLabels, definitionsBut } from '../metrics/sink-options.ts';
+import { constantLabels, definitionsOf } from '../metrics/sink-options.ts';
 
 /** What `createOpenTelemetryMetrics` takes. An option that does not exist is refused with ERR_INVALID_OPTION. */
 export interface OpenTelemetryMetricsOptions {
@@ -41,7 +41,6 @@ export function resolveOpenTelemetryOptions(options: OpenTelemetryMetricsOptions
   requireKnownOptions('options', options, ['meter', 'attributes', 'omit', 'eventLoopDelay']);
   const { meter, attributes = {}, omit = [], eventLoopDelay = true } = options;
   requireMethods('meter', meter, meterMethods);
-  optionOfType('eventLoopDelay', eventLoopDelay, 'boolean');
-  const definitions = definitionsBut(eventLoopDelay ? omit : [...omit, 'pod_status_manager_event_loop_delay_seconds']);
+  const definitions = definitionsOf(omit, eventLoopDelay);
   return { meter, attributes: constantLabels('attributes', attributes, definitions), definitions, eventLoopDelay };
 }

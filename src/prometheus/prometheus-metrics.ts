@@ -65,9 +65,7 @@ class RegistrySink implements PrometheusMetrics {
     if (!eventLoopDelay) return;
     const delay = new EventLoopDelay();
     this.#delay = delay;
-    this.#readers.add(() =>
-      delay.read((percentile, seconds) => this.set('pod_status_manager_event_loop_delay_seconds', seconds, { percentile })),
-    );
+    this.#readers.add(() => delay.read(this));
   }
 
   increment(name: string, labels?: Labels, by?: number): void {

@@ -1,9 +1,9 @@
-import { optionOfType, requireKnownOptions, requireMethods } from '../checks/options.ts';
+import { requireKnownOptions, requireMethods } from '../checks/options.ts';
 import { invalidOption } from '../errors.ts';
 import type { MetricDefinition } from '../metrics/metric-definition.ts';
 import type { MetricName } from '../metrics/metric-definitions.ts';
 import type { Labels } from '../metrics/metrics-sink.ts';
-import { constantLabels, definitionsBut } from '../metrics/sink-options.ts';
+import { constantLabels, definitionsOf } from '../metrics/sink-options.ts';
 import type { PrometheusRegistry } from './shared-metric.ts';
 
 /** What `createPrometheusMetrics` takes. An option that does not exist is refused with ERR_INVALID_OPTION. */
@@ -42,7 +42,6 @@ export function resolvePrometheusOptions(options: PrometheusMetricsOptions): Res
   for (const [name, value] of Object.entries(labels ?? {})) {
     if (!labelName.test(name) || name === 'le') throw invalidOption(`labels.${name}`, 'named as Prometheus allows it', value);
   }
-  optionOfType('eventLoopDelay', eventLoopDelay, 'boolean');
-  const definitions = definitionsBut(eventLoopDelay ? omit : [...omit, 'pod_status_manager_event_loop_delay_seconds']);
+  const definitions = definitionsOf(omit, eventLoopDelay);
   return { registry, labels: constantLabels('labels', labels, definitions), definitions, eventLoopDelay };
 }

@@ -133,6 +133,7 @@ describe('the options', () => {
     [{ attributes: { node: 1 } }, /`attributes.node` to be a string/],
     [{ attributes: { pod: 'p' } }, /`attributes.pod` to be named otherwise/],
     [{ omit: ['nothing'] }, /`omit` to be a list of names/],
+    [{ omit: 5, eventLoopDelay: false }, /`omit` to be a list of names/],
     [{ labels: {} }, /`options.labels` to be absent/],
   ])('%o are refused', (options, message) => {
     const given = { meter: new Metering().meter, ...options } as OpenTelemetryMetricsOptions;

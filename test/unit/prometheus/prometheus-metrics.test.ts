@@ -209,6 +209,7 @@ describe('the options', () => {
     [{ labels: { verb: 'x' } }, /`labels.verb` to be named otherwise, or pod_status_manager_requests_total left out/],
     [{ omit: ['nothing'] }, /`omit` to be a list of names in `metricDefinitions`/],
     [{ omit: 'kubelet_mirror_pods' }, /`omit` to be a list/],
+    [{ omit: 5, eventLoopDelay: false }, /`omit` to be a list/],
     [{ eventLoopDelay: 1 }, /`eventLoopDelay` to be a boolean/],
     [{ prefix: 'x' }, /`options.prefix` to be absent/],
   ])('%o are refused', (options, message) => {
