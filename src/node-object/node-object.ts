@@ -1,5 +1,6 @@
 import { longestTimerMs, numberOption, requireKnownOptions } from '../checks/options.ts';
 import { resources } from '../client/api-resource.ts';
+import { awaitedAnswer } from '../client/awaited-answer.ts';
 import { ResourceClient } from '../client/resource-client.ts';
 import { RateLimiter } from '../concurrency/rate-limiter.ts';
 import { RunState, type RunStateName } from '../concurrency/run-state.ts';
@@ -9,7 +10,6 @@ import { StatusManagerError } from '../errors.ts';
 import { beginAtZero } from '../metrics/begin-at-zero.ts';
 import { sampleGauges } from '../metrics/sampled-gauges.ts';
 import { type AdvertisedStatus, type ResolvedStatus, resolveStatus, statusMembers } from './advertised-status.ts';
-import { awaitedNode } from './awaited-node.ts';
 import { KnownNode } from './known-node.ts';
 import type { LeaseRival } from './lease-rivals.ts';
 import type { NodeHealth } from './node-health.ts';
@@ -174,7 +174,7 @@ export class NodeObject {
     } catch (error) {
       return Promise.reject(error);
     }
-    const waitsFor = () => awaitedNode(this.#loops.node.failure);
+    const waitsFor = () => awaitedAnswer('the node object is not registered', this.#loops.node.failure);
     return awaitStart(this.#firstRegistration.promise, options, { owner: 'node object', clock: this.#options.clock, waitsFor });
   }
 

@@ -1,4 +1,5 @@
 import { type ApiObject, resourcePath } from '../client/api-resource.ts';
+import { awaitedAnswer } from '../client/awaited-answer.ts';
 import { ResourceClient } from '../client/resource-client.ts';
 import { KubeTransport } from '../client/transport/kube-transport.ts';
 import type { LastFailure } from '../concurrency/last-failure.ts';
@@ -7,7 +8,6 @@ import { awaitStart, requireStartOptions, type StartOptions } from '../concurren
 import { StatusManagerError } from '../errors.ts';
 import type { Clock } from '../seams/clock.ts';
 import type { Logger } from '../seams/logger.ts';
-import { awaitedList } from './awaited-list.ts';
 import { CachedReads } from './cached-reads.ts';
 import { ChangeQueue } from './change-queue.ts';
 import { type ChangeListener, HandlerCalls } from './handler-calls.ts';
@@ -148,7 +148,7 @@ export class Reflector<T extends ApiObject = ApiObject> {
       lastObservedAt: this.#lastObservedAt,
     }));
     this.#begin();
-    const waitsFor = () => awaitedList(`the objects of ${this.#path}`, this.#lastFailure);
+    const waitsFor = () => awaitedAnswer(`the objects of ${this.#path} are not listed`, this.#lastFailure);
     return awaitStart(this.#firstList.promise, options, { owner: 'reflector', clock: this.#clock, waitsFor });
   }
 

@@ -2,13 +2,13 @@ import type { KubeConfig } from '@kubernetes/client-node';
 import { nodeNameOption } from '../checks/node-name.ts';
 import { requireHandlers, requireKnownOptions, requireMethods } from '../checks/options.ts';
 import { resources } from '../client/api-resource.ts';
+import { awaitedAnswer } from '../client/awaited-answer.ts';
 import type { KubeTransport } from '../client/transport/kube-transport.ts';
 import type { LastFailure } from '../concurrency/last-failure.ts';
 import { RunState, type RunStateName } from '../concurrency/run-state.ts';
 import { awaitStart, requireStartOptions, type StartOptions } from '../concurrency/start-wait.ts';
 import { StatusManagerError } from '../errors.ts';
 import type { MetricsSink } from '../metrics/metrics-sink.ts';
-import { awaitedList } from '../reflector/awaited-list.ts';
 import { Reflector } from '../reflector/reflector.ts';
 import { type Clock, safeClock, systemClock } from '../seams/clock.ts';
 import { type Logger, loggerOption } from '../seams/logger.ts';
@@ -130,7 +130,7 @@ export class ApiServerPodSource {
     }
     // this source has a promise of its own, which says what was stopped
     this.#reflector.start().catch(() => {});
-    const waitsFor = () => awaitedList('the pods', this.lastFailure());
+    const waitsFor = () => awaitedAnswer('the pods are not listed', this.lastFailure());
     return awaitStart(this.#firstList.promise, options, { owner: 'pod source', clock: this.#clock, waitsFor });
   }
 
