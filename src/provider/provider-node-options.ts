@@ -143,20 +143,16 @@ export function resolveProviderOptions(options: ProviderNodeOptions): ResolvedPr
   const members = nodeMembers.filter((name) => options[name] !== undefined).map((name) => [name, options[name]]);
   const node: NodeMembers = Object.fromEntries(members);
   const timed = { ...(clock !== undefined && { clock }), logger };
+  const measured = { ...timed, ...(metrics !== undefined && { metrics }) };
   return {
     given: options,
     node: { taints: defaultTaints, ...node, capacity: node.capacity ?? defaultCapacity },
     sources: sourcesOf(sources),
     podManager,
     hostIPs: (options.addresses ?? []).filter(({ type }) => type === 'InternalIP').map(({ address }) => address),
-    shared: {
-      ...(random !== undefined && { random }),
-      ...(clock !== undefined && { clock }),
-      logger,
-      ...(metrics !== undefined && { metrics }),
-    },
+    shared: { ...measured, ...(random !== undefined && { random }) },
     timed,
-    measured: { ...timed, ...(metrics !== undefined && { metrics }) },
+    measured,
     selection: { nodeName: options.nodeName, ...(options.namespace !== undefined && { namespace: options.namespace }) },
     clock: clock ?? systemClock,
     logger,

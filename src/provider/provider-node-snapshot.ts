@@ -1,5 +1,5 @@
 import type { RetriedError } from '../client/error-class.ts';
-import { readApiFailure } from '../client/error-class.ts';
+import { retriedError } from '../client/error-class.ts';
 import type { RunStateName } from '../concurrency/run-state.ts';
 import type { PodConfig } from '../config/pod-config.ts';
 import type { NodeObject } from '../node-object/node-object.ts';
@@ -102,7 +102,5 @@ function deleteFailureOf(record: ProvidedPod | undefined): ProviderPodReport['de
 }
 
 function inWords(failure: StepFailure | undefined): RetriedError | undefined {
-  if (failure === undefined) return undefined;
-  const { error, errorClass, at, retryInMs } = failure;
-  return { errorClass, message: readApiFailure(error, at).message, at, retryAt: at + retryInMs };
+  return failure && retriedError({ ...failure, retryAt: failure.at + failure.retryInMs });
 }
