@@ -9,7 +9,11 @@ import { sameContent } from './same-content.ts';
 export const configSeenAnnotationKey = 'kubernetes.io/config.seen';
 
 /** They say where the agent has a pod from. A change of one of them is no change of the pod. */
-const localAnnotationKeys = [configSourceAnnotationKey, configMirrorAnnotationKey, configSeenAnnotationKey];
+export const localAnnotationKeys: readonly string[] = [
+  configSourceAnnotationKey,
+  configMirrorAnnotationKey,
+  configSeenAnnotationKey,
+];
 
 type Annotations = Readonly<Record<string, string>>;
 type Metadata = NonNullable<Pod['metadata']>;

@@ -1,5 +1,5 @@
+import { localAnnotationKeys } from '../config/pod-changes.ts';
 import { sameContent } from '../config/same-content.ts';
-import { configMirrorAnnotationKey, configSourceAnnotationKey } from '../pod/pod-identity.ts';
 import type { Pod, WirePodStatus } from '../wire/types.ts';
 
 /** A call of `createPod` or `updatePod` that has not settled. */
@@ -119,10 +119,6 @@ export function isSameVersion(one: Pod, other: Pod): boolean {
   );
 }
 
-/** When the agent first saw the pod. */
-const configSeenAnnotationKey = 'kubernetes.io/config.seen';
-const localAnnotationKeys = new Set([configSourceAnnotationKey, configMirrorAnnotationKey, configSeenAnnotationKey]);
-
 function labelsOf({ metadata }: Pod): object {
   return metadata?.labels ?? {};
 }
@@ -130,5 +126,5 @@ function labelsOf({ metadata }: Pod): object {
 /** Those that are not the agent's own. */
 function annotationsOf({ metadata }: Pod): object {
   const entries = Object.entries(metadata?.annotations ?? {});
-  return Object.fromEntries(entries.filter(([key]) => !localAnnotationKeys.has(key)));
+  return Object.fromEntries(entries.filter(([key]) => !localAnnotationKeys.includes(key)));
 }
