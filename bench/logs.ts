@@ -1,6 +1,7 @@
 // What the log lines cost a change of a status: node bench/logs.ts [ROUNDS]. In one process, the loggers in turn.
 import { BasicPodManager, type Logger, type Pod, StatusManager } from '../src/index.ts';
 import { nothingToDelete } from './support/clients.ts';
+import { median } from './support/statistics.ts';
 import { localPod, statusFor, wholeSecondNow } from './support/workload.ts';
 
 const rounds = Number(process.argv[2] ?? 30);
@@ -33,7 +34,6 @@ for (let round = 0; round < rounds; round += 1) {
   }
 }
 
-const median = (values: readonly number[]): number => values.toSorted((a, b) => a - b)[values.length >> 1] ?? 0;
 const base = median(managers[0]?.times ?? []);
 for (const { name, times } of managers) {
   console.log(

@@ -1,11 +1,10 @@
 import { createHash } from 'node:crypto';
-import { constants } from 'node:fs';
-import { access, mkdir, readdir, readFile } from 'node:fs/promises';
-import { homedir } from 'node:os';
+import { mkdir, readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { type GoBuild, type GoBuildContext, goBuild } from './go-build.ts';
 import { withLockFile } from './lock-file.ts';
+import { isExecutable, userCache } from './user-cache.ts';
 
 /**
  * `etcd` and `kube-apiserver`: the real control plane. `peer`: the Go status manager for benchmarks. `oracle`: its recorder.
@@ -94,13 +93,6 @@ function contextOf(options: GoToolsOptions, tool: GoTool = 'peer'): GoBuildConte
   };
 }
 
-async function isExecutable(file: string): Promise<boolean> {
-  return access(file, constants.X_OK).then(
-    () => true,
-    () => false,
-  );
-}
-
 function hashOf(...parts: readonly (string | Buffer)[]): string {
   const hash = createHash('sha256');
   for (const part of parts) hash.update(part);
@@ -110,9 +102,8 @@ function hashOf(...parts: readonly (string | Buffer)[]): string {
 /** The folder of the built binaries: in the user's cache, named after a hash of go.sum. */
 export async function goToolsDir(options: GoToolsOptions = {}): Promise<string> {
   const { env, moduleDir } = contextOf(options);
-  const cache = env.XDG_CACHE_HOME || join(env.HOME || homedir(), '.cache');
   const goSum = await readFile(join(moduleDir, 'go.sum'));
-  return join(cache, 'pod-status-manager', hashOf(goSum).slice(0, 16));
+  return join(userCache(env), hashOf(goSum).slice(0, 16));
 }
 
 /** What is built from others' sources alone depends only on go.sum. The other names also have a hash of our sources (`k8s` links to upstream's). */

@@ -1,9 +1,8 @@
 import { execFile } from 'node:child_process';
-import { constants } from 'node:fs';
-import { access, mkdir, mkdtemp, readdir, rename, rm } from 'node:fs/promises';
-import { homedir } from 'node:os';
+import { mkdir, mkdtemp, readdir, rename, rm } from 'node:fs/promises';
 import { delimiter, join } from 'node:path';
 import { promisify } from 'node:util';
+import { isExecutable, userCache } from './user-cache.ts';
 
 const run = promisify(execFile);
 
@@ -17,7 +16,7 @@ export async function promtool(env: NodeJS.ProcessEnv = process.env): Promise<st
   if (named) return named;
   for (const dir of (env.PATH ?? '').split(delimiter))
     if (await isExecutable(join(dir, 'promtool'))) return join(dir, 'promtool');
-  const cache = join(env.XDG_CACHE_HOME || join(env.HOME || homedir(), '.cache'), 'pod-status-manager');
+  const cache = userCache(env);
   const cached = join(cache, 'prometheus', 'usr', 'bin', 'promtool');
   if (await isExecutable(cached)) return cached;
   try {
@@ -27,13 +26,6 @@ export async function promtool(env: NodeJS.ProcessEnv = process.env): Promise<st
     throw new Error(`promtool is not to be had. ${how}.`, { cause });
   }
   return cached;
-}
-
-async function isExecutable(file: string): Promise<boolean> {
-  return access(file, constants.X_OK).then(
-    () => true,
-    () => false,
-  );
 }
 
 async function unpackDebianPackage(cache: string): Promise<void> {
