@@ -1,6 +1,4 @@
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { createDebugHandler } from '../../src/debug.ts';
+import { createDebugHandler, type DebugHandler } from '../../src/debug.ts';
 import { BasicPodManager, type Pod, type PodClient, StatusManager, type WirePodStatus } from '../../src/index.ts';
 import {
   buildContainerStatus,
@@ -12,6 +10,7 @@ import {
   FakePodClient,
 } from '../../src/testing.ts';
 import { Prng } from '../chaos/prng.ts';
+import { type LocalServer, serveLocally } from '../support/serve-locally.ts';
 
 const apps = ['web', 'checkout', 'search', 'mailer', 'ingest', 'billing', 'cache', 'thumbnails'] as const;
 const namespaces = ['shop', 'shop', 'monitoring', 'default'] as const;
@@ -28,10 +27,10 @@ export class BusyNode implements AsyncDisposable {
   /** The patches that fail next, by the pod's name; of all pods under the empty name. */
   readonly #failures = new Map<string, { status: number; message: string; left: number }>();
   readonly #manager: StatusManager;
-  readonly #close: () => void;
-  readonly url: string;
+  readonly #handler: DebugHandler;
+  #server: LocalServer | undefined;
 
-  private constructor(url: (listener: ReturnType<typeof createDebugHandler>) => { url: string; close: () => void }) {
+  private constructor() {
     const podManager = new BasicPodManager();
     this.#pods = Array.from({ length: podCount }, (_, index) => this.#client.store.put(this.#podOf(index)) as Pod);
     podManager.setPods(this.#pods);
@@ -43,35 +42,24 @@ export class BusyNode implements AsyncDisposable {
       random: () => this.#random.next(),
       logger: null,
     });
-    const handler = createDebugHandler({ manager: this.#manager, clock: this.#clock });
-    const server = url(handler);
-    this.url = server.url;
-    this.#close = () => {
-      handler.close();
-      server.close();
-    };
+    this.#handler = createDebugHandler({ manager: this.#manager, clock: this.#clock });
+  }
+
+  get url(): string {
+    return this.#server?.url ?? '';
   }
 
   /** A node that has worked for five minutes, and now stands still. */
   static async start(): Promise<BusyNode> {
-    const server = createServer();
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-    const node = new BusyNode((handler) => {
-      server.on('request', handler);
-      return {
-        url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/`,
-        close: () => {
-          server.closeAllConnections();
-          server.close();
-        },
-      };
-    });
+    const node = new BusyNode();
+    node.#server = await serveLocally(node.#handler);
     await node.#live();
     return node;
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    this.#close();
+    this.#handler.close();
+    await this.#server?.[Symbol.asyncDispose]();
     const stopped = this.#manager.stop({ drainTimeoutMs: 0 });
     // requests that are under way end by the clock that stands still
     await this.#clock.advance(60_000);

@@ -1,6 +1,5 @@
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { expect, it, onTestFinished } from 'vitest';
+import { serveLocally } from '../support/serve-locally.ts';
 import { findViolations } from './support/find-violations.ts';
 import { overflowOf } from './support/open-page.ts';
 import { sharedBrowser } from './support/shared-browser.ts';
@@ -10,13 +9,9 @@ const open = sharedBrowser();
 /** Serves one page on loopback for as long as the test runs. */
 async function serve(body: string): Promise<string> {
   const html = `<!doctype html><html lang="en"><title>t</title><link rel="icon" href="data:,"><main><h1>t</h1>${body}</main>`;
-  const server = createServer((_, response) => response.setHeader('content-type', 'text/html').end(html));
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  onTestFinished(() => {
-    server.closeAllConnections();
-    server.close();
-  });
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
+  const server = await serveLocally((_, response) => response.setHeader('content-type', 'text/html').end(html));
+  onTestFinished(() => server[Symbol.asyncDispose]());
+  return server.url;
 }
 
 it('finds nothing in a page that is in order', async () => {

@@ -4,16 +4,18 @@ import { findViolations } from '../browser/support/find-violations.ts';
 import { launchChromium } from '../browser/support/launch-chromium.ts';
 import { overflowOf } from '../browser/support/open-page.ts';
 import { doors } from '../structure/rooms.ts';
+import type { LocalServer } from '../support/serve-locally.ts';
 import { pagesForBrowser } from './support/browser-pages.ts';
 import { pagesOfSite } from './support/built-site.ts';
 import { lostLinks, type VisitedPage } from './support/lost-links.ts';
 import { parsedPages } from './support/parsed-pages.ts';
-import { type ServedSite, serveSite } from './support/serve-site.ts';
+import { serveSite } from './support/serve-site.ts';
 import { noOtherHost, visitPages } from './support/visit-pages.ts';
 
-const groups = pagesForBrowser(parsedPages('http://127.0.0.1:1/'));
+const parsed = parsedPages('http://127.0.0.1:1/');
+const groups = pagesForBrowser(parsed);
 const inMenu = '.tsd-navigation a[href]';
-let site: ServedSite;
+let site: LocalServer;
 let browser: Browser;
 
 beforeAll(async () => {
@@ -22,7 +24,7 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await browser?.close();
-  await site?.close();
+  await site?.[Symbol.asyncDispose]();
 });
 
 it('every written page is opened, and a sample of the reference; test/docs/links.test.ts reads all pages', () => {
@@ -55,7 +57,7 @@ describe.each(groups)('the pages of $group', ({ paths, alike }) => {
 
 describe('what scripts add', () => {
   it('is a table of contents whose links lead to pages', async () => {
-    const pages: VisitedPage[] = parsedPages(site.url).map(({ path, ids }) => ({ path, ids, links: [] }));
+    const pages: VisitedPage[] = parsed.map(({ path, ids }) => ({ path, ids, links: [] }));
     await visitPages(browser, {
       siteUrl: site.url,
       paths: ['index.html', 'api/reflector/Reflector.html'],

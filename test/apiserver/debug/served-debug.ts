@@ -1,6 +1,3 @@
-import { once } from 'node:events';
-import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import {
   createDebugHandler,
   type DebugHandlerOptions,
@@ -8,31 +5,28 @@ import {
   type DebugPodRow,
   type DebugSnapshot,
 } from '../../../src/debug.ts';
+import { type LocalServer, serveLocally } from '../../support/serve-locally.ts';
 
 /** A debug handler behind an HTTP server on the loopback address. */
 export class ServedDebug implements AsyncDisposable {
   readonly url: string;
-  readonly #server: Server;
+  readonly #server: LocalServer;
   readonly #close: () => void;
 
-  private constructor(server: Server, close: () => void) {
+  private constructor(server: LocalServer, close: () => void) {
     this.#server = server;
     this.#close = close;
-    this.url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
+    this.url = server.url;
   }
 
   static async start(options: DebugHandlerOptions): Promise<ServedDebug> {
     const handler = createDebugHandler(options);
-    const server = createServer(handler).listen(0, '127.0.0.1');
-    await once(server, 'listening');
-    return new ServedDebug(server, handler.close);
+    return new ServedDebug(await serveLocally(handler), handler.close);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     this.#close();
-    this.#server.close();
-    this.#server.closeAllConnections();
-    await once(this.#server, 'close');
+    await this.#server[Symbol.asyncDispose]();
   }
 
   async text(path = ''): Promise<string> {

@@ -1,9 +1,8 @@
-import { createServer, type RequestListener } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { onTestFinished } from 'vitest';
 import { createDebugHandler } from '../../../src/debug.ts';
 import { BasicPodManager, type Pod, StatusManager } from '../../../src/index.ts';
 import { buildPod, FakePodClient } from '../../../src/testing.ts';
+import { serveLocally } from '../../support/serve-locally.ts';
 
 export interface DebuggedManager {
   readonly manager: StatusManager;
@@ -25,24 +24,15 @@ export async function startDebuggedManager(names: readonly string[], path: strin
   const podDeletionSafety = { podCouldHaveRunningContainers: () => true, podResourcesAreReclaimed: () => false };
   const manager = new StatusManager({ podClient: client, podManager, podDeletionSafety, logger: null });
   const handler = createDebugHandler({ manager, basePath: path });
-  const url = await listen((request, response) => {
+  const server = await serveLocally((request, response) => {
     if (request.url?.startsWith(path)) handler(request, response);
     else response.writeHead(404).end();
   });
   manager.start();
   onTestFinished(async () => {
     handler.close();
+    await server[Symbol.asyncDispose]();
     await manager.stop({ drainTimeoutMs: 0 });
   });
-  return { manager, client, pods, url: `${url}${path}` };
-}
-
-async function listen(listener: RequestListener): Promise<string> {
-  const server = createServer(listener);
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  onTestFinished(() => {
-    server.closeAllConnections();
-    server.close();
-  });
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  return { manager, client, pods, url: new URL(path, server.url).href };
 }

@@ -1,10 +1,9 @@
 import { createHash } from 'node:crypto';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { describe, expect, it, vi } from 'vitest';
 import { createDebugHandler } from '../../../src/debug/debug-handler.ts';
 import { page } from '../../../src/debug/page/page.ts';
 import { PodHistory } from '../../../src/debug/pod-history.ts';
+import { serveLocally } from '../../support/serve-locally.ts';
 import { Harness, testPod } from '../status/harness.ts';
 import { browser, DebugHarness } from './debug-harness.ts';
 
@@ -196,12 +195,9 @@ describe('a debug handler that is the listener of a server', () => {
   it('needs nothing else', async () => {
     const { manager, clock } = new Harness({ started: false });
     const handler = createDebugHandler({ manager, clock });
-    const server = createServer(handler).listen(0, '127.0.0.1');
-    await new Promise((resolve) => server.once('listening', resolve));
-    const answer = await fetch(`http://127.0.0.1:${(server.address() as AddressInfo).port}/`);
+    await using server = await serveLocally(handler);
+    const answer = await fetch(server.url);
     expect([answer.status, clock.pendingTimers]).toEqual([200, 0]);
     handler.close();
-    server.close();
-    server.closeAllConnections();
   });
 });

@@ -1,9 +1,9 @@
 import { once } from 'node:events';
-import { createServer, type IncomingHttpHeaders, type IncomingMessage, request, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { type IncomingHttpHeaders, type IncomingMessage, request } from 'node:http';
 import type { DebugChanges, DebugPod, DebugSnapshot } from '../../../src/debug/debug-api.ts';
 import { createDebugHandler, type DebugHandler } from '../../../src/debug/debug-handler.ts';
 import type { DebugHandlerOptions } from '../../../src/debug/debug-options.ts';
+import { type LocalServer, serveLocally } from '../../support/serve-locally.ts';
 import { Harness, type HarnessOptions } from '../status/harness.ts';
 
 export interface Answer {
@@ -66,9 +66,9 @@ async function* eventsOf(response: IncomingMessage): AsyncGenerator<StreamEvent>
 export class DebugHarness {
   readonly h: Harness;
   readonly handler: DebugHandler;
-  readonly #server: Server;
+  readonly #server: LocalServer;
 
-  private constructor(h: Harness, handler: DebugHandler, server: Server) {
+  private constructor(h: Harness, handler: DebugHandler, server: LocalServer) {
     this.h = h;
     this.handler = handler;
     this.#server = server;
@@ -78,13 +78,7 @@ export class DebugHarness {
     const { harness, ...rest } = options;
     const h = new Harness(harness);
     const handler = createDebugHandler({ manager: h.manager, clock: h.clock, logger: null, ...rest });
-    const server = createServer(handler).listen(0, '127.0.0.1');
-    await once(server, 'listening');
-    return new DebugHarness(h, handler, server);
-  }
-
-  get port(): number {
-    return (this.#server.address() as AddressInfo).port;
+    return new DebugHarness(h, handler, await serveLocally(handler));
   }
 
   async ask(path: string, { method = 'GET', headers = {} }: AskOptions = {}): Promise<Answer> {
@@ -108,8 +102,7 @@ export class DebugHarness {
 
   async stop(): Promise<void> {
     this.handler.close();
-    this.#server.close();
-    this.#server.closeAllConnections();
+    await this.#server[Symbol.asyncDispose]();
     this.h.client.release();
     await this.h.manager.stop({ drainTimeoutMs: 0 });
   }
@@ -119,7 +112,7 @@ export class DebugHarness {
   }
 
   async #respond(path: string, method: string, headers: Readonly<Record<string, string>>): Promise<IncomingMessage> {
-    const sent = request({ host: '127.0.0.1', port: this.port, path, method, headers, agent: false }).end();
+    const sent = request({ host: '127.0.0.1', port: new URL(this.#server.url).port, path, method, headers, agent: false }).end();
     const [response] = (await once(sent, 'response')) as [IncomingMessage];
     response.setEncoding('utf8');
     return response;
