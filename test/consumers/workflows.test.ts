@@ -1,10 +1,10 @@
 import { execFile } from 'node:child_process';
-import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { root } from '../structure/source-tree.ts';
 import { goTool } from '../support/go-tools.ts';
+import { tempDir } from '../support/temp-dir.ts';
 
 const folder = join(root, '.github', 'workflows');
 let actionlint: string;
@@ -29,14 +29,10 @@ describe('the workflows', () => {
   });
 
   it('would be found to have one', async () => {
-    const broken = await mkdtemp(join(tmpdir(), 'workflows-'));
-    try {
-      const text = await readFile(join(folder, 'release.yml'), 'utf8');
-      await writeFile(join(broken, 'release.yml'), text.replace('needs: checks', 'needs: check'));
-      expect(await lint(join(broken, 'release.yml'))).toContain('needs job "check" which does not exist');
-    } finally {
-      await rm(broken, { recursive: true });
-    }
+    const broken = join(await tempDir(), 'release.yml');
+    const text = await readFile(join(folder, 'release.yml'), 'utf8');
+    await writeFile(broken, text.replace('needs: checks', 'needs: check'));
+    expect(await lint(broken)).toContain('needs job "check" which does not exist');
   });
 
   it('name each action by a commit, which nobody can move, and keep no password on disk', async () => {

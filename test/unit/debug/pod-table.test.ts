@@ -35,13 +35,13 @@ const settledPod = (podUID: string): PodSnapshot => ({
   isDeleting: false,
   isFinished: false,
 });
-/** A table over pods of which the test says which there are. `asked`: how many uids each look asked for. */
+/** A table over pods of which the test says which there are. `asked`: how many uids each look asked for; of all: Infinity. */
 function tableOfPods(): { table: PodTable; asked: number[]; pods: Map<string, PodSnapshot> } {
   const asked: number[] = [];
   const pods = new Map<string, PodSnapshot>();
   const table = new PodTable({
     snapshot: ({ podUIDs } = {}) => {
-      if (podUIDs !== undefined) asked.push([...podUIDs].length);
+      asked.push(podUIDs === undefined ? Number.POSITIVE_INFINITY : [...podUIDs].length);
       const listed = Array.from(podUIDs ?? pods.keys(), (podUID) => pods.get(podUID)).filter((pod) => pod !== undefined);
       const head = { at: 0, state: 'running', podCount: pods.size, inFlight: 0, pausedUntil: undefined } as const;
       return { ...head, channel: { depth: 0, capacity: 0, dropped: 0 }, pods: listed };
@@ -69,16 +69,8 @@ describe('PodTable', () => {
   });
 
   it('reads a share of the settled rows at each look, and all of them in twenty looks', () => {
-    const pods = new Map<string, PodSnapshot>(Array.from({ length: 12_000 }, (_, n) => [`uid-${n}`, settledPod(`uid-${n}`)]));
-    const asked: number[] = [];
-    const table = new PodTable({
-      snapshot: ({ podUIDs = pods.keys() } = {}) => {
-        const listed = Array.from(podUIDs, (podUID) => pods.get(podUID)).filter((pod) => pod !== undefined);
-        asked.push(listed.length);
-        const head = { at: 0, state: 'running', podCount: pods.size, inFlight: 0, pausedUntil: undefined } as const;
-        return { ...head, channel: { depth: 0, capacity: 0, dropped: 0 }, pods: listed };
-      },
-    });
+    const { table, asked, pods } = tableOfPods();
+    for (let n = 0; n < 12_000; n++) pods.set(`uid-${n}`, settledPod(`uid-${n}`));
     table.follow();
     table.readAll();
     table.takeChanges();
