@@ -1,3 +1,4 @@
+import { errorText } from '../seams/error-text.ts';
 import { callGuarded, ignoreFailure, isThenable } from '../seams/guard.ts';
 import type { DebugNode } from './debug-api.ts';
 
@@ -27,7 +28,7 @@ export function debugNode(node: DebugNodeSource | undefined): DebugNode | undefi
   const told: unknown = callGuarded(
     () => node.snapshot({ pods: false }),
     (error) => {
-      failure = error instanceof Error ? error.message : String(error);
+      failure = errorText(error);
     },
   );
   if (typeof told === 'object' && told !== null && !isThenable(told)) return headOf(told);

@@ -1,12 +1,13 @@
 // Behaviour of podWorkerLoop in pkg/kubelet/pod_workers.go, v1.36.3.
 
 import { maxMessageLength } from '../client/transport/api-error.ts';
+import { errorText } from '../seams/error-text.ts';
 import { callGuarded, ignoreFailure } from '../seams/guard.ts';
 import type { PodRecord, PodWorkerState } from './pod-record.ts';
 import type { PodRecords, Work } from './pod-records.ts';
 import type { PodStatusFn } from './pod-syncer.ts';
 import type { CallUnderWay } from './pod-worker-report.ts';
-import { errorText, failureDelayMs, resyncDelayMs, startDelayMs } from './retry-delay.ts';
+import { failureDelayMs, resyncDelayMs, startDelayMs } from './retry-delay.ts';
 import { newerRuntimeStatus } from './runtime-status.ts';
 import { callSyncer, type Outcome } from './sync-call.ts';
 import type { ResolvedWorkersOptions } from './workers-options.ts';

@@ -1,7 +1,7 @@
 // Behaviour of completeWork in pkg/kubelet/pod_workers.go, v1.36.3.
 
 import { earliestBackoffEnd } from '../backoff/backoff-error.ts';
-import { callGuarded, ignoreFailure } from '../seams/guard.ts';
+import { errorText } from '../seams/error-text.ts';
 
 /**
  * In the message of an error that soon passes: a call that rejects with it is repeated after 1 s, and up to half a second. The
@@ -36,10 +36,4 @@ export function failureDelayMs(error: unknown, now: number, { resyncIntervalMs, 
   const until = earliestBackoffEnd(error);
   const delayMs = until === undefined ? backOffPeriodMs : Math.max(0, Math.min(until - now, resyncIntervalMs));
   return delayMs * spread;
-}
-
-/** What an error says. Never throws, whatever was thrown. */
-export function errorText(error: unknown): string {
-  const text: unknown = callGuarded(() => (error instanceof Error ? error.message : String(error)), ignoreFailure);
-  return typeof text === 'string' ? text : 'unknown error';
 }

@@ -7,6 +7,9 @@ const head = { nodeName: 'n', state: 'running', ready: true, registered: true, n
 const boom = (): never => {
   throw new Error('boom');
 };
+const bareThrow = (): never => {
+  throw Object.create(null);
+};
 const nodeWith = (parts: object): DebugNodeSource => ({ snapshot: () => head, explain: () => ({}), ...parts });
 
 describe('what the handler shows of a node', () => {
@@ -58,6 +61,8 @@ describe('what the handler shows of a node', () => {
     ['throws', boom],
     ['answers nothing', () => undefined],
     ['answers a promise that rejects', () => Promise.reject(new Error('boom'))],
+    ['throws what cannot become text', bareThrow],
+    ['answers a promise that rejects with such a thing', () => Promise.reject(Object.create(null))],
     ['answers with members of other kinds', () => ({ nodeName: 1, notes: 'x', ready: 'yes' })],
   ])('costs nothing else when the node %s', async (_, answer) => {
     await using debug = await DebugHarness.start({ node: nodeWith({ snapshot: answer, explain: answer }) });
