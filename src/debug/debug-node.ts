@@ -1,6 +1,7 @@
 import { errorText } from '../seams/error-text.ts';
 import { callGuarded, ignoreFailure, isThenable } from '../seams/guard.ts';
 import type { DebugNode } from './debug-api.ts';
+import { isoTime } from './plain-text.ts';
 
 /** What the handler asks a node: a `ProviderNode`, or anything that answers like one. Both answers can be turned into JSON. */
 export interface DebugNodeSource {
@@ -69,12 +70,8 @@ function addLines(lines: [string, string][], prefix: string, value: object, dept
 }
 
 function textOf(key: string, value: unknown): string | undefined {
-  if (value instanceof Date) return Number.isNaN(value.getTime()) ? undefined : value.toISOString();
-  if (typeof value === 'number' && /(?:At|Since|Until)$/.test(key)) return timeText(value);
+  if (value instanceof Date) return isoTime(value.getTime());
+  if (typeof value === 'number' && /(?:At|Since|Until)$/.test(key)) return isoTime(value) ?? String(value);
   if (typeof value === 'string') return value.slice(0, longestValue);
   return typeof value === 'number' || typeof value === 'boolean' ? String(value) : undefined;
-}
-
-function timeText(ms: number): string {
-  return Math.abs(ms) <= 8.64e15 ? new Date(ms).toISOString() : String(ms);
 }

@@ -30,7 +30,7 @@ export function describePod(manager: DebugManager, uid: string, known: (podUID: 
 
 /** The row of a pod that only its timeline tells of: the manager keeps nothing of it. */
 function forgottenRow(podUID: string, { entries }: PodTimeline): DebugPodRow {
-  const sets = entries.filter((entry) => entry.kind === 'set');
+  const set = entries.findLast((entry) => entry.kind === 'set');
   return {
     podUID,
     namespace: '',
@@ -39,11 +39,11 @@ function forgottenRow(podUID: string, { entries }: PodTimeline): DebugPodRow {
     ready: false,
     restarts: 0,
     sync: 'unknown',
-    version: sets.at(-1)?.version ?? 0,
-    acknowledgedVersion: entries.reduce((newest, entry) => (entry.kind === 'synced' ? entry.version : newest), 0),
+    version: set?.version ?? 0,
+    acknowledgedVersion: entries.findLast((entry) => entry.kind === 'synced')?.version ?? 0,
     failures: 0,
     isStatic: false,
     isDeleting: false,
-    changedAt: sets.at(-1)?.at ?? 0,
+    changedAt: set?.at ?? 0,
   };
 }

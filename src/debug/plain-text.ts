@@ -34,10 +34,14 @@ export function countsText(counts: Readonly<Partial<Record<string, number>>>): s
   return parts.length === 0 ? '' : `: ${parts.map(([name, count]) => `${name} ${count}`).join(', ')}`;
 }
 
+/** The time in ISO form; undefined for one that no date can hold. */
+export function isoTime(ms: number): string | undefined {
+  return Math.abs(ms) <= 8.64e15 ? new Date(ms).toISOString() : undefined;
+}
+
 /** The time of day in UTC, to the millisecond, with the date before it where it is not that of `now`. */
 export function timeText(at: number, now: number): string {
-  if (!(Math.abs(at) <= 8.64e15)) return String(at);
-  const [date, time] = new Date(at).toISOString().split('T');
-  const [today] = Math.abs(now) <= 8.64e15 ? new Date(now).toISOString().split('T') : [];
-  return date === today ? `${time}` : `${date}T${time}`;
+  const [date, time] = isoTime(at)?.split('T') ?? [];
+  if (date === undefined) return String(at);
+  return date === isoTime(now)?.split('T')[0] ? `${time}` : `${date}T${time}`;
 }
