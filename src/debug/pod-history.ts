@@ -48,6 +48,11 @@ export class PodHistory {
     return this.#bytes;
   }
 
+  /** False where nothing is kept: an entry need not be made then. */
+  get keepsAny(): boolean {
+    return this.#limits.entriesPerPod > 0 && this.#limits.bytes > 0;
+  }
+
   add(podUID: string, entry: DebugTimelineEntry): void {
     const timeline = this.#timelines.get(podUID) ?? { entries: [], dropped: 0 };
     this.#timelines.set(podUID, timeline);

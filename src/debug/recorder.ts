@@ -1,7 +1,8 @@
 import { readApiFailure } from '../client/error-class.ts';
 import type { Clock } from '../seams/clock.ts';
-import type { StatusManagerEvents } from '../status/events/status-manager-events.ts';
+import type { PodRemovedEvent, PodUpdatedEvent, StatusManagerEvents } from '../status/events/status-manager-events.ts';
 import type { StatusManager } from '../status/status-manager.ts';
+import type { DebugTimelineEntry } from './debug-api.ts';
 import type { PodHistory } from './pod-history.ts';
 import type { Traffic } from './traffic.ts';
 
@@ -18,36 +19,44 @@ type Listeners = { readonly [Name in keyof StatusManagerEvents]: (...args: Statu
 
 /** Listens to a manager from the start, and writes down what happens. Returns a function that ends it. */
 export function record({ manager, history, traffic, clock, onPod }: RecorderOptions): () => void {
+  // an entry asks events for members that are made when they are first read
+  const note = (podUID: string, entry: () => DebugTimelineEntry): void => {
+    if (history.keepsAny) history.add(podUID, entry());
+    onPod(podUID);
+  };
+  const setEntry = ({ version, changes }: PodUpdatedEvent | PodRemovedEvent): DebugTimelineEntry => ({
+    kind: 'set',
+    at: clock.now(),
+    version,
+    changes,
+  });
   const listeners: Listeners = {
-    podUpdated({ podUID, version, changes }) {
-      history.add(podUID, { kind: 'set', at: clock.now(), version, changes });
-      onPod(podUID);
+    podUpdated(event) {
+      note(event.podUID, () => setEntry(event));
     },
-    podRemoved({ podUID, version, changes }) {
-      const at = clock.now();
-      history.add(podUID, { kind: 'set', at, version, changes });
-      history.add(podUID, { kind: 'removed', at });
-      onPod(podUID);
+    podRemoved(event) {
+      note(event.podUID, () => setEntry(event));
+      note(event.podUID, () => ({ kind: 'removed', at: clock.now() }));
     },
-    request({ podUID, verb, result, startedAt, durationMs, body, bytes, message }) {
-      history.add(podUID, { kind: 'request', at: startedAt, verb, result, durationMs, body, bytes, message });
-      traffic.request({ verb, result }, clock.now());
-      onPod(podUID);
+    request(event) {
+      note(event.podUID, () => {
+        const { verb, result, startedAt, durationMs, body, bytes, message } = event;
+        return { kind: 'request', at: startedAt, verb, result, durationMs, body, bytes, message };
+      });
+      traffic.request(event, clock.now());
     },
     synced({ podUID, version, patched, delayMs }) {
-      const at = clock.now();
-      history.add(podUID, { kind: 'synced', at, version, patched, delayMs });
-      traffic.synced(delayMs, at);
-      onPod(podUID);
+      note(podUID, () => ({ kind: 'synced', at: clock.now(), version, patched, delayMs }));
+      traffic.synced(delayMs, clock.now());
     },
     syncError({ podUID, errorClass, error, attempts, retryInMs }) {
-      const at = clock.now();
-      history.add(podUID, { kind: 'error', at, errorClass, message: readApiFailure(error, at).message, attempts, retryInMs });
-      onPod(podUID);
+      note(podUID, () => {
+        const at = clock.now();
+        return { kind: 'error', at, errorClass, message: readApiFailure(error, at).message, attempts, retryInMs };
+      });
     },
     illegalTransition({ podUID, reason }) {
-      history.add(podUID, { kind: 'refused', at: clock.now(), reason });
-      onPod(podUID);
+      note(podUID, () => ({ kind: 'refused', at: clock.now(), reason }));
     },
   };
   const ends = (Object.keys(listeners) as (keyof StatusManagerEvents)[]).map((name) => listen(manager, name, listeners));
