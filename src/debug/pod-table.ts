@@ -112,10 +112,6 @@ export class PodTable {
     return Array.from(this.#rows.values(), ({ row }) => row);
   }
 
-  row(podUID: string): DebugPodRow | undefined {
-    return this.#rows.get(podUID)?.row;
-  }
-
   /** The pods by sync phase and by their own phase, and the oldest change that the apiserver lacks. */
   counts(): Counts {
     const bySync = new Map<PodSyncPhase, number>();

@@ -65,7 +65,7 @@ describe('PodTable', () => {
     table.touch('uid-2');
     table.readSome();
     expect(uids(table.takeChanges().changed)).toEqual(['uid-2']);
-    expect(table.row('uid-2')).toMatchObject({ version: 2 });
+    expect(table.rows().find(({ podUID }) => podUID === 'uid-2')).toMatchObject({ version: 2 });
   });
 
   it('reads a share of the settled rows at each look, and all of them in twenty looks', () => {
