@@ -15,7 +15,7 @@ function draw(): void {
   isDue = true;
   requestAnimationFrame(() => {
     isDue = false;
-    render(<App model={model} redraw={draw} />, root);
+    render(<App model={model} />, root);
   });
 }
 

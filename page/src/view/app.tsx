@@ -11,13 +11,12 @@ import { TopBar } from './top-bar.tsx';
 
 export interface AppProps {
   readonly model: Model;
-  readonly redraw: () => void;
 }
 
 /** On a phone the panel covers the rest, which then cannot be reached by the keyboard or a screen reader either. */
 const narrow = matchMedia('(max-width: 760px)');
 
-export function App({ model, redraw }: AppProps): VNode {
+export function App({ model }: AppProps): VNode {
   const { openPod } = model;
   const isCovered = openPod !== undefined && narrow.matches;
   return (
@@ -29,7 +28,7 @@ export function App({ model, redraw }: AppProps): VNode {
           <Summary model={model} />
           <Charts model={model} isFolded={narrow.matches} />
           <FilterBar model={model} />
-          <PodTable model={model} redraw={redraw} isNarrow={narrow.matches} />
+          <PodTable model={model} isNarrow={narrow.matches} />
         </main>
       </div>
       {openPod === undefined ? null : <PodPanel key={openPod.podUID} model={model} state={openPod} />}

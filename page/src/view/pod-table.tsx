@@ -8,7 +8,6 @@ import { PodRow } from './pod-row.tsx';
 
 export interface PodTableProps {
   readonly model: Model;
-  readonly redraw: () => void;
   readonly isNarrow: boolean;
 }
 
@@ -23,10 +22,10 @@ export class PodTable extends Component<PodTableProps> {
 
   override componentDidMount(): void {
     // Its height is not known before it is there.
-    this.props.redraw();
+    this.setState({});
   }
 
-  override render({ model, redraw, isNarrow }: PodTableProps): VNode {
+  override render({ model, isNarrow }: PodTableProps): VNode {
     const { shown } = model.rows;
     const grid = this.#grid.current;
     const rowHeight = rowHeightOf(isNarrow);
@@ -45,7 +44,7 @@ export class PodTable extends Component<PodTableProps> {
         aria-colcount={Object.keys(sortKeys).length}
         aria-activedescendant={isActiveDrawn ? `row-${activeIndex}` : undefined}
         aria-busy={model.summary === undefined}
-        onScroll={redraw}
+        onScroll={() => this.setState({})}
         onKeyDown={(event) => this.#onKey(event)}
       >
         <Head model={model} />
