@@ -1,15 +1,17 @@
-import type { DebugPodRow, DebugSnapshot, DebugSummary } from './debug-api.ts';
+import type { DebugSnapshot, DebugSummary } from './debug-api.ts';
+import { byName } from './name-order.ts';
 import { columns, countsText, durationText, printable } from './plain-text.ts';
+import { matcherOf, phaseOf, searchTextOf } from './pod-filter.ts';
 
 /** The head of the page and its table, as text. */
 export function tableText(snapshot: DebugSnapshot, query: URLSearchParams): string {
-  const matches = matcherOf(query);
-  const rows = snapshot.pods.filter(matches).sort(byName);
+  const matches = matcherOf({ text: query.get('filter') ?? '', sync: query.getAll('sync'), phase: query.getAll('phase') });
+  const rows = snapshot.pods.filter((row) => matches(row, searchTextOf(row))).sort(byName);
   const { at } = snapshot.summary;
   const cells = rows.map((row) => [
     row.namespace,
     row.name,
-    row.phase ?? 'Unknown',
+    phaseOf(row),
     row.ready ? 'yes' : 'no',
     String(row.restarts),
     row.sync,
@@ -42,24 +44,4 @@ function summaryText(summary: DebugSummary): string {
     for (const note of node.notes) lines.push(['note', note]);
   }
   return lines.map(([name = '', value = '']) => `${name.padEnd(10)} ${printable(value)}`).join('\n');
-}
-
-/** The words of `filter` must all be in the namespace, the name or the UID. `sync` and `phase` may each stand several times. */
-function matcherOf(query: URLSearchParams): (row: DebugPodRow) => boolean {
-  const words = (query.get('filter') ?? '').toLowerCase().split(/\s+/).filter(Boolean);
-  const [sync, phase] = [query.getAll('sync'), query.getAll('phase')];
-  return (row) => {
-    const text = `${row.namespace}/${row.name} ${row.podUID}`.toLowerCase();
-    if (sync.length > 0 && !sync.includes(row.sync)) return false;
-    if (phase.length > 0 && !phase.includes(row.phase ?? 'Unknown')) return false;
-    return words.every((word) => text.includes(word));
-  };
-}
-
-function byName(a: DebugPodRow, b: DebugPodRow): number {
-  return compare(a.namespace, b.namespace) || compare(a.name, b.name) || compare(a.podUID, b.podUID);
-}
-
-function compare(a: string, b: string): number {
-  return a < b ? -1 : a > b ? 1 : 0;
 }

@@ -1,8 +1,9 @@
 import type { DebugChanges, DebugSnapshot, DebugSummary, DebugTraffic } from '../../../src/debug/debug-api.ts';
+import type { PodFilter } from '../../../src/debug/pod-filter.ts';
 import { formatView, parseView, type View } from './address.ts';
 import { Connection, type ConnectionOptions, type ConnectionState } from './connection.ts';
 import { OpenPod, type OpenPodOptions, type OpenPodState } from './open-pod.ts';
-import { noFilter, type PodFilter } from './pod-filter.ts';
+import { noFilter } from './pod-filter.ts';
 import type { PodOrder, SortKey } from './pod-order.ts';
 import { PodRows } from './pod-rows.ts';
 import { mergeTraffic } from './traffic.ts';

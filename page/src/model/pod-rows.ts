@@ -1,6 +1,7 @@
 import type { DebugPodRow } from '../../../src/debug/debug-api.ts';
-import { matcherOf, noFilter, type PodFilter, searchTextOf } from './pod-filter.ts';
-import { compareBy, movesBy, type PodOrder } from './pod-order.ts';
+import { matcherOf, type PodFilter, searchTextOf } from '../../../src/debug/pod-filter.ts';
+import { noFilter } from './pod-filter.ts';
+import { compareBy, firstOrder, movesBy, type PodOrder } from './pod-order.ts';
 
 interface Item {
   row: DebugPodRow;
@@ -18,7 +19,7 @@ export class PodRows {
   #shown: readonly DebugPodRow[] = [];
   #mustSort = false;
   #mustFilter = false;
-  #order: PodOrder = { key: 'name', descending: false };
+  #order: PodOrder = firstOrder;
   #filter: PodFilter = noFilter;
 
   get size(): number {

@@ -1,7 +1,7 @@
 import type { VNode } from 'preact';
 import type { Model } from '../model/model.ts';
 import { isEmpty, toggled } from '../model/pod-filter.ts';
-import { type SortKey, sortKeys } from '../model/pod-order.ts';
+import { orderText, parseOrder, sortKeys } from '../model/pod-order.ts';
 import { count } from '../text/format.ts';
 import { meaningOf, rankOf, type Sync, toneOf } from '../text/sync-words.ts';
 import { filterInputId, focusById, tableId } from './keys.ts';
@@ -96,15 +96,12 @@ function Chip({ name, title, look, pods, isPressed, onPress }: ChipProps): VNode
 
 /** Where the table has no head, on a phone. */
 function SortSelect({ model }: { readonly model: Model }): VNode {
-  const { key, descending } = model.rows.order;
-  const choose = (value: string): void =>
-    model.sortBy({ key: value.replace(/^-/, '') as SortKey, descending: value.startsWith('-') });
   return (
     <select
       class="sort-select"
       aria-label="Sort by"
-      value={`${descending ? '-' : ''}${key}`}
-      onChange={(event) => choose(event.currentTarget.value)}
+      value={orderText(model.rows.order)}
+      onChange={(event) => model.sortBy(parseOrder(event.currentTarget.value))}
     >
       {Object.entries(sortKeys).flatMap(([value, title]) => [
         <option key={value} value={value}>
