@@ -19,7 +19,7 @@ type Listeners = { readonly [Name in keyof StatusManagerEvents]: (...args: Statu
 
 /** Listens to a manager from the start, and writes down what happens. Returns a function that ends it. */
 export function record({ manager, history, traffic, clock, onPod }: RecorderOptions): () => void {
-  // an entry asks events for members that are made when they are first read
+  // an event makes some of its members when they are first read: nobody reads them for an entry that is not kept
   const note = (podUID: string, entry: () => DebugTimelineEntry): void => {
     if (history.keepsAny) history.add(podUID, entry());
     onPod(podUID);

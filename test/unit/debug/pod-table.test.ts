@@ -35,7 +35,7 @@ const settledPod = (podUID: string): PodSnapshot => ({
   isDeleting: false,
   isFinished: false,
 });
-/** A table over pods of which the test says which there are. `asked`: how many uids each look asked for; of all: Infinity. */
+/** A table over pods of which the test says which there are. `asked`: how many uids each look asked for; Infinity where it asked for all. */
 function tableOfPods(): { table: PodTable; asked: number[]; pods: Map<string, PodSnapshot> } {
   const asked: number[] = [];
   const pods = new Map<string, PodSnapshot>();
