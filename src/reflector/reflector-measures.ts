@@ -1,14 +1,13 @@
 import type { MetricLabels } from '../metrics/metric-definitions.ts';
 import type { Metrics } from '../metrics/metrics.ts';
+import { reflectorMetrics } from '../metrics/reflector-metrics.ts';
 import { sampleGauges } from '../metrics/sampled-gauges.ts';
 import type { Clock } from '../seams/clock.ts';
 import { hasHttpFailed, isBrokenAnswer, isExpired, isSilence, isThrottled, isTooLarge } from './failures.ts';
 
 type Reason = MetricLabels['pod_status_manager_reflector_restarts_total']['reason'];
 
-const reasons: readonly Reason[] = [
-  ...(['ended', 'expired', 'silent', 'throttled', 'stale', 'refused', 'broken-answer', 'network'] as const),
-];
+const reasons = reflectorMetrics.pod_status_manager_reflector_restarts_total.labels.reason.values;
 
 /** What the gauges of a reflector show. */
 export interface ReflectorState {
