@@ -31,6 +31,8 @@ export type SyncOutcome =
       readonly failure: RequestFailure;
       readonly version: number;
       readonly resourceVersion: string | undefined;
+      /** True where that copy was being deleted already. */
+      readonly copyIsDeleting?: boolean;
     };
 
 export interface SyncFailure {

@@ -39,7 +39,7 @@ export async function writeStatus(context: SyncContext, attempt: SyncAttempt): P
     const { version } = progress.entry;
     const resourceVersion = progress.base?.resourceVersion;
     if (isPodGone(context.agent, podUID, failure)) return { kind: 'gone', version, resourceVersion };
-    return { kind: 'failed', failure, version, resourceVersion };
+    return { kind: 'failed', failure, version, resourceVersion, copyIsDeleting: progress.base?.deleting === true };
   }
 }
 

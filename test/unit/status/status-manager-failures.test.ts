@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { Harness, numberedPod, settle, testPod } from './harness.ts';
+import { deleting, Harness, numberedPod, settle, testPod } from './harness.ts';
 
 const uid = '12345678';
 
@@ -311,6 +311,17 @@ describe('StatusManager, a conflict', () => {
     expect(errors).toMatchObject([{ errorClass: 'conflict', attempts: 1, retryInMs: 500 }]);
     await h.clock.advance(500);
     expect(h.apiStatus(pod).message).toBe('m');
+  });
+
+  it('is met once more with a GET where the pod is being deleted, which writes it twice', async () => {
+    const h = new Harness();
+    const [pod, errors] = [h.publish(testPod({ metadata: deleting })), h.record('syncError')];
+    h.client.failNext('patch', { code: 409, times: 2 });
+    expect(await h.set(pod, { message: 'm' })).toEqual(['patch', 'get', 'patch', 'get', 'patch']);
+    expect([errors, h.apiStatus(pod).message]).toEqual([[], 'm']);
+    h.client.failNext('patch', { code: 409, times: 3 });
+    expect(await h.set(pod, { message: 'n' })).toEqual(['patch', 'get', 'patch', 'get', 'patch']);
+    expect(errors).toMatchObject([{ errorClass: 'conflict', attempts: 1 }]);
   });
 
   it('sends the newest version after the GET', async () => {
