@@ -143,7 +143,8 @@ export class SyncPhases {
 
   #isSettled(podUID: string, version: number): boolean {
     const { podStatuses, agent, records } = this.#options;
-    if (records === undefined || podStatuses.get(podUID) === undefined) return true;
+    const entry = podStatuses.get(podUID);
+    if (records === undefined || entry === undefined) return true;
     if (records.acknowledgedVersion(podUID) >= version) return true;
     const state = records.state(podUID);
     if (state?.underWay !== undefined) return false;
@@ -151,8 +152,8 @@ export class SyncPhases {
     if (target === undefined) return true;
     const wait = state?.wait;
     if (wait?.kind !== 'gone' && wait?.kind !== 'quarantined') return false;
-    // another copy than the one it waits on means that it is sent again
-    return wait.version >= version && !isOvertaken(wait, agent.freshest(target)?.resourceVersion);
+    // a newer version is sent, and so is this one where another copy has come than the one it waits on
+    return wait.version >= entry.version && !isOvertaken(wait, agent.freshest(target)?.resourceVersion);
   }
 }
 

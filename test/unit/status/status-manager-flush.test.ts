@@ -110,6 +110,29 @@ describe('StatusManager.flush', () => {
     expect([seen.settled, h.apiStatus(pod).message]).toEqual(['resolved', 'ours']);
   });
 
+  it('waits for the status that is to be sent in place of one that was refused', async () => {
+    const h = new Harness();
+    const pod = h.publish(testPod());
+    h.client.failNext('patch', { code: 422, times: 2 });
+    h.client.hold('get');
+    h.manager.setPodStatus(pod, { message: 'refused' });
+    await settle();
+    h.client.hold('patch');
+    h.client.release('get');
+    await settle();
+    // its second PATCH is on its way, and will be refused as well
+    const seen = track(h.manager.flush());
+    h.manager.setPodStatus(pod, { message: 'newer' });
+    h.manager.reconcile(uid);
+    h.client.release('patch');
+    h.client.hold('patch');
+    await settle();
+    expect([seen.settled, h.client.verbs()]).toEqual(['pending', ['patch', 'get', 'patch', 'get', 'patch']]);
+    h.client.release();
+    await settle();
+    expect([seen.settled, h.apiStatus(pod).message]).toEqual(['resolved', 'newer']);
+  });
+
   it('waits for a new status of a quarantined pod', async () => {
     const h = new Harness();
     const pod = h.publish(testPod());
