@@ -91,7 +91,11 @@ export class Checker {
     if (seen === undefined || writer === 'other') return;
     if (!isMirrorPod(seen.pod)) this.#ledger.reached(this.name, uid, Number.POSITIVE_INFINITY);
     if (writer === 'unknown' && this.#ledger.mayVanish(uid, hasEnded(seen.pod))) return;
-    this.checkDeletion(seen.pod, `${where(seen)}, gone at revision ${revision}`);
+    const allowed = this.#ledger.removalAllowed(uid) ?? 'never';
+    this.checkDeletion(
+      seen.pod,
+      `${where(seen)}, ${seen.pod.status?.phase}, gone at revision ${revision}, others may remove it ${allowed}`,
+    );
   }
 
   /** Compares a deletion by the manager with what is true. `pod` is as it stood before. */

@@ -101,9 +101,14 @@ export class Ledger {
     if (this.#vanishing.get(uid) !== 'by force') this.#vanishing.set(uid, how);
   }
 
+  /** What a writer other than the manager was allowed to do to this pod; undefined: nothing. */
+  removalAllowed(uid: string): 'by force' | 'when it has ended' | undefined {
+    return this.#vanishing.get(uid);
+  }
+
   /** May this pod be gone without a DELETE of the manager? */
   mayVanish(uid: string, hasEnded: boolean): boolean {
-    const how = this.#vanishing.get(uid);
+    const how = this.removalAllowed(uid);
     return how === 'by force' || (how !== undefined && hasEnded);
   }
 }
