@@ -14,6 +14,7 @@ export { PodConfig } from './config/pod-config.ts';
 export type { PodConfigOptions } from './config/pod-config-options.ts';
 export type { PodSourceReport } from './config/pod-source-report.ts';
 export type { PodOperation, PodUpdate } from './config/pod-update.ts';
+export { ApiEventRecorder, type ApiEventRecorderOptions } from './events/api-event-recorder.ts';
 export { decodeStaticPods } from './manifest/decode-static-pods.ts';
 export type { ManifestOrigin } from './manifest/static-pod.ts';
 export { InvalidManifestError, type ManifestFault } from './manifest/text/invalid-manifest.ts';
@@ -48,7 +49,6 @@ export type {
   ProbeSubject,
   TcpProbeTarget,
 } from './probes/prober.ts';
-export { ApiEventRecorder, type ApiEventRecorderOptions } from './provider/api-event-recorder.ts';
 export type { ContainerRun, RunContainer } from './provider/container-life.ts';
 export { ContainerProvider, type ContainerProviderOptions } from './provider/container-provider.ts';
 export type {

@@ -7,6 +7,7 @@ import { awaitStart, requireStartOptions, type StartOptions } from '../concurren
 import { TimeLeft } from '../concurrency/time-left.ts';
 import { PodConfig } from '../config/pod-config.ts';
 import { StatusManagerError } from '../errors.ts';
+import { ApiEventRecorder } from '../events/api-event-recorder.ts';
 import { MirrorPodClient } from '../mirror/mirror-pod-client.ts';
 import { MirrorPodReconciler } from '../mirror/mirror-pod-reconciler.ts';
 import type { NodeReadiness } from '../node-object/node-health.ts';
@@ -21,7 +22,6 @@ import { StatusManager } from '../status/status-manager.ts';
 import { SyncLoop } from '../sync-loop/sync-loop.ts';
 import type { Pod } from '../wire/types.ts';
 import { PodWorkers } from '../workers/pod-workers.ts';
-import { ApiEventRecorder } from './api-event-recorder.ts';
 import { HandledSource } from './handled-source.ts';
 import { messageOf } from './provider-calls.ts';
 import { awaitedByNode } from './provider-node-notes.ts';

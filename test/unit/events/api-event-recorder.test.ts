@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { ResourceTransport } from '../../../src/client/resource-client.ts';
 import type { KubeRequest } from '../../../src/client/transport/kube-transport.ts';
-import { ApiEventRecorder } from '../../../src/provider/api-event-recorder.ts';
+import { ApiEventRecorder } from '../../../src/events/api-event-recorder.ts';
 import { buildPod } from '../../../src/testing/fakes/builders.ts';
 import { FakeClock, settle } from '../../../src/testing/fakes/fake-clock.ts';
 
