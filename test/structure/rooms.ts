@@ -17,6 +17,8 @@ export const rooms = [
   'client/transport',
   'client',
   'pod',
+  'runtime',
+  'files',
   'reflector',
   'manifest/text',
   'manifest/types',
@@ -41,6 +43,9 @@ export const rooms = [
   'probes',
   'node-object',
   'sync-loop',
+  'events',
+  'pleg',
+  'volumes',
   'provider',
   'debug/page',
   'debug',
@@ -68,6 +73,7 @@ export const groundOfTesting: readonly string[] = [
   'client/transport',
   'client',
   'pod',
+  'runtime',
 ];
 
 /** The doors: the files of src that users import. `index` is the entry point `.`, every other one is `./NAME`. */

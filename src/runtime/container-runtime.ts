@@ -1,0 +1,140 @@
+import type { LinuxContainerResources } from './linux-resources.ts';
+import type { ContainerConfig, ContainerDetails, ContainerRecord } from './runtime-containers.ts';
+import type { RuntimeEvent, RuntimeHealth, RuntimeVersion } from './runtime-health.ts';
+import type { FilesystemUsage, ImageAuth, RuntimeImage } from './runtime-images.ts';
+import type { PodSandboxConfig, PodSandboxDetails, PodSandboxRecord } from './runtime-sandboxes.ts';
+import type { ContainerStats, PodSandboxStats } from './runtime-stats.ts';
+
+/** How a call may be cut short. */
+export interface RuntimeCall {
+  /** Aborts the call; it then rejects with the signal's reason. The runtime may finish what it has begun. */
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** What a command inside a container said. */
+export interface ExecSyncResult {
+  /** What it wrote to its standard output. */
+  readonly stdout: Uint8Array;
+  /** What it wrote to its standard error. */
+  readonly stderr: Uint8Array;
+  /** How it ended. */
+  readonly exitCode: number;
+}
+
+/** What a stream is to carry: at least one of the three. `tty` excludes `stderr`. */
+export interface StreamRequest {
+  /** True: through a terminal. */
+  readonly tty: boolean;
+  /** True: standard input goes to the container. */
+  readonly stdin: boolean;
+  /** True: standard output comes from the container. */
+  readonly stdout: boolean;
+  /** True: standard error comes from the container. */
+  readonly stderr: boolean;
+}
+
+/** Which sandboxes are listed. Absent fields let every one through. */
+export interface SandboxFilter {
+  /** Those of one pod. */
+  readonly podUID?: string;
+  /** Those that can (true) or cannot (false) take containers. */
+  readonly ready?: boolean;
+}
+
+/** Which containers are listed or measured. Absent fields let every one through. */
+export interface ContainerFilter {
+  /** Those of one pod. */
+  readonly podUID?: string;
+  /** Those of one sandbox. */
+  readonly sandboxID?: string;
+  /** That one. */
+  readonly containerID?: string;
+}
+
+/** How an image is pulled. */
+export interface PullImageOptions extends RuntimeCall {
+  /** Who pulls; absent: nobody in particular. */
+  readonly auth?: ImageAuth | undefined;
+  /** The sandbox that the image is for. */
+  readonly sandbox?: PodSandboxConfig | undefined;
+  /** The runtime handler that the image is for. */
+  readonly runtimeHandler?: string | undefined;
+}
+
+/**
+ * A container runtime, as CRI v1 has it. A call rejects with a {@link RuntimeError}, whose `kind` says what follows. Stopping and
+ * removing what is not there succeeds; it ends what runs first. Every method may be called at any time, many at once.
+ */
+export interface ContainerRuntime {
+  /** Who serves, in which version. */
+  version(call?: RuntimeCall): Promise<RuntimeVersion>;
+  /** Whether the runtime and its network are ready, and what the runtime can do. */
+  health(call?: RuntimeCall): Promise<RuntimeHealth>;
+  /** How the runtime makes cgroups; undefined where it does not say. */
+  cgroupDriver(call?: RuntimeCall): Promise<'cgroupfs' | 'systemd' | undefined>;
+  /** Tells the runtime the range of addresses of this node's pods, such as `10.0.0.0/24`. */
+  updatePodCIDR(podCIDR: string, call?: RuntimeCall): Promise<void>;
+
+  /** Makes and starts a sandbox, and resolves with its id. */
+  runPodSandbox(config: PodSandboxConfig, runtimeHandler: string, call?: RuntimeCall): Promise<string>;
+  /** Ends the sandbox and what runs in it, and takes its network away. */
+  stopPodSandbox(sandboxID: string, call?: RuntimeCall): Promise<void>;
+  /** Removes the sandbox and its containers. */
+  removePodSandbox(sandboxID: string, call?: RuntimeCall): Promise<void>;
+  /** One sandbox with its network. */
+  podSandboxStatus(sandboxID: string, call?: RuntimeCall): Promise<PodSandboxDetails>;
+  /** Sandboxes, in no order. */
+  listPodSandboxes(filter?: SandboxFilter, call?: RuntimeCall): Promise<readonly PodSandboxRecord[]>;
+
+  /** Makes a container in a sandbox, and resolves with its id. */
+  createContainer(sandboxID: string, config: ContainerConfig, sandbox: PodSandboxConfig, call?: RuntimeCall): Promise<string>;
+  /** Starts a container that was made. */
+  startContainer(containerID: string, call?: RuntimeCall): Promise<void>;
+  /** Asks the container to end, and kills it after the timeout; 0 kills at once. Resolves once it has ended. */
+  stopContainer(containerID: string, timeoutSeconds: number, call?: RuntimeCall): Promise<void>;
+  /** Removes a container. */
+  removeContainer(containerID: string, call?: RuntimeCall): Promise<void>;
+  /** All that the runtime says of one container. */
+  containerStatus(containerID: string, call?: RuntimeCall): Promise<ContainerDetails>;
+  /** Containers, in no order. */
+  listContainers(filter?: ContainerFilter, call?: RuntimeCall): Promise<readonly ContainerRecord[]>;
+  /** Changes the limits of a running container. */
+  updateContainerResources(containerID: string, resources: LinuxContainerResources, call?: RuntimeCall): Promise<void>;
+  /** Lets the runtime write into a new log file under the same name. */
+  reopenContainerLog(containerID: string, call?: RuntimeCall): Promise<void>;
+  /** What containers take. */
+  listContainerStats(filter?: ContainerFilter, call?: RuntimeCall): Promise<readonly ContainerStats[]>;
+  /** What pods take. */
+  listPodSandboxStats(filter?: SandboxFilter, call?: RuntimeCall): Promise<readonly PodSandboxStats[]>;
+
+  /**
+   * Runs a command inside a container and waits for its end. A timeout of 0 is none; when it passes, the call rejects with kind
+   * `timeout`.
+   */
+  execSync(containerID: string, command: readonly string[], timeoutSeconds: number, call?: RuntimeCall): Promise<ExecSyncResult>;
+  /** The URL of a stream, served by the runtime, of a command inside a container. */
+  exec(containerID: string, command: readonly string[], stream: StreamRequest, call?: RuntimeCall): Promise<string>;
+  /** The URL of a stream, served by the runtime, of a container's own process. */
+  attach(containerID: string, stream: StreamRequest, call?: RuntimeCall): Promise<string>;
+  /** The URL of a stream, served by the runtime, to ports of a sandbox. */
+  portForward(sandboxID: string, ports: readonly number[], call?: RuntimeCall): Promise<string>;
+
+  /** Pulls an image, and resolves with the reference that containers are made with. */
+  pullImage(image: string, options?: PullImageOptions): Promise<string>;
+  /** One image by name, id or reference; undefined where it is not there. */
+  imageStatus(image: string, call?: RuntimeCall): Promise<RuntimeImage | undefined>;
+  /** All images. */
+  listImages(call?: RuntimeCall): Promise<readonly RuntimeImage[]>;
+  /** Removes an image. */
+  removeImage(image: string, call?: RuntimeCall): Promise<void>;
+  /** What the file systems that hold images have used. */
+  imageFilesystems(call?: RuntimeCall): Promise<readonly FilesystemUsage[]>;
+
+  /**
+   * What happens to sandboxes and containers from now on. It ends when the signal aborts, and throws a {@link RuntimeError} when the
+   * runtime goes away or has no events (kind `unimplemented`). Events can be lost: whoever reads them lists from time to time.
+   */
+  events(signal: AbortSignal): AsyncIterable<RuntimeEvent>;
+  /** Ends the connection. Calls under way reject with kind `unavailable`. */
+  close(): Promise<void>;
+}

@@ -1,0 +1,160 @@
+import type { LinuxContainerResources } from './linux-resources.ts';
+import type { ContainerSecurityContext } from './security.ts';
+
+/** How mounts that are made later show on the other side. */
+export type MountPropagation = 'private' | 'hostToContainer' | 'bidirectional';
+
+/** A file, a folder or an image that a container sees. */
+export interface Mount {
+  /** The absolute path inside the container. */
+  readonly containerPath: string;
+  /** The absolute path on the node; empty with `image`. */
+  readonly hostPath: string;
+  /** True: the container cannot write. */
+  readonly readonly: boolean;
+  /** True: the runtime gives the files the container's SELinux label. */
+  readonly selinuxRelabel: boolean;
+  /** How mounts that are made later show on the other side. */
+  readonly propagation: MountPropagation;
+  /** True: mounts below the path cannot be written either. */
+  readonly recursiveReadOnly?: boolean;
+  /** The image whose files are shown, by the reference that pulling it gave. */
+  readonly image?: string;
+  /** The path inside the image; absent: all of it. */
+  readonly imageSubPath?: string;
+}
+
+/** A device of the node that a container may use. */
+export interface Device {
+  /** The path inside the container. */
+  readonly containerPath: string;
+  /** The path on the node. */
+  readonly hostPath: string;
+  /** What is allowed: `r`, `w`, `m` in any combination. */
+  readonly permissions: string;
+}
+
+/** An environment variable. Bytes are given to the container as they are. */
+export interface KeyValue {
+  /** The variable's name. */
+  readonly key: string;
+  /** The variable's value. */
+  readonly value: string | Uint8Array;
+}
+
+/** What names a container in its sandbox. */
+export interface ContainerMetadata {
+  /** The container's name in the pod's spec. */
+  readonly name: string;
+  /** How often the container had been made before. */
+  readonly attempt: number;
+}
+
+/** The image of a container. */
+export interface ContainerImage {
+  /** The reference that pulling gave, such as an id. */
+  readonly image: string;
+  /** The image as the pod's spec names it. */
+  readonly userSpecifiedImage?: string;
+  /** The runtime handler that the image was pulled for. */
+  readonly runtimeHandler?: string;
+}
+
+/** What a container is made from. */
+export interface ContainerConfig {
+  /** What names the container. */
+  readonly metadata: ContainerMetadata;
+  /** The image. */
+  readonly image: ContainerImage;
+  /** In place of the image's entrypoint; empty: the image's own. */
+  readonly command: readonly string[];
+  /** In place of the image's arguments; empty: the image's own. */
+  readonly args: readonly string[];
+  /** The working folder; empty: the image's own. */
+  readonly workingDir: string;
+  /** Environment variables. */
+  readonly envs: readonly KeyValue[];
+  /** What the container sees of the node. */
+  readonly mounts: readonly Mount[];
+  /** Devices of the node. */
+  readonly devices: readonly Device[];
+  /** Labels, for finding the container again. */
+  readonly labels: Readonly<Record<string, string>>;
+  /** Annotations, which the runtime keeps. */
+  readonly annotations: Readonly<Record<string, string>>;
+  /** The log file, relative to the sandbox's `logDirectory`. */
+  readonly logPath: string;
+  /** True: the container reads its standard input. */
+  readonly stdin: boolean;
+  /** True: standard input ends with the first one who attaches. */
+  readonly stdinOnce: boolean;
+  /** True: the container has a terminal. */
+  readonly tty: boolean;
+  /** The signal that asks the container to end, such as `SIGTERM`; absent: the image's own. */
+  readonly stopSignal?: string;
+  /** Limits of the kernel. */
+  readonly resources: LinuxContainerResources;
+  /** The rights of the container. */
+  readonly securityContext: ContainerSecurityContext;
+}
+
+/** `created`: exists but has not been started; `unknown`: the runtime could not say. */
+export type ContainerState = 'created' | 'running' | 'exited' | 'unknown';
+
+/** A container as the runtime lists it. */
+export interface ContainerRecord {
+  /** The runtime's id of the container. */
+  readonly id: string;
+  /** The runtime's id of the sandbox that it is in. */
+  readonly sandboxID: string;
+  /** What names the container. */
+  readonly metadata: ContainerMetadata;
+  /** The image as it was asked for. */
+  readonly image: string;
+  /** What the image name led to. */
+  readonly imageRef: string;
+  /** What the container does. */
+  readonly state: ContainerState;
+  /** When the container was made, in milliseconds since the epoch. */
+  readonly createdAt: number;
+  /** Its labels. */
+  readonly labels: Readonly<Record<string, string>>;
+  /** Its annotations. */
+  readonly annotations: Readonly<Record<string, string>>;
+}
+
+/** The user and the groups that a container's first process began with. */
+export interface ContainerUser {
+  /** The numeric user. */
+  readonly uid: number;
+  /** The numeric group. */
+  readonly gid: number;
+  /** Further numeric groups. */
+  readonly supplementalGroups: readonly number[];
+}
+
+/** All that the runtime says of a container. Times are milliseconds since the epoch, 0 while there is none. */
+export interface ContainerDetails extends ContainerRecord {
+  /** When it was started. */
+  readonly startedAt: number;
+  /** When it ended. */
+  readonly finishedAt: number;
+  /** The exit code of a container that has ended. */
+  readonly exitCode: number;
+  /** Why it is in this state, in one word, such as `OOMKilled`. */
+  readonly reason: string;
+  /** The same for people. */
+  readonly message: string;
+  /** The image's id. */
+  readonly imageID: string;
+  /** The absolute path of the log file. */
+  readonly logPath: string;
+  /** What the container sees of the node. */
+  readonly mounts: readonly Mount[];
+  /** The limits that are in force; absent where the runtime does not say. */
+  readonly resources?: LinuxContainerResources;
+  /** The user; absent where the runtime does not say. */
+  readonly user?: ContainerUser;
+  /** The signal that asks it to end; absent where the runtime does not say. */
+  readonly stopSignal?: string;
+}

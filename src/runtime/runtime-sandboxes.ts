@@ -1,0 +1,96 @@
+import type { LinuxContainerResources } from './linux-resources.ts';
+import type { NamespaceOptions, SandboxSecurityContext } from './security.ts';
+
+/** A port of the node that leads to a port of the pod. */
+export interface PortMapping {
+  /** The protocol of the port. */
+  readonly protocol: 'TCP' | 'UDP' | 'SCTP';
+  /** The port inside the pod. */
+  readonly containerPort: number;
+  /** The port of the node. */
+  readonly hostPort: number;
+  /** The node's address that listens; empty: each. */
+  readonly hostIP: string;
+}
+
+/** What `/etc/resolv.conf` of the pod says. */
+export interface DNSConfig {
+  /** Addresses of name servers. */
+  readonly servers: readonly string[];
+  /** Search domains. */
+  readonly searches: readonly string[];
+  /** Options, such as `ndots:5`. */
+  readonly options: readonly string[];
+}
+
+/** What names a sandbox. No two sandboxes that the runtime lists have all four in common. */
+export interface PodSandboxMetadata {
+  /** The pod's name. */
+  readonly name: string;
+  /** The pod's `metadata.uid`. */
+  readonly uid: string;
+  /** The pod's namespace. */
+  readonly namespace: string;
+  /** How many sandboxes the pod had before. */
+  readonly attempt: number;
+}
+
+/** Limits of a sandbox's cgroup. */
+export interface SandboxLinuxConfig {
+  /** The cgroup that the pod's containers are put under, such as `/kubepods/burstable/pod1234`. */
+  readonly cgroupParent: string;
+  /** The rights of the sandbox. */
+  readonly securityContext: SandboxSecurityContext;
+  /** Kernel settings of the pod's own namespaces, by name. */
+  readonly sysctls: Readonly<Record<string, string>>;
+  /** What the sandbox itself takes. */
+  readonly overhead?: LinuxContainerResources;
+  /** What all containers of the pod take together. */
+  readonly resources?: LinuxContainerResources;
+}
+
+/** What a sandbox is made from. */
+export interface PodSandboxConfig {
+  /** What names the sandbox. */
+  readonly metadata: PodSandboxMetadata;
+  /** The pod's host name; empty in the node's network. */
+  readonly hostname: string;
+  /** The absolute folder that the paths of the containers' log files begin in. */
+  readonly logDirectory: string;
+  /** Absent: as the node's own. */
+  readonly dnsConfig?: DNSConfig;
+  /** Ports of the node. */
+  readonly portMappings: readonly PortMapping[];
+  /** Labels, for finding the sandbox again. */
+  readonly labels: Readonly<Record<string, string>>;
+  /** Annotations, which the runtime keeps. */
+  readonly annotations: Readonly<Record<string, string>>;
+  /** What concerns Linux. */
+  readonly linux: SandboxLinuxConfig;
+}
+
+/** A sandbox as the runtime lists it. */
+export interface PodSandboxRecord {
+  /** The runtime's id of the sandbox. */
+  readonly id: string;
+  /** What names the sandbox. */
+  readonly metadata: PodSandboxMetadata;
+  /** `ready` while the sandbox can take containers. */
+  readonly state: 'ready' | 'notready';
+  /** When the sandbox was made, in milliseconds since the epoch. */
+  readonly createdAt: number;
+  /** Its labels. */
+  readonly labels: Readonly<Record<string, string>>;
+  /** Its annotations. */
+  readonly annotations: Readonly<Record<string, string>>;
+  /** The runtime handler that it was made with; empty: the default one. */
+  readonly runtimeHandler: string;
+}
+
+/** A sandbox with its network. */
+export interface PodSandboxDetails extends PodSandboxRecord {
+  /** The addresses, the primary one first; empty in the node's network. */
+  readonly ips: readonly string[];
+  /** The namespaces of the sandbox. */
+  readonly namespaces?: NamespaceOptions;
+}
