@@ -18,6 +18,11 @@ export const rooms = [
   'client',
   'pod',
   'runtime',
+  'cri/proto',
+  'cri/connection',
+  'cri/requests',
+  'cri/answers',
+  'cri',
   'files',
   'reflector',
   'manifest/text',
@@ -64,6 +69,7 @@ export const testingRooms = [
   'testing/pods-api',
   'testing/fakes',
   'testing/apiserver',
+  'testing/runtime',
 ] as const;
 export const groundOfTesting: readonly string[] = [
   'errors',
@@ -86,6 +92,7 @@ export const doors = [
   'mirror',
   'object-managers',
   'node',
+  'cri',
   'debug',
   'prometheus',
   'opentelemetry',
