@@ -18,6 +18,7 @@ export const rooms = [
   'client',
   'pod',
   'runtime',
+  'container-logs',
   'files',
   'reflector',
   'manifest/text',
