@@ -4,6 +4,8 @@ export interface LinePiece {
   readonly bytes: Buffer;
   /** True: it goes on a line that an earlier piece began. */
   readonly continues: boolean;
+  /** False: a later piece goes on with the line. */
+  readonly ends: boolean;
 }
 
 const lineFeed = 0x0a;
@@ -45,6 +47,6 @@ export class LinePieces {
   #piece(bytes: Buffer, goesOn: boolean): LinePiece {
     const continues = this.#continues;
     this.#continues = goesOn;
-    return { bytes, continues };
+    return { bytes, continues, ends: !goesOn };
   }
 }
