@@ -23,6 +23,7 @@ export const rooms = [
   'cri/requests',
   'cri/answers',
   'cri',
+  'container-logs',
   'files',
   'reflector',
   'manifest/text',
