@@ -18,6 +18,7 @@ export const rooms = [
   'client',
   'pod',
   'runtime',
+  'field-refs',
   'files',
   'reflector',
   'manifest/text',
