@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { metadataFieldValue, splitSubscript } from '../../../src/field-refs/metadata-field.ts';
-import { podFieldValue } from '../../../src/field-refs/pod-field.ts';
-import { environmentResourceValue, volumeResourceValue } from '../../../src/field-refs/resource-field.ts';
+import { containerResourceValue } from '../../../src/containers/container-resource.ts';
+import { podFieldValue } from '../../../src/containers/pod-field.ts';
+import { resourceField } from '../../../src/pod/resource-field.ts';
 import type { Pod } from '../../../src/wire/types.ts';
 
 const addresses = { podIPs: ['10.0.0.7', 'fd00::7'], hostIPs: ['192.168.0.1', 'fe80::1'] };
@@ -12,44 +12,6 @@ function podWith(metadata: Pod['metadata'], spec: Partial<NonNullable<Pod['spec'
     spec: { nodeName: 'node-1', serviceAccountName: 'seller', containers: [], ...spec },
   };
 }
-
-describe('splitSubscript', () => {
-  it.each([
-    ["metadata.annotations['myKey']", { path: 'metadata.annotations', key: 'myKey' }],
-    ["metadata.annotations['a[b]c']", { path: 'metadata.annotations', key: 'a[b]c' }],
-    ["metadata.labels['']", { path: 'metadata.labels', key: '' }],
-    ['metadata.labels', undefined],
-    ["['x']", undefined],
-    ["a[']", undefined],
-  ])('takes %s apart', (path, expected) => {
-    expect(splitSubscript(path)).toEqual(expected);
-  });
-});
-
-describe('metadataFieldValue', () => {
-  it('writes all labels sorted by key, each value quoted as Go quotes it', () => {
-    const pod = podWith({ labels: { b: 'two', a: 'line\n"q"\\ \u0001\u007f\u0085 ü\u{10ffff}\u00a0' } });
-    expect(metadataFieldValue(pod, 'metadata.labels')).toBe(
-      'a="line\\n\\"q\\"\\\\ \\x01\\x7f\\u0085 ü\\U0010ffff\\u00a0"\nb="two"',
-    );
-  });
-
-  it('gives one annotation, and empty text for one that is not there', () => {
-    const pod = podWith({ annotations: { 'example.com/Zone': 'x' } });
-    expect(metadataFieldValue(pod, "metadata.annotations['example.com/Zone']")).toBe('x');
-    expect(metadataFieldValue(pod, "metadata.annotations['constructor']")).toBe('');
-    expect(metadataFieldValue(pod, 'metadata.annotations')).toBe('example.com/Zone="x"');
-    expect(metadataFieldValue(podWith({}), 'metadata.labels')).toBe('');
-  });
-
-  it.each([
-    ['spec.nodeName', 'unsupported fieldPath: spec.nodeName'],
-    ["metadata.name['x']", 'does not support subscript'],
-    ["metadata.labels['a b']", 'invalid key subscript'],
-  ])('refuses %s', (path, message) => {
-    expect(() => metadataFieldValue(podWith({}), path)).toThrow(message);
-  });
-});
 
 describe('podFieldValue', () => {
   it.each([
@@ -82,7 +44,9 @@ describe('podFieldValue', () => {
   });
 
   it('refuses the address of a node that has none yet', () => {
-    expect(() => podFieldValue(podWith({}), { fieldPath: 'status.hostIP' }, { podIPs: [], hostIPs: [] })).toThrow('host IP');
+    expect(() => podFieldValue(podWith({}), { fieldPath: 'status.hostIP' }, { podIPs: [], hostIPs: [] })).toThrow(
+      'the node has no address yet',
+    );
   });
 });
 
@@ -110,29 +74,27 @@ describe('resource fields', () => {
     ['requests.hugepages-2Mi', '1Mi', '4'],
     ['limits.hugepages-2Mi', undefined, '0'],
   ])('%s in units of %s is %s', (resource, divisor, expected) => {
-    expect(environmentResourceValue(pod, app, { resource, divisor }, allocatable)).toBe(expected);
-    expect(volumeResourceValue(pod, { resource, divisor, containerName: 'app' }, allocatable)).toBe(expected);
+    expect(containerResourceValue(pod, app, { resource, divisor }, allocatable)).toBe(expected);
+    expect(resourceField(pod, 'app', { resource, divisor }, allocatable)).toBe(expected);
   });
 
   it('takes what the node can allocate where a container has no limit', () => {
-    expect(environmentResourceValue(pod, bare, { resource: 'limits.cpu' }, allocatable)).toBe('4');
-    expect(volumeResourceValue(pod, { resource: 'limits.memory', divisor: '1Gi', containerName: 'init' }, allocatable)).toBe('8');
+    expect(containerResourceValue(pod, bare, { resource: 'limits.cpu' }, allocatable)).toBe('4');
+    expect(resourceField(pod, 'init', { resource: 'limits.memory', divisor: '1Gi' }, allocatable)).toBe('8');
     // in an environment the kubelet gives defaults to regular containers only
-    expect(environmentResourceValue(pod, bare, { resource: 'limits.cpu', containerName: 'init' }, allocatable)).toBe('0');
+    expect(containerResourceValue(pod, bare, { resource: 'limits.cpu', containerName: 'init' }, allocatable)).toBe('0');
   });
 
   it('takes the limit of the pod itself before that of the node, in an environment', () => {
     const limited = podWith({}, { containers: [bare], resources: { limits: { cpu: '2' } } });
-    expect(environmentResourceValue(limited, bare, { resource: 'limits.cpu' }, allocatable)).toBe('2');
-    expect(volumeResourceValue(limited, { resource: 'limits.cpu', containerName: 'bare' }, allocatable)).toBe('4');
+    expect(containerResourceValue(limited, bare, { resource: 'limits.cpu' }, allocatable)).toBe('2');
+    expect(resourceField(limited, 'bare', { resource: 'limits.cpu' }, allocatable)).toBe('4');
   });
 
   it('refuses other resources and containers', () => {
-    expect(() => environmentResourceValue(pod, app, { resource: 'limits.pods' }, allocatable)).toThrow(
+    expect(() => containerResourceValue(pod, app, { resource: 'limits.pods' }, allocatable)).toThrow(
       'unsupported container resource',
     );
-    expect(() => volumeResourceValue(pod, { resource: 'limits.cpu', containerName: 'no' }, allocatable)).toThrow(
-      'container no not found',
-    );
+    expect(() => resourceField(pod, 'no', { resource: 'limits.cpu' }, allocatable)).toThrow('container no not found');
   });
 });

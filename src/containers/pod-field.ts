@@ -1,8 +1,7 @@
 // Behaviour of pkg/kubelet/kubelet_pods.go podFieldSelectorRuntimeValue and pkg/apis/core/pods
 // ConvertDownwardAPIFieldLabel, v1.36.3.
+import { metadataField } from '../pod/metadata-field.ts';
 import type { Pod } from '../wire/types.ts';
-import { FieldRefError } from './field-ref-error.ts';
-import { metadataFieldValue, splitSubscript } from './metadata-field.ts';
 
 /** Which field of the pod is meant. */
 export interface FieldSelector {
@@ -22,14 +21,15 @@ export interface FieldAddresses {
 
 const known: readonly string[] = [
   ...['metadata.annotations', 'metadata.labels', 'metadata.name', 'metadata.namespace', 'metadata.uid'],
-  ...['spec.nodeName', 'spec.restartPolicy', 'spec.serviceAccountName', 'spec.schedulerName'],
+  ...['spec.nodeName', 'spec.restartPolicy', 'spec.serviceAccountName', 'spec.schedulerName', 'spec.host'],
   ...['status.phase', 'status.hostIP', 'status.hostIPs', 'status.podIP', 'status.podIPs'],
 ];
+const withKey = /^(.+?)\['.*'\]$/s;
 
-/** The value of a field, as an environment variable shows it. Throws {@link FieldRefError} for a field that has none. */
+/** The value of a field, as an environment variable shows it. Throws an `Error` with the kubelet's message where there is none. */
 export function podFieldValue(pod: Pod, { apiVersion, fieldPath }: FieldSelector, addresses: FieldAddresses): string {
   const { podIPs, hostIPs } = addresses;
-  if (apiVersion && apiVersion !== 'v1') throw new FieldRefError(`unsupported pod version: ${apiVersion}`);
+  if (apiVersion && apiVersion !== 'v1') throw new Error(`unsupported pod version: ${apiVersion}`);
   requireKnownPath(fieldPath);
   switch (fieldPath) {
     case 'spec.nodeName':
@@ -38,32 +38,29 @@ export function podFieldValue(pod: Pod, { apiVersion, fieldPath }: FieldSelector
     case 'spec.serviceAccountName':
       return pod.spec?.serviceAccountName ?? '';
     case 'status.hostIP':
-      return firstHostIP(hostIPs);
+      return requireAddress(hostIPs);
     case 'status.hostIPs':
-      firstHostIP(hostIPs);
+      requireAddress(hostIPs);
       return hostIPs.join(',');
     case 'status.podIP':
       return podIPs[0] ?? '';
     case 'status.podIPs':
       return podIPs.join(',');
     default:
-      return metadataFieldValue(pod, fieldPath);
+      return metadataField(pod, fieldPath);
   }
 }
 
 function requireKnownPath(fieldPath: string): void {
-  const subscript = splitSubscript(fieldPath);
-  if (subscript !== undefined) {
-    if (subscript.path === 'metadata.annotations' || subscript.path === 'metadata.labels') return;
-    throw new FieldRefError(`field label does not support subscript: ${fieldPath}`);
-  }
-  if (fieldPath !== 'spec.host' && !known.includes(fieldPath)) {
-    throw new FieldRefError(`field label not supported: ${fieldPath}`);
+  const path = withKey.exec(fieldPath)?.[1];
+  if (path === undefined && !known.includes(fieldPath)) throw new Error(`field label not supported: ${fieldPath}`);
+  if (path !== undefined && path !== 'metadata.annotations' && path !== 'metadata.labels') {
+    throw new Error(`field label does not support subscript: ${fieldPath}`);
   }
 }
 
-function firstHostIP(hostIPs: readonly string[]): string {
+function requireAddress(hostIPs: readonly string[]): string {
   const [first] = hostIPs;
-  if (first === undefined) throw new FieldRefError('host IP unknown: the node has no address yet');
+  if (first === undefined) throw new Error('the node has no address yet');
   return first;
 }
