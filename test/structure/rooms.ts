@@ -64,6 +64,7 @@ export const testingRooms = [
   'testing/pods-api',
   'testing/fakes',
   'testing/apiserver',
+  'testing/runtime',
 ] as const;
 export const groundOfTesting: readonly string[] = [
   'errors',
