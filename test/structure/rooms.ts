@@ -46,6 +46,7 @@ export const rooms = [
   'events',
   'pleg',
   'volumes',
+  'agent/resize',
   'provider',
   'debug/page',
   'debug',
