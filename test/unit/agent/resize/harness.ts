@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { PodAllocations, type PodAllocationsOptions } from '../../../../src/agent/resize/pod-allocations.ts';
 import { PodResizer } from '../../../../src/agent/resize/pod-resizer.ts';
+import type { GivenResources } from '../../../../src/agent/resize/resource-amounts.ts';
 import { RunState } from '../../../../src/concurrency/run-state.ts';
 import { metricsOption } from '../../../../src/metrics/metrics.ts';
 import type { LinuxContainerResources } from '../../../../src/runtime/linux-resources.ts';
@@ -80,16 +81,16 @@ export async function resizeWorld(options: Partial<PodAllocationsOptions> & { re
         said.push(`pod ${JSON.stringify(resources)}`);
       },
     },
-    podResources: (pod) => summed((pod as WirePod).spec?.containers ?? []),
-    containerResources: (_pod, one) => summed([one as Pick<Container, 'resources'>]),
+    podResources: (pod) => summed(pod.spec?.containers ?? []),
+    containerResources: (_pod, one) => summed([one]),
   });
   return { clock, resizes, pods, events, synced, said, usage, cgroup, broken, allocations, resizer, options: base };
 }
 
 /** In place of the node's own arithmetic: a thousandth of a core is 100 microseconds of quota; shares are the thousandths. */
-function summed(containers: readonly Pick<Container, 'resources'>[]): LinuxContainerResources {
-  const sum = (value: (resources: Resources) => string | undefined): number =>
-    containers.reduce((total, { resources = {} }) => total + numberOf(value(resources)), 0);
+function summed(containers: readonly { readonly resources?: GivenResources }[]): LinuxContainerResources {
+  const sum = (value: (resources: NonNullable<GivenResources>) => string | undefined): number =>
+    containers.reduce((total, { resources }) => total + numberOf(value(resources ?? {})), 0);
   return {
     cpuQuota: sum(({ limits }) => limits?.cpu) * 100,
     cpuShares: sum(({ requests }) => requests?.cpu),
