@@ -80,6 +80,7 @@ export const groundOfTesting: readonly string[] = [
   'client',
   'pod',
   'runtime',
+  'files',
 ];
 
 /** The doors: the files of src that users import. `index` is the entry point `.`, every other one is `./NAME`. */
