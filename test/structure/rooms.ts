@@ -47,6 +47,7 @@ export const rooms = [
   'events',
   'pleg',
   'volumes',
+  'kubelet-api',
   'provider',
   'debug/page',
   'debug',
