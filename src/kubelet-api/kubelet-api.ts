@@ -77,7 +77,10 @@ export class KubeletApi {
     this.#server = server;
     server.maxConnections = mostConnections;
     server.on('connection', (socket: Socket) => this.#note(socket));
-    server.on('secureConnection', (socket: Socket) => this.#readings.set(socket, this.#reading));
+    server.on('secureConnection', (socket: Socket) => {
+      this.#note(socket);
+      this.#readings.set(socket, this.#reading);
+    });
     server.on('request', (request, response) => void this.#serve(request, response, undefined));
     server.on('upgrade', (request, socket, head) => void this.#upgrade(request, socket, head));
     server.listen({ port, ...(address !== undefined && { host: address }) });
@@ -110,7 +113,7 @@ export class KubeletApi {
     await closed;
   }
 
-  /** Also connections that have not shown who they are, which the server does not know yet. */
+  /** Also connections whose handshake is not over, which the server would wait for. */
   #note(socket: Socket): void {
     this.#connections.add(socket);
     socket.once('close', () => this.#connections.delete(socket));
