@@ -12,7 +12,7 @@ import type { Pod } from '../wire/types.ts';
  * Throws an `Error` with the kubelet's message for any other path.
  */
 export function metadataField({ metadata }: Pod, fieldPath: string): string {
-  const [, path, key] = /^([^]+?)\['([^]*)'\]$/.exec(fieldPath) ?? [];
+  const [, path, key] = /^(.+?)\['(.*)'\]$/s.exec(fieldPath) ?? [];
   if (path !== undefined && key !== undefined) return valueOfKey({ metadata }, fieldPath, path, key);
   switch (fieldPath) {
     case 'metadata.annotations':

@@ -45,7 +45,7 @@ export function resourceFieldOf(
   { resource, divisor }: ResourceField,
   nodeAllocatable: ResourceQuantities,
 ): string {
-  const [, kind, name] = /^(limits|requests)\.(cpu|memory|ephemeral-storage|hugepages-[^]*)$/.exec(resource) ?? [];
+  const [, kind, name] = /^(limits|requests)\.(cpu|memory|ephemeral-storage|hugepages-.*)$/s.exec(resource) ?? [];
   if (kind === undefined || name === undefined) throw new Error(`unsupported container resource : ${resource}`);
   const nano = kind === 'limits' ? limitOf(resources?.limits, name, nodeAllocatable) : inNano(resources?.requests?.[name]);
   const given = inNano(divisor);

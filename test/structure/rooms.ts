@@ -18,6 +18,12 @@ export const rooms = [
   'client',
   'pod',
   'runtime',
+  'cri/proto',
+  'cri/connection',
+  'cri/requests',
+  'cri/answers',
+  'cri',
+  'container-logs',
   'files',
   'reflector',
   'manifest/text',
@@ -47,7 +53,15 @@ export const rooms = [
   'events',
   'pleg',
   'volumes',
+  'images',
   'containers',
+  'agent/resize',
+  'agent/actions',
+  'agent/sync',
+  'agent/admission',
+  'agent/eviction',
+  'agent/node',
+  'agent',
   'provider',
   'debug/page',
   'debug',
@@ -63,6 +77,7 @@ export const testingRooms = [
   'testing/pods-api',
   'testing/fakes',
   'testing/apiserver',
+  'testing/runtime',
 ] as const;
 export const groundOfTesting: readonly string[] = [
   'errors',
@@ -76,6 +91,7 @@ export const groundOfTesting: readonly string[] = [
   'client',
   'pod',
   'runtime',
+  'files',
 ];
 
 /** The doors: the files of src that users import. `index` is the entry point `.`, every other one is `./NAME`. */
@@ -85,6 +101,7 @@ export const doors = [
   'mirror',
   'object-managers',
   'node',
+  'cri',
   'debug',
   'prometheus',
   'opentelemetry',
