@@ -29,6 +29,7 @@ export {
 } from './testing/fakes/builders.ts';
 export type { FakeClockOptions } from './testing/fakes/fake-clock.ts';
 export { FakeClock, settle } from './testing/fakes/fake-clock.ts';
+export { type FakeMount, FakeMounter } from './testing/fakes/fake-mounter.ts';
 export type { FakeFailure, FakePodClientOptions, PodAction, PodVerb } from './testing/fakes/fake-pod-client.ts';
 export { deleteAction, FakePodClient, getAction, patchAction } from './testing/fakes/fake-pod-client.ts';
 export type { ApiStatus, StatusCause, StatusDetails } from './testing/objects/api-status.ts';

@@ -1,0 +1,140 @@
+import type { Clock } from '../seams/clock.ts';
+import { FollowedFile } from './followed-file.ts';
+import { LinePieces } from './line-pieces.ts';
+import { LogChanges } from './log-changes.ts';
+import { chunkBytes } from './log-file.ts';
+import { LogPrinter, type LogView } from './log-printer.ts';
+
+/** What is read of a log. */
+export interface ReadLogsOptions extends LogView {
+  /** The last so many lines of the file, whichever output they are of. Default: all. */
+  readonly tailLines?: number | undefined;
+  /** True: what the container writes from now on is shown as well, until it has ended. Default false. */
+  readonly follow?: boolean | undefined;
+}
+
+/** What reading a log needs. */
+export interface LogReading {
+  readonly clock: Clock;
+  /** Ends the reading. */
+  readonly signal: AbortSignal;
+  /** False once the container has ended. A rejection, and an answer that does not come, count as true. Asked with `follow` alone. */
+  readonly running: () => Promise<boolean>;
+}
+
+/** After new lines the next look comes soon, then ever later, up to a second, as the kubelet's. */
+const firstWaitMs = 50;
+const longestWaitMs = 1000;
+const answerWithinMs = 5000;
+
+/**
+ * What a container wrote, a piece at a time; the next piece is read when it is asked for, so a slow reader costs no memory. It reads
+ * the current file alone, as the kubelet does: up to its end at the call, or with `follow` also what comes later, in a new file as
+ * well. Rejects when the file cannot be
+ * opened, is no regular file, or begins with a line of another format than CRI's.
+ */
+export async function* readLogs(path: string, options: ReadLogsOptions, reading: LogReading): AsyncGenerator<Buffer, void> {
+  const { tailLines, follow = false } = options;
+  const { signal } = reading;
+  const file = await FollowedFile.open(path, { tailLines, follow });
+  const shown = new ShownLines(options, follow ? undefined : tailLines);
+  const waiting = follow ? new NextLines(path, reading) : undefined;
+  try {
+    for (let hasEnded = false; !signal.aborted && !shown.isOver; ) {
+      const chunk = await file.read();
+      if (chunk !== undefined) {
+        waiting?.noteLines();
+        yield* shown.take(chunk);
+        continue;
+      }
+      const move = waiting === undefined ? 'same' : await file.moveOn(hasEnded);
+      if (move === 'moved') yield* shown.end();
+      else if (waiting === undefined || hasEnded) break;
+      else hasEnded = await waiting.areOver(move === 'look-again');
+    }
+    if (!signal.aborted) yield* shown.end();
+  } finally {
+    waiting?.close();
+    await file.close();
+  }
+}
+
+/** Turns what is read into what is shown. */
+class ShownLines {
+  readonly #pieces = new LinePieces(chunkBytes);
+  readonly #printer: LogPrinter;
+  #linesLeft: number;
+
+  constructor(view: LogView, lines: number | undefined) {
+    this.#printer = new LogPrinter(view);
+    this.#linesLeft = lines ?? Number.POSITIVE_INFINITY;
+  }
+
+  get isOver(): boolean {
+    return this.#printer.isFull || this.#linesLeft <= 0;
+  }
+
+  *take(chunk: Buffer): Generator<Buffer> {
+    const shown: Buffer[] = [];
+    for (const piece of this.#pieces.take(chunk)) {
+      if (this.isOver) break;
+      shown.push(...this.#printer.print(piece));
+      if (piece.ends) this.#linesLeft -= 1;
+    }
+    if (shown.length > 0) yield Buffer.concat(shown);
+  }
+
+  /** The rest of a file that ends without a line feed. */
+  *end(): Generator<Buffer> {
+    const rest = this.#pieces.end();
+    if (rest !== undefined && !this.isOver) yield Buffer.concat(this.#printer.print(rest));
+  }
+}
+
+/** Waits for more lines of a container. */
+class NextLines {
+  readonly #reading: LogReading;
+  readonly #changes: LogChanges;
+  #waitMs = firstWaitMs;
+
+  constructor(path: string, reading: LogReading) {
+    this.#reading = reading;
+    this.#changes = new LogChanges(path, reading.clock);
+  }
+
+  noteLines(): void {
+    this.#waitMs = firstWaitMs;
+  }
+
+  /** True: the container has ended; what it wrote before that is still to be read. Else it waits for a change. */
+  async areOver(soon: boolean): Promise<boolean> {
+    if (!(await this.#isRunning())) return true;
+    await this.#changes.wait(soon ? firstWaitMs : this.#waitMs, this.#reading.signal);
+    this.#waitMs = Math.min(longestWaitMs, this.#waitMs * 2);
+    return false;
+  }
+
+  close(): void {
+    this.#changes.close();
+  }
+
+  async #isRunning(): Promise<boolean> {
+    const { clock, running, signal } = this.#reading;
+    const { promise: late, resolve } = Promise.withResolvers<boolean>();
+    const stopWaiting = (): void => resolve(true);
+    const cancel = clock.setTimer(stopWaiting, answerWithinMs);
+    signal.addEventListener('abort', stopWaiting, { once: true });
+    const isRunning = await Promise.race([answerOf(running), late]);
+    cancel();
+    signal.removeEventListener('abort', stopWaiting);
+    return isRunning !== false;
+  }
+}
+
+async function answerOf(running: () => Promise<boolean>): Promise<boolean> {
+  try {
+    return await running();
+  } catch {
+    return true;
+  }
+}
