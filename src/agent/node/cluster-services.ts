@@ -13,7 +13,7 @@ export interface ClusterServicesOptions {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly random: () => number;
-  readonly metrics?: MetricsSink | undefined;
+  readonly metrics?: MetricsSink;
 }
 
 type Service = Wire<V1Service>;
@@ -27,19 +27,11 @@ export class ClusterServices {
   readonly #reflector: Reflector<Service>;
   readonly #clock: Clock;
 
-  constructor({ clock, metrics, ...rest }: ClusterServicesOptions) {
-    this.#clock = clock;
+  constructor({ metrics, ...options }: ClusterServicesOptions) {
+    this.#clock = options.clock;
     this.#reflector = new Reflector<Service>({
-      ...rest,
-      clock,
+      ...options,
       resource: resources.services,
-      // of a service the environment shows its name, addresses and ports
-      transform: ({ apiVersion, kind, metadata, spec }) => ({
-        ...(apiVersion !== undefined && { apiVersion }),
-        ...(kind !== undefined && { kind }),
-        ...(metadata !== undefined && { metadata: withoutExtras(metadata) }),
-        ...(spec !== undefined && { spec }),
-      }),
       ...(metrics !== undefined && { metrics }),
     });
   }
@@ -52,25 +44,14 @@ export class ClusterServices {
     return this.#reflector.stop();
   }
 
-  /** The services of all namespaces. Rejects while the cluster has not listed them. */
-  async list(signal: AbortSignal): Promise<readonly Service[]> {
-    const until = this.#clock.now() + patienceMs;
-    while (!this.#reflector.hasSynced) {
-      signal.throwIfAborted();
-      if (this.#clock.now() >= until) {
-        throw new Error('services have not yet been read at least once, cannot construct envvars');
-      }
-      await sleep(this.#clock, lookMs, signal);
-    }
-    return [...this.#reflector.store.list()];
+  /** Undefined until the cluster has listed them. */
+  known(): readonly Service[] | undefined {
+    return this.#reflector.hasSynced ? this.#reflector.store.list() : undefined;
   }
-}
 
-function withoutExtras({ name, namespace, uid, resourceVersion }: NonNullable<Service['metadata']>) {
-  return {
-    ...(name !== undefined && { name }),
-    ...(namespace !== undefined && { namespace }),
-    ...(uid !== undefined && { uid }),
-    ...(resourceVersion !== undefined && { resourceVersion }),
-  };
+  /** Resolves once the cluster has listed them, or a second has passed. */
+  async awaitFirstList(signal: AbortSignal): Promise<void> {
+    const until = this.#clock.now() + patienceMs;
+    while (!this.#reflector.hasSynced && !signal.aborted && this.#clock.now() < until) await sleep(this.#clock, lookMs, signal);
+  }
 }

@@ -1,5 +1,7 @@
-import { readdir, readFile, statfs } from 'node:fs/promises';
+import { readdirSync, readFileSync, statfsSync } from 'node:fs';
 import { arch, release } from 'node:os';
+import { dirname } from 'node:path';
+import { callGuarded, ignoreFailure } from '../../seams/guard.ts';
 
 /** What the agent knows of the machine that it runs on. */
 export interface Machine {
@@ -28,28 +30,18 @@ export interface Machine {
 const goArchitectures: Readonly<Record<string, string>> = { x64: 'amd64', ia32: '386', ppc64: 'ppc64le' };
 
 /** Reads what the kernel says of the machine. What cannot be read is empty. */
-export async function readMachine(): Promise<Machine> {
-  const [cpuinfo, meminfo, machineID, uuid, bootID, osRelease, pidMax, hugepages] = await Promise.all([
-    readText('/proc/cpuinfo'),
-    readText('/proc/meminfo'),
-    readText('/etc/machine-id'),
-    readText('/sys/class/dmi/id/product_uuid'),
-    readText('/proc/sys/kernel/random/boot_id'),
-    readText('/etc/os-release'),
-    readText('/proc/sys/kernel/pid_max'),
-    readHugepages(),
-  ]);
-  const id = machineID.trim();
+export function readMachine(): Machine {
+  const id = readText('/etc/machine-id').trim();
   return {
-    cpus: Math.max(1, cpuinfo.match(/^processor\s*:/gm)?.length ?? 1),
-    memoryBytes: memoryTotal(meminfo),
-    hugepages,
-    maxProcesses: Number(pidMax) || 32_768,
+    cpus: Math.max(1, readText('/proc/cpuinfo').match(/^processor\s*:/gm)?.length ?? 1),
+    memoryBytes: memoryTotal(readText('/proc/meminfo')),
+    hugepages: readHugepages(),
+    maxProcesses: Number(readText('/proc/sys/kernel/pid_max')) || 32_768,
     kernelVersion: release(),
     machineID: id,
-    systemUUID: uuid.trim() || id,
-    bootID: bootID.trim(),
-    osImage: prettyName(osRelease),
+    systemUUID: readText('/sys/class/dmi/id/product_uuid').trim() || id,
+    bootID: readText('/proc/sys/kernel/random/boot_id').trim(),
+    osImage: prettyName(readText('/etc/os-release')),
     architecture: goArchitectures[arch()] ?? arch(),
   };
 }
@@ -65,34 +57,32 @@ export function prettyName(osRelease: string): string {
   return value.replace(/^(["'])(.*)\1$/, '$2') || 'Unknown';
 }
 
-/** Bytes and inodes of the file system that holds `path`; undefined where it cannot be asked. */
-export async function filesystemSize(path: string): Promise<{ readonly bytes: number; readonly inodes: number } | undefined> {
-  try {
-    const { bsize, blocks, files } = await statfs(path);
-    return { bytes: bsize * blocks, inodes: files };
-  } catch {
-    return undefined;
+/** The bytes of the file system that holds `path`, or the folder nearest to it; undefined where it cannot be asked. */
+export function filesystemBytes(path: string): number | undefined {
+  for (let folder = path; ; folder = dirname(folder)) {
+    const size = callGuarded(() => statfsSync(folder), ignoreFailure);
+    if (size !== undefined) return size.bsize * size.blocks;
+    if (folder === dirname(folder)) return undefined;
   }
 }
 
 /** True where the kernel enforces AppArmor profiles. */
-export async function hasAppArmor(): Promise<boolean> {
-  return (await readText('/sys/module/apparmor/parameters/enabled')).trim() === 'Y';
+export function hasAppArmor(): boolean {
+  return readText('/sys/module/apparmor/parameters/enabled').trim() === 'Y';
 }
 
-async function readHugepages(): Promise<ReadonlyMap<number, number>> {
+function readHugepages(): ReadonlyMap<number, number> {
   const root = '/sys/kernel/mm/hugepages';
-  const names = await readdir(root).catch(() => []);
+  const names = callGuarded(() => readdirSync(root), ignoreFailure) ?? [];
   const pages = new Map<number, number>();
   for (const name of names) {
     const kilobytes = /^hugepages-(\d+)kB$/.exec(name)?.[1];
-    if (kilobytes === undefined) continue;
-    const count = Number(await readText(`${root}/${name}/nr_hugepages`));
-    if (Number.isSafeInteger(count)) pages.set(Number(kilobytes) * 1024, count);
+    const count = Number(readText(`${root}/${name}/nr_hugepages`));
+    if (kilobytes !== undefined && Number.isSafeInteger(count)) pages.set(Number(kilobytes) * 1024, count);
   }
   return pages;
 }
 
-async function readText(path: string): Promise<string> {
-  return readFile(path, 'utf8').catch(() => '');
+function readText(path: string): string {
+  return callGuarded(() => readFileSync(path, 'utf8'), ignoreFailure) ?? '';
 }

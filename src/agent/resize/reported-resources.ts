@@ -6,7 +6,7 @@ import { canonicalQuantity } from '../../wire/quantity.ts';
 import { compareQuantities } from '../../wire/quantity-value.ts';
 import type { WireContainerStatus, WirePodStatus } from '../../wire/types.ts';
 import type { PodAllocation } from './pod-allocation.ts';
-import { milliOf } from './resource-amounts.ts';
+import { bytesText, milliOf } from './resource-amounts.ts';
 
 /** Up to here the kernel rounds up, so that what it has says nothing. */
 const smallest = { limitMilli: 10, requestMilli: 2 };
@@ -45,7 +45,7 @@ function reported(
   if (limits !== undefined) {
     const milli = cpuPeriod > 0 && cpuQuota > 0 ? Math.trunc((cpuQuota * 1000) / cpuPeriod) : 0;
     if (milli > 0 && Math.max(milli, milliOf(limits.cpu)) > smallest.limitMilli) set(limits, 'cpu', `${milli}m`);
-    if (memoryLimitInBytes > 0) set(limits, 'memory', binary(memoryLimitInBytes));
+    if (memoryLimitInBytes > 0) set(limits, 'memory', bytesText(memoryLimitInBytes));
   }
   if (requests !== undefined) {
     const milli = cpuShares > 0 ? Math.ceil((cpuShares * 1000) / 1024) : 0;
@@ -61,8 +61,4 @@ function set(quantities: Record<string, string>, name: string, given: string): v
   const quantity = canonicalQuantity(given);
   const before = quantities[name];
   if (before === undefined || compareQuantities(before, quantity) !== 0) quantities[name] = quantity;
-}
-
-function binary(bytes: number): string {
-  return bytes % 1024 === 0 ? `${bytes / 1024}Ki` : String(bytes);
 }

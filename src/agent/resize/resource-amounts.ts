@@ -28,6 +28,11 @@ export function wholeOf(quantity: string | undefined): number {
   return quantity === undefined ? 0 : roundedUp(quantity, nanoInOne);
 }
 
+/** Bytes as the kubelet writes them: `20Mi`, `1500`. */
+export function bytesText(bytes: number): string {
+  return canonicalQuantity(bytes % 1024 === 0 ? `${bytes / 1024}Ki` : String(bytes));
+}
+
 function roundedUp(quantity: string, unit: bigint): number {
   const nano = quantityInNano(canonicalQuantity(quantity));
   return Number(nano > 0n ? (nano + unit - 1n) / unit : nano / unit);
