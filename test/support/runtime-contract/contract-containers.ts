@@ -80,6 +80,15 @@ export function containerContract(makeSubject: MakeRuntimeSubject): void {
       expect(subject.now() - startedAt).toBeLessThan(60_000);
     });
 
+    it('that run are ended by nothing but what was asked', async () => {
+      const pod = await ContractPod.run(subject);
+      const id = await pod.create('runsUntilAsked');
+      await subject.settled(subject.runtime.stopContainer(id, 0));
+      const { state } = await statusOf(id);
+      const started = await pod.start('runsUntilAsked', other);
+      expect([state, (await statusOf(started)).state]).toEqual(['created', 'running']);
+    });
+
     it('that are not there can be stopped and removed, and nothing else', async () => {
       const { runtime } = subject;
       await subject.settled(runtime.stopContainer(noContainer, 0));
@@ -148,12 +157,26 @@ export function containerContract(makeSubject: MakeRuntimeSubject): void {
       expect(status.message).toContain(noSuchCommand);
     });
 
-    it('take new limits while they run', async () => {
+    it('say which image they were made from', async () => {
+      const { runtime, image } = subject;
+      const pod = await ContractPod.run(subject);
+      const { imageRef, imageID, image: name } = await statusOf(await pod.create('completes'));
+      const made = await runtime.imageStatus(image);
+      expect(await runtime.imageStatus(imageRef)).toEqual(made);
+      expect(await runtime.imageStatus(name)).toEqual(made);
+      // some runtimes say no id
+      expect(['', made?.id]).toContain(imageID);
+    });
+
+    it('take new limits while they run and when they have ended', async () => {
       const pod = await ContractPod.run(subject);
       const id = await pod.start('runsUntilAsked', { resources: { cpuShares: 256, memoryLimitInBytes: 64 * 2 ** 20 } });
       expect((await statusOf(id)).resources).toMatchObject({ cpuShares: 256, memoryLimitInBytes: 64 * 2 ** 20 });
       await subject.settled(subject.runtime.updateContainerResources(id, { cpuShares: 512 }));
       expect((await statusOf(id)).resources).toMatchObject({ cpuShares: 512, memoryLimitInBytes: 64 * 2 ** 20 });
+      await subject.settled(subject.runtime.stopContainer(id, 0));
+      await subject.settled(subject.runtime.updateContainerResources(id, { cpuShares: 1024 }));
+      expect((await statusOf(id)).resources).toMatchObject({ cpuShares: 1024 });
     });
 
     it('have the user and the groups that were asked for', async () => {

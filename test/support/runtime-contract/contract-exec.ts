@@ -43,8 +43,15 @@ export function execContract(makeSubject: MakeRuntimeSubject): void {
     it('are refused of a container that does not run', async () => {
       const ended = await pod.start('completes', { metadata: { name: 'ended', attempt: 0 }, logPath: 'ended/0.log' });
       await pod.ended(ended);
-      const failure = await failureOf(subject, subject.runtime.execSync(ended, speaks.command, 10));
-      expect(failure).toMatchObject({ name: 'RuntimeError', kind: 'failed', call: 'ExecSync' });
+      const { runtime } = subject;
+      const calls = {
+        ExecSync: () => runtime.execSync(ended, speaks.command, 10),
+        Exec: () => runtime.exec(ended, ['ls'], stream),
+        Attach: () => runtime.attach(ended, stream),
+      };
+      for (const [call, make] of Object.entries(calls)) {
+        expect(await failureOf(subject, make())).toMatchObject({ name: 'RuntimeError', kind: 'failed', call });
+      }
     });
 
     it('have each an address', async () => {
@@ -56,6 +63,13 @@ export function execContract(makeSubject: MakeRuntimeSubject): void {
       ];
       for (const url of urls) expect(new URL(url).protocol).toBe('http:');
       expect(new Set(urls).size).toBe(3);
+    });
+
+    it('are refused to the ports of a sandbox that has ended', async () => {
+      const ended = await ContractPod.run(subject);
+      await subject.settled(subject.runtime.stopPodSandbox(ended.sandboxID));
+      const failure = await failureOf(subject, subject.runtime.portForward(ended.sandboxID, [80]));
+      expect(failure).toMatchObject({ name: 'RuntimeError', kind: 'failed', call: 'PortForward' });
     });
 
     it('are refused of what is not there', async () => {
