@@ -5,6 +5,16 @@
  */
 import './node-version.ts';
 
+export type { AgentSettings } from './agent/agent-settings.ts';
+export { NodeAgent } from './agent/node-agent.ts';
+export type { AgentServerOptions, NodeAgentOptions } from './agent/node-agent-options.ts';
+export type {
+  AgentPodReport,
+  NodeAgentSnapshot,
+  NodeAgentSnapshotOptions,
+  StopNodeAgentOptions,
+  StoppedNodeAgent,
+} from './agent/node-agent-reports.ts';
 export { BackoffError } from './backoff/backoff-error.ts';
 export type { ContainerToStart } from './backoff/container-key.ts';
 export { type RestartAnswer, RestartBackoff, type RestartBackoffOptions } from './backoff/restart-backoff.ts';
@@ -15,6 +25,8 @@ export type { PodConfigOptions } from './config/pod-config-options.ts';
 export type { PodSourceReport } from './config/pod-source-report.ts';
 export type { PodOperation, PodUpdate } from './config/pod-update.ts';
 export { ApiEventRecorder, type ApiEventRecorderOptions } from './events/api-event-recorder.ts';
+export { LinuxMounter } from './files/linux-mounter.ts';
+export type { BindOptions, Mounter, Ownership, TmpfsOptions } from './files/mounter.ts';
 export { decodeStaticPods } from './manifest/decode-static-pods.ts';
 export type { ManifestOrigin } from './manifest/static-pod.ts';
 export { InvalidManifestError, type ManifestFault } from './manifest/text/invalid-manifest.ts';
@@ -102,6 +114,14 @@ export type {
   LoopWorkQueue,
   SyncLoopOptions,
 } from './sync-loop/sync-loop-options.ts';
+export type { MountedVolume, PodVolumes } from './volumes/pod-volumes.ts';
+export type { ServiceAccountToken, TokenRequest } from './volumes/service-account-token.ts';
+export { cleanSubPaths, prepareSubPath, type SubPathRequest } from './volumes/sub-paths.ts';
+export { TokenManager, type TokenManagerOptions } from './volumes/token-manager.ts';
+export { VolumeError, type VolumeFailure } from './volumes/volume-error.ts';
+export { VolumeManager } from './volumes/volume-manager.ts';
+export type { VolumeManagerOptions } from './volumes/volume-manager-options.ts';
+export type { SpecVolume } from './volumes/volume-request.ts';
 export type { PodWorkerState, WorkerFailure } from './workers/pod-record.ts';
 export type { KnownPod } from './workers/pod-records.ts';
 export type {

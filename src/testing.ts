@@ -29,6 +29,7 @@ export {
 } from './testing/fakes/builders.ts';
 export type { FakeClockOptions } from './testing/fakes/fake-clock.ts';
 export { FakeClock, settle } from './testing/fakes/fake-clock.ts';
+export { type FakeMount, FakeMounter } from './testing/fakes/fake-mounter.ts';
 export type { FakeFailure, FakePodClientOptions, PodAction, PodVerb } from './testing/fakes/fake-pod-client.ts';
 export { deleteAction, FakePodClient, getAction, patchAction } from './testing/fakes/fake-pod-client.ts';
 export type { ApiStatus, StatusCause, StatusDetails } from './testing/objects/api-status.ts';
@@ -51,3 +52,16 @@ export type {
   PodStoreSnapshot,
 } from './testing/pods-api/pod-store.ts';
 export { PodStore } from './testing/pods-api/pod-store.ts';
+export type { ContainerEnd, ContainerLife, LifeRequest } from './testing/runtime/container-life.ts';
+export type { FakeImage } from './testing/runtime/fake-images.ts';
+export type { RuntimeHappening } from './testing/runtime/fake-pods.ts';
+export { FakeRuntime } from './testing/runtime/fake-runtime.ts';
+export type { FakeExecRequest, FakeExecResult, FakeRuntimeOptions } from './testing/runtime/fake-runtime-options.ts';
+export type { RuntimeCallRecord } from './testing/runtime/runtime-calls.ts';
+export type {
+  RuntimeCallName,
+  RuntimeFault,
+  RuntimeFaultHandle,
+  RuntimeFaultRule,
+} from './testing/runtime/runtime-faults.ts';
+export type { RuntimeFiles } from './testing/runtime/runtime-files.ts';

@@ -4,18 +4,39 @@ export interface BindOptions {
   readonly readonly?: boolean;
 }
 
-/** Makes and ends mounts. Each method rejects with an error that names the path; a mount that is there already, or gone, is no error. */
+/** A file system in memory. */
+export interface TmpfsOptions {
+  /** The most that fits in, in bytes. Absent: as much as the kernel allows. */
+  readonly sizeBytes?: number | undefined;
+  /** The mode of its root, such as `0o1777`, which is the kernel's default. */
+  readonly mode?: number | undefined;
+  /** The group of its root. Absent: that of the agent. */
+  readonly gid?: number | undefined;
+}
+
+/** Who owns a file. What is absent stays as it is. */
+export interface Ownership {
+  /** The numeric user. */
+  readonly uid?: number | undefined;
+  /** The numeric group. */
+  readonly gid?: number | undefined;
+}
+
+/**
+ * What an agent needs a privileged user for: mounts, and the owners of files. Each method rejects with an error that names the
+ * path; a mount that is there already, or gone, is no error.
+ */
 export interface Mounter {
-  /** Mounts a file system in memory; `sizeBytes` absent: as large as the kernel allows. */
-  mountTmpfs(
-    target: string,
-    options: { readonly sizeBytes?: number; readonly mode?: number },
-    signal?: AbortSignal,
-  ): Promise<void>;
-  /** Shows the file or folder `source` at `target`, which must exist. No part of `source` may be a symbolic link. */
+  /** Mounts a file system in memory. Its mode and its group are there as soon as it is. */
+  mountTmpfs(target: string, options: TmpfsOptions, signal?: AbortSignal): Promise<void>;
+  /** True: a file system in memory is mounted at `target`. */
+  isTmpfs(target: string): Promise<boolean>;
+  /** Shows the file or folder `source` at `target`, which must exist. Only what is in `/proc/PID/fd` is followed as a link. */
   bind(source: string, target: string, options: BindOptions, signal?: AbortSignal): Promise<void>;
-  /** Ends the mount at `target`; lazily, where it is busy. */
+  /** Ends the topmost mount at `target`; lazily, where it is busy. */
   unmount(target: string, signal?: AbortSignal): Promise<void>;
-  /** The mount points at and below `folder`, the deepest first. */
+  /** The mount points at and below `folder`, the deepest first; one that is mounted twice stands there twice. */
   mountsBelow(folder: string): Promise<readonly string[]>;
+  /** Changes who owns the file, the folder, or the symbolic link itself. */
+  changeOwner(path: string, owner: Ownership): Promise<void>;
 }

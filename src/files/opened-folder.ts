@@ -1,0 +1,92 @@
+// Node.js has no openat(2). `/proc/self/fd/N/NAME` does the same: it begins at the opened folder N, wherever somebody has
+// moved it or whatever now stands at its path.
+
+import { constants } from 'node:fs';
+import { chmod, type FileHandle, mkdir, open } from 'node:fs/promises';
+
+const { O_NOFOLLOW, O_DIRECTORY } = constants;
+/** The same on every architecture that Node.js runs on with Linux. */
+const O_PATH = 0o10000000;
+
+/** A path that begins at an opened folder. */
+export function pathIn(folder: FileHandle, name: string): string {
+  return `/proc/self/fd/${folder.fd}/${name}`;
+}
+
+/** As {@link pathIn}, for a name that may be no valid text. */
+export function bytesIn(folder: FileHandle, name: Buffer): Buffer {
+  return Buffer.concat([Buffer.from(`/proc/self/fd/${folder.fd}/`), name]);
+}
+
+/** Opens a folder, without reading it. Its last part may be no symbolic link (ENOTDIR). */
+export function openFolder(path: string | Buffer): Promise<FileHandle> {
+  return open(path, O_PATH | O_NOFOLLOW | O_DIRECTORY);
+}
+
+/** Opens a file, a folder or anything else, without reading it. A symbolic link is an error. */
+async function openAny(path: string): Promise<FileHandle> {
+  const handle = await open(path, O_PATH | O_NOFOLLOW);
+  if (!(await handle.stat()).isSymbolicLink()) return handle;
+  await handle.close();
+  throw new Error('there is a symbolic link where none may be');
+}
+
+/**
+ * Opens what the names lead to from `base`, one step after another, following no symbolic link. What a pod changes meanwhile
+ * leads nowhere else. The caller closes the handle.
+ */
+export async function openBelow(base: string, names: readonly string[]): Promise<FileHandle> {
+  let handle = await openFolder(base);
+  for (const [index, name] of names.entries()) {
+    const parent = handle;
+    try {
+      requireName(name);
+      handle = await (index === names.length - 1 ? openAny : openFolder)(pathIn(parent, name));
+    } finally {
+      await parent.close();
+    }
+  }
+  return handle;
+}
+
+/**
+ * Makes the folders that the names lead to from the opened `base`, following no symbolic link, and opens the last one. Those
+ * that it makes have the mode, whatever the umask is. The caller closes the handle; `base` is closed.
+ */
+export async function makeFoldersIn(base: FileHandle, names: readonly string[], mode: number): Promise<FileHandle> {
+  let handle = base;
+  for (const name of names) {
+    const parent = handle;
+    try {
+      requireName(name);
+      handle = await makeFolder(parent, name, mode);
+    } finally {
+      await parent.close();
+    }
+  }
+  return handle;
+}
+
+async function makeFolder(parent: FileHandle, name: string, mode: number): Promise<FileHandle> {
+  const path = pathIn(parent, name);
+  const isNew = await mkdir(path, { mode: mode & 0o777 }).then(
+    () => true,
+    (error: unknown) => {
+      if (error instanceof Error && 'code' in error && error.code === 'EEXIST') return false;
+      throw error;
+    },
+  );
+  const handle = await openFolder(path);
+  if (isNew) await changeMode(handle, mode);
+  return handle;
+}
+
+/** Changes the mode of what was opened. */
+export async function changeMode(handle: FileHandle, mode: number): Promise<void> {
+  // a handle that cannot read refuses fchmod(2)
+  await chmod(`/proc/self/fd/${handle.fd}`, mode);
+}
+
+function requireName(name: string): void {
+  if (name === '' || name === '.' || name === '..' || /[/\0]/.test(name)) throw new Error('a part of the path is no plain name');
+}

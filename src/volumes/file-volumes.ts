@@ -1,0 +1,76 @@
+// Volumes whose files the agent writes. Behaviour of SetUpAt in pkg/volume/configmap, secret, downwardapi and projected, v1.36.3.
+
+import { join } from 'node:path';
+import type { ProjectedFile } from '../files/projected-files.ts';
+import { downwardFiles } from './downward-api.ts';
+import { makeFolder, makeMemoryFolder } from './empty-dir.ts';
+import { makeNestedMountPoints } from './nested-mount-points.ts';
+import type { MountedVolume } from './pod-volumes.ts';
+import { projectedFiles } from './projected.ts';
+import { configMapFiles, secretFiles } from './source-objects.ts';
+import type { MountVolume, VolumeRequest } from './volume-request.ts';
+
+/** The apiserver's default. */
+const usualMode = 0o644;
+
+interface FileVolume {
+  /** The part of the folder's name that says the type. */
+  readonly folder: string;
+  /** True: nothing of it is ever on disk. */
+  readonly inMemory: boolean;
+  files(request: VolumeRequest): Promise<ReadonlyMap<string, ProjectedFile>>;
+}
+
+const configMap: FileVolume = {
+  folder: 'kubernetes.io~configmap',
+  inMemory: false,
+  async files(request) {
+    const source = request.volume.configMap ?? {};
+    return configMapFiles(request, source, source.defaultMode ?? usualMode);
+  },
+};
+
+const secret: FileVolume = {
+  folder: 'kubernetes.io~secret',
+  inMemory: true,
+  async files(request) {
+    const { secretName: name, items, optional, defaultMode } = request.volume.secret ?? {};
+    return secretFiles(request, { name, items, optional }, defaultMode ?? usualMode);
+  },
+};
+
+const downwardAPI: FileVolume = {
+  folder: 'kubernetes.io~downward-api',
+  inMemory: true,
+  async files(request) {
+    const { items, defaultMode } = request.volume.downwardAPI ?? {};
+    return downwardFiles(request, items ?? null, defaultMode ?? usualMode);
+  },
+};
+
+const projected: FileVolume = {
+  folder: 'kubernetes.io~projected',
+  inMemory: true,
+  async files(request) {
+    const source = request.volume.projected ?? {};
+    return projectedFiles(request, source, source.defaultMode ?? usualMode);
+  },
+};
+
+export const mountConfigMap = mounting('configMap', configMap);
+export const mountSecret = mounting('secret', secret);
+export const mountDownwardAPI = mounting('downwardAPI', downwardAPI);
+export const mountProjected = mounting('projected', projected);
+
+/** Each call reads the sources anew, and writes what has changed. */
+function mounting(type: string, kind: FileVolume): MountVolume {
+  return async (request): Promise<MountedVolume> => {
+    const { pod, volume, volumesFolder, fsGroup } = request;
+    const files = await kind.files(request);
+    const folder = join(volumesFolder, kind.folder, volume.name);
+    await (kind.inMemory ? makeMemoryFolder : makeFolder)(folder, request);
+    await makeNestedMountPoints(pod, volume.name, folder);
+    await request.writerOf(folder).write(files, { fsGroup });
+    return { name: volume.name, type, hostPath: folder, readonly: true, selinuxRelabel: true };
+  };
+}

@@ -1,0 +1,11 @@
+import type { MountedVolume } from './pod-volumes.ts';
+import type { VolumeRequest } from './volume-request.ts';
+import { whileGoing } from './while-going.ts';
+
+/** The content of an image. The runtime mounts it; here it is only pulled. */
+export async function mountImage({ pod, volume, parts, signal }: VolumeRequest): Promise<MountedVolume> {
+  const { ensureImage } = parts;
+  if (ensureImage === undefined) throw new Error('image volumes are not supported by this agent');
+  const imageRef = await whileGoing(() => ensureImage(pod, volume, signal), signal);
+  return { name: volume.name, type: 'image', hostPath: '', readonly: true, selinuxRelabel: false, imageRef };
+}

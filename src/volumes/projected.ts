@@ -1,0 +1,53 @@
+// Behaviour of collectData in pkg/volume/projected, v1.36.3.
+
+import type { ProjectedFile } from '../files/projected-files.ts';
+import { errorText } from '../seams/error-text.ts';
+import { downwardFiles, joined } from './downward-api.ts';
+import { configMapFiles, secretFiles } from './source-objects.ts';
+import type { SpecVolume, VolumeRequest } from './volume-request.ts';
+
+type Projected = NonNullable<SpecVolume['projected']>;
+type Source = NonNullable<Projected['sources']>[number];
+type TokenSource = NonNullable<Source['serviceAccountToken']>;
+
+/** A token that belongs to one user or group is nobody else's to read. */
+const ownMode = 0o600;
+
+/** The files of all sources; of one path that of the last source. Rejects with one error that names every source that failed. */
+export async function projectedFiles(
+  request: VolumeRequest,
+  { sources }: Projected,
+  defaultMode: number,
+): Promise<Map<string, ProjectedFile>> {
+  const results = await Promise.allSettled((sources ?? []).map((source) => filesOf(request, source, defaultMode)));
+  request.signal.throwIfAborted();
+  const failed = results.filter((result) => result.status === 'rejected').map(({ reason }) => errorText(reason));
+  if (failed.length > 0) throw new Error(joined(failed));
+  return new Map(results.flatMap((result) => (result.status === 'fulfilled' ? [...result.value] : [])));
+}
+
+async function filesOf(request: VolumeRequest, source: Source, defaultMode: number): Promise<Map<string, ProjectedFile>> {
+  if (source.secret) return secretFiles(request, source.secret, defaultMode);
+  if (source.configMap) return configMapFiles(request, source.configMap, defaultMode);
+  if (source.downwardAPI) return downwardFiles(request, source.downwardAPI.items, defaultMode);
+  if (source.serviceAccountToken) return tokenFile(request, source.serviceAccountToken, defaultMode);
+  const kind = Object.entries(source).find(([, value]) => value != null)?.[0] ?? 'nothing';
+  throw new Error(`projected source ${kind} is not supported by this agent`);
+}
+
+async function tokenFile(request: VolumeRequest, source: TokenSource, defaultMode: number): Promise<Map<string, ProjectedFile>> {
+  const { pod, parts, fsGroup, fsUser, signal } = request;
+  if (parts.tokens === undefined) throw new Error('this agent has no service account tokens');
+  const { audience, expirationSeconds, path } = source;
+  const token = await parts.tokens.getToken(
+    pod,
+    {
+      serviceAccountName: pod.spec?.serviceAccountName ?? '',
+      audience: audience ?? '',
+      expirationSeconds: expirationSeconds ?? 3600,
+    },
+    signal,
+  );
+  const mode = fsUser !== undefined || fsGroup !== undefined ? ownMode : defaultMode;
+  return new Map([[path, { data: Buffer.from(token.token), mode, fsUser }]]);
+}

@@ -1,0 +1,192 @@
+// Behaviour of pkg/kubelet/token, v1.36.3.
+
+import { optionOfType, requireKnownOptions, requireMethods } from '../checks/options.ts';
+import { resources } from '../client/api-resource.ts';
+import { classifyApiError } from '../client/error-class.ts';
+import { ResourceClient, type ResourceTransport } from '../client/resource-client.ts';
+import { StatusManagerError } from '../errors.ts';
+import { type Clock, safeClock, sleep, systemClock } from '../seams/clock.ts';
+import { errorText } from '../seams/error-text.ts';
+import { type Logger, loggerOption } from '../seams/logger.ts';
+import { safeRandom } from '../seams/random.ts';
+import type { Pod } from '../wire/types.ts';
+import {
+  type ServiceAccountToken,
+  type TokenPod,
+  type TokenRequest,
+  tokenOfAnswer,
+  tokenPodOf,
+  tokenRequestBody,
+} from './service-account-token.ts';
+import { whileGoing } from './while-going.ts';
+
+/** Who asks for tokens. `transport` is needed. */
+export interface TokenManagerOptions {
+  /** Reaches the apiserver, such as a `KubeTransport`. Closing it is left to its owner. */
+  readonly transport: ResourceTransport;
+  /** Where the time comes from. Default: the machine's clock. */
+  readonly clock?: Clock;
+  /** Uniform in [0, 1). Default: `Math.random`. */
+  readonly random?: () => number;
+  /** Default: warnings and errors go to the console; null: silent. */
+  readonly logger?: Logger | null;
+}
+
+interface KeptToken extends ServiceAccountToken {
+  /** From when on a new one is asked for. */
+  renewAt: number;
+}
+
+interface TokensOfPod {
+  readonly kept: Map<string, KeptToken>;
+  /** The requests under way. */
+  readonly asked: Map<string, Promise<ServiceAccountToken>>;
+}
+
+const oldestMs = 24 * 3_600_000;
+const mostJitterMs = 10_000;
+const renewedAfterShare = 0.8;
+/** A renewal that failed is tried again after this time. */
+const renewalPauseMs = 10_000;
+/** The waits after a 403: the apiserver learns a moment after the binding that the pod is this node's. */
+const forbiddenWaitsMs = [50, 100, 200, 400, 800];
+
+/**
+ * The service account tokens of a node's pods, each bound to its pod. A token is kept until 80 % of its life are over, or 24
+ * hours, a little earlier by chance, and then renewed; while that fails, the old one serves as long as it is valid. Requests for
+ * the same token are one. No token is in a log or an error.
+ *
+ * @example
+ * ```ts
+ * import { TokenManager } from 'pod-status-manager/node';
+ *
+ * const status = { token: 'a.b.c', expirationTimestamp: '2126-01-01T00:00:00Z' };
+ * const transport = { request: async () => ({ spec: { expirationSeconds: 3607 }, status }), stream: async () => {} };
+ * const tokens = new TokenManager({ transport });
+ * const pod = { metadata: { name: 'web', namespace: 'default', uid: '1' } };
+ * const request = { serviceAccountName: 'default', audience: '', expirationSeconds: 3607 };
+ * console.log((await tokens.getToken(pod, request, AbortSignal.timeout(5000))).expiresAt > Date.now()); // true
+ * await tokens.stop();
+ * ```
+ */
+export class TokenManager {
+  readonly #accounts: ResourceClient;
+  readonly #clock: Clock;
+  readonly #random: () => number;
+  readonly #logger: Logger;
+  readonly #pods = new Map<string, TokensOfPod>();
+  readonly #stopping = new AbortController();
+
+  /** Throws ERR_INVALID_OPTION, naming the option, the rule and the value. */
+  constructor(options: TokenManagerOptions) {
+    requireKnownOptions('options', options, ['transport', 'clock', 'random', 'logger']);
+    const { transport, clock = systemClock, random = Math.random, logger } = options;
+    this.#accounts = new ResourceClient(transport, resources.serviceAccounts);
+    requireMethods('clock', clock, ['now', 'setTimer']);
+    this.#clock = safeClock(clock);
+    this.#random = safeRandom(optionOfType('random', random, 'function'));
+    this.#logger = loggerOption(logger);
+  }
+
+  /** The number of pods that tokens are kept of. */
+  get size(): number {
+    return this.#pods.size;
+  }
+
+  /**
+   * A token that is valid. Rejects with the `ApiError` of the request that failed (a 403 was repeated for about one and a half
+   * seconds), with the signal's reason once it aborts, with ERR_INVALID_ARGUMENT for a pod without a namespace, name or uid,
+   * and with ERR_STOPPED after `stop()`.
+   */
+  async getToken(pod: Pod, request: TokenRequest, signal: AbortSignal): Promise<ServiceAccountToken> {
+    if (this.#stopping.signal.aborted) throw stopped();
+    const target = tokenPodOf(pod);
+    const ofPod = this.#tokensOf(target.uid);
+    const key = JSON.stringify([target.namespace, request.serviceAccountName, request.audience, request.expirationSeconds]);
+    const kept = ofPod.kept.get(key);
+    const now = this.#clock.now();
+    if (kept !== undefined && now < kept.renewAt && now < kept.expiresAt) return kept;
+    try {
+      return await whileGoing(() => this.#asked(ofPod, key, target, request), signal);
+    } catch (error) {
+      signal.throwIfAborted();
+      if (this.#stopping.signal.aborted) throw stopped();
+      if (kept === undefined || this.#clock.now() >= kept.expiresAt) throw error;
+      kept.renewAt = this.#clock.now() + renewalPauseMs;
+      this.#logger.warn({ err: error, ...target }, 'a service account token could not be renewed; the old one is used');
+      return kept;
+    }
+  }
+
+  /** Forgets the tokens of a pod. */
+  deletePod(podUID: string): void {
+    this.#pods.delete(podUID);
+  }
+
+  /** Gives up the requests under way, and forgets all tokens. */
+  async stop(): Promise<void> {
+    this.#stopping.abort();
+    const asked = [...this.#pods.values()].flatMap((ofPod) => [...ofPod.asked.values()]);
+    this.#pods.clear();
+    await Promise.allSettled(asked);
+  }
+
+  /** The same as `stop()`, for `await using`. */
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.stop();
+  }
+
+  #tokensOf(podUID: string): TokensOfPod {
+    const before = this.#pods.get(podUID);
+    if (before !== undefined) return before;
+    const ofPod: TokensOfPod = { kept: new Map(), asked: new Map() };
+    this.#pods.set(podUID, ofPod);
+    return ofPod;
+  }
+
+  /** One request for all who ask for the same token meanwhile. */
+  #asked(ofPod: TokensOfPod, key: string, target: TokenPod, request: TokenRequest): Promise<ServiceAccountToken> {
+    const before = ofPod.asked.get(key);
+    if (before !== undefined) return before;
+    const asked = this.#ask(target, request)
+      .then((token) => {
+        ofPod.kept.set(key, token);
+        return token;
+      })
+      .finally(() => ofPod.asked.delete(key));
+    // whoever asked may have gone
+    asked.catch(() => {});
+    ofPod.asked.set(key, asked);
+    return asked;
+  }
+
+  async #ask(target: TokenPod, request: TokenRequest): Promise<KeptToken> {
+    const answer = await this.#send(target, request);
+    const { token, expiresAt, lifeMs } = tokenOfAnswer(answer, request.expirationSeconds);
+    const jitterMs = this.#random() * mostJitterMs;
+    const beganAt = expiresAt - lifeMs;
+    return { token, expiresAt, renewAt: beganAt + Math.min(lifeMs * renewedAfterShare, oldestMs) - jitterMs };
+  }
+
+  async #send({ namespace, name, uid }: TokenPod, request: TokenRequest): Promise<unknown> {
+    const { signal } = this.#stopping;
+    const account = { namespace, name: request.serviceAccountName };
+    const body = tokenRequestBody({ namespace, name, uid }, request);
+    for (const waitMs of [...forbiddenWaitsMs, 0]) {
+      try {
+        return await this.#accounts.createSubresource(account, 'token', body, { signal });
+      } catch (error) {
+        if (waitMs === 0 || classifyApiError(error) !== 'forbidden') {
+          throw new Error(`failed to fetch token: ${errorText(error)}`, { cause: error });
+        }
+        await sleep(this.#clock, waitMs, signal);
+        if (signal.aborted) throw error;
+      }
+    }
+    return undefined;
+  }
+}
+
+function stopped(): StatusManagerError {
+  return new StatusManagerError('ERR_STOPPED', 'The token manager is stopping or stopped');
+}

@@ -1,0 +1,52 @@
+import { optionOfType, requireKnownOptions, requireMethods } from '../checks/options.ts';
+import { invalidOption } from '../errors.ts';
+import type { Mounter } from '../files/mounter.ts';
+import type { FrozenConfigMap } from '../object-managers/config-map-manager.ts';
+import type { FrozenSecret } from '../object-managers/secret-manager.ts';
+import type { ResourceQuantities } from '../pod/resource-field.ts';
+import { type Clock, safeClock, systemClock } from '../seams/clock.ts';
+import type { Pod } from '../wire/types.ts';
+import type { TokenManager } from './token-manager.ts';
+import type { SpecVolume } from './volume-request.ts';
+
+/** Where volumes are made, and what from. Only `rootDirectory` and `mounter` are needed: a volume that lacks its part is refused. */
+export interface VolumeManagerOptions {
+  /** The absolute folder of the agent's files. Volumes are in its folder `pods`. */
+  readonly rootDirectory: string;
+  /** Makes mounts, such as a `LinuxMounter`. */
+  readonly mounter: Mounter;
+  /** Gives secrets, such as a `SecretManager` that has the pod registered. */
+  readonly secrets?: { getSecret(namespace: string, name: string): Promise<FrozenSecret> };
+  /** Gives config maps, such as a `ConfigMapManager` that has the pod registered. */
+  readonly configMaps?: { getConfigMap(namespace: string, name: string): Promise<FrozenConfigMap> };
+  /** Gives service account tokens, such as a `TokenManager`. */
+  readonly tokens?: Pick<TokenManager, 'getToken' | 'deletePod'>;
+  /** Pulls the image of an image volume, and resolves with the reference that the runtime knows it by. */
+  readonly ensureImage?: (pod: Pod, volume: SpecVolume, signal: AbortSignal) => Promise<string>;
+  /** What the node can give, by resource. Default: nothing is known. */
+  readonly nodeAllocatable?: () => ResourceQuantities;
+  /** Where the time comes from. Default: the machine's clock. */
+  readonly clock?: Clock;
+}
+
+/** The options with their defaults. */
+export type VolumeParts = VolumeManagerOptions & Required<Pick<VolumeManagerOptions, 'nodeAllocatable' | 'clock'>>;
+
+const knownOptions = ['rootDirectory', 'mounter', 'secrets', 'configMaps', 'tokens', 'ensureImage', 'nodeAllocatable', 'clock'];
+
+/** Throws ERR_INVALID_OPTION, naming the option, the rule and the value. */
+export function checkedParts(options: VolumeManagerOptions): VolumeParts {
+  requireKnownOptions('options', options, knownOptions);
+  const { rootDirectory, mounter, secrets, configMaps, tokens, ensureImage, nodeAllocatable, clock = systemClock } = options;
+  if (typeof rootDirectory !== 'string' || !rootDirectory.startsWith('/') || rootDirectory.includes('\0')) {
+    throw invalidOption('rootDirectory', 'an absolute path', rootDirectory);
+  }
+  requireMethods('mounter', mounter, ['mountTmpfs', 'isTmpfs', 'bind', 'unmount', 'mountsBelow', 'changeOwner']);
+  if (secrets !== undefined) requireMethods('secrets', secrets, ['getSecret']);
+  if (configMaps !== undefined) requireMethods('configMaps', configMaps, ['getConfigMap']);
+  if (tokens !== undefined) requireMethods('tokens', tokens, ['getToken', 'deletePod']);
+  if (ensureImage !== undefined) optionOfType('ensureImage', ensureImage, 'function');
+  if (nodeAllocatable !== undefined) optionOfType('nodeAllocatable', nodeAllocatable, 'function');
+  requireMethods('clock', clock, ['now', 'setTimer']);
+  return { ...options, nodeAllocatable: nodeAllocatable ?? (() => ({})), clock: safeClock(clock) };
+}

@@ -1,0 +1,24 @@
+import type { AtomicWriter } from '../files/atomic-writer.ts';
+import type { Pod } from '../wire/types.ts';
+import type { MountedVolume } from './pod-volumes.ts';
+import type { VolumeParts } from './volume-manager-options.ts';
+
+/** A volume as a pod's spec has it. */
+export type SpecVolume = NonNullable<NonNullable<Pod['spec']>['volumes']>[number];
+
+/** What a type of volume is told of one volume. */
+export interface VolumeRequest {
+  readonly pod: Pod;
+  readonly volume: SpecVolume;
+  /** The folder of the pod's volumes. */
+  readonly volumesFolder: string;
+  readonly parts: VolumeParts;
+  readonly fsGroup: number | undefined;
+  readonly fsUser: number | undefined;
+  readonly signal: AbortSignal;
+  /** The one writer of a folder. */
+  writerOf(folder: string): AtomicWriter;
+}
+
+/** Makes one volume ready, or sees that it is. */
+export type MountVolume = (request: VolumeRequest) => Promise<MountedVolume>;

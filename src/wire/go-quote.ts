@@ -1,0 +1,29 @@
+// Behaviour of strconv.Quote and unicode.IsPrint in Go.
+
+const shortEscapes: Readonly<Record<string, string>> = {
+  '\u0007': '\\a',
+  '\b': '\\b',
+  '\f': '\\f',
+  '\n': '\\n',
+  '\r': '\\r',
+  '\t': '\\t',
+  '\v': '\\v',
+  '\\': '\\\\',
+  '"': '\\"',
+};
+
+const isShown = /^[\p{L}\p{M}\p{N}\p{P}\p{S} ]$/u;
+
+/** The text between quotation marks, as Go's `%q` writes it: what cannot be printed becomes an escape. */
+export function goQuote(text: string): string {
+  let quoted = '"';
+  for (const char of text.toWellFormed()) quoted += shortEscapes[char] ?? (isShown.test(char) ? char : escaped(char));
+  return `${quoted}"`;
+}
+
+function escaped(char: string): string {
+  const code = char.codePointAt(0) ?? 0;
+  const digits = code.toString(16);
+  if (code < 0x80) return `\\x${digits.padStart(2, '0')}`;
+  return code < 0x10000 ? `\\u${digits.padStart(4, '0')}` : `\\U${digits.padStart(8, '0')}`;
+}
