@@ -59,7 +59,8 @@ export class AgentApiHost implements KubeletApiHost {
   async runningContainerID(pod: Pod, container: string, signal: AbortSignal): Promise<string | undefined> {
     const { lifecycle } = this.#options;
     const podUID = pod.metadata?.uid ?? '';
-    const find = ({ containerDetails }: AgentPodStatus) =>
+    // the details have the id as the runtime's calls take it, the status has `containerd://ID`
+    const find = ({ containerDetails }: AgentPodStatus): string | undefined =>
       containerDetails.find(({ metadata, state }) => metadata.name === container && state === 'running')?.id;
     return find(lifecycle.get(podUID)) ?? find(await lifecycle.refresh(podUID, signal));
   }
