@@ -6,6 +6,7 @@ import { callGuarded } from '../../seams/guard.ts';
 import type { Logger } from '../../seams/logger.ts';
 import type { Pod, PodStatus, WirePodStatus } from '../../wire/types.ts';
 import type { PodStatusFn } from '../../workers/pod-syncer.ts';
+import { withKeptMessages } from './kept-messages.ts';
 import type { StartFailures } from './start-failures.ts';
 import type { SyncProbes, SyncStatusManager } from './sync-parts.ts';
 
@@ -39,10 +40,11 @@ export class PodStatuses {
   generate(pod: Pod, runtimeStatus: AgentPodStatus, isOver = false): WirePodStatus {
     const { statusManager, probes, failures, hostIPs, nodeIPs, resizeConditions } = this.#options;
     const podUID = pod.metadata?.uid ?? '';
+    const previous = statusManager.getPodStatus(podUID) ?? pod.status;
     return generatePodStatus({
       pod,
-      runtimeStatus,
-      previous: statusManager.getPodStatus(podUID),
+      runtimeStatus: withKeptMessages(runtimeStatus, previous),
+      previous,
       podIsTerminal: isOver,
       hostIPs: hostIPs(),
       nodeIPs: nodeIPs(),
