@@ -18,6 +18,7 @@ export const sections: readonly Section[] = [
     title: 'Guides',
     documents: guides(
       'first-agent',
+      'node-agent',
       'static-pods',
       'deletion',
       'restarts',
