@@ -1,11 +1,13 @@
 import { KeyedTimers } from '../../concurrency/keyed-timers.ts';
 import type { AgentPodStatus } from '../../pleg/agent-pod-status.ts';
+import type { EventRecorder } from '../../pod/event-recorder.ts';
 import { generatePodStatus } from '../../runtime-status/generate-pod-status.ts';
 import type { Clock } from '../../seams/clock.ts';
 import { callGuarded } from '../../seams/guard.ts';
 import type { Logger } from '../../seams/logger.ts';
 import type { Pod, PodStatus, WirePodStatus } from '../../wire/types.ts';
 import type { PodStatusFn } from '../../workers/pod-syncer.ts';
+import { ActiveDeadlines } from './active-deadlines.ts';
 import { withKeptMessages } from './kept-messages.ts';
 import type { StartFailures } from './start-failures.ts';
 import type { SyncProbes, SyncResizer, SyncStatusManager } from './sync-parts.ts';
@@ -18,6 +20,8 @@ export interface PodStatusesOptions {
   readonly nodeIPs: () => readonly string[];
   readonly resizeConditions: (podUID: string) => PodStatus['conditions'] | undefined;
   readonly resizer: Pick<SyncResizer, 'report'> | undefined;
+  readonly eventRecorder: EventRecorder;
+  readonly requestSync: (podUID: string) => void;
   readonly clock: Clock;
   readonly logger: Logger;
 }
@@ -29,12 +33,14 @@ const firstStatusMs = 500;
 export class PodStatuses {
   readonly #options: PodStatusesOptions;
   readonly #timers: KeyedTimers<string>;
+  readonly #deadlines: ActiveDeadlines;
   /** The first statuses that have not been told yet, by the pod's uid. */
   readonly #waiting = new Map<string, { readonly pod: Pod; readonly status: WirePodStatus }>();
 
   constructor(options: PodStatusesOptions) {
     this.#options = options;
     this.#timers = new KeyedTimers(options.clock);
+    this.#deadlines = new ActiveDeadlines(options);
   }
 
   /** The status that follows from what the runtime has. `isOver`: no container of the pod will be started again. */
@@ -42,6 +48,7 @@ export class PodStatuses {
     const { statusManager, probes, failures, hostIPs, nodeIPs, resizeConditions, resizer } = this.#options;
     const podUID = pod.metadata?.uid ?? '';
     const previous = statusManager.getPodStatus(podUID) ?? pod.status;
+    if (isOver) this.#deadlines.forget(podUID);
     const status = generatePodStatus({
       pod,
       runtimeStatus: withKeptMessages(runtimeStatus, previous),
@@ -50,6 +57,7 @@ export class PodStatuses {
       hostIPs: hostIPs(),
       nodeIPs: nodeIPs(),
       reasons: failures.of(podUID),
+      eviction: isOver ? undefined : this.#deadlines.evictionOf(pod, previous),
       probes,
       resizeConditions: resizeConditions(podUID),
     });
@@ -95,6 +103,7 @@ export class PodStatuses {
   }
 
   stop(): void {
+    this.#deadlines.stop();
     this.#timers.cancelAll();
     this.#waiting.clear();
   }
