@@ -21,7 +21,7 @@ import { graceSeconds } from './grace-seconds.ts';
 import type { LifecycleHooks } from './lifecycle-hooks.ts';
 import type { ReadySandbox } from './sandbox-starter.ts';
 import { asStartError, ContainerStartError } from './start-failures.ts';
-import type { PullSecret, SyncConfigs, SyncImages } from './sync-parts.ts';
+import type { PullSecret, SyncConfigs, SyncImages, SyncResizer } from './sync-parts.ts';
 
 type StartRuntime = Pick<ContainerRuntime, 'createContainer' | 'startContainer' | 'removeContainer' | 'listContainers'>;
 
@@ -32,6 +32,7 @@ export interface ContainerStarterOptions {
   readonly restartBackoff: Pick<RestartBackoff, 'tryRestart'>;
   readonly hooks: LifecycleHooks;
   readonly killer: ContainerKiller;
+  readonly resizer: Pick<SyncResizer, 'containerMade'> | undefined;
   readonly lastLogNumber: (folder: string) => Promise<number>;
   readonly eventRecorder: EventRecorder;
   readonly clock: Clock;
@@ -109,6 +110,7 @@ export class ContainerStarter {
         const containerID = await runtime.createContainer(sandbox.id, config, sandbox.config);
         const event = { type: 'Normal', reason: 'Created', message: 'Container created' } as const;
         recordContainerEvent(this.#options.eventRecorder, context.pod, container.name, event);
+        this.#options.resizer?.containerMade(context.pod, container.name);
         return containerID;
       } catch (error) {
         const mayTryAgain = isRuntimeError(error, 'already-exists') && attempt - firstAttempt < mostTries;

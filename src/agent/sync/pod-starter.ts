@@ -60,16 +60,18 @@ export class PodStarter {
   async start(request: PodStartRequest, signal: AbortSignal): Promise<PodStartOutcome> {
     const { configs, probes, resizer } = this.#options;
     const { pod, status, told } = request;
+    const resize = resizer?.actions(pod, status.containerDetails);
     const actions = computePodActions({
       pod,
       status,
       restartsAll: told.conditions?.some(isRestartOfAll) === true,
       probeResult: (type, containerID) => probes.result(type, containerID),
       containerHash: (container) => configs.containerHash(container),
-      resizeRestarts: resizer && ((container, entry) => resizer.needsRestart(pod, container, entry)),
+      resizeRestarts: (container) => resize?.restarts.includes(container.name) === true,
     });
-    if (resizer !== undefined && !actions.killPod) await resizer.resize(pod, status, signal);
-    if (isNoAction(actions)) return { changed: false, again: false, failure: undefined };
+    const isResized = resize !== undefined && !actions.killPod;
+    if (isResized) await resizer?.actuate(pod, resize, signal);
+    if (isNoAction(actions)) return { changed: isResized, again: false, failure: undefined };
     await this.#endBefore(request, actions, signal);
     if (actions.containersToReset.length > 0) return { changed: true, again: true, failure: undefined };
     if (!startsSomething(actions)) return { changed: true, again: false, failure: undefined };
@@ -77,6 +79,11 @@ export class PodStarter {
     const sandbox = await this.#sandbox(request, actions, signal);
     const podIPs = sandbox.ips.length > 0 ? sandbox.ips : (told.podIPs ?? []).map(({ ip }) => ip);
     return this.#startContainers({ ...request, sandbox, podIPs }, actions, signal);
+  }
+
+  /** The address that hooks reach the pod at; that of the node for a pod in its network. */
+  podIPOf({ spec }: Pod, { ips }: AgentPodStatus): string | undefined {
+    return ips[0] ?? (spec?.hostNetwork === true ? this.#options.hostIPs()[0] : undefined);
   }
 
   async #sandbox({ pod, status }: PodStartRequest, actions: PodActions, signal: AbortSignal): Promise<ReadySandbox> {
@@ -89,7 +96,7 @@ export class PodStarter {
   async #endBefore(request: PodStartRequest, actions: PodActions, signal: AbortSignal): Promise<void> {
     const { podKiller, killer, runtime, eventRecorder } = this.#options;
     const { pod, status } = request;
-    const podIP = status.ips[0];
+    const podIP = this.podIPOf(pod, status);
     if (actions.killPod) {
       if (actions.createSandbox && actions.sandboxID !== undefined) {
         eventRecorder.event(pod, 'Normal', 'SandboxChanged', 'Pod sandbox changed, it will be killed and re-created.');

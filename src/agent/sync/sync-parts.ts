@@ -7,8 +7,8 @@ import type { PodSandboxConfig } from '../../runtime/runtime-sandboxes.ts';
 import type { ContainerProbeStates } from '../../runtime-status/probe-states.ts';
 import type { PodVolumes } from '../../volumes/pod-volumes.ts';
 import type { Pod, PodStatus } from '../../wire/types.ts';
-import type { ContainerEntry } from '../actions/container-entries.ts';
 import type { EphemeralContainer } from '../actions/pod-actions.ts';
+import type { PodResizer } from '../resize/pod-resizer.ts';
 
 /** What the syncer needs of a `StatusManager`. */
 export interface SyncStatusManager {
@@ -124,13 +124,8 @@ export interface SyncImages {
   ): Promise<{ readonly imageRef: string; readonly image: RuntimeImage }>;
 }
 
-/** Changes the resources of running containers. */
-export interface SyncResizer {
-  /** True where the container must be made again to get its new resources. */
-  needsRestart(pod: Pod, container: Container, entry: ContainerEntry): boolean;
-  /** Gives running containers of the pod their new resources. */
-  resize(pod: Pod, status: AgentPodStatus, signal: AbortSignal): Promise<unknown>;
-}
+/** Changes the resources of running containers: a `PodResizer`. Every list of records has the newest of a container first. */
+export type SyncResizer = Pick<PodResizer, 'actions' | 'actuate' | 'containerMade' | 'noteProgress' | 'report'>;
 
 /** The folders that the agent keeps of a pod. */
 export interface SyncFolders {
