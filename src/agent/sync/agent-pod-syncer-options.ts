@@ -60,8 +60,6 @@ export interface AgentPodSyncerOptions {
   readonly lastLogNumber?: (folder: string) => Promise<number>;
   /** Changes the resources of running containers: a `PodResizer`. Default: nobody does. */
   readonly resizer?: SyncResizer | undefined;
-  /** The pod with the resources that the node has given it. Default: the pod itself. */
-  readonly allocated?: (pod: Pod) => Pod;
   /** The pod is about to be started: told before its volumes are made, such as to register what it refers to. */
   readonly onPodStarting?: (pod: Pod) => void;
   /** Nothing is left of the pod: told before the status manager, such as to let go of what it refers to and of its tokens. */
@@ -101,7 +99,6 @@ const functions = [
   'onPodStarting',
   'onPodEnded',
   'lastLogNumber',
-  'allocated',
 ] as const satisfies readonly (keyof AgentPodSyncerOptions)[];
 
 const noFolders: SyncFolders = { makePod: async () => {}, removePod: async () => {} };
@@ -113,8 +110,7 @@ export function resolveAgentPodSyncerOptions(options: AgentPodSyncerOptions): Re
   for (const [name, wanted] of Object.entries(methods)) requireMethods(name, options[name as keyof typeof methods], wanted);
   for (const name of functions) if (options[name] !== undefined) optionOfType(name, options[name], 'function');
   const { resizer, folders = noFolders, eventRecorder = noEvents, clock = systemClock, hostIPs = () => [], logger } = options;
-  if (resizer !== undefined)
-    requireMethods('resizer', resizer, ['actions', 'actuate', 'containerMade', 'noteProgress', 'report']);
+  if (resizer !== undefined) requireMethods('resizer', resizer, ['needsRestart', 'resize', 'containerMade', 'report']);
   requireMethods('folders', folders, ['makePod', 'removePod']);
   requireMethods('eventRecorder', eventRecorder, ['event']);
   requireMethods('clock', clock, ['now', 'setTimer']);
@@ -128,7 +124,6 @@ export function resolveAgentPodSyncerOptions(options: AgentPodSyncerOptions): Re
     nodeIPs: options.nodeIPs ?? hostIPs,
     resizeConditions: options.resizeConditions ?? (() => undefined),
     resizer,
-    allocated: options.allocated ?? ((pod) => pod),
     onPodStarting: options.onPodStarting ?? (() => {}),
     onPodEnded: options.onPodEnded ?? (() => {}),
     lastLogNumber: options.lastLogNumber ?? lastLogNumber,

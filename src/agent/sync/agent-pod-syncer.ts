@@ -67,8 +67,8 @@ export class AgentPodSyncer implements PodSyncer {
   }
 
   async syncPod(request: SyncPodRequest, signal: AbortSignal): Promise<SyncPodResult> {
-    const { clock, logger, allocated } = this.#options;
-    const pod = allocated(request.pod);
+    const { clock, logger } = this.#options;
+    const { pod } = request;
     const podUID = pod.metadata?.uid ?? '';
     const tell = (over: AbortSignal): Promise<void> => this.#tellProgress(pod, AbortSignal.any([over, signal]));
     const progress = new StartProgress({ tell, podUID, clock, logger });
@@ -84,11 +84,10 @@ export class AgentPodSyncer implements PodSyncer {
   }
 
   async #sync(pod: Pod, known: AgentPodStatus, progress: StartProgress, signal: AbortSignal): Promise<SyncPodResult> {
-    const { lifecycle, resizer } = this.#options;
+    const { lifecycle } = this.#options;
     const podUID = pod.metadata?.uid ?? '';
     let status = known;
     for (let round = 1; ; round += 1) {
-      resizer?.noteProgress(pod, status.containerDetails);
       const told = this.#statuses.generate(pod, status);
       if (isTerminalPhase(told.phase)) {
         this.#statuses.tell(pod, told);
@@ -104,7 +103,6 @@ export class AgentPodSyncer implements PodSyncer {
       if (outcome.again && outcome.failure === undefined && round < mostRounds) continue;
       await progress.end();
       signal.throwIfAborted();
-      resizer?.noteProgress(pod, status.containerDetails);
       const after = this.#statuses.generate(pod, status);
       this.#statuses.tell(pod, after);
       if (outcome.failure !== undefined) throw outcome.failure;
@@ -121,9 +119,8 @@ export class AgentPodSyncer implements PodSyncer {
   }
 
   async syncTerminatingPod(request: SyncTerminatingPodRequest, signal: AbortSignal): Promise<void> {
-    const { gracePeriodSeconds, podStatusFn } = request;
-    const { probes, lifecycle, eventRecorder, allocated } = this.#options;
-    const pod = allocated(request.pod);
+    const { pod, gracePeriodSeconds, podStatusFn } = request;
+    const { probes, lifecycle, eventRecorder } = this.#options;
     const before = request.runtimeStatus as AgentPodStatus;
     this.#statuses.tell(pod, this.#statuses.generate(pod, before), podStatusFn);
     probes.stopLivenessAndStartup(pod);
@@ -151,10 +148,8 @@ export class AgentPodSyncer implements PodSyncer {
     this.#forget(uid);
   }
 
-  async syncTerminatedPod(request: SyncTerminatedPodRequest): Promise<void> {
-    const { runtimeStatus, podStatusFn } = request;
-    const { statusManager, volumes, cgroups, folders, onPodEnded, logger, allocated } = this.#options;
-    const pod = allocated(request.pod);
+  async syncTerminatedPod({ pod, runtimeStatus, podStatusFn }: SyncTerminatedPodRequest): Promise<void> {
+    const { statusManager, volumes, cgroups, folders, onPodEnded, logger } = this.#options;
     const podUID = pod.metadata?.uid ?? '';
     const status = runtimeStatus as AgentPodStatus;
     this.#statuses.tell(pod, this.#statuses.generate(pod, status, true), podStatusFn);

@@ -108,9 +108,9 @@ export class ContainerStarter {
       signal.throwIfAborted();
       try {
         const containerID = await runtime.createContainer(sandbox.id, config, sandbox.config);
+        this.#options.resizer?.containerMade(context.pod, container.name);
         const event = { type: 'Normal', reason: 'Created', message: 'Container created' } as const;
         recordContainerEvent(this.#options.eventRecorder, context.pod, container.name, event);
-        this.#options.resizer?.containerMade(context.pod, container.name);
         return containerID;
       } catch (error) {
         const mayTryAgain = isRuntimeError(error, 'already-exists') && attempt - firstAttempt < mostTries;

@@ -60,17 +60,15 @@ export class PodStarter {
   async start(request: PodStartRequest, signal: AbortSignal): Promise<PodStartOutcome> {
     const { configs, probes, resizer } = this.#options;
     const { pod, status, told } = request;
-    const resize = resizer?.actions(pod, status.containerDetails);
     const actions = computePodActions({
       pod,
       status,
       restartsAll: told.conditions?.some(isRestartOfAll) === true,
       probeResult: (type, containerID) => probes.result(type, containerID),
       containerHash: (container) => configs.containerHash(container),
-      resizeRestarts: (container) => resize?.restarts.includes(container.name) === true,
+      resizeRestarts: resizer && ((container, entry) => resizer.needsRestart(pod, container, entry)),
     });
-    const isResized = resize !== undefined && !actions.killPod;
-    if (isResized) await resizer?.actuate(pod, resize, signal);
+    const isResized = resizer !== undefined && !actions.killPod && (await resizer.resize(pod, status, signal));
     if (isNoAction(actions)) return { changed: isResized, again: false, failure: undefined };
     await this.#endBefore(request, actions, signal);
     if (actions.containersToReset.length > 0) return { changed: true, again: true, failure: undefined };

@@ -28,7 +28,7 @@ export class PodStatuses {
 
   /** The status that follows from what the runtime has. `isOver`: no container of the pod will be started again. */
   generate(pod: Pod, runtimeStatus: AgentPodStatus, isOver = false): WirePodStatus {
-    const { statusManager, probes, failures, hostIPs, nodeIPs, resizer, resizeConditions } = this.#options;
+    const { statusManager, probes, failures, hostIPs, nodeIPs, resizeConditions, resizer } = this.#options;
     const podUID = pod.metadata?.uid ?? '';
     const previous = statusManager.getPodStatus(podUID) ?? pod.status;
     const status = generatePodStatus({
@@ -42,7 +42,7 @@ export class PodStatuses {
       probes,
       resizeConditions: resizeConditions(podUID),
     });
-    return resizer === undefined ? status : resizer.report(pod, status, runtimeStatus.containerDetails);
+    return resizer?.report(pod, status, runtimeStatus) ?? status;
   }
 
   /** Tells the status now. A status that waits is not told any more. */

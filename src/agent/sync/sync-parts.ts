@@ -6,9 +6,9 @@ import type { RuntimeImage } from '../../runtime/runtime-images.ts';
 import type { PodSandboxConfig } from '../../runtime/runtime-sandboxes.ts';
 import type { ContainerProbeStates } from '../../runtime-status/probe-states.ts';
 import type { PodVolumes } from '../../volumes/pod-volumes.ts';
-import type { Pod, PodStatus } from '../../wire/types.ts';
+import type { Pod, PodStatus, WirePodStatus } from '../../wire/types.ts';
+import type { ContainerEntry } from '../actions/container-entries.ts';
 import type { EphemeralContainer } from '../actions/pod-actions.ts';
-import type { PodResizer } from '../resize/pod-resizer.ts';
 
 /** What the syncer needs of a `StatusManager`. */
 export interface SyncStatusManager {
@@ -124,8 +124,17 @@ export interface SyncImages {
   ): Promise<{ readonly imageRef: string; readonly image: RuntimeImage }>;
 }
 
-/** Changes the resources of running containers: a `PodResizer`. Every list of records has the newest of a container first. */
-export type SyncResizer = Pick<PodResizer, 'actions' | 'actuate' | 'containerMade' | 'noteProgress' | 'report'>;
+/** Changes the resources of running containers. */
+export interface SyncResizer {
+  /** True where the container must be made again to get its new resources. */
+  needsRestart(pod: Pod, container: Container, entry: ContainerEntry): boolean;
+  /** Gives running containers of the pod their new resources. Resolves with true where something was changed. */
+  resize(pod: Pod, status: AgentPodStatus, signal: AbortSignal): Promise<boolean>;
+  /** Told of each container that was made, with the pod that it was made for. */
+  containerMade(pod: Pod, containerName: string): void;
+  /** The status with the resources that running containers have. */
+  report(pod: Pod, status: WirePodStatus, runtimeStatus: AgentPodStatus): WirePodStatus;
+}
 
 /** The folders that the agent keeps of a pod. */
 export interface SyncFolders {
