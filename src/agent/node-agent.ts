@@ -120,7 +120,10 @@ export class NodeAgent {
       resyncIntervalMs: settings.syncFrequencyMs,
       ...shared,
     });
-    this.#cleanup = new AgentCleanup({ lifecycle, volumes, cgroups: this.#cgroups, podLogsDirectory: settings.podLogsDirectory, ...timed });
+    this.#cleanup = new AgentCleanup({
+      ...{ lifecycle, volumes, cgroups: this.#cgroups, podLogsDirectory: settings.podLogsDirectory, ...timed },
+      isKnown: (podUID) => podManager.getPodByUID(podUID) !== undefined || this.podWorkers.explain(podUID) !== undefined,
+    });
     this.#loop = new SyncLoop({
       ...{ config: this.#config, podManager, podWorkers: this.#resizes.workers(this.podWorkers), workQueue: this.podWorkers.workQueue },
       ...{ statusManager: this.statusManager, runtime: lifecycle, eventRecorder },
