@@ -58,7 +58,7 @@ export interface AgentPodSyncerOptions {
    * there is none. Default: the folder is read.
    */
   readonly lastLogNumber?: (folder: string) => Promise<number>;
-  /** Changes the resources of running containers. Default: nobody does. */
+  /** Changes the resources of running containers: a `PodResizer`. Default: nobody does. */
   readonly resizer?: SyncResizer | undefined;
   /** Called when a pod is to be synced again soon, such as a sync loop's `podChanged`. Default: nobody is told. */
   readonly requestSync?: (podUID: string) => void;
