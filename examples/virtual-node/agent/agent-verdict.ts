@@ -14,7 +14,13 @@ export function livesOf(history: readonly RuntimeHappening[]): ReadonlyMap<strin
   for (const { what, type, id, podUID, name, exitCode } of history) {
     if (what !== 'container') continue;
     if (type === 'deleted') lives.delete(id);
-    else lives.set(id, { podUID, name, state: type === 'created' ? 'created' : type === 'started' ? 'running' : 'exited', exitCode });
+    else
+      lives.set(id, {
+        podUID,
+        name,
+        state: type === 'created' ? 'created' : type === 'started' ? 'running' : 'exited',
+        exitCode,
+      });
   }
   return lives;
 }

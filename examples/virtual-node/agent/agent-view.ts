@@ -25,7 +25,9 @@ const bad = /Err|BackOff|Error|OOM/;
 /** The live view: one line a pod, no longer than `columns`. */
 export function renderAgentView(snapshot: AgentSnapshot, columns: number, paint: Paint): string {
   const { pods } = snapshot;
-  const shown = pods.toSorted((one, other) => nameOf(one).localeCompare(nameOf(other), 'en', { numeric: true })).slice(0, rowsShown);
+  const shown = pods
+    .toSorted((one, other) => nameOf(one).localeCompare(nameOf(other), 'en', { numeric: true }))
+    .slice(0, rowsShown);
   const width = Math.max(10, ...shown.map((pod) => nameOf(pod).length));
   const rows = shown.map((pod) => {
     const words = podWords(pod);

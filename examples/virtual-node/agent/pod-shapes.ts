@@ -57,7 +57,8 @@ export class PodLives {
     const random = this.#random;
     const stopTakesMs = random.between(50, 600);
     if (userSpecifiedImage.includes('/prepare:')) return { runsMs: random.between(100, 600) };
-    if (userSpecifiedImage.includes('/crashing:')) return { runsMs: random.between(400, 2500), exitCode: 1, message: 'out of luck' };
+    if (userSpecifiedImage.includes('/crashing:'))
+      return { runsMs: random.between(400, 2500), exitCode: 1, message: 'out of luck' };
     if (userSpecifiedImage.includes('/stubborn:')) return { ignoresSigterm: true };
     if (!userSpecifiedImage.includes('/job:')) return { stopTakesMs };
     return { runsMs: random.between(500, 3000), exitCode: attempt === 0 && random.chance(0.4) ? 2 : 0, stopTakesMs };

@@ -4,7 +4,9 @@ import type { WireContainerStatus, WirePod } from 'pod-status-manager';
 export function podWords({ metadata, status, spec }: WirePod): string {
   if (metadata?.deletionTimestamp !== undefined) return 'Terminating';
   const { initContainerStatuses = [], containerStatuses = [], phase = 'Pending', reason } = status ?? {};
-  const sidecars = new Set((spec?.initContainers ?? []).filter((each) => each.restartPolicy === 'Always').map(({ name }) => name));
+  const sidecars = new Set(
+    (spec?.initContainers ?? []).filter((each) => each.restartPolicy === 'Always').map(({ name }) => name),
+  );
   const isDone = ({ name, state, started }: WireContainerStatus): boolean => {
     return sidecars.has(name) ? started === true : state?.terminated?.exitCode === 0;
   };
