@@ -127,7 +127,11 @@ export class CgroupManager implements PodCgroups {
     const group = this.podParent(pod);
     if (await this.#isInUse(group)) return;
     await this.#tree.make(group);
-    await this.#tree.set(group, podCgroupResources(pod, this.#limits));
+    const { podPidsLimit } = this.#limits;
+    await this.#tree.set(group, {
+      ...podCgroupResources(pod, this.#limits),
+      ...(podPidsLimit > 0 && { pidsLimit: podPidsLimit }),
+    });
   }
 
   async updatePod(pod: Pod, resources?: LinuxContainerResources): Promise<void> {

@@ -3,6 +3,12 @@ import type { ResourceUsage } from '../runtime/runtime-stats.ts';
 import { CgroupError } from './cgroup-error.ts';
 import type { CgroupFiles } from './cgroup-files.ts';
 
+/** The limits of a pod's group. */
+export interface GroupResources extends LinuxContainerResources {
+  /** The most processes. */
+  readonly pidsLimit?: number;
+}
+
 /** What differs between the two versions of cgroups. Groups are named by their absolute path, the same in each hierarchy. */
 export interface CgroupTree {
   /** The version. */
@@ -12,7 +18,7 @@ export interface CgroupTree {
   /** Makes a group and its parents, so that each can be limited. */
   make(group: string): Promise<void>;
   /** Sets limits; what is absent stays; -1 and 0 are no limit. */
-  set(group: string, resources: LinuxContainerResources): Promise<void>;
+  set(group: string, resources: GroupResources): Promise<void>;
   /** The limits that are in force; undefined where there is no such group. */
   get(group: string): Promise<LinuxContainerResources | undefined>;
   /** What the group takes; undefined where there is no such group. */

@@ -3,11 +3,20 @@ import type { LinuxContainerResources } from '../runtime/linux-resources.ts';
 import type { ResourceUsage } from '../runtime/runtime-stats.ts';
 import { CgroupError } from './cgroup-error.ts';
 import { type CgroupFiles, codeOf } from './cgroup-files.ts';
-import { type CgroupTree, inFile, readNumber, readNumbers, withParents, workingSet, writeValue } from './cgroup-tree.ts';
+import {
+  type CgroupTree,
+  type GroupResources,
+  inFile,
+  readNumber,
+  readNumbers,
+  withParents,
+  workingSet,
+  writeValue,
+} from './cgroup-tree.ts';
 
 /** So much is what the kernel writes for no limit, or more. */
 const noLimit = 2 ** 62;
-const required = ['cpu', 'memory'];
+const required = ['cpu', 'memory', 'pids'];
 
 /** Version 1: one hierarchy, with a group of each name, for each controller. */
 export class CgroupsV1 implements CgroupTree {
@@ -50,13 +59,14 @@ export class CgroupsV1 implements CgroupTree {
     }
   }
 
-  async set(group: string, resources: LinuxContainerResources): Promise<void> {
-    const { cpuShares, memoryLimitInBytes, hugepageLimits } = resources;
+  async set(group: string, resources: GroupResources): Promise<void> {
+    const { cpuShares, memoryLimitInBytes, hugepageLimits, pidsLimit } = resources;
     if (cpuShares) await this.#write('cpu', group, 'cpu.shares', cpuShares);
     await this.#setQuota(group, resources);
     if (memoryLimitInBytes !== undefined) {
       await this.#write('memory', group, 'memory.limit_in_bytes', memoryLimitInBytes > 0 ? memoryLimitInBytes : -1);
     }
+    if (pidsLimit !== undefined) await this.#write('pids', group, 'pids.max', pidsLimit);
     if (!this.#roots.has('hugetlb')) return;
     for (const { pageSize, limit } of hugepageLimits ?? []) {
       await this.#write('hugetlb', group, `hugetlb.${pageSize}.limit_in_bytes`, limit);

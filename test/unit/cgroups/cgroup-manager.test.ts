@@ -152,7 +152,7 @@ describe.each([1, 2] as const)('CgroupManager on version %i', (version) => {
   });
 
   it('refuses a machine without the controllers that limits need', async () => {
-    await expect(opened(new FakeKernel(version, ['cpu', 'pids']))).rejects.toThrow('memory');
+    await expect(opened(new FakeKernel(version, ['cpu', 'cpuset', 'pids']))).rejects.toThrow('memory');
   });
 });
 
@@ -186,7 +186,9 @@ describe('CgroupManager', () => {
   it('says why groups of version 2 get no controllers', async () => {
     const kernel = new FakeKernel(2);
     kernel.refuse = (path) => (path === '/cg/cgroup.subtree_control' ? 'EBUSY' : undefined);
-    await expect((await opened(kernel)).createBase()).rejects.toThrow('/cg/kubepods has no controller for cpu and memory');
+    await expect((await opened(kernel)).createBase()).rejects.toThrow(
+      '/cg/kubepods has no controller for cpu and memory and pids',
+    );
   });
 
   it('limits huge pages, where the kernel has them', async () => {
@@ -200,6 +202,21 @@ describe('CgroupManager', () => {
     }
     expect(v1.written).toContain('/cg/hugetlb/kubepods/burstable/podh/hugetlb.2MB.limit_in_bytes = 4194304');
     expect(v2.written).toContain('/cg/kubepods/burstable/podh/hugetlb.2MB.max = 4194304');
+  });
+
+  it('limits the processes of a pod, where the node says so', async () => {
+    for (const [version, file] of [
+      [1, '/cg/pids/kubepods/burstable/podb/pids.max'],
+      [2, '/cg/kubepods/burstable/podb/pids.max'],
+    ] as const) {
+      const kernel = new FakeKernel(version);
+      const limited = await opened(kernel, { limits: { ...memory, podPidsLimit: 100 } });
+      await limited.createBase();
+      await (await opened(kernel)).ensurePod(burstable);
+      expect(await kernel.read(file)).toBe('max');
+      await limited.ensurePod(burstable);
+      expect(await kernel.read(file)).toBe('100');
+    }
   });
 
   it('makes its groups in another one, when told', async () => {
