@@ -30,9 +30,14 @@ export async function inFile<T>(what: string, path: string, doing: () => Promise
   try {
     return await doing();
   } catch (error) {
-    const why = error instanceof Error ? error.message : String(error);
-    throw new CgroupError(`cannot ${what} ${path}: ${why}`, { cause: error });
+    throw failedTo(what, path, error);
   }
+}
+
+/** The error of what could not be done with a file or a folder. */
+export function failedTo(what: string, path: string, error: unknown): CgroupError {
+  const why = error instanceof Error ? error.message : String(error);
+  return new CgroupError(`cannot ${what} ${path}: ${why}`, { cause: error });
 }
 
 /** Writes one value. */

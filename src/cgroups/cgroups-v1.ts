@@ -5,11 +5,11 @@ import { CgroupError } from './cgroup-error.ts';
 import { type CgroupFiles, codeOf } from './cgroup-files.ts';
 import {
   type CgroupTree,
+  failedTo,
   type GroupResources,
   inFile,
   readNumber,
   readNumbers,
-  withParents,
   workingSet,
   writeValue,
 } from './cgroup-tree.ts';
@@ -50,13 +50,7 @@ export class CgroupsV1 implements CgroupTree {
   }
 
   async make(group: string): Promise<void> {
-    for (const root of new Set(this.#roots.values())) {
-      for (const path of withParents(group)) {
-        const folder = `${root}${path}`;
-        await inFile('make', folder, () => this.#files.makeFolder(folder));
-        if (root === this.#roots.get('cpuset')) await this.#copyCpuset(folder);
-      }
-    }
+    await Promise.all([...new Set(this.#roots.values())].map((root) => this.#makeIn(root, group)));
   }
 
   async set(group: string, resources: GroupResources): Promise<void> {
@@ -106,6 +100,20 @@ export class CgroupsV1 implements CgroupTree {
       memoryWorkingSetBytes: workingSet(usage, stat.get('total_inactive_file') ?? 0),
       memoryRssBytes: stat.get('total_rss') ?? 0,
     };
+  }
+
+  /** The parents mostly are there, so they are made only where the kernel misses one. */
+  async #makeIn(root: string, group: string): Promise<void> {
+    const folder = `${root}${group}`;
+    const parent = group.slice(0, group.lastIndexOf('/'));
+    try {
+      await this.#files.makeFolder(folder);
+    } catch (error) {
+      if (codeOf(error) !== 'ENOENT' || parent === '') throw failedTo('make', folder, error);
+      await this.#makeIn(root, parent);
+      await inFile('make', folder, () => this.#files.makeFolder(folder));
+    }
+    if (root === this.#roots.get('cpuset')) await this.#copyCpuset(folder);
   }
 
   /** Without processors and memory nodes of its own a group takes no process. */

@@ -59,10 +59,7 @@ export class CgroupsV2 implements CgroupTree {
     );
   }
 
-  async set(
-    group: string,
-    { cpuShares, cpuQuota, cpuPeriod, memoryLimitInBytes, ...others }: GroupResources,
-  ): Promise<void> {
+  async set(group: string, { cpuShares, cpuQuota, cpuPeriod, memoryLimitInBytes, ...others }: GroupResources): Promise<void> {
     const folder = `${this.#root}${group}`;
     if (cpuShares) await writeValue(this.#files, `${folder}/cpu.weight`, weightOf(cpuShares));
     if (cpuQuota !== undefined) {

@@ -111,7 +111,7 @@ describe.each([1, 2] as const)('CgroupManager on version %i', (version) => {
     await cgroups.ensurePod(burstable);
     for (const pid of [0, 1, process.pid]) kernel.run(`${folder}/kubepods/burstable/podb`, pid);
     const removed = expect(cgroups.removePod('b')).rejects.toThrow('has processes that do not end');
-    for (let tries = 0; tries < 20; tries += 1) await clock.advance(200);
+    for (let tries = 0; tries < 60; tries += 1) await clock.advance(50);
     await removed;
     expect(kernel.killed).toEqual([]);
   });
@@ -127,7 +127,7 @@ describe.each([1, 2] as const)('CgroupManager on version %i', (version) => {
     const removed = cgroups.removePod('b');
     await clock.advance(100);
     kernel.stubborn.clear();
-    for (let tries = 0; tries < 5; tries += 1) await clock.advance(200);
+    for (let tries = 0; tries < 60; tries += 1) await clock.advance(50);
     await removed;
     expect(await cgroups.listPods()).toEqual([]);
   });
