@@ -132,6 +132,26 @@ describe.each([1, 2] as const)('CgroupManager on version %i', (version) => {
     expect(await cgroups.listPods()).toEqual([]);
   });
 
+  it('makes a pod only once the one before it under the same uid is gone', async () => {
+    const kernel = new FakeKernel(version);
+    const clock = new FakeClock();
+    const cgroups = await opened(kernel, { clock });
+    await cgroups.createBase();
+    await cgroups.ensurePod(burstable);
+    const group = `${folder}/kubepods/burstable/podb`;
+    kernel.stubborn.add(4_000_001);
+    kernel.run(group, 4_000_001);
+    const removed = cgroups.removePod('b');
+    expect(cgroups.removePod(burstable)).toBe(removed);
+    const made = cgroups.ensurePod(burstable).then(() => kernel.run(group, 4_000_002));
+    await clock.advance(10);
+    kernel.stubborn.clear();
+    for (let tries = 0; tries < 60; tries += 1) await clock.advance(50);
+    await Promise.all([removed, made]);
+    expect(kernel.killed).not.toContain(4_000_002);
+    expect(await cgroups.listPods()).toEqual(['b']);
+  });
+
   it('measures', async () => {
     const kernel = new FakeKernel(version);
     const cgroups = await opened(kernel, { clock: new FakeClock() });
