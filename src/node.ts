@@ -5,6 +5,16 @@
  */
 import './node-version.ts';
 
+export type { AgentSettings } from './agent/agent-settings.ts';
+export { NodeAgent } from './agent/node-agent.ts';
+export type { AgentServerOptions, NodeAgentOptions } from './agent/node-agent-options.ts';
+export type {
+  AgentPodReport,
+  NodeAgentSnapshot,
+  NodeAgentSnapshotOptions,
+  StopNodeAgentOptions,
+  StoppedNodeAgent,
+} from './agent/node-agent-reports.ts';
 export { BackoffError } from './backoff/backoff-error.ts';
 export type { ContainerToStart } from './backoff/container-key.ts';
 export { type RestartAnswer, RestartBackoff, type RestartBackoffOptions } from './backoff/restart-backoff.ts';

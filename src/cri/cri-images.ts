@@ -10,7 +10,7 @@ const { method } = ImageService;
 export async function pullImage(calls: CriCalls, image: string, options: PullImageOptions): Promise<string> {
   const { auth, sandbox, runtimeHandler = '', signal } = options;
   const makeRequest = () => ({
-    image: { image, userSpecifiedImage: image, runtimeHandler },
+    image: { image, runtimeHandler },
     ...(auth && { auth: authRequest(auth) }),
     ...(sandbox && { sandboxConfig: sandboxRequest(sandbox) }),
   });

@@ -23,7 +23,7 @@ import { CriConnection } from './connection/cri-connection.ts';
 import { answered, CriCalls } from './cri-calls.ts';
 import { imageFilesystems, imageStatus, listImages, pullImage, removeImage } from './cri-images.ts';
 import { type CriRuntimeOptions, checkedCriRuntimeOptions } from './cri-options.ts';
-import { CgroupDriver, RuntimeService } from './proto/api_pb.ts';
+import { CgroupDriver, type ContainerEventResponse, RuntimeService } from './proto/api_pb.ts';
 import { containerFilter, containerRequest } from './requests/container-request.ts';
 import { int64 } from './requests/numbers.ts';
 import { resourcesRequest } from './requests/resources-request.ts';
@@ -185,7 +185,10 @@ export class CriRuntime implements ContainerRuntime {
   async listPodSandboxStats(filter: SandboxFilter = {}, call?: RuntimeCall): Promise<readonly PodSandboxStats[]> {
     const makeRequest = () => ({ filter: { labelSelector: podSelector(filter.podUID) } });
     const { stats } = await this.#calls.unary(method.listPodSandboxStats, makeRequest, call);
-    return stats.map(sandboxStatsOf);
+    const found = stats.map(sandboxStatsOf);
+    if (filter.ready === undefined) return found;
+    const wanted = new Set((await this.listPodSandboxes(filter, call)).map(({ id }) => id));
+    return found.filter(({ sandboxID }) => wanted.has(sandboxID));
   }
 
   async execSync(
@@ -238,11 +241,8 @@ export class CriRuntime implements ContainerRuntime {
     return imageFilesystems(this.#imageCalls, call);
   }
 
-  async *events(signal: AbortSignal): AsyncGenerator<RuntimeEvent, void> {
-    for await (const answer of this.#connection.stream(method.getContainerEvents, () => ({}), signal)) {
-      const event = eventOf(answer);
-      if (event !== undefined) yield event;
-    }
+  events(signal: AbortSignal): AsyncIterable<RuntimeEvent> {
+    return eventsOf(this.#connection.stream(method.getContainerEvents, () => ({}), signal));
   }
 
   async close(): Promise<void> {
@@ -258,4 +258,11 @@ export class CriRuntime implements ContainerRuntime {
 
 function streamRequest({ tty, stdin, stdout, stderr }: StreamRequest): StreamRequest {
   return { tty, stdin, stdout, stderr };
+}
+
+async function* eventsOf(answers: AsyncIterable<ContainerEventResponse>): AsyncGenerator<RuntimeEvent, void> {
+  for await (const answer of answers) {
+    const event = eventOf(answer);
+    if (event !== undefined) yield event;
+  }
 }

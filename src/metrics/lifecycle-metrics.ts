@@ -58,20 +58,12 @@ export const lifecycleMetrics = {
     part,
     origin: 'kubelet',
   },
-  kubelet_evented_pleg_connection_success_count: {
+  pod_status_manager_runtime_event_stream_ends_total: {
     type: 'counter',
-    help: 'How often the events of the container runtime were asked for.',
-    unit: '{connection}',
+    help: 'How often the events of the container runtime have ended, or could not be had; the runtime is listed more often then.',
+    unit: '{stream}',
     labels: {},
     part,
-    origin: 'kubelet',
-  },
-  kubelet_evented_pleg_connection_error_count: {
-    type: 'counter',
-    help: 'How often the events of the container runtime have ended, or could not be had.',
-    unit: '{connection}',
-    labels: {},
-    part,
-    origin: 'kubelet',
+    origin: 'own',
   },
 } as const satisfies Record<string, WrittenDefinition>;

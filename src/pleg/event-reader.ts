@@ -57,11 +57,10 @@ export class EventReader {
   }
 
   async #read(): Promise<void> {
-    const { runtime, measures, signal, turned, hear, logger } = this.#parts;
+    const { runtime, signal, turned, hear, logger } = this.#parts;
     const warn = (err: unknown): void => logger.warn({ err }, 'an event of the container runtime could not be read');
     const events = runtime.events(signal)[Symbol.asyncIterator]();
     this.#isConnected = true;
-    measures.connected();
     if (this.#isFailing) turned();
     try {
       for (;;) {

@@ -45,12 +45,9 @@ export class LifecycleMeasures {
     }
   }
 
-  connected(): void {
-    this.#metrics.increment('kubelet_evented_pleg_connection_success_count');
-  }
-
+  /** The events have ended. */
   disconnected(): void {
-    this.#metrics.increment('kubelet_evented_pleg_connection_error_count');
+    this.#metrics.increment('pod_status_manager_runtime_event_stream_ends_total');
   }
 }
 

@@ -1,7 +1,6 @@
 import type { DescMessage, MessageInitShape, MessageShape } from '@bufbuild/protobuf';
 import { create, type DescMethodServerStreaming, type DescMethodUnary, fromBinary, toBinary } from '@bufbuild/protobuf';
-import { type ChannelOptions, Client, credentials } from '@grpc/grpc-js';
-import type { RuntimeError } from '../../runtime/runtime-error.ts';
+import { type ChannelOptions, Client, type ClientReadableStream, credentials } from '@grpc/grpc-js';
 import type { Clock } from '../../seams/clock.ts';
 import { errorText } from '../../seams/error-text.ts';
 import { type CallLimits, watchLimits } from './call-limits.ts';
@@ -62,39 +61,34 @@ export class CriConnection {
     return promise;
   }
 
-  /** One request, many answers. The loop ends when the signal aborts, and throws a RuntimeError whenever else the stream ends. */
-  async *stream<I extends DescMessage, O extends DescMessage>(
+  /**
+   * One request, many answers. The stream opens at once; what comes before the loop waits for it. The loop ends when the signal
+   * aborts, and throws a RuntimeError whenever else the stream ends.
+   */
+  stream<I extends DescMessage, O extends DescMessage>(
     method: DescMethodServerStreaming<I, O>,
     makeRequest: MakeRequest<I>,
     signal: AbortSignal,
   ): AsyncGenerator<MessageShape<O>, void> {
     const limits = { timeoutMs: undefined, signal };
-    let failure: unknown;
-    const bytes = this.#encode(method, makeRequest, limits, (error) => {
-      failure = error;
-    });
-    if (signal.aborted) return;
-    if (bytes === undefined) throw failure;
+    const ended: StreamEnd = { failure: undefined };
+    const fail = (error: unknown): void => {
+      ended.failure ??= error;
+    };
+    const bytes = this.#encode(method, makeRequest, limits, fail);
+    if (bytes === undefined) return answersOf<MessageShape<O>>(undefined, ended, signal);
     const decode = (answer: Buffer): MessageShape<O> => fromBinary(method.output, answer);
     const call = this.#client.makeServerStreamRequest(pathOf(method), keepBytes, decode, bytes);
     const end = this.#watch(method.name, limits, (error) => {
-      failure = error;
+      fail(error);
       call.cancel();
     });
-    try {
-      for await (const answer of call) {
-        if (failure !== undefined) break;
-        yield answer as MessageShape<O>;
-      }
-    } catch (error) {
-      failure ??= rpcErrorFrom(error, method.name);
-    } finally {
+    call.on('error', (error) => fail(rpcErrorFrom(error, method.name)));
+    call.on('status', () => {
+      fail(rpcError('Unavailable', method.name, 'the server has ended the stream'));
       end();
-      call.on('error', ignoreEnd);
-      call.cancel();
-    }
-    if (signal.aborted) return;
-    throw failure ?? rpcError('Unavailable', method.name, 'the server has ended the stream');
+    });
+    return answersOf(call, ended, signal);
   }
 
   /** Ends the connection. Calls under way reject with kind `unavailable`, later ones too. */
@@ -125,7 +119,7 @@ export class CriConnection {
   }
 
   /** Calls `cut` once, when a limit or the end of the connection comes before the call's own end, which the caller tells. */
-  #watch(name: string, limits: CallLimits, cut: (error: RuntimeError | unknown) => void): () => void {
+  #watch(name: string, limits: CallLimits, cut: (error: unknown) => void): () => void {
     const end = (): void => {
       this.#ends.delete(onClose);
       unwatch();
@@ -144,7 +138,28 @@ export class CriConnection {
   }
 }
 
-const ignoreEnd = (): void => {};
+/** Why a stream has ended; undefined while it has not. */
+interface StreamEnd {
+  failure: unknown;
+}
+
+async function* answersOf<T>(
+  call: ClientReadableStream<T> | undefined,
+  ended: StreamEnd,
+  signal: AbortSignal,
+): AsyncGenerator<T, void> {
+  try {
+    for await (const answer of call ?? []) {
+      if (signal.aborted) return;
+      yield answer as T;
+    }
+  } catch (error) {
+    ended.failure ??= error;
+  } finally {
+    call?.cancel();
+  }
+  if (!signal.aborted) throw ended.failure;
+}
 
 function pathOf(method: { readonly name: string; readonly parent: { readonly typeName: string } }): string {
   return `/${method.parent.typeName}/${method.name}`;

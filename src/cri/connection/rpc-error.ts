@@ -25,7 +25,9 @@ const codeNames = [
 /** The name of a status code, as Go writes it. */
 export type CodeName = (typeof codeNames)[number];
 
+/** `Canceled` here is the runtime's word, as when it stops: a call that we take back has ended before. */
 const kinds: Partial<Record<CodeName, RuntimeErrorKind>> = {
+  Canceled: 'unavailable',
   InvalidArgument: 'invalid',
   OutOfRange: 'invalid',
   DeadlineExceeded: 'timeout',

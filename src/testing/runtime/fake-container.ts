@@ -82,9 +82,6 @@ export class FakeContainer {
   }
 
   update(resources: LinuxContainerResources): void {
-    if (this.#state !== 'running' && this.#state !== 'created') {
-      throw failed('UpdateContainerResources', `container is in ${stateWord(this.#state)} state`);
-    }
     this.#resources = { ...this.#resources, ...resources };
   }
 

@@ -9,7 +9,7 @@ import type { ContainerStats } from '../../runtime/runtime-stats.ts';
 import type { Clock } from '../../seams/clock.ts';
 import { AddressPool } from './address-pool.ts';
 import type { ContainerLife, LifeRequest } from './container-life.ts';
-import { FakeContainer } from './fake-container.ts';
+import { FakeContainer, stateWord } from './fake-container.ts';
 import type { FakeImages } from './fake-images.ts';
 import { FakeSandbox } from './fake-sandbox.ts';
 import type { RuntimeFiles } from './runtime-files.ts';
@@ -106,6 +106,13 @@ export class FakePods {
     throw new RuntimeError('not-found', call, `an error occurred when try to find sandbox: ${sandboxID}: not found`);
   }
 
+  /** The sandbox, if it can take containers. */
+  readySandbox(sandboxID: string, call: string): FakeSandbox {
+    const sandbox = this.sandbox(sandboxID, call);
+    if (sandbox.isReady) return sandbox;
+    throw new RuntimeError('failed', call, `sandbox container "${sandboxID}" is not running`);
+  }
+
   sandboxes({ podUID, ready }: SandboxFilter = {}): FakeSandbox[] {
     const fits = ({ config, isReady }: FakeSandbox) =>
       (podUID ?? podUIDOf(config)) === podUIDOf(config) && (ready ?? isReady) === isReady;
@@ -114,7 +121,7 @@ export class FakePods {
 
   create(sandboxID: string, config: ContainerConfig): string {
     const { lives, clock, files, images } = this.#parts;
-    const sandbox = this.sandbox(sandboxID, 'CreateContainer');
+    const sandbox = this.readySandbox(sandboxID, 'CreateContainer');
     const found = images.find(config.image.image);
     if (found === undefined) {
       throw new RuntimeError(
@@ -154,10 +161,7 @@ export class FakePods {
 
   start(containerID: string): void {
     const container = this.container(containerID, 'StartContainer');
-    const { sandboxID } = container.parts;
-    if (!this.sandbox(sandboxID, 'StartContainer').isReady) {
-      throw new RuntimeError('failed', 'StartContainer', `sandbox container "${sandboxID}" is not running`);
-    }
+    this.readySandbox(container.parts.sandboxID, 'StartContainer');
     container.start();
   }
 
@@ -181,6 +185,13 @@ export class FakePods {
     const container = this.#containers.get(containerID);
     if (container !== undefined) return container;
     throw new RuntimeError('not-found', call, `an error occurred when try to find container "${containerID}": not found`);
+  }
+
+  /** The container, if it runs. */
+  runningContainer(containerID: string, call: string): FakeContainer {
+    const container = this.container(containerID, call);
+    if (container.state === 'running') return container;
+    throw new RuntimeError('failed', call, `container is in ${stateWord(container.state)} state`);
   }
 
   containers({ podUID, sandboxID, containerID }: ContainerFilter = {}): FakeContainer[] {

@@ -224,24 +224,33 @@ export class FakeRuntime implements ContainerRuntime {
     { signal }: RuntimeCall = {},
   ): Promise<ExecSyncResult> {
     return this.#calls.run('ExecSync', containerID, signal, () => {
-      const container = this.#pods.container(containerID, 'ExecSync').record();
+      const container = this.#pods.runningContainer(containerID, 'ExecSync').record();
       return runCommand({ container, command }, timeoutSeconds, this.#options.exec, (ms) => this.#calls.wait(ms));
     });
   }
 
   /** The address leads nowhere: a fake serves no streams. */
   exec(containerID: string, _command: readonly string[], _stream: StreamRequest, { signal }: RuntimeCall = {}): Promise<string> {
-    return this.#calls.run('Exec', containerID, signal, () => `http://fake-runtime.invalid/exec/${containerID}`);
+    return this.#calls.run('Exec', containerID, signal, () => {
+      const { id } = this.#pods.runningContainer(containerID, 'Exec').parts;
+      return `http://fake-runtime.invalid/exec/${id}`;
+    });
   }
 
   /** The address leads nowhere: a fake serves no streams. */
   attach(containerID: string, _stream: StreamRequest, { signal }: RuntimeCall = {}): Promise<string> {
-    return this.#calls.run('Attach', containerID, signal, () => `http://fake-runtime.invalid/attach/${containerID}`);
+    return this.#calls.run('Attach', containerID, signal, () => {
+      const { id } = this.#pods.runningContainer(containerID, 'Attach').parts;
+      return `http://fake-runtime.invalid/attach/${id}`;
+    });
   }
 
   /** The address leads nowhere: a fake serves no streams. */
   portForward(sandboxID: string, _ports: readonly number[], { signal }: RuntimeCall = {}): Promise<string> {
-    return this.#calls.run('PortForward', sandboxID, signal, () => `http://fake-runtime.invalid/portforward/${sandboxID}`);
+    return this.#calls.run('PortForward', sandboxID, signal, () => {
+      const { id } = this.#pods.readySandbox(sandboxID, 'PortForward');
+      return `http://fake-runtime.invalid/portforward/${id}`;
+    });
   }
 
   pullImage(image: string, { auth, signal }: PullImageOptions = {}): Promise<string> {
