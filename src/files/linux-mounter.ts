@@ -85,6 +85,8 @@ export class LinuxMounter implements Mounter {
 }
 
 async function call(command: string, args: readonly string[], target: string, signal?: AbortSignal): Promise<void> {
+  // Node.js starts a process also for a signal that has aborted, and kills it a little later
+  signal?.throwIfAborted();
   try {
     const env = { ...process.env, LC_ALL: 'C' };
     await run(command, args, { timeout: timeoutMs, killSignal: 'SIGKILL', env, ...(signal !== undefined && { signal }) });
