@@ -2,13 +2,15 @@ import { defineConfig } from 'vitest/config';
 import { packageAlias } from './test/support/package-alias.ts';
 import { reporters } from './test/support/vitest-reporters.ts';
 
-/** The tests that need the rights of root: real mounts, real containers. They run in namespaces of their own. */
+/** The tests that need root: real mounts and cgroups, and the containers of a node kit (test/node-kit). They run one file at a time. */
 export default defineConfig({
   resolve: { alias: packageAlias },
   test: {
     include: ['test/node/**/*.test.ts'],
     environment: 'node',
+    globalSetup: ['test/node/support/kit-setup.ts'],
     setupFiles: ['test/support/quiet-parts.ts'],
+    fileParallelism: false,
     testTimeout: 120_000,
     hookTimeout: 120_000,
     reporters: reporters(),

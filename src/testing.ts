@@ -52,3 +52,16 @@ export type {
   PodStoreSnapshot,
 } from './testing/pods-api/pod-store.ts';
 export { PodStore } from './testing/pods-api/pod-store.ts';
+export type { ContainerEnd, ContainerLife, LifeRequest } from './testing/runtime/container-life.ts';
+export type { FakeImage } from './testing/runtime/fake-images.ts';
+export type { RuntimeHappening } from './testing/runtime/fake-pods.ts';
+export { FakeRuntime } from './testing/runtime/fake-runtime.ts';
+export type { FakeExecRequest, FakeExecResult, FakeRuntimeOptions } from './testing/runtime/fake-runtime-options.ts';
+export type { RuntimeCallRecord } from './testing/runtime/runtime-calls.ts';
+export type {
+  RuntimeCallName,
+  RuntimeFault,
+  RuntimeFaultHandle,
+  RuntimeFaultRule,
+} from './testing/runtime/runtime-faults.ts';
+export type { RuntimeFiles } from './testing/runtime/runtime-files.ts';

@@ -1,3 +1,4 @@
+import { lifecycleMetrics } from './lifecycle-metrics.ts';
 import type { MetricDefinition, MetricType, WrittenDefinition } from './metric-definition.ts';
 import { nodeMetrics } from './node-metrics.ts';
 import { probeMetrics } from './probe-metrics.ts';
@@ -12,6 +13,7 @@ const written = {
   ...statusMetrics,
   ...reflectorMetrics,
   ...syncLoopMetrics,
+  ...lifecycleMetrics,
   ...workerMetrics,
   ...providerMetrics,
   ...probeMetrics,

@@ -3,7 +3,14 @@ import { requireKnownOptions } from '../checks/options.ts';
 import { isCountedResource } from '../checks/resource-names.ts';
 import { invalidOption } from '../errors.ts';
 import { canonicalQuantity } from '../wire/quantity.ts';
-import type { WireNodeAddress, WireNodeDaemonEndpoints, WireNodeSystemInfo } from './wire-node.ts';
+import type {
+  WireContainerImage,
+  WireNodeAddress,
+  WireNodeDaemonEndpoints,
+  WireNodeFeatures,
+  WireNodeRuntimeHandler,
+  WireNodeSystemInfo,
+} from './wire-node.ts';
 
 /** What a node says of itself in its status, beside the conditions. */
 export interface AdvertisedStatus {
@@ -17,9 +24,21 @@ export interface AdvertisedStatus {
   readonly nodeInfo?: Partial<WireNodeSystemInfo>;
   /** Where the agent's own API listens: `{ kubeletEndpoint: { Port: 10250 } }`. Default: nowhere. */
   readonly daemonEndpoints?: WireNodeDaemonEndpoints;
+  /** The images that the node has, the largest first. Default: what the apiserver has of the node stays. */
+  readonly images?: readonly WireContainerImage[];
+  /** What the container runtime can do. Default: what the apiserver has of the node stays. */
+  readonly features?: WireNodeFeatures;
+  /** The ways of running containers that a RuntimeClass can name. Default: what the apiserver has of the node stays. */
+  readonly runtimeHandlers?: readonly WireNodeRuntimeHandler[];
+  /** Features of the agent that the scheduler and the apiserver go by. Default: what the apiserver has of the node stays. */
+  readonly declaredFeatures?: readonly string[];
 }
 
+/** What stands in a status only where the agent says it. */
+export type OptionalStatus = Pick<AdvertisedStatus, (typeof optionalMembers)[number]>;
+
 export type ResolvedStatus = {
+  readonly optional: OptionalStatus;
   readonly capacity: Readonly<Record<string, string>>;
   readonly allocatable: Readonly<Record<string, string>>;
   readonly addresses: readonly WireNodeAddress[];
@@ -27,7 +46,8 @@ export type ResolvedStatus = {
   readonly daemonEndpoints: WireNodeDaemonEndpoints;
 };
 
-export const statusMembers = ['capacity', 'allocatable', 'addresses', 'nodeInfo', 'daemonEndpoints'] as const;
+const optionalMembers = ['images', 'features', 'runtimeHandlers', 'declaredFeatures'] as const;
+export const statusMembers = ['capacity', 'allocatable', 'addresses', 'nodeInfo', 'daemonEndpoints', ...optionalMembers] as const;
 const neededResources = ['cpu', 'memory', 'pods'];
 const addressTypes = ['Hostname', 'InternalIP', 'ExternalIP', 'InternalDNS', 'ExternalDNS'];
 const infoMembers = [
@@ -64,7 +84,18 @@ export function resolveStatus(status: AdvertisedStatus, nodeName: string): Resol
     addresses: checkedAddresses(addresses),
     nodeInfo: checkedInfo(nodeInfo),
     daemonEndpoints: checkedEndpoints(daemonEndpoints),
+    optional: checkedOptional(status),
   };
+}
+
+function checkedOptional(status: OptionalStatus): OptionalStatus {
+  for (const name of ['images', 'runtimeHandlers', 'declaredFeatures'] as const) {
+    const list: unknown = status[name];
+    if (list !== undefined && !Array.isArray(list)) throw invalidOption(name, 'a list', list);
+  }
+  if (status.features !== undefined) requireRecord('features', status.features);
+  const given = optionalMembers.filter((name) => status[name] !== undefined).map((name) => [name, status[name]]);
+  return Object.fromEntries(given);
 }
 
 /** As the apiserver gives them back. */

@@ -82,6 +82,7 @@ function withStatus(node: WireNode, { status: own, advertised }: DesiredNode, he
       addresses: [...own.addresses],
       nodeInfo: { ...status.nodeInfo, ...own.nodeInfo },
       daemonEndpoints: { ...own.daemonEndpoints },
+      ...(structuredClone(own.optional) as WireNode['status']),
       conditions: nodeConditions(status.conditions ?? [], health, now),
     },
   };

@@ -3,7 +3,7 @@ import type { AwaitedStart } from '../concurrency/start-wait.ts';
 import type { PodSourceReport } from '../config/pod-source-report.ts';
 import type { NodeObject } from '../node-object/node-object.ts';
 import { apiserverSource } from '../pod/pod-identity.ts';
-import type { HandledSource } from './handled-source.ts';
+import type { HandledSource } from '../sources/handled-source.ts';
 import type { ProvidedPod } from './provided-pod.ts';
 import type { ProviderNodeSnapshot } from './provider-node-reports.ts';
 

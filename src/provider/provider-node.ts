@@ -22,7 +22,7 @@ import { StatusManager } from '../status/status-manager.ts';
 import { SyncLoop } from '../sync-loop/sync-loop.ts';
 import type { Pod } from '../wire/types.ts';
 import { PodWorkers } from '../workers/pod-workers.ts';
-import { HandledSource } from './handled-source.ts';
+import { HandledSource } from '../sources/handled-source.ts';
 import { messageOf } from './provider-calls.ts';
 import { awaitedByNode } from './provider-node-notes.ts';
 import { type ProviderNodeOptions, type ResolvedProviderOptions, resolveProviderOptions } from './provider-node-options.ts';

@@ -54,6 +54,11 @@ export function podRequests(spec: PodSpec | undefined): Quantities {
   return canonical(total);
 }
 
+/** What the pod's containers ask for together. */
+export function containerRequests(spec: PodSpec | undefined): Quantities {
+  return canonical(totalOfContainers(spec, 'requests'));
+}
+
 /** What the whole pod is limited to; its overhead comes on top of what is limited. */
 export function podLimits(spec: PodSpec | undefined): Quantities {
   const total = totalOfContainers(spec, 'limits');

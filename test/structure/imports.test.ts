@@ -4,6 +4,9 @@ import { importsOf, readTree, resolveImport, type SourceFile, withoutComments } 
 
 /** The only places in src that import these packages at run time; `import type` is allowed everywhere. */
 const packageHomes: Readonly<Record<string, RegExp>> = {
+  '@bufbuild/protobuf': /^src\/cri\//,
+  '@bufbuild/protobuf/codegenv2': /^src\/cri\/proto\//,
+  '@grpc/grpc-js': /^src\/cri\/connection\//,
   '@kubernetes/client-node': /^src\/(client|testing)\//,
   'js-yaml': /^src\/manifest\/text\//,
   'fast-json-patch': /^src\/(patch|testing)\//,

@@ -20,7 +20,7 @@ import {
 } from '../../../../src/node.ts';
 import { ProbeManager } from '../../../../src/probes/probe-manager.ts';
 import type { Prober } from '../../../../src/probes/prober.ts';
-import { HandledSource } from '../../../../src/provider/handled-source.ts';
+import { HandledSource } from '../../../../src/sources/handled-source.ts';
 import type { SyncLoopOptions } from '../../../../src/sync-loop/sync-loop-options.ts';
 import type { Prng } from '../../../chaos/prng.ts';
 import type { SimulatedTransport } from '../../parts/simulated-transport.ts';

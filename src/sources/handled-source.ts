@@ -1,4 +1,4 @@
-import type { ApiServerSource } from '../sources/api-server-source.ts';
+import type { ApiServerSource } from './api-server-source.ts';
 
 type ListedSource = Pick<ApiServerSource, 'lastListedAt' | 'lastObservedAt' | 'lastFailure'>;
 

@@ -1,0 +1,14 @@
+import type { Bar } from '../support/results.ts';
+import type { AgentRun } from './compare.ts';
+
+/** What is wanted of our agent beside the kubelet. */
+export function barsOf(ours: AgentRun, kubelet: AgentRun, many: number): Bar[] {
+  const ratio = (value: (run: AgentRun) => number): number => value(ours) / value(kubelet);
+  return [
+    { what: 'created to Ready, one at a time, p50, ours/kubelet', value: ratio((run) => run.startP50Ms), atMost: 0.6 },
+    { what: 'deleted to gone, one at a time, p50, ours/kubelet', value: ratio((run) => run.goneP50Ms), atMost: 0.5 },
+    { what: 'CPU seconds of one script, ours/kubelet', value: ratio((run) => run.cpuSeconds), atMost: 1 },
+    { what: 'requests a pod life, ours/kubelet', value: ratio((run) => run.requestsALife), atMost: 0.999 },
+    { what: `memory at ${many} pods, ours/kubelet`, value: ratio((run) => run.memoryMiB[many] ?? Number.NaN), atMost: 1.5 },
+  ];
+}

@@ -1,0 +1,11 @@
+// Behaviour of pkg/kubelet/types/pod_update.go IsCriticalPod, v1.36.3.
+import { isMirrorPod, isStaticPod } from '../../pod/pod-identity.ts';
+import type { Pod } from '../../wire/types.ts';
+
+/** The lowest priority of the classes that Kubernetes itself has. */
+const systemPriority = 2_000_000_000;
+
+/** True for a pod that the node does not do without: static pods, their mirrors, and pods of the system's priority classes. */
+export function isCriticalPod(pod: Pod): boolean {
+  return isStaticPod(pod) || isMirrorPod(pod) || (pod.spec?.priority ?? 0) >= systemPriority;
+}

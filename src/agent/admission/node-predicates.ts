@@ -1,0 +1,52 @@
+// Behaviour of pkg/kubelet/lifecycle/predicate.go, v1.36.3.
+import { isStaticPod } from '../../pod/pod-identity.ts';
+import type { Pod } from '../../wire/types.ts';
+import type { AdmissionCheck, AdmissionContext, Refusal } from './check.ts';
+import { isCriticalPod } from './critical-pod.ts';
+import { hasFreePorts } from './host-ports.ts';
+import { matchesNodeAffinity } from './node-affinity.ts';
+import { outOf, shortages } from './resource-fit.ts';
+import { toleratesNode } from './taints.ts';
+
+const osLabel = 'kubernetes.io/os';
+
+/** What no other pod's end would change: the operating system, and what the runtime cannot do. */
+export const nodeKind: AdmissionCheck = ({ pod, node }) => {
+  const { metadata, spec } = pod;
+  const asked = metadata?.labels?.[osLabel];
+  if (asked !== undefined && asked !== 'linux') {
+    const message = "Failed to admit pod as the `kubernetes.io/os` label doesn't match node label";
+    return { reason: 'PodOSSelectorNodeLabelDoesNotMatch', message };
+  }
+  if (spec?.os != null && spec.os.name !== 'linux') {
+    return { reason: 'PodOSNotSupported', message: "Failed to admit pod as the OS field doesn't match node OS" };
+  }
+  const isStrict = spec?.securityContext?.supplementalGroupsPolicy === 'Strict';
+  if (isStrict && node.status?.features?.supplementalGroupsPolicy !== true) {
+    const message = 'SupplementalGroupsPolicy=Strict is not supported in this node';
+    return { reason: 'SupplementalGroupsPolicyNotSupported', message };
+  }
+  return undefined;
+};
+
+/** What a scheduler looks at: resources, labels, the node's name, ports and taints. The first failure counts. */
+export const schedulerPredicates: AdmissionCheck = (context) => {
+  const { pod, others, node } = context;
+  const [short] = shortages(pod, others, node);
+  if (short !== undefined && !isCriticalPod(pod)) return outOf(short);
+  return predicateFailure(context, pod);
+};
+
+function predicateFailure({ others, node }: AdmissionContext, pod: Pod): Refusal | undefined {
+  const failed = (name: string, why: string): Refusal => ({ reason: name, message: `Predicate ${name} failed: ${why}` });
+  if (!matchesNodeAffinity(pod, node)) {
+    return failed('NodeAffinity', "node(s) didn't match Pod's node affinity/selector");
+  }
+  const wanted = pod.spec?.nodeName;
+  if (wanted && wanted !== node.metadata?.name) return failed('NodeName', "node(s) didn't match the requested node name");
+  if (!hasFreePorts(pod, others)) return failed('NodePorts', "node(s) didn't have free ports for the requested pod ports");
+  if (!isStaticPod(pod) && !toleratesNode(pod, node)) {
+    return failed('TaintToleration', "node(s) had taints that the pod didn't tolerate");
+  }
+  return undefined;
+}

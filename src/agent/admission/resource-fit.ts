@@ -1,0 +1,63 @@
+// Behaviour of the scheduler's node resources plugin and of pkg/kubelet/lifecycle/predicate.go, v1.36.3.
+import type { WireNode } from '../../node-object/wire-node.ts';
+import { podRequests, type Quantities } from '../../runtime-status/resource-lists.ts';
+import { canonicalQuantity } from '../../wire/quantity.ts';
+import { quantityInNano } from '../../wire/quantity-value.ts';
+import type { Pod } from '../../wire/types.ts';
+import type { Refusal } from './check.ts';
+
+const nanoInMilli = 10n ** 6n;
+const nanoInOne = 10n ** 9n;
+
+/** A resource of which the node has too little. CPU counts in thousandths. */
+export interface Shortage {
+  readonly resource: string;
+  readonly requested: bigint;
+  readonly used: bigint;
+  readonly capacity: bigint;
+}
+
+/** What the node has too little of for one more pod, in the order in which the kubelet names them. */
+export function shortages(pod: Pod, others: readonly Pod[], node: WireNode): Shortage[] {
+  const allocatable = node.status?.allocatable ?? {};
+  const found: Shortage[] = [];
+  const pods = amount('pods', allocatable.pods);
+  const count = BigInt(others.length);
+  if (count + 1n > pods) found.push({ resource: 'pods', requested: 1n, used: count, capacity: pods });
+  const requests = requestsOf(pod);
+  const names = Object.keys(requests).filter((name) => requests[name] !== 0n);
+  if (names.length === 0) return found;
+  const used = others.map(requestsOf);
+  for (const resource of inOrder(names)) {
+    const requested = requests[resource] ?? 0n;
+    // a resource of the cluster, which the node does not know, is not the node's to give
+    if (resource.includes('/') && !(resource in allocatable)) continue;
+    const taken = used.reduce((sum, each) => sum + (each[resource] ?? 0n), 0n);
+    const capacity = amount(resource, allocatable[resource]);
+    if (requested > capacity - taken) found.push({ resource, requested, used: taken, capacity });
+  }
+  return found;
+}
+
+export function outOf({ resource, requested, used, capacity }: Shortage): Refusal {
+  const amounts = `requested: ${requested}, used: ${used}, capacity: ${capacity}`;
+  return { reason: `OutOf${resource}`, message: `Node didn't have enough resource: ${resource}, ${amounts}` };
+}
+
+const first = ['cpu', 'memory', 'ephemeral-storage'];
+
+function inOrder(names: readonly string[]): string[] {
+  return [...first.filter((name) => names.includes(name)), ...names.filter((name) => !first.includes(name)).sort()];
+}
+
+function requestsOf({ spec }: Pod): Record<string, bigint> {
+  const requests: Quantities = podRequests(spec ?? undefined);
+  return Object.fromEntries(Object.entries(requests).map(([name, quantity]) => [name, amount(name, quantity)]));
+}
+
+/** Rounded up, as the scheduler counts. */
+function amount(resource: string, quantity: string | undefined): bigint {
+  if (quantity === undefined) return 0n;
+  const unit = resource === 'cpu' ? nanoInMilli : nanoInOne;
+  return (quantityInNano(canonicalQuantity(quantity)) + unit - 1n) / unit;
+}

@@ -1,0 +1,40 @@
+import type { EventRecorder } from '../../pod/event-recorder.ts';
+import type { Clock } from '../../seams/clock.ts';
+import type { Logger } from '../../seams/logger.ts';
+import type { Pod } from '../../wire/types.ts';
+import type { KillNowOptions } from '../../workers/update-pod-options.ts';
+import type { NodeUsage, PodUsage } from './usage.ts';
+
+export interface EvictionManagerOptions {
+  /** The setting `evictionHard`: quantities or percentages by signal. */
+  readonly evictionHard: Readonly<Record<string, string>>;
+  /** What the node has. */
+  readonly readNode: (signal: AbortSignal) => Promise<NodeUsage>;
+  /** What these pods take, by uid. It is asked for few pods while nothing runs short. */
+  readonly readPods: (pods: readonly Pod[], signal: AbortSignal) => Promise<ReadonlyMap<string, PodUsage>>;
+  /** The pods that are not over, with the resources that they have been given. */
+  readonly activePods: () => readonly Pod[];
+  /** Ends a pod; `PodWorkers.killPodNow`. */
+  readonly killPod: (pod: Pod, options: KillNowOptions) => Promise<void>;
+  /** True once nothing of the pod is on the node any more. */
+  readonly isCleanedUp: (pod: Pod) => boolean;
+  /** Removes ended containers and unused images, before a pod has to go because the disk is full. Default: nothing is removed. */
+  readonly freeDisk?: (signal: AbortSignal) => Promise<void>;
+  /** Called when what runs short has changed: the node's conditions are to be written. */
+  readonly pressureChanged?: () => void;
+  /** Gets the event of each pod that is evicted. Default: nobody. */
+  readonly eventRecorder?: EventRecorder;
+  /** Gets the warning EvictionThresholdMet about the node: reason and message. Default: nobody. */
+  readonly nodeEvent?: (reason: string, message: string) => void;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  /** How often the node is looked at, in milliseconds. Default 10 000. */
+  readonly periodMs?: number;
+  /** How long a pressure counts after it was last seen, in milliseconds. Default 300 000. */
+  readonly transitionPeriodMs?: number;
+  /** How long one look may take, in milliseconds. Default 60 000. */
+  readonly timeoutMs?: number;
+}
+
+/** How long an evicted pod's end is waited for before the next one has to go. */
+export const cleanupWait = { timeoutMs: 30_000, pollMs: 1000 };

@@ -1,0 +1,40 @@
+// Behaviour of pkg/kubelet/eviction/eviction_manager.go (localStorageEviction), v1.36.3.
+import { podLimits } from '../../runtime-status/resource-lists.ts';
+import { canonicalQuantity } from '../../wire/quantity.ts';
+import type { Pod } from '../../wire/types.ts';
+import { wholeOf } from '../resize/resource-amounts.ts';
+import { ephemeralStorageOf, type PodUsage } from './usage.ts';
+
+/** Why a pod is to go that keeps more on the node's disk than it may; undefined: it may stay. */
+export function storageLimitMessage(pod: Pod, usage: PodUsage, hasDedicatedImagefs: boolean): string | undefined {
+  return emptyDirMessage(pod, usage) ?? podMessage(pod, usage) ?? containerMessage(pod, usage, hasDedicatedImagefs);
+}
+
+function emptyDirMessage({ spec }: Pod, { volumes, memoryVolumes }: PodUsage): string | undefined {
+  for (const { name, emptyDir } of spec?.volumes ?? []) {
+    const limit = emptyDir?.sizeLimit;
+    const used = volumes[name] ?? memoryVolumes[name];
+    if (limit === undefined || limit === null || used === undefined) continue;
+    if (wholeOf(limit) > 0 && used > wholeOf(limit)) {
+      return `Usage of EmptyDir volume "${name}" exceeds the limit "${canonicalQuantity(limit)}". `;
+    }
+  }
+  return undefined;
+}
+
+function podMessage({ spec }: Pod, usage: PodUsage): string | undefined {
+  const limit = podLimits(spec)['ephemeral-storage'];
+  if (limit === undefined || ephemeralStorageOf(usage) <= wholeOf(limit)) return undefined;
+  return `Pod ephemeral local storage usage exceeds the total limit of containers ${limit}. `;
+}
+
+function containerMessage({ spec }: Pod, { containers }: PodUsage, hasDedicatedImagefs: boolean): string | undefined {
+  for (const { name, resources } of spec?.containers ?? []) {
+    const limit = resources?.limits?.['ephemeral-storage'];
+    const { rootfs = 0, logs = 0 } = containers[name] ?? {};
+    const used = logs + (hasDedicatedImagefs ? 0 : rootfs);
+    if (wholeOf(limit) === 0 || used <= wholeOf(limit)) continue;
+    return `Container ${name} exceeded its local ephemeral storage limit "${canonicalQuantity(String(limit))}". `;
+  }
+  return undefined;
+}

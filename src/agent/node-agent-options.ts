@@ -1,0 +1,184 @@
+import type { KubeConfig } from '@kubernetes/client-node';
+import type { PodCgroups } from '../cgroups/pod-cgroups.ts';
+import { nodeNameOption } from '../checks/node-name.ts';
+import { integerOption, optionOfType, requireKnownOptions, requireMethods } from '../checks/options.ts';
+import type { PodClient } from '../client/pod-client.ts';
+import type { KubeTransport } from '../client/transport/kube-transport.ts';
+import { invalidOption } from '../errors.ts';
+import type { Mounter } from '../files/mounter.ts';
+import { metricsOption } from '../metrics/metrics.ts';
+import type { MetricsSink } from '../metrics/metrics-sink.ts';
+import { BasicPodManager } from '../pod/basic-pod-manager.ts';
+import type { EventRecorder } from '../pod/event-recorder.ts';
+import { apiserverSource } from '../pod/pod-identity.ts';
+import type { Prober } from '../probes/prober.ts';
+import type { ContainerRuntime } from '../runtime/container-runtime.ts';
+import { type Clock, safeClock, systemClock } from '../seams/clock.ts';
+import { type Logger, loggerOption } from '../seams/logger.ts';
+import { safeRandom } from '../seams/random.ts';
+import type { PodSource } from '../sources/pod-source.ts';
+import type { StatusManagerOptions } from '../status/status-manager-options.ts';
+import type { AgentSettings, ResolvedSettings } from './agent-settings.ts';
+import { type Machine, readMachine } from './node/machine.ts';
+import { resolveSettings, settingNames } from './settings-rules.ts';
+
+/** Where the agent's own API is served, and to whom. */
+export interface AgentServerOptions {
+  /** The address that is listened on. Default: every address of the machine. */
+  readonly address?: string;
+  /** The port that is listened on; 0: a free one. Default 10 250. */
+  readonly port?: number;
+  /** The file of the server's certificate, in PEM. */
+  readonly tlsCertFile: string;
+  /** The file of the certificate's key, in PEM. */
+  readonly tlsPrivateKeyFile: string;
+  /** The file of the authorities that sign clients' certificates, in PEM. Default: clients show tokens. */
+  readonly clientCAFile?: string;
+  /** True: a request without credentials comes from `system:anonymous`, which the cluster may allow something. Default false. */
+  readonly anonymous?: boolean;
+}
+
+/** Which node it is, what runs its containers, and how. `nodeName`, `runtime` and one of `kubeConfig` and `transport` are needed. */
+export interface NodeAgentOptions extends AgentSettings {
+  /** The server to ask. One of this and `transport` is needed. */
+  readonly kubeConfig?: KubeConfig;
+  /** A transport shared with others; `stop()` leaves it open. */
+  readonly transport?: KubeTransport;
+  /** The name of the node: of its object, its Lease, and in the `spec.nodeName` of its pods. */
+  readonly nodeName: string;
+  /** Runs the containers. `stop()` leaves it open. */
+  readonly runtime: ContainerRuntime;
+  /** The agent's own API: logs, commands in containers, forwarded ports. Default: none is served. */
+  readonly server?: AgentServerOptions;
+  /** Where pods come from beside the apiserver, `staticPodPath` and `staticPodURL`, by name. Default: nowhere. */
+  readonly sources?: Readonly<Record<string, PodSource>>;
+  /** Makes mounts. Default: the system's `mount` and `umount`. */
+  readonly mounter?: Mounter;
+  /** Makes the cgroups of pods. Default: those of the machine. */
+  readonly cgroups?: PodCgroups;
+  /** Probes containers. Default: over the network and by commands in containers. */
+  readonly prober?: Prober;
+  /** What the machine is. Default: what the kernel says. */
+  readonly machine?: Machine;
+  /** Default: one of its own. */
+  readonly podManager?: BasicPodManager;
+  /** What statuses are written with, such as a client that counts. `stop()` leaves it open. Default: one over the transport. */
+  readonly podClient?: PodClient;
+  /** How statuses are written: as `StatusManager`'s. */
+  readonly statusManager?: Partial<
+    Pick<StatusManagerOptions, 'syncPeriodMs' | 'concurrency' | 'requestTimeoutMs' | 'rateLimiter' | 'patchFormat'>
+  >;
+  /** Default: events are written to the apiserver. */
+  readonly eventRecorder?: EventRecorder;
+  /** True: `stop` deletes the node and its Lease, where this process has created them. Default false, as the kubelet. */
+  readonly removeOnStop?: boolean;
+  /** All metrics of the agent in the text format of Prometheus, for its API. Default: no text. */
+  readonly metricsText?: () => string | Promise<string>;
+  /** From 0 up to 1. Default `Math.random`. */
+  readonly random?: () => number;
+  /** Where the time comes from. Default: the machine's clock. */
+  readonly clock?: Clock;
+  /** Default: warnings and errors go to the console; null: silent. */
+  readonly logger?: Logger | null;
+  /** Goes to every part. Default: nothing is measured. */
+  readonly metrics?: MetricsSink;
+}
+
+const statusManagerNames = ['syncPeriodMs', 'concurrency', 'requestTimeoutMs', 'rateLimiter', 'patchFormat'];
+const serverNames = ['address', 'port', 'tlsCertFile', 'tlsPrivateKeyFile', 'clientCAFile', 'anonymous'];
+const knownOptions = [
+  ...settingNames,
+  ...([
+    'kubeConfig',
+    'transport',
+    'nodeName',
+    'runtime',
+    'server',
+    'sources',
+    'mounter',
+    'cgroups',
+    'prober',
+    'machine',
+  ] as const),
+  ...(['podManager', 'podClient', 'statusManager', 'eventRecorder', 'removeOnStop', 'metricsText'] as const),
+  ...(['random', 'clock', 'logger', 'metrics'] as const),
+] satisfies readonly (keyof NodeAgentOptions)[];
+
+/** The options, checked and complete. */
+export interface ResolvedAgentOptions {
+  readonly given: NodeAgentOptions;
+  readonly nodeName: string;
+  readonly settings: ResolvedSettings;
+  readonly machine: Machine;
+  readonly sources: readonly (readonly [name: string, source: PodSource])[];
+  readonly podManager: BasicPodManager;
+  readonly random: () => number;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  /** For a part that takes no random numbers and measures nothing. */
+  readonly timed: { readonly clock: Clock; readonly logger: Logger };
+  /** The same with the metrics, where there are any. */
+  readonly measured: ResolvedAgentOptions['timed'] & { readonly metrics?: MetricsSink };
+  /** All that parts share. */
+  readonly shared: ResolvedAgentOptions['measured'] & { readonly random: () => number };
+}
+
+const runtimeMethods = ['version', 'health', 'runPodSandbox', 'createContainer', 'listPodSandboxes', 'pullImage', 'events'];
+const reservedSources = [apiserverSource, 'file', 'http', ''];
+
+/** Throws ERR_INVALID_OPTION, naming the option, the rule and the value. */
+export function resolveAgentOptions(options: NodeAgentOptions): ResolvedAgentOptions {
+  requireKnownOptions('options', options, knownOptions);
+  const {
+    kubeConfig,
+    transport,
+    runtime,
+    podManager = new BasicPodManager(),
+    clock = systemClock,
+    random = Math.random,
+  } = options;
+  if ((kubeConfig === undefined) === (transport === undefined)) {
+    throw invalidOption('kubeConfig', 'given, or else `transport`, and not both', kubeConfig);
+  }
+  const nodeName = nodeNameOption(options.nodeName);
+  requireMethods('runtime', runtime, runtimeMethods);
+  requireMethods('clock', clock, ['now', 'setTimer']);
+  optionOfType('random', random, 'function');
+  metricsOption(options.metrics);
+  if (options.metricsText !== undefined) optionOfType('metricsText', options.metricsText, 'function');
+  if (options.removeOnStop !== undefined) optionOfType('removeOnStop', options.removeOnStop, 'boolean');
+  requireKnownOptions('statusManager', options.statusManager ?? {}, statusManagerNames);
+  requireServer(options.server);
+  const timed = { clock: safeClock(clock), logger: loggerOption(options.logger) };
+  const measured = { ...timed, ...(options.metrics !== undefined && { metrics: options.metrics }) };
+  const safe = safeRandom(random);
+  return {
+    ...{ given: options, nodeName, podManager, timed, measured, random: safe },
+    settings: resolveSettings(options),
+    machine: options.machine ?? readMachine(),
+    sources: sourcesOf(options.sources ?? {}),
+    clock: timed.clock,
+    logger: timed.logger,
+    shared: { ...measured, random: safe },
+  };
+}
+
+function requireServer(server: AgentServerOptions | undefined): void {
+  if (server === undefined) return;
+  requireKnownOptions('server', server, serverNames);
+  for (const name of ['tlsCertFile', 'tlsPrivateKeyFile'] as const) {
+    if (typeof server[name] !== 'string' || server[name] === '') throw invalidOption(`server.${name}`, 'a file', server[name]);
+  }
+  if (server.port !== undefined && integerOption('server.port', server.port, 0) > 65_535) {
+    throw invalidOption('server.port', 'an integer from 0 to 65535', server.port);
+  }
+}
+
+function sourcesOf(sources: Readonly<Record<string, PodSource>>): [string, PodSource][] {
+  if (typeof sources !== 'object' || sources === null) throw invalidOption('sources', 'an object of pod sources', sources);
+  return Object.entries(sources).map(([name, source]) => {
+    if (reservedSources.includes(name)) throw invalidOption('sources', `an object without the name "${name}"`, name);
+    requireMethods(`sources.${name}`, source, ['start', 'stop']);
+    return [name, source];
+  });
+}

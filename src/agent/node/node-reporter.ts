@@ -1,0 +1,81 @@
+import { isDeepStrictEqual } from 'node:util';
+import type { AdvertisedStatus } from '../../node-object/advertised-status.ts';
+import type { ContainerRuntime } from '../../runtime/container-runtime.ts';
+import type { RuntimeImage } from '../../runtime/runtime-images.ts';
+import { type Clock, sleep } from '../../seams/clock.ts';
+import { callGuarded } from '../../seams/guard.ts';
+import type { Logger } from '../../seams/logger.ts';
+import type { Machine } from './machine.ts';
+import { nodeImages } from './node-images.ts';
+import type { NodeResources } from './node-resources.ts';
+import { type NodeFacts, nodeStatus } from './node-status.ts';
+import type { RuntimeWatch } from './runtime-watch.ts';
+
+export interface NodeReporterOptions extends Pick<NodeFacts, 'addresses' | 'port' | 'declaredFeatures'>, NodeResources {
+  readonly machine: Machine;
+  readonly runtime: Pick<ContainerRuntime, 'listImages'>;
+  readonly watch: Pick<RuntimeWatch, 'health' | 'version'>;
+  /** So many images are named; -1: all. */
+  readonly maxImages: number;
+  readonly periodMs: number;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  /** Gets the status whenever it has changed. */
+  readonly tell: (status: AdvertisedStatus) => void;
+}
+
+/** Says what the node has, again and again: what the runtime can do and which images there are may change. */
+export class NodeReporter {
+  readonly #options: NodeReporterOptions;
+  readonly #stopping = new AbortController();
+  #images: readonly RuntimeImage[] | undefined;
+  #told: AdvertisedStatus | undefined;
+  #run: Promise<void> = Promise.resolve();
+
+  constructor(options: NodeReporterOptions) {
+    this.#options = options;
+  }
+
+  /** The status as it is known now. */
+  status(): AdvertisedStatus {
+    const { watch, maxImages } = this.#options;
+    const images = this.#images && nodeImages(this.#images, maxImages);
+    return nodeStatus({ ...this.#options, version: watch.version, health: watch.health, images });
+  }
+
+  start(): void {
+    this.#run = this.#report();
+  }
+
+  async stop(): Promise<void> {
+    this.#stopping.abort();
+    await this.#run;
+  }
+
+  async #report(): Promise<void> {
+    const { runtime, clock, periodMs, logger } = this.#options;
+    const { signal } = this.#stopping;
+    while (!signal.aborted) {
+      try {
+        this.#images = await runtime.listImages({ signal });
+      } catch (err) {
+        if (!signal.aborted) logger.warn({ err }, 'the container runtime did not list its images');
+      }
+      if (!signal.aborted) this.#tell();
+      await sleep(clock, periodMs, signal);
+    }
+  }
+
+  #tell(): void {
+    const { tell, logger } = this.#options;
+    const status = this.status();
+    if (isDeepStrictEqual(status, this.#told)) return;
+    callGuarded(
+      () => {
+        tell(status);
+        this.#told = status;
+      },
+      (err) => logger.error({ err }, 'the status of the node could not be told'),
+    );
+  }
+}

@@ -1,0 +1,57 @@
+// Behaviour of defaultNodeStatusFuncs in pkg/kubelet/kubelet_node_status.go, v1.36.3.
+import type { AdvertisedStatus } from '../../node-object/advertised-status.ts';
+import type { WireContainerImage, WireNodeAddress } from '../../node-object/wire-node.ts';
+import type { RuntimeHealth, RuntimeVersion } from '../../runtime/runtime-health.ts';
+import type { Machine } from './machine.ts';
+import type { NodeResources } from './node-resources.ts';
+
+/** What a node's status is made from. */
+export interface NodeFacts extends NodeResources {
+  readonly machine: Machine;
+  readonly addresses: readonly WireNodeAddress[];
+  /** The port of the agent's own API; 0: none. */
+  readonly port: number;
+  /** Features that the agent has, by the names that Kubernetes gives them. */
+  readonly declaredFeatures: readonly string[];
+  /** Undefined until the runtime has answered. */
+  readonly version: RuntimeVersion | undefined;
+  /** Undefined until the runtime has answered. */
+  readonly health: RuntimeHealth | undefined;
+  /** Undefined until the runtime has answered. */
+  readonly images: readonly WireContainerImage[] | undefined;
+}
+
+/** The version of Kubernetes whose kubelet the agent behaves as. */
+export const kubeletVersion = 'v1.36.3';
+
+/** What the agent says of its node. What the runtime has not said yet stays as the apiserver has it. */
+export function nodeStatus(facts: NodeFacts): AdvertisedStatus {
+  const { machine, version, health, images, declaredFeatures } = facts;
+  const runtime = version === undefined ? 'Unknown' : `${version.runtimeName}://${version.runtimeVersion}`;
+  return {
+    capacity: facts.capacity,
+    allocatable: facts.allocatable,
+    addresses: facts.addresses,
+    daemonEndpoints: { kubeletEndpoint: { Port: facts.port } },
+    nodeInfo: {
+      architecture: machine.architecture,
+      bootID: machine.bootID,
+      containerRuntimeVersion: runtime,
+      kernelVersion: machine.kernelVersion,
+      kubeletVersion,
+      machineID: machine.machineID,
+      operatingSystem: 'linux',
+      osImage: machine.osImage,
+      systemUUID: machine.systemUUID,
+    },
+    ...(images !== undefined && { images }),
+    ...(declaredFeatures.length > 0 && { declaredFeatures: declaredFeatures.toSorted() }),
+    ...(health !== undefined && {
+      features: { supplementalGroupsPolicy: health.features.supplementalGroupsPolicy },
+      runtimeHandlers: health.handlers.map(({ name, recursiveReadOnlyMounts, userNamespaces }) => ({
+        ...(name !== '' && { name }),
+        features: { recursiveReadOnlyMounts, userNamespaces },
+      })),
+    }),
+  };
+}

@@ -1,0 +1,64 @@
+// Behaviour of pkg/kubelet/kubelet_pods.go (convertToAPIContainerStatuses) and kuberuntime (toKubeContainerResources), v1.36.3.
+import type { LinuxContainerResources } from '../../runtime/linux-resources.ts';
+import type { ContainerDetails } from '../../runtime/runtime-containers.ts';
+import type { Resources } from '../../runtime-status/resource-lists.ts';
+import { canonicalQuantity } from '../../wire/quantity.ts';
+import { compareQuantities } from '../../wire/quantity-value.ts';
+import type { WireContainerStatus, WirePodStatus } from '../../wire/types.ts';
+import type { PodAllocation } from './pod-allocation.ts';
+import { bytesText, milliOf } from './resource-amounts.ts';
+
+/** Up to here the kernel rounds up, so that what it has says nothing. */
+const smallest = { limitMilli: 10, requestMilli: 2 };
+
+/**
+ * The status with the resources that its running containers really have, by the runtime and, of requested memory, which no kernel
+ * keeps, by what it was told. `status` must have been generated from the pod with its allocated resources.
+ */
+export function withReportedResources(
+  status: WirePodStatus,
+  details: readonly ContainerDetails[],
+  actuated: PodAllocation,
+): WirePodStatus {
+  const report = (statuses: WireContainerStatus[]): WireContainerStatus[] =>
+    statuses.map((one) => {
+      const newest = details.find(({ metadata }) => metadata.name === one.name);
+      if (newest?.state !== 'running' || one.state?.running === undefined || one.resources === undefined) return one;
+      return { ...one, resources: reported(one.resources, newest.resources, actuated.containers[one.name]) };
+    });
+  const { containerStatuses, initContainerStatuses } = status;
+  return {
+    ...status,
+    ...(containerStatuses !== undefined && { containerStatuses: report(containerStatuses) }),
+    ...(initContainerStatuses !== undefined && { initContainerStatuses: report(initContainerStatuses) }),
+  };
+}
+
+function reported(
+  resources: Resources,
+  runtime: LinuxContainerResources | undefined,
+  actuated: Resources | undefined,
+): Resources {
+  const { cpuPeriod = 0, cpuQuota = 0, cpuShares = 0, memoryLimitInBytes = 0 } = runtime ?? {};
+  const limits = resources.limits && { ...resources.limits };
+  const requests = resources.requests && { ...resources.requests };
+  if (limits !== undefined) {
+    const milli = cpuPeriod > 0 && cpuQuota > 0 ? Math.trunc((cpuQuota * 1000) / cpuPeriod) : 0;
+    if (milli > 0 && Math.max(milli, milliOf(limits.cpu)) > smallest.limitMilli) set(limits, 'cpu', `${milli}m`);
+    if (memoryLimitInBytes > 0) set(limits, 'memory', bytesText(memoryLimitInBytes));
+  }
+  if (requests !== undefined) {
+    const milli = cpuShares > 0 ? Math.ceil((cpuShares * 1000) / 1024) : 0;
+    if (milli > 0 && Math.max(milli, milliOf(requests.cpu)) > smallest.requestMilli) set(requests, 'cpu', `${milli}m`);
+    const memory = actuated?.requests?.memory;
+    if (memory !== undefined) set(requests, 'memory', memory);
+  }
+  return { ...resources, ...(limits !== undefined && { limits }), ...(requests !== undefined && { requests }) };
+}
+
+/** An equal quantity keeps its way of writing. */
+function set(quantities: Record<string, string>, name: string, given: string): void {
+  const quantity = canonicalQuantity(given);
+  const before = quantities[name];
+  if (before === undefined || compareQuantities(before, quantity) !== 0) quantities[name] = quantity;
+}

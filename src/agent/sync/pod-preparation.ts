@@ -1,0 +1,103 @@
+import { BackoffError } from '../../backoff/backoff-error.ts';
+import type { EventRecorder } from '../../pod/event-recorder.ts';
+import type { Clock } from '../../seams/clock.ts';
+import { errorText } from '../../seams/error-text.ts';
+import type { PodVolumes } from '../../volumes/pod-volumes.ts';
+import { VolumeError } from '../../volumes/volume-error.ts';
+import type { Pod } from '../../wire/types.ts';
+import type { PullSecret, SyncCgroups, SyncFolders, SyncVolumes } from './sync-parts.ts';
+
+export interface PodPreparationOptions {
+  readonly volumes: SyncVolumes;
+  readonly cgroups: SyncCgroups;
+  readonly folders: SyncFolders;
+  readonly pullSecretsOf: (pod: Pod, signal: AbortSignal) => Promise<readonly PullSecret[]>;
+  readonly networkReady: () => { readonly ready: boolean; readonly message?: string | undefined };
+  readonly eventRecorder: EventRecorder;
+  readonly clock: Clock;
+}
+
+/** What the containers of a pod need before any of them is made. */
+export interface PreparedPod {
+  readonly volumes: PodVolumes;
+  readonly pullSecrets: readonly PullSecret[];
+}
+
+/** The wait after the first mount that failed, doubled by each further one, and the longest, in milliseconds. */
+const mountRetryMs = { base: 500, cap: 122_000 };
+
+/** Makes what a pod needs beside its containers: folders, cgroup, volumes, and the secrets for pulling its images. */
+export class PodPreparation {
+  readonly #options: PodPreparationOptions;
+  /** How often the mounts of a pod have failed in turn, by its uid. */
+  readonly #mountFailures = new Map<string, number>();
+
+  constructor(options: PodPreparationOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * Rejects, after an event that says why, when something cannot be made: with a `BackoffError` for volumes, and with a message that
+   * contains "network is not ready" while the runtime has no network.
+   */
+  async prepare(pod: Pod, signal: AbortSignal): Promise<PreparedPod> {
+    const { networkReady, eventRecorder, pullSecretsOf } = this.#options;
+    const network = networkReady();
+    if (!network.ready && pod.spec?.hostNetwork !== true) {
+      const message = `network is not ready: ${network.message ?? ''}`;
+      eventRecorder.event(pod, 'Warning', 'NetworkNotReady', message);
+      throw new Error(message);
+    }
+    await this.#withEvent(pod, 'Failed', 'error making pod data directories', signal, () => this.#options.folders.makePod(pod));
+    const [cgroup, volumes, pullSecrets] = await Promise.allSettled([
+      this.#withEvent(pod, 'FailedCreatePodContainer', 'unable to ensure pod container exists', signal, () =>
+        this.#options.cgroups.ensurePod(pod, signal),
+      ),
+      this.#mount(pod, signal),
+      pullSecretsOf(pod, signal),
+    ]);
+    signal.throwIfAborted();
+    if (cgroup.status === 'rejected') throw cgroup.reason;
+    if (volumes.status === 'rejected') throw volumes.reason;
+    if (pullSecrets.status === 'rejected') throw pullSecrets.reason;
+    return { volumes: volumes.value, pullSecrets: pullSecrets.value };
+  }
+
+  forget(podUID: string): void {
+    this.#mountFailures.delete(podUID);
+  }
+
+  async #mount(pod: Pod, signal: AbortSignal): Promise<PodVolumes> {
+    const { volumes, clock, eventRecorder } = this.#options;
+    const podUID = pod.metadata?.uid ?? '';
+    try {
+      const mounted = await volumes.mountVolumes(pod, signal);
+      this.#mountFailures.delete(podUID);
+      return mounted;
+    } catch (error) {
+      signal.throwIfAborted();
+      const message = errorText(error);
+      for (const each of mountFailures(error)) eventRecorder.event(pod, 'Warning', 'FailedMount', each);
+      const failures = this.#mountFailures.get(podUID) ?? 0;
+      this.#mountFailures.set(podUID, failures + 1);
+      const delayMs = Math.min(mountRetryMs.cap, mountRetryMs.base * 2 ** Math.min(failures, 30));
+      throw new BackoffError(message, clock.now() + delayMs, { cause: error });
+    }
+  }
+
+  async #withEvent<T>(pod: Pod, reason: string, says: string, signal: AbortSignal, make: () => Promise<T>): Promise<T> {
+    try {
+      return await make();
+    } catch (error) {
+      signal.throwIfAborted();
+      const message = `${says}: ${errorText(error)}`;
+      this.#options.eventRecorder.event(pod, 'Warning', reason, message);
+      throw new Error(message, { cause: error });
+    }
+  }
+}
+
+/** One text for each volume that is not ready, where the error says which. */
+function mountFailures(error: unknown): string[] {
+  return error instanceof VolumeError ? error.failures.map(({ message }) => message) : [errorText(error)];
+}

@@ -1,0 +1,24 @@
+/** Why a container waits, as its status says it: what it is made from cannot be put together. */
+export type ConfigErrorReason = 'CreateContainerConfigError' | 'CreateContainerError' | 'RunContainerError';
+
+/**
+ * A sandbox or a container cannot be made from what the pod says. `message` is for people, as the kubelet writes it; `reason` is
+ * the container's waiting reason.
+ */
+export class ContainerConfigError extends Error {
+  /** The waiting reason of the container. */
+  readonly reason: ConfigErrorReason;
+
+  constructor(message: string, options?: ErrorOptions & { readonly reason?: ConfigErrorReason }) {
+    super(message, options);
+    this.name = 'ContainerConfigError';
+    this.reason = options?.reason ?? 'CreateContainerConfigError';
+  }
+}
+
+/** The same error where it is one of ours; else one with the same message. */
+export function asConfigError(error: unknown, say: (message: string) => string = (message) => message): ContainerConfigError {
+  if (error instanceof ContainerConfigError) return error;
+  const message = error instanceof Error ? error.message : String(error);
+  return new ContainerConfigError(say(message), { cause: error });
+}

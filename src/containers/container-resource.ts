@@ -1,0 +1,37 @@
+// Behaviour of pkg/kubelet/kubelet_pods.go containerResourceRuntimeValue and kubelet_resources.go, v1.36.3.
+import type { Container } from '../conditions/restart-policy.ts';
+import { type ResourceField, type ResourceQuantities, resourceField, resourceFieldOf } from '../pod/resource-field.ts';
+import { thousandths } from '../wire/quantity-number.ts';
+import type { Pod } from '../wire/types.ts';
+
+/** Which resource of which container is meant. */
+export interface ResourceSelector extends ResourceField {
+  /** Absent or empty: the container that asks. */
+  readonly containerName?: string | undefined;
+}
+
+const podLevel: readonly string[] = ['cpu', 'memory'];
+
+/**
+ * A resource of a container, as an environment variable shows it: whole units of the divisor, rounded up. A limit that a regular
+ * container has not is the pod's, or else what the node can allocate; a named init container has only limits of its own.
+ *
+ * @param own - The container whose environment is made.
+ * @param allocatable - What the node has for pods.
+ */
+export function containerResourceValue(
+  pod: Pod,
+  own: Container,
+  selector: ResourceSelector,
+  allocatable: ResourceQuantities,
+): string {
+  const { containerName } = selector;
+  const defaults: Record<string, string> = { ...allocatable };
+  for (const name of podLevel) {
+    const limit = pod.spec?.resources?.limits?.[name];
+    if (thousandths(limit) !== 0 && Object.hasOwn(defaults, name)) defaults[name] = String(limit);
+  }
+  if (!containerName) return resourceFieldOf(own, selector, defaults);
+  const isRegular = pod.spec?.containers?.some(({ name }) => name === containerName) === true;
+  return resourceField(pod, containerName, selector, isRegular ? defaults : {});
+}

@@ -1,0 +1,27 @@
+import type { Container } from '../conditions/restart-policy.ts';
+import type { ContainerConfig, KeyValue } from '../runtime/runtime-containers.ts';
+import { type Environment, textOf } from './environment.ts';
+import { StartSize, textLimit } from './environment-limits.ts';
+import { expanded } from './expansion.ts';
+
+type StartTexts = Pick<ContainerConfig, 'command' | 'args' | 'envs'>;
+
+/** What a container's first process gets. Throws a `ContainerConfigError` for more than Linux could start a process with. */
+export function startTexts(container: Container, environment: Environment): StartTexts {
+  const size = new StartSize(container.name);
+  const envs = Array.from(environment, ([key, value]): KeyValue => {
+    const bytes = Buffer.byteLength(key) + 1 + (typeof value === 'string' ? Buffer.byteLength(value) : value.byteLength);
+    const { mostBytes, tooLong } = textLimit(`the environment variable ${JSON.stringify(key)}`, container.name);
+    if (bytes > mostBytes) throw tooLong();
+    size.add(bytes);
+    return { key, value };
+  });
+  const expand = (texts: readonly string[] | undefined, what: string) =>
+    (texts ?? []).map((text, index) => {
+      const limit = textLimit(`${what} ${index + 1}`, container.name);
+      const result = expanded(text, (name) => textOf(environment, name), limit);
+      size.add(Buffer.byteLength(result));
+      return result;
+    });
+  return { command: expand(container.command, 'part of the command'), args: expand(container.args, 'argument'), envs };
+}

@@ -1,0 +1,10 @@
+/**
+ * A container runtime that speaks CRI v1, such as containerd or CRI-O. It needs the optional peer dependencies `@grpc/grpc-js` and
+ * `@bufbuild/protobuf`, which no other door loads.
+ *
+ * @module pod-status-manager/cri
+ */
+import './node-version.ts';
+
+export type { CriRuntimeOptions } from './cri/cri-options.ts';
+export { CriRuntime } from './cri/cri-runtime.ts';

@@ -1,0 +1,36 @@
+import type { Clock } from '../../seams/clock.ts';
+
+/** What cuts a call short, beside its own end. */
+export interface CallLimits {
+  /** The longest time of the call in milliseconds; undefined: no limit. */
+  readonly timeoutMs: number | undefined;
+  /** Aborts the call. */
+  readonly signal: AbortSignal | undefined;
+}
+
+/** Who is told that a call is over before its answer came. At most one of the two is called, once. */
+export interface CutShort {
+  /** The time is over. */
+  onTimeout(): void;
+  /** The signal has aborted. */
+  onAbort(reason: unknown): void;
+}
+
+/** Watches over one call. What it returns ends the watch: no timer and no listener is left. */
+export function watchLimits(clock: Clock, { timeoutMs, signal }: CallLimits, told: CutShort): () => void {
+  const end = (): void => {
+    cancelTimer?.();
+    signal?.removeEventListener('abort', onAbort);
+  };
+  const onAbort = (): void => {
+    end();
+    told.onAbort(signal?.reason);
+  };
+  const onTimeout = (): void => {
+    end();
+    told.onTimeout();
+  };
+  const cancelTimer = timeoutMs === undefined ? undefined : clock.setTimer(onTimeout, timeoutMs, { keepAlive: true });
+  signal?.addEventListener('abort', onAbort);
+  return end;
+}

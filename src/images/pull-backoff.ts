@@ -1,0 +1,65 @@
+// Behaviour of the back-off of pkg/kubelet/images, v1.36.3.
+import { BackoffCounter } from '../backoff/backoff-counter.ts';
+import type { Clock } from '../seams/clock.ts';
+
+export interface PullBackoffOptions {
+  readonly baseMs: number;
+  readonly maxMs: number;
+  readonly clock: Clock;
+}
+
+interface Failure {
+  readonly at: number;
+  readonly message: string;
+}
+
+/** How long the next pull of an image for a pod waits after one that failed. */
+export class PullBackoff {
+  readonly #clock: Clock;
+  readonly #counter: BackoffCounter;
+  /** The last failure of each pod and image. */
+  readonly #failures = new Map<string, Map<string, Failure>>();
+
+  constructor({ baseMs, maxMs, clock }: PullBackoffOptions) {
+    this.#clock = clock;
+    this.#counter = new BackoffCounter({ baseMs, maxMs, resetAfterMs: 2 * maxMs, clock });
+  }
+
+  /** Until when a pull waits, and what the last one said; undefined where none waits. */
+  waits(podUID: string, image: string): { readonly until: number; readonly message: string } | undefined {
+    const failure = this.#failures.get(podUID)?.get(image);
+    if (failure === undefined) return undefined;
+    const remainingMs = this.#counter.remainingMs(keyOf(podUID, image), eventOf(failure));
+    return remainingMs > 0 ? { until: this.#clock.now() + remainingMs, message: failure.message } : undefined;
+  }
+
+  /** A pull has failed. Returns when the next one is due. */
+  failed(podUID: string, image: string, message: string): number {
+    const failure = { at: this.#clock.now(), message };
+    const ofPod = this.#failures.get(podUID) ?? new Map<string, Failure>();
+    ofPod.set(image, failure);
+    this.#failures.set(podUID, ofPod);
+    const key = keyOf(podUID, image);
+    this.#counter.next(key, eventOf(failure));
+    return failure.at + this.#counter.waitMs(key);
+  }
+
+  /** A pull has succeeded: what it said before is of no interest, but the next failure still waits longer. */
+  forgetImage(podUID: string, image: string): void {
+    this.#failures.get(podUID)?.delete(image);
+  }
+
+  /** Forgets the pod. */
+  forget(podUID: string): void {
+    for (const image of this.#failures.get(podUID)?.keys() ?? []) this.#counter.reset(keyOf(podUID, image));
+    this.#failures.delete(podUID);
+  }
+}
+
+function keyOf(podUID: string, image: string): string {
+  return JSON.stringify([podUID, image]);
+}
+
+function eventOf({ at }: Failure): { readonly id: string; readonly at: number } {
+  return { id: String(at), at };
+}

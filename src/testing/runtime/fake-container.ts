@@ -1,0 +1,200 @@
+import type { LinuxContainerResources } from '../../runtime/linux-resources.ts';
+import type { ContainerConfig, ContainerDetails, ContainerRecord, ContainerState } from '../../runtime/runtime-containers.ts';
+import { RuntimeError } from '../../runtime/runtime-error.ts';
+import { runtimeAnnotations } from '../../runtime/runtime-labels.ts';
+import type { ContainerStats } from '../../runtime/runtime-stats.ts';
+import type { CancelTimer, Clock } from '../../seams/clock.ts';
+import { type ContainerEnd, type ContainerLife, endReason, killedExitCode } from './container-life.ts';
+import { logLines, type RuntimeFiles } from './runtime-files.ts';
+
+/** What a container is made from. */
+export interface ContainerParts {
+  readonly id: string;
+  readonly sandboxID: string;
+  readonly config: ContainerConfig;
+  /** The names of its image, as its status shows them. */
+  readonly image: { readonly name: string; readonly ref: string; readonly id: string };
+  readonly logPath: string;
+  readonly life: ContainerLife;
+}
+
+/** What a container needs of its surroundings. */
+export interface ContainerSurroundings {
+  readonly clock: Clock;
+  readonly files: RuntimeFiles | undefined;
+  /** Called right after each change of state. */
+  readonly changed: (container: FakeContainer, type: 'started' | 'stopped') => void;
+}
+
+/** One container: it runs its life by the clock. */
+export class FakeContainer {
+  readonly parts: ContainerParts;
+  readonly createdAt: number;
+  readonly #around: ContainerSurroundings;
+  readonly #ended = Promise.withResolvers<void>();
+  #state: ContainerState = 'created';
+  #startedAt = 0;
+  #end: { readonly at: number; readonly exitCode: number; readonly reason: string; readonly message: string } | undefined;
+  #resources: LinuxContainerResources;
+  #cancelLife: CancelTimer = () => {};
+  #cancelStop: CancelTimer = () => {};
+  #cancelKill: CancelTimer = () => {};
+  #killAt = Number.POSITIVE_INFINITY;
+
+  constructor(parts: ContainerParts, around: ContainerSurroundings) {
+    this.parts = parts;
+    this.#around = around;
+    this.createdAt = around.clock.now();
+    this.#resources = parts.config.resources;
+  }
+
+  get state(): ContainerState {
+    return this.#state;
+  }
+
+  /** Throws where the container was started before, and where its life begins with an error. */
+  start(): void {
+    if (this.#state !== 'created') throw failed('StartContainer', `container is in ${stateWord(this.#state)} state`);
+    const { startError, runsMs, logs = [] } = this.parts.life;
+    const { clock, files } = this.#around;
+    if (startError !== undefined) {
+      this.#finish({ exitCode: 128, reason: 'StartError', message: startError });
+      throw failed('StartContainer', startError);
+    }
+    this.#state = 'running';
+    this.#startedAt = clock.now();
+    if (logs.length > 0) files?.append(this.parts.logPath, logLines(logs, this.#startedAt));
+    if (runsMs !== undefined) this.#cancelLife = clock.setTimer(() => this.#endItself(), runsMs);
+    this.#around.changed(this, 'started');
+  }
+
+  /** Asks the container to end, and kills it after the timeout. A later call can only shorten the time. Resolves once it has ended. */
+  stop(timeoutSeconds: number): Promise<void> {
+    if (this.#state !== 'running') return Promise.resolve();
+    if (timeoutSeconds <= 0) this.kill();
+    else this.#ask(timeoutSeconds * 1000);
+    return this.#ended.promise;
+  }
+
+  /** Ends the container at once. */
+  kill({ exitCode = killedExitCode, reason = endReason(exitCode), message = '' }: ContainerEnd = {}): void {
+    if (this.#state === 'running') this.#finish({ exitCode, reason, message });
+  }
+
+  update(resources: LinuxContainerResources): void {
+    this.#resources = { ...this.#resources, ...resources };
+  }
+
+  reopenLog(): void {
+    if (this.#state !== 'running') throw failed('ReopenContainerLog', 'container is not running');
+  }
+
+  /** Ends every timer: the container does nothing by itself any more. */
+  forget(): void {
+    this.#cancelLife();
+    this.#cancelStop();
+    this.#cancelKill();
+  }
+
+  record(): ContainerRecord {
+    const { id, sandboxID, config, image } = this.parts;
+    const { metadata, labels, annotations } = config;
+    const { createdAt } = this;
+    return {
+      id,
+      sandboxID,
+      metadata,
+      image: image.name,
+      imageRef: image.ref,
+      state: this.#state,
+      createdAt,
+      labels,
+      annotations,
+    };
+  }
+
+  details(): ContainerDetails {
+    const { config, image, logPath } = this.parts;
+    const { at = 0, exitCode = 0, reason = '', message = '' } = this.#end ?? {};
+    const { runAsUser, runAsGroup = 0, supplementalGroups } = config.securityContext;
+    const { stopSignal } = config;
+    return {
+      ...this.record(),
+      startedAt: this.#startedAt,
+      finishedAt: at,
+      exitCode,
+      reason,
+      message,
+      imageID: image.id,
+      logPath,
+      mounts: config.mounts,
+      resources: this.#resources,
+      user: { uid: runAsUser ?? 0, gid: runAsGroup, supplementalGroups },
+      ...(stopSignal === undefined ? {} : { stopSignal }),
+    };
+  }
+
+  stats(): ContainerStats {
+    const { memoryBytes = 10 * 1024 * 1024, cpuMillicores = 1 } = this.parts.life;
+    const at = this.#around.clock.now();
+    const cpuNanocores = cpuMillicores * 1_000_000;
+    return {
+      containerID: this.parts.id,
+      name: this.parts.config.metadata.name,
+      labels: this.parts.config.labels,
+      at,
+      cpuNanocores,
+      cpuNanoseconds: ((at - this.#startedAt) / 1000) * cpuNanocores,
+      memoryWorkingSetBytes: memoryBytes,
+      memoryUsageBytes: memoryBytes,
+      memoryRssBytes: memoryBytes,
+      writableLayerBytes: 4096,
+      writableLayerInodes: 1,
+    };
+  }
+
+  #ask(timeoutMs: number): void {
+    const { clock } = this.#around;
+    const { ignoresSigterm = false, stopTakesMs = 0 } = this.parts.life;
+    const isFirst = this.#killAt === Number.POSITIVE_INFINITY;
+    const killAt = clock.now() + timeoutMs;
+    if (killAt < this.#killAt) {
+      this.#killAt = killAt;
+      this.#cancelKill();
+      this.#cancelKill = clock.setTimer(() => this.kill(), timeoutMs);
+    }
+    if (!isFirst || ignoresSigterm) return;
+    if (stopTakesMs === 0) this.#endItself();
+    else this.#cancelStop = clock.setTimer(() => this.#endItself(), stopTakesMs);
+  }
+
+  #endItself(): void {
+    const { exitCode = 0, reason = endReason(exitCode), message = '', terminationMessage } = this.parts.life;
+    const file = this.#terminationFile();
+    if (terminationMessage !== undefined && file !== undefined) this.#around.files?.write(file, terminationMessage);
+    this.#finish({ exitCode, reason, message });
+  }
+
+  /** The file of the node that the container has for its last words. */
+  #terminationFile(): string | undefined {
+    const { annotations, mounts } = this.parts.config;
+    const path = annotations[runtimeAnnotations.terminationMessagePath];
+    return mounts.find(({ containerPath }) => containerPath === path)?.hostPath;
+  }
+
+  #finish(end: { readonly exitCode: number; readonly reason: string; readonly message: string }): void {
+    this.forget();
+    this.#end = { at: this.#around.clock.now(), ...end };
+    this.#state = 'exited';
+    this.#ended.resolve();
+    this.#around.changed(this, 'stopped');
+  }
+}
+
+export function stateWord(state: ContainerState): string {
+  return `CONTAINER_${state.toUpperCase()}`;
+}
+
+function failed(call: string, message: string): RuntimeError {
+  return new RuntimeError('failed', call, message);
+}

@@ -1,0 +1,259 @@
+import { createHash } from 'node:crypto';
+import type { ContainerFilter, SandboxFilter } from '../../runtime/container-runtime.ts';
+import type { ContainerConfig } from '../../runtime/runtime-containers.ts';
+import { RuntimeError } from '../../runtime/runtime-error.ts';
+import type { RuntimeEvent } from '../../runtime/runtime-health.ts';
+import { runtimeLabels } from '../../runtime/runtime-labels.ts';
+import type { PodSandboxConfig } from '../../runtime/runtime-sandboxes.ts';
+import type { ContainerStats } from '../../runtime/runtime-stats.ts';
+import type { Clock } from '../../seams/clock.ts';
+import { AddressPool } from './address-pool.ts';
+import type { ContainerLife, LifeRequest } from './container-life.ts';
+import { FakeContainer, stateWord } from './fake-container.ts';
+import type { FakeImages } from './fake-images.ts';
+import { FakeSandbox } from './fake-sandbox.ts';
+import type { RuntimeFiles } from './runtime-files.ts';
+
+/** Something that happened to a sandbox or a container of a {@link FakeRuntime}, whether or not an event told of it. */
+export interface RuntimeHappening {
+  /** What happened. */
+  readonly type: RuntimeEvent['type'];
+  /** What it happened to. */
+  readonly what: 'sandbox' | 'container';
+  /** The id of the sandbox or the container. */
+  readonly id: string;
+  /** When, in milliseconds since the epoch. */
+  readonly at: number;
+  /** The pod's `metadata.uid`. */
+  readonly podUID: string;
+  /** The name of the pod, or of the container. */
+  readonly name: string;
+  /** How often it had been made before. */
+  readonly attempt: number;
+  /** How a container has ended: with `stopped`, and with `deleted` if it was started. */
+  readonly exitCode?: number;
+}
+
+export interface FakePodsParts {
+  readonly clock: Clock;
+  readonly podCIDR: string;
+  readonly runtimeHandlers: readonly string[];
+  readonly lives: (request: LifeRequest) => ContainerLife;
+  readonly files: RuntimeFiles | undefined;
+  readonly images: FakeImages;
+  readonly happened: (happening: RuntimeHappening, sandbox: FakeSandbox) => void;
+}
+
+/** The sandboxes and containers that the runtime has. Every method takes effect at once. */
+export class FakePods {
+  readonly #parts: FakePodsParts;
+  readonly #sandboxes = new Map<string, FakeSandbox>();
+  readonly #containers = new Map<string, FakeContainer>();
+  #addresses: AddressPool;
+  #made = 0;
+
+  constructor(parts: FakePodsParts) {
+    this.#parts = parts;
+    this.#addresses = new AddressPool(parts.podCIDR);
+  }
+
+  /** The addresses of sandboxes that are made from now on. */
+  setPodCIDR(podCIDR: string): void {
+    this.#addresses = new AddressPool(podCIDR);
+  }
+
+  run(config: PodSandboxConfig, runtimeHandler: string): string {
+    const { clock, runtimeHandlers } = this.#parts;
+    if (!runtimeHandlers.includes(runtimeHandler)) {
+      throw new RuntimeError('failed', 'RunPodSandbox', `no runtime for "${runtimeHandler}" is configured`);
+    }
+    const name = sandboxName(config);
+    const rival = [...this.#sandboxes.values()].find((sandbox) => sandboxName(sandbox.config) === name);
+    if (rival !== undefined) throw taken('RunPodSandbox', 'sandbox', name, rival.id);
+    const isHostNetwork = config.linux.securityContext.namespaces.network === 'node';
+    const ip = isHostNetwork ? undefined : this.#addresses.take();
+    if (!isHostNetwork && ip === undefined)
+      throw new RuntimeError('failed', 'RunPodSandbox', 'no IP addresses available in range');
+    const sandbox = new FakeSandbox(this.#newID(), config, runtimeHandler, clock.now(), ip === undefined ? [] : [ip]);
+    this.#sandboxes.set(sandbox.id, sandbox);
+    this.#tellOfSandbox(sandbox, 'created');
+    this.#tellOfSandbox(sandbox, 'started');
+    return sandbox.id;
+  }
+
+  stop(sandboxID: string): void {
+    const sandbox = this.#sandboxes.get(sandboxID);
+    if (sandbox === undefined) return;
+    for (const container of sandbox.containers.values()) container.kill();
+    if (!sandbox.isReady) return;
+    for (const ip of sandbox.ips) this.#addresses.giveBack(ip);
+    sandbox.end();
+    this.#tellOfSandbox(sandbox, 'stopped');
+  }
+
+  remove(sandboxID: string): void {
+    this.stop(sandboxID);
+    const sandbox = this.#sandboxes.get(sandboxID);
+    if (sandbox === undefined) return;
+    for (const containerID of [...sandbox.containers.keys()]) this.removeContainer(containerID);
+    this.#sandboxes.delete(sandboxID);
+    this.#tellOfSandbox(sandbox, 'deleted');
+  }
+
+  sandbox(sandboxID: string, call: string): FakeSandbox {
+    const sandbox = this.#sandboxes.get(sandboxID);
+    if (sandbox !== undefined) return sandbox;
+    throw new RuntimeError('not-found', call, `an error occurred when try to find sandbox: ${sandboxID}: not found`);
+  }
+
+  /** The sandbox, if it can take containers. */
+  readySandbox(sandboxID: string, call: string): FakeSandbox {
+    const sandbox = this.sandbox(sandboxID, call);
+    if (sandbox.isReady) return sandbox;
+    throw new RuntimeError('failed', call, `sandbox container "${sandboxID}" is not running`);
+  }
+
+  sandboxes({ podUID, ready }: SandboxFilter = {}): FakeSandbox[] {
+    const fits = ({ config, isReady }: FakeSandbox) =>
+      (podUID ?? podUIDOf(config)) === podUIDOf(config) && (ready ?? isReady) === isReady;
+    return [...this.#sandboxes.values()].filter(fits);
+  }
+
+  create(sandboxID: string, config: ContainerConfig): string {
+    const { lives, clock, files, images } = this.#parts;
+    const sandbox = this.readySandbox(sandboxID, 'CreateContainer');
+    const found = images.find(config.image.image);
+    if (found === undefined) {
+      throw new RuntimeError(
+        'not-found',
+        'CreateContainer',
+        `failed to get image from containerd "${config.image.image}": not found`,
+      );
+    }
+    const { name, attempt } = config.metadata;
+    const rival = [...sandbox.containers.values()].find(
+      ({
+        parts: {
+          config: { metadata },
+        },
+      }) => {
+        return metadata.name === name && metadata.attempt === attempt;
+      },
+    );
+    const fullName = `${name}_${sandboxName(sandbox.config).replace(/_\d+$/, '')}_${attempt}`;
+    if (rival !== undefined) throw taken('CreateContainer', 'container', fullName, rival.parts.id);
+    const { id: imageID, repoDigests } = found.image;
+    const parts = {
+      id: this.#newID(),
+      sandboxID,
+      config,
+      image: { name: found.name, ref: repoDigests[0] ?? imageID, id: imageID },
+      logPath: config.logPath === '' ? '' : `${sandbox.config.logDirectory}/${config.logPath}`,
+      life: lives({ sandbox: sandbox.config, config, attempt }),
+    };
+    const changed = (of: FakeContainer, type: 'started' | 'stopped') => this.#tellOfContainer(sandbox, of, type);
+    const container = new FakeContainer(parts, { clock, files, changed });
+    sandbox.containers.set(parts.id, container);
+    this.#containers.set(parts.id, container);
+    this.#tellOfContainer(sandbox, container, 'created');
+    return parts.id;
+  }
+
+  start(containerID: string): void {
+    const container = this.container(containerID, 'StartContainer');
+    this.readySandbox(container.parts.sandboxID, 'StartContainer');
+    container.start();
+  }
+
+  removeContainer(containerID: string): void {
+    const container = this.#containers.get(containerID);
+    const sandbox = container && this.#sandboxes.get(container.parts.sandboxID);
+    if (container === undefined || sandbox === undefined) return;
+    container.kill();
+    container.forget();
+    sandbox.containers.delete(containerID);
+    this.#containers.delete(containerID);
+    this.#tellOfContainer(sandbox, container, 'deleted');
+  }
+
+  /** The container; undefined where it is not there. */
+  find(containerID: string): FakeContainer | undefined {
+    return this.#containers.get(containerID);
+  }
+
+  container(containerID: string, call: string): FakeContainer {
+    const container = this.#containers.get(containerID);
+    if (container !== undefined) return container;
+    throw new RuntimeError('not-found', call, `an error occurred when try to find container "${containerID}": not found`);
+  }
+
+  /** The container, if it runs. */
+  runningContainer(containerID: string, call: string): FakeContainer {
+    const container = this.container(containerID, call);
+    if (container.state === 'running') return container;
+    throw new RuntimeError('failed', call, `container is in ${stateWord(container.state)} state`);
+  }
+
+  containers({ podUID, sandboxID, containerID }: ContainerFilter = {}): FakeContainer[] {
+    const fits = ({ parts: { id, sandboxID: of, config } }: FakeContainer) => {
+      const uid = config.labels[runtimeLabels.podUID];
+      return (containerID ?? id) === id && (sandboxID ?? of) === of && (podUID ?? uid) === uid;
+    };
+    return [...this.#containers.values()].filter(fits);
+  }
+
+  /** What the running containers take. */
+  stats(filter?: ContainerFilter): ContainerStats[] {
+    const running = this.containers(filter).filter(({ state }) => state === 'running');
+    return running.map((container) => container.stats());
+  }
+
+  /** Ends every timer. */
+  forget(): void {
+    for (const container of this.#containers.values()) container.forget();
+  }
+
+  #tellOfSandbox(sandbox: FakeSandbox, type: RuntimeEvent['type']): void {
+    const { uid: podUID, name, attempt } = sandbox.config.metadata;
+    const { clock, happened } = this.#parts;
+    happened({ type, what: 'sandbox', id: sandbox.id, at: clock.now(), podUID, name, attempt }, sandbox);
+  }
+
+  #tellOfContainer(sandbox: FakeSandbox, container: FakeContainer, type: RuntimeEvent['type']): void {
+    const { id, config } = container.parts;
+    const { name, attempt } = config.metadata;
+    const { state, exitCode } = container.details();
+    const { clock, happened } = this.#parts;
+    const happening = {
+      type,
+      what: 'container',
+      id,
+      at: clock.now(),
+      podUID: sandbox.config.metadata.uid,
+      name,
+      attempt,
+    } as const;
+    happened(state === 'exited' ? { ...happening, exitCode } : happening, sandbox);
+  }
+
+  #newID(): string {
+    this.#made += 1;
+    return createHash('sha256').update(String(this.#made)).digest('hex');
+  }
+}
+
+function podUIDOf({ labels }: PodSandboxConfig): string | undefined {
+  return labels[runtimeLabels.podUID];
+}
+
+function sandboxName({ metadata: { name, namespace, uid, attempt } }: PodSandboxConfig): string {
+  return `${name}_${namespace}_${uid}_${attempt}`;
+}
+
+function taken(call: string, what: string, name: string, rival: string): RuntimeError {
+  return new RuntimeError(
+    'already-exists',
+    call,
+    `failed to reserve ${what} name "${name}": name "${name}" is reserved for "${rival}"`,
+  );
+}

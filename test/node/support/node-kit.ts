@@ -1,0 +1,94 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { root } from '../../structure/source-tree.ts';
+
+const scripts = fileURLToPath(new URL('../../node-kit/', import.meta.url));
+
+/** Starts the example as the kit's node agent. The variables are the kit's. */
+export const ownAgent = [
+  `exec '${process.execPath}' '${join(root, 'examples/kubelet/main.ts')}'`,
+  '--config "$NODE_KIT_KUBELET_CONFIG" --kubeconfig "$NODE_KIT_KUBECONFIG"',
+  '--hostname-override "$NODE_KIT_NODE" --node-ip "$NODE_KIT_NODE_IP"',
+].join(' ');
+
+export interface NodeKitOptions {
+  /** The folder of this run. */
+  readonly run: string;
+  /** `none`, `kubelet` (the real one) or the shell command that is the node agent. */
+  readonly agent: string;
+  /** Ends the start; what was started ends with it. */
+  readonly signal?: AbortSignal;
+}
+
+/** How a program of the kit ended. */
+export interface EndedScript {
+  readonly code: number;
+}
+
+/** A one-node cluster in namespaces of its own: see test/node-kit/README.md. */
+export class NodeKit {
+  readonly run: string;
+
+  private constructor(run: string) {
+    this.run = run;
+  }
+
+  /** Builds what is not built yet, and starts everything. Rejects when the node is not ready in time. */
+  static async start({ run, agent, signal }: NodeKitOptions): Promise<NodeKit> {
+    const kit = new NodeKit(run);
+    try {
+      const { code } = await kit.script('up.sh', ['--run', run, '--agent', agent], signal);
+      if (code !== 0) throw new Error(`the node kit did not start: see ${run}/log`);
+      signal?.throwIfAborted();
+      return kit;
+    } catch (error) {
+      await kit.stop({ keep: true });
+      throw error;
+    }
+  }
+
+  /** Runs a command as a process of the node, with this process's output. */
+  enter(command: readonly string[], signal?: AbortSignal): Promise<EndedScript> {
+    return this.script('enter.sh', command, signal);
+  }
+
+  /** Runs one of the kit's scripts, with this process's output. The signal ends it, and all that it started. */
+  async script(name: string, args: readonly string[], signal?: AbortSignal): Promise<EndedScript> {
+    signal?.throwIfAborted();
+    const child = spawn(join(scripts, name), args, {
+      stdio: ['ignore', 'inherit', 'inherit'],
+      env: { ...process.env, NODE_KIT_RUN: this.run },
+      // a group of its own, so that it is ended with its children
+      detached: true,
+    });
+    const end = (): void => endGroup(child);
+    signal?.addEventListener('abort', end);
+    try {
+      return { code: await exitCode(child) };
+    } finally {
+      signal?.removeEventListener('abort', end);
+    }
+  }
+
+  /** Ends the first process of the namespaces, and all others with it. `keep`: the logs stay. */
+  async stop({ keep = false }: { readonly keep?: boolean } = {}): Promise<void> {
+    await this.script('down.sh', ['--run', this.run, ...(keep ? ['--keep'] : [])]);
+  }
+}
+
+function exitCode(child: ChildProcess): Promise<number> {
+  const { promise, resolve, reject } = Promise.withResolvers<number>();
+  child.once('error', reject);
+  child.once('close', (code) => resolve(code ?? 1));
+  return promise;
+}
+
+function endGroup({ pid }: ChildProcess): void {
+  if (pid === undefined) return;
+  try {
+    process.kill(-pid, 'SIGTERM');
+  } catch {
+    // it has ended
+  }
+}

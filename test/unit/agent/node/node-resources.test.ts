@@ -1,0 +1,94 @@
+import { describe, expect, it } from 'vitest';
+import type { Machine } from '../../../../src/agent/node/machine.ts';
+import { memoryTotal, prettyName, readMachine } from '../../../../src/agent/node/machine.ts';
+import { nodeImages } from '../../../../src/agent/node/node-images.ts';
+import { nodeResources } from '../../../../src/agent/node/node-resources.ts';
+import { nodeStatus } from '../../../../src/agent/node/node-status.ts';
+
+const machine: Machine = {
+  cpus: 4,
+  memoryBytes: 8 * 1024 ** 3,
+  hugepages: new Map([[2 * 1024 ** 2, 512]]),
+  maxProcesses: 32_768,
+  kernelVersion: '6.1.0',
+  machineID: 'm',
+  systemUUID: 's',
+  bootID: 'b',
+  osImage: 'An OS',
+  architecture: 'amd64',
+};
+const none = { systemReserved: {}, kubeReserved: {}, evictionHard: {} };
+
+describe('what a node has', () => {
+  it('is all allocatable where nothing is kept, but memory in huge pages', () => {
+    const size = { machine, rootBytes: 100 * 1024 ** 3, maxPods: 110 };
+    expect(nodeResources(size, none)).toEqual({
+      capacity: { cpu: '4', 'ephemeral-storage': '104857600Ki', 'hugepages-2Mi': '1073741824', memory: '8388608Ki', pods: '110' },
+      allocatable: {
+        ...{ cpu: '4', 'ephemeral-storage': '104857600Ki', 'hugepages-2Mi': '1073741824', memory: '7340032Ki', pods: '110' },
+      },
+    });
+  });
+
+  it('is less what is kept for the machine, the agent and evictions', () => {
+    const size = { machine: { ...machine, hugepages: new Map() }, rootBytes: 1000, maxPods: 10 };
+    const { allocatable } = nodeResources(size, {
+      systemReserved: { cpu: '500m', memory: '1Gi' },
+      kubeReserved: { cpu: '1', memory: '1Gi' },
+      evictionHard: { 'memory.available': '100Mi', 'nodefs.available': '10%', 'imagefs.available': '15%' },
+    });
+    expect(allocatable).toEqual({ cpu: '2500m', memory: '6189056Ki', 'ephemeral-storage': '900', pods: '10' });
+  });
+
+  it('is never less than nothing', () => {
+    const size = { machine, rootBytes: undefined, maxPods: 10 };
+    const { allocatable } = nodeResources(size, { ...none, systemReserved: { memory: '1Ti', cpu: '99' } });
+    expect(allocatable).toMatchObject({ memory: '0Ki', cpu: '0' });
+  });
+});
+
+it('a machine is read from what the kernel says', () => {
+  expect(memoryTotal('MemTotal:       16384 kB\nMemFree: 1 kB\n')).toBe(16_384 * 1024);
+  expect(memoryTotal('')).toBe(0);
+  expect(prettyName('NAME="A"\nPRETTY_NAME="An OS 1"\n')).toBe('An OS 1');
+  expect(prettyName('')).toBe('Unknown');
+  const read = readMachine();
+  expect(read.cpus).toBeGreaterThan(0);
+  expect(read.memoryBytes).toBeGreaterThan(1024 ** 2);
+});
+
+it('the largest images are named, with five names at most', () => {
+  const image = (sizeBytes: number, repoTags: string[]) => ({
+    ...{ id: String(sizeBytes), repoTags, repoDigests: [`d${sizeBytes}`], sizeBytes, username: '', pinned: false },
+  });
+  const images = [image(1, ['a']), image(3, ['b', 'c', 'd', 'e', 'f', 'g']), image(2, [])];
+  expect(nodeImages(images, 2)).toEqual([
+    { names: ['d3', 'b', 'c', 'd', 'e'], sizeBytes: 3 },
+    { names: ['d2'], sizeBytes: 2 },
+  ]);
+  expect(nodeImages(images, -1)).toHaveLength(3);
+});
+
+it('a status says only what the runtime has said', () => {
+  const facts = { machine, capacity: {}, allocatable: {}, addresses: [], port: 10250, declaredFeatures: ['B', 'A'] };
+  const unknown = { version: undefined, health: undefined, images: undefined };
+  expect(nodeStatus({ ...facts, ...unknown })).toEqual({
+    ...{ capacity: {}, allocatable: {}, addresses: [], daemonEndpoints: { kubeletEndpoint: { Port: 10250 } } },
+    declaredFeatures: ['A', 'B'],
+    nodeInfo: expect.objectContaining({ containerRuntimeVersion: 'Unknown', kubeletVersion: 'v1.36.3', osImage: 'An OS' }),
+  });
+  const handler = { name: '', recursiveReadOnlyMounts: true, userNamespaces: false };
+  const health = {
+    conditions: [],
+    handlers: [handler, { ...handler, name: 'other' }],
+    features: { supplementalGroupsPolicy: true },
+  };
+  const version = { runtimeName: 'containerd', runtimeVersion: 'v2', runtimeApiVersion: 'v1' };
+  const features = { recursiveReadOnlyMounts: true, userNamespaces: false };
+  expect(nodeStatus({ ...facts, version, health, images: [] })).toMatchObject({
+    images: [],
+    features: { supplementalGroupsPolicy: true },
+    runtimeHandlers: [{ features }, { name: 'other', features }],
+    nodeInfo: { containerRuntimeVersion: 'containerd://v2' },
+  });
+});
