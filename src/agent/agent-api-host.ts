@@ -1,6 +1,7 @@
 import type { PodCgroups } from '../cgroups/pod-cgroups.ts';
 import type { HealthCheck, KubeletApiHost } from '../kubelet-api/kubelet-api-host.ts';
 import type { StatsSummary } from '../kubelet-api/stats-types.ts';
+import type { AgentPodStatus } from '../pleg/agent-pod-status.ts';
 import type { PodLifecycle } from '../pleg/pod-lifecycle.ts';
 import type { BasicPodManager } from '../pod/basic-pod-manager.ts';
 import type { ContainerRuntime } from '../runtime/container-runtime.ts';
@@ -58,9 +59,10 @@ export class AgentApiHost implements KubeletApiHost {
   async runningContainerID(pod: Pod, container: string, signal: AbortSignal): Promise<string | undefined> {
     const { lifecycle } = this.#options;
     const podUID = pod.metadata?.uid ?? '';
-    const find = (containers: readonly { id: string; name: string; state: string }[]) =>
-      containers.find(({ name, state }) => name === container && state === 'running')?.id;
-    return find(lifecycle.get(podUID).containers) ?? find((await lifecycle.refresh(podUID, signal)).containers);
+    // the details have the id as the runtime's calls take it, the status has `containerd://ID`
+    const find = ({ containerDetails }: AgentPodStatus): string | undefined =>
+      containerDetails.find(({ metadata, state }) => metadata.name === container && state === 'running')?.id;
+    return find(lifecycle.get(podUID)) ?? find(await lifecycle.refresh(podUID, signal));
   }
 
   async sandboxID(pod: Pod, signal: AbortSignal): Promise<string | undefined> {

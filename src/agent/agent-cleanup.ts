@@ -12,6 +12,8 @@ export interface AgentCleanupOptions {
   readonly lifecycle: Pick<PodLifecycle, 'getPods'>;
   readonly volumes: Pick<VolumeManager, 'orphans' | 'unmountVolumes'>;
   readonly cgroups: Pick<PodCgroups, 'listPods' | 'removePod' | 'updateClasses'>;
+  /** Asked right before something is removed: a pod may have come meanwhile. */
+  readonly isKnown: (podUID: string) => boolean;
   readonly podLogsDirectory: string;
   readonly clock: Clock;
   readonly logger: Logger;
@@ -50,28 +52,29 @@ export class AgentCleanup {
   }
 
   async #look({ pods, possiblyRunning }: HousekeepingReport): Promise<void> {
-    const { volumes, cgroups, lifecycle } = this.#options;
+    const { volumes, cgroups, lifecycle, isKnown, clock } = this.#options;
     const { signal } = this.#stopping;
     const known = new Set([...possiblyRunning, ...pods.map(({ metadata }) => metadata?.uid ?? '')]);
     await cgroups.updateClasses(pods.filter(({ metadata }) => possiblyRunning.has(metadata?.uid ?? '')));
-    const leftVolumes = await volumes.orphans(known);
-    const leftGroups = (await cgroups.listPods()).filter((podUID) => !known.has(podUID));
-    const looksAtLogs = this.#options.clock.now() - this.#logsAt >= logsPeriodMs;
+    const isLeft = (podUID: string): boolean => !known.has(podUID) && !isKnown(podUID);
+    const leftVolumes = (await volumes.orphans(known)).filter(isLeft);
+    const leftGroups = (await cgroups.listPods()).filter(isLeft);
+    const looksAtLogs = clock.now() - this.#logsAt >= logsPeriodMs;
     if (leftVolumes.length + leftGroups.length === 0 && !looksAtLogs) return;
     for (const { uid } of await lifecycle.getPods(signal)) known.add(uid);
-    for (const podUID of leftVolumes) if (!known.has(podUID)) await this.#try(podUID, () => volumes.unmountVolumes(podUID));
-    for (const podUID of leftGroups) if (!known.has(podUID)) await this.#try(podUID, () => cgroups.removePod(podUID));
-    if (looksAtLogs) await this.#removeLogs(known);
+    for (const podUID of leftVolumes) if (isLeft(podUID)) await this.#try(podUID, () => volumes.unmountVolumes(podUID));
+    for (const podUID of leftGroups) if (isLeft(podUID)) await this.#try(podUID, () => cgroups.removePod(podUID));
+    if (looksAtLogs) await this.#removeLogs(isLeft);
   }
 
-  async #removeLogs(known: ReadonlySet<string>): Promise<void> {
+  async #removeLogs(isLeft: (podUID: string) => boolean): Promise<void> {
     const { podLogsDirectory, clock } = this.#options;
     this.#logsAt = clock.now();
     const names = await readdir(podLogsDirectory).catch(() => []);
     for (const name of names) {
       // NAMESPACE_NAME_UID
       const podUID = name.split('_')[2];
-      if (podUID === undefined || known.has(podUID)) continue;
+      if (podUID === undefined || !isLeft(podUID)) continue;
       await this.#try(podUID, () => rm(join(podLogsDirectory, name), { recursive: true, force: true }));
     }
   }

@@ -18,6 +18,7 @@ import type { Pod } from '../wire/types.ts';
 import type { ClusterParts } from './cluster-parts.ts';
 import type { ResolvedAgentOptions } from './node-agent-options.ts';
 import type { RuntimeWatch } from './node/runtime-watch.ts';
+import type { SyncPodResizer } from './resize/sync-pod-resizer.ts';
 import { AgentPodSyncer } from './sync/agent-pod-syncer.ts';
 import { execProber } from './sync/exec-prober.ts';
 import type { SyncConfigs } from './sync/sync-parts.ts';
@@ -32,6 +33,7 @@ export interface ContainerPartsOptions {
   readonly statusManager: StatusManager;
   readonly nodeIPs: () => readonly string[];
   readonly allocatable: () => Readonly<Record<string, string>>;
+  readonly resizer: SyncPodResizer;
   /** Called when a pod is to be synced soon. */
   readonly podChanged: (podUID: string) => void;
 }
@@ -76,7 +78,8 @@ export class ContainerParts {
     });
     this.syncer = new AgentPodSyncer({
       ...{ runtime, lifecycle: this.lifecycle, statusManager, probes: this.probes, images: this.images, volumes: this.volumes },
-      ...{ cgroups, nodeIPs, eventRecorder },
+      ...{ cgroups, nodeIPs, eventRecorder, resizer: parts.resizer },
+      resizeConditions: (podUID) => statusManager.resizes.getPodResizeConditions(podUID),
       configs: this.#configs(mounter),
       // the volumes' own folder is made, and removed, with the pod's
       folders: { makePod: async () => {}, removePod: async () => {} },

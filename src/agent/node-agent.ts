@@ -29,6 +29,7 @@ import { ClusterParts } from './cluster-parts.ts';
 import { ContainerParts } from './container-parts.ts';
 import { MachineCgroups, noPodCgroups } from './node/machine-cgroups.ts';
 import { NodeParts } from './node-parts.ts';
+import { ResizeParts } from './resize-parts.ts';
 import type { NodeAgentSnapshot, NodeAgentSnapshotOptions, StopNodeAgentOptions, StoppedNodeAgent } from './node-agent-reports.ts';
 import { type NodeAgentOptions, type ResolvedAgentOptions, resolveAgentOptions } from './node-agent-options.ts';
 
@@ -51,6 +52,7 @@ export class NodeAgent {
   readonly #options: ResolvedAgentOptions;
   readonly #cluster: ClusterParts;
   readonly #containers: ContainerParts;
+  readonly #resizes: ResizeParts;
   readonly #node: NodeParts;
   readonly #config: PodConfig;
   readonly #source: HandledSource;
@@ -98,7 +100,15 @@ export class NodeAgent {
       pressures: () => ({}),
     });
     this.nodeObject = this.#node.object;
+    this.#resizes = new ResizeParts({
+      ...{ runtime, cgroups: this.#cgroups, limits, statusManager: this.statusManager, podManager, eventRecorder },
+      rootDirectory: settings.rootDirectory,
+      admit: (pod, others) => this.#node.admit(pod, others),
+      podChanged: (podUID) => this.#loop.podChanged(podUID),
+      logger: timed.logger,
+    });
     this.#containers = new ContainerParts({
+      resizer: this.#resizes.resizer,
       ...{ options: resolved, cluster: this.#cluster, cgroups: this.#cgroups, watch: this.#node.watch, statusManager: this.statusManager },
       nodeIPs: () => this.#node.nodeIPs,
       allocatable: () => this.#node.resources.allocatable,
@@ -110,11 +120,14 @@ export class NodeAgent {
       resyncIntervalMs: settings.syncFrequencyMs,
       ...shared,
     });
-    this.#cleanup = new AgentCleanup({ lifecycle, volumes, cgroups: this.#cgroups, podLogsDirectory: settings.podLogsDirectory, ...timed });
+    this.#cleanup = new AgentCleanup({
+      ...{ lifecycle, volumes, cgroups: this.#cgroups, podLogsDirectory: settings.podLogsDirectory, ...timed },
+      isKnown: (podUID) => podManager.getPodByUID(podUID) !== undefined || this.podWorkers.explain(podUID) !== undefined,
+    });
     this.#loop = new SyncLoop({
-      ...{ config: this.#config, podManager, podWorkers: this.podWorkers, workQueue: this.podWorkers.workQueue },
+      ...{ config: this.#config, podManager, podWorkers: this.#resizes.workers(this.podWorkers), workQueue: this.podWorkers.workQueue },
       ...{ statusManager: this.statusManager, runtime: lifecycle, eventRecorder },
-      admitPod: (pod, others) => this.#node.admit(pod, others),
+      admitPod: (pod, others) => this.#resizes.admit(pod, others),
       onHousekeeping: (report) => this.#housekeep(report),
       onCaughtUp: () => this.#noteCaughtUp(),
       ...measured,
@@ -282,6 +295,7 @@ export class NodeAgent {
     const desired = new Set([...report.possiblyRunning, ...report.pods.map(({ metadata }) => metadata?.uid ?? '')]);
     this.#containers.probes.cleanupPods(desired);
     this.#cleanup.look(report);
+    this.#resizes.housekeep(desired);
   }
 
   #noteCaughtUp(): void {

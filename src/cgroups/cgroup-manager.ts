@@ -42,7 +42,19 @@ export interface CgroupManagerOptions {
 const knownOptions = ['filesystemRoot', 'cgroupRoot', 'driver', 'limits', 'files', 'clock'];
 const classes: readonly PodQOSClass[] = ['Guaranteed', 'Burstable', 'BestEffort'];
 
-/** Makes, limits, measures and removes the cgroups of pods, in the kernel's own file system. */
+/**
+ * Makes, limits, measures and removes the cgroups of pods, in the kernel's own file system: each hierarchy of version 1, or the one
+ * of version 2. It needs the rights of root. Nothing is kept but on the machine, so a new one finds what an old one has made.
+ *
+ * @example
+ * ```ts no-run
+ * import { CgroupManager } from 'pod-status-manager/node';
+ *
+ * const cgroups = await CgroupManager.open({ cgroupRoot: '/' });
+ * await cgroups.createBase();
+ * for (const uid of await cgroups.listPods()) await cgroups.removePod(uid);
+ * ```
+ */
 export class CgroupManager implements PodCgroups {
   readonly version: 1 | 2;
   readonly #tree: CgroupTree;

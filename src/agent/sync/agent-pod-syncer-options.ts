@@ -110,7 +110,7 @@ export function resolveAgentPodSyncerOptions(options: AgentPodSyncerOptions): Re
   for (const [name, wanted] of Object.entries(methods)) requireMethods(name, options[name as keyof typeof methods], wanted);
   for (const name of functions) if (options[name] !== undefined) optionOfType(name, options[name], 'function');
   const { resizer, folders = noFolders, eventRecorder = noEvents, clock = systemClock, hostIPs = () => [], logger } = options;
-  if (resizer !== undefined) requireMethods('resizer', resizer, ['needsRestart', 'resize']);
+  if (resizer !== undefined) requireMethods('resizer', resizer, ['needsRestart', 'resize', 'containerMade', 'report']);
   requireMethods('folders', folders, ['makePod', 'removePod']);
   requireMethods('eventRecorder', eventRecorder, ['event']);
   requireMethods('clock', clock, ['now', 'setTimer']);

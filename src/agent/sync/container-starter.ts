@@ -21,7 +21,7 @@ import { graceSeconds } from './grace-seconds.ts';
 import type { LifecycleHooks } from './lifecycle-hooks.ts';
 import type { ReadySandbox } from './sandbox-starter.ts';
 import { asStartError, ContainerStartError } from './start-failures.ts';
-import type { PullSecret, SyncConfigs, SyncImages } from './sync-parts.ts';
+import type { PullSecret, SyncConfigs, SyncImages, SyncResizer } from './sync-parts.ts';
 
 type StartRuntime = Pick<ContainerRuntime, 'createContainer' | 'startContainer' | 'removeContainer' | 'listContainers'>;
 
@@ -33,6 +33,7 @@ export interface ContainerStarterOptions {
   readonly hooks: LifecycleHooks;
   readonly killer: ContainerKiller;
   readonly lastLogNumber: (folder: string) => Promise<number>;
+  readonly resizer: Pick<SyncResizer, 'containerMade'> | undefined;
   readonly eventRecorder: EventRecorder;
   readonly clock: Clock;
   readonly logger: Logger;
@@ -107,6 +108,7 @@ export class ContainerStarter {
       signal.throwIfAborted();
       try {
         const containerID = await runtime.createContainer(sandbox.id, config, sandbox.config);
+        this.#options.resizer?.containerMade(context.pod, container.name);
         const event = { type: 'Normal', reason: 'Created', message: 'Container created' } as const;
         recordContainerEvent(this.#options.eventRecorder, context.pod, container.name, event);
         return containerID;

@@ -8,7 +8,7 @@ import type { Pod, PodStatus, WirePodStatus } from '../../wire/types.ts';
 import type { PodStatusFn } from '../../workers/pod-syncer.ts';
 import { withKeptMessages } from './kept-messages.ts';
 import type { StartFailures } from './start-failures.ts';
-import type { SyncProbes, SyncStatusManager } from './sync-parts.ts';
+import type { SyncProbes, SyncResizer, SyncStatusManager } from './sync-parts.ts';
 
 export interface PodStatusesOptions {
   readonly statusManager: SyncStatusManager;
@@ -17,6 +17,7 @@ export interface PodStatusesOptions {
   readonly hostIPs: () => readonly string[];
   readonly nodeIPs: () => readonly string[];
   readonly resizeConditions: (podUID: string) => PodStatus['conditions'] | undefined;
+  readonly resizer: Pick<SyncResizer, 'report'> | undefined;
   readonly clock: Clock;
   readonly logger: Logger;
 }
@@ -38,10 +39,10 @@ export class PodStatuses {
 
   /** The status that follows from what the runtime has. `isOver`: no container of the pod will be started again. */
   generate(pod: Pod, runtimeStatus: AgentPodStatus, isOver = false): WirePodStatus {
-    const { statusManager, probes, failures, hostIPs, nodeIPs, resizeConditions } = this.#options;
+    const { statusManager, probes, failures, hostIPs, nodeIPs, resizeConditions, resizer } = this.#options;
     const podUID = pod.metadata?.uid ?? '';
     const previous = statusManager.getPodStatus(podUID) ?? pod.status;
-    return generatePodStatus({
+    const status = generatePodStatus({
       pod,
       runtimeStatus: withKeptMessages(runtimeStatus, previous),
       previous,
@@ -52,6 +53,7 @@ export class PodStatuses {
       probes,
       resizeConditions: resizeConditions(podUID),
     });
+    return resizer?.report(pod, status, runtimeStatus) ?? status;
   }
 
   /** Tells the status now. A status that waits is not told any more. */

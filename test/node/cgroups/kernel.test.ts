@@ -17,6 +17,8 @@ const pod: Pod = {
 };
 let cgroups: CgroupManager;
 
+if (process.getuid?.() !== 0) throw new Error('these tests need the rights of root');
+
 /** The folders of the pod's group. */
 function folders(): readonly string[] {
   const roots =

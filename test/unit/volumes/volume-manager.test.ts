@@ -34,7 +34,7 @@ describe('VolumeManager', () => {
     await manager.mountVolumes(pod, never);
     await mkdir(join(podFolder, 'containers', 'app'), { recursive: true });
     await writeFile(join(podFolder, 'etc-hosts'), '');
-    await mkdir(join(rootDirectory, 'pods', 'u2'));
+    for (const name of ['u2', '.hidden', '50%']) await mkdir(join(rootDirectory, 'pods', name));
     await writeFile(join(rootDirectory, 'pods', 'file'), '');
     const restarted = new VolumeManager(options);
     expect([...(await restarted.orphans(new Set()))].sort()).toEqual(['u1', 'u2']);
@@ -43,7 +43,7 @@ describe('VolumeManager', () => {
     await restarted.unmountVolumes('u1');
     expect([mounter.mounts, (await readdir(join(rootDirectory, 'pods'))).sort(), tokens.deleted]).toEqual([
       [],
-      ['file', 'u2'],
+      ['.hidden', '50%', 'file', 'u2'],
       ['u1', 'u1'],
     ]);
   });
