@@ -2,7 +2,7 @@ import { defineConfig } from 'vitest/config';
 import { packageAlias } from './test/support/package-alias.ts';
 import { reporters } from './test/support/vitest-reporters.ts';
 
-/** The tests that need real containers: a node kit (test/node-kit). One file at a time: they share it. */
+/** The tests that need root: real mounts and cgroups, and the containers of a node kit (test/node-kit). They run one file at a time. */
 export default defineConfig({
   resolve: { alias: packageAlias },
   test: {

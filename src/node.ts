@@ -5,9 +5,26 @@
  */
 import './node-version.ts';
 
+export type { AgentSettings } from './agent/agent-settings.ts';
+export { NodeAgent } from './agent/node-agent.ts';
+export type { AgentServerOptions, NodeAgentOptions } from './agent/node-agent-options.ts';
+export type {
+  AgentPodReport,
+  NodeAgentSnapshot,
+  NodeAgentSnapshotOptions,
+  StopNodeAgentOptions,
+  StoppedNodeAgent,
+} from './agent/node-agent-reports.ts';
 export { BackoffError } from './backoff/backoff-error.ts';
 export type { ContainerToStart } from './backoff/container-key.ts';
 export { type RestartAnswer, RestartBackoff, type RestartBackoffOptions } from './backoff/restart-backoff.ts';
+export { CgroupError } from './cgroups/cgroup-error.ts';
+export type { CgroupFiles } from './cgroups/cgroup-files.ts';
+export { CgroupManager, type CgroupManagerOptions } from './cgroups/cgroup-manager.ts';
+export type { CgroupDriver } from './cgroups/cgroup-names.ts';
+export { FakeCgroups, type FakeCgroupsOptions } from './cgroups/fake-cgroups.ts';
+export type { NodeLimits } from './cgroups/node-limits.ts';
+export type { PodCgroups } from './cgroups/pod-cgroups.ts';
 export type { ConfigMode } from './config/notifications.ts';
 export type { MetadataOf } from './config/pod-changes.ts';
 export { PodConfig } from './config/pod-config.ts';

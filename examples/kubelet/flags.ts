@@ -4,7 +4,7 @@ import { parseArgs } from 'node:util';
 export const help = `A node agent with the settings of the kubelet: it runs the pods of one node through a container runtime.
 
   --config FILE              settings: a file of kind KubeletConfiguration
-  --kubeconfig FILE          the cluster; without it only static pods run
+  --kubeconfig FILE          the cluster (default: that of KUBECONFIG, or ~/.kube/config)
   --hostname-override NAME   the name of the node (default: the machine's)
   --node-ip ADDRESS          the node's address; several are separated by commas
   --node-labels LABELS       labels of a new node: a=b,c=d

@@ -5,6 +5,7 @@ import { DemoRun, type RunEnd } from './demo-run.ts';
 import { claimNamespace, type RunNamespace } from './namespace.ts';
 import type { DemoOptions } from './options.ts';
 import { runLabel } from './pod-template.ts';
+import { renderLine, renderView } from './render.ts';
 import type { Screen } from './screen.ts';
 import { type DemoServer, openServer } from './server.ts';
 import { summarize } from './summary.ts';
@@ -84,7 +85,10 @@ async function cleanUp(namespace: RunNamespace, screen: Screen): Promise<boolean
 
 async function playAndJudge(run: DemoRun, context: VerdictContext, { screen, interrupts }: Surroundings): Promise<boolean> {
   const problems: string[] = [];
-  screen.begin(() => run.snapshot());
+  screen.begin({
+    view: (columns) => renderView(run.snapshot(), columns, screen.paint),
+    line: () => renderLine(run.snapshot()),
+  });
   try {
     await run.play(interrupts.ending);
     await run.settle(interrupts.hurrying).catch((error: unknown) => problems.push(describeError(error)));

@@ -1,4 +1,6 @@
-// `npm start`: a virtual node whose pods live whole lives, and a status manager that writes their statuses to an apiserver.
+// `npm start`: a virtual node whose pods live whole lives, and a status manager that writes their statuses to an apiserver. With
+// `--node` the pods are run by a whole node agent, over a container runtime in memory.
+import { runAgentDemo } from './agent/agent-demo.ts';
 import { runDemo } from './demo.ts';
 import { help, usage } from './help.ts';
 import { parseOptions, UsageError } from './options.ts';
@@ -23,7 +25,8 @@ async function main(argv: readonly string[]): Promise<number> {
     for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, interrupt);
     // the reader of the output has gone: the run ends early and cleans up
     process.stdout.on('error', interrupt);
-    const ok = await runDemo(options, openScreen(process.stdout), { ending: ending.signal, hurrying: hurrying.signal });
+    const run = options.node ? runAgentDemo : runDemo;
+    const ok = await run(options, openScreen(process.stdout), { ending: ending.signal, hurrying: hurrying.signal });
     return ok ? 0 : 1;
   } catch (error) {
     console.error(describeError(error));

@@ -6,6 +6,8 @@ export type ServerChoice =
   | { readonly kind: 'kubeconfig'; readonly file: string; readonly context: string | undefined };
 
 export interface DemoOptions {
+  /** True: a whole node agent runs the pods, over a container runtime in memory. */
+  readonly node: boolean;
   readonly pods: number;
   readonly seconds: number;
   readonly seed: number;
@@ -20,7 +22,8 @@ export interface DemoOptions {
 export class UsageError extends Error {}
 
 const config = {
-  pods: { type: 'string', default: '200' },
+  node: { type: 'boolean', default: false },
+  pods: { type: 'string' },
   seconds: { type: 'string', default: '15' },
   seed: { type: 'string' },
   kubeconfig: { type: 'string' },
@@ -35,8 +38,10 @@ const config = {
 export function parseOptions(argv: readonly string[], random: () => number = Math.random): DemoOptions | 'help' {
   const values = read(argv);
   if (values.help) return 'help';
+  if (values.node) refuseWithNode(values);
   return {
-    pods: integer('--pods', values.pods, 1, 5000),
+    node: values.node,
+    pods: integer('--pods', values.pods ?? (values.node ? '30' : '200'), 1, 5000),
     seconds: seconds(values.seconds),
     seed: values.seed === undefined ? Math.floor(random() * 1_000_000) : integer('--seed', values.seed, 0, 2 ** 32 - 1),
     server: serverOf(values),
@@ -62,6 +67,17 @@ function serverOf(values: ReturnType<typeof read>): ServerChoice {
   if (file === '') throw new UsageError('--kubeconfig must be the name of a file, got ""');
   if (file !== undefined) return { kind: 'kubeconfig', file, context };
   return { kind: values['control-plane'] ? 'control-plane' : 'in-memory' };
+}
+
+/** All of the node is in memory, and there is no page of it. */
+function refuseWithNode(values: ReturnType<typeof read>): void {
+  const others = [
+    ['--kubeconfig', values.kubeconfig !== undefined],
+    ['--control-plane', values['control-plane']],
+    ['--namespace', values.namespace !== undefined],
+    ['--debug-port', values['debug-port'] !== '0'],
+  ] as const;
+  for (const [option, isGiven] of others) if (isGiven) throw new UsageError(`--node and ${option} exclude each other`);
 }
 
 function integer(option: string, text: string, min: number, max: number): number {

@@ -1,13 +1,20 @@
 import { styleText } from 'node:util';
 import { createLogUpdate } from 'log-update';
-import { type Paint, renderLine, renderView } from './render.ts';
-import type { Snapshot } from './snapshot.ts';
+import type { Paint } from './render.ts';
+
+/** What is shown of a run at this moment. */
+export interface Picture {
+  /** On a terminal: lines of at most so many columns. */
+  readonly view: (columns: number) => string;
+  /** Elsewhere: one line. */
+  readonly line: () => string;
+}
 
 /** The output of a run. */
 export interface Screen {
   readonly paint: Paint;
-  /** Shows the snapshots that `take` makes, until `end`. */
-  begin(take: () => Snapshot): void;
+  /** Shows the picture, again and again, until `end`. */
+  begin(picture: Picture): void;
   end(): void;
   /** Prints a line that stays. */
   print(line: string): void;
@@ -31,7 +38,7 @@ function liveScreen(stream: NodeJS.WriteStream, paint: Paint, print: (line: stri
     paint,
     print,
     // one column stays free, so that no terminal wraps a full line; a terminal of unknown size reports 0 columns
-    begin: (take) => timers.begin(() => log(renderView(take(), Math.max(1, (stream.columns || 80) - 1), paint))),
+    begin: ({ view }) => timers.begin(() => log(view(Math.max(1, (stream.columns || 80) - 1)))),
     end: () => {
       timers.end();
       log.done();
@@ -41,7 +48,7 @@ function liveScreen(stream: NodeJS.WriteStream, paint: Paint, print: (line: stri
 
 function plainScreen(paint: Paint, print: (line: string) => void): Screen {
   const timers = repeater(1000);
-  return { paint, print, begin: (take) => timers.begin(() => print(renderLine(take()))), end: () => timers.end() };
+  return { paint, print, begin: ({ line }) => timers.begin(() => print(line())), end: () => timers.end() };
 }
 
 function repeater(periodMs: number): { begin(callback: () => void): void; end(): void } {

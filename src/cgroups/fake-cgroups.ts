@@ -19,7 +19,22 @@ export interface FakeCgroupsOptions {
   readonly perPod?: boolean;
 }
 
-/** Keeps the limits of pods in memory and touches nothing of the machine. */
+/**
+ * Keeps the limits of pods in memory and touches nothing of the machine: for a node in memory, and for one whose pods have no
+ * cgroups of their own.
+ *
+ * @example
+ * ```ts
+ * import { FakeCgroups } from 'pod-status-manager/node';
+ *
+ * const cgroups = new FakeCgroups();
+ * const resources = { limits: { cpu: '1', memory: '64Mi' }, requests: { cpu: '500m' } };
+ * const pod = { metadata: { uid: 'a1' }, spec: { containers: [{ name: 'app', resources }] } };
+ * await cgroups.ensurePod(pod);
+ * console.log(cgroups.podParent(pod)); // /kubepods/burstable/poda1
+ * console.log((await cgroups.podResources(pod))?.cpuShares); // 512
+ * ```
+ */
 export class FakeCgroups implements PodCgroups {
   readonly version: 1 | 2;
   readonly #limits: CheckedNodeLimits;

@@ -1,3 +1,4 @@
+import type { ResourceQuantities } from '../pod/resource-field.ts';
 import type { LinuxContainerResources } from '../runtime/linux-resources.ts';
 import type { ResourceUsage } from '../runtime/runtime-stats.ts';
 import type { Pod } from '../wire/types.ts';
@@ -8,11 +9,14 @@ export interface PodCgroups {
   readonly version: 1 | 2;
   /** The cgroup that the pod's containers are put under, such as `/kubepods/burstable/podA`. */
   podParent(pod: Pod): string;
-  /** Makes the groups of all pods and of each class of them. Rejects with an error that names the group and the file. */
-  createBase(): Promise<void>;
+  /**
+   * Makes the groups of all pods and of each class of them. What the node can give limits all pods together, where it is given.
+   * Rejects with an error that names the group and the file.
+   */
+  createBase(allocatable?: ResourceQuantities): Promise<void>;
   /** Gives the group of all burstable pods the weight of what these pods ask for together. */
   updateClasses(pods: Iterable<Pod>): Promise<void>;
-  /** Makes the pod's group with the limits of its spec. A group that is there in full stays as it is. */
+  /** Makes the pod's group with the limits of its spec. One that containers are in stays as it is. */
   ensurePod(pod: Pod): Promise<void>;
   /** Gives the pod's group those limits; what is absent stays. Without `resources`: the limits of the pod's spec, and no others. */
   updatePod(pod: Pod, resources?: LinuxContainerResources): Promise<void>;

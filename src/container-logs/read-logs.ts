@@ -30,16 +30,32 @@ const answerWithinMs = 5000;
 /**
  * What a container wrote, a piece at a time; the next piece is read when it is asked for, so a slow reader costs no memory. It reads
  * the current file alone, as the kubelet does: up to its end at the call, or with `follow` also what comes later, in a new file as
- * well. Rejects when the file cannot be
- * opened, is no regular file, or begins with a line of another format than CRI's.
+ * well. Rejects when the file cannot be opened or is no regular file; reading ends with an error when the file begins with a line
+ * of another format than CRI's. The caller has to read, or to call `return`: that closes the file.
  */
-export async function* readLogs(path: string, options: ReadLogsOptions, reading: LogReading): AsyncGenerator<Buffer, void> {
+export async function openLogs(
+  path: string,
+  options: ReadLogsOptions,
+  reading: LogReading,
+): Promise<AsyncGenerator<Buffer, void>> {
   const { tailLines, follow = false } = options;
-  const { signal } = reading;
   const file = await FollowedFile.open(path, { tailLines, follow });
-  const shown = new ShownLines(options, follow ? undefined : tailLines);
-  const waiting = follow ? new NextLines(path, reading) : undefined;
+  const pieces = readPieces(file, options, follow ? new NextLines(path, reading) : undefined, reading.signal);
+  // a generator that was never asked for anything would not close the file when it is ended
+  await pieces.next();
+  return pieces as AsyncGenerator<Buffer, void>;
+}
+
+/** The first piece is none: with it, the generator has begun. */
+async function* readPieces(
+  file: FollowedFile,
+  options: ReadLogsOptions,
+  waiting: NextLines | undefined,
+  signal: AbortSignal,
+): AsyncGenerator<Buffer | undefined, void> {
+  const shown = new ShownLines(options, waiting === undefined ? options.tailLines : undefined);
   try {
+    yield;
     for (let hasEnded = false; !signal.aborted && !shown.isOver; ) {
       const chunk = await file.read();
       if (chunk !== undefined) {

@@ -9,7 +9,7 @@ import { safeRandom } from '../seams/random.ts';
 import type { Pod } from '../wire/types.ts';
 import type { EnvironmentObjects } from './environment-sources.ts';
 import { defaultProcPaths, type ProcPaths } from './masked-paths.ts';
-import type { SubPathRequest } from './mounts.ts';
+import type { SubPathMount } from './mounts.ts';
 import type { Service } from './service-environment.ts';
 
 /** What of the node goes into its sandboxes and containers. */
@@ -47,7 +47,7 @@ export interface ContainerConfigsOptions {
   /** True where the handler of the runtime can keep mounts below a mount from being written. Default: it cannot. */
   readonly recursiveReadOnly?: (runtimeHandler: string) => boolean;
   /** Gives the path of a part of a volume that leads nowhere else. Default: sub paths are refused. */
-  readonly prepareSubPath?: (pod: Pod, request: SubPathRequest, signal: AbortSignal) => Promise<string>;
+  readonly prepareSubPath?: (pod: Pod, request: SubPathMount, signal: AbortSignal) => Promise<string>;
   /** Writes events about what had to be left out. */
   readonly eventRecorder: EventRecorder;
   /** Gives numbers from 0 to 1, for names of files. Default `Math.random`. */

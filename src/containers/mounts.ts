@@ -8,7 +8,7 @@ import { ContainerConfigError } from './config-error.ts';
 type VolumeMount = NonNullable<Container['volumeMounts']>[number];
 
 /** Part of a volume that a container is to see. */
-export interface SubPathRequest {
+export interface SubPathMount {
   /** The container's name. */
   readonly containerName: string;
   /** The place of the mount in the container's `volumeMounts`. */
@@ -27,7 +27,7 @@ export interface MountSources {
   /** A path expression with its variables replaced. */
   readonly expandPath: (expression: string) => string;
   /** Gives a path that leads nowhere else, whatever a container does to the volume meanwhile. */
-  readonly prepareSubPath: (request: SubPathRequest) => Promise<string>;
+  readonly prepareSubPath: (request: SubPathMount) => Promise<string>;
   /** True: the runtime can keep mounts below a mount from being written. */
   readonly recursiveReadOnly: boolean;
 }
@@ -66,7 +66,7 @@ async function hostPath(
   container: Container,
   mount: VolumeMount,
   index: number,
-  part: Pick<SubPathRequest, 'volume' | 'subPath' | 'readonly'>,
+  part: Pick<SubPathMount, 'volume' | 'subPath' | 'readonly'>,
   { prepareSubPath }: MountSources,
 ): Promise<string> {
   if (part.subPath === '') return part.volume.hostPath;

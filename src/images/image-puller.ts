@@ -163,7 +163,7 @@ export class ImagePuller {
       const times = `${durationText(pulled.pulledMs)} (${durationText(waitedMs)} including waiting)`;
       const size = `Image size: ${pulled.image.sizeBytes} bytes.`;
       this.#event(request, 'Normal', 'Pulled', `Successfully pulled image ${text} in ${times}. ${size}`);
-      return pulled;
+      return { imageRef: pulled.imageRef, image: pulled.image };
     } catch (error) {
       signal.throwIfAborted();
       this.#event(request, 'Warning', 'Failed', `Failed to pull image ${text}: ${errorText(error)}`);

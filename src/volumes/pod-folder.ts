@@ -17,10 +17,12 @@ export function podsFolder(rootDirectory: string): string {
 
 /** The folder of one pod. Throws ERR_INVALID_ARGUMENT for a uid that is no plain name of a folder. */
 export function podFolder(rootDirectory: string, podUID: string): string {
-  if (!isPathSegment(podUID) || podUID.startsWith('.') || podUID.includes('\0')) {
-    throw invalidArgument('podUID', 'the name of a folder', podUID);
-  }
+  if (!isFolderName(podUID)) throw invalidArgument('podUID', 'the name of a folder', podUID);
   return join(podsFolder(rootDirectory), podUID);
+}
+
+function isFolderName(podUID: string): boolean {
+  return isPathSegment(podUID) && !podUID.startsWith('.') && !podUID.includes('\0');
 }
 
 /**
@@ -60,8 +62,8 @@ async function wipe(target: string): Promise<void> {
   await emptyTree(await openFolder(target), target);
 }
 
-/** The uids of the folders of pods. */
+/** The uids of pods that have a folder. What can be no pod's is left out. */
 export async function podsOnDisk(rootDirectory: string): Promise<readonly string[]> {
   const entries = await readdir(podsFolder(rootDirectory), { withFileTypes: true }).catch(ifCode('ENOENT'));
-  return (entries ?? []).filter((entry) => entry.isDirectory() && !entry.name.startsWith('.')).map(({ name }) => name);
+  return (entries ?? []).filter((entry) => entry.isDirectory() && isFolderName(entry.name)).map(({ name }) => name);
 }

@@ -5,6 +5,7 @@ import { OneAtATime } from '../concurrency/one-at-a-time.ts';
 import { AtomicWriter } from '../files/atomic-writer.ts';
 import { requirePod } from '../pod/identified-pod.ts';
 import { errorText } from '../seams/error-text.ts';
+import { callGuarded, ignoreFailure } from '../seams/guard.ts';
 import { goQuote } from '../wire/go-quote.ts';
 import type { Pod } from '../wire/types.ts';
 import { mountEmptyDir } from './empty-dir.ts';
@@ -87,7 +88,7 @@ export class VolumeManager {
     podFolder('/', podUID);
     await this.#lanes.run(podUID, async () => {
       this.#writers.delete(podUID);
-      this.#parts.tokens?.deletePod(podUID);
+      callGuarded(() => this.#parts.tokens?.deletePod(podUID), ignoreFailure);
       await removePodFolder(podFolder(await this.#realRoot(), podUID), this.#parts.mounter);
     });
   }

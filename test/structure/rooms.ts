@@ -55,6 +55,7 @@ export const rooms = [
   'volumes',
   'images',
   'containers',
+  'kubelet-api',
   'agent/resize',
   'agent/actions',
   'agent/sync',

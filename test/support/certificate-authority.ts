@@ -11,10 +11,22 @@ export interface CertificateAuthority {
   readonly cert: string;
   /** A serving certificate for 127.0.0.1 and localhost, with a new key and a new serial number at every call. */
   issue(): KeyedCertificate;
+  /** A certificate of a client. */
+  issueClient(client: ClientName): KeyedCertificate;
+}
+
+/** Whom a client's certificate names. */
+export interface ClientName {
+  readonly commonName: string;
+  readonly organizations?: readonly string[];
+  /** The last moment, as ASN.1 writes UTC times. Default: in 2049. */
+  readonly notAfter?: string;
 }
 
 interface Certificate {
   readonly subject: string;
+  readonly organizations?: readonly string[];
+  readonly notAfter?: string;
   readonly issuer: string;
   readonly publicKey: KeyObject;
   readonly signer: KeyObject;
@@ -25,33 +37,42 @@ export function createCertificateAuthority(commonName: string): CertificateAutho
   const { publicKey, privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
   const isAuthority = extension('551d13', sequence('0101ff'));
   const ca = { subject: commonName, issuer: commonName, publicKey, signer: privateKey, extensions: [isAuthority] };
+  const isLeaf = extension('551d13', sequence());
   return {
     cert: certificatePem(ca),
+    issueClient: ({ commonName: subject, ...validity }) => {
+      const own = generateKeyPairSync('ec', { namedCurve: 'P-256' });
+      const extensions = [isLeaf, extension('551d25', sequence('06082b06010505070302'))];
+      const leaf = { subject, issuer: commonName, publicKey: own.publicKey, signer: privateKey, extensions, ...validity };
+      return { cert: certificatePem(leaf), key: own.privateKey.export({ type: 'sec1', format: 'pem' }).toString() };
+    },
     issue: () => {
       const own = generateKeyPairSync('ec', { namedCurve: 'P-256' });
       const names = extension('551d11', sequence(der(0x87, '7f000001'), der(0x82, Buffer.from('localhost'))));
       const forServers = extension('551d25', sequence('06082b06010505070301'));
-      const extensions = [extension('551d13', sequence()), forServers, names];
+      const extensions = [isLeaf, forServers, names];
       const leaf = { subject: 'kube-apiserver', issuer: commonName, publicKey: own.publicKey, signer: privateKey, extensions };
       return { cert: certificatePem(leaf), key: own.privateKey.export({ type: 'sec1', format: 'pem' }).toString() };
     },
   };
 }
 
-function certificatePem({ subject, issuer, publicKey, signer, extensions }: Certificate): string {
+function certificatePem(certificate: Certificate): string {
+  const { subject, organizations, issuer, publicKey, signer, extensions, notAfter = '491231235959Z' } = certificate;
   const ecdsaWithSha256 = sequence('06082a8648ce3d040302');
   // DER needs a positive integer of full length: the first bits are 01
   const serial = der(0x02, '40', randomBytes(15));
-  const validity = sequence(der(0x17, Buffer.from('200101000000Z')), der(0x17, Buffer.from('491231235959Z')));
+  const validity = sequence(der(0x17, Buffer.from('200101000000Z')), der(0x17, Buffer.from(notAfter)));
   const key = publicKey.export({ type: 'spki', format: 'der' });
-  const names = [name(issuer), validity, name(subject)];
+  const names = [name(issuer), validity, name(subject, organizations)];
   const toSign = sequence('a003020102', serial, ecdsaWithSha256, ...names, key, der(0xa3, sequence(...extensions)));
   const base64 = sequence(toSign, ecdsaWithSha256, der(0x03, '00', sign('sha256', toSign, signer))).toString('base64');
   return `-----BEGIN CERTIFICATE-----\n${base64.replace(/(.{64})/g, '$1\n')}\n-----END CERTIFICATE-----\n`;
 }
 
-function name(commonName: string): Buffer {
-  return sequence(der(0x31, sequence('0603550403', der(0x0c, Buffer.from(commonName)))));
+function name(commonName: string, organizations: readonly string[] = []): Buffer {
+  const part = (oid: string, text: string): Buffer => der(0x31, sequence(oid, der(0x0c, Buffer.from(text))));
+  return sequence(...organizations.map((text) => part('060355040a', text)), part('0603550403', commonName));
 }
 
 function extension(oid: string, value: Buffer): Buffer {

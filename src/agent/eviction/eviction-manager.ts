@@ -138,7 +138,8 @@ export class EvictionManager {
         () => isCleanedUp(pod),
         (err) => logger.error({ err }, 'isCleanedUp failed'),
       ) === true;
-    while (!signal.aborted && clock.now() < deadline && !pods.every(isGone)) await sleep(clock, cleanupWait.pollMs, signal);
+    do await sleep(clock, cleanupWait.pollMs, signal);
+    while (!signal.aborted && clock.now() < deadline && !pods.every(isGone));
   }
 
   /** Rejects when the time is over, whatever the call does then. */

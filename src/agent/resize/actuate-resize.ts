@@ -1,4 +1,5 @@
 // Behaviour of pkg/kubelet/kuberuntime/kuberuntime_manager.go (doPodResizeAction), v1.36.3.
+import type { PodCgroups } from '../../cgroups/pod-cgroups.ts';
 import type { Container } from '../../conditions/restart-policy.ts';
 import type { ContainerRuntime } from '../../runtime/container-runtime.ts';
 import type { LinuxContainerResources } from '../../runtime/linux-resources.ts';
@@ -7,17 +8,9 @@ import type { PodAllocations } from './pod-allocations.ts';
 import type { ContainerResize, ResizeActions } from './resize-actions.ts';
 import { type ResourceAmounts, type ResourceName, resourcesOf } from './resource-amounts.ts';
 
-/** The cgroups of pods, as far as a resize needs them. */
-export interface ResizeCgroups {
-  /** What the pod's cgroup allows now. A limit that there is not is -1, or larger than any memory. */
-  readPod(pod: Pod): Promise<LinuxContainerResources>;
-  /** Writes what is there, and leaves alone what is absent. */
-  writePod(pod: Pod, resources: LinuxContainerResources): Promise<void>;
-}
-
 export interface ActuateResizeOptions {
   readonly runtime: Pick<ContainerRuntime, 'updateContainerResources' | 'listContainerStats'>;
-  readonly cgroups: ResizeCgroups;
+  readonly cgroups: Pick<PodCgroups, 'podResources' | 'updatePod'>;
   /** The limits of the pod as a whole that follow from its spec. */
   readonly podResources: (pod: Pod) => LinuxContainerResources;
   /** The limits of a container that follow from its spec and its pod's. */
@@ -43,7 +36,7 @@ export async function actuateResize(
 ): Promise<void> {
   const podUID = pod.metadata?.uid ?? '';
   const wanted = options.podResources(pod);
-  const current = await options.cgroups.readPod(pod);
+  const current = (await options.cgroups.podResources(pod)) ?? {};
   const touchesAll = actions.restarts.length > 0 || actions.podLevel;
   if (actions.memory.length > 0 || touchesAll) await requireRoom(podUID, wanted, current, actions, options, signal);
   const amounts = new Map<string, ResourceAmounts>();
@@ -57,7 +50,7 @@ export async function actuateResize(
         await updateContainer(name, pod, one, amounts.get(one.containerID) ?? one.from, options, signal),
       );
     }
-    for (const resources of shrinks) await options.cgroups.writePod(pod, resources);
+    for (const resources of shrinks) await options.cgroups.updatePod(pod, resources);
   }
   if (actions.podLevel) options.allocations.setPodActuated(podUID);
 }
@@ -78,7 +71,7 @@ async function growPod(
     parts.push({ from: current.cpuShares ?? 0, to: wanted.cpuShares, write: { cpuShares: wanted.cpuShares ?? 2 } });
   for (const { from, to, write } of parts) {
     if (to === undefined || to === from) continue;
-    if (to > from) await cgroups.writePod(pod, write);
+    if (to > from) await cgroups.updatePod(pod, write);
     else later.unshift(write);
   }
   return later;

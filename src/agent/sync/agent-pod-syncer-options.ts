@@ -5,6 +5,7 @@ import type { ContainerRuntime } from '../../runtime/container-runtime.ts';
 import { type Clock, safeClock, systemClock } from '../../seams/clock.ts';
 import { type Logger, loggerOption } from '../../seams/logger.ts';
 import type { Pod, PodStatus } from '../../wire/types.ts';
+import { lastLogNumber } from './pod-log-folders.ts';
 import type {
   PullSecret,
   SyncCgroups,
@@ -36,10 +37,10 @@ export interface AgentPodSyncerOptions {
   readonly cgroups: SyncCgroups;
   /** Makes the configurations of sandboxes and containers. */
   readonly configs: SyncConfigs;
-  /** The folders that the agent keeps of a pod. */
-  readonly folders: SyncFolders;
   /** How long containers wait that are restarted again and again. */
   readonly restartBackoff: Pick<RestartBackoff, 'tryRestart'>;
+  /** Folders that the agent keeps of a pod beside those of its volumes. Default: none. */
+  readonly folders?: SyncFolders;
   /** The secrets for pulling the pod's images; those that are not there are left out. Default: none. */
   readonly pullSecretsOf?: (pod: Pod, signal: AbortSignal) => Promise<readonly PullSecret[]>;
   /** The runtime handler that the pod's RuntimeClass names; empty: the default one. Default: the default one for every pod. */
@@ -52,6 +53,11 @@ export interface AgentPodSyncerOptions {
   readonly nodeIPs?: () => readonly string[];
   /** The pod's resize conditions. Default: none. */
   readonly resizeConditions?: (podUID: string) => PodStatus['conditions'] | undefined;
+  /**
+   * The highest number of a log file in the folder of one container's logs, for containers that the runtime has forgotten; -1 where
+   * there is none. Default: the folder is read.
+   */
+  readonly lastLogNumber?: (folder: string) => Promise<number>;
   /** Changes the resources of running containers. Default: nobody does. */
   readonly resizer?: SyncResizer | undefined;
   /** The pod is about to be started: told before its volumes are made, such as to register what it refers to. */
@@ -80,7 +86,6 @@ const methods = {
   volumes: ['mountVolumes', 'unmountVolumes'],
   cgroups: ['ensurePod', 'removePod'],
   configs: ['sandboxConfig', 'containerConfig', 'containerHash'],
-  folders: ['makePod', 'removePod'],
   restartBackoff: ['tryRestart'],
 } as const satisfies Partial<Record<keyof AgentPodSyncerOptions, readonly string[]>>;
 
@@ -93,21 +98,25 @@ const functions = [
   'resizeConditions',
   'onPodStarting',
   'onPodEnded',
+  'lastLogNumber',
 ] as const satisfies readonly (keyof AgentPodSyncerOptions)[];
 
-const knownOptions = [...Object.keys(methods), ...functions, 'resizer', 'eventRecorder', 'clock', 'logger'];
+const noFolders: SyncFolders = { makePod: async () => {}, removePod: async () => {} };
+const knownOptions = [...Object.keys(methods), ...functions, 'folders', 'resizer', 'eventRecorder', 'clock', 'logger'];
 
 /** Throws ERR_INVALID_OPTION, naming the option, the rule and the value. */
 export function resolveAgentPodSyncerOptions(options: AgentPodSyncerOptions): ResolvedAgentPodSyncerOptions {
   requireKnownOptions('options', options, knownOptions);
   for (const [name, wanted] of Object.entries(methods)) requireMethods(name, options[name as keyof typeof methods], wanted);
   for (const name of functions) if (options[name] !== undefined) optionOfType(name, options[name], 'function');
-  const { resizer, eventRecorder = noEvents, clock = systemClock, hostIPs = () => [], logger } = options;
-  if (resizer !== undefined) requireMethods('resizer', resizer, ['needsRestart', 'resize']);
+  const { resizer, folders = noFolders, eventRecorder = noEvents, clock = systemClock, hostIPs = () => [], logger } = options;
+  if (resizer !== undefined) requireMethods('resizer', resizer, ['needsRestart', 'resize', 'containerMade', 'report']);
+  requireMethods('folders', folders, ['makePod', 'removePod']);
   requireMethods('eventRecorder', eventRecorder, ['event']);
   requireMethods('clock', clock, ['now', 'setTimer']);
   return {
     ...options,
+    folders,
     pullSecretsOf: options.pullSecretsOf ?? (async () => []),
     runtimeHandlerOf: options.runtimeHandlerOf ?? (async () => ''),
     networkReady: options.networkReady ?? (() => ({ ready: true })),
@@ -117,6 +126,7 @@ export function resolveAgentPodSyncerOptions(options: AgentPodSyncerOptions): Re
     resizer,
     onPodStarting: options.onPodStarting ?? (() => {}),
     onPodEnded: options.onPodEnded ?? (() => {}),
+    lastLogNumber: options.lastLogNumber ?? lastLogNumber,
     eventRecorder: safeEventRecorder(eventRecorder),
     clock: safeClock(clock),
     logger: loggerOption(logger),

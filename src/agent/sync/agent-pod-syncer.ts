@@ -101,9 +101,9 @@ export class AgentPodSyncer implements PodSyncer {
       await this.#end(pod, before, gracePeriodSeconds, signal);
     } catch (error) {
       if (signal.aborted) throw signal.reason;
-      const message = `error killing pod: ${errorText(error)}`;
-      eventRecorder.event(pod, 'Warning', 'FailedKillPod', message);
-      throw new Error(message, { cause: error });
+      const text = errorText(error);
+      eventRecorder.event(pod, 'Warning', 'FailedKillPod', `error killing pod: ${text}`);
+      throw new Error(`error killing terminating pod: ${text}`, { cause: error });
     }
     const stopped = await lifecycle.refresh(pod.metadata?.uid ?? '', signal);
     const running = stopped.containers.filter(({ state }) => state === 'running');

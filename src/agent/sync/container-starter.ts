@@ -1,5 +1,4 @@
 // Behaviour of startContainer in pkg/kubelet/kuberuntime, v1.36.3.
-import { readdir } from 'node:fs/promises';
 import path from 'node:path';
 import type { RestartBackoff } from '../../backoff/restart-backoff.ts';
 import type { Container } from '../../conditions/restart-policy.ts';
@@ -22,7 +21,7 @@ import { graceSeconds } from './grace-seconds.ts';
 import type { LifecycleHooks } from './lifecycle-hooks.ts';
 import type { ReadySandbox } from './sandbox-starter.ts';
 import { asStartError, ContainerStartError } from './start-failures.ts';
-import type { PullSecret, SyncConfigs, SyncImages } from './sync-parts.ts';
+import type { PullSecret, SyncConfigs, SyncImages, SyncResizer } from './sync-parts.ts';
 
 type StartRuntime = Pick<ContainerRuntime, 'createContainer' | 'startContainer' | 'removeContainer' | 'listContainers'>;
 
@@ -33,6 +32,8 @@ export interface ContainerStarterOptions {
   readonly restartBackoff: Pick<RestartBackoff, 'tryRestart'>;
   readonly hooks: LifecycleHooks;
   readonly killer: ContainerKiller;
+  readonly lastLogNumber: (folder: string) => Promise<number>;
+  readonly resizer: Pick<SyncResizer, 'containerMade'> | undefined;
   readonly eventRecorder: EventRecorder;
   readonly clock: Clock;
   readonly logger: Logger;
@@ -107,6 +108,7 @@ export class ContainerStarter {
       signal.throwIfAborted();
       try {
         const containerID = await runtime.createContainer(sandbox.id, config, sandbox.config);
+        this.#options.resizer?.containerMade(context.pod, container.name);
         const event = { type: 'Normal', reason: 'Created', message: 'Container created' } as const;
         recordContainerEvent(this.#options.eventRecorder, context.pod, container.name, event);
         return containerID;
@@ -160,7 +162,7 @@ export class ContainerStarter {
    */
   async #attempt({ status, sandbox }: StartContext, { name }: AnyContainer): Promise<number> {
     const newest = newestEntry(containerEntries(status), name);
-    if (newest === undefined) return attemptByLogs(path.join(sandbox.config.logDirectory, name));
+    if (newest === undefined) return (await this.#options.lastLogNumber(path.join(sandbox.config.logDirectory, name))) + 1;
     const restartCount = newest.status.restartCount ?? newest.details.metadata.attempt;
     if (newest.status.state !== 'created') return restartCount + 1;
     await this.#options.runtime.removeContainer(newest.details.id).catch(ignoreFailure);
@@ -232,11 +234,4 @@ function targetOf(container: AnyContainer, status: AgentPodStatus): string | und
   const target = newestEntry(containerEntries(status), name);
   if (target === undefined) throw new Error(`unable to find target container ${name}`);
   return target.details.id;
-}
-
-/** One more than the highest number of a log file such as `3.log` or `3.log.20260101-000000`; 0 where there is none. */
-async function attemptByLogs(folder: string): Promise<number> {
-  const names = await readdir(folder).catch((): string[] => []);
-  const numbers = names.map((name) => Number(/^(\d{1,9})\.log/.exec(name)?.[1] ?? -1));
-  return Math.max(-1, ...numbers) + 1;
 }

@@ -16,3 +16,9 @@ export async function removePodLogs(folder: string, isGone: (podUID: string) => 
     }
   }
 }
+
+/** The highest number of a log file such as `3.log` or `3.log.20260101-000000`; -1 where there is none. */
+export async function lastLogNumber(folder: string): Promise<number> {
+  const names = await readdir(folder).catch((): string[] => []);
+  return Math.max(-1, ...names.map((name) => Number(/^(\d{1,9})\.log/.exec(name)?.[1] ?? -1)));
+}

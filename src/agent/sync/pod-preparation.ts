@@ -3,6 +3,7 @@ import type { EventRecorder } from '../../pod/event-recorder.ts';
 import type { Clock } from '../../seams/clock.ts';
 import { errorText } from '../../seams/error-text.ts';
 import type { PodVolumes } from '../../volumes/pod-volumes.ts';
+import { VolumeError } from '../../volumes/volume-error.ts';
 import type { Pod } from '../../wire/types.ts';
 import type { PullSecret, SyncCgroups, SyncFolders, SyncVolumes } from './sync-parts.ts';
 
@@ -76,7 +77,7 @@ export class PodPreparation {
     } catch (error) {
       signal.throwIfAborted();
       const message = errorText(error);
-      eventRecorder.event(pod, 'Warning', 'FailedMount', message);
+      for (const each of mountFailures(error)) eventRecorder.event(pod, 'Warning', 'FailedMount', each);
       const failures = this.#mountFailures.get(podUID) ?? 0;
       this.#mountFailures.set(podUID, failures + 1);
       const delayMs = Math.min(mountRetryMs.cap, mountRetryMs.base * 2 ** Math.min(failures, 30));
@@ -94,4 +95,9 @@ export class PodPreparation {
       throw new Error(message, { cause: error });
     }
   }
+}
+
+/** One text for each volume that is not ready, where the error says which. */
+function mountFailures(error: unknown): string[] {
+  return error instanceof VolumeError ? error.failures.map(({ message }) => message) : [errorText(error)];
 }

@@ -68,8 +68,8 @@ export class PodStarter {
       containerHash: (container) => configs.containerHash(container),
       resizeRestarts: resizer && ((container, entry) => resizer.needsRestart(pod, container, entry)),
     });
-    if (resizer !== undefined && !actions.killPod) await resizer.resize(pod, status, signal);
-    if (isNoAction(actions)) return { changed: false, again: false, failure: undefined };
+    const isResized = resizer !== undefined && !actions.killPod && (await resizer.resize(pod, status, signal));
+    if (isNoAction(actions)) return { changed: isResized, again: false, failure: undefined };
     await this.#endBefore(request, actions, signal);
     if (actions.containersToReset.length > 0) return { changed: true, again: true, failure: undefined };
     if (!startsSomething(actions)) return { changed: true, again: false, failure: undefined };

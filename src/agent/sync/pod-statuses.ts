@@ -6,8 +6,9 @@ import { callGuarded } from '../../seams/guard.ts';
 import type { Logger } from '../../seams/logger.ts';
 import type { Pod, PodStatus, WirePodStatus } from '../../wire/types.ts';
 import type { PodStatusFn } from '../../workers/pod-syncer.ts';
+import { withKeptMessages } from './kept-messages.ts';
 import type { StartFailures } from './start-failures.ts';
-import type { SyncProbes, SyncStatusManager } from './sync-parts.ts';
+import type { SyncProbes, SyncResizer, SyncStatusManager } from './sync-parts.ts';
 
 export interface PodStatusesOptions {
   readonly statusManager: SyncStatusManager;
@@ -16,6 +17,7 @@ export interface PodStatusesOptions {
   readonly hostIPs: () => readonly string[];
   readonly nodeIPs: () => readonly string[];
   readonly resizeConditions: (podUID: string) => PodStatus['conditions'] | undefined;
+  readonly resizer: Pick<SyncResizer, 'report'> | undefined;
   readonly clock: Clock;
   readonly logger: Logger;
 }
@@ -37,12 +39,13 @@ export class PodStatuses {
 
   /** The status that follows from what the runtime has. `isOver`: no container of the pod will be started again. */
   generate(pod: Pod, runtimeStatus: AgentPodStatus, isOver = false): WirePodStatus {
-    const { statusManager, probes, failures, hostIPs, nodeIPs, resizeConditions } = this.#options;
+    const { statusManager, probes, failures, hostIPs, nodeIPs, resizeConditions, resizer } = this.#options;
     const podUID = pod.metadata?.uid ?? '';
-    return generatePodStatus({
+    const previous = statusManager.getPodStatus(podUID) ?? pod.status;
+    const status = generatePodStatus({
       pod,
-      runtimeStatus,
-      previous: statusManager.getPodStatus(podUID),
+      runtimeStatus: withKeptMessages(runtimeStatus, previous),
+      previous,
       podIsTerminal: isOver,
       hostIPs: hostIPs(),
       nodeIPs: nodeIPs(),
@@ -50,6 +53,7 @@ export class PodStatuses {
       probes,
       resizeConditions: resizeConditions(podUID),
     });
+    return resizer?.report(pod, status, runtimeStatus) ?? status;
   }
 
   /** Tells the status now. A status that waits is not told any more. */

@@ -6,7 +6,7 @@ import type { RuntimeImage } from '../../runtime/runtime-images.ts';
 import type { PodSandboxConfig } from '../../runtime/runtime-sandboxes.ts';
 import type { ContainerProbeStates } from '../../runtime-status/probe-states.ts';
 import type { PodVolumes } from '../../volumes/pod-volumes.ts';
-import type { Pod, PodStatus } from '../../wire/types.ts';
+import type { Pod, PodStatus, WirePodStatus } from '../../wire/types.ts';
 import type { ContainerEntry } from '../actions/container-entries.ts';
 import type { EphemeralContainer } from '../actions/pod-actions.ts';
 
@@ -128,8 +128,12 @@ export interface SyncImages {
 export interface SyncResizer {
   /** True where the container must be made again to get its new resources. */
   needsRestart(pod: Pod, container: Container, entry: ContainerEntry): boolean;
-  /** Gives running containers of the pod their new resources. */
-  resize(pod: Pod, status: AgentPodStatus, signal: AbortSignal): Promise<unknown>;
+  /** Gives running containers of the pod their new resources. Resolves with true where something was changed. */
+  resize(pod: Pod, status: AgentPodStatus, signal: AbortSignal): Promise<boolean>;
+  /** Told of each container that was made, with the pod that it was made for. */
+  containerMade(pod: Pod, containerName: string): void;
+  /** The status with the resources that running containers have. */
+  report(pod: Pod, status: WirePodStatus, runtimeStatus: AgentPodStatus): WirePodStatus;
 }
 
 /** The folders that the agent keeps of a pod. */

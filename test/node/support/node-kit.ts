@@ -7,7 +7,7 @@ const scripts = fileURLToPath(new URL('../../node-kit/', import.meta.url));
 
 /** Starts the example as the kit's node agent. The variables are the kit's. */
 export const ownAgent = [
-  `exec node '${join(root, 'examples/kubelet/main.ts')}'`,
+  `exec '${process.execPath}' '${join(root, 'examples/kubelet/main.ts')}'`,
   '--config "$NODE_KIT_KUBELET_CONFIG" --kubeconfig "$NODE_KIT_KUBECONFIG"',
   '--hostname-override "$NODE_KIT_NODE" --node-ip "$NODE_KIT_NODE_IP"',
 ].join(' ');

@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { parseLogTime } from '../../../src/container-logs/log-time.ts';
-import { type ReadLogsOptions, readLogs } from '../../../src/container-logs/read-logs.ts';
+import { openLogs, type ReadLogsOptions } from '../../../src/container-logs/read-logs.ts';
 import { FakeClock } from '../../../src/testing/fakes/fake-clock.ts';
 import { line, logFile } from './log-files.ts';
 
@@ -12,7 +12,7 @@ const { signal } = new AbortController();
 async function shown(path: string, options: ReadLogsOptions = {}): Promise<string> {
   const chunks: Buffer[] = [];
   const reading = { clock: new FakeClock(), signal, running: async () => true };
-  for await (const chunk of readLogs(path, options, reading)) chunks.push(chunk);
+  for await (const chunk of await openLogs(path, options, reading)) chunks.push(chunk);
   return Buffer.concat(chunks).toString();
 }
 
@@ -81,7 +81,7 @@ describe('the log of a container', () => {
     const path = await logFile(Buffer.concat([Buffer.from(line(1, '').slice(0, -1)), Buffer.from([0xff, 0x00, 0xfe, 0x0a])]));
     const chunks: Buffer[] = [];
     const reading = { clock: new FakeClock(), signal, running: async () => true };
-    for await (const chunk of readLogs(path, {}, reading)) chunks.push(chunk);
+    for await (const chunk of await openLogs(path, {}, reading)) chunks.push(chunk);
     expect(Buffer.concat(chunks)).toEqual(Buffer.from([0xff, 0x00, 0xfe, 0x0a]));
   });
 
@@ -121,7 +121,7 @@ function follow(path: string, options: ReadLogsOptions = {}) {
   let text = '';
   let hasEnded = false;
   const reading = (async () => {
-    for await (const chunk of readLogs(path, { follow: true, ...options }, { clock, signal: aborting.signal, running }))
+    for await (const chunk of await openLogs(path, { follow: true, ...options }, { clock, signal: aborting.signal, running }))
       text += chunk;
     hasEnded = true;
   })();

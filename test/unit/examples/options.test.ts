@@ -4,8 +4,13 @@ import { parseOptions, UsageError } from '../../../examples/virtual-node/options
 describe('parseOptions', () => {
   it('defaults to 200 pods for 15 seconds on the in-memory apiserver', () => {
     const server = { kind: 'in-memory' };
-    const expected = { pods: 200, seconds: 15, seed: 500_000, server, namespace: undefined, debugPort: 0 };
+    const expected = { node: false, pods: 200, seconds: 15, seed: 500_000, server, namespace: undefined, debugPort: 0 };
     expect(parseOptions([], () => 0.5)).toEqual(expected);
+  });
+
+  it('has 30 pods for a whole node', () => {
+    expect(parseOptions(['--node'])).toMatchObject({ node: true, pods: 30 });
+    expect(parseOptions(['--node', '--pods', '5'])).toMatchObject({ node: true, pods: 5 });
   });
 
   it('reads every option', () => {
@@ -25,7 +30,15 @@ describe('parseOptions', () => {
       '8080',
     ];
     const server = { kind: 'kubeconfig', file: 'f', context: 'c' };
-    expect(parseOptions(argv)).toEqual({ pods: 7, seconds: 2.5, seed: 9, server, namespace: 'n-1', debugPort: 8080 });
+    expect(parseOptions(argv)).toEqual({
+      node: false,
+      pods: 7,
+      seconds: 2.5,
+      seed: 9,
+      server,
+      namespace: 'n-1',
+      debugPort: 8080,
+    });
     expect(parseOptions(['--debug-port', 'off'])).toMatchObject({ debugPort: undefined });
     expect(parseOptions(['--control-plane'])).toMatchObject({ server: { kind: 'control-plane' } });
   });
@@ -48,6 +61,10 @@ describe('parseOptions', () => {
     [['--context', 'c'], '--context needs --kubeconfig FILE'],
     [['--kubeconfig', ''], '--kubeconfig must be the name of a file, got ""'],
     [['--kubeconfig', 'f', '--control-plane'], '--kubeconfig and --control-plane exclude each other'],
+    [['--node', '--kubeconfig', 'f'], '--node and --kubeconfig exclude each other'],
+    [['--node', '--control-plane'], '--node and --control-plane exclude each other'],
+    [['--node', '--namespace', 'n'], '--node and --namespace exclude each other'],
+    [['--node', '--debug-port', 'off'], '--node and --debug-port exclude each other'],
     [['--bogus'], "Unknown option '--bogus'"],
     [['extra'], "Unexpected argument 'extra'"],
   ])('refuses %j and names the rule that it breaks', (argv, message) => {

@@ -75,8 +75,8 @@ export async function resizeWorld(options: Partial<PodAllocationsOptions> & { re
         [...usage].map(([name, bytes]) => ({ containerID: `id-of-${name}`, name, labels: {}, at: 1, memoryUsageBytes: bytes })),
     },
     cgroups: {
-      readPod: async () => cgroup.current,
-      writePod: async (_pod, resources) => {
+      podResources: async () => cgroup.current,
+      updatePod: async (_pod, resources = {}) => {
         cgroup.current = { ...cgroup.current, ...resources };
         said.push(`pod ${JSON.stringify(resources)}`);
       },

@@ -1,0 +1,65 @@
+// A node agent in the kubelet's place: the settings of its configuration file, its flags, real containers.
+// Run it: npm run example examples/kubelet/main.ts -- --help
+import { once } from 'node:events';
+import { KubeConfig } from '@kubernetes/client-node';
+import { CriRuntime } from 'pod-status-manager/cri';
+import { NodeAgent, type NodeAgentOptions } from 'pod-status-manager/node';
+import { createPrometheusMetrics } from 'pod-status-manager/prometheus';
+import { Registry } from 'prom-client';
+import { type KubeletConfig, readConfigFile } from './config-file.ts';
+import { type Flags, help, parseFlags } from './flags.ts';
+import { serverOptions, socketPath } from './own-settings.ts';
+
+const noConfig: KubeletConfig = { options: {}, own: {}, unused: [] };
+
+async function run(flags: Flags, stop: AbortSignal): Promise<void> {
+  const { options, own, unused } = flags.config === undefined ? noConfig : await readConfigFile(flags.config);
+  for (const name of unused) console.warn(`${name} has no effect: this agent does not have it`);
+  const kubeConfig = new KubeConfig();
+  if (flags.kubeconfig === undefined) kubeConfig.loadFromDefault();
+  else kubeConfig.loadFromFile(flags.kubeconfig);
+
+  const runtime = new CriRuntime({
+    socketPath: socketPath(flags.runtimeEndpoint ?? own.containerRuntimeEndpoint),
+    ...(own.imageServiceEndpoint !== undefined && { imageSocketPath: socketPath(own.imageServiceEndpoint) }),
+  });
+  const registry = new Registry();
+  const server = serverOptions(own);
+  const agent = new NodeAgent({
+    ...(options as Partial<NodeAgentOptions>),
+    kubeConfig,
+    nodeName: flags.nodeName,
+    runtime,
+    metrics: createPrometheusMetrics({ registry }),
+    metricsText: () => registry.metrics(),
+    ...(server !== undefined && { server }),
+    ...(flags.nodeIPs !== undefined && { nodeIPs: flags.nodeIPs }),
+    ...(flags.nodeLabels !== undefined && { nodeLabels: flags.nodeLabels }),
+    ...(flags.rootDirectory !== undefined && { rootDirectory: flags.rootDirectory }),
+  });
+  try {
+    await agent.start({ signal: stop });
+    console.log(`The node ${flags.nodeName} is registered.`);
+    if (!stop.aborted) await once(stop, 'abort');
+  } catch (error) {
+    if (!stop.aborted) throw error;
+  } finally {
+    // the pods go on; the next start takes them over
+    await agent.stop();
+    await runtime.close();
+  }
+}
+
+const flags = parseFlags(process.argv.slice(2));
+if (flags === 'help') {
+  console.log(help);
+} else {
+  const stopping = new AbortController();
+  for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => stopping.abort());
+  try {
+    await run(flags, stopping.signal);
+  } catch (error) {
+    console.error(error instanceof Error ? error.message : error);
+    process.exitCode = 1;
+  }
+}

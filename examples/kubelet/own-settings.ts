@@ -1,0 +1,39 @@
+import type { NodeAgentOptions } from 'pod-status-manager/node';
+import { ConfigError } from './config-fields.ts';
+
+type ServerOptions = NonNullable<NodeAgentOptions['server']>;
+type Fields = Readonly<Record<string, unknown>>;
+
+/** The path of a runtime's socket: `unix:///run/containerd/containerd.sock` is `/run/containerd/containerd.sock`. */
+export function socketPath(endpoint: unknown): string {
+  if (endpoint === undefined) return '/run/containerd/containerd.sock';
+  const path = typeof endpoint === 'string' ? endpoint.replace(/^unix:\/\//, '') : '';
+  if (path.startsWith('/')) return path;
+  throw new ConfigError(`containerRuntimeEndpoint must be a unix socket, got ${JSON.stringify(endpoint)}`);
+}
+
+/** Where the agent's own API is served; undefined where it is not. */
+export function serverOptions(own: Fields): ServerOptions | undefined {
+  const { enableServer = true, tlsCertFile, tlsPrivateKeyFile, address, port } = own;
+  if (enableServer === false) return undefined;
+  if (typeof tlsCertFile !== 'string' || typeof tlsPrivateKeyFile !== 'string') {
+    throw new ConfigError('tlsCertFile and tlsPrivateKeyFile must be given, or enableServer: false');
+  }
+  const { anonymous, webhook, x509 } = fieldsOf(own.authentication);
+  const { mode = 'Webhook' } = fieldsOf(own.authorization);
+  if (mode !== 'Webhook') throw new ConfigError(`authorization.mode must be Webhook, got ${JSON.stringify(mode)}`);
+  if (fieldsOf(webhook).enabled === false) throw new ConfigError('authentication.webhook.enabled must be true');
+  const { clientCAFile } = fieldsOf(x509);
+  return {
+    tlsCertFile,
+    tlsPrivateKeyFile,
+    anonymous: fieldsOf(anonymous).enabled === true,
+    ...(typeof clientCAFile === 'string' && { clientCAFile }),
+    ...(typeof address === 'string' && { address }),
+    ...(typeof port === 'number' && { port }),
+  };
+}
+
+function fieldsOf(value: unknown): Fields {
+  return typeof value === 'object' && value !== null ? (value as Fields) : {};
+}

@@ -1,0 +1,60 @@
+import type { WireContainerStatus, WirePod } from 'pod-status-manager';
+import type { RuntimeHappening } from 'pod-status-manager/testing';
+
+interface Life {
+  readonly podUID: string;
+  readonly name: string;
+  readonly state: 'created' | 'running' | 'exited';
+  readonly exitCode: number | undefined;
+}
+
+/** What happened in the runtime, by container. Those that were removed are not in it. */
+export function livesOf(history: readonly RuntimeHappening[]): ReadonlyMap<string, Life> {
+  const lives = new Map<string, Life>();
+  for (const { what, type, id, podUID, name, exitCode } of history) {
+    if (what !== 'container') continue;
+    if (type === 'deleted') lives.delete(id);
+    else
+      lives.set(id, {
+        podUID,
+        name,
+        state: type === 'created' ? 'created' : type === 'started' ? 'running' : 'exited',
+        exitCode,
+      });
+  }
+  return lives;
+}
+
+/** Where the server's pods and the runtime's containers do not agree, one sentence each. */
+export function disagreements(pods: readonly WirePod[], history: readonly RuntimeHappening[]): string[] {
+  const lives = livesOf(history);
+  const known = new Set(pods.map(({ metadata }) => metadata?.uid));
+  const wrong = [...lives.values()]
+    .filter(({ podUID, state }) => state === 'running' && !known.has(podUID))
+    .map(({ podUID, name }) => `the container ${name} of the deleted pod ${podUID} runs on`);
+  wrong.push(...doubles(lives));
+  for (const { metadata, status } of pods) {
+    const { initContainerStatuses = [], containerStatuses = [] } = status ?? {};
+    for (const container of [...initContainerStatuses, ...containerStatuses]) {
+      const difference = differenceOf(container, lives);
+      if (difference !== undefined) wrong.push(`${metadata?.name}/${container.name} ${difference}`);
+    }
+  }
+  return wrong;
+}
+
+/** A container of a pod that runs twice. */
+function doubles(lives: ReadonlyMap<string, Life>): string[] {
+  const running = [...lives.values()].filter(({ state }) => state === 'running').map(({ podUID, name }) => `${podUID} ${name}`);
+  const twice = running.filter((key, index) => running.indexOf(key) !== index);
+  return twice.map((key) => `the container ${key} runs twice`);
+}
+
+function differenceOf({ state, containerID = '' }: WireContainerStatus, lives: ReadonlyMap<string, Life>): string | undefined {
+  const life = lives.get(containerID.slice(containerID.indexOf('://') + 3));
+  if (state?.running !== undefined && life?.state !== 'running') return 'is said to run, and does not';
+  if (state?.terminated === undefined || life === undefined) return undefined;
+  if (life.state === 'running') return 'is said to have ended, and runs';
+  const { exitCode } = state.terminated;
+  return exitCode === life.exitCode ? undefined : `ended with ${life.exitCode}, and is said to have ended with ${exitCode}`;
+}

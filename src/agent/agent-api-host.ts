@@ -1,0 +1,104 @@
+import type { PodCgroups } from '../cgroups/pod-cgroups.ts';
+import type { HealthCheck, KubeletApiHost } from '../kubelet-api/kubelet-api-host.ts';
+import type { StatsSummary } from '../kubelet-api/stats-types.ts';
+import type { AgentPodStatus } from '../pleg/agent-pod-status.ts';
+import type { PodLifecycle } from '../pleg/pod-lifecycle.ts';
+import type { BasicPodManager } from '../pod/basic-pod-manager.ts';
+import type { ContainerRuntime } from '../runtime/container-runtime.ts';
+import type { Clock } from '../seams/clock.ts';
+import type { StatusManager } from '../status/status-manager.ts';
+import { formatTime } from '../wire/time.ts';
+import type { Pod } from '../wire/types.ts';
+import type { ResolvedSettings } from './agent-settings.ts';
+
+export interface AgentApiHostOptions {
+  readonly nodeName: string;
+  readonly runtime: ContainerRuntime;
+  readonly lifecycle: PodLifecycle;
+  readonly podManager: BasicPodManager;
+  readonly statusManager: StatusManager;
+  readonly cgroups: PodCgroups;
+  readonly settings: ResolvedSettings;
+  readonly metricsText: () => string | Promise<string>;
+  readonly lastIterationAt: () => number | undefined;
+  readonly clock: Clock;
+}
+
+/** A sync loop that has ended no iteration for so long is not healthy; it looks at all pods every two seconds. */
+const longestSilenceMs = 30_000;
+
+/** What the agent's own API shows of the agent. */
+export class AgentApiHost implements KubeletApiHost {
+  readonly runtime: ContainerRuntime;
+  readonly #options: AgentApiHostOptions;
+  readonly #startedAt: number;
+
+  constructor(options: AgentApiHostOptions) {
+    this.#options = options;
+    this.runtime = options.runtime;
+    this.#startedAt = options.clock.now();
+  }
+
+  pods(): Pod[] {
+    return this.#options.podManager.getPods().map((pod) => this.#withStatus(pod));
+  }
+
+  pod(namespace: string, name: string, uid: string | undefined): Pod | undefined {
+    const { podManager } = this.#options;
+    const pod = podManager.getPodByName(namespace, name);
+    if (pod === undefined) return undefined;
+    const isOther = uid !== undefined && pod.metadata?.uid !== uid && podManager.translatePodUID(uid) !== pod.metadata?.uid;
+    return isOther ? undefined : this.#withStatus(pod);
+  }
+
+  async runningPods(signal: AbortSignal): Promise<Pod[]> {
+    const pods = await this.#options.lifecycle.getPods(signal);
+    return pods.map(({ uid, name, namespace }) => ({ metadata: { uid, name, namespace } }));
+  }
+
+  async runningContainerID(pod: Pod, container: string, signal: AbortSignal): Promise<string | undefined> {
+    const { lifecycle } = this.#options;
+    const podUID = pod.metadata?.uid ?? '';
+    // the details have the id as the runtime's calls take it, the status has `containerd://ID`
+    const find = ({ containerDetails }: AgentPodStatus): string | undefined =>
+      containerDetails.find(({ metadata, state }) => metadata.name === container && state === 'running')?.id;
+    return find(lifecycle.get(podUID)) ?? find(await lifecycle.refresh(podUID, signal));
+  }
+
+  async sandboxID(pod: Pod, signal: AbortSignal): Promise<string | undefined> {
+    const { sandboxDetails } = await this.#options.lifecycle.refresh(pod.metadata?.uid ?? '', signal);
+    return sandboxDetails.find(({ state }) => state === 'ready')?.id;
+  }
+
+  healthChecks(): HealthCheck[] {
+    return [
+      {
+        name: 'syncloop',
+        check: () => {
+          const { lastIterationAt, clock } = this.#options;
+          const silentMs = clock.now() - (lastIterationAt() ?? this.#startedAt);
+          if (silentMs > longestSilenceMs) throw new Error(`sync Loop took longer than expected: ${silentMs} ms`);
+        },
+      },
+    ];
+  }
+
+  metrics(): string | Promise<string> {
+    return this.#options.metricsText();
+  }
+
+  async statsSummary(): Promise<StatsSummary> {
+    const { nodeName } = this.#options;
+    return { node: { nodeName, startTime: formatTime(this.#startedAt) }, pods: [] };
+  }
+
+  configz(): unknown {
+    const { staticPodURLHeader: _secret, ...settings } = this.#options.settings;
+    return settings;
+  }
+
+  #withStatus(pod: Pod): Pod {
+    const status = this.#options.statusManager.getPodStatus(pod.metadata?.uid ?? '');
+    return status === undefined ? pod : { ...pod, status };
+  }
+}

@@ -1,0 +1,82 @@
+import { KubeTransport } from '../client/transport/kube-transport.ts';
+import { ApiEventRecorder } from '../events/api-event-recorder.ts';
+import { ConfigMapManager } from '../object-managers/config-map-manager.ts';
+import { SecretManager } from '../object-managers/secret-manager.ts';
+import { type EventRecorder, safeEventRecorder } from '../pod/event-recorder.ts';
+import { callGuarded, ignoreFailure } from '../seams/guard.ts';
+import { TokenManager } from '../volumes/token-manager.ts';
+import type { Pod } from '../wire/types.ts';
+import { ClusterServices } from './node/cluster-services.ts';
+import { RuntimeClasses } from './node/runtime-classes.ts';
+import type { ResolvedAgentOptions } from './node-agent-options.ts';
+
+/** What the agent has to do with its cluster beside its pods and its node: what pods refer to, and where events go. */
+export class ClusterParts {
+  readonly transport: KubeTransport;
+  readonly eventRecorder: EventRecorder;
+  readonly secrets: SecretManager;
+  readonly configMaps: ConfigMapManager;
+  readonly tokens: TokenManager;
+  readonly services: ClusterServices;
+  readonly runtimeClasses: RuntimeClasses;
+  readonly #ownTransport: KubeTransport | undefined;
+  readonly #ownEvents: ApiEventRecorder | undefined;
+
+  constructor({ given, nodeName, settings, timed, shared }: ResolvedAgentOptions) {
+    const { kubeConfig, transport, eventRecorder } = given;
+    this.#ownTransport = transport === undefined ? new KubeTransport(kubeConfig as NonNullable<typeof kubeConfig>, timed) : undefined;
+    this.transport = transport ?? (this.#ownTransport as KubeTransport);
+    const events = { transport: this.transport, nodeName, component: 'kubelet', ...timed };
+    this.#ownEvents = eventRecorder === undefined ? new ApiEventRecorder(events) : undefined;
+    this.eventRecorder = safeEventRecorder(eventRecorder ?? (this.#ownEvents as ApiEventRecorder));
+    const reading = { transport: this.transport, resyncIntervalMs: settings.syncFrequencyMs, ...shared };
+    this.secrets = new SecretManager(reading);
+    this.configMaps = new ConfigMapManager(reading);
+    this.tokens = new TokenManager({ transport: this.transport, ...timed, random: shared.random });
+    this.services = new ClusterServices({ transport: this.transport, ...shared });
+    this.runtimeClasses = new RuntimeClasses(this.transport);
+  }
+
+  start(): void {
+    this.services.start();
+  }
+
+  /** What the pod refers to is read, and watched, until it has ended. */
+  podStarting(pod: Pod): void {
+    this.secrets.registerPod(pod);
+    this.configMaps.registerPod(pod);
+  }
+
+  podEnded(pod: Pod): void {
+    for (const manager of [this.secrets, this.configMaps]) callGuarded(() => manager.unregisterPod(pod), ignoreFailure);
+  }
+
+  /** The secrets that the pod pulls images with, in their order. One that cannot be read is left out, and an event says so. */
+  async pullSecretsOf(pod: Pod): Promise<readonly Awaited<ReturnType<SecretManager['getSecret']>>[]> {
+    const namespace = pod.metadata?.namespace ?? '';
+    const names = (pod.spec?.imagePullSecrets ?? []).flatMap((reference) => (reference.name ? [reference.name] : []));
+    const missing: string[] = [];
+    const read = names.map((name) =>
+      this.secrets.getSecret(namespace, name).catch(() => {
+        missing.push(name);
+        return undefined;
+      }),
+    );
+    const found = (await Promise.all(read)).filter((secret) => secret !== undefined);
+    if (missing.length > 0) {
+      const message = `Unable to retrieve some image pull secrets (${missing.join(', ')}); attempting to pull the image may not succeed.`;
+      this.eventRecorder.event(pod, 'Warning', 'FailedToRetrieveImagePullSecret', message);
+    }
+    return found;
+  }
+
+  /** The transport stays open for what is still to be written: {@link close} ends it. */
+  async stop(): Promise<void> {
+    await Promise.all([this.services.stop(), this.secrets.stop(), this.configMaps.stop(), this.tokens.stop()]);
+  }
+
+  async close(): Promise<void> {
+    await this.#ownEvents?.stop();
+    await this.#ownTransport?.close();
+  }
+}

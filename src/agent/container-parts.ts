@@ -1,0 +1,150 @@
+import { RestartBackoff } from '../backoff/restart-backoff.ts';
+import { pageSizeName } from '../cgroups/huge-pages.ts';
+import type { PodCgroups } from '../cgroups/pod-cgroups.ts';
+import type { Container } from '../conditions/restart-policy.ts';
+import { terminationMessageOf } from '../container-logs/termination-message.ts';
+import { ContainerConfigs } from '../containers/container-configs.ts';
+import { LinuxMounter } from '../files/linux-mounter.ts';
+import type { Mounter } from '../files/mounter.ts';
+import { ImagePuller } from '../images/image-puller.ts';
+import { PodLifecycle } from '../pleg/pod-lifecycle.ts';
+import { NetworkProber } from '../probes/network-prober.ts';
+import { ProbeManager } from '../probes/probe-manager.ts';
+import type { StatusManager } from '../status/status-manager.ts';
+import { podFolder } from '../volumes/pod-folder.ts';
+import { prepareSubPath } from '../volumes/sub-paths.ts';
+import { VolumeManager } from '../volumes/volume-manager.ts';
+import type { Pod } from '../wire/types.ts';
+import type { ClusterParts } from './cluster-parts.ts';
+import type { ResolvedAgentOptions } from './node-agent-options.ts';
+import type { RuntimeWatch } from './node/runtime-watch.ts';
+import type { SyncPodResizer } from './resize/sync-pod-resizer.ts';
+import { AgentPodSyncer } from './sync/agent-pod-syncer.ts';
+import { execProber } from './sync/exec-prober.ts';
+import type { SyncConfigs } from './sync/sync-parts.ts';
+
+type ImageVolume = NonNullable<NonNullable<Pod['spec']>['volumes']>[number]['image'];
+
+export interface ContainerPartsOptions {
+  readonly options: ResolvedAgentOptions;
+  readonly cluster: ClusterParts;
+  readonly cgroups: PodCgroups;
+  readonly watch: RuntimeWatch;
+  readonly statusManager: StatusManager;
+  readonly nodeIPs: () => readonly string[];
+  readonly allocatable: () => Readonly<Record<string, string>>;
+  readonly resizer: SyncPodResizer;
+  /** Called when a pod is to be synced soon. */
+  readonly podChanged: (podUID: string) => void;
+}
+
+/** What runs the containers of pods, put together. Nothing of it runs before its start. */
+export class ContainerParts {
+  readonly lifecycle: PodLifecycle;
+  readonly images: ImagePuller;
+  readonly volumes: VolumeManager;
+  readonly probes: ProbeManager;
+  readonly syncer: AgentPodSyncer;
+  readonly #parts: ContainerPartsOptions;
+
+  constructor(parts: ContainerPartsOptions) {
+    this.#parts = parts;
+    const { options, cluster, statusManager, podChanged, nodeIPs, watch, cgroups } = parts;
+    const { given, settings, timed, measured, shared } = options;
+    const { runtime } = given;
+    const { eventRecorder } = cluster;
+    this.lifecycle = new PodLifecycle({ runtime, podChanged, terminationMessageOf, ...measured });
+    const { serializeImagePulls, maxParallelImagePulls = 5, rootDirectory } = settings;
+    this.images = new ImagePuller({
+      runtime,
+      recordsDirectory: `${rootDirectory}/image_manager`,
+      maxParallelImagePulls: serializeImagePulls ? 1 : maxParallelImagePulls,
+      eventRecorder,
+      ...timed,
+    });
+    const mounter = given.mounter ?? new LinuxMounter();
+    this.volumes = new VolumeManager({
+      ...{ rootDirectory, mounter, secrets: cluster.secrets, configMaps: cluster.configMaps, tokens: cluster.tokens },
+      nodeAllocatable: parts.allocatable,
+      ensureImage: (pod, volume, signal) => this.#volumeImage(pod, volume.image, signal),
+      clock: timed.clock,
+    });
+    this.probes = new ProbeManager({
+      prober: given.prober ?? new NetworkProber({ exec: execProber(runtime), clock: timed.clock }),
+      statusManager,
+      handlers: { resultChanged: ({ podUID, needsSync }) => void (needsSync && podChanged(podUID)) },
+      eventRecorder,
+      ...shared,
+    });
+    this.syncer = new AgentPodSyncer({
+      ...{ runtime, lifecycle: this.lifecycle, statusManager, probes: this.probes, images: this.images, volumes: this.volumes },
+      ...{ cgroups, nodeIPs, eventRecorder, resizer: parts.resizer },
+      resizeConditions: (podUID) => statusManager.resizes.getPodResizeConditions(podUID),
+      configs: this.#configs(mounter),
+      // the volumes' own folder is made, and removed, with the pod's
+      folders: { makePod: async () => {}, removePod: async () => {} },
+      restartBackoff: new RestartBackoff({ eventRecorder, clock: timed.clock }),
+      pullSecretsOf: (pod) => cluster.pullSecretsOf(pod),
+      runtimeHandlerOf: (pod, signal) => cluster.runtimeClasses.handlerOf(pod, signal),
+      networkReady: () => ({ ready: watch.networkError() === undefined, message: watch.networkError() }),
+      hostIPs: nodeIPs,
+      onPodStarting: (pod) => cluster.podStarting(pod),
+      onPodEnded: (pod) => {
+        cluster.podEnded(pod);
+        this.images.forgetPod(pod.metadata?.uid ?? '');
+      },
+      ...timed,
+    });
+  }
+
+  /** Calls of the runtime that are under way are ended by the workers. */
+  async stop(): Promise<void> {
+    this.syncer.stop();
+    await this.probes.stop();
+    await this.lifecycle.stop();
+  }
+
+  #configs(mounter: Mounter): SyncConfigs {
+    const { options, cluster, cgroups, allocatable, nodeIPs, watch } = this.#parts;
+    const { settings, machine, random } = options;
+    const { rootDirectory, podLogsDirectory, clusterDNS, clusterDomain, resolvConf, seccompDefault, cpuCFSQuota } = settings;
+    const { eventRecorder, secrets, configMaps, services } = cluster;
+    const handlers = () => watch.health?.handlers ?? [];
+    const configs = new ContainerConfigs({
+      ...{ rootDirectory, podLogsDirectory, clusterDNS, clusterDomain, resolvConf, seccompDefault },
+      ...{ cgroups, nodeIPs, eventRecorder, random, nodeAllocatable: allocatable },
+      objects: {
+        getSecret: (namespace, name) => secrets.getSecret(namespace, name),
+        getConfigMap: (namespace, name) => configMaps.getConfigMap(namespace, name),
+      },
+      services: () => services.known(),
+      limits: {
+        ...{ cpuCFSQuota, memoryCapacityBytes: machine.memoryBytes, cgroupVersion: cgroups.version },
+        hugePageSizes: [...machine.hugepages.keys()].flatMap((bytes) => pageSizeName(bytes) ?? []),
+      },
+      recursiveReadOnly: (handler) => handlers().find(({ name }) => name === handler)?.recursiveReadOnlyMounts ?? false,
+      prepareSubPath: (pod, { volume, containerName, index, subPath }, signal) =>
+        prepareSubPath({
+          ...{ mounter, containerName, index, subPath, signal, volumeName: volume.name, volumePath: volume.hostPath },
+          podFolder: podFolder(rootDirectory, pod.metadata?.uid ?? ''),
+        }),
+    });
+    return {
+      sandboxConfig: (request, signal) => configs.sandboxConfig(request, signal),
+      containerConfig: async (request, signal) => {
+        if (services.known() === undefined) await services.awaitFirstList(signal);
+        return configs.containerConfig({ ...request, container: request.container as Container }, signal);
+      },
+      containerHash: (container) => configs.containerHash(container),
+    };
+  }
+
+  async #volumeImage(pod: Pod, volume: ImageVolume, signal: AbortSignal): Promise<string> {
+    const { cluster } = this.#parts;
+    const { reference, pullPolicy } = volume ?? {};
+    const container = { name: '', image: reference ?? '', imagePullPolicy: pullPolicy };
+    const runtimeHandler = await cluster.runtimeClasses.handlerOf(pod, signal);
+    const pullSecrets = await cluster.pullSecretsOf(pod);
+    return (await this.images.ensureImage({ pod, container, pullSecrets, runtimeHandler }, signal)).imageRef;
+  }
+}

@@ -1,0 +1,116 @@
+import type { NodePressures, NodeReadiness } from '../node-object/node-health.ts';
+import { NodeObject } from '../node-object/node-object.ts';
+import type { WireNode } from '../node-object/wire-node.ts';
+import type { Admission } from '../sync-loop/admission.ts';
+import type { Pod } from '../wire/types.ts';
+import { appArmorSupport } from './admission/apparmor.ts';
+import type { AdmissionCheck } from './admission/check.ts';
+import { nodePressure } from './admission/node-pressure.ts';
+import { nodeKind, schedulerPredicates } from './admission/node-predicates.ts';
+import { admitPod } from './admission/pod-admission.ts';
+import { allowedSysctls } from './admission/sysctls.ts';
+import type { ClusterParts } from './cluster-parts.ts';
+import { filesystemBytes, hasAppArmor } from './node/machine.ts';
+import { nodeIPsOf } from './node/node-addresses.ts';
+import { NodeReporter } from './node/node-reporter.ts';
+import { type NodeResources, nodeResources } from './node/node-resources.ts';
+import { RuntimeWatch } from './node/runtime-watch.ts';
+import type { ResolvedAgentOptions } from './node-agent-options.ts';
+
+export interface NodePartsOptions {
+  readonly options: ResolvedAgentOptions;
+  readonly cluster: ClusterParts;
+  /** Why the node cannot take pods, in words; undefined where it can. */
+  readonly notReady: () => string | undefined;
+  readonly pressures: () => NodePressures;
+  /** Features that the agent has, by the names that Kubernetes gives them. */
+  readonly declaredFeatures: readonly string[];
+}
+
+/** The node as the cluster sees it, and which pods it takes. */
+export class NodeParts {
+  readonly watch: RuntimeWatch;
+  readonly object: NodeObject;
+  readonly resources: NodeResources;
+  readonly nodeIPs: readonly string[];
+  readonly #parts: NodePartsOptions;
+  readonly #checks: readonly AdmissionCheck[];
+  readonly #reporter: NodeReporter;
+
+  constructor(parts: NodePartsOptions) {
+    this.#parts = parts;
+    const { options, cluster, declaredFeatures, pressures } = parts;
+    const { given, nodeName, settings, machine, timed, shared } = options;
+    const { runtime, server, removeOnStop } = given;
+    this.nodeIPs = nodeIPsOf(nodeName, settings.nodeIPs);
+    const size = { machine, rootBytes: filesystemBytes(settings.rootDirectory), maxPods: settings.maxPods };
+    this.resources = nodeResources(size, settings);
+    this.watch = new RuntimeWatch({ runtime, ...timed, changed: () => this.object.changed() });
+    const addresses = [
+      ...this.nodeIPs.map((address) => ({ type: 'InternalIP', address })),
+      { type: 'Hostname', address: nodeName },
+    ];
+    this.#reporter = new NodeReporter({
+      ...{ ...this.resources, machine, runtime, addresses, declaredFeatures, watch: this.watch, ...timed },
+      port: server === undefined ? 0 : (server.port ?? 10_250),
+      maxImages: settings.nodeStatusMaxImages,
+      periodMs: settings.nodeStatusUpdateFrequencyMs,
+      tell: (status) => this.object.setStatus(status),
+    });
+    this.object = new NodeObject({
+      ...this.#reporter.status(),
+      ...{ nodeName, transport: cluster.transport, ...shared },
+      labels: settings.nodeLabels,
+      taints: settings.registerWithTaints,
+      ...(settings.providerID !== undefined && { providerID: settings.providerID }),
+      registerNode: settings.registerNode,
+      ...(removeOnStop !== undefined && { removeOnStop }),
+      statusUpdateFrequencyMs: settings.nodeStatusUpdateFrequencyMs,
+      statusReportFrequencyMs: settings.nodeStatusReportFrequencyMs,
+      leaseDurationSeconds: settings.nodeLeaseDurationSeconds,
+      readiness: () => this.#readiness(),
+      pressures,
+    });
+    const isAppArmorThere = hasAppArmor();
+    this.#checks = [
+      nodePressure,
+      allowedSysctls(settings.allowedUnsafeSysctls, machine.kernelVersion),
+      nodeKind,
+      schedulerPredicates,
+      appArmorSupport(() => isAppArmorThere),
+    ];
+  }
+
+  /** Whether a pod that is new on this node may run here. */
+  admit(pod: Pod, others: readonly Pod[]): Admission {
+    return admitPod(this.#checks, { pod, others, node: this.#node(), pressures: this.#parts.pressures() });
+  }
+
+  /** Tells the cluster of the port that the agent's own API has got. */
+  async start(): Promise<void> {
+    await this.watch.start();
+    this.object.start();
+    this.#reporter.start();
+  }
+
+  async stopLooking(): Promise<void> {
+    await Promise.all([this.watch.stop(), this.#reporter.stop()]);
+  }
+
+  /** The node as the apiserver has it; before that, as the agent will create it. */
+  #node(): WireNode {
+    const { nodeName, settings } = this.#parts.options;
+    const known: WireNode = this.object.node ?? {
+      metadata: { name: nodeName, labels: { 'kubernetes.io/hostname': nodeName, 'kubernetes.io/os': 'linux', ...settings.nodeLabels } },
+      status: this.#reporter.status() as WireNode['status'] & object,
+    };
+    return { ...known, status: { ...known.status, allocatable: this.resources.allocatable } };
+  }
+
+  #readiness(): NodeReadiness {
+    const errors = [this.watch.runtimeError(), this.watch.networkError(), this.#parts.notReady()];
+    const found = errors.filter((error) => error !== undefined);
+    if (found.length === 0) return { ready: true };
+    return { ready: false, message: found.length === 1 ? (found[0] ?? '') : `[${found.join(', ')}]` };
+  }
+}

@@ -1,0 +1,118 @@
+import type { ResolvedApiOptions } from './api-options.ts';
+import { isRefusal, KubeletApiRefusal } from './api-refusal.ts';
+import { answerJson, answerText, type Exchange } from './exchange.ts';
+import type { Gate } from './gate.ts';
+import { answerHealth } from './health-answer.ts';
+import { answerLogs } from './log-answer.ts';
+import { parseTarget } from './request-target.ts';
+import { resourceMetrics } from './resource-metrics.ts';
+import { type Route, routeOf } from './routes.ts';
+import { answerRun, answerStream } from './stream-answer.ts';
+
+const metricsType = { 'content-type': 'text/plain; version=0.0.4; charset=utf-8' };
+
+/** Answers requests, once the gate lets them through. */
+export class ApiAnswers {
+  readonly #options: ResolvedApiOptions;
+  readonly #gate: Gate;
+  #streams = 0;
+
+  constructor(options: ResolvedApiOptions, gate: Gate) {
+    this.#options = options;
+    this.#gate = gate;
+  }
+
+  /** Never rejects. `hasCertificate`: false where the client's certificate must not count. */
+  async answer(exchange: Exchange, hasCertificate: boolean): Promise<void> {
+    try {
+      await this.#answer(exchange, hasCertificate);
+    } catch (error) {
+      this.#refuse(exchange, error);
+    }
+  }
+
+  async #answer(exchange: Exchange, hasCertificate: boolean): Promise<void> {
+    const { request } = exchange;
+    const target = parseTarget(request.url);
+    const routed = routeOf(target?.segments ?? []);
+    await this.#gate.admit(request, routed.subresources, hasCertificate);
+    if (target === undefined) throw new KubeletApiRefusal(400, '400: Bad Request');
+    const { route, methods } = routed;
+    if (route === undefined) throw new KubeletApiRefusal(404, '404: Page Not Found');
+    if (!methods.includes(request.method ?? '')) {
+      throw new KubeletApiRefusal(405, '405: Method Not Allowed', { allow: methods.join(', ') });
+    }
+    await this.#show(exchange, route, target.query);
+  }
+
+  async #show(exchange: Exchange, route: Route, query: URLSearchParams): Promise<void> {
+    const { host, logger, clock } = this.#options;
+    const { signal } = exchange;
+    switch (route.kind) {
+      case 'health':
+        return answerHealth(exchange, route.check, query, host.healthChecks(), logger);
+      case 'pods':
+        return answerJson(exchange, { kind: 'PodList', apiVersion: 'v1', metadata: {}, items: host.pods() });
+      case 'running-pods':
+        return answerJson(exchange, { kind: 'PodList', apiVersion: 'v1', metadata: {}, items: await host.runningPods(signal) });
+      case 'stats-summary':
+        return answerJson(exchange, await host.statsSummary(signal));
+      case 'configz':
+        return answerJson(exchange, { kubeletconfig: host.configz() });
+      case 'metrics':
+        return answerText(exchange, 200, await this.#metrics(route.set, signal), metricsType);
+      case 'container-logs':
+        return this.#stream(() => answerLogs(exchange, route.target, query, { host, clock }));
+      case 'run':
+        return this.#stream(() => answerRun(exchange, route.target, query, host));
+      case 'exec':
+      case 'attach':
+      case 'port-forward':
+        return this.#stream(() => answerStream(exchange, route, query, host, this.#limits));
+      case 'disabled':
+        throw new KubeletApiRefusal(405, route.text);
+    }
+  }
+
+  get #limits() {
+    const { clock, streamIdleTimeoutMs } = this.#options;
+    return { clock, idleTimeoutMs: streamIdleTimeoutMs };
+  }
+
+  async #metrics(set: 'all' | 'cadvisor' | 'resource' | 'probes' | 'slis', signal: AbortSignal): Promise<string> {
+    const { host } = this.#options;
+    if (set === 'all') return host.metrics();
+    return set === 'resource' ? resourceMetrics(await host.statsSummary(signal)) : '';
+  }
+
+  /** The number of streams is bounded: each holds sockets, files or a process of the runtime. */
+  async #stream(open: () => Promise<void>): Promise<void> {
+    const { maxStreams } = this.#options;
+    if (this.#streams >= maxStreams) {
+      throw new KubeletApiRefusal(429, `too many streams are open: ${maxStreams} at most`, { 'retry-after': '5' });
+    }
+    this.#streams += 1;
+    try {
+      await open();
+    } finally {
+      this.#streams -= 1;
+    }
+  }
+
+  #refuse(exchange: Exchange, error: unknown): void {
+    const { request, response, signal } = exchange;
+    const { logger } = this.#options;
+    if (response.headersSent || signal.aborted) {
+      // the client sees that the answer is cut off
+      if (!signal.aborted) logger.warn({ err: error, url: request.url }, 'an answer of the kubelet API was cut off');
+      request.socket.destroy();
+      return;
+    }
+    if (isRefusal(error)) {
+      answerText(exchange, error.status, error.message, error.headers);
+      return;
+    }
+    logger.error({ err: error, url: request.url }, 'a request to the kubelet API could not be answered');
+    answerText(exchange, 500, 'the request could not be answered; the log of the node says why');
+  }
+}

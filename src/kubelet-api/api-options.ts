@@ -1,0 +1,89 @@
+import { integerOption, numberOption, optionOfType, requireKnownOptions, requireMethods } from '../checks/options.ts';
+import type { ResourceTransport } from '../client/resource-client.ts';
+import { invalidOption } from '../errors.ts';
+import { type Clock, safeClock, systemClock } from '../seams/clock.ts';
+import { type Logger, loggerOption } from '../seams/logger.ts';
+import type { KubeletApiHost } from './kubelet-api-host.ts';
+import type { ServingFiles } from './serving-files.ts';
+
+/** What a {@link KubeletApi} serves, where, and to whom. `host`, `nodeName`, `tls` and `transport` are needed. */
+export interface KubeletApiOptions {
+  /** What is shown. */
+  readonly host: KubeletApiHost;
+  /** The node that rights are asked for. */
+  readonly nodeName: string;
+  /** The server's certificate, and the authorities of clients. */
+  readonly tls: ServingFiles;
+  /** Reaches the apiserver for TokenReviews and SubjectAccessReviews. Closing it is left to its owner. */
+  readonly transport: ResourceTransport;
+  /** The address to listen on. Default: every address. */
+  readonly address?: string;
+  /** The port; 0: any that is free. Default 10250. */
+  readonly port?: number;
+  /** True: a request without credentials is that of `system:anonymous`, which needs rights as any other. Default false. */
+  readonly anonymous?: boolean;
+  /** So many streams (logs included) are open at once; one more is answered with 429. Default 1,000. */
+  readonly maxStreams?: number;
+  /** A stream over which nothing moves for so long is ended, in milliseconds. Default 14,400,000 (4 hours). */
+  readonly streamIdleTimeoutMs?: number;
+  /** How often the files of `tls` are looked at, in milliseconds. Default 30,000. */
+  readonly reloadPeriodMs?: number;
+  /** Where the time comes from. Default: the machine's clock. */
+  readonly clock?: Clock;
+  /** Default: warnings and errors go to the console; null: silent. */
+  readonly logger?: Logger | null;
+}
+
+export interface ResolvedApiOptions {
+  readonly host: KubeletApiHost;
+  readonly nodeName: string;
+  readonly tls: ServingFiles;
+  readonly transport: ResourceTransport;
+  readonly address: string | undefined;
+  readonly port: number;
+  readonly anonymous: boolean;
+  readonly maxStreams: number;
+  readonly streamIdleTimeoutMs: number;
+  readonly reloadPeriodMs: number;
+  readonly clock: Clock;
+  readonly logger: Logger;
+}
+
+const needed = ['host', 'nodeName', 'tls', 'transport'];
+const optional = ['address', 'port', 'anonymous', 'maxStreams', 'streamIdleTimeoutMs', 'reloadPeriodMs', 'clock', 'logger'];
+const hostMethods = [
+  ...['pods', 'pod', 'runningPods', 'runningContainerID', 'sandboxID', 'healthChecks', 'metrics', 'statsSummary', 'configz'],
+];
+const longestMs = 86_400_000;
+
+/** Throws ERR_INVALID_OPTION for an option that breaks a rule. */
+export function resolveApiOptions(options: KubeletApiOptions): ResolvedApiOptions {
+  requireKnownOptions('options', options, [...needed, ...optional]);
+  const { host, nodeName, tls, transport, address, port = 10_250, anonymous = false } = options;
+  requireMethods('host', host, hostMethods);
+  requireMethods('host.runtime', host.runtime, ['containerStatus', 'exec', 'execSync', 'attach', 'portForward']);
+  requireMethods('transport', transport, ['request', 'stream']);
+  requireKnownOptions('tls', tls, ['certFile', 'keyFile', 'clientCAFile']);
+  for (const [name, value] of Object.entries({ nodeName, 'tls.certFile': tls.certFile, 'tls.keyFile': tls.keyFile })) {
+    if (typeof value !== 'string' || value === '') throw invalidOption(name, 'a non-empty string', value);
+  }
+  if (tls.clientCAFile !== undefined && typeof tls.clientCAFile !== 'string') {
+    throw invalidOption('tls.clientCAFile', 'a string', tls.clientCAFile);
+  }
+  if (address !== undefined && typeof address !== 'string') throw invalidOption('address', 'a string', address);
+  return {
+    ...{ host, nodeName, tls, transport, address },
+    port: integerIn('port', port, 65_535),
+    anonymous: optionOfType('anonymous', anonymous, 'boolean'),
+    maxStreams: integerOption('maxStreams', options.maxStreams ?? 1000, 1),
+    streamIdleTimeoutMs: numberOption('streamIdleTimeoutMs', options.streamIdleTimeoutMs ?? 14_400_000, 1000, longestMs),
+    reloadPeriodMs: numberOption('reloadPeriodMs', options.reloadPeriodMs ?? 30_000, 1000, longestMs),
+    clock: safeClock(options.clock ?? systemClock),
+    logger: loggerOption(options.logger),
+  };
+}
+
+function integerIn(name: string, value: unknown, most: number): number {
+  if (Number.isInteger(value) && Number(value) >= 0 && Number(value) <= most) return Number(value);
+  throw invalidOption(name, `an integer from 0 to ${most}`, value);
+}

@@ -1,0 +1,62 @@
+import { createHash } from 'node:crypto';
+import type { Clock } from '../seams/clock.ts';
+
+/** What a cache of reviews needs. */
+export interface ReviewCacheOptions<T> {
+  readonly clock: Clock;
+  /** So many answers are kept; the one that was used least lately goes. */
+  readonly most: number;
+  /** How long an answer counts, in milliseconds. */
+  readonly keepMs: (answer: T) => number;
+}
+
+interface Entry<T> {
+  readonly answer: T;
+  readonly until: number;
+}
+
+/** So many questions are open at once: whoever makes up tokens must not flood the apiserver. */
+const mostOpen = 64;
+
+/** Keeps what the apiserver said, for a while. The same question at the same time is asked once. A failure is never kept. */
+export class ReviewCache<T> {
+  readonly #options: ReviewCacheOptions<T>;
+  readonly #answers = new Map<string, Entry<T>>();
+  readonly #open = new Map<string, Promise<T>>();
+
+  constructor(options: ReviewCacheOptions<T>) {
+    this.#options = options;
+  }
+
+  /** The answer to a question, from here or from `ask`. Rejects as `ask` does, and when too much is being asked. */
+  async answer(question: string, ask: () => Promise<T>): Promise<T> {
+    // no token is kept, and no question costs more than another
+    const key = createHash('sha256').update(question).digest('base64');
+    const kept = this.#answers.get(key);
+    this.#answers.delete(key);
+    if (kept !== undefined && this.#options.clock.now() < kept.until) {
+      this.#answers.set(key, kept);
+      return kept.answer;
+    }
+    return this.#open.get(key) ?? this.#ask(key, ask);
+  }
+
+  #ask(key: string, ask: () => Promise<T>): Promise<T> {
+    if (this.#open.size >= mostOpen) return Promise.reject(new Error('too many reviews are under way'));
+    const asked = ask()
+      .then((answer) => {
+        this.#keep(key, answer);
+        return answer;
+      })
+      .finally(() => this.#open.delete(key));
+    this.#open.set(key, asked);
+    return asked;
+  }
+
+  #keep(key: string, answer: T): void {
+    const { clock, keepMs, most } = this.#options;
+    this.#answers.set(key, { answer, until: clock.now() + keepMs(answer) });
+    const [oldest] = this.#answers.keys();
+    if (this.#answers.size > most && oldest !== undefined) this.#answers.delete(oldest);
+  }
+}

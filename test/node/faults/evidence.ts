@@ -1,0 +1,100 @@
+/** One line that a container wrote about itself. Times are seconds since the machine started. */
+export interface WitnessLine {
+  readonly what: 'start' | 'beat' | 'end';
+  /** The run that wrote it; each start of a container is another one. */
+  readonly run: string;
+  readonly at: number;
+  /** Of an end: the exit code, or `term` when it was asked to end. */
+  readonly how?: string;
+}
+
+export type PodKind = 'steady' | 'batch' | 'crashing' | 'init' | 'secret';
+
+/** What a container was told to do. */
+export interface ContainerPlan {
+  readonly name: string;
+  readonly isInit: boolean;
+  /** So many beats before it ends by itself; -1: it never does. */
+  readonly beats: number;
+  /** With which code it then ends. */
+  readonly exitCode: number;
+}
+
+/** What the apiserver says of a container at the end. */
+export interface FinalContainer {
+  readonly restartCount: number;
+  readonly ready: boolean;
+  readonly state: 'waiting' | 'running' | 'terminated';
+  /** Of a container that has ended. */
+  readonly exitCode?: number;
+  /** Of the run before. */
+  readonly lastExitCode?: number;
+}
+
+export interface PodEvidence {
+  readonly uid: string;
+  readonly name: string;
+  readonly kind: PodKind;
+  readonly restarts: boolean;
+  readonly createdAt: number;
+  readonly deletedAt?: number;
+  /** When the watch said that the pod is gone. */
+  readonly goneAt?: number;
+  /** Processes of its containers at that moment. */
+  readonly runningWhenGone: number;
+  readonly containers: readonly ContainerPlan[];
+  readonly witness: Readonly<Record<string, readonly WitnessLine[]>>;
+  /** Containers with a process when all was calm, before what was left was deleted. */
+  readonly runningAtEnd: readonly string[];
+  /** Undefined for a pod that was deleted before. */
+  readonly final?: { readonly phase: string; readonly containers: Readonly<Record<string, FinalContainer>> };
+  /** What was found of it after it was gone: containers, cgroups, mounts, folders. */
+  readonly leftovers: readonly string[];
+}
+
+/** A process that a fault killed. */
+export interface Injury {
+  readonly podUID: string;
+  /** Undefined: the sandbox, and with it the pod. */
+  readonly container?: string;
+  readonly at: number;
+}
+
+export interface Evidence {
+  readonly pods: readonly PodEvidence[];
+  readonly injuries: readonly Injury[];
+  /** When the agent was killed. */
+  readonly agentKills: readonly number[];
+  /** Files in which a secret was found once its pod was gone. */
+  readonly secretsLeft: readonly string[];
+}
+
+/** The lines of one file; a last line that is cut off is left out. */
+export function parseWitness(text: string): WitnessLine[] {
+  return text.split('\n').flatMap((line) => {
+    const [what, run, at, how] = line.split(' ');
+    if ((what !== 'start' && what !== 'beat' && what !== 'end') || run === undefined || !Number.isFinite(Number(at))) return [];
+    return [{ what, run, at: Number(at), ...(what === 'end' && how !== undefined && { how }) }];
+  });
+}
+
+/** One run of a container, from its start to the last that it wrote. */
+export interface Run {
+  readonly id: string;
+  readonly from: number;
+  readonly to: number;
+  /** How it ended, where it could say. */
+  readonly how: string | undefined;
+}
+
+/** In the order of their starts. */
+export function runsOf(lines: readonly WitnessLine[]): Run[] {
+  const byRun = Map.groupBy(lines, ({ run }) => run);
+  const runs = [...byRun].map(([id, own]) => ({
+    id,
+    from: Math.min(...own.map(({ at }) => at)),
+    to: Math.max(...own.map(({ at }) => at)),
+    how: own.find(({ what }) => what === 'end')?.how,
+  }));
+  return runs.sort((a, b) => a.from - b.from);
+}

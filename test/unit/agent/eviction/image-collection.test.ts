@@ -1,0 +1,73 @@
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { ImageCollection, type RemovableImage } from '../../../../src/agent/eviction/image-collection.ts';
+import { silentLogger } from '../../../../src/seams/logger.ts';
+import { FakeClock } from '../../../../src/testing.ts';
+
+const signal = new AbortController().signal;
+
+/** A disk of 1,000 bytes; `unused`: sizes of images that nobody uses, the longest unused first. */
+function imageWorld(used: number, unused: Record<string, number>, { seenMsAgo = 600_000, sticky = [] as string[] } = {}) {
+  const clock = new FakeClock();
+  const left = new Map(Object.entries(unused));
+  const disk = { used };
+  const events: string[] = [];
+  const detectedAt = clock.now() - seenMsAgo;
+  const collection = new ImageCollection<RemovableImage>({
+    images: {
+      unusedImages: async (alsoUsed) =>
+        [...left].filter(([id]) => !alsoUsed.has(id)).map(([id, sizeBytes]) => ({ image: { id, sizeBytes }, detectedAt })),
+      remove: async ({ image }) => {
+        if (sticky.includes(image.id)) throw new Error('in use');
+        left.delete(image.id);
+        disk.used -= image.sizeBytes;
+      },
+    },
+    usedByVolumes: () => new Set(['of-a-volume']),
+    readImagefs: async () => ({ available: 1000 - disk.used, capacity: 1000 }),
+    nodeEvent: (reason) => events.push(reason),
+    clock,
+    logger: silentLogger,
+  });
+  onTestFinished(() => collection.stop());
+  return { clock, collection, events, ids: () => [...left.keys()] };
+}
+
+describe('the removal of unused images', () => {
+  it('waits for the high threshold, and goes on to the low one, the longest unused first', async () => {
+    const below = imageWorld(840, { a: 100, b: 100 });
+    await below.collection.collect(signal);
+    expect(below.ids()).toEqual(['a', 'b']);
+    const above = imageWorld(850, { a: 30, b: 30, c: 30 });
+    await above.collection.collect(signal);
+    expect(above.ids()).toEqual(['c']);
+  });
+
+  it('leaves images of volumes, and those that were seen for less than two minutes', async () => {
+    const { collection, ids, clock } = imageWorld(900, { 'of-a-volume': 100, a: 200 }, { seenMsAgo: 60_000 });
+    await expect(collection.collect(signal)).rejects.toThrow('Insufficient free disk space');
+    expect(ids()).toEqual(['of-a-volume', 'a']);
+    await clock.advance(60_000);
+    await collection.collect(signal);
+    expect(ids()).toEqual(['of-a-volume']);
+  });
+
+  it('tells of the node when it is not enough, and of an image that cannot go, after all others were tried', async () => {
+    const few = imageWorld(990, { a: 10 });
+    await expect(few.collection.collect(signal)).rejects.toThrow('99% of 1000 bytes used');
+    expect(few.events).toEqual(['FreeDiskSpaceFailed']);
+    const stuck = imageWorld(990, { a: 10, b: 10 }, { sticky: ['a'] });
+    await expect(stuck.collection.collectAll(signal)).rejects.toThrow('1 unused images could not be removed');
+    expect(stuck.ids()).toEqual(['a']);
+  });
+
+  it('happens every five minutes, failures or not, until it is stopped', async () => {
+    const { clock, collection, ids } = imageWorld(990, { a: 10, b: 300 }, { seenMsAgo: 0 });
+    collection.start();
+    await clock.advance(299_000);
+    expect(ids()).toEqual(['a', 'b']);
+    await clock.advance(1000);
+    expect(ids()).toEqual([]);
+    await collection.stop();
+    expect(clock.pendingTimers).toBe(0);
+  });
+});

@@ -1,0 +1,100 @@
+import { mkdir, mkdtemp, readdir, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { ContainerCollector } from '../../../../src/agent/sync/container-collector.ts';
+import { container, podOf, SyncerWorld } from './syncer-world.ts';
+
+const nobody = { shouldPodContentBeRemoved: () => false, sourcesReady: true };
+const everybody = { shouldPodContentBeRemoved: () => true, sourcesReady: true };
+
+async function restartedPod(world: SyncerWorld) {
+  const pod = podOf({ containers: [container('app')] });
+  for (let round = 0; round < 4; round += 1) {
+    await world.sync(pod).catch(() => {});
+    await world.clock.advance(100_000);
+  }
+  return pod;
+}
+
+function collectorOf(world: SyncerWorld, options = {}) {
+  return new ContainerCollector({ runtime: world.runtime, clock: world.clock, logger: null, ...options });
+}
+
+describe('containers that have ended', () => {
+  it('are removed but for the newest one of each name', async () => {
+    await using world = new SyncerWorld({ lives: () => ({ runsMs: 1000, exitCode: 1 }) });
+    await restartedPod(world);
+    expect((await world.runtime.listContainers()).length).toBe(4);
+    await collectorOf(world).collect(nobody, world.signal);
+    expect((await world.runtime.listContainers()).map(({ metadata }) => metadata.attempt)).toEqual([3]);
+    expect((await world.runtime.listPodSandboxes()).length).toBe(1);
+  });
+
+  it('stay while they are young', async () => {
+    await using world = new SyncerWorld({ lives: () => ({ runsMs: 1000, exitCode: 1 }) });
+    await restartedPod(world);
+    await collectorOf(world, { minAgeMs: 1_000_000_000 }).collect(nobody, world.signal);
+    expect((await world.runtime.listContainers()).length).toBe(4);
+  });
+
+  it('of a pod that is gone are all removed, with its sandbox, once all pods are known', async () => {
+    await using world = new SyncerWorld();
+    const pod = podOf({ containers: [container('app')] });
+    await world.sync(pod);
+    await world.end(pod);
+    const collector = collectorOf(world);
+    await collector.collect({ ...everybody, sourcesReady: false }, world.signal);
+    expect((await world.runtime.listPodSandboxes()).length).toBe(1);
+    await collector.collect(everybody, world.signal);
+    expect([await world.runtime.listContainers(), await world.runtime.listPodSandboxes()]).toEqual([[], []]);
+  });
+
+  it('that run are never removed', async () => {
+    await using world = new SyncerWorld();
+    await world.sync(podOf({ containers: [container('app')] }));
+    await collectorOf(world).collect(everybody, world.signal);
+    expect((await world.runtime.listContainers()).length).toBe(1);
+    expect((await world.runtime.listPodSandboxes()).length).toBe(1);
+  });
+
+  it('that cannot be removed hinder no other', async () => {
+    await using world = new SyncerWorld({ lives: () => ({ runsMs: 1000, exitCode: 1 }) });
+    await restartedPod(world);
+    world.runtime.fail({ call: 'RemoveContainer', fault: { kind: 'error', error: 'failed' } });
+    await collectorOf(world).collect(nobody, world.signal);
+    expect((await world.runtime.listContainers()).length).toBe(2);
+  });
+});
+
+describe('sandboxes that have ended', () => {
+  it('are removed but for the newest one', async () => {
+    await using world = new SyncerWorld();
+    const pod = podOf({ containers: [container('app')] });
+    await world.sync(pod);
+    const [first] = await world.runtime.listPodSandboxes();
+    world.runtime.killSandbox(first?.id ?? '');
+    await world.clock.advance(1000);
+    await world.sync(pod);
+    for (const { id, state } of await world.runtime.listContainers())
+      if (state === 'exited') await world.runtime.removeContainer(id);
+    await collectorOf(world).collect(nobody, world.signal);
+    expect((await world.runtime.listPodSandboxes()).map(({ metadata }) => metadata.attempt)).toEqual([1]);
+  });
+});
+
+describe('folders of log files', () => {
+  it('of pods that are gone are removed, and no others', async () => {
+    await using world = new SyncerWorld();
+    const podLogsDirectory = await mkdtemp(path.join(tmpdir(), 'pod-logs-'));
+    for (const name of ['default_web_1', 'default_web_2', 'lost+found', 'a_b_c_d'])
+      await mkdir(path.join(podLogsDirectory, name));
+    const shouldPodContentBeRemoved = (podUID: string) => podUID !== '2';
+    const collector = collectorOf(world, { podLogsDirectory });
+    await collector.collect({ shouldPodContentBeRemoved, sourcesReady: false }, world.signal);
+    expect((await readdir(podLogsDirectory)).length).toBe(4);
+    await collector.collect({ shouldPodContentBeRemoved, sourcesReady: true }, world.signal);
+    expect((await readdir(podLogsDirectory)).sort()).toEqual(['a_b_c_d', 'default_web_2', 'lost+found']);
+    await rm(podLogsDirectory, { recursive: true });
+  });
+});
