@@ -58,7 +58,7 @@ export interface AgentPodSyncerOptions {
    * there is none. Default: the folder is read.
    */
   readonly lastLogNumber?: (folder: string) => Promise<number>;
-  /** Changes the resources of running containers. Default: nobody does. */
+  /** Changes the resources of running containers: a `PodResizer`. Default: nobody does. */
   readonly resizer?: SyncResizer | undefined;
   /** The pod is about to be started: told before its volumes are made, such as to register what it refers to. */
   readonly onPodStarting?: (pod: Pod) => void;
