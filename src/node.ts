@@ -95,6 +95,52 @@ export type {
 } from './provider/provider-node-reports.ts';
 export { ProviderPodSyncer } from './provider/provider-pod-syncer.ts';
 export type { ProviderPodSyncerOptions } from './provider/provider-pod-syncer-options.ts';
+export type {
+  ContainerFilter,
+  ContainerRuntime,
+  ExecSyncResult,
+  PullImageOptions,
+  RuntimeCall,
+  SandboxFilter,
+  StreamRequest,
+} from './runtime/container-runtime.ts';
+export type { HugepageLimit, LinuxContainerResources } from './runtime/linux-resources.ts';
+export type {
+  ContainerConfig,
+  ContainerDetails,
+  ContainerImage,
+  ContainerMetadata,
+  ContainerRecord,
+  ContainerState,
+  ContainerUser,
+  Device,
+  KeyValue,
+  Mount,
+  MountPropagation,
+} from './runtime/runtime-containers.ts';
+export { isRuntimeError, RuntimeError, type RuntimeErrorKind } from './runtime/runtime-error.ts';
+export type { RuntimeCondition, RuntimeEvent, RuntimeHandler, RuntimeHealth, RuntimeVersion } from './runtime/runtime-health.ts';
+export type { FilesystemUsage, ImageAuth, RuntimeImage } from './runtime/runtime-images.ts';
+export type {
+  DNSConfig,
+  PodSandboxConfig,
+  PodSandboxDetails,
+  PodSandboxMetadata,
+  PodSandboxRecord,
+  PortMapping,
+  SandboxLinuxConfig,
+} from './runtime/runtime-sandboxes.ts';
+export type { ContainerStats, PodSandboxStats, ResourceUsage } from './runtime/runtime-stats.ts';
+export type {
+  Capabilities,
+  ContainerSecurityContext,
+  NamespaceMode,
+  NamespaceOptions,
+  SandboxSecurityContext,
+  SELinuxOptions,
+  SecurityProfile,
+  SupplementalGroupsPolicy,
+} from './runtime/security.ts';
 export type { Eviction } from './runtime-status/assemble-pod-status.ts';
 export type { WaitingReasons } from './runtime-status/container-statuses.ts';
 export { type GeneratePodStatusOptions, generatePodStatus } from './runtime-status/generate-pod-status.ts';
