@@ -33,6 +33,8 @@ export class ActiveDeadlines {
   evictionOf(pod: Pod, status: PodStatus | undefined): Eviction | undefined {
     const { clock, eventRecorder, requestSync } = this.#options;
     const podUID = pod.metadata?.uid ?? '';
+    // its containers may end well: the pod has failed all the same
+    if (status?.phase === 'Failed' && status.reason === exceeded.reason) return exceeded;
     const seconds = pod.spec?.activeDeadlineSeconds ?? undefined;
     const startTime = status?.startTime ?? undefined;
     if (seconds === undefined || startTime === undefined || isTerminalPhase(status?.phase)) {

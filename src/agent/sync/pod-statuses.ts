@@ -39,6 +39,7 @@ export class PodStatuses {
     const { statusManager, probes, failures, hostIPs, nodeIPs, resizeConditions, resizer } = this.#options;
     const podUID = pod.metadata?.uid ?? '';
     const previous = statusManager.getPodStatus(podUID) ?? pod.status;
+    const eviction = this.#deadlines.evictionOf(pod, previous);
     if (isOver) this.#deadlines.forget(podUID);
     const status = generatePodStatus({
       pod,
@@ -48,7 +49,7 @@ export class PodStatuses {
       hostIPs: hostIPs(),
       nodeIPs: nodeIPs(),
       reasons: failures.of(podUID),
-      eviction: isOver ? undefined : this.#deadlines.evictionOf(pod, previous),
+      eviction,
       probes,
       resizeConditions: resizeConditions(podUID),
     });

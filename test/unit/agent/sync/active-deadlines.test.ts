@@ -42,6 +42,14 @@ it('a deadline that comes nearer counts, and one that goes away does not', async
   expect(synced).toEqual(['u']);
 });
 
+it('a pod that went for its deadline has failed, also when its containers end well', () => {
+  const { deadlines, pod, events } = made();
+  expect(deadlines.evictionOf(pod(), { phase: 'Failed', reason: 'DeadlineExceeded' })).toMatchObject({
+    reason: 'DeadlineExceeded',
+  });
+  expect(events).toEqual([]);
+});
+
 it.each([
   ['has not begun', { phase: 'Pending' }],
   ['is over', { phase: 'Succeeded', startTime: '1999-01-01T00:00:00Z' }],
