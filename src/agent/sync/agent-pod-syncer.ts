@@ -4,7 +4,7 @@ import { isTerminalPhase } from '../../pod/pod-phase.ts';
 import type { RunningPod } from '../../pod/runtime-pod.ts';
 import { errorText } from '../../seams/error-text.ts';
 import { callGuarded } from '../../seams/guard.ts';
-import type { Pod } from '../../wire/types.ts';
+import type { Pod, WirePodStatus } from '../../wire/types.ts';
 import type {
   PodSyncer,
   SyncPodRequest,
@@ -21,9 +21,10 @@ import { ContainerKiller } from './container-killer.ts';
 import { LifecycleHooks } from './lifecycle-hooks.ts';
 import { PodKiller } from './pod-killer.ts';
 import { PodPreparation } from './pod-preparation.ts';
-import { PodStarter } from './pod-starter.ts';
+import { PodStarter, type PodStartOutcome } from './pod-starter.ts';
 import { PodStatuses } from './pod-statuses.ts';
 import { StartFailures } from './start-failures.ts';
+import { StartProgress } from './start-progress.ts';
 
 /** A pod that only the runtime knows is given this long to end, in seconds. */
 const unknownPodGraceSeconds = 1;
@@ -60,16 +61,33 @@ export class AgentPodSyncer implements PodSyncer {
     this.#starter = new PodStarter({ ...resolved, ...parts });
   }
 
-  /** Gives up hooks and timers of its own. Calls under way are ended by their signals. */
+  /** Gives up hooks that are under way. Calls are ended by their signals. */
   stop(): void {
     this.#statuses.stop();
     this.#containerKiller.stop();
   }
 
-  async syncPod({ pod, runtimeStatus }: SyncPodRequest, signal: AbortSignal): Promise<SyncPodResult> {
+  async syncPod(request: SyncPodRequest, signal: AbortSignal): Promise<SyncPodResult> {
+    const { clock, logger } = this.#options;
+    const { pod } = request;
+    const podUID = pod.metadata?.uid ?? '';
+    const tell = (over: AbortSignal): Promise<void> => this.#tellProgress(pod, AbortSignal.any([over, signal]));
+    const progress = new StartProgress({ tell, podUID, clock, logger });
+    try {
+      return await this.#sync(pod, request.runtimeStatus as AgentPodStatus, progress, signal);
+    } catch (error) {
+      if (signal.aborted) throw signal.reason;
+      this.#statuses.tellNow(podUID);
+      throw error;
+    } finally {
+      await progress.end();
+    }
+  }
+
+  async #sync(pod: Pod, known: AgentPodStatus, progress: StartProgress, signal: AbortSignal): Promise<SyncPodResult> {
     const { lifecycle } = this.#options;
     const podUID = pod.metadata?.uid ?? '';
-    let status = runtimeStatus as AgentPodStatus;
+    let status = known;
     for (let round = 1; ; round += 1) {
       const told = this.#statuses.generate(pod, status);
       if (isTerminalPhase(told.phase)) {
@@ -77,18 +95,28 @@ export class AgentPodSyncer implements PodSyncer {
         return { isTerminal: true };
       }
       this.#statuses.tellSoon(pod, told);
-      const outcome = await this.#start(pod, status, signal, told);
+      const outcome = await this.#start(pod, status, told, signal);
       if (!outcome.changed) {
         this.#statuses.tellNow(podUID);
         return { isTerminal: false };
       }
       status = await lifecycle.refresh(podUID, signal);
       if (outcome.again && outcome.failure === undefined && round < mostRounds) continue;
+      await progress.end();
+      signal.throwIfAborted();
       const after = this.#statuses.generate(pod, status);
       this.#statuses.tell(pod, after);
       if (outcome.failure !== undefined) throw outcome.failure;
       return { isTerminal: isTerminalPhase(after.phase) };
     }
+  }
+
+  async #tellProgress(pod: Pod, signal: AbortSignal): Promise<void> {
+    const status = await this.#options.lifecycle.refresh(pod.metadata?.uid ?? '', signal);
+    signal.throwIfAborted();
+    const told = this.#statuses.generate(pod, status);
+    // the sync itself tells of the end
+    if (!isTerminalPhase(told.phase)) this.#statuses.tell(pod, told);
   }
 
   async syncTerminatingPod(request: SyncTerminatingPodRequest, signal: AbortSignal): Promise<void> {
@@ -136,22 +164,15 @@ export class AgentPodSyncer implements PodSyncer {
     this.#forget(podUID);
   }
 
-  async #start(pod: Pod, status: AgentPodStatus, signal: AbortSignal, told: ReturnType<PodStatuses['generate']>) {
-    const podUID = pod.metadata?.uid ?? '';
+  async #start(pod: Pod, status: AgentPodStatus, told: WirePodStatus, signal: AbortSignal): Promise<PodStartOutcome> {
     const { onPodStarting, logger, probes } = this.#options;
     callGuarded(
       () => onPodStarting(pod),
-      (err) => logger.error({ err, podUID }, 'the function that is told of the start of a pod failed'),
+      (err) => logger.error({ err, podUID: pod.metadata?.uid }, 'the function that is told of the start of a pod failed'),
     );
-    try {
-      const prepared = await this.#preparation.prepare(pod, signal);
-      probes.addPod(pod);
-      return await this.#starter.start({ pod, status, told, ...prepared }, signal);
-    } catch (error) {
-      if (signal.aborted) throw signal.reason;
-      this.#statuses.tellNow(podUID);
-      throw error;
-    }
+    const prepared = await this.#preparation.prepare(pod, signal);
+    probes.addPod(pod);
+    return this.#starter.start({ pod, status, told, ...prepared }, signal);
   }
 
   /** Ends what may run of the pod. */
@@ -160,7 +181,10 @@ export class AgentPodSyncer implements PodSyncer {
       state === 'running' || state === 'unknown' ? [{ id, name: metadata.name }] : [],
     );
     const sandboxIDs = status.sandboxDetails.map(({ id }) => id);
-    await this.#killer.kill({ pod, containers, sandboxIDs, gracePeriodSeconds, podIP: status.ips[0] }, signal);
+    await this.#killer.kill(
+      { pod, containers, sandboxIDs, gracePeriodSeconds, podIP: this.#starter.podIPOf(pod, status) },
+      signal,
+    );
   }
 
   #forget(podUID: string): void {

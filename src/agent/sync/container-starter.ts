@@ -32,8 +32,8 @@ export interface ContainerStarterOptions {
   readonly restartBackoff: Pick<RestartBackoff, 'tryRestart'>;
   readonly hooks: LifecycleHooks;
   readonly killer: ContainerKiller;
-  readonly lastLogNumber: (folder: string) => Promise<number>;
   readonly resizer: Pick<SyncResizer, 'containerMade'> | undefined;
+  readonly lastLogNumber: (folder: string) => Promise<number>;
   readonly eventRecorder: EventRecorder;
   readonly clock: Clock;
   readonly logger: Logger;

@@ -79,6 +79,11 @@ export class PodStarter {
     return this.#startContainers({ ...request, sandbox, podIPs }, actions, signal);
   }
 
+  /** The address that hooks reach the pod at; that of the node for a pod in its network. */
+  podIPOf({ spec }: Pod, { ips }: AgentPodStatus): string | undefined {
+    return ips[0] ?? (spec?.hostNetwork === true ? this.#options.hostIPs()[0] : undefined);
+  }
+
   async #sandbox({ pod, status }: PodStartRequest, actions: PodActions, signal: AbortSignal): Promise<ReadySandbox> {
     const { attempt, sandboxID } = actions;
     if (actions.createSandbox) return this.#sandboxes.start(pod, attempt, signal);
@@ -89,7 +94,7 @@ export class PodStarter {
   async #endBefore(request: PodStartRequest, actions: PodActions, signal: AbortSignal): Promise<void> {
     const { podKiller, killer, runtime, eventRecorder } = this.#options;
     const { pod, status } = request;
-    const podIP = status.ips[0];
+    const podIP = this.podIPOf(pod, status);
     if (actions.killPod) {
       if (actions.createSandbox && actions.sandboxID !== undefined) {
         eventRecorder.event(pod, 'Normal', 'SandboxChanged', 'Pod sandbox changed, it will be killed and re-created.');

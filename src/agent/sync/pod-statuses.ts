@@ -1,11 +1,10 @@
-import { KeyedTimers } from '../../concurrency/keyed-timers.ts';
 import type { AgentPodStatus } from '../../pleg/agent-pod-status.ts';
+import type { EventRecorder } from '../../pod/event-recorder.ts';
 import { generatePodStatus } from '../../runtime-status/generate-pod-status.ts';
 import type { Clock } from '../../seams/clock.ts';
-import { callGuarded } from '../../seams/guard.ts';
-import type { Logger } from '../../seams/logger.ts';
 import type { Pod, PodStatus, WirePodStatus } from '../../wire/types.ts';
 import type { PodStatusFn } from '../../workers/pod-syncer.ts';
+import { ActiveDeadlines } from './active-deadlines.ts';
 import { withKeptMessages } from './kept-messages.ts';
 import type { StartFailures } from './start-failures.ts';
 import type { SyncProbes, SyncResizer, SyncStatusManager } from './sync-parts.ts';
@@ -16,25 +15,23 @@ export interface PodStatusesOptions {
   readonly failures: StartFailures;
   readonly hostIPs: () => readonly string[];
   readonly nodeIPs: () => readonly string[];
-  readonly resizeConditions: (podUID: string) => PodStatus['conditions'] | undefined;
   readonly resizer: Pick<SyncResizer, 'report'> | undefined;
+  readonly resizeConditions: (podUID: string) => PodStatus['conditions'] | undefined;
+  readonly eventRecorder: EventRecorder;
+  readonly requestSync: (podUID: string) => void;
   readonly clock: Clock;
-  readonly logger: Logger;
 }
-
-/** So long the first status of a pod waits for the one that the pod's start gives: one request less for a pod that starts at once. */
-const firstStatusMs = 500;
 
 /** Generates the statuses of pods, and tells them to the status manager. */
 export class PodStatuses {
   readonly #options: PodStatusesOptions;
-  readonly #timers: KeyedTimers<string>;
+  readonly #deadlines: ActiveDeadlines;
   /** The first statuses that have not been told yet, by the pod's uid. */
   readonly #waiting = new Map<string, { readonly pod: Pod; readonly status: WirePodStatus }>();
 
   constructor(options: PodStatusesOptions) {
     this.#options = options;
-    this.#timers = new KeyedTimers(options.clock);
+    this.#deadlines = new ActiveDeadlines(options);
   }
 
   /** The status that follows from what the runtime has. `isOver`: no container of the pod will be started again. */
@@ -42,6 +39,8 @@ export class PodStatuses {
     const { statusManager, probes, failures, hostIPs, nodeIPs, resizeConditions, resizer } = this.#options;
     const podUID = pod.metadata?.uid ?? '';
     const previous = statusManager.getPodStatus(podUID) ?? pod.status;
+    const eviction = this.#deadlines.evictionOf(pod, previous);
+    if (isOver) this.#deadlines.forget(podUID);
     const status = generatePodStatus({
       pod,
       runtimeStatus: withKeptMessages(runtimeStatus, previous),
@@ -50,6 +49,7 @@ export class PodStatuses {
       hostIPs: hostIPs(),
       nodeIPs: nodeIPs(),
       reasons: failures.of(podUID),
+      eviction,
       probes,
       resizeConditions: resizeConditions(podUID),
     });
@@ -63,23 +63,11 @@ export class PodStatuses {
     this.#options.statusManager.setPodStatus(pod, status);
   }
 
-  /** Tells the first status of a pod a little later, unless another one is told before. A later status is told now. */
+  /** Tells the first status of a pod with the next one, or with `tellNow`; a later status is told now. */
   tellSoon(pod: Pod, status: WirePodStatus): void {
-    const { statusManager, logger } = this.#options;
     const podUID = pod.metadata?.uid ?? '';
-    if (statusManager.getPodStatus(podUID) !== undefined || pod.status?.startTime) {
-      this.tell(pod, status);
-      return;
-    }
-    const isWaiting = this.#waiting.has(podUID);
-    this.#waiting.set(podUID, { pod, status });
-    if (isWaiting) return;
-    this.#timers.set(podUID, firstStatusMs, () => {
-      callGuarded(
-        () => this.tellNow(podUID),
-        (err) => logger.error({ err, podUID }, 'the first status of a pod could not be told'),
-      );
-    });
+    if (this.#options.statusManager.getPodStatus(podUID) !== undefined || pod.status?.startTime) this.tell(pod, status);
+    else this.#waiting.set(podUID, { pod, status });
   }
 
   /** Tells what waits of the pod. */
@@ -90,12 +78,11 @@ export class PodStatuses {
 
   /** What waits of the pod is told by nobody. */
   forget(podUID: string): void {
-    this.#timers.cancel(podUID);
     this.#waiting.delete(podUID);
   }
 
   stop(): void {
-    this.#timers.cancelAll();
+    this.#deadlines.stop();
     this.#waiting.clear();
   }
 }

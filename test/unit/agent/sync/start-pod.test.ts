@@ -28,7 +28,9 @@ describe('a new pod', () => {
   it('tells that it waits when its start takes long', async () => {
     await using world = new SyncerWorld({ registry: () => ({ pullMs: 5000 }) });
     await world.sync(podOf({ containers: [container('app')] }));
-    expect(world.told.map(({ phase }) => phase)).toEqual(['Pending', 'Running']);
+    expect([world.told[0]?.phase, world.status.phase]).toEqual(['Pending', 'Running']);
+    const ready = world.told[0]?.conditions?.find(({ type }) => type === 'PodReadyToStartContainers');
+    expect(ready?.status).toBe('True');
     expect(world.told[0]?.containerStatuses?.[0]?.state).toEqual({ waiting: { reason: 'ContainerCreating' } });
   });
 
