@@ -46,6 +46,30 @@ import { ResizeParts } from './resize-parts.ts';
  *
  * `start` takes over what an earlier run has left, of this agent or of a kubelet; nothing is ended before every source was heard.
  * `stop` leaves the pods running, unless it is told otherwise.
+ *
+ * @example
+ * ```ts with-server
+ * import { mkdtemp, rm } from 'node:fs/promises';
+ * import { NodeAgent } from 'pod-status-manager/node';
+ * import { FakeMounter, FakeRuntime } from 'pod-status-manager/testing';
+ *
+ * const folder = await mkdtemp('/tmp/agent-');
+ * const agent = new NodeAgent({
+ *   kubeConfig,
+ *   nodeName: 'node-1',
+ *   runtime: new FakeRuntime(), // a CriRuntime of pod-status-manager/cri runs real containers
+ *   rootDirectory: folder,
+ *   podLogsDirectory: `${folder}/logs`,
+ *   cgroupsPerQOS: false,
+ *   mounter: new FakeMounter(),
+ *   removeOnStop: true,
+ * });
+ * await agent.start();
+ * const { registered, runtime } = agent.snapshot();
+ * console.log(registered, runtime?.name); // true fake
+ * await agent.stop();
+ * await rm(folder, { recursive: true });
+ * ```
  */
 export class NodeAgent {
   /** The pods of the node, those of every source. Read it; the agent writes it. */

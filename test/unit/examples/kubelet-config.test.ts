@@ -1,0 +1,91 @@
+import { readFile } from 'node:fs/promises';
+import { loadYaml } from '@kubernetes/client-node';
+import { expect, it } from 'vitest';
+import { fields, withoutEffect } from '../../../examples/kubelet/config-fields.ts';
+import { configOf } from '../../../examples/kubelet/config-file.ts';
+import { durationMs } from '../../../examples/kubelet/durations.ts';
+import { parseFlags } from '../../../examples/kubelet/flags.ts';
+import { serverOptions, socketPath } from '../../../examples/kubelet/own-settings.ts';
+import { resolveSettings } from '../../../src/agent/settings-rules.ts';
+
+const head = { apiVersion: 'kubelet.config.k8s.io/v1beta1', kind: 'KubeletConfiguration' };
+
+it.each([
+  ['1m30s', 90_000],
+  ['1.5s', 1500],
+  ['100ms', 100],
+  ['0', 0],
+  ['2h', 7_200_000],
+  ['soon', undefined],
+  ['10', undefined],
+  [10, undefined],
+])('the time %s is %s ms', (text, ms) => {
+  expect(durationMs(text)).toBe(ms);
+});
+
+it('fields of the kubelet become options of the agent', () => {
+  const { options, own, unused } = configOf({
+    ...head,
+    clusterDNS: ['10.0.0.10'],
+    syncFrequency: '1m0s',
+    evictionHard: { 'memory.available': '100Mi' },
+    staticPodURLHeader: { accept: ['a', 'b'] },
+    port: 10250,
+    failSwapOn: false,
+  });
+  expect(options).toEqual({
+    clusterDNS: ['10.0.0.10'],
+    syncFrequencyMs: 60_000,
+    evictionHard: { 'memory.available': '100Mi' },
+    staticPodURLHeader: { accept: 'a, b' },
+  });
+  expect(own).toEqual({ port: 10250 });
+  expect(unused).toEqual(['failSwapOn']);
+});
+
+it.each([
+  [{ ...head, maxPod: 10 }, 'maxPod is no field of KubeletConfiguration'],
+  [{ ...head, maxPods: '10' }, 'maxPods must be a number, got "10"'],
+  [{ ...head, syncFrequency: 'often' }, 'syncFrequency must be a time such as "1m30s", got "often"'],
+  [{ ...head, clusterDNS: '10.0.0.10' }, 'clusterDNS must be a list of strings, got "10.0.0.10"'],
+  [{ ...head, constructor: 1 }, 'constructor is no field of KubeletConfiguration'],
+  [{ kind: 'Pod' }, expect.stringContaining('kind KubeletConfiguration')],
+])('a wrong file is refused by name: %j', (document, message) => {
+  expect(() => configOf(document)).toThrow(expect.objectContaining({ message }));
+});
+
+it('no field is both used and without effect, and every option is one of the agent', () => {
+  expect(Object.keys(fields).filter((name) => withoutEffect.includes(name))).toEqual([]);
+  const options = Object.values(fields).flatMap(({ option }) => option ?? []);
+  const known = Object.keys(
+    resolveSettings({ staticPodPath: '/a', staticPodURL: 'http://a', providerID: 'a', maxParallelImagePulls: 1 }),
+  );
+  expect(options.filter((name) => !known.includes(name))).toEqual([]);
+});
+
+it('the sample file is one that the agent takes', async () => {
+  const text = await readFile(new URL('../../../examples/kubelet/kubelet.yaml', import.meta.url), 'utf8');
+  const { options, own, unused } = configOf(loadYaml(text));
+  expect(resolveSettings(options)).toMatchObject({ clusterDomain: 'cluster.local' });
+  expect(serverOptions(own)).toMatchObject({ clientCAFile: '/etc/kubernetes/pki/ca.crt', anonymous: false });
+  expect(unused).toEqual([]);
+});
+
+it('an agent without a way to check its clients is refused', () => {
+  const tls = { tlsCertFile: '/c', tlsPrivateKeyFile: '/k' };
+  expect(() => serverOptions({})).toThrow('tlsCertFile and tlsPrivateKeyFile must be given');
+  expect(() => serverOptions({ ...tls, authorization: { mode: 'AlwaysAllow' } })).toThrow('authorization.mode must be Webhook');
+  expect(() => serverOptions({ ...tls, authentication: { webhook: { enabled: false } } })).toThrow(
+    'webhook.enabled must be true',
+  );
+  expect(serverOptions({ enableServer: false })).toBeUndefined();
+  expect(socketPath('unix:///run/a.sock')).toBe('/run/a.sock');
+  expect(() => socketPath('tcp://1.2.3.4')).toThrow('must be a unix socket');
+});
+
+it('flags name the node and its addresses', () => {
+  const flags = parseFlags(['--hostname-override', 'Node-1', '--node-ip', '10.0.0.1,fd00::1', '--node-labels', 'a=b,c=d']);
+  expect(flags).toMatchObject({ nodeName: 'node-1', nodeIPs: ['10.0.0.1', 'fd00::1'], nodeLabels: { a: 'b', c: 'd' } });
+  expect(() => parseFlags(['--cgroup-driver', 'systemd'])).toThrow('--cgroup-driver');
+  expect(parseFlags(['-h'])).toBe('help');
+});
