@@ -40,15 +40,12 @@ const { method } = RuntimeService;
  * @example
  * ```ts
  * import { CriRuntime } from 'pod-status-manager/cri';
+ * import { isRuntimeError } from 'pod-status-manager/node';
  *
  * const runtime = new CriRuntime({ socketPath: '/run/no-such-runtime.sock', logger: null });
- * try {
- *   console.log(await runtime.version());
- * } catch (error) {
- *   console.log(error.kind); // unavailable
- * } finally {
- *   await runtime.close();
- * }
+ * const answer = await runtime.version().catch((error: unknown) => error);
+ * console.log(isRuntimeError(answer, 'unavailable')); // true
+ * await runtime.close();
  * ```
  */
 export class CriRuntime implements ContainerRuntime {
