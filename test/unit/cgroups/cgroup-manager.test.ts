@@ -152,6 +152,14 @@ describe.each([1, 2] as const)('CgroupManager on version %i', (version) => {
     expect(await cgroups.listPods()).toEqual(['b']);
   });
 
+  it('makes the groups above a pod, too, where they are not there', async () => {
+    const kernel = new FakeKernel(version);
+    const cgroups = await opened(kernel, { cgroupRoot: '/outer' });
+    await cgroups.ensurePod(burstable);
+    expect(await cgroups.podResources(burstable)).toMatchObject({ memoryLimitInBytes: 64 * 1024 ** 2 });
+    if (version === 1) expect(await kernel.read('/cg/cpuset/outer/kubepods/cpuset.cpus')).toBe('0-1');
+  });
+
   it('measures', async () => {
     const kernel = new FakeKernel(version);
     const cgroups = await opened(kernel, { clock: new FakeClock() });
