@@ -5,8 +5,8 @@ import { dirname, join } from 'node:path';
 import { ifCode } from '../files/error-code.ts';
 import { removeTree } from '../files/remove-tree.ts';
 import { podLimits } from '../runtime-status/resource-lists.ts';
+import { wholeUnits } from '../wire/quantity-number.ts';
 import type { Pod } from '../wire/types.ts';
-import { wholeQuantity } from '../wire/whole-quantity.ts';
 import type { MountedVolume } from './pod-volumes.ts';
 import type { SpecVolume, VolumeRequest } from './volume-request.ts';
 
@@ -57,19 +57,15 @@ export async function makeMemoryFolder(folder: string, request: FolderRequest, s
 
 /** The smallest of the node's memory, the pod's memory limit and the volume's own limit; undefined where there is none. */
 export function memorySize(pod: Pod, volume: SpecVolume, nodeMemory: string | undefined): number | undefined {
-  const sizes = [nodeMemory, memoryLimit(pod), volume.emptyDir?.sizeLimit].map(wholeQuantity).filter((size) => size > 0n);
-  const smallest = sizes.reduce<bigint | undefined>(
-    (least, size) => (least === undefined || size < least ? size : least),
-    undefined,
-  );
-  return smallest === undefined ? undefined : Number(smallest);
+  const sizes = [nodeMemory, memoryLimit(pod), volume.emptyDir?.sizeLimit].map(wholeUnits).filter((size) => size > 0);
+  return sizes.length === 0 ? undefined : Math.min(...sizes);
 }
 
 /** What the whole pod can take; undefined where one of its containers is not limited. */
 function memoryLimit({ spec }: Pod): string | undefined {
   const isLimited = [...(spec?.containers ?? []), ...(spec?.initContainers ?? [])].every(
-    ({ resources }) => wholeQuantity(resources?.limits?.memory) > 0n,
+    ({ resources }) => wholeUnits(resources?.limits?.memory) > 0,
   );
-  const isPodLimited = wholeQuantity(spec?.resources?.limits?.memory) > 0n;
+  const isPodLimited = wholeUnits(spec?.resources?.limits?.memory) > 0;
   return isLimited || isPodLimited ? podLimits(spec ?? undefined).memory : undefined;
 }
