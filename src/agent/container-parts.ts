@@ -16,8 +16,8 @@ import { prepareSubPath } from '../volumes/sub-paths.ts';
 import { VolumeManager } from '../volumes/volume-manager.ts';
 import type { Pod } from '../wire/types.ts';
 import type { ClusterParts } from './cluster-parts.ts';
-import type { ResolvedAgentOptions } from './node-agent-options.ts';
 import type { RuntimeWatch } from './node/runtime-watch.ts';
+import type { ResolvedAgentOptions } from './node-agent-options.ts';
 import type { SyncPodResizer } from './resize/sync-pod-resizer.ts';
 import { AgentPodSyncer } from './sync/agent-pod-syncer.ts';
 import { execProber } from './sync/exec-prober.ts';
@@ -88,6 +88,7 @@ export class ContainerParts {
       runtimeHandlerOf: (pod, signal) => cluster.runtimeClasses.handlerOf(pod, signal),
       networkReady: () => ({ ready: watch.networkError() === undefined, message: watch.networkError() }),
       hostIPs: nodeIPs,
+      wake: podChanged,
       onPodStarting: (pod) => cluster.podStarting(pod),
       onPodEnded: (pod) => {
         cluster.podEnded(pod);

@@ -2,6 +2,7 @@ import type { AgentPodStatus } from '../../pleg/agent-pod-status.ts';
 import { generatePodStatus } from '../../runtime-status/generate-pod-status.ts';
 import type { Pod, PodStatus, WirePodStatus } from '../../wire/types.ts';
 import type { PodStatusFn } from '../../workers/pod-syncer.ts';
+import type { ActiveDeadlines } from './active-deadlines.ts';
 import { withKeptMessages } from './kept-messages.ts';
 import type { StartFailures } from './start-failures.ts';
 import type { SyncProbes, SyncResizer, SyncStatusManager } from './sync-parts.ts';
@@ -10,6 +11,7 @@ export interface PodStatusesOptions {
   readonly statusManager: SyncStatusManager;
   readonly probes: SyncProbes;
   readonly failures: StartFailures;
+  readonly deadlines: Pick<ActiveDeadlines, 'eviction'>;
   readonly hostIPs: () => readonly string[];
   readonly nodeIPs: () => readonly string[];
   readonly resizer: Pick<SyncResizer, 'report'> | undefined;
@@ -28,7 +30,7 @@ export class PodStatuses {
 
   /** The status that follows from what the runtime has. `isOver`: no container of the pod will be started again. */
   generate(pod: Pod, runtimeStatus: AgentPodStatus, isOver = false): WirePodStatus {
-    const { statusManager, probes, failures, hostIPs, nodeIPs, resizeConditions, resizer } = this.#options;
+    const { statusManager, probes, failures, deadlines, hostIPs, nodeIPs, resizeConditions, resizer } = this.#options;
     const podUID = pod.metadata?.uid ?? '';
     const previous = statusManager.getPodStatus(podUID) ?? pod.status;
     const status = generatePodStatus({
@@ -40,6 +42,7 @@ export class PodStatuses {
       nodeIPs: nodeIPs(),
       reasons: failures.of(podUID),
       probes,
+      eviction: deadlines.eviction(pod),
       resizeConditions: resizeConditions(podUID),
     });
     return resizer?.report(pod, status, runtimeStatus) ?? status;
