@@ -13,6 +13,9 @@ const ours = fileURLToPath(new URL('../../examples/kubelet/main.ts', import.meta
  * command in our agent's place.
  */
 export function commandOf(agent: Agent, run: string): string {
-  if (agent === 'ours') return process.env.BENCH_AGENT ?? `${process.execPath} ${ours} --config ${run}/kubelet.yaml`;
-  return `kubelet --config ${run}/kubelet.yaml --kubeconfig ${run}/node.kubeconfig --hostname-override=node-kit --node-ip=192.0.2.10 --v=2`;
+  const { BENCH_AGENT } = process.env;
+  if (agent === 'ours' && BENCH_AGENT !== undefined) return BENCH_AGENT;
+  const program = agent === 'ours' ? `${process.execPath} ${ours}` : 'kubelet --v=2';
+  const { config, kubeconfig } = { config: `${run}/kubelet.yaml`, kubeconfig: `${run}/node.kubeconfig` };
+  return `${program} --config ${config} --kubeconfig ${kubeconfig} --hostname-override=node-kit --node-ip=192.0.2.10`;
 }

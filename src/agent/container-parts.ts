@@ -88,7 +88,7 @@ export class ContainerParts {
       runtimeHandlerOf: (pod, signal) => cluster.runtimeClasses.handlerOf(pod, signal),
       networkReady: () => ({ ready: watch.networkError() === undefined, message: watch.networkError() }),
       hostIPs: nodeIPs,
-      wake: podChanged,
+      requestSync: podChanged,
       onPodStarting: (pod) => cluster.podStarting(pod),
       onPodEnded: (pod) => {
         cluster.podEnded(pod);

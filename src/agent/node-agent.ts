@@ -1,5 +1,5 @@
-import { longestTimerMs, numberOption, optionOfType, requireKnownOptions } from '../checks/options.ts';
 import type { PodCgroups } from '../cgroups/pod-cgroups.ts';
+import { longestTimerMs, numberOption, optionOfType, requireKnownOptions } from '../checks/options.ts';
 import { KubePodClient } from '../client/kube-pod-client.ts';
 import { RunState, type RunStateName } from '../concurrency/run-state.ts';
 import { awaitStart, requireStartOptions, type StartOptions } from '../concurrency/start-wait.ts';
@@ -13,6 +13,7 @@ import { MirrorPodReconciler } from '../mirror/mirror-pod-reconciler.ts';
 import type { NodeObject } from '../node-object/node-object.ts';
 import type { BasicPodManager } from '../pod/basic-pod-manager.ts';
 import { apiserverSource } from '../pod/pod-identity.ts';
+import { isTerminalPhase } from '../pod/pod-phase.ts';
 import { ApiServerSource } from '../sources/api-server-source.ts';
 import { FileSource } from '../sources/file-source.ts';
 import { HandledSource } from '../sources/handled-source.ts';
@@ -23,15 +24,21 @@ import type { HousekeepingReport } from '../sync-loop/sync-loop-options.ts';
 import { wholeUnits } from '../wire/quantity-number.ts';
 import { PodWorkers } from '../workers/pod-workers.ts';
 import { AgentApiHost } from './agent-api-host.ts';
-import { agentSnapshot } from './agent-snapshot.ts';
 import { AgentCleanup } from './agent-cleanup.ts';
+import { agentSnapshot } from './agent-snapshot.ts';
 import { ClusterParts } from './cluster-parts.ts';
 import { ContainerParts } from './container-parts.ts';
+import { DiskParts } from './disk-parts.ts';
 import { MachineCgroups, noPodCgroups } from './node/machine-cgroups.ts';
+import { type NodeAgentOptions, type ResolvedAgentOptions, resolveAgentOptions } from './node-agent-options.ts';
+import type {
+  NodeAgentSnapshot,
+  NodeAgentSnapshotOptions,
+  StopNodeAgentOptions,
+  StoppedNodeAgent,
+} from './node-agent-reports.ts';
 import { NodeParts } from './node-parts.ts';
 import { ResizeParts } from './resize-parts.ts';
-import type { NodeAgentSnapshot, NodeAgentSnapshotOptions, StopNodeAgentOptions, StoppedNodeAgent } from './node-agent-reports.ts';
-import { type NodeAgentOptions, type ResolvedAgentOptions, resolveAgentOptions } from './node-agent-options.ts';
 
 /**
  * A node whose pods a container runtime runs, in the kubelet's place: its object and its Lease, the pods of the apiserver and of
@@ -62,6 +69,7 @@ export class NodeAgent {
   readonly #cgroups: PodCgroups;
   readonly #api: KubeletApi | undefined;
   readonly #rotation: LogRotation;
+  readonly #disk: DiskParts;
   readonly #runState = new RunState<StoppedNodeAgent>('node agent');
   #wasReady = false;
 
@@ -95,9 +103,13 @@ export class NodeAgent {
       ...shared,
     });
     this.#node = new NodeParts({
-      ...{ options: resolved, cluster: this.#cluster, declaredFeatures: options.server === undefined ? [] : ['ExtendWebSocketsToKubelet'] },
+      ...{
+        options: resolved,
+        cluster: this.#cluster,
+        declaredFeatures: options.server === undefined ? [] : ['ExtendWebSocketsToKubelet'],
+      },
       notReady: () => this.#notReady(),
-      pressures: () => ({}),
+      pressures: () => this.#disk.pressures,
     });
     this.nodeObject = this.#node.object;
     this.#resizes = new ResizeParts({
@@ -109,7 +121,13 @@ export class NodeAgent {
     });
     this.#containers = new ContainerParts({
       resizer: this.#resizes.resizer,
-      ...{ options: resolved, cluster: this.#cluster, cgroups: this.#cgroups, watch: this.#node.watch, statusManager: this.statusManager },
+      ...{
+        options: resolved,
+        cluster: this.#cluster,
+        cgroups: this.#cgroups,
+        watch: this.#node.watch,
+        statusManager: this.statusManager,
+      },
       nodeIPs: () => this.#node.nodeIPs,
       allocatable: () => this.#node.resources.allocatable,
       podChanged: (podUID) => this.#loop.podChanged(podUID),
@@ -121,16 +139,28 @@ export class NodeAgent {
       ...shared,
     });
     this.#cleanup = new AgentCleanup({
-      ...{ lifecycle, volumes, cgroups: this.#cgroups, podLogsDirectory: settings.podLogsDirectory, ...timed },
+      ...{ lifecycle, volumes, cgroups: this.#cgroups, logger: timed.logger },
       isKnown: (podUID) => podManager.getPodByUID(podUID) !== undefined || this.podWorkers.explain(podUID) !== undefined,
     });
     this.#loop = new SyncLoop({
-      ...{ config: this.#config, podManager, podWorkers: this.#resizes.workers(this.podWorkers), workQueue: this.podWorkers.workQueue },
+      ...{
+        config: this.#config,
+        podManager,
+        podWorkers: this.#resizes.workers(this.podWorkers),
+        workQueue: this.podWorkers.workQueue,
+      },
       ...{ statusManager: this.statusManager, runtime: lifecycle, eventRecorder },
       admitPod: (pod, others) => this.#resizes.admit(pod, others),
       onHousekeeping: (report) => this.#housekeep(report),
       onCaughtUp: () => this.#noteCaughtUp(),
       ...measured,
+    });
+    this.#disk = new DiskParts({
+      ...{ options: resolved, eventRecorder },
+      activePods: () => podManager.getPods().filter(({ metadata }) => !this.#isOver(metadata?.uid ?? '')),
+      podWorkers: () => this.podWorkers,
+      sourcesReady: () => this.#loop.sourcesReady(),
+      pressureChanged: () => this.nodeObject.changed(),
     });
     this.#rotation = new LogRotation({
       runtime,
@@ -159,7 +189,9 @@ export class NodeAgent {
     requireStartOptions(options);
     this.#runState.start();
     const { clock } = this.#options;
-    const waitsFor = () => ({ text: this.snapshot({ pods: false }).notes.join('; ') || 'the pods of the apiserver are not handled' });
+    const waitsFor = () => ({
+      text: this.snapshot({ pods: false }).notes.join('; ') || 'the pods of the apiserver are not handled',
+    });
     await awaitStart(this.#start(), options, { owner: 'node agent', clock, waitsFor });
   }
 
@@ -210,6 +242,7 @@ export class NodeAgent {
       this.#mirrorPods.start();
       this.#loop.start();
       this.#config.start();
+      this.#disk.start();
     }
     await Promise.all([this.nodeObject.registered(), this.#source.firstList()]);
   }
@@ -223,7 +256,7 @@ export class NodeAgent {
     await this.#config.stop();
     if (!limits.leavePodsRunning) await timeLeft.allows(this.#endPods(), timeLeft.ms() - kept);
     await this.#loop.stop();
-    await Promise.all([this.#cleanup.stop(), this.#rotation.stop()]);
+    await Promise.all([this.#cleanup.stop(), this.#rotation.stop(), this.#disk.stop()]);
     const workers = await this.podWorkers.stop({ timeoutMs: Math.max(0, timeLeft.ms(limits.callsTimeoutMs + kept) - kept) });
     await this.#containers.stop();
     await this.#node.stopLooking();
@@ -304,6 +337,10 @@ export class NodeAgent {
     // the node need not wait for the next look at it
     if (isReady && !this.#wasReady) this.nodeObject.changed();
     this.#wasReady = isReady;
+  }
+
+  #isOver(podUID: string): boolean {
+    return this.podWorkers.isPodKnownTerminated(podUID) || isTerminalPhase(this.statusManager.getPodStatus(podUID)?.phase);
   }
 
   #notReady(): string | undefined {

@@ -11,7 +11,7 @@ import type { SyncStatusManager } from './sync-parts.ts';
 export interface ActiveDeadlinesOptions {
   readonly statusManager: Pick<SyncStatusManager, 'getPodStatus'>;
   /** Called when a pod's deadline has passed: it is to be synced. */
-  readonly wake: (podUID: string) => void;
+  readonly requestSync: (podUID: string) => void;
   readonly eventRecorder: EventRecorder;
   readonly clock: Clock;
 }
@@ -47,11 +47,11 @@ export class ActiveDeadlines {
 
   /** Has the pod synced once its deadline has passed. To be called with each version of the pod, once its status was told. */
   watch(pod: Pod): void {
-    const { clock, wake } = this.#options;
+    const { clock, requestSync } = this.#options;
     const podUID = pod.metadata?.uid ?? '';
     const deadline = this.#deadline(pod);
     if (deadline === undefined || clock.now() >= deadline) this.#timers.cancel(podUID);
-    else this.#timers.set(podUID, Math.min(longestTimerMs, deadline - clock.now()), () => wake(podUID));
+    else this.#timers.set(podUID, Math.min(longestTimerMs, deadline - clock.now()), () => requestSync(podUID));
   }
 
   /** The pod ends: nobody need wait for its deadline. */

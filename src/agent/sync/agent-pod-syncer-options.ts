@@ -61,7 +61,7 @@ export interface AgentPodSyncerOptions {
   /** Changes the resources of running containers: a `PodResizer`. Default: nobody does. */
   readonly resizer?: SyncResizer | undefined;
   /** Called when a pod is to be synced again, as when its active deadline has passed: a sync loop's `podChanged`. Default: nobody. */
-  readonly wake?: (podUID: string) => void;
+  readonly requestSync?: (podUID: string) => void;
   /** The pod is about to be started: told before its volumes are made, such as to register what it refers to. */
   readonly onPodStarting?: (pod: Pod) => void;
   /** Nothing is left of the pod: told before the status manager, such as to let go of what it refers to and of its tokens. */
@@ -101,7 +101,7 @@ const functions = [
   'onPodStarting',
   'onPodEnded',
   'lastLogNumber',
-  'wake',
+  'requestSync',
 ] as const satisfies readonly (keyof AgentPodSyncerOptions)[];
 
 const noFolders: SyncFolders = { makePod: async () => {}, removePod: async () => {} };
@@ -127,7 +127,7 @@ export function resolveAgentPodSyncerOptions(options: AgentPodSyncerOptions): Re
     nodeIPs: options.nodeIPs ?? hostIPs,
     resizeConditions: options.resizeConditions ?? (() => undefined),
     resizer,
-    wake: options.wake ?? (() => {}),
+    requestSync: options.requestSync ?? (() => {}),
     onPodStarting: options.onPodStarting ?? (() => {}),
     onPodEnded: options.onPodEnded ?? (() => {}),
     lastLogNumber: options.lastLogNumber ?? lastLogNumber,

@@ -55,13 +55,13 @@ export class AgentPodSyncer implements PodSyncer {
     const resolved = resolveAgentPodSyncerOptions(options);
     this.#options = resolved;
     const hooks = new LifecycleHooks(resolved);
-    const wake = (podUID: string): void => {
+    const requestSync = (podUID: string): void => {
       callGuarded(
-        () => resolved.wake(podUID),
+        () => resolved.requestSync(podUID),
         (err) => resolved.logger.error({ err, podUID }, 'the function that has a pod synced again failed'),
       );
     };
-    this.#deadlines = new ActiveDeadlines({ ...resolved, wake });
+    this.#deadlines = new ActiveDeadlines({ ...resolved, requestSync });
     this.#statuses = new PodStatuses({ ...resolved, failures: this.#failures, deadlines: this.#deadlines });
     this.#containerKiller = new ContainerKiller({ ...resolved, hooks });
     this.#killer = new PodKiller({ runtime: resolved.runtime, containers: this.#containerKiller });

@@ -82,7 +82,7 @@ export class SyncerWorld {
       },
       configs: testConfigs,
       lastLogNumber: async () => -1,
-      wake: (podUID) => this.#note(`wake ${podUID}`, undefined),
+      requestSync: (podUID) => this.#note(`wake ${podUID}`, undefined),
       restartBackoff: new RestartBackoff({ eventRecorder, clock }),
       hostIPs: () => ['192.0.2.1'],
       eventRecorder,
