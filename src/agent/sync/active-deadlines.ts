@@ -1,61 +1,78 @@
-// Behaviour of pkg/kubelet/active_deadline.go, v1.36.3.
+// Behaviour of pkg/kubelet/active_deadline.go, v1.36.3; a timer in place of asking about each pod once a second.
 import { longestTimerMs } from '../../checks/options.ts';
 import { KeyedTimers } from '../../concurrency/keyed-timers.ts';
 import type { EventRecorder } from '../../pod/event-recorder.ts';
 import { isTerminalPhase } from '../../pod/pod-phase.ts';
 import type { Eviction } from '../../runtime-status/assemble-pod-status.ts';
 import type { Clock } from '../../seams/clock.ts';
-import type { Pod, PodStatus } from '../../wire/types.ts';
+import type { Pod } from '../../wire/types.ts';
+import type { SyncStatusManager } from './sync-parts.ts';
 
 export interface ActiveDeadlinesOptions {
-  readonly clock: Clock;
-  readonly eventRecorder: EventRecorder;
-  /** Called when a pod is to be synced because its time is over. */
+  readonly statusManager: Pick<SyncStatusManager, 'getPodStatus'>;
+  /** Called when a pod's deadline has passed: it is to be synced. */
   readonly requestSync: (podUID: string) => void;
+  readonly eventRecorder: EventRecorder;
+  readonly clock: Clock;
 }
 
-const exceeded = {
+const exceeded: Eviction = {
   reason: 'DeadlineExceeded',
   message: 'Pod was active on the node longer than the specified deadline',
-} as const;
+};
 
 /** Ends pods that have been active for longer than their `activeDeadlineSeconds`. */
 export class ActiveDeadlines {
   readonly #options: ActiveDeadlinesOptions;
   readonly #timers: KeyedTimers<string>;
+  readonly #told = new Set<string>();
 
   constructor(options: ActiveDeadlinesOptions) {
     this.#options = options;
     this.#timers = new KeyedTimers(options.clock);
   }
 
-  /** Why the pod has to go, after an event that says so; undefined where it may stay: it is then looked at again in time. */
-  evictionOf(pod: Pod, status: PodStatus | undefined): Eviction | undefined {
-    const { clock, eventRecorder, requestSync } = this.#options;
+  /** Why the pod is to end; undefined while it may go on, and for one that is over. */
+  eviction(pod: Pod): Eviction | undefined {
+    const { statusManager, eventRecorder, clock } = this.#options;
     const podUID = pod.metadata?.uid ?? '';
-    // its containers may end well: the pod has failed all the same
-    if (status?.phase === 'Failed' && status.reason === exceeded.reason) return exceeded;
-    const seconds = pod.spec?.activeDeadlineSeconds ?? undefined;
-    const startTime = status?.startTime ?? undefined;
-    if (seconds === undefined || startTime === undefined || isTerminalPhase(status?.phase)) {
-      this.#timers.cancel(podUID);
-      return undefined;
-    }
-    const leftMs = new Date(startTime).getTime() + seconds * 1000 - clock.now();
-    if (leftMs > 0) {
-      this.#timers.set(podUID, Math.min(leftMs, longestTimerMs), () => requestSync(podUID));
-      return undefined;
-    }
-    this.#timers.cancel(podUID);
-    eventRecorder.event(pod, 'Normal', exceeded.reason, exceeded.message);
+    const deadline = this.#deadline(pod);
+    if (deadline === undefined || clock.now() < deadline) return undefined;
+    const told = statusManager.getPodStatus(podUID) ?? pod.status;
+    if (isTerminalPhase(told?.phase) && told?.reason !== exceeded.reason) return undefined;
+    if (!this.#told.has(podUID)) eventRecorder.event(pod, 'Normal', exceeded.reason, exceeded.message ?? '');
+    this.#told.add(podUID);
     return exceeded;
+  }
+
+  /** Has the pod synced once its deadline has passed. To be called with each version of the pod, once its status was told. */
+  watch(pod: Pod): void {
+    const { clock, requestSync } = this.#options;
+    const podUID = pod.metadata?.uid ?? '';
+    const deadline = this.#deadline(pod);
+    if (deadline === undefined || clock.now() >= deadline) this.#timers.cancel(podUID);
+    else this.#timers.set(podUID, Math.min(longestTimerMs, deadline - clock.now()), () => requestSync(podUID));
+  }
+
+  /** The pod ends: nobody need wait for its deadline. */
+  cancel(podUID: string): void {
+    this.#timers.cancel(podUID);
   }
 
   forget(podUID: string): void {
     this.#timers.cancel(podUID);
+    this.#told.delete(podUID);
   }
 
   stop(): void {
     this.#timers.cancelAll();
+  }
+
+  #deadline(pod: Pod): number | undefined {
+    const seconds = pod.spec?.activeDeadlineSeconds;
+    if (seconds === undefined || seconds === null) return undefined;
+    const startTime = (this.#options.statusManager.getPodStatus(pod.metadata?.uid ?? '') ?? pod.status)?.startTime;
+    const startedAt = startTime ? new Date(startTime).getTime() : Number.NaN;
+    return Number.isFinite(startedAt) ? startedAt + seconds * 1000 : undefined;
   }
 }

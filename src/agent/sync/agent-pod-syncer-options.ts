@@ -60,7 +60,7 @@ export interface AgentPodSyncerOptions {
   readonly lastLogNumber?: (folder: string) => Promise<number>;
   /** Changes the resources of running containers: a `PodResizer`. Default: nobody does. */
   readonly resizer?: SyncResizer | undefined;
-  /** Called when a pod is to be synced again soon, such as a sync loop's `podChanged`. Default: nobody is told. */
+  /** Called when a pod is to be synced again, as when its active deadline has passed: a sync loop's `podChanged`. Default: nobody. */
   readonly requestSync?: (podUID: string) => void;
   /** The pod is about to be started: told before its volumes are made, such as to register what it refers to. */
   readonly onPodStarting?: (pod: Pod) => void;
@@ -98,10 +98,10 @@ const functions = [
   'hostIPs',
   'nodeIPs',
   'resizeConditions',
-  'requestSync',
   'onPodStarting',
   'onPodEnded',
   'lastLogNumber',
+  'requestSync',
 ] as const satisfies readonly (keyof AgentPodSyncerOptions)[];
 
 const noFolders: SyncFolders = { makePod: async () => {}, removePod: async () => {} };

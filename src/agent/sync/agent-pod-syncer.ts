@@ -12,6 +12,7 @@ import type {
   SyncTerminatedPodRequest,
   SyncTerminatingPodRequest,
 } from '../../workers/pod-syncer.ts';
+import { ActiveDeadlines } from './active-deadlines.ts';
 import {
   type AgentPodSyncerOptions,
   type ResolvedAgentPodSyncerOptions,
@@ -42,6 +43,7 @@ const mostRounds = 16;
 export class AgentPodSyncer implements PodSyncer {
   readonly #options: ResolvedAgentPodSyncerOptions;
   readonly #failures = new StartFailures();
+  readonly #deadlines: ActiveDeadlines;
   readonly #statuses: PodStatuses;
   readonly #containerKiller: ContainerKiller;
   readonly #killer: PodKiller;
@@ -53,7 +55,14 @@ export class AgentPodSyncer implements PodSyncer {
     const resolved = resolveAgentPodSyncerOptions(options);
     this.#options = resolved;
     const hooks = new LifecycleHooks(resolved);
-    this.#statuses = new PodStatuses({ ...resolved, failures: this.#failures });
+    const requestSync = (podUID: string): void => {
+      callGuarded(
+        () => resolved.requestSync(podUID),
+        (err) => resolved.logger.error({ err, podUID }, 'the function that has a pod synced again failed'),
+      );
+    };
+    this.#deadlines = new ActiveDeadlines({ ...resolved, requestSync });
+    this.#statuses = new PodStatuses({ ...resolved, failures: this.#failures, deadlines: this.#deadlines });
     this.#containerKiller = new ContainerKiller({ ...resolved, hooks });
     this.#killer = new PodKiller({ runtime: resolved.runtime, containers: this.#containerKiller });
     this.#preparation = new PodPreparation(resolved);
@@ -63,7 +72,7 @@ export class AgentPodSyncer implements PodSyncer {
 
   /** Gives up hooks that are under way. Calls are ended by their signals. */
   stop(): void {
-    this.#statuses.stop();
+    this.#deadlines.stop();
     this.#containerKiller.stop();
   }
 
@@ -81,6 +90,7 @@ export class AgentPodSyncer implements PodSyncer {
       throw error;
     } finally {
       await progress.end();
+      this.#deadlines.watch(pod);
     }
   }
 
@@ -121,6 +131,7 @@ export class AgentPodSyncer implements PodSyncer {
 
   async syncTerminatingPod(request: SyncTerminatingPodRequest, signal: AbortSignal): Promise<void> {
     const { pod, gracePeriodSeconds, podStatusFn } = request;
+    this.#deadlines.cancel(pod.metadata?.uid ?? '');
     const { probes, lifecycle, eventRecorder } = this.#options;
     const before = request.runtimeStatus as AgentPodStatus;
     this.#statuses.tell(pod, this.#statuses.generate(pod, before), podStatusFn);
@@ -188,6 +199,7 @@ export class AgentPodSyncer implements PodSyncer {
   }
 
   #forget(podUID: string): void {
+    this.#deadlines.forget(podUID);
     this.#statuses.forget(podUID);
     this.#failures.forget(podUID);
     this.#preparation.forget(podUID);

@@ -1,10 +1,8 @@
 import type { AgentPodStatus } from '../../pleg/agent-pod-status.ts';
-import type { EventRecorder } from '../../pod/event-recorder.ts';
 import { generatePodStatus } from '../../runtime-status/generate-pod-status.ts';
-import type { Clock } from '../../seams/clock.ts';
 import type { Pod, PodStatus, WirePodStatus } from '../../wire/types.ts';
 import type { PodStatusFn } from '../../workers/pod-syncer.ts';
-import { ActiveDeadlines } from './active-deadlines.ts';
+import type { ActiveDeadlines } from './active-deadlines.ts';
 import { withKeptMessages } from './kept-messages.ts';
 import type { StartFailures } from './start-failures.ts';
 import type { SyncProbes, SyncResizer, SyncStatusManager } from './sync-parts.ts';
@@ -13,34 +11,28 @@ export interface PodStatusesOptions {
   readonly statusManager: SyncStatusManager;
   readonly probes: SyncProbes;
   readonly failures: StartFailures;
+  readonly deadlines: Pick<ActiveDeadlines, 'eviction'>;
   readonly hostIPs: () => readonly string[];
   readonly nodeIPs: () => readonly string[];
   readonly resizer: Pick<SyncResizer, 'report'> | undefined;
   readonly resizeConditions: (podUID: string) => PodStatus['conditions'] | undefined;
-  readonly eventRecorder: EventRecorder;
-  readonly requestSync: (podUID: string) => void;
-  readonly clock: Clock;
 }
 
 /** Generates the statuses of pods, and tells them to the status manager. */
 export class PodStatuses {
   readonly #options: PodStatusesOptions;
-  readonly #deadlines: ActiveDeadlines;
   /** The first statuses that have not been told yet, by the pod's uid. */
   readonly #waiting = new Map<string, { readonly pod: Pod; readonly status: WirePodStatus }>();
 
   constructor(options: PodStatusesOptions) {
     this.#options = options;
-    this.#deadlines = new ActiveDeadlines(options);
   }
 
   /** The status that follows from what the runtime has. `isOver`: no container of the pod will be started again. */
   generate(pod: Pod, runtimeStatus: AgentPodStatus, isOver = false): WirePodStatus {
-    const { statusManager, probes, failures, hostIPs, nodeIPs, resizeConditions, resizer } = this.#options;
+    const { statusManager, probes, failures, deadlines, hostIPs, nodeIPs, resizeConditions, resizer } = this.#options;
     const podUID = pod.metadata?.uid ?? '';
     const previous = statusManager.getPodStatus(podUID) ?? pod.status;
-    const eviction = this.#deadlines.evictionOf(pod, previous);
-    if (isOver) this.#deadlines.forget(podUID);
     const status = generatePodStatus({
       pod,
       runtimeStatus: withKeptMessages(runtimeStatus, previous),
@@ -49,8 +41,8 @@ export class PodStatuses {
       hostIPs: hostIPs(),
       nodeIPs: nodeIPs(),
       reasons: failures.of(podUID),
-      eviction,
       probes,
+      eviction: deadlines.eviction(pod),
       resizeConditions: resizeConditions(podUID),
     });
     return resizer?.report(pod, status, runtimeStatus) ?? status;
@@ -79,10 +71,5 @@ export class PodStatuses {
   /** What waits of the pod is told by nobody. */
   forget(podUID: string): void {
     this.#waiting.delete(podUID);
-  }
-
-  stop(): void {
-    this.#deadlines.stop();
-    this.#waiting.clear();
   }
 }

@@ -1,60 +1,42 @@
-import { expect, it } from 'vitest';
-import { ActiveDeadlines } from '../../../../src/agent/sync/active-deadlines.ts';
-import { FakeClock } from '../../../../src/testing/fakes/fake-clock.ts';
+import { describe, expect, it } from 'vitest';
+import { container, podOf, SyncerWorld } from './syncer-world.ts';
 
-function made() {
-  const clock = new FakeClock();
-  const events: string[] = [];
-  const synced: string[] = [];
-  const deadlines = new ActiveDeadlines({
-    clock,
-    eventRecorder: { event: (_, type, reason) => void events.push(`${type} ${reason}`) },
-    requestSync: (podUID) => void synced.push(podUID),
+describe('a pod with an active deadline', () => {
+  it('is synced when the deadline has passed, and has failed then', async () => {
+    await using world = new SyncerWorld();
+    const pod = podOf({ containers: [container('app')], activeDeadlineSeconds: 60 });
+    await world.sync(pod);
+    await world.clock.advance(59_000);
+    expect(world.calls).not.toContain('wake web');
+    await world.clock.advance(1500);
+    expect(world.calls).toContain('wake web');
+    expect(await world.sync(pod)).toEqual({ isTerminal: true });
+    expect(world.status).toMatchObject({ phase: 'Failed', reason: 'DeadlineExceeded' });
+    await world.end(pod);
+    expect(world.status).toMatchObject({ phase: 'Failed', reason: 'DeadlineExceeded' });
+    expect(world.events.filter((event) => event.includes('DeadlineExceeded'))).toEqual([
+      'Normal DeadlineExceeded : Pod was active on the node longer than the specified deadline',
+    ]);
   });
-  const startTime = new Date(clock.now()).toISOString();
-  const pod = (activeDeadlineSeconds?: number) => ({
-    metadata: { uid: 'u', name: 'p', namespace: 'default' },
-    spec: { containers: [], ...(activeDeadlineSeconds !== undefined && { activeDeadlineSeconds }) },
+
+  it('that comes nearer is synced sooner', async () => {
+    await using world = new SyncerWorld();
+    await world.sync(podOf({ containers: [container('app')], activeDeadlineSeconds: 3600 }));
+    await world.clock.advance(5000);
+    await world.sync(podOf({ containers: [container('app')], activeDeadlineSeconds: 10 }));
+    await world.clock.advance(6000);
+    expect(world.calls).toContain('wake web');
   });
-  return { clock, events, synced, deadlines, pod, running: { phase: 'Running', startTime } };
-}
 
-it('a pod is synced when its time is over, and has to go then', async () => {
-  const { clock, events, synced, deadlines, pod, running } = made();
-  expect(deadlines.evictionOf(pod(5), running)).toBeUndefined();
-  await clock.advance(4999);
-  expect(synced).toEqual([]);
-  await clock.advance(1);
-  expect(synced).toEqual(['u']);
-  expect(deadlines.evictionOf(pod(5), running)).toMatchObject({ reason: 'DeadlineExceeded' });
-  expect(events).toEqual(['Normal DeadlineExceeded']);
-});
-
-it('a deadline that comes nearer counts, and one that goes away does not', async () => {
-  const { clock, synced, deadlines, pod, running } = made();
-  deadlines.evictionOf(pod(600), running);
-  deadlines.evictionOf(pod(5), running);
-  await clock.advance(5000);
-  expect(synced).toEqual(['u']);
-  deadlines.evictionOf(pod(10), running);
-  deadlines.evictionOf(pod(), running);
-  await clock.advance(60_000);
-  expect(synced).toEqual(['u']);
-});
-
-it('a pod that went for its deadline has failed, also when its containers end well', () => {
-  const { deadlines, pod, events } = made();
-  expect(deadlines.evictionOf(pod(), { phase: 'Failed', reason: 'DeadlineExceeded' })).toMatchObject({
-    reason: 'DeadlineExceeded',
+  it('that has succeeded before stays so', async () => {
+    await using world = new SyncerWorld({ lives: () => ({ runsMs: 1000 }) });
+    const pod = podOf({ containers: [container('app')], restartPolicy: 'Never', activeDeadlineSeconds: 60 });
+    await world.sync(pod);
+    await world.clock.advance(1000);
+    await world.sync(pod);
+    await world.clock.advance(100_000);
+    await world.end(pod);
+    expect(world.status.phase).toBe('Succeeded');
+    expect(world.clock.pendingTimers).toBe(0);
   });
-  expect(events).toEqual([]);
-});
-
-it.each([
-  ['has not begun', { phase: 'Pending' }],
-  ['is over', { phase: 'Succeeded', startTime: '1999-01-01T00:00:00Z' }],
-])('a pod that %s stays', (_, status) => {
-  const { deadlines, pod, events } = made();
-  expect(deadlines.evictionOf(pod(1), status)).toBeUndefined();
-  expect(events).toEqual([]);
 });

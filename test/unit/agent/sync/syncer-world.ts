@@ -57,7 +57,8 @@ export class SyncerWorld {
       statusManager: {
         getPodStatus: (podUID) => this.#statuses.get(podUID),
         setPodStatus: (pod, status) => {
-          this.#statuses.set(pod.metadata?.uid ?? '', status);
+          const startTime = this.#statuses.get(pod.metadata?.uid ?? '')?.startTime ?? new Date(this.clock.now());
+          this.#statuses.set(pod.metadata?.uid ?? '', { ...status, startTime: new Date(startTime) });
           this.told.push(status as WirePodStatus);
           return true;
         },
@@ -81,6 +82,7 @@ export class SyncerWorld {
       },
       configs: testConfigs,
       lastLogNumber: async () => -1,
+      requestSync: (podUID) => this.#note(`wake ${podUID}`, undefined),
       restartBackoff: new RestartBackoff({ eventRecorder, clock }),
       hostIPs: () => ['192.0.2.1'],
       eventRecorder,
