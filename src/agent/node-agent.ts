@@ -97,7 +97,7 @@ export class NodeAgent {
     this.#node = new NodeParts({
       ...{ options: resolved, cluster: this.#cluster, declaredFeatures: options.server === undefined ? [] : ['ExtendWebSocketsToKubelet'] },
       notReady: () => this.#notReady(),
-      pressures: () => ({}),
+      podWorkers: () => this.podWorkers,
     });
     this.nodeObject = this.#node.object;
     this.#resizes = new ResizeParts({
