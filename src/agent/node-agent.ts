@@ -1,5 +1,5 @@
-import { longestTimerMs, numberOption, optionOfType, requireKnownOptions } from '../checks/options.ts';
 import type { PodCgroups } from '../cgroups/pod-cgroups.ts';
+import { longestTimerMs, numberOption, optionOfType, requireKnownOptions } from '../checks/options.ts';
 import { KubePodClient } from '../client/kube-pod-client.ts';
 import { RunState, type RunStateName } from '../concurrency/run-state.ts';
 import { awaitStart, requireStartOptions, type StartOptions } from '../concurrency/start-wait.ts';
@@ -23,15 +23,20 @@ import type { HousekeepingReport } from '../sync-loop/sync-loop-options.ts';
 import { wholeUnits } from '../wire/quantity-number.ts';
 import { PodWorkers } from '../workers/pod-workers.ts';
 import { AgentApiHost } from './agent-api-host.ts';
-import { agentSnapshot } from './agent-snapshot.ts';
 import { AgentCleanup } from './agent-cleanup.ts';
+import { agentSnapshot } from './agent-snapshot.ts';
 import { ClusterParts } from './cluster-parts.ts';
 import { ContainerParts } from './container-parts.ts';
 import { MachineCgroups, noPodCgroups } from './node/machine-cgroups.ts';
+import { type NodeAgentOptions, type ResolvedAgentOptions, resolveAgentOptions } from './node-agent-options.ts';
+import type {
+  NodeAgentSnapshot,
+  NodeAgentSnapshotOptions,
+  StopNodeAgentOptions,
+  StoppedNodeAgent,
+} from './node-agent-reports.ts';
 import { NodeParts } from './node-parts.ts';
 import { ResizeParts } from './resize-parts.ts';
-import type { NodeAgentSnapshot, NodeAgentSnapshotOptions, StopNodeAgentOptions, StoppedNodeAgent } from './node-agent-reports.ts';
-import { type NodeAgentOptions, type ResolvedAgentOptions, resolveAgentOptions } from './node-agent-options.ts';
 
 /**
  * A node whose pods a container runtime runs, in the kubelet's place: its object and its Lease, the pods of the apiserver and of
@@ -95,7 +100,11 @@ export class NodeAgent {
       ...shared,
     });
     this.#node = new NodeParts({
-      ...{ options: resolved, cluster: this.#cluster, declaredFeatures: options.server === undefined ? [] : ['ExtendWebSocketsToKubelet'] },
+      ...{
+        options: resolved,
+        cluster: this.#cluster,
+        declaredFeatures: options.server === undefined ? [] : ['ExtendWebSocketsToKubelet'],
+      },
       notReady: () => this.#notReady(),
       podWorkers: () => this.podWorkers,
     });
@@ -109,7 +118,13 @@ export class NodeAgent {
     });
     this.#containers = new ContainerParts({
       resizer: this.#resizes.resizer,
-      ...{ options: resolved, cluster: this.#cluster, cgroups: this.#cgroups, watch: this.#node.watch, statusManager: this.statusManager },
+      ...{
+        options: resolved,
+        cluster: this.#cluster,
+        cgroups: this.#cgroups,
+        watch: this.#node.watch,
+        statusManager: this.statusManager,
+      },
       nodeIPs: () => this.#node.nodeIPs,
       allocatable: () => this.#node.resources.allocatable,
       podChanged: (podUID) => this.#loop.podChanged(podUID),
@@ -125,7 +140,12 @@ export class NodeAgent {
       isKnown: (podUID) => podManager.getPodByUID(podUID) !== undefined || this.podWorkers.explain(podUID) !== undefined,
     });
     this.#loop = new SyncLoop({
-      ...{ config: this.#config, podManager, podWorkers: this.#resizes.workers(this.podWorkers), workQueue: this.podWorkers.workQueue },
+      ...{
+        config: this.#config,
+        podManager,
+        podWorkers: this.#resizes.workers(this.podWorkers),
+        workQueue: this.podWorkers.workQueue,
+      },
       ...{ statusManager: this.statusManager, runtime: lifecycle, eventRecorder },
       admitPod: (pod, others) => this.#resizes.admit(pod, others),
       onHousekeeping: (report) => this.#housekeep(report),
@@ -159,7 +179,9 @@ export class NodeAgent {
     requireStartOptions(options);
     this.#runState.start();
     const { clock } = this.#options;
-    const waitsFor = () => ({ text: this.snapshot({ pods: false }).notes.join('; ') || 'the pods of the apiserver are not handled' });
+    const waitsFor = () => ({
+      text: this.snapshot({ pods: false }).notes.join('; ') || 'the pods of the apiserver are not handled',
+    });
     await awaitStart(this.#start(), options, { owner: 'node agent', clock, waitsFor });
   }
 

@@ -5,8 +5,8 @@ import type { Admission } from '../sync-loop/admission.ts';
 import type { Pod } from '../wire/types.ts';
 import { appArmorSupport } from './admission/apparmor.ts';
 import type { AdmissionCheck } from './admission/check.ts';
-import { nodePressure } from './admission/node-pressure.ts';
 import { nodeKind, schedulerPredicates } from './admission/node-predicates.ts';
+import { nodePressure } from './admission/node-pressure.ts';
 import { admitPod } from './admission/pod-admission.ts';
 import { allowedSysctls } from './admission/sysctls.ts';
 import type { ClusterParts } from './cluster-parts.ts';
@@ -109,7 +109,10 @@ export class NodeParts {
   #node(): WireNode {
     const { nodeName, settings } = this.#parts.options;
     const known: WireNode = this.object.node ?? {
-      metadata: { name: nodeName, labels: { 'kubernetes.io/hostname': nodeName, 'kubernetes.io/os': 'linux', ...settings.nodeLabels } },
+      metadata: {
+        name: nodeName,
+        labels: { 'kubernetes.io/hostname': nodeName, 'kubernetes.io/os': 'linux', ...settings.nodeLabels },
+      },
       status: this.#reporter.status() as WireNode['status'] & object,
     };
     return { ...known, status: { ...known.status, allocatable: this.resources.allocatable } };

@@ -1,7 +1,7 @@
+import { containerResources } from '../cgroups/container-resources.ts';
 import { type CheckedNodeLimits, checkedNodeLimits } from '../cgroups/node-limits.ts';
 import type { PodCgroups } from '../cgroups/pod-cgroups.ts';
 import { podCgroupResources } from '../cgroups/pod-resources.ts';
-import { containerResources } from '../cgroups/container-resources.ts';
 import type { EventRecorder } from '../pod/event-recorder.ts';
 import { isTerminalPhase } from '../pod/pod-phase.ts';
 import type { ContainerRuntime } from '../runtime/container-runtime.ts';
@@ -61,7 +61,10 @@ export class ResizeParts {
 
   /** Asked for a pod that is new: it is compared with what it and the others have been given, and then has it. */
   admit(pod: Pod, others: readonly Pod[]): Admission {
-    const answer = this.#options.admit(this.#allocations.allocated(pod), others.map((other) => this.#allocations.allocated(other)));
+    const answer = this.#options.admit(
+      this.#allocations.allocated(pod),
+      others.map((other) => this.#allocations.allocated(other)),
+    );
     if (answer.admit) this.#allocations.add(pod);
     return answer;
   }

@@ -36,6 +36,8 @@ export interface PlayOutput {
 
 const calmWithinMs = 150_000;
 const goneWithinMs = 90_000;
+/** The kubelet looks for containers and logs of pods that are gone once a minute. */
+const leftoversWithinMs = 90_000;
 
 async function play(): Promise<PlayOutput> {
   const prng = new Prng(Number(values.seed));
