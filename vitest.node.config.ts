@@ -7,8 +7,8 @@ export default defineConfig({
   resolve: { alias: packageAlias },
   test: {
     include: ['test/node/**/*.test.ts'],
+    exclude: ['test/node/runtime/**'],
     environment: 'node',
-    globalSetup: ['test/node/support/kit-setup.ts'],
     setupFiles: ['test/support/quiet-parts.ts'],
     fileParallelism: false,
     testTimeout: 120_000,

@@ -33,7 +33,7 @@ export type { PodSourceReport } from './config/pod-source-report.ts';
 export type { PodOperation, PodUpdate } from './config/pod-update.ts';
 export { ApiEventRecorder, type ApiEventRecorderOptions } from './events/api-event-recorder.ts';
 export { LinuxMounter } from './files/linux-mounter.ts';
-export type { BindOptions, Mounter, Ownership, TmpfsOptions } from './files/mounter.ts';
+export type { BindOptions, Mounter, Ownership, TmpfsSettings } from './files/mounter.ts';
 export { decodeStaticPods } from './manifest/decode-static-pods.ts';
 export type { ManifestOrigin } from './manifest/static-pod.ts';
 export { InvalidManifestError, type ManifestFault } from './manifest/text/invalid-manifest.ts';
@@ -53,6 +53,7 @@ export type {
   WireTaint,
 } from './node-object/wire-node.ts';
 export type { EventRecorder, EventType } from './pod/event-recorder.ts';
+export type { ResourceQuantities } from './pod/resource-field.ts';
 export type { RunningPod, RuntimeContainerStatus, RuntimePodStatus } from './pod/runtime-pod.ts';
 export type { ProbedState } from './probes/container-state.ts';
 export { NetworkProber, type NetworkProberOptions } from './probes/network-prober.ts';
@@ -94,6 +95,52 @@ export type {
 } from './provider/provider-node-reports.ts';
 export { ProviderPodSyncer } from './provider/provider-pod-syncer.ts';
 export type { ProviderPodSyncerOptions } from './provider/provider-pod-syncer-options.ts';
+export type {
+  ContainerFilter,
+  ContainerRuntime,
+  ExecSyncResult,
+  PullImageOptions,
+  RuntimeCall,
+  SandboxFilter,
+  StreamRequest,
+} from './runtime/container-runtime.ts';
+export type { HugepageLimit, LinuxContainerResources } from './runtime/linux-resources.ts';
+export type {
+  ContainerConfig,
+  ContainerDetails,
+  ContainerImage,
+  ContainerMetadata,
+  ContainerRecord,
+  ContainerState,
+  ContainerUser,
+  Device,
+  KeyValue,
+  Mount,
+  MountPropagation,
+} from './runtime/runtime-containers.ts';
+export { isRuntimeError, RuntimeError, type RuntimeErrorKind } from './runtime/runtime-error.ts';
+export type { RuntimeCondition, RuntimeEvent, RuntimeHandler, RuntimeHealth, RuntimeVersion } from './runtime/runtime-health.ts';
+export type { FilesystemUsage, ImageAuth, RuntimeImage } from './runtime/runtime-images.ts';
+export type {
+  DNSConfig,
+  PodSandboxConfig,
+  PodSandboxDetails,
+  PodSandboxMetadata,
+  PodSandboxRecord,
+  PortMapping,
+  SandboxLinuxConfig,
+} from './runtime/runtime-sandboxes.ts';
+export type { ContainerStats, PodSandboxStats, ResourceUsage } from './runtime/runtime-stats.ts';
+export type {
+  Capabilities,
+  ContainerSecurityContext,
+  NamespaceMode,
+  NamespaceOptions,
+  SandboxSecurityContext,
+  SELinuxOptions,
+  SecurityProfile,
+  SupplementalGroupsPolicy,
+} from './runtime/security.ts';
 export type { Eviction } from './runtime-status/assemble-pod-status.ts';
 export type { WaitingReasons } from './runtime-status/container-statuses.ts';
 export { type GeneratePodStatusOptions, generatePodStatus } from './runtime-status/generate-pod-status.ts';
@@ -127,7 +174,7 @@ export { cleanSubPaths, prepareSubPath, type SubPathRequest } from './volumes/su
 export { TokenManager, type TokenManagerOptions } from './volumes/token-manager.ts';
 export { VolumeError, type VolumeFailure } from './volumes/volume-error.ts';
 export { VolumeManager } from './volumes/volume-manager.ts';
-export type { VolumeManagerOptions } from './volumes/volume-manager-options.ts';
+export type { ConfigMapReader, SecretReader, VolumeManagerOptions } from './volumes/volume-manager-options.ts';
 export type { SpecVolume } from './volumes/volume-request.ts';
 export type { PodWorkerState, WorkerFailure } from './workers/pod-record.ts';
 export type { KnownPod } from './workers/pod-records.ts';

@@ -1,9 +1,6 @@
-// Behaviour of the clean-up in HandlePodCleanups (pkg/kubelet/kubelet_pods.go) and of pkg/kubelet/kuberuntime/kuberuntime_gc.go, v1.36.3.
-import { readdir, rm } from 'node:fs/promises';
-import { join } from 'node:path';
+// Behaviour of the clean-up in HandlePodCleanups (pkg/kubelet/kubelet_pods.go), v1.36.3.
 import type { PodCgroups } from '../cgroups/pod-cgroups.ts';
 import type { PodLifecycle } from '../pleg/pod-lifecycle.ts';
-import type { Clock } from '../seams/clock.ts';
 import type { Logger } from '../seams/logger.ts';
 import type { HousekeepingReport } from '../sync-loop/sync-loop-options.ts';
 import type { VolumeManager } from '../volumes/volume-manager.ts';
@@ -14,20 +11,14 @@ export interface AgentCleanupOptions {
   readonly cgroups: Pick<PodCgroups, 'listPods' | 'removePod' | 'updateClasses'>;
   /** Asked right before something is removed: a pod may have come meanwhile. */
   readonly isKnown: (podUID: string) => boolean;
-  readonly podLogsDirectory: string;
-  readonly clock: Clock;
   readonly logger: Logger;
 }
 
-/** How often folders of logs are looked at. */
-const logsPeriodMs = 60_000;
-
-/** Takes away what is left on the node of pods that nobody knows any more: volumes, cgroups, and logs. */
+/** Takes away what is left on the node of pods that nobody knows any more: volumes and cgroups. */
 export class AgentCleanup {
   readonly #options: AgentCleanupOptions;
   readonly #stopping = new AbortController();
   #run: Promise<void> | undefined;
-  #logsAt = 0;
 
   constructor(options: AgentCleanupOptions) {
     this.#options = options;
@@ -52,31 +43,17 @@ export class AgentCleanup {
   }
 
   async #look({ pods, possiblyRunning }: HousekeepingReport): Promise<void> {
-    const { volumes, cgroups, lifecycle, isKnown, clock } = this.#options;
+    const { volumes, cgroups, lifecycle, isKnown } = this.#options;
     const { signal } = this.#stopping;
     const known = new Set([...possiblyRunning, ...pods.map(({ metadata }) => metadata?.uid ?? '')]);
     await cgroups.updateClasses(pods.filter(({ metadata }) => possiblyRunning.has(metadata?.uid ?? '')));
     const isLeft = (podUID: string): boolean => !known.has(podUID) && !isKnown(podUID);
     const leftVolumes = (await volumes.orphans(known)).filter(isLeft);
     const leftGroups = (await cgroups.listPods()).filter(isLeft);
-    const looksAtLogs = clock.now() - this.#logsAt >= logsPeriodMs;
-    if (leftVolumes.length + leftGroups.length === 0 && !looksAtLogs) return;
+    if (leftVolumes.length + leftGroups.length === 0) return;
     for (const { uid } of await lifecycle.getPods(signal)) known.add(uid);
     for (const podUID of leftVolumes) if (isLeft(podUID)) await this.#try(podUID, () => volumes.unmountVolumes(podUID));
     for (const podUID of leftGroups) if (isLeft(podUID)) await this.#try(podUID, () => cgroups.removePod(podUID));
-    if (looksAtLogs) await this.#removeLogs(isLeft);
-  }
-
-  async #removeLogs(isLeft: (podUID: string) => boolean): Promise<void> {
-    const { podLogsDirectory, clock } = this.#options;
-    this.#logsAt = clock.now();
-    const names = await readdir(podLogsDirectory).catch(() => []);
-    for (const name of names) {
-      // NAMESPACE_NAME_UID
-      const podUID = name.split('_')[2];
-      if (podUID === undefined || !isLeft(podUID)) continue;
-      await this.#try(podUID, () => rm(join(podLogsDirectory, name), { recursive: true, force: true }));
-    }
   }
 
   async #try(podUID: string, call: () => Promise<unknown>): Promise<void> {

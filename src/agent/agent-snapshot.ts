@@ -6,8 +6,8 @@ import { apiserverSource, podSourceOf } from '../pod/pod-identity.ts';
 import type { Clock } from '../seams/clock.ts';
 import type { StatusManager } from '../status/status-manager.ts';
 import type { PodWorkers } from '../workers/pod-workers.ts';
-import type { AgentPodReport, NodeAgentSnapshot } from './node-agent-reports.ts';
 import type { RuntimeWatch } from './node/runtime-watch.ts';
+import type { AgentPodReport, NodeAgentSnapshot } from './node-agent-reports.ts';
 
 /** What a snapshot is made from. */
 export interface AgentToShow {

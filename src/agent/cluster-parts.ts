@@ -24,7 +24,8 @@ export class ClusterParts {
 
   constructor({ given, nodeName, settings, timed, shared }: ResolvedAgentOptions) {
     const { kubeConfig, transport, eventRecorder } = given;
-    this.#ownTransport = transport === undefined ? new KubeTransport(kubeConfig as NonNullable<typeof kubeConfig>, timed) : undefined;
+    this.#ownTransport =
+      transport === undefined ? new KubeTransport(kubeConfig as NonNullable<typeof kubeConfig>, timed) : undefined;
     this.transport = transport ?? (this.#ownTransport as KubeTransport);
     const events = { transport: this.transport, nodeName, component: 'kubelet', ...timed };
     this.#ownEvents = eventRecorder === undefined ? new ApiEventRecorder(events) : undefined;

@@ -88,6 +88,7 @@ export class ContainerParts {
       runtimeHandlerOf: (pod, signal) => cluster.runtimeClasses.handlerOf(pod, signal),
       networkReady: () => ({ ready: watch.networkError() === undefined, message: watch.networkError() }),
       hostIPs: nodeIPs,
+      requestSync: podChanged,
       onPodStarting: (pod) => cluster.podStarting(pod),
       onPodEnded: (pod) => {
         cluster.podEnded(pod);

@@ -88,7 +88,18 @@ const statusManagerNames = ['syncPeriodMs', 'concurrency', 'requestTimeoutMs', '
 const serverNames = ['address', 'port', 'tlsCertFile', 'tlsPrivateKeyFile', 'clientCAFile', 'anonymous'];
 const knownOptions = [
   ...settingNames,
-  ...(['kubeConfig', 'transport', 'nodeName', 'runtime', 'server', 'sources', 'mounter', 'cgroups', 'prober', 'machine'] as const),
+  ...([
+    'kubeConfig',
+    'transport',
+    'nodeName',
+    'runtime',
+    'server',
+    'sources',
+    'mounter',
+    'cgroups',
+    'prober',
+    'machine',
+  ] as const),
   ...(['podManager', 'podClient', 'statusManager', 'eventRecorder', 'removeOnStop', 'metricsText'] as const),
   ...(['random', 'clock', 'logger', 'metrics'] as const),
 ] satisfies readonly (keyof NodeAgentOptions)[];
@@ -118,7 +129,14 @@ const reservedSources = [apiserverSource, 'file', 'http', ''];
 /** Throws ERR_INVALID_OPTION, naming the option, the rule and the value. */
 export function resolveAgentOptions(options: NodeAgentOptions): ResolvedAgentOptions {
   requireKnownOptions('options', options, knownOptions);
-  const { kubeConfig, transport, runtime, podManager = new BasicPodManager(), clock = systemClock, random = Math.random } = options;
+  const {
+    kubeConfig,
+    transport,
+    runtime,
+    podManager = new BasicPodManager(),
+    clock = systemClock,
+    random = Math.random,
+  } = options;
   if ((kubeConfig === undefined) === (transport === undefined)) {
     throw invalidOption('kubeConfig', 'given, or else `transport`, and not both', kubeConfig);
   }

@@ -75,4 +75,3 @@ export interface NodeAgentSnapshot {
   /** The pods; undefined where they were not asked for. */
   readonly pods: readonly AgentPodReport[] | undefined;
 }
-

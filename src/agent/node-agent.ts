@@ -13,6 +13,7 @@ import { MirrorPodReconciler } from '../mirror/mirror-pod-reconciler.ts';
 import type { NodeObject } from '../node-object/node-object.ts';
 import type { BasicPodManager } from '../pod/basic-pod-manager.ts';
 import { apiserverSource } from '../pod/pod-identity.ts';
+import { isTerminalPhase } from '../pod/pod-phase.ts';
 import { ApiServerSource } from '../sources/api-server-source.ts';
 import { FileSource } from '../sources/file-source.ts';
 import { HandledSource } from '../sources/handled-source.ts';
@@ -27,6 +28,7 @@ import { AgentCleanup } from './agent-cleanup.ts';
 import { agentSnapshot } from './agent-snapshot.ts';
 import { ClusterParts } from './cluster-parts.ts';
 import { ContainerParts } from './container-parts.ts';
+import { DiskParts } from './disk-parts.ts';
 import { MachineCgroups, noPodCgroups } from './node/machine-cgroups.ts';
 import { type NodeAgentOptions, type ResolvedAgentOptions, resolveAgentOptions } from './node-agent-options.ts';
 import type {
@@ -67,6 +69,7 @@ export class NodeAgent {
   readonly #cgroups: PodCgroups;
   readonly #api: KubeletApi | undefined;
   readonly #rotation: LogRotation;
+  readonly #disk: DiskParts;
   readonly #runState = new RunState<StoppedNodeAgent>('node agent');
   #wasReady = false;
 
@@ -106,7 +109,7 @@ export class NodeAgent {
         declaredFeatures: options.server === undefined ? [] : ['ExtendWebSocketsToKubelet'],
       },
       notReady: () => this.#notReady(),
-      podWorkers: () => this.podWorkers,
+      pressures: () => this.#disk.pressures,
     });
     this.nodeObject = this.#node.object;
     this.#resizes = new ResizeParts({
@@ -136,7 +139,7 @@ export class NodeAgent {
       ...shared,
     });
     this.#cleanup = new AgentCleanup({
-      ...{ lifecycle, volumes, cgroups: this.#cgroups, podLogsDirectory: settings.podLogsDirectory, ...timed },
+      ...{ lifecycle, volumes, cgroups: this.#cgroups, logger: timed.logger },
       isKnown: (podUID) => podManager.getPodByUID(podUID) !== undefined || this.podWorkers.explain(podUID) !== undefined,
     });
     this.#loop = new SyncLoop({
@@ -151,6 +154,13 @@ export class NodeAgent {
       onHousekeeping: (report) => this.#housekeep(report),
       onCaughtUp: () => this.#noteCaughtUp(),
       ...measured,
+    });
+    this.#disk = new DiskParts({
+      ...{ options: resolved, eventRecorder },
+      activePods: () => podManager.getPods().filter(({ metadata }) => !this.#isOver(metadata?.uid ?? '')),
+      podWorkers: () => this.podWorkers,
+      sourcesReady: () => this.#loop.sourcesReady(),
+      pressureChanged: () => this.nodeObject.changed(),
     });
     this.#rotation = new LogRotation({
       runtime,
@@ -232,6 +242,7 @@ export class NodeAgent {
       this.#mirrorPods.start();
       this.#loop.start();
       this.#config.start();
+      this.#disk.start();
     }
     await Promise.all([this.nodeObject.registered(), this.#source.firstList()]);
   }
@@ -245,7 +256,7 @@ export class NodeAgent {
     await this.#config.stop();
     if (!limits.leavePodsRunning) await timeLeft.allows(this.#endPods(), timeLeft.ms() - kept);
     await this.#loop.stop();
-    await Promise.all([this.#cleanup.stop(), this.#rotation.stop()]);
+    await Promise.all([this.#cleanup.stop(), this.#rotation.stop(), this.#disk.stop()]);
     const workers = await this.podWorkers.stop({ timeoutMs: Math.max(0, timeLeft.ms(limits.callsTimeoutMs + kept) - kept) });
     await this.#containers.stop();
     await this.#node.stopLooking();
@@ -326,6 +337,10 @@ export class NodeAgent {
     // the node need not wait for the next look at it
     if (isReady && !this.#wasReady) this.nodeObject.changed();
     this.#wasReady = isReady;
+  }
+
+  #isOver(podUID: string): boolean {
+    return this.podWorkers.isPodKnownTerminated(podUID) || isTerminalPhase(this.statusManager.getPodStatus(podUID)?.phase);
   }
 
   #notReady(): string | undefined {

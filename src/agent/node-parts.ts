@@ -1,4 +1,4 @@
-import type { NodeReadiness } from '../node-object/node-health.ts';
+import type { NodePressures, NodeReadiness } from '../node-object/node-health.ts';
 import { NodeObject } from '../node-object/node-object.ts';
 import type { WireNode } from '../node-object/wire-node.ts';
 import type { Admission } from '../sync-loop/admission.ts';
@@ -16,15 +16,13 @@ import { NodeReporter } from './node/node-reporter.ts';
 import { type NodeResources, nodeResources } from './node/node-resources.ts';
 import { RuntimeWatch } from './node/runtime-watch.ts';
 import type { ResolvedAgentOptions } from './node-agent-options.ts';
-import { PressureParts, type PressurePartsOptions } from './pressure-parts.ts';
 
 export interface NodePartsOptions {
   readonly options: ResolvedAgentOptions;
   readonly cluster: ClusterParts;
   /** Why the node cannot take pods, in words; undefined where it can. */
   readonly notReady: () => string | undefined;
-  /** Who ends pods that are evicted. */
-  readonly podWorkers: PressurePartsOptions['podWorkers'];
+  readonly pressures: () => NodePressures;
   /** Features that the agent has, by the names that Kubernetes gives them. */
   readonly declaredFeatures: readonly string[];
 }
@@ -38,11 +36,10 @@ export class NodeParts {
   readonly #parts: NodePartsOptions;
   readonly #checks: readonly AdmissionCheck[];
   readonly #reporter: NodeReporter;
-  readonly #pressure: PressureParts;
 
   constructor(parts: NodePartsOptions) {
     this.#parts = parts;
-    const { options, cluster, declaredFeatures, podWorkers } = parts;
+    const { options, cluster, declaredFeatures, pressures } = parts;
     const { given, nodeName, settings, machine, timed, shared } = options;
     const { runtime, server, removeOnStop } = given;
     this.nodeIPs = nodeIPsOf(nodeName, settings.nodeIPs);
@@ -72,11 +69,7 @@ export class NodeParts {
       statusReportFrequencyMs: settings.nodeStatusReportFrequencyMs,
       leaseDurationSeconds: settings.nodeLeaseDurationSeconds,
       readiness: () => this.#readiness(),
-      pressures: () => this.#pressure.pressures,
-    });
-    this.#pressure = new PressureParts({
-      ...{ options, podWorkers, podManager: options.podManager, eventRecorder: cluster.eventRecorder },
-      changed: () => this.object.changed(),
+      pressures,
     });
     const isAppArmorThere = hasAppArmor();
     this.#checks = [
@@ -90,7 +83,7 @@ export class NodeParts {
 
   /** Whether a pod that is new on this node may run here. */
   admit(pod: Pod, others: readonly Pod[]): Admission {
-    return admitPod(this.#checks, { pod, others, node: this.#node(), pressures: this.#pressure.pressures });
+    return admitPod(this.#checks, { pod, others, node: this.#node(), pressures: this.#parts.pressures() });
   }
 
   /** Tells the cluster of the port that the agent's own API has got. */
@@ -98,11 +91,10 @@ export class NodeParts {
     await this.watch.start();
     this.object.start();
     this.#reporter.start();
-    this.#pressure.start();
   }
 
   async stopLooking(): Promise<void> {
-    await Promise.all([this.watch.stop(), this.#reporter.stop(), this.#pressure.stop()]);
+    await Promise.all([this.watch.stop(), this.#reporter.stop()]);
   }
 
   /** The node as the apiserver has it; before that, as the agent will create it. */

@@ -8,6 +8,7 @@ import type { LinuxContainerResources } from '../runtime/linux-resources.ts';
 import type { ResourceUsage } from '../runtime/runtime-stats.ts';
 import { podRequests } from '../runtime-status/resource-lists.ts';
 import { type Clock, safeClock, systemClock } from '../seams/clock.ts';
+import { ignoreFailure } from '../seams/guard.ts';
 import { thousandths, wholeUnits } from '../wire/quantity-number.ts';
 import type { Pod } from '../wire/types.ts';
 import { CgroupError } from './cgroup-error.ts';
@@ -62,6 +63,8 @@ export class CgroupManager implements PodCgroups {
   readonly #clock: Clock;
   readonly #root: CgroupName;
   readonly #limits: CheckedNodeLimits;
+  /** Removals under way, by the uid of the pod. */
+  readonly #removals = new Map<string, Promise<void>>();
   /** The shares that the group of burstable pods was given last. */
   #burstableShares: number | undefined;
 
@@ -125,9 +128,15 @@ export class CgroupManager implements PodCgroups {
 
   async ensurePod(pod: Pod): Promise<void> {
     const group = this.podParent(pod);
+    // a static pod can come again under the uid of one that is being removed
+    await this.#removals.get(uidOf(pod))?.catch(ignoreFailure);
     if (await this.#isInUse(group)) return;
     await this.#tree.make(group);
-    await this.#tree.set(group, podCgroupResources(pod, this.#limits));
+    const { podPidsLimit } = this.#limits;
+    await this.#tree.set(group, {
+      ...podCgroupResources(pod, this.#limits),
+      ...(podPidsLimit > 0 && { pidsLimit: podPidsLimit }),
+    });
   }
 
   async updatePod(pod: Pod, resources?: LinuxContainerResources): Promise<void> {
@@ -139,9 +148,11 @@ export class CgroupManager implements PodCgroups {
     return this.#tree.get(this.podParent(pod));
   }
 
-  async removePod(pod: Pod | string): Promise<void> {
-    // whichever class the pod had when its group was made
-    for (const group of this.#podPaths(uidOf(pod))) await removeGroup(this.#tree.foldersOf(group), this.#files, this.#clock);
+  removePod(pod: Pod | string): Promise<void> {
+    const podUID = uidOf(pod);
+    const removal = this.#removals.get(podUID) ?? this.#remove(podUID).finally(() => this.#removals.delete(podUID));
+    this.#removals.set(podUID, removal);
+    return removal;
   }
 
   async listPods(): Promise<readonly string[]> {
@@ -167,6 +178,11 @@ export class CgroupManager implements PodCgroups {
 
   usage(of: 'pods' | 'node'): Promise<ResourceUsage | undefined> {
     return this.#tree.usage(of === 'node' ? '' : this.#classPath('Guaranteed'), this.#clock.now());
+  }
+
+  /** Whichever class the pod had when its group was made. */
+  async #remove(podUID: string): Promise<void> {
+    for (const group of this.#podPaths(podUID)) await removeGroup(this.#tree.foldersOf(group), this.#files, this.#clock);
   }
 
   /** True for a group that is there in each hierarchy and has groups in it. Without them nobody knows if it got its limits. */

@@ -3,6 +3,12 @@ import type { ResourceUsage } from '../runtime/runtime-stats.ts';
 import { CgroupError } from './cgroup-error.ts';
 import type { CgroupFiles } from './cgroup-files.ts';
 
+/** The limits of a pod's group. */
+export interface GroupResources extends LinuxContainerResources {
+  /** The most processes. */
+  readonly pidsLimit?: number;
+}
+
 /** What differs between the two versions of cgroups. Groups are named by their absolute path, the same in each hierarchy. */
 export interface CgroupTree {
   /** The version. */
@@ -12,7 +18,7 @@ export interface CgroupTree {
   /** Makes a group and its parents, so that each can be limited. */
   make(group: string): Promise<void>;
   /** Sets limits; what is absent stays; -1 and 0 are no limit. */
-  set(group: string, resources: LinuxContainerResources): Promise<void>;
+  set(group: string, resources: GroupResources): Promise<void>;
   /** The limits that are in force; undefined where there is no such group. */
   get(group: string): Promise<LinuxContainerResources | undefined>;
   /** What the group takes; undefined where there is no such group. */
@@ -24,9 +30,14 @@ export async function inFile<T>(what: string, path: string, doing: () => Promise
   try {
     return await doing();
   } catch (error) {
-    const why = error instanceof Error ? error.message : String(error);
-    throw new CgroupError(`cannot ${what} ${path}: ${why}`, { cause: error });
+    throw failedTo(what, path, error);
   }
+}
+
+/** The error of what could not be done with a file or a folder. */
+export function failedTo(what: string, path: string, error: unknown): CgroupError {
+  const why = error instanceof Error ? error.message : String(error);
+  return new CgroupError(`cannot ${what} ${path}: ${why}`, { cause: error });
 }
 
 /** Writes one value. */

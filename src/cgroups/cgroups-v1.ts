@@ -3,11 +3,20 @@ import type { LinuxContainerResources } from '../runtime/linux-resources.ts';
 import type { ResourceUsage } from '../runtime/runtime-stats.ts';
 import { CgroupError } from './cgroup-error.ts';
 import { type CgroupFiles, codeOf } from './cgroup-files.ts';
-import { type CgroupTree, inFile, readNumber, readNumbers, withParents, workingSet, writeValue } from './cgroup-tree.ts';
+import {
+  type CgroupTree,
+  failedTo,
+  type GroupResources,
+  inFile,
+  readNumber,
+  readNumbers,
+  workingSet,
+  writeValue,
+} from './cgroup-tree.ts';
 
 /** So much is what the kernel writes for no limit, or more. */
 const noLimit = 2 ** 62;
-const required = ['cpu', 'memory'];
+const required = ['cpu', 'memory', 'pids'];
 
 /** Version 1: one hierarchy, with a group of each name, for each controller. */
 export class CgroupsV1 implements CgroupTree {
@@ -41,22 +50,17 @@ export class CgroupsV1 implements CgroupTree {
   }
 
   async make(group: string): Promise<void> {
-    for (const root of new Set(this.#roots.values())) {
-      for (const path of withParents(group)) {
-        const folder = `${root}${path}`;
-        await inFile('make', folder, () => this.#files.makeFolder(folder));
-        if (root === this.#roots.get('cpuset')) await this.#copyCpuset(folder);
-      }
-    }
+    await Promise.all([...new Set(this.#roots.values())].map((root) => this.#makeIn(root, group)));
   }
 
-  async set(group: string, resources: LinuxContainerResources): Promise<void> {
-    const { cpuShares, memoryLimitInBytes, hugepageLimits } = resources;
+  async set(group: string, resources: GroupResources): Promise<void> {
+    const { cpuShares, memoryLimitInBytes, hugepageLimits, pidsLimit } = resources;
     if (cpuShares) await this.#write('cpu', group, 'cpu.shares', cpuShares);
     await this.#setQuota(group, resources);
     if (memoryLimitInBytes !== undefined) {
       await this.#write('memory', group, 'memory.limit_in_bytes', memoryLimitInBytes > 0 ? memoryLimitInBytes : -1);
     }
+    if (pidsLimit !== undefined) await this.#write('pids', group, 'pids.max', pidsLimit);
     if (!this.#roots.has('hugetlb')) return;
     for (const { pageSize, limit } of hugepageLimits ?? []) {
       await this.#write('hugetlb', group, `hugetlb.${pageSize}.limit_in_bytes`, limit);
@@ -96,6 +100,20 @@ export class CgroupsV1 implements CgroupTree {
       memoryWorkingSetBytes: workingSet(usage, stat.get('total_inactive_file') ?? 0),
       memoryRssBytes: stat.get('total_rss') ?? 0,
     };
+  }
+
+  /** The parents mostly are there, so they are made only where the kernel misses one. */
+  async #makeIn(root: string, group: string): Promise<void> {
+    const folder = `${root}${group}`;
+    const parent = group.slice(0, group.lastIndexOf('/'));
+    try {
+      await this.#files.makeFolder(folder);
+    } catch (error) {
+      if (codeOf(error) !== 'ENOENT' || parent === '') throw failedTo('make', folder, error);
+      await this.#makeIn(root, parent);
+      await inFile('make', folder, () => this.#files.makeFolder(folder));
+    }
+    if (root === this.#roots.get('cpuset')) await this.#copyCpuset(folder);
   }
 
   /** Without processors and memory nodes of its own a group takes no process. */

@@ -3,11 +3,20 @@ import type { LinuxContainerResources } from '../runtime/linux-resources.ts';
 import type { ResourceUsage } from '../runtime/runtime-stats.ts';
 import { CgroupError } from './cgroup-error.ts';
 import type { CgroupFiles } from './cgroup-files.ts';
-import { type CgroupTree, inFile, readNumber, readNumbers, withParents, workingSet, writeValue } from './cgroup-tree.ts';
+import {
+  type CgroupTree,
+  type GroupResources,
+  inFile,
+  readNumber,
+  readNumbers,
+  withParents,
+  workingSet,
+  writeValue,
+} from './cgroup-tree.ts';
 import { sharesOfWeight, weightOf } from './processor-time.ts';
 
 const wanted: readonly string[] = ['cpu', 'cpuset', 'memory', 'hugetlb', 'pids'];
-const required: readonly string[] = ['cpu', 'memory'];
+const required: readonly string[] = ['cpu', 'memory', 'pids'];
 const defaultPeriodUs = 100_000;
 
 /** Version 2: one hierarchy, in which each group says which controllers its children have. */
@@ -50,10 +59,7 @@ export class CgroupsV2 implements CgroupTree {
     );
   }
 
-  async set(
-    group: string,
-    { cpuShares, cpuQuota, cpuPeriod, memoryLimitInBytes, ...others }: LinuxContainerResources,
-  ): Promise<void> {
+  async set(group: string, { cpuShares, cpuQuota, cpuPeriod, memoryLimitInBytes, ...others }: GroupResources): Promise<void> {
     const folder = `${this.#root}${group}`;
     if (cpuShares) await writeValue(this.#files, `${folder}/cpu.weight`, weightOf(cpuShares));
     if (cpuQuota !== undefined) {
@@ -63,6 +69,7 @@ export class CgroupsV2 implements CgroupTree {
     if (memoryLimitInBytes !== undefined) {
       await writeValue(this.#files, `${folder}/memory.max`, memoryLimitInBytes > 0 ? memoryLimitInBytes : 'max');
     }
+    if (others.pidsLimit !== undefined) await writeValue(this.#files, `${folder}/pids.max`, others.pidsLimit);
     for (const [file, value] of Object.entries(others.unified ?? {})) await writeValue(this.#files, `${folder}/${file}`, value);
     if (!(await this.#controllersOf(group)).includes('hugetlb')) return;
     for (const { pageSize, limit } of others.hugepageLimits ?? []) {

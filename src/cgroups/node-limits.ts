@@ -1,4 +1,4 @@
-import { numberOption, optionOfType } from '../checks/options.ts';
+import { integerOption, numberOption, optionOfType } from '../checks/options.ts';
 
 /** What of the node decides over the limits of its pods. All of it is optional. */
 export interface NodeLimits {
@@ -12,6 +12,8 @@ export interface NodeLimits {
   readonly hugePageSizes?: readonly string[];
   /** True: with cgroup v2 the kernel kills one process of a container that has no memory left, not all. Default: all. */
   readonly singleProcessOOMKill?: boolean;
+  /** The most processes of a pod; -1: as many as the node has. Default -1. */
+  readonly podPidsLimit?: number;
   /** Which version the node's cgroups have. Default 1. */
   readonly cgroupVersion?: 1 | 2;
 }
@@ -33,6 +35,7 @@ export function checkedNodeLimits(limits: NodeLimits, memoryCapacityBytes: numbe
     ),
     hugePageSizes: limits.hugePageSizes ?? [],
     singleProcessOOMKill: limits.singleProcessOOMKill ?? (limits.cgroupVersion ?? 1) === 1,
+    podPidsLimit: integerOption('limits.podPidsLimit', limits.podPidsLimit ?? -1, -1),
     cgroupVersion: limits.cgroupVersion ?? 1,
   };
 }

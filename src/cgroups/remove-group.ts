@@ -3,9 +3,9 @@ import { CgroupError } from './cgroup-error.ts';
 import { type CgroupFiles, codeOf } from './cgroup-files.ts';
 
 const firstWaitMs = 5;
-const longestWaitMs = 200;
+const longestWaitMs = 50;
 /** With the waits between them about two seconds. */
-const mostTries = 14;
+const mostTries = 44;
 
 /**
  * Kills what is left in a group and in the groups below it, and removes them, the deepest first. `folders` are those of the group

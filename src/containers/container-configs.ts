@@ -7,6 +7,7 @@ import { isStaticPod } from '../pod/pod-identity.ts';
 import type { ContainerConfig, Mount } from '../runtime/runtime-containers.ts';
 import type { RuntimeImage } from '../runtime/runtime-images.ts';
 import type { PodSandboxConfig } from '../runtime/runtime-sandboxes.ts';
+import { podIPsInOrder } from '../runtime-status/pod-ips.ts';
 import type { PodVolumes } from '../volumes/pod-volumes.ts';
 import type { Pod } from '../wire/types.ts';
 import { asConfigError, ContainerConfigError } from './config-error.ts';
@@ -23,6 +24,7 @@ import { containerAnnotations, containerLabels, containerLogPath, podLogDirector
 import { containerSecurityContext, sandboxSecurityContext } from './security-context.ts';
 import { serviceEnvironment } from './service-environment.ts';
 import { startTexts } from './start-texts.ts';
+import { requireSupportedContainer, requireSupportedPod } from './unsupported.ts';
 import { readVolumeFile } from './volume-file.ts';
 
 /** What is to become of one sandbox. */
@@ -66,6 +68,7 @@ export class ContainerConfigs {
     const { limits, cgroups, podLogsDirectory, clusterDomain } = this.#parts;
     const { name = '', namespace = '', uid = '' } = pod.metadata ?? {};
     try {
+      requireSupportedPod(pod);
       const logDirectory = podLogDirectory(podLogsDirectory, pod);
       const dnsConfig = await this.#dns(pod);
       const hostname = pod.spec?.hostNetwork === true ? '' : kernelHostname(pod, podHostname(pod, clusterDomain));
@@ -102,6 +105,8 @@ export class ContainerConfigs {
     signal.throwIfAborted();
     const { pod, container, attempt, image, imageRef, targetContainerID } = request;
     try {
+      requireSupportedPod(pod);
+      requireSupportedContainer(container);
       const environment = await this.#environment(request);
       const mounts = await this.#mounts(request, environment, signal);
       verifyRunAsNonRoot(pod, container, image);
@@ -154,7 +159,7 @@ export class ContainerConfigs {
     return containerEnvironment(pod, container, {
       objects,
       services: serviceEnvironment(known ?? [], pod.metadata?.namespace ?? '', pod.spec?.enableServiceLinks !== false),
-      addresses: { podIPs, hostIPs: nodeIPs() },
+      addresses: { podIPs: podIPsInOrder(podIPs, nodeIPs()), hostIPs: nodeIPs() },
       allocatable: nodeAllocatable(),
       readVolumeFile: (volumeName, path) => readVolumeFile(volumes, volumeName, path),
     });

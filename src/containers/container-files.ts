@@ -1,11 +1,7 @@
 // Behaviour of pkg/kubelet/kubelet_pods.go ensureHostsFile and kuberuntime makeMounts (termination log), v1.36.3.
 import { chmod, lstat, mkdir, readFile, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-
-/** The folder of all that the agent keeps of a pod. */
-export function podFolder(rootDirectory: string, podUID: string): string {
-  return join(rootDirectory, 'pods', podUID);
-}
+import { podFolder } from '../volumes/pod-folder.ts';
 
 /** Writes the file that the pod's containers see as `/etc/hosts`, and resolves with its path. A file that says the same stays. */
 export async function writeHostsFile(rootDirectory: string, podUID: string, content: string): Promise<string> {

@@ -5,7 +5,7 @@ import { promisify } from 'node:util';
 import { errorText } from '../seams/error-text.ts';
 import { ifCode } from './error-code.ts';
 import { parseMountInfo, pointsBelow } from './mount-info.ts';
-import type { BindOptions, Mounter, Ownership, TmpfsOptions } from './mounter.ts';
+import type { BindOptions, Mounter, Ownership, TmpfsSettings } from './mounter.ts';
 
 const run = promisify(execFile);
 
@@ -27,7 +27,7 @@ const mountInfoPath = '/proc/self/mountinfo';
  * ```
  */
 export class LinuxMounter implements Mounter {
-  async mountTmpfs(target: string, { sizeBytes, mode, gid }: TmpfsOptions, signal?: AbortSignal): Promise<void> {
+  async mountTmpfs(target: string, { sizeBytes, mode, gid }: TmpfsSettings, signal?: AbortSignal): Promise<void> {
     if (await this.isTmpfs(target)) return;
     const options = [
       ...(sizeBytes === undefined ? [] : [`size=${sizeBytes}`]),
@@ -85,6 +85,8 @@ export class LinuxMounter implements Mounter {
 }
 
 async function call(command: string, args: readonly string[], target: string, signal?: AbortSignal): Promise<void> {
+  // Node.js starts a process also for a signal that has aborted, and kills it a little later
+  signal?.throwIfAborted();
   try {
     const env = { ...process.env, LC_ALL: 'C' };
     await run(command, args, { timeout: timeoutMs, killSignal: 'SIGKILL', env, ...(signal !== undefined && { signal }) });

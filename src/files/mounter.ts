@@ -5,12 +5,12 @@ export interface BindOptions {
 }
 
 /** A file system in memory. */
-export interface TmpfsOptions {
-  /** The most that fits in, in bytes. Absent: as much as the kernel allows. */
+export interface TmpfsSettings {
+  /** The most that fits in, in bytes. Default: as much as the kernel allows. */
   readonly sizeBytes?: number | undefined;
-  /** The mode of its root, such as `0o1777`, which is the kernel's default. */
+  /** The mode of its root. Default: `0o1777`, the kernel's own. */
   readonly mode?: number | undefined;
-  /** The group of its root. Absent: that of the agent. */
+  /** The numeric group of its root. Default: that of the agent. */
   readonly gid?: number | undefined;
 }
 
@@ -28,7 +28,7 @@ export interface Ownership {
  */
 export interface Mounter {
   /** Mounts a file system in memory. Its mode and its group are there as soon as it is. */
-  mountTmpfs(target: string, options: TmpfsOptions, signal?: AbortSignal): Promise<void>;
+  mountTmpfs(target: string, options: TmpfsSettings, signal?: AbortSignal): Promise<void>;
   /** True: a file system in memory is mounted at `target`. */
   isTmpfs(target: string): Promise<boolean>;
   /** Shows the file or folder `source` at `target`, which must exist. Only what is in `/proc/PID/fd` is followed as a link. */

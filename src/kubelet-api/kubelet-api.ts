@@ -73,6 +73,8 @@ export class KubeletApi {
     const server = createServer({
       ...{ ...secure, ...serverTimes, requestCert: asksForCertificate, rejectUnauthorized: false, maxHeaderSize: longestHead },
       ALPNProtocols: ['http/1.1'],
+      // one direction of a stream may end before the other
+      allowHalfOpen: true,
     });
     this.#server = server;
     server.maxConnections = mostConnections;

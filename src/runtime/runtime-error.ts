@@ -33,7 +33,17 @@ export class RuntimeError extends Error {
   }
 }
 
-/** True for a `RuntimeError` (of `kind`, if given), also for one from another copy of the package. */
+/**
+ * True for a `RuntimeError` (of `kind`, if given), also for one from another copy of the package.
+ *
+ * @example
+ * ```ts
+ * import { isRuntimeError, RuntimeError } from 'pod-status-manager/node';
+ *
+ * const error: unknown = new RuntimeError('not-found', 'RemoveContainer', 'no such container');
+ * console.log(isRuntimeError(error), isRuntimeError(error, 'unavailable')); // true false
+ * ```
+ */
 export function isRuntimeError(error: unknown, kind?: RuntimeErrorKind): error is RuntimeError {
   if (!(error instanceof Error) || error.name !== 'RuntimeError') return false;
   return kind === undefined || (error as Partial<RuntimeError>).kind === kind;

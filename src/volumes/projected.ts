@@ -5,11 +5,14 @@ import { errorText } from '../seams/error-text.ts';
 import { downwardFiles, joined } from './downward-api.ts';
 import { configMapFiles, secretFiles } from './source-objects.ts';
 import type { SpecVolume, VolumeRequest } from './volume-request.ts';
+import { whileGoing } from './while-going.ts';
 
 type Projected = NonNullable<SpecVolume['projected']>;
 type Source = NonNullable<Projected['sources']>[number];
 type TokenSource = NonNullable<Source['serviceAccountToken']>;
 
+/** The apiserver's default. */
+const usualSeconds = 3600;
 /** A token that belongs to one user or group is nobody else's to read. */
 const ownMode = 0o600;
 
@@ -37,17 +40,15 @@ async function filesOf(request: VolumeRequest, source: Source, defaultMode: numb
 
 async function tokenFile(request: VolumeRequest, source: TokenSource, defaultMode: number): Promise<Map<string, ProjectedFile>> {
   const { pod, parts, fsGroup, fsUser, signal } = request;
-  if (parts.tokens === undefined) throw new Error('this agent has no service account tokens');
+  const { tokens } = parts;
+  if (tokens === undefined) throw new Error('this agent has no service account tokens');
   const { audience, expirationSeconds, path } = source;
-  const token = await parts.tokens.getToken(
-    pod,
-    {
-      serviceAccountName: pod.spec?.serviceAccountName ?? '',
-      audience: audience ?? '',
-      expirationSeconds: expirationSeconds ?? 3600,
-    },
-    signal,
-  );
+  const asked = {
+    serviceAccountName: pod.spec?.serviceAccountName ?? '',
+    audience: audience ?? '',
+    expirationSeconds: expirationSeconds ?? usualSeconds,
+  };
+  const token = await whileGoing(() => tokens.getToken(pod, asked, signal), signal);
   const mode = fsUser !== undefined || fsGroup !== undefined ? ownMode : defaultMode;
   return new Map([[path, { data: Buffer.from(token.token), mode, fsUser }]]);
 }

@@ -9,6 +9,18 @@ import type { Pod } from '../wire/types.ts';
 import type { TokenManager } from './token-manager.ts';
 import type { SpecVolume } from './volume-request.ts';
 
+/** Gives secrets. */
+export interface SecretReader {
+  /** Rejects with ERR_NOT_FOUND where there is none. */
+  getSecret(namespace: string, name: string): Promise<FrozenSecret>;
+}
+
+/** Gives config maps. */
+export interface ConfigMapReader {
+  /** Rejects with ERR_NOT_FOUND where there is none. */
+  getConfigMap(namespace: string, name: string): Promise<FrozenConfigMap>;
+}
+
 /** Where volumes are made, and what from. Only `rootDirectory` and `mounter` are needed: a volume that lacks its part is refused. */
 export interface VolumeManagerOptions {
   /** The absolute folder of the agent's files. Volumes are in its folder `pods`. */
@@ -16,9 +28,9 @@ export interface VolumeManagerOptions {
   /** Makes mounts, such as a `LinuxMounter`. */
   readonly mounter: Mounter;
   /** Gives secrets, such as a `SecretManager` that has the pod registered. */
-  readonly secrets?: { getSecret(namespace: string, name: string): Promise<FrozenSecret> };
+  readonly secrets?: SecretReader;
   /** Gives config maps, such as a `ConfigMapManager` that has the pod registered. */
-  readonly configMaps?: { getConfigMap(namespace: string, name: string): Promise<FrozenConfigMap> };
+  readonly configMaps?: ConfigMapReader;
   /** Gives service account tokens, such as a `TokenManager`. */
   readonly tokens?: Pick<TokenManager, 'getToken' | 'deletePod'>;
   /** Pulls the image of an image volume, and resolves with the reference that the runtime knows it by. */

@@ -15,6 +15,8 @@ const { dependencies, peerDependenciesMeta = {} }: PackageJson = JSON.parse(read
 const doors = codeDoors(root).map(({ door }) => door);
 /** The only doors that may load these packages. prom-client itself depends on @opentelemetry/api. */
 const guests: Readonly<Record<string, readonly string[]>> = {
+  '@bufbuild/protobuf': ['./cri'],
+  '@grpc/grpc-js': ['./cri'],
   'prom-client': ['./prometheus'],
   '@opentelemetry/api': ['./opentelemetry', './prometheus'],
   '@kubernetes/client-node': ['./testing'],
@@ -57,7 +59,8 @@ describe.each(doors)('the door %s', (door) => {
 
   it('loads no library of metrics, no client and no gRPC that the user has not asked for', () => {
     const uninvited = Object.keys(guests).filter((name) => !guests[name]?.includes(door));
-    expect(loaded.packages.filter((name) => uninvited.includes(name) || name.includes('grpc'))).toEqual([]);
+    const isGRPC = (name: string): boolean => name.includes('grpc') || name.includes('protobuf');
+    expect(loaded.packages.filter((name) => uninvited.includes(name) || (door !== './cri' && isGRPC(name)))).toEqual([]);
   });
 
   if (withoutGuests.includes(door))

@@ -1,6 +1,7 @@
 import { parseArgs } from 'node:util';
 import { mutants } from '../chaos/mutants.ts';
 import { partsMutants } from '../chaos/parts/mutants.ts';
+import { agentsKind } from './agents/agents-kind.ts';
 import { catchMutant } from './mutant-run.ts';
 import { nodesKind } from './node/nodes-kind.ts';
 import { runObjects } from './objects/run-objects.ts';
@@ -16,6 +17,8 @@ const usage = `Runs the manager against the in-memory store over a simulated net
                 managers of secrets against a server that keeps every version
   npm run simulate -- --nodes ...   whole nodes in its place: sources, workers, probes, status manager, mirror pods, on a
                 simulated container runtime; agents crash and begin anew
+  npm run simulate -- --agents ...  whole node agents in its place, with volumes, images and everything, on a container
+                runtime in memory; agents crash and begin anew
 
   --seed S      the first seed (default 1)
   --seeds N     how many seeds, from S on (default 1)
@@ -25,6 +28,7 @@ const usage = `Runs the manager against the in-memory store over a simulated net
   --mutant M    a manager broken on purpose; "all" runs each until it is caught, and says by what: ${mutants.map(({ name }) => `"${name}"`).join(', ')}
                 with --parts: ${partsMutants.map(({ name }) => `"${name}"`).join(', ')}
                 with --nodes: ${nodesKind.mutants.map(({ name }) => `"${name}"`).join(', ')}
+                with --agents: ${agentsKind.mutants.map(({ name }) => `"${name}"`).join(', ')}
 `;
 
 /** How many steps before a failure are printed. */
@@ -78,6 +82,7 @@ async function main(): Promise<number> {
       verbose: { type: 'boolean', default: false },
       parts: { type: 'boolean', default: false },
       nodes: { type: 'boolean', default: false },
+      agents: { type: 'boolean', default: false },
       help: { type: 'boolean', short: 'h', default: false },
     },
   });
@@ -91,6 +96,7 @@ async function main(): Promise<number> {
   const onStep = values.verbose ? (line: string) => console.log(line) : undefined;
   const runs = { first, seeds, minutes, mutant: values.mutant, onStep };
   if (values.nodes) return simulateMany(nodesKind, runs);
+  if (values.agents) return simulateMany(agentsKind, runs);
   if (values.parts) {
     const code = await simulateMany(partsKind, runs);
     if (values.mutant !== undefined) return code;

@@ -9,9 +9,15 @@ interface Timer {
 /** Virtual time: a heap of timers, in order of time and, at one instant, of creation. */
 export class SimulatedClock {
   readonly #heap: Timer[] = [];
+  readonly #settle: () => Promise<void>;
   #elapsedMs = 0;
   #order = 0;
   #turn = 0;
+
+  /** `settle` resolves when all that a timer has set off has happened, as far as it does without time. Default: after one turn. */
+  constructor(settle: () => Promise<void> = nextTurn) {
+    this.#settle = settle;
+  }
 
   /** Milliseconds since the run began; no clock jump touches it. */
   get elapsedMs(): number {
@@ -33,7 +39,7 @@ export class SimulatedClock {
 
   /** Fires what falls due up to `untilMs`, and lets every continuation run after each; ends early once `isOver`. */
   async runUntil(untilMs: number, isOver: () => boolean): Promise<void> {
-    await nextTurn();
+    await this.#settle();
     for (let timer = this.#heap[0]; timer !== undefined && timer.dueMs <= untilMs && !isOver(); timer = this.#heap[0]) {
       this.#pop();
       const { callback } = timer;
@@ -42,7 +48,7 @@ export class SimulatedClock {
       this.#elapsedMs = timer.dueMs;
       this.#turn++;
       callback();
-      await nextTurn();
+      await this.#settle();
     }
     if (!isOver()) this.#elapsedMs = Math.max(this.#elapsedMs, untilMs);
   }
@@ -82,7 +88,7 @@ function isBefore(a: Timer, b: Timer | undefined): boolean {
 }
 
 /** One turn of the event loop: every microtask queued so far has run. Costs no time. */
-function nextTurn(): Promise<void> {
+export function nextTurn(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve));
 }
 

@@ -42,11 +42,12 @@ async function playAndJudge(run: AgentRun, screen: Screen, { ending, hurrying }:
     screen.end();
   }
   if (hurrying.aborted) problems.push('interrupted before everything had ended');
+  for (const life of run.lives()) screen.print(life);
   const { created, started, ended } = run.snapshot();
   screen.print(`${created} pods lived, ${started} containers were started, and ${ended} have ended`);
   for (const problem of problems) screen.print(screen.paint('red', `  ${problem}`));
   const isWell = problems.length === 0;
-  const verdict = isWell ? 'The server said what ran, and nothing is left of any pod.' : 'Not all is well.';
+  const verdict = isWell ? 'The server said what ran, and nothing of any pod runs on.' : 'Not all is well.';
   screen.print(screen.paint(isWell ? 'green' : 'red', verdict));
   return isWell;
 }

@@ -11,6 +11,7 @@ import { disagreements } from './agent-verdict.ts';
 import type { AgentSnapshot } from './agent-view.ts';
 import { AgentWorkload } from './agent-workload.ts';
 import { PodLives } from './pod-shapes.ts';
+import { ToldLives } from './told-lives.ts';
 
 export interface AgentRunOptions {
   readonly server: InMemoryApiServer;
@@ -32,6 +33,8 @@ export class AgentRun {
   readonly #runtime: FakeRuntime;
   readonly #agent: NodeAgent;
   readonly #workload: AgentWorkload;
+  readonly #told = new ToldLives();
+  readonly #endWatch: () => void;
   #stage: AgentSnapshot['stage'] = 'running';
   #startedAt = performance.now();
 
@@ -57,6 +60,7 @@ export class AgentRun {
       // its lines would break the picture on the screen
       logger: null,
     });
+    this.#endWatch = server.store.watch((event) => this.#told.note(event));
     this.#workload = new AgentWorkload({ admin, namespace, nodeName, pods, seconds, seed });
   }
 
@@ -97,8 +101,14 @@ export class AgentRun {
     return left;
   }
 
+  /** What became of some of the pods, one line each. */
+  lives(): readonly string[] {
+    return this.#told.examples();
+  }
+
   /** Stops everything; no timer, no socket and no file is left. */
   async close(): Promise<void> {
+    this.#endWatch();
     await this.#agent.stop();
     await this.#runtime.close();
     await rm(this.#folder, { recursive: true, force: true });
@@ -121,7 +131,9 @@ export class AgentRun {
       deleted,
       started: count('started', 'container'),
       ended: count('stopped', 'container'),
-      gone: created - pods.length,
+      pulls: this.#runtime.calls.filter(({ call }) => call === 'PullImage').length,
+      // a pod is on the server before its owner hears of it
+      gone: Math.max(0, created - pods.length),
     };
   }
 
@@ -139,10 +151,11 @@ export class AgentRun {
   }
 
   async #left(): Promise<string[]> {
-    const sandboxes = await this.#runtime.listPodSandboxes();
+    // the records of what has ended are removed once a minute
+    const sandboxes = await this.#runtime.listPodSandboxes({ ready: true });
     return [
       ...this.#pods().map(({ metadata }) => `${metadata?.name} is left on the server`),
-      ...sandboxes.map(({ metadata }) => `a sandbox of ${metadata.name} is left in the runtime`),
+      ...sandboxes.map(({ metadata }) => `the sandbox of ${metadata.name} is not ended`),
     ];
   }
 }

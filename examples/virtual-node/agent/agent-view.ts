@@ -15,6 +15,8 @@ export interface AgentSnapshot {
   /** Containers that were started, and those that have ended. */
   readonly started: number;
   readonly ended: number;
+  /** Pulls of images that were begun. */
+  readonly pulls: number;
   /** Pods that nothing is left of. */
   readonly gone: number;
 }
@@ -40,7 +42,7 @@ export function renderAgentView(snapshot: AgentSnapshot, columns: number, paint:
 }
 
 /** The view as one line. */
-export function renderAgentLine({ elapsedMs, stage, pods, created, gone, started, ended }: AgentSnapshot): string {
+export function renderAgentLine({ elapsedMs, stage, pods, created, gone, started, ended, pulls }: AgentSnapshot): string {
   const counts = new Map<string, number>();
   for (const pod of pods) counts.set(podWords(pod), (counts.get(podWords(pod)) ?? 0) + 1);
   const words = [...counts].sort(([, one], [, other]) => other - one).map(([word, count]) => `${count} ${word}`);
@@ -49,6 +51,7 @@ export function renderAgentLine({ elapsedMs, stage, pods, created, gone, started
     `pods ${pods.length}${words.length === 0 ? '' : ` (${words.join(', ')})`}`,
     `created ${created}`,
     `gone ${gone}`,
+    `pulls ${pulls}`,
     `containers started ${started}, ended ${ended}`,
   ].join(' | ');
 }

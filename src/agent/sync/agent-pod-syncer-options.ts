@@ -60,6 +60,8 @@ export interface AgentPodSyncerOptions {
   readonly lastLogNumber?: (folder: string) => Promise<number>;
   /** Changes the resources of running containers: a `PodResizer`. Default: nobody does. */
   readonly resizer?: SyncResizer | undefined;
+  /** Called when a pod is to be synced again soon, such as a sync loop's `podChanged`. Default: nobody is told. */
+  readonly requestSync?: (podUID: string) => void;
   /** The pod is about to be started: told before its volumes are made, such as to register what it refers to. */
   readonly onPodStarting?: (pod: Pod) => void;
   /** Nothing is left of the pod: told before the status manager, such as to let go of what it refers to and of its tokens. */
@@ -96,6 +98,7 @@ const functions = [
   'hostIPs',
   'nodeIPs',
   'resizeConditions',
+  'requestSync',
   'onPodStarting',
   'onPodEnded',
   'lastLogNumber',
@@ -124,6 +127,7 @@ export function resolveAgentPodSyncerOptions(options: AgentPodSyncerOptions): Re
     nodeIPs: options.nodeIPs ?? hostIPs,
     resizeConditions: options.resizeConditions ?? (() => undefined),
     resizer,
+    requestSync: options.requestSync ?? (() => {}),
     onPodStarting: options.onPodStarting ?? (() => {}),
     onPodEnded: options.onPodEnded ?? (() => {}),
     lastLogNumber: options.lastLogNumber ?? lastLogNumber,

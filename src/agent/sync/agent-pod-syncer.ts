@@ -63,6 +63,7 @@ export class AgentPodSyncer implements PodSyncer {
 
   /** Gives up hooks that are under way. Calls are ended by their signals. */
   stop(): void {
+    this.#statuses.stop();
     this.#containerKiller.stop();
   }
 

@@ -1,7 +1,10 @@
 import type { AgentPodStatus } from '../../pleg/agent-pod-status.ts';
+import type { EventRecorder } from '../../pod/event-recorder.ts';
 import { generatePodStatus } from '../../runtime-status/generate-pod-status.ts';
+import type { Clock } from '../../seams/clock.ts';
 import type { Pod, PodStatus, WirePodStatus } from '../../wire/types.ts';
 import type { PodStatusFn } from '../../workers/pod-syncer.ts';
+import { ActiveDeadlines } from './active-deadlines.ts';
 import { withKeptMessages } from './kept-messages.ts';
 import type { StartFailures } from './start-failures.ts';
 import type { SyncProbes, SyncResizer, SyncStatusManager } from './sync-parts.ts';
@@ -14,16 +17,21 @@ export interface PodStatusesOptions {
   readonly nodeIPs: () => readonly string[];
   readonly resizer: Pick<SyncResizer, 'report'> | undefined;
   readonly resizeConditions: (podUID: string) => PodStatus['conditions'] | undefined;
+  readonly eventRecorder: EventRecorder;
+  readonly requestSync: (podUID: string) => void;
+  readonly clock: Clock;
 }
 
 /** Generates the statuses of pods, and tells them to the status manager. */
 export class PodStatuses {
   readonly #options: PodStatusesOptions;
+  readonly #deadlines: ActiveDeadlines;
   /** The first statuses that have not been told yet, by the pod's uid. */
   readonly #waiting = new Map<string, { readonly pod: Pod; readonly status: WirePodStatus }>();
 
   constructor(options: PodStatusesOptions) {
     this.#options = options;
+    this.#deadlines = new ActiveDeadlines(options);
   }
 
   /** The status that follows from what the runtime has. `isOver`: no container of the pod will be started again. */
@@ -31,6 +39,7 @@ export class PodStatuses {
     const { statusManager, probes, failures, hostIPs, nodeIPs, resizeConditions, resizer } = this.#options;
     const podUID = pod.metadata?.uid ?? '';
     const previous = statusManager.getPodStatus(podUID) ?? pod.status;
+    if (isOver) this.#deadlines.forget(podUID);
     const status = generatePodStatus({
       pod,
       runtimeStatus: withKeptMessages(runtimeStatus, previous),
@@ -39,6 +48,7 @@ export class PodStatuses {
       hostIPs: hostIPs(),
       nodeIPs: nodeIPs(),
       reasons: failures.of(podUID),
+      eviction: isOver ? undefined : this.#deadlines.evictionOf(pod, previous),
       probes,
       resizeConditions: resizeConditions(podUID),
     });
@@ -68,5 +78,10 @@ export class PodStatuses {
   /** What waits of the pod is told by nobody. */
   forget(podUID: string): void {
     this.#waiting.delete(podUID);
+  }
+
+  stop(): void {
+    this.#deadlines.stop();
+    this.#waiting.clear();
   }
 }

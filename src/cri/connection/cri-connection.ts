@@ -1,3 +1,4 @@
+import { normalize } from 'node:path';
 import type { DescMessage, MessageInitShape, MessageShape } from '@bufbuild/protobuf';
 import { create, type DescMethodServerStreaming, type DescMethodUnary, fromBinary, toBinary } from '@bufbuild/protobuf';
 import { type ChannelOptions, Client, type ClientReadableStream, credentials } from '@grpc/grpc-js';
@@ -35,7 +36,7 @@ export class CriConnection {
 
   constructor(socketPath: string, clock: Clock) {
     this.#clock = clock;
-    this.#client = new Client(`unix:${socketPath}`, credentials.createInsecure(), channelOptions);
+    this.#client = new Client(`unix:${normalize(socketPath)}`, credentials.createInsecure(), channelOptions);
   }
 
   /** One request, one answer. */

@@ -1,6 +1,6 @@
 import { mkdir, readdir, realpath, rm } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import type { BindOptions, Mounter, Ownership, TmpfsOptions } from '../../files/mounter.ts';
+import type { BindOptions, Mounter, Ownership, TmpfsSettings } from '../../files/mounter.ts';
 
 /** A mount that a {@link FakeMounter} has. */
 export interface FakeMount {
@@ -9,7 +9,7 @@ export interface FakeMount {
   /** What is shown there; undefined for a file system in memory. */
   readonly source: string | undefined;
   /** How it was made. */
-  readonly options: TmpfsOptions | BindOptions;
+  readonly options: TmpfsSettings | BindOptions;
 }
 
 /**
@@ -41,7 +41,7 @@ export class FakeMounter implements Mounter {
     return this.#owners;
   }
 
-  async mountTmpfs(target: string, options: TmpfsOptions, signal?: AbortSignal): Promise<void> {
+  async mountTmpfs(target: string, options: TmpfsSettings, signal?: AbortSignal): Promise<void> {
     signal?.throwIfAborted();
     if (await this.isTmpfs(target)) return;
     await mkdir(target, { recursive: true });

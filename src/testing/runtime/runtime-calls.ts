@@ -17,7 +17,8 @@ export class RuntimeCalls {
   readonly rules = new RuleList<RuntimeFaultRule>();
   log: RuntimeCallRecord[] = [];
   readonly #clock: Clock;
-  readonly #underWay = new Set<(error: Error) => void>();
+  /** What fails each call under way. */
+  readonly #underWay = new Set<() => void>();
   readonly #timers = new Set<CancelTimer>();
   #downBecause: string | undefined;
 
@@ -34,7 +35,7 @@ export class RuntimeCalls {
     this.#downBecause = because;
     for (const cancel of this.#timers) cancel();
     this.#timers.clear();
-    for (const reject of this.#underWay) reject(this.unavailable('Version'));
+    for (const fail of this.#underWay) fail();
     this.#underWay.clear();
   }
 
@@ -53,11 +54,12 @@ export class RuntimeCalls {
     const { promise, reject } = Promise.withResolvers<never>();
     const onAbort = (): void => reject(signal?.reason);
     signal?.addEventListener('abort', onAbort);
-    this.#underWay.add(reject);
+    const fail = (): void => reject(this.unavailable(call));
+    this.#underWay.add(fail);
     try {
       return await Promise.race([this.#act(call, this.rules.take(call, about)?.fault, act), promise]);
     } finally {
-      this.#underWay.delete(reject);
+      this.#underWay.delete(fail);
       signal?.removeEventListener('abort', onAbort);
     }
   }

@@ -42,7 +42,10 @@ describe('sub paths of a real node', () => {
   it('are mounted once, and anew where something else stands at the path by now', async () => {
     await using test = await setUp();
     const target = await test.prepare('folder');
+    const { bind } = test.mounter;
+    test.mounter.bind = () => Promise.reject(new Error('it is mounted already'));
     expect(await test.prepare('folder')).toBe(target);
+    test.mounter.bind = bind;
     expect(await test.mounter.mountsBelow(test.root)).toEqual([target]);
     await rename(join(test.volumePath, 'folder'), join(test.volumePath, 'old'));
     await mkdir(join(test.volumePath, 'folder'));
@@ -63,6 +66,17 @@ describe('sub paths of a real node', () => {
     expect(await readFile(join(target, 'file'), 'utf8')).toBe('mine');
     await expect(test.prepare('folder', 1)).rejects.toThrow('failed to create subPath directory');
     expect(await test.mounter.mountsBelow(test.root)).toEqual([target]);
+  });
+
+  it('show what was found, where the pod swaps it for a link right before the mount', async () => {
+    await using test = await setUp();
+    const { bind } = test.mounter;
+    test.mounter.bind = async (...args) => {
+      await rename(join(test.volumePath, 'folder'), join(test.volumePath, 'moved'));
+      await symlink(test.outside, join(test.volumePath, 'folder'));
+      await bind.apply(test.mounter, args);
+    };
+    expect(await readFile(await test.prepare('folder/file'), 'utf8')).toBe('mine');
   });
 
   it('never show what is outside while the pod swaps a folder for a link', async () => {

@@ -20,7 +20,7 @@ export interface ObjectTarget {
   readonly subresource: 'status' | undefined;
 }
 
-const objectPath = /^\/api\/v1(?:\/namespaces\/([^/]+))?\/([^/]+)(?:\/([^/]+)(\/status)?)?$/;
+const objectPath = /^\/(?:api|apis\/([^/]+))\/([^/]+)(?:\/namespaces\/([^/]+))?\/([^/]+)(?:\/([^/]+)(\/status)?)?$/;
 const versionEveryMs = 700;
 const versionsKept = 8;
 
@@ -54,8 +54,8 @@ export class SimulatedObjects {
   }
 
   target(path: string): ObjectTarget {
-    const [, namespace, resource = '', name, status] = objectPath.exec(path) ?? [];
-    const store = this.served.find({ group: '', version: 'v1', resource });
+    const [, group = '', version = '', namespace, resource = '', name, status] = objectPath.exec(path) ?? [];
+    const store = this.served.find({ group, version, resource });
     if (store === undefined) throw new ApiError({ status: 404, reason: 'NotFound', message: `no ${path} is simulated` });
     return { store, namespace, name, subresource: status === undefined ? undefined : 'status' };
   }
@@ -65,6 +65,7 @@ export class SimulatedObjects {
     const { store, namespace, name, subresource } = this.target(path);
     const version = query.get('resourceVersion') ?? undefined;
     if (method === 'POST') return shown(store, store.create(copy(body as object)));
+    if (method === 'PUT') return shown(store, store.update(copy(body as object)));
     if (name === undefined) return this.#list(store, selectionOf(namespace, query), version);
     if (method === 'GET') return shown(store, this.#get(store, { namespace, name }, version));
     if (method === 'PATCH') {

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { contractCommands } from './contract-lives.ts';
 import { ContractPod, failureOf } from './contract-pod.ts';
 import type { MakeRuntimeSubject, RuntimeSubject } from './runtime-subject.ts';
 
@@ -42,9 +43,12 @@ export function healthContract(makeSubject: MakeRuntimeSubject): void {
     it('fails calls with kind unavailable while it is away, and has everything when it is back', async () => {
       const pod = await ContractPod.run(subject);
       const id = await pod.start('runsUntilAsked');
-      const before = await subject.runtime.containerStatus(id);
-      await subject.takeDown();
       const { runtime } = subject;
+      const before = await runtime.containerStatus(id);
+      const underWay = runtime.execSync(id, contractCommands.lasts.command, 0).catch((error: unknown) => error);
+      await runtime.version();
+      await subject.takeDown();
+      expect(await underWay).toMatchObject({ name: 'RuntimeError', kind: 'unavailable', call: 'ExecSync' });
       for (const call of [() => runtime.version(), () => runtime.listContainers(), () => runtime.listImages()]) {
         expect(await failureOf(subject, call())).toMatchObject({ name: 'RuntimeError', kind: 'unavailable' });
       }

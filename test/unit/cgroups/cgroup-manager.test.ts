@@ -111,7 +111,7 @@ describe.each([1, 2] as const)('CgroupManager on version %i', (version) => {
     await cgroups.ensurePod(burstable);
     for (const pid of [0, 1, process.pid]) kernel.run(`${folder}/kubepods/burstable/podb`, pid);
     const removed = expect(cgroups.removePod('b')).rejects.toThrow('has processes that do not end');
-    for (let tries = 0; tries < 20; tries += 1) await clock.advance(200);
+    for (let tries = 0; tries < 60; tries += 1) await clock.advance(50);
     await removed;
     expect(kernel.killed).toEqual([]);
   });
@@ -127,9 +127,29 @@ describe.each([1, 2] as const)('CgroupManager on version %i', (version) => {
     const removed = cgroups.removePod('b');
     await clock.advance(100);
     kernel.stubborn.clear();
-    for (let tries = 0; tries < 5; tries += 1) await clock.advance(200);
+    for (let tries = 0; tries < 60; tries += 1) await clock.advance(50);
     await removed;
     expect(await cgroups.listPods()).toEqual([]);
+  });
+
+  it('makes a pod only once the one before it under the same uid is gone', async () => {
+    const kernel = new FakeKernel(version);
+    const clock = new FakeClock();
+    const cgroups = await opened(kernel, { clock });
+    await cgroups.createBase();
+    await cgroups.ensurePod(burstable);
+    const group = `${folder}/kubepods/burstable/podb`;
+    kernel.stubborn.add(4_000_001);
+    kernel.run(group, 4_000_001);
+    const removed = cgroups.removePod('b');
+    expect(cgroups.removePod(burstable)).toBe(removed);
+    const made = cgroups.ensurePod(burstable).then(() => kernel.run(group, 4_000_002));
+    await clock.advance(10);
+    kernel.stubborn.clear();
+    for (let tries = 0; tries < 60; tries += 1) await clock.advance(50);
+    await Promise.all([removed, made]);
+    expect(kernel.killed).not.toContain(4_000_002);
+    expect(await cgroups.listPods()).toEqual(['b']);
   });
 
   it('measures', async () => {
@@ -152,7 +172,7 @@ describe.each([1, 2] as const)('CgroupManager on version %i', (version) => {
   });
 
   it('refuses a machine without the controllers that limits need', async () => {
-    await expect(opened(new FakeKernel(version, ['cpu', 'pids']))).rejects.toThrow('memory');
+    await expect(opened(new FakeKernel(version, ['cpu', 'cpuset', 'pids']))).rejects.toThrow('memory');
   });
 });
 
@@ -186,7 +206,9 @@ describe('CgroupManager', () => {
   it('says why groups of version 2 get no controllers', async () => {
     const kernel = new FakeKernel(2);
     kernel.refuse = (path) => (path === '/cg/cgroup.subtree_control' ? 'EBUSY' : undefined);
-    await expect((await opened(kernel)).createBase()).rejects.toThrow('/cg/kubepods has no controller for cpu and memory');
+    await expect((await opened(kernel)).createBase()).rejects.toThrow(
+      '/cg/kubepods has no controller for cpu and memory and pids',
+    );
   });
 
   it('limits huge pages, where the kernel has them', async () => {
@@ -200,6 +222,21 @@ describe('CgroupManager', () => {
     }
     expect(v1.written).toContain('/cg/hugetlb/kubepods/burstable/podh/hugetlb.2MB.limit_in_bytes = 4194304');
     expect(v2.written).toContain('/cg/kubepods/burstable/podh/hugetlb.2MB.max = 4194304');
+  });
+
+  it('limits the processes of a pod, where the node says so', async () => {
+    for (const [version, file] of [
+      [1, '/cg/pids/kubepods/burstable/podb/pids.max'],
+      [2, '/cg/kubepods/burstable/podb/pids.max'],
+    ] as const) {
+      const kernel = new FakeKernel(version);
+      const limited = await opened(kernel, { limits: { ...memory, podPidsLimit: 100 } });
+      await limited.createBase();
+      await (await opened(kernel)).ensurePod(burstable);
+      expect(await kernel.read(file)).toBe('max');
+      await limited.ensurePod(burstable);
+      expect(await kernel.read(file)).toBe('100');
+    }
   });
 
   it('makes its groups in another one, when told', async () => {

@@ -131,6 +131,17 @@ describe('sandboxConfig', () => {
     await expect(configsWith().sandboxConfig({ pod, attempt: 0 }, signal)).rejects.toThrow('64 characters is the max');
   });
 
+  it.each<[Partial<NonNullable<Pod['spec']>>, Pod['metadata'], string]>([
+    [{ hostUsers: false }, {}, 'has no user namespaces'],
+    [{ resourceClaims: [{ name: 'gpu' }] }, {}, 'has no dynamic resource allocation'],
+    [{}, { namespace: '../x' }, 'namespace is no name of a folder'],
+    [{}, { uid: '' }, 'uid is no name of a folder'],
+  ])('refuses what it cannot do: %j %j', async (spec, metadata, message) => {
+    await expect(configsWith().sandboxConfig({ pod: podWith(spec, metadata), attempt: 0 }, signal)).rejects.toThrow(message);
+    const request = requestWith(podWith(spec, metadata), { name: 'app' });
+    await expect(configsWith().containerConfig(request, signal)).rejects.toThrow(message);
+  });
+
   it('gives up at once when it is not wanted any more', async () => {
     const reason = new Error('not wanted');
     await expect(configsWith().sandboxConfig({ pod: podWith(), attempt: 0 }, AbortSignal.abort(reason))).rejects.toBe(reason);
@@ -212,6 +223,35 @@ describe('containerConfig', () => {
     expect(await readFile(join(folder, 'root/pods/u-1/etc-hosts'), 'utf8')).toBe(
       '# Kubernetes-managed hosts file (host network).\n127.0.0.1 localhost\n\n# Entries added by HostAliases.\n1.2.3.4\ta\tb\n',
     );
+  });
+
+  it.each<[Container, string]>([
+    [
+      { name: 'app', volumeDevices: [{ name: 'block', devicePath: '/dev/x' }] },
+      'cannot find volume "block" to pass into container "app"',
+    ],
+    [{ name: '../app' }, "the container's name is no name of a folder"],
+    [{ name: 'app', securityContext: { runAsNonRoot: true } }, 'container has runAsNonRoot and image will run as root'],
+  ])('refuses %j', async (container, message) => {
+    await expect(configsWith().containerConfig(requestWith(podWith(), container), signal)).rejects.toThrow(message);
+  });
+
+  it('leaves /etc/hosts to a container that has its own, and labels to a kernel with SELinux', async () => {
+    const volume: MountedVolume = { name: 'v', type: 'hostPath', hostPath: '/v', readonly: false, selinuxRelabel: true };
+    const container = { name: 'app', volumeMounts: [{ name: 'v', mountPath: '/etc/hosts' }] };
+    const request = requestWith(podWith(), container, { volumes: new Map([['v', volume]]) });
+    const { mounts } = await configsWith({ selinux: false }).containerConfig(request, signal);
+    expect(mounts).toEqual([expect.objectContaining({ containerPath: '/etc/hosts', hostPath: '/v', selinuxRelabel: false })]);
+    expect((await configsWith().containerConfig(requestWith(podWith(), { name: 'app' }, { podIPs: [] }), signal)).mounts).toEqual(
+      [],
+    );
+  });
+
+  it('gives addresses in the order of the node, one of each family', async () => {
+    const env = [{ name: 'IPS', valueFrom: { fieldRef: { fieldPath: 'status.podIPs' } } }];
+    const request = requestWith(podWith(), { name: 'app', env }, { podIPs: ['fd00::7', '10.0.0.7', '10.0.0.8'] });
+    const { envs } = await configsWith().containerConfig(request, signal);
+    expect(envs[0]).toEqual({ key: 'IPS', value: '10.0.0.7,fd00::7' });
   });
 
   it('waits for the services, but not for a static pod', async () => {

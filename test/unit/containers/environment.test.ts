@@ -96,7 +96,7 @@ describe('containerEnvironment', () => {
       { name: 'C', valueFrom: { secretKeyRef: { name: 'none', key: 'k', optional: true } } },
       { name: 'D', valueFrom: { fileKeyRef: { volumeName: 'v', path: 'p', key: 'NONE', optional: true } } },
     ];
-    expect(await environmentOf({ env, envFrom: [{ secretRef: { name: 'none', optional: true } }] })).toEqual({});
+    expect(await environmentOf({ env, envFrom: [{ secretRef: { name: 'none', optional: true } }] })).toStrictEqual({});
   });
 
   it.each<[Partial<Container>, string]>([

@@ -33,6 +33,13 @@ describe('a runtime that is not there', () => {
     expect(failures).toEqual([expect.objectContaining(expected), expect.objectContaining(expected)]);
   });
 
+  it('is found at a path with a slash too many', async () => {
+    const server = await CriServer.start({ Version: () => ({ runtimeName: 'here' }) });
+    const runtime = new CriRuntime({ socketPath: `/${server.socketPath}`, clock: new FakeClock(), logger: null });
+    onTestFinished(() => runtime.close());
+    expect(await answerOf(runtime)).toBe('here');
+  });
+
   it('is found when it comes', async () => {
     const answers = { Version: () => ({ runtimeName: 'late' }) };
     const server = await CriServer.start(answers);

@@ -3,6 +3,7 @@ import { disagreements } from '../../../examples/virtual-node/agent/agent-verdic
 import { type AgentSnapshot, renderAgentLine, renderAgentView } from '../../../examples/virtual-node/agent/agent-view.ts';
 import { PodLives, pickShape, podOf } from '../../../examples/virtual-node/agent/pod-shapes.ts';
 import { isReady, podWords, restartsOf } from '../../../examples/virtual-node/agent/pod-words.ts';
+import { ToldLives } from '../../../examples/virtual-node/agent/told-lives.ts';
 import { Random } from '../../../examples/virtual-node/random.ts';
 import type { WireContainerStatus, WirePod } from '../../../src/index.ts';
 import type { RuntimeHappening } from '../../../src/testing.ts';
@@ -77,17 +78,39 @@ describe('the view', () => {
     deleted: 1,
     started: 40,
     ended: 9,
+    pulls: 5,
     gone: 1,
   };
 
   it('has one line for everything, and on a terminal one for each of the first pods', () => {
-    const line = '  2 s | pods 30 (30 Running) | created 31 | gone 1 | containers started 40, ended 9';
+    const line = '  2 s | pods 30 (30 Running) | created 31 | gone 1 | pulls 5 | containers started 40, ended 9';
     expect(renderAgentLine(snapshot)).toBe(line);
     const lines = renderAgentView(snapshot, 60, (_, text) => text).split('\n');
     expect(lines).toHaveLength(22);
     expect(lines[2]).toBe('web-1-0     Running                    0 restarts');
     expect(lines.at(-1)).toBe('and 10 more');
     expect(Math.max(...lines.map(({ length }) => length))).toBeLessThanOrEqual(60);
+  });
+});
+
+describe('the lives that were told', () => {
+  it('have each word once in a row, and the longest of each kind is shown', () => {
+    const lives = new ToldLives();
+    const tell = (name: string, words: readonly string[]): void => {
+      for (const phase of words) {
+        const object = { metadata: { name }, status: { phase } };
+        lives.note({ type: 'MODIFIED', object, previous: object, resourceVersion: '1' });
+      }
+    };
+    tell('web-0-0', ['Pending', 'Pending', 'Running']);
+    tell('web-1-0', ['Pending']);
+    tell(
+      'job-2-0',
+      Array.from({ length: 20 }, (_, index) => `Step${index}`),
+    );
+    lives.note({ type: 'DELETED', object: { metadata: { name: 'web-0-0' } }, previous: undefined, resourceVersion: '2' });
+    const steps = Array.from({ length: 11 }, (_, index) => `Step${index}`);
+    expect(lives.examples()).toEqual(['web-0-0: Pending, Running, gone', `job-2-0: ${steps.join(', ')}, …, Step18, Step19`]);
   });
 });
 

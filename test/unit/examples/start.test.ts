@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -63,6 +63,29 @@ describe('npm start', () => {
     expect(stdout).toMatch(/compared +[1-9]\d* pods/);
     expect(stdout).toContain('the server counted the same');
     expect(stdout).not.toContain('\u001b');
+    expect(code).toBe(0);
+  });
+
+  it('runs a whole node in memory with --node, whose pods live whole lives, and ends with 0', async () => {
+    const { code, stdout, stderr } = await run(main, ['--node', '--pods', '10', '--seconds', '4', '--seed', '1']);
+    expect(stderr).toBe('');
+    expect(stdout).toMatch(/^\w+-\d-\d: Pending, .*\bRunning, .*Terminating, gone$/m);
+    expect(stdout).toMatch(/^[1-9]\d+ pods lived, [1-9]\d+ containers were started, and \d+ have ended$/m);
+    expect(stdout).toMatch(/^The server said what ran, and nothing of any pod runs on\.$/m);
+    expect(stdout).not.toContain('\u001b');
+    expect(code).toBe(0);
+    const left = await readdir(tmpdir());
+    expect(left.filter((name) => name.startsWith('node-in-memory-'))).toEqual([]);
+  });
+
+  it('ends a node in memory early, with all its pods, when it is interrupted', async () => {
+    let interrupted = false;
+    const { code, stdout } = await run(main, ['--node', '--pods', '3', '--seconds', '3600'], (output, interrupt) => {
+      if (interrupted || !output.includes('2 s |')) return;
+      interrupted = true;
+      interrupt();
+    });
+    expect(stdout).toMatch(/nothing of any pod runs on\.$/m);
     expect(code).toBe(0);
   });
 

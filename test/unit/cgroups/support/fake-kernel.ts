@@ -115,6 +115,7 @@ export class FakeKernel implements CgroupFiles {
         'memory.current': '900',
         'memory.stat': 'anon 500\ninactive_file 300\n',
       }),
+      ...(has('pids') && { 'pids.max': 'max' }),
       ...(has('hugetlb') && { 'hugetlb.2MB.max': 'max' }),
     };
   }

@@ -1,0 +1,122 @@
+import { ImageCollector } from '../images/image-collector.ts';
+import type { NodePressures } from '../node-object/node-health.ts';
+import type { EventRecorder } from '../pod/event-recorder.ts';
+import { sleep } from '../seams/clock.ts';
+import type { Pod } from '../wire/types.ts';
+import type { PodWorkers } from '../workers/pod-workers.ts';
+import { EvictionManager } from './eviction/eviction-manager.ts';
+import { ImageCollection } from './eviction/image-collection.ts';
+import { readNodeUsage, readPodUsages, type UsagePaths } from './eviction/read-usage.ts';
+import type { ResolvedAgentOptions } from './node-agent-options.ts';
+import { ContainerCollector } from './sync/container-collector.ts';
+
+export interface DiskPartsOptions {
+  readonly options: ResolvedAgentOptions;
+  readonly eventRecorder: EventRecorder;
+  /** The pods that are not over, with what they have been given. */
+  readonly activePods: () => readonly Pod[];
+  readonly podWorkers: () => Pick<PodWorkers, 'killPodNow' | 'shouldPodContentBeRemoved' | 'shouldPodBeFinished'>;
+  readonly sourcesReady: () => boolean;
+  /** Told when what runs short on the node has changed. */
+  readonly pressureChanged: () => void;
+}
+
+/** How often containers are looked at that have ended. */
+const collectPeriodMs = 60_000;
+/** The images of the runtime may lie on another disk than the agent's folder. */
+const imagefsPatienceMs = 60_000;
+
+/** Keeps the node from running full: ended containers, unused images, and in the end pods have to go. */
+export class DiskParts {
+  readonly #parts: DiskPartsOptions;
+  readonly #evictions: EvictionManager;
+  readonly #images: ImageCollection;
+  readonly #containers: ContainerCollector;
+  readonly #stopping = new AbortController();
+  #imagefs: { readonly path: string | undefined; readonly readAt: number } | undefined;
+  #run: Promise<void> = Promise.resolve();
+
+  constructor(parts: DiskPartsOptions) {
+    this.#parts = parts;
+    const { options, eventRecorder, activePods, podWorkers, pressureChanged } = parts;
+    const { settings, given, timed } = options;
+    const { runtime } = given;
+    this.#containers = new ContainerCollector({ runtime, podLogsDirectory: settings.podLogsDirectory, ...timed });
+    this.#images = new ImageCollection({
+      images: new ImageCollector({ runtime, clock: timed.clock }),
+      usedByVolumes: () => new Set(activePods().flatMap(imagesOfVolumes)),
+      readImagefs: async () => (await this.#readNode()).imagefs ?? { available: 0, capacity: 0 },
+      highThresholdPercent: settings.imageGCHighThresholdPercent,
+      lowThresholdPercent: settings.imageGCLowThresholdPercent,
+      minAgeMs: settings.imageMinimumGCAgeMs,
+      ...timed,
+    });
+    this.#evictions = new EvictionManager({
+      ...{ evictionHard: settings.evictionHard, activePods, pressureChanged, eventRecorder, ...timed },
+      readNode: () => this.#readNode(),
+      readPods: async (pods, signal) => readPodUsages(pods, runtime, await this.#paths(), signal),
+      killPod: (pod, kill) => podWorkers().killPodNow(pod, kill),
+      isCleanedUp: (pod) => podWorkers().shouldPodBeFinished(pod.metadata?.uid ?? ''),
+      freeDisk: async (signal) => {
+        await this.#collectContainers(signal);
+        await this.#images.collectAll(signal);
+      },
+    });
+  }
+
+  get pressures(): NodePressures {
+    return this.#evictions.pressures;
+  }
+
+  start(): void {
+    this.#evictions.start();
+    this.#images.start();
+    this.#run = this.#collectOnAndOn();
+  }
+
+  async stop(): Promise<void> {
+    this.#stopping.abort();
+    await Promise.all([this.#evictions.stop(), this.#images.stop(), this.#run]);
+  }
+
+  async #collectOnAndOn(): Promise<void> {
+    const { clock, logger } = this.#parts.options;
+    const { signal } = this.#stopping;
+    while (!signal.aborted) {
+      await sleep(clock, collectPeriodMs, signal);
+      if (signal.aborted) return;
+      await this.#collectContainers(signal).catch((err: unknown) => {
+        if (!signal.aborted) logger.warn({ err }, 'ended containers could not be removed');
+      });
+    }
+  }
+
+  async #collectContainers(signal: AbortSignal): Promise<void> {
+    const { podWorkers, sourcesReady } = this.#parts;
+    const shouldPodContentBeRemoved = (podUID: string): boolean => podWorkers().shouldPodContentBeRemoved(podUID);
+    await this.#containers.collect({ shouldPodContentBeRemoved, sourcesReady: sourcesReady() }, signal);
+  }
+
+  async #readNode() {
+    return readNodeUsage(await this.#paths());
+  }
+
+  async #paths(): Promise<UsagePaths> {
+    const { settings } = this.#parts.options;
+    const { rootDirectory, podLogsDirectory } = settings;
+    return { rootDirectory, podLogsDirectory, imagefsPath: await this.#imagefsPath() };
+  }
+
+  /** Undefined where the runtime does not say. */
+  async #imagefsPath(): Promise<string | undefined> {
+    const { given, clock } = this.#parts.options;
+    if (this.#imagefs !== undefined && clock.now() - this.#imagefs.readAt < imagefsPatienceMs) return this.#imagefs.path;
+    const systems = await given.runtime.imageFilesystems({ signal: this.#stopping.signal }).catch(() => []);
+    this.#imagefs = { path: systems[0]?.mountpoint, readAt: clock.now() };
+    return this.#imagefs.path;
+  }
+}
+
+function imagesOfVolumes({ spec }: Pod): string[] {
+  return (spec?.volumes ?? []).flatMap(({ image }) => (image?.reference ? [image.reference] : []));
+}
