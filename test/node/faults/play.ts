@@ -60,7 +60,7 @@ async function play(): Promise<PlayOutput> {
   await eventually(() => scene.allGone, goneWithinMs, 500);
   await eventually(
     async () => [...(await scene.afterwards()).values()].every(({ leftovers }) => leftovers.length === 0),
-    60_000,
+    leftoversWithinMs,
     1000,
   );
   const afterwards = await scene.afterwards();
