@@ -75,7 +75,7 @@ export class PodResizer {
 
   /** The status with the resources that running containers have. */
   report(pod: Pod, status: WirePodStatus, details: readonly ContainerDetails[]): WirePodStatus {
-    return withReportedResources(status, details, this.#actuated(pod));
+    return withReportedResources(pod, status, details, this.#actuated(pod));
   }
 
   #actuated(pod: Pod) {

@@ -1,10 +1,10 @@
 // Behaviour of pkg/kubelet/kubelet_pods.go (convertToAPIContainerStatuses) and kuberuntime (toKubeContainerResources), v1.36.3.
 import type { LinuxContainerResources } from '../../runtime/linux-resources.ts';
 import type { ContainerDetails } from '../../runtime/runtime-containers.ts';
-import type { Resources } from '../../runtime-status/resource-lists.ts';
+import { type Resources, wireResources } from '../../runtime-status/resource-lists.ts';
 import { canonicalQuantity } from '../../wire/quantity.ts';
 import { compareQuantities } from '../../wire/quantity-value.ts';
-import type { WireContainerStatus, WirePodStatus } from '../../wire/types.ts';
+import type { Pod, WireContainerStatus, WirePodStatus } from '../../wire/types.ts';
 import type { PodAllocation } from './pod-allocation.ts';
 import { bytesText, milliOf } from './resource-amounts.ts';
 
@@ -13,18 +13,21 @@ const smallest = { limitMilli: 10, requestMilli: 2 };
 
 /**
  * The status with the resources that its running containers really have, by the runtime and, of requested memory, which no kernel
- * keeps, by what it was told. `status` must have been generated from the pod with its allocated resources.
+ * keeps, by what it was told. `pod` has its allocated resources, and `status` was generated from it.
  */
 export function withReportedResources(
+  pod: Pod,
   status: WirePodStatus,
   details: readonly ContainerDetails[],
   actuated: PodAllocation,
 ): WirePodStatus {
+  const containers = [...(pod.spec?.initContainers ?? []), ...(pod.spec?.containers ?? [])];
   const report = (statuses: WireContainerStatus[]): WireContainerStatus[] =>
     statuses.map((one) => {
       const newest = details.find(({ metadata }) => metadata.name === one.name);
       if (newest?.state !== 'running' || one.state?.running === undefined || one.resources === undefined) return one;
-      return { ...one, resources: reported(one.resources, newest.resources, actuated.containers[one.name]) };
+      const allocated = wireResources(containers.find(({ name }) => name === one.name)?.resources);
+      return { ...one, resources: reported(one.resources, allocated, newest.resources, actuated.containers[one.name]) };
     });
   const { containerStatuses, initContainerStatuses } = status;
   return {
@@ -34,8 +37,10 @@ export function withReportedResources(
   };
 }
 
+/** What the kernel has rounded up says nothing: then what was allocated counts. */
 function reported(
   resources: Resources,
+  allocated: Resources,
   runtime: LinuxContainerResources | undefined,
   actuated: Resources | undefined,
 ): Resources {
@@ -44,16 +49,23 @@ function reported(
   const requests = resources.requests && { ...resources.requests };
   if (limits !== undefined) {
     const milli = cpuPeriod > 0 && cpuQuota > 0 ? Math.trunc((cpuQuota * 1000) / cpuPeriod) : 0;
-    if (milli > 0 && Math.max(milli, milliOf(limits.cpu)) > smallest.limitMilli) set(limits, 'cpu', `${milli}m`);
+    setMilli(limits, milli, allocated.limits?.cpu, smallest.limitMilli);
     if (memoryLimitInBytes > 0) set(limits, 'memory', bytesText(memoryLimitInBytes));
   }
   if (requests !== undefined) {
     const milli = cpuShares > 0 ? Math.ceil((cpuShares * 1000) / 1024) : 0;
-    if (milli > 0 && Math.max(milli, milliOf(requests.cpu)) > smallest.requestMilli) set(requests, 'cpu', `${milli}m`);
+    setMilli(requests, milli, allocated.requests?.cpu, smallest.requestMilli);
     const memory = actuated?.requests?.memory;
     if (memory !== undefined) set(requests, 'memory', memory);
   }
   return { ...resources, ...(limits !== undefined && { limits }), ...(requests !== undefined && { requests }) };
+}
+
+/** `milli`: 0 where the runtime does not say. */
+function setMilli(quantities: Record<string, string>, milli: number, allocated: string | undefined, least: number): void {
+  if (milli === 0) return;
+  if (Math.max(milli, milliOf(allocated)) > least) set(quantities, 'cpu', `${milli}m`);
+  else if (allocated !== undefined) set(quantities, 'cpu', allocated);
 }
 
 /** An equal quantity keeps its way of writing. */

@@ -36,6 +36,8 @@ export interface PlayOutput {
 
 const calmWithinMs = 150_000;
 const goneWithinMs = 90_000;
+/** The kubelet looks for containers and logs of pods that are gone once a minute. */
+const leftoversWithinMs = 90_000;
 
 async function play(): Promise<PlayOutput> {
   const prng = new Prng(Number(values.seed));
@@ -58,7 +60,7 @@ async function play(): Promise<PlayOutput> {
   await eventually(() => scene.allGone, goneWithinMs, 500);
   await eventually(
     async () => [...(await scene.afterwards()).values()].every(({ leftovers }) => leftovers.length === 0),
-    60_000,
+    leftoversWithinMs,
     1000,
   );
   const afterwards = await scene.afterwards();

@@ -153,9 +153,10 @@ describe('the reported resources', () => {
   it('are those of the spec where the kernel rounds up, where the runtime says nothing, and of what does not run', async () => {
     const { resizer } = await resizeWorld();
     const tiny = { limits: { cpu: '5m' }, requests: { cpu: '1m' } };
-    const given = { containerStatuses: [{ ...runningStatus(), resources: tiny }] };
+    const given = { containerStatuses: [{ ...runningStatus(), resources: { limits: { cpu: '10m' }, requests: { cpu: '2m' } } }] };
     const rounded = running('app', { resources: { cpuPeriod: 100_000, cpuQuota: 1000, cpuShares: 2 } });
-    expect(resizer.report(pod, given, [rounded])).toEqual(given);
+    const [resized] = resizer.report(podOf(2, container('app', tiny)), given, [rounded]).containerStatuses ?? [];
+    expect(resized?.resources).toEqual(tiny);
     expect(resizer.report(pod, status, [running('app')])).toEqual(status);
     const ended = running('app', { state: 'exited', resources: { memoryLimitInBytes: 1024 } });
     expect(resizer.report(pod, status, [ended])).toEqual(status);
