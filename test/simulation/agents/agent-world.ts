@@ -179,7 +179,7 @@ export class AgentWorld {
   leftOfPods(): string[] {
     const known = new Set(this.#pods().map(uidOf));
     const left = this.#ledger.all().filter(({ isListed, podUID }) => isListed && !known.has(podUID));
-    return left.map(({ podUID, name }) => `${name} of ${podUID}`);
+    return left.map((run) => JSON.stringify(run));
   }
 
   /** The folders of pods that are gone. */
