@@ -177,6 +177,7 @@ export class AgentWorld {
 
   /** The containers of pods that are gone, which the runtime lists still. */
   leftOfPods(): string[] {
+    this.#ledger.catchUp();
     const known = new Set(this.#pods().map(uidOf));
     const left = this.#ledger.all().filter(({ isListed, podUID }) => isListed && !known.has(podUID));
     return left.map((run) => JSON.stringify(run));
