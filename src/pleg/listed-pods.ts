@@ -75,3 +75,9 @@ export function newestFirst(one: Made, other: Made): number {
 export function runningPod({ uid, name, namespace, containers }: ListedPod): RunningPod {
   return { uid, name, namespace, containers: containers.map(({ metadata, state }) => ({ name: metadata.name, state })) };
 }
+
+/** True while a sandbox of the pod can take containers, or a container of it may run. */
+export function isRunning({ sandboxes, containers }: ListedPod): boolean {
+  const mayRun = containers.some(({ state }) => state === 'running' || state === 'unknown');
+  return mayRun || sandboxes.some(({ state }) => state === 'ready');
+}

@@ -12,7 +12,7 @@ import { boundedRead, unlessAborted } from './bounded-read.ts';
 import { EventReader } from './event-reader.ts';
 import { KnownPods } from './known-pods.ts';
 import { LifecycleMeasures } from './lifecycle-measures.ts';
-import { type ListedPod, listPods, runningPod } from './listed-pods.ts';
+import { isRunning, type ListedPod, listPods, runningPod } from './listed-pods.ts';
 import { type PodLifecycleOptions, type ResolvedLifecycleOptions, resolveLifecycleOptions } from './pod-lifecycle-options.ts';
 import { PodReader } from './pod-reader.ts';
 import { type ReadTime, ReadTimes } from './read-time.ts';
@@ -136,13 +136,16 @@ export class PodLifecycle {
     return unlessAborted(this.#readOf(podUID).ask(), signal);
   }
 
-  /** Every pod of which the runtime has anything, by a list that is no older than a period; else the runtime is listed now. */
+  /**
+   * Every pod that has a ready sandbox or a running container, by a list that is no older than a period; else the runtime is listed
+   * now. Rejects as the list does. What has ended is no running pod, though the runtime lists it until it is removed.
+   */
   async getPods(signal: AbortSignal): Promise<readonly RunningPod[]> {
     const { listed } = this.#known;
     if (listed === undefined || this.#times.age(listed) > this.#options.eventedRelistPeriodMs) {
       await unlessAborted(this.#list.ask(), signal);
     }
-    return this.#known.existing().map(runningPod);
+    return this.#known.existing().filter(isRunning).map(runningPod);
   }
 
   /** Whether the last list is recent enough; in the words of the kubelet. */

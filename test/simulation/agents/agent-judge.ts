@@ -37,10 +37,15 @@ export class AgentJudge {
   #judgePhase(pod: WirePod, before: WirePod | undefined): void {
     const [phase, former] = [pod.status?.phase, before?.status?.phase];
     if (phase !== former) this.#count(`told: ${phase}`);
-    if (isTerminalPhase(former) && phase !== former) this.#found('an ended pod stays ended', `${nameOf(pod)}: ${former}, then ${phase}`);
+    if (isTerminalPhase(former) && phase !== former)
+      this.#found('an ended pod stays ended', `${nameOf(pod)}: ${former}, then ${phase}`);
   }
 
-  #judgeContainer(pod: WirePod, { name, state, lastState, containerID, restartCount }: WireContainerStatus, before?: WirePod): void {
+  #judgeContainer(
+    pod: WirePod,
+    { name, state, lastState, containerID, restartCount }: WireContainerStatus,
+    before?: WirePod,
+  ): void {
     const what = `${nameOf(pod)}/${name}`;
     if (state?.running !== undefined && this.#ledger.get(idOf(containerID)) === undefined) {
       this.#found('what the server says is what runs', `${what} is told to run as ${containerID}`);
@@ -49,7 +54,8 @@ export class AgentJudge {
       if (end?.containerID === undefined || end.containerID === '') continue;
       const run = this.#ledger.get(idOf(end.containerID));
       const isTrue = run?.state === 'exited' && run.exitCode === end.exitCode && run.name === name && run.podUID === uidOf(pod);
-      if (!isTrue) this.#found('every end that is told has happened', `${what}: ${JSON.stringify(end)}, not ${JSON.stringify(run)}`);
+      if (!isTrue)
+        this.#found('every end that is told has happened', `${what}: ${JSON.stringify(end)}, not ${JSON.stringify(run)}`);
       else this.#count('end told');
     }
     const former = before === undefined ? undefined : containersOf(before).find((each) => each.name === name);
@@ -65,7 +71,8 @@ export function outOfStep(pods: readonly WirePod[], ledger: RunLedger): string[]
   const uids = new Set(pods.map(uidOf));
   const strays = ledger.running().filter(({ podUID }) => !uids.has(podUID));
   const wrong = strays.map(({ podUID, name }) => `${name} of ${podUID} runs, and its pod is gone`);
-  for (const uid of ledger.podsWithSandbox()) if (!uids.has(uid)) wrong.push(`the sandbox of ${uid} is ready, and its pod is gone`);
+  for (const uid of ledger.podsWithSandbox())
+    if (!uids.has(uid)) wrong.push(`the sandbox of ${uid} is ready, and its pod is gone`);
   return [...wrong, ...pods.flatMap((pod) => podOutOfStep(pod, ledger))];
 }
 
@@ -97,7 +104,9 @@ function differenceOf(
   const { state, lastState, containerID } = status ?? {};
   if (run === undefined) return 'has not run yet';
   if (run.state === 'running') {
-    return state?.running !== undefined && idOf(containerID) === run.id ? undefined : `runs, and is told ${JSON.stringify(state)}`;
+    return state?.running !== undefined && idOf(containerID) === run.id
+      ? undefined
+      : `runs, and is told ${JSON.stringify(state)}`;
   }
   if (run.state === 'created') return 'is not started';
   const told = state?.terminated ?? lastState?.terminated;

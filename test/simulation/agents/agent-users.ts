@@ -5,7 +5,15 @@ import type { Prng } from '../../chaos/prng.ts';
 
 const namespace = 'default';
 const podNames = Array.from({ length: 6 }, (_, i) => `pod-${i}`);
-const deeds = { create: 10, delete: 5, 'delete sooner': 3, 'force delete': 2, recreate: 2, 'change image': 2, 'change secret': 2 } as const;
+const deeds = {
+  create: 10,
+  delete: 5,
+  'delete sooner': 3,
+  'force delete': 2,
+  recreate: 2,
+  'change image': 2,
+  'change secret': 2,
+} as const;
 const images = { steady: 6, job: 5, crashing: 3, missing: 1 } as const;
 
 export interface AgentUsersParts {
@@ -102,7 +110,8 @@ export function drawLife(prng: Prng, { config }: LifeRequest): ContainerLife {
   const ending = prng.chance(0.2) ? { ignoresSigterm: true } : { stopTakesMs: prng.between(0, 4000) };
   const start = { startTakesMs: prng.between(0, 300), ...(prng.chance(0.05) && { startError: 'exec: no such file' }) };
   if (userSpecifiedImage.includes('/init:')) return { runsMs: prng.between(100, 3000), exitCode: prng.chance(0.2) ? 1 : 0 };
-  if (userSpecifiedImage.includes('/crashing:')) return { ...start, ...ending, runsMs: prng.between(0, 10_000), exitCode: prng.int(1, 9) };
+  if (userSpecifiedImage.includes('/crashing:'))
+    return { ...start, ...ending, runsMs: prng.between(0, 10_000), exitCode: prng.int(1, 9) };
   if (userSpecifiedImage.includes('/job:')) {
     return { ...start, ...ending, runsMs: prng.between(100, 20_000), exitCode: prng.chance(0.3) ? prng.int(1, 9) : 0 };
   }

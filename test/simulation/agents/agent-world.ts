@@ -177,9 +177,10 @@ export class AgentWorld {
 
   /** The containers of pods that are gone, which the runtime lists still. */
   leftOfPods(): string[] {
+    this.#ledger.catchUp();
     const known = new Set(this.#pods().map(uidOf));
     const left = this.#ledger.all().filter(({ isListed, podUID }) => isListed && !known.has(podUID));
-    return left.map(({ podUID, name }) => `${name} of ${podUID}`);
+    return left.map((run) => JSON.stringify(run));
   }
 
   /** The folders of pods that are gone. */

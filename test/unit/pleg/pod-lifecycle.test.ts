@@ -368,6 +368,20 @@ describe('getPods', () => {
   });
 });
 
+describe('the pods that run', () => {
+  it('are those with a ready sandbox or a running container, though the runtime lists others still', async () => {
+    const { runPod, start, lifecycle, runtime, signal } = setUp();
+    const { id } = await runPod('a');
+    const { sandboxID } = await runPod('b');
+    await start();
+    runtime.killContainer(id);
+    await runtime.stopPodSandbox(sandboxID);
+    await settle();
+    expect((await lifecycle.getPods(signal)).map(({ uid }) => uid)).toEqual(['a']);
+    expect(lifecycle.get('b').containers).toHaveLength(1);
+  });
+});
+
 describe('healthy', () => {
   it('follows the last list that has succeeded', async () => {
     const { start, lifecycle, runtime, clock, lines } = setUp();
