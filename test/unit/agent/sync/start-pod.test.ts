@@ -287,6 +287,18 @@ describe('a start that was given up', () => {
     expect(world.happened()).toEqual(['started app#0']);
   });
 
+  it('leaves a sandbox that is adopted also where what is known of the runtime is older', async () => {
+    await using world = new SyncerWorld();
+    world.runtime.fail({ call: 'RunPodSandbox', fault: { kind: 'error-after', error: 'timeout' } });
+    const pod = podOf({ containers: [container('app')] });
+    const runtimeStatus = await world.lifecycle.refresh('web', world.signal);
+    await expect(world.sync(pod)).rejects.toThrow();
+    const request = { updateType: 'sync', pod, mirrorPod: undefined, runtimeStatus } as const;
+    await world.through(world.syncer.syncPod(request, world.signal));
+    expect((await world.runtime.listPodSandboxes()).length).toBe(1);
+    expect(world.happened()).toEqual(['started app#0']);
+  });
+
   it('begins nothing more once it is aborted', async () => {
     await using world = new SyncerWorld({ registry: () => ({ pullMs: 60_000 }) });
     const controller = new AbortController();
