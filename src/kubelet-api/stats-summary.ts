@@ -33,16 +33,16 @@ export function buildStatsSummary({ node, sandboxes, pods, memoryLimitOf }: Stat
 
 function podStats(sandbox: PodSandboxStats, uid: string, pod: Pod | undefined, limitOf: StatsSources['memoryLimitOf']): PodStats {
   const { labels, at, receivedBytes, sentBytes, processes } = sandbox;
+  // the runtime also names containers that have ended, of which nothing is measured
+  const containers = sandbox.containers.filter(isMeasured);
   const time = formatTime(at);
-  const written = sandbox.containers.flatMap(({ writableLayerBytes }) =>
-    writableLayerBytes === undefined ? [] : [writableLayerBytes],
-  );
+  const written = containers.flatMap(({ writableLayerBytes }) => (writableLayerBytes === undefined ? [] : [writableLayerBytes]));
   const hasNetwork = receivedBytes !== undefined || sentBytes !== undefined;
   const limit = (container?: string): number | undefined => (pod === undefined ? undefined : limitOf?.(pod, container));
   return {
     podRef: { name: labels[runtimeLabels.podName] ?? '', namespace: labels[runtimeLabels.podNamespace] ?? '', uid },
     startTime: timeText(pod?.status?.startTime) ?? time,
-    containers: sandbox.containers.map((container) => containerStats(container, pod, limit(container.name))),
+    containers: containers.map((container) => containerStats(container, pod, limit(container.name))),
     ...usage(sandbox, limit()),
     ...(hasNetwork && {
       network: { time, name: 'eth0', ...defined('rxBytes', receivedBytes), ...defined('txBytes', sentBytes) },
@@ -50,6 +50,10 @@ function podStats(sandbox: PodSandboxStats, uid: string, pod: Pod | undefined, l
     ...(written.length > 0 && { 'ephemeral-storage': { time, usedBytes: written.reduce((sum, bytes) => sum + bytes, 0) } }),
     ...(processes !== undefined && { process_stats: { process_count: processes } }),
   };
+}
+
+function isMeasured({ cpuNanoseconds, memoryWorkingSetBytes }: ResourceUsage): boolean {
+  return cpuNanoseconds !== undefined || memoryWorkingSetBytes !== undefined;
 }
 
 function containerStats(container: ContainerStats, pod: Pod | undefined, limit: number | undefined): ContainerStatsEntry {

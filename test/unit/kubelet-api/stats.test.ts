@@ -59,6 +59,13 @@ describe('the summary of a node', () => {
     expect(pods.map(({ podRef, startTime: from }) => [podRef.name, from])).toEqual([['old', time]]);
   });
 
+  it('leaves out containers that have ended', () => {
+    const one = sandbox('u1', 'web');
+    const ended = { containerID: 'd', name: 'dbg', labels: {}, at: 0, writableLayerBytes: 1 };
+    const { pods } = buildStatsSummary({ node, sandboxes: [{ ...one, containers: [...one.containers, ended] }], pods: [pod] });
+    expect(pods[0]?.containers.map(({ name }) => name)).toEqual(['app']);
+  });
+
   it('says what is left of a limit, and never less than nothing', () => {
     const summary = (limit: number | undefined) =>
       buildStatsSummary({ node, sandboxes: [sandbox('u1', 'web')], pods: [pod], memoryLimitOf: () => limit }).pods[0]?.memory;
