@@ -31,9 +31,24 @@ export { PodConfig } from './config/pod-config.ts';
 export type { PodConfigOptions } from './config/pod-config-options.ts';
 export type { PodSourceReport } from './config/pod-source-report.ts';
 export type { PodOperation, PodUpdate } from './config/pod-update.ts';
+export { LogRotation, type LogRotationOptions } from './container-logs/log-rotation.ts';
 export { ApiEventRecorder, type ApiEventRecorderOptions } from './events/api-event-recorder.ts';
 export { LinuxMounter } from './files/linux-mounter.ts';
 export type { BindOptions, Mounter, Ownership, TmpfsSettings } from './files/mounter.ts';
+export type { KubeletApiOptions } from './kubelet-api/api-options.ts';
+export { KubeletApiRefusal } from './kubelet-api/api-refusal.ts';
+export { KubeletApi } from './kubelet-api/kubelet-api.ts';
+export type { HealthCheck, KubeletApiHost } from './kubelet-api/kubelet-api-host.ts';
+export type { ServingFiles } from './kubelet-api/serving-files.ts';
+export type {
+  ContainerStatsEntry,
+  CPUStats,
+  FileSystemStats,
+  MemoryStats,
+  NodeStats,
+  PodStats,
+  StatsSummary,
+} from './kubelet-api/stats-types.ts';
 export { decodeStaticPods } from './manifest/decode-static-pods.ts';
 export type { ManifestOrigin } from './manifest/static-pod.ts';
 export { InvalidManifestError, type ManifestFault } from './manifest/text/invalid-manifest.ts';

@@ -1,5 +1,7 @@
 import type { PodCgroups } from '../cgroups/pod-cgroups.ts';
 import type { HealthCheck, KubeletApiHost } from '../kubelet-api/kubelet-api-host.ts';
+import { readNodeStats } from '../kubelet-api/node-stats.ts';
+import { buildStatsSummary } from '../kubelet-api/stats-summary.ts';
 import type { StatsSummary } from '../kubelet-api/stats-types.ts';
 import type { AgentPodStatus } from '../pleg/agent-pod-status.ts';
 import type { PodLifecycle } from '../pleg/pod-lifecycle.ts';
@@ -7,7 +9,6 @@ import type { BasicPodManager } from '../pod/basic-pod-manager.ts';
 import type { ContainerRuntime } from '../runtime/container-runtime.ts';
 import type { Clock } from '../seams/clock.ts';
 import type { StatusManager } from '../status/status-manager.ts';
-import { formatTime } from '../wire/time.ts';
 import type { Pod } from '../wire/types.ts';
 import type { ResolvedSettings } from './agent-settings.ts';
 
@@ -87,9 +88,13 @@ export class AgentApiHost implements KubeletApiHost {
     return this.#options.metricsText();
   }
 
-  async statsSummary(): Promise<StatsSummary> {
-    const { nodeName } = this.#options;
-    return { node: { nodeName, startTime: formatTime(this.#startedAt) }, pods: [] };
+  async statsSummary(signal: AbortSignal): Promise<StatsSummary> {
+    const { nodeName, settings, clock } = this.#options;
+    const [node, sandboxes] = await Promise.all([
+      readNodeStats({ nodeName, rootDirectory: settings.rootDirectory, clock }),
+      this.runtime.listPodSandboxStats({ ready: true }, { signal }),
+    ]);
+    return buildStatsSummary({ node, sandboxes, pods: this.pods() });
   }
 
   configz(): unknown {

@@ -1,4 +1,4 @@
-import type { Clock } from '../seams/clock.ts';
+import { type Clock, sleep } from '../seams/clock.ts';
 import { FollowedFile } from './followed-file.ts';
 import { LinePieces } from './line-pieces.ts';
 import { LogChanges } from './log-changes.ts';
@@ -125,7 +125,10 @@ class NextLines {
   /** True: the container has ended; what it wrote before that is still to be read. Else it waits for a change. */
   async areOver(soon: boolean): Promise<boolean> {
     if (!(await this.#isRunning())) return true;
-    await this.#changes.wait(soon ? firstWaitMs : this.#waitMs, this.#reading.signal);
+    const { clock, signal } = this.#reading;
+    // a change of the new file must not cut short the time in which the old one may still be written
+    if (soon) await sleep(clock, firstWaitMs, signal);
+    else await this.#changes.wait(this.#waitMs, signal);
     this.#waitMs = Math.min(longestWaitMs, this.#waitMs * 2);
     return false;
   }

@@ -34,7 +34,7 @@ export interface KubeletApiHost {
   healthChecks(): readonly HealthCheck[];
   /** All metrics of the agent, in the text format of Prometheus. */
   metrics(): string | Promise<string>;
-  /** What the node and its pods take: see `buildStatsSummary`. */
+  /** What the node and its pods take: the shape of `/stats/summary`. */
   statsSummary(signal: AbortSignal): Promise<StatsSummary>;
   /** The agent's configuration, shown as `{"kubeletconfig": …}`. It must hold no secret. */
   configz(): unknown;

@@ -40,13 +40,13 @@ function rotating(path: string, options: Partial<LogRotationOptions> = {}, state
   const looked = async (): Promise<void> => {
     const { looks } = container;
     for (let turn = 0; container.looks === looks; turn += 1) {
-      if (turn > 1000) throw new Error('nobody looked');
+      if (turn > 100_000) throw new Error('nobody looked');
       await clock.advance(1000);
       await setImmediate();
     }
     // the next look comes when this one is over
     for (let turn = 0; clock.pendingTimers === 0; turn += 1) {
-      if (turn > 5000) throw new Error('the look did not end');
+      if (turn > 500_000) throw new Error('the look did not end');
       await setImmediate();
     }
   };
@@ -173,7 +173,7 @@ describe('the rotation of logs', () => {
     for (let turn = 0; turn < 20; turn += 1) await clock.advance(1000);
     container.fails = false;
     for (let turn = 0; (await readdir(dirname(path))).length < 2; turn += 1) {
-      if (turn > 1000) throw new Error('nothing was rotated');
+      if (turn > 100_000) throw new Error('nothing was rotated');
       await clock.advance(1000);
     }
     await rotation.stop();

@@ -2,6 +2,7 @@ import { appendFile, mkdir, rename, symlink, truncate, writeFile } from 'node:fs
 import { dirname, join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { LinePieces } from '../../../src/container-logs/line-pieces.ts';
 import { parseLogTime } from '../../../src/container-logs/log-time.ts';
 import { openLogs, type ReadLogsOptions } from '../../../src/container-logs/read-logs.ts';
 import { FakeClock } from '../../../src/testing/fakes/fake-clock.ts';
@@ -109,6 +110,16 @@ describe('the log of a container', () => {
   });
 });
 
+describe('a line that is too long to be held', () => {
+  it('comes in pieces of a bounded size', () => {
+    const pieces = new LinePieces(1000);
+    const taken = Array.from({ length: 50 }, () => [...pieces.take(Buffer.alloc(300, 'x'))]).flat();
+    expect(Math.max(...taken.map(({ bytes }) => bytes.length))).toBeLessThan(1300);
+    expect(taken.map(({ continues, ends }) => continues || ends)).toEqual([false, ...taken.slice(1).map(() => true)]);
+    expect(taken.reduce((sum, { bytes }) => sum + bytes.length, pieces.end()?.bytes.length ?? 0)).toBe(15_000);
+  });
+});
+
 /** A log that is followed. */
 function follow(path: string, options: ReadLogsOptions = {}) {
   const clock = new FakeClock();
@@ -128,7 +139,7 @@ function follow(path: string, options: ReadLogsOptions = {}) {
   onTestFinished(() => aborting.abort());
   const until = async (isSo: () => boolean): Promise<void> => {
     for (let turn = 0; !isSo(); turn += 1) {
-      if (turn > 2000) throw new Error(`it did not come to that: ${JSON.stringify(text)}`);
+      if (turn > 200_000) throw new Error(`it did not come to that: ${JSON.stringify(text)}`);
       await clock.advance(100);
       await setImmediate();
     }
@@ -178,9 +189,15 @@ describe('a log that is followed', () => {
     const path = await logFile(line(1, 'one'));
     const log = follow(path);
     await log.shows('one\n');
-    await rename(path, `${path}.20260101-000000`);
-    await appendFile(`${path}.20260101-000000`, line(2, 'late'));
-    await writeFile(path, line(3, 'new'));
+    const steps = [
+      () => rename(path, `${path}.20260101-000000`).then(() => writeFile(path, line(3, 'new'))),
+      // the reader has seen the new file now
+      () => appendFile(`${path}.20260101-000000`, line(2, 'late')),
+    ];
+    log.container.running = async () => {
+      await steps.shift()?.();
+      return true;
+    };
     await log.shows('one\nlate\nnew\n');
   });
 

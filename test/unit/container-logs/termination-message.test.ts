@@ -69,9 +69,9 @@ describe('the termination message of a container', () => {
     await symlink(secret, join(folder, 'link'));
     await mkdir(join(folder, 'folder'));
     execFileSync('mkfifo', [join(folder, 'pipe')]);
-    for (const name of ['link', 'folder', 'pipe']) {
-      const message = await terminationMessageOf(exited(join(folder, name), { annotations: fallingBack }));
-      expect(message).toContain(`Error on reading termination log ${join(folder, name)}: `);
+    for (const path of [...['link', 'folder', 'pipe'].map((name) => join(folder, name)), '/dev/zero']) {
+      const message = await terminationMessageOf(exited(path, { annotations: fallingBack }));
+      expect(message).toContain(`Error on reading termination log ${path}: `);
       expect(message).not.toContain('the secret');
     }
   });
