@@ -29,13 +29,18 @@ const time: Read = (value, field) => {
   return ms;
 };
 
-const texts: Read = (value, field) => {
+const texts = (value: unknown, field: string): readonly string[] => {
   if (Array.isArray(value) && value.every((each) => typeof each === 'string')) return value;
   throw new ConfigError(`${field} must be a list of strings, got ${JSON.stringify(value)}`);
 };
 
-const record: Read = (value, field) => {
-  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value;
+/** True for an object with names and values. */
+export function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+const record = (value: unknown, field: string): Readonly<Record<string, unknown>> => {
+  if (isRecord(value)) return value;
   throw new ConfigError(`${field} must be an object, got ${JSON.stringify(value)}`);
 };
 
@@ -46,12 +51,12 @@ const list: Read = (value, field) => {
 
 /** In the file each header has a list of values. */
 const headers: Read = (value, field) => {
-  const entries = Object.entries(record(value, field) as object);
-  return Object.fromEntries(entries.map(([name, values]) => [name, (texts(values, `${field}.${name}`) as string[]).join(', ')]));
+  const entries = Object.entries(record(value, field));
+  return Object.fromEntries(entries.map(([name, values]) => [name, texts(values, `${field}.${name}`).join(', ')]));
 };
 
 const quantities: Read = (value, field) => {
-  const entries = Object.entries(record(value, field) as object);
+  const entries = Object.entries(record(value, field));
   return Object.fromEntries(entries.map(([name, quantity]) => [name, String(quantity)]));
 };
 

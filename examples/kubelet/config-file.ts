@@ -1,11 +1,12 @@
 import { readFile } from 'node:fs/promises';
 import { loadYaml } from '@kubernetes/client-node';
-import { ConfigError, fields, withoutEffect } from './config-fields.ts';
+import type { AgentSettings } from 'pod-status-manager/node';
+import { ConfigError, fields, isRecord, withoutEffect } from './config-fields.ts';
 
 /** What a configuration file says. */
 export interface KubeletConfig {
   /** What goes to the agent as it is. */
-  readonly options: Readonly<Record<string, unknown>>;
+  readonly options: AgentSettings;
   /** The fields that the program itself uses, by their names. */
   readonly own: Readonly<Record<string, unknown>>;
   /** Fields of the kubelet that do nothing here. */
@@ -15,8 +16,8 @@ export interface KubeletConfig {
 /** Reads a file of kind KubeletConfiguration. Throws a {@link ConfigError} for a field that no kubelet knows, and for a wrong value. */
 export async function readConfigFile(path: string): Promise<KubeletConfig> {
   const document: unknown = loadYaml(await readFile(path, 'utf8'));
-  if (typeof document !== 'object' || document === null) throw new ConfigError(`${path} must hold an object`);
-  return configOf(document as Readonly<Record<string, unknown>>);
+  if (!isRecord(document)) throw new ConfigError(`${path} must hold an object`);
+  return configOf(document);
 }
 
 /** The same of a file that was read. */
@@ -33,5 +34,10 @@ export function configOf({ apiVersion, kind, ...given }: Readonly<Record<string,
     else if (withoutEffect.includes(name)) unused.push(name);
     else throw new ConfigError(`${name} is no field of KubeletConfiguration`);
   }
-  return { options, own, unused };
+  return { options: isSettings(options) ? options : {}, own, unused };
+}
+
+/** The agent itself checks what each of them says. */
+function isSettings(options: object): options is AgentSettings {
+  return Object.keys(options).every((name) => Object.values(fields).some(({ option }) => option === name));
 }

@@ -38,14 +38,23 @@ export interface Flags {
 export function parseFlags(args: readonly string[]): Flags | 'help' {
   const { values } = parseArgs({ args: [...args], options });
   if (values.help) return 'help';
-  const labels = values['node-labels']?.split(',').map((label) => label.split('=', 2) as [string, string]);
   return {
     config: values.config,
     kubeconfig: values.kubeconfig,
     nodeName: (values['hostname-override'] ?? hostname()).trim().toLowerCase(),
     nodeIPs: values['node-ip']?.split(','),
-    nodeLabels: labels && Object.fromEntries(labels),
+    nodeLabels: labelsOf(values['node-labels']),
     rootDirectory: values['root-dir'],
     runtimeEndpoint: values['container-runtime-endpoint'],
   };
+}
+
+function labelsOf(text: string | undefined): Readonly<Record<string, string>> | undefined {
+  if (text === undefined) return undefined;
+  return Object.fromEntries(
+    text.split(',').map((label) => {
+      const [name = '', value = ''] = label.split('=');
+      return [name, value];
+    }),
+  );
 }

@@ -3,7 +3,7 @@
 import { once } from 'node:events';
 import { KubeConfig } from '@kubernetes/client-node';
 import { CriRuntime } from 'pod-status-manager/cri';
-import { NodeAgent, type NodeAgentOptions } from 'pod-status-manager/node';
+import { NodeAgent } from 'pod-status-manager/node';
 import { createPrometheusMetrics } from 'pod-status-manager/prometheus';
 import { Registry } from 'prom-client';
 import { type KubeletConfig, readConfigFile } from './config-file.ts';
@@ -26,7 +26,7 @@ async function run(flags: Flags, stop: AbortSignal): Promise<void> {
   const registry = new Registry();
   const server = serverOptions(own);
   const agent = new NodeAgent({
-    ...(options as Partial<NodeAgentOptions>),
+    ...options,
     kubeConfig,
     nodeName: flags.nodeName,
     runtime,

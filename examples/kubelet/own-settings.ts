@@ -1,5 +1,5 @@
 import type { NodeAgentOptions } from 'pod-status-manager/node';
-import { ConfigError } from './config-fields.ts';
+import { ConfigError, isRecord } from './config-fields.ts';
 
 type ServerOptions = NonNullable<NodeAgentOptions['server']>;
 type Fields = Readonly<Record<string, unknown>>;
@@ -35,5 +35,5 @@ export function serverOptions(own: Fields): ServerOptions | undefined {
 }
 
 function fieldsOf(value: unknown): Fields {
-  return typeof value === 'object' && value !== null ? (value as Fields) : {};
+  return isRecord(value) ? value : {};
 }
