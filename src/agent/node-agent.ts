@@ -127,11 +127,7 @@ export class NodeAgent {
       ...shared,
     });
     this.#node = new NodeParts({
-      ...{
-        options: resolved,
-        cluster: this.#cluster,
-        declaredFeatures: options.server === undefined ? [] : ['ExtendWebSocketsToKubelet'],
-      },
+      ...{ options: resolved, cluster: this.#cluster },
       notReady: () => this.#notReady(),
       pressures: () => this.#disk.pressures,
     });

@@ -23,8 +23,6 @@ export interface NodePartsOptions {
   /** Why the node cannot take pods, in words; undefined where it can. */
   readonly notReady: () => string | undefined;
   readonly pressures: () => NodePressures;
-  /** Features that the agent has, by the names that Kubernetes gives them. */
-  readonly declaredFeatures: readonly string[];
 }
 
 /** The node as the cluster sees it, and which pods it takes. */
@@ -39,7 +37,7 @@ export class NodeParts {
 
   constructor(parts: NodePartsOptions) {
     this.#parts = parts;
-    const { options, cluster, declaredFeatures, pressures } = parts;
+    const { options, cluster, pressures } = parts;
     const { given, nodeName, settings, machine, timed, shared } = options;
     const { runtime, server, removeOnStop } = given;
     this.nodeIPs = nodeIPsOf(nodeName, settings.nodeIPs);
@@ -51,7 +49,7 @@ export class NodeParts {
       { type: 'Hostname', address: nodeName },
     ];
     this.#reporter = new NodeReporter({
-      ...{ ...this.resources, machine, runtime, addresses, declaredFeatures, watch: this.watch, ...timed },
+      ...{ ...this.resources, machine, runtime, addresses, watch: this.watch, ...timed },
       port: server === undefined ? 0 : (server.port ?? 10_250),
       maxImages: settings.nodeStatusMaxImages,
       periodMs: settings.nodeStatusUpdateFrequencyMs,

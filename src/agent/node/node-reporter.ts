@@ -11,7 +11,7 @@ import type { NodeResources } from './node-resources.ts';
 import { type NodeFacts, nodeStatus } from './node-status.ts';
 import type { RuntimeWatch } from './runtime-watch.ts';
 
-export interface NodeReporterOptions extends Pick<NodeFacts, 'addresses' | 'port' | 'declaredFeatures'>, NodeResources {
+export interface NodeReporterOptions extends Pick<NodeFacts, 'addresses' | 'port'>, NodeResources {
   readonly machine: Machine;
   readonly runtime: Pick<ContainerRuntime, 'listImages'>;
   readonly watch: Pick<RuntimeWatch, 'health' | 'version'>;

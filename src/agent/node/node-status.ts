@@ -11,8 +11,6 @@ export interface NodeFacts extends NodeResources {
   readonly addresses: readonly WireNodeAddress[];
   /** The port of the agent's own API; 0: none. */
   readonly port: number;
-  /** Features that the agent has, by the names that Kubernetes gives them. */
-  readonly declaredFeatures: readonly string[];
   /** Undefined until the runtime has answered. */
   readonly version: RuntimeVersion | undefined;
   /** Undefined until the runtime has answered. */
@@ -26,7 +24,7 @@ export const kubeletVersion = 'v1.36.3';
 
 /** What the agent says of its node. What the runtime has not said yet stays as the apiserver has it. */
 export function nodeStatus(facts: NodeFacts): AdvertisedStatus {
-  const { machine, version, health, images, declaredFeatures } = facts;
+  const { machine, version, health, images } = facts;
   const runtime = version === undefined ? 'Unknown' : `${version.runtimeName}://${version.runtimeVersion}`;
   return {
     capacity: facts.capacity,
@@ -45,7 +43,6 @@ export function nodeStatus(facts: NodeFacts): AdvertisedStatus {
       systemUUID: machine.systemUUID,
     },
     ...(images !== undefined && { images }),
-    ...(declaredFeatures.length > 0 && { declaredFeatures: declaredFeatures.toSorted() }),
     ...(health !== undefined && {
       features: { supplementalGroupsPolicy: health.features.supplementalGroupsPolicy },
       runtimeHandlers: health.handlers.map(({ name, recursiveReadOnlyMounts, userNamespaces }) => ({

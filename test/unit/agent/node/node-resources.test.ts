@@ -70,11 +70,10 @@ it('the largest images are named, with five names at most', () => {
 });
 
 it('a status says only what the runtime has said', () => {
-  const facts = { machine, capacity: {}, allocatable: {}, addresses: [], port: 10250, declaredFeatures: ['B', 'A'] };
+  const facts = { machine, capacity: {}, allocatable: {}, addresses: [], port: 10250 };
   const unknown = { version: undefined, health: undefined, images: undefined };
   expect(nodeStatus({ ...facts, ...unknown })).toEqual({
     ...{ capacity: {}, allocatable: {}, addresses: [], daemonEndpoints: { kubeletEndpoint: { Port: 10250 } } },
-    declaredFeatures: ['A', 'B'],
     nodeInfo: expect.objectContaining({ containerRuntimeVersion: 'Unknown', kubeletVersion: 'v1.36.3', osImage: 'An OS' }),
   });
   const handler = { name: '', recursiveReadOnlyMounts: true, userNamespaces: false };
