@@ -158,10 +158,6 @@ export class NodeAgent {
       resyncIntervalMs: settings.syncFrequencyMs,
       ...shared,
     });
-    this.#cleanup = new AgentCleanup({
-      ...{ lifecycle, volumes, cgroups: this.#cgroups, logger: timed.logger },
-      isKnown: (podUID) => podManager.getPodByUID(podUID) !== undefined || this.podWorkers.explain(podUID) !== undefined,
-    });
     this.#loop = new SyncLoop({
       ...{
         config: this.#config,
@@ -181,6 +177,10 @@ export class NodeAgent {
       podWorkers: () => this.podWorkers,
       sourcesReady: () => this.#loop.sourcesReady(),
       pressureChanged: () => this.nodeObject.changed(),
+    });
+    this.#cleanup = new AgentCleanup({
+      ...{ lifecycle, volumes, cgroups: this.#cgroups, containers: this.#disk.containers, logger: timed.logger },
+      isKnown: (podUID) => podManager.getPodByUID(podUID) !== undefined || this.podWorkers.explain(podUID) !== undefined,
     });
     this.#rotation = new LogRotation({
       runtime,

@@ -1,4 +1,3 @@
-import { durationText } from '../backoff/duration-text.ts';
 import { RunState } from '../concurrency/run-state.ts';
 import { StatusManagerError } from '../errors.ts';
 import { WakeableWait } from '../node-object/wakeable-wait.ts';
@@ -11,20 +10,13 @@ import type { AgentPodStatus } from './agent-pod-status.ts';
 import { boundedRead, unlessAborted } from './bounded-read.ts';
 import { EventReader } from './event-reader.ts';
 import { KnownPods } from './known-pods.ts';
+import { type LifecycleHealth, lifecycleHealth } from './lifecycle-health.ts';
 import { LifecycleMeasures } from './lifecycle-measures.ts';
 import { isRunning, type ListedPod, listPods, runningPod } from './listed-pods.ts';
 import { type PodLifecycleOptions, type ResolvedLifecycleOptions, resolveLifecycleOptions } from './pod-lifecycle-options.ts';
 import { PodReader } from './pod-reader.ts';
 import { type ReadTime, ReadTimes } from './read-time.ts';
 import { SharedRead } from './shared-read.ts';
-
-/** Whether the runtime is still looked at. */
-export interface LifecycleHealth {
-  /** True: it is. */
-  readonly ok: boolean;
-  /** Why not; empty with `ok`. */
-  readonly message: string;
-}
 
 /** So many lists follow one another at the short period when events may have been lost. */
 const listsAfterLostEvents = 5;
@@ -148,15 +140,15 @@ export class PodLifecycle {
     return this.#known.existing().filter(isRunning).map(runningPod);
   }
 
+  /** The uids of all pods of which the runtime has anything, what has ended included, as far as is known now. Asks nobody. */
+  podUIDs(): readonly string[] {
+    return this.#known.existing().map(({ uid }) => uid);
+  }
+
   /** Whether the last list is recent enough; in the words of the kubelet. */
   healthy(): LifecycleHealth {
     const { listed } = this.#known;
-    if (listed === undefined) return { ok: false, message: 'pleg has yet to be successful' };
-    const { relistThresholdMs } = this.#options;
-    const age = this.#times.age(listed);
-    if (age <= relistThresholdMs) return { ok: true, message: '' };
-    const ago = Number.isFinite(age) ? `${durationText(age)} ago` : 'before the clock was set back';
-    return { ok: false, message: `pleg was last seen active ${ago}; threshold is ${durationText(relistThresholdMs)}` };
+    return lifecycleHealth(listed && this.#times.age(listed), this.#options.relistThresholdMs);
   }
 
   async #listAgainAndAgain(): Promise<void> {
