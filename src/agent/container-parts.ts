@@ -71,7 +71,7 @@ export class ContainerParts {
       clock: timed.clock,
     });
     this.probes = new ProbeManager({
-      prober: given.prober ?? new NetworkProber({ exec: execProber(runtime), clock: timed.clock }),
+      prober: given.prober ?? new NetworkProber({ exec: execProber(runtime), timesExec: true, clock: timed.clock }),
       statusManager,
       handlers: { resultChanged: ({ podUID, needsSync }) => void (needsSync && podChanged(podUID)) },
       eventRecorder,
