@@ -246,7 +246,11 @@ export class PodLifecycle {
     else if (type !== 'created')
       this.#readOf(uid)
         .ask()
-        .catch((err: unknown) => this.#readFailed(uid, err));
+        .catch((err: unknown) => {
+          this.#readFailed(uid, err);
+          // no other event tells of the same change
+          this.#hurry();
+        });
   }
 
   /** Lists the runtime now, and often for a while. */
