@@ -61,6 +61,7 @@ import { ResizeParts } from './resize-parts.ts';
  *   rootDirectory: folder,
  *   podLogsDirectory: `${folder}/logs`,
  *   cgroupsPerQOS: false,
+ *   imageGCHighThresholdPercent: 100, // FakeRuntime has no disk
  *   mounter: new FakeMounter(),
  *   removeOnStop: true,
  * });

@@ -35,19 +35,6 @@ const retryMs = 1000;
  * What the container runtime has of each pod. It lists the runtime from time to time, which is the truth, and reads a pod as soon
  * as an event tells of it; events may be lost. No two reads of one pod run at once, and no read that began earlier takes the place
  * of one that began later. Give it to `PodWorkers` as `runtimeStatusCache` and to `SyncLoop` as `runtime`.
- *
- * @example
- * ```ts
- * import { PodLifecycle } from 'pod-status-manager/node';
- * import { FakeRuntime } from 'pod-status-manager/testing';
- *
- * const runtime = new FakeRuntime();
- * const lifecycle = new PodLifecycle({ runtime, podChanged: (podUID) => console.log(podUID) });
- * lifecycle.start();
- * console.log((await lifecycle.getNewerThan('1234', 0, AbortSignal.timeout(1000))).containers); // []
- * await lifecycle.stop();
- * await runtime.close();
- * ```
  */
 export class PodLifecycle {
   readonly #options: ResolvedLifecycleOptions;
