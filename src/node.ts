@@ -6,6 +6,7 @@
 import './node-version.ts';
 
 export type { AgentSettings } from './agent/agent-settings.ts';
+export type { Machine } from './agent/node/machine.ts';
 export { NodeAgent } from './agent/node-agent.ts';
 export type { AgentServerOptions, NodeAgentOptions } from './agent/node-agent-options.ts';
 export type {
@@ -22,7 +23,6 @@ export { CgroupError } from './cgroups/cgroup-error.ts';
 export type { CgroupFiles } from './cgroups/cgroup-files.ts';
 export { CgroupManager, type CgroupManagerOptions } from './cgroups/cgroup-manager.ts';
 export type { CgroupDriver } from './cgroups/cgroup-names.ts';
-export { FakeCgroups, type FakeCgroupsOptions } from './cgroups/fake-cgroups.ts';
 export type { NodeLimits } from './cgroups/node-limits.ts';
 export type { PodCgroups } from './cgroups/pod-cgroups.ts';
 export type { ConfigMode } from './config/notifications.ts';
@@ -61,9 +61,12 @@ export type { NodeObjectOptions } from './node-object/node-object-options.ts';
 export type { NodeObjectStopped, RemovalOutcome } from './node-object/node-removal.ts';
 export type { StepFailure } from './node-object/steady-loop.ts';
 export type {
+  WireContainerImage,
   WireNode,
   WireNodeAddress,
   WireNodeDaemonEndpoints,
+  WireNodeFeatures,
+  WireNodeRuntimeHandler,
   WireNodeSystemInfo,
   WireTaint,
 } from './node-object/wire-node.ts';
@@ -185,7 +188,6 @@ export type {
 } from './sync-loop/sync-loop-options.ts';
 export type { MountedVolume, PodVolumes } from './volumes/pod-volumes.ts';
 export type { ServiceAccountToken, TokenRequest } from './volumes/service-account-token.ts';
-export { cleanSubPaths, prepareSubPath, type SubPathRequest } from './volumes/sub-paths.ts';
 export { TokenManager, type TokenManagerOptions } from './volumes/token-manager.ts';
 export { VolumeError, type VolumeFailure } from './volumes/volume-error.ts';
 export { VolumeManager } from './volumes/volume-manager.ts';

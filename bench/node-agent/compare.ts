@@ -31,7 +31,7 @@ const script = fileURLToPath(new URL('script.ts', import.meta.url));
 const image = 'registry.k8s.io/pause:3.10.2';
 
 /** One agent in a kit of its own. */
-export async function measure(agent: Agent, size: ScriptSize): Promise<AgentRun> {
+async function measure(agent: Agent, size: ScriptSize): Promise<AgentRun> {
   await using kit = await Kit.start({ audited: true });
   const args = { command: commandOf(agent, kit.run), log: `${kit.run}/log/agent.log`, image, ...size };
   const flags = Object.entries(args).map(([name, value]) => `--${name}=${value}`);

@@ -44,7 +44,7 @@ async function processes(): Promise<Map<number, ProcessRow>> {
 }
 
 /** The name of a process may hold blanks and brackets, so fields are counted from the last bracket. */
-export function parseStat(stat: string): ProcessRow | undefined {
+function parseStat(stat: string): ProcessRow | undefined {
   const end = stat.lastIndexOf(') ');
   if (end < 0) return undefined;
   const fields = stat.slice(end + 2).split(' ');

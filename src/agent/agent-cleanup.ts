@@ -4,9 +4,11 @@ import type { PodLifecycle } from '../pleg/pod-lifecycle.ts';
 import type { Logger } from '../seams/logger.ts';
 import type { HousekeepingReport } from '../sync-loop/sync-loop-options.ts';
 import type { VolumeManager } from '../volumes/volume-manager.ts';
+import type { ContainerCollector } from './sync/container-collector.ts';
 
 export interface AgentCleanupOptions {
-  readonly lifecycle: Pick<PodLifecycle, 'getPods'>;
+  readonly lifecycle: Pick<PodLifecycle, 'getPods' | 'podUIDs' | 'refresh'>;
+  readonly containers: Pick<ContainerCollector, 'removePod' | 'removeLogs'>;
   readonly volumes: Pick<VolumeManager, 'orphans' | 'unmountVolumes'>;
   readonly cgroups: Pick<PodCgroups, 'listPods' | 'removePod' | 'updateClasses'>;
   /** Asked right before something is removed: a pod may have come meanwhile. */
@@ -14,7 +16,7 @@ export interface AgentCleanupOptions {
   readonly logger: Logger;
 }
 
-/** Takes away what is left on the node of pods that nobody knows any more: volumes and cgroups. */
+/** Takes away what is left on the node of pods that nobody knows any more: containers that have ended, logs, volumes and cgroups. */
 export class AgentCleanup {
   readonly #options: AgentCleanupOptions;
   readonly #stopping = new AbortController();
@@ -37,6 +39,11 @@ export class AgentCleanup {
   }
 
   /** Resolves once no look is under way. */
+  async settled(): Promise<void> {
+    await this.#run;
+  }
+
+  /** Ends the look that is under way, and begins no other. */
   async stop(): Promise<void> {
     this.#stopping.abort();
     await this.#run;
@@ -50,16 +57,27 @@ export class AgentCleanup {
     const isLeft = (podUID: string): boolean => !known.has(podUID) && !isKnown(podUID);
     const leftVolumes = (await volumes.orphans(known)).filter(isLeft);
     const leftGroups = (await cgroups.listPods()).filter(isLeft);
-    if (leftVolumes.length + leftGroups.length === 0) return;
+    const leftPods = lifecycle.podUIDs().filter(isLeft);
+    // what runs of such a pod is ended by the sync loop first
     for (const { uid } of await lifecycle.getPods(signal)) known.add(uid);
     for (const podUID of leftVolumes) if (isLeft(podUID)) await this.#try(podUID, () => volumes.unmountVolumes(podUID));
     for (const podUID of leftGroups) if (isLeft(podUID)) await this.#try(podUID, () => cgroups.removePod(podUID));
+    for (const podUID of leftPods) if (isLeft(podUID)) await this.#try(podUID, () => this.#removeContainers(podUID, isLeft));
+    await this.#options.containers.removeLogs(isLeft);
+  }
+
+  async #removeContainers(podUID: string, isLeft: (podUID: string) => boolean): Promise<void> {
+    const { containers, lifecycle } = this.#options;
+    const { signal } = this.#stopping;
+    await containers.removePod(podUID, () => isLeft(podUID), signal);
+    await lifecycle.refresh(podUID, signal);
   }
 
   async #try(podUID: string, call: () => Promise<unknown>): Promise<void> {
     try {
       await call();
     } catch (err) {
+      this.#stopping.signal.throwIfAborted();
       this.#options.logger.warn({ err, podUID }, 'what a pod has left could not be removed; it is tried again');
     }
   }

@@ -78,7 +78,7 @@ export interface AgentSettings {
 
   /** True: one image is pulled at a time. Default true. */
   readonly serializeImagePulls?: boolean;
-  /** So many images are pulled at a time, where `serializeImagePulls` is false. Default: no limit. */
+  /** So many images are pulled at a time, where `serializeImagePulls` is false. Default 5. */
   readonly maxParallelImagePulls?: number;
   /** So many pulls may begin in a second; 0: no limit. Default 5. */
   readonly registryPullQPS?: number;

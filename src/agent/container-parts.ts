@@ -21,6 +21,7 @@ import type { ResolvedAgentOptions } from './node-agent-options.ts';
 import type { SyncPodResizer } from './resize/sync-pod-resizer.ts';
 import { AgentPodSyncer } from './sync/agent-pod-syncer.ts';
 import { execProber } from './sync/exec-prober.ts';
+import { statusesOfKnownPods } from './sync/statuses-of-known-pods.ts';
 import type { SyncConfigs } from './sync/sync-parts.ts';
 
 type ImageVolume = NonNullable<NonNullable<Pod['spec']>['volumes']>[number]['image'];
@@ -70,14 +71,21 @@ export class ContainerParts {
       clock: timed.clock,
     });
     this.probes = new ProbeManager({
-      prober: given.prober ?? new NetworkProber({ exec: execProber(runtime), clock: timed.clock }),
+      prober: given.prober ?? new NetworkProber({ exec: execProber(runtime), timesExec: true, clock: timed.clock }),
       statusManager,
       handlers: { resultChanged: ({ podUID, needsSync }) => void (needsSync && podChanged(podUID)) },
       eventRecorder,
       ...shared,
     });
     this.syncer = new AgentPodSyncer({
-      ...{ runtime, lifecycle: this.lifecycle, statusManager, probes: this.probes, images: this.images, volumes: this.volumes },
+      ...{
+        runtime,
+        lifecycle: this.lifecycle,
+        statusManager: statusesOfKnownPods(statusManager, options.podManager),
+        probes: this.probes,
+        images: this.images,
+        volumes: this.volumes,
+      },
       ...{ cgroups, nodeIPs, eventRecorder, resizer: parts.resizer },
       resizeConditions: (podUID) => statusManager.resizes.getPodResizeConditions(podUID),
       configs: this.#configs(mounter),

@@ -28,10 +28,11 @@ const imagefsPatienceMs = 60_000;
 
 /** Keeps the node from running full: ended containers, unused images, and in the end pods have to go. */
 export class DiskParts {
+  /** Removes containers that have ended, and log files. */
+  readonly containers: ContainerCollector;
   readonly #parts: DiskPartsOptions;
   readonly #evictions: EvictionManager;
   readonly #images: ImageCollection;
-  readonly #containers: ContainerCollector;
   readonly #stopping = new AbortController();
   #imagefs: { readonly path: string | undefined; readonly readAt: number } | undefined;
   #run: Promise<void> = Promise.resolve();
@@ -41,7 +42,7 @@ export class DiskParts {
     const { options, eventRecorder, activePods, podWorkers, pressureChanged } = parts;
     const { settings, given, timed } = options;
     const { runtime } = given;
-    this.#containers = new ContainerCollector({ runtime, podLogsDirectory: settings.podLogsDirectory, ...timed });
+    this.containers = new ContainerCollector({ runtime, podLogsDirectory: settings.podLogsDirectory, ...timed });
     this.#images = new ImageCollection({
       images: new ImageCollector({ runtime, clock: timed.clock }),
       usedByVolumes: () => new Set(activePods().flatMap(imagesOfVolumes)),
@@ -94,7 +95,7 @@ export class DiskParts {
   async #collectContainers(signal: AbortSignal): Promise<void> {
     const { podWorkers, sourcesReady } = this.#parts;
     const shouldPodContentBeRemoved = (podUID: string): boolean => podWorkers().shouldPodContentBeRemoved(podUID);
-    await this.#containers.collect({ shouldPodContentBeRemoved, sourcesReady: sourcesReady() }, signal);
+    await this.containers.collect({ shouldPodContentBeRemoved, sourcesReady: sourcesReady() }, signal);
   }
 
   async #readNode() {

@@ -1,45 +1,21 @@
-import type { PodCgroups } from '../cgroups/pod-cgroups.ts';
 import { longestTimerMs, numberOption, optionOfType, requireKnownOptions } from '../checks/options.ts';
-import { KubePodClient } from '../client/kube-pod-client.ts';
 import { RunState, type RunStateName } from '../concurrency/run-state.ts';
 import { awaitStart, requireStartOptions, type StartOptions } from '../concurrency/start-wait.ts';
 import { TimeLeft } from '../concurrency/time-left.ts';
-import { PodConfig } from '../config/pod-config.ts';
-import { LogRotation } from '../container-logs/log-rotation.ts';
 import { StatusManagerError } from '../errors.ts';
-import { KubeletApi } from '../kubelet-api/kubelet-api.ts';
-import { MirrorPodClient } from '../mirror/mirror-pod-client.ts';
-import { MirrorPodReconciler } from '../mirror/mirror-pod-reconciler.ts';
 import type { NodeObject } from '../node-object/node-object.ts';
 import type { BasicPodManager } from '../pod/basic-pod-manager.ts';
-import { apiserverSource } from '../pod/pod-identity.ts';
-import { isTerminalPhase } from '../pod/pod-phase.ts';
-import { ApiServerSource } from '../sources/api-server-source.ts';
-import { FileSource } from '../sources/file-source.ts';
-import { HandledSource } from '../sources/handled-source.ts';
-import { HttpSource } from '../sources/http-source.ts';
-import { StatusManager } from '../status/status-manager.ts';
-import { SyncLoop } from '../sync-loop/sync-loop.ts';
-import type { HousekeepingReport } from '../sync-loop/sync-loop-options.ts';
-import { wholeUnits } from '../wire/quantity-number.ts';
-import { PodWorkers } from '../workers/pod-workers.ts';
-import { AgentApiHost } from './agent-api-host.ts';
-import { AgentCleanup } from './agent-cleanup.ts';
+import type { StatusManager } from '../status/status-manager.ts';
+import type { PodWorkers } from '../workers/pod-workers.ts';
+import { AgentParts } from './agent-parts.ts';
 import { agentSnapshot } from './agent-snapshot.ts';
-import { ClusterParts } from './cluster-parts.ts';
-import { ContainerParts } from './container-parts.ts';
-import { DiskParts } from './disk-parts.ts';
-import { MachineCgroups, noPodCgroups } from './node/machine-cgroups.ts';
-import { type NodeAgentOptions, type ResolvedAgentOptions, resolveAgentOptions } from './node-agent-options.ts';
+import type { NodeAgentOptions } from './node-agent-options.ts';
 import type {
   NodeAgentSnapshot,
   NodeAgentSnapshotOptions,
   StopNodeAgentOptions,
   StoppedNodeAgent,
 } from './node-agent-reports.ts';
-import { NodeParts } from './node-parts.ts';
-import { ResizeParts } from './resize-parts.ts';
-
 /**
  * A node whose pods a container runtime runs, in the kubelet's place: its object and its Lease, the pods of the apiserver and of
  * other sources, volumes, images, containers, probes, and the agent's own API.
@@ -61,6 +37,7 @@ import { ResizeParts } from './resize-parts.ts';
  *   rootDirectory: folder,
  *   podLogsDirectory: `${folder}/logs`,
  *   cgroupsPerQOS: false,
+ *   imageGCHighThresholdPercent: 100, // FakeRuntime has no disk
  *   mounter: new FakeMounter(),
  *   removeOnStop: true,
  * });
@@ -80,117 +57,16 @@ export class NodeAgent {
   readonly podWorkers: PodWorkers;
   /** The Node and its Lease on the apiserver. The agent starts and stops it. */
   readonly nodeObject: NodeObject;
-  readonly #options: ResolvedAgentOptions;
-  readonly #cluster: ClusterParts;
-  readonly #containers: ContainerParts;
-  readonly #resizes: ResizeParts;
-  readonly #node: NodeParts;
-  readonly #config: PodConfig;
-  readonly #source: HandledSource;
-  readonly #loop: SyncLoop;
-  readonly #mirrorPods: MirrorPodReconciler;
-  readonly #cleanup: AgentCleanup;
-  readonly #cgroups: PodCgroups;
-  readonly #api: KubeletApi | undefined;
-  readonly #rotation: LogRotation;
-  readonly #disk: DiskParts;
+  readonly #parts: AgentParts;
   readonly #runState = new RunState<StoppedNodeAgent>('node agent');
-  #wasReady = false;
 
   /** Throws ERR_INVALID_OPTION, naming the option, the rule and the value. Starts nothing. */
   constructor(options: NodeAgentOptions) {
-    const resolved = resolveAgentOptions(options);
-    const { settings, machine, timed, measured, shared, nodeName, podManager } = resolved;
-    const { statusManager, podClient, runtime, cgroups } = options;
-    this.#options = resolved;
-    this.podManager = podManager;
-    this.#cluster = new ClusterParts(resolved);
-    const { transport, eventRecorder } = this.#cluster;
-    this.#config = new PodConfig({ eventRecorder, ...timed });
-    const source = new ApiServerSource({ transport, nodeName, ...shared });
-    this.#source = new HandledSource(source);
-    this.#config.addSource(apiserverSource, source);
-    this.#addOtherSources();
-    const limits = { cpuCFSQuota: settings.cpuCFSQuota, memoryCapacityBytes: machine.memoryBytes };
-    const { cgroupRoot, cgroupDriver: driver } = settings;
-    const ofMachine = (): PodCgroups => new MachineCgroups({ cgroupRoot, driver, limits, clock: timed.clock });
-    this.#cgroups = cgroups ?? (settings.cgroupsPerQOS ? ofMachine() : noPodCgroups);
-    this.statusManager = new StatusManager({
-      ...statusManager,
-      podClient: podClient ?? new KubePodClient(transport),
-      podManager,
-      podSource: this.#source,
-      podDeletionSafety: {
-        podCouldHaveRunningContainers: (pod) => this.podWorkers.podCouldHaveRunningContainers(pod),
-        podResourcesAreReclaimed: (pod) => this.podWorkers.podResourcesAreReclaimed(pod),
-      },
-      ...shared,
-    });
-    this.#node = new NodeParts({
-      ...{ options: resolved, cluster: this.#cluster },
-      notReady: () => this.#notReady(),
-      pressures: () => this.#disk.pressures,
-    });
-    this.nodeObject = this.#node.object;
-    this.#resizes = new ResizeParts({
-      ...{ runtime, cgroups: this.#cgroups, limits, statusManager: this.statusManager, podManager, eventRecorder },
-      rootDirectory: settings.rootDirectory,
-      admit: (pod, others) => this.#node.admit(pod, others),
-      podChanged: (podUID) => this.#loop.podChanged(podUID),
-      logger: timed.logger,
-    });
-    this.#containers = new ContainerParts({
-      resizer: this.#resizes.resizer,
-      ...{
-        options: resolved,
-        cluster: this.#cluster,
-        cgroups: this.#cgroups,
-        watch: this.#node.watch,
-        statusManager: this.statusManager,
-      },
-      nodeIPs: () => this.#node.nodeIPs,
-      allocatable: () => this.#node.resources.allocatable,
-      podChanged: (podUID) => this.#loop.podChanged(podUID),
-    });
-    const { lifecycle, syncer, volumes } = this.#containers;
-    this.podWorkers = new PodWorkers({
-      ...{ podSyncer: syncer, runtimeStatusCache: lifecycle, eventRecorder },
-      resyncIntervalMs: settings.syncFrequencyMs,
-      ...shared,
-    });
-    this.#cleanup = new AgentCleanup({
-      ...{ lifecycle, volumes, cgroups: this.#cgroups, logger: timed.logger },
-      isKnown: (podUID) => podManager.getPodByUID(podUID) !== undefined || this.podWorkers.explain(podUID) !== undefined,
-    });
-    this.#loop = new SyncLoop({
-      ...{
-        config: this.#config,
-        podManager,
-        podWorkers: this.#resizes.workers(this.podWorkers),
-        workQueue: this.podWorkers.workQueue,
-      },
-      ...{ statusManager: this.statusManager, runtime: lifecycle, eventRecorder },
-      admitPod: (pod, others) => this.#resizes.admit(pod, others),
-      onHousekeeping: (report) => this.#housekeep(report),
-      onCaughtUp: () => this.#noteCaughtUp(),
-      ...measured,
-    });
-    this.#disk = new DiskParts({
-      ...{ options: resolved, eventRecorder },
-      activePods: () => podManager.getPods().filter(({ metadata }) => !this.#isOver(metadata?.uid ?? '')),
-      podWorkers: () => this.podWorkers,
-      sourcesReady: () => this.#loop.sourcesReady(),
-      pressureChanged: () => this.nodeObject.changed(),
-    });
-    this.#rotation = new LogRotation({
-      runtime,
-      maxSize: wholeUnits(settings.containerLogMaxSize),
-      maxFiles: settings.containerLogMaxFiles,
-      checkPeriodMs: settings.containerLogMonitorIntervalMs,
-      ...timed,
-    });
-    this.#mirrorPods = this.#makeMirrorPods();
-    this.#api = this.#makeApi();
+    this.#parts = new AgentParts(options);
+    this.podManager = this.#parts.podManager;
+    this.statusManager = this.#parts.statusManager;
+    this.podWorkers = this.#parts.podWorkers;
+    this.nodeObject = this.#parts.node.object;
   }
 
   /** `idle`, `running`, `stopping` or `stopped`. */
@@ -208,7 +84,7 @@ export class NodeAgent {
   async start(options: StartOptions = {}): Promise<void> {
     requireStartOptions(options);
     this.#runState.start();
-    const { clock } = this.#options;
+    const { clock } = this.#parts.options;
     const waitsFor = () => ({
       text: this.snapshot({ pods: false }).notes.join('; ') || 'the pods of the apiserver are not handled',
     });
@@ -219,10 +95,10 @@ export class NodeAgent {
   snapshot(options: NodeAgentSnapshotOptions = {}): NodeAgentSnapshot {
     requireKnownOptions('options', options, ['pods']);
     const pods = optionOfType('pods', options.pods ?? true, 'boolean');
-    const { nodeName, clock } = this.#options;
+    const { nodeName, clock } = this.#parts.options;
     const { podManager, podWorkers, statusManager, nodeObject, state } = this;
     const parts = { nodeName, clock, podManager, podWorkers, statusManager, nodeObject, state };
-    return agentSnapshot({ ...parts, config: this.#config, watch: this.#node.watch }, pods);
+    return agentSnapshot({ ...parts, config: this.#parts.config, watch: this.#parts.node.watch }, pods);
   }
 
   /**
@@ -249,122 +125,48 @@ export class NodeAgent {
   }
 
   async #start(): Promise<void> {
-    await this.#cgroups.createBase();
-    await this.#api?.listen();
+    await this.#parts.cgroups.createBase();
+    await this.#parts.api?.listen();
     if (this.state === 'running') {
-      this.#containers.lifecycle.start();
-      this.#cluster.start();
-      this.#rotation.start();
+      this.#parts.containers.lifecycle.start();
+      this.#parts.cluster.start();
+      this.#parts.rotation.start();
       this.statusManager.start();
-      await this.#node.start();
+      await this.#parts.node.start();
     }
     if (this.state === 'running') {
-      this.#mirrorPods.start();
-      this.#loop.start();
-      this.#config.start();
-      this.#disk.start();
+      this.#parts.mirrorPods.start();
+      this.#parts.loop.start();
+      this.#parts.config.start();
+      this.#parts.disk.start();
     }
-    await Promise.all([this.nodeObject.registered(), this.#source.firstList()]);
+    await Promise.all([this.nodeObject.registered(), this.#parts.source.firstList()]);
   }
 
   async #stop(limits: Required<StopNodeAgentOptions>): Promise<StoppedNodeAgent> {
-    const timeLeft = new TimeLeft(this.#options.clock, limits.timeoutMs);
+    const timeLeft = new TimeLeft(this.#parts.options.clock, limits.timeoutMs);
     // the node's object comes last, and needs some of the time
     const kept = limits.timeoutMs / 4;
-    this.#source.giveUp(new StatusManagerError('ERR_STOPPED', 'The node agent was stopped before its first list of pods'));
-    await this.#api?.close();
-    await this.#config.stop();
+    this.#parts.source.giveUp(new StatusManagerError('ERR_STOPPED', 'The node agent was stopped before its first list of pods'));
+    await this.#parts.api?.close();
+    await this.#parts.config.stop();
     if (!limits.leavePodsRunning) await timeLeft.allows(this.#endPods(), timeLeft.ms() - kept);
-    await this.#loop.stop();
-    await Promise.all([this.#cleanup.stop(), this.#rotation.stop(), this.#disk.stop()]);
+    await this.#parts.loop.stop();
+    await Promise.all([this.#parts.cleanup.stop(), this.#parts.rotation.stop(), this.#parts.disk.stop()]);
     const workers = await this.podWorkers.stop({ timeoutMs: Math.max(0, timeLeft.ms(limits.callsTimeoutMs + kept) - kept) });
-    await this.#containers.stop();
-    await this.#node.stopLooking();
+    await this.#parts.containers.stop();
+    await this.#parts.node.stopLooking();
     const drainTimeoutMs = Math.max(0, timeLeft.ms(limits.drainTimeoutMs + kept) - kept);
     const statuses = await this.statusManager.stop({ drainTimeoutMs });
-    await this.#mirrorPods.stop();
-    await this.#cluster.stop();
+    await this.#parts.mirrorPods.stop();
+    await this.#parts.cluster.stop();
     const node = await this.nodeObject.stop({ timeoutMs: timeLeft.ms() });
-    await this.#cluster.close();
+    await this.#parts.cluster.close();
     return { statuses, workers, node };
   }
 
   /** Ends every pod, each within its grace period. Never rejects. */
   async #endPods(): Promise<void> {
     await Promise.allSettled(this.podManager.getPods().map((pod) => this.podWorkers.killPodNow(pod)));
-  }
-
-  #addOtherSources(): void {
-    const { nodeName, settings, sources, timed } = this.#options;
-    const { staticPodPath: path, staticPodURL: url, staticPodURLHeader: headers } = settings;
-    if (path !== undefined) {
-      const file = new FileSource({ path, nodeName, checkPeriodMs: settings.fileCheckFrequencyMs, ...timed });
-      this.#config.addSource('file', file);
-    }
-    if (url !== undefined) {
-      const http = new HttpSource({ url, headers, nodeName, checkPeriodMs: settings.httpCheckFrequencyMs, ...timed });
-      this.#config.addSource('http', http);
-    }
-    for (const [name, each] of sources) this.#config.addSource(name, each);
-  }
-
-  #makeMirrorPods(): MirrorPodReconciler {
-    const { nodeName, shared, timed } = this.#options;
-    return new MirrorPodReconciler({
-      podManager: this.podManager,
-      mirrorPodClient: new MirrorPodClient({
-        transport: this.#cluster.transport,
-        nodeName,
-        getNode: () => this.nodeObject.node,
-        clock: timed.clock,
-      }),
-      nodeName,
-      podSource: this.#source,
-      staticPodsReady: () => this.#loop.sourcesReady(),
-      isPodTerminating: (podFullName) => this.podWorkers.isPodForMirrorPodTerminatingByFullName(podFullName),
-      ...shared,
-    });
-  }
-
-  #makeApi(): KubeletApi | undefined {
-    const { given, nodeName, timed, settings } = this.#options;
-    const { server, runtime, metricsText = () => '' } = given;
-    if (server === undefined) return undefined;
-    const { tlsCertFile: certFile, tlsPrivateKeyFile: keyFile, clientCAFile, address, port, anonymous = false } = server;
-    const host = new AgentApiHost({
-      ...{ nodeName, runtime, metricsText, settings, clock: timed.clock, cgroups: this.#cgroups },
-      ...{ podManager: this.podManager, statusManager: this.statusManager, lifecycle: this.#containers.lifecycle },
-      lastIterationAt: () => this.#loop.lastIterationAt(),
-    });
-    return new KubeletApi({
-      ...{ host, nodeName, transport: this.#cluster.transport, anonymous, ...timed },
-      tls: { certFile, keyFile, ...(clientCAFile !== undefined && { clientCAFile }) },
-      ...(address !== undefined && { address }),
-      ...(port !== undefined && { port }),
-    });
-  }
-
-  #housekeep(report: HousekeepingReport): void {
-    const desired = new Set([...report.possiblyRunning, ...report.pods.map(({ metadata }) => metadata?.uid ?? '')]);
-    this.#containers.probes.cleanupPods(desired);
-    this.#cleanup.look(report);
-    this.#resizes.housekeep(desired);
-  }
-
-  #noteCaughtUp(): void {
-    this.#source.noteCaughtUp();
-    const isReady = this.#loop.sourcesReady();
-    // the node need not wait for the next look at it
-    if (isReady && !this.#wasReady) this.nodeObject.changed();
-    this.#wasReady = isReady;
-  }
-
-  #isOver(podUID: string): boolean {
-    return this.podWorkers.isPodKnownTerminated(podUID) || isTerminalPhase(this.statusManager.getPodStatus(podUID)?.phase);
-  }
-
-  #notReady(): string | undefined {
-    const { ok, message } = this.#containers.lifecycle.healthy();
-    return ok ? undefined : `PLEG is not healthy: ${message}`;
   }
 }

@@ -25,7 +25,7 @@ export interface FakeCgroupsOptions {
  *
  * @example
  * ```ts
- * import { FakeCgroups } from 'pod-status-manager/node';
+ * import { FakeCgroups } from 'pod-status-manager/testing';
  *
  * const cgroups = new FakeCgroups();
  * const resources = { limits: { cpu: '1', memory: '64Mi' }, requests: { cpu: '500m' } };

@@ -13,7 +13,7 @@ export interface LogRotationOptions {
   readonly runtime: Pick<ContainerRuntime, 'listContainers' | 'containerStatus' | 'reopenContainerLog'>;
   /** A log that has this many bytes is rotated. Default 10,485,760 (10 MiB). */
   readonly maxSize?: number;
-  /** The most files of a container: its log, and those that were rotated. At least 2. Default 5. */
+  /** How many files of a container are kept at most: its log, and those that were rotated. At least 2. Default 5. */
   readonly maxFiles?: number;
   /** The longest time between two looks at the files, in milliseconds: at least 1,000. Default 10,000. */
   readonly checkPeriodMs?: number;

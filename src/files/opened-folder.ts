@@ -9,7 +9,7 @@ const { O_NOFOLLOW, O_DIRECTORY } = constants;
 const O_PATH = 0o10000000;
 
 /** A path that begins at an opened folder. */
-export function pathIn(folder: FileHandle, name: string): string {
+function pathIn(folder: FileHandle, name: string): string {
   return `/proc/self/fd/${folder.fd}/${name}`;
 }
 
@@ -82,7 +82,7 @@ async function makeFolder(parent: FileHandle, name: string, mode: number): Promi
 }
 
 /** Changes the mode of what was opened. */
-export async function changeMode(handle: FileHandle, mode: number): Promise<void> {
+async function changeMode(handle: FileHandle, mode: number): Promise<void> {
   // a handle that cannot read refuses fchmod(2)
   await chmod(`/proc/self/fd/${handle.fd}`, mode);
 }

@@ -7,7 +7,7 @@ export interface Identity {
   readonly extra: Readonly<Record<string, readonly string[]>>;
 }
 
-export const authenticatedGroup = 'system:authenticated';
+const authenticatedGroup = 'system:authenticated';
 
 /** Who makes a request without credentials, where that is allowed. */
 export const anonymous: Identity = {

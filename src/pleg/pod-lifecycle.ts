@@ -1,4 +1,3 @@
-import { durationText } from '../backoff/duration-text.ts';
 import { RunState } from '../concurrency/run-state.ts';
 import { StatusManagerError } from '../errors.ts';
 import { WakeableWait } from '../node-object/wakeable-wait.ts';
@@ -11,20 +10,13 @@ import type { AgentPodStatus } from './agent-pod-status.ts';
 import { boundedRead, unlessAborted } from './bounded-read.ts';
 import { EventReader } from './event-reader.ts';
 import { KnownPods } from './known-pods.ts';
+import { type LifecycleHealth, lifecycleHealth } from './lifecycle-health.ts';
 import { LifecycleMeasures } from './lifecycle-measures.ts';
 import { isRunning, type ListedPod, listPods, runningPod } from './listed-pods.ts';
 import { type PodLifecycleOptions, type ResolvedLifecycleOptions, resolveLifecycleOptions } from './pod-lifecycle-options.ts';
 import { PodReader } from './pod-reader.ts';
 import { type ReadTime, ReadTimes } from './read-time.ts';
 import { SharedRead } from './shared-read.ts';
-
-/** Whether the runtime is still looked at. */
-export interface LifecycleHealth {
-  /** True: it is. */
-  readonly ok: boolean;
-  /** Why not; empty with `ok`. */
-  readonly message: string;
-}
 
 /** So many lists follow one another at the short period when events may have been lost. */
 const listsAfterLostEvents = 5;
@@ -35,19 +27,6 @@ const retryMs = 1000;
  * What the container runtime has of each pod. It lists the runtime from time to time, which is the truth, and reads a pod as soon
  * as an event tells of it; events may be lost. No two reads of one pod run at once, and no read that began earlier takes the place
  * of one that began later. Give it to `PodWorkers` as `runtimeStatusCache` and to `SyncLoop` as `runtime`.
- *
- * @example
- * ```ts
- * import { PodLifecycle } from 'pod-status-manager/node';
- * import { FakeRuntime } from 'pod-status-manager/testing';
- *
- * const runtime = new FakeRuntime();
- * const lifecycle = new PodLifecycle({ runtime, podChanged: (podUID) => console.log(podUID) });
- * lifecycle.start();
- * console.log((await lifecycle.getNewerThan('1234', 0, AbortSignal.timeout(1000))).containers); // []
- * await lifecycle.stop();
- * await runtime.close();
- * ```
  */
 export class PodLifecycle {
   readonly #options: ResolvedLifecycleOptions;
@@ -148,15 +127,15 @@ export class PodLifecycle {
     return this.#known.existing().filter(isRunning).map(runningPod);
   }
 
+  /** The uids of all pods of which the runtime has anything, what has ended included, as far as is known now. Asks nobody. */
+  podUIDs(): readonly string[] {
+    return this.#known.existing().map(({ uid }) => uid);
+  }
+
   /** Whether the last list is recent enough; in the words of the kubelet. */
   healthy(): LifecycleHealth {
     const { listed } = this.#known;
-    if (listed === undefined) return { ok: false, message: 'pleg has yet to be successful' };
-    const { relistThresholdMs } = this.#options;
-    const age = this.#times.age(listed);
-    if (age <= relistThresholdMs) return { ok: true, message: '' };
-    const ago = Number.isFinite(age) ? `${durationText(age)} ago` : 'before the clock was set back';
-    return { ok: false, message: `pleg was last seen active ${ago}; threshold is ${durationText(relistThresholdMs)}` };
+    return lifecycleHealth(listed && this.#times.age(listed), this.#options.relistThresholdMs);
   }
 
   async #listAgainAndAgain(): Promise<void> {
@@ -254,7 +233,11 @@ export class PodLifecycle {
     else if (type !== 'created')
       this.#readOf(uid)
         .ask()
-        .catch((err: unknown) => this.#readFailed(uid, err));
+        .catch((err: unknown) => {
+          this.#readFailed(uid, err);
+          // no other event tells of the same change
+          this.#hurry();
+        });
   }
 
   /** Lists the runtime now, and often for a while. */

@@ -9,6 +9,8 @@ import { tcpProbe } from './tcp-probe.ts';
 export interface NetworkProberOptions {
   /** Runs a command in a container: a failure where it ends with another code than 0. Default: such probes cannot be made. */
   readonly exec?: Prober['exec'];
+  /** True: `exec` counts the time of a command itself, as a container runtime does. Default false. */
+  readonly timesExec?: boolean;
   /** Where the time comes from. Default: the machine's clock. */
   readonly clock?: Clock;
 }
@@ -37,15 +39,18 @@ export interface NetworkProberOptions {
  * ```
  */
 export class NetworkProber implements Prober {
+  /** Whether the option `exec` counts the time of a command itself. */
+  readonly timesExec: boolean;
   readonly #exec: Prober['exec'] | undefined;
   readonly #clock: Clock;
 
   /** Throws ERR_INVALID_OPTION. */
   constructor(options: NetworkProberOptions = {}) {
-    requireKnownOptions('options', options, ['exec', 'clock']);
-    const { exec, clock = systemClock } = options;
+    requireKnownOptions('options', options, ['exec', 'timesExec', 'clock']);
+    const { exec, timesExec = false, clock = systemClock } = options;
     if (exec !== undefined) optionOfType('exec', exec, 'function');
     requireMethods('clock', clock, ['now', 'setTimer']);
+    this.timesExec = optionOfType('timesExec', timesExec, 'boolean');
     this.#exec = exec;
     this.#clock = safeClock(clock);
   }

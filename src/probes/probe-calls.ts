@@ -1,5 +1,6 @@
 // Behaviour of pkg/kubelet/prober/prober.go, v1.36.3.
 
+import { longestTimerMs } from '../checks/options.ts';
 import type { Metrics } from '../metrics/metrics.ts';
 import type { EventRecorder } from '../pod/event-recorder.ts';
 import type { Clock } from '../seams/clock.ts';
@@ -15,6 +16,8 @@ import type { ProbeOutcome, Prober } from './prober.ts';
 import { type TimedCall, timedCall } from './timed-call.ts';
 
 const attempts = 3;
+/** A prober that counts the time of commands itself may take so much longer, in milliseconds: it also has to start them. */
+const execOverheadMs = 120_000;
 const outcomes: readonly unknown[] = ['success', 'warning', 'failure', 'unknown'] satisfies ProbeOutcome['result'][];
 
 export interface ProbeCallsOptions {
@@ -89,7 +92,9 @@ export class ProbeCalls {
     const { containerID, timeoutSeconds } = aim.target;
     let call: TimedCall;
     try {
-      const limits = { clock, timeoutMs: timeoutSeconds * 1000, signal };
+      const overheadMs = aim.method === 'exec' && prober.timesExec === true ? execOverheadMs : 0;
+      const timeoutMs = Math.min(timeoutSeconds * 1000 + overheadMs, longestTimerMs);
+      const limits = { clock, timeoutMs, signal };
       call = timedCall((limit) => callMethod(prober, aim, limit), limits);
     } catch (error) {
       return { result: 'unknown', error };

@@ -69,6 +69,11 @@ export interface ProbeOutcome {
  * otherwise the probe has failed.
  */
 export interface Prober {
+  /**
+   * True: `exec` counts the time of a command itself, from its start, and says of one that takes too long that it has failed. The
+   * signal then aborts two minutes after the time of the probe is over. Default false.
+   */
+  readonly timesExec?: boolean;
   /** Runs a command in the container; a success where it ends with code 0. */
   exec(target: ExecProbeTarget, signal: AbortSignal): Promise<ProbeOutcome>;
   /** Makes a GET request. */

@@ -131,7 +131,7 @@ export interface ContainerRuntime {
   imageFilesystems(call?: RuntimeCall): Promise<readonly FilesystemUsage[]>;
 
   /**
-   * What happens to sandboxes and containers from now on. It ends when the signal aborts, and throws a {@link RuntimeError} when the
+   * What happens to sandboxes and containers from now on. It ends when the signal aborts, and throws a `RuntimeError` when the
    * runtime goes away or has no events (kind `unimplemented`). Events can be lost: whoever reads them lists from time to time.
    */
   events(signal: AbortSignal): AsyncIterable<RuntimeEvent>;

@@ -56,7 +56,7 @@ export async function makeMemoryFolder(folder: string, request: FolderRequest, s
 }
 
 /** The smallest of the node's memory, the pod's memory limit and the volume's own limit; undefined where there is none. */
-export function memorySize(pod: Pod, volume: SpecVolume, nodeMemory: string | undefined): number | undefined {
+function memorySize(pod: Pod, volume: SpecVolume, nodeMemory: string | undefined): number | undefined {
   const sizes = [nodeMemory, memoryLimit(pod), volume.emptyDir?.sizeLimit].map(wholeUnits).filter((size) => size > 0);
   return sizes.length === 0 ? undefined : Math.min(...sizes);
 }

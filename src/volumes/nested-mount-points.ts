@@ -6,7 +6,7 @@ import type { Pod } from '../wire/types.ts';
 import { containersOfPod } from './pod-users.ts';
 
 /** Where in this volume other volumes of a container are mounted: paths in the volume, none below another one of its container. */
-export function nestedMountPoints(pod: Pod, volumeName: string): readonly string[] {
+function nestedMountPoints(pod: Pod, volumeName: string): readonly string[] {
   const found = new Set<string>();
   for (const { volumeMounts } of containersOfPod(pod)) {
     const mounts = (volumeMounts ?? []).map(({ name, mountPath }) => ({

@@ -38,20 +38,6 @@ const fileMode = 0o640;
  * the volume's mode. Called again, it changes nothing that is right.
  *
  * Rejects with the kubelet's words, which tell nothing of the node's files; the `cause` tells more.
- *
- * @example
- * ```ts
- * import { mkdir, mkdtemp } from 'node:fs/promises';
- * import { prepareSubPath } from 'pod-status-manager/node';
- * import { FakeMounter } from 'pod-status-manager/testing';
- *
- * const podFolder = await mkdtemp('/tmp/pod-');
- * const volumePath = `${podFolder}/volumes/data`;
- * await mkdir(volumePath, { recursive: true });
- * const where = { podFolder, volumePath, volumeName: 'data', containerName: 'app', index: 0 };
- * const shown = await prepareSubPath({ mounter: new FakeMounter(), ...where, subPath: 'logs' });
- * console.log(shown.slice(podFolder.length)); // /volume-subpaths/data/app/0
- * ```
  */
 export async function prepareSubPath(request: SubPathRequest): Promise<string> {
   const { subPath, volumeName, containerName } = request;
@@ -120,15 +106,6 @@ async function show(source: FileHandle, target: string, { mounter, signal }: Sub
 
 /**
  * Ends what {@link prepareSubPath} has made for a volume of a pod. What is gone already is no error.
- *
- * @example
- * ```ts
- * import { mkdtemp } from 'node:fs/promises';
- * import { cleanSubPaths } from 'pod-status-manager/node';
- * import { FakeMounter } from 'pod-status-manager/testing';
- *
- * await cleanSubPaths(new FakeMounter(), await mkdtemp('/tmp/pod-'), 'data');
- * ```
  */
 export async function cleanSubPaths(mounter: Mounter, podFolder: string, volumeName: string): Promise<void> {
   if (!isDnsLabel(volumeName)) throw new Error('a volume has a DNS label as its name');

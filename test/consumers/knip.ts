@@ -23,8 +23,8 @@ export default {
   ],
   // in site/package.json
   ignoreDependencies: ['typedoc'],
-  // of coreutils, for the tests of file sources
-  ignoreBinaries: ['mkfifo'],
+  // mkfifo of coreutils and unshare of util-linux, for tests; buf is in proto/package.json
+  ignoreBinaries: ['buf', 'mkfifo', 'unshare'],
   // A type may be exported beside the function that takes or gives it, for a reader who wants to name it.
   ignoreExportsUsedInFile: { interface: true, type: true },
 };

@@ -40,13 +40,6 @@ export interface PodUsage {
   readonly memoryVolumes: Readonly<Record<string, number>>;
 }
 
-/** What a node and its pods take at one time. */
-export interface UsageReport {
-  readonly node: NodeUsage;
-  /** By uid. A pod that is missing counts as one of which nothing is known. */
-  readonly pods: ReadonlyMap<string, PodUsage>;
-}
-
 /** All that the pod has on disks of the node. */
 export function ephemeralStorageOf({ containers, volumes }: PodUsage): number {
   const parts = Object.values(containers).flatMap(({ rootfs = 0, logs = 0 }) => [rootfs, logs]);

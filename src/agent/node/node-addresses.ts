@@ -16,7 +16,7 @@ export function nodeIPsOf(nodeName: string, given: readonly string[]): readonly 
 }
 
 /** The interface of the default route in `/proc/net/route`; undefined where there is none. */
-export function defaultInterface(routes: string): string | undefined {
+function defaultInterface(routes: string): string | undefined {
   const lines = routes.split('\n').map((line) => line.split('\t'));
   return lines.find(
     ([, destination, , flags]) => destination === '00000000' && (Number.parseInt(flags ?? '', 16) & 1) === 1,

@@ -20,7 +20,7 @@ export interface NodeFacts extends NodeResources {
 }
 
 /** The version of Kubernetes whose kubelet the agent behaves as. */
-export const kubeletVersion = 'v1.36.3';
+const kubeletVersion = 'v1.36.3';
 
 /** What the agent says of its node. What the runtime has not said yet stays as the apiserver has it. */
 export function nodeStatus(facts: NodeFacts): AdvertisedStatus {

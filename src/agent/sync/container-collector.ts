@@ -71,9 +71,31 @@ export class ContainerCollector {
     const isGone = (podUID: string): boolean => request.sourcesReady && request.shouldPodContentBeRemoved(podUID);
     await this.#collectContainers(isGone, signal);
     await this.#collectSandboxes(isGone, signal);
-    if (this.#podLogsDirectory !== undefined && request.sourcesReady) {
-      await removePodLogs(this.#podLogsDirectory, request.shouldPodContentBeRemoved, this.#logger);
+    if (request.sourcesReady) await this.removeLogs(request.shouldPodContentBeRemoved);
+  }
+
+  /**
+   * Removes what has ended of a pod that is gone; what runs stays. `isGone` is asked right before each removal. Resolves once all is
+   * gone, or could not be removed. Rejects as {@link collect} does.
+   */
+  async removePod(podUID: string, isGone: () => boolean, signal: AbortSignal): Promise<void> {
+    const containers = await this.#runtime.listContainers({ podUID }, { signal });
+    for (const container of containers) {
+      if (container.state !== 'running' && isGone()) await this.#removeContainer(container, signal);
     }
+    const [sandboxes, left] = await Promise.all([
+      this.#runtime.listPodSandboxes({ podUID }, { signal }),
+      this.#runtime.listContainers({ podUID }, { signal }),
+    ]);
+    const inUse = new Set(left.map(({ sandboxID }) => sandboxID));
+    for (const sandbox of sandboxes) {
+      if (sandbox.state !== 'ready' && !inUse.has(sandbox.id) && isGone()) await this.#removeSandbox(sandbox, signal);
+    }
+  }
+
+  /** Removes the folders of log files of pods that are gone. Never rejects. */
+  async removeLogs(isGone: (podUID: string) => boolean): Promise<void> {
+    if (this.#podLogsDirectory !== undefined) await removePodLogs(this.#podLogsDirectory, isGone, this.#logger);
   }
 
   async #collectContainers(isGone: (podUID: string) => boolean, signal: AbortSignal): Promise<void> {

@@ -42,7 +42,7 @@ function isTimeout(error: unknown): boolean {
 }
 
 /** The runtime's own id: `containerd://1234` is `1234` there. */
-export function ownID(containerID: string): string {
+function ownID(containerID: string): string {
   const at = containerID.indexOf('://');
   return at < 0 ? containerID : containerID.slice(at + 3);
 }

@@ -72,7 +72,7 @@ export class PodKiller {
 }
 
 /** The container of this name, of whatever sort. */
-export function containerOfSpec({ spec }: Pod, name: string): Container | undefined {
+function containerOfSpec({ spec }: Pod, name: string): Container | undefined {
   const ephemeral = spec?.ephemeralContainers as readonly Container[] | undefined;
   const all = [...(spec?.containers ?? []), ...(spec?.initContainers ?? []), ...(ephemeral ?? [])];
   return all.find((container) => container.name === name);

@@ -74,7 +74,7 @@ export function requireImage(image: string, found: FakeImage | undefined): FakeI
 }
 
 /** The name with its registry, folder and tag, as containerd completes it. */
-export function fullImageName(image: string): string {
+function fullImageName(image: string): string {
   if (image === '' || image.startsWith('sha256:')) return image;
   const [path = '', digest] = image.split('@');
   const first = path.split('/', 1)[0] ?? '';

@@ -22,7 +22,7 @@ export interface Review {
 }
 
 /** An apiserver's reviews, which a test answers. */
-export class FakeReviews {
+class FakeReviews {
   readonly asked: Review[] = [];
   /** By default the token `good` is that of `alice`. */
   token: (token: string) => unknown = (token) => {

@@ -206,6 +206,35 @@ describe('events', () => {
     expect(changed).toEqual(['a', 'a']);
   });
 
+  it('are not lost with a read that fails: the runtime is listed at once, and not after the long period', async () => {
+    const { runPod, start, lifecycle, runtime, changed, clock } = setUp();
+    const { id } = await runPod('a');
+    await start();
+    await clock.advance(10_000);
+    changed.length = 0;
+    runtime.fail({ call: 'ListContainers', fault: { kind: 'error', error: 'failed' } });
+    runtime.killContainer(id);
+    await clock.advance(1000);
+    expect(lifecycle.get('a').containers).toMatchObject([{ state: 'exited' }]);
+    expect(changed).toEqual(['a']);
+  });
+
+  it('that come while the pod is read lead to a read that begins afterwards, whatever the first one has seen', async () => {
+    const { runPod, start, lifecycle, runtime, changed, clock, signal } = setUp();
+    const { id } = await runPod('a');
+    await start();
+    changed.length = 0;
+    runtime.fail({ call: 'ListContainers', fault: { kind: 'late-answer', ms: 300 } });
+    const before = lifecycle.refresh('a', signal);
+    await settle();
+    runtime.killContainer(id);
+    await clock.advance(300);
+    expect((await before).containers).toHaveLength(1);
+    await clock.advance(10);
+    expect(lifecycle.get('a').containers).toMatchObject([{ state: 'exited' }]);
+    expect(changed).toEqual(['a']);
+  });
+
   it('of a pod that nobody names are found by the id', async () => {
     const { runPod, start, lifecycle, runtime, clock } = setUp();
     const { id } = await runPod('a');
@@ -420,6 +449,23 @@ describe('a runtime that restarts', () => {
     await settle();
     expect(lifecycle.get('b').containers).toMatchObject([{ state: 'exited' }]);
     expect(lines.filter(({ message }) => message.startsWith('the events'))).toHaveLength(1);
+  });
+});
+
+describe('a stream of events that opens again', () => {
+  it('loses nothing that happens before the runtime knows who listens', async () => {
+    const { runPod, start, lifecycle, runtime, clock, changed } = setUp();
+    const { id } = await runPod('a');
+    await start();
+    runtime.restart({ downMs: 500 });
+    await clock.advance(1600);
+    changed.length = 0;
+    // the list that follows the reconnecting is over, and the event is sent to nobody
+    runtime.loseEvents({ times: 1 });
+    runtime.killContainer(id);
+    await clock.advance(1100);
+    expect(lifecycle.get('a').containers).toMatchObject([{ state: 'exited' }]);
+    expect(changed).toEqual(['a']);
   });
 });
 

@@ -70,6 +70,39 @@ describe('a prober that fails', () => {
     await Promise.all([world.manager.stop(), world.seconds(1)]);
   });
 
+  it('is waited for when it counts the time of commands itself, as it has to start them first', async () => {
+    const world = new ProbeWorld({}, { timesExec: true });
+    const slow = Promise.withResolvers<unknown>();
+    world.answer = () => slow.promise;
+    await world.add(podOf({ readinessProbe: exec({ periodSeconds: 2 }) }));
+    await world.seconds(5);
+    expect(world.calls[0]?.signal.aborted).toBe(false);
+    slow.resolve(success);
+    await world.seconds(0.1);
+    expect([world.results, world.events]).toEqual([['readiness Failure', 'readiness Success'], []]);
+    await world.manager.stop();
+  });
+
+  it('counts the time of commands itself, and never settles, has failed two minutes later', async () => {
+    const world = new ProbeWorld({}, { timesExec: true });
+    world.answer = () => new Promise(() => {});
+    await world.add(podOf({ livenessProbe: exec({ periodSeconds: 10, timeoutSeconds: 2 }) }));
+    await world.seconds(121.9);
+    expect(world.calls[0]?.signal.aborted).toBe(false);
+    await world.seconds(0.1);
+    expect(world.results).toEqual(['liveness Success', 'liveness Failure']);
+    await Promise.all([world.manager.stop(), world.seconds(1)]);
+  });
+
+  it('and counts the time of commands itself is waited for no longer with another probe', async () => {
+    const world = new ProbeWorld({}, { timesExec: true });
+    world.answer = () => new Promise(() => {});
+    await world.add(podOf({ livenessProbe: { tcpSocket: { port: 80 }, timeoutSeconds: 2, failureThreshold: 1 } }));
+    await world.seconds(2);
+    expect(world.results).toEqual(['liveness Success', 'liveness Failure']);
+    await Promise.all([world.manager.stop(), world.seconds(1)]);
+  });
+
   it('and settles too late is asked again afterwards', async () => {
     const world = new ProbeWorld();
     const late = Promise.withResolvers<unknown>();

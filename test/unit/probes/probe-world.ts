@@ -3,7 +3,7 @@ import { ProbeManager } from '../../../src/probes/probe-manager.ts';
 import type { ProbeManagerOptions } from '../../../src/probes/probe-manager-options.ts';
 import type { ProbeTarget } from '../../../src/probes/probe-target.ts';
 import type { ContainerProbe, ProbeResultUpdate } from '../../../src/probes/probe-types.ts';
-import type { ProbeOutcome } from '../../../src/probes/prober.ts';
+import type { ProbeOutcome, Prober } from '../../../src/probes/prober.ts';
 import { FakeClock, settle } from '../../../src/testing/fakes/fake-clock.ts';
 
 const startedAt = Date.UTC(2000, 0, 1);
@@ -60,11 +60,11 @@ export class ProbeWorld {
   mostAtOnce = 0;
   readonly #underWay = new Map<string, number>();
 
-  constructor(options: Partial<ProbeManagerOptions> = {}) {
+  constructor(options: Partial<ProbeManagerOptions> = {}, prober: Partial<Prober> = {}) {
     const call = (target: ProbeTarget['target'], signal: AbortSignal): Promise<ProbeOutcome> => this.#call(target, signal);
     const log = (_fields: object, message: string): void => void this.logged.push(message);
     this.manager = new ProbeManager({
-      prober: { exec: call, http: call, tcp: call, grpc: call },
+      prober: { exec: call, http: call, tcp: call, grpc: call, ...prober },
       statusManager: {
         getPodStatus: () => this.status,
         setContainerReadiness: (...args) => this.told.push(['ready', ...args]),

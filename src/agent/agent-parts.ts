@@ -1,0 +1,219 @@
+import type { PodCgroups } from '../cgroups/pod-cgroups.ts';
+import { KubePodClient } from '../client/kube-pod-client.ts';
+import { PodConfig } from '../config/pod-config.ts';
+import { LogRotation } from '../container-logs/log-rotation.ts';
+import { KubeletApi } from '../kubelet-api/kubelet-api.ts';
+import { MirrorPodClient } from '../mirror/mirror-pod-client.ts';
+import { MirrorPodReconciler } from '../mirror/mirror-pod-reconciler.ts';
+import type { BasicPodManager } from '../pod/basic-pod-manager.ts';
+import { apiserverSource } from '../pod/pod-identity.ts';
+import { isTerminalPhase } from '../pod/pod-phase.ts';
+import { ApiServerSource } from '../sources/api-server-source.ts';
+import { FileSource } from '../sources/file-source.ts';
+import { HandledSource } from '../sources/handled-source.ts';
+import { HttpSource } from '../sources/http-source.ts';
+import { StatusManager } from '../status/status-manager.ts';
+import { SyncLoop } from '../sync-loop/sync-loop.ts';
+import type { HousekeepingReport } from '../sync-loop/sync-loop-options.ts';
+import { wholeUnits } from '../wire/quantity-number.ts';
+import { PodWorkers } from '../workers/pod-workers.ts';
+import { AgentApiHost } from './agent-api-host.ts';
+import { AgentCleanup } from './agent-cleanup.ts';
+import { ClusterParts } from './cluster-parts.ts';
+import { ContainerParts } from './container-parts.ts';
+import { DiskParts } from './disk-parts.ts';
+import { MachineCgroups, noPodCgroups } from './node/machine-cgroups.ts';
+import { type NodeAgentOptions, type ResolvedAgentOptions, resolveAgentOptions } from './node-agent-options.ts';
+import { NodeParts } from './node-parts.ts';
+import { ResizeParts } from './resize-parts.ts';
+
+/** The parts of a node agent, put together. Nothing of them runs before its start. */
+export class AgentParts {
+  readonly options: ResolvedAgentOptions;
+  readonly podManager: BasicPodManager;
+  readonly statusManager: StatusManager;
+  readonly podWorkers: PodWorkers;
+  readonly cluster: ClusterParts;
+  readonly containers: ContainerParts;
+  readonly resizes: ResizeParts;
+  readonly node: NodeParts;
+  readonly config: PodConfig;
+  readonly source: HandledSource;
+  readonly loop: SyncLoop;
+  readonly mirrorPods: MirrorPodReconciler;
+  readonly cleanup: AgentCleanup;
+  readonly cgroups: PodCgroups;
+  readonly api: KubeletApi | undefined;
+  readonly rotation: LogRotation;
+  readonly disk: DiskParts;
+  #wasReady = false;
+
+  /** Throws ERR_INVALID_OPTION, naming the option, the rule and the value. */
+  constructor(options: NodeAgentOptions) {
+    const resolved = resolveAgentOptions(options);
+    const { settings, machine, timed, measured, shared, nodeName, podManager } = resolved;
+    const { statusManager, podClient, runtime, cgroups } = options;
+    this.options = resolved;
+    this.podManager = podManager;
+    this.cluster = new ClusterParts(resolved);
+    const { transport, eventRecorder } = this.cluster;
+    this.config = new PodConfig({ eventRecorder, ...timed });
+    const source = new ApiServerSource({ transport, nodeName, ...shared });
+    this.source = new HandledSource(source);
+    this.config.addSource(apiserverSource, source);
+    this.#addOtherSources();
+    const limits = { cpuCFSQuota: settings.cpuCFSQuota, memoryCapacityBytes: machine.memoryBytes };
+    const { cgroupRoot, cgroupDriver: driver } = settings;
+    const ofMachine = (): PodCgroups => new MachineCgroups({ cgroupRoot, driver, limits, clock: timed.clock });
+    this.cgroups = cgroups ?? (settings.cgroupsPerQOS ? ofMachine() : noPodCgroups);
+    this.statusManager = new StatusManager({
+      ...statusManager,
+      podClient: podClient ?? new KubePodClient(transport),
+      podManager,
+      podSource: this.source,
+      podDeletionSafety: {
+        podCouldHaveRunningContainers: (pod) => this.podWorkers.podCouldHaveRunningContainers(pod),
+        podResourcesAreReclaimed: (pod) => this.podWorkers.podResourcesAreReclaimed(pod),
+      },
+      ...shared,
+    });
+    this.node = new NodeParts({
+      ...{ options: resolved, cluster: this.cluster },
+      notReady: () => this.#notReady(),
+      pressures: () => this.disk.pressures,
+    });
+    this.resizes = new ResizeParts({
+      ...{ runtime, cgroups: this.cgroups, limits, statusManager: this.statusManager, podManager, eventRecorder },
+      rootDirectory: settings.rootDirectory,
+      admit: (pod, others) => this.node.admit(pod, others),
+      podChanged: (podUID) => this.loop.podChanged(podUID),
+      logger: timed.logger,
+    });
+    this.containers = new ContainerParts({
+      resizer: this.resizes.resizer,
+      ...{
+        options: resolved,
+        cluster: this.cluster,
+        cgroups: this.cgroups,
+        watch: this.node.watch,
+        statusManager: this.statusManager,
+      },
+      nodeIPs: () => this.node.nodeIPs,
+      allocatable: () => this.node.resources.allocatable,
+      podChanged: (podUID) => this.loop.podChanged(podUID),
+    });
+    const { lifecycle, syncer, volumes } = this.containers;
+    this.podWorkers = new PodWorkers({
+      ...{ podSyncer: syncer, runtimeStatusCache: lifecycle, eventRecorder },
+      resyncIntervalMs: settings.syncFrequencyMs,
+      ...shared,
+    });
+    this.loop = new SyncLoop({
+      ...{
+        config: this.config,
+        podManager,
+        podWorkers: this.resizes.workers(this.podWorkers),
+        workQueue: this.podWorkers.workQueue,
+      },
+      ...{ statusManager: this.statusManager, runtime: lifecycle, eventRecorder },
+      admitPod: (pod, others) => this.resizes.admit(pod, others),
+      onHousekeeping: (report) => this.#housekeep(report),
+      onCaughtUp: () => this.#noteCaughtUp(),
+      ...measured,
+    });
+    this.disk = new DiskParts({
+      ...{ options: resolved, eventRecorder },
+      activePods: () => podManager.getPods().filter(({ metadata }) => !this.#isOver(metadata?.uid ?? '')),
+      podWorkers: () => this.podWorkers,
+      sourcesReady: () => this.loop.sourcesReady(),
+      pressureChanged: () => this.node.object.changed(),
+    });
+    this.cleanup = new AgentCleanup({
+      ...{ lifecycle, volumes, cgroups: this.cgroups, containers: this.disk.containers, logger: timed.logger },
+      isKnown: (podUID) => podManager.getPodByUID(podUID) !== undefined || this.podWorkers.explain(podUID) !== undefined,
+    });
+    this.rotation = new LogRotation({
+      runtime,
+      maxSize: wholeUnits(settings.containerLogMaxSize),
+      maxFiles: settings.containerLogMaxFiles,
+      checkPeriodMs: settings.containerLogMonitorIntervalMs,
+      ...timed,
+    });
+    this.mirrorPods = this.#makeMirrorPods();
+    this.api = this.#makeApi();
+  }
+
+  #addOtherSources(): void {
+    const { nodeName, settings, sources, timed } = this.options;
+    const { staticPodPath: path, staticPodURL: url, staticPodURLHeader: headers } = settings;
+    if (path !== undefined) {
+      const file = new FileSource({ path, nodeName, checkPeriodMs: settings.fileCheckFrequencyMs, ...timed });
+      this.config.addSource('file', file);
+    }
+    if (url !== undefined) {
+      const http = new HttpSource({ url, headers, nodeName, checkPeriodMs: settings.httpCheckFrequencyMs, ...timed });
+      this.config.addSource('http', http);
+    }
+    for (const [name, each] of sources) this.config.addSource(name, each);
+  }
+
+  #makeMirrorPods(): MirrorPodReconciler {
+    const { nodeName, shared, timed } = this.options;
+    return new MirrorPodReconciler({
+      podManager: this.podManager,
+      mirrorPodClient: new MirrorPodClient({
+        transport: this.cluster.transport,
+        nodeName,
+        getNode: () => this.node.object.node,
+        clock: timed.clock,
+      }),
+      nodeName,
+      podSource: this.source,
+      staticPodsReady: () => this.loop.sourcesReady(),
+      isPodTerminating: (podFullName) => this.podWorkers.isPodForMirrorPodTerminatingByFullName(podFullName),
+      ...shared,
+    });
+  }
+
+  #makeApi(): KubeletApi | undefined {
+    const { given, nodeName, timed, settings } = this.options;
+    const { server, runtime, metricsText = () => '' } = given;
+    if (server === undefined) return undefined;
+    const { tlsCertFile: certFile, tlsPrivateKeyFile: keyFile, clientCAFile, address, port, anonymous = false } = server;
+    const host = new AgentApiHost({
+      ...{ nodeName, runtime, metricsText, settings, clock: timed.clock, cgroups: this.cgroups },
+      ...{ podManager: this.podManager, statusManager: this.statusManager, lifecycle: this.containers.lifecycle },
+      lastIterationAt: () => this.loop.lastIterationAt(),
+    });
+    return new KubeletApi({
+      ...{ host, nodeName, transport: this.cluster.transport, anonymous, ...timed },
+      tls: { certFile, keyFile, ...(clientCAFile !== undefined && { clientCAFile }) },
+      ...(address !== undefined && { address }),
+      ...(port !== undefined && { port }),
+    });
+  }
+
+  #housekeep(report: HousekeepingReport): void {
+    const desired = new Set([...report.possiblyRunning, ...report.pods.map(({ metadata }) => metadata?.uid ?? '')]);
+    this.containers.probes.cleanupPods(desired);
+    this.cleanup.look(report);
+    this.resizes.housekeep(desired);
+  }
+
+  #noteCaughtUp(): void {
+    this.source.noteCaughtUp();
+    const isReady = this.loop.sourcesReady();
+    // the node need not wait for the next look at it
+    if (isReady && !this.#wasReady) this.node.object.changed();
+    this.#wasReady = isReady;
+  }
+
+  #isOver(podUID: string): boolean {
+    return this.podWorkers.isPodKnownTerminated(podUID) || isTerminalPhase(this.statusManager.getPodStatus(podUID)?.phase);
+  }
+
+  #notReady(): string | undefined {
+    const { ok, message } = this.containers.lifecycle.healthy();
+    return ok ? undefined : `PLEG is not healthy: ${message}`;
+  }
+}
