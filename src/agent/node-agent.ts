@@ -29,6 +29,7 @@ import { agentSnapshot } from './agent-snapshot.ts';
 import { ClusterParts } from './cluster-parts.ts';
 import { ContainerParts } from './container-parts.ts';
 import { DiskParts } from './disk-parts.ts';
+import { pageSizesOf } from './node/machine.ts';
 import { MachineCgroups, noPodCgroups } from './node/machine-cgroups.ts';
 import { type NodeAgentOptions, type ResolvedAgentOptions, resolveAgentOptions } from './node-agent-options.ts';
 import type {
@@ -111,9 +112,13 @@ export class NodeAgent {
     this.#source = new HandledSource(source);
     this.#config.addSource(apiserverSource, source);
     this.#addOtherSources();
-    const limits = { cpuCFSQuota: settings.cpuCFSQuota, memoryCapacityBytes: machine.memoryBytes };
+    const { cpuCFSQuota, podPidsLimit } = settings;
+    const hugePageSizes = pageSizesOf(machine);
+    const limits = { cpuCFSQuota, podPidsLimit, hugePageSizes, memoryCapacityBytes: machine.memoryBytes };
     const { cgroupRoot, cgroupDriver: driver } = settings;
-    const ofMachine = (): PodCgroups => new MachineCgroups({ cgroupRoot, driver, limits, clock: timed.clock });
+    const { clock, logger } = timed;
+    const askDriver = () => runtime.cgroupDriver();
+    const ofMachine = (): PodCgroups => new MachineCgroups({ cgroupRoot, driver, limits, clock }, { askDriver, logger });
     this.#cgroups = cgroups ?? (settings.cgroupsPerQOS ? ofMachine() : noPodCgroups);
     this.statusManager = new StatusManager({
       ...statusManager,
@@ -249,7 +254,7 @@ export class NodeAgent {
   }
 
   async #start(): Promise<void> {
-    await this.#cgroups.createBase();
+    await this.#cgroups.createBase(this.#node.forPods);
     await this.#api?.listen();
     if (this.state === 'running') {
       this.#containers.lifecycle.start();
