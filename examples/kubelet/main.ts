@@ -21,6 +21,7 @@ async function run(flags: Flags, stop: AbortSignal): Promise<void> {
 
   const runtime = new CriRuntime({
     socketPath: socketPath(flags.runtimeEndpoint ?? own.containerRuntimeEndpoint),
+    ...(options.runtimeRequestTimeoutMs !== undefined && { callTimeoutMs: options.runtimeRequestTimeoutMs }),
     ...(own.imageServiceEndpoint !== undefined && { imageSocketPath: socketPath(own.imageServiceEndpoint) }),
   });
   const registry = new Registry();

@@ -22,6 +22,7 @@ import { AgentCleanup } from './agent-cleanup.ts';
 import { ClusterParts } from './cluster-parts.ts';
 import { ContainerParts } from './container-parts.ts';
 import { DiskParts } from './disk-parts.ts';
+import { pageSizesOf } from './node/machine.ts';
 import { MachineCgroups, noPodCgroups } from './node/machine-cgroups.ts';
 import { type NodeAgentOptions, type ResolvedAgentOptions, resolveAgentOptions } from './node-agent-options.ts';
 import { NodeParts } from './node-parts.ts';
@@ -62,9 +63,13 @@ export class AgentParts {
     this.source = new HandledSource(source);
     this.config.addSource(apiserverSource, source);
     this.#addOtherSources();
-    const limits = { cpuCFSQuota: settings.cpuCFSQuota, memoryCapacityBytes: machine.memoryBytes };
+    const { cpuCFSQuota, podPidsLimit } = settings;
+    const hugePageSizes = pageSizesOf(machine);
+    const limits = { cpuCFSQuota, podPidsLimit, hugePageSizes, memoryCapacityBytes: machine.memoryBytes };
     const { cgroupRoot, cgroupDriver: driver } = settings;
-    const ofMachine = (): PodCgroups => new MachineCgroups({ cgroupRoot, driver, limits, clock: timed.clock });
+    const { clock, logger } = timed;
+    const askDriver = () => runtime.cgroupDriver();
+    const ofMachine = (): PodCgroups => new MachineCgroups({ cgroupRoot, driver, limits, clock }, { askDriver, logger });
     this.cgroups = cgroups ?? (settings.cgroupsPerQOS ? ofMachine() : noPodCgroups);
     this.statusManager = new StatusManager({
       ...statusManager,

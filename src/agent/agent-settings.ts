@@ -80,7 +80,7 @@ export interface AgentSettings {
   readonly serializeImagePulls?: boolean;
   /** So many images are pulled at a time, where `serializeImagePulls` is false. Default 5. */
   readonly maxParallelImagePulls?: number;
-  /** So many pulls may begin in a second; 0: no limit. Default 5. */
+  /** So many pulls may begin in a second, or one fails at once and waits for its back-off; 0: no limit. Default 5. */
   readonly registryPullQPS?: number;
   /** So many pulls may begin at once. Default 10. */
   readonly registryBurst?: number;
@@ -90,7 +90,10 @@ export interface AgentSettings {
   readonly imageGCLowThresholdPercent?: number;
   /** An image that has not been unused for so long is kept. Default 120 000. */
   readonly imageMinimumGCAgeMs?: number;
-  /** How long a call of the runtime may take, but pulls and logs. Default 120 000. */
+  /**
+   * How long a call of the runtime may take, in milliseconds; but pulls. The agent does not heed it: give the same to the runtime,
+   * as CriRuntime's `callTimeoutMs`. Default 120 000.
+   */
   readonly runtimeRequestTimeoutMs?: number;
 }
 

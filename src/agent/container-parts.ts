@@ -1,5 +1,4 @@
 import { RestartBackoff } from '../backoff/restart-backoff.ts';
-import { pageSizeName } from '../cgroups/huge-pages.ts';
 import type { PodCgroups } from '../cgroups/pod-cgroups.ts';
 import type { Container } from '../conditions/restart-policy.ts';
 import { terminationMessageOf } from '../container-logs/termination-message.ts';
@@ -7,6 +6,7 @@ import { ContainerConfigs } from '../containers/container-configs.ts';
 import { LinuxMounter } from '../files/linux-mounter.ts';
 import type { Mounter } from '../files/mounter.ts';
 import { ImagePuller } from '../images/image-puller.ts';
+import { limitedPulls } from '../images/limited-pulls.ts';
 import { PodLifecycle } from '../pleg/pod-lifecycle.ts';
 import { NetworkProber } from '../probes/network-prober.ts';
 import { ProbeManager } from '../probes/probe-manager.ts';
@@ -16,6 +16,7 @@ import { prepareSubPath } from '../volumes/sub-paths.ts';
 import { VolumeManager } from '../volumes/volume-manager.ts';
 import type { Pod } from '../wire/types.ts';
 import type { ClusterParts } from './cluster-parts.ts';
+import { pageSizesOf } from './node/machine.ts';
 import type { RuntimeWatch } from './node/runtime-watch.ts';
 import type { ResolvedAgentOptions } from './node-agent-options.ts';
 import type { SyncPodResizer } from './resize/sync-pod-resizer.ts';
@@ -56,8 +57,9 @@ export class ContainerParts {
     const { eventRecorder } = cluster;
     this.lifecycle = new PodLifecycle({ runtime, podChanged, terminationMessageOf, ...measured });
     const { serializeImagePulls, maxParallelImagePulls = 5, rootDirectory } = settings;
+    const rate = { perSecond: settings.registryPullQPS, burst: settings.registryBurst, clock: timed.clock };
     this.images = new ImagePuller({
-      runtime,
+      runtime: limitedPulls(runtime, rate),
       recordsDirectory: `${rootDirectory}/image_manager`,
       maxParallelImagePulls: serializeImagePulls ? 1 : maxParallelImagePulls,
       eventRecorder,
@@ -129,7 +131,7 @@ export class ContainerParts {
       services: () => services.known(),
       limits: {
         ...{ cpuCFSQuota, memoryCapacityBytes: machine.memoryBytes, cgroupVersion: cgroups.version },
-        hugePageSizes: [...machine.hugepages.keys()].flatMap((bytes) => pageSizeName(bytes) ?? []),
+        hugePageSizes: pageSizesOf(machine),
       },
       recursiveReadOnly: (handler) => handlers().find(({ name }) => name === handler)?.recursiveReadOnlyMounts ?? false,
       prepareSubPath: (pod, { volume, containerName, index, subPath }, signal) =>

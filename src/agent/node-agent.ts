@@ -125,7 +125,7 @@ export class NodeAgent {
   }
 
   async #start(): Promise<void> {
-    await this.#parts.cgroups.createBase();
+    await this.#parts.cgroups.createBase(this.#parts.node.forPods);
     await this.#parts.api?.listen();
     if (this.state === 'running') {
       this.#parts.containers.lifecycle.start();

@@ -1,5 +1,5 @@
 import { containerResources } from '../cgroups/container-resources.ts';
-import { type CheckedNodeLimits, checkedNodeLimits } from '../cgroups/node-limits.ts';
+import { type CheckedNodeLimits, checkedNodeLimits, type NodeLimits } from '../cgroups/node-limits.ts';
 import type { PodCgroups } from '../cgroups/pod-cgroups.ts';
 import { podCgroupResources } from '../cgroups/pod-resources.ts';
 import type { EventRecorder } from '../pod/event-recorder.ts';
@@ -20,7 +20,7 @@ export interface ResizePartsOptions {
   readonly rootDirectory: string;
   readonly runtime: Pick<ContainerRuntime, 'updateContainerResources' | 'listContainerStats'>;
   readonly cgroups: PodCgroups;
-  readonly limits: { readonly cpuCFSQuota: boolean; readonly memoryCapacityBytes: number };
+  readonly limits: Omit<NodeLimits, 'cgroupVersion'> & { readonly memoryCapacityBytes: number };
   readonly statusManager: StatusManager;
   /** All pods of the node. */
   readonly podManager: { getPods(): Pod[]; getPodByUID(podUID: string): Pod | undefined };

@@ -41,7 +41,8 @@ export class Kit implements AsyncDisposable {
     const policy = `${kit.run}.audit-policy.yaml`;
     const args = [`--audit-policy-file=${policy}`, '--audit-log-path=audit.log', '--audit-log-mode=blocking'];
     if (audited) await writeFile(policy, auditPolicy);
-    const env = { ...process.env, ...(audited && { NODE_KIT_APISERVER_ARGS: args.join(' ') }) };
+    // who compares node agents starts the kubelet later
+    const env = { ...process.env, NODE_KIT_KUBELET: '1', ...(audited && { NODE_KIT_APISERVER_ARGS: args.join(' ') }) };
     await run(join(home, 'up.sh'), ['--agent', agent, '--run', kit.run], { env, maxBuffer: 1 << 26 });
     return kit;
   }

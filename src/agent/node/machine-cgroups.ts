@@ -1,23 +1,33 @@
 import { existsSync } from 'node:fs';
 import { CgroupManager, type CgroupManagerOptions } from '../../cgroups/cgroup-manager.ts';
 import type { PodCgroups } from '../../cgroups/pod-cgroups.ts';
+import type { ResourceQuantities } from '../../pod/resource-field.ts';
 import type { LinuxContainerResources } from '../../runtime/linux-resources.ts';
 import type { ResourceUsage } from '../../runtime/runtime-stats.ts';
+import type { Logger } from '../../seams/logger.ts';
 import type { Pod } from '../../wire/types.ts';
+
+export interface RuntimeOfCgroups {
+  /** Asks the runtime who makes cgroups; undefined: it does not know. */
+  readonly askDriver: () => Promise<'cgroupfs' | 'systemd' | undefined>;
+  readonly logger: Logger;
+}
 
 /** The cgroups of this machine, which are opened when the agent starts. */
 export class MachineCgroups implements PodCgroups {
   readonly version: 1 | 2 = existsSync('/sys/fs/cgroup/cgroup.controllers') ? 2 : 1;
   readonly #options: CgroupManagerOptions;
+  readonly #runtime: RuntimeOfCgroups;
   #opened: CgroupManager | undefined;
 
-  constructor(options: CgroupManagerOptions) {
+  constructor(options: CgroupManagerOptions, runtime: RuntimeOfCgroups) {
     this.#options = options;
+    this.#runtime = runtime;
   }
 
-  async createBase(): Promise<void> {
-    this.#opened ??= await CgroupManager.open(this.#options);
-    await this.#opened.createBase();
+  async createBase(allocatable?: ResourceQuantities): Promise<void> {
+    this.#opened ??= await CgroupManager.open({ ...this.#options, ...(await this.#driverOfRuntime()) });
+    await this.#opened.createBase(allocatable);
   }
 
   podParent(pod: Pod): string {
@@ -54,6 +64,18 @@ export class MachineCgroups implements PodCgroups {
 
   async usage(of: 'pods' | 'node'): Promise<ResourceUsage | undefined> {
     return this.#cgroups.usage(of);
+  }
+
+  /** The runtime's own driver counts. The option is for a runtime that does not say, or not now. */
+  async #driverOfRuntime(): Promise<Pick<CgroupManagerOptions, 'driver'>> {
+    const { askDriver, logger } = this.#runtime;
+    try {
+      const driver = await askDriver();
+      return driver === undefined ? {} : { driver };
+    } catch (err) {
+      logger.warn({ err }, 'the container runtime did not say which cgroup driver it has; that of the options is used');
+      return {};
+    }
   }
 
   get #cgroups(): CgroupManager {

@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync, statfsSync } from 'node:fs';
 import { arch, release } from 'node:os';
 import { dirname } from 'node:path';
+import { pageSizeName } from '../../cgroups/huge-pages.ts';
 import { callGuarded, ignoreFailure } from '../../seams/guard.ts';
 
 /** What the agent knows of the machine that it runs on. */
@@ -44,6 +45,11 @@ export function readMachine(): Machine {
     osImage: prettyName(readText('/etc/os-release')),
     architecture: goArchitectures[arch()] ?? arch(),
   };
+}
+
+/** The sizes of the machine's huge pages, as the kernel names them in cgroups: `2MB`. */
+export function pageSizesOf({ hugepages }: Machine): string[] {
+  return [...hugepages.keys()].flatMap((bytes) => pageSizeName(bytes) ?? []);
 }
 
 /** The bytes of memory that `/proc/meminfo` names; 0 where it names none. */

@@ -1,6 +1,5 @@
 import { readFile } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { inject } from 'vitest';
 import { CriRuntime } from '../../../src/cri.ts';
 import { isRuntimeError } from '../../../src/runtime/runtime-error.ts';
 import type { RuntimeSubject } from '../../support/runtime-contract/runtime-subject.ts';
@@ -8,9 +7,9 @@ import { Containerd } from './containerd.ts';
 
 const images = 'registry.k8s.io/e2e-test-images';
 
-/** containerd of the kit through CriRuntime, in real time. */
-export async function containerdSubject(): Promise<RuntimeSubject> {
-  const containerd = new Containerd(inject('nodeKitRun'));
+/** containerd of the kit whose folder is `run`, through CriRuntime, in real time. */
+export async function containerdSubject(run: string): Promise<RuntimeSubject> {
+  const containerd = new Containerd(run);
   const runtime = new CriRuntime({ socketPath: containerd.socketPath });
   const until = async (condition: () => boolean | Promise<boolean>): Promise<void> => {
     const limit = Date.now() + 60_000;

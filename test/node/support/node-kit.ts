@@ -48,6 +48,11 @@ export class NodeKit {
     }
   }
 
+  /** Ends a kit by the folder of its run, whoever started it. */
+  static async end(run: string): Promise<void> {
+    await new NodeKit(run).stop();
+  }
+
   /** Runs a command as a process of the node, with this process's output. */
   enter(command: readonly string[], signal?: AbortSignal): Promise<EndedScript> {
     return this.script('enter.sh', command, signal);

@@ -20,6 +20,8 @@ interface Step {
   /** Undefined: the step did not end. */
   readonly code?: number;
   readonly floor?: number | undefined;
+  /** The reports of tests that did not run, by their file names. */
+  readonly notRun?: Readonly<Record<string, unknown>>;
 }
 
 function reportOf(files: readonly File[]): string {
@@ -32,6 +34,12 @@ function reportOf(files: readonly File[]): string {
 
 const passed = (count: number): File => ({ tests: Array.from({ length: count }, (): TestStatus => 'passed') });
 
+/** Two groups of tests that a machine may not be able to run. */
+const mayNotRun = {
+  kernel: { step: 'cluster', tests: 2, reasons: ['no root', 'no Linux'] },
+  other: { step: 'checks', tests: 2, reasons: ['no root'] },
+};
+
 /** The output and the exit code of the script for these steps. */
 async function count(steps: Readonly<Record<string, Step>>): Promise<{ output: string; notes: string; code: number }> {
   const folder = await tempDir();
@@ -39,6 +47,7 @@ async function count(steps: Readonly<Record<string, Step>>): Promise<{ output: s
   await copyFile(script, copy);
   const floors = Object.entries(steps).flatMap(([name, { floor }]) => (floor === undefined ? [] : [[name, floor]]));
   await writeFile(join(folder, 'floors.mjs'), `export const floors = ${JSON.stringify(Object.fromEntries(floors))};`);
+  await writeFile(join(folder, 'not-run.json'), JSON.stringify(mayNotRun));
   await mkdir(reports);
   for (const [name, step] of Object.entries(steps)) {
     if (step.code !== undefined) await writeFile(join(reports, `${name}.code`), `${step.code}\n`);
@@ -47,6 +56,9 @@ async function count(steps: Readonly<Record<string, Step>>): Promise<{ output: s
     for (const [index, report] of step.reports.entries()) {
       const text = typeof report === 'string' ? report : reportOf(report);
       await writeFile(join(reports, name, `${index}.json`), text);
+    }
+    for (const [file, report] of Object.entries(step.notRun ?? {})) {
+      await writeFile(join(reports, name, file), JSON.stringify(report));
     }
   }
   return new Promise((resolve) => {
@@ -131,5 +143,36 @@ describe('.ci/count-tests.mjs', () => {
 
   it.each([undefined, 0])('fails a step whose floor is %s', async (floor) => {
     expect(await count({ checks: { ...inOrder, floor } })).toMatchObject({ output: '3 passed, 1 failed\n', code: 1 });
+  });
+
+  it('lowers the floor by the tests that did not run, and says why they did not', async () => {
+    const notRun = { 'not-run-kernel.json': { group: 'kernel', tests: 2, reason: 'no root' } };
+    const answer = await count({ cluster: { ...inOrder, floor: 5, notRun } });
+    expect(answer).toMatchObject({ output: '3 passed, 0 failed\n', code: 0 });
+    expect(answer.notes).toContain('not run: the 2 tests of kernel, because no root');
+    expect(answer.notes).toContain('cluster: 3 passed, 0 failed (floor 3)');
+  });
+
+  it('does not lower the floor of tests that are lost besides', async () => {
+    const notRun = { 'not-run-kernel.json': { group: 'kernel', tests: 2, reason: 'no root' } };
+    const answer = await count({ cluster: { ...inOrder, floor: 6, notRun } });
+    expect(answer).toMatchObject({ output: '3 passed, 1 failed\n', code: 1 });
+  });
+
+  it.each([
+    ['claims more tests than the group has', 'not-run-kernel.json', { group: 'kernel', tests: 3, reason: 'no root' }],
+    ['claims fewer tests than the group has', 'not-run-kernel.json', { group: 'kernel', tests: 1, reason: 'no root' }],
+    ['claims a number that is none', 'not-run-kernel.json', { group: 'kernel', tests: '2', reason: 'no root' }],
+    ['has a reason of its own', 'not-run-kernel.json', { group: 'kernel', tests: 2, reason: 'no time' }],
+    ['has no reason', 'not-run-kernel.json', { group: 'kernel', tests: 2 }],
+    ['is of a group that is not known', 'not-run-mine.json', { group: 'mine', tests: 2, reason: 'no root' }],
+    ['is of a name that every object has', 'not-run-toString.json', { group: 'toString', tests: 2, reason: 'no root' }],
+    ['is of the group of another step', 'not-run-other.json', { group: 'other', tests: 2, reason: 'no root' }],
+    ['is there for the second time', 'not-run-again.json', { group: 'kernel', tests: 2, reason: 'no root' }],
+    ['is empty', 'not-run-kernel.json', null],
+  ])('refuses a report of tests not run that %s', async (_what, file, report) => {
+    const answer = await count({ cluster: { ...inOrder, notRun: { [file]: report } } });
+    expect(answer).toMatchObject({ output: '3 passed, 1 failed\n', code: 1 });
+    expect(answer.notes).toContain(`its report ${file} cannot be read`);
   });
 });

@@ -1,0 +1,34 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { testNames } from '../../node/support/e2e-tests.ts';
+import { groupsThatMayNotRun, reportNotRun, testsReported } from '../../node/support/not-run.ts';
+import { noKernelReasons, noKitReasons } from '../../node/support/why-no-kit.ts';
+import { root } from '../../structure/source-tree.ts';
+import { tempDir } from '../../support/temp-dir.ts';
+
+describe('the tests that not every machine can run', () => {
+  it('may not run for the reasons that the run accepts, and no others', async () => {
+    const { kernel, node } = await groupsThatMayNotRun();
+    expect([kernel.reasons, node.reasons]).toEqual([Object.values(noKernelReasons), Object.values(noKitReasons)]);
+  });
+
+  it('have each test of the short list among them, and each stands in a list that the kubelet passes', async () => {
+    const [short, passing, conformance] = await Promise.all(
+      ['short', 'passing', 'conformance'].map((name) => testNames(join(root, `test/node/${name}.txt`))),
+    );
+    const { node } = await groupsThatMayNotRun();
+    expect(new Set(short).size).toBe(short?.length);
+    expect(node.tests).toBeGreaterThan(short?.length ?? 0);
+    expect(short?.filter((name) => !passing?.includes(name) && !conformance?.includes(name))).toEqual([]);
+  });
+
+  it('leave a report that says how many they are, and is no report of tests', async () => {
+    const folder = await tempDir();
+    await reportNotRun(folder, 'kernel', noKernelReasons.root);
+    const { kernel } = await groupsThatMayNotRun();
+    const report = JSON.parse(await readFile(join(folder, 'not-run-kernel.json'), 'utf8'));
+    expect(report).toEqual({ group: 'kernel', tests: kernel.tests, reason: 'these tests need root' });
+    expect(await testsReported(folder)).toBe(0);
+  });
+});
