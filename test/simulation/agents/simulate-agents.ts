@@ -15,6 +15,8 @@ export interface AgentSimulationResult extends SeededResult {
 /** The longest back-off of a crashing container, twice, and a watch that lies still from the last moment of the faults. */
 const convergeWithinMs = 900_000;
 const quietMs = 150_000;
+/** An agent looks for what has ended once a minute; one look may meet a pod that the agent has not heard of yet. */
+const collectWithinMs = 120_000;
 
 /** No time passes while files are read or written: a disk is as fast as memory. The order of such accesses is the machine's. */
 async function settleWithFiles(): Promise<void> {
@@ -90,6 +92,8 @@ async function play(world: AgentWorld, clock: SimulatedClock, prng: Prng, { minu
   }
   const convergedInMs = clock.elapsedMs - calmMs;
   await pause(quietMs);
+  const quietUntilMs = clock.elapsedMs + collectWithinMs;
+  while (clock.elapsedMs < quietUntilMs && world.leftOfPods().length > 0) await pause(1000);
   for (const left of world.leftOfPods()) found('nothing survives its deletion', left);
   for (const folder of await world.foldersLeft()) found('the files of a pod go with it', folder);
   await world.stop();
