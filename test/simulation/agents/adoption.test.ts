@@ -65,7 +65,7 @@ describe('an agent that begins after another one crashed in the middle of a podâ
       node.crash();
       node.begin();
       await node.until(() => node.isRunning('web'));
-      await node.advance(30_000);
+      await node.advance(5000);
       const { initContainerStatuses = [], containerStatuses = [] } = node.pod('web')?.status ?? {};
       const statuses = [...initContainerStatuses, ...containerStatuses];
       const started = node.runtime.history.filter(({ type, what }) => type === 'started' && what === 'container');
@@ -79,7 +79,7 @@ describe('an agent that begins after another one crashed in the middle of a podâ
       }).toEqual({ after: `${at} ${call}`, wrong: [], restarts: [0, 0, 0], started: ['app', 'setup', 'side'], sandboxes: 1 });
       node.delete('web');
       await node.until(() => node.pod('web') === undefined);
-      await node.advance(130_000);
+      await node.advance(65_000);
       expect([call, await node.left()]).toEqual([call, []]);
     }
   });

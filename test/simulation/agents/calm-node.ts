@@ -24,7 +24,7 @@ type Spec = Partial<NonNullable<WirePod['spec']>>;
 export interface CalmNodeOptions {
   readonly runtime?: FakeRuntimeOptions;
   /** Of every agent of the node. */
-  readonly agent?: Partial<NodeAgentOptions>;
+  readonly agent?: (folder: string) => Partial<NodeAgentOptions>;
 }
 
 /** A node in virtual time on which nothing goes wrong but what a test does: server, runtime, and agents one after the other. */
@@ -96,7 +96,7 @@ export class CalmNode {
       clock,
       random: () => this.#random.next(),
       logger: null,
-      ...this.#options.agent,
+      ...this.#options.agent?.(this.folder),
     });
     this.#running = { agent, lifeline, clock, transport };
     agent.start().catch((error: unknown) => {
