@@ -46,7 +46,7 @@ export class DiskParts {
     this.#images = new ImageCollection({
       images: new ImageCollector({ runtime, clock: timed.clock }),
       usedByVolumes: () => new Set(activePods().flatMap(imagesOfVolumes)),
-      readImagefs: async () => (await this.#readNode()).imagefs ?? { available: 0, capacity: 0 },
+      readImagefs: async () => (await this.#readNode()).imagefs,
       highThresholdPercent: settings.imageGCHighThresholdPercent,
       lowThresholdPercent: settings.imageGCLowThresholdPercent,
       minAgeMs: settings.imageMinimumGCAgeMs,

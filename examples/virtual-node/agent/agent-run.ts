@@ -54,6 +54,9 @@ export class AgentRun {
       // nothing of this machine is touched beside that folder
       mounter: new FakeMounter(),
       cgroupsPerQOS: false,
+      // nor does it matter what the machine has left
+      evictionHard: {},
+      imageGCHighThresholdPercent: 100,
       maxPods: 5000,
       registryPullQPS: 0,
       serializeImagePulls: false,

@@ -17,7 +17,7 @@ import type { NodeUsage } from './usage.ts';
 /**
  * Looks again and again at what the node has left. While something runs short it frees the disk, and then evicts one pod after the
  * other; and it evicts every pod that keeps more on the disk than its limits allow. Critical pods are never evicted. What cannot be
- * read evicts nobody.
+ * read evicts nobody. Without thresholds the node is looked at only while there are pods with such limits.
  */
 export class EvictionManager {
   readonly #options: EvictionManagerOptions;
@@ -62,9 +62,10 @@ export class EvictionManager {
 
   /** Resolves with the pods that were evicted. */
   async #look(stopped: AbortSignal): Promise<readonly Pod[]> {
+    const active = this.#options.activePods();
+    if (this.#thresholds.length === 0 && !active.some(hasStorageLimit)) return [];
     const node = await this.#limited((signal) => this.#options.readNode(signal), stopped);
     const met = this.#observe(node);
-    const active = this.#options.activePods();
     const overLimit = await this.#evictOverLimit(active, node, stopped);
     if (overLimit.length > 0) return overLimit;
     const [worst] = met;

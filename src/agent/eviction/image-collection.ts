@@ -23,8 +23,8 @@ export interface ImageCollectionOptions<Image extends RemovableImage = Removable
   readonly images: UnusedImages<Image>;
   /** References of images that volumes show. Default: none. */
   readonly usedByVolumes?: () => ReadonlySet<string>;
-  /** The file system of images. */
-  readonly readImagefs: (signal: AbortSignal) => Promise<Supply>;
+  /** The file system of images; undefined where it is not known, such as that of a runtime in memory: then no image goes. */
+  readonly readImagefs: (signal: AbortSignal) => Promise<Supply | undefined>;
   /** From here on, in percent, unused images are removed; 100: never. Default 85. */
   readonly highThresholdPercent?: number;
   /** So far, in percent. Default 80. */
@@ -66,7 +66,12 @@ export class ImageCollection<Image extends RemovableImage = RemovableImage> {
   async collect(signal: AbortSignal): Promise<void> {
     const { readImagefs, highThresholdPercent = 85, lowThresholdPercent = 80 } = this.#options;
     const candidates = await this.#candidates(signal);
-    const { available, capacity } = await readImagefs(signal);
+    const imagefs = await readImagefs(signal);
+    if (imagefs === undefined) {
+      this.#options.logger.info({}, 'the file system of images is not known; unused images stay');
+      return;
+    }
+    const { available, capacity } = imagefs;
     if (capacity <= 0) throw new Error('invalid capacity 0 on image filesystem');
     const usedPercent = 100 - Math.trunc((Math.min(available, capacity) * 100) / capacity);
     if (usedPercent < highThresholdPercent) return;

@@ -120,6 +120,9 @@ export class AgentWorld {
       resolvConf: '',
       mounter: this.#mounter,
       cgroupsPerQOS: false,
+      // what the real machine has left is nothing to a node in virtual time
+      evictionHard: {},
+      imageGCHighThresholdPercent: 100,
       clock: agentClock,
       random: () => random.next(),
       logger: this.#logger(lifeline),

@@ -3,10 +3,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Prng } from '../../chaos/prng.ts';
 import type { SeededOptions, SeededResult } from '../seeded-runs.ts';
-import { nextTurn, SimulatedClock } from '../simulated-clock.ts';
+import { SimulatedClock } from '../simulated-clock.ts';
 import type { AgentMutant } from './agent-mutants.ts';
 import { AgentWorld } from './agent-world.ts';
 import type { AgentRule } from './rules.ts';
+import { settleWithFiles } from './settle-with-files.ts';
 
 export interface AgentSimulationResult extends SeededResult {
   readonly violation: { readonly rule: AgentRule; readonly detail: string; readonly atMs: number } | undefined;
@@ -15,12 +16,8 @@ export interface AgentSimulationResult extends SeededResult {
 /** The longest back-off of a crashing container, twice, and a watch that lies still from the last moment of the faults. */
 const convergeWithinMs = 900_000;
 const quietMs = 150_000;
-
-/** No time passes while files are read or written: a disk is as fast as memory. The order of such accesses is the machine's. */
-async function settleWithFiles(): Promise<void> {
-  do await nextTurn();
-  while (process.getActiveResourcesInfo().some((name) => name.startsWith('FSReq') || name === 'CloseReq'));
-}
+/** An agent looks for what has ended once a minute; one look may meet a pod that the agent has not heard of yet. */
+const collectWithinMs = 120_000;
 
 /** One run in virtual time. It ends at the first broken promise: what breaks later may only follow from it. */
 export async function simulateAgent({
@@ -90,6 +87,8 @@ async function play(world: AgentWorld, clock: SimulatedClock, prng: Prng, { minu
   }
   const convergedInMs = clock.elapsedMs - calmMs;
   await pause(quietMs);
+  const quietUntilMs = clock.elapsedMs + collectWithinMs;
+  while (clock.elapsedMs < quietUntilMs && world.leftOfPods().length > 0) await pause(1000);
   for (const left of world.leftOfPods()) found('nothing survives its deletion', left);
   for (const folder of await world.foldersLeft()) found('the files of a pod go with it', folder);
   await world.stop();

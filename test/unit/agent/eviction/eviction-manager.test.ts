@@ -177,6 +177,23 @@ describe('a pod that keeps more on the disk than it may', () => {
   });
 });
 
+describe('a node without thresholds', () => {
+  it('is not looked at, except while a pod has a limit of its own', async () => {
+    let looks = 0;
+    const readNode = async () => {
+      looks += 1;
+      return memory(1);
+    };
+    const { clock, manager, active } = evictionWorld([podNamed('plain')], {}, { evictionHard: {}, readNode });
+    manager.start();
+    await clock.advance(100_000);
+    expect(looks).toBe(0);
+    active.set('limited', podNamed('limited', {}, { volumes: [{ name: 'scratch', emptyDir: { sizeLimit: '5Mi' } }] }));
+    await clock.advance(10_000);
+    expect(looks).toBe(1);
+  });
+});
+
 describe('what cannot be read', () => {
   it('evicts nobody, whether the read fails, says nothing or never ends, and is read again', async () => {
     let answer: () => Promise<ReturnType<typeof memory>> = () => Promise.reject(new Error('no /proc'));
