@@ -1,12 +1,10 @@
-import { fileURLToPath } from 'node:url';
+import { ownAgentCommand } from '../../test/support/own-agent.ts';
 
 /** The node agents that are compared. */
 export type Agent = 'kubelet' | 'ours';
 export const agents = ['kubelet', 'ours'] as const;
 
 export const namesOfAgents: Readonly<Record<Agent, string>> = { kubelet: 'kubelet (Go)', ours: 'examples/kubelet' };
-
-const ours = fileURLToPath(new URL('../../examples/kubelet/main.ts', import.meta.url));
 
 /**
  * How an agent is started inside the kit, in its run folder; the kubelet as the kit itself starts it. BENCH_AGENT names another
@@ -15,7 +13,7 @@ const ours = fileURLToPath(new URL('../../examples/kubelet/main.ts', import.meta
 export function commandOf(agent: Agent, run: string): string {
   const { BENCH_AGENT } = process.env;
   if (agent === 'ours' && BENCH_AGENT !== undefined) return BENCH_AGENT;
-  const program = agent === 'ours' ? `${process.execPath} ${ours}` : 'kubelet --v=2';
+  const program = agent === 'ours' ? ownAgentCommand() : 'kubelet --v=2';
   const { config, kubeconfig } = { config: `${run}/kubelet.yaml`, kubeconfig: `${run}/node.kubeconfig` };
   return `${program} --config ${config} --kubeconfig ${kubeconfig} --hostname-override=node-kit --node-ip=192.0.2.10`;
 }
