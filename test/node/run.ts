@@ -51,7 +51,7 @@ async function main(signal: AbortSignal): Promise<E2EReport | undefined> {
   signal.throwIfAborted();
   const run = values.run === undefined ? await mkdtemp(join(tmpdir(), 'node-kit-')) : resolve(values.run);
   const out = `${run}-tests`;
-  const kit = await NodeKit.start({ run, agent: values.agent === 'own' ? ownAgent : values.agent, signal });
+  const kit = await NodeKit.start({ run, agent: values.agent === 'own' ? ownAgent() : values.agent, signal });
   try {
     const which = focus === undefined ? { list: file } : { focus };
     const report = await runE2ETests(kit, { ...which, ...(values.skip && { skip: values.skip }), procs, out, signal });

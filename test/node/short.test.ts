@@ -11,7 +11,7 @@ const names = await testNames(list);
 let report: E2EReport;
 
 beforeAll(async () => {
-  const { kit, close } = await startTestKit(ownAgent);
+  const { kit, close } = await startTestKit(ownAgent());
   const out = `${kit.run}-tests`;
   try {
     report = withMissing(await runE2ETests(kit, { list, procs: 8, out }), names);

@@ -36,6 +36,7 @@ export async function runE2ETests(kit: NodeKit, options: E2ETestsOptions): Promi
   if (list !== undefined) args.push('--list', list);
   else args.push(focus ?? '');
   await kit.script('run-e2e.sh', args, signal);
+  signal?.throwIfAborted();
   const lines = async (name: string): Promise<string[]> => {
     const text = await readFile(join(out, name), 'utf8');
     return text.split('\n').filter((line) => line !== '');

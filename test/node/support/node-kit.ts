@@ -1,16 +1,18 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { root } from '../../structure/source-tree.ts';
+import { ownAgentCommand } from '../../support/own-agent.ts';
 
 const scripts = fileURLToPath(new URL('../../node-kit/', import.meta.url));
 
-/** Starts the example as the kit's node agent. The variables are the kit's. */
-export const ownAgent = [
-  `exec '${process.execPath}' '${join(root, 'examples/kubelet/main.ts')}'`,
-  '--config "$NODE_KIT_KUBELET_CONFIG" --kubeconfig "$NODE_KIT_KUBECONFIG"',
-  '--hostname-override "$NODE_KIT_NODE" --node-ip "$NODE_KIT_NODE_IP"',
-].join(' ');
+/** The command that starts the example as the kit's node agent. The variables are the kit's. It needs the built package. */
+export function ownAgent(): string {
+  return [
+    `exec ${ownAgentCommand()}`,
+    '--config "$NODE_KIT_KUBELET_CONFIG" --kubeconfig "$NODE_KIT_KUBECONFIG"',
+    '--hostname-override "$NODE_KIT_NODE" --node-ip "$NODE_KIT_NODE_IP"',
+  ].join(' ');
+}
 
 export interface NodeKitOptions {
   /** The folder of this run. */
