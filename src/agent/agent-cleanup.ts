@@ -1,5 +1,6 @@
 // Behaviour of the clean-up in HandlePodCleanups (pkg/kubelet/kubelet_pods.go), v1.36.3.
 import type { PodCgroups } from '../cgroups/pod-cgroups.ts';
+import { unlessAborted } from '../pleg/bounded-read.ts';
 import type { PodLifecycle } from '../pleg/pod-lifecycle.ts';
 import type { Logger } from '../seams/logger.ts';
 import type { HousekeepingReport } from '../sync-loop/sync-loop-options.ts';
@@ -29,7 +30,8 @@ export class AgentCleanup {
   /** Begins a look, unless one is under way. Pods of the report are known, and so is what the runtime still has. */
   look(report: HousekeepingReport): void {
     if (this.#stopping.signal.aborted || this.#run !== undefined) return;
-    this.#run = this.#look(report)
+    // what never settles does not keep the agent from stopping
+    this.#run = unlessAborted(this.#look(report), this.#stopping.signal)
       .catch((err: unknown) => {
         if (!this.#stopping.signal.aborted) this.#options.logger.warn({ err }, 'what pods have left could not be cleaned up');
       })

@@ -1,0 +1,59 @@
+import { describe, expect, it } from 'vitest';
+import { RuntimeWatch } from '../../../../src/agent/node/runtime-watch.ts';
+import { FakeClock, settle } from '../../../../src/testing/fakes/fake-clock.ts';
+import { FakeRuntime } from '../../../../src/testing/runtime/fake-runtime.ts';
+
+function setUp() {
+  const clock = new FakeClock();
+  const runtime = new FakeRuntime({ clock });
+  const warnings: string[] = [];
+  const quiet = (): void => {};
+  const logger = { debug: quiet, info: quiet, warn: (_: object, text: string) => void warnings.push(text), error: quiet };
+  const seen = { changes: 0 };
+  const changed = (): void => {
+    seen.changes += 1;
+  };
+  return { clock, runtime, warnings, seen, watch: new RuntimeWatch({ runtime, clock, logger, changed }) };
+}
+
+describe('a watch of the runtime', () => {
+  it('says that nobody has looked yet before its start', () => {
+    const { watch } = setUp();
+    expect(watch.runtimeError()).toBe('container runtime status check may not have completed yet');
+    expect(watch.networkError()).toBe('container runtime status check may not have completed yet');
+  });
+
+  it('knows at its start what the runtime is, and tells of it once', async () => {
+    const { watch, clock, seen, warnings } = setUp();
+    await watch.start();
+    expect([watch.runtimeError(), watch.networkError(), watch.version?.runtimeName]).toEqual([undefined, undefined, 'fake']);
+    await clock.advance(60_000);
+    expect([seen.changes, warnings]).toEqual([1, []]);
+    await watch.stop();
+  });
+
+  it('says that the runtime is down once it has not been well for half a minute, and when it is well again', async () => {
+    const { watch, clock, runtime, seen } = setUp();
+    await watch.start();
+    runtime.fail({ call: 'Status', fault: { kind: 'error', error: 'unavailable' }, times: 100 });
+    await clock.advance(30_000);
+    expect(watch.runtimeError()).toBeUndefined();
+    await clock.advance(5000);
+    expect(watch.runtimeError()).toMatch(/^container runtime is down: /);
+    expect(seen.changes).toBe(2);
+    runtime.heal();
+    await clock.advance(5000);
+    expect([watch.runtimeError(), seen.changes]).toEqual([undefined, 3]);
+    await watch.stop();
+  });
+
+  it('asks nobody, and keeps no timer, after stop', async () => {
+    const { watch, clock, runtime } = setUp();
+    await watch.start();
+    await watch.stop();
+    runtime.clearCalls();
+    await clock.advance(60_000);
+    await settle();
+    expect(runtime.calls).toEqual([]);
+  });
+});
