@@ -5,7 +5,7 @@ import type { AdmissionCheck, AdmissionContext, Refusal } from './check.ts';
 import { isCriticalPod } from './critical-pod.ts';
 import { hasFreePorts } from './host-ports.ts';
 import { matchesNodeAffinity } from './node-affinity.ts';
-import { outOf, shortages } from './resource-fit.ts';
+import { noRoom, outOf, shortages } from './resource-fit.ts';
 import { toleratesNode } from './taints.ts';
 
 const osLabel = 'kubernetes.io/os';
@@ -34,8 +34,21 @@ export const schedulerPredicates: AdmissionCheck = (context) => {
   const { pod, others, node } = context;
   const [short] = shortages(pod, others, node);
   if (short !== undefined && !isCriticalPod(pod)) return outOf(short);
-  return predicateFailure(context, pod);
+  const failure = predicateFailure(context, pod);
+  if (failure !== undefined || short === undefined) return failure;
+  // lesser pods may have to make room; where even that is not enough, a critical pod is refused, too
+  const [lasting] = shortages(
+    pod,
+    others.filter((other) => !mayMakeRoom(other, pod)),
+    node,
+  );
+  return lasting === undefined ? undefined : noRoom(lasting);
 };
+
+/** pkg/kubelet/types/pod_update.go Preemptable. */
+function mayMakeRoom(other: Pod, critical: Pod): boolean {
+  return !isCriticalPod(other) || (critical.spec?.priority ?? 0) > (other.spec?.priority ?? 0);
+}
 
 function predicateFailure({ others, node }: AdmissionContext, pod: Pod): Refusal | undefined {
   const failed = (name: string, why: string): Refusal => ({ reason: name, message: `Predicate ${name} failed: ${why}` });

@@ -44,6 +44,14 @@ export function outOf({ resource, requested, used, capacity }: Shortage): Refusa
   return { reason: `OutOf${resource}`, message: `Node didn't have enough resource: ${resource}, ${amounts}` };
 }
 
+/** For a critical pod that would not fit either if every lesser pod went. */
+export function noRoom({ resource, requested, used, capacity }: Shortage): Refusal {
+  const missing = `[(res: ${resource}, q: ${requested - (capacity - used)}), ]`;
+  const failure = `no set of running pods found to reclaim resources: ${missing}`;
+  const message = `Unexpected error while attempting to recover from admission failure: preemption: error finding a set of pods to preempt: ${failure}`;
+  return { reason: 'UnexpectedAdmissionError', message };
+}
+
 const first = ['cpu', 'memory', 'ephemeral-storage'];
 
 function inOrder(names: readonly string[]): string[] {

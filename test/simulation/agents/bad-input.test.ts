@@ -67,6 +67,25 @@ describe('a folder of manifests', () => {
     expect(node.pods.list()).toHaveLength(1);
     expect(node.wrong).toEqual([]);
   });
+
+  it('of more pods than the node takes fills the node and no more, and a pod of the apiserver lives beside them', async () => {
+    const node = await CalmNode.open({ agent: (folder) => ({ staticPodPath: join(folder, 'manifests'), maxPods: 20 }) });
+    const manifests = join(node.folder, 'manifests');
+    await mkdir(manifests);
+    node.begin();
+    node.create('web', {});
+    await node.until(() => node.isRunning('web'));
+    const spec = { containers: [app] };
+    for (let i = 0; i < 100; i++) {
+      const metadata = { name: `pod-${i}` };
+      await writeFile(join(manifests, `${i}.json`), JSON.stringify({ kind: 'Pod', apiVersion: 'v1', metadata, spec }));
+    }
+    await node.advance(30_000);
+    // the pods of files are critical: the node has their twenty, and the one that was there before
+    expect([node.ledger.podsWithSandbox().size, node.ledger.running().length]).toEqual([21, 21]);
+    expect(node.pod('web')?.status?.containerStatuses?.[0]).toMatchObject({ restartCount: 0, ready: true });
+    expect(node.wrong).toEqual([]);
+  });
 });
 
 describe('a pod with 1 MB of environment', () => {

@@ -21,6 +21,7 @@ const pod = (spec: Partial<NonNullable<Pod['spec']>>, metadata: Pod['metadata'] 
   metadata: { name: 'p', namespace: 'default', uid: 'p', ...metadata },
   spec: { containers: [{ name: 'app', image: 'app' }], ...spec },
 });
+const critical = (cpu: string): Pod => pod({ ...requests({ cpu }).spec, priority: 2_000_000_000 });
 const context = (given: Pod, more: Partial<AdmissionContext> = {}): AdmissionContext => ({
   ...{ pod: given, others: [], node, pressures: {} },
   ...more,
@@ -52,7 +53,13 @@ describe('what a scheduler looks at', () => {
     ],
     ['a resource that the node does not know', requests({ 'example.com/gpu': '1' }), [], undefined],
     ['huge pages that the node has not', requests({ 'hugepages-2Mi': '2Mi' }), [], ['OutOfhugepages-2Mi', expect.any(String)]],
-    ['a critical pod, whatever is left', pod({ ...requests({ cpu: '9' }).spec, priority: 2_000_000_000 }), [], undefined],
+    ['a critical pod that lesser ones make room for', critical('2'), [requests({ cpu: '2' })], undefined],
+    [
+      'a critical pod that is too large for the node',
+      critical('9'),
+      [requests({ cpu: '2' })],
+      ['UnexpectedAdmissionError', expect.stringMatching(/no set of running pods found .*: \[\(res: cpu, q: 7000\), \]$/)],
+    ],
     [
       'a selector that does not match',
       pod({ nodeSelector: { disk: 'hdd' } }),
