@@ -116,16 +116,16 @@ describe('a request for logs', () => {
   });
 
   it('of a client that takes nothing costs no memory', async () => {
-    const { host, path } = await loggingHost(Array.from({ length: 300 }, (_, i) => line(i, 'x'.repeat(100_000))).join(''));
+    const { host, path } = await loggingHost(Array.from({ length: 1000 }, (_, i) => line(i, 'x'.repeat(100_000))).join(''));
     const { send } = await apiWorld({ host });
     const before = process.memoryUsage().arrayBuffers;
     const answer = await send(logs);
     // each takes as long as a read of the log
     for (let turn = 0; turn < 1000; turn += 1) await stat(path);
-    expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(12 * 1024 * 1024);
+    expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(40 * 1024 * 1024);
     let bytes = 0;
     for await (const chunk of answer) bytes += chunk.length;
-    expect([bytes, path.endsWith('0.log')]).toEqual([300 * 100_001, true]);
+    expect([bytes, path.endsWith('0.log')]).toEqual([1000 * 100_001, true]);
   });
 });
 

@@ -6,6 +6,7 @@ import * as node from '../../../src/node.ts';
 import * as objectManagers from '../../../src/object-managers.ts';
 import * as reflector from '../../../src/reflector.ts';
 import type { Logger } from '../../../src/seams/logger.ts';
+import { FakeRuntime } from '../../../src/testing.ts';
 
 const kubeConfig = new KubeConfig();
 kubeConfig.loadFromOptions({
@@ -25,6 +26,10 @@ const ofNode = { nodeName: 'n', transport };
 const capacity = { cpu: '1', memory: '1', pods: '1' };
 const podSource = { lastListedAt: () => undefined };
 const eventRecorder = { event() {} };
+const apiHost = {
+  ...{ pods() {}, pod() {}, runningPods() {}, runningContainerID() {}, sandboxID() {}, healthChecks: [], metrics() {} },
+  ...{ statsSummary() {}, configz() {}, runtime: new FakeRuntime() },
+};
 
 type Rest = { readonly logger?: Logger | null };
 const parts: Record<string, (rest: Rest) => unknown> = {
@@ -64,6 +69,11 @@ const parts: Record<string, (rest: Rest) => unknown> = {
   ProviderPodSyncer: (rest) => new node.ProviderPodSyncer({ provider, statusManager, podChanged() {}, ...rest } as never),
   ApiEventRecorder: (rest) => new node.ApiEventRecorder({ ...ofNode, ...rest }),
   ProviderNode: (rest) => new node.ProviderNode({ ...ofNode, provider, ...rest }),
+  NodeAgent: (rest) => new node.NodeAgent({ ...ofNode, runtime: new FakeRuntime(), cgroupsPerQOS: false, ...rest }),
+  TokenManager: (rest) => new node.TokenManager({ transport, ...rest }),
+  LogRotation: (rest) => new node.LogRotation({ runtime: new FakeRuntime(), ...rest }),
+  KubeletApi: (rest) =>
+    new node.KubeletApi({ ...ofNode, host: apiHost, tls: { certFile: '/none', keyFile: '/none' }, ...rest } as never),
 };
 
 describe('the option logger of', () => {
@@ -81,7 +91,10 @@ describe('the option logger of', () => {
   it('every class that has one is tried here', () => {
     const doors = { ...index, ...mirror, ...node, ...objectManagers, ...reflector };
     const classes = Object.entries(doors).filter(([, value]) => /^class /.test(String(value)));
-    const without = ['ApiError', 'BackoffError', 'InvalidManifestError', 'StatusManagerError', 'UnsettledPodsError'];
+    const without = [
+      ...['ApiError', 'BackoffError', 'CgroupError', 'InvalidManifestError', 'KubeletApiRefusal', 'RuntimeError'],
+      ...['StatusManagerError', 'UnsettledPodsError', 'VolumeError'],
+    ];
     const silent = [
       'RestartBackoff',
       'WorkQueue',
@@ -90,6 +103,9 @@ describe('the option logger of', () => {
       'ObjectStore',
       'ResourceClient',
       'ContainerProvider',
+      'CgroupManager',
+      'LinuxMounter',
+      'VolumeManager',
     ];
     expect(classes.map(([name]) => name).sort()).toEqual([...Object.keys(parts), ...without, ...silent].sort());
   });
