@@ -44,6 +44,11 @@ export class NodeWorld {
   }
 
   agent(options: Partial<NodeAgentOptions> = {}): NodeAgent {
+    return new NodeAgent({ ...this.agentOptions(), ...options });
+  }
+
+  /** What an agent is made with, a clock of its own included. */
+  agentOptions(): NodeAgentOptions {
     const { time: clock, objects, weather, runtime } = this;
     const wire = new SimulatedTransport({ clock, objects, weather, prng: new Prng(2), count: () => {} });
     // the disk of a runtime in memory has no size
@@ -60,7 +65,7 @@ export class NodeWorld {
     };
     const own = new ProcessClock(clock, epochMs);
     this.#clocks.push(own);
-    return new NodeAgent({
+    return {
       // the parts need of a transport no more than these methods
       transport: transport as unknown as KubeTransport,
       nodeName: 'node-1',
@@ -74,8 +79,7 @@ export class NodeWorld {
       clock: own,
       random: () => 0.5,
       logger: { debug: () => {}, info: () => {}, warn: note, error: note },
-      ...options,
-    });
+    };
   }
 
   /** Timers that agents have left. */
