@@ -21,6 +21,8 @@ export class PodDispatch {
   #dispatched = new Set<string>();
   /** The uids of the pods that nobody could say of whether they may run. */
   readonly #awaitsAdmission = new Set<string>();
+  /** While pods are added: those that are active, by uid, so that many are not looked through once for each. */
+  #active: Map<string, Pod> | undefined;
 
   constructor(options: ResolvedLoopOptions) {
     this.#options = options;
@@ -28,7 +30,7 @@ export class PodDispatch {
 
   /** `sourcesReady`: every source has been heard from, so that a pod that is missing is gone. */
   apply({ op, source, pods }: PodUpdate, sourcesReady: () => boolean): void {
-    if (op === 'ADD') this.#each(pods.toSorted(byCreationTime), (pod) => this.#add(pod));
+    if (op === 'ADD') this.#addAll(pods.toSorted(byCreationTime));
     else if (op === 'UPDATE' || op === 'DELETE') this.#each(pods, (pod) => this.#update(pod));
     else if (op === 'RECONCILE') this.#each(pods, (pod) => this.#reconcile(pod));
     else if (op === 'REMOVE') this.#each(pods, (pod) => this.#remove(pod, sourcesReady));
@@ -80,9 +82,16 @@ export class PodDispatch {
     return dispatched;
   }
 
+  #addAll(pods: readonly Pod[]): void {
+    this.#active = new Map(this.activePods().map((pod) => [uidOf(pod), pod]));
+    this.#each(pods, (pod) => this.#add(pod));
+    this.#active = undefined;
+  }
+
   #add(given: Pod): void {
     const found = this.#put(given);
     if (found.pod === undefined) return;
+    if (!found.wasMirror && !this.#isInactive(found.pod)) this.#active?.set(uidOf(found.pod), found.pod);
     if (found.wasMirror) this.#toWorkers('update', found.pod);
     else this.begin(found.pod);
   }
@@ -133,7 +142,7 @@ export class PodDispatch {
     const { admitPod, statusManager, eventRecorder, logger, metrics } = this.#options;
     if (admitPod === undefined) return true;
     const uid = uidOf(pod);
-    const others = this.activePods().filter((other) => uidOf(other) !== uid);
+    const others = [...(this.#active?.values() ?? this.activePods())].filter((other) => uidOf(other) !== uid);
     let hasFailed = false;
     const answer: unknown = callGuarded(
       () => admitPod(pod, others),
@@ -149,6 +158,7 @@ export class PodDispatch {
     }
     this.#awaitsAdmission.delete(uid);
     if (answer.admit) return true;
+    this.#active?.delete(uid);
     const { reason, message } = answer;
     eventRecorder.event(pod, 'Warning', reason, message);
     metrics.increment('kubelet_admission_rejections_total', { reason });

@@ -36,9 +36,10 @@ describe('a pod that cannot run', () => {
     expect(node.pod('good')?.status?.containerStatuses?.[0]).toMatchObject({ restartCount: 0, ready: true });
     node.create('later', {});
     await node.until(() => node.isRunning('later'), 10_000);
+    const uid = node.pod('bad')?.metadata?.uid ?? 'none';
     node.delete('bad');
     await node.until(() => node.pod('bad') === undefined);
-    expect(node.ledger.ofPod(node.pod('bad')?.metadata?.uid ?? '')).toEqual([]);
+    expect(node.ledger.ofPod(uid)).toEqual([]);
     expect(node.wrong).toEqual([]);
   });
 });

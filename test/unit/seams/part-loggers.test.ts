@@ -27,7 +27,7 @@ const capacity = { cpu: '1', memory: '1', pods: '1' };
 const podSource = { lastListedAt: () => undefined };
 const eventRecorder = { event() {} };
 const apiHost = {
-  ...{ pods() {}, pod() {}, runningPods() {}, runningContainerID() {}, sandboxID() {}, healthChecks: [], metrics() {} },
+  ...{ pods() {}, pod() {}, runningPods() {}, runningContainerID() {}, sandboxID() {}, healthChecks() {}, metrics() {} },
   ...{ statsSummary() {}, configz() {}, runtime: new FakeRuntime() },
 };
 

@@ -23,6 +23,8 @@ export class LoopWorld implements AsyncDisposable {
   readonly statuses = new Map<string, PodStatus>();
   readonly keptStatuses: string[][] = [];
   readonly errors: string[] = [];
+  /** So often the workers were asked whether a pod has ended. */
+  questions = 0;
   readonly events: string[] = [];
   /** The sources that have to be heard from. */
   sources = ['api'];
@@ -46,7 +48,10 @@ export class LoopWorld implements AsyncDisposable {
         updatePod: (update) => this.#update(update),
         syncKnownPods: (desired) => this.#syncKnownPods(desired),
         isPodTerminationRequested: (uid) => ['terminating', 'terminated'].includes(this.known.get(uid) ?? ''),
-        isPodKnownTerminated: (uid) => this.known.get(uid) === 'terminated',
+        isPodKnownTerminated: (uid) => {
+          this.questions += 1;
+          return this.known.get(uid) === 'terminated';
+        },
       },
       workQueue: this.workQueue,
       statusManager: {

@@ -120,6 +120,19 @@ describe('admission', () => {
     expect(world.took()).toEqual([]);
   });
 
+  it('of many pods at once looks at each a few times, and not at all of them for each', async () => {
+    const most = 20;
+    await using world = await LoopWorld.started({
+      admitPod: (_, active) =>
+        active.length < most ? { admit: true } : { admit: false, reason: 'OutOfpods', message: `${active.length} pods` },
+    });
+    const pods = Array.from({ length: 1000 }, (_, i) => pod(`p${i}`));
+    await world.send('ADD', pods);
+    expect(world.took()).toHaveLength(most);
+    expect(world.events).toHaveLength(pods.length - most);
+    expect(world.questions).toBeLessThan(5 * pods.length);
+  });
+
   it('that fails or answers anything else leaves the pod waiting until the next housekeeping', async () => {
     const answers: unknown[] = [{ admit: false, reason: '' }, undefined, { admit: true }];
     await using world = await LoopWorld.started({
