@@ -15,14 +15,30 @@ export class PodTimes {
     this.#namespace = namespace;
   }
 
-  /** Reads until the client is closed. */
+  /** Reads until the client is closed. A server that has much to do may end a watch: the next one begins where a list ends. */
   async read(): Promise<void> {
-    for await (const event of this.#admin.watchPods(this.#namespace)) {
-      if (event.type === 'ERROR') throw new Error(event.object.message);
-      const { metadata } = event.object;
-      if (event.type === 'DELETED') this.#tell('gone', metadata.name);
-      else if (isReady(event.object)) this.#tell('ready', metadata.name);
+    for (;;) {
+      const resourceVersion = await this.#list();
+      for await (const event of this.#admin.watchPods(this.#namespace, { resourceVersion })) {
+        if (event.type === 'ERROR') break;
+        const { metadata } = event.object;
+        if (event.type === 'DELETED') this.#tell('gone', metadata.name);
+        else if (isReady(event.object)) this.#tell('ready', metadata.name);
+      }
     }
+  }
+
+  /** Tells what a watch that has ended may not have told. Resolves with the version that the next one begins at. */
+  async #list(): Promise<string> {
+    const answer = await this.#admin.send('GET', `/api/v1/namespaces/${this.#namespace}/pods`);
+    const { items = [], metadata } = answer.body as { items?: ServedPod[]; metadata: { resourceVersion: string } };
+    for (const pod of items) if (isReady(pod)) this.#tell('ready', pod.metadata.name);
+    const there = new Set(items.map((pod) => pod.metadata.name));
+    for (const key of this.#seen.keys()) {
+      const [moment, name = ''] = key.split(' ');
+      if (moment === 'ready' && !there.has(name)) this.#tell('gone', name);
+    }
+    return metadata.resourceVersion;
   }
 
   /** Resolves with `performance.now()` of the first time that it was so. */
