@@ -3,10 +3,10 @@
 // that it prints for the step in here. A floor goes down only together with the tests that a commit removes, and its message
 // says which.
 export const floors = {
-  checks: 6060,
-  cluster: 515,
-  consumers: 97,
+  checks: 7480,
+  cluster: 632,
+  consumers: 102,
   browser: 43,
-  docs: 153,
+  docs: 165,
   monitoring: 4,
 };
