@@ -102,19 +102,21 @@ describe('prepareSubPath', () => {
     await mkdir(join(volumePath, 'swapped'));
     await writeFile(join(volumePath, 'swapped', 'secret'), 'mine');
     const [swapped, kept] = [join(volumePath, 'swapped'), join(volumePath, 'kept')];
+    // the agent may make something in it meanwhile
+    const remove = (): Promise<void> => rm(swapped, { recursive: true, force: true }).catch(() => {});
     let isOver = false;
     const swapping = (async () => {
       while (!isOver) {
         await rename(swapped, kept);
         await symlink(outside, swapped).catch(() => {});
         // a link, or what the agent has made meanwhile
-        await rm(swapped, { recursive: true, force: true });
+        await remove();
         const back = (): Promise<boolean> =>
           rename(kept, swapped).then(
             () => true,
             () => false,
           );
-        while (!(await back())) await rm(swapped, { recursive: true, force: true });
+        while (!(await back())) await remove();
       }
     })();
     const read: string[] = [];
