@@ -1,26 +1,8 @@
 // The messages of grpc.health.v1.Health/Check, and how gRPC says that a call has failed.
+import { grpcCodeNames } from '../wire/grpc-codes.ts';
 
 /** Names by number. */
 const servingStatuses: readonly string[] = ['UNKNOWN', 'SERVING', 'NOT_SERVING', 'SERVICE_UNKNOWN'];
-const codes: readonly string[] = [
-  'OK',
-  'Canceled',
-  'Unknown',
-  'InvalidArgument',
-  'DeadlineExceeded',
-  'NotFound',
-  'AlreadyExists',
-  'PermissionDenied',
-  'ResourceExhausted',
-  'FailedPrecondition',
-  'Aborted',
-  'OutOfRange',
-  'Unimplemented',
-  'Internal',
-  'Unavailable',
-  'DataLoss',
-  'Unauthenticated',
-];
 const codesOfHttp: Readonly<Record<number, string>> = {
   400: 'Internal',
   401: 'Unauthenticated',
@@ -33,7 +15,7 @@ const codesOfHttp: Readonly<Record<number, string>> = {
 };
 
 export function codeName(grpcStatus: string): string {
-  return codes[Number(grpcStatus)] ?? `Code(${grpcStatus})`;
+  return grpcCodeNames[Number(grpcStatus)] ?? `Code(${grpcStatus})`;
 }
 
 export function codeNameOfHttp(status: number): string {

@@ -1,29 +1,9 @@
 import { RuntimeError, type RuntimeErrorKind } from '../../runtime/runtime-error.ts';
 import { errorText } from '../../seams/error-text.ts';
-
-/** Status codes of gRPC, by number, as Go writes them. */
-const codeNames = [
-  'OK',
-  'Canceled',
-  'Unknown',
-  'InvalidArgument',
-  'DeadlineExceeded',
-  'NotFound',
-  'AlreadyExists',
-  'PermissionDenied',
-  'ResourceExhausted',
-  'FailedPrecondition',
-  'Aborted',
-  'OutOfRange',
-  'Unimplemented',
-  'Internal',
-  'Unavailable',
-  'DataLoss',
-  'Unauthenticated',
-] as const;
+import { grpcCodeNames } from '../../wire/grpc-codes.ts';
 
 /** The name of a status code, as Go writes it. */
-export type CodeName = (typeof codeNames)[number];
+export type CodeName = (typeof grpcCodeNames)[number];
 
 /** `Canceled` here is the runtime's word, as when it stops: a call that we take back has ended before. */
 const kinds: Partial<Record<CodeName, RuntimeErrorKind>> = {
@@ -45,7 +25,7 @@ export function rpcError(code: CodeName, call: string, description: string, opti
 /** The same for what gRPC reports: `code` is a number, `details` is the server's text. */
 export function rpcErrorFrom(error: unknown, call: string): RuntimeError {
   const { code, details } = error as { readonly code?: unknown; readonly details?: unknown };
-  const name = typeof code === 'number' ? codeNames[code] : undefined;
+  const name = typeof code === 'number' ? grpcCodeNames[code] : undefined;
   const text = typeof details === 'string' && details !== '' ? details : errorText(error);
   return rpcError(name ?? 'Unknown', call, text, { cause: error });
 }
