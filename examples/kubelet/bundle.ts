@@ -9,7 +9,7 @@ const withRequire = "import { createRequire } from 'node:module'; const require 
  * Makes one JavaScript file of the program and all that it imports, and returns its path. It takes less memory than the program in
  * TypeScript, and a machine needs nothing else but Node.js. The package must have been built.
  */
-export function bundleKubelet(outfile = beside('dist/kubelet.mjs')): string {
+export function bundleKubelet(outfile = beside('../../.built/kubelet.mjs')): string {
   buildSync({
     ...{ entryPoints: [beside('main.ts')], outfile, bundle: true, minify: true },
     ...{ platform: 'node', format: 'esm', target: 'node22.19', banner: { js: withRequire }, logLevel: 'warning' },
