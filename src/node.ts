@@ -69,7 +69,7 @@ export type {
   WireNodeRuntimeHandler,
   WireNodeSystemInfo,
   WireTaint,
-} from './node-object/wire-node.ts';
+} from './wire/node-types.ts';
 export type { EventRecorder, EventType } from './pod/event-recorder.ts';
 export type { ResourceQuantities } from './pod/resource-field.ts';
 export type { RunningPod, RuntimeContainerStatus, RuntimePodStatus } from './pod/runtime-pod.ts';

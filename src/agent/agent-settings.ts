@@ -1,4 +1,4 @@
-import type { WireTaint } from '../node-object/wire-node.ts';
+import type { WireTaint } from '../wire/node-types.ts';
 import type { ResourceQuantities } from './node/node-resources.ts';
 
 /** What the settings of the kubelet's configuration file say, under its names where they exist. Times are in milliseconds. */

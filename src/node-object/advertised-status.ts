@@ -10,7 +10,7 @@ import type {
   WireNodeFeatures,
   WireNodeRuntimeHandler,
   WireNodeSystemInfo,
-} from './wire-node.ts';
+} from '../wire/node-types.ts';
 
 /** What a node says of itself in its status, beside the conditions. */
 export interface AdvertisedStatus {

@@ -3,7 +3,7 @@ import { isLabelKey, isLabelValue, labelKeyRule, labelValueRule } from '../check
 import { requireKnownOptions } from '../checks/options.ts';
 import { invalidOption } from '../errors.ts';
 import { type ResolvedStatus, requireRecord } from './advertised-status.ts';
-import type { WireNode, WireTaint } from './wire-node.ts';
+import type { WireNode, WireTaint } from '../wire/node-types.ts';
 
 /** What a node is created with, beside its status. */
 export interface NodeIdentity {

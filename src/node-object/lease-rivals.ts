@@ -1,4 +1,4 @@
-import type { WireLease } from './wire-node.ts';
+import type { WireLease } from '../wire/node-types.ts';
 
 /** Another agent that renews the Lease of this node: two agents run under one name. */
 export interface LeaseRival {

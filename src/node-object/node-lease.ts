@@ -5,7 +5,7 @@ import { leaseNamespace, renewedLease } from './lease-object.ts';
 import { type LeaseRival, LeaseRivals } from './lease-rivals.ts';
 import type { ResolvedNodeOptions } from './node-object-options.ts';
 import type { NodeRequests } from './node-requests.ts';
-import type { WireLease } from './wire-node.ts';
+import type { WireLease } from '../wire/node-types.ts';
 
 /** How often one step reads the Lease and renews it again, when another writer is always first. */
 const renewAttempts = 5;

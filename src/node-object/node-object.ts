@@ -20,7 +20,7 @@ import { type NodeObjectStopped, removeNode } from './node-removal.ts';
 import { NodeRequests } from './node-requests.ts';
 import { watchNode } from './node-watch.ts';
 import { SteadyLoop, type StepFailure } from './steady-loop.ts';
-import type { WireNode } from './wire-node.ts';
+import type { WireNode } from '../wire/node-types.ts';
 
 /** So many told changes are looked at at once, and one a second after that. */
 const toldLimits = { qps: 1, burst: 5 };

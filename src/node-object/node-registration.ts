@@ -10,7 +10,7 @@ import type { NodeRequests } from './node-requests.ts';
 import { nodeStatusPatch } from './node-status-patch.ts';
 import { ReportTimes } from './report-times.ts';
 import { type DesiredNode, newNode, takenOverNode, type UpdatedNode, updatedNode } from './updated-node.ts';
-import type { WireNode } from './wire-node.ts';
+import type { WireNode } from '../wire/node-types.ts';
 
 /** How often one step reads the node and patches it again, when another writer is always first. */
 const patchAttempts = 5;

@@ -7,7 +7,7 @@ import type { Clock } from '../seams/clock.ts';
 import type { Logger } from '../seams/logger.ts';
 import { leaseNamespace } from './lease-object.ts';
 import { NodeRequests } from './node-requests.ts';
-import type { WireLease } from './wire-node.ts';
+import type { WireLease } from '../wire/node-types.ts';
 
 /** What became of an object that `stop` was to delete. */
 export type RemovalOutcome =

@@ -4,7 +4,7 @@ import type { Json } from '../wire/types.ts';
 import type { ResolvedStatus } from './advertised-status.ts';
 import { nodeConditions } from './node-conditions.ts';
 import type { NodeHealth } from './node-health.ts';
-import type { WireNode, WireNodeCondition } from './wire-node.ts';
+import type { WireNode, WireNodeCondition } from '../wire/node-types.ts';
 
 /** What the agent wants its node to say. */
 export interface DesiredNode {

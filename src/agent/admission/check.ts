@@ -1,5 +1,5 @@
 import type { NodePressures } from '../../node-object/node-health.ts';
-import type { WireNode } from '../../node-object/wire-node.ts';
+import type { WireNode } from '../../wire/node-types.ts';
 import type { Pod } from '../../wire/types.ts';
 
 /** Why a pod may not run here: a word for its status, and the same for people. */

@@ -1,5 +1,5 @@
 // Behaviour of component-helpers/scheduling/corev1/nodeaffinity, v0.36.3.
-import type { WireNode } from '../../node-object/wire-node.ts';
+import type { WireNode } from '../../wire/node-types.ts';
 import type { Pod } from '../../wire/types.ts';
 
 type Affinity = NonNullable<NonNullable<NonNullable<Pod['spec']>['affinity']>['nodeAffinity']>;

@@ -1,5 +1,5 @@
 // Behaviour of the scheduler's node resources plugin and of pkg/kubelet/lifecycle/predicate.go, v1.36.3.
-import type { WireNode } from '../../node-object/wire-node.ts';
+import type { WireNode } from '../../wire/node-types.ts';
 import { podRequests, type Quantities } from '../../runtime-status/resource-lists.ts';
 import { canonicalQuantity } from '../../wire/quantity.ts';
 import { quantityInNano } from '../../wire/quantity-value.ts';

@@ -1,5 +1,5 @@
 // Behaviour of component-helpers/scheduling/corev1 FindMatchingUntoleratedTaint, v0.36.3.
-import type { WireNode, WireTaint } from '../../node-object/wire-node.ts';
+import type { WireNode, WireTaint } from '../../wire/node-types.ts';
 import type { Pod } from '../../wire/types.ts';
 
 type Toleration = NonNullable<NonNullable<Pod['spec']>['tolerations']>[number];

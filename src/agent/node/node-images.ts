@@ -1,5 +1,5 @@
 // Behaviour of pkg/kubelet/nodestatus/setters.go Images, v1.36.3.
-import type { WireContainerImage } from '../../node-object/wire-node.ts';
+import type { WireContainerImage } from '../../wire/node-types.ts';
 import type { RuntimeImage } from '../../runtime/runtime-images.ts';
 
 /** More names of one image are left out. */

@@ -4,7 +4,7 @@ import { ResourceClient } from '../../../src/client/resource-client.ts';
 import { KubeTransport } from '../../../src/client/transport/kube-transport.ts';
 import { NodeObject } from '../../../src/node-object/node-object.ts';
 import type { NodeObjectOptions } from '../../../src/node-object/node-object-options.ts';
-import type { WireNode } from '../../../src/node-object/wire-node.ts';
+import type { WireNode } from '../../../src/wire/node-types.ts';
 import { startTestServer, type TestServer } from '../../support/servers.ts';
 import { uniqueName } from '../resources-contract/fixture.ts';
 

@@ -5,7 +5,7 @@ import { ApiError } from '../../../src/client/transport/api-error.ts';
 import type { KubeRequest, KubeStream } from '../../../src/client/transport/kube-transport.ts';
 import { NodeObject } from '../../../src/node-object/node-object.ts';
 import type { NodeObjectOptions } from '../../../src/node-object/node-object-options.ts';
-import type { WireLease, WireNode, WireNodeCondition } from '../../../src/node-object/wire-node.ts';
+import type { WireLease, WireNode, WireNodeCondition } from '../../../src/wire/node-types.ts';
 import type { Logger } from '../../../src/seams/logger.ts';
 import { ServedResources } from '../../../src/testing/apiserver/served-resources.ts';
 import { FakeClock, settle } from '../../../src/testing/fakes/fake-clock.ts';

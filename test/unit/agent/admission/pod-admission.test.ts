@@ -5,7 +5,7 @@ import { nodeKind, schedulerPredicates } from '../../../../src/agent/admission/n
 import { nodePressure } from '../../../../src/agent/admission/node-pressure.ts';
 import { admitPod } from '../../../../src/agent/admission/pod-admission.ts';
 import { allowedSysctls, requireSysctlPatterns } from '../../../../src/agent/admission/sysctls.ts';
-import type { WireNode } from '../../../../src/node-object/wire-node.ts';
+import type { WireNode } from '../../../../src/wire/node-types.ts';
 import type { Pod } from '../../../../src/wire/types.ts';
 
 const node: WireNode = {

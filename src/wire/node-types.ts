@@ -10,7 +10,7 @@ import type {
   V1NodeSystemInfo,
   V1Taint,
 } from '@kubernetes/client-node';
-import type { Wire } from '../wire/types.ts';
+import type { Wire } from './types.ts';
 
 export interface WireNode extends Wire<V1Node> {}
 export interface WireNodeCondition extends Wire<V1NodeCondition> {}
