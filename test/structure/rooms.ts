@@ -17,6 +17,7 @@ export const rooms = [
   'client/transport',
   'client',
   'pod',
+  'placement',
   'runtime',
   'cri/proto',
   'cri/connection',
@@ -93,6 +94,45 @@ export const groundOfTesting: readonly string[] = [
   'pod',
   'runtime',
   'files',
+];
+
+/**
+ * The rooms behind the door `./scheduler`, in the same order. They may also import the rooms of `groundOfScheduler`: the
+ * scheduler never sees a part of a node.
+ */
+export const schedulerRooms = [
+  'scheduler/nodes',
+  'scheduler/framework',
+  'scheduler/cache',
+  'scheduler/queue',
+  'scheduler/plugins/common',
+  'scheduler/plugins/resources',
+  'scheduler/plugins/spread',
+  'scheduler/plugins/pod-affinity',
+  'scheduler/plugins',
+  'scheduler/preemption',
+  'scheduler/classic/plugins',
+  'scheduler/classic',
+  'scheduler/profile',
+  'scheduler/algorithm',
+  'scheduler/cluster',
+  'scheduler/leader',
+  'scheduler',
+] as const;
+export const groundOfScheduler: readonly string[] = [
+  'errors',
+  'checks',
+  'seams',
+  'metrics',
+  'concurrency',
+  'wire',
+  'patch',
+  'client/transport',
+  'client',
+  'pod',
+  'placement',
+  'reflector',
+  'manifest/text',
 ];
 
 /** The doors: the files of src that users import. `index` is the entry point `.`, every other one is `./NAME`. */

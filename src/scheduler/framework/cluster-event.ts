@@ -1,0 +1,44 @@
+import type { JsonMembers } from '../../client/transport/api-answer.ts';
+import type { WirePod } from '../../wire/types.ts';
+
+/** What changed. */
+export type EventResource =
+  | 'Pod'
+  | 'Node'
+  | 'Namespace'
+  | 'Service'
+  | 'PersistentVolume'
+  | 'PersistentVolumeClaim'
+  | 'StorageClass'
+  | 'CSINode'
+  | 'ResourceClaim'
+  | '*';
+
+/** How it changed. */
+export type EventAction =
+  | 'Add'
+  | 'Delete'
+  | 'UpdateNodeAllocatable'
+  | 'UpdateNodeLabel'
+  | 'UpdateNodeTaint'
+  | 'UpdateNodeCondition'
+  | 'UpdateNodeAnnotation'
+  | 'UpdatePodLabel'
+  | 'UpdatePodScaleDown'
+  | 'UpdatePodToleration'
+  | 'UpdatePodSchedulingGatesEliminated'
+  | 'Update'
+  | '*';
+
+export type QueueingHint = 'Queue' | 'Skip';
+
+/** A kind of change that may make a pod schedulable that a plugin rejected. */
+export interface ClusterEventWithHint {
+  readonly resource: EventResource;
+  readonly actions: readonly EventAction[];
+  /**
+   * Whether this change may help this pod. Without it every change of the kind does. `before` is undefined for what was
+   * added, `after` for what was deleted. A hint that throws counts as `Queue`.
+   */
+  readonly hint?: (pod: WirePod, before: JsonMembers | undefined, after: JsonMembers | undefined) => QueueingHint;
+}

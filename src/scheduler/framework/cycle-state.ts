@@ -1,0 +1,46 @@
+/** What a plugin keeps for one pod's cycle. `clone` is called before what-if questions change it. */
+export interface StateData<Data> {
+  clone(): Data;
+}
+
+/** Names one plugin's data; made once by `stateKey`, so that no two plugins share one. */
+export interface StateKey<Data extends StateData<Data>> {
+  readonly name: string;
+  /** Never set: it ties the key to the type of its data. */
+  readonly data?: Data;
+}
+
+/** A key of its own for a plugin's data. `name` is for people. */
+export function stateKey<Data extends StateData<Data>>(name: string): StateKey<Data> {
+  return { name };
+}
+
+/** What the plugins keep while one pod is scheduled. */
+export class CycleState {
+  readonly #data: Map<StateKey<never>, StateData<unknown>>;
+  /** Plugins that had nothing to say in preFilter; their filters are left out. */
+  readonly skippedFilters: Set<string>;
+  /** Plugins that had nothing to say in preScore; their scores are left out. */
+  readonly skippedScores: Set<string>;
+
+  constructor(from?: CycleState) {
+    this.#data = new Map(
+      from === undefined ? [] : [...from.#data].map(([key, data]) => [key, data.clone() as StateData<unknown>]),
+    );
+    this.skippedFilters = new Set(from?.skippedFilters);
+    this.skippedScores = new Set(from?.skippedScores);
+  }
+
+  read<Data extends StateData<Data>>(key: StateKey<Data>): Data | undefined {
+    return this.#data.get(key as StateKey<never>) as Data | undefined;
+  }
+
+  write<Data extends StateData<Data>>(key: StateKey<Data>, data: Data): void {
+    this.#data.set(key as StateKey<never>, data);
+  }
+
+  /** A state of its own, with a clone of what each plugin keeps. */
+  clone(): CycleState {
+    return new CycleState(this);
+  }
+}

@@ -1,0 +1,58 @@
+import type { NodeInfo, Snapshot } from '../nodes/node-info.ts';
+import type { PodInfo } from '../nodes/pod-info.ts';
+import type { CycleState } from './cycle-state.ts';
+import type { Plugin, PreFilterAnswer } from './plugin.ts';
+import type { PluginRejection } from './status.ts';
+
+/** Objects beside pods and nodes that plugins ask for. Each list is what the watches have brought. */
+export interface ClusterListers {
+  /** The labels of a namespace; empty for one that is not known. */
+  namespaceLabels(name: string): Readonly<Record<string, string>>;
+  services(namespace: string): readonly SelectingObject[];
+  replicationControllers(namespace: string): readonly SelectingObject[];
+  replicaSets(namespace: string): readonly SelectingObject[];
+  statefulSets(namespace: string): readonly SelectingObject[];
+  podDisruptionBudgets(namespace: string): readonly SelectingObject[];
+}
+
+/** An object that selects pods, as it stands in JSON. The selector of services and replication controllers is a map of labels. */
+export interface SelectingObject {
+  readonly metadata?: { readonly name?: string; readonly namespace?: string; readonly labels?: Readonly<Record<string, string>> };
+  readonly spec?: { readonly selector?: unknown };
+  readonly status?: unknown;
+}
+
+/** Pods that were promised a node while their victims end. */
+export interface NominatedPods {
+  onNode(nodeName: string): readonly PodInfo[];
+}
+
+/** What a plugin may use of the scheduler it is in. It is asked in a cycle only: before the first one there is no snapshot. */
+export interface PluginHandle {
+  snapshot(): Snapshot;
+  readonly listers: ClusterListers;
+  readonly nominated: NominatedPods;
+  /** Runs preFilter of all plugins on this state, as the cycle does. Its answer says which nodes are left to look at. */
+  runPreFilters(state: CycleState, pod: PodInfo): PluginRejection | PreFilterAnswer;
+  /** The first rejection of the filters, nominated pods counted as upstream counts them. */
+  runFiltersWithNominated(state: CycleState, pod: PodInfo, node: NodeInfo): PluginRejection | undefined;
+  /** Tells every plugin's addPod. */
+  runAddPod(state: CycleState, toSchedule: PodInfo, pod: PodInfo, node: NodeInfo): void;
+  /** Tells every plugin's removePod. */
+  runRemovePod(state: CycleState, toSchedule: PodInfo, pod: PodInfo, node: NodeInfo): void;
+  /** From 0 up to 1. */
+  random(): number;
+  /** Milliseconds since 1970. */
+  now(): number;
+}
+
+/** Makes a plugin from its arguments, which are checked: throws ERR_INVALID_OPTION for what it does not know. */
+export type PluginFactory = (args: unknown, handle: PluginHandle) => Plugin;
+
+/** The plugins of one profile at each extension point, in their order. */
+export interface ProfilePlugins {
+  readonly schedulerName: string;
+  readonly plugins: readonly Plugin[];
+  /** By the plugin's name; 1 where it is not listed. */
+  readonly weights: ReadonlyMap<string, number>;
+}

@@ -1,0 +1,17 @@
+/**
+ * Why a plugin says no. `Unschedulable`: the end of other pods may help. `UnschedulableAndUnresolvable`: it would not.
+ * `Pending`: the plugin waits for something outside, and says when to try again.
+ */
+export type RejectionCode = 'Unschedulable' | 'UnschedulableAndUnresolvable' | 'Pending';
+
+/** What a plugin answers that does not agree. A plugin that agrees answers undefined; one that cannot say throws. */
+export interface Rejection {
+  readonly code: RejectionCode;
+  /** In words for people; equal reasons of several nodes are counted together. */
+  readonly reasons: readonly string[];
+}
+
+/** A rejection, and whose it is. */
+export interface PluginRejection extends Rejection {
+  readonly plugin: string;
+}

@@ -1,0 +1,47 @@
+import type { WireNode } from '../../wire/node-types.ts';
+import type { HostPort, PodInfo } from './pod-info.ts';
+import type { AllocatableAmounts, NonZeroAmounts, ResourceAmounts } from './resource.ts';
+
+/** What is known of one image that a node has. */
+export interface ImageState {
+  readonly sizeBytes: number;
+  /** On how many nodes the image is. */
+  readonly nodes: number;
+}
+
+/** A node with the pods on it, and their sums. */
+export interface NodeInfo {
+  readonly name: string;
+  readonly node: WireNode;
+  /** In the order in which they were added. */
+  readonly pods: readonly PodInfo[];
+  readonly podsWithAffinity: readonly PodInfo[];
+  readonly podsWithRequiredAntiAffinity: readonly PodInfo[];
+  readonly requested: ResourceAmounts;
+  readonly nonZeroRequested: NonZeroAmounts;
+  readonly allocatable: AllocatableAmounts;
+  /** By normalised image name. */
+  readonly images: ReadonlyMap<string, ImageState>;
+  /** Grows with each change of the node or its pods. */
+  readonly generation: number;
+  /** True where one of the pods has a port that conflicts with `port`. */
+  hasConflict(port: HostPort): boolean;
+  /** A copy that may be changed on trial. */
+  clone(): TrialNodeInfo;
+}
+
+/** A copy of a node's state for what-if questions: preemption takes pods from it and puts them back. */
+export interface TrialNodeInfo extends NodeInfo {
+  addPod(pod: PodInfo): void;
+  /** False where no pod of that uid is there. */
+  removePod(pod: PodInfo): boolean;
+}
+
+/** The nodes at one moment. A snapshot of the cache does not change while a pod is scheduled. */
+export interface Snapshot {
+  /** The nodes in the order in which they are tried: zones take turns. */
+  readonly nodes: readonly NodeInfo[];
+  readonly nodesWithAffinity: readonly NodeInfo[];
+  readonly nodesWithRequiredAntiAffinity: readonly NodeInfo[];
+  get(name: string): NodeInfo | undefined;
+}

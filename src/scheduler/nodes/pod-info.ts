@@ -1,0 +1,41 @@
+import type { WirePod } from '../../wire/types.ts';
+import type { NonZeroAmounts, ResourceAmounts } from './resource.ts';
+
+/** One term of a pod's affinity to other pods, its selectors parsed. */
+export interface AffinityTerm {
+  readonly topologyKey: string;
+  /** True where the term speaks of `pod`, which is in a namespace with these labels. */
+  matches(pod: WirePod, namespaceLabels: Readonly<Record<string, string>>): boolean;
+}
+
+export interface WeightedAffinityTerm extends AffinityTerm {
+  readonly weight: number;
+}
+
+/** A port of the node that a pod takes. */
+export interface HostPort {
+  /** `0.0.0.0` for every address. */
+  readonly ip: string;
+  /** `TCP`, `UDP` or `SCTP`. */
+  readonly protocol: string;
+  readonly port: number;
+}
+
+/** A pod and what the plugins need of it, worked out once. Never changed: another version of the pod is another PodInfo. */
+export interface PodInfo {
+  readonly pod: WirePod;
+  readonly uid: string;
+  readonly name: string;
+  readonly namespace: string;
+  /** `NAMESPACE/NAME`. */
+  readonly key: string;
+  /** 0 where the pod has none. */
+  readonly priority: number;
+  readonly requests: ResourceAmounts;
+  readonly nonZeroRequests: NonZeroAmounts;
+  readonly hostPorts: readonly HostPort[];
+  readonly requiredAffinityTerms: readonly AffinityTerm[];
+  readonly requiredAntiAffinityTerms: readonly AffinityTerm[];
+  readonly preferredAffinityTerms: readonly WeightedAffinityTerm[];
+  readonly preferredAntiAffinityTerms: readonly WeightedAffinityTerm[];
+}
