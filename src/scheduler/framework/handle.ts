@@ -6,8 +6,8 @@ import type { PluginRejection } from './status.ts';
 
 /** Objects beside pods and nodes that plugins ask for. Each list is what the watches have brought. */
 export interface ClusterListers {
-  /** The labels of a namespace; empty for one that is not known. */
-  namespaceLabels(name: string): Readonly<Record<string, string>>;
+  /** The labels of a namespace; undefined for one that is not known. */
+  namespaceLabels(name: string): Readonly<Record<string, string>> | undefined;
   services(namespace: string): readonly SelectingObject[];
   replicationControllers(namespace: string): readonly SelectingObject[];
   replicaSets(namespace: string): readonly SelectingObject[];
