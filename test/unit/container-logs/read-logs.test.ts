@@ -161,8 +161,8 @@ describe('a log that is followed', () => {
     await log.shows('one\n');
     await appendFile(path, line(2, 'two'));
     await log.shows('one\ntwo\n');
-    log.container.running = async () => false;
     await appendFile(path, line(3, 'three'));
+    log.container.running = async () => false;
     await log.ends();
     expect(log.text).toBe('one\ntwo\nthree\n');
     expect(log.clock.pendingTimers).toBe(0);
