@@ -41,6 +41,8 @@ export interface PluginHandle {
   runAddPod(state: CycleState, toSchedule: PodInfo, pod: PodInfo, node: NodeInfo): void;
   /** Tells every plugin's removePod. */
   runRemovePod(state: CycleState, toSchedule: PodInfo, pod: PodInfo, node: NodeInfo): void;
+  /** True while the victims of this pod are being deleted: it is not tried meanwhile. */
+  isPreempting(podUID: string): boolean;
   /** From 0 up to 1. */
   random(): number;
   /** Milliseconds since 1970. */
