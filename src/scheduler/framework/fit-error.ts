@@ -1,6 +1,7 @@
 import type { WirePod } from '../../wire/types.ts';
+import { fitMessage } from './fit-message.ts';
 import type { NodeFailures } from './plugin.ts';
-import type { PluginRejection, Rejection } from './status.ts';
+import type { PluginRejection } from './status.ts';
 
 /** Why a pod fits nowhere. */
 export interface Diagnosis {
@@ -34,25 +35,14 @@ export class FitError extends Error {
 
 /** The text of a pod's condition PodScheduled. Behaviour of pkg/scheduler/framework/types.go, v1.36.3. */
 export function fitErrorMessage(diagnosis: Diagnosis, postFilterMessage = ''): string {
-  const reasons = diagnosis.isRejectedAsSuch ? reasonsOf(diagnosis.rest) : countedReasons(diagnosis);
-  const told = reasons === '' ? '' : ` ${reasons}.`;
-  return `0/${diagnosis.nodes} nodes are available:${told}${postFilterMessage === '' ? '' : ` ${postFilterMessage}`}`;
+  const { nodes, rest, isRejectedAsSuch } = diagnosis;
+  const asSuch = isRejectedAsSuch ? (rest?.reasons ?? []).join(', ') : '';
+  const message = asSuch === '' ? fitMessage(nodes, reasonsByNode(diagnosis)) : `0/${nodes} nodes are available: ${asSuch}.`;
+  return postFilterMessage === '' ? message : `${message} ${postFilterMessage}`;
 }
 
-function reasonsOf(rejection: Rejection | undefined): string {
-  return (rejection?.reasons ?? []).join(', ');
-}
-
-/** `COUNT REASON`, sorted as texts. */
-function countedReasons({ nodes, failures, rest }: Diagnosis): string {
-  const counts = new Map<string, number>();
-  const count = (reasons: readonly string[], times: number): void => {
-    for (const reason of reasons) counts.set(reason, (counts.get(reason) ?? 0) + times);
-  };
-  for (const { reasons } of failures.values()) count(reasons, 1);
-  if (rest !== undefined && failures.size < nodes) count(rest.reasons, nodes - failures.size);
-  return [...counts]
-    .map(([reason, times]) => `${times} ${reason}`)
-    .sort()
-    .join(', ');
+function reasonsByNode({ nodes, failures, rest }: Diagnosis): (readonly string[])[] {
+  const lookedAt = Array.from(failures.values(), ({ reasons }) => reasons);
+  const others = rest === undefined ? 0 : Math.max(0, nodes - failures.size);
+  return [...lookedAt, ...new Array<readonly string[]>(others).fill(rest?.reasons ?? [])];
 }

@@ -22,6 +22,8 @@ export interface FrameworkContext {
   snapshot(): Snapshot;
   readonly listers: ClusterListers;
   readonly nominated: NominatedPods;
+  /** True while the victims of this pod are being deleted. */
+  isPreempting(podUID: string): boolean;
   /** From 0 up to, but not including, 1. */
   random(): number;
   /** Milliseconds since 1970. */
@@ -73,6 +75,10 @@ export class Framework implements PluginHandle {
 
   snapshot(): Snapshot {
     return this.#context.snapshot();
+  }
+
+  isPreempting(podUID: string): boolean {
+    return this.#context.isPreempting(podUID);
   }
 
   random(): number {
@@ -163,8 +169,8 @@ function postFilterAnswer(plugin: Plugin, call: () => PostFilterAnswer): PostFil
   return answer;
 }
 
-/** The failures of all nodes, also of those that preFilter ruled out. */
-function failuresOfAll({ failures, rest }: Diagnosis, snapshot: Snapshot): NodeFailures {
-  if (rest === undefined) return failures;
-  return new Map(snapshot.nodes.map(({ name }) => [name, failures.get(name) ?? rest]));
+/** A pod that was rejected as such fails on every node. */
+function failuresOfAll({ failures, rest, isRejectedAsSuch }: Diagnosis, snapshot: Snapshot): NodeFailures {
+  if (rest === undefined || !isRejectedAsSuch) return failures;
+  return new Map(snapshot.nodes.map(({ name }) => [name, rest]));
 }
