@@ -205,9 +205,11 @@ describe('a log that is followed', () => {
     const path = await logFile(line(1, 'one'));
     const log = follow(path);
     await log.shows('one\n');
-    log.container.running = async () => false;
+    const { promise: isRunning, resolve } = Promise.withResolvers<boolean>();
+    log.container.running = () => isRunning;
     await rename(path, `${path}.20260101-000000`);
     await writeFile(path, line(2, 'two'));
+    resolve(false);
     await log.ends();
     expect(log.text).toBe('one\ntwo\n');
   });

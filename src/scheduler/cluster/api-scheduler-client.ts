@@ -1,0 +1,93 @@
+import { resources } from '../../client/api-resource.ts';
+import { classifyApiError } from '../../client/error-class.ts';
+import { ResourceClient, type ResourceTransport } from '../../client/resource-client.ts';
+import { type Clock, sleep } from '../../seams/clock.ts';
+import type { Logger } from '../../seams/logger.ts';
+import type { WirePod } from '../../wire/types.ts';
+import type { PodStatusChange, SchedulerClient, SchedulingEvent } from '../framework/scheduler-client.ts';
+import { EventWriter } from './event-writer.ts';
+import { PodBinding } from './pod-binding.ts';
+import { statusPatch } from './pod-status-patch.ts';
+import type { EventReporter } from './scheduling-events.ts';
+
+export interface ApiSchedulerClientParts {
+  readonly transport: ResourceTransport;
+  readonly reporter: EventReporter;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  /** False: this process may write nothing. Asked before every request that changes a pod. */
+  readonly mayWrite: () => boolean;
+}
+
+/** How often a status or a deletion is sent, and the wait between two tries, in milliseconds. */
+const tries = 4;
+const retryMs = 100;
+
+/** What the scheduler writes, over an apiserver. */
+export class ApiSchedulerClient implements SchedulerClient {
+  readonly #pods: ResourceClient<WirePod>;
+  readonly #clock: Clock;
+  readonly #binding: PodBinding;
+  readonly #events: EventWriter;
+
+  constructor({ transport, reporter, clock, logger, mayWrite }: ApiSchedulerClientParts) {
+    const guarded: ResourceTransport = {
+      request: (request) => {
+        if (request.method !== 'GET' && !mayWrite()) return Promise.reject(new Error('this process is not the leader'));
+        return transport.request(request);
+      },
+      stream: (stream) => transport.stream(stream),
+    };
+    this.#pods = new ResourceClient<WirePod>(guarded, resources.pods);
+    this.#clock = clock;
+    this.#binding = new PodBinding(this.#pods, clock);
+    this.#events = new EventWriter({ transport, reporter, clock, logger });
+  }
+
+  bind(pod: WirePod, nodeName: string, signal: AbortSignal): Promise<void> {
+    return this.#binding.bind(pod, nodeName, signal);
+  }
+
+  async patchStatus(pod: WirePod, change: PodStatusChange, signal: AbortSignal): Promise<void> {
+    const body = statusPatch(pod, change, this.#clock.now());
+    if (body === undefined) return;
+    const { namespace, name = '' } = pod.metadata ?? {};
+    const target = { namespace, name, subresource: 'status' };
+    const patch = { type: 'application/strategic-merge-patch+json', body } as const;
+    await this.#retried(signal, () => this.#pods.patch(target, patch, { signal }));
+  }
+
+  async deletePod({ metadata }: WirePod, signal: AbortSignal): Promise<void> {
+    const { namespace, name = '', uid } = metadata ?? {};
+    await this.#retried(signal, () => this.#pods.delete({ namespace, name }, { uid, signal }));
+  }
+
+  event(event: SchedulingEvent): void {
+    this.#events.event(event);
+  }
+
+  /** Resolves once no event waits to be written. */
+  flush(): Promise<void> {
+    return this.#events.flush();
+  }
+
+  stop(): Promise<void> {
+    return this.#events.stop();
+  }
+
+  /** A pod that is gone, or whose name another one has by now, is no failure. */
+  async #retried(signal: AbortSignal, request: () => Promise<unknown>): Promise<void> {
+    for (let attempt = 1; ; attempt++) {
+      try {
+        await request();
+        return;
+      } catch (error) {
+        const errorClass = classifyApiError(error);
+        if (errorClass === 'gone' || errorClass === 'conflict') return;
+        const isWorthIt = ['unavailable', 'timeout', 'throttled', 'broken-answer'].includes(errorClass);
+        if (signal.aborted || !isWorthIt || attempt === tries) throw error;
+        await sleep(this.#clock, retryMs * 2 ** attempt, signal);
+      }
+    }
+  }
+}

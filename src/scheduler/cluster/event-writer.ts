@@ -1,0 +1,130 @@
+import { classifyApiError } from '../../client/error-class.ts';
+import { ResourceClient, type ResourceTransport } from '../../client/resource-client.ts';
+import { type Clock, sleep } from '../../seams/clock.ts';
+import type { Logger } from '../../seams/logger.ts';
+import type { SchedulingEvent } from '../framework/scheduler-client.ts';
+import { type EventReporter, eventObject, microTime, schedulingEvents, seriesKey, type WireEvent } from './scheduling-events.ts';
+
+export interface EventWriterOptions {
+  readonly transport: ResourceTransport;
+  readonly reporter: EventReporter;
+  readonly clock: Clock;
+  readonly logger: Logger;
+}
+
+/** As client-go: so many events wait; one more is dropped. */
+const mostWaiting = 1000;
+const mostAtOnce = 8;
+/** The same event within this time makes one series. */
+const seriesMs = 360_000;
+const mostSeries = 4096;
+const tries = 12;
+const retryMs = 10_000;
+
+interface Series {
+  readonly event: WireEvent;
+  readonly until: number;
+  count: number;
+}
+
+/** Writes events to the apiserver, several at once. An event that happens again is counted in the first one's series. */
+export class EventWriter {
+  readonly #options: EventWriterOptions;
+  readonly #events: ResourceClient<WireEvent>;
+  readonly #waiting: SchedulingEvent[] = [];
+  readonly #series = new Map<string, Series>();
+  readonly #writing = new Set<Promise<void>>();
+  readonly #stopping = new AbortController();
+  #count = 0;
+  #dropped = 0;
+
+  constructor(options: EventWriterOptions) {
+    this.#options = options;
+    this.#events = new ResourceClient(options.transport, schedulingEvents);
+  }
+
+  /** How many events were dropped because too many waited. */
+  get dropped(): number {
+    return this.#dropped;
+  }
+
+  /** Never waits. */
+  event(event: SchedulingEvent): void {
+    if (this.#stopping.signal.aborted) return;
+    if (this.#waiting.length >= mostWaiting) {
+      this.#dropped += 1;
+      return;
+    }
+    this.#waiting.push(event);
+    if (this.#writing.size < mostAtOnce) this.#begin();
+  }
+
+  /** Resolves once nothing waits and nothing is being written. */
+  async flush(): Promise<void> {
+    while (this.#writing.size > 0) await Promise.all(this.#writing);
+  }
+
+  /** Drops what waits, and gives up the requests under way. */
+  async stop(): Promise<void> {
+    this.#waiting.length = 0;
+    this.#stopping.abort();
+    await this.flush();
+  }
+
+  #begin(): void {
+    const lane: Promise<void> = this.#lane().finally(() => this.#writing.delete(lane));
+    this.#writing.add(lane);
+  }
+
+  async #lane(): Promise<void> {
+    for (let next = this.#waiting.shift(); next !== undefined; next = this.#waiting.shift()) await this.#tryToWrite(next);
+  }
+
+  async #tryToWrite(event: SchedulingEvent): Promise<void> {
+    const { clock, logger } = this.#options;
+    const { signal } = this.#stopping;
+    const write = this.#next(event);
+    for (let attempt = 1; !signal.aborted; attempt++) {
+      try {
+        await write();
+        return;
+      } catch (err) {
+        if (signal.aborted) return;
+        // a server that has answered will answer the same again
+        const isWorthIt = ['unavailable', 'timeout', 'throttled', 'broken-answer'].includes(classifyApiError(err));
+        if (!isWorthIt || attempt === tries) {
+          logger.debug({ err, reason: event.reason }, 'an event could not be written');
+          return;
+        }
+        await sleep(clock, retryMs, signal);
+      }
+    }
+  }
+
+  /** The request that tells of this event: a new one, or a higher count of the series. */
+  #next(event: SchedulingEvent): () => Promise<unknown> {
+    const { clock, reporter } = this.#options;
+    const { signal } = this.#stopping;
+    const now = clock.now();
+    const key = seriesKey(event);
+    const known = this.#series.get(key);
+    if (known !== undefined && now < known.until) {
+      known.count += 1;
+      const { namespace, name = '' } = known.event.metadata ?? {};
+      const series = { count: known.count, lastObservedTime: microTime(now) };
+      const patch = { type: 'application/merge-patch+json', body: { series } } as const;
+      return () => this.#events.patch({ namespace, name }, patch, { signal });
+    }
+    this.#count += 1;
+    const object = eventObject(event, reporter, now, this.#count);
+    this.#remember(key, { event: object, until: now + seriesMs, count: 1 });
+    return () => this.#events.create(object, { signal });
+  }
+
+  #remember(key: string, series: Series): void {
+    this.#series.delete(key);
+    this.#series.set(key, series);
+    const [oldest] = this.#series.keys();
+    if (this.#series.size > mostSeries && oldest !== undefined) this.#series.delete(oldest);
+  }
+}

@@ -1,0 +1,68 @@
+// Behaviour of client-go tools/events, v0.36.3.
+import type { EventsV1Event } from '@kubernetes/client-node';
+import { type ApiResource, apiResource } from '../../client/api-resource.ts';
+import type { Wire, WirePod } from '../../wire/types.ts';
+import type { SchedulingEvent } from '../framework/scheduler-client.ts';
+
+/** An event of `events.k8s.io`, as it stands in JSON. */
+export interface WireEvent extends Wire<EventsV1Event> {}
+
+/** The newer API of events: the same objects as those of the core group, with other names of their fields. */
+export const schedulingEvents: ApiResource<WireEvent> = apiResource<WireEvent>({
+  ...{ group: 'events.k8s.io', version: 'v1', resource: 'events', kind: 'Event', namespaced: true },
+});
+
+/** The server refuses a longer note. */
+export const longestNote = 1024;
+
+export interface EventReporter {
+  /** Such as `default-scheduler`. */
+  readonly controller: string;
+  /** Tells one process from another. */
+  readonly instance: string;
+}
+
+/** The event to write. `count` makes the name one of its own. */
+export function eventObject(event: SchedulingEvent, reporter: EventReporter, now: number, count: number): WireEvent {
+  const { pod, related, type, reason, action, note } = event;
+  const { namespace = 'default', name = '' } = pod.metadata ?? {};
+  return {
+    // as client-go: a number that grows with the time
+    metadata: { name: `${name}.${(BigInt(now) * 1_000_000n + BigInt(count % 1_000_000)).toString(16)}`, namespace },
+    eventTime: microTime(now),
+    reportingController: reporter.controller,
+    reportingInstance: reporter.instance,
+    ...{ action, reason, type, note: shortNote(note) },
+    regarding: reference(pod),
+    ...(related !== undefined && { related: reference(related) }),
+  };
+}
+
+/** Events that differ in nothing of this are one series. */
+export function seriesKey({ pod, related, type, reason, action }: SchedulingEvent): string {
+  const { uid, resourceVersion } = pod.metadata ?? {};
+  return JSON.stringify([uid, resourceVersion, related?.metadata?.uid, type, reason, action]);
+}
+
+/** RFC 3339 with six digits of a second. */
+export function microTime(ms: number): string {
+  return new Date(ms).toISOString().replace('Z', '000Z');
+}
+
+function shortNote(note: string): string {
+  // the server counts bytes
+  const bytes = Buffer.from(note);
+  if (bytes.length <= longestNote) return note;
+  return `${new TextDecoder('utf-8').decode(bytes.subarray(0, longestNote - 6)).replace(/\uFFFD+$/, '')} ...`;
+}
+
+function reference({ metadata }: WirePod): NonNullable<WireEvent['regarding']> {
+  const { namespace, name, uid, resourceVersion } = metadata ?? {};
+  return {
+    ...{ apiVersion: 'v1', kind: 'Pod' },
+    ...(namespace !== undefined && { namespace }),
+    ...(name !== undefined && { name }),
+    ...(uid !== undefined && { uid }),
+    ...(resourceVersion !== undefined && { resourceVersion }),
+  };
+}

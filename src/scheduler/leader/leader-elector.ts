@@ -1,0 +1,183 @@
+// Behaviour of client-go tools/leaderelection, v0.36.3.
+import { resources } from '../../client/api-resource.ts';
+import { classifyApiError } from '../../client/error-class.ts';
+import { ResourceClient } from '../../client/resource-client.ts';
+import { RunState } from '../../concurrency/run-state.ts';
+import { LimitedTransport } from '../../reflector/limited-transport.ts';
+import { type CancelTimer, sleep } from '../../seams/clock.ts';
+import { callGuarded } from '../../seams/guard.ts';
+import type { WireLease } from '../../wire/node-types.ts';
+import { type CheckedLeaderOptions, checkedLeaderOptions, jitterFactor, type LeaderElectorOptions } from './leader-options.ts';
+import { heldLease, releasedLease } from './lease-record.ts';
+import { ObservedLease } from './observed-lease.ts';
+
+/**
+ * Contends for a Lease, so that of several processes one works. The leader renews it every `retryPeriodMs`. One that cannot
+ * renew for `renewDeadlineMs` counts itself as leader no more, whatever the server and the network do, before any other candidate may
+ * take the Lease; it goes on contending. The deadline counts from before the request that renewed was sent. `stop()` gives the Lease up.
+ *
+ * @example
+ * ```ts with-server
+ * import { KubeTransport } from 'pod-status-manager';
+ * import { LeaderElector } from 'pod-status-manager/scheduler';
+ *
+ * const transport = new KubeTransport(kubeConfig);
+ * const { promise: elected, resolve } = Promise.withResolvers<void>();
+ * const elector = new LeaderElector({ transport, name: 'my-scheduler', identity: 'host-1', onStarted: resolve });
+ * elector.start();
+ * await elected;
+ * console.log(elector.isLeader(), elector.holder); // true host-1
+ * await elector.stop(); // another candidate takes over at once
+ * await transport.close();
+ * ```
+ */
+export class LeaderElector {
+  readonly #options: CheckedLeaderOptions;
+  readonly #leases: ResourceClient<WireLease>;
+  readonly #observed = new ObservedLease();
+  readonly #stopping = new AbortController();
+  readonly #runState = new RunState('leader elector');
+  #isLeading = false;
+  /** When the term ends unless it is renewed, in milliseconds since 1970. */
+  #deadline = 0;
+  #cancelDeadline: CancelTimer = () => {};
+  #loop: Promise<void> = Promise.resolve();
+
+  /** Throws ERR_INVALID_OPTION, naming the option, the rule and the value. Starts nothing. */
+  constructor(options: LeaderElectorOptions) {
+    this.#options = checkedLeaderOptions(options);
+    const { transport, clock } = this.#options;
+    this.#leases = new ResourceClient<WireLease>(new LimitedTransport(transport, clock), resources.leases);
+  }
+
+  /** Who holds the Lease, as far as it was seen; undefined where nobody does. */
+  get holder(): string | undefined {
+    return this.#observed.holder === '' ? undefined : this.#observed.holder;
+  }
+
+  /** True while no other candidate can have taken the Lease. */
+  isLeader(): boolean {
+    const { clock, renewDeadlineMs } = this.#options;
+    const leftMs = this.#deadline - clock.now();
+    // a clock that went back tells nothing of the time that has passed; the timer does
+    return this.#isLeading && leftMs > 0 && leftMs <= renewDeadlineMs;
+  }
+
+  /** Begins to contend. Throws ERR_ALREADY_STARTED, and ERR_STOPPED after `stop()`. */
+  start(): void {
+    this.#runState.start();
+    this.#loop = this.#contend();
+  }
+
+  /** Ends the term and gives the Lease up, so that another candidate need not wait for it to run out. Never rejects. */
+  stop(): Promise<void> {
+    return this.#runState.stop(async () => {
+      this.#endTerm();
+      this.#stopping.abort();
+      await this.#loop;
+      await this.#release();
+    });
+  }
+
+  async #contend(): Promise<void> {
+    const { clock, retryPeriodMs, random } = this.#options;
+    const { signal } = this.#stopping;
+    while (!signal.aborted) {
+      const isRenewed = await this.#try();
+      if (signal.aborted) return;
+      // a leader's tries are one period apart, those of the others are spread
+      const isLeading = isRenewed || this.#isLeading;
+      await sleep(clock, isLeading ? retryPeriodMs : retryPeriodMs * (1 + random() * jitterFactor), signal);
+    }
+  }
+
+  /** One try to take or renew the Lease. */
+  async #try(): Promise<boolean> {
+    const { clock, identity, logger } = this.#options;
+    const sentAt = clock.now();
+    try {
+      if (this.#observed.holder !== identity) await this.#read();
+      if (this.#observed.isHeldByAnother(identity, clock.now())) {
+        this.#endTerm();
+        return false;
+      }
+      await this.#write(sentAt);
+      if (this.#stopping.signal.aborted) return false;
+      this.#renewed(sentAt);
+      return true;
+    } catch (err) {
+      // what is there now is read before the next write
+      this.#observed.forget();
+      if (!this.#stopping.signal.aborted) logger.debug({ err, ...this.#leaseName }, 'the Lease of the leader was not renewed');
+      return false;
+    }
+  }
+
+  get #leaseName(): { readonly namespace: string; readonly name: string } {
+    const { namespace, name } = this.#options;
+    return { namespace, name };
+  }
+
+  async #read(): Promise<void> {
+    const { clock } = this.#options;
+    try {
+      this.#observed.read(await this.#leases.get(this.#leaseName, this.#call()), clock.now());
+    } catch (error) {
+      if (classifyApiError(error) !== 'gone') throw error;
+      this.#observed.forget();
+    }
+  }
+
+  async #write(now: number): Promise<void> {
+    const base = this.#observed.lease;
+    const lease = heldLease(base, this.#options, now);
+    const written = await (base === undefined
+      ? this.#leases.create(lease, this.#call())
+      : this.#leases.update(lease, this.#call()));
+    this.#observed.written(written, this.#options.clock.now());
+  }
+
+  #call(): { readonly signal: AbortSignal; readonly timeoutMs: number } {
+    return { signal: this.#stopping.signal, timeoutMs: this.#options.renewDeadlineMs / 2 };
+  }
+
+  #renewed(sentAt: number): void {
+    const { clock, renewDeadlineMs, logger, onStarted } = this.#options;
+    const leftMs = sentAt + renewDeadlineMs - clock.now();
+    // an answer that came too late: the next try reads
+    if (leftMs <= 0) {
+      this.#observed.forget();
+      return;
+    }
+    this.#deadline = sentAt + renewDeadlineMs;
+    this.#cancelDeadline();
+    this.#cancelDeadline = clock.setTimer(() => this.#endTerm(), leftMs);
+    if (this.#isLeading) return;
+    this.#isLeading = true;
+    logger.info({ ...this.#leaseName, identity: this.#options.identity }, 'became the leader');
+    callGuarded(onStarted, (err) => logger.error({ err }, 'a callback of the leader elector failed'));
+  }
+
+  #endTerm(): void {
+    this.#cancelDeadline();
+    if (!this.#isLeading) return;
+    this.#isLeading = false;
+    const { logger, onStopped } = this.#options;
+    callGuarded(onStopped, (err) => logger.error({ err }, 'a callback of the leader elector failed'));
+    if (!this.#stopping.signal.aborted && this.#runState.name === 'running')
+      logger.warn({ ...this.#leaseName, identity: this.#options.identity }, 'is the leader no more');
+  }
+
+  /** One try: a Lease that is not given up runs out. */
+  async #release(): Promise<void> {
+    const { clock, identity, logger, renewDeadlineMs } = this.#options;
+    const base = this.#observed.lease;
+    if (base === undefined || this.#observed.holder !== identity) return;
+    try {
+      await this.#leases.update(releasedLease(base, clock.now()), { timeoutMs: renewDeadlineMs / 2 });
+      this.#observed.forget();
+    } catch (err) {
+      logger.debug({ err, ...this.#leaseName }, 'the Lease of the leader was not given up');
+    }
+  }
+}
