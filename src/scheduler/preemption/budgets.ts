@@ -1,5 +1,10 @@
 // Rules of filterPodsWithPDBViolation, pkg/scheduler/framework/plugins/defaultpreemption, v1.36.3.
-import { type GivenLabelSelector, type LabelSelector, parseLabelSelector, selectsNothing } from '../../placement/label-selector.ts';
+import {
+  type GivenLabelSelector,
+  type LabelSelector,
+  parseLabelSelector,
+  selectsNothing,
+} from '../../placement/label-selector.ts';
 import { isJsonObject } from '../../wire/json.ts';
 import type { SelectingObject } from '../framework/handle.ts';
 import type { PodInfo } from '../nodes/pod-info.ts';
@@ -42,7 +47,10 @@ export class Budgets {
  * Divides the pods into those whose end would violate a budget, if they went one after the other in this order, and the
  * others. A budget counts down for each pod that it selects, whether the pod will go or not.
  */
-export function splitByBudgets(pods: readonly PodInfo[], budgets: Budgets): { kept: readonly PodInfo[]; others: readonly PodInfo[] } {
+export function splitByBudgets(
+  pods: readonly PodInfo[],
+  budgets: Budgets,
+): { kept: readonly PodInfo[]; others: readonly PodInfo[] } {
   const left = new Map<Budget, number>();
   const [kept, others]: [PodInfo[], PodInfo[]] = [[], []];
   for (const pod of pods) {

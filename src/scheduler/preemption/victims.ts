@@ -47,7 +47,8 @@ export function findVictims(search: VictimSearch, original: NodeInfo): Candidate
   const { kept, others } = splitByBudgets([...lesser].sort(order), search.budgets);
   const violating = kept.filter(isVictim);
   const victims = [...violating, ...others.filter(isVictim)].sort(order);
-  if (victims.length === 0) throw new Error(`The pod fits on the node ${original.name} with all its pods, where a filter rejected it`);
+  if (victims.length === 0)
+    throw new Error(`The pod fits on the node ${original.name} with all its pods, where a filter rejected it`);
   return { nodeName: original.name, victims, budgetViolations: violating.length };
 }
 
