@@ -22,9 +22,11 @@ export function parseAffinityTerm(path: string, namespace: string, given: GivenA
   const namespaces = new Set(isOwnOnly ? [namespace] : (given.namespaces ?? []));
   return {
     topologyKey: given.topologyKey,
-    matches: ({ metadata }, namespaceLabels) =>
-      (namespaces.has(metadata?.namespace ?? '') || namespaceSelector.matches(namespaceLabels)) &&
-      selector.matches(metadata?.labels),
+    matches: ({ metadata }, namespaceLabels) => {
+      const selectsNamespace =
+        namespaceLabels === undefined ? namespaceSelector.matchesAll : namespaceSelector.matches(namespaceLabels);
+      return (selectsNamespace || namespaces.has(metadata?.namespace ?? '')) && selector.matches(metadata?.labels);
+    },
   };
 }
 
