@@ -1,6 +1,7 @@
 import { oneOfOption } from '../../checks/options.ts';
 import { invalidOption } from '../../errors.ts';
 import { predicateArgument, priorityArgument } from './check-arguments.ts';
+import { checkEntries } from './check-entries.ts';
 import { booleanAt, listAt, objectAt, textAt, wholeAt } from './check-values.ts';
 import type { Policy, PredicatePolicy, PriorityPolicy } from './policy.ts';
 import { readPolicyText } from './policy-text.ts';
@@ -22,9 +23,9 @@ const members = [
  * names in it is checked when a profile is made of it, because that depends on what is registered.
  *
  * Throws ERR_INVALID_OPTION for a text that is neither JSON nor YAML, a member that is not known or has the wrong type, a weight
- * that is no whole number from 1 to 2147483647, an argument that breaks a rule, two entries of one name, and for extenders, which
- * are programs behind HTTP and are not called: register a predicate or a priority instead. The message names the place, the rule,
- * the value and its type.
+ * that is no whole number from 1 to 2147483647, an argument that breaks a rule, entries that contradict one another, and for
+ * extenders, which are programs behind HTTP and are not called: register a predicate or a priority instead. The message names the
+ * place, the rule, the value and its type.
  *
  * @example
  * ```ts
@@ -49,11 +50,11 @@ export function readPolicy(source: string | Policy): Policy {
   const path = 'policy.hardPodAffinitySymmetricWeight';
   if (extenders !== undefined && listAt('policy.extenders', extenders, (_path, item) => item).length > 0)
     throw invalidOption('policy.extenders', 'absent or empty: extenders are not called', extenders);
-  return {
+  const policy: Policy = {
     ...(kind !== undefined && { kind: oneOfOption('policy.kind', kind as 'Policy', ['Policy']) }),
     ...(apiVersion !== undefined && { apiVersion: oneOfOption('policy.apiVersion', apiVersion as 'v1', versions) }),
-    ...(predicates !== undefined && { predicates: unique(listAt('policy.predicates', predicates, predicateAt), 'predicates') }),
-    ...(priorities !== undefined && { priorities: unique(listAt('policy.priorities', priorities, priorityAt), 'priorities') }),
+    ...(predicates !== undefined && { predicates: listAt('policy.predicates', predicates, predicateAt) }),
+    ...(priorities !== undefined && { priorities: listAt('policy.priorities', priorities, priorityAt) }),
     ...(hardPodAffinitySymmetricWeight !== undefined && {
       hardPodAffinitySymmetricWeight: wholeAt(path, hardPodAffinitySymmetricWeight, 0, 100),
     }),
@@ -61,6 +62,8 @@ export function readPolicy(source: string | Policy): Policy {
       alwaysCheckAllPredicates: booleanAt('policy.alwaysCheckAllPredicates', alwaysCheckAllPredicates),
     }),
   };
+  checkEntries(policy);
+  return policy;
 }
 
 function predicateAt(path: string, value: unknown): PredicatePolicy {
@@ -78,14 +81,4 @@ function priorityAt(path: string, value: unknown): PriorityPolicy {
     weight: wholeAt(`${path}.weight`, weight, 1, largestWeight),
     ...(argument !== undefined && { argument: priorityArgument(`${path}.argument`, argument) }),
   };
-}
-
-/** Refuses two entries of one name: of two weights only one could count. */
-function unique<Entry extends { readonly name: string }>(entries: readonly Entry[], list: string): readonly Entry[] {
-  const names = new Set<string>();
-  for (const [index, { name }] of entries.entries()) {
-    if (names.has(name)) throw invalidOption(`policy.${list}[${index}].name`, 'another name than those before it', name);
-    names.add(name);
-  }
-  return entries;
 }

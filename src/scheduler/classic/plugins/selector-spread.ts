@@ -3,10 +3,11 @@ import type { LabelSelector } from '../../../placement/label-selector.ts';
 import { type StateData, stateKey } from '../../framework/cycle-state.ts';
 import type { PluginHandle } from '../../framework/handle.ts';
 import { maxNodeScore, type Plugin } from '../../framework/plugin.ts';
-import { zoneOf } from '../../nodes/node-list.ts';
+
 import type { PodInfo } from '../../nodes/pod-info.ts';
 import { countMatching } from '../../plugins/spread/count-matching.ts';
 import { defaultSelector } from '../../plugins/spread/default-selector.ts';
+import { zoneOf } from './zone-of.ts';
 
 /** How much the zones count, where nodes have them; the rest is the nodes' own part. */
 const zoneShare = 2 / 3;
