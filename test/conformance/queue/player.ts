@@ -136,7 +136,7 @@ class QueueWorld {
     this.#queue.done(podInfo.uid);
     const known = this.#pods.get(podInfo.name);
     if (known === undefined) {
-      this.#cache.forgetPod(podInfo.uid, nodeName);
+      this.#cache.forgetPod(podInfo, nodeName);
       return;
     }
     const resourceVersion = `${known.metadata?.resourceVersion}b`;
