@@ -3,7 +3,7 @@ import type { WirePod } from '../../wire/types.ts';
 import type { ClusterEventWithHint } from '../framework/cluster-event.ts';
 import type { CycleState } from '../framework/cycle-state.ts';
 import { fitMessage } from '../framework/fit-message.ts';
-import type { PluginFactory, PluginHandle } from '../framework/handle.ts';
+import type { PluginHandle } from '../framework/handle.ts';
 import type { NodeFailures, Plugin, PostFilterAnswer } from '../framework/plugin.ts';
 import type { Rejection } from '../framework/status.ts';
 import type { NodeInfo } from '../nodes/node-info.ts';
@@ -76,6 +76,3 @@ const stillPreempting: Rejection = {
   code: 'UnschedulableAndUnresolvable',
   reasons: ['waiting for the preemption for this pod to be finished'],
 };
-
-/** The plugin {@link DefaultPreemption}. Throws ERR_INVALID_OPTION where the arguments break a rule. */
-export const createDefaultPreemption: PluginFactory = (args, handle) => new DefaultPreemption(args, handle);

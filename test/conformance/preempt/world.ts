@@ -1,20 +1,9 @@
-import { Framework } from '../../../src/scheduler/framework/framework.ts';
-import type { ClusterListers, PluginHandle, SelectingObject } from '../../../src/scheduler/framework/handle.ts';
+import type { Framework } from '../../../src/scheduler/framework/framework.ts';
+import type { ClusterListers, SelectingObject } from '../../../src/scheduler/framework/handle.ts';
 import { createNodeInfo, snapshotOf } from '../../../src/scheduler/nodes/node-list.ts';
 import type { PodInfo } from '../../../src/scheduler/nodes/pod-info.ts';
 import { createPodInfo } from '../../../src/scheduler/nodes/pod-info-factory.ts';
-import { nodeAffinity } from '../../../src/scheduler/plugins/node-affinity.ts';
-import { nodeName } from '../../../src/scheduler/plugins/node-name.ts';
-import { nodePorts } from '../../../src/scheduler/plugins/node-ports.ts';
-import { nodeUnschedulable } from '../../../src/scheduler/plugins/node-unschedulable.ts';
-import { createInterPodAffinity } from '../../../src/scheduler/plugins/pod-affinity/inter-pod-affinity.ts';
-import { prioritySort } from '../../../src/scheduler/plugins/priority-sort.ts';
-import { nodeResourcesFit } from '../../../src/scheduler/plugins/resources/node-resources-fit.ts';
-import { createPodTopologySpread } from '../../../src/scheduler/plugins/spread/pod-topology-spread.ts';
-import { taintToleration } from '../../../src/scheduler/plugins/taint-toleration.ts';
-import { dynamicResources } from '../../../src/scheduler/plugins/volumes/claims.ts';
-import { volumeRestrictions } from '../../../src/scheduler/plugins/volumes/volume-restrictions.ts';
-import { DefaultPreemption } from '../../../src/scheduler/preemption/default-preemption.ts';
+import { createFrameworks } from '../../../src/scheduler/profile/frameworks.ts';
 import type { WirePod } from '../../../src/wire/types.ts';
 import type { PreemptCase } from './case.ts';
 
@@ -29,21 +18,19 @@ export function frameworkOf(recorded: PreemptCase): Framework {
       ),
     ),
   );
-  return new Framework(
-    {
-      snapshot: () => snapshot,
-      listers: listersOf(recorded),
-      nominated: { onNode: (name) => nominatedOn(name, recorded) },
-      client: { bind: unused, patchStatus: unused, deletePod: unused, event: unused },
-      isPreempting: () => false,
-      random: () => 0,
-      now: () => Date.parse('2000-01-02T00:00:00Z'),
-      onFailure: (error) => {
-        throw error;
-      },
+  const frameworks = createFrameworks({
+    snapshot: () => snapshot,
+    listers: listersOf(recorded),
+    nominated: { onNode: (name) => nominatedOn(name, recorded) },
+    client: { bind: unused, patchStatus: unused, deletePod: unused, event: unused },
+    isPreempting: () => false,
+    random: () => 0,
+    now: () => Date.parse('2000-01-02T00:00:00Z'),
+    onFailure: (error) => {
+      throw error;
     },
-    (handle) => ({ schedulerName: 'default-scheduler', plugins: pluginsOf(handle), weights: new Map() }),
-  );
+  });
+  return frameworks.get('default-scheduler') as Framework;
 }
 
 /**
@@ -55,23 +42,6 @@ function nominatedOn(node: string, { nominated = [] }: PreemptCase): PodInfo[] {
   return promised.map(({ metadata: { name, namespace, uid } = {} }) =>
     createPodInfo({ metadata: { name, namespace, uid } } as WirePod),
   );
-}
-
-function pluginsOf(handle: PluginHandle) {
-  return [
-    prioritySort(),
-    nodeUnschedulable(),
-    nodeName(),
-    taintToleration(),
-    nodeAffinity(),
-    nodePorts(),
-    nodeResourcesFit(),
-    volumeRestrictions(),
-    createPodTopologySpread(undefined, handle),
-    createInterPodAffinity(undefined, handle),
-    dynamicResources(),
-    new DefaultPreemption(undefined, handle),
-  ];
 }
 
 function listersOf(recorded: PreemptCase): ClusterListers {
