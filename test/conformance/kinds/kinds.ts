@@ -4,6 +4,7 @@ import { configKind } from '../config/index.ts';
 import { manifestKind } from '../manifest/index.ts';
 import { mirrorKind } from '../mirror/index.ts';
 import { phaseKind } from '../phase/index.ts';
+import { preemptKind } from '../preempt/index.ts';
 import { probeKind } from '../probe/index.ts';
 import { refNamesKind, refsKind } from '../refs/index.ts';
 import { statusesKind } from '../statuses/index.ts';
@@ -22,5 +23,6 @@ export const kinds: ReadonlyMap<string, CaseKind> = new Map<string, CaseKind>([
   ['config', configKind],
   ['workers', workersKind],
   ['statuses', statusesKind],
+  ['preempt', preemptKind],
   ['cache', cacheKind],
 ]);
