@@ -4,6 +4,7 @@ import { configKind } from '../config/index.ts';
 import { manifestKind } from '../manifest/index.ts';
 import { mirrorKind } from '../mirror/index.ts';
 import { phaseKind } from '../phase/index.ts';
+import { preemptKind } from '../preempt/index.ts';
 import { probeKind } from '../probe/index.ts';
 import { queueKind } from '../queue/index.ts';
 import { refNamesKind, refsKind } from '../refs/index.ts';
@@ -24,5 +25,6 @@ export const kinds: ReadonlyMap<string, CaseKind> = new Map<string, CaseKind>([
   ['workers', workersKind],
   ['statuses', statusesKind],
   ['queue', queueKind],
+  ['preempt', preemptKind],
   ['cache', cacheKind],
 ]);
