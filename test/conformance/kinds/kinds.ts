@@ -1,6 +1,7 @@
 import { backoffKind } from '../backoff/index.ts';
 import { cacheKind } from '../cache/index.ts';
 import { configKind } from '../config/index.ts';
+import { filterScoreKind } from '../filter-score/index.ts';
 import { manifestKind } from '../manifest/index.ts';
 import { mirrorKind } from '../mirror/index.ts';
 import { phaseKind } from '../phase/index.ts';
@@ -23,4 +24,5 @@ export const kinds: ReadonlyMap<string, CaseKind> = new Map<string, CaseKind>([
   ['workers', workersKind],
   ['statuses', statusesKind],
   ['cache', cacheKind],
+  ['filterScore', filterScoreKind],
 ]);
