@@ -1,7 +1,6 @@
-import type { SelectingObject } from '../../../src/scheduler/framework/handle.ts';
-import type { WireNode } from '../../../src/wire/node-types.ts';
 import type { WirePod } from '../../../src/wire/types.ts';
 import type { KindCase } from '../kinds/case-kind.ts';
+import type { RecordedCluster } from '../scheduling/recorded-cluster.ts';
 
 /** Why a pod, or a node, was rejected. */
 export interface RecordedFailure {
@@ -30,20 +29,6 @@ export interface FilterScoreOutcome {
   readonly feasible?: Readonly<Record<string, RecordedScores>>;
   readonly best?: readonly string[];
   readonly error?: string;
-}
-
-/** The objects of a cluster. */
-export interface RecordedCluster {
-  readonly nodes: readonly WireNode[];
-  /** Each has a nodeName. */
-  readonly pods?: readonly WirePod[];
-  /** Pods that wait for the node which they were promised. */
-  readonly nominated?: readonly WirePod[];
-  readonly namespaces?: readonly SelectingObject[];
-  readonly services?: readonly SelectingObject[];
-  readonly replicationControllers?: readonly SelectingObject[];
-  readonly replicaSets?: readonly SelectingObject[];
-  readonly statefulSets?: readonly SelectingObject[];
 }
 
 /** A recording of how the scheduler judged the nodes for one pod. */

@@ -1,12 +1,11 @@
-import { Nominator } from '../../../src/scheduler/cache/nominator.ts';
 import { SchedulerCache } from '../../../src/scheduler/cache/scheduler-cache.ts';
 import type { Framework, FrameworkContext } from '../../../src/scheduler/framework/framework.ts';
-import type { ClusterListers, SelectingObject } from '../../../src/scheduler/framework/handle.ts';
 import { createPodInfo } from '../../../src/scheduler/nodes/pod-info-factory.ts';
 import { createFrameworks } from '../../../src/scheduler/profile/frameworks.ts';
 import { FakeClock } from '../../../src/testing/fakes/fake-clock.ts';
 import { noSchedulerClient } from '../../support/no-scheduler-client.ts';
-import type { FilterScoreCase, RecordedCluster } from './case.ts';
+import { listersOf, promisedPods, type RecordedCluster } from '../scheduling/recorded-cluster.ts';
+import type { FilterScoreCase } from './case.ts';
 
 /** The scheduler of one case: a cache with its nodes and pods, and the profile with its arguments. */
 export function frameworkOf(recorded: FilterScoreCase): Framework {
@@ -20,13 +19,11 @@ function contextOf(recorded: RecordedCluster): FrameworkContext {
   const cache = new SchedulerCache({ clock });
   for (const node of recorded.nodes) cache.addNode(node);
   for (const pod of recorded.pods ?? []) cache.addPod(createPodInfo(pod));
-  const nominated = new Nominator();
-  for (const pod of recorded.nominated ?? []) nominated.nominate(createPodInfo(pod), pod.status?.nominatedNodeName ?? '');
   const snapshot = cache.updateSnapshot();
   return {
     snapshot: () => snapshot,
     listers: listersOf(recorded),
-    nominated,
+    nominated: { onNode: (name) => promisedPods(name, recorded) },
     client: noSchedulerClient,
     isPreempting: () => false,
     random: () => 0,
@@ -34,22 +31,5 @@ function contextOf(recorded: RecordedCluster): FrameworkContext {
     onFailure: (error) => {
       throw error;
     },
-  };
-}
-
-function listersOf(recorded: RecordedCluster): ClusterListers {
-  const inNamespace = (objects: readonly SelectingObject[] | undefined) => (namespace: string) =>
-    (objects ?? []).filter(({ metadata }) => metadata?.namespace === namespace);
-  const labelsOf = (name: string) => recorded.namespaces?.find(({ metadata }) => metadata?.name === name)?.metadata;
-  return {
-    namespaceLabels(name) {
-      const found = labelsOf(name);
-      return found && (found.labels ?? {});
-    },
-    services: inNamespace(recorded.services),
-    replicationControllers: inNamespace(recorded.replicationControllers),
-    replicaSets: inNamespace(recorded.replicaSets),
-    statefulSets: inNamespace(recorded.statefulSets),
-    podDisruptionBudgets: () => [],
   };
 }
