@@ -1,5 +1,6 @@
 import { backoffKind } from '../backoff/index.ts';
 import { cacheKind } from '../cache/index.ts';
+import { classicKind } from '../classic/index.ts';
 import { configKind } from '../config/index.ts';
 import { manifestKind } from '../manifest/index.ts';
 import { mirrorKind } from '../mirror/index.ts';
@@ -27,4 +28,5 @@ export const kinds: ReadonlyMap<string, CaseKind> = new Map<string, CaseKind>([
   ['queue', queueKind],
   ['preempt', preemptKind],
   ['cache', cacheKind],
+  ['classic', classicKind],
 ]);
