@@ -1,5 +1,6 @@
 import { backoffKind } from '../backoff/index.ts';
 import { cacheKind } from '../cache/index.ts';
+import { classicKind } from '../classic/index.ts';
 import { configKind } from '../config/index.ts';
 import { filterScoreKind } from '../filter-score/index.ts';
 import { manifestKind } from '../manifest/index.ts';
@@ -29,4 +30,5 @@ export const kinds: ReadonlyMap<string, CaseKind> = new Map<string, CaseKind>([
   ['preempt', preemptKind],
   ['cache', cacheKind],
   ['filterScore', filterScoreKind],
+  ['classic', classicKind],
 ]);
