@@ -60,16 +60,6 @@ export { NodeObject, type NodeObjectReport, type StopNodeOptions } from './node-
 export type { NodeObjectOptions } from './node-object/node-object-options.ts';
 export type { NodeObjectStopped, RemovalOutcome } from './node-object/node-removal.ts';
 export type { StepFailure } from './node-object/steady-loop.ts';
-export type {
-  WireContainerImage,
-  WireNode,
-  WireNodeAddress,
-  WireNodeDaemonEndpoints,
-  WireNodeFeatures,
-  WireNodeRuntimeHandler,
-  WireNodeSystemInfo,
-  WireTaint,
-} from './wire/node-types.ts';
 export type { EventRecorder, EventType } from './pod/event-recorder.ts';
 export type { ResourceQuantities } from './pod/resource-field.ts';
 export type { RunningPod, RuntimeContainerStatus, RuntimePodStatus } from './pod/runtime-pod.ts';
@@ -193,6 +183,16 @@ export { VolumeError, type VolumeFailure } from './volumes/volume-error.ts';
 export { VolumeManager } from './volumes/volume-manager.ts';
 export type { ConfigMapReader, SecretReader, VolumeManagerOptions } from './volumes/volume-manager-options.ts';
 export type { SpecVolume } from './volumes/volume-request.ts';
+export type {
+  WireContainerImage,
+  WireNode,
+  WireNodeAddress,
+  WireNodeDaemonEndpoints,
+  WireNodeFeatures,
+  WireNodeRuntimeHandler,
+  WireNodeSystemInfo,
+  WireTaint,
+} from './wire/node-types.ts';
 export type { PodWorkerState, WorkerFailure } from './workers/pod-record.ts';
 export type { KnownPod } from './workers/pod-records.ts';
 export type {

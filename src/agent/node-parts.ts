@@ -1,7 +1,7 @@
 import type { NodePressures, NodeReadiness } from '../node-object/node-health.ts';
 import { NodeObject } from '../node-object/node-object.ts';
-import type { WireNode } from '../wire/node-types.ts';
 import type { Admission } from '../sync-loop/admission.ts';
+import type { WireNode } from '../wire/node-types.ts';
 import type { Pod } from '../wire/types.ts';
 import { appArmorSupport } from './admission/apparmor.ts';
 import type { AdmissionCheck } from './admission/check.ts';

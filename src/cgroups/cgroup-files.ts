@@ -1,4 +1,5 @@
 import { mkdir, readdir, readFile, rmdir, writeFile } from 'node:fs/promises';
+import { errorCodeOf, ifCode } from '../seams/error-code.ts';
 
 /** The file system of the kernel's cgroups. What is said of a path holds for each path. */
 export interface CgroupFiles {
@@ -21,8 +22,8 @@ export const kernelCgroupFiles: CgroupFiles = {
   read: (path) => orUndefined(readFile(path, 'utf8')),
   // no new file: a name that the kernel does not have is an error
   write: (path, text) => writeFile(path, text, { flag: 'r+' }),
-  makeFolder: (path) => ignoring('EEXIST', mkdir(path, 0o755)),
-  removeFolder: (path) => ignoring('ENOENT', rmdir(path)),
+  makeFolder: (path) => mkdir(path, 0o755).catch(ifCode('EEXIST')),
+  removeFolder: (path) => rmdir(path).catch(ifCode('ENOENT')),
   foldersIn: async (path) => {
     const entries = await orUndefined(readdir(path, { withFileTypes: true }));
     return entries?.filter((entry) => entry.isDirectory()).map(({ name }) => name);
@@ -31,31 +32,18 @@ export const kernelCgroupFiles: CgroupFiles = {
     try {
       process.kill(pid, 'SIGKILL');
     } catch (error) {
-      if (codeOf(error) !== 'ESRCH') throw error;
+      if (errorCodeOf(error) !== 'ESRCH') throw error;
     }
   },
 };
-
-/** The kernel's word for what went wrong, such as `EBUSY`. */
-export function codeOf(error: unknown): string | undefined {
-  return error instanceof Error && 'code' in error ? String(error.code) : undefined;
-}
 
 async function orUndefined<T>(reading: Promise<T>): Promise<T | undefined> {
   try {
     return await reading;
   } catch (error) {
-    const code = codeOf(error);
+    const code = errorCodeOf(error);
     // a group can go while it is read
     if (code === 'ENOENT' || code === 'ENODEV' || code === 'ENOTDIR') return undefined;
     throw error;
-  }
-}
-
-async function ignoring(code: string, doing: Promise<unknown>): Promise<void> {
-  try {
-    await doing;
-  } catch (error) {
-    if (codeOf(error) !== code) throw error;
   }
 }

@@ -1,8 +1,9 @@
 // Behaviour of pkg/kubelet/cm/cgroup_v1_manager_linux.go, v1.36.3, and the kernel's Documentation/admin-guide/cgroup-v1.
 import type { LinuxContainerResources } from '../runtime/linux-resources.ts';
 import type { ResourceUsage } from '../runtime/runtime-stats.ts';
+import { errorCodeOf } from '../seams/error-code.ts';
 import { CgroupError } from './cgroup-error.ts';
-import { type CgroupFiles, codeOf } from './cgroup-files.ts';
+import type { CgroupFiles } from './cgroup-files.ts';
 import {
   type CgroupTree,
   failedTo,
@@ -109,7 +110,7 @@ export class CgroupsV1 implements CgroupTree {
     try {
       await this.#files.makeFolder(folder);
     } catch (error) {
-      if (codeOf(error) !== 'ENOENT' || parent === '') throw failedTo('make', folder, error);
+      if (errorCodeOf(error) !== 'ENOENT' || parent === '') throw failedTo('make', folder, error);
       await this.#makeIn(root, parent);
       await inFile('make', folder, () => this.#files.makeFolder(folder));
     }
@@ -138,7 +139,7 @@ export class CgroupsV1 implements CgroupTree {
         isPeriodSet = true;
       } catch (error) {
         // the old quota in the new period can be more than the parent has: then the quota goes first
-        if (quota === undefined || codeOf((error as Error).cause) !== 'EINVAL') throw error;
+        if (quota === undefined || errorCodeOf((error as Error).cause) !== 'EINVAL') throw error;
       }
     }
     if (quota !== undefined) await this.#write('cpu', group, 'cpu.cfs_quota_us', quota);

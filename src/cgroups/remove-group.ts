@@ -1,6 +1,7 @@
 import { type Clock, sleep } from '../seams/clock.ts';
+import { errorCodeOf } from '../seams/error-code.ts';
 import { CgroupError } from './cgroup-error.ts';
-import { type CgroupFiles, codeOf } from './cgroup-files.ts';
+import type { CgroupFiles } from './cgroup-files.ts';
 
 const firstWaitMs = 5;
 const longestWaitMs = 50;
@@ -36,7 +37,7 @@ async function removeTree(folder: string, files: CgroupFiles): Promise<unknown> 
     await files.removeFolder(folder);
     return undefined;
   } catch (error) {
-    if (codeOf(error) === 'EBUSY' || codeOf(error) === 'ENOTEMPTY') return error;
+    if (errorCodeOf(error) === 'EBUSY' || errorCodeOf(error) === 'ENOTEMPTY') return error;
     throw new CgroupError(`cannot remove ${folder}: ${error instanceof Error ? error.message : String(error)}`, { cause: error });
   }
 }

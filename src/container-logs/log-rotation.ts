@@ -4,6 +4,7 @@ import { RunState } from '../concurrency/run-state.ts';
 import type { ContainerRuntime } from '../runtime/container-runtime.ts';
 import { isRuntimeError } from '../runtime/runtime-error.ts';
 import { type Clock, safeClock, sleep, systemClock } from '../seams/clock.ts';
+import { errorCodeOf } from '../seams/error-code.ts';
 import { type Logger, loggerOption } from '../seams/logger.ts';
 import { keepRotatedLogs, packLog, rotatedName } from './rotated-logs.ts';
 
@@ -178,7 +179,7 @@ async function sizeOf(path: string): Promise<number | undefined> {
   try {
     return (await lstat(path)).size;
   } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined;
+    if (errorCodeOf(error) === 'ENOENT') return undefined;
     throw error;
   }
 }

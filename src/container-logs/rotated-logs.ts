@@ -1,9 +1,11 @@
 // The files beside a container's log: `LOG.20060102-150405`, and with `.gz` once they are packed, as the kubelet names them.
+
 import { createReadStream, createWriteStream } from 'node:fs';
 import { readdir, rename, rm } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { createGzip } from 'node:zlib';
+import { errorCodeOf } from '../seams/error-code.ts';
 import { openLogFile } from './log-file.ts';
 
 const packed = '.gz';
@@ -64,7 +66,7 @@ async function besides(path: string): Promise<readonly string[]> {
   try {
     return (await readdir(dirname(path))).filter((name) => name.startsWith(start));
   } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return [];
+    if (errorCodeOf(error) === 'ENOENT') return [];
     throw error;
   }
 }

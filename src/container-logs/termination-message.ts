@@ -1,6 +1,7 @@
 import { posix } from 'node:path';
 import type { ContainerDetails } from '../runtime/runtime-containers.ts';
 import { runtimeAnnotations } from '../runtime/runtime-labels.ts';
+import { errorCodeOf } from '../seams/error-code.ts';
 import { errorText } from '../seams/error-text.ts';
 import { lastLogLines } from './last-log-lines.ts';
 import { openLogFile, readAt } from './log-file.ts';
@@ -46,7 +47,7 @@ async function readMessageFile(path: string): Promise<string> {
       await handle.close();
     }
   } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return '';
+    if (errorCodeOf(error) === 'ENOENT') return '';
     return `Error on reading termination log ${path}: ${errorText(error)}`;
   }
 }

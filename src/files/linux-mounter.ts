@@ -2,8 +2,8 @@ import { execFile } from 'node:child_process';
 import { lchown, lstat, readFile, realpath, stat, statfs } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { promisify } from 'node:util';
+import { ifCode } from '../seams/error-code.ts';
 import { errorText } from '../seams/error-text.ts';
-import { ifCode } from './error-code.ts';
 import { parseMountInfo, pointsBelow } from './mount-info.ts';
 import type { BindOptions, Mounter, Ownership, TmpfsSettings } from './mounter.ts';
 

@@ -3,6 +3,7 @@
 
 import { constants } from 'node:fs';
 import { chmod, type FileHandle, mkdir, open } from 'node:fs/promises';
+import { errorCodeOf } from '../seams/error-code.ts';
 
 const { O_NOFOLLOW, O_DIRECTORY } = constants;
 /** The same on every architecture that Node.js runs on with Linux. */
@@ -72,7 +73,7 @@ async function makeFolder(parent: FileHandle, name: string, mode: number): Promi
   const isNew = await mkdir(path, { mode: mode & 0o777 }).then(
     () => true,
     (error: unknown) => {
-      if (error instanceof Error && 'code' in error && error.code === 'EEXIST') return false;
+      if (errorCodeOf(error) === 'EEXIST') return false;
       throw error;
     },
   );

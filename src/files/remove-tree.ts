@@ -1,5 +1,5 @@
 import { type FileHandle, opendir, readFile, rmdir, unlink } from 'node:fs/promises';
-import { errorCodeOf, ifCode } from './error-code.ts';
+import { errorCodeOf, ifCode } from '../seams/error-code.ts';
 import { bytesIn, openFolder } from './opened-folder.ts';
 
 interface Level {

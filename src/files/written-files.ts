@@ -1,7 +1,7 @@
 import { constants } from 'node:fs';
 import { chmod, mkdir, open, readdir, readFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { ifCode } from './error-code.ts';
+import { ifCode } from '../seams/error-code.ts';
 import type { Mounter } from './mounter.ts';
 import type { ProjectedFile, ProjectedFiles } from './projected-files.ts';
 

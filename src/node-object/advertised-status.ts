@@ -2,7 +2,6 @@ import { isLabelKey, labelKeyRule } from '../checks/label-names.ts';
 import { requireKnownOptions } from '../checks/options.ts';
 import { isCountedResource } from '../checks/resource-names.ts';
 import { invalidOption } from '../errors.ts';
-import { canonicalQuantity } from '../wire/quantity.ts';
 import type {
   WireContainerImage,
   WireNodeAddress,
@@ -11,6 +10,7 @@ import type {
   WireNodeRuntimeHandler,
   WireNodeSystemInfo,
 } from '../wire/node-types.ts';
+import { canonicalQuantity } from '../wire/quantity.ts';
 
 /** What a node says of itself in its status, beside the conditions. */
 export interface AdvertisedStatus {

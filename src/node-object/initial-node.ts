@@ -2,8 +2,8 @@
 import { isLabelKey, isLabelValue, labelKeyRule, labelValueRule } from '../checks/label-names.ts';
 import { requireKnownOptions } from '../checks/options.ts';
 import { invalidOption } from '../errors.ts';
-import { type ResolvedStatus, requireRecord } from './advertised-status.ts';
 import type { WireNode, WireTaint } from '../wire/node-types.ts';
+import { type ResolvedStatus, requireRecord } from './advertised-status.ts';
 
 /** What a node is created with, beside its status. */
 export interface NodeIdentity {

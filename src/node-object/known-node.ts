@@ -1,6 +1,6 @@
 import type { Clock } from '../seams/clock.ts';
-import { isOlderThan } from '../wire/resource-version.ts';
 import type { WireNode } from '../wire/node-types.ts';
+import { isOlderThan } from '../wire/resource-version.ts';
 
 /** The newest copy of the node: of those that the watch has shown and those that our own requests were answered with. */
 export class KnownNode {

@@ -1,6 +1,7 @@
 // Behaviour of pkg/kubelet/nodestatus/setters.go, v1.36.3: the four conditions of a node.
-import type { NodeHealth } from './node-health.ts';
+
 import type { WireNodeCondition } from '../wire/node-types.ts';
+import type { NodeHealth } from './node-health.ts';
 
 interface PressureWords {
   readonly type: string;

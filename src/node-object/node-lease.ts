@@ -1,11 +1,11 @@
 // Behaviour of k8s.io/component-helpers/apimachinery/lease/controller.go, v0.36.3.
 import { classifyApiError } from '../client/error-class.ts';
 import type { ResourceClient } from '../client/resource-client.ts';
+import type { WireLease } from '../wire/node-types.ts';
 import { leaseNamespace, renewedLease } from './lease-object.ts';
 import { type LeaseRival, LeaseRivals } from './lease-rivals.ts';
 import type { ResolvedNodeOptions } from './node-object-options.ts';
 import type { NodeRequests } from './node-requests.ts';
-import type { WireLease } from '../wire/node-types.ts';
 
 /** How often one step reads the Lease and renews it again, when another writer is always first. */
 const renewAttempts = 5;

@@ -14,10 +14,10 @@ import type { MetricsSink } from '../metrics/metrics-sink.ts';
 import { type Clock, safeClock, systemClock } from '../seams/clock.ts';
 import { type Logger, loggerOption } from '../seams/logger.ts';
 import { safeRandom } from '../seams/random.ts';
+import type { WireNode } from '../wire/node-types.ts';
 import { type AdvertisedStatus, type ResolvedStatus, resolveStatus, statusMembers } from './advertised-status.ts';
 import { identityMembers, initialNode, type NodeIdentity } from './initial-node.ts';
 import type { NodePressures, NodeReadiness } from './node-health.ts';
-import type { WireNode } from '../wire/node-types.ts';
 
 /** Which node it is, what it says of itself, and how often. `transport` and `nodeName` are needed. */
 export interface NodeObjectOptions extends AdvertisedStatus, NodeIdentity {

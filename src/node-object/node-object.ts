@@ -9,6 +9,7 @@ import { TimeLeft } from '../concurrency/time-left.ts';
 import { StatusManagerError } from '../errors.ts';
 import { beginAtZero } from '../metrics/begin-at-zero.ts';
 import { sampleGauges } from '../metrics/sampled-gauges.ts';
+import type { WireNode } from '../wire/node-types.ts';
 import { type AdvertisedStatus, type ResolvedStatus, resolveStatus, statusMembers } from './advertised-status.ts';
 import { KnownNode } from './known-node.ts';
 import type { LeaseRival } from './lease-rivals.ts';
@@ -20,7 +21,6 @@ import { type NodeObjectStopped, removeNode } from './node-removal.ts';
 import { NodeRequests } from './node-requests.ts';
 import { watchNode } from './node-watch.ts';
 import { SteadyLoop, type StepFailure } from './steady-loop.ts';
-import type { WireNode } from '../wire/node-types.ts';
 
 /** So many told changes are looked at at once, and one a second after that. */
 const toldLimits = { qps: 1, burst: 5 };

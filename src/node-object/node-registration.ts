@@ -2,6 +2,7 @@
 import { classifyApiError } from '../client/error-class.ts';
 import type { ResourceClient } from '../client/resource-client.ts';
 import { ApiError } from '../client/transport/api-error.ts';
+import type { WireNode } from '../wire/node-types.ts';
 import { formatTime } from '../wire/time.ts';
 import type { KnownNode } from './known-node.ts';
 import { type NodeHealth, nodeHealth } from './node-health.ts';
@@ -10,7 +11,6 @@ import type { NodeRequests } from './node-requests.ts';
 import { nodeStatusPatch } from './node-status-patch.ts';
 import { ReportTimes } from './report-times.ts';
 import { type DesiredNode, newNode, takenOverNode, type UpdatedNode, updatedNode } from './updated-node.ts';
-import type { WireNode } from '../wire/node-types.ts';
 
 /** How often one step reads the node and patches it again, when another writer is always first. */
 const patchAttempts = 5;

@@ -5,9 +5,9 @@ import type { CallOptions, ObjectName } from '../client/resource-requests.ts';
 import type { TimeLeft } from '../concurrency/time-left.ts';
 import type { Clock } from '../seams/clock.ts';
 import type { Logger } from '../seams/logger.ts';
+import type { WireLease } from '../wire/node-types.ts';
 import { leaseNamespace } from './lease-object.ts';
 import { NodeRequests } from './node-requests.ts';
-import type { WireLease } from '../wire/node-types.ts';
 
 /** What became of an object that `stop` was to delete. */
 export type RemovalOutcome =

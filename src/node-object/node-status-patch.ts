@@ -2,8 +2,8 @@
 import { nodeSchema } from '../patch/node-patch-schema.ts';
 import { createStrategicMergePatch } from '../patch/strategic-merge-diff.ts';
 import { isJsonObject, nullIsAbsent, wireEqual } from '../wire/json.ts';
-import type { Json, JsonObject } from '../wire/types.ts';
 import type { WireNode } from '../wire/node-types.ts';
+import type { Json, JsonObject } from '../wire/types.ts';
 
 /** The strategic merge patch of the status subresource that makes `next` of `old`: of labels and status. It names the uid. */
 export function nodeStatusPatch(old: WireNode, next: WireNode): JsonObject {

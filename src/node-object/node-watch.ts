@@ -1,8 +1,8 @@
 import { resources } from '../client/api-resource.ts';
 import { Reflector } from '../reflector/reflector.ts';
+import type { WireNode } from '../wire/node-types.ts';
 import type { KnownNode } from './known-node.ts';
 import type { ResolvedNodeOptions } from './node-object-options.ts';
-import type { WireNode } from '../wire/node-types.ts';
 
 /**
  * A watch of the one node, as the kubelet's: what others change is known without a request. `deleted` is called when the node

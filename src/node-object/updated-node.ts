@@ -1,10 +1,10 @@
 // Behaviour of pkg/kubelet/kubelet_node_status.go updateNode, reconcile* and nodeStatusHasChanged, v1.36.3.
 import { nullIsAbsent, wireEqual } from '../wire/json.ts';
+import type { WireNode, WireNodeCondition } from '../wire/node-types.ts';
 import type { Json } from '../wire/types.ts';
 import type { ResolvedStatus } from './advertised-status.ts';
 import { nodeConditions } from './node-conditions.ts';
 import type { NodeHealth } from './node-health.ts';
-import type { WireNode, WireNodeCondition } from '../wire/node-types.ts';
 
 /** What the agent wants its node to say. */
 export interface DesiredNode {

@@ -1,4 +1,5 @@
 import { AnswerTooLongError, ApiError, maxMessageLength } from '../client/transport/api-error.ts';
+import { errorCodeOf } from '../seams/error-code.ts';
 
 /** True for an HTTP error of any status, an ERROR event, and anything that is no event of this watch. */
 export function isRefusal(failure: unknown): boolean {
@@ -51,8 +52,7 @@ export function isUnknownParameter(failure: unknown): boolean {
 /** Nothing listens at the server's address. */
 export function isConnectionRefused(failure: unknown): boolean {
   if (!(failure instanceof ApiError) || failure.status !== undefined) return false;
-  const { cause } = failure;
-  return cause instanceof Error && 'code' in cause && cause.code === 'ECONNREFUSED';
+  return errorCodeOf(failure.cause) === 'ECONNREFUSED';
 }
 
 /** The connection broke after the answer had begun. */

@@ -4,6 +4,7 @@ import { createHash } from 'node:crypto';
 import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { podFullName } from '../pod/pod-identity.ts';
+import { errorCodeOf } from '../seams/error-code.ts';
 import type { Logger } from '../seams/logger.ts';
 import type { Pod } from '../wire/types.ts';
 import type { DecodeManifest } from './decode-manifest.ts';
@@ -70,7 +71,7 @@ export class ManifestFiles {
   async #read(signal: AbortSignal, filesToRead: FilesToRead): Promise<ManifestFilesResult> {
     const { path } = this.#options;
     const stats = await stat(path).catch((error: unknown) => {
-      if (isMissing(error)) return undefined;
+      if (errorCodeOf(error) === 'ENOENT') return undefined;
       throw error;
     });
     if (stats === undefined) {
@@ -123,7 +124,7 @@ export class ManifestFiles {
       if (before.problem !== undefined) this.#tellProblem(file, before.problem, before.pods.length);
       return stamp === undefined ? before : { ...before, stamp };
     } catch (error) {
-      if (isMissing(error)) return undefined;
+      if (errorCodeOf(error) === 'ENOENT') return undefined;
       const problem = error instanceof Error ? error.message : String(error);
       const pods = error instanceof NoFileError ? [] : (before?.pods ?? []);
       this.#tellProblem(file, problem, pods.length);
@@ -169,8 +170,4 @@ export class ManifestFiles {
     this.#newProblems.add(key);
     return !this.#problems.has(key);
   }
-}
-
-function isMissing(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && error.code === 'ENOENT';
 }

@@ -2,9 +2,9 @@
 
 import { chmod, lstat, mkdir, mkdtemp, rename } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { ifCode } from '../files/error-code.ts';
 import { removeTree } from '../files/remove-tree.ts';
 import { podLimits } from '../runtime-status/resource-lists.ts';
+import { ifCode } from '../seams/error-code.ts';
 import { wholeUnits } from '../wire/quantity-number.ts';
 import type { Pod } from '../wire/types.ts';
 import type { MountedVolume } from './pod-volumes.ts';

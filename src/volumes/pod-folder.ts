@@ -2,10 +2,10 @@ import { lstat, readdir } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { isPathSegment } from '../checks/arguments.ts';
 import { invalidArgument } from '../errors.ts';
-import { ifCode } from '../files/error-code.ts';
 import type { Mounter } from '../files/mounter.ts';
 import { openFolder } from '../files/opened-folder.ts';
 import { emptyTree, removeTree } from '../files/remove-tree.ts';
+import { ifCode } from '../seams/error-code.ts';
 
 /** What of a volume must not outlive its pod, not even where it cannot be unmounted. */
 const secretFolders = ['kubernetes.io~secret', 'kubernetes.io~projected'];

@@ -3,10 +3,10 @@
 import { type FileHandle, lstat, mkdir, open, realpath, rmdir, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { isDnsLabel } from '../checks/dns-names.ts';
-import { errorCodeOf, ifCode } from '../files/error-code.ts';
 import type { Mounter } from '../files/mounter.ts';
 import { makeFoldersIn, openBelow } from '../files/opened-folder.ts';
 import { removeTree } from '../files/remove-tree.ts';
+import { errorCodeOf, ifCode } from '../seams/error-code.ts';
 
 /** A part of a volume that a container is to see. */
 export interface SubPathRequest {

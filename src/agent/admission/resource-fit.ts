@@ -1,6 +1,7 @@
 // Behaviour of the scheduler's node resources plugin and of pkg/kubelet/lifecycle/predicate.go, v1.36.3.
-import type { WireNode } from '../../wire/node-types.ts';
+
 import { podRequests, type Quantities } from '../../runtime-status/resource-lists.ts';
+import type { WireNode } from '../../wire/node-types.ts';
 import { canonicalQuantity } from '../../wire/quantity.ts';
 import { quantityInNano } from '../../wire/quantity-value.ts';
 import type { Pod } from '../../wire/types.ts';

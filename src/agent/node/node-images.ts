@@ -1,6 +1,7 @@
 // Behaviour of pkg/kubelet/nodestatus/setters.go Images, v1.36.3.
-import type { WireContainerImage } from '../../wire/node-types.ts';
+
 import type { RuntimeImage } from '../../runtime/runtime-images.ts';
+import type { WireContainerImage } from '../../wire/node-types.ts';
 
 /** More names of one image are left out. */
 const mostNames = 5;

@@ -1,7 +1,7 @@
 // Behaviour of defaultNodeStatusFuncs in pkg/kubelet/kubelet_node_status.go, v1.36.3.
 import type { AdvertisedStatus } from '../../node-object/advertised-status.ts';
-import type { WireContainerImage, WireNodeAddress } from '../../wire/node-types.ts';
 import type { RuntimeHealth, RuntimeVersion } from '../../runtime/runtime-health.ts';
+import type { WireContainerImage, WireNodeAddress } from '../../wire/node-types.ts';
 import type { Machine } from './machine.ts';
 import type { NodeResources } from './node-resources.ts';
 

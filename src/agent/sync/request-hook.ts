@@ -1,9 +1,11 @@
 // Behaviour of runHTTPHandler in pkg/kubelet/lifecycle and of pkg/probe/http, v1.36.3.
+
 import { type RequestOptions, request as requestHttp } from 'node:http';
 import { request as requestHttps } from 'node:https';
 import { isIP } from 'node:net';
 import { requestPath } from '../../probes/http-address.ts';
 import { probeHeaders } from '../../probes/http-headers.ts';
+import { errorCodeOf } from '../../seams/error-code.ts';
 
 /** A GET request of a hook. */
 export interface HookAddress {
@@ -67,6 +69,6 @@ function get({ scheme, host, port, path, headers: ofSpec }: HookAddress, signal:
 
 /** True when a server without TLS has answered a request over TLS. */
 function isPlainAnswer(error: unknown): boolean {
-  const code: unknown = error instanceof Error && 'code' in error ? error.code : undefined;
+  const code = errorCodeOf(error);
   return code === 'ERR_SSL_WRONG_VERSION_NUMBER' || code === 'ERR_SSL_PACKET_LENGTH_TOO_LONG' || code === 'EPROTO';
 }

@@ -6,8 +6,8 @@ import type { PluginRejection } from './status.ts';
 
 /** Objects beside pods and nodes that plugins ask for. Each list is what the watches have brought. */
 export interface ClusterListers {
-  /** The labels of a namespace; empty for one that is not known. */
-  namespaceLabels(name: string): Readonly<Record<string, string>>;
+  /** The labels of a namespace; undefined for one that is not known. */
+  namespaceLabels(name: string): Readonly<Record<string, string>> | undefined;
   services(namespace: string): readonly SelectingObject[];
   replicationControllers(namespace: string): readonly SelectingObject[];
   replicaSets(namespace: string): readonly SelectingObject[];
@@ -40,6 +40,8 @@ export interface PluginHandle {
   runAddPod(state: CycleState, toSchedule: PodInfo, pod: PodInfo, node: NodeInfo): void;
   /** Tells every plugin's removePod. */
   runRemovePod(state: CycleState, toSchedule: PodInfo, pod: PodInfo, node: NodeInfo): void;
+  /** True while the victims of this pod are being deleted: it is not tried meanwhile. */
+  isPreempting(podUID: string): boolean;
   /** From 0 up to 1. */
   random(): number;
   /** Milliseconds since 1970. */

@@ -58,7 +58,10 @@ export type PreFilterAnswer = 'skip' | Rejection | { readonly nodeNames: Readonl
 /** `wait`: the pod keeps its node and is bound when it is allowed, or rejected after so long. */
 export type PermitAnswer = Rejection | { readonly waitMs: number } | undefined;
 
-/** Why each node does not fit, by the node's name. */
+/**
+ * Why each node does not fit, by the node's name. A node that is not in it was ruled out before the filters, and the end of
+ * other pods would not help there. Where preFilter rejected the pod as such, every node has that rejection.
+ */
 export type NodeFailures = ReadonlyMap<string, PluginRejection>;
 
 /** What postFilter found for a pod that fits nowhere. */

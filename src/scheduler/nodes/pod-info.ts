@@ -4,8 +4,11 @@ import type { NonZeroAmounts, ResourceAmounts } from './resource.ts';
 /** One term of a pod's affinity to other pods, its selectors parsed. */
 export interface AffinityTerm {
   readonly topologyKey: string;
-  /** True where the term speaks of `pod`, which is in a namespace with these labels. */
-  matches(pod: WirePod, namespaceLabels: Readonly<Record<string, string>>): boolean;
+  /**
+   * True where the term speaks of `pod`, which is in a namespace with these labels. `undefined`: nothing is known of the
+   * namespace; then only a term that names it, or one with an empty namespace selector, speaks of its pods.
+   */
+  matches(pod: WirePod, namespaceLabels: Readonly<Record<string, string>> | undefined): boolean;
 }
 
 export interface WeightedAffinityTerm extends AffinityTerm {

@@ -161,8 +161,8 @@ describe('a log that is followed', () => {
     await log.shows('one\n');
     await appendFile(path, line(2, 'two'));
     await log.shows('one\ntwo\n');
-    log.container.running = async () => false;
     await appendFile(path, line(3, 'three'));
+    log.container.running = async () => false;
     await log.ends();
     expect(log.text).toBe('one\ntwo\nthree\n');
     expect(log.clock.pendingTimers).toBe(0);
@@ -205,9 +205,11 @@ describe('a log that is followed', () => {
     const path = await logFile(line(1, 'one'));
     const log = follow(path);
     await log.shows('one\n');
-    log.container.running = async () => false;
+    const { promise: isRunning, resolve } = Promise.withResolvers<boolean>();
+    log.container.running = () => isRunning;
     await rename(path, `${path}.20260101-000000`);
     await writeFile(path, line(2, 'two'));
+    resolve(false);
     await log.ends();
     expect(log.text).toBe('one\ntwo\n');
   });

@@ -1,4 +1,4 @@
-/** The code of an error of the file system, such as `ENOENT`. */
+/** The code of an error of Node.js, such as `ENOENT` of the file system. */
 export function errorCodeOf(error: unknown): string | undefined {
   return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : undefined;
 }
