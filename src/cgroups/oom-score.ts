@@ -1,5 +1,7 @@
 // Behaviour of pkg/kubelet/qos/policy.go, v1.36.3.
-import { type Container, isRestartableInitContainer } from '../conditions/restart-policy.ts';
+
+import type { Container } from '../conditions/restart-policy.ts';
+import { isRestartableInitContainer } from '../pod/sidecar.ts';
 import { containerRequests } from '../runtime-status/resource-lists.ts';
 import { wholeUnits } from '../wire/quantity-number.ts';
 import type { Pod } from '../wire/types.ts';

@@ -1,5 +1,7 @@
 // Behaviour of pkg/kubelet/cm/helpers_linux.go ResourceConfigForPod, v1.36.3.
-import { type Container, isRestartableInitContainer } from '../conditions/restart-policy.ts';
+
+import type { Container } from '../conditions/restart-policy.ts';
+import { isRestartableInitContainer } from '../pod/sidecar.ts';
 import type { LinuxContainerResources } from '../runtime/linux-resources.ts';
 import { podLimits, podRequests } from '../runtime-status/resource-lists.ts';
 import { thousandths, wholeUnits } from '../wire/quantity-number.ts';

@@ -1,10 +1,11 @@
 // Behaviour of pkg/kubelet/status/generate.go, v1.36.3: the conditions that follow from container statuses.
+
+import { isRestartableInitContainer } from '../pod/sidecar.ts';
 import type { Pod, PodStatus, WirePodCondition } from '../wire/types.ts';
 import type { ConditionVerdict } from './new-pod-condition.ts';
 import { conditionReason, newPodCondition } from './new-pod-condition.ts';
 import { getPodCondition, podConditionType } from './pod-conditions.ts';
 import type { Container } from './restart-policy.ts';
-import { isRestartableInitContainer } from './restart-policy.ts';
 
 type ContainerStatus = NonNullable<PodStatus['containerStatuses']>[number];
 type PodCondition = NonNullable<PodStatus['conditions']>[number];

@@ -5,11 +5,6 @@ export type PodSpec = NonNullable<Pod['spec']>;
 export type Container = PodSpec['containers'][number];
 export type ContainerRestartRule = NonNullable<Container['restartPolicyRules']>[number];
 
-/** True for a sidecar: an init container that keeps running beside the regular ones. */
-export function isRestartableInitContainer(container: Container): boolean {
-  return container.restartPolicy === 'Always';
-}
-
 /** The first rule that speaks of this exit code. A rule without exit codes, or with an unknown operator, matches nothing. */
 export function findMatchingRestartRule(container: Container, exitCode: number): ContainerRestartRule | undefined {
   const found = rulesOf(container).find((rule) => {

@@ -1,5 +1,7 @@
 // Behaviour of pkg/kubelet/prober/prober_manager.go (UpdatePodStatus), v1.36.3, with its default feature gates.
-import { type Container, isRestartableInitContainer } from '../conditions/restart-policy.ts';
+
+import type { Container } from '../conditions/restart-policy.ts';
+import { isRestartableInitContainer } from '../pod/sidecar.ts';
 import type { Pod, WireContainerStatus, WirePodStatus } from '../wire/types.ts';
 import { ranBeforeAgent } from './agent-start.ts';
 import type { ProbeResults } from './probe-results.ts';

@@ -1,5 +1,5 @@
 import type { Container } from '../conditions/restart-policy.ts';
-import { isRestartableInitContainer } from '../conditions/restart-policy.ts';
+import { isRestartableInitContainer } from '../pod/sidecar.ts';
 import { callGuarded } from '../seams/guard.ts';
 import type { Pod, PodStatus } from '../wire/types.ts';
 import { Namesakes } from './namesakes.ts';

@@ -1,10 +1,7 @@
 // Behaviour of pkg/kubelet/prober/worker.go (doProbe), v1.36.3, with its default feature gates.
-import {
-  type Container,
-  containerShouldRestart,
-  findMatchingRestartRule,
-  isRestartableInitContainer,
-} from '../conditions/restart-policy.ts';
+
+import { type Container, containerShouldRestart, findMatchingRestartRule } from '../conditions/restart-policy.ts';
+import { isRestartableInitContainer } from '../pod/sidecar.ts';
 import type { Pod, PodStatus } from '../wire/types.ts';
 import { type ContainerStatus, ranBeforeAgent, runningSince } from './agent-start.ts';
 import type { ProbeResult, ProbeSettings, ProbeType } from './probe-types.ts';

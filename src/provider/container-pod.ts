@@ -1,5 +1,5 @@
 import { longestTimerMs } from '../checks/options.ts';
-import { isRestartableInitContainer } from '../conditions/restart-policy.ts';
+import { isRestartableInitContainer } from '../pod/sidecar.ts';
 import type { GivenContainer } from '../runtime-status/given-container.ts';
 import type { Clock } from '../seams/clock.ts';
 import { ContainerLife, type ContainerLifeOptions } from './container-life.ts';

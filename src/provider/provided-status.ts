@@ -1,8 +1,9 @@
 import { generateConditions } from '../conditions/generate-pod-conditions.ts';
 import { getPodCondition, podConditionType } from '../conditions/pod-conditions.ts';
-import { type Container, containerShouldRestart, isRestartableInitContainer } from '../conditions/restart-policy.ts';
+import { type Container, containerShouldRestart } from '../conditions/restart-policy.ts';
 import { isTerminalPhase } from '../pod/pod-phase.ts';
 import { computePodQOSClass } from '../pod/pod-qos-class.ts';
+import { isRestartableInitContainer } from '../pod/sidecar.ts';
 import { getPhase } from '../runtime-status/get-phase.ts';
 import { addressMembers, podIPsInOrder } from '../runtime-status/pod-ips.ts';
 import { unseenEnd } from '../runtime-status/runtime-container-state.ts';

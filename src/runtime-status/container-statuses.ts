@@ -1,7 +1,7 @@
 // Behaviour of pkg/kubelet/kubelet_pods.go convertToAPIContainerStatuses, v1.36.3.
 import type { Container } from '../conditions/restart-policy.ts';
-import { isRestartableInitContainer } from '../conditions/restart-policy.ts';
 import type { RuntimeContainerStatus } from '../pod/runtime-pod.ts';
+import { isRestartableInitContainer } from '../pod/sidecar.ts';
 import type { Pod, WireContainerStatus } from '../wire/types.ts';
 import { containerResources } from './container-resources.ts';
 import { statusOfRecord } from './runtime-container-state.ts';

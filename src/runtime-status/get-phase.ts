@@ -1,7 +1,8 @@
 // Behaviour of pkg/kubelet/kubelet_pods.go getPhase, v1.36.3, with its default feature gates.
 import type { Container } from '../conditions/restart-policy.ts';
-import { containerShouldRestart, isRestartableInitContainer } from '../conditions/restart-policy.ts';
+import { containerShouldRestart } from '../conditions/restart-policy.ts';
 import { isStaticPod } from '../pod/pod-identity.ts';
+import { isRestartableInitContainer } from '../pod/sidecar.ts';
 import type { Pod, PodStatus } from '../wire/types.ts';
 import { runtimeReason } from './runtime-reasons.ts';
 

@@ -1,5 +1,5 @@
 import type { Container } from '../conditions/restart-policy.ts';
-import { isRestartableInitContainer } from '../conditions/restart-policy.ts';
+import { isRestartableInitContainer } from '../pod/sidecar.ts';
 import type { WireContainerStatus } from '../wire/types.ts';
 import { containerResources } from './container-resources.ts';
 import { type GivenContainer, type GivenEnd, givenTime } from './given-container.ts';

@@ -2,7 +2,7 @@ import { requireObject } from '../checks/arguments.ts';
 import { requireKnownOptions, requireMethods } from '../checks/options.ts';
 import { getPodCondition, hasTransitionTimeRule, withLastTransitionTime } from '../conditions/pod-conditions.ts';
 import type { Container } from '../conditions/restart-policy.ts';
-import { isRestartableInitContainer } from '../conditions/restart-policy.ts';
+import { isRestartableInitContainer } from '../pod/sidecar.ts';
 import { type Clock, safeClock, systemClock } from '../seams/clock.ts';
 import { canonicalPodStatus } from '../status/canonical/canonical-status.ts';
 import { formatTime } from '../wire/time.ts';

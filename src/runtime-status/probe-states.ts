@@ -1,6 +1,6 @@
 // Behaviour of pkg/kubelet/prober/prober_manager.go UpdatePodStatus, v1.36.3: which containers the probes are asked of.
 import type { Container } from '../conditions/restart-policy.ts';
-import { isRestartableInitContainer } from '../conditions/restart-policy.ts';
+import { isRestartableInitContainer } from '../pod/sidecar.ts';
 import { callGuarded, ignoreFailure } from '../seams/guard.ts';
 import type { Pod, WireContainerStatus } from '../wire/types.ts';
 

@@ -1,6 +1,7 @@
 // Behaviour of k8s.io/component-helpers/resource (PodRequests, PodLimits), v0.36.3, as the kubelet's status uses them.
 
-import { isRestartableInitContainer, type PodSpec } from '../conditions/restart-policy.ts';
+import type { PodSpec } from '../conditions/restart-policy.ts';
+import { isRestartableInitContainer } from '../pod/sidecar.ts';
 import { canonicalQuantity } from '../wire/quantity.ts';
 import { addQuantities, compareQuantities } from '../wire/quantity-sum.ts';
 import type { WireContainerStatus } from '../wire/types.ts';

@@ -1,5 +1,7 @@
 // Behaviour of computeInitContainerActions in pkg/kubelet/kuberuntime, v1.36.3, with its default feature gates.
-import { type Container, isRestartableInitContainer } from '../../conditions/restart-policy.ts';
+
+import type { Container } from '../../conditions/restart-policy.ts';
+import { isRestartableInitContainer } from '../../pod/sidecar.ts';
 import { shouldContainerBeRestarted } from '../../runtime-status/waiting-reasons.ts';
 import { isContainerChanged } from './container-changed.ts';
 import { type ContainerEntry, newestEntry } from './container-entries.ts';

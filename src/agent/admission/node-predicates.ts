@@ -1,12 +1,13 @@
 // Behaviour of pkg/kubelet/lifecycle/predicate.go, v1.36.3.
+
+import { hasFreePorts } from '../../placement/host-ports.ts';
+import { matchesNodeAffinity } from '../../placement/node-affinity.ts';
+import { findUntoleratedTaint } from '../../placement/taints.ts';
 import { isStaticPod } from '../../pod/pod-identity.ts';
 import type { Pod } from '../../wire/types.ts';
 import type { AdmissionCheck, AdmissionContext, Refusal } from './check.ts';
 import { isCriticalPod } from './critical-pod.ts';
-import { hasFreePorts } from './host-ports.ts';
-import { matchesNodeAffinity } from './node-affinity.ts';
 import { noRoom, outOf, shortages } from './resource-fit.ts';
-import { toleratesNode } from './taints.ts';
 
 const osLabel = 'kubernetes.io/os';
 
@@ -58,7 +59,7 @@ function predicateFailure({ others, node }: AdmissionContext, pod: Pod): Refusal
   const wanted = pod.spec?.nodeName;
   if (wanted && wanted !== node.metadata?.name) return failed('NodeName', "node(s) didn't match the requested node name");
   if (!hasFreePorts(pod, others)) return failed('NodePorts', "node(s) didn't have free ports for the requested pod ports");
-  if (!isStaticPod(pod) && !toleratesNode(pod, node)) {
+  if (!isStaticPod(pod) && findUntoleratedTaint(node.spec?.taints, pod.spec?.tolerations, ['NoExecute']) !== undefined) {
     return failed('TaintToleration', "node(s) had taints that the pod didn't tolerate");
   }
   return undefined;

@@ -1,5 +1,7 @@
 // Behaviour of killPodWithSyncResult in pkg/kubelet/kuberuntime, v1.36.3.
-import { type Container, isRestartableInitContainer } from '../../conditions/restart-policy.ts';
+
+import type { Container } from '../../conditions/restart-policy.ts';
+import { isRestartableInitContainer } from '../../pod/sidecar.ts';
 import type { ContainerRuntime } from '../../runtime/container-runtime.ts';
 import { isRuntimeError } from '../../runtime/runtime-error.ts';
 import type { Pod } from '../../wire/types.ts';

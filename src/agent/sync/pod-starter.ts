@@ -1,8 +1,9 @@
 // Behaviour of SyncPod in pkg/kubelet/kuberuntime, v1.36.3; containers are pulled for and made side by side.
 
 import { podConditionType } from '../../conditions/pod-conditions.ts';
-import { type Container, isRestartableInitContainer } from '../../conditions/restart-policy.ts';
+import type { Container } from '../../conditions/restart-policy.ts';
 import type { AgentPodStatus } from '../../pleg/agent-pod-status.ts';
+import { isRestartableInitContainer } from '../../pod/sidecar.ts';
 import { isRuntimeError } from '../../runtime/runtime-error.ts';
 import { ignoreFailure } from '../../seams/guard.ts';
 import type { Pod, WirePodStatus } from '../../wire/types.ts';

@@ -1,5 +1,5 @@
 // Behaviour of pkg/kubelet/kuberuntime/kuberuntime_termination_order.go, v1.36.3.
-import { isRestartableInitContainer } from '../../conditions/restart-policy.ts';
+import { isRestartableInitContainer } from '../../pod/sidecar.ts';
 import type { Pod } from '../../wire/types.ts';
 
 /**

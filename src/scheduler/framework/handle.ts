@@ -1,6 +1,7 @@
 import type { NodeInfo, Snapshot } from '../nodes/node-info.ts';
 import type { PodInfo } from '../nodes/pod-info.ts';
 import type { CycleState } from './cycle-state.ts';
+import type { ExtensionPoint } from './extension-points.ts';
 import type { Plugin, PreFilterAnswer } from './plugin.ts';
 import type { PluginRejection } from './status.ts';
 
@@ -57,4 +58,10 @@ export interface ProfilePlugins {
   readonly plugins: readonly Plugin[];
   /** By the plugin's name; 1 where it is not listed. */
   readonly weights: ReadonlyMap<string, number>;
+  /** At these points these plugins stand in place of `plugins`, in this order. */
+  readonly points?: Readonly<Partial<Record<ExtensionPoint, readonly Plugin[]>>>;
+  /** All filters look at a node, also after one has rejected it. Default: the first rejection is enough. */
+  readonly checkAllFilters?: boolean;
+  /** How many per cent of the nodes are to be found feasible before the search ends; 0, the default: fewer the more nodes there are. */
+  readonly percentageOfNodesToScore?: number;
 }

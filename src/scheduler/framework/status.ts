@@ -13,5 +13,8 @@ export interface Rejection {
 
 /** A rejection, and whose it is. */
 export interface PluginRejection extends Rejection {
+  /** Empty where it is the answer of several plugins. */
   readonly plugin: string;
+  /** Of a node that all filters have looked at: what each of them said that rejected it. */
+  readonly parts?: readonly PluginRejection[];
 }

@@ -1,5 +1,6 @@
+import type { HostPort } from '../../placement/host-ports.ts';
 import type { WireNode } from '../../wire/node-types.ts';
-import type { HostPort, PodInfo } from './pod-info.ts';
+import type { PodInfo } from './pod-info.ts';
 import type { AllocatableAmounts, NonZeroAmounts, ResourceAmounts } from './resource.ts';
 
 /** What is known of one image that a node has. */
@@ -13,14 +14,14 @@ export interface ImageState {
 export interface NodeInfo {
   readonly name: string;
   readonly node: WireNode;
-  /** In the order in which they were added. */
+  /** In the order in which they were added; the last one takes the place of one that goes. */
   readonly pods: readonly PodInfo[];
   readonly podsWithAffinity: readonly PodInfo[];
   readonly podsWithRequiredAntiAffinity: readonly PodInfo[];
   readonly requested: ResourceAmounts;
   readonly nonZeroRequested: NonZeroAmounts;
   readonly allocatable: AllocatableAmounts;
-  /** By normalised image name. */
+  /** By each name that the node has for it. */
   readonly images: ReadonlyMap<string, ImageState>;
   /** Grows with each change of the node or its pods. */
   readonly generation: number;

@@ -1,3 +1,4 @@
+import type { HostPort } from '../../placement/host-ports.ts';
 import type { WirePod } from '../../wire/types.ts';
 import type { NonZeroAmounts, ResourceAmounts } from './resource.ts';
 
@@ -15,15 +16,6 @@ export interface WeightedAffinityTerm extends AffinityTerm {
   readonly weight: number;
 }
 
-/** A port of the node that a pod takes. */
-export interface HostPort {
-  /** `0.0.0.0` for every address. */
-  readonly ip: string;
-  /** `TCP`, `UDP` or `SCTP`. */
-  readonly protocol: string;
-  readonly port: number;
-}
-
 /** A pod and what the plugins need of it, worked out once. Never changed: another version of the pod is another PodInfo. */
 export interface PodInfo {
   readonly pod: WirePod;
@@ -37,8 +29,12 @@ export interface PodInfo {
   readonly requests: ResourceAmounts;
   readonly nonZeroRequests: NonZeroAmounts;
   readonly hostPorts: readonly HostPort[];
+  /** True where the pod says anything of other pods. */
+  readonly hasAffinity: boolean;
   readonly requiredAffinityTerms: readonly AffinityTerm[];
   readonly requiredAntiAffinityTerms: readonly AffinityTerm[];
   readonly preferredAffinityTerms: readonly WeightedAffinityTerm[];
   readonly preferredAntiAffinityTerms: readonly WeightedAffinityTerm[];
+  /** Why the affinity to other pods cannot be read, where it breaks a rule; it counts as none then. */
+  readonly affinityProblem: string | undefined;
 }

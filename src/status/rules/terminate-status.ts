@@ -1,8 +1,8 @@
 // Behaviour of pkg/kubelet/status/status_manager.go TerminatePod, v1.36.3: the status it makes.
 
-import { isRestartableInitContainer } from '../../conditions/restart-policy.ts';
 import { isStaticPod } from '../../pod/pod-identity.ts';
 import { isTerminalPhase } from '../../pod/pod-phase.ts';
+import { isRestartableInitContainer } from '../../pod/sidecar.ts';
 import type { Pod, PodStatus, WireContainerStatus, WirePodStatus } from '../../wire/types.ts';
 
 type ContainerStatus = NonNullable<PodStatus['containerStatuses']>[number];

@@ -4,8 +4,8 @@ import {
   containerShouldRestart,
   findMatchingRestartRule,
   hasRestartAllContainersRule,
-  isRestartableInitContainer,
 } from '../../../src/conditions/restart-policy.ts';
+import { isRestartableInitContainer } from '../../../src/pod/sidecar.ts';
 
 const rule = (action: string) => ({ action, exitCodes: { operator: 'In', values: [42] } });
 const container: Container = { name: 'c', restartPolicy: 'Never', restartPolicyRules: [rule('RestartAllContainers')] };

@@ -1,0 +1,48 @@
+// Behaviour of the scheduler's NodePorts plugin and of its HostPortInfo, v1.36.3.
+import { isRestartableInitContainer } from '../pod/sidecar.ts';
+import type { Pod } from '../wire/types.ts';
+
+/** A port of the node that a pod takes. */
+export interface HostPort {
+  /** `0.0.0.0` for every address. */
+  readonly ip: string;
+  /** `TCP`, `UDP` or `SCTP`. */
+  readonly protocol: string;
+  readonly port: number;
+}
+
+type Containers = NonNullable<Pod['spec']>['containers'];
+
+/** The address that stands for every address of the node. */
+export const everyAddress = '0.0.0.0';
+
+/** The ports of the node that the pod's sidecars and regular containers take, in this order. */
+export function hostPortsOf({ spec }: Pod): HostPort[] {
+  const sidecars = spec?.initContainers?.filter(isRestartableInitContainer) ?? [];
+  return [...hostPortsOfContainers(sidecars), ...hostPortsOfContainers(spec?.containers ?? [])];
+}
+
+/** The ports of the node that these containers take, in their order. */
+export function hostPortsOfContainers(containers: Containers): HostPort[] {
+  const found: HostPort[] = [];
+  for (const { ports } of containers) {
+    for (const { hostPort = 0, hostIP, protocol } of ports ?? []) {
+      if (hostPort > 0) found.push({ ip: hostIP || everyAddress, protocol: protocol || 'TCP', port: hostPort });
+    }
+  }
+  return found;
+}
+
+/** True where no two pods may have both ports on one node. */
+export function portsConflict(one: HostPort, other: HostPort): boolean {
+  if (one.port !== other.port || one.protocol !== other.protocol) return false;
+  return one.ip === other.ip || one.ip === everyAddress || other.ip === everyAddress;
+}
+
+/** True when no pod of `others` has a port of the node that `pod` asks for. */
+export function hasFreePorts(pod: Pod, others: readonly Pod[]): boolean {
+  const wanted = hostPortsOf(pod);
+  if (wanted.length === 0) return true;
+  const taken = others.flatMap(hostPortsOf);
+  return wanted.every((port) => !taken.some((other) => portsConflict(port, other)));
+}

@@ -1,0 +1,126 @@
+import { callGuarded, type OnFailure } from '../../seams/guard.ts';
+import type { PodInfo } from '../nodes/pod-info.ts';
+import { asRejection } from './answers.ts';
+import type { CycleState } from './cycle-state.ts';
+import { type ExtensionPoint, type PluginAt, pluginsAt } from './extension-points.ts';
+import type { ProfilePlugins } from './handle.ts';
+import type { Plugin } from './plugin.ts';
+import { PluginError, pluginFailure, wrongAnswer } from './plugin-error.ts';
+import type { PluginRejection } from './status.ts';
+import { untilAborted } from './until-aborted.ts';
+
+/** What permit of all plugins came to. */
+export interface PermitOutcome {
+  readonly rejection?: PluginRejection;
+  /** The plugins that have yet to allow the pod, with the milliseconds that each of them waits at most. */
+  readonly waits: ReadonlyMap<string, number>;
+}
+
+/** The longest that a plugin may let a pod wait. */
+const longestWaitMs = 15 * 60_000;
+
+/** Asks the plugins between the choice of a node and the bound pod. Behaviour of pkg/scheduler/framework/runtime/framework.go, v1.36.3. */
+export class BindingRunner {
+  readonly #reservers: readonly PluginAt<'reserve'>[];
+  readonly #unreservers: readonly Plugin[];
+  readonly #permitters: readonly PluginAt<'permit'>[];
+  readonly #preBinders: readonly PluginAt<'preBind'>[];
+  readonly #binders: readonly PluginAt<'bind'>[];
+  readonly #postBinders: readonly PluginAt<'postBind'>[];
+  readonly #onFailure: OnFailure;
+
+  /** `onFailure` gets the errors of plugins that have no say any more: of unreserve and postBind. */
+  constructor(profile: ProfilePlugins, onFailure: OnFailure) {
+    this.#reservers = pluginsAt(profile, 'reserve');
+    this.#unreservers = (profile.points?.reserve ?? profile.plugins).toReversed();
+    this.#permitters = pluginsAt(profile, 'permit');
+    this.#preBinders = pluginsAt(profile, 'preBind');
+    this.#binders = pluginsAt(profile, 'bind');
+    this.#postBinders = pluginsAt(profile, 'postBind');
+    this.#onFailure = onFailure;
+  }
+
+  /** The first rejection ends it; what was reserved is undone by `unreserve`. */
+  reserve(state: CycleState, pod: PodInfo, nodeName: string): PluginRejection | undefined {
+    for (const plugin of this.#reservers) {
+      const answer = ask(plugin.name, 'reserve', () => plugin.reserve(state, pod, nodeName));
+      if (answer !== undefined) return asRejection(plugin.name, 'reserve', answer);
+    }
+    return undefined;
+  }
+
+  /** Tells every plugin, the last one first. */
+  unreserve(state: CycleState, pod: PodInfo, nodeName: string): void {
+    for (const plugin of this.#unreservers) {
+      this.#tell(plugin.name, 'reserve', () => plugin.unreserve?.(state, pod, nodeName));
+    }
+  }
+
+  /** The first rejection ends it. */
+  permit(state: CycleState, pod: PodInfo, nodeName: string): PermitOutcome {
+    const waits = new Map<string, number>();
+    for (const plugin of this.#permitters) {
+      const answer = ask(plugin.name, 'permit', () => plugin.permit(state, pod, nodeName));
+      if (answer === undefined) continue;
+      if (typeof answer !== 'object' || answer === null || !('waitMs' in answer)) {
+        return { rejection: asRejection(plugin.name, 'permit', answer), waits: new Map() };
+      }
+      if (!(Number(answer.waitMs) >= 0))
+        throw wrongAnswer(plugin.name, 'permit', 'milliseconds to wait from 0 up', answer.waitMs);
+      waits.set(plugin.name, Math.min(Number(answer.waitMs), longestWaitMs));
+    }
+    return { waits };
+  }
+
+  /** Asks one plugin after the other; the first rejection ends it. Rejects with PluginError, also once the signal aborts. */
+  async preBind(state: CycleState, pod: PodInfo, nodeName: string, signal: AbortSignal): Promise<PluginRejection | undefined> {
+    for (const plugin of this.#preBinders) {
+      const work = (): Promise<unknown> => plugin.preBind(state, pod, nodeName, signal);
+      const answer = await settled(plugin.name, 'preBind', work, signal);
+      if (answer !== undefined) return asRejection(plugin.name, 'preBind', answer);
+    }
+    return undefined;
+  }
+
+  /** Resolves once the first plugin that does not skip the pod has bound it. Rejects with PluginError, also once the signal aborts. */
+  async bind(state: CycleState, pod: PodInfo, nodeName: string, signal: AbortSignal): Promise<void> {
+    for (const plugin of this.#binders) {
+      const answer = await settled(plugin.name, 'bind', () => plugin.bind(state, pod, nodeName, signal), signal);
+      if (answer === 'bound') return;
+      if (answer !== 'skip') throw wrongAnswer(plugin.name, 'bind', 'a promise of "bound" or "skip"', answer);
+    }
+    throw new PluginError('', 'bind', 'no plugin of the profile binds this pod');
+  }
+
+  postBind(state: CycleState, pod: PodInfo, nodeName: string): void {
+    for (const plugin of this.#postBinders) {
+      this.#tell(plugin.name, 'postBind', () => plugin.postBind(state, pod, nodeName));
+    }
+  }
+
+  #tell(plugin: string, point: ExtensionPoint, call: () => unknown): void {
+    callGuarded(call, (error) => this.#onFailure(pluginFailure(plugin, point, error)));
+  }
+}
+
+function ask(plugin: string, point: ExtensionPoint, call: () => unknown): unknown {
+  try {
+    return call();
+  } catch (error) {
+    throw pluginFailure(plugin, point, error);
+  }
+}
+
+async function settled(
+  plugin: string,
+  point: ExtensionPoint,
+  work: () => Promise<unknown>,
+  signal: AbortSignal,
+): Promise<unknown> {
+  try {
+    signal.throwIfAborted();
+    return await untilAborted(work(), signal);
+  } catch (error) {
+    throw pluginFailure(plugin, point, error);
+  }
+}

@@ -1,0 +1,30 @@
+import type { ProfilePlugins } from './handle.ts';
+import type { Plugin } from './plugin.ts';
+
+/** The points at which plugins take part, in the order in which a pod meets them, with the method of the plugin. */
+export const extensionPoints = {
+  preEnqueue: 'preEnqueue',
+  queueSort: 'less',
+  preFilter: 'preFilter',
+  filter: 'filter',
+  postFilter: 'postFilter',
+  preScore: 'preScore',
+  score: 'score',
+  reserve: 'reserve',
+  permit: 'permit',
+  preBind: 'preBind',
+  bind: 'bind',
+  postBind: 'postBind',
+} as const;
+
+export type ExtensionPoint = keyof typeof extensionPoints;
+
+/** A plugin that has the method of this point. */
+export type PluginAt<Point extends ExtensionPoint> = Plugin & Required<Pick<Plugin, (typeof extensionPoints)[Point]>>;
+
+/** The plugins that take part at one point, in their order. */
+export function pluginsAt<Point extends ExtensionPoint>(profile: ProfilePlugins, point: Point): readonly PluginAt<Point>[] {
+  const method = extensionPoints[point];
+  const takesPart = (plugin: Plugin): plugin is PluginAt<Point> => typeof plugin[method] === 'function';
+  return (profile.points?.[point] ?? profile.plugins).filter(takesPart);
+}

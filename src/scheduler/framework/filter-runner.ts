@@ -1,0 +1,93 @@
+import type { NodeInfo, Snapshot } from '../nodes/node-info.ts';
+import type { PodInfo } from '../nodes/pod-info.ts';
+import { asRejection } from './answers.ts';
+import type { CycleState } from './cycle-state.ts';
+import { type PluginAt, pluginsAt } from './extension-points.ts';
+import type { NominatedPods, ProfilePlugins } from './handle.ts';
+import type { Plugin } from './plugin.ts';
+import { pluginFailure } from './plugin-error.ts';
+import { type PreFilterOutcome, PreFilterRunner } from './pre-filter-runner.ts';
+import type { PluginRejection, RejectionCode } from './status.ts';
+
+/** Asks the plugins of a profile which nodes fit. Behaviour of pkg/scheduler/framework/runtime/framework.go, v1.36.3. */
+export class FilterRunner {
+  readonly #preFilters: PreFilterRunner;
+  readonly #filters: readonly PluginAt<'filter'>[];
+  readonly #checkAll: boolean;
+  readonly #nominated: NominatedPods;
+
+  constructor(profile: ProfilePlugins, nominated: NominatedPods) {
+    this.#preFilters = new PreFilterRunner(profile);
+    this.#filters = pluginsAt(profile, 'filter');
+    this.#checkAll = profile.checkAllFilters ?? false;
+    this.#nominated = nominated;
+  }
+
+  get hasFilters(): boolean {
+    return this.#filters.length > 0;
+  }
+
+  preFilter(state: CycleState, pod: PodInfo, snapshot: Snapshot): PreFilterOutcome {
+    return this.#preFilters.run(state, pod, snapshot);
+  }
+
+  addPod(state: CycleState, toSchedule: PodInfo, pod: PodInfo, node: NodeInfo): void {
+    this.#preFilters.addPod(state, toSchedule, pod, node);
+  }
+
+  removePod(state: CycleState, toSchedule: PodInfo, pod: PodInfo, node: NodeInfo): void {
+    this.#preFilters.removePod(state, toSchedule, pod, node);
+  }
+
+  /**
+   * A node must fit with the pods that were promised it, if their priority is as high, and without them: they may end up
+   * elsewhere.
+   */
+  filterWithNominated(state: CycleState, pod: PodInfo, node: NodeInfo): PluginRejection | undefined {
+    const promised = this.#nominated.onNode(node.name);
+    if (promised.length > 0) {
+      const yieldsTo = promised.filter((other) => other.priority >= pod.priority && other.uid !== pod.uid);
+      const rejection = yieldsTo.length > 0 ? this.#filterWith(yieldsTo, state, pod, node) : undefined;
+      if (rejection !== undefined) return rejection;
+    }
+    return this.#filter(state, pod, node);
+  }
+
+  #filterWith(others: readonly PodInfo[], state: CycleState, pod: PodInfo, node: NodeInfo): PluginRejection | undefined {
+    const trialState = state.clone();
+    const trialNode = node.clone();
+    for (const other of others) {
+      trialNode.addPod(other);
+      this.#preFilters.addPod(trialState, pod, other, trialNode);
+    }
+    return this.#filter(trialState, pod, trialNode);
+  }
+
+  #filter(state: CycleState, pod: PodInfo, node: NodeInfo): PluginRejection | undefined {
+    const skipped = state.skippedFilters;
+    const rejections: PluginRejection[] = [];
+    let running: Plugin | undefined;
+    try {
+      for (const plugin of this.#filters) {
+        if (skipped.has(plugin.name)) continue;
+        running = plugin;
+        const answer = plugin.filter(state, pod, node);
+        if (answer === undefined) continue;
+        const rejection = asRejection(plugin.name, 'filter', answer);
+        if (!this.#checkAll) return rejection;
+        rejections.push(rejection);
+      }
+    } catch (error) {
+      throw pluginFailure(running?.name ?? '', 'filter', error);
+    }
+    return rejections.length === 0 ? undefined : merged(rejections);
+  }
+}
+
+const gravity: Readonly<Record<RejectionCode, number>> = { Pending: 0, Unschedulable: 1, UnschedulableAndUnresolvable: 2 };
+
+/** The gravest rejection says what can be done; the reasons are all told. */
+function merged(parts: readonly PluginRejection[]): PluginRejection | undefined {
+  const [gravest] = parts.toSorted((one, other) => gravity[other.code] - gravity[one.code]);
+  return gravest && { ...gravest, reasons: parts.flatMap(({ reasons }) => reasons), parts };
+}

@@ -1,0 +1,48 @@
+import type { WirePod } from '../../wire/types.ts';
+import { fitMessage } from './fit-message.ts';
+import type { NodeFailures } from './plugin.ts';
+import type { PluginRejection } from './status.ts';
+
+/** Why a pod fits nowhere. */
+export interface Diagnosis {
+  /** How many nodes there are. */
+  readonly nodes: number;
+  /** The nodes that were looked at and do not fit, by name. */
+  readonly failures: NodeFailures;
+  /** Why the nodes that are not in `failures` do not fit, if there are any. */
+  readonly rest: PluginRejection | undefined;
+  /** True where preFilter rejected the pod as such: no node was looked at, and `rest` says why. */
+  readonly isRejectedAsSuch: boolean;
+  /** The plugins that rejected the pod or a node: a change that may help one of them may make the pod schedulable. */
+  readonly rejectors: ReadonlySet<string>;
+  /** Those of the rejectors that wait for something outside. */
+  readonly pending: ReadonlySet<string>;
+}
+
+/** The pod fits on no node. The message counts the reasons, in upstream's words; `diagnosis` has them by node. */
+export class FitError extends Error {
+  readonly pod: WirePod;
+  readonly diagnosis: Diagnosis;
+
+  /** `postFilterMessage`: what came of the attempt to make room. */
+  constructor(pod: WirePod, diagnosis: Diagnosis, postFilterMessage = '') {
+    super(fitErrorMessage(diagnosis, postFilterMessage));
+    this.name = 'FitError';
+    this.pod = pod;
+    this.diagnosis = diagnosis;
+  }
+}
+
+/** The text of a pod's condition PodScheduled. Behaviour of pkg/scheduler/framework/types.go, v1.36.3. */
+export function fitErrorMessage(diagnosis: Diagnosis, postFilterMessage = ''): string {
+  const { nodes, rest, isRejectedAsSuch } = diagnosis;
+  const asSuch = isRejectedAsSuch ? (rest?.reasons ?? []).join(', ') : '';
+  const message = asSuch === '' ? fitMessage(nodes, reasonsByNode(diagnosis)) : `0/${nodes} nodes are available: ${asSuch}.`;
+  return postFilterMessage === '' ? message : `${message} ${postFilterMessage}`;
+}
+
+function reasonsByNode({ nodes, failures, rest }: Diagnosis): (readonly string[])[] {
+  const lookedAt = Array.from(failures.values(), ({ reasons }) => reasons);
+  const others = rest === undefined ? 0 : Math.max(0, nodes - failures.size);
+  return [...lookedAt, ...new Array<readonly string[]>(others).fill(rest?.reasons ?? [])];
+}

@@ -1,0 +1,176 @@
+import { invalidOption } from '../../errors.ts';
+import type { OnFailure } from '../../seams/guard.ts';
+import type { WirePod } from '../../wire/types.ts';
+import type { NodeInfo, Snapshot } from '../nodes/node-info.ts';
+import type { PodInfo } from '../nodes/pod-info.ts';
+import { asRejection } from './answers.ts';
+import { BindingRunner } from './binding-runner.ts';
+import type { CycleState } from './cycle-state.ts';
+import { type PluginAt, pluginsAt } from './extension-points.ts';
+import { FilterRunner } from './filter-runner.ts';
+import type { Diagnosis } from './fit-error.ts';
+import type { ClusterListers, NominatedPods, PluginHandle, ProfilePlugins } from './handle.ts';
+import type { NodeFailures, Plugin, PostFilterAnswer, PreFilterAnswer, QueuedPod } from './plugin.ts';
+import { pluginFailure, wrongAnswer } from './plugin-error.ts';
+import type { PreFilterOutcome } from './pre-filter-runner.ts';
+import { ScoreRunner } from './score-runner.ts';
+import type { PluginRejection } from './status.ts';
+
+/** What a profile's plugins are given of the scheduler. */
+export interface FrameworkContext {
+  /** The snapshot of the present cycle. */
+  snapshot(): Snapshot;
+  readonly listers: ClusterListers;
+  readonly nominated: NominatedPods;
+  /** True while the victims of this pod are being deleted. */
+  isPreempting(podUID: string): boolean;
+  /** From 0 up to, but not including, 1. */
+  random(): number;
+  /** Milliseconds since 1970. */
+  now(): number;
+  /** Gets the errors of plugins that have no say any more: of unreserve and postBind. */
+  readonly onFailure: OnFailure;
+}
+
+/**
+ * One profile at work: asks its plugins at each extension point, in their order. What a plugin throws, and an answer that it
+ * must not give, becomes a PluginError (code ERR_PLUGIN), which names the plugin and the point.
+ */
+export class Framework implements PluginHandle {
+  readonly profile: ProfilePlugins;
+  readonly filters: FilterRunner;
+  readonly scores: ScoreRunner;
+  readonly binding: BindingRunner;
+  readonly #context: FrameworkContext;
+  readonly #queueSort: PluginAt<'queueSort'>;
+  readonly #preEnqueue: readonly PluginAt<'preEnqueue'>[];
+  readonly #postFilters: readonly PluginAt<'postFilter'>[];
+
+  /**
+   * `makeProfile` makes the plugins, which may keep the handle. Throws ERR_INVALID_OPTION unless exactly one plugin sorts the
+   * queue.
+   */
+  constructor(context: FrameworkContext, makeProfile: (handle: PluginHandle) => ProfilePlugins) {
+    this.#context = context;
+    this.profile = makeProfile(this);
+    this.filters = new FilterRunner(this.profile, context.nominated);
+    this.scores = new ScoreRunner(this.profile);
+    this.binding = new BindingRunner(this.profile, context.onFailure);
+    this.#queueSort = onlySorter(this.profile);
+    this.#preEnqueue = pluginsAt(this.profile, 'preEnqueue');
+    this.#postFilters = pluginsAt(this.profile, 'postFilter');
+  }
+
+  get schedulerName(): string {
+    return this.profile.schedulerName;
+  }
+
+  get listers(): ClusterListers {
+    return this.#context.listers;
+  }
+
+  get nominated(): NominatedPods {
+    return this.#context.nominated;
+  }
+
+  snapshot(): Snapshot {
+    return this.#context.snapshot();
+  }
+
+  isPreempting(podUID: string): boolean {
+    return this.#context.isPreempting(podUID);
+  }
+
+  random(): number {
+    return this.#context.random();
+  }
+
+  now(): number {
+    return this.#context.now();
+  }
+
+  /** True where `first` is to be tried before `second`. */
+  less(first: QueuedPod, second: QueuedPod): boolean {
+    return this.#queueSort.less(first, second);
+  }
+
+  /** The first plugin that keeps the pod from being tried. */
+  preEnqueue(pod: WirePod): PluginRejection | undefined {
+    for (const plugin of this.#preEnqueue) {
+      const answer = guarded(plugin, 'preEnqueue', () => plugin.preEnqueue(pod));
+      if (answer !== undefined) return asRejection(plugin.name, 'preEnqueue', answer);
+    }
+    return undefined;
+  }
+
+  preFilter(state: CycleState, pod: PodInfo): PreFilterOutcome {
+    return this.filters.preFilter(state, pod, this.snapshot());
+  }
+
+  runPreFilters(state: CycleState, pod: PodInfo): PluginRejection | PreFilterAnswer {
+    const { rejection, nodeNames } = this.preFilter(state, pod);
+    return rejection ?? (nodeNames && { nodeNames });
+  }
+
+  runFiltersWithNominated(state: CycleState, pod: PodInfo, node: NodeInfo): PluginRejection | undefined {
+    return this.filters.filterWithNominated(state, pod, node);
+  }
+
+  runAddPod(state: CycleState, toSchedule: PodInfo, pod: PodInfo, node: NodeInfo): void {
+    this.filters.addPod(state, toSchedule, pod, node);
+  }
+
+  runRemovePod(state: CycleState, toSchedule: PodInfo, pod: PodInfo, node: NodeInfo): void {
+    this.filters.removePod(state, toSchedule, pod, node);
+  }
+
+  /**
+   * Asks the plugins that may make room, in their order, until one of them has found a node for the pod. Their messages are
+   * joined by `, `. Undefined where the profile has no such plugin.
+   */
+  postFilter(state: CycleState, pod: PodInfo, diagnosis: Diagnosis): PostFilterAnswer | undefined {
+    const failures = failuresOfAll(diagnosis, this.snapshot());
+    const messages: string[] = [];
+    let last: PostFilterAnswer | undefined;
+    for (const plugin of this.#postFilters) {
+      const answer = postFilterAnswer(plugin, () => plugin.postFilter(state, pod, failures));
+      if (answer.nominatedNodeName) return answer;
+      if (answer.nominatedNodeName !== undefined) last = answer;
+      if (answer.message !== '') messages.push(answer.message);
+    }
+    if (this.#postFilters.length === 0) return undefined;
+    return { nominatedNodeName: last?.nominatedNodeName, message: messages.join(', ') };
+  }
+}
+
+function onlySorter(profile: ProfilePlugins): PluginAt<'queueSort'> {
+  const sorters = pluginsAt(profile, 'queueSort');
+  const [sorter] = sorters;
+  if (sorter !== undefined && sorters.length === 1) return sorter;
+  const names = sorters.map(({ name }) => name).join(', ');
+  throw invalidOption(`plugins of ${profile.schedulerName}`, 'exactly one of them with `less`, which sorts the queue', names);
+}
+
+function guarded(plugin: Plugin, point: 'preEnqueue' | 'postFilter', call: () => unknown): unknown {
+  try {
+    return call();
+  } catch (error) {
+    throw pluginFailure(plugin.name, point, error);
+  }
+}
+
+function postFilterAnswer(plugin: Plugin, call: () => PostFilterAnswer): PostFilterAnswer {
+  const answer = guarded(plugin, 'postFilter', call) as PostFilterAnswer | null | undefined;
+  const { nominatedNodeName, message } = answer ?? {};
+  const isNodeName = nominatedNodeName === undefined || typeof nominatedNodeName === 'string';
+  if (answer == null || typeof message !== 'string' || !isNodeName) {
+    throw wrongAnswer(plugin.name, 'postFilter', 'a message and the name of a node, if any', answer);
+  }
+  return answer;
+}
+
+/** A pod that was rejected as such fails on every node. */
+function failuresOfAll({ failures, rest, isRejectedAsSuch }: Diagnosis, snapshot: Snapshot): NodeFailures {
+  if (rest === undefined || !isRejectedAsSuch) return failures;
+  return new Map(snapshot.nodes.map(({ name }) => [name, rest]));
+}

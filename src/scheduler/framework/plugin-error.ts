@@ -1,0 +1,33 @@
+import { StatusManagerError, shownValue } from '../../errors.ts';
+import { catchRejection, ignoreFailure, isThenable } from '../../seams/guard.ts';
+import type { ExtensionPoint } from './extension-points.ts';
+
+/**
+ * A plugin of the scheduler threw, or answered what it must not; code ERR_PLUGIN. It ends the attempt of one pod, which is
+ * tried again. `cause` holds what the plugin threw.
+ */
+export class PluginError extends StatusManagerError {
+  readonly plugin: string;
+  readonly extensionPoint: ExtensionPoint;
+
+  constructor(plugin: string, extensionPoint: ExtensionPoint, what: string, options?: ErrorOptions) {
+    super('ERR_PLUGIN', `The scheduler's plugin ${plugin} failed in ${extensionPoint}: ${what}`, options);
+    this.plugin = plugin;
+    this.extensionPoint = extensionPoint;
+  }
+}
+
+/** For what a plugin threw. An error that already names its plugin stays as it is. */
+export function pluginFailure(plugin: string, point: ExtensionPoint, error: unknown): PluginError {
+  if (error instanceof PluginError) return error;
+  return new PluginError(plugin, point, error instanceof Error ? error.message : shownValue(error), { cause: error });
+}
+
+/** For an answer that breaks the rule. A promise's rejection is caught, so that it cannot end the process. */
+export function wrongAnswer(plugin: string, point: ExtensionPoint, rule: string, answer: unknown): PluginError {
+  if (isThenable(answer)) {
+    catchRejection(answer, ignoreFailure);
+    return new PluginError(plugin, point, 'it returned a promise where the scheduler does not wait');
+  }
+  return new PluginError(plugin, point, `expected it to return ${rule}, got ${shownValue(answer)}`);
+}

@@ -1,0 +1,35 @@
+// Behaviour of kube-scheduler/framework AffinityTerm, v0.36.3.
+import { parseLabelSelector } from '../../placement/label-selector.ts';
+import type { WirePod } from '../../wire/types.ts';
+import type { AffinityTerm, WeightedAffinityTerm } from './pod-info.ts';
+
+type Affinity = NonNullable<NonNullable<WirePod['spec']>['affinity']>;
+export type GivenAffinityTerm = NonNullable<
+  NonNullable<Affinity['podAffinity']>['requiredDuringSchedulingIgnoredDuringExecution']
+>[number];
+export type GivenWeightedTerm = NonNullable<
+  NonNullable<Affinity['podAffinity']>['preferredDuringSchedulingIgnoredDuringExecution']
+>[number];
+
+/**
+ * A term of a pod in `namespace`. Without namespaces and namespace selector it speaks of the pods of that namespace. Throws
+ * ERR_INVALID_ARGUMENT for a selector that breaks a rule.
+ */
+export function parseAffinityTerm(path: string, namespace: string, given: GivenAffinityTerm): AffinityTerm {
+  const selector = parseLabelSelector(`${path}.labelSelector`, given.labelSelector);
+  const namespaceSelector = parseLabelSelector(`${path}.namespaceSelector`, given.namespaceSelector);
+  const isOwnOnly = !given.namespaces?.length && given.namespaceSelector == null;
+  const namespaces = new Set(isOwnOnly ? [namespace] : (given.namespaces ?? []));
+  return {
+    topologyKey: given.topologyKey,
+    matches: ({ metadata }, namespaceLabels) =>
+      (namespaces.has(metadata?.namespace ?? '') || namespaceSelector.matches(namespaceLabels)) &&
+      selector.matches(metadata?.labels),
+  };
+}
+
+/** As {@link parseAffinityTerm}, with the term's weight. */
+export function parseWeightedTerm(path: string, namespace: string, given: GivenWeightedTerm): WeightedAffinityTerm {
+  const term = parseAffinityTerm(`${path}.podAffinityTerm`, namespace, given.podAffinityTerm);
+  return { ...term, weight: given.weight };
+}

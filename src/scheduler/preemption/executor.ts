@@ -1,0 +1,137 @@
+// Rules of Executor, pkg/scheduler/framework/preemption, v1.36.3.
+import { callGuarded, ignoreFailure } from '../../seams/guard.ts';
+import type { Logger } from '../../seams/logger.ts';
+import type { WirePod } from '../../wire/types.ts';
+import type { NominatedPods } from '../framework/handle.ts';
+import type { SchedulerClient } from '../framework/scheduler-client.ts';
+import { untilAborted } from '../framework/until-aborted.ts';
+import type { PodInfo } from '../nodes/pod-info.ts';
+
+export interface PreemptionExecutorOptions {
+  readonly client: Pick<SchedulerClient, 'patchStatus' | 'deletePod' | 'event'>;
+  readonly nominated: NominatedPods;
+  /** The pod as the watch has brought it; undefined where it is gone. */
+  readonly currentPod: (pod: PodInfo) => WirePod | undefined;
+  /** Takes back a pod that has a node but is not being bound yet, so that it need not be deleted. False where there is none. */
+  readonly withdraw: (pod: PodInfo) => boolean;
+  readonly logger: Logger;
+}
+
+/** What is to be done for one pod. */
+export interface Preemption {
+  readonly preemptor: PodInfo;
+  readonly nodeName: string;
+  readonly victims: readonly PodInfo[];
+}
+
+/** How many victims of one preemption are deleted at a time. */
+const victimsAtATime = 16;
+
+/** Makes room in the cluster: marks and deletes victims, and takes the node from lesser pods that were promised it. */
+export class PreemptionExecutor {
+  readonly #options: PreemptionExecutorOptions;
+  /** By the uid of the pod that preempts. Its value is the last victim, once that is the only one left. */
+  readonly #running = new Map<string, PodInfo | undefined>();
+
+  constructor(options: PreemptionExecutorOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * True while victims of the pod still have to be deleted. It is false as soon as the last one is seen to end, even if the
+   * answer to its deletion is not there yet: the event that lets the pod in must find it ready.
+   */
+  isPreempting(podUID: string): boolean {
+    if (!this.#running.has(podUID)) return false;
+    const last = this.#running.get(podUID);
+    if (last === undefined) return true;
+    const current = this.#options.currentPod(last);
+    return current !== undefined && current.metadata?.uid === last.uid && !isEnding(current);
+  }
+
+  /**
+   * Resolves to true when the deletion of every victim has begun, and to false where one failed: the pod should be tried again
+   * then. Victims that are ending already are left to end. Never rejects.
+   */
+  async execute(preemption: Preemption, signal: AbortSignal): Promise<boolean> {
+    const { preemptor, nodeName } = preemption;
+    const victims = preemption.victims.filter(({ pod }) => !isEnding(pod));
+    const last = victims.at(-1);
+    if (last === undefined) return true;
+    this.#running.set(preemptor.uid, undefined);
+    try {
+      const cleared = await this.#clearNominations(preemption, signal);
+      await inParallel(victims.slice(0, -1), victimsAtATime, (victim) => this.#preempt(preemption, victim, signal));
+      this.#running.set(preemptor.uid, last);
+      await this.#preempt(preemption, last, signal);
+      return cleared;
+    } catch (err) {
+      if (!signal.aborted) {
+        this.#options.logger.error({ err, pod: preemptor.key, node: nodeName }, 'a victim of preemption could not be deleted');
+      }
+      return false;
+    } finally {
+      this.#running.delete(preemptor.uid);
+    }
+  }
+
+  async #preempt({ preemptor, nodeName }: Preemption, victim: PodInfo, signal: AbortSignal): Promise<void> {
+    const { client, withdraw } = this.#options;
+    const inMemory = withdraw(victim);
+    if (!inMemory) {
+      const condition = {
+        type: 'DisruptionTarget',
+        status: 'True',
+        reason: 'PreemptionByScheduler',
+        message: `${preemptor.pod.spec?.schedulerName ?? ''}: preempting to accommodate a higher priority pod`,
+      };
+      await untilAborted(client.patchStatus(victim.pod, { condition }, signal), signal);
+      await untilAborted(client.deletePod(victim.pod, signal), signal);
+    }
+    const note = `Preempted by pod ${preemptor.uid} on node ${nodeName}${inMemory ? ' (in kube-scheduler memory).' : ''}`;
+    const [pod, related] = [victim.pod, preemptor.pod];
+    callGuarded(
+      () => client.event({ pod, related, type: 'Normal', reason: 'Preempted', action: 'Preempting', note }),
+      ignoreFailure,
+    );
+  }
+
+  /** They may no longer fit there. Without the promise they are tried again at once, and may find another node. */
+  async #clearNominations({ preemptor, nodeName }: Preemption, signal: AbortSignal): Promise<boolean> {
+    const { client, nominated, logger } = this.#options;
+    const lesser = nominated.onNode(nodeName).filter(({ priority }) => priority < preemptor.priority);
+    let cleared = true;
+    await inParallel(lesser, victimsAtATime, async ({ pod, key }) => {
+      try {
+        await untilAborted(client.patchStatus(pod, { nominatedNodeName: '' }, signal), signal);
+      } catch (err) {
+        cleared = false;
+        if (!signal.aborted)
+          logger.warn({ err, pod: key, node: nodeName }, 'a lesser pod could not be told that its node is taken');
+      }
+    });
+    return cleared;
+  }
+}
+
+function isEnding({ metadata }: WirePod): boolean {
+  return metadata?.deletionTimestamp != null;
+}
+
+/** Works on the items in order, on a few at a time. Begins no other one after a failure; settles when those begun have settled. */
+async function inParallel<Item>(items: readonly Item[], most: number, work: (item: Item) => Promise<void>): Promise<void> {
+  const queue = items.values();
+  const errors: unknown[] = [];
+  const worker = async (): Promise<void> => {
+    for (const item of queue) {
+      if (errors.length > 0) return;
+      try {
+        await work(item);
+      } catch (error) {
+        errors.push(error);
+      }
+    }
+  };
+  await Promise.all(Array.from({ length: Math.min(most, items.length) }, worker));
+  if (errors.length > 0) throw errors[0];
+}

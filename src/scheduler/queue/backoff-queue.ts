@@ -1,0 +1,105 @@
+import { type Before, KeyedHeap } from '../../concurrency/keyed-heap.ts';
+import type { Clock } from '../../seams/clock.ts';
+import { isRejected, type QueueEntry } from './queued-pod-info.ts';
+
+/** Back-offs end at whole seconds, and the pods of one second go in the order of the active queue. */
+export const backoffWindowMs = 1000;
+
+/** How long pods back off. */
+export interface BackoffBounds {
+  /** After the first rejection or error, in milliseconds. */
+  readonly initialMs: number;
+  /** The longest, in milliseconds; 0: no back-off at all. */
+  readonly maxMs: number;
+}
+
+/**
+ * Pods that wait for the end of their back-off: those that were rejected, and apart from them those whose attempt ended with an error. A
+ * back-off doubles with each rejection, or with each error in a row, and its end is cut down to a whole second.
+ */
+export class BackoffQueue {
+  readonly #clock: Clock;
+  readonly #bounds: BackoffBounds;
+  readonly #rejected: KeyedHeap<QueueEntry>;
+  readonly #errors: KeyedHeap<QueueEntry>;
+
+  constructor(clock: Clock, bounds: BackoffBounds, before: Before<QueueEntry>) {
+    this.#clock = clock;
+    this.#bounds = bounds;
+    this.#rejected = new KeyedHeap((first, second) => {
+      const [one, two] = [this.endOf(first), this.endOf(second)];
+      return one === two ? before(first, second) : one < two;
+    });
+    this.#errors = new KeyedHeap((first, second) => this.endOf(first) < this.endOf(second));
+  }
+
+  get size(): number {
+    return this.#rejected.size + this.#errors.size;
+  }
+
+  /** How many pods `takeRejected` could give. */
+  get rejectedSize(): number {
+    return this.#rejected.size;
+  }
+
+  get(uid: string): QueueEntry | undefined {
+    return this.#rejected.get(uid) ?? this.#errors.get(uid);
+  }
+
+  /** Adds the pod, or brings its order up to date. */
+  set(entry: QueueEntry): void {
+    const { uid } = entry.podInfo;
+    const [to, from] = isRejected(entry) ? [this.#rejected, this.#errors] : [this.#errors, this.#rejected];
+    from.delete(uid);
+    to.set(uid, entry);
+  }
+
+  delete(uid: string): QueueEntry | undefined {
+    return this.#rejected.delete(uid) ?? this.#errors.delete(uid);
+  }
+
+  /** The rejected pod whose back-off ends first, before its time. Never one that had an error. */
+  takeRejected(): QueueEntry | undefined {
+    return this.#rejected.take();
+  }
+
+  /** Removes the pods whose back-off is over, and returns them. */
+  takeOver(): QueueEntry[] {
+    return [this.#rejected, this.#errors].flatMap((heap) => {
+      const over: QueueEntry[] = [];
+      for (let { first } = heap; first !== undefined && !this.isBackingOff(first); { first } = heap) {
+        over.push(first);
+        heap.take();
+      }
+      return over;
+    });
+  }
+
+  /** A pod whose back-off ends in the present second still backs off. One that failed at a time which is still to come does not: the clock was set back. */
+  isBackingOff(entry: QueueEntry): boolean {
+    const now = this.#clock.now();
+    return entry.timestamp <= now && this.endOf(entry) >= wholeWindows(now);
+  }
+
+  /** When the back-off ends; milliseconds since 1970. Before all times for a pod that never failed. */
+  endOf(entry: QueueEntry): number {
+    const count = entry.errorsInARow > 0 ? entry.errorsInARow : entry.rejections;
+    if (count === 0 || this.#bounds.maxMs === 0) return Number.NEGATIVE_INFINITY;
+    entry.backoffEnd ??= wholeWindows(entry.timestamp + this.#durationMs(count));
+    return entry.backoffEnd;
+  }
+
+  /** `rejected` and `errors`: the pods of each half, in no order. */
+  entries(): { readonly rejected: QueueEntry[]; readonly errors: QueueEntry[] } {
+    return { rejected: [...this.#rejected.values()], errors: [...this.#errors.values()] };
+  }
+
+  #durationMs(count: number): number {
+    const { initialMs, maxMs } = this.#bounds;
+    return Math.min(maxMs, initialMs * 2 ** (count - 1));
+  }
+}
+
+function wholeWindows(ms: number): number {
+  return Math.floor(ms / backoffWindowMs) * backoffWindowMs;
+}

@@ -1,0 +1,84 @@
+import { callGuarded, isThenable } from '../../seams/guard.ts';
+import type { WirePod } from '../../wire/types.ts';
+import type { ClusterEventWithHint, QueueingHint } from '../framework/cluster-event.ts';
+import type { ProfilePlugins } from '../framework/handle.ts';
+import type { Plugin } from '../framework/plugin.ts';
+import { type ClusterEvent, isRegistered } from './cluster-event.ts';
+import type { SeenEvent } from './in-flight-pods.ts';
+
+type Hint = NonNullable<ClusterEventWithHint['hint']>;
+
+/** The hints of one profile's plugins for one kind of event, by the plugin's name. */
+export type InterestedPlugins = ReadonlyMap<string, readonly Hint[]>;
+
+const everything: readonly ClusterEventWithHint[] = [{ resource: '*', actions: ['*'] }];
+const alwaysQueue: Hint = () => 'Queue';
+
+/** Which plugins of which profile want to be asked about which events. */
+export class EventInterest {
+  readonly #registered = new Map<string, ReadonlyMap<string, readonly ClusterEventWithHint[]>>();
+  /** By profile and then by the kind of the event: worked out when it is first asked for. */
+  readonly #known = new Map<string, Map<string, InterestedPlugins>>();
+
+  /** What `eventsToRegister` throws is thrown on. */
+  constructor(profiles: readonly Pick<ProfilePlugins, 'schedulerName' | 'plugins'>[]) {
+    for (const { schedulerName, plugins } of profiles) {
+      this.#registered.set(schedulerName, new Map(plugins.map((plugin) => [plugin.name, eventsOf(plugin)])));
+      this.#known.set(schedulerName, new Map());
+    }
+  }
+
+  get schedulerNames(): Iterable<string> {
+    return this.#registered.keys();
+  }
+
+  /** The plugins of the profile that want to know of such an event. None for a profile that is not known. */
+  of(schedulerName: string, { resource, action, label }: ClusterEvent): InterestedPlugins {
+    const known = this.#known.get(schedulerName);
+    const kind = `${resource} ${action}`;
+    let plugins = known?.get(kind);
+    if (plugins === undefined) {
+      plugins = new Map(
+        [...(this.#registered.get(schedulerName) ?? [])].flatMap(([name, registered]) => {
+          const matching = registered.filter((one) => isRegistered(one, { resource, action, label }));
+          return matching.length === 0 ? [] : [[name, matching.map(({ hint = alwaysQueue }) => hint)] as const];
+        }),
+      );
+      known?.set(kind, plugins);
+    }
+    return plugins;
+  }
+}
+
+/** True where one of the hints says that the event may help the pod. A hint that throws, or answers something else, counts as if it said so. */
+export function saysQueue(
+  hints: readonly Hint[],
+  pod: WirePod,
+  { before, after }: SeenEvent,
+  onFailure: (error: unknown) => void,
+): boolean {
+  return hints.some((hint) => {
+    const answer: unknown = callGuarded(() => hint(pod, before, after), onFailure);
+    if (answer === undefined) return true;
+    if (answer === ('Skip' satisfies QueueingHint)) return false;
+    if (isThenable(answer)) onFailure(new TypeError('a hint must answer at once, not with a promise'));
+    return true;
+  });
+}
+
+/**
+ * What the plugin has registered. A plugin that wants to know of new nodes, and not of changed taints, is asked about those as well, and
+ * always agrees: kube-scheduler v1.36.3 does so in buildQueueingHintMap.
+ */
+function eventsOf(plugin: Plugin): readonly ClusterEventWithHint[] {
+  if (plugin.eventsToRegister === undefined) return everything;
+  const registered = plugin.eventsToRegister();
+  const wants = (action: 'Add' | 'UpdateNodeTaint'): boolean =>
+    registered.some(({ resource, actions }) => resource === 'Node' && registersAction(actions, action));
+  if (!wants('Add') || wants('UpdateNodeTaint')) return registered;
+  return [...registered, { resource: 'Node', actions: ['UpdateNodeTaint'] }];
+}
+
+function registersAction(actions: ClusterEventWithHint['actions'], action: 'Add' | 'UpdateNodeTaint'): boolean {
+  return actions.includes(action) || actions.includes('*') || (action !== 'Add' && actions.includes('Update'));
+}

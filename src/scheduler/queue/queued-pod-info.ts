@@ -1,0 +1,65 @@
+import type { QueuedPod } from '../framework/plugin.ts';
+import type { Rejection } from '../framework/status.ts';
+import type { PodInfo } from '../nodes/pod-info.ts';
+
+/** A pod that is to be scheduled, and how that has gone so far. */
+export interface QueuedPodInfo extends QueuedPod {
+  /** How often the pod was tried. */
+  readonly attempts: number;
+  /** How often plugins have rejected it. */
+  readonly rejections: number;
+  /** How often in a row it failed for another reason. */
+  readonly errorsInARow: number;
+  /** When it could first be tried; milliseconds since 1970. Undefined while it is gated. */
+  readonly firstReadyAt: number | undefined;
+  /** The plugins that rejected it at its last attempt, or that gate it. */
+  readonly unschedulablePlugins: ReadonlySet<string>;
+  /** The plugins that wait for something outside. */
+  readonly pendingPlugins: ReadonlySet<string>;
+  /** The plugin that keeps it from being tried. */
+  readonly gatedBy: string | undefined;
+  /** Why it is gated. */
+  readonly gate: Rejection | undefined;
+}
+
+/** The same, as the queue alone may change it. */
+export interface QueueEntry extends QueuedPodInfo {
+  podInfo: PodInfo;
+  timestamp: number;
+  attempts: number;
+  rejections: number;
+  errorsInARow: number;
+  firstReadyAt: number | undefined;
+  unschedulablePlugins: Set<string>;
+  pendingPlugins: Set<string>;
+  gatedBy: string | undefined;
+  gate: Rejection | undefined;
+  /** When its back-off ends; undefined where that is not worked out yet. */
+  backoffEnd: number | undefined;
+}
+
+export function newQueueEntry(podInfo: PodInfo, timestamp: number): QueueEntry {
+  return {
+    podInfo,
+    timestamp,
+    attempts: 0,
+    rejections: 0,
+    errorsInARow: 0,
+    firstReadyAt: undefined,
+    unschedulablePlugins: new Set(),
+    pendingPlugins: new Set(),
+    gatedBy: undefined,
+    gate: undefined,
+    backoffEnd: undefined,
+  };
+}
+
+/** True where a plugin has rejected the pod, or waits for something. False for a new pod, and for one whose attempt ended with an error. */
+export function isRejected({ unschedulablePlugins, pendingPlugins }: QueuedPodInfo): boolean {
+  return unschedulablePlugins.size > 0 || pendingPlugins.size > 0;
+}
+
+/** The profile that the pod asks for. */
+export function schedulerNameOf({ podInfo }: QueuedPodInfo): string {
+  return podInfo.pod.spec?.schedulerName ?? '';
+}
