@@ -1,5 +1,6 @@
 // Behaviour of kube-scheduler/framework AffinityTerm, v0.36.3.
 import { parseLabelSelector } from '../../placement/label-selector.ts';
+import type { Labels } from '../../placement/requirement.ts';
 import type { WirePod } from '../../wire/types.ts';
 import type { AffinityTerm, WeightedAffinityTerm } from './pod-info.ts';
 
@@ -20,11 +21,12 @@ export function parseAffinityTerm(path: string, namespace: string, given: GivenA
   const namespaceSelector = parseLabelSelector(`${path}.namespaceSelector`, given.namespaceSelector);
   const isOwnOnly = !given.namespaces?.length && given.namespaceSelector == null;
   const namespaces = new Set(isOwnOnly ? [namespace] : (given.namespaces ?? []));
+  const speaksOf = (name: string, labels: Labels | undefined) =>
+    namespaces.has(name) || (labels === undefined ? namespaceSelector.matchesAll : namespaceSelector.matches(labels));
   return {
     topologyKey: given.topologyKey,
     matches: ({ metadata }, namespaceLabels) =>
-      (namespaces.has(metadata?.namespace ?? '') || namespaceSelector.matches(namespaceLabels)) &&
-      selector.matches(metadata?.labels),
+      speaksOf(metadata?.namespace ?? '', namespaceLabels) && selector.matches(metadata?.labels),
   };
 }
 

@@ -1,0 +1,14 @@
+import type { LabelSelector } from '../../../placement/label-selector.ts';
+import type { PodInfo } from '../../nodes/pod-info.ts';
+
+/** How many pods of the namespace match. Pods that are being deleted do not count, and for a selector that matches all none does. */
+export function countMatching(pods: readonly PodInfo[], selector: LabelSelector, namespace: string): number {
+  if (selector.matchesAll) return 0;
+  let count = 0;
+  for (const other of pods) {
+    const { metadata } = other.pod;
+    if (other.namespace !== namespace || metadata?.deletionTimestamp != null) continue;
+    if (selector.matches(metadata?.labels)) count += 1;
+  }
+  return count;
+}

@@ -1,0 +1,102 @@
+import { labelOf } from '../../../placement/requirement.ts';
+import type { StateData } from '../../framework/cycle-state.ts';
+import { maxNodeScore } from '../../framework/plugin.ts';
+import type { NodeInfo } from '../../nodes/node-info.ts';
+import type { PodInfo } from '../../nodes/pod-info.ts';
+import { countMatching } from './count-matching.ts';
+import { hasTopologyKeys, type Inclusion, inclusionFor, type SpreadConstraint } from './spread-constraint.ts';
+
+const hostname = 'kubernetes.io/hostname';
+
+interface Counted {
+  readonly constraint: SpreadConstraint;
+  /** Pods by domain, for the domains of the nodes to score. Nodes are domains of their own and counted when they are scored. */
+  readonly counts: Map<string, number> | undefined;
+  /** Domains count for more where there are many of them. */
+  readonly weight: number;
+}
+
+/** How much a pod would unbalance each node's domains: more is worse, until the scores are normalised. */
+export class SpreadScores implements StateData<SpreadScores> {
+  readonly #namespace: string;
+  readonly #counted: readonly Counted[];
+  /** Names of nodes that lack a topology key: they score 0. */
+  readonly #ignored: ReadonlySet<string>;
+
+  private constructor(namespace: string, counted: readonly Counted[], ignored: ReadonlySet<string>) {
+    this.#namespace = namespace;
+    this.#counted = counted;
+    this.#ignored = ignored;
+  }
+
+  /** `needsAllKeys`: nodes that lack a topology key are neither scored nor counted. */
+  static of(
+    pod: PodInfo,
+    constraints: readonly SpreadConstraint[],
+    nodes: readonly NodeInfo[],
+    allNodes: readonly NodeInfo[],
+    needsAllKeys: boolean,
+  ): SpreadScores {
+    const lacksKey = ({ node }: NodeInfo) => needsAllKeys && !hasTopologyKeys(node.metadata?.labels, constraints);
+    const ignored = new Set(nodes.filter(lacksKey).map(({ name }) => name));
+    const counted = constraints.map((constraint) => {
+      const counts = constraint.topologyKey === hostname ? undefined : domains(constraint, nodes, ignored);
+      const size = counts?.size ?? nodes.length - ignored.size;
+      return { constraint, counts, weight: Math.log(size + 2) };
+    });
+    if (counted.some(({ counts }) => counts !== undefined)) {
+      const includes = inclusionFor(pod.pod);
+      for (const node of allNodes) if (!lacksKey(node)) countNode(counted, includes, pod.namespace, node);
+    }
+    return new SpreadScores(pod.namespace, counted, ignored);
+  }
+
+  /** The scores do not change in what-if questions. */
+  clone(): SpreadScores {
+    return this;
+  }
+
+  score({ name, node, pods }: NodeInfo): number {
+    if (this.#ignored.has(name)) return 0;
+    let score = 0;
+    for (const { constraint, counts, weight } of this.#counted) {
+      const domain = labelOf(node.metadata?.labels, constraint.topologyKey);
+      if (domain === undefined) continue;
+      const count = counts?.get(domain) ?? (counts ? 0 : countMatching(pods, constraint.selector, this.#namespace));
+      score += count * weight + (constraint.maxSkew - 1);
+    }
+    return Math.round(score);
+  }
+
+  /** The emptiest node gets 100. */
+  normalize(scores: number[], nodes: readonly NodeInfo[]): void {
+    let lowest = Number.POSITIVE_INFINITY;
+    let highest = 0;
+    for (const [i, score] of scores.entries()) {
+      if (this.#ignored.has(nodes[i]?.name ?? '')) continue;
+      lowest = Math.min(lowest, score);
+      highest = Math.max(highest, score);
+    }
+    for (const [i, score] of scores.entries()) {
+      if (this.#ignored.has(nodes[i]?.name ?? '')) scores[i] = 0;
+      else if (highest === 0) scores[i] = maxNodeScore;
+      else scores[i] = Math.trunc((maxNodeScore * (highest + lowest - score)) / highest);
+    }
+  }
+}
+
+/** The domains of the nodes to score, with no pods yet. Nodes without the label are one domain, too. */
+function domains({ topologyKey }: SpreadConstraint, nodes: readonly NodeInfo[], ignored: ReadonlySet<string>) {
+  const counts = new Map<string, number>();
+  for (const { name, node } of nodes) if (!ignored.has(name)) counts.set(labelOf(node.metadata?.labels, topologyKey) ?? '', 0);
+  return counts;
+}
+
+function countNode(counted: readonly Counted[], includes: Inclusion, namespace: string, { node, pods }: NodeInfo): void {
+  for (const { constraint, counts } of counted) {
+    const domain = labelOf(node.metadata?.labels, constraint.topologyKey) ?? '';
+    const before = counts?.get(domain);
+    if (counts === undefined || before === undefined || !includes(constraint, node)) continue;
+    counts.set(domain, before + countMatching(pods, constraint.selector, namespace));
+  }
+}
