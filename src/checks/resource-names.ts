@@ -18,6 +18,6 @@ export function isCountedResource(name: string): boolean {
 }
 
 /** True for a resource that Kubernetes itself does not know: `example.com/device`. */
-function isExtendedResource(name: string): boolean {
+export function isExtendedResource(name: string): boolean {
   return name.includes('/') && !name.includes('kubernetes.io/') && !name.startsWith('requests.');
 }

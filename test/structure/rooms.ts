@@ -107,6 +107,7 @@ export const schedulerRooms = [
   'scheduler/queue',
   'scheduler/plugins/common',
   'scheduler/plugins/resources',
+  'scheduler/plugins/volumes',
   'scheduler/plugins/spread',
   'scheduler/plugins/pod-affinity',
   'scheduler/plugins',

@@ -46,7 +46,7 @@ export class DefaultPreemption implements Plugin {
     if (reason !== undefined) return { nominatedNodeName: undefined, message: `preemption: ${reason}` };
     const { candidates, notHelped } = this.#search(state, pod, potentialNodes(snapshot.nodes, failed));
     const best = bestCandidates(candidates, this.#handle.now());
-    const chosen = best[Math.floor(this.#handle.random() * best.length)];
+    const chosen = best[Math.floor(this.#handle.random() * best.length)] ?? best[0];
     if (chosen === undefined) return notHelpful(snapshot.nodes, notHelped);
     const { nodeName, victims } = chosen;
     const actions = victims.map((victim) => ({ kind: 'evict', victim, nodeName }) as const);

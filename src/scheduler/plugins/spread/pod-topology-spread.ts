@@ -1,7 +1,7 @@
 // Behaviour of pkg/scheduler/framework/plugins/podtopologyspread, v1.36.3.
 import type { WirePod } from '../../../wire/types.ts';
 import { stateKey } from '../../framework/cycle-state.ts';
-import type { PluginFactory } from '../../framework/handle.ts';
+import type { PluginFactory, PluginHandle } from '../../framework/handle.ts';
 import type { Plugin } from '../../framework/plugin.ts';
 import { kept } from '../common/kept.ts';
 import { defaultSelector } from './default-selector.ts';
@@ -15,7 +15,10 @@ const countsKey = stateKey<SpreadCounts>('PodTopologySpread counts');
 const scoresKey = stateKey<SpreadScores>('PodTopologySpread scores');
 
 /** Makes the plugin that spreads pods over topology domains, by a pod's `topologySpreadConstraints` or the profile's defaults. */
-export const createPodTopologySpread: PluginFactory = (args, handle): Plugin => {
+export const createPodTopologySpread: PluginFactory = (args, handle) => podTopologySpread(args, handle, Math.round);
+
+/** `round` makes scores whole numbers: v1.22 cut them. */
+export function podTopologySpread(args: unknown, handle: PluginHandle, round: (score: number) => number): Plugin {
   const defaults = spreadDefaults(args);
   const constraintsOf = (pod: WirePod, kind: WhenUnsatisfiable): readonly SpreadConstraint[] => {
     if (hasOwn(pod)) return ownConstraints(pod, kind);
@@ -44,10 +47,10 @@ export const createPodTopologySpread: PluginFactory = (args, handle): Plugin => 
       state.write(scoresKey, SpreadScores.of(pod, constraints, nodes, allNodes, needsAllKeys));
       return undefined;
     },
-    score: (state, _pod, node) => kept(state, scoresKey).score(node),
+    score: (state, _pod, node) => round(kept(state, scoresKey).score(node)),
     normalizeScores: (state, _pod, scores, nodes) => kept(state, scoresKey).normalize(scores, nodes),
   };
-};
+}
 
 function hasOwn({ spec }: WirePod): boolean {
   return (spec?.topologySpreadConstraints ?? []).length > 0;

@@ -56,6 +56,7 @@ export class SpreadScores implements StateData<SpreadScores> {
     return this;
   }
 
+  /** Not rounded yet. */
   score({ name, node, pods }: NodeInfo): number {
     if (this.#ignored.has(name)) return 0;
     let score = 0;
@@ -65,7 +66,7 @@ export class SpreadScores implements StateData<SpreadScores> {
       const count = counts?.get(domain) ?? (counts ? 0 : countMatching(pods, constraint.selector, this.#namespace));
       score += count * weight + (constraint.maxSkew - 1);
     }
-    return Math.round(score);
+    return score;
   }
 
   /** The emptiest node gets 100. */

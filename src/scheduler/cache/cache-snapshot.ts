@@ -1,0 +1,57 @@
+import type { NodeInfo, Snapshot } from '../nodes/node-info.ts';
+import { NodePart } from './node-part.ts';
+
+/** Where the snapshot finds the nodes. */
+export interface NodeSource {
+  get(name: string): NodeInfo | undefined;
+}
+
+/**
+ * The nodes as they were at the last update. A NodeInfo never changes; an update puts others into their places, so lists are
+ * not to be kept beyond it. An update costs as much as has changed, and as much as all nodes only when nodes come or go.
+ */
+export class CacheSnapshot implements Snapshot {
+  #nodes: NodeInfo[] = [];
+  #positions = new Map<string, number>();
+  readonly #withAffinity = new NodePart((node) => node.podsWithAffinity.length > 0);
+  readonly #withRequiredAntiAffinity = new NodePart((node) => node.podsWithRequiredAntiAffinity.length > 0);
+
+  get nodes(): readonly NodeInfo[] {
+    return this.#nodes;
+  }
+
+  get nodesWithAffinity(): readonly NodeInfo[] {
+    return this.#withAffinity.nodes;
+  }
+
+  get nodesWithRequiredAntiAffinity(): readonly NodeInfo[] {
+    return this.#withRequiredAntiAffinity.nodes;
+  }
+
+  get(name: string): NodeInfo | undefined {
+    const position = this.#positions.get(name);
+    return position === undefined ? undefined : this.#nodes[position];
+  }
+
+  /** All nodes anew, in this order. */
+  rebuild(order: readonly string[], source: NodeSource): void {
+    this.#nodes = order.flatMap((name) => source.get(name) ?? []);
+    this.#positions = new Map(this.#nodes.map(({ name }, position) => [name, position]));
+    this.#withAffinity.rebuild(this.#nodes);
+    this.#withRequiredAntiAffinity.rebuild(this.#nodes);
+  }
+
+  /** The same nodes, of which these have changed. Names that are not in the snapshot are passed over. */
+  replace(names: Iterable<string>, source: NodeSource): void {
+    for (const name of names) {
+      const position = this.#positions.get(name);
+      const node = source.get(name);
+      if (position === undefined || node === undefined) continue;
+      this.#nodes[position] = node;
+      this.#withAffinity.put(node);
+      this.#withRequiredAntiAffinity.put(node);
+    }
+    this.#withAffinity.settle(this.#nodes);
+    this.#withRequiredAntiAffinity.settle(this.#nodes);
+  }
+}

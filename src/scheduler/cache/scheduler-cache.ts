@@ -1,0 +1,190 @@
+// Behaviour of pkg/scheduler/internal/cache, v1.22.17, and pkg/scheduler/backend/cache, v1.36.3.
+import type { Clock } from '../../seams/clock.ts';
+import type { WireNode } from '../../wire/node-types.ts';
+import type { Snapshot } from '../nodes/node-info.ts';
+import type { NodeState } from '../nodes/node-state.ts';
+import type { PodInfo } from '../nodes/pod-info.ts';
+import { CacheSnapshot } from './cache-snapshot.ts';
+import { CachedNodes } from './cached-nodes.ts';
+import type { ImageCounting } from './image-counts.ts';
+
+export interface SchedulerCacheOptions {
+  readonly clock: Clock;
+  /**
+   * How long after its binding has finished an assumed pod is kept that no watch has brought, in milliseconds. Default: as long
+   * as nothing else is known of it.
+   */
+  readonly assumedPodTTLMs?: number | undefined;
+  /** Default `current`. */
+  readonly imageCounting?: ImageCounting | undefined;
+}
+
+interface CachedPod {
+  readonly info: PodInfo;
+  readonly nodeName: string;
+  /** Of an assumed pod whose binding has finished: when it expires. */
+  readonly deadline?: number;
+}
+
+/**
+ * The pods on nodes, and the nodes. A pod is assumed on a node while it is being bound; the watch confirms it. Methods that
+ * change something return undefined, or in words why they have changed nothing.
+ */
+export class SchedulerCache {
+  readonly #clock: Clock;
+  readonly #ttlMs: number;
+  readonly #nodes: CachedNodes;
+  readonly #pods = new Map<string, CachedPod>();
+  readonly #assumed = new Set<string>();
+  readonly #snapshot = new CacheSnapshot();
+
+  constructor({ clock, assumedPodTTLMs = Number.POSITIVE_INFINITY, imageCounting = 'current' }: SchedulerCacheOptions) {
+    this.#clock = clock;
+    this.#ttlMs = assumedPodTTLMs;
+    this.#nodes = new CachedNodes(imageCounting);
+  }
+
+  get nodeCount(): number {
+    return this.#nodes.size;
+  }
+
+  /** Assumed ones included. */
+  get podCount(): number {
+    return this.#pods.size;
+  }
+
+  /** The uids of the assumed pods. */
+  get assumedPods(): ReadonlySet<string> {
+    return this.#assumed;
+  }
+
+  isAssumed(uid: string): boolean {
+    return this.#assumed.has(uid);
+  }
+
+  /** A pod on a node, assumed or not. */
+  podOf(uid: string): PodInfo | undefined {
+    return this.#pods.get(uid)?.info;
+  }
+
+  nodeNameOf(uid: string): string | undefined {
+    return this.#pods.get(uid)?.nodeName;
+  }
+
+  /** A node as its object stands in the apiserver. */
+  nodeOf(name: string): WireNode | undefined {
+    const state = this.#nodes.get(name);
+    return state?.hasNode ? state.node : undefined;
+  }
+
+  /** The state of now; also for a node that is not known, if there are pods of it. */
+  stateOf(name: string): NodeState | undefined {
+    return this.#nodes.get(name);
+  }
+
+  /** The pod takes its place on the node at once, although it is not bound yet. */
+  assumePod(info: PodInfo, nodeName: string): string | undefined {
+    if (this.#pods.has(info.uid)) return `pod ${info.uid} is in the cache, so can't be assumed`;
+    this.#put(info, nodeName);
+    this.#assumed.add(info.uid);
+    return undefined;
+  }
+
+  /** The apiserver has bound the pod: from now on it may expire. Nothing for a pod that is not assumed. */
+  finishBinding(uid: string): void {
+    const cached = this.#pods.get(uid);
+    if (cached === undefined || !this.#assumed.has(uid)) return;
+    this.#pods.set(uid, { ...cached, deadline: this.#clock.now() + this.#ttlMs });
+  }
+
+  /** The assumed pod was not bound: its place is free again. */
+  forgetPod(uid: string, nodeName: string): string | undefined {
+    const cached = this.#pods.get(uid);
+    if (cached !== undefined && cached.nodeName !== nodeName) {
+      return `pod ${uid} was assumed on ${nodeName} but assigned to ${cached.nodeName}`;
+    }
+    if (cached === undefined || !this.#assumed.has(uid)) return `pod ${uid} wasn't assumed so cannot be forgotten`;
+    this.#remove(uid, cached);
+    return undefined;
+  }
+
+  /** The watch brings a pod on a node. It confirms an assumed one, and moves one that was assumed elsewhere. */
+  addPod(info: PodInfo): string | undefined {
+    const cached = this.#pods.get(info.uid);
+    if (cached !== undefined && !this.#assumed.has(info.uid)) return `pod ${info.uid} was already in added state`;
+    if (cached !== undefined) this.#remove(info.uid, cached);
+    this.#put(info, nodeNameIn(info));
+    return undefined;
+  }
+
+  /** Another version of a pod that was added. */
+  updatePod(before: PodInfo, after: PodInfo): string | undefined {
+    const cached = this.#pods.get(before.uid);
+    if (cached === undefined || this.#assumed.has(before.uid)) {
+      return `pod ${before.uid} is not added to scheduler cache, so cannot be updated`;
+    }
+    this.#remove(before.uid, cached);
+    this.#put(after, nodeNameIn(after));
+    return undefined;
+  }
+
+  /** The pod is gone, or has ended: also where it was only assumed. */
+  removePod({ uid }: Pick<PodInfo, 'uid'>): string | undefined {
+    const cached = this.#pods.get(uid);
+    if (cached === undefined) return `pod ${uid} is not found in scheduler cache, so cannot be removed from it`;
+    this.#remove(uid, cached);
+    return undefined;
+  }
+
+  /** Throws ERR_INVALID_ARGUMENT for an allocatable that is no quantity; nothing is changed then. */
+  addNode(node: WireNode): void {
+    this.#nodes.set(node);
+  }
+
+  /** As {@link addNode}. */
+  updateNode(_before: WireNode, after: WireNode): void {
+    this.#nodes.set(after);
+  }
+
+  /** The node is in no snapshot any more. Its pods are kept until they are removed themselves: the watches may bring that later. */
+  removeNode({ metadata }: WireNode): string | undefined {
+    const name = metadata?.name ?? '';
+    return this.#nodes.delete(name) ? undefined : `node ${name} is not found`;
+  }
+
+  /** Gives up the assumed pods whose time is over, and returns them. */
+  expireAssumedPods(): PodInfo[] {
+    const now = this.#clock.now();
+    const expired: PodInfo[] = [];
+    for (const uid of this.#assumed) {
+      const cached = this.#pods.get(uid);
+      if (cached?.deadline === undefined || now <= cached.deadline) continue;
+      this.#remove(uid, cached);
+      expired.push(cached.info);
+    }
+    return expired;
+  }
+
+  /** Brings the snapshot up to date and returns it; it is always the same one. */
+  updateSnapshot(): Snapshot {
+    const { order, names } = this.#nodes.takeChanges();
+    if (order === undefined) this.#snapshot.replace(names, this.#nodes);
+    else this.#snapshot.rebuild(order, this.#nodes);
+    return this.#snapshot;
+  }
+
+  #put(info: PodInfo, nodeName: string): void {
+    this.#nodes.addPod(nodeName, info);
+    this.#pods.set(info.uid, { info, nodeName });
+  }
+
+  #remove(uid: string, { info, nodeName }: CachedPod): void {
+    this.#nodes.removePod(nodeName, info);
+    this.#pods.delete(uid);
+    this.#assumed.delete(uid);
+  }
+}
+
+function nodeNameIn({ pod }: PodInfo): string {
+  return pod.spec?.nodeName ?? '';
+}

@@ -1,0 +1,102 @@
+import { types } from 'node:util';
+import { requireText } from '../../checks/arguments.ts';
+import { invalidArgument } from '../../errors.ts';
+import type { PluginHandle } from '../framework/handle.ts';
+import { aliases, equalPriority, predicates, priorities } from './algorithms.ts';
+import type { Predicate, Priority } from './plugins/own-algorithms.ts';
+import { type AlgorithmProvider, builtInProviders } from './providers.ts';
+import { readPolicy } from './read-policy.ts';
+
+/** Makes a predicate for one profile. The handle may be asked once the first pod is scheduled. */
+export type PredicateFactory = (handle: PluginHandle) => Predicate;
+/** Makes a priority for one profile. The handle may be asked once the first pod is scheduled. */
+export type PriorityFactory = (handle: PluginHandle) => Priority;
+
+/**
+ * Your own predicates, priorities and algorithm providers, for the policies that name them. The built-in ones are always there
+ * and cannot be replaced. Each method returns the registry, and throws ERR_INVALID_ARGUMENT for a name that is taken.
+ *
+ * @example
+ * ```ts
+ * import { AlgorithmRegistry } from 'pod-status-manager/scheduler';
+ *
+ * const registry = new AlgorithmRegistry()
+ *   .registerPredicate('NotOnMondays', () => new Date().getDay() !== 1 || 'it is Monday')
+ *   .registerPriority('FewPods', (_pod, node) => Math.max(0, 100 - node.pods.length))
+ *   .registerProvider('Mine', {
+ *     predicates: [{ name: 'PodFitsResources' }, { name: 'NotOnMondays' }],
+ *     priorities: [{ name: 'FewPods', weight: 1 }],
+ *   });
+ * console.log(registry.provider('Mine')?.priorities.length); // 1
+ * ```
+ */
+export class AlgorithmRegistry {
+  readonly #predicates = new Map<string, PredicateFactory>();
+  readonly #priorities = new Map<string, PriorityFactory>();
+  readonly #providers = new Map(builtInProviders);
+
+  /** Refuses an async function: a cycle does not wait. */
+  registerPredicate(name: string, predicate: Predicate): this {
+    requireSynchronous('predicate', predicate);
+    return this.registerPredicateFactory(name, () => predicate);
+  }
+
+  /** For a predicate that needs the other nodes or the cluster's services: it gets a handle. */
+  registerPredicateFactory(name: string, factory: PredicateFactory): this {
+    requireFree(name, predicates.has(name) || this.#predicates.has(name));
+    requireSynchronous('factory', factory);
+    this.#predicates.set(name, factory);
+    return this;
+  }
+
+  /** Refuses an async function: a cycle does not wait. */
+  registerPriority(name: string, priority: Priority): this {
+    requireSynchronous('priority', priority);
+    return this.registerPriorityFactory(name, () => priority);
+  }
+
+  /** For a priority that needs the other nodes or the cluster's services: it gets a handle. */
+  registerPriorityFactory(name: string, factory: PriorityFactory): this {
+    requireFree(name, priorities.has(name) || name === equalPriority || this.#priorities.has(name));
+    requireSynchronous('factory', factory);
+    this.#priorities.set(name, factory);
+    return this;
+  }
+
+  /** Throws ERR_INVALID_OPTION for a provider with lists that no policy file could have. */
+  registerProvider(name: string, provider: AlgorithmProvider): this {
+    requireFree(name, this.#providers.has(name));
+    const { predicates: chosen, priorities: weighed } = readPolicy(provider);
+    if (chosen === undefined) throw invalidArgument('provider.predicates', 'a list', chosen);
+    if (weighed === undefined) throw invalidArgument('provider.priorities', 'a list', weighed);
+    this.#providers.set(name, { predicates: chosen, priorities: weighed });
+    return this;
+  }
+
+  /** `DefaultProvider`, `ClusterAutoscalerProvider`, or one of yours. */
+  provider(name: string): AlgorithmProvider | undefined {
+    return this.#providers.get(name);
+  }
+
+  get providerNames(): readonly string[] {
+    return [...this.#providers.keys()];
+  }
+
+  predicateFactory(name: string): PredicateFactory | undefined {
+    return this.#predicates.get(name);
+  }
+
+  priorityFactory(name: string): PriorityFactory | undefined {
+    return this.#priorities.get(name);
+  }
+}
+
+function requireFree(name: string, isTaken: boolean): void {
+  requireText('name', name);
+  if (isTaken || aliases.has(name)) throw invalidArgument('name', 'a name that is not taken', name);
+}
+
+function requireSynchronous(what: string, value: unknown): void {
+  if (typeof value !== 'function' || types.isAsyncFunction(value))
+    throw invalidArgument(what, 'a function that is not async', value);
+}

@@ -1,0 +1,70 @@
+/** Nodes have to share the values of these labels with the other pods of the pod's service. */
+export interface ServiceAffinityArgument {
+  readonly serviceAffinity: { readonly labels: readonly string[] };
+}
+
+/** Nodes must have these labels (`presence` is true) or must not have them, whatever the value. */
+export interface LabelsPresenceArgument {
+  readonly labelsPresence: { readonly labels: readonly string[]; readonly presence: boolean };
+}
+
+/** The pods of a service are spread over the values of this label. */
+export interface ServiceAntiAffinityArgument {
+  readonly serviceAntiAffinity: { readonly label: string };
+}
+
+/** Nodes with the label (`presence` is true), or without it, are preferred. */
+export interface LabelPreferenceArgument {
+  readonly labelPreference: { readonly label: string; readonly presence: boolean };
+}
+
+/** A point of the line between how full a node is and its score. */
+export interface UtilizationPoint {
+  /** In percent, 0 to 100. */
+  readonly utilization: number;
+  /** From 0 to 10. */
+  readonly score: number;
+}
+
+export interface WeightedResource {
+  readonly name: string;
+  /** From 1 up. */
+  readonly weight: number;
+}
+
+/** Scores how full a node would be. Without resources every node scores 0. */
+export interface RequestedToCapacityRatioArgument {
+  readonly requestedToCapacityRatioArguments: {
+    /** By rising utilization. */
+    readonly shape: readonly UtilizationPoint[];
+    readonly resources?: readonly WeightedResource[];
+  };
+}
+
+/** A predicate by its name; with an argument it is one of the file's own, and its name is free. */
+export interface PredicatePolicy {
+  readonly name: string;
+  readonly argument?: ServiceAffinityArgument | LabelsPresenceArgument;
+}
+
+/** A priority by its name; with an argument it is one of the file's own, and its name is free. */
+export interface PriorityPolicy {
+  readonly name: string;
+  /** A whole number from 1 to 2147483647. */
+  readonly weight: number;
+  readonly argument?: ServiceAntiAffinityArgument | LabelPreferenceArgument | RequestedToCapacityRatioArgument;
+}
+
+/** A policy file of the classic scheduler: kind `Policy`, apiVersion `v1`, as Kubernetes v1.22 and earlier read it. */
+export interface Policy {
+  readonly kind?: 'Policy';
+  readonly apiVersion?: 'v1' | 'kubescheduler.config.k8s.io/v1';
+  /** Which nodes a pod may go to. Absent: the default ones. Empty: only those that always run. */
+  readonly predicates?: readonly PredicatePolicy[];
+  /** Which of them it had better go to. Absent: the default ones. Empty: none, and every node scores 1. */
+  readonly priorities?: readonly PriorityPolicy[];
+  /** How much the required affinity of running pods to this pod counts in `InterPodAffinityPriority`: 0 to 100, default 1. */
+  readonly hardPodAffinitySymmetricWeight?: number;
+  /** True: a node that fails is held against all predicates, and all reasons are told. Default false: the first one ends it. */
+  readonly alwaysCheckAllPredicates?: boolean;
+}

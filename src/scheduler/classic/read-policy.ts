@@ -1,0 +1,84 @@
+import { oneOfOption } from '../../checks/options.ts';
+import { invalidOption } from '../../errors.ts';
+import { predicateArgument, priorityArgument } from './check-arguments.ts';
+import { checkEntries } from './check-entries.ts';
+import { booleanAt, listAt, objectAt, textAt, wholeAt } from './check-values.ts';
+import type { Policy, PredicatePolicy, PriorityPolicy } from './policy.ts';
+import { readPolicyText } from './policy-text.ts';
+
+const largestWeight = 2 ** 31 - 1;
+const versions = ['v1', 'kubescheduler.config.k8s.io/v1'] as const;
+const members = [
+  'kind',
+  'apiVersion',
+  'predicates',
+  'priorities',
+  'hardPodAffinitySymmetricWeight',
+  'alwaysCheckAllPredicates',
+  'extenders',
+];
+
+/**
+ * Reads a policy file: its text, JSON or YAML, or the object that it holds. Whether there are predicates and priorities of the
+ * names in it is checked when a profile is made of it, because that depends on what is registered.
+ *
+ * Throws ERR_INVALID_OPTION for a text that is neither JSON nor YAML, a member that is not known or has the wrong type, a weight
+ * that is no whole number from 1 to 2147483647, an argument that breaks a rule, entries that contradict one another, and for
+ * extenders, which are programs behind HTTP and are not called: register a predicate or a priority instead. The message names the
+ * place, the rule, the value and its type.
+ *
+ * @example
+ * ```ts
+ * import { readPolicy } from 'pod-status-manager/scheduler';
+ *
+ * const policy = readPolicy(`
+ * kind: Policy
+ * apiVersion: v1
+ * predicates:
+ *   - name: PodFitsResources
+ * priorities:
+ *   - name: LeastRequestedPriority
+ *     weight: 2
+ * `);
+ * console.log(policy.priorities?.[0]?.weight); // 2
+ * ```
+ */
+export function readPolicy(source: string | Policy): Policy {
+  const value: unknown = typeof source === 'string' ? readPolicyText(source) : source;
+  const { kind, apiVersion, predicates, priorities, hardPodAffinitySymmetricWeight, alwaysCheckAllPredicates, extenders } =
+    objectAt('policy', value, members);
+  const path = 'policy.hardPodAffinitySymmetricWeight';
+  if (extenders !== undefined && listAt('policy.extenders', extenders, (_path, item) => item).length > 0)
+    throw invalidOption('policy.extenders', 'absent or empty: extenders are not called', extenders);
+  const policy: Policy = {
+    ...(kind !== undefined && { kind: oneOfOption('policy.kind', kind as 'Policy', ['Policy']) }),
+    ...(apiVersion !== undefined && { apiVersion: oneOfOption('policy.apiVersion', apiVersion as 'v1', versions) }),
+    ...(predicates !== undefined && { predicates: listAt('policy.predicates', predicates, predicateAt) }),
+    ...(priorities !== undefined && { priorities: listAt('policy.priorities', priorities, priorityAt) }),
+    ...(hardPodAffinitySymmetricWeight !== undefined && {
+      hardPodAffinitySymmetricWeight: wholeAt(path, hardPodAffinitySymmetricWeight, 0, 100),
+    }),
+    ...(alwaysCheckAllPredicates !== undefined && {
+      alwaysCheckAllPredicates: booleanAt('policy.alwaysCheckAllPredicates', alwaysCheckAllPredicates),
+    }),
+  };
+  checkEntries(policy);
+  return policy;
+}
+
+function predicateAt(path: string, value: unknown): PredicatePolicy {
+  const { name, argument } = objectAt(path, value, ['name', 'argument']);
+  return {
+    name: textAt(`${path}.name`, name),
+    ...(argument !== undefined && { argument: predicateArgument(`${path}.argument`, argument) }),
+  };
+}
+
+function priorityAt(path: string, value: unknown): PriorityPolicy {
+  const { name, weight, argument } = objectAt(path, value, ['name', 'weight', 'argument']);
+  return {
+    name: textAt(`${path}.name`, name),
+    weight: wholeAt(`${path}.weight`, weight, 1, largestWeight),
+    ...(argument !== undefined && { argument: priorityArgument(`${path}.argument`, argument) }),
+  };
+}

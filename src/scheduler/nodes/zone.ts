@@ -1,0 +1,12 @@
+// Behaviour of component-helpers/node/topology GetZoneKey, v0.36.3.
+import { type Labels, labelOf } from '../../placement/requirement.ts';
+import type { WireNode } from '../../wire/node-types.ts';
+
+/** A text for the node's region and zone together; empty for a node that names neither. The old labels come first. */
+export function zoneKeyOf({ metadata }: WireNode): string {
+  const labels: Labels | undefined = metadata?.labels;
+  const zone = labelOf(labels, 'failure-domain.beta.kubernetes.io/zone') ?? labelOf(labels, 'topology.kubernetes.io/zone') ?? '';
+  const region =
+    labelOf(labels, 'failure-domain.beta.kubernetes.io/region') ?? labelOf(labels, 'topology.kubernetes.io/region') ?? '';
+  return region === '' && zone === '' ? '' : `${region}:\0:${zone}`;
+}

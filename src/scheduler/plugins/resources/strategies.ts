@@ -1,0 +1,87 @@
+// Behaviour of pkg/scheduler/framework/plugins/noderesources: least_allocated.go, most_allocated.go and
+// requested_to_capacity_ratio.go, v1.36.3.
+import type { NodeInfo } from '../../nodes/node-info.ts';
+import type { PodInfo } from '../../nodes/pod-info.ts';
+import { allocatableOf, counts, nonZeroUsage, percentOf, type Usage, type WeighedResource } from './amounts.ts';
+
+/** The score of a node, from 0 to 100, as if the pod were on it. */
+export type ResourceScorer = (pod: PodInfo, node: NodeInfo) => number;
+
+/** A point of the line that says which score belongs to which utilisation. */
+export interface ShapePoint {
+  /** Per cent, 0 to 100. */
+  readonly utilization: number;
+  /** 0 to 10. */
+  readonly score: number;
+}
+
+type Counted = (used: number, capacity: number) => number;
+
+/** The more is left over, the better: pods are spread. */
+export function leastAllocated(resources: readonly WeighedResource[], usage: Usage = nonZeroUsage): ResourceScorer {
+  return meanOf(resources, usage, (used, capacity) => (used > capacity ? 0 : percentOf(capacity - used, capacity)));
+}
+
+/** The less is left over, the better: nodes are filled up. */
+export function mostAllocated(resources: readonly WeighedResource[], usage: Usage = nonZeroUsage): ResourceScorer {
+  return meanOf(resources, usage, (used, capacity) => percentOf(Math.min(used, capacity), capacity));
+}
+
+/** The score that the line of `shape` has at the node's utilisation. A resource that scores 0 has no weight. */
+export function requestedToCapacityRatio(
+  resources: readonly WeighedResource[],
+  shape: readonly ShapePoint[],
+  usage: Usage = nonZeroUsage,
+): ResourceScorer {
+  const scoreAt = lineOf(shape);
+  return (pod, node) => {
+    let total = 0;
+    let weights = 0;
+    for (const { name, weight } of resources) {
+      const capacity = allocatableOf(node, name);
+      const request = usage.request(pod, name);
+      if (!counts(name, capacity, request)) continue;
+      const used = usage.used(node, name) + request;
+      const score = scoreAt(used > capacity ? 100 : percentOf(used, capacity));
+      if (score <= 0) continue;
+      total += score * weight;
+      weights += weight;
+    }
+    return weights === 0 ? 0 : Math.round(total / weights);
+  };
+}
+
+/** The weighted mean over the resources that count, cut to an integer. */
+function meanOf(resources: readonly WeighedResource[], usage: Usage, scoreOf: Counted): ResourceScorer {
+  return (pod, node) => {
+    let total = 0;
+    let weights = 0;
+    for (const { name, weight } of resources) {
+      const capacity = allocatableOf(node, name);
+      const request = usage.request(pod, name);
+      if (!counts(name, capacity, request)) continue;
+      total += scoreOf(usage.used(node, name) + request, capacity) * weight;
+      weights += weight;
+    }
+    return weights === 0 ? 0 : Math.floor(total / weights);
+  };
+}
+
+/** A line through the points, flat before the first and after the last one. Ten points of score are a hundred of ours. */
+function lineOf(shape: readonly ShapePoint[]): (utilization: number) => number {
+  const points = shape.map(({ utilization, score }) => ({ utilization, score: score * 10 }));
+  return (utilization) => {
+    let previous: ShapePoint | undefined;
+    for (const point of points) {
+      if (utilization <= point.utilization) return previous === undefined ? point.score : between(previous, point, utilization);
+      previous = point;
+    }
+    return previous?.score ?? 0;
+  };
+}
+
+/** Cut towards zero, on a falling line too. */
+function between(from: ShapePoint, to: ShapePoint, utilization: number): number {
+  const rise = (to.score - from.score) * (utilization - from.utilization);
+  return from.score + Math.trunc(rise / (to.utilization - from.utilization));
+}
