@@ -1,22 +1,20 @@
 import type { JsonMembers } from '../client/transport/api-answer.ts';
 import { RunState } from '../concurrency/run-state.ts';
-import { callGuarded } from '../seams/guard.ts';
 import type { WireNode } from '../wire/node-types.ts';
 import type { WirePod } from '../wire/types.ts';
 import { SchedulingAlgorithm } from './algorithm/algorithm.ts';
 import { Nominator } from './cache/nominator.ts';
 import { SchedulerCache } from './cache/scheduler-cache.ts';
 import type { PlacedPod } from './cycle/attempt.ts';
-import { type BindingEnd, BindingCycles } from './cycle/binding-cycles.ts';
+import { BindingCycles, type BindingEnd } from './cycle/binding-cycles.ts';
 import { FailedAttempts } from './cycle/failed-attempts.ts';
+import { Preemptions } from './cycle/preemptions.ts';
 import { RunLoop } from './cycle/run-loop.ts';
 import { SchedulingCycle } from './cycle/scheduling-cycle.ts';
 import { StatusWrites } from './cycle/status-writes.ts';
 import type { EventAction, EventResource } from './framework/cluster-event.ts';
 import { Framework } from './framework/framework.ts';
-import type { PostFilterAnswer } from './framework/plugin.ts';
 import type { SchedulerClient } from './framework/scheduler-client.ts';
-import type { PodInfo } from './nodes/pod-info.ts';
 import { createPodInfo } from './nodes/pod-info-factory.ts';
 import { PreemptionExecutor } from './preemption/executor.ts';
 import { ClusterChanges } from './queue/cluster-changes.ts';
@@ -73,10 +71,8 @@ export class Scheduler {
   readonly #bindings: BindingCycles;
   readonly #writes: StatusWrites;
   readonly #failures: FailedAttempts;
-  readonly #preemptions: PreemptionExecutor;
-  readonly #preempting = new Set<Promise<void>>();
+  readonly #preemptions: Preemptions;
   readonly #loop: RunLoop;
-  readonly #stopping = new AbortController();
   readonly #runState = new RunState('scheduler');
   #isSuspended = false;
   #bound = 0;
@@ -90,9 +86,14 @@ export class Scheduler {
     this.#client = client;
     this.#cache = new SchedulerCache({ clock });
     const snapshot = this.#cache.updateSnapshot();
+    const preemptor = new PreemptionExecutor({
+      ...{ client, nominated: this.#nominator, logger },
+      currentPod: ({ uid }) => this.#cache.podOf(uid)?.pod,
+      withdraw: ({ uid }) => this.#bindings.permits.reject(uid, '', 'preempted'),
+    });
     const context = {
       ...{ snapshot: () => snapshot, listers, nominated: this.#nominator, random, now: () => clock.now() },
-      isPreempting: (podUID: string) => this.#preemptions.isPreempting(podUID),
+      isPreempting: (podUID: string) => preemptor.isPreempting(podUID),
       onFailure: (err: unknown) => logger.warn({ err }, 'a plugin of the scheduler failed'),
     };
     const frameworks = resolved.profiles(client).map((makeProfile) => new Framework(context, makeProfile));
@@ -111,11 +112,7 @@ export class Scheduler {
     this.#bindings = new BindingCycles({ writes: this.#writes, clock, mostBindings, bindTimeoutMs, onEnd, onFree: wake });
     const { queue, nominator, writes } = { queue: this.#queue, nominator: this.#nominator, writes: this.#writes };
     this.#failures = new FailedAttempts({ queue, nominator, client, writes, clock, logger });
-    this.#preemptions = new PreemptionExecutor({
-      ...{ client, nominated: this.#nominator, logger },
-      currentPod: ({ uid }) => this.#cache.podOf(uid)?.pod,
-      withdraw: ({ uid }) => this.#bindings.permits.reject(uid, '', 'preempted'),
-    });
+    this.#preemptions = new Preemptions(preemptor, (podUID) => this.#queue.activate(podUID));
   }
 
   /** What it has done and has to do. */
@@ -159,8 +156,8 @@ export class Scheduler {
    * change or the end of its back-off. A pod that waits for a permit is waited for.
    */
   async flush(): Promise<void> {
-    while (this.#loop.isBusy || this.#bindings.size > 0 || this.#preempting.size > 0 || this.#writes.size > 0) {
-      await Promise.all([this.#loop.idle(), this.#bindings.flush(), this.#writes.flush(), ...this.#preempting]);
+    while (this.#loop.isBusy || this.#bindings.size > 0 || this.#preemptions.size > 0 || this.#writes.size > 0) {
+      await Promise.all([this.#loop.idle(), this.#bindings.flush(), this.#writes.flush(), this.#preemptions.flush()]);
     }
   }
 
@@ -169,10 +166,9 @@ export class Scheduler {
     return this.#runState.stop(async () => {
       this.#loop.stop();
       this.#queue.close();
-      this.#stopping.abort(new Error('the scheduler was stopped'));
       this.#bindings.abortAll('the scheduler was stopped');
       await this.#bindings.flush();
-      await Promise.all([this.#writes.stop(), ...this.#preempting]);
+      await Promise.all([this.#writes.stop(), this.#preemptions.stop()]);
     });
   }
 
@@ -239,7 +235,12 @@ export class Scheduler {
 
   /** True where there may be more to do at once. */
   #step(): boolean {
-    return !this.#bindings.isFull && this.#tryNext();
+    try {
+      return !this.#bindings.isFull && this.#tryNext();
+    } catch (err) {
+      this.#options.logger.error({ err }, 'the scheduler has failed at a pod');
+      return false;
+    }
   }
 
   #tryNext(): boolean {
@@ -261,21 +262,8 @@ export class Scheduler {
     const { error, made } = outcome;
     // without a plugin that makes room, or where it failed, a promised node is taken back
     this.#failures.add(attempt, error, made === undefined ? '' : made.nominatedNodeName);
-    if (made !== undefined) this.#carryOut(podInfo, made);
+    if (made?.actions !== undefined) this.#preemptions.begin(podInfo, made.actions);
     return true;
-  }
-
-  #carryOut(preemptor: PodInfo, { actions = [] }: PostFilterAnswer): void {
-    const [first] = actions;
-    if (first === undefined) return;
-    const victims = actions.map(({ victim }) => victim);
-    const work = this.#preemptions
-      .execute({ preemptor, nodeName: first.nodeName, victims }, this.#stopping.signal)
-      .then((isDone) => {
-        if (!isDone) this.#queue.activate(preemptor.uid);
-      })
-      .finally(() => this.#preempting.delete(work));
-    this.#preempting.add(work);
   }
 
   #bindingEnded(placed: PlacedPod, end: BindingEnd): void {

@@ -49,6 +49,11 @@ export class StatusWrites {
     await this.#writing.get(uid);
   }
 
+  /** How many writes wait or are under way. */
+  get size(): number {
+    return this.#waiting.size + this.#writing.size;
+  }
+
   /** True where a write of the pod waits or is under way. */
   has(uid: string): boolean {
     return this.#waiting.has(uid) || this.#writing.has(uid);
