@@ -13,6 +13,7 @@ import type { ClusterListers, NominatedPods, PluginHandle, ProfilePlugins } from
 import type { NodeFailures, Plugin, PostFilterAnswer, PreFilterAnswer, QueuedPod } from './plugin.ts';
 import { pluginFailure, wrongAnswer } from './plugin-error.ts';
 import type { PreFilterOutcome } from './pre-filter-runner.ts';
+import type { SchedulerClient } from './scheduler-client.ts';
 import { ScoreRunner } from './score-runner.ts';
 import type { PluginRejection } from './status.ts';
 
@@ -22,6 +23,7 @@ export interface FrameworkContext {
   snapshot(): Snapshot;
   readonly listers: ClusterListers;
   readonly nominated: NominatedPods;
+  readonly client: SchedulerClient;
   /** True while the victims of this pod are being deleted. */
   isPreempting(podUID: string): boolean;
   /** From 0 up to, but not including, 1. */
@@ -71,6 +73,10 @@ export class Framework implements PluginHandle {
 
   get nominated(): NominatedPods {
     return this.#context.nominated;
+  }
+
+  get client(): SchedulerClient {
+    return this.#context.client;
   }
 
   snapshot(): Snapshot {

@@ -3,6 +3,7 @@ import type { PodInfo } from '../nodes/pod-info.ts';
 import type { CycleState } from './cycle-state.ts';
 import type { ExtensionPoint } from './extension-points.ts';
 import type { Plugin, PreFilterAnswer } from './plugin.ts';
+import type { SchedulerClient } from './scheduler-client.ts';
 import type { PluginRejection } from './status.ts';
 
 /** Objects beside pods and nodes that plugins ask for. Each list is what the watches have brought. */
@@ -33,6 +34,8 @@ export interface PluginHandle {
   snapshot(): Snapshot;
   readonly listers: ClusterListers;
   readonly nominated: NominatedPods;
+  /** What writes to the cluster. A cycle does not wait for it: it is for preBind, bind and what comes after. */
+  readonly client: SchedulerClient;
   /** Runs preFilter of all plugins on this state, as the cycle does. Its answer says which nodes are left to look at. */
   runPreFilters(state: CycleState, pod: PodInfo): PluginRejection | PreFilterAnswer;
   /** The first rejection of the filters, nominated pods counted as upstream counts them. */

@@ -1,15 +1,19 @@
 import { errorText } from '../../seams/error-text.ts';
-import { callGuarded, isThenable } from '../../seams/guard.ts';
 import type { Logger } from '../../seams/logger.ts';
-import type { Plugin } from '../framework/plugin.ts';
+import { asRejection } from '../framework/answers.ts';
+import type { PluginAt } from '../framework/extension-points.ts';
+import { pluginFailure } from '../framework/plugin-error.ts';
 import type { Rejection } from '../framework/status.ts';
 import type { QueueEntry } from './queued-pod-info.ts';
+
+/** A plugin that may keep pods from being tried. */
+export type GatingPlugin = PluginAt<'preEnqueue'>;
 
 /**
  * Asks the plugins whether the pod may be tried, first the one that gates it, and notes the answer in the entry. A plugin that fails, or
  * answers with a promise, keeps the pod: it said nothing that allows it.
  */
-export function askGates(entry: QueueEntry, plugins: readonly Plugin[], logger: Logger): void {
+export function askGates(entry: QueueEntry, plugins: readonly GatingPlugin[], logger: Logger): void {
   const gating = plugins.find(({ name }) => name === entry.gatedBy);
   for (const plugin of gating === undefined ? plugins : [gating, ...plugins.filter((one) => one !== gating)]) {
     const rejection = askOne(plugin, entry, logger);
@@ -23,19 +27,16 @@ export function askGates(entry: QueueEntry, plugins: readonly Plugin[], logger: 
   entry.gate = undefined;
 }
 
-function askOne(plugin: Plugin, { podInfo }: QueueEntry, logger: Logger): Rejection | undefined {
-  let failure: unknown;
-  let hasFailed = false;
-  const fail = (error: unknown): void => {
-    failure = error;
-    hasFailed = true;
-  };
-  const answer: unknown = callGuarded(() => plugin.preEnqueue?.(podInfo.pod), fail);
-  if (isThenable(answer)) fail(new TypeError('preEnqueue must answer at once, not with a promise'));
-  if (!hasFailed) return answer as Rejection | undefined;
-  logger.error(
-    { err: failure, plugin: plugin.name, pod: podInfo.key },
-    'A plugin could not say whether a pod may be scheduled; it waits',
-  );
-  return { code: 'UnschedulableAndUnresolvable', reasons: [`the plugin ${plugin.name} failed: ${errorText(failure)}`] };
+function askOne(plugin: GatingPlugin, { podInfo }: QueueEntry, logger: Logger): Rejection | undefined {
+  try {
+    const answer: unknown = plugin.preEnqueue(podInfo.pod);
+    return answer === undefined ? undefined : asRejection(plugin.name, 'preEnqueue', answer);
+  } catch (error) {
+    const err = pluginFailure(plugin.name, 'preEnqueue', error);
+    logger.error(
+      { err, plugin: plugin.name, pod: podInfo.key },
+      'A plugin could not say whether a pod may be tried; the pod waits',
+    );
+    return { code: 'UnschedulableAndUnresolvable', reasons: [errorText(err)] };
+  }
 }

@@ -2,24 +2,21 @@ import type { Before } from '../../concurrency/keyed-heap.ts';
 import { invalidOption } from '../../errors.ts';
 import { callGuarded } from '../../seams/guard.ts';
 import type { Logger } from '../../seams/logger.ts';
+import { pluginsAt } from '../framework/extension-points.ts';
 import type { ProfilePlugins } from '../framework/handle.ts';
 import type { QueuedPod } from '../framework/plugin.ts';
 
 /**
- * The order of the active queue: that of the plugin with `less`. All profiles share one queue, so each must have one such plugin, and all the
- * one of the same name. Where it fails, the pod that waits longer comes first.
+ * The order of the active queue: that of the plugin with `less`. All profiles share one queue, so each must have one such plugin, and all of
+ * them one of the same name. Where it fails, the pod that waits longer comes first.
  */
-export function queueOrder(
-  profiles: readonly Pick<ProfilePlugins, 'schedulerName' | 'plugins'>[],
-  logger: Logger,
-): Before<QueuedPod> {
-  const sorting = profiles.map(({ schedulerName, plugins }) => {
-    const [plugin, another] = plugins.filter(({ less }) => less !== undefined);
-    if (plugin === undefined || another !== undefined) {
-      const names = plugins.filter(({ less }) => less !== undefined).map(({ name }) => name);
-      throw invalidOption(`profile ${schedulerName}`, 'plugins of which exactly one sorts the queue', names);
-    }
-    return plugin;
+export function queueOrder(profiles: readonly ProfilePlugins[], logger: Logger): Before<QueuedPod> {
+  const sorting = profiles.map((profile) => {
+    const plugins = pluginsAt(profile, 'queueSort');
+    const [plugin] = plugins;
+    if (plugin !== undefined && plugins.length === 1) return plugin;
+    const names = plugins.map(({ name }) => name).join(', ');
+    throw invalidOption(`plugins of ${profile.schedulerName}`, 'exactly one of them with `less`, which sorts the queue', names);
   });
   const [first] = sorting;
   if (first === undefined) throw invalidOption('profiles', 'at least one profile', profiles);
@@ -27,7 +24,7 @@ export function queueOrder(
   if (other !== undefined) throw invalidOption('profiles', `profiles that all sort the queue with ${first.name}`, other.name);
   const onFailure = (err: unknown): void => logger.error({ err, plugin: first.name }, 'The plugin that sorts the queue failed');
   return (one, two) => {
-    const answer: unknown = callGuarded(() => first.less?.(one, two), onFailure);
+    const answer: unknown = callGuarded(() => first.less(one, two), onFailure);
     return typeof answer === 'boolean' ? answer : one.timestamp < two.timestamp;
   };
 }

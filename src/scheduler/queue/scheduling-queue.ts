@@ -1,6 +1,7 @@
 import type { Clock } from '../../seams/clock.ts';
 import { callGuarded } from '../../seams/guard.ts';
 import type { Logger } from '../../seams/logger.ts';
+import { pluginsAt } from '../framework/extension-points.ts';
 import type { ProfilePlugins } from '../framework/handle.ts';
 import type { PodInfo } from '../nodes/pod-info.ts';
 import type { BackoffBounds } from './backoff-queue.ts';
@@ -16,7 +17,7 @@ import { type Place, WaitingPods } from './waiting-pods.ts';
 
 /** What a queue needs. Checked by who makes it. */
 export interface SchedulingQueueOptions {
-  readonly profiles: readonly Pick<ProfilePlugins, 'schedulerName' | 'plugins'>[];
+  readonly profiles: readonly ProfilePlugins[];
   readonly backoff: BackoffBounds;
   /** A pod that has waited for an event for longer is tried again, in milliseconds. */
   readonly maxInUnschedulableMs: number;
@@ -58,9 +59,7 @@ export class SchedulingQueue {
     this.#options = options;
     const { profiles, clock, backoff, logger, onIncoming = () => {} } = options;
     this.#interest = new EventInterest(profiles);
-    const gates = new Map(
-      profiles.map(({ schedulerName, plugins }) => [schedulerName, plugins.filter((one) => one.preEnqueue !== undefined)]),
-    );
+    const gates = new Map(profiles.map((profile) => [profile.schedulerName, pluginsAt(profile, 'preEnqueue')]));
     this.#waiting = new WaitingPods({ before: queueOrder(profiles, logger), backoff, gates, clock, logger, onIncoming });
     this.#timers = new QueueTimers(clock, {
       backoff: { isNeeded: () => this.#waiting.backoff.size > 0, run: () => this.#flushBackoff() },

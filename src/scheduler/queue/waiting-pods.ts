@@ -1,10 +1,9 @@
 import { type Before, KeyedHeap } from '../../concurrency/keyed-heap.ts';
 import type { Clock } from '../../seams/clock.ts';
 import type { Logger } from '../../seams/logger.ts';
-import type { Plugin } from '../framework/plugin.ts';
 import type { PodInfo } from '../nodes/pod-info.ts';
 import { type BackoffBounds, BackoffQueue } from './backoff-queue.ts';
-import { askGates } from './gate.ts';
+import { askGates, type GatingPlugin } from './gate.ts';
 import { type QueueEntry, schedulerNameOf } from './queued-pod-info.ts';
 import type { Requeueing } from './requeueing.ts';
 import { UnschedulablePods } from './unschedulable-pods.ts';
@@ -16,7 +15,7 @@ export interface WaitingPodsOptions {
   readonly before: Before<QueueEntry>;
   readonly backoff: BackoffBounds;
   /** The plugins of each profile that may gate a pod. */
-  readonly gates: ReadonlyMap<string, readonly Plugin[]>;
+  readonly gates: ReadonlyMap<string, readonly GatingPlugin[]>;
   readonly clock: Clock;
   readonly logger: Logger;
   /** Told of every pod that comes to a place, and by what. */

@@ -8,6 +8,7 @@ import type { PodInfo } from '../../../../src/scheduler/nodes/pod-info.ts';
 import { createPodInfo } from '../../../../src/scheduler/nodes/pod-info-factory.ts';
 import { DefaultPreemption } from '../../../../src/scheduler/preemption/default-preemption.ts';
 import type { WirePod } from '../../../../src/wire/types.ts';
+import { noSchedulerClient } from '../../../support/no-scheduler-client.ts';
 
 export interface PodShape {
   readonly name: string;
@@ -90,6 +91,7 @@ export function preemptionWorld(shape: WorldShape) {
         podDisruptionBudgets: (namespace) => (shape.budgets ?? []).filter(({ metadata }) => metadata?.namespace === namespace),
       },
       nominated: { onNode: (name) => (shape.nominated?.[name] ?? []).map(podOf) },
+      client: noSchedulerClient,
       isPreempting: shape.isPreempting ?? (() => false),
       random: shape.random ?? (() => 0),
       now: () => Date.parse('2000-01-01T00:01:00Z'),

@@ -1,0 +1,100 @@
+// Behaviour of pkg/scheduler/framework/plugins/nodeaffinity, v1.36.3.
+import { type NodePreference, parseNodePreference, requiredNodeAffinity } from '../../placement/node-affinity.ts';
+import type { NodeTest } from '../../placement/node-selector.ts';
+import type { WireNode } from '../../wire/node-types.ts';
+import type { WirePod } from '../../wire/types.ts';
+import type { QueueingHint } from '../framework/cluster-event.ts';
+import { stateKey } from '../framework/cycle-state.ts';
+import type { Plugin, PreFilterAnswer } from '../framework/plugin.ts';
+import type { Rejection } from '../framework/status.ts';
+import { kept } from './common/kept.ts';
+import { normalizeScores } from './common/normalize-scores.ts';
+import { nodeAffinityArguments } from './node-affinity-arguments.ts';
+
+const notMatched = rejection("node(s) didn't match Pod's node affinity/selector");
+const notEnforced = rejection("node(s) didn't match scheduler-enforced node affinity");
+const conflict = rejection('pod affinity terms conflict');
+
+/** What was read of a pod's affinity. It does not change within a cycle. */
+class Fixed<Value> {
+  readonly value: Value;
+
+  constructor(value: Value) {
+    this.value = value;
+  }
+
+  clone(): Fixed<Value> {
+    return this;
+  }
+}
+
+const requiredKey = stateKey<Fixed<NodeTest>>('NodeAffinity, required');
+const preferredKey = stateKey<Fixed<NodePreference>>('NodeAffinity, preferred');
+
+/**
+ * Rejects nodes that the pod's node selector and required node affinity do not select, and scores the others by what the pod
+ * prefers. `addedAffinity` in the arguments, a node affinity as pods have it, holds for every pod beside the pod's own. Throws
+ * ERR_INVALID_OPTION for other arguments.
+ */
+export function nodeAffinity(args?: unknown): Plugin {
+  const added = nodeAffinityArguments(args);
+  return {
+    name: 'NodeAffinity',
+    eventsToRegister: () => [
+      {
+        resource: 'Node',
+        actions: ['Add', 'UpdateNodeLabel'],
+        hint: (pod, before, after) =>
+          afterNodeChange(added.required, pod, before as WireNode | undefined, after as WireNode | undefined),
+      },
+    ],
+    preFilter(state, { pod }) {
+      const required = pod.spec?.affinity?.nodeAffinity?.requiredDuringSchedulingIgnoredDuringExecution;
+      if (required == null && added.required === undefined && pod.spec?.nodeSelector == null) return 'skip';
+      state.write(requiredKey, new Fixed(requiredNodeAffinity(pod)));
+      return namedNodes(pod);
+    },
+    filter(state, _pod, { node }) {
+      if (added.required !== undefined && !added.required(node)) return notEnforced;
+      return kept(state, requiredKey).value(node) ? undefined : notMatched;
+    },
+    preScore(state, { pod }) {
+      const preferred = pod.spec?.affinity?.nodeAffinity?.preferredDuringSchedulingIgnoredDuringExecution;
+      if (preferred == null && added.preferred === undefined) return 'skip';
+      state.write(preferredKey, new Fixed(parseNodePreference('preferredDuringSchedulingIgnoredDuringExecution', preferred)));
+      return undefined;
+    },
+    score: (state, _pod, { node }) => (added.preferred?.score(node) ?? 0) + kept(state, preferredKey).value.score(node),
+    normalizeScores: (_state, _pod, scores) => normalizeScores(scores),
+  };
+}
+
+function rejection(reason: string): Rejection {
+  return { code: 'UnschedulableAndUnresolvable', reasons: [reason] };
+}
+
+/** Where every term asks for nodes by their names, no other node needs to be looked at. */
+function namedNodes({ spec }: WirePod): PreFilterAnswer {
+  const terms = spec?.affinity?.nodeAffinity?.requiredDuringSchedulingIgnoredDuringExecution?.nodeSelectorTerms ?? [];
+  if (terms.length === 0) return undefined;
+  const nodeNames = new Set<string>();
+  for (const { matchFields } of terms) {
+    const lists = (matchFields ?? []).filter(({ key, operator }) => key === 'metadata.name' && operator === 'In');
+    const [first, ...others] = lists.map(({ values }) => values ?? []);
+    if (first === undefined) return undefined;
+    for (const name of first) if (others.every((list) => list.includes(name))) nodeNames.add(name);
+  }
+  return nodeNames.size === 0 ? conflict : { nodeNames };
+}
+
+/** Helps where the node is selected now, and was not before. */
+function afterNodeChange(
+  enforced: NodeTest | undefined,
+  pod: WirePod,
+  before: WireNode | undefined,
+  after: WireNode | undefined,
+): QueueingHint {
+  if (after === undefined || (enforced !== undefined && !enforced(after))) return 'Skip';
+  const selects = requiredNodeAffinity(pod);
+  return selects(after) && (before === undefined || !selects(before)) ? 'Queue' : 'Skip';
+}

@@ -1,0 +1,22 @@
+// Behaviour of pkg/scheduler/framework/plugins/schedulinggates, v1.36.3.
+import type { WirePod } from '../../wire/types.ts';
+import type { Plugin } from '../framework/plugin.ts';
+
+/** Keeps a pod from being tried while it has scheduling gates. */
+export function schedulingGates(): Plugin {
+  return {
+    name: 'SchedulingGates',
+    eventsToRegister: () => [
+      {
+        resource: 'Pod',
+        actions: ['UpdatePodSchedulingGatesEliminated'],
+        hint: (pod, _before, after) => ((after as WirePod | undefined)?.metadata?.uid === pod.metadata?.uid ? 'Queue' : 'Skip'),
+      },
+    ],
+    preEnqueue({ spec }) {
+      const gates = (spec?.schedulingGates ?? []).map(({ name }) => name);
+      if (gates.length === 0) return undefined;
+      return { code: 'UnschedulableAndUnresolvable', reasons: [`waiting for scheduling gates: [${gates.join(' ')}]`] };
+    },
+  };
+}
