@@ -23,7 +23,7 @@ export interface SchedulerOptions {
   /** Carries out what the scheduler decides. What it does not have is left out. */
   readonly client: Pick<SchedulerClient, 'bind'> & Partial<SchedulerClient>;
   /** The profiles, by which pods with their `schedulerName` are scheduled. */
-  readonly profiles: (client: SchedulerClient) => readonly MakeProfile[];
+  readonly profiles: readonly MakeProfile[];
   /** Answers what plugins ask of the cluster beside pods and nodes. Default: there is nothing. */
   readonly listers?: ClusterListers;
   /** The back-off after the first rejection, in milliseconds; it doubles with each further one. Default 1 000. */
@@ -46,7 +46,7 @@ export interface SchedulerOptions {
 
 export interface ResolvedSchedulerOptions {
   readonly client: SchedulerClient;
-  readonly profiles: (client: SchedulerClient) => readonly MakeProfile[];
+  readonly profiles: readonly MakeProfile[];
   readonly listers: ClusterListers;
   readonly backoff: BackoffBounds;
   readonly maxInUnschedulableMs: number;

@@ -92,11 +92,12 @@ export class Scheduler {
       withdraw: ({ uid }) => this.#bindings.permits.reject(uid, '', 'preempted'),
     });
     const context = {
+      client,
       ...{ snapshot: () => snapshot, listers, nominated: this.#nominator, random, now: () => clock.now() },
       isPreempting: (podUID: string) => preemptor.isPreempting(podUID),
       onFailure: (err: unknown) => logger.warn({ err }, 'a plugin of the scheduler failed'),
     };
-    const frameworks = resolved.profiles(client).map((makeProfile) => new Framework(context, makeProfile));
+    const frameworks = resolved.profiles.map((makeProfile) => new Framework(context, makeProfile));
     this.#frameworks = new Map(frameworks.map((framework) => [framework.schedulerName, framework]));
     this.#loop = new RunLoop({ step: () => this.#step(), clock });
     const wake = (): void => this.#loop.wake();
@@ -113,6 +114,12 @@ export class Scheduler {
     const { queue, nominator, writes } = { queue: this.#queue, nominator: this.#nominator, writes: this.#writes };
     this.#failures = new FailedAttempts({ queue, nominator, client, writes, clock, logger });
     this.#preemptions = new Preemptions(preemptor, (podUID) => this.#queue.activate(podUID));
+  }
+
+  /** The names of the plugins of all profiles, in no order. */
+  get pluginNames(): ReadonlySet<string> {
+    const profiles = [...this.#frameworks.values()].map(({ profile }) => profile);
+    return new Set(profiles.flatMap(({ plugins }) => plugins.map(({ name }) => name)));
   }
 
   /** What it has done and has to do. */
