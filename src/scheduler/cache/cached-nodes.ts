@@ -68,9 +68,10 @@ export class CachedNodes {
     this.#writable(nodeName).addPod(pod);
   }
 
-  removePod(nodeName: string, pod: PodInfo): void {
+  /** See {@link NodeState.removePod}. */
+  removePod(nodeName: string, pod: PodInfo, counted?: PodInfo): void {
     const state = this.#writable(nodeName);
-    state.removePod(pod);
+    state.removePod(pod, counted);
     this.#dropIfEmpty(state);
   }
 

@@ -1,12 +1,13 @@
 // Behaviour of pkg/scheduler/internal/cache, v1.22.17, and pkg/scheduler/backend/cache, v1.36.3.
 import type { Clock } from '../../seams/clock.ts';
+import { goQuote } from '../../wire/go-quote.ts';
 import type { WireNode } from '../../wire/node-types.ts';
 import type { Snapshot } from '../nodes/node-info.ts';
 import type { NodeState } from '../nodes/node-state.ts';
 import type { PodInfo } from '../nodes/pod-info.ts';
+import { zoneKeyOf } from '../nodes/zone.ts';
 import { CacheSnapshot } from './cache-snapshot.ts';
 import { CachedNodes } from './cached-nodes.ts';
-import type { ImageCounting } from './image-counts.ts';
 
 export interface SchedulerCacheOptions {
   readonly clock: Clock;
@@ -15,9 +16,16 @@ export interface SchedulerCacheOptions {
    * as nothing else is known of it.
    */
   readonly assumedPodTTLMs?: number | undefined;
-  /** Default `current`. */
-  readonly imageCounting?: ImageCounting | undefined;
+  /**
+   * `v1.22`: as the classic scheduler. It counts images when their node comes or changes; it does not look at the version that
+   * confirms an assumed pod; and it takes off the sums what the version says that it is given. Default `v1.36`: images count as
+   * they are now, and what was added is taken off.
+   */
+  readonly version?: CacheVersion | undefined;
 }
+
+/** The Kubernetes version whose cache is followed. */
+export type CacheVersion = 'v1.22' | 'v1.36';
 
 interface CachedPod {
   readonly info: PodInfo;
@@ -33,15 +41,17 @@ interface CachedPod {
 export class SchedulerCache {
   readonly #clock: Clock;
   readonly #ttlMs: number;
+  readonly #isClassic: boolean;
   readonly #nodes: CachedNodes;
   readonly #pods = new Map<string, CachedPod>();
   readonly #assumed = new Set<string>();
   readonly #snapshot = new CacheSnapshot();
 
-  constructor({ clock, assumedPodTTLMs = Number.POSITIVE_INFINITY, imageCounting = 'current' }: SchedulerCacheOptions) {
+  constructor({ clock, assumedPodTTLMs = Number.POSITIVE_INFINITY, version = 'v1.36' }: SchedulerCacheOptions) {
     this.#clock = clock;
     this.#ttlMs = assumedPodTTLMs;
-    this.#nodes = new CachedNodes(imageCounting);
+    this.#isClassic = version === 'v1.22';
+    this.#nodes = new CachedNodes(this.#isClassic ? 'when-set' : 'current');
   }
 
   get nodeCount(): number {
@@ -98,13 +108,14 @@ export class SchedulerCache {
   }
 
   /** The assumed pod was not bound: its place is free again. */
-  forgetPod(uid: string, nodeName: string): string | undefined {
+  forgetPod(info: PodInfo, nodeName: string): string | undefined {
+    const { uid } = info;
     const cached = this.#pods.get(uid);
     if (cached !== undefined && cached.nodeName !== nodeName) {
       return `pod ${uid} was assumed on ${nodeName} but assigned to ${cached.nodeName}`;
     }
     if (cached === undefined || !this.#assumed.has(uid)) return `pod ${uid} wasn't assumed so cannot be forgotten`;
-    this.#remove(uid, cached);
+    this.#remove(cached, info);
     return undefined;
   }
 
@@ -112,8 +123,14 @@ export class SchedulerCache {
   addPod(info: PodInfo): string | undefined {
     const cached = this.#pods.get(info.uid);
     if (cached !== undefined && !this.#assumed.has(info.uid)) return `pod ${info.uid} was already in added state`;
-    if (cached !== undefined) this.#remove(info.uid, cached);
-    this.#put(info, nodeNameIn(info));
+    const nodeName = nodeNameIn(info);
+    if (this.#isClassic && cached?.nodeName === nodeName) {
+      this.#pods.set(info.uid, { info, nodeName });
+      this.#assumed.delete(info.uid);
+      return undefined;
+    }
+    if (cached !== undefined) this.#remove(cached);
+    this.#put(info, nodeName);
     return undefined;
   }
 
@@ -123,7 +140,7 @@ export class SchedulerCache {
     if (cached === undefined || this.#assumed.has(before.uid)) {
       return `pod ${before.uid} is not added to scheduler cache, so cannot be updated`;
     }
-    this.#remove(before.uid, cached);
+    this.#remove(cached, before);
     this.#put(after, nodeNameIn(after));
     return undefined;
   }
@@ -132,7 +149,7 @@ export class SchedulerCache {
   removePod({ uid }: Pick<PodInfo, 'uid'>): string | undefined {
     const cached = this.#pods.get(uid);
     if (cached === undefined) return `pod ${uid} is not found in scheduler cache, so cannot be removed from it`;
-    this.#remove(uid, cached);
+    this.#remove(cached);
     return undefined;
   }
 
@@ -147,9 +164,11 @@ export class SchedulerCache {
   }
 
   /** The node is in no snapshot any more. Its pods are kept until they are removed themselves: the watches may bring that later. */
-  removeNode({ metadata }: WireNode): string | undefined {
-    const name = metadata?.name ?? '';
-    return this.#nodes.delete(name) ? undefined : `node ${name} is not found`;
+  removeNode(node: WireNode): string | undefined {
+    const name = node.metadata?.name ?? '';
+    if (this.#nodes.delete(name)) return undefined;
+    const hasPods = this.#nodes.get(name) !== undefined;
+    return hasPods ? `node ${goQuote(name)} in group ${goQuote(zoneKeyOf(node))} was not found` : `node ${name} is not found`;
   }
 
   /** Gives up the assumed pods whose time is over, and returns them. */
@@ -159,7 +178,7 @@ export class SchedulerCache {
     for (const uid of this.#assumed) {
       const cached = this.#pods.get(uid);
       if (cached?.deadline === undefined || now <= cached.deadline) continue;
-      this.#remove(uid, cached);
+      this.#remove(cached);
       expired.push(cached.info);
     }
     return expired;
@@ -178,10 +197,11 @@ export class SchedulerCache {
     this.#pods.set(info.uid, { info, nodeName });
   }
 
-  #remove(uid: string, { info, nodeName }: CachedPod): void {
-    this.#nodes.removePod(nodeName, info);
-    this.#pods.delete(uid);
-    this.#assumed.delete(uid);
+  /** `given`: the version that the caller has. */
+  #remove({ info, nodeName }: CachedPod, given = info): void {
+    this.#nodes.removePod(nodeName, info, this.#isClassic ? given : undefined);
+    this.#pods.delete(info.uid);
+    this.#assumed.delete(info.uid);
   }
 }
 

@@ -100,14 +100,16 @@ export class NodeState implements TrialNodeInfo {
     this.#count(pod, 1);
   }
 
-  removePod({ uid }: PodInfo): boolean {
+  /** `counted`: the version whose amounts and ports are taken off; by default the one that was added. */
+  removePod({ uid }: PodInfo, counted?: PodInfo): boolean {
     const index = this.#pods.findIndex((each) => each.uid === uid);
-    const pod = this.#pods[index];
-    if (pod === undefined) return false;
+    const added = this.#pods[index];
+    if (added === undefined) return false;
     removeAt(this.#pods, index);
-    if (pod.hasAffinity) this.#podsWithAffinity = without(this.#podsWithAffinity, pod);
+    const pod = counted ?? added;
+    if (pod.hasAffinity) this.#podsWithAffinity = without(this.#podsWithAffinity, uid);
     if (pod.requiredAntiAffinityTerms.length > 0) {
-      this.#podsWithRequiredAntiAffinity = without(this.#podsWithRequiredAntiAffinity, pod);
+      this.#podsWithRequiredAntiAffinity = without(this.#podsWithRequiredAntiAffinity, uid);
     }
     this.#usedPorts = withoutPorts(this.#usedPorts, pod.hostPorts);
     this.#count(pod, -1);
@@ -152,9 +154,11 @@ function sumOf(amounts: ReadonlyMap<string, number>, more: ReadonlyMap<string, n
   return sum;
 }
 
-function without(pods: readonly PodInfo[], pod: PodInfo): readonly PodInfo[] {
+function without(pods: readonly PodInfo[], uid: string): readonly PodInfo[] {
+  const index = pods.findIndex((each) => each.uid === uid);
+  if (index === -1) return pods;
   const left = pods.slice();
-  removeAt(left, left.indexOf(pod));
+  removeAt(left, index);
   return left;
 }
 

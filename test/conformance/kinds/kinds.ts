@@ -1,4 +1,5 @@
 import { backoffKind } from '../backoff/index.ts';
+import { cacheKind } from '../cache/index.ts';
 import { configKind } from '../config/index.ts';
 import { manifestKind } from '../manifest/index.ts';
 import { mirrorKind } from '../mirror/index.ts';
@@ -21,4 +22,5 @@ export const kinds: ReadonlyMap<string, CaseKind> = new Map<string, CaseKind>([
   ['config', configKind],
   ['workers', workersKind],
   ['statuses', statusesKind],
+  ['cache', cacheKind],
 ]);

@@ -7,7 +7,9 @@ const annotation = 'scheduler.alpha.kubernetes.io/preferAvoidPods';
 const kinds: readonly string[] = ['ReplicationController', 'ReplicaSet'];
 
 interface AvoidPods {
-  readonly preferAvoidPods?: readonly { readonly podSignature?: { readonly podController?: { kind?: unknown; uid?: unknown } } }[];
+  readonly preferAvoidPods?: readonly {
+    readonly podSignature?: { readonly podController?: { kind?: unknown; uid?: unknown } };
+  }[];
 }
 
 /** Scores 0 on a node whose annotation asks to avoid the pods of the pod's controller, 100 on every other node. */

@@ -5,9 +5,9 @@ import type { PluginHandle } from '../../framework/handle.ts';
 import { maxNodeScore, type Plugin } from '../../framework/plugin.ts';
 
 import type { PodInfo } from '../../nodes/pod-info.ts';
+import { zoneKeyOf } from '../../nodes/zone.ts';
 import { countMatching } from '../../plugins/spread/count-matching.ts';
 import { defaultSelector } from '../../plugins/spread/default-selector.ts';
-import { zoneOf } from './zone-of.ts';
 
 /** How much the zones count, where nodes have them; the rest is the nodes' own part. */
 const zoneShare = 2 / 3;
@@ -37,7 +37,7 @@ export function selectorSpread(handle: PluginHandle): Plugin {
       if (spreadsItself(pod)) return;
       const spread = spreadOverZones(
         scores,
-        nodes.map(({ node }) => zoneOf(node)),
+        nodes.map(({ node }) => zoneKeyOf(node)),
       );
       for (const [index, score] of spread.entries()) scores[index] = score;
     },

@@ -8,8 +8,8 @@ import type { Plugin } from '../../framework/plugin.ts';
 import type { Rejection } from '../../framework/status.ts';
 import type { PodInfo } from '../../nodes/pod-info.ts';
 import { countMatching } from '../../plugins/spread/count-matching.ts';
-import { ServiceNeighbours } from './service-neighbours.ts';
 import { selectorOf, servicesOf } from './pod-services.ts';
+import { ServiceNeighbours } from './service-neighbours.ts';
 import { spreadOverLabels } from './spread-over-labels.ts';
 
 export interface ServiceAffinityArgs {

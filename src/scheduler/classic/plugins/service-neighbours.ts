@@ -22,7 +22,13 @@ export class ServiceNeighbours implements StateData<ServiceNeighbours> {
   #neighbours: readonly Neighbour[];
   #wanted: LabelSelector | undefined;
 
-  private constructor(namespace: string, fixed: Labels, open: readonly string[], selector: LabelSelector, neighbours: readonly Neighbour[]) {
+  private constructor(
+    namespace: string,
+    fixed: Labels,
+    open: readonly string[],
+    selector: LabelSelector,
+    neighbours: readonly Neighbour[],
+  ) {
     this.#namespace = namespace;
     this.#fixed = fixed;
     this.#open = open;
@@ -31,7 +37,12 @@ export class ServiceNeighbours implements StateData<ServiceNeighbours> {
   }
 
   /** `hasServices` is asked, and the pods of all nodes are looked at, only where the pod itself leaves a label open. */
-  static of({ pod, namespace }: PodInfo, labels: readonly string[], { nodes }: Snapshot, hasServices: () => boolean): ServiceNeighbours {
+  static of(
+    { pod, namespace }: PodInfo,
+    labels: readonly string[],
+    { nodes }: Snapshot,
+    hasServices: () => boolean,
+  ): ServiceNeighbours {
     const fixed: Record<string, string> = {};
     for (const label of labels) {
       const value = labelOf(pod.spec?.nodeSelector, label);

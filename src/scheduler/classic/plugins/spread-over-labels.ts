@@ -7,14 +7,14 @@ import { maxNodeScore } from '../../framework/plugin.ts';
 export function spreadOverLabels(pods: readonly number[], values: readonly (readonly (string | undefined)[])[]): number[] {
   const all = pods.reduce((sum, count) => sum + count, 0);
   const scores = pods.map(() => 0);
-  for (const valueOf of values) {
+  for (const byNode of values) {
     const podsByValue = new Map<string, number>();
     for (const [index, count] of pods.entries()) {
-      const value = valueOf[index];
+      const value = byNode[index];
       if (value !== undefined) podsByValue.set(value, (podsByValue.get(value) ?? 0) + count);
     }
     for (const [index, before] of scores.entries()) {
-      const value = valueOf[index];
+      const value = byNode[index];
       if (value === undefined) continue;
       const elsewhere = all - (podsByValue.get(value) ?? 0);
       const score = all > 0 ? maxNodeScore * (elsewhere / all) : maxNodeScore;

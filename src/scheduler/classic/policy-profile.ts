@@ -1,0 +1,112 @@
+import { oneOfOption, requireKnownOptions } from '../../checks/options.ts';
+import { invalidArgument, invalidOption } from '../../errors.ts';
+import type { PluginHandle, ProfilePlugins } from '../framework/handle.ts';
+import type { Plugin } from '../framework/plugin.ts';
+import { defaultBinder } from '../plugins/default-binder.ts';
+import { prioritySort } from '../plugins/priority-sort.ts';
+import { schedulingGates } from '../plugins/scheduling-gates.ts';
+import { DefaultPreemption } from '../preemption/default-preemption.ts';
+import { AlgorithmRegistry } from './algorithm-registry.ts';
+import { classicPlugins } from './classic-plugins.ts';
+import { predicatePlugin, priorityPlugin } from './plugins/own-algorithms.ts';
+import type { Policy } from './policy.ts';
+import { type PolicyPlan, planOf, type ServiceSpreading } from './policy-plan.ts';
+import { readPolicy } from './read-policy.ts';
+
+export interface PolicyProfileOptions {
+  /** Pods with this `spec.schedulerName` are scheduled. Default: `default-scheduler`. */
+  readonly schedulerName?: string;
+  /** Your own predicates and priorities. Default: only the built-in ones. */
+  readonly registry?: AlgorithmRegistry;
+  /**
+   * What `ServiceSpreadingPriority` (`SelectorSpreadPriority`) is. `SelectorSpread`, the default: a third of the score for the
+   * node's pods, two thirds for the zone's. `PodTopologySpread`: the system's default spread constraints, as Kubernetes from
+   * v1.20 to v1.22 has it.
+   */
+  readonly serviceSpreading?: ServiceSpreading;
+}
+
+/** Makes a profile's plugins. */
+export type ProfileMaker = (handle: PluginHandle) => ProfilePlugins;
+
+/**
+ * The profile that a policy file describes: its text, or what {@link readPolicy} made of it. `CheckNodeUnschedulable` and
+ * `PodToleratesNodeTaints` always run. A pod that fits nowhere may end others of lower priority, as with any profile.
+ *
+ * Throws ERR_INVALID_OPTION for what {@link readPolicy} refuses, and for a predicate or a priority that is neither built in nor
+ * registered.
+ *
+ * @example
+ * ```ts
+ * import { AlgorithmRegistry, policyProfile } from 'pod-status-manager/scheduler';
+ *
+ * const registry = new AlgorithmRegistry().registerPriority('FewPods', (_pod, node) => Math.max(0, 100 - node.pods.length));
+ * const policy = {
+ *   kind: 'Policy',
+ *   apiVersion: 'v1',
+ *   predicates: [{ name: 'PodFitsResources' }],
+ *   priorities: [{ name: 'FewPods', weight: 1 }],
+ * } as const;
+ * const profile = policyProfile(policy, { registry });
+ * console.log(typeof profile); // function
+ * ```
+ */
+export function policyProfile(policy: string | Policy, options: PolicyProfileOptions = {}): ProfileMaker {
+  requireKnownOptions('options', options, ['schedulerName', 'registry', 'serviceSpreading']);
+  const { schedulerName = 'default-scheduler', registry = new AlgorithmRegistry() } = options;
+  const { serviceSpreading = 'SelectorSpread' } = options;
+  if (typeof schedulerName !== 'string' || schedulerName === '')
+    throw invalidOption('options.schedulerName', 'a non-empty text', schedulerName);
+  if (!(registry instanceof AlgorithmRegistry)) throw invalidOption('options.registry', 'an AlgorithmRegistry', registry);
+  oneOfOption('options.serviceSpreading', serviceSpreading, ['SelectorSpread', 'PodTopologySpread']);
+  const plan = planOf(readPolicy(policy), registry, serviceSpreading);
+  return (handle) => profileOf(schedulerName, plan, registry, handle);
+}
+
+/**
+ * The profile of an algorithm provider: `DefaultProvider`, `ClusterAutoscalerProvider`, or one that is registered. Throws
+ * ERR_INVALID_ARGUMENT for any other name, and ERR_INVALID_OPTION as {@link policyProfile} does.
+ *
+ * @example
+ * ```ts
+ * import { providerProfile } from 'pod-status-manager/scheduler';
+ *
+ * console.log(typeof providerProfile('DefaultProvider')); // function
+ * ```
+ */
+export function providerProfile(name: string, options: PolicyProfileOptions = {}): ProfileMaker {
+  const registry = options.registry ?? new AlgorithmRegistry();
+  const provider = registry.provider(name);
+  if (provider === undefined) throw invalidArgument('name', `one of ${registry.providerNames.join(', ')}`, name);
+  return policyProfile(provider, options);
+}
+
+function profileOf(schedulerName: string, plan: PolicyPlan, registry: AlgorithmRegistry, handle: PluginHandle): ProfilePlugins {
+  const builtIn = new Map<string, Plugin>();
+  const make = (name: string): Plugin | undefined => {
+    const plugin = builtIn.get(name) ?? classicPlugins.get(name)?.(plan, handle);
+    if (plugin !== undefined) builtIn.set(name, plugin);
+    return plugin;
+  };
+  const filters = plan.filters.map((name) => make(name) ?? ownFilter(name, registry, handle));
+  const scorers = [...plan.weights.keys()].map((name) => make(name) ?? ownScorer(name, registry, handle));
+  return {
+    schedulerName,
+    plugins: [schedulingGates(), prioritySort(), new DefaultPreemption({}, handle), defaultBinder(handle)],
+    points: { preFilter: filters, filter: filters, preScore: scorers, score: scorers },
+    weights: plan.weights,
+    checkAllFilters: plan.checkAllFilters,
+  };
+}
+
+function ownFilter(name: string, registry: AlgorithmRegistry, handle: PluginHandle): Plugin {
+  const factory = registry.predicateFactory(name);
+  if (factory === undefined) throw invalidOption('policy.predicates', 'names that are known', name);
+  return predicatePlugin(name, factory(handle));
+}
+
+function ownScorer(name: string, registry: AlgorithmRegistry, handle: PluginHandle): Plugin {
+  const factory = registry.priorityFactory(name);
+  if (factory === undefined) throw invalidOption('policy.priorities', 'names that are known', name);
+  return priorityPlugin(name, factory(handle));
+}
