@@ -92,7 +92,7 @@ function profileOf(schedulerName: string, plan: PolicyPlan, registry: AlgorithmR
   const scorers = [...plan.weights.keys()].map((name) => make(name) ?? ownScorer(name, registry, handle));
   return {
     schedulerName,
-    plugins: [schedulingGates(), prioritySort(), new DefaultPreemption({}, handle), defaultBinder(handle)],
+    plugins: [schedulingGates(), prioritySort(), new DefaultPreemption({}, handle), defaultBinder(undefined, handle)],
     points: { preFilter: filters, filter: filters, preScore: scorers, score: scorers },
     weights: plan.weights,
     checkAllFilters: plan.checkAllFilters,

@@ -6,6 +6,7 @@ import type { ClusterEventWithHint, QueueingHint } from '../../framework/cluster
 import { podAmounts } from '../../nodes/pod-amounts.ts';
 import type { ResourceAmounts } from '../../nodes/resource.ts';
 import { allocatableAmounts } from '../../nodes/resource-amounts.ts';
+import { rememberedByObject } from './remembered.ts';
 import { shortages } from './shortages.ts';
 
 const nothing: ResourceAmounts = { milliCPU: 0, memory: 0, ephemeralStorage: 0, scalar: new Map() };
@@ -51,17 +52,6 @@ function hint(helps: boolean): QueueingHint {
 
 function podOf(object: JsonMembers | undefined): WirePod {
   return (object ?? {}) as WirePod;
-}
-
-function rememberedByObject<Given extends object, Value>(work: (given: Given) => Value): (given: Given) => Value {
-  const known = new WeakMap<Given, Value>();
-  return (given) => {
-    const before = known.get(given);
-    if (before !== undefined) return before;
-    const value = work(given);
-    known.set(given, value);
-    return value;
-  };
 }
 
 /** True where `one` has more than `other` of a resource that is asked for. */

@@ -1,7 +1,9 @@
 // Behaviour of pkg/scheduler/framework/plugins/noderesources, fit.go, v1.36.3.
 import type { Plugin } from '../../framework/plugin.ts';
 import { fitArgs, type ScoringStrategy } from './args.ts';
+import { containersOf } from './containers-of.ts';
 import { fitEvents } from './fit-hints.ts';
+import { rememberedByObject } from './remembered.ts';
 import { shortages } from './shortages.ts';
 import { leastAllocated, mostAllocated, type ResourceScorer, requestedToCapacityRatio } from './strategies.ts';
 
@@ -18,11 +20,13 @@ export function nodeResourcesFit(args?: unknown): Plugin {
   const ignoresAny = ignoredResources.size > 0 || ignoredResourceGroups.size > 0;
   const ignored = ignoresAny ? { names: ignoredResources, groups: ignoredResourceGroups } : undefined;
   const score = scorerOf(scoringStrategy);
+  const containersAlone = rememberedByObject(containersOf);
   return {
     name: 'NodeResourcesFit',
     eventsToRegister: fitEvents,
     filter: (_state, { requests }, node) => shortages(requests, node.allocatable, node.requested, node.pods.length, ignored),
-    score: (_state, pod, node) => score(pod, node),
+    // upstream's scores, unlike its filter, do not look at the resources of the pod as a whole
+    score: (_state, pod, node) => score(pod.pod.spec?.resources === undefined ? pod : containersAlone(pod), node),
   };
 }
 

@@ -1,6 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { CycleState } from '../../../../../src/scheduler/framework/cycle-state.ts';
+import type { PodInfo } from '../../../../../src/scheduler/nodes/pod-info.ts';
+import { createPodInfo } from '../../../../../src/scheduler/nodes/pod-info-factory.ts';
 import { nodeResourcesBalancedAllocation } from '../../../../../src/scheduler/plugins/resources/balanced-allocation.ts';
+import { nodeResourcesFit } from '../../../../../src/scheduler/plugins/resources/node-resources-fit.ts';
 import {
   leastAllocated,
   mostAllocated,
@@ -8,6 +11,7 @@ import {
 } from '../../../../../src/scheduler/plugins/resources/strategies.ts';
 import { type Amounts, nodeWith, podAsking } from './nodes-and-pods.ts';
 
+const infoOf = (asked: Amounts): PodInfo => ({ ...podAsking(asked), pod: {} });
 const both = [
   { name: 'cpu', weight: 1 },
   { name: 'memory', weight: 1 },
@@ -88,6 +92,29 @@ describe('strategies of NodeResourcesFit', () => {
     const score = requestedToCapacityRatio(both, shape);
     expect(score(podAsking({ cpu: 0, memory: 0 }), nodeWith({ cpu: 100, memory: 100 }, { memory: 40 }))).toBe(40);
     expect(score(podAsking({ cpu: 0, memory: 0 }), nodeWith({ cpu: 100, memory: 100 }, { cpu: 41, memory: 40 }))).toBe(41);
+  });
+});
+
+describe('NodeResourcesFit', () => {
+  it('scores what the containers ask for, and filters by what the pod as a whole asks for', () => {
+    const requests = { cpu: '500m', memory: '500' };
+    const pod = createPodInfo({
+      metadata: { name: 'p', namespace: 'd', uid: 'u' },
+      spec: { containers: [{ name: 'c', resources: { requests: { cpu: '100m', memory: '100' } } }], resources: { requests } },
+    });
+    const plugin = nodeResourcesFit();
+    const half = nodeWith({ cpu: 1000, memory: 1000 }, { cpu: 600, memory: 600 });
+    expect(plugin.score?.(new CycleState(), pod, half)).toBe(30);
+    expect(plugin.filter?.(new CycleState(), pod, half)?.reasons).toEqual(['Insufficient cpu', 'Insufficient memory']);
+  });
+
+  it('takes the strategy of its arguments', () => {
+    const scoreWith = (scoringStrategy: object) =>
+      nodeResourcesFit({ scoringStrategy }).score?.(new CycleState(), infoOf({ cpu: 100, memory: 100 }), node);
+    const requestedToCapacityRatio = { shape: [{ utilization: 0, score: 9 }] };
+    expect(scoreWith({ type: 'LeastAllocated' })).toBe(70);
+    expect(scoreWith({ type: 'MostAllocated' })).toBe(30);
+    expect(scoreWith({ type: 'RequestedToCapacityRatio', requestedToCapacityRatio })).toBe(90);
   });
 });
 
