@@ -145,6 +145,7 @@ export const doors = [
   'object-managers',
   'node',
   'cri',
+  'scheduler',
   'debug',
   'prometheus',
   'opentelemetry',
