@@ -105,6 +105,7 @@ export const schedulerRooms = [
   'scheduler/framework',
   'scheduler/cache',
   'scheduler/queue',
+  'scheduler/explain',
   'scheduler/plugins/common',
   'scheduler/plugins/resources',
   'scheduler/plugins/volumes',
