@@ -3,18 +3,17 @@
  * none.
  */
 export function selectHost(totals: readonly number[], random: () => number): number {
-  const [first, ...others] = bestHosts(totals);
-  if (first === undefined) return -1;
-  if (others.length === 0) return first;
-  const best = [first, ...others];
-  return best[Math.trunc(random() * best.length)] ?? first;
+  const best = bestHosts(totals);
+  const [first = -1] = best;
+  return best.length < 2 ? first : (best[Math.trunc(random() * best.length)] ?? first);
 }
 
 /** The indexes of all nodes with the highest total. */
 export function bestHosts(totals: readonly number[]): number[] {
   let best: number[] = [];
   let highest = Number.NEGATIVE_INFINITY;
-  for (const [index, total] of totals.entries()) {
+  for (let index = 0; index < totals.length; index += 1) {
+    const total = totals[index] as number;
     if (total > highest) {
       highest = total;
       best = [index];

@@ -19,17 +19,18 @@ import { classicTaintToleration } from './plugins/taint-toleration.ts';
 import { volumeLimit } from './plugins/volume-limits.ts';
 import type { PolicyPlan } from './policy-plan.ts';
 
+/** Takes the plan apart; those without arguments take nothing of it. */
 type Maker = (plan: PolicyPlan, handle: PluginHandle) => Plugin;
 
 /** How each plugin of a policy is made, by its name. */
 export const classicPlugins: ReadonlyMap<string, Maker> = new Map<string, Maker>([
-  ['NodeUnschedulable', nodeUnschedulable],
-  ['NodeResourcesFit', classicNodeResourcesFit],
-  ['NodeName', nodeName],
-  ['NodePorts', nodePorts],
-  ['NodeAffinity', classicNodeAffinity],
+  ['NodeUnschedulable', () => nodeUnschedulable()],
+  ['NodeResourcesFit', () => classicNodeResourcesFit()],
+  ['NodeName', () => nodeName()],
+  ['NodePorts', () => nodePorts()],
+  ['NodeAffinity', () => classicNodeAffinity()],
   ['VolumeRestrictions', () => volumeRestrictions()],
-  ['TaintToleration', classicTaintToleration],
+  ['TaintToleration', () => classicTaintToleration()],
   ['NodeLabel', (plan) => nodeLabel(plan.arguments.nodeLabel)],
   ['ServiceAffinity', (plan, handle) => serviceAffinity(plan.arguments.serviceAffinity, handle)],
   ['EBSLimits', () => volumeLimit('EBSLimits')],
@@ -44,11 +45,11 @@ export const classicPlugins: ReadonlyMap<string, Maker> = new Map<string, Maker>
     'InterPodAffinity',
     ({ arguments: { hardPodAffinityWeight } }, handle) => createInterPodAffinity({ hardPodAffinityWeight }, handle),
   ],
-  ['NodeResourcesBalancedAllocation', balancedAllocationScore],
-  ['NodeResourcesLeastAllocated', leastAllocatedScore],
-  ['NodeResourcesMostAllocated', mostAllocatedScore],
+  ['NodeResourcesBalancedAllocation', () => balancedAllocationScore()],
+  ['NodeResourcesLeastAllocated', () => leastAllocatedScore()],
+  ['NodeResourcesMostAllocated', () => mostAllocatedScore()],
   ['RequestedToCapacityRatio', (plan) => ratioScore(plan.arguments.ratio)],
   ['ImageLocality', (_plan, handle) => classicImageLocality(handle)],
-  ['NodePreferAvoidPods', nodePreferAvoidPods],
+  ['NodePreferAvoidPods', () => nodePreferAvoidPods()],
   ['SelectorSpread', (_plan, handle) => selectorSpread(handle)],
 ]);

@@ -7,6 +7,7 @@ import { prioritySort } from '../plugins/priority-sort.ts';
 import { schedulingGates } from '../plugins/scheduling-gates.ts';
 import { DefaultPreemption } from '../preemption/default-preemption.ts';
 import { AlgorithmRegistry } from './algorithm-registry.ts';
+import { equalPriority } from './algorithms.ts';
 import { classicPlugins } from './classic-plugins.ts';
 import { predicatePlugin, priorityPlugin } from './plugins/own-algorithms.ts';
 import type { Policy } from './policy.ts';
@@ -90,9 +91,10 @@ function profileOf(schedulerName: string, plan: PolicyPlan, registry: AlgorithmR
   };
   const filters = plan.filters.map((name) => make(name) ?? ownFilter(name, registry, handle));
   const scorers = [...plan.weights.keys()].map((name) => make(name) ?? ownScorer(name, registry, handle));
+  if (scorers.length === 0) scorers.push(priorityPlugin(equalPriority, () => 1));
   return {
     schedulerName,
-    plugins: [schedulingGates(), prioritySort(), new DefaultPreemption({}, handle), defaultBinder(handle)],
+    plugins: [schedulingGates(), prioritySort(), new DefaultPreemption({}, handle), defaultBinder(undefined, handle)],
     points: { preFilter: filters, filter: filters, preScore: scorers, score: scorers },
     weights: plan.weights,
     checkAllFilters: plan.checkAllFilters,

@@ -67,6 +67,11 @@ export class Framework implements PluginHandle {
     return this.profile.schedulerName;
   }
 
+  /** The name of the plugin that sorts the queue. */
+  get queueSort(): string {
+    return this.#queueSort.name;
+  }
+
   get listers(): ClusterListers {
     return this.#context.listers;
   }

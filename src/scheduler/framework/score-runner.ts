@@ -61,7 +61,9 @@ export class ScoreRunner {
       const weight = this.#weights.get(plugin.name) ?? 1;
       const raw = scoresOf(plugin, state, pod, nodes);
       const normalized = normalizedScores(plugin, state, pod, nodes, raw);
-      for (const [index, score] of normalized.entries()) totals[index] = (totals[index] ?? 0) + score * weight;
+      for (let index = 0; index < totals.length; index += 1) {
+        totals[index] = (totals[index] as number) + (normalized[index] as number) * weight;
+      }
       plugins.push({ plugin: plugin.name, weight, raw, normalized });
     }
     return { totals, plugins };

@@ -5,6 +5,7 @@ import type { PluginHandle } from '../framework/handle.ts';
 import { maxNodeScore, type Plugin } from '../framework/plugin.ts';
 import type { NodeInfo } from '../nodes/node-info.ts';
 import { kept } from './common/kept.ts';
+import { refuseArgs } from './common/refuse-args.ts';
 
 const mebibyte = 1024 ** 2;
 /** So many bytes are worth nothing. */
@@ -31,8 +32,9 @@ class WantedImages {
 
 const key = stateKey<WantedImages>('ImageLocality');
 
-/** Prefers nodes that have the pod's images: the larger an image, and the more nodes have it, the more it counts. */
-export function imageLocality(handle: PluginHandle): Plugin {
+/** Prefers nodes that have the pod's images: the larger an image, and the more nodes have it, the more it counts. No arguments. */
+export function imageLocality(args: unknown, handle: PluginHandle): Plugin {
+  refuseArgs('ImageLocality', args);
   return {
     name: 'ImageLocality',
     preScore(state, { pod }) {

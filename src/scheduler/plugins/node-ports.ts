@@ -4,14 +4,16 @@ import type { WirePod } from '../../wire/types.ts';
 import type { QueueingHint } from '../framework/cluster-event.ts';
 import type { Plugin } from '../framework/plugin.ts';
 import type { Rejection } from '../framework/status.ts';
+import { refuseArgs } from './common/refuse-args.ts';
 
 const taken: Rejection = {
   code: 'Unschedulable',
   reasons: ["node(s) didn't have free ports for the requested pod ports"],
 };
 
-/** Rejects a node where a pod has one of the ports of the node that this pod asks for. */
-export function nodePorts(): Plugin {
+/** Rejects a node where a pod has one of the ports of the node that this pod asks for. No arguments. */
+export function nodePorts(args?: unknown): Plugin {
+  refuseArgs('NodePorts', args);
   return {
     name: 'NodePorts',
     eventsToRegister: () => [

@@ -4,12 +4,14 @@ import type { WireNode, WireTaint } from '../../wire/node-types.ts';
 import type { WirePod } from '../../wire/types.ts';
 import type { Plugin } from '../framework/plugin.ts';
 import type { Rejection } from '../framework/status.ts';
+import { refuseArgs } from './common/refuse-args.ts';
 
 const cordoned: Rejection = { code: 'UnschedulableAndUnresolvable', reasons: ['node(s) were unschedulable'] };
 const taint: WireTaint = { key: 'node.kubernetes.io/unschedulable', effect: 'NoSchedule' };
 
-/** Rejects nodes that are marked unschedulable, unless the pod tolerates the taint that stands for it. */
-export function nodeUnschedulable(): Plugin {
+/** Rejects nodes that are marked unschedulable, unless the pod tolerates the taint that stands for it. No arguments. */
+export function nodeUnschedulable(args?: unknown): Plugin {
+  refuseArgs('NodeUnschedulable', args);
   return {
     name: 'NodeUnschedulable',
     eventsToRegister: () => [

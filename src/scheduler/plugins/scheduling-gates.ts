@@ -1,9 +1,11 @@
 // Behaviour of pkg/scheduler/framework/plugins/schedulinggates, v1.36.3.
 import type { WirePod } from '../../wire/types.ts';
 import type { Plugin } from '../framework/plugin.ts';
+import { refuseArgs } from './common/refuse-args.ts';
 
-/** Keeps a pod from being tried while it has scheduling gates. */
-export function schedulingGates(): Plugin {
+/** Keeps a pod from being tried while it has scheduling gates. No arguments. */
+export function schedulingGates(args?: unknown): Plugin {
+  refuseArgs('SchedulingGates', args);
   return {
     name: 'SchedulingGates',
     eventsToRegister: () => [

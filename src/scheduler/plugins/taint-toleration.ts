@@ -7,6 +7,7 @@ import type { Plugin } from '../framework/plugin.ts';
 import type { Rejection } from '../framework/status.ts';
 import { kept } from './common/kept.ts';
 import { normalizeScores } from './common/normalize-scores.ts';
+import { refuseArgs } from './common/refuse-args.ts';
 
 const untolerated: Rejection = { code: 'UnschedulableAndUnresolvable', reasons: ['node(s) had untolerated taint(s)'] };
 const strictEffects: readonly TaintEffect[] = ['NoSchedule', 'NoExecute'];
@@ -27,8 +28,9 @@ class MildTolerations {
 
 const key = stateKey<MildTolerations>('TaintToleration');
 
-/** Rejects nodes with a taint that the pod does not tolerate, and prefers nodes with few taints of effect PreferNoSchedule. */
-export function taintToleration(): Plugin {
+/** Rejects nodes with a taint that the pod does not tolerate, and prefers nodes with few taints of effect PreferNoSchedule. No arguments. */
+export function taintToleration(args?: unknown): Plugin {
+  refuseArgs('TaintToleration', args);
   return {
     name: 'TaintToleration',
     eventsToRegister: () => [

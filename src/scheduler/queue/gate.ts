@@ -35,7 +35,7 @@ function askOne(plugin: GatingPlugin, { podInfo }: QueueEntry, logger: Logger): 
     const err = pluginFailure(plugin.name, 'preEnqueue', error);
     logger.error(
       { err, plugin: plugin.name, pod: podInfo.key },
-      'A plugin could not say whether a pod may be tried; the pod waits',
+      'a plugin could not say whether a pod may be tried; the pod waits',
     );
     return { code: 'UnschedulableAndUnresolvable', reasons: [errorText(err)] };
   }

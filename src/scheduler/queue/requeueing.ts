@@ -19,7 +19,7 @@ export function requeueingOf(entry: QueueEntry, seen: SeenEvent, interest: Event
     const onFailure = (err: unknown): void =>
       logger.warn(
         { err, plugin, event: seen.event.label, pod: entry.podInfo.key },
-        'A queueing hint failed; the pod is tried again',
+        'a queueing hint failed; the pod is tried again',
       );
     if (!saysQueue(hints, pod, seen, onFailure)) continue;
     if (isPending) return 'atOnce';

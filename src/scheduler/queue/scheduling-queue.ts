@@ -258,7 +258,7 @@ export class SchedulingQueue {
     const isReady = change();
     this.#timers.arm();
     if (isReady && this.hasReady) {
-      callGuarded(this.#options.onReady, (err) => this.#options.logger.error({ err }, 'The scheduler could not be woken'));
+      callGuarded(this.#options.onReady, (err) => this.#options.logger.error({ err }, 'the scheduler could not be woken'));
     }
     return isReady;
   }

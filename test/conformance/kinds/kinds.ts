@@ -1,10 +1,13 @@
 import { backoffKind } from '../backoff/index.ts';
 import { cacheKind } from '../cache/index.ts';
+import { classicKind } from '../classic/index.ts';
 import { configKind } from '../config/index.ts';
 import { manifestKind } from '../manifest/index.ts';
 import { mirrorKind } from '../mirror/index.ts';
 import { phaseKind } from '../phase/index.ts';
+import { preemptKind } from '../preempt/index.ts';
 import { probeKind } from '../probe/index.ts';
+import { queueKind } from '../queue/index.ts';
 import { refNamesKind, refsKind } from '../refs/index.ts';
 import { statusesKind } from '../statuses/index.ts';
 import { workersKind } from '../workers/index.ts';
@@ -22,5 +25,8 @@ export const kinds: ReadonlyMap<string, CaseKind> = new Map<string, CaseKind>([
   ['config', configKind],
   ['workers', workersKind],
   ['statuses', statusesKind],
+  ['queue', queueKind],
+  ['preempt', preemptKind],
   ['cache', cacheKind],
+  ['classic', classicKind],
 ]);

@@ -1,7 +1,7 @@
 import type { Plugin } from '../../framework/plugin.ts';
 import type { Rejection } from '../../framework/status.ts';
 import type { PodInfo } from '../../nodes/pod-info.ts';
-import { refuseArgs } from './refuse-args.ts';
+import { refuseArgs } from '../common/refuse-args.ts';
 
 /**
  * Rejects a pod with a volume that needs a claim (`persistentVolumeClaim`, `ephemeral`): this scheduler does not bind
@@ -21,11 +21,13 @@ export function volumeBinding(args?: unknown): Plugin {
  * as if it had no claims. No arguments.
  */
 export function dynamicResources(args?: unknown): Plugin {
-  return refusing('DynamicResources', args, ({ pod: { spec } }) => {
+  const refusal = refusing('DynamicResources', args, ({ pod: { spec } }) => {
     const claim = spec?.resourceClaims?.[0];
     if (claim === undefined) return undefined;
     return `resource claim ${JSON.stringify(claim.name)} needs dynamic resource allocation, which this scheduler does not do`;
   });
+  // kube-scheduler says so of every pod that fits nowhere
+  return { ...refusal, postFilter: () => ({ nominatedNodeName: undefined, message: 'no new claims to deallocate' }) };
 }
 
 /** What a pod needs of this sort never changes, so no event can help it. */

@@ -4,7 +4,7 @@ import type { WirePod } from '../../../wire/types.ts';
 import type { QueueingHint } from '../../framework/cluster-event.ts';
 import type { Plugin } from '../../framework/plugin.ts';
 import type { Rejection } from '../../framework/status.ts';
-import { refuseArgs } from './refuse-args.ts';
+import { refuseArgs } from '../common/refuse-args.ts';
 import { anyConflict, exclusiveVolumes } from './volume-conflicts.ts';
 
 const diskConflict: Rejection = { code: 'Unschedulable', reasons: ['node(s) had no available disk'] };

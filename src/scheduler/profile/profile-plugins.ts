@@ -1,0 +1,87 @@
+import { invalidOption } from '../../errors.ts';
+import { catchRejection, ignoreFailure } from '../../seams/guard.ts';
+import { type ExtensionPoint, extensionPoints } from '../framework/extension-points.ts';
+import type { PluginFactory, PluginHandle, ProfilePlugins } from '../framework/handle.ts';
+import type { Plugin } from '../framework/plugin.ts';
+import { absentPlugins, defaultPlugins } from './default-plugins.ts';
+import type { PluginRegistry } from './plugin-registry.ts';
+import { mergedPlugins, pluginsOfPoint } from './plugin-sets.ts';
+import { type EnabledPlugin, type ProfileOptions, requireProfile } from './profile-options.ts';
+
+export const defaultSchedulerName = 'default-scheduler';
+
+const points = Object.keys(extensionPoints) as readonly ExtensionPoint[];
+
+/** Makes the plugins of a profile. Throws ERR_INVALID_OPTION; `path` names the profile in its message. */
+export function profilePlugins(
+  path: string,
+  profile: ProfileOptions,
+  registry: PluginRegistry,
+  handle: PluginHandle,
+): ProfilePlugins {
+  requireProfile(path, profile);
+  const { schedulerName = defaultSchedulerName, percentageOfNodesToScore = 0, plugins: sets = {} } = profile;
+  requireKnownNames(path, profile, registry);
+  const multiPoint = mergedPlugins(`${path}.plugins.multiPoint`, defaultPlugins, sets.multiPoint ?? {});
+  const made = new Map<string, Plugin>();
+  const find = (name: string): Plugin => {
+    const before = made.get(name);
+    if (before !== undefined) return before;
+    const args = profile.pluginConfig?.find((config) => config.name === name)?.args;
+    const plugin = makePlugin(path, name, args, registry[name], handle);
+    made.set(name, plugin);
+    return plugin;
+  };
+  const everywhere = multiPoint.map(({ name }) => find(name));
+  const atPoint = (point: ExtensionPoint): readonly Plugin[] =>
+    pluginsOfPoint(`${path}.plugins.${point}`, point, everywhere, sets[point] ?? {}, find);
+  if (atPoint('bind').length === 0) throw invalidOption(`${path}.plugins.bind`, 'at least one plugin that binds', 'none');
+  return {
+    schedulerName,
+    percentageOfNodesToScore,
+    points: Object.fromEntries(points.map((point) => [point, atPoint(point)])),
+    plugins: [...made.values()],
+    weights: weightsOf([...(sets.score?.enabled ?? []), ...multiPoint]),
+  };
+}
+
+/** The weight at the point `score` counts more than that of `multiPoint`. */
+function weightsOf(enabled: readonly EnabledPlugin[]): ReadonlyMap<string, number> {
+  return new Map(enabled.toReversed().map(({ name, weight }) => [name, weight || 1]));
+}
+
+function makePlugin(path: string, name: string, args: unknown, factory: PluginFactory | undefined, handle: PluginHandle): Plugin {
+  const plugin: Partial<Plugin> | null | undefined = factory?.(args, handle);
+  if (plugin == null || plugin.name !== name) {
+    catchRejection(plugin, ignoreFailure);
+    throw invalidOption(`registry.${name}`, `a function that returns a plugin with the name ${name}`, plugin?.name ?? plugin);
+  }
+  for (const method of [...Object.values(extensionPoints), 'eventsToRegister', 'addPod', 'removePod', 'unreserve'] as const) {
+    const value: unknown = plugin[method];
+    if (value === undefined || typeof value === 'function') continue;
+    throw invalidOption(`${path}: ${name}.${method}`, 'a function', value);
+  }
+  return plugin as Plugin;
+}
+
+/** A misspelt name is refused, also where a plugin is only turned off or given arguments. */
+function requireKnownNames(path: string, { plugins = {}, pluginConfig = [] }: ProfileOptions, registry: PluginRegistry): void {
+  const known = Object.keys(registry);
+  const requireKnown = (at: string, name: string, others: readonly string[] = []): void => {
+    if (known.includes(name) || others.includes(name)) return;
+    throw invalidOption(at, `one of the plugins ${known.join(', ')}`, name);
+  };
+  for (const [point, set] of Object.entries(plugins)) {
+    const { enabled = [], disabled = [] } = set ?? {};
+    const at = `${path}.plugins.${point}`;
+    for (const [index, { name }] of enabled.entries()) requireKnown(`${at}.enabled[${index}].name`, name);
+    for (const [index, { name }] of disabled.entries()) {
+      requireKnown(`${at}.disabled[${index}].name`, name, ['*', ...absentPlugins]);
+    }
+  }
+  for (const [index, { name }] of pluginConfig.entries()) {
+    requireKnown(`${path}.pluginConfig[${index}].name`, name);
+    if (pluginConfig.findIndex((other) => other.name === name) === index) continue;
+    throw invalidOption(`${path}.pluginConfig[${index}].name`, 'a plugin that has no arguments before', name);
+  }
+}

@@ -1,0 +1,28 @@
+import { isDeepStrictEqual } from 'node:util';
+import type { CaseKind, CaseResult } from '../kinds/case-kind.ts';
+import { type ClassicCase, type ClassicOutcome, classicCaseProblem } from './case.ts';
+import { playClassic } from './player.ts';
+import { upstreamFault } from './policy-faults.ts';
+
+/** Recordings of the classic scheduler, which reads a policy file. */
+export const classicKind: CaseKind<ClassicCase> = { problem: classicCaseProblem, replay: replayClassic };
+
+async function replayClassic(recorded: ClassicCase): Promise<CaseResult> {
+  return { differences: judgeClassic(recorded, playClassic(recorded)), exemptions: [] };
+}
+
+/** What differs, member by member. There is no exemption. */
+export function judgeClassic({ out }: ClassicCase, played: ClassicOutcome): string[] {
+  const told = out.policyError === undefined ? out : { ...out, policyError: upstreamFault(out.policyError) };
+  const [expected, got] = [said(told), said(played)];
+  const members = [...new Set([...Object.keys(expected), ...Object.keys(got)])];
+  return members
+    .filter((member) => !isDeepStrictEqual(expected[member], got[member]))
+    .map((member) => `${member}: expected ${JSON.stringify(expected[member])}, got ${JSON.stringify(got[member])}`);
+}
+
+/** A recording leaves out what is empty. */
+function said(out: ClassicOutcome): Readonly<Record<string, unknown>> {
+  const isEmpty = (value: unknown): boolean => typeof value === 'object' && value !== null && Object.keys(value).length === 0;
+  return Object.fromEntries(Object.entries(out).filter(([, value]) => value !== undefined && value !== '' && !isEmpty(value)));
+}

@@ -1,0 +1,63 @@
+import { isStatusManagerError } from '../../../src/errors.ts';
+import { findNodesThatFit } from '../../../src/scheduler/algorithm/find-nodes.ts';
+import { prioritizeNodes } from '../../../src/scheduler/algorithm/prioritize-nodes.ts';
+import { equalPriority } from '../../../src/scheduler/classic/algorithms.ts';
+import { CycleState } from '../../../src/scheduler/framework/cycle-state.ts';
+import { type Diagnosis, FitError } from '../../../src/scheduler/framework/fit-error.ts';
+import type { Framework } from '../../../src/scheduler/framework/framework.ts';
+import { classicPodReading } from '../../../src/scheduler/nodes/classic-amounts.ts';
+import type { NodeInfo } from '../../../src/scheduler/nodes/node-info.ts';
+import type { PodInfo } from '../../../src/scheduler/nodes/pod-info.ts';
+import { createPodInfo } from '../../../src/scheduler/nodes/pod-info-factory.ts';
+import type { ClassicCase, ClassicOutcome, RecordedFailure, RecordedScores } from './case.ts';
+import { ourFault } from './policy-faults.ts';
+import { frameworkOf } from './world.ts';
+
+/** Plays the case with our scheduler. Returns what it made of policy and pod, in the form of the recording. */
+export function playClassic(recorded: ClassicCase): ClassicOutcome {
+  let framework: Framework;
+  try {
+    framework = frameworkOf(recorded);
+  } catch (error) {
+    if (!isStatusManagerError(error, 'ERR_INVALID_OPTION')) throw error;
+    return { policyError: ourFault(error.message) };
+  }
+  const { profile } = framework;
+  const pod = createPodInfo(recorded.pod, classicPodReading);
+  const state = new CycleState();
+  const { feasible, diagnosis } = findNodesThatFit(framework, state, pod, 0);
+  return {
+    filters: profile.points?.filter?.map(({ name }) => name) ?? [],
+    weights: Object.fromEntries(profile.weights),
+    order: framework.snapshot().nodes.map(({ name }) => name),
+    failed: failuresOf(diagnosis),
+    ...(!recorded.policy.alwaysCheckAllPredicates && { rejectors: [...diagnosis.rejectors].sort() }),
+    ...(feasible.length === 0 ? { message: new FitError(pod.pod, diagnosis).message } : scored(framework, state, pod, feasible)),
+  };
+}
+
+function failuresOf({ failures }: Diagnosis): Record<string, Record<string, RecordedFailure>> {
+  return Object.fromEntries(
+    [...failures].map(([node, rejection]) => {
+      const byPlugin = (rejection.parts ?? [rejection]).map(({ plugin, code, reasons }) => [plugin, { code, reasons }] as const);
+      return [node, Object.fromEntries(byPlugin)];
+    }),
+  );
+}
+
+function scored(framework: Framework, state: CycleState, pod: PodInfo, nodes: readonly NodeInfo[]): ClassicOutcome {
+  const { totals, plugins } = prioritizeNodes(framework, state, pod, nodes);
+  const feasible: Record<string, RecordedScores> = {};
+  for (const [index, { name }] of nodes.entries()) {
+    const scores: Record<string, [number, number, number]> = {};
+    // a plugin with nothing to say of the pod is left out here, and gave 0 there
+    for (const plugin of framework.profile.weights.keys()) scores[plugin] = [0, 0, 0];
+    for (const { plugin, weight, raw, normalized } of plugins) {
+      const score = normalized[index] ?? 0;
+      if (plugin !== equalPriority) scores[plugin] = [raw[index] ?? 0, score, score * weight];
+    }
+    feasible[name] = { scores, total: totals[index] ?? 0 };
+  }
+  const best = nodes.filter((_node, index) => totals[index] === Math.max(...totals)).map(({ name }) => name);
+  return { feasible, best: best.sort() };
+}

@@ -1,0 +1,49 @@
+import { fileURLToPath } from 'node:url';
+import { describe, expect, it } from 'vitest';
+import { agrees, runKind } from '../kinds/run-kind.ts';
+import { leastShare, liesOfACase, tellLies } from '../kinds/tell-lies.ts';
+import { readCases } from '../replay/read-cases.ts';
+import { type PreemptCase, preemptCaseProblem } from './case.ts';
+import { falsifyPreempt } from './falsify.ts';
+import { judgePreempt, preemptKind } from './index.ts';
+import { playPreempt } from './player.ts';
+
+const file = fileURLToPath(new URL('../preempt-public.jsonl.gz', import.meta.url));
+const cases = (readCases(file).byKind.get('preempt') ?? []) as readonly PreemptCase[];
+
+describe('replay of how the scheduler makes room for a pod', () => {
+  it('finds no difference, and excuses nothing', async () => {
+    const result = await runKind('preempt', preemptKind, cases);
+    expect(result).toMatchObject({ cases: 800, differences: [], exemptCases: 0 });
+    expect(agrees(result)).toBe(true);
+  });
+
+  it('finds a recording that is falsified in one place', async () => {
+    const { told, shareFound, missed } = await tellLies(cases, {
+      play: playPreempt,
+      falsify: falsifyPreempt,
+      judge: judgePreempt,
+    });
+    expect(told).toBe(cases.length * liesOfACase);
+    expect(shareFound, missed.slice(0, 20).join('; ')).toBeGreaterThanOrEqual(leastShare);
+  });
+
+  it('finds a pod and a budget that were left out', () => {
+    const withVictims = cases.find(({ out }) => out.best?.length === 1) as PreemptCase;
+    expect(judgePreempt(withVictims, playPreempt({ ...withVictims, pods: [] }))).not.toEqual([]);
+    const violating = cases.find(({ out }) => Object.values(out.candidates ?? {}).some(({ pdbViolations }) => pdbViolations));
+    expect(violating).toBeDefined();
+    const { podDisruptionBudgets: _, ...withoutBudgets } = violating as PreemptCase;
+    expect(judgePreempt(violating as PreemptCase, playPreempt(withoutBudgets))).not.toEqual([]);
+  });
+});
+
+describe('a line of kind preempt', () => {
+  it.each([
+    [{ kind: 'preempt', name: 'a' }, 'a preempt case without nodes'],
+    [{ kind: 'preempt', name: 'a', nodes: [] }, 'a preempt case without a pod'],
+    [{ kind: 'preempt', name: 'a', nodes: [], pod: {} }, 'a preempt case without an outcome'],
+  ])('is refused when it cannot be played: %j', (value, problem) => {
+    expect(preemptCaseProblem(value)).toBe(problem);
+  });
+});
