@@ -1,0 +1,91 @@
+import { CycleState } from '../../../../src/scheduler/framework/cycle-state.ts';
+import type { ClusterListers, PluginFactory, PluginHandle, SelectingObject } from '../../../../src/scheduler/framework/handle.ts';
+import type { Plugin } from '../../../../src/scheduler/framework/plugin.ts';
+import type { NodeInfo, Snapshot } from '../../../../src/scheduler/nodes/node-info.ts';
+import { createNodeInfo, snapshotOf } from '../../../../src/scheduler/nodes/node-list.ts';
+import type { PodInfo } from '../../../../src/scheduler/nodes/pod-info.ts';
+import { createPodInfo } from '../../../../src/scheduler/nodes/pod-info-factory.ts';
+import type { WireNode } from '../../../../src/wire/node-types.ts';
+import type { WirePod } from '../../../../src/wire/types.ts';
+
+export type Labels = Readonly<Record<string, string>>;
+type Spec = Partial<NonNullable<WirePod['spec']>>;
+
+/** A pod of the namespace `d`, with more of a spec. */
+export function podOf(name: string, labels: Labels = {}, spec: Spec = {}, metadata: WirePod['metadata'] = {}): WirePod {
+  return { metadata: { name, namespace: 'd', uid: `u-${name}`, labels, ...metadata }, spec: { containers: [], ...spec } };
+}
+
+/** A node, and the pods on it. */
+export function nodeOf(name: string, labels: Labels, pods: readonly WirePod[] = [], spec: WireNode['spec'] = {}): NodeInfo {
+  return createNodeInfo(
+    { metadata: { name, labels }, spec },
+    pods.map((pod) => createPodInfo(pod)),
+  );
+}
+
+interface World {
+  readonly nodes: readonly NodeInfo[];
+  readonly args?: unknown;
+  readonly namespaces?: Readonly<Record<string, Labels>>;
+  readonly services?: readonly SelectingObject[];
+  readonly controllers?: Partial<Record<'replicationControllers' | 'replicaSets' | 'statefulSets', readonly SelectingObject[]>>;
+}
+
+/** One plugin among these nodes, and one pod's cycle. */
+export class Trial {
+  readonly plugin: Plugin;
+  readonly snapshot: Snapshot;
+  readonly state = new CycleState();
+  readonly pod: PodInfo;
+  readonly skipsFilter: boolean;
+
+  constructor(factory: PluginFactory, pod: WirePod, { nodes, args, namespaces = {}, services = [], controllers = {} }: World) {
+    this.snapshot = snapshotOf(nodes);
+    const listers: ClusterListers = {
+      namespaceLabels: (name) => namespaces[name],
+      services: () => services,
+      replicationControllers: () => controllers.replicationControllers ?? [],
+      replicaSets: () => controllers.replicaSets ?? [],
+      statefulSets: () => controllers.statefulSets ?? [],
+      podDisruptionBudgets: () => [],
+    };
+    this.plugin = factory(args, { snapshot: () => this.snapshot, listers } as Partial<PluginHandle> as PluginHandle);
+    this.pod = createPodInfo(pod);
+    this.skipsFilter = this.plugin.preFilter?.(this.state, this.pod, this.snapshot) === 'skip';
+  }
+
+  /** The reason of each node that does not fit. */
+  rejected(state: CycleState = this.state): Record<string, string> {
+    const reasons = this.snapshot.nodes.map((node) => {
+      const rejection = this.plugin.filter?.(state, this.pod, node);
+      return [node.name, rejection && `${rejection.code}: ${rejection.reasons.join()}`];
+    });
+    return Object.fromEntries(reasons.filter(([, reason]) => reason !== undefined));
+  }
+
+  /** `[score, normalised score]` of each node, or `skip`. */
+  scores(): Record<string, [number, number]> | 'skip' {
+    const { nodes } = this.snapshot;
+    if (this.plugin.preScore?.(this.state, this.pod, nodes) === 'skip') return 'skip';
+    const raw = nodes.map((node) => this.plugin.score?.(this.state, this.pod, node) ?? Number.NaN);
+    const scores = [...raw];
+    this.plugin.normalizeScores?.(this.state, this.pod, scores, nodes);
+    return Object.fromEntries(nodes.map(({ name }, i) => [name, [raw[i] ?? Number.NaN, scores[i] ?? Number.NaN]]));
+  }
+
+  /** A state of its own, with one pod more (`addPod`) or less on the node. */
+  after(change: 'addPod' | 'removePod', pod: WirePod, nodeName: string, from: CycleState = this.state): CycleState {
+    const state = from.clone();
+    const node = this.snapshot.get(nodeName);
+    if (node === undefined) throw new Error(`no node ${nodeName}`);
+    this.plugin[change]?.(state, this.pod, createPodInfo(pod), node);
+    return state;
+  }
+
+  /** What the plugin's hint says of a change. */
+  hint(resource: 'Pod' | 'Node', before: object | undefined, after: object | undefined): string | undefined {
+    const event = this.plugin.eventsToRegister?.().find((each) => each.resource === resource);
+    return event?.hint?.(this.pod.pod, before as Record<string, unknown>, after as Record<string, unknown>);
+  }
+}
