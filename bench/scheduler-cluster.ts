@@ -30,6 +30,7 @@ const pods = Number(values.pods);
 const podsASecond = Number(values.rate);
 const chosen = contenders.filter((contender) => values.only === undefined || values.only === contender);
 const loads: Readonly<Record<string, Load>> = {
+  'waiting for the scheduler': { pods, waiting: true },
   'all at once': { pods },
   [`${podsASecond} a second`]: { pods: Math.min(pods, podsASecond * 10), podsASecond },
 };
@@ -52,7 +53,9 @@ await rm(dir, { recursive: true, force: true });
 
 const result = Object.fromEntries(Object.keys(loads).map((name, index) => [name, mediansOf(index)]));
 const bars = Object.entries(result).flatMap(([name, { ours, kubeScheduler }]) =>
-  ours === undefined || kubeScheduler === undefined ? [] : barsOf(name, ours, kubeScheduler),
+  ours === undefined || kubeScheduler === undefined
+    ? []
+    : barsOf(name, loads[name]?.podsASecond === undefined, ours, kubeScheduler),
 );
 for (const [name, of] of Object.entries(result)) {
   console.log(`\n${name}: ${loads[name]?.pods} pods, ${nodeCount} nodes, median of ${rounds}`);

@@ -5,19 +5,19 @@ import type { ControlPlane } from '../../test/support/control-plane/control-plan
 import { percentile, rounded } from '../support/statistics.ts';
 import { usageOf } from '../support/usage.ts';
 import { BoundTimes, type PodLife } from './bound-times.ts';
-import { type Contender, startScheduler } from './contenders.ts';
+import { type Contender, type SchedulerProcess, startScheduler } from './contenders.ts';
 import { requestsIn } from './requests.ts';
 import { withWorkers } from './with-workers.ts';
 
 /** What one scheduler did with one lot of pods. */
 export interface SchedulerRun {
-  /** From the first pod created until the last one is bound. */
+  /** From the first pod created (with `waiting`: bound) until the last one is bound. */
   readonly seconds: number;
   readonly podsASecond: number;
-  /** Of a pod, from created to bound, as one watch told. */
+  /** Of a pod, from created (with `waiting`: from when the first one is bound) to bound, as one watch told. */
   readonly p50Ms: number;
   readonly p99Ms: number;
-  /** Of the scheduler's process, in that time. */
+  /** Of the scheduler's process, from the first pod created (with `waiting`: from its start) until the last one is bound. */
   readonly cpuSeconds: number;
   readonly memoryMiB: number;
   readonly requestsAPod: number;
@@ -30,6 +30,8 @@ export interface Load {
   readonly pods: number;
   /** Created at this rate; without it, as fast as the apiserver takes them. */
   readonly podsASecond?: number;
+  /** The pods are there before the scheduler starts: nothing but the scheduler decides how fast they are bound. */
+  readonly waiting?: boolean;
 }
 
 export interface Runner {
@@ -40,39 +42,53 @@ export interface Runner {
 
 const warmUpPods = 100;
 
-/** Each load with a scheduler that has just started and has bound some pods, so that it is warm. */
+/** Pods that wait find a new scheduler; all other loads go to one that has bound some pods before, so that it is warm. */
 export async function runLoads(runner: Runner, contender: Contender, loads: readonly Load[]): Promise<SchedulerRun[]> {
+  const runs: SchedulerRun[] = [];
+  for (const load of loads.filter(({ waiting }) => waiting)) runs.push(await runLoad(runner, contender, undefined, load));
   const scheduler = await startScheduler(runner.controlPlane, contender);
   try {
-    await runLoad(runner, scheduler.pid, { pods: warmUpPods });
-    const runs: SchedulerRun[] = [];
-    for (const load of loads) runs.push(await runLoad(runner, scheduler.pid, load));
-    return runs;
+    await runLoad(runner, contender, scheduler, { pods: warmUpPods });
+    for (const load of loads.filter(({ waiting }) => !waiting)) runs.push(await runLoad(runner, contender, scheduler, load));
   } finally {
     await scheduler.stop();
   }
+  return runs;
 }
 
-async function runLoad({ controlPlane, auditLog, nodes }: Runner, pid: number, load: Load): Promise<SchedulerRun> {
+async function runLoad(
+  { controlPlane, auditLog, nodes }: Runner,
+  contender: Contender,
+  running: SchedulerProcess | undefined,
+  load: Load,
+): Promise<SchedulerRun> {
   const admin = new AdminClient(controlPlane.kubeConfig());
   const observer = new AdminClient(controlPlane.kubeConfig());
+  let started: SchedulerProcess | undefined;
   try {
     const namespace = await admin.createNamespace('bench');
     const times = await BoundTimes.start(observer, namespace, load.pods);
-    const before = await usageOf(pid);
+    const before = running === undefined ? 0 : (await usageOf(running.pid)).cpuSeconds;
     await createPods(admin, namespace, load);
+    if (running === undefined) started = await startScheduler(controlPlane, contender);
     const lives = await times.allBound();
-    const after = await usageOf(pid);
+    const after = await usageOf((running ?? started)?.pid ?? 0);
     // an event may still be under way
     await pause(1000);
     const requests = requestsIn(await readFile(auditLog, 'utf8'), namespace);
     await deletePods(admin, namespace);
-    const usage = { cpuSeconds: rounded(after.cpuSeconds - before.cpuSeconds), memoryMiB: rounded(after.memoryMiB) };
-    return { ...resultOf(lives, nodes), ...usage, ...countsOf(requests, load.pods) };
+    const usage = { cpuSeconds: rounded(after.cpuSeconds - before), memoryMiB: rounded(after.memoryMiB) };
+    return { ...resultOf(load.waiting ? sinceFirstBound(lives) : lives, nodes), ...usage, ...countsOf(requests, load.pods) };
   } finally {
+    await started?.stop();
     await observer.close();
     await admin.close();
   }
+}
+
+function sinceFirstBound(lives: readonly PodLife[]): PodLife[] {
+  const createdAt = Math.min(...lives.map(({ boundAt }) => boundAt));
+  return lives.map((life) => ({ ...life, createdAt }));
 }
 
 const podSpec = {
