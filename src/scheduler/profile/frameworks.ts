@@ -1,4 +1,5 @@
 import { invalidOption } from '../../errors.ts';
+import type { ProfileMaker } from '../classic/policy-profile.ts';
 import { Framework, type FrameworkContext } from '../framework/framework.ts';
 import { inTreePlugins, type PluginRegistry } from './plugin-registry.ts';
 import type { ProfileOptions } from './profile-options.ts';
@@ -9,12 +10,11 @@ export type Frameworks = ReadonlyMap<string, Framework>;
 
 /**
  * Makes a framework of each profile. Without profiles there is one, with the default plugins. Throws ERR_INVALID_OPTION for
- * what is no profile or no plugin, for two profiles of one name, and where they do not sort the queue by the same plugin:
- * there is one queue.
+ * what is no profile or no plugin, and for two profiles of one name.
  */
 export function createFrameworks(
   context: FrameworkContext,
-  profiles: readonly ProfileOptions[] = [{}],
+  profiles: readonly (ProfileOptions | ProfileMaker)[] = [{}],
   registry: PluginRegistry = inTreePlugins(),
 ): Frameworks {
   if (!Array.isArray(profiles) || profiles.length === 0)
@@ -22,20 +22,14 @@ export function createFrameworks(
   const frameworks = new Map<string, Framework>();
   for (const [index, profile] of profiles.entries()) {
     const path = `profiles[${index}]`;
-    const framework = new Framework(context, (handle) => profilePlugins(path, profile, registry, handle));
+    const framework = new Framework(context, (handle) =>
+      typeof profile === 'function' ? profile(handle) : profilePlugins(path, profile, registry, handle),
+    );
     const { schedulerName } = framework;
     if (frameworks.has(schedulerName)) {
       throw invalidOption(`${path}.schedulerName`, 'another name than that of the profiles before', schedulerName);
     }
-    requireSameOrder(path, framework, frameworks);
     frameworks.set(schedulerName, framework);
   }
   return frameworks;
-}
-
-function requireSameOrder(path: string, { queueSort }: Framework, others: Frameworks): void {
-  for (const { queueSort: other } of others.values()) {
-    if (other === queueSort) return;
-    throw invalidOption(`${path}.plugins.queueSort`, `${other}, as in the other profiles`, queueSort);
-  }
 }

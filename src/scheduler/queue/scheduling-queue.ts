@@ -13,6 +13,7 @@ import { queueOrder } from './queue-order.ts';
 import { QueueTimers } from './queue-timers.ts';
 import { isRejected, newQueueEntry, type QueuedPodInfo, type QueueEntry, schedulerNameOf } from './queued-pod-info.ts';
 import { requeueingAfter, requeueingOf } from './requeueing.ts';
+import type { PluginCount } from './unschedulable-pods.ts';
 import { type Place, WaitingPods } from './waiting-pods.ts';
 
 /** What a queue needs. Checked by who makes it. */
@@ -35,6 +36,18 @@ export interface PodPlace {
   readonly info: QueuedPodInfo;
   /** When its back-off ends, in milliseconds since 1970; undefined where it has none. */
   readonly backoffEnd: number | undefined;
+}
+
+/** How many pods there are at each place. */
+export interface QueueCounts {
+  readonly active: number;
+  readonly backoff: number;
+  /** Those that wait for an event; gated ones apart. */
+  readonly unschedulable: number;
+  readonly gated: number;
+  readonly inFlight: number;
+  /** Of the pods that wait for an event or are gated. */
+  readonly byPlugin: readonly PluginCount[];
 }
 
 /** Why an attempt failed: the plugins that said no. Without any the attempt ended with an error. */
@@ -203,6 +216,15 @@ export class SchedulingQueue {
     if (info === undefined || place === undefined) return undefined;
     const end = this.#waiting.backoff.endOf(info);
     return { place, info, backoffEnd: Number.isFinite(end) ? end : undefined };
+  }
+
+  /** How many pods there are at each place. */
+  counts(): QueueCounts {
+    const { activeSize, backoff, unschedulable } = this.#waiting;
+    let gated = 0;
+    for (const { gatedBy } of unschedulable.values()) if (gatedBy !== undefined) gated += 1;
+    const waiting = { active: activeSize, backoff: backoff.size, unschedulable: unschedulable.size - gated, gated };
+    return { ...waiting, inFlight: this.#inFlight.size, byPlugin: unschedulable.countsByPlugin() };
   }
 
   /** The pods at each place, in no order. */
