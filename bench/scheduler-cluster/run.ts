@@ -17,7 +17,7 @@ export interface SchedulerRun {
   /** Of a pod, from created (with `waiting`: from when the first one is bound) to bound, as one watch told. */
   readonly p50Ms: number;
   readonly p99Ms: number;
-  /** Of the scheduler's process, from the first pod created (with `waiting`: from its start) until the last one is bound. */
+  /** Of the scheduler's process, from the first pod created (with `waiting`: from its start) until its last request. */
   readonly cpuSeconds: number;
   readonly memoryMiB: number;
   readonly requestsAPod: number;
@@ -72,10 +72,8 @@ async function runLoad(
     await createPods(admin, namespace, load);
     if (running === undefined) started = await startScheduler(controlPlane, contender);
     const lives = await times.allBound();
+    const requests = await allRequests(auditLog, namespace);
     const after = await usageOf((running ?? started)?.pid ?? 0);
-    // an event may still be under way
-    await pause(1000);
-    const requests = requestsIn(await readFile(auditLog, 'utf8'), namespace);
     await deletePods(admin, namespace);
     const usage = { cpuSeconds: rounded(after.cpuSeconds - before), memoryMiB: rounded(after.memoryMiB) };
     return { ...resultOf(load.waiting ? sinceFirstBound(lives) : lives, nodes), ...usage, ...countsOf(requests, load.pods) };
@@ -83,6 +81,17 @@ async function runLoad(
     await started?.stop();
     await observer.close();
     await admin.close();
+  }
+}
+
+/** Events are written after the bindings: it waits until there has been none for two seconds. */
+async function allRequests(auditLog: string, namespace: string): Promise<Readonly<Record<string, number>>> {
+  for (let before = -1; ; ) {
+    const requests = requestsIn(await readFile(auditLog, 'utf8'), namespace);
+    const count = Object.values(requests).reduce((sum, each) => sum + each, 0);
+    if (count === before) return requests;
+    before = count;
+    await pause(2000);
   }
 }
 
