@@ -6,6 +6,7 @@
  */
 import './node-version.ts';
 
+export type { HostPort } from './placement/host-ports.ts';
 export { AlgorithmRegistry, type PredicateFactory, type PriorityFactory } from './scheduler/classic/algorithm-registry.ts';
 export type { Predicate, Priority } from './scheduler/classic/plugins/own-algorithms.ts';
 export type {
@@ -27,6 +28,7 @@ export {
   policyProfile,
   providerProfile,
 } from './scheduler/classic/policy-profile.ts';
+export type { AlgorithmProvider } from './scheduler/classic/providers.ts';
 export { readPolicy } from './scheduler/classic/read-policy.ts';
 export { ClusterScheduler } from './scheduler/cluster-scheduler.ts';
 export type { ClusterSchedulerOptions, LeaderElectionOptions } from './scheduler/cluster-scheduler-options.ts';
@@ -57,7 +59,7 @@ export type { PluginRejection, Rejection, RejectionCode } from './scheduler/fram
 export { LeaderElector } from './scheduler/leader/leader-elector.ts';
 export type { LeaderElectorOptions } from './scheduler/leader/leader-options.ts';
 export type { ImageState, NodeInfo, Snapshot, TrialNodeInfo } from './scheduler/nodes/node-info.ts';
-export type { AffinityTerm, HostPort, PodInfo, WeightedAffinityTerm } from './scheduler/nodes/pod-info.ts';
+export type { AffinityTerm, PodInfo, WeightedAffinityTerm } from './scheduler/nodes/pod-info.ts';
 export type { AllocatableAmounts, NonZeroAmounts, ResourceAmounts } from './scheduler/nodes/resource.ts';
 export { inTreePlugins, type PluginRegistry } from './scheduler/profile/plugin-registry.ts';
 export type {
