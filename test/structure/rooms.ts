@@ -116,6 +116,7 @@ export const schedulerRooms = [
   'scheduler/classic',
   'scheduler/profile',
   'scheduler/algorithm',
+  'scheduler/cycle',
   'scheduler/cluster',
   'scheduler/leader',
   'scheduler',
