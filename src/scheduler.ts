@@ -11,4 +11,4 @@ export type { PodStatusChange, SchedulerClient, SchedulingEvent } from './schedu
 export { LeaderElector } from './scheduler/leader/leader-elector.ts';
 export type { LeaderElectorOptions } from './scheduler/leader/leader-options.ts';
 export { Scheduler, type SchedulerStats } from './scheduler/scheduler.ts';
-export type { MakeProfile, SchedulerOptions } from './scheduler/scheduler-options.ts';
+export type { SchedulerOptions } from './scheduler/scheduler-options.ts';

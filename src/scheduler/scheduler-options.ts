@@ -11,19 +11,24 @@ import { type Clock, safeClock, systemClock } from '../seams/clock.ts';
 import { callGuarded } from '../seams/guard.ts';
 import { type Logger, loggerOption } from '../seams/logger.ts';
 import { safeRandom } from '../seams/random.ts';
-import type { ClusterListers, PluginHandle, ProfilePlugins } from './framework/handle.ts';
+import type { ProfileMaker } from './classic/policy-profile.ts';
+import type { ClusterListers } from './framework/handle.ts';
 import type { SchedulerClient } from './framework/scheduler-client.ts';
+import { inTreePlugins, type PluginRegistry } from './profile/plugin-registry.ts';
+import type { ProfileOptions } from './profile/profile-options.ts';
 import type { BackoffBounds } from './queue/backoff-queue.ts';
-
-/** Makes the plugins of one profile. */
-export type MakeProfile = (handle: PluginHandle) => ProfilePlugins;
 
 /** What a scheduler writes with, and how it schedules. `client` is needed. */
 export interface SchedulerOptions {
   /** Carries out what the scheduler decides. What it does not have is left out. */
   readonly client: Pick<SchedulerClient, 'bind'> & Partial<SchedulerClient>;
-  /** The profiles, by which pods with their `schedulerName` are scheduled. */
-  readonly profiles: readonly MakeProfile[];
+  /**
+   * How pods are scheduled, by their `schedulerName`: each profile as in kube-scheduler's configuration, or made by `policyProfile`
+   * from a policy file. Default: one for `default-scheduler`, with the default plugins.
+   */
+  readonly profiles?: readonly (ProfileOptions | ProfileMaker)[];
+  /** The plugins that profiles may name. Default: `inTreePlugins()`. */
+  readonly registry?: PluginRegistry;
   /** Answers what plugins ask of the cluster beside pods and nodes. Default: there is nothing. */
   readonly listers?: ClusterListers;
   /** The back-off after the first rejection, in milliseconds; it doubles with each further one. Default 1 000. */
@@ -46,7 +51,8 @@ export interface SchedulerOptions {
 
 export interface ResolvedSchedulerOptions {
   readonly client: SchedulerClient;
-  readonly profiles: readonly MakeProfile[];
+  readonly profiles: readonly (ProfileOptions | ProfileMaker)[];
+  readonly registry: PluginRegistry;
   readonly listers: ClusterListers;
   readonly backoff: BackoffBounds;
   readonly maxInUnschedulableMs: number;
@@ -58,7 +64,7 @@ export interface ResolvedSchedulerOptions {
 }
 
 const knownOptions = [
-  ...['client', 'profiles', 'listers', 'podInitialBackoffMs', 'podMaxBackoffMs', 'podMaxInUnschedulableMs'],
+  ...['client', 'profiles', 'registry', 'listers', 'podInitialBackoffMs', 'podMaxBackoffMs', 'podMaxInUnschedulableMs'],
   ...['mostBindings', 'bindTimeoutMs', 'random', 'clock', 'logger'],
 ] as const satisfies readonly (keyof SchedulerOptions)[];
 /** The names of the options that go on to the core from whoever wraps it. */
@@ -71,9 +77,17 @@ const listerMethods = [
 /** Throws ERR_INVALID_OPTION, naming the option, the rule and the value. */
 export function resolveSchedulerOptions(options: SchedulerOptions): ResolvedSchedulerOptions {
   requireKnownOptions('options', options, knownOptions);
-  const { client, profiles, listers = noListers, clock = systemClock, random = Math.random } = options;
+  const {
+    client,
+    profiles = [{}],
+    registry = inTreePlugins(),
+    listers = noListers,
+    clock = systemClock,
+    random = Math.random,
+  } = options;
   const { podInitialBackoffMs = 1000, podMaxBackoffMs = 10_000, podMaxInUnschedulableMs = 300_000 } = options;
   const { mostBindings = 128, bindTimeoutMs = 120_000 } = options;
+  if (typeof registry !== 'object' || registry === null) throw invalidOption('registry', 'an object of functions', registry);
   requireMethods('listers', listers, listerMethods);
   requireMethods('clock', clock, ['now', 'setTimer']);
   numberOption('podInitialBackoffMs', podInitialBackoffMs, 1, longestTimerMs);
@@ -82,7 +96,7 @@ export function resolveSchedulerOptions(options: SchedulerOptions): ResolvedSche
   const logger = loggerOption(options.logger);
   return {
     client: wholeClient(client, logger),
-    ...{ profiles, listers, logger },
+    ...{ profiles, registry, listers, logger },
     backoff: { initialMs: podInitialBackoffMs, maxMs: podMaxBackoffMs },
     maxInUnschedulableMs: numberOption('podMaxInUnschedulableMs', podMaxInUnschedulableMs, 1, longestTimerMs),
     mostBindings: integerOption('mostBindings', mostBindings, 1),

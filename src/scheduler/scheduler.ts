@@ -13,10 +13,10 @@ import { RunLoop } from './cycle/run-loop.ts';
 import { SchedulingCycle } from './cycle/scheduling-cycle.ts';
 import { StatusWrites } from './cycle/status-writes.ts';
 import type { EventAction, EventResource } from './framework/cluster-event.ts';
-import { Framework } from './framework/framework.ts';
 import type { SchedulerClient } from './framework/scheduler-client.ts';
 import { createPodInfo } from './nodes/pod-info-factory.ts';
 import { PreemptionExecutor } from './preemption/executor.ts';
+import { createFrameworks, type Frameworks } from './profile/frameworks.ts';
 import { ClusterChanges } from './queue/cluster-changes.ts';
 import { assignedPodDelete } from './queue/cluster-event.ts';
 import { SchedulingQueue } from './queue/scheduling-queue.ts';
@@ -64,7 +64,7 @@ export class Scheduler {
   readonly #client: SchedulerClient;
   readonly #cache: SchedulerCache;
   readonly #nominator = new Nominator();
-  readonly #frameworks: ReadonlyMap<string, Framework>;
+  readonly #frameworks: Frameworks;
   readonly #queue: SchedulingQueue;
   readonly #changes: ClusterChanges;
   readonly #cycle: SchedulingCycle;
@@ -97,21 +97,26 @@ export class Scheduler {
       isPreempting: (podUID: string) => preemptor.isPreempting(podUID),
       onFailure: (err: unknown) => logger.warn({ err }, 'a plugin of the scheduler failed'),
     };
-    const frameworks = resolved.profiles.map((makeProfile) => new Framework(context, makeProfile));
-    this.#frameworks = new Map(frameworks.map((framework) => [framework.schedulerName, framework]));
+    this.#frameworks = createFrameworks(context, resolved.profiles, resolved.registry);
     this.#loop = new RunLoop({ step: () => this.#step(), clock });
     const wake = (): void => this.#loop.wake();
     this.#queue = new SchedulingQueue({
-      ...{ profiles: frameworks.map(({ profile }) => profile), backoff: resolved.backoff, clock, logger, onReady: wake },
+      ...{
+        profiles: [...this.#frameworks.values()].map(({ profile }) => profile),
+        backoff: resolved.backoff,
+        clock,
+        logger,
+        onReady: wake,
+      },
       maxInUnschedulableMs: resolved.maxInUnschedulableMs,
     });
     this.#changes = this.#clusterChanges();
     const algorithm = new SchedulingAlgorithm();
     this.#cycle = new SchedulingCycle({ cache: this.#cache, nominator: this.#nominator, algorithm, clock, logger });
     this.#writes = new StatusWrites(client, clock, logger);
+    const [writes, nominator, queue] = [this.#writes, this.#nominator, this.#queue];
     const onEnd = (placed: PlacedPod, end: BindingEnd): void => this.#bindingEnded(placed, end);
-    this.#bindings = new BindingCycles({ writes: this.#writes, clock, mostBindings, bindTimeoutMs, onEnd, onFree: wake });
-    const { queue, nominator, writes } = { queue: this.#queue, nominator: this.#nominator, writes: this.#writes };
+    this.#bindings = new BindingCycles({ writes, clock, mostBindings, bindTimeoutMs, onEnd, onFree: wake });
     this.#failures = new FailedAttempts({ queue, nominator, client, writes, clock, logger });
     this.#preemptions = new Preemptions(preemptor, (podUID) => this.#queue.activate(podUID));
   }

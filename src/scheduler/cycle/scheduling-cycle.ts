@@ -62,7 +62,7 @@ export class SchedulingCycle {
   undo({ framework, state, podInfo, nodeName }: PlacedPod): void {
     framework.binding.unreserve(state, podInfo, nodeName);
     // the watch may have brought the pod, or its end, meanwhile
-    this.#parts.cache.forgetPod(podInfo.uid, nodeName);
+    this.#parts.cache.forgetPod(podInfo, nodeName);
   }
 
   #reserve(placed: PlacedPod): AttemptOutcome {

@@ -37,6 +37,18 @@ export interface PodPlace {
   readonly backoffEnd: number | undefined;
 }
 
+/** How many pods there are at each place. */
+export interface QueueCounts {
+  readonly active: number;
+  readonly backoff: number;
+  /** Those that wait for an event; gated ones apart. */
+  readonly unschedulable: number;
+  readonly gated: number;
+  readonly inFlight: number;
+  /** Of the pods that wait for an event or are gated: how many each plugin has rejected. */
+  readonly byPlugin: ReadonlyMap<string, number>;
+}
+
 /** Why an attempt failed: the plugins that said no. Without any the attempt ended with an error. */
 export interface Rejectors {
   readonly unschedulablePlugins: Iterable<string>;
@@ -203,6 +215,15 @@ export class SchedulingQueue {
     if (info === undefined || place === undefined) return undefined;
     const end = this.#waiting.backoff.endOf(info);
     return { place, info, backoffEnd: Number.isFinite(end) ? end : undefined };
+  }
+
+  /** How many pods there are at each place. */
+  counts(): QueueCounts {
+    const { activeSize, backoff, unschedulable } = this.#waiting;
+    let gated = 0;
+    for (const { gatedBy } of unschedulable.values()) if (gatedBy !== undefined) gated += 1;
+    const waiting = { active: activeSize, backoff: backoff.size, unschedulable: unschedulable.size - gated, gated };
+    return { ...waiting, inFlight: this.#inFlight.size, byPlugin: new Map(unschedulable.countsByPlugin()) };
   }
 
   /** The pods at each place, in no order. */

@@ -2,6 +2,7 @@ import { backoffKind } from '../backoff/index.ts';
 import { cacheKind } from '../cache/index.ts';
 import { classicKind } from '../classic/index.ts';
 import { configKind } from '../config/index.ts';
+import { filterScoreKind } from '../filter-score/index.ts';
 import { manifestKind } from '../manifest/index.ts';
 import { mirrorKind } from '../mirror/index.ts';
 import { phaseKind } from '../phase/index.ts';
@@ -28,5 +29,6 @@ export const kinds: ReadonlyMap<string, CaseKind> = new Map<string, CaseKind>([
   ['queue', queueKind],
   ['preempt', preemptKind],
   ['cache', cacheKind],
+  ['filterScore', filterScoreKind],
   ['classic', classicKind],
 ]);

@@ -1,7 +1,6 @@
-import type { SelectingObject } from '../../../src/scheduler/framework/handle.ts';
-import type { WireNode } from '../../../src/wire/node-types.ts';
 import type { WirePod } from '../../../src/wire/types.ts';
 import type { KindCase } from '../kinds/case-kind.ts';
+import type { RecordedCluster } from '../scheduling/recorded-cluster.ts';
 
 /** Why a pod does not fit on a node. */
 export interface RecordedFailure {
@@ -26,18 +25,7 @@ export interface PreemptOutcome {
 }
 
 /** A recording of how room was made for one pod. */
-export interface PreemptCase extends KindCase {
-  readonly nodes: readonly WireNode[];
-  /** Each has a nodeName. */
-  readonly pods?: readonly WirePod[];
-  /** Pods that wait for the node which they were promised. */
-  readonly nominated?: readonly WirePod[];
-  readonly namespaces?: readonly SelectingObject[];
-  readonly services?: readonly SelectingObject[];
-  readonly replicationControllers?: readonly SelectingObject[];
-  readonly replicaSets?: readonly SelectingObject[];
-  readonly statefulSets?: readonly SelectingObject[];
-  readonly podDisruptionBudgets?: readonly SelectingObject[];
+export interface PreemptCase extends KindCase, RecordedCluster {
   readonly pod: WirePod;
   readonly out: PreemptOutcome;
 }

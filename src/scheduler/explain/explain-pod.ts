@@ -1,0 +1,144 @@
+import type { Diagnosis } from '../framework/fit-error.ts';
+import type { PluginRejection } from '../framework/status.ts';
+import type { PodPlace } from '../queue/scheduling-queue.ts';
+import type { LastAttempt } from './last-attempts.ts';
+import { durationInWords, namesInWords, triedInWords } from './words.ts';
+
+/** Where a pod is on its way to a node. */
+export type PodSchedulingState =
+  /** It is not known: gone, or meant for another scheduler. */
+  | 'unknown'
+  /** It is on its node. */
+  | 'placed'
+  /** Its node is chosen, and it is being bound. */
+  | 'binding'
+  /** It is being tried. */
+  | 'trying'
+  /** It can be tried, and comes after the pods before it. */
+  | 'ready'
+  /** It failed, and is tried again after a back-off. */
+  | 'backoff'
+  /** It fits on no node, and waits for a change that may help. */
+  | 'waiting'
+  /** A plugin keeps it from being tried. */
+  | 'gated';
+
+/** Why a pod does not fit on one node. */
+export interface NodeVerdict {
+  readonly nodeName: string;
+  /** The plugin that said no. */
+  readonly plugin: string;
+  readonly reasons: readonly string[];
+  /** True where the pod may fit once other pods are gone; false where the node or the pod itself would have to change. */
+  readonly mayFitWithoutOtherPods: boolean;
+}
+
+/** Why a pod is where it is. */
+export interface PodExplanation {
+  readonly state: PodSchedulingState;
+  /** How often the pod was tried. */
+  readonly attempts: number;
+  /** The earliest time of the next attempt, in milliseconds since 1970; undefined where no time is set. */
+  readonly nextAttemptAt: number | undefined;
+  /** Why no node fits, in the order of the nodes' names. Empty where the pod as such was rejected, or failed with an error. */
+  readonly nodes: readonly NodeVerdict[];
+  /** All of it in words, for people: several lines, the first says where the pod is. The words may change. */
+  readonly text: string;
+}
+
+/** What is known of a pod. */
+export interface KnownOfPod {
+  readonly uid: string;
+  readonly place: PodPlace | undefined;
+  /** The node that it has, assumed or not. */
+  readonly placed: { readonly key: string; readonly nodeName: string; readonly isBound: boolean } | undefined;
+  readonly last: LastAttempt | undefined;
+  /** The names of the nodes that there are. */
+  readonly nodeNames: Iterable<string>;
+  /** Milliseconds since 1970. */
+  readonly now: number;
+  /** How long a pod waits at most for a change, in milliseconds. */
+  readonly maxInUnschedulableMs: number;
+}
+
+/** Says why a pod is pending: where it is, how its last attempt failed, and what each node has against it. */
+export function explainPod(known: KnownOfPod): PodExplanation {
+  const { placed, place, last } = known;
+  const state = stateOf(known);
+  const isPending = place !== undefined && placed === undefined;
+  const nodes = isPending ? verdicts(last?.diagnosis, known.nodeNames) : [];
+  const lines = [firstLine(state, known)];
+  if (isPending && last !== undefined) {
+    lines.push(`Its last attempt, ${durationInWords(known.now - last.at)} ago, failed: ${last.message}`);
+    lines.push(...nodes.map(verdictLine));
+    if (last.fitsNowhere && last.diagnosis === undefined) lines.push('What each node had against it is no longer kept.');
+  }
+  if (state === 'waiting') lines.push(wakingLine(known));
+  return {
+    state,
+    attempts: place?.info.attempts ?? 0,
+    nextAttemptAt: state === 'backoff' ? place?.backoffEnd : undefined,
+    nodes,
+    text: lines.join('\n'),
+  };
+}
+
+function stateOf({ place, placed }: KnownOfPod): PodSchedulingState {
+  if (placed !== undefined) return placed.isBound ? 'placed' : 'binding';
+  if (place === undefined) return 'unknown';
+  if (place.place === 'inFlight') return 'trying';
+  if (place.place === 'active') return 'ready';
+  if (place.place === 'backoff') return 'backoff';
+  return place.info.gatedBy === undefined ? 'waiting' : 'gated';
+}
+
+function firstLine(state: PodSchedulingState, { uid, place, placed, now }: KnownOfPod): string {
+  const key = place?.info.podInfo.key ?? placed?.key ?? '';
+  const tried = triedInWords(place?.info.attempts ?? 0);
+  switch (state) {
+    case 'unknown':
+      return `No pod with the uid ${uid} is known here: it is gone, or meant for another scheduler.`;
+    case 'placed':
+      return `The pod ${key} is on the node ${placed?.nodeName}.`;
+    case 'binding':
+      return `The pod ${key} has the node ${placed?.nodeName} and is being bound to it.`;
+    case 'trying':
+      return `The pod ${key} is being tried.`;
+    case 'ready':
+      return `The pod ${key} can be tried, after the pods that come before it. It ${tried}.`;
+    case 'backoff': {
+      const wait = durationInWords(Math.max(0, (place?.backoffEnd ?? now) - now));
+      return `The pod ${key} ${tried}. It is tried again in about ${wait}.`;
+    }
+    case 'gated':
+      return `The pod ${key} is not tried: ${place?.info.gate?.reasons.join(', ')} (${place?.info.gatedBy}).`;
+    case 'waiting':
+      return `The pod ${key} ${tried}, and waits for a change that may help it.`;
+  }
+}
+
+/** What each node has against the pod. Where preFilter left only some nodes to look at, the others share a reason. */
+function verdicts(diagnosis: Diagnosis | undefined, nodeNames: Iterable<string>): NodeVerdict[] {
+  if (diagnosis === undefined || diagnosis.isRejectedAsSuch) return [];
+  const { failures, rest } = diagnosis;
+  const others =
+    rest === undefined ? [] : [...nodeNames].filter((name) => !failures.has(name)).map((name) => verdict(name, rest));
+  const looked = Array.from(failures, ([name, rejection]) => verdict(name, rejection));
+  return [...looked, ...others].sort((one, two) => (one.nodeName < two.nodeName ? -1 : 1));
+}
+
+function verdict(nodeName: string, { plugin, reasons, code }: PluginRejection): NodeVerdict {
+  return { nodeName, plugin, reasons, mayFitWithoutOtherPods: code === 'Unschedulable' };
+}
+
+function verdictLine({ nodeName, plugin, reasons, mayFitWithoutOtherPods }: NodeVerdict): string {
+  const help = mayFitWithoutOtherPods ? 'it may fit once other pods are gone' : 'the end of other pods would not help';
+  return `- ${nodeName}: ${reasons.join(', ')} (${plugin}); ${help}.`;
+}
+
+function wakingLine({ place, now, maxInUnschedulableMs }: KnownOfPod): string {
+  const { unschedulablePlugins, pendingPlugins, timestamp = now } = place?.info ?? {};
+  const plugins = namesInWords([...(unschedulablePlugins ?? []), ...(pendingPlugins ?? [])]);
+  const left = durationInWords(Math.max(0, timestamp + maxInUnschedulableMs - now));
+  return `It is tried again when something changes that ${plugins} can be helped by, and in any case in about ${left}.`;
+}

@@ -1,0 +1,35 @@
+import { SchedulerCache } from '../../../src/scheduler/cache/scheduler-cache.ts';
+import type { Framework, FrameworkContext } from '../../../src/scheduler/framework/framework.ts';
+import { createPodInfo } from '../../../src/scheduler/nodes/pod-info-factory.ts';
+import { createFrameworks } from '../../../src/scheduler/profile/frameworks.ts';
+import { FakeClock } from '../../../src/testing/fakes/fake-clock.ts';
+import { noSchedulerClient } from '../../support/no-scheduler-client.ts';
+import { listersOf, promisedPods, type RecordedCluster } from '../scheduling/recorded-cluster.ts';
+import type { FilterScoreCase } from './case.ts';
+
+/** The scheduler of one case: a cache with its nodes and pods, and the profile with its arguments. */
+export function frameworkOf(recorded: FilterScoreCase): Framework {
+  const { pluginConfig } = recorded;
+  const frameworks = createFrameworks(contextOf(recorded), [pluginConfig === undefined ? {} : { pluginConfig }]);
+  return frameworks.get('default-scheduler') as Framework;
+}
+
+function contextOf(recorded: RecordedCluster): FrameworkContext {
+  const clock = new FakeClock();
+  const cache = new SchedulerCache({ clock });
+  for (const node of recorded.nodes) cache.addNode(node);
+  for (const pod of recorded.pods ?? []) cache.addPod(createPodInfo(pod));
+  const snapshot = cache.updateSnapshot();
+  return {
+    snapshot: () => snapshot,
+    listers: listersOf(recorded),
+    nominated: { onNode: (name) => promisedPods(name, recorded) },
+    client: noSchedulerClient,
+    isPreempting: () => false,
+    random: () => 0,
+    now: () => clock.now(),
+    onFailure: (error) => {
+      throw error;
+    },
+  };
+}
