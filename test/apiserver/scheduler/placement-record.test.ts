@@ -38,8 +38,16 @@ describe('the record of a placement', () => {
       withMore(sighting('d', 'n4')),
       ['d was bound to n2, then to n4', 'd was created on n2, and is bound to n4'],
     ],
-    ['a pod that has lost its node', withMore(sighting('d', undefined)), ['d was bound to n2, then to no node', 'd was left without a node']],
-    ['a node with too many pods', { ...good, room: 1 }, ['n1 has 2 pods, with b, and room for 1']],
+    [
+      'a pod that has lost its node',
+      withMore(sighting('d', undefined)),
+      ['d was bound to n2, then to no node', 'd was left without a node'],
+    ],
+    [
+      'a node with too many pods',
+      { ...good, room: 1 },
+      ['n1 has 2 pods, with b, and room for 1', 'n1 has 2 pods, with c, and room for 1'],
+    ],
     [
       'a pod that two agents have run',
       { ...good, created: new Map([...good.created, ['n4', ['d']]]) },

@@ -45,7 +45,8 @@ function overfullNodes({ sightings, room }: PlacementRecord): string[] {
     const pods = podsOn.get(node) ?? new Set();
     podsOn.set(node, pods);
     if (type === 'DELETED' || hasEnded) pods.delete(pod);
-    else if (!pods.has(pod) && pods.add(pod).size > room) problems.push(`${node} has ${pods.size} pods, with ${pod}, and room for ${room}`);
+    else if (!pods.has(pod) && pods.add(pod).size > room)
+      problems.push(`${node} has ${pods.size} pods, with ${pod}, and room for ${room}`);
   }
   return problems;
 }
