@@ -184,11 +184,6 @@ export class Scheduler {
     });
   }
 
-  /** The same as `stop()`, for `await using`. */
-  [Symbol.asyncDispose](): Promise<void> {
-    return this.stop();
-  }
-
   /** A pod is there, or has changed. One that has a node counts there; one that has none is scheduled. */
   setPod(pod: WirePod): void {
     this.#changes.setPod(pod);
