@@ -25,8 +25,8 @@ export interface MetricDefinition {
   readonly buckets?: readonly number[];
   /** The part that measures it, by the name of its class. */
   readonly part: string;
-  /** `kubelet`: name, type, labels and buckets are those of the kubelet of Kubernetes v1.36.3. */
-  readonly origin: 'kubelet' | 'own';
+  /** `kubelet` and `kube-scheduler`: name, type, labels and buckets are those of that program of Kubernetes v1.36.3. */
+  readonly origin: 'kubelet' | 'kube-scheduler' | 'own';
   /** True where each pod has series of its own, which end with the pod: see `MetricsSink.remove`. */
   readonly endsWithPod?: true;
 }

@@ -5,6 +5,7 @@ import { probeMetrics } from './probe-metrics.ts';
 import { processMetrics } from './process-metrics.ts';
 import { providerMetrics } from './provider-metrics.ts';
 import { reflectorMetrics } from './reflector-metrics.ts';
+import { schedulerMetrics } from './scheduler-metrics.ts';
 import { statusMetrics } from './status-metrics.ts';
 import { syncLoopMetrics } from './sync-loop-metrics.ts';
 import { workerMetrics } from './worker-metrics.ts';
@@ -18,6 +19,7 @@ const written = {
   ...providerMetrics,
   ...probeMetrics,
   ...nodeMetrics,
+  ...schedulerMetrics,
   ...processMetrics,
 };
 type Written = typeof written;

@@ -20,6 +20,7 @@ function row(definition: MetricDefinition): string {
   const { name, type, unit, help, origin, endsWithPod } = definition;
   const notes = [
     ...(origin === 'kubelet' ? ['As in the kubelet.'] : []),
+    ...(origin === 'kube-scheduler' ? ['As in kube-scheduler.'] : []),
     ...(endsWithPod === true ? ['Its series end with the pod.'] : []),
   ];
   const kind = unit === '1' ? type : `${type}, ${unit === 's' ? 'seconds' : plural(unit.slice(1, -1))}`;

@@ -106,6 +106,7 @@ export const schedulerRooms = [
   'scheduler/cache',
   'scheduler/queue',
   'scheduler/explain',
+  'scheduler/measures',
   'scheduler/plugins/common',
   'scheduler/plugins/resources',
   'scheduler/plugins/volumes',

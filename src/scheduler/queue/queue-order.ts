@@ -21,7 +21,8 @@ export function queueOrder(profiles: readonly ProfilePlugins[], logger: Logger):
   const [first] = sorting;
   if (first === undefined) throw invalidOption('profiles', 'at least one profile', profiles);
   const other = sorting.find(({ name }) => name !== first.name);
-  if (other !== undefined) throw invalidOption('profiles', `a list of profiles that all sort the queue with ${first.name}`, other.name);
+  if (other !== undefined)
+    throw invalidOption('profiles', `a list of profiles that all sort the queue with ${first.name}`, other.name);
   const onFailure = (err: unknown): void => logger.error({ err, plugin: first.name }, 'the plugin that sorts the queue failed');
   return (one, two) => {
     const answer: unknown = callGuarded(() => first.less(one, two), onFailure);

@@ -13,6 +13,7 @@ import { queueOrder } from './queue-order.ts';
 import { QueueTimers } from './queue-timers.ts';
 import { isRejected, newQueueEntry, type QueuedPodInfo, type QueueEntry, schedulerNameOf } from './queued-pod-info.ts';
 import { requeueingAfter, requeueingOf } from './requeueing.ts';
+import type { PluginCount } from './unschedulable-pods.ts';
 import { type Place, WaitingPods } from './waiting-pods.ts';
 
 /** What a queue needs. Checked by who makes it. */
@@ -45,8 +46,8 @@ export interface QueueCounts {
   readonly unschedulable: number;
   readonly gated: number;
   readonly inFlight: number;
-  /** Of the pods that wait for an event or are gated: how many each plugin has rejected. */
-  readonly byPlugin: ReadonlyMap<string, number>;
+  /** Of the pods that wait for an event or are gated. */
+  readonly byPlugin: readonly PluginCount[];
 }
 
 /** Why an attempt failed: the plugins that said no. Without any the attempt ended with an error. */
@@ -223,7 +224,7 @@ export class SchedulingQueue {
     let gated = 0;
     for (const { gatedBy } of unschedulable.values()) if (gatedBy !== undefined) gated += 1;
     const waiting = { active: activeSize, backoff: backoff.size, unschedulable: unschedulable.size - gated, gated };
-    return { ...waiting, inFlight: this.#inFlight.size, byPlugin: new Map(unschedulable.countsByPlugin()) };
+    return { ...waiting, inFlight: this.#inFlight.size, byPlugin: unschedulable.countsByPlugin() };
   }
 
   /** The pods at each place, in no order. */

@@ -1,4 +1,11 @@
-import type { QueueEntry } from './queued-pod-info.ts';
+import { type QueueEntry, schedulerNameOf } from './queued-pod-info.ts';
+
+/** How many pods of a profile one plugin keeps waiting. */
+export interface PluginCount {
+  readonly plugin: string;
+  readonly profile: string;
+  readonly pods: number;
+}
 
 /** Pods that wait for an event which may help them, by the plugins that rejected them. */
 export class UnschedulablePods {
@@ -26,9 +33,13 @@ export class UnschedulablePods {
     return found;
   }
 
-  /** How many pods each plugin rejected, gates or keeps pending; 0 for one that did so once. */
-  *countsByPlugin(): Generator<readonly [plugin: string, pods: number]> {
-    for (const [plugin, entries] of this.#byPlugin) yield [plugin, entries.size];
+  /** How many pods of each profile each plugin rejected, gates or keeps pending. */
+  countsByPlugin(): PluginCount[] {
+    return [...this.#byPlugin].flatMap(([plugin, entries]) => {
+      const pods = new Map<string, number>();
+      for (const entry of entries) pods.set(schedulerNameOf(entry), (pods.get(schedulerNameOf(entry)) ?? 0) + 1);
+      return Array.from(pods, ([profile, count]) => ({ plugin, profile, pods: count }));
+    });
   }
 
   /** Adds the pod, or brings up to date what rejected it. */

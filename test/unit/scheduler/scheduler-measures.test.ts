@@ -1,0 +1,100 @@
+import { describe, expect, it } from 'vitest';
+import { metricsOption } from '../../../src/metrics/metrics.ts';
+import type { Labels, MetricsSink } from '../../../src/metrics/metrics-sink.ts';
+import { SchedulerMeasures } from '../../../src/scheduler/measures/scheduler-measures.ts';
+import type { QueueCounts } from '../../../src/scheduler/queue/scheduling-queue.ts';
+import { FakeClock } from '../../../src/testing/fakes/fake-clock.ts';
+import { giveBack, pod, queueOf } from './queue/world.ts';
+
+function recorded(): { readonly sink: MetricsSink; readonly lines: string[]; collect(): void } {
+  const lines: string[] = [];
+  const line = (name: string, value: number, labels?: Labels): void =>
+    void lines.push(`${name}${JSON.stringify(Object.values(labels ?? {}))} ${value}`);
+  let collect = (): void => {};
+  const sink: MetricsSink = {
+    increment: (name, labels, by = 1) => line(name, by, labels),
+    observe: line,
+    set: line,
+    onCollect: (read) => {
+      collect = read;
+      return () => {
+        collect = () => {};
+      };
+    },
+  };
+  return { sink, lines, collect: () => collect() };
+}
+
+describe("a scheduler's measures", () => {
+  it('tell of attempts, and of how long a pod took', async () => {
+    const { sink, lines } = recorded();
+    const { queue, clock } = queueOf();
+    const measures = new SchedulerMeasures(metricsOption(sink), clock);
+    queue.add(pod('a'));
+    const startedAt = clock.now();
+    await clock.advance(40);
+    measures.chose(startedAt);
+    measures.attempted('unschedulable', 's', startedAt);
+    queue.pop();
+    giveBack(queue, 'a');
+    await clock.advance(3000);
+    const popped = queue.pop();
+    if (popped !== undefined) measures.bound(popped);
+    measures.bound({ ...queue.placeOf('a')?.info, attempts: 20, firstReadyAt: undefined } as never);
+    measures.preempted(3);
+    measures.incoming('backoff', 'NodeAdd');
+    expect(lines).toEqual([
+      'scheduler_scheduling_algorithm_duration_seconds[] 0.04',
+      'scheduler_schedule_attempts_total["unschedulable","s"] 1',
+      'scheduler_scheduling_attempt_duration_seconds["unschedulable","s"] 0.04',
+      'scheduler_pod_scheduling_attempts[] 2',
+      'scheduler_pod_scheduling_sli_duration_seconds["2"] 3.04',
+      'scheduler_pod_scheduling_attempts[] 20',
+      'scheduler_pod_scheduling_sli_duration_seconds["15+"] 0',
+      'scheduler_preemption_attempts_total[] 1',
+      'scheduler_preemption_victims[] 3',
+      'scheduler_queue_incoming_pods_total["backoff","NodeAdd"] 1',
+    ]);
+  });
+
+  it('tell of what waits when somebody looks; a plugin that nothing waits for any more has 0', () => {
+    const { sink, lines, collect } = recorded();
+    const measures = new SchedulerMeasures(metricsOption(sink), new FakeClock());
+    let byPlugin: QueueCounts['byPlugin'] = [{ plugin: 'w', profile: 's', pods: 2 }];
+    measures.start(() => ({
+      queue: { active: 1, backoff: 2, unschedulable: 3, gated: 4, inFlight: 5, byPlugin },
+      ...{ nodes: 6, pods: 7, assumedPods: 8 },
+    }));
+    collect();
+    expect(lines.splice(0)).toEqual([
+      'scheduler_pending_pods["active"] 1',
+      'scheduler_pending_pods["backoff"] 2',
+      'scheduler_pending_pods["unschedulable"] 3',
+      'scheduler_pending_pods["gated"] 4',
+      'scheduler_cache_size["nodes"] 6',
+      'scheduler_cache_size["pods"] 7',
+      'scheduler_cache_size["assumed_pods"] 8',
+      'scheduler_unschedulable_pods["w","s"] 2',
+    ]);
+    byPlugin = [];
+    collect();
+    expect(lines.at(-1)).toBe('scheduler_unschedulable_pods["w","s"] 0');
+    measures.close();
+    lines.length = 0;
+    collect();
+    expect(lines).toEqual([]);
+  });
+
+  it('count the pods that each plugin keeps waiting, by profile', () => {
+    const { queue } = queueOf();
+    for (const uid of ['a', 'b']) queue.add(pod(uid));
+    for (let i = 0; i < 2; i += 1) queue.pop();
+    giveBack(queue, 'a', 'v', 'w');
+    giveBack(queue, 'b', 'w');
+    expect(queue.counts()).toMatchObject({ unschedulable: 2, gated: 0, inFlight: 0 });
+    expect(queue.counts().byPlugin).toEqual([
+      { plugin: 'v', profile: 's', pods: 1 },
+      { plugin: 'w', profile: 's', pods: 2 },
+    ]);
+  });
+});
