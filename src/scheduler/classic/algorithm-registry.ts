@@ -91,9 +91,11 @@ export class AlgorithmRegistry {
   }
 }
 
+const plugins: ReadonlySet<string> = new Set([...[...predicates.values()].flat(), ...priorities.values()]);
+
 function requireFree(name: string, isTaken: boolean): void {
   requireText('name', name);
-  if (isTaken || aliases.has(name)) throw invalidArgument('name', 'a name that is not taken', name);
+  if (isTaken || aliases.has(name) || plugins.has(name)) throw invalidArgument('name', 'a name that is not taken', name);
 }
 
 function requireSynchronous(what: string, value: unknown): void {

@@ -12,6 +12,8 @@ import type { EventReporter } from './scheduling-events.ts';
 
 export interface ApiSchedulerClientParts {
   readonly transport: ResourceTransport;
+  /** Carries events: they must not hold up bindings. */
+  readonly eventTransport: ResourceTransport;
   readonly reporter: EventReporter;
   readonly clock: Clock;
   readonly logger: Logger;
@@ -29,8 +31,9 @@ export class ApiSchedulerClient implements SchedulerClient {
   readonly #clock: Clock;
   readonly #binding: PodBinding;
   readonly #events: EventWriter;
+  readonly #mayWrite: () => boolean;
 
-  constructor({ transport, reporter, clock, logger, mayWrite }: ApiSchedulerClientParts) {
+  constructor({ transport, eventTransport, reporter, clock, logger, mayWrite }: ApiSchedulerClientParts) {
     const guarded: ResourceTransport = {
       request: (request) => {
         if (request.method !== 'GET' && !mayWrite()) return Promise.reject(new Error('this process is not the leader'));
@@ -41,7 +44,8 @@ export class ApiSchedulerClient implements SchedulerClient {
     this.#pods = new ResourceClient<WirePod>(guarded, resources.pods);
     this.#clock = clock;
     this.#binding = new PodBinding(this.#pods, clock);
-    this.#events = new EventWriter({ transport, reporter, clock, logger });
+    this.#events = new EventWriter({ transport: eventTransport, reporter, clock, logger });
+    this.#mayWrite = mayWrite;
   }
 
   bind(pod: WirePod, nodeName: string, signal: AbortSignal): Promise<void> {
@@ -63,7 +67,7 @@ export class ApiSchedulerClient implements SchedulerClient {
   }
 
   event(event: SchedulingEvent): void {
-    this.#events.event(event);
+    if (this.#mayWrite()) this.#events.event(event);
   }
 
   /** Resolves once no event waits to be written. */

@@ -1,4 +1,4 @@
-import { classifyApiError } from '../../client/error-class.ts';
+import { readApiFailure } from '../../client/error-class.ts';
 import { ResourceClient, type ResourceTransport } from '../../client/resource-client.ts';
 import { type Clock, sleep } from '../../seams/clock.ts';
 import type { Logger } from '../../seams/logger.ts';
@@ -90,8 +90,9 @@ export class EventWriter {
         return;
       } catch (err) {
         if (signal.aborted) return;
-        // a server that has answered will answer the same again
-        const isWorthIt = ['unavailable', 'timeout', 'throttled', 'broken-answer'].includes(classifyApiError(err));
+        // a server that has refused it will refuse it again
+        const { status = 500 } = readApiFailure(err);
+        const isWorthIt = status >= 500 || status === 429;
         if (!isWorthIt || attempt === tries) {
           logger.debug({ err, reason: event.reason }, 'an event could not be written');
           return;

@@ -1,4 +1,5 @@
 import { invalidOption } from '../../errors.ts';
+import type { ProfileMaker } from '../classic/policy-profile.ts';
 import { Framework, type FrameworkContext } from '../framework/framework.ts';
 import { inTreePlugins, type PluginRegistry } from './plugin-registry.ts';
 import type { ProfileOptions } from './profile-options.ts';
@@ -14,7 +15,7 @@ export type Frameworks = ReadonlyMap<string, Framework>;
  */
 export function createFrameworks(
   context: FrameworkContext,
-  profiles: readonly ProfileOptions[] = [{}],
+  profiles: readonly (ProfileOptions | ProfileMaker)[] = [{}],
   registry: PluginRegistry = inTreePlugins(),
 ): Frameworks {
   if (!Array.isArray(profiles) || profiles.length === 0)
@@ -22,7 +23,9 @@ export function createFrameworks(
   const frameworks = new Map<string, Framework>();
   for (const [index, profile] of profiles.entries()) {
     const path = `profiles[${index}]`;
-    const framework = new Framework(context, (handle) => profilePlugins(path, profile, registry, handle));
+    const framework = new Framework(context, (handle) =>
+      typeof profile === 'function' ? profile(handle) : profilePlugins(path, profile, registry, handle),
+    );
     const { schedulerName } = framework;
     if (frameworks.has(schedulerName)) {
       throw invalidOption(`${path}.schedulerName`, 'another name than that of the profiles before', schedulerName);

@@ -29,7 +29,11 @@ export interface ClassicOutcome {
 
 /** A recording of a scheduler with a policy file, which looks for a node for one pod. */
 export interface ClassicCase extends KindCase {
-  readonly policy: { readonly alwaysCheckAllPredicates?: boolean };
+  readonly policy: {
+    readonly predicates?: readonly object[];
+    readonly priorities?: readonly object[];
+    readonly alwaysCheckAllPredicates?: boolean;
+  };
   /** True: ServiceSpreadingPriority is the plugin SelectorSpread. */
   readonly selectorSpread?: boolean;
   readonly nodes: readonly WireNode[];

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { CaseKind, CaseResult } from '../kinds/case-kind.ts';
 import { type ClassicCase, type ClassicOutcome, classicCaseProblem } from './case.ts';
-import { playClassic } from './player.ts';
+import { type ClassicPlayed, playClassic } from './player.ts';
 import { upstreamFault } from './policy-faults.ts';
 
 /** Recordings of the classic scheduler, which reads a policy file. */
@@ -12,9 +12,10 @@ async function replayClassic(recorded: ClassicCase): Promise<CaseResult> {
 }
 
 /** What differs, member by member. There is no exemption. */
-export function judgeClassic({ out }: ClassicCase, played: ClassicOutcome): string[] {
-  const told = out.policyError === undefined ? out : { ...out, policyError: upstreamFault(out.policyError) };
-  const [expected, got] = [said(told), said(played)];
+export function judgeClassic({ out }: ClassicCase, { faults = [], ...played }: ClassicPlayed): string[] {
+  const fault = out.policyError === undefined ? undefined : upstreamFault(out.policyError);
+  const ours = fault !== undefined && faults.includes(fault) ? { ...played, policyError: fault } : played;
+  const [expected, got] = [said({ ...out, ...(fault && { policyError: fault }) }), said(ours)];
   const members = [...new Set([...Object.keys(expected), ...Object.keys(got)])];
   return members
     .filter((member) => !isDeepStrictEqual(expected[member], got[member]))

@@ -2,6 +2,7 @@ import { isStatusManagerError } from '../../../src/errors.ts';
 import { findNodesThatFit } from '../../../src/scheduler/algorithm/find-nodes.ts';
 import { prioritizeNodes } from '../../../src/scheduler/algorithm/prioritize-nodes.ts';
 import { equalPriority } from '../../../src/scheduler/classic/algorithms.ts';
+import { policyProfile } from '../../../src/scheduler/classic/policy-profile.ts';
 import { CycleState } from '../../../src/scheduler/framework/cycle-state.ts';
 import { type Diagnosis, FitError } from '../../../src/scheduler/framework/fit-error.ts';
 import type { Framework } from '../../../src/scheduler/framework/framework.ts';
@@ -10,18 +11,19 @@ import type { NodeInfo } from '../../../src/scheduler/nodes/node-info.ts';
 import type { PodInfo } from '../../../src/scheduler/nodes/pod-info.ts';
 import { createPodInfo } from '../../../src/scheduler/nodes/pod-info-factory.ts';
 import type { ClassicCase, ClassicOutcome, RecordedFailure, RecordedScores } from './case.ts';
-import { ourFault } from './policy-faults.ts';
+import { ourFault, type PolicyFault } from './policy-faults.ts';
 import { frameworkOf } from './world.ts';
 
+/** A policy with several faults is refused for any one of them: these are ours. */
+export interface ClassicPlayed extends ClassicOutcome {
+  readonly faults?: readonly PolicyFault[];
+}
+
 /** Plays the case with our scheduler. Returns what it made of policy and pod, in the form of the recording. */
-export function playClassic(recorded: ClassicCase): ClassicOutcome {
-  let framework: Framework;
-  try {
-    framework = frameworkOf(recorded);
-  } catch (error) {
-    if (!isStatusManagerError(error, 'ERR_INVALID_OPTION')) throw error;
-    return { policyError: ourFault(error.message) };
-  }
+export function playClassic(recorded: ClassicCase): ClassicPlayed {
+  const fault = faultOf(recorded.policy);
+  if (fault !== undefined) return { policyError: fault, faults: [fault, ...faultsOfEntries(recorded.policy)] };
+  const framework = frameworkOf(recorded);
   const { profile } = framework;
   const pod = createPodInfo(recorded.pod, classicPodReading);
   const state = new CycleState();
@@ -34,6 +36,25 @@ export function playClassic(recorded: ClassicCase): ClassicOutcome {
     ...(!recorded.policy.alwaysCheckAllPredicates && { rejectors: [...diagnosis.rejectors].sort() }),
     ...(feasible.length === 0 ? { message: new FitError(pod.pod, diagnosis).message } : scored(framework, state, pod, feasible)),
   };
+}
+
+function faultOf(policy: object): PolicyFault | undefined {
+  try {
+    policyProfile(JSON.stringify(policy));
+    return undefined;
+  } catch (error) {
+    if (!isStatusManagerError(error, 'ERR_INVALID_OPTION')) throw error;
+    return ourFault(error.message);
+  }
+}
+
+/** The faults that entries have by themselves. */
+function faultsOfEntries({ predicates = [], priorities = [], ...policy }: ClassicCase['policy']): PolicyFault[] {
+  const alone = [
+    ...predicates.map((entry) => ({ ...policy, predicates: [entry], priorities: [] })),
+    ...priorities.map((entry) => ({ ...policy, predicates: [], priorities: [entry] })),
+  ];
+  return alone.flatMap((each) => faultOf(each) ?? []);
 }
 
 function failuresOf({ failures }: Diagnosis): Record<string, Record<string, RecordedFailure>> {

@@ -1,14 +1,18 @@
 /** What can be wrong with a policy, in words of our own for both messages. */
 export type PolicyFault = 'kind' | 'weight' | 'arguments' | 'predicate' | 'priority' | 'labels' | 'weights' | 'unknown';
 
+const conflict =
+  'presentLabels(Preference)?\\[\\d+\\]: Invalid value: "[\\w-]+": conflict with absentLabels(Preference)?\\[\\d+\\]';
+const unweighted = 'priority [\\w-]+ should have a positive weight applied to it or it has overflown';
+const weights = '(LabelPreference|ServiceAntiAffinity) {2}priority "[\\w-]+" has a different weight with "[\\w-]+"';
 const upstream: readonly (readonly [RegExp, PolicyFault])[] = [
   [/^invalid policy: no kind "\w+" is registered for version "\w+" in scheme "pkg\/runtime\/scheme.go:100"$/, 'kind'],
-  [/: \[?priority [\w-]+ should have a positive weight applied to it or it has overflown(, .* with ".*"\])?$/, 'weight'],
+  [new RegExp(`: \\[?${unweighted}(, (${unweighted}|${weights}))*\\]?$`), 'weight'],
   [/: exactly 1 predicate argument is required, numArgs: 0, predicate \{[\w-]+ 0x\?\}$/, 'arguments'],
   [/: predicate type not found for "\w+"$/, 'predicate'],
   [/: priority type not found for "\w+"$/, 'priority'],
-  [/: presentLabels(Preference)?\[0\]: Invalid value: "[\w-]+": conflict with absentLabels(Preference)?\[0\]$/, 'labels'],
-  [/ {2}priority "[\w-]+" has a different weight with "[\w-]+"$/, 'weights'],
+  [new RegExp(`: \\[?${conflict}(, ${conflict})*\\]?$`), 'labels'],
+  [new RegExp(`: \\[?${weights}(, (${unweighted}|${weights}))*\\]?$`), 'weights'],
 ];
 
 const ours: readonly (readonly [RegExp, PolicyFault])[] = [

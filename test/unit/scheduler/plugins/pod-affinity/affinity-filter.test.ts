@@ -92,6 +92,14 @@ describe('the filter of InterPodAffinity', () => {
     expect(first.rejected()).toEqual({ c: noAffinity, d: noAffinity });
   });
 
+  it('follows pods on trial that do not want it', () => {
+    const averse = podOf('x', db, antiAffinityTo(term(web)));
+    const first = trial(podOf('new', web), nodes(averse));
+    const more = first.after('addPod', podOf('y', db, antiAffinityTo(term(web))), 'c');
+    expect(Object.keys(first.rejected(more))).toEqual(['a', 'b', 'c']);
+    expect(Object.keys(first.rejected())).toEqual(['a', 'b']);
+  });
+
   it('rejects a pod whose affinity cannot be read', () => {
     const broken = { topologyKey: 'zone', labelSelector: { matchExpressions: [{ key: 'app', operator: 'Like' }] } };
     const { plugin, state, pod, snapshot } = trial(podOf('new', web, affinityTo(broken)), nodes());

@@ -64,6 +64,7 @@ describe('the filter of PodTopologySpread', () => {
   });
 
   it.each([
+    [{}, {}],
     [{ nodeAffinityPolicy: 'Honor' }, {}],
     [{ nodeAffinityPolicy: 'Ignore' }, { a: reason }],
   ])('leaves out nodes that the pod cannot go to, unless %j', (more, expected) => {
@@ -76,6 +77,7 @@ describe('the filter of PodTopologySpread', () => {
   it.each([
     [{ nodeTaintsPolicy: 'Honor' }, {}],
     [{ nodeTaintsPolicy: 'Ignore' }, { a: reason }],
+    [{}, { a: reason }],
   ])('counts tainted nodes, unless %j', (more, expected) => {
     const tainted = nodeOf('b', { zone: 'b' }, [], { taints: [{ key: 'k', effect: 'NoSchedule' }] });
     expect(trial(spreading(more), [nodeOf('a', { zone: 'a' }, [podOf('a1', web)]), tainted]).rejected()).toEqual(expected);

@@ -76,7 +76,7 @@ describe('the scores of PodTopologySpread', () => {
   it('asks for the labels of the service and of the controller together', () => {
     const nodes = [
       nodeOf('a', labelsOf('a', 'z1'), [podOf('a1', web)]),
-      nodeOf('b', labelsOf('b', 'z1'), [podOf('b1', { ...web, tier: '1' })]),
+      nodeOf('b', labelsOf('b', 'z1'), [podOf('b1', { ...web, tier: '1' }), podOf('b2', { tier: '1' })]),
     ];
     const pod = { ...owned('apps/v1', 'ReplicaSet') };
     const controllers = {

@@ -1,0 +1,166 @@
+import { KubeTransport } from '../client/transport/kube-transport.ts';
+import { RunState, type RunStateName } from '../concurrency/run-state.ts';
+import { awaitStart, requireStartOptions, type StartOptions } from '../concurrency/start-wait.ts';
+import { StatusManagerError } from '../errors.ts';
+import { ApiSchedulerClient } from './cluster/api-scheduler-client.ts';
+import { kindsFor, StoreListers } from './cluster/cluster-listers.ts';
+import { type ClusterSink, ClusterWatches } from './cluster/cluster-watches.ts';
+import { RequestLimit } from './cluster/request-limit.ts';
+import { type ClusterSchedulerOptions, type ResolvedClusterOptions, resolveClusterOptions } from './cluster-scheduler-options.ts';
+import { LeaderElector } from './leader/leader-elector.ts';
+import { Scheduler, type SchedulerStats } from './scheduler.ts';
+
+/** The requests of a scheduler are many and small: so many sockets carry them. */
+const connections = 32;
+
+/**
+ * A scheduler of a cluster, in the place of kube-scheduler: follows its pods and nodes, binds pods, writes their condition
+ * `PodScheduled` and events. Several may run: by a Lease one of them works and the others wait. One that loses the Lease writes
+ * nothing from then on, and gives up the bindings under way; it goes on when it has the Lease again.
+ *
+ * @example
+ * ```ts with-server
+ * import { ClusterScheduler } from 'pod-status-manager/scheduler';
+ *
+ * const allocatable = { cpu: '4', memory: '8Gi', pods: '10' };
+ * server.objects(resources.nodes).create({ metadata: { name: 'node-1' }, status: { allocatable } });
+ * server.store.create({ metadata: { name: 'web' }, spec: { containers: [{ name: 'app', image: 'app:1' }] } });
+ * const scheduler = new ClusterScheduler({ kubeConfig, leaderElection: false });
+ * await scheduler.start();
+ * await scheduler.flush();
+ * console.log(server.store.get('default', 'web').spec?.nodeName); // node-1
+ * await scheduler.stop();
+ * ```
+ */
+export class ClusterScheduler {
+  /** The scheduler within: for its `stats`, and for plugins that let pods wait. */
+  readonly scheduler: Scheduler;
+  readonly #options: ResolvedClusterOptions;
+  /** Closed by `stop()`; undefined where the transport is the caller's. */
+  readonly #ownTransport: KubeTransport | undefined;
+  readonly #limits: readonly RequestLimit[];
+  readonly #client: ApiSchedulerClient;
+  readonly #watches: ClusterWatches;
+  readonly #elector: LeaderElector | undefined;
+  readonly #synced = Promise.withResolvers<void>();
+  readonly #runState = new RunState('cluster scheduler');
+
+  /** Throws ERR_INVALID_OPTION, naming the option, the rule and the value. Starts nothing. */
+  constructor(options: ClusterSchedulerOptions) {
+    const resolved = resolveClusterOptions(options);
+    const { clock, logger, random, identity, election, requestLimit } = resolved;
+    this.#options = resolved;
+    const { kubeConfig } = options;
+    this.#ownTransport =
+      kubeConfig && new KubeTransport(kubeConfig, { connections, clock, logger, userAgent: 'pod-status-manager-scheduler' });
+    const transport = (options.transport ?? this.#ownTransport) as KubeTransport;
+    this.#elector =
+      election &&
+      new LeaderElector({
+        ...{ transport, identity, name: 'kube-scheduler', clock, random, logger, ...election },
+        onStarted: () => this.scheduler.resume(),
+        onStopped: () => this.scheduler.suspend(),
+      });
+    this.#limits = requestLimit === undefined ? [] : [0, 1].map(() => new RequestLimit(transport, requestLimit, clock));
+    const [writes = transport, events = transport] = this.#limits;
+    const reporter = { controller: 'default-scheduler', instance: `default-scheduler-${identity}` };
+    const mayWrite = (): boolean => this.#elector?.isLeader() ?? true;
+    this.#client = new ApiSchedulerClient({ transport: writes, eventTransport: events, reporter, clock, logger, mayWrite });
+    const listers = new StoreListers();
+    this.scheduler = new Scheduler({ ...resolved.scheduler, client: this.#client, listers, logger });
+    const kinds = kindsFor(this.scheduler.pluginNames);
+    const { metrics } = options;
+    this.#watches = new ClusterWatches({
+      transport,
+      sink: sinkOf(this.scheduler),
+      listers,
+      kinds,
+      clock,
+      random,
+      logger,
+      metrics,
+    });
+    this.#synced.promise.catch(() => {});
+  }
+
+  /** `idle`, `running`, `stopping` or `stopped`. */
+  get state(): RunStateName {
+    return this.#runState.name;
+  }
+
+  /** True while this one is to schedule. */
+  get isLeader(): boolean {
+    return this.#runState.name === 'running' && (this.#elector?.isLeader() ?? true);
+  }
+
+  /** Who leads, as far as it was seen; undefined where nobody does, and without leader election. */
+  get leader(): string | undefined {
+    return this.#elector?.holder;
+  }
+
+  /** See `Scheduler.stats`. */
+  stats(): SchedulerStats {
+    return this.scheduler.stats();
+  }
+
+  /**
+   * Resolves once the pods and nodes of the cluster are known and it schedules, or contends for the Lease. Rejects with
+   * ERR_ALREADY_STARTED, with ERR_STOPPED when it is stopped before that, and with ERR_INVALID_OPTION. Rejects with ERR_START_TIMEOUT
+   * after `timeoutMs`, and with the signal's reason; then it goes on trying, and `stop()` ends it.
+   */
+  start(options: StartOptions = {}): Promise<void> {
+    try {
+      requireStartOptions(options);
+      this.#runState.start();
+    } catch (error) {
+      return Promise.reject(error);
+    }
+    this.#begin().then(this.#synced.resolve, this.#synced.reject);
+    const waitsFor = () => this.#watches.waitsFor();
+    return awaitStart(this.#synced.promise, options, { owner: 'cluster scheduler', clock: this.#options.clock, waitsFor });
+  }
+
+  /** As `Scheduler.flush`; events are written, too. Pods of which the watch has not told yet are not waited for. */
+  async flush(): Promise<void> {
+    await this.scheduler.flush();
+    await this.#client.flush();
+  }
+
+  /** Gives up bindings under way, ends the watches and gives the Lease up. When it resolves, no timer and no socket is left. */
+  stop(): Promise<void> {
+    return this.#runState.stop(async () => {
+      this.#synced.reject(new StatusManagerError('ERR_STOPPED', 'The cluster scheduler was stopped before it had started'));
+      await this.scheduler.stop();
+      await Promise.all([this.#watches.stop(), this.#client.stop()]);
+      // only now may another one begin
+      await this.#elector?.stop();
+      for (const limit of this.#limits) limit.close();
+      await this.#ownTransport?.close();
+    });
+  }
+
+  /** The same as `stop()`, for `await using`. */
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.stop();
+  }
+
+  async #begin(): Promise<void> {
+    if (this.#elector !== undefined) this.scheduler.suspend();
+    await this.#watches.start();
+    if (this.#runState.name !== 'running') return;
+    this.scheduler.start();
+    this.#elector?.start();
+  }
+}
+
+function sinkOf(scheduler: Scheduler): ClusterSink {
+  return {
+    podAdded: (pod) => scheduler.setPod(pod),
+    podUpdated: (_, pod) => scheduler.setPod(pod),
+    podDeleted: ({ metadata }) => scheduler.deletePod(metadata?.uid ?? ''),
+    nodeAdded: (node) => scheduler.setNode(node),
+    nodeUpdated: (_, node) => scheduler.setNode(node),
+    nodeDeleted: ({ metadata }) => scheduler.deleteNode(metadata?.name ?? ''),
+    objectChanged: (resource, before, after) => scheduler.objectChanged(resource, before, after),
+  };
+}

@@ -1,0 +1,114 @@
+import { type ApiObject, type ApiResource, resources } from '../../client/api-resource.ts';
+import type { ResourceTransport } from '../../client/resource-client.ts';
+import type { JsonMembers } from '../../client/transport/api-answer.ts';
+import type { MetricsSink } from '../../metrics/metrics-sink.ts';
+import { Reflector } from '../../reflector/reflector.ts';
+import type { ReflectorOptions } from '../../reflector/reflector-options.ts';
+import type { Clock } from '../../seams/clock.ts';
+import type { Logger } from '../../seams/logger.ts';
+import type { WireNode } from '../../wire/node-types.ts';
+import type { WirePod } from '../../wire/types.ts';
+import type { EventResource } from '../framework/cluster-event.ts';
+import { type ListedKind, listedResources, type StoreListers } from './cluster-listers.ts';
+
+/** Hears of every change, in the order in which the watch of each resource brings them. */
+export interface ClusterSink {
+  podAdded(pod: WirePod): void;
+  podUpdated(before: WirePod, after: WirePod): void;
+  podDeleted(pod: WirePod): void;
+  nodeAdded(node: WireNode): void;
+  nodeUpdated(before: WireNode, after: WireNode): void;
+  nodeDeleted(node: WireNode): void;
+  objectChanged(resource: EventResource, before: JsonMembers | undefined, after: JsonMembers | undefined): void;
+}
+
+export interface ClusterWatchesOptions {
+  readonly transport: ResourceTransport;
+  readonly sink: ClusterSink;
+  readonly listers: StoreListers;
+  readonly kinds: readonly ListedKind[];
+  readonly clock: Clock;
+  readonly random: () => number;
+  readonly logger: Logger;
+  readonly metrics?: MetricsSink | undefined;
+}
+
+/** The kinds whose changes may help a pod. */
+const told: Readonly<Partial<Record<ListedKind, EventResource>>> = { namespaces: 'Namespace', services: 'Service' };
+/** Pods that have ended take nothing of a node. */
+const livePods = 'status.phase!=Succeeded,status.phase!=Failed';
+
+/** Follows the objects of a cluster that the scheduler needs. */
+export class ClusterWatches {
+  readonly #reflectors: readonly Reflector[];
+
+  constructor(options: ClusterWatchesOptions) {
+    const { sink, kinds } = options;
+    this.#reflectors = [
+      reflector<WireNode>(options, resources.nodes, {
+        handlers: {
+          added: (node) => sink.nodeAdded(node),
+          updated: (node, previous) => sink.nodeUpdated(previous, node),
+          deleted: (node) => sink.nodeDeleted(node),
+        },
+      }),
+      reflector<WirePod>(options, resources.pods, {
+        fieldSelector: livePods,
+        handlers: {
+          added: (pod) => sink.podAdded(pod),
+          updated: (pod, previous) => sink.podUpdated(previous, pod),
+          deleted: (pod) => sink.podDeleted(pod),
+        },
+      }),
+      ...kinds.map((kind) => listed(options, kind)),
+    ] as Reflector[];
+  }
+
+  get hasSynced(): boolean {
+    return this.#reflectors.every(({ hasSynced }) => hasSynced);
+  }
+
+  /** What the watches wait for, in words; undefined where each of them has had its first list. */
+  waitsFor(): { readonly text: string; readonly cause?: unknown } {
+    const failed = this.#reflectors.find(({ hasSynced }) => !hasSynced)?.lastFailure();
+    if (failed === undefined) return { text: 'the objects of the cluster are not listed' };
+    const { error } = failed;
+    const text = `the objects of the cluster are not listed: ${error instanceof Error ? error.message : 'a list failed'}`;
+    return { text, cause: error };
+  }
+
+  /** Resolves once each resource has been listed and the sink has been told of all that there is. */
+  async start(): Promise<void> {
+    await Promise.all(this.#reflectors.map((each) => each.start()));
+  }
+
+  async stop(): Promise<void> {
+    await Promise.all(this.#reflectors.map((each) => each.stop()));
+  }
+}
+
+function listed(options: ClusterWatchesOptions, kind: ListedKind): Reflector {
+  const { sink, listers } = options;
+  const resource = told[kind];
+  const tell = (before: ApiObject | undefined, after: ApiObject | undefined): void => {
+    if (resource !== undefined) sink.objectChanged(resource, before as JsonMembers | undefined, after as JsonMembers | undefined);
+  };
+  return reflector<ApiObject>(options, listedResources[kind], {
+    store: listers.stores[kind],
+    handlers: {
+      added: (object) => tell(undefined, object),
+      updated: (object, previous) => tell(previous, object),
+      deleted: (object) => tell(object, undefined),
+    },
+  });
+}
+
+function reflector<T extends ApiObject>(
+  { transport, clock, random, logger, metrics }: ClusterWatchesOptions,
+  resource: ApiResource<T>,
+  own: Partial<ReflectorOptions<T>>,
+): Reflector<T> {
+  const shared = { clock, random, logger, ...(metrics !== undefined && { metrics }) };
+  // the scheduler keeps each object for as long as the cluster has it, and reads all of it
+  return new Reflector<T>({ transport, resource, shareEqualParts: false, ...shared, ...own });
+}

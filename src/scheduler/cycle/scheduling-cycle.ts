@@ -1,0 +1,92 @@
+// Behaviour of pkg/scheduler/schedule_one.go schedulingCycle, v1.36.3.
+import type { Clock } from '../../seams/clock.ts';
+import { callGuarded } from '../../seams/guard.ts';
+import type { Logger } from '../../seams/logger.ts';
+import type { SchedulingAlgorithm } from '../algorithm/algorithm.ts';
+import type { Nominator } from '../cache/nominator.ts';
+import type { SchedulerCache } from '../cache/scheduler-cache.ts';
+import { CycleState } from '../framework/cycle-state.ts';
+import { FitError } from '../framework/fit-error.ts';
+import type { Framework } from '../framework/framework.ts';
+import type { PostFilterAnswer } from '../framework/plugin.ts';
+import type { QueuedPodInfo } from '../queue/queued-pod-info.ts';
+import { type Attempt, type PlacedPod, refusedNode } from './attempt.ts';
+
+/** What came of one attempt. */
+export type AttemptOutcome =
+  | { readonly placed: PlacedPod; readonly waits: ReadonlyMap<string, number> }
+  /** `made`: what postFilter found for a pod that fits nowhere. */
+  | { readonly placed?: undefined; readonly error: unknown; readonly made?: PostFilterAnswer | undefined };
+
+export interface SchedulingCycleParts {
+  readonly cache: SchedulerCache;
+  readonly nominator: Nominator;
+  readonly algorithm: SchedulingAlgorithm;
+  readonly clock: Clock;
+  readonly logger: Logger;
+}
+
+/**
+ * Finds a node for a pod and takes the place on it, in one go: nothing else happens meanwhile. Whatever fails, the pod holds
+ * nothing afterwards.
+ */
+export class SchedulingCycle {
+  readonly #parts: SchedulingCycleParts;
+
+  constructor(parts: SchedulingCycleParts) {
+    this.#parts = parts;
+  }
+
+  begin(framework: Framework, queued: QueuedPodInfo): Attempt {
+    const startedAt = this.#parts.clock.now();
+    return { framework, queued, podInfo: queued.podInfo, state: new CycleState(), startedAt };
+  }
+
+  run(attempt: Attempt): AttemptOutcome {
+    const { framework, podInfo, state } = attempt;
+    const { cache, algorithm, nominator } = this.#parts;
+    let nodeName: string;
+    try {
+      cache.updateSnapshot();
+      ({ nodeName } = algorithm.schedulePod(framework, podInfo, state));
+    } catch (error) {
+      return error instanceof FitError ? this.#makeRoom(attempt, error) : { error };
+    }
+    const problem = cache.assumePod(podInfo, nodeName);
+    if (problem !== undefined) return { error: new Error(problem) };
+    nominator.delete(podInfo.uid);
+    return this.#reserve({ ...attempt, nodeName });
+  }
+
+  /** Gives up what the pod holds of its node. */
+  undo({ framework, state, podInfo, nodeName }: PlacedPod): void {
+    framework.binding.unreserve(state, podInfo, nodeName);
+    // the watch may have brought the pod, or its end, meanwhile
+    this.#parts.cache.forgetPod(podInfo, nodeName);
+  }
+
+  #reserve(placed: PlacedPod): AttemptOutcome {
+    const { framework, podInfo, state, nodeName } = placed;
+    try {
+      const refused = framework.binding.reserve(state, podInfo, nodeName);
+      const { rejection = refused, waits } = refused === undefined ? framework.binding.permit(state, podInfo, nodeName) : noWaits;
+      if (rejection === undefined) return { placed, waits };
+      this.undo(placed);
+      return { error: refusedNode(placed, nodeName, rejection) };
+    } catch (error) {
+      this.undo(placed);
+      return { error };
+    }
+  }
+
+  #makeRoom({ framework, podInfo, state }: Attempt, { pod, diagnosis }: FitError): AttemptOutcome {
+    const { logger } = this.#parts;
+    const made = callGuarded(
+      () => framework.postFilter(state, podInfo, diagnosis),
+      (err) => logger.error({ err, pod: podInfo.key }, 'no room could be made for a pod'),
+    );
+    return { error: new FitError(pod, diagnosis, made?.message), made };
+  }
+}
+
+const noWaits = { rejection: undefined, waits: new Map<string, number>() };

@@ -1,0 +1,132 @@
+import {
+  integerOption,
+  longestTimerMs,
+  numberOption,
+  optionOfType,
+  requireKnownOptions,
+  requireMethods,
+} from '../checks/options.ts';
+import { invalidOption } from '../errors.ts';
+import { type Clock, safeClock, systemClock } from '../seams/clock.ts';
+import { callGuarded } from '../seams/guard.ts';
+import { type Logger, loggerOption } from '../seams/logger.ts';
+import { safeRandom } from '../seams/random.ts';
+import type { ProfileMaker } from './classic/policy-profile.ts';
+import type { ClusterListers } from './framework/handle.ts';
+import type { SchedulerClient } from './framework/scheduler-client.ts';
+import { inTreePlugins, type PluginRegistry } from './profile/plugin-registry.ts';
+import type { ProfileOptions } from './profile/profile-options.ts';
+import type { BackoffBounds } from './queue/backoff-queue.ts';
+
+/** What a scheduler writes with, and how it schedules. `client` is needed. */
+export interface SchedulerOptions {
+  /** Carries out what the scheduler decides. What it does not have is left out. */
+  readonly client: Pick<SchedulerClient, 'bind'> & Partial<SchedulerClient>;
+  /**
+   * How pods are scheduled, by their `schedulerName`: each profile as in kube-scheduler's configuration, or made by `policyProfile`
+   * from a policy file. Default: one for `default-scheduler`, with the default plugins.
+   */
+  readonly profiles?: readonly (ProfileOptions | ProfileMaker)[];
+  /** The plugins that profiles may name. Default: `inTreePlugins()`. */
+  readonly registry?: PluginRegistry;
+  /** Answers what plugins ask of the cluster beside pods and nodes. Default: there is nothing. */
+  readonly listers?: ClusterListers;
+  /** The back-off after the first rejection, in milliseconds; it doubles with each further one. Default 1 000. */
+  readonly podInitialBackoffMs?: number;
+  /** The longest back-off, in milliseconds. Default 10 000. */
+  readonly podMaxBackoffMs?: number;
+  /** A pod that has waited so long for a change is tried again, in milliseconds. Default 300 000. */
+  readonly podMaxInUnschedulableMs?: number;
+  /** How many pods are bound at once. While there are as many, no other pod is looked at. Default 128. */
+  readonly mostBindings?: number;
+  /** How long the binding of a pod may take once it is permitted, in milliseconds. Default 120 000. */
+  readonly bindTimeoutMs?: number;
+  /** From 0 up to 1: chooses between equally good nodes. Default `Math.random`. */
+  readonly random?: () => number;
+  /** Where the time comes from. Default: the machine's clock. */
+  readonly clock?: Clock;
+  /** Default: warnings and errors go to the console; null: silent. */
+  readonly logger?: Logger | null;
+}
+
+export interface ResolvedSchedulerOptions {
+  readonly client: SchedulerClient;
+  readonly profiles: readonly (ProfileOptions | ProfileMaker)[];
+  readonly registry: PluginRegistry;
+  readonly listers: ClusterListers;
+  readonly backoff: BackoffBounds;
+  readonly maxInUnschedulableMs: number;
+  readonly mostBindings: number;
+  readonly bindTimeoutMs: number;
+  readonly random: () => number;
+  readonly clock: Clock;
+  readonly logger: Logger;
+}
+
+const knownOptions = [
+  ...['client', 'profiles', 'registry', 'listers', 'podInitialBackoffMs', 'podMaxBackoffMs', 'podMaxInUnschedulableMs'],
+  ...['mostBindings', 'bindTimeoutMs', 'random', 'clock', 'logger'],
+] as const satisfies readonly (keyof SchedulerOptions)[];
+/** The names of the options that go on to the core from whoever wraps it. */
+export const schedulerOptionNames: readonly string[] = knownOptions;
+
+const listerMethods = [
+  ...['namespaceLabels', 'services', 'replicationControllers', 'replicaSets', 'statefulSets', 'podDisruptionBudgets'],
+];
+
+/** Throws ERR_INVALID_OPTION, naming the option, the rule and the value. */
+export function resolveSchedulerOptions(options: SchedulerOptions): ResolvedSchedulerOptions {
+  requireKnownOptions('options', options, knownOptions);
+  const {
+    client,
+    profiles = [{}],
+    registry = inTreePlugins(),
+    listers = noListers,
+    clock = systemClock,
+    random = Math.random,
+  } = options;
+  const { podInitialBackoffMs = 1000, podMaxBackoffMs = 10_000, podMaxInUnschedulableMs = 300_000 } = options;
+  const { mostBindings = 128, bindTimeoutMs = 120_000 } = options;
+  if (typeof registry !== 'object' || registry === null) throw invalidOption('registry', 'an object of functions', registry);
+  requireMethods('listers', listers, listerMethods);
+  requireMethods('clock', clock, ['now', 'setTimer']);
+  numberOption('podInitialBackoffMs', podInitialBackoffMs, 1, longestTimerMs);
+  if (!(podMaxBackoffMs >= podInitialBackoffMs && podMaxBackoffMs <= longestTimerMs))
+    throw invalidOption('podMaxBackoffMs', 'a number that is not less than `podInitialBackoffMs`', podMaxBackoffMs);
+  const logger = loggerOption(options.logger);
+  return {
+    client: wholeClient(client, logger),
+    ...{ profiles, registry, listers, logger },
+    backoff: { initialMs: podInitialBackoffMs, maxMs: podMaxBackoffMs },
+    maxInUnschedulableMs: numberOption('podMaxInUnschedulableMs', podMaxInUnschedulableMs, 1, longestTimerMs),
+    mostBindings: integerOption('mostBindings', mostBindings, 1),
+    bindTimeoutMs: numberOption('bindTimeoutMs', bindTimeoutMs, 1, longestTimerMs),
+    random: safeRandom(optionOfType('random', random, 'function')),
+    clock: safeClock(clock),
+  };
+}
+
+/** The client with what it lacks left out; what it throws at an event is logged. */
+function wholeClient(client: SchedulerOptions['client'], logger: Logger): SchedulerClient {
+  requireMethods('client', client, ['bind']);
+  for (const name of ['patchStatus', 'deletePod', 'event'] as const) {
+    if (client[name] !== undefined) optionOfType(`client.${name}`, client[name], 'function');
+  }
+  return {
+    bind: async (pod, nodeName, signal) => client.bind(pod, nodeName, signal),
+    patchStatus: async (pod, change, signal) => client.patchStatus?.(pod, change, signal),
+    deletePod: async (pod, signal) => client.deletePod?.(pod, signal),
+    event: (event) =>
+      callGuarded(
+        () => client.event?.(event),
+        (err) => logger.debug({ err, reason: event.reason }, 'an event was not taken'),
+      ),
+  };
+}
+
+const nothing = (): readonly never[] => [];
+const noListers: ClusterListers = {
+  namespaceLabels: () => ({}),
+  ...{ services: nothing, replicationControllers: nothing, replicaSets: nothing, statefulSets: nothing },
+  podDisruptionBudgets: nothing,
+};

@@ -1,0 +1,59 @@
+import { SchedulingAlgorithm } from '../../../../src/scheduler/algorithm/algorithm.ts';
+import type { ProfileMaker } from '../../../../src/scheduler/classic/policy-profile.ts';
+import { Framework } from '../../../../src/scheduler/framework/framework.ts';
+import type { SelectingObject } from '../../../../src/scheduler/framework/handle.ts';
+import { createNodeInfo, snapshotOf } from '../../../../src/scheduler/nodes/node-list.ts';
+import { createPodInfo } from '../../../../src/scheduler/nodes/pod-info-factory.ts';
+import type { WireNode } from '../../../../src/wire/node-types.ts';
+import type { WirePod } from '../../../../src/wire/types.ts';
+import { noSchedulerClient } from '../../../support/no-scheduler-client.ts';
+
+export const nodeNamed = (name: string, labels: Record<string, string> = {}, more: Partial<WireNode> = {}): WireNode => ({
+  metadata: { name, labels },
+  status: { allocatable: { cpu: '2', memory: '4Gi', pods: '10' } },
+  ...more,
+});
+
+/** A pod of namespace d, on a node where one is given. */
+export const podNamed = (name: string, spec: Partial<NonNullable<WirePod['spec']>> = {}, labels = {}): WirePod => ({
+  metadata: { name, namespace: 'd', uid: `u-${name}`, labels },
+  spec: { containers: [{ name: 'c', image: 'i' }], ...spec },
+});
+
+interface World {
+  readonly nodes: readonly WireNode[];
+  readonly pods?: readonly WirePod[];
+  readonly services?: readonly SelectingObject[];
+}
+
+/** A profile at work on these nodes. */
+export function frameworkOf(profile: ProfileMaker, { nodes, pods = [], services = [] }: World): Framework {
+  const infos = pods.map((pod) => createPodInfo(pod));
+  const on = (name: string | undefined) => infos.filter(({ pod }) => pod.spec?.nodeName === name);
+  const snapshot = snapshotOf(nodes.map((node) => createNodeInfo(node, on(node.metadata?.name))));
+  const none = () => [];
+  return new Framework(
+    {
+      snapshot: () => snapshot,
+      listers: {
+        namespaceLabels: () => ({}),
+        services: () => services,
+        ...{ replicationControllers: none, replicaSets: none, statefulSets: none, podDisruptionBudgets: none },
+      },
+      nominated: { onNode: none },
+      client: noSchedulerClient,
+      isPreempting: () => false,
+      random: () => 0,
+      now: () => 0,
+      onFailure: (error) => {
+        throw error;
+      },
+    },
+    profile,
+  );
+}
+
+/** The node that the pod would go to. Throws FitError and PluginError. */
+export function placed(profile: ProfileMaker, world: World, pod: WirePod): string {
+  return new SchedulingAlgorithm().schedulePod(frameworkOf(profile, world), createPodInfo(pod)).nodeName;
+}
