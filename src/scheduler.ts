@@ -1,14 +1,73 @@
 /**
- * A scheduler: chooses nodes for pods, in memory or in the place of a cluster's kube-scheduler.
+ * A scheduler: chooses nodes for pods, in memory or in the place of a cluster's kube-scheduler; by plugins, or by the
+ * predicates and priorities of a policy file.
  *
  * @module pod-status-manager/scheduler
  */
 import './node-version.ts';
 
+export type { HostPort } from './placement/host-ports.ts';
+export { AlgorithmRegistry, type PredicateFactory, type PriorityFactory } from './scheduler/classic/algorithm-registry.ts';
+export type { Predicate, Priority } from './scheduler/classic/plugins/own-algorithms.ts';
+export type {
+  LabelPreferenceArgument,
+  LabelsPresenceArgument,
+  Policy,
+  PredicatePolicy,
+  PriorityPolicy,
+  RequestedToCapacityRatioArgument,
+  ServiceAffinityArgument,
+  ServiceAntiAffinityArgument,
+  UtilizationPoint,
+  WeightedResource,
+} from './scheduler/classic/policy.ts';
+export type { ServiceSpreading } from './scheduler/classic/policy-plan.ts';
+export {
+  type PolicyProfileOptions,
+  type ProfileMaker,
+  policyProfile,
+  providerProfile,
+} from './scheduler/classic/policy-profile.ts';
+export type { AlgorithmProvider } from './scheduler/classic/providers.ts';
+export { readPolicy } from './scheduler/classic/read-policy.ts';
 export { ClusterScheduler } from './scheduler/cluster-scheduler.ts';
 export type { ClusterSchedulerOptions, LeaderElectionOptions } from './scheduler/cluster-scheduler-options.ts';
+export type { NodeVerdict, PodExplanation, PodSchedulingState } from './scheduler/explain/explain-pod.ts';
+export type { ClusterEventWithHint, EventAction, EventResource, QueueingHint } from './scheduler/framework/cluster-event.ts';
+export { CycleState, type StateData, type StateKey, stateKey } from './scheduler/framework/cycle-state.ts';
+export { type Diagnosis, FitError } from './scheduler/framework/fit-error.ts';
+export type {
+  ClusterListers,
+  NominatedPods,
+  PluginFactory,
+  PluginHandle,
+  ProfilePlugins,
+  SelectingObject,
+} from './scheduler/framework/handle.ts';
+export type {
+  NodeFailures,
+  PermitAnswer,
+  Plugin,
+  PostFilterAction,
+  PostFilterAnswer,
+  PreFilterAnswer,
+  QueuedPod,
+} from './scheduler/framework/plugin.ts';
+export { PluginError } from './scheduler/framework/plugin-error.ts';
 export type { PodStatusChange, SchedulerClient, SchedulingEvent } from './scheduler/framework/scheduler-client.ts';
+export type { PluginRejection, Rejection, RejectionCode } from './scheduler/framework/status.ts';
 export { LeaderElector } from './scheduler/leader/leader-elector.ts';
 export type { LeaderElectorOptions } from './scheduler/leader/leader-options.ts';
-export { Scheduler, type SchedulerStats } from './scheduler/scheduler.ts';
+export type { ImageState, NodeInfo, Snapshot, TrialNodeInfo } from './scheduler/nodes/node-info.ts';
+export type { AffinityTerm, PodInfo, WeightedAffinityTerm } from './scheduler/nodes/pod-info.ts';
+export type { AllocatableAmounts, NonZeroAmounts, ResourceAmounts } from './scheduler/nodes/resource.ts';
+export { inTreePlugins, type PluginRegistry } from './scheduler/profile/plugin-registry.ts';
+export type {
+  EnabledPlugin,
+  PluginSet,
+  ProfileOptions,
+  ProfilePluginsOptions,
+} from './scheduler/profile/profile-options.ts';
+export { Scheduler } from './scheduler/scheduler.ts';
 export type { SchedulerOptions } from './scheduler/scheduler-options.ts';
+export type { SchedulerStats } from './scheduler/scheduler-reports.ts';

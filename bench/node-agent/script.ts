@@ -6,8 +6,8 @@ import { KubeConfig } from '@kubernetes/client-node';
 import { eventually } from '../../test/faults/pause.ts';
 import { AdminClient } from '../../test/support/admin-client.ts';
 import { objectOf } from '../../test/support/answers.ts';
+import { type Usage, usageOf } from '../support/usage.ts';
 import { AgentPods } from './agent-pods.ts';
-import { type Usage, usageOf } from './usage.ts';
 
 const { values } = parseArgs({
   options: {

@@ -7,8 +7,10 @@ import { kindsFor, StoreListers } from './cluster/cluster-listers.ts';
 import { type ClusterSink, ClusterWatches } from './cluster/cluster-watches.ts';
 import { RequestLimit } from './cluster/request-limit.ts';
 import { type ClusterSchedulerOptions, type ResolvedClusterOptions, resolveClusterOptions } from './cluster-scheduler-options.ts';
+import type { PodExplanation } from './explain/explain-pod.ts';
 import { LeaderElector } from './leader/leader-elector.ts';
-import { Scheduler, type SchedulerStats } from './scheduler.ts';
+import { Scheduler } from './scheduler.ts';
+import type { SchedulerStats } from './scheduler-reports.ts';
 
 /** The requests of a scheduler are many and small: so many sockets carry them. */
 const connections = 32;
@@ -20,10 +22,12 @@ const connections = 32;
  *
  * @example
  * ```ts with-server
+ * import { resources } from 'pod-status-manager/reflector';
  * import { ClusterScheduler } from 'pod-status-manager/scheduler';
  *
- * const allocatable = { cpu: '4', memory: '8Gi', pods: '10' };
- * server.objects(resources.nodes).create({ metadata: { name: 'node-1' }, status: { allocatable } });
+ * const nodes = server.objects(resources.nodes);
+ * const node = nodes.create({ metadata: { name: 'node-1' }, status: { allocatable: { cpu: '4', memory: '8Gi', pods: '10' } } });
+ * nodes.update({ ...node, spec: {} }); // the server taints a new node until it is ready
  * server.store.create({ metadata: { name: 'web' }, spec: { containers: [{ name: 'app', image: 'app:1' }] } });
  * const scheduler = new ClusterScheduler({ kubeConfig, leaderElection: false });
  * await scheduler.start();
@@ -101,6 +105,11 @@ export class ClusterScheduler {
   /** See `Scheduler.stats`. */
   stats(): SchedulerStats {
     return this.scheduler.stats();
+  }
+
+  /** See `Scheduler.explain`. */
+  explain(podUID: string): PodExplanation {
+    return this.scheduler.explain(podUID);
   }
 
   /**

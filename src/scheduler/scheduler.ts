@@ -12,6 +12,8 @@ import { Preemptions } from './cycle/preemptions.ts';
 import { RunLoop } from './cycle/run-loop.ts';
 import { SchedulingCycle } from './cycle/scheduling-cycle.ts';
 import { StatusWrites } from './cycle/status-writes.ts';
+import type { PodExplanation } from './explain/explain-pod.ts';
+import { LastAttempts } from './explain/last-attempts.ts';
 import type { EventAction, EventResource } from './framework/cluster-event.ts';
 import type { SchedulerClient } from './framework/scheduler-client.ts';
 import { createPodInfo } from './nodes/pod-info-factory.ts';
@@ -21,25 +23,7 @@ import { ClusterChanges } from './queue/cluster-changes.ts';
 import { assignedPodDelete } from './queue/cluster-event.ts';
 import { SchedulingQueue } from './queue/scheduling-queue.ts';
 import { type ResolvedSchedulerOptions, resolveSchedulerOptions, type SchedulerOptions } from './scheduler-options.ts';
-
-/** What a scheduler has done and has to do. */
-export interface SchedulerStats {
-  /** Pods that were bound. */
-  readonly bound: number;
-  /** Attempts that ended without a node, or with an error. */
-  readonly failedAttempts: number;
-  /** Pods that can be tried now. */
-  readonly active: number;
-  /** Pods that failed and wait for the end of their back-off. */
-  readonly backoff: number;
-  /** Pods that wait for a change that may help them, and gated ones. */
-  readonly unschedulable: number;
-  /** Pods that are being bound, those included that wait for a permit. */
-  readonly binding: number;
-  readonly nodes: number;
-  /** Pods on nodes, those included that are being bound. */
-  readonly pods: number;
-}
+import { explanationOf, type ReportedParts, type SchedulerStats, statsOf } from './scheduler-reports.ts';
 
 /**
  * Chooses nodes for pods. It is told of pods and nodes by `setPod`, `setNode` and the like, and writes through its `client`.
@@ -71,9 +55,11 @@ export class Scheduler {
   readonly #bindings: BindingCycles;
   readonly #writes: StatusWrites;
   readonly #failures: FailedAttempts;
+  readonly #lastAttempts = new LastAttempts();
   readonly #preemptions: Preemptions;
   readonly #loop: RunLoop;
   readonly #runState = new RunState('scheduler');
+  readonly #reported: ReportedParts;
   #isSuspended = false;
   #bound = 0;
   #failedAttempts = 0;
@@ -114,10 +100,11 @@ export class Scheduler {
     const algorithm = new SchedulingAlgorithm();
     this.#cycle = new SchedulingCycle({ cache: this.#cache, nominator: this.#nominator, algorithm, clock, logger });
     this.#writes = new StatusWrites(client, clock, logger);
-    const [writes, nominator, queue] = [this.#writes, this.#nominator, this.#queue];
+    const [writes, nominator, queue, lastAttempts] = [this.#writes, this.#nominator, this.#queue, this.#lastAttempts];
     const onEnd = (placed: PlacedPod, end: BindingEnd): void => this.#bindingEnded(placed, end);
     this.#bindings = new BindingCycles({ writes, clock, mostBindings, bindTimeoutMs, onEnd, onFree: wake });
-    this.#failures = new FailedAttempts({ queue, nominator, client, writes, clock, logger });
+    this.#failures = new FailedAttempts({ queue, nominator, client, writes, lastAttempts, clock, logger });
+    this.#reported = { options: resolved, queue, cache: this.#cache, bindings: this.#bindings, lastAttempts };
     this.#preemptions = new Preemptions(preemptor, (podUID) => this.#queue.activate(podUID));
   }
 
@@ -129,13 +116,12 @@ export class Scheduler {
 
   /** What it has done and has to do. */
   stats(): SchedulerStats {
-    const { active, rejectedBackoff, errorBackoff, unschedulable } = this.#queue.entries();
-    return {
-      ...{ bound: this.#bound, failedAttempts: this.#failedAttempts, active: active.length },
-      backoff: rejectedBackoff.length + errorBackoff.length,
-      ...{ unschedulable: unschedulable.length, binding: this.#bindings.size },
-      ...{ nodes: this.#cache.nodeCount, pods: this.#cache.podCount },
-    };
+    return statsOf(this.#reported, { bound: this.#bound, failedAttempts: this.#failedAttempts });
+  }
+
+  /** Where a pod is, and why it is pending: what each node had against it when it was last tried, also in words. */
+  explain(podUID: string): PodExplanation {
+    return explanationOf(this.#reported, podUID);
   }
 
   /** Begins to schedule what is there and what comes. Throws ERR_ALREADY_STARTED, and ERR_STOPPED after `stop()`. */
@@ -187,13 +173,13 @@ export class Scheduler {
   /** A pod is there, or has changed. One that has a node counts there; one that has none is scheduled. */
   setPod(pod: WirePod): void {
     this.#changes.setPod(pod);
-    if ((pod.spec?.nodeName ?? '') !== '') this.#failures.forget(pod.metadata?.uid ?? '');
+    if ((pod.spec?.nodeName ?? '') !== '') this.#lastAttempts.delete(pod.metadata?.uid ?? '');
   }
 
   /** A pod is gone. */
   deletePod(uid: string): void {
     this.#changes.deletePod(uid);
-    this.#failures.forget(uid);
+    this.#lastAttempts.delete(uid);
   }
 
   /** A node is there, or has changed. */
@@ -279,7 +265,7 @@ export class Scheduler {
       this.#bound += 1;
       this.#cache.finishBinding(podInfo.uid);
       this.#queue.done(podInfo.uid);
-      this.#failures.forget(podInfo.uid);
+      this.#lastAttempts.delete(podInfo.uid);
       const note = `Successfully assigned ${podInfo.key} to ${nodeName}`;
       this.#client.event({ pod: podInfo.pod, type: 'Normal', reason: 'Scheduled', action: 'Binding', note });
       framework.binding.postBind(state, podInfo, nodeName);

@@ -34,7 +34,8 @@ export function findNodesThatFit(framework: Framework, state: CycleState, pod: P
     const feasible = search.tryPromised(promised);
     if (feasible.length > 0) return { feasible, diagnosis: search.diagnosis(undefined, false), advance: 0 };
   }
-  const nodes = nodeNames === undefined ? snapshot.nodes : snapshot.nodes.filter(({ name }) => nodeNames.has(name));
+  // a name that no node has is passed over
+  const nodes = nodeNames === undefined ? snapshot.nodes : [...nodeNames].flatMap((name) => snapshot.get(name) ?? []);
   const feasible = search.run(nodes, startIndex);
   const rest = nodeNames === undefined ? undefined : ruledOut(selectors);
   const diagnosis = search.diagnosis(rest, false);

@@ -1,4 +1,5 @@
 import type { NodeInfo, Snapshot } from '../nodes/node-info.ts';
+import type { GroupedPods } from '../nodes/pod-index.ts';
 import { NodePart } from './node-part.ts';
 
 /** Where the snapshot finds the nodes. */
@@ -11,10 +12,15 @@ export interface NodeSource {
  * not to be kept beyond it. An update costs as much as has changed, and as much as all nodes only when nodes come or go.
  */
 export class CacheSnapshot implements Snapshot {
+  readonly grouped: GroupedPods;
   #nodes: NodeInfo[] = [];
   #positions = new Map<string, number>();
   readonly #withAffinity = new NodePart((node) => node.podsWithAffinity.length > 0);
   readonly #withRequiredAntiAffinity = new NodePart((node) => node.podsWithRequiredAntiAffinity.length > 0);
+
+  constructor(grouped: GroupedPods) {
+    this.grouped = grouped;
+  }
 
   get nodes(): readonly NodeInfo[] {
     return this.#nodes;

@@ -4,6 +4,7 @@ import { goQuote } from '../../wire/go-quote.ts';
 import type { WireNode } from '../../wire/node-types.ts';
 import type { Snapshot } from '../nodes/node-info.ts';
 import type { NodeState } from '../nodes/node-state.ts';
+import { PodIndex } from '../nodes/pod-index.ts';
 import type { PodInfo } from '../nodes/pod-info.ts';
 import { zoneKeyOf } from '../nodes/zone.ts';
 import { CacheSnapshot } from './cache-snapshot.ts';
@@ -45,7 +46,8 @@ export class SchedulerCache {
   readonly #nodes: CachedNodes;
   readonly #pods = new Map<string, CachedPod>();
   readonly #assumed = new Set<string>();
-  readonly #snapshot = new CacheSnapshot();
+  readonly #grouped = new PodIndex();
+  readonly #snapshot = new CacheSnapshot(this.#grouped);
 
   constructor({ clock, assumedPodTTLMs = Number.POSITIVE_INFINITY, version = 'v1.36' }: SchedulerCacheOptions) {
     this.#clock = clock;
@@ -125,6 +127,8 @@ export class SchedulerCache {
     if (cached !== undefined && !this.#assumed.has(info.uid)) return `pod ${info.uid} was already in added state`;
     const nodeName = nodeNameIn(info);
     if (this.#isClassic && cached?.nodeName === nodeName) {
+      this.#grouped.remove(nodeName, cached.info);
+      this.#grouped.add(nodeName, info);
       this.#pods.set(info.uid, { info, nodeName });
       this.#assumed.delete(info.uid);
       return undefined;
@@ -194,12 +198,14 @@ export class SchedulerCache {
 
   #put(info: PodInfo, nodeName: string): void {
     this.#nodes.addPod(nodeName, info);
+    this.#grouped.add(nodeName, info);
     this.#pods.set(info.uid, { info, nodeName });
   }
 
   /** `given`: the version that the caller has. */
   #remove({ info, nodeName }: CachedPod, given = info): void {
     this.#nodes.removePod(nodeName, info, this.#isClassic ? given : undefined);
+    this.#grouped.remove(nodeName, info);
     this.#pods.delete(info.uid);
     this.#assumed.delete(info.uid);
   }

@@ -94,11 +94,17 @@ function profileOf(schedulerName: string, plan: PolicyPlan, registry: AlgorithmR
   if (scorers.length === 0) scorers.push(priorityPlugin(equalPriority, () => 1));
   return {
     schedulerName,
-    plugins: [schedulingGates(), prioritySort(), new DefaultPreemption({}, handle), defaultBinder(undefined, handle)],
+    // a predicate's events count, also where a priority has its name: the last one of a name is asked
+    plugins: [...commonPlugins(handle), ...new Set([...scorers, ...filters])],
     points: { preFilter: filters, filter: filters, preScore: scorers, score: scorers },
     weights: plan.weights,
     checkAllFilters: plan.checkAllFilters,
   };
+}
+
+/** What every profile has beside predicates and priorities. */
+function commonPlugins(handle: PluginHandle): Plugin[] {
+  return [schedulingGates(), prioritySort(), new DefaultPreemption({}, handle), defaultBinder(undefined, handle)];
 }
 
 function ownFilter(name: string, registry: AlgorithmRegistry, handle: PluginHandle): Plugin {

@@ -5,24 +5,19 @@ import { errorText } from '../../seams/error-text.ts';
 import type { Logger } from '../../seams/logger.ts';
 import { NoNodesError } from '../algorithm/algorithm.ts';
 import type { Nominator } from '../cache/nominator.ts';
+import type { LastAttempts } from '../explain/last-attempts.ts';
 import { FitError } from '../framework/fit-error.ts';
 import type { SchedulerClient } from '../framework/scheduler-client.ts';
 import type { SchedulingQueue } from '../queue/scheduling-queue.ts';
 import type { Attempt } from './attempt.ts';
 import type { StatusWrites } from './status-writes.ts';
 
-/** Why a pod was not placed when it was last tried. */
-export interface LastAttempt {
-  /** Milliseconds since 1970. */
-  readonly at: number;
-  readonly error: unknown;
-}
-
 export interface FailedAttemptsParts {
   readonly queue: SchedulingQueue;
   readonly nominator: Nominator;
   readonly client: SchedulerClient;
   readonly writes: StatusWrites;
+  readonly lastAttempts: LastAttempts;
   readonly clock: Clock;
   readonly logger: Logger;
 }
@@ -30,34 +25,24 @@ export interface FailedAttemptsParts {
 /** What follows from an attempt that failed: the pod goes back into the queue, and people are told why. */
 export class FailedAttempts {
   readonly #parts: FailedAttemptsParts;
-  readonly #last = new Map<string, LastAttempt>();
 
   constructor(parts: FailedAttemptsParts) {
     this.#parts = parts;
   }
 
-  lastOf(uid: string): LastAttempt | undefined {
-    return this.#last.get(uid);
-  }
-
-  /** The pod is gone, or has a node. */
-  forget(uid: string): void {
-    this.#last.delete(uid);
-  }
-
   /** `nominatedNodeName`: an empty text takes a promised node back, undefined leaves it. */
   add({ podInfo }: Attempt, error: unknown, nominatedNodeName: string | undefined): void {
-    const { queue, nominator, client, writes, clock, logger } = this.#parts;
+    const { queue, nominator, client, writes, lastAttempts, clock, logger } = this.#parts;
     const isRejected = error instanceof FitError || error instanceof NoNodesError;
     const latest = queue.giveBack(podInfo.uid, rejectorsOf(error));
     if (isRejected) logger.debug({ pod: podInfo.key, err: error }, 'a pod fits on no node');
     else logger.warn({ pod: podInfo.key, err: error }, 'a pod could not be placed');
     // it is gone, or has a node
     if (latest === undefined) {
-      this.#last.delete(podInfo.uid);
+      lastAttempts.delete(podInfo.uid);
       return;
     }
-    this.#last.set(podInfo.uid, { at: clock.now(), error });
+    lastAttempts.set(podInfo.uid, clock.now(), error);
     if (nominatedNodeName === undefined) nominator.set(latest);
     else nominator.nominate(latest, nominatedNodeName);
     const { pod } = latest;

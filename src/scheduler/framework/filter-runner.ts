@@ -4,7 +4,6 @@ import { asRejection } from './answers.ts';
 import type { CycleState } from './cycle-state.ts';
 import { type PluginAt, pluginsAt } from './extension-points.ts';
 import type { NominatedPods, ProfilePlugins } from './handle.ts';
-import type { Plugin } from './plugin.ts';
 import { pluginFailure } from './plugin-error.ts';
 import { type PreFilterOutcome, PreFilterRunner } from './pre-filter-runner.ts';
 import type { PluginRejection, RejectionCode } from './status.ts';
@@ -15,6 +14,9 @@ export class FilterRunner {
   readonly #filters: readonly PluginAt<'filter'>[];
   readonly #checkAll: boolean;
   readonly #nominated: NominatedPods;
+  #skipped: ReadonlySet<string> | undefined;
+  #skippedSize = 0;
+  #active: readonly PluginAt<'filter'>[] = [];
 
   constructor(profile: ProfilePlugins, nominated: NominatedPods) {
     this.#preFilters = new PreFilterRunner(profile);
@@ -64,23 +66,31 @@ export class FilterRunner {
   }
 
   #filter(state: CycleState, pod: PodInfo, node: NodeInfo): PluginRejection | undefined {
-    const skipped = state.skippedFilters;
-    const rejections: PluginRejection[] = [];
-    let running: Plugin | undefined;
+    let rejections: PluginRejection[] | undefined;
+    let running = '';
     try {
-      for (const plugin of this.#filters) {
-        if (skipped.has(plugin.name)) continue;
-        running = plugin;
+      for (const plugin of this.#filtersFor(state.skippedFilters)) {
+        running = plugin.name;
         const answer = plugin.filter(state, pod, node);
         if (answer === undefined) continue;
-        const rejection = asRejection(plugin.name, 'filter', answer);
+        const rejection = asRejection(running, 'filter', answer);
         if (!this.#checkAll) return rejection;
-        rejections.push(rejection);
+        rejections = [...(rejections ?? []), rejection];
       }
     } catch (error) {
-      throw pluginFailure(running?.name ?? '', 'filter', error);
+      throw pluginFailure(running, 'filter', error);
     }
-    return rejections.length === 0 ? undefined : merged(rejections);
+    return rejections && merged(rejections);
+  }
+
+  /** The same for all nodes of a cycle: worked out once. */
+  #filtersFor(skipped: ReadonlySet<string>): readonly PluginAt<'filter'>[] {
+    if (skipped !== this.#skipped || skipped.size !== this.#skippedSize) {
+      this.#skipped = skipped;
+      this.#skippedSize = skipped.size;
+      this.#active = this.#filters.filter(({ name }) => !skipped.has(name));
+    }
+    return this.#active;
   }
 }
 

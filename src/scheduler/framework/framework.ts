@@ -1,16 +1,13 @@
-import { invalidOption } from '../../errors.ts';
 import type { OnFailure } from '../../seams/guard.ts';
-import type { WirePod } from '../../wire/types.ts';
 import type { NodeInfo, Snapshot } from '../nodes/node-info.ts';
 import type { PodInfo } from '../nodes/pod-info.ts';
-import { asRejection } from './answers.ts';
 import { BindingRunner } from './binding-runner.ts';
 import type { CycleState } from './cycle-state.ts';
 import { type PluginAt, pluginsAt } from './extension-points.ts';
 import { FilterRunner } from './filter-runner.ts';
 import type { Diagnosis } from './fit-error.ts';
 import type { ClusterListers, NominatedPods, PluginHandle, ProfilePlugins } from './handle.ts';
-import type { NodeFailures, Plugin, PostFilterAnswer, PreFilterAnswer, QueuedPod } from './plugin.ts';
+import type { NodeFailures, Plugin, PostFilterAnswer, PreFilterAnswer } from './plugin.ts';
 import { pluginFailure, wrongAnswer } from './plugin-error.ts';
 import type { PreFilterOutcome } from './pre-filter-runner.ts';
 import type { SchedulerClient } from './scheduler-client.ts';
@@ -35,7 +32,7 @@ export interface FrameworkContext {
 }
 
 /**
- * One profile at work: asks its plugins at each extension point, in their order. What a plugin throws, and an answer that it
+ * One profile at work: asks its plugins from preFilter to postBind, in their order; `preEnqueue` and `less` are the queue's. What a plugin throws, and an answer that it
  * must not give, becomes a PluginError (code ERR_PLUGIN), which names the plugin and the point.
  */
 export class Framework implements PluginHandle {
@@ -44,32 +41,20 @@ export class Framework implements PluginHandle {
   readonly scores: ScoreRunner;
   readonly binding: BindingRunner;
   readonly #context: FrameworkContext;
-  readonly #queueSort: PluginAt<'queueSort'>;
-  readonly #preEnqueue: readonly PluginAt<'preEnqueue'>[];
   readonly #postFilters: readonly PluginAt<'postFilter'>[];
 
-  /**
-   * `makeProfile` makes the plugins, which may keep the handle. Throws ERR_INVALID_OPTION unless exactly one plugin sorts the
-   * queue.
-   */
+  /** `makeProfile` makes the plugins, which may keep the handle. What it throws is thrown on. */
   constructor(context: FrameworkContext, makeProfile: (handle: PluginHandle) => ProfilePlugins) {
     this.#context = context;
     this.profile = makeProfile(this);
     this.filters = new FilterRunner(this.profile, context.nominated);
     this.scores = new ScoreRunner(this.profile);
     this.binding = new BindingRunner(this.profile, context.onFailure);
-    this.#queueSort = onlySorter(this.profile);
-    this.#preEnqueue = pluginsAt(this.profile, 'preEnqueue');
     this.#postFilters = pluginsAt(this.profile, 'postFilter');
   }
 
   get schedulerName(): string {
     return this.profile.schedulerName;
-  }
-
-  /** The name of the plugin that sorts the queue. */
-  get queueSort(): string {
-    return this.#queueSort.name;
   }
 
   get listers(): ClusterListers {
@@ -98,20 +83,6 @@ export class Framework implements PluginHandle {
 
   now(): number {
     return this.#context.now();
-  }
-
-  /** True where `first` is to be tried before `second`. */
-  less(first: QueuedPod, second: QueuedPod): boolean {
-    return this.#queueSort.less(first, second);
-  }
-
-  /** The first plugin that keeps the pod from being tried. */
-  preEnqueue(pod: WirePod): PluginRejection | undefined {
-    for (const plugin of this.#preEnqueue) {
-      const answer = guarded(plugin, 'preEnqueue', () => plugin.preEnqueue(pod));
-      if (answer !== undefined) return asRejection(plugin.name, 'preEnqueue', answer);
-    }
-    return undefined;
   }
 
   preFilter(state: CycleState, pod: PodInfo): PreFilterOutcome {
@@ -154,24 +125,13 @@ export class Framework implements PluginHandle {
   }
 }
 
-function onlySorter(profile: ProfilePlugins): PluginAt<'queueSort'> {
-  const sorters = pluginsAt(profile, 'queueSort');
-  const [sorter] = sorters;
-  if (sorter !== undefined && sorters.length === 1) return sorter;
-  const names = sorters.map(({ name }) => name).join(', ');
-  throw invalidOption(`plugins of ${profile.schedulerName}`, 'exactly one of them with `less`, which sorts the queue', names);
-}
-
-function guarded(plugin: Plugin, point: 'preEnqueue' | 'postFilter', call: () => unknown): unknown {
-  try {
-    return call();
-  } catch (error) {
-    throw pluginFailure(plugin.name, point, error);
-  }
-}
-
 function postFilterAnswer(plugin: Plugin, call: () => PostFilterAnswer): PostFilterAnswer {
-  const answer = guarded(plugin, 'postFilter', call) as PostFilterAnswer | null | undefined;
+  let answer: PostFilterAnswer | null | undefined;
+  try {
+    answer = call();
+  } catch (error) {
+    throw pluginFailure(plugin.name, 'postFilter', error);
+  }
   const { nominatedNodeName, message } = answer ?? {};
   const isNodeName = nominatedNodeName === undefined || typeof nominatedNodeName === 'string';
   if (answer == null || typeof message !== 'string' || !isNodeName) {

@@ -73,12 +73,14 @@ export class ScoreRunner {
 function scoresOf(plugin: PluginAt<'score'>, state: CycleState, pod: PodInfo, nodes: readonly NodeInfo[]): number[] {
   const scores: number[] = [];
   try {
-    for (const node of nodes) scores.push(plugin.score(state, pod, node));
+    for (const node of nodes) {
+      const score: unknown = plugin.score(state, pod, node);
+      if (typeof score !== 'number' || Number.isNaN(score)) throw wrongAnswer(plugin.name, 'score', 'a number', score);
+      scores.push(score);
+    }
   } catch (error) {
     throw pluginFailure(plugin.name, 'score', error);
   }
-  const wrong = scores.find((score: unknown) => typeof score !== 'number' || Number.isNaN(score));
-  if (wrong !== undefined) throw wrongAnswer(plugin.name, 'score', 'a number', wrong);
   return scores;
 }
 
@@ -101,8 +103,11 @@ function normalizedScores(
     if (answer !== undefined) throw wrongAnswer(plugin.name, 'score', 'nothing from normalizeScores', answer);
     scores = own;
   }
+  if (scores.length !== nodes.length) {
+    throw new PluginError(plugin.name, 'score', `normalizeScores left ${scores.length} scores of ${nodes.length}`);
+  }
   const index = scores.findIndex((score) => !(score >= 0 && score <= maxNodeScore));
-  if (index === -1 && scores.length === nodes.length) return scores;
+  if (index === -1) return scores;
   const found = `normalised scores must be from 0 to ${maxNodeScore}, node ${nodes[index]?.name} has ${scores[index]}`;
   throw new PluginError(plugin.name, 'score', found);
 }

@@ -24,6 +24,7 @@ export function parseAffinityTerm(path: string, namespace: string, given: GivenA
   const speaksOf = (name: string, labels: Labels | undefined) =>
     namespaces.has(name) || (labels === undefined ? namespaceSelector.matchesAll : namespaceSelector.matches(labels));
   return {
+    key: JSON.stringify([isOwnOnly ? namespace : '', given]),
     topologyKey: given.topologyKey,
     matches: ({ metadata }, namespaceLabels) =>
       speaksOf(metadata?.namespace ?? '', namespaceLabels) && selector.matches(metadata?.labels),

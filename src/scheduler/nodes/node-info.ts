@@ -1,5 +1,6 @@
 import type { HostPort } from '../../placement/host-ports.ts';
 import type { WireNode } from '../../wire/node-types.ts';
+import type { GroupedPods } from './pod-index.ts';
 import type { PodInfo } from './pod-info.ts';
 import type { AllocatableAmounts, NonZeroAmounts, ResourceAmounts } from './resource.ts';
 
@@ -45,4 +46,6 @@ export interface Snapshot {
   readonly nodesWithAffinity: readonly NodeInfo[];
   readonly nodesWithRequiredAntiAffinity: readonly NodeInfo[];
   get(name: string): NodeInfo | undefined;
+  /** The pods of the nodes. It may know of pods on other nodes, too: those are not in the snapshot. */
+  readonly grouped: GroupedPods;
 }

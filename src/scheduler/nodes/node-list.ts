@@ -1,6 +1,7 @@
 import type { WireNode } from '../../wire/node-types.ts';
 import type { ImageState, NodeInfo, Snapshot } from './node-info.ts';
 import { NodeState } from './node-state.ts';
+import { PodIndex } from './pod-index.ts';
 import type { PodInfo } from './pod-info.ts';
 
 /** A node by itself, with pods on it: its images are on no other node. Throws ERR_INVALID_ARGUMENT for what is no quantity. */
@@ -17,11 +18,14 @@ export function createNodeInfo(node: WireNode, pods: readonly PodInfo[] = []): N
 
 /** A snapshot of exactly these nodes, in this order. */
 export function snapshotOf(nodes: readonly NodeInfo[]): Snapshot {
+  const grouped = new PodIndex();
+  for (const { name, pods } of nodes) for (const pod of pods) grouped.add(name, pod);
   const byName = new Map(nodes.map((node) => [node.name, node]));
   return {
     nodes,
     nodesWithAffinity: nodes.filter(({ podsWithAffinity }) => podsWithAffinity.length > 0),
     nodesWithRequiredAntiAffinity: nodes.filter(({ podsWithRequiredAntiAffinity }) => podsWithRequiredAntiAffinity.length > 0),
     get: (name) => byName.get(name),
+    grouped,
   };
 }

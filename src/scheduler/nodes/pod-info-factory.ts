@@ -68,6 +68,7 @@ export function createPodInfo(pod: WirePod, reading: PodReading = podReading): P
     name,
     namespace,
     key: `${namespace}/${name}`,
+    groupKey: `${namespace} ${pod.metadata?.deletionTimestamp == null} ${JSON.stringify(pod.metadata?.labels ?? {})}`,
     priority: pod.spec?.priority ?? 0,
     ...reading.amounts(pod),
     hostPorts: reading.hostPorts(pod),

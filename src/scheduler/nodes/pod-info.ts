@@ -4,6 +4,8 @@ import type { NonZeroAmounts, ResourceAmounts } from './resource.ts';
 
 /** One term of a pod's affinity to other pods, its selectors parsed. */
 export interface AffinityTerm {
+  /** Terms with the same key speak of the same pods. */
+  readonly key: string;
   readonly topologyKey: string;
   /**
    * True where the term speaks of `pod`, which is in a namespace with these labels. `undefined`: nothing is known of the
@@ -24,6 +26,8 @@ export interface PodInfo {
   readonly namespace: string;
   /** `NAMESPACE/NAME`. */
   readonly key: string;
+  /** Pods with the same key have one namespace and the same labels, and are all being deleted or all not. */
+  readonly groupKey: string;
   /** 0 where the pod has none. */
   readonly priority: number;
   readonly requests: ResourceAmounts;

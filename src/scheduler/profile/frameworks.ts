@@ -10,8 +10,7 @@ export type Frameworks = ReadonlyMap<string, Framework>;
 
 /**
  * Makes a framework of each profile. Without profiles there is one, with the default plugins. Throws ERR_INVALID_OPTION for
- * what is no profile or no plugin, for two profiles of one name, and where they do not sort the queue by the same plugin:
- * there is one queue.
+ * what is no profile or no plugin, and for two profiles of one name.
  */
 export function createFrameworks(
   context: FrameworkContext,
@@ -30,15 +29,7 @@ export function createFrameworks(
     if (frameworks.has(schedulerName)) {
       throw invalidOption(`${path}.schedulerName`, 'another name than that of the profiles before', schedulerName);
     }
-    requireSameOrder(path, framework, frameworks);
     frameworks.set(schedulerName, framework);
   }
   return frameworks;
-}
-
-function requireSameOrder(path: string, { queueSort }: Framework, others: Frameworks): void {
-  for (const { queueSort: other } of others.values()) {
-    if (other === queueSort) return;
-    throw invalidOption(`${path}.plugins.queueSort`, `${other}, as in the other profiles`, queueSort);
-  }
 }

@@ -28,6 +28,14 @@ const printed: Readonly<Record<string, RegExp>> = {
     ].join('\n'),
   ),
   'provider-node.ts': /^The pod is ready, on 1 machine\.\nIt was deleted, and its machine is free\.\n$/,
+  'scheduler-policy.ts': new RegExp(
+    [
+      '^web goes to fast\\.',
+      'api goes to old\\.',
+      "job waits: 0/4 nodes are available: 1 node\\(s\\) belonged to team b, 1 node\\(s\\) didn't have the requested labels, .*",
+      'guest goes to theirs\\.\n$',
+    ].join('\n'),
+  ),
   'secrets.ts': /^The password is first\.\nIt has become second\.\nThe pod is gone, and nobody else needs the secret\.\n$/,
   'static-pods.ts': /^A mirror pod was created\.\nA mirror pod was created\.\nThe apiserver says Running again\.\n$/,
   'try-first-agent.ts': new RegExp(

@@ -4,6 +4,7 @@ import type { Rejection } from '../../framework/status.ts';
 import type { Snapshot } from '../../nodes/node-info.ts';
 import type { PodInfo } from '../../nodes/pod-info.ts';
 import { matchesAllTerms, type NamespaceLabels } from './affinity-terms.ts';
+import { nodesOf } from './nodes-of.ts';
 import { TopologyCounts } from './topology-counts.ts';
 
 const noAffinity: Rejection = { code: 'UnschedulableAndUnresolvable', reasons: ["node(s) didn't match pod affinity rules"] };
@@ -41,12 +42,14 @@ export class AffinityCounts implements StateData<AffinityCounts> {
       unwanted: new TopologyCounts(),
       opposed: new TopologyCounts(),
     });
-    for (const { node, podsWithRequiredAntiAffinity } of snapshot.nodesWithRequiredAntiAffinity) {
-      for (const other of podsWithRequiredAntiAffinity) counts.#changeOpposed(other, node, 1);
+    const { requiredAffinityTerms, requiredAntiAffinityTerms, pod, namespace } = toSchedule;
+    const ownLabels = labelsOf(namespace) ?? {};
+    for (const { term, nodes } of snapshot.grouped.antiAffinity()) {
+      if (!term.matches(pod, ownLabels)) continue;
+      for (const [node, pods] of nodesOf(nodes, snapshot)) counts.#counts.opposed.add(node, term.topologyKey, pods);
     }
-    const { requiredAffinityTerms, requiredAntiAffinityTerms } = toSchedule;
     if (requiredAffinityTerms.length + requiredAntiAffinityTerms.length > 0) {
-      for (const { node, pods } of snapshot.nodes) for (const other of pods) counts.#changeOwn(other, node, 1);
+      for (const { sample, nodes } of snapshot.grouped.groups()) counts.#addOwn(sample, nodesOf(nodes, snapshot));
     } else if (counts.#counts.opposed.isEmpty) {
       return undefined;
     }
@@ -62,7 +65,7 @@ export class AffinityCounts implements StateData<AffinityCounts> {
   /** One pod more (1) or less (-1) on `node`. */
   change(other: PodInfo, node: WireNode, by: 1 | -1): void {
     this.#changeOpposed(other, node, by);
-    this.#changeOwn(other, node, by);
+    this.#addOwn(other, [[node, by]]);
   }
 
   /** Why the pod must not go to `node`. */
@@ -93,15 +96,16 @@ export class AffinityCounts implements StateData<AffinityCounts> {
     }
   }
 
-  #changeOwn(other: PodInfo, node: WireNode, by: 1 | -1): void {
+  /** So many pods as `sample` on each node. */
+  #addOwn(sample: PodInfo, nodes: Iterable<readonly [WireNode, number]>): void {
     const { requiredAffinityTerms, requiredAntiAffinityTerms } = this.#toSchedule;
-    const { wanted, unwanted } = this.#counts;
-    if (matchesAllTerms(requiredAffinityTerms, other.pod, this.#labelsOf)) {
-      for (const { topologyKey } of requiredAffinityTerms) wanted.add(node, topologyKey, by);
-    }
-    const labels = this.#labelsOf(other.namespace);
-    for (const term of requiredAntiAffinityTerms) {
-      if (term.matches(other.pod, labels)) unwanted.add(node, term.topologyKey, by);
+    const labels = this.#labelsOf(sample.namespace);
+    const isWanted = matchesAllTerms(requiredAffinityTerms, sample.pod, this.#labelsOf);
+    const unwanted = requiredAntiAffinityTerms.filter((term) => term.matches(sample.pod, labels));
+    if (!isWanted && unwanted.length === 0) return;
+    for (const [node, pods] of nodes) {
+      if (isWanted) for (const { topologyKey } of requiredAffinityTerms) this.#counts.wanted.add(node, topologyKey, pods);
+      for (const { topologyKey } of unwanted) this.#counts.unwanted.add(node, topologyKey, pods);
     }
   }
 }

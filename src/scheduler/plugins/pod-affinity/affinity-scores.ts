@@ -3,35 +3,34 @@ import type { WireNode } from '../../../wire/node-types.ts';
 import type { StateData } from '../../framework/cycle-state.ts';
 import { maxNodeScore } from '../../framework/plugin.ts';
 import type { NodeInfo, Snapshot } from '../../nodes/node-info.ts';
-import type { AffinityTerm, PodInfo, WeightedAffinityTerm } from '../../nodes/pod-info.ts';
+import type { PodsByNode } from '../../nodes/pod-index.ts';
+import type { AffinityTerm, PodInfo } from '../../nodes/pod-info.ts';
 import type { NamespaceLabels } from './affinity-terms.ts';
+import { nodesOf } from './nodes-of.ts';
 
 /** How much one pod likes each domain, by what it prefers and by what the pods there prefer. */
 export class AffinityScores implements StateData<AffinityScores> {
   readonly #toSchedule: PodInfo;
-  readonly #hardWeight: number;
   readonly #labelsOf: NamespaceLabels;
   /** The labels of the namespace of the pod to schedule. */
   readonly #ownNamespace: Labels;
   /** By topology key and domain. */
   readonly #scores = new Map<string, Map<string, number>>();
 
-  private constructor(toSchedule: PodInfo, hardWeight: number, labelsOf: NamespaceLabels) {
+  private constructor(toSchedule: PodInfo, labelsOf: NamespaceLabels) {
     this.#toSchedule = toSchedule;
-    this.#hardWeight = hardWeight;
     this.#labelsOf = labelsOf;
     this.#ownNamespace = labelsOf(toSchedule.namespace) ?? {};
   }
 
   /** Undefined where no term speaks of anybody. `hardWeight`: what a required affinity of a pod that is there counts. */
   static of(toSchedule: PodInfo, hardWeight: number, snapshot: Snapshot, labelsOf: NamespaceLabels): AffinityScores | undefined {
-    const scores = new AffinityScores(toSchedule, hardWeight, labelsOf);
+    const scores = new AffinityScores(toSchedule, labelsOf);
+    for (const { term, weight = hardWeight, nodes } of snapshot.grouped.preferences()) {
+      if (weight !== 0 && term.matches(toSchedule.pod, scores.#ownNamespace)) scores.#addAll(term, weight, nodes, snapshot);
+    }
     if (prefersPods(toSchedule)) {
-      for (const { node, pods } of snapshot.nodes) for (const other of pods) scores.#count(other, node);
-    } else {
-      for (const { node, podsWithAffinity } of snapshot.nodesWithAffinity) {
-        for (const other of podsWithAffinity) scores.#count(other, node);
-      }
+      for (const { sample, nodes } of snapshot.grouped.groups()) scores.#addPreferred(sample, nodes, snapshot);
     }
     return scores.#scores.size === 0 ? undefined : scores;
   }
@@ -59,28 +58,20 @@ export class AffinityScores implements StateData<AffinityScores> {
     }
   }
 
-  #count(other: PodInfo, node: WireNode): void {
-    const { pod, preferredAffinityTerms, preferredAntiAffinityTerms } = this.#toSchedule;
-    const labels = this.#labelsOf(other.namespace);
-    this.#addAll(preferredAffinityTerms, 1, other, labels, node);
-    this.#addAll(preferredAntiAffinityTerms, -1, other, labels, node);
-    if (this.#hardWeight > 0) {
-      for (const term of other.requiredAffinityTerms) {
-        if (term.matches(pod, this.#ownNamespace)) this.#add(node, term, this.#hardWeight);
-      }
+  /** What the pod thinks of such pods. */
+  #addPreferred(sample: PodInfo, nodes: PodsByNode, snapshot: Snapshot): void {
+    const { preferredAffinityTerms, preferredAntiAffinityTerms } = this.#toSchedule;
+    const labels = this.#labelsOf(sample.namespace);
+    for (const term of preferredAffinityTerms) {
+      if (term.matches(sample.pod, labels)) this.#addAll(term, term.weight, nodes, snapshot);
     }
-    this.#addAll(other.preferredAffinityTerms, 1, this.#toSchedule, this.#ownNamespace, node);
-    this.#addAll(other.preferredAntiAffinityTerms, -1, this.#toSchedule, this.#ownNamespace, node);
+    for (const term of preferredAntiAffinityTerms) {
+      if (term.matches(sample.pod, labels)) this.#addAll(term, -term.weight, nodes, snapshot);
+    }
   }
 
-  #addAll(
-    terms: readonly WeightedAffinityTerm[],
-    sign: 1 | -1,
-    { pod }: PodInfo,
-    namespaceLabels: Labels | undefined,
-    node: WireNode,
-  ): void {
-    for (const term of terms) if (term.matches(pod, namespaceLabels)) this.#add(node, term, sign * term.weight);
+  #addAll(term: AffinityTerm, weight: number, nodes: PodsByNode, snapshot: Snapshot): void {
+    for (const [node, pods] of nodesOf(nodes, snapshot)) this.#add(node, term, weight * pods);
   }
 
   #add(node: WireNode, { topologyKey }: AffinityTerm, weight: number): void {

@@ -1,5 +1,16 @@
 import type { LabelSelector } from '../../../placement/label-selector.ts';
+import type { GroupedPods, PodGroup } from '../../nodes/pod-index.ts';
 import type { PodInfo } from '../../nodes/pod-info.ts';
+
+/** The groups of pods that count: see {@link countMatching}. */
+export function* matchingGroups(grouped: GroupedPods, selector: LabelSelector, namespace: string): Generator<PodGroup> {
+  if (selector.matchesAll) return;
+  for (const group of grouped.groups()) {
+    const { pod, namespace: own } = group.sample;
+    if (own !== namespace || pod.metadata?.deletionTimestamp != null) continue;
+    if (selector.matches(pod.metadata?.labels)) yield group;
+  }
+}
 
 /** How many pods of the namespace match. Pods that are being deleted do not count, and for a selector that matches all none does. */
 export function countMatching(pods: readonly PodInfo[], selector: LabelSelector, namespace: string): number {

@@ -30,21 +30,21 @@ export function podTopologySpread(args: unknown, handle: PluginHandle, round: (s
   return {
     name: 'PodTopologySpread',
     eventsToRegister: () => spreadEvents((pod) => constraintsOf(pod, 'DoNotSchedule')),
-    preFilter(state, pod, { nodes }) {
+    preFilter(state, pod, snapshot) {
       const constraints = constraintsOf(pod.pod, 'DoNotSchedule');
       if (constraints.length === 0) return 'skip';
-      state.write(countsKey, SpreadCounts.of(pod, constraints, nodes));
+      state.write(countsKey, SpreadCounts.of(pod, constraints, snapshot));
       return undefined;
     },
     addPod: (state, toSchedule, pod, { node }) => kept(state, countsKey).change(toSchedule, pod, node, 1),
     removePod: (state, toSchedule, pod, { node }) => kept(state, countsKey).change(toSchedule, pod, node, -1),
     filter: (state, _pod, { node }) => kept(state, countsKey).rejection(node),
     preScore(state, pod, nodes) {
-      const allNodes = handle.snapshot().nodes;
-      const constraints = allNodes.length === 0 ? [] : constraintsOf(pod.pod, 'ScheduleAnyway');
+      const snapshot = handle.snapshot();
+      const constraints = snapshot.nodes.length === 0 ? [] : constraintsOf(pod.pod, 'ScheduleAnyway');
       if (constraints.length === 0) return 'skip';
       const needsAllKeys = hasOwn(pod.pod) || !defaults.areSystem;
-      state.write(scoresKey, SpreadScores.of(pod, constraints, nodes, allNodes, needsAllKeys));
+      state.write(scoresKey, SpreadScores.of(pod, constraints, nodes, snapshot, needsAllKeys));
       return undefined;
     },
     score: (state, _pod, node) => round(kept(state, scoresKey).score(node)),

@@ -2,10 +2,10 @@ import { labelOf } from '../../../placement/requirement.ts';
 import type { WireNode } from '../../../wire/node-types.ts';
 import type { StateData } from '../../framework/cycle-state.ts';
 import type { Rejection } from '../../framework/status.ts';
-import type { NodeInfo } from '../../nodes/node-info.ts';
+import type { Snapshot } from '../../nodes/node-info.ts';
 import type { PodInfo } from '../../nodes/pod-info.ts';
 import { DomainCounts } from '../common/domain-counts.ts';
-import { countMatching } from './count-matching.ts';
+import { matchingGroups } from './count-matching.ts';
 import { hasTopologyKeys, type Inclusion, inclusionFor, type SpreadConstraint } from './spread-constraint.ts';
 
 const broken: Rejection = { code: 'Unschedulable', reasons: ["node(s) didn't match pod topology spread constraints"] };
@@ -34,19 +34,28 @@ export class SpreadCounts implements StateData<SpreadCounts> {
   }
 
   /** Counts on all nodes that have every topology key and that `pod` could go to. */
-  static of({ pod, namespace }: PodInfo, constraints: readonly SpreadConstraint[], nodes: readonly NodeInfo[]): SpreadCounts {
+  static of({ pod, namespace }: PodInfo, constraints: readonly SpreadConstraint[], snapshot: Snapshot): SpreadCounts {
     const counted = constraints.map((constraint) => ({
       constraint,
       counts: new DomainCounts(),
       own: constraint.selector.matches(pod.metadata?.labels) ? 1 : 0,
     }));
     const includes = inclusionFor(pod);
-    for (const { node, pods } of nodes) {
+    for (const { node } of snapshot.nodes) {
       const labels = node.metadata?.labels;
       if (!hasTopologyKeys(labels, constraints)) continue;
       for (const { constraint, counts } of counted) {
-        if (!includes(constraint, node)) continue;
-        counts.add(labelOf(labels, constraint.topologyKey) ?? '', countMatching(pods, constraint.selector, namespace));
+        if (includes(constraint, node)) counts.add(labelOf(labels, constraint.topologyKey) ?? '', 0);
+      }
+    }
+    for (const { constraint, counts } of counted) {
+      for (const group of matchingGroups(snapshot.grouped, constraint.selector, namespace)) {
+        for (const [nodeName, pods] of group.nodes) {
+          const node = snapshot.get(nodeName)?.node;
+          const labels = node?.metadata?.labels;
+          if (node === undefined || !hasTopologyKeys(labels, constraints) || !includes(constraint, node)) continue;
+          counts.add(labelOf(labels, constraint.topologyKey) ?? '', pods);
+        }
       }
     }
     return new SpreadCounts(counted, includes);

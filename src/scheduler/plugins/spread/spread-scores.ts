@@ -1,10 +1,10 @@
 import { labelOf } from '../../../placement/requirement.ts';
 import type { StateData } from '../../framework/cycle-state.ts';
 import { maxNodeScore } from '../../framework/plugin.ts';
-import type { NodeInfo } from '../../nodes/node-info.ts';
+import type { NodeInfo, Snapshot } from '../../nodes/node-info.ts';
 import type { PodInfo } from '../../nodes/pod-info.ts';
-import { countMatching } from './count-matching.ts';
-import { hasTopologyKeys, type Inclusion, inclusionFor, type SpreadConstraint } from './spread-constraint.ts';
+import { countMatching, matchingGroups } from './count-matching.ts';
+import { hasTopologyKeys, inclusionFor, type SpreadConstraint } from './spread-constraint.ts';
 
 const hostname = 'kubernetes.io/hostname';
 
@@ -34,7 +34,7 @@ export class SpreadScores implements StateData<SpreadScores> {
     pod: PodInfo,
     constraints: readonly SpreadConstraint[],
     nodes: readonly NodeInfo[],
-    allNodes: readonly NodeInfo[],
+    snapshot: Snapshot,
     needsAllKeys: boolean,
   ): SpreadScores {
     const lacksKey = ({ node }: NodeInfo) => needsAllKeys && !hasTopologyKeys(node.metadata?.labels, constraints);
@@ -44,9 +44,11 @@ export class SpreadScores implements StateData<SpreadScores> {
       const size = counts?.size ?? nodes.length - ignored.size;
       return { constraint, counts, weight: Math.log(size + 2) };
     });
-    if (counted.some(({ counts }) => counts !== undefined)) {
-      const includes = inclusionFor(pod.pod);
-      for (const node of allNodes) if (!lacksKey(node)) countNode(counted, includes, pod.namespace, node);
+    const includes = inclusionFor(pod.pod);
+    for (const { constraint, counts } of counted) {
+      if (counts === undefined) continue;
+      const isCounted = (node: NodeInfo) => !lacksKey(node) && includes(constraint, node.node);
+      countPods(counts, constraint, isCounted, pod.namespace, snapshot);
     }
     return new SpreadScores(pod.namespace, counted, ignored);
   }
@@ -93,11 +95,21 @@ function domains({ topologyKey }: SpreadConstraint, nodes: readonly NodeInfo[], 
   return counts;
 }
 
-function countNode(counted: readonly Counted[], includes: Inclusion, namespace: string, { node, pods }: NodeInfo): void {
-  for (const { constraint, counts } of counted) {
-    const domain = labelOf(node.metadata?.labels, constraint.topologyKey) ?? '';
-    const before = counts?.get(domain);
-    if (counts === undefined || before === undefined || !includes(constraint, node)) continue;
-    counts.set(domain, before + countMatching(pods, constraint.selector, namespace));
+/** Adds the pods that the constraint counts to those domains that are in `counts`. */
+function countPods(
+  counts: Map<string, number>,
+  { selector, topologyKey }: SpreadConstraint,
+  isCounted: (node: NodeInfo) => boolean,
+  namespace: string,
+  snapshot: Snapshot,
+): void {
+  for (const group of matchingGroups(snapshot.grouped, selector, namespace)) {
+    for (const [nodeName, pods] of group.nodes) {
+      const node = snapshot.get(nodeName);
+      if (node === undefined) continue;
+      const domain = labelOf(node.node.metadata?.labels, topologyKey) ?? '';
+      const before = counts.get(domain);
+      if (before !== undefined && isCounted(node)) counts.set(domain, before + pods);
+    }
   }
 }

@@ -44,6 +44,18 @@ describe('a policy file', () => {
     });
   });
 
+  it('tells the queue all its plugins, the predicate last where a priority has the same name', () => {
+    const registry = new AlgorithmRegistry().registerPredicate('Mine', () => true).registerPriority('Mine', () => 1);
+    const entry = { name: 'Mine', weight: 1 };
+    const { plugins } = frameworkOf(policyProfile({ predicates: [{ name: 'Mine' }], priorities: [entry] }, { registry }), {
+      nodes,
+    }).profile;
+    const names = plugins.map(({ name }) => name);
+    expect(names.slice(0, 4)).toEqual(['SchedulingGates', 'PrioritySort', 'DefaultPreemption', 'DefaultBinder']);
+    expect(names.slice(4)).toEqual(['Mine', 'NodeUnschedulable', 'TaintToleration', 'Mine']);
+    expect(plugins.at(-1)).toHaveProperty('filter');
+  });
+
   it('scores every node alike where it has no priorities', () => {
     const framework = frameworkOf(policyProfile({ predicates: [], priorities: [] }), { nodes });
     expect(framework.scores.hasScorers).toBe(true);

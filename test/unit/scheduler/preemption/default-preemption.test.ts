@@ -119,10 +119,9 @@ describe('a pod', () => {
   });
 
   it('is not tried while its victims are being deleted', () => {
-    const { framework } = preemptionWorld({ nodes: {}, isPreempting: (uid) => uid === 'u-busy' });
-    expect(framework.preEnqueue(podOf({ name: 'free' }).pod)).toBeUndefined();
-    expect(framework.preEnqueue(podOf({ name: 'busy' }).pod)).toMatchObject({
-      plugin: 'DefaultPreemption',
+    const { plugin } = preemptionWorld({ nodes: {}, isPreempting: (uid) => uid === 'u-busy' });
+    expect(plugin.preEnqueue(podOf({ name: 'free' }).pod)).toBeUndefined();
+    expect(plugin.preEnqueue(podOf({ name: 'busy' }).pod)).toMatchObject({
       code: 'UnschedulableAndUnresolvable',
       reasons: ['waiting for the preemption for this pod to be finished'],
     });

@@ -62,9 +62,9 @@ describe('strategies of NodeResourcesFit', () => {
   });
 
   it('stay exact for amounts whose hundredfold no number holds', () => {
-    const capacity = 2 ** 52;
-    const score = mostAllocated([{ name: 'memory', weight: 1 }]);
-    expect(score(podAsking({ memory: capacity - 1 }), nodeWith({ memory: capacity }))).toBe(99);
+    // 72.99…: the nearest number to it is 73
+    const [memory, capacity] = [6_482_967_662_503_026, 8_880_777_619_867_159];
+    expect(mostAllocated([{ name: 'memory', weight: 1 }])(podAsking({ memory }), nodeWith({ memory: capacity }))).toBe(72);
   });
 
   it.each([
@@ -128,7 +128,8 @@ describe('NodeResourcesBalancedAllocation', () => {
     ['into balance', { cpu: 1000, memory: 0 }, { cpu: 0, memory: 1000 }, 100],
     ['out of balance', { cpu: 1000, memory: 0 }, {}, 50],
     ['a little out of balance', { cpu: 100, memory: 0 }, {}, 72],
-    ['beyond its end', { cpu: 5000, memory: 5000 }, {}, 75],
+    ['beyond its end', { cpu: 5000, memory: 1000 }, {}, 75],
+    ['unlike by half a difference, which is exact', { cpu: 40, memory: 720 }, {}, 58],
   ])('scores a node that the pod leaves %s', (_what, asked, used, expected) => {
     expect(scoreOf(asked, has, used)).toBe(expected);
   });

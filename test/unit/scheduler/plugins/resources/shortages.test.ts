@@ -39,6 +39,15 @@ describe('shortages', () => {
     expect(shortagesOf(asked, nodeWith(has, used))?.code).toBe('UnschedulableAndUnresolvable');
   });
 
+  it.each([
+    { cpu: 1000 },
+    { memory: 1000 },
+    { storage: 1000 },
+    { 'example.com/gpu': 4 },
+  ])('can be resolved where the whole node has as much: %o', (asked) => {
+    expect(shortagesOf(asked, nodeWith(has, used))?.code).toBe('Unschedulable');
+  });
+
   it('do not concern what the pod does not ask for, even on an overfull node', () => {
     const overfull = nodeWith(has, { cpu: 2000, memory: 2000, storage: 2000, 'example.com/gpu': 8 });
     expect(shortagesOf({ cpu: 0, 'example.com/gpu': 0 }, overfull)).toBeUndefined();

@@ -1,0 +1,18 @@
+// Our scheduler in a process of its own, until SIGTERM: own-worker.ts KUBECONFIG QPS BURST
+import { once } from 'node:events';
+import { KubeConfig } from '@kubernetes/client-node';
+import { ClusterScheduler } from '../../src/scheduler.ts';
+
+const [file = '', qps, burst] = process.argv.slice(2);
+const kubeConfig = new KubeConfig();
+kubeConfig.loadFromFile(file);
+const scheduler = new ClusterScheduler({
+  kubeConfig,
+  leaderElection: false,
+  requestLimit: { qps: Number(qps), burst: Number(burst) },
+});
+const asked = once(process, 'SIGTERM');
+await scheduler.start();
+await asked;
+await scheduler.stop();
+process.disconnect?.();

@@ -1,0 +1,95 @@
+import type { AffinityTerm, PodInfo } from './pod-info.ts';
+
+/** How many pods are on each node, by the node's name. Nodes that are not known may be among them. */
+export type PodsByNode = ReadonlyMap<string, number>;
+
+/** The pods that no selector tells apart: one namespace, the same labels, all being deleted or none. */
+export interface PodGroup {
+  /** One of them. */
+  readonly sample: PodInfo;
+  readonly nodes: PodsByNode;
+}
+
+/** The pods that have the same term, and that many times. */
+export interface TermGroup {
+  readonly term: AffinityTerm;
+  readonly nodes: PodsByNode;
+}
+
+/** A term that makes a node better or worse for the pods that it speaks of. */
+export interface PreferenceGroup extends TermGroup {
+  /** Below 0 where the pods are not wanted; undefined for a required affinity. */
+  readonly weight: number | undefined;
+}
+
+/** The pods of all nodes, grouped so that a question about them is asked once for each group. */
+export interface GroupedPods {
+  groups(): Iterable<PodGroup>;
+  /** The required anti-affinity of the pods. */
+  antiAffinity(): Iterable<TermGroup>;
+  /** What the pods prefer, and their required affinity. */
+  preferences(): Iterable<PreferenceGroup>;
+}
+
+/** Keeps the groups up to date, pod by pod. */
+export class PodIndex implements GroupedPods {
+  readonly #groups = new Counters<{ readonly sample: PodInfo }>();
+  readonly #antiAffinity = new Counters<{ readonly term: AffinityTerm }>();
+  readonly #preferences = new Counters<{ readonly term: AffinityTerm; readonly weight: number | undefined }>();
+
+  groups(): Iterable<PodGroup> {
+    return this.#groups.all();
+  }
+
+  antiAffinity(): Iterable<TermGroup> {
+    return this.#antiAffinity.all();
+  }
+
+  preferences(): Iterable<PreferenceGroup> {
+    return this.#preferences.all();
+  }
+
+  add(nodeName: string, pod: PodInfo): void {
+    this.#change(nodeName, pod, 1);
+  }
+
+  /** `pod` is the version that was added. */
+  remove(nodeName: string, pod: PodInfo): void {
+    this.#change(nodeName, pod, -1);
+  }
+
+  #change(nodeName: string, pod: PodInfo, by: 1 | -1): void {
+    this.#groups.change(pod.groupKey, nodeName, by, { sample: pod });
+    if (!pod.hasAffinity) return;
+    for (const term of pod.requiredAntiAffinityTerms) this.#antiAffinity.change(term.key, nodeName, by, { term });
+    for (const term of pod.requiredAffinityTerms) {
+      this.#preferences.change(`required ${term.key}`, nodeName, by, { term, weight: undefined });
+    }
+    for (const term of pod.preferredAffinityTerms) this.#prefer(nodeName, by, term, term.weight);
+    for (const term of pod.preferredAntiAffinityTerms) this.#prefer(nodeName, by, term, -term.weight);
+  }
+
+  #prefer(nodeName: string, by: 1 | -1, term: AffinityTerm, weight: number): void {
+    this.#preferences.change(`${weight} ${term.key}`, nodeName, by, { term, weight });
+  }
+}
+
+/** Numbers by group and node. What falls to nothing is dropped. */
+class Counters<About extends object> {
+  readonly #byKey = new Map<string, About & { readonly nodes: Map<string, number> }>();
+
+  all(): Iterable<About & { readonly nodes: PodsByNode }> {
+    return this.#byKey.values();
+  }
+
+  change(key: string, nodeName: string, by: 1 | -1, about: About): void {
+    let counter = this.#byKey.get(key);
+    if (counter === undefined) {
+      counter = { ...about, nodes: new Map() };
+      this.#byKey.set(key, counter);
+    }
+    const count = (counter.nodes.get(nodeName) ?? 0) + by;
+    if (count > 0) counter.nodes.set(nodeName, count);
+    else if (counter.nodes.delete(nodeName) && counter.nodes.size === 0) this.#byKey.delete(key);
+  }
+}

@@ -1,0 +1,58 @@
+import type { SchedulerCache } from './cache/scheduler-cache.ts';
+import type { BindingCycles } from './cycle/binding-cycles.ts';
+import { explainPod, type PodExplanation } from './explain/explain-pod.ts';
+import type { LastAttempts } from './explain/last-attempts.ts';
+import type { SchedulingQueue } from './queue/scheduling-queue.ts';
+import type { ResolvedSchedulerOptions } from './scheduler-options.ts';
+
+/** What a scheduler has done and has to do. */
+export interface SchedulerStats {
+  /** Pods that were bound. */
+  readonly bound: number;
+  /** Attempts that ended without a node, or with an error. */
+  readonly failedAttempts: number;
+  /** Pods that can be tried now. */
+  readonly active: number;
+  /** Pods that failed and wait for the end of their back-off. */
+  readonly backoff: number;
+  /** Pods that wait for a change that may help them, and gated ones. */
+  readonly unschedulable: number;
+  /** Pods that are being bound, those included that wait for a permit. */
+  readonly binding: number;
+  readonly nodes: number;
+  /** Pods on nodes, those included that are being bound. */
+  readonly pods: number;
+}
+
+export interface ReportedParts {
+  readonly options: ResolvedSchedulerOptions;
+  readonly queue: SchedulingQueue;
+  readonly cache: SchedulerCache;
+  readonly bindings: BindingCycles;
+  readonly lastAttempts: LastAttempts;
+}
+
+export function statsOf(
+  { queue, cache, bindings }: ReportedParts,
+  done: Pick<SchedulerStats, 'bound' | 'failedAttempts'>,
+): SchedulerStats {
+  const { active, rejectedBackoff, errorBackoff, unschedulable } = queue.entries();
+  return {
+    ...done,
+    ...{ active: active.length, backoff: rejectedBackoff.length + errorBackoff.length, unschedulable: unschedulable.length },
+    ...{ binding: bindings.size, nodes: cache.nodeCount, pods: cache.podCount },
+  };
+}
+
+export function explanationOf({ options, queue, cache, lastAttempts }: ReportedParts, uid: string): PodExplanation {
+  const [pod, nodeName] = [cache.podOf(uid), cache.nodeNameOf(uid)];
+  return explainPod({
+    uid,
+    place: queue.placeOf(uid),
+    placed: pod === undefined || nodeName === undefined ? undefined : { key: pod.key, nodeName, isBound: !cache.isAssumed(uid) },
+    last: lastAttempts.get(uid),
+    nodeNames: cache.updateSnapshot().nodes.map(({ name }) => name),
+    now: options.clock.now(),
+    maxInUnschedulableMs: options.maxInUnschedulableMs,
+  });
+}

@@ -1,0 +1,64 @@
+import { Framework } from '../../../src/scheduler/framework/framework.ts';
+import type { PluginHandle, ProfilePlugins } from '../../../src/scheduler/framework/handle.ts';
+import type { Plugin } from '../../../src/scheduler/framework/plugin.ts';
+import type { NodeInfo, Snapshot } from '../../../src/scheduler/nodes/node-info.ts';
+import { createNodeInfo, snapshotOf } from '../../../src/scheduler/nodes/node-list.ts';
+import type { PodInfo } from '../../../src/scheduler/nodes/pod-info.ts';
+import { createPodInfo } from '../../../src/scheduler/nodes/pod-info-factory.ts';
+import type { WireNode } from '../../../src/wire/node-types.ts';
+import type { WirePod } from '../../../src/wire/types.ts';
+import { noSchedulerClient } from '../../support/no-scheduler-client.ts';
+
+/** A pod with this name and spec. */
+export function podInfo(name: string, spec: object = {}, status: object = {}): PodInfo {
+  return createPodInfo({
+    metadata: { name, namespace: 'd', uid: `u-${name}` },
+    spec: { containers: [], ...spec },
+    status,
+  } as WirePod);
+}
+
+/** A node with room for ten pods. */
+export function nodeInfo(name: string, node: Partial<WireNode> = {}, pods: readonly PodInfo[] = []): NodeInfo {
+  const status = { allocatable: { pods: '10' }, ...node.status };
+  return createNodeInfo({ ...node, metadata: { name, ...node.metadata }, status } as WireNode, pods);
+}
+
+export interface WorldOptions extends Partial<Omit<ProfilePlugins, 'plugins'>> {
+  readonly nodes?: readonly NodeInfo[];
+  readonly nominated?: Readonly<Record<string, readonly PodInfo[]>>;
+  readonly random?: () => number;
+  readonly onFailure?: (error: unknown) => void;
+}
+
+/** A framework with these plugins, on these nodes: by default `n1`, `n2` and `n3`. */
+export function frameworkWith(
+  plugins: readonly Plugin[] | ((handle: PluginHandle) => readonly Plugin[]),
+  { nodes = ['n1', 'n2', 'n3'].map((name) => nodeInfo(name)), nominated = {}, random, onFailure, ...profile }: WorldOptions = {},
+): Framework {
+  const snapshot: Snapshot = snapshotOf(nodes);
+  const none = () => [];
+  const listers = { services: none, replicationControllers: none, replicaSets: none, statefulSets: none };
+  return new Framework(
+    {
+      snapshot: () => snapshot,
+      listers: { ...listers, namespaceLabels: () => ({}), podDisruptionBudgets: none },
+      nominated: { onNode: (name) => nominated[name] ?? [] },
+      client: noSchedulerClient,
+      isPreempting: () => false,
+      random: random ?? (() => 0),
+      now: () => 0,
+      onFailure:
+        onFailure ??
+        ((error) => {
+          throw error;
+        }),
+    },
+    (handle) => ({
+      schedulerName: 'test',
+      weights: new Map(),
+      ...profile,
+      plugins: typeof plugins === 'function' ? plugins(handle) : plugins,
+    }),
+  );
+}

@@ -1,0 +1,87 @@
+import { describe, expect, it } from 'vitest';
+import { CycleState } from '../../../../src/scheduler/framework/cycle-state.ts';
+import type { Plugin } from '../../../../src/scheduler/framework/plugin.ts';
+import { frameworkWith, podInfo } from '../framework-world.ts';
+
+const pod = podInfo('web');
+const state = new CycleState();
+const { signal } = new AbortController();
+
+describe('reserve and permit', () => {
+  it('end at the first rejection', () => {
+    const asked: string[] = [];
+    const plugin = (name: string, rejects: boolean): Plugin => ({
+      name,
+      reserve() {
+        asked.push(`reserve ${name}`);
+        return rejects ? { code: 'Unschedulable', reasons: ['taken'] } : undefined;
+      },
+      permit() {
+        asked.push(`permit ${name}`);
+        return rejects ? { code: 'Pending', reasons: ['later'] } : { waitMs: 5 };
+      },
+    });
+    const { binding } = frameworkWith([plugin('A', false), plugin('B', true), plugin('C', false)]);
+    expect(binding.reserve(state, pod, 'n1')).toEqual({ plugin: 'B', code: 'Unschedulable', reasons: ['taken'] });
+    expect(binding.permit(state, pod, 'n1')).toEqual({
+      rejection: { plugin: 'B', code: 'Pending', reasons: ['later'] },
+      waits: new Map(),
+    });
+    expect(asked).toEqual(['reserve A', 'reserve B', 'permit A', 'permit B']);
+  });
+
+  it('let a pod wait for several plugins, each for 15 minutes at most', () => {
+    const waiting = (name: string, waitMs: number): Plugin => ({ name, permit: () => ({ waitMs }) });
+    const { binding } = frameworkWith([waiting('A', 1000), { name: 'B', permit: () => undefined }, waiting('C', 1e9)]);
+    expect(binding.permit(state, pod, 'n1')).toEqual({
+      waits: new Map([
+        ['A', 1000],
+        ['C', 900_000],
+      ]),
+    });
+  });
+
+  it.each([-1, Number.NaN, 'soon'])('refuse a wait of %j', (waitMs) => {
+    const { binding } = frameworkWith([{ name: 'A', permit: () => ({ waitMs: waitMs as number }) }]);
+    expect(() => binding.permit(state, pod, 'n1')).toThrow('milliseconds to wait from 0 up');
+  });
+});
+
+describe('preBind and bind', () => {
+  it('ask one plugin after the other', async () => {
+    const asked: string[] = [];
+    const plugin = (name: string, answer: 'bound' | 'skip'): Plugin => ({
+      name,
+      async preBind() {
+        asked.push(`preBind ${name}`);
+        return undefined;
+      },
+      async bind(_state, { key }, nodeName) {
+        asked.push(`bind ${name} ${key} ${nodeName}`);
+        return answer;
+      },
+    });
+    const { binding } = frameworkWith([plugin('A', 'skip'), plugin('B', 'bound'), plugin('C', 'bound')]);
+    expect(await binding.preBind(state, pod, 'n1', signal)).toBeUndefined();
+    await binding.bind(state, pod, 'n1', signal);
+    expect(asked).toEqual(['preBind A', 'preBind B', 'preBind C', 'bind A d/web n1', 'bind B d/web n1']);
+  });
+
+  it('reject a pod that no plugin binds', async () => {
+    const { binding } = frameworkWith([{ name: 'A', bind: async () => 'skip' }]);
+    await expect(binding.bind(state, pod, 'n1', signal)).rejects.toThrow('no plugin of the profile binds this pod');
+  });
+
+  it('end when the signal aborts, though the plugin never settles', async () => {
+    const never = () => new Promise<never>(() => {});
+    const { binding } = frameworkWith([{ name: 'A', preBind: never, bind: never }]);
+    const controller = new AbortController();
+    const both = Promise.allSettled([
+      binding.preBind(state, pod, 'n1', controller.signal),
+      binding.bind(state, pod, 'n1', controller.signal),
+    ]);
+    controller.abort(new Error('too late'));
+    expect(await both).toMatchObject([{ reason: { plugin: 'A', cause: { message: 'too late' } } }, { reason: { plugin: 'A' } }]);
+    await expect(binding.bind(state, pod, 'n1', controller.signal)).rejects.toThrow('too late');
+  });
+});
