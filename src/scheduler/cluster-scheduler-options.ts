@@ -5,7 +5,6 @@ import type { KubeTransport } from '../client/transport/kube-transport.ts';
 import type { RateLimiterOptions } from '../concurrency/rate-limiter.ts';
 import { invalidOption } from '../errors.ts';
 import { metricsOption } from '../metrics/metrics.ts';
-import type { MetricsSink } from '../metrics/metrics-sink.ts';
 import { type Clock, systemClock } from '../seams/clock.ts';
 import { type Logger, loggerOption } from '../seams/logger.ts';
 import { checkedRequestLimit } from './cluster/request-limit.ts';
@@ -29,8 +28,6 @@ export interface ClusterSchedulerOptions extends Omit<SchedulerOptions, 'client'
   readonly identity?: string;
   /** The most requests that change pods, and apart from them the most events. Default: no limit but the server's. */
   readonly requestLimit?: RateLimiterOptions;
-  /** Goes to every part. Default: nothing is measured. */
-  readonly metrics?: MetricsSink;
 }
 
 export interface ResolvedClusterOptions {
@@ -45,7 +42,7 @@ export interface ResolvedClusterOptions {
   readonly random: () => number;
 }
 
-const ownOptions = ['kubeConfig', 'transport', 'leaderElection', 'identity', 'requestLimit', 'metrics'];
+const ownOptions = ['kubeConfig', 'transport', 'leaderElection', 'identity', 'requestLimit'];
 const electionOptions = ['identity', 'name', 'namespace', 'leaseDurationMs', 'renewDeadlineMs', 'retryPeriodMs'];
 const passedOn = schedulerOptionNames.filter((name) => name !== 'client' && name !== 'listers');
 

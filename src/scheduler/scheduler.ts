@@ -16,6 +16,7 @@ import type { PodExplanation } from './explain/explain-pod.ts';
 import { LastAttempts } from './explain/last-attempts.ts';
 import type { EventAction, EventResource } from './framework/cluster-event.ts';
 import type { SchedulerClient } from './framework/scheduler-client.ts';
+import { SchedulerMeasures } from './measures/scheduler-measures.ts';
 import { createPodInfo } from './nodes/pod-info-factory.ts';
 import { PreemptionExecutor } from './preemption/executor.ts';
 import { createFrameworks, type Frameworks } from './profile/frameworks.ts';
@@ -60,6 +61,7 @@ export class Scheduler {
   readonly #loop: RunLoop;
   readonly #runState = new RunState('scheduler');
   readonly #reported: ReportedParts;
+  readonly #measures: SchedulerMeasures;
   #isSuspended = false;
   #bound = 0;
   #failedAttempts = 0;
@@ -70,6 +72,7 @@ export class Scheduler {
     const { client, clock, logger, random, listers, mostBindings, bindTimeoutMs } = resolved;
     this.#options = resolved;
     this.#client = client;
+    this.#measures = new SchedulerMeasures(resolved.metrics, clock);
     this.#cache = new SchedulerCache({ clock });
     const snapshot = this.#cache.updateSnapshot();
     const preemptor = new PreemptionExecutor({
@@ -93,6 +96,7 @@ export class Scheduler {
         clock,
         logger,
         onReady: wake,
+        onIncoming: (place, event) => this.#measures.incoming(place, event),
       },
       maxInUnschedulableMs: resolved.maxInUnschedulableMs,
     });
@@ -103,7 +107,9 @@ export class Scheduler {
     const [writes, nominator, queue, lastAttempts] = [this.#writes, this.#nominator, this.#queue, this.#lastAttempts];
     const onEnd = (placed: PlacedPod, end: BindingEnd): void => this.#bindingEnded(placed, end);
     this.#bindings = new BindingCycles({ writes, clock, mostBindings, bindTimeoutMs, onEnd, onFree: wake });
-    this.#failures = new FailedAttempts({ queue, nominator, client, writes, lastAttempts, clock, logger });
+    this.#failures = new FailedAttempts({
+      ...{ queue, nominator, client, writes, lastAttempts, measures: this.#measures, clock, logger },
+    });
     this.#reported = { options: resolved, queue, cache: this.#cache, bindings: this.#bindings, lastAttempts };
     this.#preemptions = new Preemptions(preemptor, (podUID) => this.#queue.activate(podUID));
   }
@@ -128,6 +134,10 @@ export class Scheduler {
   start(): void {
     this.#runState.start();
     this.#queue.start();
+    this.#measures.start(() => ({
+      ...{ queue: this.#queue.counts(), nodes: this.#cache.nodeCount, pods: this.#cache.podCount },
+      assumedPods: this.#cache.assumedPods.size,
+    }));
     if (!this.#isSuspended) this.#loop.start();
   }
 
@@ -164,6 +174,7 @@ export class Scheduler {
     return this.#runState.stop(async () => {
       this.#loop.stop();
       this.#queue.close();
+      this.#measures.close();
       this.#bindings.abortAll('the scheduler was stopped');
       await this.#bindings.flush();
       await Promise.all([this.#writes.stop(), this.#preemptions.stop()]);
@@ -247,6 +258,7 @@ export class Scheduler {
     }
     const attempt = this.#cycle.begin(framework, queued);
     const outcome = this.#cycle.run(attempt);
+    this.#measures.chose(attempt.startedAt);
     if (outcome.placed !== undefined) {
       this.#bindings.begin(outcome.placed, outcome.waits);
       return true;
@@ -255,6 +267,7 @@ export class Scheduler {
     const { error, made } = outcome;
     // without a plugin that makes room, or where it failed, a promised node is taken back
     this.#failures.add(attempt, error, made === undefined ? '' : made.nominatedNodeName);
+    if (made?.actions !== undefined && made.actions.length > 0) this.#measures.preempted(made.actions.length);
     if (made?.actions !== undefined) this.#preemptions.begin(podInfo, made.actions);
     return true;
   }
@@ -263,6 +276,8 @@ export class Scheduler {
     const { podInfo, nodeName, framework, state } = placed;
     if (end.isBound) {
       this.#bound += 1;
+      this.#measures.attempted('scheduled', framework.schedulerName, placed.startedAt);
+      this.#measures.bound(placed.queued);
       this.#cache.finishBinding(podInfo.uid);
       this.#queue.done(podInfo.uid);
       this.#lastAttempts.delete(podInfo.uid);
