@@ -4,7 +4,7 @@ import { requireKnownOptions, requireMethods } from '../checks/options.ts';
 import type { KubeTransport } from '../client/transport/kube-transport.ts';
 import type { RateLimiterOptions } from '../concurrency/rate-limiter.ts';
 import { invalidOption } from '../errors.ts';
-import { metricsOption } from '../metrics/metrics.ts';
+import type { MetricsSink } from '../metrics/metrics-sink.ts';
 import { type Clock, systemClock } from '../seams/clock.ts';
 import { type Logger, loggerOption } from '../seams/logger.ts';
 import { checkedRequestLimit } from './cluster/request-limit.ts';
@@ -28,6 +28,8 @@ export interface ClusterSchedulerOptions extends Omit<SchedulerOptions, 'client'
   readonly identity?: string;
   /** The most requests that change pods, and apart from them the most events. Default: no limit but the server's. */
   readonly requestLimit?: RateLimiterOptions;
+  /** Goes to every part. Default: nothing is measured. */
+  readonly metrics?: MetricsSink;
 }
 
 export interface ResolvedClusterOptions {
@@ -59,7 +61,6 @@ export function resolveClusterOptions(options: ClusterSchedulerOptions): Resolve
   if (leaderElection !== false) requireKnownOptions('leaderElection', leaderElection, electionOptions);
   const { identity = `${hostname()}_${Math.floor(random() * 2 ** 40).toString(36)}` } = options;
   if (typeof identity !== 'string' || identity === '') throw invalidOption('identity', 'a non-empty string', identity);
-  metricsOption(options.metrics);
   const entries = Object.entries(options).filter(([name]) => passedOn.includes(name));
   return {
     given: options,

@@ -24,7 +24,7 @@ import { ClusterChanges } from './queue/cluster-changes.ts';
 import { assignedPodDelete } from './queue/cluster-event.ts';
 import { SchedulingQueue } from './queue/scheduling-queue.ts';
 import { type ResolvedSchedulerOptions, resolveSchedulerOptions, type SchedulerOptions } from './scheduler-options.ts';
-import { explanationOf, type ReportedParts, type SchedulerStats, statsOf } from './scheduler-reports.ts';
+import { explanationOf, type ReportedParts, type SchedulerStats, sizesOf, statsOf } from './scheduler-reports.ts';
 
 /**
  * Chooses nodes for pods. It is told of pods and nodes by `setPod`, `setNode` and the like, and writes through its `client`.
@@ -58,10 +58,10 @@ export class Scheduler {
   readonly #failures: FailedAttempts;
   readonly #lastAttempts = new LastAttempts();
   readonly #preemptions: Preemptions;
+  readonly #measures: SchedulerMeasures;
   readonly #loop: RunLoop;
   readonly #runState = new RunState('scheduler');
   readonly #reported: ReportedParts;
-  readonly #measures: SchedulerMeasures;
   #isSuspended = false;
   #bound = 0;
   #failedAttempts = 0;
@@ -96,9 +96,9 @@ export class Scheduler {
         clock,
         logger,
         onReady: wake,
-        onIncoming: (place, event) => this.#measures.incoming(place, event),
       },
       maxInUnschedulableMs: resolved.maxInUnschedulableMs,
+      onIncoming: (place, event) => this.#measures.incoming(place, event),
     });
     this.#changes = this.#clusterChanges();
     const algorithm = new SchedulingAlgorithm();
@@ -108,7 +108,14 @@ export class Scheduler {
     const onEnd = (placed: PlacedPod, end: BindingEnd): void => this.#bindingEnded(placed, end);
     this.#bindings = new BindingCycles({ writes, clock, mostBindings, bindTimeoutMs, onEnd, onFree: wake });
     this.#failures = new FailedAttempts({
-      ...{ queue, nominator, client, writes, lastAttempts, measures: this.#measures, clock, logger },
+      queue,
+      nominator,
+      client,
+      writes,
+      lastAttempts,
+      measures: this.#measures,
+      clock,
+      logger,
     });
     this.#reported = { options: resolved, queue, cache: this.#cache, bindings: this.#bindings, lastAttempts };
     this.#preemptions = new Preemptions(preemptor, (podUID) => this.#queue.activate(podUID));
@@ -134,10 +141,7 @@ export class Scheduler {
   start(): void {
     this.#runState.start();
     this.#queue.start();
-    this.#measures.start(() => ({
-      ...{ queue: this.#queue.counts(), nodes: this.#cache.nodeCount, pods: this.#cache.podCount },
-      assumedPods: this.#cache.assumedPods.size,
-    }));
+    this.#measures.start(() => sizesOf(this.#reported));
     if (!this.#isSuspended) this.#loop.start();
   }
 
@@ -267,8 +271,10 @@ export class Scheduler {
     const { error, made } = outcome;
     // without a plugin that makes room, or where it failed, a promised node is taken back
     this.#failures.add(attempt, error, made === undefined ? '' : made.nominatedNodeName);
-    if (made?.actions !== undefined && made.actions.length > 0) this.#measures.preempted(made.actions.length);
-    if (made?.actions !== undefined) this.#preemptions.begin(podInfo, made.actions);
+    if (made?.actions !== undefined) {
+      this.#measures.preempted(made.actions.length);
+      this.#preemptions.begin(podInfo, made.actions);
+    }
     return true;
   }
 
@@ -276,8 +282,7 @@ export class Scheduler {
     const { podInfo, nodeName, framework, state } = placed;
     if (end.isBound) {
       this.#bound += 1;
-      this.#measures.attempted('scheduled', framework.schedulerName, placed.startedAt);
-      this.#measures.bound(placed.queued);
+      this.#measures.bound(placed.queued, framework.schedulerName, placed.startedAt);
       this.#cache.finishBinding(podInfo.uid);
       this.#queue.done(podInfo.uid);
       this.#lastAttempts.delete(podInfo.uid);

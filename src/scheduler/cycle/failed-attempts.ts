@@ -19,7 +19,7 @@ export interface FailedAttemptsParts {
   readonly client: SchedulerClient;
   readonly writes: StatusWrites;
   readonly lastAttempts: LastAttempts;
-  readonly measures: Pick<SchedulerMeasures, 'attempted'>;
+  readonly measures: SchedulerMeasures;
   readonly clock: Clock;
   readonly logger: Logger;
 }

@@ -170,6 +170,21 @@ describe('the executor of preemption', () => {
     expect(executor.isPreempting('u-new')).toBe(false);
   });
 
+  it('begins no other deletion after one has failed', async () => {
+    let begun = 0;
+    const { execute } = executorWorld({
+      client: {
+        deletePod: async () => {
+          begun += 1;
+          throw new Error('no');
+        },
+      },
+    });
+    await expect(execute(...Array.from({ length: 40 }, (_, index) => ({ name: `v${index}` })))).resolves.toBe(false);
+    expect(begun).toBeLessThanOrEqual(16);
+    expect(begun).toBeGreaterThan(0);
+  });
+
   it('deletes no victim that could not be marked', async () => {
     const { execute, done } = executorWorld({
       client: {

@@ -1,0 +1,69 @@
+import { type ChildProcess, fork } from 'node:child_process';
+import { once } from 'node:events';
+import type { TestServer } from '../../support/servers.ts';
+import type { ProcessOptions } from './scheduler-process.ts';
+
+const script = new URL('./scheduler-process.ts', import.meta.url);
+
+/** Schedulers in processes of their own, of which one has the Lease. */
+export class Schedulers implements AsyncDisposable {
+  readonly #server: TestServer;
+  readonly #namespace: string;
+  readonly #processes = new Map<string, ChildProcess>();
+
+  constructor(server: TestServer, namespace: string) {
+    this.#server = server;
+    this.#namespace = namespace;
+  }
+
+  /** The name that their pods have in `schedulerName`. */
+  get schedulerName(): string {
+    return `scheduler-of-${this.#namespace}`;
+  }
+
+  /** Resolves once it knows the cluster. */
+  async start(identity: string): Promise<void> {
+    const child = fork(script, { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] });
+    this.#processes.set(identity, child);
+    const options: ProcessOptions = {
+      kubeConfig: this.#server.kubeConfig().exportConfig(),
+      identity,
+      schedulerName: this.schedulerName,
+      namespace: this.#namespace,
+    };
+    child.send(options);
+    await Promise.race([
+      once(child, 'message'),
+      once(child, 'exit').then(() => {
+        throw new Error(`the scheduler ${identity} has ended`);
+      }),
+    ]);
+  }
+
+  /** Which of them has the Lease. */
+  async leader(): Promise<string | undefined> {
+    const path = `/apis/coordination.k8s.io/v1/namespaces/${this.#namespace}/leases/${this.schedulerName}`;
+    const { body } = await this.#server.admin.send('GET', path);
+    return (body as { spec?: { holderIdentity?: string } }).spec?.holderIdentity;
+  }
+
+  /** Kills the one that has the Lease, which it cannot give up. Resolves to its identity. */
+  async killLeader(): Promise<string> {
+    const identity = (await this.leader()) ?? '';
+    const child = this.#processes.get(identity);
+    if (child === undefined) throw new Error(`no scheduler has the Lease, but "${identity}"`);
+    this.#processes.delete(identity);
+    await killed(child);
+    return identity;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await Promise.all(Array.from(this.#processes.values(), killed));
+  }
+}
+
+async function killed(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return;
+  child.kill('SIGKILL');
+  await once(child, 'exit');
+}
