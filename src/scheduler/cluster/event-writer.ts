@@ -12,8 +12,8 @@ export interface EventWriterOptions {
   readonly logger: Logger;
 }
 
-/** As client-go: so many events wait; one more is dropped. */
-const mostWaiting = 1000;
+/** So many events wait; one more is dropped. Bindings come first, so a storm of some thousand pods must find room here. */
+const mostWaiting = 10_000;
 const mostAtOnce = 8;
 /** The same event within this time makes one series. */
 const seriesMs = 360_000;
