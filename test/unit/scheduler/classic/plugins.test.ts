@@ -105,6 +105,7 @@ describe('NodePreferAvoidPodsPriority', () => {
   it.each([
     [avoid, pod, 'n2'],
     [avoid, owned, 'n1'],
+    [avoid.replace('ReplicaSet', 'ReplicationController'), pod, 'n1'],
     ['{', pod, 'n1'],
     ['null', pod, 'n1'],
     ['{"preferAvoidPods":[{}]}', pod, 'n1'],
