@@ -107,16 +107,8 @@ export class Scheduler {
     const [writes, nominator, queue, lastAttempts] = [this.#writes, this.#nominator, this.#queue, this.#lastAttempts];
     const onEnd = (placed: PlacedPod, end: BindingEnd): void => this.#bindingEnded(placed, end);
     this.#bindings = new BindingCycles({ writes, clock, mostBindings, bindTimeoutMs, onEnd, onFree: wake });
-    this.#failures = new FailedAttempts({
-      queue,
-      nominator,
-      client,
-      writes,
-      lastAttempts,
-      measures: this.#measures,
-      clock,
-      logger,
-    });
+    const measures = this.#measures;
+    this.#failures = new FailedAttempts({ queue, nominator, client, writes, lastAttempts, measures, clock, logger });
     this.#reported = { options: resolved, queue, cache: this.#cache, bindings: this.#bindings, lastAttempts };
     this.#preemptions = new Preemptions(preemptor, (podUID) => this.#queue.activate(podUID));
   }

@@ -28,7 +28,7 @@ const involvedFields = ['kind', 'namespace', 'name', 'uid', 'apiVersion', 'resou
   (key) => [`involvedObject.${key}`, (event: JsonObject) => textAt(objectAt(event, 'involvedObject'), key)] as const,
 );
 
-/** Events of the core group. Those of `events.k8s.io` are other objects here, of which only the contents are stored. */
+/** Events of the core group. `NewerEvents` shows them as `events.k8s.io`. */
 export const eventRules: ObjectRules = plainRules({
   kind: 'Event',
   apiVersion: 'v1',

@@ -80,7 +80,6 @@ function groupKinds(): KnownKind[] {
     named(batch, 'ns', 'jobs', 'Job', workload),
     named(batch, 'ns', 'cronjobs', 'CronJob', workload),
     named('certificates.k8s.io', 'cluster', 'certificatesigningrequests', 'CertificateSigningRequest', specAndStatus),
-    named('events.k8s.io', 'ns', 'events', 'Event', { createsOnUpdate: true }),
     named('discovery.k8s.io', 'ns', 'endpointslices', 'EndpointSlice', { countsGeneration: true }),
     named('policy', 'ns', 'poddisruptionbudgets', 'PodDisruptionBudget', { ...workload, updatesNeedVersion: true }),
     named('scheduling.k8s.io', 'cluster', 'priorityclasses', 'PriorityClass', { countsGeneration: true }),
