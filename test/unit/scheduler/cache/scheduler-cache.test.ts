@@ -124,6 +124,39 @@ describe('a snapshot', () => {
     expect(names()).toEqual(['a2', 'b1', 'a3', 'a1']);
   });
 
+  it('puts a zone that was empty behind the others', () => {
+    const { cache, names } = makeCache();
+    for (const [name, zone] of [
+      ['a1', 'a'],
+      ['b1', 'b'],
+    ] as const) {
+      cache.addNode(node(name, zone));
+    }
+    cache.removeNode(node('a1', 'a'));
+    cache.addNode(node('a2', 'a'));
+    expect(names()).toEqual(['b1', 'a2']);
+  });
+
+  it('says when nodes have come, have gone, or have other labels', () => {
+    const { cache } = makeCache();
+    const version = () => cache.updateSnapshot().labelsVersion;
+    cache.addNode(node('n1', 'a'));
+    const first = version();
+    cache.addNode(node('n2', 'a'));
+    const second = version();
+    cache.updateNode(node('n2', 'a'), node('n2', 'a', ['web']));
+    cache.assumePod(podInfo('a'), 'n2');
+    expect(version()).toBe(second);
+    const labelled = {
+      ...node('n2', 'a'),
+      metadata: { name: 'n2', labels: { 'topology.kubernetes.io/zone': 'a', disk: 'ssd' } },
+    };
+    cache.updateNode(node('n2', 'a'), labelled);
+    const third = version();
+    cache.removeNode(labelled);
+    expect(new Set([first, second, third, version()]).size).toBe(4);
+  });
+
   it('shares what has not changed, and leaves the states that it handed out as they were', () => {
     const { cache } = makeCache();
     for (const name of ['n1', 'n2']) cache.addNode(node(name));

@@ -34,8 +34,8 @@ describe('the state of a node', () => {
   it('is not changed by what happens to a copy', () => {
     const state = createNodeInfo(node, [podInfo('a', { containers: [web], affinity: lonely })]);
     const copy = state.clone();
-    copy.addPod(podInfo('b', { containers: [web] }));
     copy.removePod(podInfo('a'));
+    copy.addPod(podInfo('b', { containers: [web] }));
     copy.removePod(podInfo('b'));
     expect(state.pods.map(({ name }) => name)).toEqual(['a']);
     expect(state.podsWithAffinity).toHaveLength(1);
