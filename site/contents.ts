@@ -19,6 +19,7 @@ export const sections: readonly Section[] = [
     documents: guides(
       'first-agent',
       'node-agent',
+      'scheduler',
       'static-pods',
       'deletion',
       'restarts',

@@ -35,6 +35,7 @@ export type { ClusterSchedulerOptions, LeaderElectionOptions } from './scheduler
 export type { NodeVerdict, PodExplanation, PodSchedulingState } from './scheduler/explain/explain-pod.ts';
 export type { ClusterEventWithHint, EventAction, EventResource, QueueingHint } from './scheduler/framework/cluster-event.ts';
 export { CycleState, type StateData, type StateKey, stateKey } from './scheduler/framework/cycle-state.ts';
+export type { ExtensionPoint } from './scheduler/framework/extension-points.ts';
 export { type Diagnosis, FitError } from './scheduler/framework/fit-error.ts';
 export type {
   ClusterListers,

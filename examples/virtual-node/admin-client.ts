@@ -49,6 +49,12 @@ export class AdminClient {
     await this.#pods.patch(target, { type: 'application/strategic-merge-patch+json', body });
   }
 
+  /** Takes every taint off a node: in a cluster, the node controller does so once the node is ready. */
+  async clearTaints(nodeName: string): Promise<void> {
+    const patch = { type: 'application/merge-patch+json', body: { spec: { taints: null } } } as const;
+    await new ResourceClient(this.#transport, resources.nodes).patch({ name: nodeName }, patch);
+  }
+
   async createNamespace(name: string): Promise<void> {
     await new ResourceClient(this.#transport, resources.namespaces).create({ metadata: { name } });
   }

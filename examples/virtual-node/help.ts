@@ -1,5 +1,5 @@
 export const usage =
-  'Usage: npm start -- [--pods N] [--seconds S] [--seed N] [--namespace NAME] [--debug-port N]\n                    [--kubeconfig FILE [--context NAME] | --control-plane]\n       npm start -- --node [--pods N] [--seconds S] [--seed N]';
+  'Usage: npm start -- [--pods N] [--seconds S] [--seed N] [--namespace NAME] [--debug-port N]\n                    [--kubeconfig FILE [--context NAME] | --control-plane]\n       npm start -- --node | --schedule [--pods N] [--seconds S] [--seed N]';
 
 export const help = `A virtual node: pods are created, start, lose and regain readiness, fail and go,
 and every change of their status goes to an apiserver. At the end every pod on it is compared with the manager.
@@ -9,7 +9,9 @@ ${usage}
   --node              a whole node agent runs the pods, over a container runtime in memory: images are pulled, containers
                       start, fail, start again, complete and are ended. Nothing outside of the process but a folder of its own
                       for the time of the run
-  --pods N            pods at a time, 1 to 5000 (default 200; with --node 30)
+  --schedule          a scheduler places the pods on six virtual nodes of different sizes, in three zones, all in memory: pods
+                      without a node come and go, spread, keep apart, and wait for room where there is none
+  --pods N            pods at a time, 1 to 5000 (default 200; with --node 30, with --schedule 80)
   --seconds S         seconds of the run, 1 to 86400 (default 15); then all statuses settle and are compared
   --seed N            the same seed gives the same pods the same lives (default: a random one, shown)
   --kubeconfig FILE   on a real cluster; without it an apiserver in memory is used

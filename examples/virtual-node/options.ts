@@ -8,6 +8,8 @@ export type ServerChoice =
 export interface DemoOptions {
   /** True: a whole node agent runs the pods, over a container runtime in memory. */
   readonly node: boolean;
+  /** True: a scheduler places the pods on several virtual nodes. */
+  readonly schedule: boolean;
   readonly pods: number;
   readonly seconds: number;
   readonly seed: number;
@@ -23,6 +25,7 @@ export class UsageError extends Error {}
 
 const config = {
   node: { type: 'boolean', default: false },
+  schedule: { type: 'boolean', default: false },
   pods: { type: 'string' },
   seconds: { type: 'string', default: '15' },
   seed: { type: 'string' },
@@ -38,10 +41,13 @@ const config = {
 export function parseOptions(argv: readonly string[], random: () => number = Math.random): DemoOptions | 'help' {
   const values = read(argv);
   if (values.help) return 'help';
-  if (values.node) refuseWithNode(values);
+  const { node, schedule } = values;
+  if (node && schedule) throw new UsageError('--node and --schedule exclude each other');
+  if (node || schedule) refuseInMemory(node ? '--node' : '--schedule', values);
   return {
-    node: values.node,
-    pods: integer('--pods', values.pods ?? (values.node ? '30' : '200'), 1, 5000),
+    node,
+    schedule,
+    pods: integer('--pods', values.pods ?? defaultPods({ node, schedule }), 1, 5000),
     seconds: seconds(values.seconds),
     seed: values.seed === undefined ? Math.floor(random() * 1_000_000) : integer('--seed', values.seed, 0, 2 ** 32 - 1),
     server: serverOf(values),
@@ -69,15 +75,20 @@ function serverOf(values: ReturnType<typeof read>): ServerChoice {
   return { kind: values['control-plane'] ? 'control-plane' : 'in-memory' };
 }
 
-/** All of the node is in memory, and there is no page of it. */
-function refuseWithNode(values: ReturnType<typeof read>): void {
+function defaultPods({ node, schedule }: { readonly node: boolean; readonly schedule: boolean }): string {
+  if (schedule) return '80';
+  return node ? '30' : '200';
+}
+
+/** All of the run is in memory, and there is no page of it. */
+function refuseInMemory(mode: string, values: ReturnType<typeof read>): void {
   const others = [
     ['--kubeconfig', values.kubeconfig !== undefined],
     ['--control-plane', values['control-plane']],
     ['--namespace', values.namespace !== undefined],
     ['--debug-port', values['debug-port'] !== '0'],
   ] as const;
-  for (const [option, isGiven] of others) if (isGiven) throw new UsageError(`--node and ${option} exclude each other`);
+  for (const [option, isGiven] of others) if (isGiven) throw new UsageError(`${mode} and ${option} exclude each other`);
 }
 
 function integer(option: string, text: string, min: number, max: number): number {

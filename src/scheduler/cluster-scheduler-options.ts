@@ -4,7 +4,6 @@ import { requireKnownOptions, requireMethods } from '../checks/options.ts';
 import type { KubeTransport } from '../client/transport/kube-transport.ts';
 import type { RateLimiterOptions } from '../concurrency/rate-limiter.ts';
 import { invalidOption } from '../errors.ts';
-import { metricsOption } from '../metrics/metrics.ts';
 import type { MetricsSink } from '../metrics/metrics-sink.ts';
 import { type Clock, systemClock } from '../seams/clock.ts';
 import { type Logger, loggerOption } from '../seams/logger.ts';
@@ -45,7 +44,7 @@ export interface ResolvedClusterOptions {
   readonly random: () => number;
 }
 
-const ownOptions = ['kubeConfig', 'transport', 'leaderElection', 'identity', 'requestLimit', 'metrics'];
+const ownOptions = ['kubeConfig', 'transport', 'leaderElection', 'identity', 'requestLimit'];
 const electionOptions = ['identity', 'name', 'namespace', 'leaseDurationMs', 'renewDeadlineMs', 'retryPeriodMs'];
 const passedOn = schedulerOptionNames.filter((name) => name !== 'client' && name !== 'listers');
 
@@ -62,7 +61,6 @@ export function resolveClusterOptions(options: ClusterSchedulerOptions): Resolve
   if (leaderElection !== false) requireKnownOptions('leaderElection', leaderElection, electionOptions);
   const { identity = `${hostname()}_${Math.floor(random() * 2 ** 40).toString(36)}` } = options;
   if (typeof identity !== 'string' || identity === '') throw invalidOption('identity', 'a non-empty string', identity);
-  metricsOption(options.metrics);
   const entries = Object.entries(options).filter(([name]) => passedOn.includes(name));
   return {
     given: options,

@@ -7,6 +7,8 @@ import {
   requireMethods,
 } from '../checks/options.ts';
 import { invalidOption } from '../errors.ts';
+import { type Metrics, metricsOption } from '../metrics/metrics.ts';
+import type { MetricsSink } from '../metrics/metrics-sink.ts';
 import { type Clock, safeClock, systemClock } from '../seams/clock.ts';
 import { callGuarded } from '../seams/guard.ts';
 import { type Logger, loggerOption } from '../seams/logger.ts';
@@ -47,6 +49,8 @@ export interface SchedulerOptions {
   readonly clock?: Clock;
   /** Default: warnings and errors go to the console; null: silent. */
   readonly logger?: Logger | null;
+  /** Gets what `metricDefinitions` lists for the part Scheduler. Default: nothing is measured. */
+  readonly metrics?: MetricsSink;
 }
 
 export interface ResolvedSchedulerOptions {
@@ -61,11 +65,12 @@ export interface ResolvedSchedulerOptions {
   readonly random: () => number;
   readonly clock: Clock;
   readonly logger: Logger;
+  readonly metrics: Metrics;
 }
 
 const knownOptions = [
   ...['client', 'profiles', 'registry', 'listers', 'podInitialBackoffMs', 'podMaxBackoffMs', 'podMaxInUnschedulableMs'],
-  ...['mostBindings', 'bindTimeoutMs', 'random', 'clock', 'logger'],
+  ...['mostBindings', 'bindTimeoutMs', 'random', 'clock', 'logger', 'metrics'],
 ] as const satisfies readonly (keyof SchedulerOptions)[];
 /** The names of the options that go on to the core from whoever wraps it. */
 export const schedulerOptionNames: readonly string[] = knownOptions;
@@ -103,6 +108,7 @@ export function resolveSchedulerOptions(options: SchedulerOptions): ResolvedSche
     bindTimeoutMs: numberOption('bindTimeoutMs', bindTimeoutMs, 1, longestTimerMs),
     random: safeRandom(optionOfType('random', random, 'function')),
     clock: safeClock(clock),
+    metrics: metricsOption(options.metrics),
   };
 }
 

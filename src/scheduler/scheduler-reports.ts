@@ -2,6 +2,7 @@ import type { SchedulerCache } from './cache/scheduler-cache.ts';
 import type { BindingCycles } from './cycle/binding-cycles.ts';
 import { explainPod, type PodExplanation } from './explain/explain-pod.ts';
 import type { LastAttempts } from './explain/last-attempts.ts';
+import type { SchedulerSizes } from './measures/scheduler-measures.ts';
 import type { SchedulingQueue } from './queue/scheduling-queue.ts';
 import type { ResolvedSchedulerOptions } from './scheduler-options.ts';
 
@@ -36,12 +37,17 @@ export function statsOf(
   { queue, cache, bindings }: ReportedParts,
   done: Pick<SchedulerStats, 'bound' | 'failedAttempts'>,
 ): SchedulerStats {
-  const { active, rejectedBackoff, errorBackoff, unschedulable } = queue.entries();
+  const { active, backoff, unschedulable, gated } = queue.counts();
   return {
     ...done,
-    ...{ active: active.length, backoff: rejectedBackoff.length + errorBackoff.length, unschedulable: unschedulable.length },
+    ...{ active, backoff, unschedulable: unschedulable + gated },
     ...{ binding: bindings.size, nodes: cache.nodeCount, pods: cache.podCount },
   };
+}
+
+/** What the gauges show. */
+export function sizesOf({ queue, cache }: ReportedParts): SchedulerSizes {
+  return { queue: queue.counts(), nodes: cache.nodeCount, pods: cache.podCount, assumedPods: cache.assumedPods.size };
 }
 
 export function explanationOf({ options, queue, cache, lastAttempts }: ReportedParts, uid: string): PodExplanation {

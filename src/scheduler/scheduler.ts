@@ -16,6 +16,7 @@ import type { PodExplanation } from './explain/explain-pod.ts';
 import { LastAttempts } from './explain/last-attempts.ts';
 import type { EventAction, EventResource } from './framework/cluster-event.ts';
 import type { SchedulerClient } from './framework/scheduler-client.ts';
+import { SchedulerMeasures } from './measures/scheduler-measures.ts';
 import { createPodInfo } from './nodes/pod-info-factory.ts';
 import { PreemptionExecutor } from './preemption/executor.ts';
 import { createFrameworks, type Frameworks } from './profile/frameworks.ts';
@@ -23,7 +24,7 @@ import { ClusterChanges } from './queue/cluster-changes.ts';
 import { assignedPodDelete } from './queue/cluster-event.ts';
 import { SchedulingQueue } from './queue/scheduling-queue.ts';
 import { type ResolvedSchedulerOptions, resolveSchedulerOptions, type SchedulerOptions } from './scheduler-options.ts';
-import { explanationOf, type ReportedParts, type SchedulerStats, statsOf } from './scheduler-reports.ts';
+import { explanationOf, type ReportedParts, type SchedulerStats, sizesOf, statsOf } from './scheduler-reports.ts';
 
 /**
  * Chooses nodes for pods. It is told of pods and nodes by `setPod`, `setNode` and the like, and writes through its `client`.
@@ -57,6 +58,7 @@ export class Scheduler {
   readonly #failures: FailedAttempts;
   readonly #lastAttempts = new LastAttempts();
   readonly #preemptions: Preemptions;
+  readonly #measures: SchedulerMeasures;
   readonly #loop: RunLoop;
   readonly #runState = new RunState('scheduler');
   readonly #reported: ReportedParts;
@@ -70,6 +72,7 @@ export class Scheduler {
     const { client, clock, logger, random, listers, mostBindings, bindTimeoutMs } = resolved;
     this.#options = resolved;
     this.#client = client;
+    this.#measures = new SchedulerMeasures(resolved.metrics, clock);
     this.#cache = new SchedulerCache({ clock });
     const snapshot = this.#cache.updateSnapshot();
     const preemptor = new PreemptionExecutor({
@@ -95,6 +98,7 @@ export class Scheduler {
         onReady: wake,
       },
       maxInUnschedulableMs: resolved.maxInUnschedulableMs,
+      onIncoming: (place, event) => this.#measures.incoming(place, event),
     });
     this.#changes = this.#clusterChanges();
     const algorithm = new SchedulingAlgorithm();
@@ -103,7 +107,8 @@ export class Scheduler {
     const [writes, nominator, queue, lastAttempts] = [this.#writes, this.#nominator, this.#queue, this.#lastAttempts];
     const onEnd = (placed: PlacedPod, end: BindingEnd): void => this.#bindingEnded(placed, end);
     this.#bindings = new BindingCycles({ writes, clock, mostBindings, bindTimeoutMs, onEnd, onFree: wake });
-    this.#failures = new FailedAttempts({ queue, nominator, client, writes, lastAttempts, clock, logger });
+    const measures = this.#measures;
+    this.#failures = new FailedAttempts({ queue, nominator, client, writes, lastAttempts, measures, clock, logger });
     this.#reported = { options: resolved, queue, cache: this.#cache, bindings: this.#bindings, lastAttempts };
     this.#preemptions = new Preemptions(preemptor, (podUID) => this.#queue.activate(podUID));
   }
@@ -128,6 +133,7 @@ export class Scheduler {
   start(): void {
     this.#runState.start();
     this.#queue.start();
+    this.#measures.start(() => sizesOf(this.#reported));
     if (!this.#isSuspended) this.#loop.start();
   }
 
@@ -164,6 +170,7 @@ export class Scheduler {
     return this.#runState.stop(async () => {
       this.#loop.stop();
       this.#queue.close();
+      this.#measures.close();
       this.#bindings.abortAll('the scheduler was stopped');
       await this.#bindings.flush();
       await Promise.all([this.#writes.stop(), this.#preemptions.stop()]);
@@ -247,6 +254,7 @@ export class Scheduler {
     }
     const attempt = this.#cycle.begin(framework, queued);
     const outcome = this.#cycle.run(attempt);
+    this.#measures.chose(attempt.startedAt);
     if (outcome.placed !== undefined) {
       this.#bindings.begin(outcome.placed, outcome.waits);
       return true;
@@ -255,7 +263,10 @@ export class Scheduler {
     const { error, made } = outcome;
     // without a plugin that makes room, or where it failed, a promised node is taken back
     this.#failures.add(attempt, error, made === undefined ? '' : made.nominatedNodeName);
-    if (made?.actions !== undefined) this.#preemptions.begin(podInfo, made.actions);
+    if (made?.actions !== undefined) {
+      this.#measures.preempted(made.actions.length);
+      this.#preemptions.begin(podInfo, made.actions);
+    }
     return true;
   }
 
@@ -263,6 +274,7 @@ export class Scheduler {
     const { podInfo, nodeName, framework, state } = placed;
     if (end.isBound) {
       this.#bound += 1;
+      this.#measures.bound(placed.queued, framework.schedulerName, placed.startedAt);
       this.#cache.finishBinding(podInfo.uid);
       this.#queue.done(podInfo.uid);
       this.#lastAttempts.delete(podInfo.uid);

@@ -13,9 +13,9 @@ import {
 } from '../../src/index.ts';
 import { MirrorPodClient } from '../../src/mirror.ts';
 import { ApiEventRecorder, type PodProvider, ProviderNode, type WireNode } from '../../src/node.ts';
-import type { WireLease } from '../../src/wire/node-types.ts';
 import { ResourceClient, resources } from '../../src/reflector.ts';
 import { buildStaticPod } from '../../src/testing.ts';
+import type { WireLease } from '../../src/wire/node-types.ts';
 import type { Json, JsonObject } from '../../src/wire/types.ts';
 import { AdminClient } from '../support/admin-client.ts';
 import { podOf } from '../support/answers.ts';

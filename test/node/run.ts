@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import buildPackage from '../support/build-setup.ts';
 import { type E2EReport, runE2ETests, testNames, withMissing } from './support/e2e-tests.ts';
-import { NodeKit, ownAgent } from './support/node-kit.ts';
+import { NodeKit, ownAgent, ownScheduler } from './support/node-kit.ts';
 import { whyNoKit } from './support/why-no-kit.ts';
 
 const help = `Usage: npm run test:node -- [FOCUS] [options]
@@ -15,6 +15,7 @@ const help = `Usage: npm run test:node -- [FOCUS] [options]
   --skip REGEX     not the tests whose names match
   --procs N        so many at a time (default 8)
   --agent AGENT    "own" (examples/kubelet, the default), "kubelet" (the real one) or a shell command
+  --scheduler S    "kube-scheduler" (the real one, the default), "own" (examples/scheduler) or a shell command
   --run DIR        the folder of the cluster (default: a new one, which is removed at the end)
   --keep           leaves the logs of the cluster and of the tests`;
 
@@ -23,6 +24,7 @@ const options = {
   skip: { type: 'string' },
   procs: { type: 'string', default: '8' },
   agent: { type: 'string', default: 'own' },
+  scheduler: { type: 'string', default: 'kube-scheduler' },
   run: { type: 'string' },
   keep: { type: 'boolean', default: false },
   help: { type: 'boolean', short: 'h', default: false },
@@ -47,11 +49,13 @@ async function main(signal: AbortSignal): Promise<E2EReport | undefined> {
   const wanted = focus === undefined ? await testNames(file) : [];
   const skip = values.skip === undefined ? undefined : new RegExp(values.skip);
 
-  if (values.agent === 'own') await buildPackage();
+  if (values.agent === 'own' || values.scheduler === 'own') await buildPackage();
   signal.throwIfAborted();
   const run = values.run === undefined ? await mkdtemp(join(tmpdir(), 'node-kit-')) : resolve(values.run);
   const out = `${run}-tests`;
-  const kit = await NodeKit.start({ run, agent: values.agent === 'own' ? ownAgent() : values.agent, signal });
+  const agent = values.agent === 'own' ? ownAgent() : values.agent;
+  const scheduler = values.scheduler === 'own' ? ownScheduler() : values.scheduler;
+  const kit = await NodeKit.start({ run, agent, signal, ...(scheduler !== 'kube-scheduler' && { scheduler }) });
   try {
     const which = focus === undefined ? { list: file } : { focus };
     const report = await runE2ETests(kit, { ...which, ...(values.skip && { skip: values.skip }), procs, out, signal });

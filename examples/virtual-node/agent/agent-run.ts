@@ -6,11 +6,11 @@ import { NodeAgent } from 'pod-status-manager/node';
 import { FakeMounter, FakeRuntime, type InMemoryApiServer } from 'pod-status-manager/testing';
 import type { AdminClient } from '../admin-client.ts';
 import { pause } from '../pause.ts';
+import { PodOwners } from '../pod-owners.ts';
 import { Random } from '../random.ts';
 import { disagreements } from './agent-verdict.ts';
 import type { AgentSnapshot } from './agent-view.ts';
-import { AgentWorkload } from './agent-workload.ts';
-import { PodLives } from './pod-shapes.ts';
+import { PodLives, pickShape, podOf } from './pod-shapes.ts';
 import { ToldLives } from './told-lives.ts';
 
 export interface AgentRunOptions {
@@ -32,7 +32,7 @@ export class AgentRun {
   readonly #folder: string;
   readonly #runtime: FakeRuntime;
   readonly #agent: NodeAgent;
-  readonly #workload: AgentWorkload;
+  readonly #workload: PodOwners;
   readonly #told = new ToldLives();
   readonly #endWatch: () => void;
   #stage: AgentSnapshot['stage'] = 'running';
@@ -64,7 +64,13 @@ export class AgentRun {
       logger: null,
     });
     this.#endWatch = server.store.watch((event) => this.#told.note(event));
-    this.#workload = new AgentWorkload({ admin, namespace, nodeName, pods, seconds, seed });
+    this.#workload = new PodOwners({
+      ...{ admin, namespace, pods, seconds, seed },
+      makePod: (suffix, random) => {
+        const shape = pickShape(random);
+        return podOf(`${shape}-${suffix}`, shape, nodeName, random);
+      },
+    });
   }
 
   static async open(options: AgentRunOptions): Promise<AgentRun> {

@@ -36,14 +36,15 @@ export function findNodesThatFit(framework: Framework, state: CycleState, pod: P
   }
   // a name that no node has is passed over
   const nodes = nodeNames === undefined ? snapshot.nodes : [...nodeNames].flatMap((name) => snapshot.get(name) ?? []);
+  // as upstream, the plugin that has just rejected the promised node is named, too
+  const rest = nodeNames === undefined ? undefined : ruledOut([...search.rejectors]);
   const feasible = search.run(nodes, startIndex);
-  const rest = nodeNames === undefined ? undefined : ruledOut(selectors);
   const diagnosis = search.diagnosis(rest, false);
   return { feasible, diagnosis, advance: feasible.length + diagnosis.failures.size };
 }
 
-function ruledOut(selectors: readonly string[]): PluginRejection {
-  const reason = `node(s) didn't satisfy plugin(s) [${selectors.toSorted().join(' ')}]`;
+function ruledOut(plugins: readonly string[]): PluginRejection {
+  const reason = `node(s) didn't satisfy plugin(s) [${plugins.toSorted().join(' ')}]`;
   return { plugin: '', code: 'UnschedulableAndUnresolvable', reasons: [reason] };
 }
 

@@ -1,3 +1,4 @@
+import { labelOf } from '../../placement/requirement.ts';
 import type { NodeInfo, Snapshot } from '../nodes/node-info.ts';
 import type { GroupedPods } from '../nodes/pod-index.ts';
 import { NodePart } from './node-part.ts';
@@ -13,6 +14,7 @@ export interface NodeSource {
  */
 export class CacheSnapshot implements Snapshot {
   readonly grouped: GroupedPods;
+  #labelsVersion = 0;
   #nodes: NodeInfo[] = [];
   #positions = new Map<string, number>();
   readonly #withAffinity = new NodePart((node) => node.podsWithAffinity.length > 0);
@@ -34,6 +36,10 @@ export class CacheSnapshot implements Snapshot {
     return this.#withRequiredAntiAffinity.nodes;
   }
 
+  get labelsVersion(): number {
+    return this.#labelsVersion;
+  }
+
   get(name: string): NodeInfo | undefined {
     const position = this.#positions.get(name);
     return position === undefined ? undefined : this.#nodes[position];
@@ -41,6 +47,7 @@ export class CacheSnapshot implements Snapshot {
 
   /** All nodes anew, in this order. */
   rebuild(order: readonly string[], source: NodeSource): void {
+    this.#labelsVersion += 1;
     this.#nodes = order.flatMap((name) => source.get(name) ?? []);
     this.#positions = new Map(this.#nodes.map(({ name }, position) => [name, position]));
     this.#withAffinity.rebuild(this.#nodes);
@@ -53,6 +60,7 @@ export class CacheSnapshot implements Snapshot {
       const position = this.#positions.get(name);
       const node = source.get(name);
       if (position === undefined || node === undefined) continue;
+      if (!hasSameLabels(node, this.#nodes[position])) this.#labelsVersion += 1;
       this.#nodes[position] = node;
       this.#withAffinity.put(node);
       this.#withRequiredAntiAffinity.put(node);
@@ -60,4 +68,12 @@ export class CacheSnapshot implements Snapshot {
     this.#withAffinity.settle(this.#nodes);
     this.#withRequiredAntiAffinity.settle(this.#nodes);
   }
+}
+
+function hasSameLabels(node: NodeInfo, before: NodeInfo | undefined): boolean {
+  if (before === undefined) return false;
+  if (node.node === before.node) return true;
+  const [labels, labelsBefore] = [node.node.metadata?.labels ?? {}, before.node.metadata?.labels ?? {}];
+  const keys = Object.keys(labels);
+  return keys.length === Object.keys(labelsBefore).length && keys.every((key) => labels[key] === labelOf(labelsBefore, key));
 }

@@ -91,14 +91,16 @@ export class AlgorithmRegistry {
   }
 }
 
-const plugins: ReadonlySet<string> = new Set([...[...predicates.values()].flat(), ...priorities.values()]);
-
 function requireFree(name: string, isTaken: boolean): void {
   requireText('name', name);
-  if (isTaken || aliases.has(name) || plugins.has(name)) throw invalidArgument('name', 'a name that is not taken', name);
+  if (isTaken || aliases.has(name) || isPlugin(name)) throw invalidArgument('name', 'a name that is not taken', name);
 }
 
 function requireSynchronous(what: string, value: unknown): void {
   if (typeof value !== 'function' || types.isAsyncFunction(value))
     throw invalidArgument(what, 'a function that is not async', value);
+}
+
+function isPlugin(name: string): boolean {
+  return [...priorities.values(), ...[...predicates.values()].flat()].includes(name);
 }

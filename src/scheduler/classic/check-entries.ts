@@ -8,6 +8,9 @@ type Named = { readonly name: string };
 export function checkEntries({ predicates = [], priorities = [] }: Policy): void {
   requireUniqueNames('predicates', predicates);
   requireUniqueNames('priorities', priorities);
+  requireOneWeight('labelPreference', priorities);
+  requireOneWeight('serviceAntiAffinity', priorities);
+  requireOneRatio(priorities);
   const kept = predicates.map(({ argument }) =>
     argument !== undefined && 'labelsPresence' in argument ? argument.labelsPresence : undefined,
   );
@@ -18,9 +21,6 @@ export function checkEntries({ predicates = [], priorities = [] }: Policy): void
     return { labels: [label], presence };
   });
   requireNoContradiction((index) => `policy.priorities[${index}].argument.labelPreference.label`, preferred);
-  requireOneWeight('labelPreference', priorities);
-  requireOneWeight('serviceAntiAffinity', priorities);
-  requireOneRatio(priorities);
 }
 
 /** Of two weights for one name only one could count. */

@@ -5,11 +5,13 @@ import type { Plugin } from '../framework/plugin.ts';
 import { defaultBinder } from '../plugins/default-binder.ts';
 import { prioritySort } from '../plugins/priority-sort.ts';
 import { schedulingGates } from '../plugins/scheduling-gates.ts';
+import { dynamicResources } from '../plugins/volumes/claims.ts';
 import { DefaultPreemption } from '../preemption/default-preemption.ts';
 import { AlgorithmRegistry } from './algorithm-registry.ts';
 import { equalPriority } from './algorithms.ts';
 import { classicPlugins } from './classic-plugins.ts';
 import { predicatePlugin, priorityPlugin } from './plugins/own-algorithms.ts';
+import { refuseClaims } from './plugins/refuse-claims.ts';
 import type { Policy } from './policy.ts';
 import { type PolicyPlan, planOf, type ServiceSpreading } from './policy-plan.ts';
 import { readPolicy } from './read-policy.ts';
@@ -32,7 +34,7 @@ export type ProfileMaker = (handle: PluginHandle) => ProfilePlugins;
 
 /**
  * The profile that a policy file describes: its text, or what {@link readPolicy} made of it. `CheckNodeUnschedulable` and
- * `PodToleratesNodeTaints` always run. A pod that fits nowhere may end others of lower priority, as with any profile.
+ * `PodToleratesNodeTaints` always run. A pod that fits nowhere may end others of lower priority, and one with claims of volumes or devices is refused, as with any profile.
  *
  * Throws ERR_INVALID_OPTION for what {@link readPolicy} refuses, and for a predicate or a priority that is neither built in nor
  * registered.
@@ -92,11 +94,13 @@ function profileOf(schedulerName: string, plan: PolicyPlan, registry: AlgorithmR
   const filters = plan.filters.map((name) => make(name) ?? ownFilter(name, registry, handle));
   const scorers = [...plan.weights.keys()].map((name) => make(name) ?? ownScorer(name, registry, handle));
   if (scorers.length === 0) scorers.push(priorityPlugin(equalPriority, () => 1));
+  // whatever the policy says, no pod is placed as if its claims did not matter
+  const refusals = [refuseClaims('VolumeBinding'), dynamicResources()].filter(({ name }) => !builtIn.has(name));
   return {
     schedulerName,
     // a predicate's events count, also where a priority has its name: the last one of a name is asked
-    plugins: [...commonPlugins(handle), ...new Set([...scorers, ...filters])],
-    points: { preFilter: filters, filter: filters, preScore: scorers, score: scorers },
+    plugins: [...commonPlugins(handle), ...refusals, ...new Set([...scorers, ...filters])],
+    points: { preFilter: [...refusals, ...filters], filter: filters, preScore: scorers, score: scorers },
     weights: plan.weights,
     checkAllFilters: plan.checkAllFilters,
   };

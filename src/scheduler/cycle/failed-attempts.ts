@@ -8,6 +8,7 @@ import type { Nominator } from '../cache/nominator.ts';
 import type { LastAttempts } from '../explain/last-attempts.ts';
 import { FitError } from '../framework/fit-error.ts';
 import type { SchedulerClient } from '../framework/scheduler-client.ts';
+import type { SchedulerMeasures } from '../measures/scheduler-measures.ts';
 import type { SchedulingQueue } from '../queue/scheduling-queue.ts';
 import type { Attempt } from './attempt.ts';
 import type { StatusWrites } from './status-writes.ts';
@@ -18,6 +19,7 @@ export interface FailedAttemptsParts {
   readonly client: SchedulerClient;
   readonly writes: StatusWrites;
   readonly lastAttempts: LastAttempts;
+  readonly measures: SchedulerMeasures;
   readonly clock: Clock;
   readonly logger: Logger;
 }
@@ -31,9 +33,10 @@ export class FailedAttempts {
   }
 
   /** `nominatedNodeName`: an empty text takes a promised node back, undefined leaves it. */
-  add({ podInfo }: Attempt, error: unknown, nominatedNodeName: string | undefined): void {
-    const { queue, nominator, client, writes, lastAttempts, clock, logger } = this.#parts;
+  add({ podInfo, framework, startedAt }: Attempt, error: unknown, nominatedNodeName: string | undefined): void {
+    const { queue, nominator, client, writes, lastAttempts, measures, clock, logger } = this.#parts;
     const isRejected = error instanceof FitError || error instanceof NoNodesError;
+    measures.attempted(isRejected ? 'unschedulable' : 'error', framework.schedulerName, startedAt);
     const latest = queue.giveBack(podInfo.uid, rejectorsOf(error));
     if (isRejected) logger.debug({ pod: podInfo.key, err: error }, 'a pod fits on no node');
     else logger.warn({ pod: podInfo.key, err: error }, 'a pod could not be placed');

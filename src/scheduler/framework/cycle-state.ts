@@ -10,12 +10,52 @@ export interface StateKey<Data extends StateData<Data>> {
   readonly data?: Data;
 }
 
-/** A key of its own for a plugin's data. `name` is for people. */
+/**
+ * A key of its own for a plugin's data. `name` is for people.
+ *
+ * @example
+ * ```ts
+ * import { CycleState, stateKey } from 'pod-status-manager/scheduler';
+ *
+ * class Wanted {
+ *   readonly zone: string;
+ *   constructor(zone: string) {
+ *     this.zone = zone;
+ *   }
+ *   clone(): Wanted {
+ *     return this; // nobody changes it
+ *   }
+ * }
+ * const key = stateKey<Wanted>('MyPlugin');
+ * const state = new CycleState();
+ * state.write(key, new Wanted('z1'));
+ * console.log(state.read(key)?.zone, state.read(stateKey<Wanted>('MyPlugin'))); // z1 undefined
+ * ```
+ */
 export function stateKey<Data extends StateData<Data>>(name: string): StateKey<Data> {
   return { name };
 }
 
-/** What the plugins keep while one pod is scheduled. */
+/**
+ * What the plugins keep while one pod is scheduled. Each plugin reads and writes under its own key, see {@link stateKey}.
+ *
+ * @example
+ * ```ts
+ * import { CycleState, stateKey } from 'pod-status-manager/scheduler';
+ *
+ * interface Count {
+ *   pods: number;
+ *   clone(): Count;
+ * }
+ * const count = (pods: number): Count => ({ pods, clone: () => count(pods) });
+ * const key = stateKey<Count>('Counting');
+ * const state = new CycleState();
+ * state.write(key, count(1));
+ * const trial = state.clone();
+ * trial.write(key, count(2));
+ * console.log(state.read(key)?.pods, trial.read(key)?.pods); // 1 2
+ * ```
+ */
 export class CycleState {
   readonly #data: Map<StateKey<never>, StateData<unknown>>;
   /** Plugins that had nothing to say in preFilter; their filters are left out. */

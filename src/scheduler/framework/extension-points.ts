@@ -17,6 +17,7 @@ export const extensionPoints = {
   postBind: 'postBind',
 } as const;
 
+/** The name of a point at which plugins take part. */
 export type ExtensionPoint = keyof typeof extensionPoints;
 
 /** A plugin that has the method of this point. */

@@ -19,7 +19,28 @@ export interface Diagnosis {
   readonly pending: ReadonlySet<string>;
 }
 
-/** The pod fits on no node. The message counts the reasons, in upstream's words; `diagnosis` has them by node. */
+/**
+ * The pod fits on no node. The message counts the reasons, in kube-scheduler's words; `diagnosis` has them by node.
+ *
+ * @example
+ * ```ts
+ * import { FitError } from 'pod-status-manager/scheduler';
+ *
+ * const full = { plugin: 'NodeResourcesFit', code: 'Unschedulable', reasons: ['Insufficient cpu'] } as const;
+ * const error = new FitError(
+ *   { metadata: { name: 'web', namespace: 'default', uid: 'u1' } },
+ *   {
+ *     nodes: 2,
+ *     failures: new Map([['node-1', full], ['node-2', full]]),
+ *     rest: undefined,
+ *     isRejectedAsSuch: false,
+ *     rejectors: new Set(['NodeResourcesFit']),
+ *     pending: new Set(),
+ *   },
+ * );
+ * console.log(error.message); // 0/2 nodes are available: 2 Insufficient cpu.
+ * ```
+ */
 export class FitError extends Error {
   readonly pod: WirePod;
   readonly diagnosis: Diagnosis;

@@ -5,6 +5,15 @@ import type { ExtensionPoint } from './extension-points.ts';
 /**
  * A plugin of the scheduler threw, or answered what it must not; code ERR_PLUGIN. It ends the attempt of one pod, which is
  * tried again. `cause` holds what the plugin threw.
+ *
+ * @example
+ * ```ts
+ * import { PluginError } from 'pod-status-manager/scheduler';
+ *
+ * const error = new PluginError('MyPlugin', 'filter', 'no idea');
+ * console.log(error.code, error.plugin, error.extensionPoint); // ERR_PLUGIN MyPlugin filter
+ * console.log(error.message); // The scheduler's plugin MyPlugin failed in filter: no idea
+ * ```
  */
 export class PluginError extends StatusManagerError {
   readonly plugin: string;

@@ -54,8 +54,9 @@ export class SchedulerMeasures {
     this.#metrics.observe('scheduler_scheduling_attempt_duration_seconds', this.#since(startedAt), { result, profile });
   }
 
-  /** A pod was bound. */
-  bound({ attempts, firstReadyAt }: QueuedPodInfo): void {
+  /** A pod was bound by an attempt that began at `startedAt`, in milliseconds since 1970. */
+  bound({ attempts, firstReadyAt }: QueuedPodInfo, profile: string, startedAt: number): void {
+    this.attempted('scheduled', profile, startedAt);
     this.#metrics.observe('scheduler_pod_scheduling_attempts', attempts);
     const label = attempts >= 15 ? '15+' : `${attempts}`;
     const seconds = this.#since(firstReadyAt ?? this.#clock.now());

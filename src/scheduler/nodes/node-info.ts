@@ -48,4 +48,6 @@ export interface Snapshot {
   get(name: string): NodeInfo | undefined;
   /** The pods of the nodes. It may know of pods on other nodes, too: those are not in the snapshot. */
   readonly grouped: GroupedPods;
+  /** Another number whenever a node comes, goes, or has other labels than before. */
+  readonly labelsVersion: number;
 }

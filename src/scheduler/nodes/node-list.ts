@@ -27,5 +27,6 @@ export function snapshotOf(nodes: readonly NodeInfo[]): Snapshot {
     nodesWithRequiredAntiAffinity: nodes.filter(({ podsWithRequiredAntiAffinity }) => podsWithRequiredAntiAffinity.length > 0),
     get: (name) => byName.get(name),
     grouped,
+    labelsVersion: 0,
   };
 }

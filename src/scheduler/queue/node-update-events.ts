@@ -15,7 +15,7 @@ export function nodeUpdateEvents(before: WireNode, after: WireNode): readonly Cl
   if (differ(before.spec?.taints, after.spec?.taints, [])) actions.push('UpdateNodeTaint');
   if (differ(conditionsOf(before), conditionsOf(after), {})) actions.push('UpdateNodeCondition');
   if (differ(before.metadata?.annotations, after.metadata?.annotations, {})) actions.push('UpdateNodeAnnotation');
-  return actions.map((action) => ({ resource: 'Node', action, label: action.replace(/^UpdateNode/, 'NodeUpdate') }));
+  return actions.map((action) => ({ resource: 'Node', action, label: `Node${action}` }));
 }
 
 function differ(before: unknown, after: unknown, absent: object): boolean {

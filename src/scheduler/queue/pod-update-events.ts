@@ -16,7 +16,7 @@ export function podUpdateEvents(before: PodInfo, after: PodInfo): readonly Clust
   // tolerations can be added, and neither changed nor removed
   if ((old.spec?.tolerations ?? []).length !== (now.spec?.tolerations ?? []).length) actions.push('UpdatePodToleration');
   if (actions.length === 0) actions.push('Update');
-  return actions.map((action) => ({ resource: 'Pod', action, label: `${prefix}Pod${action.replace(/^UpdatePod/, 'Update')}` }));
+  return actions.map((action) => ({ resource: 'Pod', action, label: `${prefix}Pod${action}` }));
 }
 
 function asksForLess(before: ResourceAmounts, after: ResourceAmounts): boolean {

@@ -51,7 +51,7 @@ export interface ResourceChoice {
  * It lacks: the subresources eviction, resize, ephemeralcontainers, log, exec, attach, portforward, proxy, scale, token and
  * finalize; server-side apply and `managedFields`; `fieldValidation`; label selectors with `<` and `>`; protobuf, CBOR, YAML
  * and tables; discovery; admission, authorization, priority and fairness, and TLS; controllers, the garbage collector
- * among them; events as `events.k8s.io`.
+ * among them.
  *
  * @example
  * ```ts

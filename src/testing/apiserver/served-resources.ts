@@ -1,9 +1,10 @@
-import type { ApiObject, ApiResource } from '../../client/api-resource.ts';
+import { type ApiObject, type ApiResource, resources } from '../../client/api-resource.ts';
 import { invalidArgument } from '../../errors.ts';
 import type { Clock } from '../../seams/clock.ts';
 import { customRules } from '../kinds/custom-rules.ts';
 import { definedKind, definitionKind } from '../kinds/definition-rules.ts';
 import { type KnownKind, knownKinds } from '../kinds/known-kinds.ts';
+import { NewerEvents } from '../kinds/newer-events.ts';
 import { qualifiedName } from '../objects/api-status.ts';
 import type { Database } from '../objects/database.ts';
 import type { ObjectRules } from '../objects/object-rules.ts';
@@ -27,6 +28,11 @@ export class ServedResources {
     this.#clock = clock;
     this.#stores.set(placeOf(objects.resource), objects);
     for (const { resource, rules } of knownKinds()) this.#add(resource, rules);
+    const events = this.#stores.get(placeOf(resources.events));
+    if (events !== undefined) {
+      const newer = new NewerEvents(events, clock);
+      this.#stores.set(placeOf(newer.resource), newer);
+    }
     const definitions = this.#add(definitionKind.resource, definitionKind.rules);
     this.#follow(definitions);
   }

@@ -28,7 +28,7 @@ const involvedFields = ['kind', 'namespace', 'name', 'uid', 'apiVersion', 'resou
   (key) => [`involvedObject.${key}`, (event: JsonObject) => textAt(objectAt(event, 'involvedObject'), key)] as const,
 );
 
-/** Events of the core group. The server has them not as `events.k8s.io`. */
+/** Events of the core group. `NewerEvents` shows them as `events.k8s.io`. */
 export const eventRules: ObjectRules = plainRules({
   kind: 'Event',
   apiVersion: 'v1',

@@ -48,13 +48,17 @@ function faultOf(policy: object): PolicyFault | undefined {
   }
 }
 
-/** The faults that entries have by themselves. */
+/** The faults that entries have by themselves, and the one of those without such a fault together. */
 function faultsOfEntries({ predicates = [], priorities = [], ...policy }: ClassicCase['policy']): PolicyFault[] {
-  const alone = [
-    ...predicates.map((entry) => ({ ...policy, predicates: [entry], priorities: [] })),
-    ...priorities.map((entry) => ({ ...policy, predicates: [], priorities: [entry] })),
-  ];
-  return alone.flatMap((each) => faultOf(each) ?? []);
+  const predicateFault = (entry: object) => faultOf({ ...policy, predicates: [entry], priorities: [] });
+  const priorityFault = (entry: object) => faultOf({ ...policy, predicates: [], priorities: [entry] });
+  const sound = {
+    ...policy,
+    predicates: predicates.filter((entry) => predicateFault(entry) === undefined),
+    priorities: priorities.filter((entry) => priorityFault(entry) === undefined),
+  };
+  const alone = [...predicates.map(predicateFault), ...priorities.map(priorityFault)];
+  return [...alone, faultOf(sound)].filter((fault) => fault !== undefined);
 }
 
 function failuresOf({ failures }: Diagnosis): Record<string, Record<string, RecordedFailure>> {

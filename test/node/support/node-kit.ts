@@ -14,11 +14,19 @@ export function ownAgent(): string {
   ].join(' ');
 }
 
+/** The command that starts the example in the place of kube-scheduler. It needs the built package. */
+export function ownScheduler(): string {
+  const main = fileURLToPath(new URL('../../../examples/scheduler/main.ts', import.meta.url));
+  return `exec '${process.execPath}' '${main}' --kubeconfig "$NODE_KIT_SCHEDULER_KUBECONFIG" --leader-elect=false`;
+}
+
 export interface NodeKitOptions {
   /** The folder of this run. */
   readonly run: string;
   /** `none`, `kubelet` (the real one) or the shell command that is the node agent. */
   readonly agent: string;
+  /** The shell command that is the scheduler. Default: the real one. */
+  readonly scheduler?: string;
   /** Ends the start; what was started ends with it. */
   readonly signal?: AbortSignal;
 }
@@ -32,13 +40,16 @@ export interface EndedScript {
 export class NodeKit {
   readonly run: string;
 
-  private constructor(run: string) {
+  readonly #env: Readonly<Record<string, string>>;
+
+  private constructor(run: string, scheduler?: string) {
     this.run = run;
+    this.#env = scheduler === undefined ? {} : { NODE_KIT_SCHEDULER: scheduler };
   }
 
   /** Builds what is not built yet, and starts everything. Rejects when the node is not ready in time. */
-  static async start({ run, agent, signal }: NodeKitOptions): Promise<NodeKit> {
-    const kit = new NodeKit(run);
+  static async start({ run, agent, scheduler, signal }: NodeKitOptions): Promise<NodeKit> {
+    const kit = new NodeKit(run, scheduler);
     try {
       const { code } = await kit.script('up.sh', ['--run', run, '--agent', agent], signal);
       if (code !== 0) throw new Error(`the node kit did not start: see ${run}/log`);
@@ -65,7 +76,7 @@ export class NodeKit {
     signal?.throwIfAborted();
     const child = spawn(join(scripts, name), args, {
       stdio: ['ignore', 'inherit', 'inherit'],
-      env: { ...process.env, NODE_KIT_RUN: this.run },
+      env: { ...process.env, ...this.#env, NODE_KIT_RUN: this.run },
       // a group of its own, so that it is ended with its children
       detached: true,
     });

@@ -4,13 +4,26 @@ import { parseOptions, UsageError } from '../../../examples/virtual-node/options
 describe('parseOptions', () => {
   it('defaults to 200 pods for 15 seconds on the in-memory apiserver', () => {
     const server = { kind: 'in-memory' };
-    const expected = { node: false, pods: 200, seconds: 15, seed: 500_000, server, namespace: undefined, debugPort: 0 };
+    const expected = {
+      node: false,
+      schedule: false,
+      pods: 200,
+      seconds: 15,
+      seed: 500_000,
+      server,
+      namespace: undefined,
+      debugPort: 0,
+    };
     expect(parseOptions([], () => 0.5)).toEqual(expected);
   });
 
   it('has 30 pods for a whole node', () => {
     expect(parseOptions(['--node'])).toMatchObject({ node: true, pods: 30 });
     expect(parseOptions(['--node', '--pods', '5'])).toMatchObject({ node: true, pods: 5 });
+  });
+
+  it('has 80 pods for a scheduler', () => {
+    expect(parseOptions(['--schedule'])).toMatchObject({ schedule: true, pods: 80 });
   });
 
   it('reads every option', () => {
@@ -32,6 +45,7 @@ describe('parseOptions', () => {
     const server = { kind: 'kubeconfig', file: 'f', context: 'c' };
     expect(parseOptions(argv)).toEqual({
       node: false,
+      schedule: false,
       pods: 7,
       seconds: 2.5,
       seed: 9,
@@ -65,6 +79,8 @@ describe('parseOptions', () => {
     [['--node', '--control-plane'], '--node and --control-plane exclude each other'],
     [['--node', '--namespace', 'n'], '--node and --namespace exclude each other'],
     [['--node', '--debug-port', 'off'], '--node and --debug-port exclude each other'],
+    [['--node', '--schedule'], '--node and --schedule exclude each other'],
+    [['--schedule', '--kubeconfig', 'f'], '--schedule and --kubeconfig exclude each other'],
     [['--bogus'], "Unknown option '--bogus'"],
     [['extra'], "Unexpected argument 'extra'"],
   ])('refuses %j and names the rule that it breaks', (argv, message) => {

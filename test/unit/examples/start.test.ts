@@ -78,6 +78,27 @@ describe('npm start', () => {
     expect(left.filter((name) => name.startsWith('node-in-memory-'))).toEqual([]);
   });
 
+  it('places pods on virtual nodes with --schedule until all have gone, and ends with 0', async () => {
+    const { code, stdout, stderr } = await run(main, ['--schedule', '--pods', '20', '--seconds', '2', '--seed', '1']);
+    expect(stderr).toBe('');
+    expect(stdout).toMatch(/^[1-9]\d+ pods lived, and [1-9]\d* were given a node$/m);
+    expect(stdout).toMatch(/^No pod had two nodes, no node had more than it can hold, and nothing is left\.$/m);
+    expect(stdout).not.toContain('\u001b');
+    expect(code).toBe(0);
+  });
+
+  it('ends a scheduler early, with all pods, when it is interrupted', async () => {
+    let interrupted = false;
+    const argv = ['--schedule', '--pods', '3', '--seconds', '3600'];
+    const { code, stdout } = await run(main, argv, (output, interrupt) => {
+      if (interrupted || !/placed [1-9]/.test(output)) return;
+      interrupted = true;
+      interrupt();
+    });
+    expect(stdout).toMatch(/nothing is left\.$/m);
+    expect(code).toBe(0);
+  });
+
   it('ends a node in memory early, with all its pods, when it is interrupted', async () => {
     let interrupted = false;
     const { code, stdout } = await run(main, ['--node', '--pods', '3', '--seconds', '3600'], (output, interrupt) => {

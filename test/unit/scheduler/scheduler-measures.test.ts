@@ -39,16 +39,20 @@ describe("a scheduler's measures", () => {
     giveBack(queue, 'a');
     await clock.advance(3000);
     const popped = queue.pop();
-    if (popped !== undefined) measures.bound(popped);
-    measures.bound({ ...queue.placeOf('a')?.info, attempts: 20, firstReadyAt: undefined } as never);
+    if (popped !== undefined) measures.bound(popped, 's', clock.now());
+    measures.bound({ ...queue.placeOf('a')?.info, attempts: 20, firstReadyAt: undefined } as never, 's', clock.now());
     measures.preempted(3);
     measures.incoming('backoff', 'NodeAdd');
     expect(lines).toEqual([
       'scheduler_scheduling_algorithm_duration_seconds[] 0.04',
       'scheduler_schedule_attempts_total["unschedulable","s"] 1',
       'scheduler_scheduling_attempt_duration_seconds["unschedulable","s"] 0.04',
+      'scheduler_schedule_attempts_total["scheduled","s"] 1',
+      'scheduler_scheduling_attempt_duration_seconds["scheduled","s"] 0',
       'scheduler_pod_scheduling_attempts[] 2',
       'scheduler_pod_scheduling_sli_duration_seconds["2"] 3.04',
+      'scheduler_schedule_attempts_total["scheduled","s"] 1',
+      'scheduler_scheduling_attempt_duration_seconds["scheduled","s"] 0',
       'scheduler_pod_scheduling_attempts[] 20',
       'scheduler_pod_scheduling_sli_duration_seconds["15+"] 0',
       'scheduler_preemption_attempts_total[] 1',

@@ -5,6 +5,7 @@ import * as mirror from '../../../src/mirror.ts';
 import * as node from '../../../src/node.ts';
 import * as objectManagers from '../../../src/object-managers.ts';
 import * as reflector from '../../../src/reflector.ts';
+import * as scheduler from '../../../src/scheduler.ts';
 import type { Logger } from '../../../src/seams/logger.ts';
 import { FakeRuntime } from '../../../src/testing.ts';
 
@@ -72,6 +73,9 @@ const parts: Record<string, (rest: Rest) => unknown> = {
   NodeAgent: (rest) => new node.NodeAgent({ ...ofNode, runtime: new FakeRuntime(), cgroupsPerQOS: false, ...rest }),
   TokenManager: (rest) => new node.TokenManager({ transport, ...rest }),
   LogRotation: (rest) => new node.LogRotation({ runtime: new FakeRuntime(), ...rest }),
+  Scheduler: (rest) => new scheduler.Scheduler({ client: { bind: async () => {} }, ...rest }),
+  ClusterScheduler: (rest) => new scheduler.ClusterScheduler({ transport, ...rest }),
+  LeaderElector: (rest) => new scheduler.LeaderElector({ transport, identity: 'i', name: 'n', ...rest }),
   KubeletApi: (rest) =>
     new node.KubeletApi({ ...ofNode, host: apiHost, tls: { certFile: '/none', keyFile: '/none' }, ...rest } as never),
 };
@@ -89,13 +93,15 @@ describe('the option logger of', () => {
   });
 
   it('every class that has one is tried here', () => {
-    const doors = { ...index, ...mirror, ...node, ...objectManagers, ...reflector };
+    const doors = { ...index, ...mirror, ...node, ...objectManagers, ...reflector, ...scheduler };
     const classes = Object.entries(doors).filter(([, value]) => /^class /.test(String(value)));
     const without = [
       ...['ApiError', 'BackoffError', 'CgroupError', 'InvalidManifestError', 'KubeletApiRefusal', 'RuntimeError'],
-      ...['StatusManagerError', 'UnsettledPodsError', 'VolumeError'],
+      ...['StatusManagerError', 'UnsettledPodsError', 'VolumeError', 'FitError', 'PluginError'],
     ];
     const silent = [
+      'AlgorithmRegistry',
+      'CycleState',
       'RestartBackoff',
       'WorkQueue',
       'NetworkProber',

@@ -3,6 +3,7 @@ import type { PluginHandle } from '../../framework/handle.ts';
 import { maxNodeScore, type Plugin } from '../../framework/plugin.ts';
 import type { NodeInfo } from '../../nodes/node-info.ts';
 import type { PodInfo } from '../../nodes/pod-info.ts';
+import { normalizedImageName } from '../../plugins/image-locality.ts';
 
 const mebibyte = 1024 * 1024;
 const least = 23 * mebibyte;
@@ -22,7 +23,7 @@ function imageScore({ pod }: PodInfo, { images }: NodeInfo, allNodes: number): n
   if (containers.length === 0 || images.size === 0) return 0;
   let sum = 0;
   for (const { image = '' } of containers) {
-    const state = images.get(image.lastIndexOf(':') <= image.lastIndexOf('/') ? `${image}:latest` : image);
+    const state = images.get(normalizedImageName(image));
     if (state !== undefined) sum += Math.trunc(state.sizeBytes * (state.nodes / allNodes));
   }
   const most = mostOfContainer * containers.length;

@@ -10,6 +10,8 @@ export class DomainCounts {
   #isShared = false;
   #size = 0;
   #positive = 0;
+  /** Known until something is counted. */
+  #minimum: number | undefined;
 
   constructor(from?: DomainCounts) {
     if (from === undefined) {
@@ -44,6 +46,7 @@ export class DomainCounts {
     const before = this.#changed.get(domain) ?? this.#base.counts.get(domain);
     const after = (before ?? 0) + pods;
     if (before === undefined) this.#size += 1;
+    this.#minimum = undefined;
     this.#positive += Number(after > 0) - Number((before ?? 0) > 0);
     if (this.#isShared) this.#changed.set(domain, after);
     else this.#base.counts.set(domain, after);
@@ -51,15 +54,21 @@ export class DomainCounts {
 
   /** The fewest pods of any domain; 0 where there is none. Asked after the first clone or filter, it costs what changed since. */
   minimum(): number {
-    this.#isShared = true;
-    const unchanged = this.#base.ascending().find(([domain]) => !this.#changed.has(domain));
-    const lowest = Math.min(unchanged?.[1] ?? Number.POSITIVE_INFINITY, ...this.#changed.values());
-    return Number.isFinite(lowest) ? lowest : 0;
+    this.#minimum ??= this.#findMinimum();
+    return this.#minimum;
   }
 
   clone(): DomainCounts {
     this.#isShared = true;
     return new DomainCounts(this);
+  }
+
+  #findMinimum(): number {
+    this.#isShared = true;
+    const unchanged = this.#base.ascending().find(([domain]) => !this.#changed.has(domain));
+    let lowest = unchanged?.[1] ?? Number.POSITIVE_INFINITY;
+    for (const count of this.#changed.values()) lowest = Math.min(lowest, count);
+    return Number.isFinite(lowest) ? lowest : 0;
   }
 }
 

@@ -5,6 +5,7 @@ import type { PluginFactory, PluginHandle } from '../../framework/handle.ts';
 import type { Plugin } from '../../framework/plugin.ts';
 import { kept } from '../common/kept.ts';
 import { defaultSelector } from './default-selector.ts';
+import { KnownDomains } from './known-domains.ts';
 import { spreadDefaults } from './spread-arguments.ts';
 import { ownConstraints, parseConstraint, type SpreadConstraint, type WhenUnsatisfiable } from './spread-constraint.ts';
 import { SpreadCounts } from './spread-counts.ts';
@@ -20,6 +21,7 @@ export const createPodTopologySpread: PluginFactory = (args, handle) => podTopol
 /** `round` makes scores whole numbers: v1.22 cut them. */
 export function podTopologySpread(args: unknown, handle: PluginHandle, round: (score: number) => number): Plugin {
   const defaults = spreadDefaults(args);
+  const known = new KnownDomains();
   const constraintsOf = (pod: WirePod, kind: WhenUnsatisfiable): readonly SpreadConstraint[] => {
     if (hasOwn(pod)) return ownConstraints(pod, kind);
     const given = defaults.constraints.filter(({ whenUnsatisfiable }) => whenUnsatisfiable === kind);
@@ -33,7 +35,7 @@ export function podTopologySpread(args: unknown, handle: PluginHandle, round: (s
     preFilter(state, pod, snapshot) {
       const constraints = constraintsOf(pod.pod, 'DoNotSchedule');
       if (constraints.length === 0) return 'skip';
-      state.write(countsKey, SpreadCounts.of(pod, constraints, snapshot));
+      state.write(countsKey, SpreadCounts.of(pod, constraints, snapshot, known));
       return undefined;
     },
     addPod: (state, toSchedule, pod, { node }) => kept(state, countsKey).change(toSchedule, pod, node, 1),

@@ -58,6 +58,14 @@ export function inclusionFor(pod: WirePod): Inclusion {
     (!honorsAffinity || hasAffinity(node)) && (!honorsTaints || isTolerated(node));
 }
 
+/** True where {@link inclusionFor} is true for every node. */
+export function includesAllNodes({ spec }: WirePod, constraints: readonly SpreadConstraint[]): boolean {
+  const isFree =
+    Object.keys(spec?.nodeSelector ?? {}).length === 0 &&
+    spec?.affinity?.nodeAffinity?.requiredDuringSchedulingIgnoredDuringExecution == null;
+  return constraints.every(({ honorsAffinity, honorsTaints }) => !honorsTaints && (isFree || !honorsAffinity));
+}
+
 /** The pods of the constraint's selector that have the pod's own values of the labels in `matchLabelKeys`, too. */
 function ownSelector(index: number, { labelSelector, matchLabelKeys }: WireSpreadConstraint, labels: Labels): LabelSelector {
   const selector = parseLabelSelector(`spec.topologySpreadConstraints[${index}].labelSelector`, labelSelector);

@@ -6,7 +6,8 @@ import type { Snapshot } from '../../nodes/node-info.ts';
 import type { PodInfo } from '../../nodes/pod-info.ts';
 import { DomainCounts } from '../common/domain-counts.ts';
 import { matchingGroups } from './count-matching.ts';
-import { hasTopologyKeys, type Inclusion, inclusionFor, type SpreadConstraint } from './spread-constraint.ts';
+import type { KnownDomains } from './known-domains.ts';
+import { hasTopologyKeys, type Inclusion, includesAllNodes, inclusionFor, type SpreadConstraint } from './spread-constraint.ts';
 
 const broken: Rejection = { code: 'Unschedulable', reasons: ["node(s) didn't match pod topology spread constraints"] };
 const noLabel: Rejection = {
@@ -34,20 +35,21 @@ export class SpreadCounts implements StateData<SpreadCounts> {
   }
 
   /** Counts on all nodes that have every topology key and that `pod` could go to. */
-  static of({ pod, namespace }: PodInfo, constraints: readonly SpreadConstraint[], snapshot: Snapshot): SpreadCounts {
-    const counted = constraints.map((constraint) => ({
+  static of(
+    { pod, namespace }: PodInfo,
+    constraints: readonly SpreadConstraint[],
+    snapshot: Snapshot,
+    known: KnownDomains,
+  ): SpreadCounts {
+    const includes = inclusionFor(pod);
+    const domains = includesAllNodes(pod, constraints)
+      ? known.of(snapshot, constraints)
+      : includedDomains(snapshot, constraints, includes);
+    const counted = constraints.map((constraint, index) => ({
       constraint,
-      counts: new DomainCounts(),
+      counts: domains[index] ?? new DomainCounts(),
       own: constraint.selector.matches(pod.metadata?.labels) ? 1 : 0,
     }));
-    const includes = inclusionFor(pod);
-    for (const { node } of snapshot.nodes) {
-      const labels = node.metadata?.labels;
-      if (!hasTopologyKeys(labels, constraints)) continue;
-      for (const { constraint, counts } of counted) {
-        if (includes(constraint, node)) counts.add(labelOf(labels, constraint.topologyKey) ?? '', 0);
-      }
-    }
     for (const { constraint, counts } of counted) {
       for (const group of matchingGroups(snapshot.grouped, constraint.selector, namespace)) {
         for (const [nodeName, pods] of group.nodes) {
@@ -88,4 +90,17 @@ export class SpreadCounts implements StateData<SpreadCounts> {
     }
     return undefined;
   }
+}
+
+/** The domains of each constraint that the pod could go to, with no pods. */
+function includedDomains({ nodes }: Snapshot, constraints: readonly SpreadConstraint[], includes: Inclusion): DomainCounts[] {
+  const domains = constraints.map((constraint) => ({ constraint, counts: new DomainCounts() }));
+  for (const { node } of nodes) {
+    const labels = node.metadata?.labels;
+    if (!hasTopologyKeys(labels, constraints)) continue;
+    for (const { constraint, counts } of domains) {
+      if (includes(constraint, node)) counts.add(labelOf(labels, constraint.topologyKey) ?? '', 0);
+    }
+  }
+  return domains.map(({ counts }) => counts);
 }

@@ -2,29 +2,31 @@ import { labelOf } from '../../../placement/requirement.ts';
 import type { StateData } from '../../framework/cycle-state.ts';
 import { maxNodeScore } from '../../framework/plugin.ts';
 import type { NodeInfo, Snapshot } from '../../nodes/node-info.ts';
+import type { PodsByNode } from '../../nodes/pod-index.ts';
 import type { PodInfo } from '../../nodes/pod-info.ts';
-import { countMatching, matchingGroups } from './count-matching.ts';
+import { matchingGroups } from './count-matching.ts';
 import { hasTopologyKeys, inclusionFor, type SpreadConstraint } from './spread-constraint.ts';
 
+const none: PodsByNode = new Map([]);
 const hostname = 'kubernetes.io/hostname';
 
 interface Counted {
   readonly constraint: SpreadConstraint;
-  /** Pods by domain, for the domains of the nodes to score. Nodes are domains of their own and counted when they are scored. */
+  /** Pods by domain, for the domains of the nodes to score; undefined where each node is a domain of its own. */
   readonly counts: Map<string, number> | undefined;
+  /** Pods by node, where each node is a domain of its own. */
+  readonly onNode: PodsByNode;
   /** Domains count for more where there are many of them. */
   readonly weight: number;
 }
 
 /** How much a pod would unbalance each node's domains: more is worse, until the scores are normalised. */
 export class SpreadScores implements StateData<SpreadScores> {
-  readonly #namespace: string;
   readonly #counted: readonly Counted[];
   /** Names of nodes that lack a topology key: they score 0. */
   readonly #ignored: ReadonlySet<string>;
 
-  private constructor(namespace: string, counted: readonly Counted[], ignored: ReadonlySet<string>) {
-    this.#namespace = namespace;
+  private constructor(counted: readonly Counted[], ignored: ReadonlySet<string>) {
     this.#counted = counted;
     this.#ignored = ignored;
   }
@@ -42,7 +44,8 @@ export class SpreadScores implements StateData<SpreadScores> {
     const counted = constraints.map((constraint) => {
       const counts = constraint.topologyKey === hostname ? undefined : domains(constraint, nodes, ignored);
       const size = counts?.size ?? nodes.length - ignored.size;
-      return { constraint, counts, weight: Math.log(size + 2) };
+      const onNode = counts === undefined ? podsByNode(constraint, pod.namespace, snapshot) : none;
+      return { constraint, counts, onNode, weight: Math.log(size + 2) };
     });
     const includes = inclusionFor(pod.pod);
     for (const { constraint, counts } of counted) {
@@ -50,7 +53,7 @@ export class SpreadScores implements StateData<SpreadScores> {
       const isCounted = (node: NodeInfo) => !lacksKey(node) && includes(constraint, node.node);
       countPods(counts, constraint, isCounted, pod.namespace, snapshot);
     }
-    return new SpreadScores(pod.namespace, counted, ignored);
+    return new SpreadScores(counted, ignored);
   }
 
   /** The scores do not change in what-if questions. */
@@ -59,13 +62,13 @@ export class SpreadScores implements StateData<SpreadScores> {
   }
 
   /** Not rounded yet. */
-  score({ name, node, pods }: NodeInfo): number {
+  score({ name, node }: NodeInfo): number {
     if (this.#ignored.has(name)) return 0;
     let score = 0;
-    for (const { constraint, counts, weight } of this.#counted) {
+    for (const { constraint, counts, onNode, weight } of this.#counted) {
       const domain = labelOf(node.metadata?.labels, constraint.topologyKey);
       if (domain === undefined) continue;
-      const count = counts?.get(domain) ?? (counts ? 0 : countMatching(pods, constraint.selector, this.#namespace));
+      const count = (counts === undefined ? onNode.get(name) : counts.get(domain)) ?? 0;
       score += count * weight + (constraint.maxSkew - 1);
     }
     return score;
@@ -73,17 +76,18 @@ export class SpreadScores implements StateData<SpreadScores> {
 
   /** The emptiest node gets 100. */
   normalize(scores: number[], nodes: readonly NodeInfo[]): void {
+    const isIgnored = (index: number): boolean => this.#ignored.size > 0 && this.#ignored.has(nodes[index]?.name ?? '');
     let lowest = Number.POSITIVE_INFINITY;
     let highest = 0;
-    for (const [i, score] of scores.entries()) {
-      if (this.#ignored.has(nodes[i]?.name ?? '')) continue;
-      lowest = Math.min(lowest, score);
-      highest = Math.max(highest, score);
+    for (let index = 0; index < scores.length; index += 1) {
+      if (isIgnored(index)) continue;
+      lowest = Math.min(lowest, scores[index] as number);
+      highest = Math.max(highest, scores[index] as number);
     }
-    for (const [i, score] of scores.entries()) {
-      if (this.#ignored.has(nodes[i]?.name ?? '')) scores[i] = 0;
-      else if (highest === 0) scores[i] = maxNodeScore;
-      else scores[i] = Math.trunc((maxNodeScore * (highest + lowest - score)) / highest);
+    for (let index = 0; index < scores.length; index += 1) {
+      if (isIgnored(index)) scores[index] = 0;
+      else if (highest === 0) scores[index] = maxNodeScore;
+      else scores[index] = Math.trunc((maxNodeScore * (highest + lowest - (scores[index] as number))) / highest);
     }
   }
 }
@@ -93,6 +97,16 @@ function domains({ topologyKey }: SpreadConstraint, nodes: readonly NodeInfo[], 
   const counts = new Map<string, number>();
   for (const { name, node } of nodes) if (!ignored.has(name)) counts.set(labelOf(node.metadata?.labels, topologyKey) ?? '', 0);
   return counts;
+}
+
+/** The pods that the constraint counts, by the node's name. */
+function podsByNode({ selector }: SpreadConstraint, namespace: string, { grouped }: Snapshot): PodsByNode {
+  const [first, ...others] = matchingGroups(grouped, selector, namespace);
+  if (first === undefined) return none;
+  if (others.length === 0) return first.nodes;
+  const sum = new Map(first.nodes);
+  for (const { nodes } of others) for (const [name, pods] of nodes) sum.set(name, (sum.get(name) ?? 0) + pods);
+  return sum;
 }
 
 /** Adds the pods that the constraint counts to those domains that are in `counts`. */

@@ -77,6 +77,12 @@ describe('a promised node', () => {
     expect([...diagnosis.failures.keys()]).toEqual(['n2']);
   });
 
+  it('has the plugin that rejected it named among those that left the other nodes out, as upstream has it', () => {
+    const naming: Plugin = { name: 'Naming', preFilter: () => ({ nodeNames: new Set(['n2']) }) };
+    const { diagnosis } = findNodesThatFit(frameworkWith([naming, closing(['n2'])]), new CycleState(), promised, 0);
+    expect(diagnosis.rest?.reasons).toEqual(["node(s) didn't satisfy plugin(s) [Closing Naming]"]);
+  });
+
   it.each(['', 'gone'])('named %j is no node', (nominatedNodeName) => {
     const { feasible } = findNodesThatFit(frameworkWith([first]), new CycleState(), podInfo('a', {}, { nominatedNodeName }), 0);
     expect(feasible).toHaveLength(3);

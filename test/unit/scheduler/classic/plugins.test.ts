@@ -68,9 +68,16 @@ describe('limits of attached disks', () => {
       expect(placed(predicate(name), world, podNamed('p', numbered(60)))).toBe('n1');
   });
 
-  it.each(['CheckVolumeBinding', 'NoVolumeZoneConflict', 'MaxCSIVolumeCountPred'])('refuses claims with a reason: %s', (name) => {
+  it.each([
+    'HostName',
+    'CheckVolumeBinding',
+    'NoVolumeZoneConflict',
+    'MaxCSIVolumeCountPred',
+  ])('refuses claims with a reason: %s', (name) => {
     const pod = podNamed('p', { volumes: [{ name: 'data', persistentVolumeClaim: { claimName: 'c' } }] });
     expect(() => placed(predicate(name), world, pod)).toThrow('volume "data" needs a PersistentVolumeClaim');
+    const claiming = podNamed('p', { resourceClaims: [{ name: 'gpu', resourceClaimName: 'c' }] });
+    expect(() => placed(predicate(name), world, claiming)).toThrow('resource claim "gpu" needs dynamic resource allocation');
     expect(placed(predicate(name), world, podNamed('q'))).toBe('n1');
   });
 });
@@ -98,6 +105,7 @@ describe('NodePreferAvoidPodsPriority', () => {
   it.each([
     [avoid, pod, 'n2'],
     [avoid, owned, 'n1'],
+    [avoid.replace('ReplicaSet', 'ReplicationController'), pod, 'n1'],
     ['{', pod, 'n1'],
     ['null', pod, 'n1'],
     ['{"preferAvoidPods":[{}]}', pod, 'n1'],

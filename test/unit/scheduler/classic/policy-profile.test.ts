@@ -20,11 +20,14 @@ describe('a policy file', () => {
   });
 
   it('orders predicates as upstream does, one plugin once, its own ones last', () => {
-    const registry = new AlgorithmRegistry().registerPredicate('B', () => true).registerPredicate('A', () => true);
-    const names = ['B', 'A', 'PodFitsPorts', 'GeneralPredicates', 'NoDiskConflict'];
+    const registry = new AlgorithmRegistry()
+      .registerPredicate('B', () => true)
+      .registerPredicate('C', () => true)
+      .registerPredicate('A', () => true);
+    const names = ['B', 'C', 'A', 'PodFitsPorts', 'GeneralPredicates', 'NoDiskConflict'];
     const profile = policyProfile({ predicates: names.map((name) => ({ name })), priorities: [] }, { registry });
     const general = ['NodeResourcesFit', 'NodeName', 'NodePorts', 'NodeAffinity'];
-    expect(filtersOf(profile)).toEqual(['NodeUnschedulable', ...general, 'VolumeRestrictions', 'TaintToleration', 'A', 'B']);
+    expect(filtersOf(profile)).toEqual(['NodeUnschedulable', ...general, 'VolumeRestrictions', 'TaintToleration', 'A', 'B', 'C']);
   });
 
   it('multiplies a weight by the labels that one plugin scores by, and lets the last alias win', () => {
@@ -52,7 +55,7 @@ describe('a policy file', () => {
     }).profile;
     const names = plugins.map(({ name }) => name);
     expect(names.slice(0, 4)).toEqual(['SchedulingGates', 'PrioritySort', 'DefaultPreemption', 'DefaultBinder']);
-    expect(names.slice(4)).toEqual(['Mine', 'NodeUnschedulable', 'TaintToleration', 'Mine']);
+    expect(names.slice(4)).toEqual(['VolumeBinding', 'DynamicResources', 'Mine', 'NodeUnschedulable', 'TaintToleration', 'Mine']);
     expect(plugins.at(-1)).toHaveProperty('filter');
   });
 

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import type { Plugin } from '../../../../src/scheduler/framework/plugin.ts';
 import { nodeAdd } from '../../../../src/scheduler/queue/cluster-event.ts';
 import { giveBack, node, nodeWaiter, pod, queueOf } from './world.ts';
 
@@ -142,5 +143,48 @@ describe('a scheduling queue', () => {
     expect(['gated', 'a', 'b'].map((uid) => queue.placeOf(uid)?.place)).toEqual(['unschedulable', 'active', 'active']);
     giveBack(queue, 'c', 'w');
     expect(queue.placeOf('c')?.place).toBe('backoff');
+  });
+
+  it('asks about a gated pod only where the plugin that gates it has asked for the event', () => {
+    const gate: Plugin = { name: 'gate', eventsToRegister: () => [], preEnqueue: () => (isOpen ? undefined : closed) };
+    const closed = { code: 'Unschedulable', reasons: ['closed'] } as const;
+    let isOpen = false;
+    const { queue } = queueOf([gate, nodeWaiter('w', queues)]);
+    const see = (): void => queue.see({ event: nodeAdd, before: undefined, after: node('good') });
+    queue.add(pod('a'));
+    queue.activate('a');
+    isOpen = true;
+    see();
+    expect(queue.placeOf('a')).toMatchObject({ place: 'unschedulable', info: { gatedBy: 'gate' } });
+    // rejected by a plugin that waits for nodes, and gated only then
+    queue.activate('a');
+    queue.pop();
+    giveBack(queue, 'a', 'w');
+    isOpen = false;
+    see();
+    expect(queue.placeOf('a')).toMatchObject({ place: 'unschedulable', info: { gatedBy: 'gate' } });
+    isOpen = true;
+    see();
+    expect(queue.placeOf('a')).toMatchObject({ place: 'unschedulable', info: { gatedBy: 'gate' } });
+  });
+
+  it('takes no notice of a version that it knows', () => {
+    const { queue } = queueOf([{ name: 'w' }]);
+    queue.add(pod('a'));
+    queue.pop();
+    giveBack(queue, 'a', 'w');
+    queue.update(pod('a', { priority: 3 }));
+    expect(queue.placeOf('a')).toMatchObject({ place: 'unschedulable', info: { podInfo: { priority: 0 } } });
+    queue.update(pod('a', { priority: 3 }, '2'));
+    expect(queue.placeOf('a')).toMatchObject({ place: 'backoff', info: { podInfo: { priority: 3 } } });
+  });
+
+  it('tries a pod at once that an event helps of which a plugin has said that it waits', () => {
+    const { queue } = queueOf([nodeWaiter('w', queues), nodeWaiter('v', queues)]);
+    queue.add(pod('a'));
+    queue.pop();
+    queue.giveBack('a', { unschedulablePlugins: ['v'], pendingPlugins: ['w'] });
+    queue.see({ event: nodeAdd, before: undefined, after: node('good') });
+    expect(queue.placeOf('a')?.place).toBe('active');
   });
 });

@@ -1,27 +1,27 @@
 import type { WirePod } from 'pod-status-manager';
-import { type AdminClient, statusOf } from '../admin-client.ts';
-import { pause } from '../pause.ts';
-import { Random } from '../random.ts';
-import { pickShape, podOf } from './pod-shapes.ts';
+import { type AdminClient, statusOf } from './admin-client.ts';
+import { pause } from './pause.ts';
+import { Random } from './random.ts';
 
-export interface AgentWorkloadOptions {
+export interface PodOwnersOptions {
   readonly admin: AdminClient;
   readonly namespace: string;
-  readonly nodeName: string;
+  /** Makes the pod of one life. `suffix` makes its name its own. */
+  readonly makePod: (suffix: string, random: Random) => WirePod;
   readonly pods: number;
   readonly seconds: number;
   readonly seed: number;
 }
 
 /** The owners of the pods, one for each: an owner creates its pod, lets it live, deletes it, and creates the next one. */
-export class AgentWorkload {
+export class PodOwners {
   created = 0;
   deleted = 0;
   /** What the server refused, and should not have. */
   readonly failures: string[] = [];
-  readonly #options: AgentWorkloadOptions;
+  readonly #options: PodOwnersOptions;
 
-  constructor(options: AgentWorkloadOptions) {
+  constructor(options: PodOwnersOptions) {
     this.#options = options;
   }
 
@@ -31,12 +31,11 @@ export class AgentWorkload {
   }
 
   async #own(slot: number, signal: AbortSignal): Promise<void> {
-    const { pods, seconds, seed, nodeName } = this.#options;
+    const { pods, seconds, seed, makePod } = this.#options;
     const random = new Random(seed, slot);
     if (!(await pause((slot / pods) * Math.min(5000, seconds * 250), signal))) return;
     for (let life = 0; !signal.aborted; life++) {
-      const shape = pickShape(random);
-      const pod = await this.#create(podOf(`${shape}-${slot}-${life}`, shape, nodeName, random));
+      const pod = await this.#create(makePod(`${slot}-${life}`, random));
       if (pod === undefined) return;
       if (!(await pause(random.between(0.3, 0.9) * seconds * 1000, signal))) return;
       await this.#delete(pod, random.chance(0.1));

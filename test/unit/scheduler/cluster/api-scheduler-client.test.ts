@@ -1,0 +1,157 @@
+import { describe, expect, it } from 'vitest';
+import { ApiSchedulerClient } from '../../../../src/scheduler/cluster/api-scheduler-client.ts';
+import { silentLogger } from '../../../../src/seams/logger.ts';
+import { FakeClock } from '../../../../src/testing.ts';
+import type { WirePod } from '../../../../src/wire/types.ts';
+import { type Fate, PodServer } from './pod-server.ts';
+
+const web: WirePod = { metadata: { name: 'web', namespace: 'default', uid: 'u1', resourceVersion: '5', generation: 1 } };
+const { signal } = new AbortController();
+
+function world(fates: Fate[] = [], mayWrite = () => true) {
+  const server = new PodServer();
+  server.fates = fates;
+  const clock = new FakeClock();
+  const client = new ApiSchedulerClient({
+    ...{ transport: server.transport, eventTransport: server.transport, clock, logger: silentLogger, mayWrite },
+    reporter: { controller: 'default-scheduler', instance: 'default-scheduler-host' },
+  });
+  /** How a call ended, after as much time as it needs. */
+  const ended = async (call: Promise<void>): Promise<string> => {
+    const end = call.then(
+      () => 'done',
+      (error: Error) => error.message,
+    );
+    await clock.advance(60_000);
+    return end;
+  };
+  return { server, clock, client, ended };
+}
+
+describe('the binding of a pod', () => {
+  it('names the uid, and the node', async () => {
+    const { server, client, ended } = world();
+    expect(await ended(client.bind(web, 'n1', signal))).toBe('done');
+    expect(server.requests[0]?.body).toEqual({
+      ...{ apiVersion: 'v1', kind: 'Binding', metadata: { name: 'web', namespace: 'default', uid: 'u1' } },
+      target: { kind: 'Node', name: 'n1' },
+    });
+  });
+
+  it('counts where only the answer was lost', async () => {
+    const { server, client, ended } = world(['answerLost']);
+    expect(await ended(client.bind(web, 'n1', signal))).toBe('done');
+    expect(server.asked).toEqual(['POST binding', 'GET web']);
+  });
+
+  it('is sent again where the request was lost, or the server was down', async () => {
+    const { server, client, ended } = world(['lost', 'answered', 'unavailable']);
+    expect(await ended(client.bind(web, 'n1', signal))).toBe('done');
+    expect(server.asked).toEqual(['POST binding', 'GET web', 'POST binding', 'GET web', 'POST binding']);
+    expect(server.nodeName).toBe('n1');
+  });
+
+  it('counts where the read after a lost answer was lost, too', async () => {
+    const { server, client, ended } = world(['answerLost', 'lost']);
+    expect(await ended(client.bind(web, 'n1', signal))).toBe('done');
+    expect(server.asked).toEqual(['POST binding', 'GET web', 'POST binding', 'GET web']);
+  });
+
+  it('fails where the pod is on another node, gone, or another one by now', async () => {
+    const onAnother = world();
+    onAnother.server.nodeName = 'n2';
+    expect(await onAnother.ended(onAnother.client.bind(web, 'n1', signal))).toBe('The pod is on the node "n2" already');
+    const gone = world();
+    gone.server.isGone = true;
+    expect(await gone.ended(gone.client.bind(web, 'n1', signal))).toContain('not found');
+    const other = world();
+    other.server.uid = 'u2';
+    expect(await other.ended(other.client.bind(web, 'n1', signal))).toContain('already assigned');
+    expect(other.server.nodeName).toBeUndefined();
+  });
+
+  it('fails at once where the server refuses it, and after three tries where nothing answers', async () => {
+    const refused = world(['forbidden']);
+    expect(await refused.ended(refused.client.bind(web, 'n1', signal))).toContain('no right');
+    expect(refused.server.asked).toEqual(['POST binding']);
+    const silent = world(Array.from({ length: 9 }, () => 'lost'));
+    expect(await silent.ended(silent.client.bind(web, 'n1', signal))).toContain('the request was lost');
+    expect(silent.server.asked.filter((request) => request === 'POST binding')).toHaveLength(3);
+  });
+
+  it('sends nothing from a process that does not lead', async () => {
+    const { server, client, ended } = world([], () => false);
+    expect(await ended(client.bind(web, 'n1', signal))).toContain('not the leader');
+    client.event({ pod: web, type: 'Normal', reason: 'Scheduled', action: 'Binding', note: 'x' });
+    expect(server.asked.filter((request) => !request.startsWith('GET'))).toEqual([]);
+  });
+});
+
+describe('the status of a pod', () => {
+  const condition = { type: 'PodScheduled', status: 'False', reason: 'Unschedulable', message: 'no room' };
+
+  it('is patched with the uid, the condition and the promised node', async () => {
+    const { server, client, ended } = world();
+    expect(await ended(client.patchStatus(web, { condition, nominatedNodeName: 'n1' }, signal))).toBe('done');
+    expect(server.requests[0]).toMatchObject({ method: 'PATCH', contentType: 'application/strategic-merge-patch+json' });
+    expect(server.requests[0]?.body).toEqual({
+      metadata: { uid: 'u1' },
+      status: {
+        conditions: [{ ...condition, observedGeneration: 1, lastTransitionTime: '2000-01-01T00:00:00Z' }],
+        nominatedNodeName: 'n1',
+      },
+    });
+  });
+
+  it('is left alone where it says all that already', async () => {
+    const { server, client, ended } = world();
+    const status = { conditions: [{ ...condition, observedGeneration: 1 }], nominatedNodeName: 'n1' };
+    await ended(client.patchStatus({ ...web, status } as WirePod, { condition, nominatedNodeName: 'n1' }, signal));
+    expect(server.requests).toEqual([]);
+    await ended(client.patchStatus({ ...web, status } as WirePod, { nominatedNodeName: '' }, signal));
+    expect(server.requests[0]?.body).toEqual({ metadata: { uid: 'u1' }, status: { nominatedNodeName: null } });
+  });
+
+  it('may be of a pod that is gone, or another one; a failure of the server is tried again', async () => {
+    const { server, client, ended } = world(['unavailable']);
+    expect(await ended(client.patchStatus(web, { condition }, signal))).toBe('done');
+    expect(server.requests).toHaveLength(2);
+    server.uid = 'u2';
+    expect(await ended(client.patchStatus(web, { condition }, signal))).toBe('done');
+    server.isGone = true;
+    expect(await ended(client.deletePod(web, signal))).toBe('done');
+  });
+});
+
+describe('events', () => {
+  it('are written to events.k8s.io, and counted when they come again', async () => {
+    const { server, clock, client } = world();
+    const event = { pod: web, type: 'Warning', reason: 'FailedScheduling', action: 'Scheduling', note: 'no room' } as const;
+    client.event(event);
+    await client.flush();
+    await clock.advance(5000);
+    client.event(event);
+    await client.flush();
+    expect(server.requests.map(({ method, path }) => `${method} ${path}`.replace(/web\.\w+/, 'web.X'))).toEqual([
+      'POST /apis/events.k8s.io/v1/namespaces/default/events',
+      'PATCH /apis/events.k8s.io/v1/namespaces/default/events/web.X',
+    ]);
+    expect(server.requests[0]?.body).toMatchObject({
+      ...{ eventTime: '2000-01-01T00:00:00.000000Z', type: 'Warning', reason: 'FailedScheduling', action: 'Scheduling' },
+      ...{ note: 'no room', reportingController: 'default-scheduler', reportingInstance: 'default-scheduler-host' },
+      regarding: { apiVersion: 'v1', kind: 'Pod', namespace: 'default', name: 'web', uid: 'u1', resourceVersion: '5' },
+    });
+    expect(server.requests[1]?.body).toEqual({ series: { count: 2, lastObservedTime: '2000-01-01T00:00:05.000000Z' } });
+    await client.stop();
+  });
+
+  it('have notes of at most 1024 bytes', async () => {
+    const { server, client } = world();
+    client.event({ pod: web, type: 'Normal', reason: 'Scheduled', action: 'Binding', note: 'ä'.repeat(2000) });
+    await client.flush();
+    const { note } = server.requests[0]?.body as { note: string };
+    expect(Buffer.byteLength(note)).toBeLessThanOrEqual(1024);
+    expect(note).toMatch(/^ä{500,} \.\.\.$/);
+    await client.stop();
+  });
+});

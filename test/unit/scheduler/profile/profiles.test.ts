@@ -1,0 +1,183 @@
+import { describe, expect, it } from 'vitest';
+import { pluginsAt } from '../../../../src/scheduler/framework/extension-points.ts';
+import type { PluginHandle } from '../../../../src/scheduler/framework/handle.ts';
+import { inTreePlugins } from '../../../../src/scheduler/profile/plugin-registry.ts';
+import type { ProfileOptions } from '../../../../src/scheduler/profile/profile-options.ts';
+import { profilePlugins } from '../../../../src/scheduler/profile/profile-plugins.ts';
+
+const handle = {} as PluginHandle;
+const registry = {
+  ...inTreePlugins(),
+  Mine: () => ({ name: 'Mine', filter: () => undefined, score: () => 1 }),
+  Yours: () => ({ name: 'Yours', score: () => 1 }),
+};
+
+function made(profile: ProfileOptions = {}, plugins: object = registry) {
+  return profilePlugins('profiles[0]', profile, plugins as typeof registry, handle);
+}
+
+function namesAt(profile: ProfileOptions, point: 'filter' | 'score' | 'postFilter' | 'preEnqueue'): string[] {
+  return pluginsAt(made(profile), point).map(({ name }) => name);
+}
+
+const defaultFilters = [
+  ...['NodeUnschedulable', 'NodeName', 'TaintToleration', 'NodeAffinity', 'NodePorts', 'NodeResourcesFit'],
+  ...['VolumeRestrictions', 'PodTopologySpread', 'InterPodAffinity'],
+];
+const defaultScorers = [
+  ...['TaintToleration', 'NodeAffinity', 'NodeResourcesFit', 'PodTopologySpread', 'InterPodAffinity'],
+  ...['NodeResourcesBalancedAllocation', 'ImageLocality'],
+];
+
+describe('a profile', () => {
+  it("has kube-scheduler's plugins, order and weights by default", () => {
+    const { schedulerName, weights, percentageOfNodesToScore } = made();
+    expect([schedulerName, percentageOfNodesToScore]).toEqual(['default-scheduler', 0]);
+    expect(namesAt({}, 'filter')).toEqual(defaultFilters);
+    expect(namesAt({}, 'score')).toEqual(defaultScorers);
+    expect(namesAt({}, 'postFilter')).toEqual(['DynamicResources', 'DefaultPreemption']);
+    expect(namesAt({}, 'preEnqueue')).toEqual(['SchedulingGates', 'DefaultPreemption']);
+    expect(defaultScorers.map((name) => weights.get(name))).toEqual([3, 2, 1, 2, 2, 1, 1]);
+  });
+
+  it('adds own plugins after the defaults, and changes weights in place', () => {
+    const enabled = [{ name: 'Mine', weight: 7 }, { name: 'ImageLocality', weight: 5 }, { name: 'Yours' }];
+    const profile = { plugins: { multiPoint: { enabled } } };
+    expect(namesAt(profile, 'score')).toEqual([...defaultScorers, 'Mine', 'Yours']);
+    expect(namesAt(profile, 'filter')).toEqual([...defaultFilters, 'Mine']);
+    const { weights } = made(profile);
+    expect(['Mine', 'ImageLocality', 'Yours'].map((name) => weights.get(name))).toEqual([7, 5, 1]);
+  });
+
+  it('leaves out what is turned off, everywhere or at one point', () => {
+    const profile: ProfileOptions = {
+      plugins: {
+        multiPoint: { disabled: [{ name: 'ImageLocality' }, { name: 'NodeVolumeLimits' }] },
+        score: { disabled: [{ name: 'TaintToleration' }] },
+        postFilter: { disabled: [{ name: '*' }] },
+      },
+    };
+    expect(namesAt(profile, 'score')).toEqual(
+      defaultScorers.filter((name) => name !== 'ImageLocality' && name !== 'TaintToleration'),
+    );
+    expect(namesAt(profile, 'filter')).toEqual(defaultFilters);
+    expect(namesAt(profile, 'postFilter')).toEqual([]);
+  });
+
+  it('puts the plugins first that a point names, and those last that only the point names', () => {
+    const profile = { plugins: { filter: { enabled: [{ name: 'Mine' }, { name: 'NodePorts' }, { name: 'NodeName' }] } } };
+    const others = defaultFilters.filter((name) => name !== 'NodePorts' && name !== 'NodeName');
+    expect(namesAt(profile, 'filter')).toEqual(['NodePorts', 'NodeName', ...others, 'Mine']);
+    expect(namesAt(profile, 'score')).toEqual(defaultScorers);
+    const only = { plugins: { score: { enabled: [{ name: 'Yours', weight: 4 }], disabled: [{ name: '*' }] } } };
+    expect(namesAt(only, 'score')).toEqual(['Yours']);
+    expect(made(only).weights.get('Yours')).toBe(4);
+  });
+
+  it('counts the weight at the point score more than that of multiPoint', () => {
+    const profile = {
+      plugins: { multiPoint: { enabled: [{ name: 'Mine', weight: 2 }] }, score: { enabled: [{ name: 'Mine', weight: 9 }] } },
+    };
+    expect(made(profile).weights.get('Mine')).toBe(9);
+  });
+
+  it('hands each plugin its arguments and the handle', () => {
+    const given: unknown[] = [];
+    const Mine = (...all: unknown[]) => {
+      given.push(...all);
+      return { name: 'Mine' };
+    };
+    made(
+      { plugins: { multiPoint: { enabled: [{ name: 'Mine' }] } }, pluginConfig: [{ name: 'Mine', args: { a: 1 } }] },
+      { ...registry, Mine },
+    );
+    expect(given).toEqual([{ a: 1 }, handle]);
+  });
+});
+
+describe('a bad profile is refused', () => {
+  const enabling = (point: string, ...enabled: unknown[]) => ({ plugins: { [point]: { enabled } } });
+  it.each<[string, unknown, string]>([
+    ['no object', 'x', 'Expected `profiles[0]` to be an object, got "x" (string)'],
+    ['a list', [], 'Expected `profiles[0]` to be an object, got (array)'],
+    ['an unknown member', { plugin: {} }, '`profiles[0].plugin` to be absent'],
+    ['an empty name', { schedulerName: '' }, '`profiles[0].schedulerName` to be a non-empty string, got "" (string)'],
+    [
+      'a share above 100',
+      { percentageOfNodesToScore: 101 },
+      '`profiles[0].percentageOfNodesToScore` to be a number from 0 to 100, got 101',
+    ],
+    ['an unknown point', enabling('filters'), '`profiles[0].plugins.filters` to be absent'],
+    ['a set that is no object', { plugins: { filter: 1 } }, '`profiles[0].plugins.filter` to be an object, got 1'],
+    ['plugins that are no list', { plugins: { filter: { enabled: {} } } }, '`profiles[0].plugins.filter.enabled` to be a list'],
+    ['a plugin without a name', enabling('filter', {}), '`profiles[0].plugins.filter.enabled[0].name` to be a non-empty string'],
+    [
+      'an unknown plugin',
+      enabling('multiPoint', { name: 'NodeNames' }),
+      '.multiPoint.enabled[0].name` to be one of the plugins SchedulingGates',
+    ],
+    [
+      'an unknown plugin that is turned off',
+      { plugins: { score: { disabled: [{ name: 'Imag' }] } } },
+      '.score.disabled[0].name` to be one of',
+    ],
+    ['an absent plugin that is enabled', enabling('multiPoint', { name: 'VolumeZone' }), 'got "VolumeZone" (string)'],
+    [
+      'a plugin that is named twice',
+      enabling('score', { name: 'Mine' }, { name: 'Mine' }),
+      '.score.enabled[1].name` to be a plugin that is not listed before',
+    ],
+    [
+      'a plugin at a point that it has no method for',
+      enabling('filter', { name: 'Yours' }),
+      '.filter.enabled[0].name` to be a plugin with the method filter, got "Yours"',
+    ],
+    [
+      'a weight below 0',
+      enabling('score', { name: 'Mine', weight: -1 }),
+      '.score.enabled[0].weight` to be a number from 0 to 2147483647, got -1',
+    ],
+    [
+      'a weight that is a fraction',
+      enabling('score', { name: 'Mine', weight: 1.5 }),
+      '.score.enabled[0].weight` to be an integer, got 1.5',
+    ],
+    ['arguments for an unknown plugin', { pluginConfig: [{ name: 'X' }] }, '.pluginConfig[0].name` to be one of the plugins'],
+    [
+      'arguments twice',
+      { pluginConfig: [{ name: 'Mine' }, { name: 'Mine' }] },
+      '.pluginConfig[1].name` to be a plugin that has no arguments before',
+    ],
+    [
+      'arguments that the plugin does not know',
+      { pluginConfig: [{ name: 'NodeName', args: { a: 1 } }] },
+      '`NodeName.a` to be absent',
+    ],
+    [
+      'no plugin that binds',
+      { plugins: { bind: { disabled: [{ name: '*' }] } } },
+      '`profiles[0].plugins.bind` to be at least one plugin that binds',
+    ],
+  ])('%s', (_what, profile, message) => {
+    expect(() => made(profile as ProfileOptions)).toThrow(expect.objectContaining({ code: 'ERR_INVALID_OPTION' }));
+    expect(() => made(profile as ProfileOptions)).toThrow(message);
+  });
+
+  it.each<[string, () => unknown, string]>([
+    ['nothing', () => undefined, '`registry.Mine` to be a function that returns a plugin with the name Mine, got (undefined)'],
+    ['a plugin of another name', () => ({ name: 'Other' }), 'got "Other" (string)'],
+    ['a promise', () => Promise.reject(new Error('late')), '`registry.Mine` to be a function that returns a plugin'],
+    [
+      'a method that is no function',
+      () => ({ name: 'Mine', filter: 'yes' }),
+      '`profiles[0]: Mine.filter` to be a function, got "yes" (string)',
+    ],
+  ])('a factory returns %s', (_what, Mine, message) => {
+    expect(() => made({ plugins: { multiPoint: { enabled: [{ name: 'Mine' }] } } }, { ...registry, Mine })).toThrow(message);
+  });
+
+  it('a default plugin is not in the registry', () => {
+    const { PrioritySort: _, ...others } = inTreePlugins();
+    expect(() => made({}, others)).toThrow('`registry.PrioritySort` to be a function');
+  });
+});
