@@ -1,7 +1,7 @@
-// Our scheduler in a process of its own, until SIGTERM: own-worker.ts KUBECONFIG QPS BURST
+// Our scheduler, as it is built, in a process of its own, until SIGTERM: own-worker.ts KUBECONFIG QPS BURST
 import { once } from 'node:events';
 import { KubeConfig } from '@kubernetes/client-node';
-import { ClusterScheduler } from '../../src/scheduler.ts';
+import { ClusterScheduler } from 'pod-status-manager/scheduler';
 
 const [file = '', qps, burst] = process.argv.slice(2);
 const kubeConfig = new KubeConfig();
