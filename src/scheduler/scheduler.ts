@@ -148,6 +148,7 @@ export class Scheduler {
     this.#isSuspended = true;
     this.#loop.stop();
     this.#bindings.abortAll('the scheduler was suspended');
+    this.#writes.drop();
   }
 
   resume(): void {
