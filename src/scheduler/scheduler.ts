@@ -151,6 +151,7 @@ export class Scheduler {
     this.#writes.drop();
   }
 
+  /** Schedules again after `suspend()`, if `start()` was called. */
   resume(): void {
     this.#isSuspended = false;
     if (this.#runState.name === 'running') this.#loop.start();
