@@ -10,9 +10,14 @@ import { type Flags, help, parseFlags } from './flags.ts';
 async function profilesOf({ config, policy }: Flags): Promise<SchedulerOptions['profiles']> {
   if (policy !== undefined) return [policyProfile(await readFile(policy, 'utf8'))];
   if (config === undefined) return undefined;
-  const file = load(await readFile(config, 'utf8')) as { kind?: string; profiles?: readonly ProfileOptions[] } | undefined;
-  if (file?.kind !== 'KubeSchedulerConfiguration') throw new Error(`${config} is not of the kind KubeSchedulerConfiguration`);
+  const file = load(await readFile(config, 'utf8'));
+  if (!isConfiguration(file)) throw new Error(`${config} is not of the kind KubeSchedulerConfiguration`);
   return file.profiles;
+}
+
+/** What the profiles hold is checked by the scheduler. */
+function isConfiguration(file: unknown): file is { readonly profiles?: readonly ProfileOptions[] } {
+  return typeof file === 'object' && file !== null && 'kind' in file && file.kind === 'KubeSchedulerConfiguration';
 }
 
 async function run(flags: Flags, stop: AbortSignal): Promise<void> {

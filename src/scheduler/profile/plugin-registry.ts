@@ -24,9 +24,9 @@ export type PluginRegistry = Readonly<Record<string, PluginFactory>>;
  *
  * @example
  * ```ts
- * import { inTreePlugins } from 'pod-status-manager/scheduler';
+ * import { inTreePlugins, type PluginRegistry } from 'pod-status-manager/scheduler';
  *
- * const registry = {
+ * const registry: PluginRegistry = {
  *   ...inTreePlugins(),
  *   EvenNodes: () => ({ name: 'EvenNodes', score: (_state, _pod, node) => (Number(node.name.at(-1)) % 2 === 0 ? 100 : 0) }),
  * };

@@ -3,7 +3,7 @@ import type { ApiResource } from '../../client/api-resource.ts';
 import type { Json, JsonObject } from '../../wire/types.ts';
 import { type ApiStatus, apiStatus, StoreError, statusJson } from '../objects/api-status.ts';
 import { objectAt } from '../objects/json-fields.ts';
-import type { ResourceStore } from '../objects/resource-store.ts';
+import type { ServedStore } from '../objects/resource-store.ts';
 import type { ListPage } from './object-lists.ts';
 
 /** A finished answer. */
@@ -77,7 +77,7 @@ function notAcceptable(message: string): StoreError {
 }
 
 /** A list as the server sends it. Its items have kind and apiVersion only when they are metadata alone, or custom. */
-export function renderList({ items, metadata }: ListPage, { resource, rules }: ResourceStore, rendering: Rendering): JsonObject {
+export function renderList({ items, metadata }: ListPage, { resource, rules }: ServedStore, rendering: Rendering): JsonObject {
   const { kind } = resource;
   if (rendering === 'PartialObjectMetadata') {
     throw notAcceptable(`you requested PartialObjectMetadata, but the requested object is a list (*core.${kind}List)`);

@@ -2,7 +2,7 @@ import type { ApiObject } from '../../client/api-resource.ts';
 import { badRequest } from '../objects/api-status.ts';
 import { objectAt, textAt, without } from '../objects/json-fields.ts';
 import { checkUID } from '../objects/preconditions.ts';
-import type { ResourceStore } from '../objects/resource-store.ts';
+import type { ServedStore } from '../objects/resource-store.ts';
 import type { ObjectKey } from '../objects/store-types.ts';
 import type { PodStore } from '../pods-api/pod-store.ts';
 import { type Answer, renderList, renderOne } from './answer.ts';
@@ -16,7 +16,7 @@ function keyOf({ route: { namespace, name = '' } }: ObjectRequest): ObjectKey {
   return { namespace, name };
 }
 
-function deleteAll(request: ObjectRequest, store: ResourceStore): Answer {
+function deleteAll(request: ObjectRequest, store: ServedStore): Answer {
   const options = deleteOptions(request);
   const found = store.list(selectionOf(request.route));
   const items = found.map(({ metadata = {} }) => {
@@ -26,7 +26,7 @@ function deleteAll(request: ObjectRequest, store: ResourceStore): Answer {
   return { code: 200, body: renderList(page, store, request.rendering) };
 }
 
-function deleteOne(request: ObjectRequest, store: ResourceStore): Answer {
+function deleteOne(request: ObjectRequest, store: ServedStore): Answer {
   const { object, gone } = store.delete(keyOf(request), deleteOptions(request));
   const { resource, rules } = store;
   if (!gone || rules.returnsDeleted === true) return { code: 200, body: renderOne(object, resource, request.rendering) };
@@ -35,14 +35,14 @@ function deleteOne(request: ObjectRequest, store: ResourceStore): Answer {
   return { code: 200, body: { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Success', details } };
 }
 
-function patchOne(request: ObjectRequest, store: ResourceStore): ApiObject {
+function patchOne(request: ObjectRequest, store: ServedStore): ApiObject {
   const type = patchTypeOf(request.contentType);
   const subresource = request.route.subresource === 'status' ? 'status' : undefined;
   return store.patch(keyOf(request), { type, body: parseBody(request.body), subresource });
 }
 
 /** A PUT of an object that is not there creates it where the resource allows that. */
-function replace(request: ObjectRequest, store: ResourceStore): Answer {
+function replace(request: ObjectRequest, store: ServedStore): Answer {
   const object = objectOf(request);
   const { resource, rules } = store;
   if (rules.createsOnUpdate === true && !store.has(keyOf(request))) {

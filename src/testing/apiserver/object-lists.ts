@@ -11,7 +11,7 @@ import {
   unsupportedValue,
 } from '../objects/api-status.ts';
 import { keyFor } from '../objects/object-keys.ts';
-import type { ResourceStore } from '../objects/resource-store.ts';
+import type { ServedStore } from '../objects/resource-store.ts';
 import { integerIn, requestedVersion, selectionOf } from './queries.ts';
 import type { Route } from './route.ts';
 
@@ -34,7 +34,7 @@ interface Place {
 }
 
 /** Throws 504 for a resourceVersion that the store has not reached. */
-export function notFuture(wanted: number, store: ResourceStore): void {
+export function notFuture(wanted: number, store: ServedStore): void {
   const current = Number(store.resourceVersion);
   if (wanted <= current) return;
   const causes = [{ reason: 'ResourceVersionTooLarge', message: 'Too large resource version' }] as const;
@@ -80,7 +80,7 @@ function checkOptions(query: URLSearchParams, version: number): void {
 }
 
 /** What the query says about the place to begin: a page that follows another, one exact state, or the newest state. */
-function beginningOf(query: URLSearchParams, limit: number, store: ResourceStore): Place {
+function beginningOf(query: URLSearchParams, limit: number, store: ServedStore): Place {
   const version = requestedVersion(query, (message) => badRequest(`invalid resource version: ${message}`));
   checkOptions(query, version);
   const token = query.get('continue') ?? '';
@@ -96,7 +96,7 @@ function beginningOf(query: URLSearchParams, limit: number, store: ResourceStore
 }
 
 /** LIST, whole or in pages. Throws 410 when the state that a page or an exact list is of is forgotten. */
-export function listObjects(route: Route, store: ResourceStore): ListPage {
+export function listObjects(route: Route, store: ServedStore): ListPage {
   const { query } = route;
   const asked = Math.max(0, integerIn(query, 'limit') ?? 0);
   const { resourceVersion, after } = beginningOf(query, asked, store);

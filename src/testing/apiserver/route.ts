@@ -1,5 +1,5 @@
 import { qualifiedName } from '../objects/api-status.ts';
-import type { ResourceStore } from '../objects/resource-store.ts';
+import type { ServedStore } from '../objects/resource-store.ts';
 import type { ServedResources } from './served-resources.ts';
 
 /** The verbs of the API, as an audit log names them. `deletecollection` is a DELETE of all objects of a selection. */
@@ -10,7 +10,7 @@ export type Subresource = 'status' | 'binding';
 
 /** What a request line asks of a resource. */
 export interface Route {
-  readonly store: ResourceStore;
+  readonly store: ServedStore;
   readonly verb: ApiVerb;
   readonly namespace: string | undefined;
   readonly name: string | undefined;
@@ -41,14 +41,14 @@ function decoded(segment: string): string {
 
 /** The part of a path below the API group and version. */
 interface Place {
-  readonly store: ResourceStore;
+  readonly store: ServedStore;
   readonly namespace: string | undefined;
   readonly name: string | undefined;
   readonly subresource: string | undefined;
 }
 
 /** Undefined: the server has no such path. */
-function placeIn(segments: readonly string[], find: (resource: string) => ResourceStore | undefined): Place | undefined {
+function placeIn(segments: readonly string[], find: (resource: string) => ServedStore | undefined): Place | undefined {
   const [first = '', second, third, fourth, fifth, ...rest] = segments;
   if (rest.length > 0) return undefined;
   const within = first === 'namespaces' && third !== undefined ? find(third) : undefined;

@@ -8,7 +8,7 @@ import { NewerEvents } from '../kinds/newer-events.ts';
 import { qualifiedName } from '../objects/api-status.ts';
 import type { Database } from '../objects/database.ts';
 import type { ObjectRules } from '../objects/object-rules.ts';
-import { ResourceStore, storeBehind } from '../objects/resource-store.ts';
+import { ResourceStore, type ServedStore, storeBehind } from '../objects/resource-store.ts';
 import type { PodStore } from '../pods-api/pod-store.ts';
 
 /** The place of a resource in the API. */
@@ -18,7 +18,7 @@ export type ResourcePlace = Pick<ApiResource, 'group' | 'version' | 'resource'>;
 export class ServedResources {
   readonly #clock: Clock;
   readonly #database: Database;
-  readonly #stores = new Map<string, ResourceStore>();
+  readonly #stores = new Map<string, ServedStore>();
   /** The stores of all resources that a definition has ever brought. */
   readonly #defined = new Map<string, ResourceStore>();
 
@@ -30,19 +30,19 @@ export class ServedResources {
     for (const { resource, rules } of knownKinds()) this.#add(resource, rules);
     const events = this.#stores.get(placeOf(resources.events));
     if (events !== undefined) {
-      const newer = new NewerEvents(events, clock);
+      const newer = new NewerEvents(events);
       this.#stores.set(placeOf(newer.resource), newer);
     }
     const definitions = this.#add(definitionKind.resource, definitionKind.rules);
     this.#follow(definitions);
   }
 
-  get all(): readonly ResourceStore[] {
+  get all(): readonly ServedStore[] {
     return [...this.#stores.values()];
   }
 
   /** Undefined: there is no such resource. */
-  find(place: ResourcePlace): ResourceStore | undefined {
+  find(place: ResourcePlace): ServedStore | undefined {
     return this.#stores.get(placeOf(place));
   }
 

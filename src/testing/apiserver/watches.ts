@@ -4,7 +4,7 @@ import type { CancelTimer, Clock } from '../../seams/clock.ts';
 import type { Json, JsonObject } from '../../wire/types.ts';
 import { expired, StoreError, statusJson } from '../objects/api-status.ts';
 import type { ObjectEvent } from '../objects/object-history.ts';
-import type { ResourceStore } from '../objects/resource-store.ts';
+import type { ServedStore } from '../objects/resource-store.ts';
 import { type ObjectFilter, objectFilter } from '../objects/selectors.ts';
 import { type Rendering, renderObject } from './answer.ts';
 import type { Route } from './route.ts';
@@ -21,12 +21,12 @@ type Event = ObjectEvent<ApiObject>;
 
 /** One client's stream of events: one JSON object a line. */
 class WatchStream {
-  readonly store: ResourceStore;
+  readonly store: ServedStore;
   readonly #response: ServerResponse;
   readonly #rendering: Rendering;
   readonly #matches: ObjectFilter;
 
-  constructor(store: ResourceStore, response: ServerResponse, rendering: Rendering, matches: ObjectFilter) {
+  constructor(store: ServedStore, response: ServerResponse, rendering: Rendering, matches: ObjectFilter) {
     this.store = store;
     this.#response = response;
     this.#rendering = rendering;

@@ -1,5 +1,4 @@
 import { type ApiObject, type ApiResource, apiResource } from '../../client/api-resource.ts';
-import type { Clock } from '../../seams/clock.ts';
 import type { Json, JsonObject } from '../../wire/types.ts';
 import { invalidPatch } from '../objects/api-status.ts';
 import type { DeleteRequest } from '../objects/deletion.ts';
@@ -7,7 +6,7 @@ import { copyJson, deepFreeze, objectAt, ShapeError, textAt } from '../objects/j
 import type { ObjectEvent, ObjectEventListener } from '../objects/object-history.ts';
 import { applyPatch } from '../objects/object-patches.ts';
 import { refuse } from '../objects/refusals.ts';
-import { ResourceStore } from '../objects/resource-store.ts';
+import type { ServedStore } from '../objects/resource-store.ts';
 import { objectFilter, type Selection } from '../objects/selectors.ts';
 import type { DeletedObject, ObjectKey, ObjectPatch } from '../objects/store-types.ts';
 import { asCoreEvent, asNewerEvent } from './event-conversion.ts';
@@ -18,38 +17,41 @@ const resource: ApiResource = apiResource({
 });
 
 /** The events of a store of the core group, as `events.k8s.io/v1` shows them. It keeps nothing itself. */
-export class NewerEvents extends ResourceStore {
-  readonly #core: ResourceStore;
-  readonly #ownClock: Clock;
+export class NewerEvents implements ServedStore {
+  readonly resource = resource;
+  readonly rules = newerEventRules;
+  readonly #core: ServedStore;
 
-  constructor(core: ResourceStore, clock: Clock) {
-    super(resource, newerEventRules, { clock, database: core.database });
+  constructor(core: ServedStore) {
     this.#core = core;
-    this.#ownClock = clock;
   }
 
-  override create(object: object): ApiObject {
+  get resourceVersion(): string {
+    return this.#core.resourceVersion;
+  }
+
+  create(object: object): ApiObject {
     const event = { ...copyJson(object) };
     const name = textAt(objectAt(event, 'metadata'), 'name');
     refuse(name, newerEventCauses.createCauses(event), resource);
     return newer(this.#core.create(asCoreEvent(event)));
   }
 
-  override get(key: ObjectKey): ApiObject {
+  get(key: ObjectKey): ApiObject {
     return newer(this.#core.get(key));
   }
 
-  override has(key: ObjectKey): boolean {
+  has(key: ObjectKey): boolean {
     return this.#core.has(key);
   }
 
-  override list(selection: Selection = {}, resourceVersion?: string): readonly ApiObject[] {
+  list(selection: Selection = {}, resourceVersion?: string): readonly ApiObject[] {
     const matches = objectFilter(selection, newerEventRules.fields);
     const all = this.#core.list({}, resourceVersion).map(newer);
     return all.filter((event) => matches(event as unknown as JsonObject));
   }
 
-  override update(object: object): ApiObject {
+  update(object: object): ApiObject {
     const event = copyJson(object);
     const metadata = objectAt(event, 'metadata');
     const [namespace, name] = [textAt(metadata, 'namespace'), textAt(metadata, 'name')];
@@ -58,7 +60,11 @@ export class NewerEvents extends ResourceStore {
     return newer(this.#core.update(asCoreEvent(event)));
   }
 
-  override patch(key: ObjectKey, { type, body }: ObjectPatch): ApiObject {
+  updateStatus(object: object): ApiObject {
+    return this.update(object);
+  }
+
+  patch(key: ObjectKey, { type, body }: ObjectPatch): ApiObject {
     const old = asNewerEvent(this.#core.get(key) as unknown as JsonObject);
     try {
       return this.update(applyPatch(old, type, body as Json, newerEventRules.patchSchema));
@@ -67,29 +73,29 @@ export class NewerEvents extends ResourceStore {
     }
   }
 
-  override delete(key: ObjectKey, request?: DeleteRequest): DeletedObject<ApiObject> {
+  delete(key: ObjectKey, request?: DeleteRequest): DeletedObject<ApiObject> {
     const { object, gone } = this.#core.delete(key, request);
     return { object: newer(object), gone };
   }
 
-  override put(object: object): ApiObject {
-    return newer(this.#core.put(asCoreEvent(copyJson(object))));
-  }
-
-  override remove(key: ObjectKey): boolean {
+  remove(key: ObjectKey): boolean {
     return this.#core.remove(key);
   }
 
-  override watch(listener: ObjectEventListener<ApiObject>, onCut?: () => void): () => void {
+  watch(listener: ObjectEventListener<ApiObject>, onCut?: () => void): () => void {
     return this.#core.watch((event) => listener(newerChange(event)), onCut);
   }
 
-  override eventsSince(resourceVersion: string): readonly ObjectEvent<ApiObject>[] {
+  eventsSince(resourceVersion: string): readonly ObjectEvent<ApiObject>[] {
     return this.#core.eventsSince(resourceVersion).map(newerChange);
   }
 
-  override trial(): ResourceStore {
-    return new NewerEvents(this.#core.trial(), this.#ownClock);
+  compact(): void {
+    this.#core.compact();
+  }
+
+  trial(): ServedStore {
+    return new NewerEvents(this.#core.trial());
   }
 }
 

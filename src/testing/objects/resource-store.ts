@@ -273,3 +273,14 @@ function asObject<T extends ApiObject>(object: JsonObject): T {
 function asJson(object: ApiObject): JsonObject {
   return object as unknown as JsonObject;
 }
+
+/** What the server asks of a resource: a store of its objects, or another view of one. */
+export interface ServedStore
+  extends Pick<
+      ResourceStore,
+      'resource' | 'rules' | 'resourceVersion' | 'create' | 'get' | 'has' | 'list' | 'update' | 'updateStatus' | 'patch'
+    >,
+    Pick<ResourceStore, 'delete' | 'remove' | 'watch' | 'eventsSince' | 'compact'> {
+  /** A copy that may be changed on trial. */
+  trial(): ServedStore;
+}

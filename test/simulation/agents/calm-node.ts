@@ -5,7 +5,7 @@ import { onTestFinished } from 'vitest';
 import type { WirePod } from '../../../src/index.ts';
 import { NodeAgent, type NodeAgentOptions } from '../../../src/node.ts';
 import type { ContainerRuntime } from '../../../src/runtime/container-runtime.ts';
-import type { ResourceStore } from '../../../src/testing/objects/resource-store.ts';
+import type { ServedStore } from '../../../src/testing/objects/resource-store.ts';
 import { FakeMounter, FakeRuntime, type FakeRuntimeOptions } from '../../../src/testing.ts';
 import { Prng } from '../../chaos/prng.ts';
 import { agentTransport } from '../node/agent/agent-transport.ts';
@@ -63,7 +63,7 @@ export class CalmNode {
     return this.#running.agent;
   }
 
-  get pods(): ResourceStore {
+  get pods(): ServedStore {
     return this.#objects.target('/api/v1/pods').store;
   }
 

@@ -4,7 +4,7 @@ import type { KubeRequest } from '../../../src/client/transport/kube-transport.t
 import { renderObject } from '../../../src/testing/apiserver/answer.ts';
 import { patchTypeOf } from '../../../src/testing/apiserver/request-body.ts';
 import { ServedResources } from '../../../src/testing/apiserver/served-resources.ts';
-import type { ResourceStore } from '../../../src/testing/objects/resource-store.ts';
+import type { ServedStore } from '../../../src/testing/objects/resource-store.ts';
 import { type ObjectEvent, PodStore, type Selection, StoreError } from '../../../src/testing.ts';
 import type { JsonObject } from '../../../src/wire/types.ts';
 import type { Prng } from '../../chaos/prng.ts';
@@ -14,7 +14,7 @@ import type { ApiWeather } from './api-weather.ts';
 
 /** What a request's URL names. */
 export interface ObjectTarget {
-  readonly store: ResourceStore;
+  readonly store: ServedStore;
   readonly namespace: string | undefined;
   readonly name: string | undefined;
   readonly subresource: 'status' | undefined;
@@ -87,7 +87,7 @@ export class SimulatedObjects {
   }
 
   /** The objects as they were at a version; as they are where those are forgotten. */
-  listAt(store: ResourceStore, selection: Selection, version: string): { objects: readonly ApiObject[]; version: string } {
+  listAt(store: ServedStore, selection: Selection, version: string): { objects: readonly ApiObject[]; version: string } {
     try {
       return { objects: store.list(selection, version), version };
     } catch (error) {
@@ -96,12 +96,12 @@ export class SimulatedObjects {
     }
   }
 
-  #list(store: ResourceStore, selection: Selection, from: string | undefined): JsonObject {
+  #list(store: ServedStore, selection: Selection, from: string | undefined): JsonObject {
     const { objects, version } = this.listAt(store, selection, this.viewFrom(from));
     return { metadata: { resourceVersion: version }, items: objects.map((object) => copy(object)) };
   }
 
-  #get(store: ResourceStore, key: { namespace: string | undefined; name: string }, from: string | undefined): ApiObject {
+  #get(store: ServedStore, key: { namespace: string | undefined; name: string }, from: string | undefined): ApiObject {
     if (from === undefined) return store.get(key);
     const { namespace, name } = key;
     const [object] = this.listAt(store, { namespace, fieldSelector: `metadata.name=${name}` }, this.viewFrom(from)).objects;
@@ -116,7 +116,7 @@ export function selectionOf(namespace: string | undefined, query: URLSearchParam
 }
 
 /** A copy of its own for each client, with kind and version. */
-export function shown(store: ResourceStore, object: object): JsonObject {
+export function shown(store: ServedStore, object: object): JsonObject {
   return copy(renderObject(object, store.resource, 'whole'));
 }
 

@@ -2,7 +2,7 @@ import { ApiError } from '../../../src/client/transport/api-error.ts';
 import type { KubeStream } from '../../../src/client/transport/kube-transport.ts';
 import type { CancelTimer } from '../../../src/seams/clock.ts';
 import { expired, StoreError, statusJson } from '../../../src/testing/objects/api-status.ts';
-import type { ResourceStore } from '../../../src/testing/objects/resource-store.ts';
+import type { ServedStore } from '../../../src/testing/objects/resource-store.ts';
 import { type ObjectFilter, objectFilter } from '../../../src/testing/objects/selectors.ts';
 import type { JsonObject } from '../../../src/wire/types.ts';
 import type { Prng } from '../../chaos/prng.ts';
@@ -124,7 +124,7 @@ export class SimulatedStream {
     return fate === '410 at once' ? failure(410, 'Expired') : undefined;
   }
 
-  #serve(store: ResourceStore, namespace: string | undefined, query: URLSearchParams): void {
+  #serve(store: ServedStore, namespace: string | undefined, query: URLSearchParams): void {
     const { objects } = this.#parts;
     const from = query.get('resourceVersion') ?? undefined;
     const selection = selectionOf(namespace, query);
@@ -143,14 +143,14 @@ export class SimulatedStream {
   }
 
   /** An object that begins to match is ADDED for this client; one that no longer matches is DELETED. */
-  #pass(store: ResourceStore, { type, object, previous, resourceVersion }: StoreEvent, matches: ObjectFilter): void {
+  #pass(store: ServedStore, { type, object, previous, resourceVersion }: StoreEvent, matches: ObjectFilter): void {
     const isIn = type !== 'DELETED' && matches(object as JsonObject);
     const wasIn = previous !== undefined && matches(previous as JsonObject);
     if (isIn) this.#send(wasIn ? 'MODIFIED' : 'ADDED', shown(store, object));
     else if (wasIn) this.#send('DELETED', shown(store, { ...previous, metadata: { ...previous?.metadata, resourceVersion } }));
   }
 
-  #bookmark(store: ResourceStore): void {
+  #bookmark(store: ServedStore): void {
     const later = this.#later(() => {
       this.#send('BOOKMARK', { metadata: { resourceVersion: store.resourceVersion } });
       this.#bookmark(store);
