@@ -1,5 +1,5 @@
 import type { WirePod } from '../../../src/index.ts';
-import type { ResourceStore } from '../../../src/testing/objects/resource-store.ts';
+import type { ServedStore } from '../../../src/testing/objects/resource-store.ts';
 import type { ContainerLife, FakeImage, LifeRequest } from '../../../src/testing.ts';
 import type { Prng } from '../../chaos/prng.ts';
 
@@ -17,8 +17,8 @@ const deeds = {
 const images = { steady: 6, job: 5, crashing: 3, missing: 1 } as const;
 
 export interface AgentUsersParts {
-  readonly pods: ResourceStore;
-  readonly secrets: ResourceStore;
+  readonly pods: ServedStore;
+  readonly secrets: ServedStore;
   readonly nodeName: string;
   readonly prng: Prng;
   readonly count: (what: string) => void;

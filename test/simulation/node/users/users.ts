@@ -1,10 +1,10 @@
 import { isMirrorPod, type Pod, type WirePod } from '../../../../src/index.ts';
-import type { ResourceStore } from '../../../../src/testing/objects/resource-store.ts';
+import type { ServedStore } from '../../../../src/testing/objects/resource-store.ts';
 import type { Prng } from '../../../chaos/prng.ts';
 import { characterOf, drawSpec, imageOf, staticPodOf } from './pod-shapes.ts';
 
 export interface UsersParts {
-  readonly pods: ResourceStore;
+  readonly pods: ServedStore;
   readonly nodeName: string;
   readonly prng: Prng;
   readonly count: (what: string) => void;
