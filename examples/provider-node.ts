@@ -32,7 +32,10 @@ const isReady = async (): Promise<boolean> =>
 while (!(await isReady())) await new Promise((resolve) => setTimeout(resolve, 50));
 console.log(`The pod is ready, on ${machines.size} machine.`);
 await pods.delete(web);
-while (machines.size > 0) await new Promise((resolve) => setTimeout(resolve, 50));
+const isThere = async (): Promise<boolean> =>
+  (await pods.list({ namespace: 'default', fieldSelector: `metadata.name=${web.name}` })).items.length > 0;
+// the machine first; then the node tells the server, which removes the pod
+while (machines.size > 0 || (await isThere())) await new Promise((resolve) => setTimeout(resolve, 50));
 console.log('It was deleted, and its machine is free.');
 
 await node.stop();

@@ -60,6 +60,7 @@ export type { PluginRejection, Rejection, RejectionCode } from './scheduler/fram
 export { LeaderElector } from './scheduler/leader/leader-elector.ts';
 export type { LeaderElectorOptions } from './scheduler/leader/leader-options.ts';
 export type { ImageState, NodeInfo, Snapshot, TrialNodeInfo } from './scheduler/nodes/node-info.ts';
+export type { GroupedPods, PodGroup, PodsByNode, PreferenceGroup, TermGroup } from './scheduler/nodes/pod-index.ts';
 export type { AffinityTerm, PodInfo, WeightedAffinityTerm } from './scheduler/nodes/pod-info.ts';
 export type { AllocatableAmounts, NonZeroAmounts, ResourceAmounts } from './scheduler/nodes/resource.ts';
 export { inTreePlugins, type PluginRegistry } from './scheduler/profile/plugin-registry.ts';

@@ -8,6 +8,7 @@ export interface HostPort {
   readonly ip: string;
   /** `TCP`, `UDP` or `SCTP`. */
   readonly protocol: string;
+  /** The number of the port, 1 to 65535. */
   readonly port: number;
 }
 

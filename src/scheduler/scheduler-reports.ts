@@ -20,6 +20,7 @@ export interface SchedulerStats {
   readonly unschedulable: number;
   /** Pods that are being bound, those included that wait for a permit. */
   readonly binding: number;
+  /** Nodes that are known. */
   readonly nodes: number;
   /** Pods on nodes, those included that are being bound. */
   readonly pods: number;

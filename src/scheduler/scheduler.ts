@@ -148,8 +148,10 @@ export class Scheduler {
     this.#isSuspended = true;
     this.#loop.stop();
     this.#bindings.abortAll('the scheduler was suspended');
+    this.#writes.drop();
   }
 
+  /** Schedules again after `suspend()`, if `start()` was called. */
   resume(): void {
     this.#isSuspended = false;
     if (this.#runState.name === 'running') this.#loop.start();

@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { KubeConfig, loadAllYaml } from '@kubernetes/client-node';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import {
+  ApiError,
   ApiServerPodSource,
   BasicPodManager,
   isStatusManagerError,
@@ -14,11 +15,13 @@ import {
 import { MirrorPodClient } from '../../src/mirror.ts';
 import { ApiEventRecorder, type PodProvider, ProviderNode, type WireNode } from '../../src/node.ts';
 import { ResourceClient, resources } from '../../src/reflector.ts';
+import { ClusterScheduler } from '../../src/scheduler.ts';
 import { buildStaticPod } from '../../src/testing.ts';
 import type { WireLease } from '../../src/wire/node-types.ts';
 import type { Json, JsonObject } from '../../src/wire/types.ts';
 import { AdminClient } from '../support/admin-client.ts';
 import { podOf } from '../support/answers.ts';
+import { noteRights, rightsOf } from './used-rights.ts';
 
 const nodeName = 'rbac-node';
 let admin: AdminClient;
@@ -38,15 +41,24 @@ const collections: Readonly<Record<string, string>> = {
   ClusterRole: `${rbacPath}/clusterroles`,
   ClusterRoleBinding: `${rbacPath}/clusterrolebindings`,
   ServiceAccount: '/api/v1/namespaces/kube-system/serviceaccounts',
-  Role: `${rbacPath}/namespaces/kube-node-lease/roles`,
-  RoleBinding: `${rbacPath}/namespaces/kube-node-lease/rolebindings`,
 };
+
+function collectionOf({ kind, metadata }: JsonObject): string {
+  const { namespace } = (metadata ?? {}) as { namespace?: string };
+  return collections[String(kind)] ?? `${rbacPath}/namespaces/${namespace}/${String(kind).toLowerCase()}s`;
+}
 
 async function apply(objects: readonly JsonObject[]): Promise<void> {
   for (const object of objects) {
-    const answer = await admin.send('POST', collections[String(object.kind)] ?? '', { body: object });
+    const answer = await admin.send('POST', collectionOf(object), { body: object });
     expect([201, 409]).toContain(answer.status);
   }
+}
+
+async function applyFile(name: string): Promise<JsonObject[]> {
+  const objects = loadAllYaml(await readFile(new URL(`../../deploy/${name}`, import.meta.url), 'utf8')) as JsonObject[];
+  await apply(objects);
+  return objects;
 }
 
 /** A kubeconfig of the service account, with a new token from the apiserver. */
@@ -73,7 +85,7 @@ async function pod(name: string): Promise<WirePod> {
 
 describe('the rights in deploy/rbac.yaml', () => {
   it('are enough for a pod source and the whole life of a pod', async () => {
-    await apply(loadAllYaml(await readFile(new URL('../../deploy/rbac.yaml', import.meta.url), 'utf8')) as JsonObject[]);
+    await applyFile('rbac.yaml');
     const kubeConfig = await configOf('pod-status-manager');
     const podManager = new BasicPodManager();
     await using source = new ApiServerPodSource({ logger: null, kubeConfig, nodeName, podManager });
@@ -103,7 +115,7 @@ describe('the rights in deploy/rbac.yaml', () => {
   });
 
   it('are enough for mirror pods', async () => {
-    await apply(loadAllYaml(await readFile(new URL('../../deploy/rbac.yaml', import.meta.url), 'utf8')) as JsonObject[]);
+    await applyFile('rbac.yaml');
     await using transport = new KubeTransport(await configOf('pod-status-manager'));
     await admin.send('POST', '/api/v1/nodes', { body: { metadata: { name: nodeName } } });
     const nodes = new ResourceClient(transport, resources.nodes);
@@ -118,7 +130,7 @@ describe('the rights in deploy/rbac.yaml', () => {
   });
 
   it('are enough for a node with a provider, its Lease and its events', async () => {
-    await apply(loadAllYaml(await readFile(new URL('../../deploy/rbac.yaml', import.meta.url), 'utf8')) as JsonObject[]);
+    await applyFile('rbac.yaml');
     const warnings: object[] = [];
     const log = (fields: object): unknown => warnings.push(fields);
     const logger = { debug: log, info: () => {}, warn: log, error: log };
@@ -216,3 +228,63 @@ describe('the rights in deploy/rbac.yaml', () => {
     await manager.stop({ drainTimeoutMs: 0 });
   });
 });
+
+describe('the rights in deploy/scheduler-rbac.yaml', () => {
+  it('are enough for a scheduler with leader election, events and preemption, and all of them are used', async () => {
+    const objects = await applyFile('scheduler-rbac.yaml');
+    await using transport = new KubeTransport(await configOf('pod-status-manager-scheduler'), { logger: null });
+    const used = noteRights(transport);
+    loseFirstBinding(transport);
+    const nodePath = '/api/v1/nodes/rbac-schedules';
+    const allocatable = { cpu: '2', memory: '8Gi', pods: '10' };
+    await admin.send('POST', '/api/v1/nodes', { body: { metadata: { name: 'rbac-schedules' }, status: { allocatable } } });
+    const failures: unknown[] = [];
+    const note = (fields: object): unknown => 'err' in fields && failures.push(String(fields.err));
+    await using scheduler = new ClusterScheduler({
+      transport,
+      profiles: [{ schedulerName: namespace }],
+      logger: { debug: note, info: () => {}, warn: note, error: note },
+    });
+    await scheduler.start();
+    const create = async (name: string, cpu: string, more: JsonObject = {}): Promise<void> => {
+      const containers = [{ name: 'app', image: 'app:1', resources: { requests: { cpu } } }];
+      const tolerations = [{ key: 'node.kubernetes.io/not-ready', operator: 'Exists' }];
+      const own = { schedulerName: namespace, terminationGracePeriodSeconds: 0, tolerations, containers };
+      podOf(await admin.createPod(namespace, { metadata: { name }, spec: { ...own, ...more } }));
+    };
+    const nodeOf = async (name: string): Promise<string | undefined> => podOf(await admin.getPod(namespace, name)).spec?.nodeName;
+    await create('lesser', '2');
+    await expect.poll(() => nodeOf('lesser'), { timeout: 30_000 }).toBe('rbac-schedules');
+    await create('urgent', '1500m', { priorityClassName: 'system-node-critical' });
+    await expect.poll(() => nodeOf('urgent'), { timeout: 30_000 }).toBe('rbac-schedules');
+    expect((await admin.getPod(namespace, 'lesser')).status).toBe(404);
+
+    // a node that grows has it tried again, and it fails for the same reason: its event is counted
+    await create('never', '3');
+    let size = 3000;
+    const counts = async (): Promise<boolean> => {
+      size += 1;
+      await admin.patch(`${nodePath}/status`, { status: { allocatable: { cpu: `${size}m` } } }, 'merge');
+      return used.has('patch events.k8s.io/events');
+    };
+    await expect.poll(counts, { timeout: 60_000, interval: 1000 }).toBe(true);
+    await scheduler.flush();
+    await scheduler.stop();
+    await admin.send('DELETE', nodePath);
+    expect(failures.filter((failure) => /forbidden/.test(String(failure)))).toEqual([]);
+    const roles = objects.filter(({ kind }) => kind === 'ClusterRole' || kind === 'Role');
+    expect([...used].sort()).toEqual(rightsOf(roles.flatMap(({ rules }) => rules as never)));
+  });
+});
+
+/** The answer to the first binding is lost on its way: the scheduler must read the pod. */
+function loseFirstBinding(transport: KubeTransport): void {
+  const request = transport.request.bind(transport);
+  let isLost = false;
+  transport.request = async (options) => {
+    const answer = await request(options);
+    if (isLost || !options.path.endsWith('/binding')) return answer;
+    isLost = true;
+    throw new ApiError({ reason: 'Timeout', message: 'the answer was lost' });
+  };
+}

@@ -78,14 +78,17 @@ export class AlgorithmRegistry {
     return this.#providers.get(name);
   }
 
+  /** The names that `provider()` knows, the built-in ones first. */
   get providerNames(): readonly string[] {
     return [...this.#providers.keys()];
   }
 
+  /** What makes the registered predicate of this name; undefined where none is registered. */
   predicateFactory(name: string): PredicateFactory | undefined {
     return this.#predicates.get(name);
   }
 
+  /** What makes the registered priority of this name; undefined where none is registered. */
   priorityFactory(name: string): PriorityFactory | undefined {
     return this.#priorities.get(name);
   }

@@ -16,6 +16,7 @@ import type { Policy } from './policy.ts';
 import { type PolicyPlan, planOf, type ServiceSpreading } from './policy-plan.ts';
 import { readPolicy } from './read-policy.ts';
 
+/** For which pods a policy stands, and what of your own it may name. None is needed. */
 export interface PolicyProfileOptions {
   /** Pods with this `spec.schedulerName` are scheduled. Default: `default-scheduler`. */
   readonly schedulerName?: string;

@@ -1,21 +1,41 @@
 /** Nodes have to share the values of these labels with the other pods of the pod's service. */
 export interface ServiceAffinityArgument {
-  readonly serviceAffinity: { readonly labels: readonly string[] };
+  /** The argument of the predicate. */
+  readonly serviceAffinity: {
+    /** Names of labels of nodes. */
+    readonly labels: readonly string[];
+  };
 }
 
 /** Nodes must have these labels (`presence` is true) or must not have them, whatever the value. */
 export interface LabelsPresenceArgument {
-  readonly labelsPresence: { readonly labels: readonly string[]; readonly presence: boolean };
+  /** The argument of the predicate. */
+  readonly labelsPresence: {
+    /** Names of labels of nodes. */
+    readonly labels: readonly string[];
+    /** True: a node has to have all of them. False: it must have none. */
+    readonly presence: boolean;
+  };
 }
 
 /** The pods of a service are spread over the values of this label. */
 export interface ServiceAntiAffinityArgument {
-  readonly serviceAntiAffinity: { readonly label: string };
+  /** The argument of the priority. */
+  readonly serviceAntiAffinity: {
+    /** The name of a label of nodes. */
+    readonly label: string;
+  };
 }
 
 /** Nodes with the label (`presence` is true), or without it, are preferred. */
 export interface LabelPreferenceArgument {
-  readonly labelPreference: { readonly label: string; readonly presence: boolean };
+  /** The argument of the priority. */
+  readonly labelPreference: {
+    /** The name of a label of nodes. */
+    readonly label: string;
+    /** True: nodes with the label are better. False: nodes without it. */
+    readonly presence: boolean;
+  };
 }
 
 /** A point of the line between how full a node is and its score. */
@@ -26,7 +46,9 @@ export interface UtilizationPoint {
   readonly score: number;
 }
 
+/** A resource, and how much it counts beside others. */
 export interface WeightedResource {
+  /** `cpu`, `memory`, `ephemeral-storage` or an extended resource. */
   readonly name: string;
   /** From 1 up. */
   readonly weight: number;
@@ -34,30 +56,38 @@ export interface WeightedResource {
 
 /** Scores how full a node would be. Without resources every node scores 0. */
 export interface RequestedToCapacityRatioArgument {
+  /** The argument of the priority. */
   readonly requestedToCapacityRatioArguments: {
     /** By rising utilization. */
     readonly shape: readonly UtilizationPoint[];
+    /** What is counted, and how much. */
     readonly resources?: readonly WeightedResource[];
   };
 }
 
 /** A predicate by its name; with an argument it is one of the file's own, and its name is free. */
 export interface PredicatePolicy {
+  /** The name of a predicate, built in or registered; a name of your choice beside an argument. */
   readonly name: string;
+  /** What a configurable predicate checks. Default: none, and the name says it all. */
   readonly argument?: ServiceAffinityArgument | LabelsPresenceArgument;
 }
 
 /** A priority by its name; with an argument it is one of the file's own, and its name is free. */
 export interface PriorityPolicy {
+  /** The name of a priority, built in or registered; a name of your choice beside an argument. */
   readonly name: string;
   /** A whole number from 1 to 2147483647. */
   readonly weight: number;
+  /** What a configurable priority scores by. Default: none, and the name says it all. */
   readonly argument?: ServiceAntiAffinityArgument | LabelPreferenceArgument | RequestedToCapacityRatioArgument;
 }
 
 /** A policy file of the classic scheduler: kind `Policy`, apiVersion `v1`, as Kubernetes v1.22 and earlier read it. */
 export interface Policy {
+  /** Default: `Policy`. */
   readonly kind?: 'Policy';
+  /** Default: `v1`. Both mean the same. */
   readonly apiVersion?: 'v1' | 'kubescheduler.config.k8s.io/v1';
   /** Which nodes a pod may go to. Absent: the default ones. Empty: only those that always run. */
   readonly predicates?: readonly PredicatePolicy[];

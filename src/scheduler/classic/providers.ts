@@ -2,7 +2,9 @@ import type { PredicatePolicy, PriorityPolicy } from './policy.ts';
 
 /** A named choice of predicates and priorities. */
 export interface AlgorithmProvider {
+  /** Which nodes a pod may go to. */
   readonly predicates: readonly PredicatePolicy[];
+  /** Which of those nodes are better, and how much each rule counts. */
   readonly priorities: readonly PriorityPolicy[];
 }
 

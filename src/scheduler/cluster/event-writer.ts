@@ -111,15 +111,33 @@ export class EventWriter {
     const known = this.#series.get(key);
     if (known !== undefined && now < known.until) {
       known.count += 1;
-      const { namespace, name = '' } = known.event.metadata ?? {};
-      const series = { count: known.count, lastObservedTime: microTime(now) };
-      const patch = { type: 'application/merge-patch+json', body: { series } } as const;
-      return () => this.#events.patch({ namespace, name }, patch, { signal });
+      const { event: first, count } = known;
+      return () => this.#raise({ ...first, series: { count, lastObservedTime: microTime(now) } });
     }
     this.#count += 1;
     const object = eventObject(event, reporter, now, this.#count);
     this.#remember(key, { event: object, until: now + seriesMs, count: 1 });
     return () => this.#events.create(object, { signal });
+  }
+
+  /** Writes the count of a series. */
+  async #raise(event: WireEvent): Promise<void> {
+    const { signal } = this.#stopping;
+    const { series, metadata: { namespace, name = '' } = {} } = event;
+    const patch = { type: 'application/merge-patch+json', body: { series } } as const;
+    const raise = () => this.#events.patch({ namespace, name }, patch, { signal });
+    try {
+      await raise();
+    } catch (err) {
+      if (readApiFailure(err).status !== 404) throw err;
+      // somebody has deleted the first event, or it is still on its way
+      try {
+        await this.#events.create(event, { signal });
+      } catch (failure) {
+        if (readApiFailure(failure).status !== 409) throw failure;
+        await raise();
+      }
+    }
   }
 
   #remember(key: string, series: Series): void {

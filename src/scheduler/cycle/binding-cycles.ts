@@ -6,6 +6,9 @@ import { BindingSlots } from './binding-slots.ts';
 import type { StatusWrites } from './status-writes.ts';
 import { WaitingPermits } from './waiting-permits.ts';
 
+/** The error of a binding that the scheduler gave up itself: it was stopped or suspended, or the pod was deleted. */
+export class BindingGivenUp extends Error {}
+
 /** How the binding of a pod ended. */
 export type BindingEnd =
   | { readonly isBound: true }
@@ -70,7 +73,7 @@ export class BindingCycles {
   abort(uid: string, reason: string): boolean {
     const binding = this.#running.get(uid);
     if (binding === undefined) return false;
-    binding.controller.abort(new Error(reason));
+    binding.controller.abort(new BindingGivenUp(reason));
     this.permits.reject(uid, '', reason);
     return true;
   }
@@ -92,7 +95,8 @@ export class BindingCycles {
       await this.#slots.run(() => this.#bind(placed, controller));
       return { isBound: true };
     } catch (error) {
-      return { isBound: false, isRejected: false, error };
+      const { reason } = controller.signal;
+      return { isBound: false, isRejected: false, error: reason instanceof BindingGivenUp ? reason : error };
     }
   }
 

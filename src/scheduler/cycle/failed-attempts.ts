@@ -11,6 +11,7 @@ import type { SchedulerClient } from '../framework/scheduler-client.ts';
 import type { SchedulerMeasures } from '../measures/scheduler-measures.ts';
 import type { SchedulingQueue } from '../queue/scheduling-queue.ts';
 import type { Attempt } from './attempt.ts';
+import { BindingGivenUp } from './binding-cycles.ts';
 import type { StatusWrites } from './status-writes.ts';
 
 export interface FailedAttemptsParts {
@@ -24,7 +25,7 @@ export interface FailedAttemptsParts {
   readonly logger: Logger;
 }
 
-/** What follows from an attempt that failed: the pod goes back into the queue, and people are told why. */
+/** What follows from an attempt that failed: the pod goes back into the queue, and people are told why, unless the scheduler gave it up itself. */
 export class FailedAttempts {
   readonly #parts: FailedAttemptsParts;
 
@@ -38,7 +39,9 @@ export class FailedAttempts {
     const isRejected = error instanceof FitError || error instanceof NoNodesError;
     measures.attempted(isRejected ? 'unschedulable' : 'error', framework.schedulerName, startedAt);
     const latest = queue.giveBack(podInfo.uid, rejectorsOf(error));
+    const isGivenUp = error instanceof BindingGivenUp;
     if (isRejected) logger.debug({ pod: podInfo.key, err: error }, 'a pod fits on no node');
+    else if (isGivenUp) logger.debug({ pod: podInfo.key, err: error }, 'the binding of a pod was given up');
     else logger.warn({ pod: podInfo.key, err: error }, 'a pod could not be placed');
     // it is gone, or has a node
     if (latest === undefined) {
@@ -48,6 +51,8 @@ export class FailedAttempts {
     lastAttempts.set(podInfo.uid, clock.now(), error);
     if (nominatedNodeName === undefined) nominator.set(latest);
     else nominator.nominate(latest, nominatedNodeName);
+    // another scheduler may have it by now
+    if (isGivenUp) return;
     const { pod } = latest;
     const message = errorText(error);
     client.event({ pod, type: 'Warning', reason: 'FailedScheduling', action: 'Scheduling', note: message });

@@ -49,6 +49,11 @@ export class StatusWrites {
     await this.#writing.get(uid);
   }
 
+  /** Drops what waits; the writes under way go on. */
+  drop(): void {
+    this.#waiting.clear();
+  }
+
   /** How many writes wait or are under way. */
   get size(): number {
     return this.#waiting.size + this.#writing.size;

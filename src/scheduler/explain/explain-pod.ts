@@ -25,9 +25,11 @@ export type PodSchedulingState =
 
 /** Why a pod does not fit on one node. */
 export interface NodeVerdict {
+  /** The node that the pod does not fit on. */
   readonly nodeName: string;
   /** The plugin that said no. */
   readonly plugin: string;
+  /** Why not, in words for people. */
   readonly reasons: readonly string[];
   /** True where the pod may fit once other pods are gone; false where the node or the pod itself would have to change. */
   readonly mayFitWithoutOtherPods: boolean;
@@ -35,6 +37,7 @@ export interface NodeVerdict {
 
 /** Why a pod is where it is. */
 export interface PodExplanation {
+  /** Where the pod is on its way to a node. */
   readonly state: PodSchedulingState;
   /** How often the pod was tried. */
   readonly attempts: number;

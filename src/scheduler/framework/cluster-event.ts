@@ -30,11 +30,14 @@ export type EventAction =
   | 'Update'
   | '*';
 
+/** `Queue`: the change may help the pod, which is tried again. `Skip`: it cannot. */
 export type QueueingHint = 'Queue' | 'Skip';
 
 /** A kind of change that may make a pod schedulable that a plugin rejected. */
 export interface ClusterEventWithHint {
+  /** What changes; `*` for every resource. */
   readonly resource: EventResource;
+  /** How it changes; one of these is enough. `*` for every change. */
   readonly actions: readonly EventAction[];
   /**
    * Whether this change may help this pod. Without it every change of the kind does. `before` is undefined for what was

@@ -1,10 +1,12 @@
 /** What a plugin keeps for one pod's cycle. `clone` is called before what-if questions change it. */
 export interface StateData<Data> {
+  /** A copy: a change of it does not change this one. Data that nobody changes may answer itself. */
   clone(): Data;
 }
 
 /** Names one plugin's data; made once by `stateKey`, so that no two plugins share one. */
 export interface StateKey<Data extends StateData<Data>> {
+  /** For people. Two keys with one name are still two keys. */
   readonly name: string;
   /** Never set: it ties the key to the type of its data. */
   readonly data?: Data;
@@ -71,10 +73,12 @@ export class CycleState {
     this.skippedScores = new Set(from?.skippedScores);
   }
 
+  /** What was written under this key; undefined where nothing was. */
   read<Data extends StateData<Data>>(key: StateKey<Data>): Data | undefined {
     return this.#data.get(key as StateKey<never>) as Data | undefined;
   }
 
+  /** Keeps the data under this key, in place of what was there. */
   write<Data extends StateData<Data>>(key: StateKey<Data>, data: Data): void {
     this.#data.set(key as StateKey<never>, data);
   }

@@ -1,6 +1,21 @@
 import type { ProfilePlugins } from './handle.ts';
 import type { Plugin } from './plugin.ts';
 
+/** The name of a point at which plugins take part. */
+export type ExtensionPoint =
+  | 'preEnqueue'
+  | 'queueSort'
+  | 'preFilter'
+  | 'filter'
+  | 'postFilter'
+  | 'preScore'
+  | 'score'
+  | 'reserve'
+  | 'permit'
+  | 'preBind'
+  | 'bind'
+  | 'postBind';
+
 /** The points at which plugins take part, in the order in which a pod meets them, with the method of the plugin. */
 export const extensionPoints = {
   preEnqueue: 'preEnqueue',
@@ -15,10 +30,7 @@ export const extensionPoints = {
   preBind: 'preBind',
   bind: 'bind',
   postBind: 'postBind',
-} as const;
-
-/** The name of a point at which plugins take part. */
-export type ExtensionPoint = keyof typeof extensionPoints;
+} as const satisfies Record<ExtensionPoint, keyof Plugin>;
 
 /** A plugin that has the method of this point. */
 export type PluginAt<Point extends ExtensionPoint> = Plugin & Required<Pick<Plugin, (typeof extensionPoints)[Point]>>;

@@ -42,7 +42,9 @@ export interface Diagnosis {
  * ```
  */
 export class FitError extends Error {
+  /** The pod that fits nowhere. */
   readonly pod: WirePod;
+  /** What each node has against it. */
   readonly diagnosis: Diagnosis;
 
   /** `postFilterMessage`: what came of the attempt to make room. */

@@ -10,29 +10,51 @@ import type { PluginRejection } from './status.ts';
 export interface ClusterListers {
   /** The labels of a namespace; undefined for one that is not known. */
   namespaceLabels(name: string): Readonly<Record<string, string>> | undefined;
+  /** The services of a namespace. */
   services(namespace: string): readonly SelectingObject[];
+  /** The replication controllers of a namespace. */
   replicationControllers(namespace: string): readonly SelectingObject[];
+  /** The replica sets of a namespace. */
   replicaSets(namespace: string): readonly SelectingObject[];
+  /** The stateful sets of a namespace. */
   statefulSets(namespace: string): readonly SelectingObject[];
+  /** The disruption budgets of a namespace. */
   podDisruptionBudgets(namespace: string): readonly SelectingObject[];
 }
 
 /** An object that selects pods, as it stands in JSON. The selector of services and replication controllers is a map of labels. */
 export interface SelectingObject {
-  readonly metadata?: { readonly name?: string; readonly namespace?: string; readonly labels?: Readonly<Record<string, string>> };
-  readonly spec?: { readonly selector?: unknown };
+  /** What names the object. */
+  readonly metadata?: {
+    /** The name of the object. */
+    readonly name?: string;
+    /** The namespace of the object. */
+    readonly namespace?: string;
+    /** The labels of the object itself, not of the pods that it selects. */
+    readonly labels?: Readonly<Record<string, string>>;
+  };
+  /** What is wanted of the object. */
+  readonly spec?: {
+    /** Which pods it selects. */
+    readonly selector?: unknown;
+  };
+  /** What the object's controller says of it. */
   readonly status?: unknown;
 }
 
 /** Pods that were promised a node while their victims end. */
 export interface NominatedPods {
+  /** The pods that were promised this node. */
   onNode(nodeName: string): readonly PodInfo[];
 }
 
 /** What a plugin may use of the scheduler it is in. It is asked in a cycle only: before the first one there is no snapshot. */
 export interface PluginHandle {
+  /** The nodes and their pods, as the cycle sees them. */
   snapshot(): Snapshot;
+  /** The objects beside pods and nodes. */
   readonly listers: ClusterListers;
+  /** The pods that were promised a node. */
   readonly nominated: NominatedPods;
   /** What writes to the cluster. A cycle does not wait for it: it is for preBind, bind and what comes after. */
   readonly client: SchedulerClient;
@@ -57,7 +79,9 @@ export type PluginFactory = (args: unknown, handle: PluginHandle) => Plugin;
 
 /** The plugins of one profile at each extension point, in their order. */
 export interface ProfilePlugins {
+  /** The `spec.schedulerName` of the pods that this profile schedules. */
   readonly schedulerName: string;
+  /** The plugins, in the order in which they are asked. */
   readonly plugins: readonly Plugin[];
   /** By the plugin's name; 1 where it is not listed. */
   readonly weights: ReadonlyMap<string, number>;

@@ -16,7 +16,9 @@ import type { ExtensionPoint } from './extension-points.ts';
  * ```
  */
 export class PluginError extends StatusManagerError {
+  /** The name of the plugin that failed. */
   readonly plugin: string;
+  /** Where it failed. */
   readonly extensionPoint: ExtensionPoint;
 
   constructor(plugin: string, extensionPoint: ExtensionPoint, what: string, options?: ErrorOptions) {

@@ -10,14 +10,17 @@ export interface PodStatusChange {
 
 /** What the scheduler tells people of a pod. */
 export interface SchedulingEvent {
+  /** The pod that it is about. */
   readonly pod: WirePod;
   /** The other pod that it is about, such as the one that preempts. */
   readonly related?: WirePod;
+  /** `Warning` where something failed. */
   readonly type: 'Normal' | 'Warning';
   /** `Scheduled`, `FailedScheduling`, `Preempted`. */
   readonly reason: string;
   /** `Binding`, `Scheduling`, `Preempting`. */
   readonly action: string;
+  /** What happened, in a sentence for people. */
   readonly note: string;
 }
 

@@ -6,6 +6,7 @@ export type RejectionCode = 'Unschedulable' | 'UnschedulableAndUnresolvable' | '
 
 /** What a plugin answers that does not agree. A plugin that agrees answers undefined; one that cannot say throws. */
 export interface Rejection {
+  /** What could help. */
   readonly code: RejectionCode;
   /** In words for people; equal reasons of several nodes are counted together. */
   readonly reasons: readonly string[];

@@ -6,6 +6,7 @@ import type { AllocatableAmounts, NonZeroAmounts, ResourceAmounts } from './reso
 
 /** What is known of one image that a node has. */
 export interface ImageState {
+  /** How large the image is. */
   readonly sizeBytes: number;
   /** On how many nodes the image is. */
   readonly nodes: number;
@@ -13,14 +14,21 @@ export interface ImageState {
 
 /** A node with the pods on it, and their sums. */
 export interface NodeInfo {
+  /** The name of the node. */
   readonly name: string;
+  /** The Node object, as the apiserver has it. */
   readonly node: WireNode;
   /** In the order in which they were added; the last one takes the place of one that goes. */
   readonly pods: readonly PodInfo[];
+  /** Those of `pods` with affinity or anti-affinity to pods. */
   readonly podsWithAffinity: readonly PodInfo[];
+  /** Those of `pods` with required anti-affinity to pods. */
   readonly podsWithRequiredAntiAffinity: readonly PodInfo[];
+  /** The sum of what the pods ask for. */
   readonly requested: ResourceAmounts;
+  /** The same sum, where no container counts for nothing. */
   readonly nonZeroRequested: NonZeroAmounts;
+  /** What the node has for pods. */
   readonly allocatable: AllocatableAmounts;
   /** By each name that the node has for it. */
   readonly images: ReadonlyMap<string, ImageState>;
@@ -34,6 +42,7 @@ export interface NodeInfo {
 
 /** A copy of a node's state for what-if questions: preemption takes pods from it and puts them back. */
 export interface TrialNodeInfo extends NodeInfo {
+  /** Puts a pod on the node, and adds up what it asks for. */
   addPod(pod: PodInfo): void;
   /** False where no pod of that uid is there. */
   removePod(pod: PodInfo): boolean;
@@ -43,8 +52,11 @@ export interface TrialNodeInfo extends NodeInfo {
 export interface Snapshot {
   /** The nodes in the order in which they are tried: zones take turns. */
   readonly nodes: readonly NodeInfo[];
+  /** Those of `nodes` where a pod has affinity or anti-affinity to pods. */
   readonly nodesWithAffinity: readonly NodeInfo[];
+  /** Those of `nodes` where a pod has required anti-affinity to pods. */
   readonly nodesWithRequiredAntiAffinity: readonly NodeInfo[];
+  /** The node of this name; undefined where there is none. */
   get(name: string): NodeInfo | undefined;
   /** The pods of the nodes. It may know of pods on other nodes, too: those are not in the snapshot. */
   readonly grouped: GroupedPods;

@@ -7,12 +7,15 @@ export type PodsByNode = ReadonlyMap<string, number>;
 export interface PodGroup {
   /** One of them. */
   readonly sample: PodInfo;
+  /** How many pods of the group are on each node. */
   readonly nodes: PodsByNode;
 }
 
 /** The pods that have the same term, and that many times. */
 export interface TermGroup {
+  /** The term that they share. */
   readonly term: AffinityTerm;
+  /** How many pods have the term on each node. */
   readonly nodes: PodsByNode;
 }
 
@@ -24,6 +27,7 @@ export interface PreferenceGroup extends TermGroup {
 
 /** The pods of all nodes, grouped so that a question about them is asked once for each group. */
 export interface GroupedPods {
+  /** Every pod is in one of these groups. */
   groups(): Iterable<PodGroup>;
   /** The required anti-affinity of the pods. */
   antiAffinity(): Iterable<TermGroup>;

@@ -3,7 +3,9 @@ import { numberOption, requireKnownOptions } from '../../checks/options.ts';
 import { invalidOption } from '../../errors.ts';
 import { type ExtensionPoint, extensionPoints } from '../framework/extension-points.ts';
 
+/** A plugin that a profile has. */
 export interface EnabledPlugin {
+  /** The name of the plugin in the registry. */
   readonly name: string;
   /** How often the plugin's scores count. Default, and for 0: 1. */
   readonly weight?: number;
@@ -29,7 +31,7 @@ export type ProfilePluginsOptions = { readonly multiPoint?: PluginSet } & {
 export interface ProfileOptions {
   /** Default: `default-scheduler`. */
   readonly schedulerName?: string;
-  /** From 0 to 100; 0, the default: from 50 per cent of the nodes down to 5, the more nodes there are, and always at least 100. */
+  /** From 0 to 100; 0, the default: from 50 percent of the nodes down to 5, the more nodes there are, and always at least 100. */
   readonly percentageOfNodesToScore?: number;
   /** What differs from the default plugins. */
   readonly plugins?: ProfilePluginsOptions;

@@ -79,18 +79,13 @@ describe('schedulers of a cluster of 100 nodes', () => {
     await wanted.create(podCount / 3);
     const rest = wanted.create((podCount * 2) / 3);
     await wanted.until(() => bound() >= podCount / 4);
-    const firstLeader = await schedulers.killLeader();
-    await rest;
-    const third = schedulers.start('third');
-    await wanted.until(allReady);
-    await third;
+    const [firstLeader] = await Promise.all([schedulers.killLeader(), rest]);
+    await Promise.all([schedulers.start('third'), wanted.until(allReady)]);
 
     // the next one is killed while nodes are drained and others come
     const drained = wanted.drain(names.slice(0, drainedCount));
     await wanted.until(() => wanted.drained.size === drainedCount && bound() < podCount - 5);
-    const added = nodes.add(addedCount);
-    const secondLeader = await schedulers.killLeader();
-    await Promise.all([drained, added]);
+    const [secondLeader] = await Promise.all([schedulers.killLeader(), drained, nodes.add(addedCount)]);
     await wanted.until(allReady);
 
     expect([firstLeader, secondLeader, await schedulers.leader()].toSorted()).toEqual(['first', 'second', 'third']);

@@ -1,8 +1,10 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
+import { setTimeout as delay } from 'node:timers/promises';
 import type { TestServer } from '../../support/servers.ts';
 import type { ProcessOptions } from './scheduler-process.ts';
 
+const waitMs = 60_000;
 const script = new URL('./scheduler-process.ts', import.meta.url);
 
 /** Schedulers in processes of their own, of which one has the Lease. */
@@ -40,20 +42,29 @@ export class Schedulers implements AsyncDisposable {
     ]);
   }
 
-  /** Which of them has the Lease. */
-  async leader(): Promise<string | undefined> {
+  /** Which of them has the Lease. After the end of one that could not give it up this waits until another one has it. */
+  async leader(): Promise<string> {
+    const end = performance.now() + waitMs;
+    for (;;) {
+      const holder = await this.#holder();
+      if (this.#processes.has(holder)) return holder;
+      if (performance.now() > end) throw new Error(`within ${waitMs} ms none of the schedulers got the Lease of "${holder}"`);
+      await delay(50);
+    }
+  }
+
+  async #holder(): Promise<string> {
     const path = `/apis/coordination.k8s.io/v1/namespaces/${this.#namespace}/leases/${this.schedulerName}`;
     const { body } = await this.#server.admin.send('GET', path);
-    return (body as { spec?: { holderIdentity?: string } }).spec?.holderIdentity;
+    return (body as { spec?: { holderIdentity?: string } }).spec?.holderIdentity ?? '';
   }
 
   /** Kills the one that has the Lease, which it cannot give up. Resolves to its identity. */
   async killLeader(): Promise<string> {
-    const identity = (await this.leader()) ?? '';
+    const identity = await this.leader();
     const child = this.#processes.get(identity);
-    if (child === undefined) throw new Error(`no scheduler has the Lease, but "${identity}"`);
     this.#processes.delete(identity);
-    await killed(child);
+    if (child !== undefined) await killed(child);
     return identity;
   }
 

@@ -115,14 +115,24 @@ describe('a scheduler', () => {
     await scheduler.stop();
   });
 
-  it('gives up its bindings when it is suspended, and goes on when it is resumed', async () => {
-    const { clock, bindings, scheduler } = schedulerWorld({}, true);
+  it('gives up its bindings when it is suspended, warns of none of them, and goes on when it is resumed', async () => {
+    const warnings: unknown[] = [];
+    const warn = (...args: readonly unknown[]) => warnings.push(args);
+    const logger = { debug: () => {}, info: () => {}, warn, error: warn };
+    const { clock, told, bindings, scheduler } = schedulerWorld({ logger }, true);
     scheduler.setNode(node('n'));
     scheduler.setPod(pod('web'));
     scheduler.start();
     await clock.advance(0);
     scheduler.suspend();
     expect(bindings[0]?.signal.aborted).toBe(true);
+    await clock.advance(0);
+    // another scheduler may have the pod by now: nothing is written of it
+    expect([told, warnings]).toEqual([['bind web n'], []]);
+    expect(scheduler.explain('uid-web')).toMatchObject({
+      state: 'backoff',
+      text: expect.stringMatching(/failed: the scheduler was suspended\n?$/),
+    });
     scheduler.setPod(pod('other'));
     await clock.advance(60_000);
     expect(bindings).toHaveLength(1);
@@ -137,6 +147,7 @@ describe('a scheduler', () => {
     ).toEqual(['other', 'web']);
     await scheduler.stop();
     expect(bindings.every(({ signal }) => signal.aborted)).toBe(true);
+    expect(warnings).toEqual([]);
     expect(clock.pendingTimers).toBe(0);
   });
 
