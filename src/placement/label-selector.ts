@@ -25,7 +25,7 @@ export interface GivenLabelSelector {
 }
 
 export const selectsNothing: LabelSelector = { matchesAll: false, matches: () => false };
-export const selectsAll: LabelSelector = { matchesAll: true, matches: () => true };
+const selectsAll: LabelSelector = { matchesAll: true, matches: () => true };
 
 /** No selector selects nothing, an empty one everything. Throws ERR_INVALID_ARGUMENT for a selector that breaks a rule. */
 export function parseLabelSelector(path: string, given: GivenLabelSelector | null | undefined): LabelSelector {

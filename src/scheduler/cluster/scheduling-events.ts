@@ -13,7 +13,7 @@ export const schedulingEvents: ApiResource<WireEvent> = apiResource<WireEvent>({
 });
 
 /** The server refuses a longer note. */
-export const longestNote = 1024;
+const longestNote = 1024;
 
 export interface EventReporter {
   /** Such as `default-scheduler`. */

@@ -12,7 +12,7 @@ export interface PodReading {
 }
 
 /** How v1.36.3 counts. */
-export const podReading: PodReading = { amounts: podAmounts, hostPorts: hostPortsOf };
+const podReading: PodReading = { amounts: podAmounts, hostPorts: hostPortsOf };
 
 type AffinityMembers = Pick<
   PodInfo,

@@ -30,7 +30,7 @@ function scalarsOf(amounts: ReadonlyMap<string, number>): ReadonlyMap<string, nu
 }
 
 /** True for extended resources, huge pages, resources of kubernetes.io and attachable volumes. */
-export function isScalarResource(name: string): boolean {
+function isScalarResource(name: string): boolean {
   if (counted.includes(name)) return false;
   if (name.startsWith('hugepages-') || name.startsWith('attachable-volumes-')) return true;
   if (name.includes('kubernetes.io/')) return true;

@@ -2,7 +2,7 @@
 import type { PodInfo } from '../nodes/pod-info.ts';
 
 /** Milliseconds since 1970. A pod that has not been started yet counts as started now. */
-export function startTime({ pod }: PodInfo, nowMs: number): number {
+function startTime({ pod }: PodInfo, nowMs: number): number {
   const time = Date.parse(pod.status?.startTime ?? '');
   return Number.isNaN(time) ? nowMs : time;
 }

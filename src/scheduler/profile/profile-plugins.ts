@@ -8,7 +8,7 @@ import type { PluginRegistry } from './plugin-registry.ts';
 import { mergedPlugins, pluginsOfPoint } from './plugin-sets.ts';
 import { type EnabledPlugin, type ProfileOptions, requireProfile } from './profile-options.ts';
 
-export const defaultSchedulerName = 'default-scheduler';
+const defaultSchedulerName = 'default-scheduler';
 
 const points = Object.keys(extensionPoints) as readonly ExtensionPoint[];
 

@@ -2,7 +2,7 @@ import type { CancelTimer, Clock } from '../../seams/clock.ts';
 import { backoffWindowMs } from './backoff-queue.ts';
 
 /** How often pods that have waited too long are looked for. */
-export const leftoverIntervalMs = 30_000;
+const leftoverIntervalMs = 30_000;
 
 interface Duty {
   readonly isNeeded: () => boolean;

@@ -45,7 +45,7 @@ export function selectorSpread(handle: PluginHandle): Plugin {
 }
 
 /** Scores from numbers of pods, and the zone of each node; empty text is no zone. */
-export function spreadOverZones(pods: readonly number[], zones: readonly string[]): number[] {
+function spreadOverZones(pods: readonly number[], zones: readonly string[]): number[] {
   const podsByZone = new Map<string, number>();
   for (const [index, zone] of zones.entries()) {
     if (zone !== '') podsByZone.set(zone, (podsByZone.get(zone) ?? 0) + (pods[index] ?? 0));

@@ -112,7 +112,7 @@ function resourcesOf(name: string, value: unknown, maxWeight: number): readonly 
 }
 
 /** Throws ERR_INVALID_OPTION for points that are no shape: each has a larger utilisation than the one before. */
-export function shapeOf(name: string, value: unknown): readonly ShapePoint[] {
+function shapeOf(name: string, value: unknown): readonly ShapePoint[] {
   const points = listOf(name, value).map((item, index) => {
     const at = `${name}[${index}]`;
     const { utilization = 0, score = 0 } = membersOf(at, item, ['utilization', 'score']);
