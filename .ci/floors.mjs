@@ -3,10 +3,10 @@
 // that it prints for the step in here. A floor goes down only together with the tests that a commit removes, and its message
 // says which.
 export const floors = {
-  checks: 7480,
-  cluster: 632,
-  consumers: 102,
+  checks: 8500,
+  cluster: 674,
+  consumers: 107,
   browser: 43,
-  docs: 165,
+  docs: 175,
   monitoring: 4,
 };
