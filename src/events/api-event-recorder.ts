@@ -2,6 +2,7 @@ import type { CoreV1Event } from '@kubernetes/client-node';
 import { resources } from '../client/api-resource.ts';
 import { ResourceClient, type ResourceTransport } from '../client/resource-client.ts';
 import type { EventRecorder, EventType } from '../pod/event-recorder.ts';
+import { podObjectReference } from '../pod/pod-object-reference.ts';
 import { type Clock, safeClock, systemClock } from '../seams/clock.ts';
 import { ignoreFailure } from '../seams/guard.ts';
 import { type Logger, loggerOption } from '../seams/logger.ts';
@@ -133,7 +134,7 @@ export class ApiEventRecorder implements EventRecorder {
   }
   async #writeOne(event: WaitingEvent): Promise<void> {
     const { signal } = this.#stopping;
-    const { key, pod, type, reason, message, at } = event;
+    const { key, pod, type, reason, message, fieldPath, at } = event;
     const { namespace = 'default', name = '' } = pod.metadata ?? {};
     const now = this.#clock.now();
     const before = this.#written.get(key);
@@ -150,7 +151,7 @@ export class ApiEventRecorder implements EventRecorder {
     await this.#events.create(
       {
         metadata: { name: eventName, namespace },
-        involvedObject: involved(event),
+        involvedObject: { ...podObjectReference(pod), ...(fieldPath !== undefined && { fieldPath }) },
         ...{ type, reason, message, count: 1, firstTimestamp: at, lastTimestamp: at },
         source: { component, host: nodeName },
         reportingComponent: component,
@@ -167,16 +168,4 @@ export class ApiEventRecorder implements EventRecorder {
     const [oldest] = this.#written.keys();
     if (this.#written.size > mostRemembered && oldest !== undefined) this.#written.delete(oldest);
   }
-}
-
-function involved({ pod, fieldPath }: WaitingEvent): Wire<CoreV1Event>['involvedObject'] {
-  const { namespace, name, uid, resourceVersion } = pod.metadata ?? {};
-  return {
-    ...{ apiVersion: 'v1', kind: 'Pod' },
-    ...(namespace !== undefined && { namespace }),
-    ...(name !== undefined && { name }),
-    ...(uid !== undefined && { uid }),
-    ...(resourceVersion !== undefined && { resourceVersion }),
-    ...(fieldPath !== undefined && { fieldPath }),
-  };
 }

@@ -1,5 +1,6 @@
 import type { JsonMembers } from '../client/transport/api-answer.ts';
 import { RunState } from '../concurrency/run-state.ts';
+import type { Logger } from '../seams/logger.ts';
 import type { WireNode } from '../wire/node-types.ts';
 import type { WirePod } from '../wire/types.ts';
 import { SchedulingAlgorithm } from './algorithm/algorithm.ts';
@@ -23,7 +24,7 @@ import { createFrameworks, type Frameworks } from './profile/frameworks.ts';
 import { ClusterChanges } from './queue/cluster-changes.ts';
 import { assignedPodDelete } from './queue/cluster-event.ts';
 import { SchedulingQueue } from './queue/scheduling-queue.ts';
-import { type ResolvedSchedulerOptions, resolveSchedulerOptions, type SchedulerOptions } from './scheduler-options.ts';
+import { resolveSchedulerOptions, type SchedulerOptions } from './scheduler-options.ts';
 import { explanationOf, type ReportedParts, type SchedulerStats, sizesOf, statsOf } from './scheduler-reports.ts';
 
 /**
@@ -45,7 +46,7 @@ import { explanationOf, type ReportedParts, type SchedulerStats, sizesOf, statsO
  * ```
  */
 export class Scheduler {
-  readonly #options: ResolvedSchedulerOptions;
+  readonly #logger: Logger;
   readonly #client: SchedulerClient;
   readonly #cache: SchedulerCache;
   readonly #nominator = new Nominator();
@@ -70,7 +71,7 @@ export class Scheduler {
   constructor(options: SchedulerOptions) {
     const resolved = resolveSchedulerOptions(options);
     const { client, clock, logger, random, listers, mostBindings, bindTimeoutMs } = resolved;
-    this.#options = resolved;
+    this.#logger = logger;
     this.#client = client;
     this.#measures = new SchedulerMeasures(resolved.metrics, clock);
     this.#cache = new SchedulerCache({ clock });
@@ -90,13 +91,8 @@ export class Scheduler {
     this.#loop = new RunLoop({ step: () => this.#step(), clock });
     const wake = (): void => this.#loop.wake();
     this.#queue = new SchedulingQueue({
-      ...{
-        profiles: [...this.#frameworks.values()].map(({ profile }) => profile),
-        backoff: resolved.backoff,
-        clock,
-        logger,
-        onReady: wake,
-      },
+      profiles: [...this.#frameworks.values()].map(({ profile }) => profile),
+      ...{ backoff: resolved.backoff, clock, logger, onReady: wake },
       maxInUnschedulableMs: resolved.maxInUnschedulableMs,
       onIncoming: (place, event) => this.#measures.incoming(place, event),
     });
@@ -240,7 +236,7 @@ export class Scheduler {
     try {
       return !this.#bindings.isFull && this.#tryNext();
     } catch (err) {
-      this.#options.logger.error({ err }, 'the scheduler has failed at a pod');
+      this.#logger.error({ err }, 'the scheduler has failed at a pod');
       return false;
     }
   }

@@ -1,7 +1,8 @@
 // Behaviour of client-go tools/events, v0.36.3.
 import type { EventsV1Event } from '@kubernetes/client-node';
 import { type ApiResource, apiResource } from '../../client/api-resource.ts';
-import type { Wire, WirePod } from '../../wire/types.ts';
+import { podObjectReference } from '../../pod/pod-object-reference.ts';
+import type { Wire } from '../../wire/types.ts';
 import type { SchedulingEvent } from '../framework/scheduler-client.ts';
 
 /** An event of `events.k8s.io`, as it stands in JSON. */
@@ -33,8 +34,8 @@ export function eventObject(event: SchedulingEvent, reporter: EventReporter, now
     reportingController: reporter.controller,
     reportingInstance: reporter.instance,
     ...{ action, reason, type, note: shortNote(note) },
-    regarding: reference(pod),
-    ...(related !== undefined && { related: reference(related) }),
+    regarding: podObjectReference(pod),
+    ...(related !== undefined && { related: podObjectReference(related) }),
   };
 }
 
@@ -54,15 +55,4 @@ function shortNote(note: string): string {
   const bytes = Buffer.from(note);
   if (bytes.length <= longestNote) return note;
   return `${new TextDecoder('utf-8').decode(bytes.subarray(0, longestNote - 6)).replace(/\uFFFD+$/, '')} ...`;
-}
-
-function reference({ metadata }: WirePod): NonNullable<WireEvent['regarding']> {
-  const { namespace, name, uid, resourceVersion } = metadata ?? {};
-  return {
-    ...{ apiVersion: 'v1', kind: 'Pod' },
-    ...(namespace !== undefined && { namespace }),
-    ...(name !== undefined && { name }),
-    ...(uid !== undefined && { uid }),
-    ...(resourceVersion !== undefined && { resourceVersion }),
-  };
 }

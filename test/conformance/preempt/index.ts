@@ -1,5 +1,5 @@
-import { isDeepStrictEqual } from 'node:util';
 import type { CaseKind, CaseResult } from '../kinds/case-kind.ts';
+import { isEmpty, memberDifferences, membersUnless } from '../kinds/member-differences.ts';
 import { type PreemptCase, type PreemptOutcome, preemptCaseProblem } from './case.ts';
 import { playPreempt } from './player.ts';
 
@@ -12,19 +12,9 @@ async function replayPreempt(recorded: PreemptCase): Promise<CaseResult> {
 
 /** What differs, member by member. There is no exemption. */
 export function judgePreempt({ out }: PreemptCase, played: PreemptOutcome): string[] {
-  const [expected, got] = [said(out), said(played)];
-  const members = [...new Set([...Object.keys(expected), ...Object.keys(got)])];
-  return members
-    .filter((member) => !isDeepStrictEqual(expected[member], got[member]))
-    .map((member) => `${member}: expected ${JSON.stringify(expected[member])}, got ${JSON.stringify(got[member])}`);
+  return memberDifferences(membersUnless(isLeftOut, out), membersUnless(isLeftOut, played));
 }
 
-/** A recording leaves out what is empty. */
-function said(out: PreemptOutcome): Readonly<Record<string, unknown>> {
-  return Object.fromEntries(Object.entries(out).filter(([, value]) => !isEmpty(value)));
-}
-
-function isEmpty(value: unknown): boolean {
-  if (typeof value !== 'object' || value === null) return value === undefined || value === '' || value === false;
-  return Object.keys(value).length === 0;
+function isLeftOut(value: unknown): boolean {
+  return value === false || isEmpty(value);
 }

@@ -18,16 +18,7 @@ export interface Usage {
 
 /** What the node has to give; 0 where it has none. */
 export function allocatableOf({ allocatable }: NodeInfo, resource: string): number {
-  switch (resource) {
-    case 'cpu':
-      return allocatable.milliCPU;
-    case 'memory':
-      return allocatable.memory;
-    case 'ephemeral-storage':
-      return allocatable.ephemeralStorage;
-    default:
-      return allocatable.scalar.get(resource) ?? 0;
-  }
+  return amountOf(allocatable, resource);
 }
 
 /** What is really asked for. */

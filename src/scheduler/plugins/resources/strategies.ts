@@ -34,6 +34,17 @@ export function requestedToCapacityRatio(
   usage: Usage = nonZeroUsage,
 ): ResourceScorer {
   const scoreAt = lineOf(shape);
+  const scoreOf: Counted = (used, capacity) => scoreAt(used > capacity ? 100 : percentOf(used, capacity));
+  return meanOf(resources, usage, scoreOf, { round: Math.round, countsZero: false });
+}
+
+/** The weighted mean over the resources that count. */
+function meanOf(
+  resources: readonly WeighedResource[],
+  usage: Usage,
+  scoreOf: Counted,
+  { round, countsZero } = { round: Math.floor, countsZero: true },
+): ResourceScorer {
   return (pod, node) => {
     let total = 0;
     let weights = 0;
@@ -41,29 +52,12 @@ export function requestedToCapacityRatio(
       const capacity = allocatableOf(node, name);
       const request = usage.request(pod, name);
       if (!counts(name, capacity, request)) continue;
-      const used = usage.used(node, name) + request;
-      const score = scoreAt(used > capacity ? 100 : percentOf(used, capacity));
-      if (score <= 0) continue;
+      const score = scoreOf(usage.used(node, name) + request, capacity);
+      if (!countsZero && score <= 0) continue;
       total += score * weight;
       weights += weight;
     }
-    return weights === 0 ? 0 : Math.round(total / weights);
-  };
-}
-
-/** The weighted mean over the resources that count, cut to an integer. */
-function meanOf(resources: readonly WeighedResource[], usage: Usage, scoreOf: Counted): ResourceScorer {
-  return (pod, node) => {
-    let total = 0;
-    let weights = 0;
-    for (const { name, weight } of resources) {
-      const capacity = allocatableOf(node, name);
-      const request = usage.request(pod, name);
-      if (!counts(name, capacity, request)) continue;
-      total += scoreOf(usage.used(node, name) + request, capacity) * weight;
-      weights += weight;
-    }
-    return weights === 0 ? 0 : Math.floor(total / weights);
+    return weights === 0 ? 0 : round(total / weights);
   };
 }
 
