@@ -1,6 +1,7 @@
 // Behaviour of pkg/kubelet/images (EnsureImageExists) and of pkg/kubelet/images/pullmanager, v1.36.3.
 import { containerFieldPath } from '../backoff/container-key.ts';
 import { durationText } from '../backoff/duration-text.ts';
+import { Semaphore } from '../concurrency/semaphore.ts';
 import type { EventType } from '../pod/event-recorder.ts';
 import type { RuntimeImage } from '../runtime/runtime-images.ts';
 import type { PodSandboxConfig } from '../runtime/runtime-sandboxes.ts';
@@ -11,7 +12,6 @@ import { ImageError } from './image-error.ts';
 import { parseImageName, withDefaultTag } from './image-name.ts';
 import { type ImagePullerOptions, type ResolvedImagePullerOptions, resolveImagePullerOptions } from './image-puller-options.ts';
 import { type CredentialSource, type Credentials, credentialsFor, type PullSecret } from './keyring.ts';
-import { ParallelLimit } from './parallel-limit.ts';
 import { PullBackoff } from './pull-backoff.ts';
 import { PullRecords } from './pull-records.ts';
 import { SharedCalls } from './shared-calls.ts';
@@ -60,7 +60,7 @@ interface Pulled {
  */
 export class ImagePuller {
   readonly #options: ResolvedImagePullerOptions;
-  readonly #limit: ParallelLimit;
+  readonly #limit: Semaphore;
   readonly #backoff: PullBackoff;
   readonly #records: PullRecords;
   readonly #pulls = new SharedCalls<Pulled>();
@@ -70,7 +70,7 @@ export class ImagePuller {
     const resolved = resolveImagePullerOptions(options);
     const { maxParallelImagePulls, backoffBaseMs, backoffMaxMs, clock, recordsDirectory } = resolved;
     this.#options = resolved;
-    this.#limit = new ParallelLimit(maxParallelImagePulls);
+    this.#limit = new Semaphore(maxParallelImagePulls);
     this.#backoff = new PullBackoff({ baseMs: backoffBaseMs, maxMs: backoffMaxMs, clock });
     this.#records = new PullRecords(recordsDirectory);
   }

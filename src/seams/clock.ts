@@ -5,10 +5,21 @@ export type CancelTimer = () => void;
 
 /** The library's only source of time. */
 export interface Clock {
-  /** Milliseconds since the epoch. */
+  /** Milliseconds since the epoch: the wall clock, which may be set forward and back at any moment. */
   now(): number;
+  /**
+   * Milliseconds since some moment, which only grow, whatever happens to the wall clock. Ages, waits and deadlines are counted
+   * with it, and `now` is for times that are told to others. Of a clock without it the machine's own counts, and no less than
+   * the timers that have fired.
+   */
+  elapsed?(): number;
   /** Calls `callback` once, `delayMs` from now, unless cancelled. The timer keeps the process alive only with `keepAlive`. */
   setTimer(callback: () => void, delayMs: number, options?: TimerOptions): CancelTimer;
+}
+
+/** A clock that surely counts what passes: what {@link safeClock} makes of any other. */
+export interface SteadyClock extends Clock {
+  elapsed(): number;
 }
 
 /** How a timer behaves. */
@@ -18,8 +29,9 @@ export interface TimerOptions {
 }
 
 /** The machine's clock. */
-export const systemClock: Clock = {
+export const systemClock: SteadyClock = {
   now: () => Date.now(),
+  elapsed: () => performance.now(),
   setTimer(callback, delayMs, options) {
     const timer = setTimeout(callback, delayMs);
     if (options?.keepAlive !== true) timer.unref();
@@ -29,21 +41,28 @@ export const systemClock: Clock = {
 
 /**
  * The same clock with its failures contained. While `now` throws or gives no finite number, the last time that it gave
- * counts. A timer that was cancelled never fires, also when `setTimer` returned nothing to cancel it with.
+ * counts; the same holds for `elapsed`, which never goes back. A timer that was cancelled never fires, also when `setTimer`
+ * returned nothing to cancel it with.
  */
-export function safeClock(clock: Clock): Clock {
+export function safeClock(clock: Clock): SteadyClock {
   let last = 0;
   const ask = (): unknown => clock.now();
+  const hasElapsed = typeof clock.elapsed === 'function';
+  const elapsed = hasElapsed ? growing(() => clock.elapsed?.()) : machineTime();
   return {
     now() {
       const now = callGuarded(ask, ignoreFailure);
       if (Number.isFinite(now)) last = now as number;
       return last;
     },
+    elapsed: elapsed.read,
     setTimer(callback, delayMs, options) {
       let isOver = false;
+      const dueAt = hasElapsed ? 0 : elapsed.read() + delayMs;
       const fire = (): void => {
-        if (!isOver) callback();
+        if (isOver) return;
+        elapsed.atLeast(dueAt);
+        callback();
       };
       const cancel: unknown = clock.setTimer(fire, delayMs, options);
       return () => {
@@ -52,6 +71,35 @@ export function safeClock(clock: Clock): Clock {
       };
     },
   };
+}
+
+interface GrowingTime {
+  readonly read: () => number;
+  /** Something shows that so much has passed. */
+  readonly atLeast: (ms: number) => void;
+}
+
+/** The answers of `ask` that are larger than all before; the largest one otherwise. */
+function growing(ask: () => unknown): GrowingTime {
+  let last = 0;
+  const atLeast = (ms: unknown): void => {
+    if (Number.isFinite(ms)) last = Math.max(last, ms as number);
+  };
+  const read = (): number => {
+    atLeast(callGuarded(ask, ignoreFailure));
+    return last;
+  };
+  return { read, atLeast };
+}
+
+/** For a clock that tells the wall clock alone. What its timers show is added: in a virtual time they run ahead of the machine. */
+function machineTime(): GrowingTime {
+  let ahead = 0;
+  const time = growing(() => systemClock.elapsed() + ahead);
+  const atLeast = (ms: number): void => {
+    ahead += Math.max(0, ms - time.read());
+  };
+  return { read: time.read, atLeast };
 }
 
 /**

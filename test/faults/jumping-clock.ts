@@ -13,6 +13,10 @@ export class JumpingClock implements Clock {
     return this.#standsAt ?? systemClock.now() + this.#offsetMs;
   }
 
+  elapsed(): number {
+    return systemClock.elapsed();
+  }
+
   setTimer(callback: () => void, delayMs: number, options?: TimerOptions): CancelTimer {
     return systemClock.setTimer(callback, delayMs, options);
   }

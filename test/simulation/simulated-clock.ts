@@ -116,6 +116,10 @@ export class ProcessClock implements Clock {
     return this.#world.elapsedMs + this.#wallOffsetMs;
   }
 
+  elapsed(): number {
+    return this.#world.elapsedMs;
+  }
+
   setTimer(callback: () => void, delayMs: number): CancelTimer {
     if (this.#dead) return () => {};
     const cancel = this.#world.schedule(() => {

@@ -63,6 +63,11 @@ export class FakeClock implements Clock {
     return this.#elapsedMs + this.#wallOffsetMs;
   }
 
+  /** What {@link advance} has let pass, in milliseconds. */
+  elapsed(): number {
+    return this.#elapsedMs;
+  }
+
   setTimer(callback: () => void, delayMs: number, _options?: TimerOptions): CancelTimer {
     if (!(delayMs <= longestTimerMs)) throw invalidArgument('delayMs', `at most ${longestTimerMs}`, delayMs);
     const timer: Timer = { dueMs: this.#elapsedMs + Math.max(0, delayMs), callback };

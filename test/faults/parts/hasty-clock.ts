@@ -20,6 +20,10 @@ export class HastyClock implements Clock {
     return this.#startedAt + (systemClock.now() - this.#startedAt) * this.#speed + this.#offsetMs;
   }
 
+  elapsed(): number {
+    return systemClock.elapsed() * this.#speed;
+  }
+
   setTimer(callback: () => void, delayMs: number, options?: TimerOptions): CancelTimer {
     const fire = (): void => {
       this.#pending.delete(end);

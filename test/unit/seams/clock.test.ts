@@ -61,4 +61,26 @@ describe('safeClock', () => {
     await clock.advance(10);
     expect(fired).toEqual(['kept']);
   });
+
+  it('gives an elapsed time that only grows, whatever the clock answers', () => {
+    const answers: unknown[] = [5, 3, Number.NaN, 'x', 7];
+    const subject = safeClock({ now: () => 0, setTimer: () => () => {}, elapsed: () => answers.shift() as number });
+    expect([1, 2, 3, 4, 5].map(() => subject.elapsed())).toEqual([5, 5, 5, 5, 7]);
+  });
+
+  it('counts what passes for a clock that has only a wall clock: a step of that is no time, a timer that fired is', async () => {
+    const clock = new FakeClock();
+    const subject = safeClock({ now: () => clock.now(), setTimer: clock.setTimer.bind(clock) });
+    const before = subject.elapsed();
+    clock.jump(3_600_000);
+    expect(subject.elapsed() - before).toBeLessThan(3_000_000);
+    let atFire = 0;
+    subject.setTimer(() => {
+      atFire = subject.elapsed();
+    }, 86_400_000);
+    await clock.advance(86_400_000);
+    expect(atFire - before).toBeGreaterThanOrEqual(86_400_000);
+    clock.jump(-7_200_000);
+    expect(subject.elapsed()).toBeGreaterThanOrEqual(atFire);
+  });
 });

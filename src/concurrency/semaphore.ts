@@ -1,21 +1,26 @@
-/** Lets at most so many calls run at once; the others wait in order. */
-export class ParallelLimit {
+import { onAbort } from './aborts.ts';
+
+/** Lets at most so many calls run at once; the others wait in the order in which they came. */
+export class Semaphore {
   readonly #most: number;
-  readonly #waiting: (() => void)[] = [];
+  readonly #waiting = new Set<() => void>();
   #running = 0;
 
   constructor(most: number) {
     this.#most = most;
   }
 
-  /** Makes the call when there is room. Rejects with the signal's reason when it aborts before. */
+  /** Makes the call when there is room. Rejects with the signal's reason when that aborts before. */
   async run<T>(call: () => Promise<T>, signal: AbortSignal): Promise<T> {
     await this.#enter(signal);
     try {
       return await call();
     } finally {
       this.#running -= 1;
-      this.#waiting.shift()?.();
+      for (const enter of this.#waiting) {
+        enter();
+        break;
+      }
     }
   }
 
@@ -27,16 +32,15 @@ export class ParallelLimit {
     }
     const { promise, resolve, reject } = Promise.withResolvers<void>();
     const enter = (): void => {
-      signal.removeEventListener('abort', giveUp);
+      this.#waiting.delete(enter);
       this.#running += 1;
       resolve();
     };
-    const giveUp = (): void => {
-      this.#waiting.splice(this.#waiting.indexOf(enter), 1);
+    this.#waiting.add(enter);
+    const leave = onAbort(signal, () => {
+      this.#waiting.delete(enter);
       reject(signal.reason);
-    };
-    this.#waiting.push(enter);
-    signal.addEventListener('abort', giveUp, { once: true });
-    await promise;
+    });
+    await promise.finally(leave);
   }
 }
