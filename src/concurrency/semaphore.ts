@@ -1,9 +1,10 @@
 import { onAbort } from './aborts.ts';
+import { FifoSet } from './fifo-set.ts';
 
 /** Lets at most so many calls run at once; the others wait in the order in which they came. */
 export class Semaphore {
   readonly #most: number;
-  readonly #waiting = new Set<() => void>();
+  readonly #waiting = new FifoSet<() => void>();
   #running = 0;
 
   constructor(most: number) {
@@ -17,10 +18,7 @@ export class Semaphore {
       return await call();
     } finally {
       this.#running -= 1;
-      for (const enter of this.#waiting) {
-        enter();
-        break;
-      }
+      this.#waiting.take()?.();
     }
   }
 
@@ -32,7 +30,6 @@ export class Semaphore {
     }
     const { promise, resolve, reject } = Promise.withResolvers<void>();
     const enter = (): void => {
-      this.#waiting.delete(enter);
       this.#running += 1;
       resolve();
     };

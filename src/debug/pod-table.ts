@@ -31,10 +31,11 @@ export class PodTable {
   readonly #rows = new Map<string, Kept>();
   readonly #touched = new Set<string>();
   readonly #unsettled = new FifoSet<string>();
+  /** Every pod with a row, the one first whose turn it is to be read again. */
+  readonly #rotation = new FifoSet<string>();
   readonly #changed = new Set<string>();
   readonly #removed = new Set<string>();
   #isFollowed = false;
-  #rotation = this.#rows.keys();
 
   constructor(manager: Pick<StatusManager, 'snapshot'>) {
     this.#manager = manager;
@@ -69,8 +70,6 @@ export class PodTable {
     for (const podUID of [...this.#rows.keys()]) if (!seen.has(podUID)) this.#remove(podUID);
     for (const pod of snapshot.pods) this.#note(pod);
     this.#touched.clear();
-    // an iterator that is not moved on would keep what the map held in the meantime
-    this.#rotation = this.#rows.keys();
     return snapshot;
   }
 
@@ -82,13 +81,12 @@ export class PodTable {
       const podUID = this.#unsettled.take();
       if (podUID !== undefined) podUIDs.add(podUID);
     }
-    for (let left = Math.max(rotatedAtLeast, this.#rows.size / looksARound); left > 0; left--) {
-      const next = this.#rotation.next();
-      if (next.done) {
-        this.#rotation = this.#rows.keys();
-        break;
-      }
-      podUIDs.add(next.value);
+    const share = Math.max(rotatedAtLeast, this.#rows.size / looksARound);
+    for (let left = Math.min(share, this.#rotation.size); left > 0; left--) {
+      const podUID = this.#rotation.take();
+      if (podUID === undefined) break;
+      podUIDs.add(podUID);
+      this.#rotation.add(podUID);
     }
     const snapshot = this.#manager.snapshot({ podUIDs });
     for (const pod of snapshot.pods) {
@@ -135,6 +133,7 @@ export class PodTable {
     const before = this.#rows.get(podUID);
     if (before !== undefined && isSameRow(before.row, row) && before.unsentSince === unsentSince) return;
     this.#rows.set(podUID, { row, unsentSince });
+    this.#rotation.add(podUID);
     if (!this.#isFollowed) return;
     this.#changed.add(podUID);
     this.#removed.delete(podUID);
@@ -143,6 +142,7 @@ export class PodTable {
   #remove(podUID: string): void {
     if (!this.#rows.delete(podUID)) return;
     this.#unsettled.delete(podUID);
+    this.#rotation.delete(podUID);
     this.#changed.delete(podUID);
     if (this.#isFollowed) this.#removed.add(podUID);
   }

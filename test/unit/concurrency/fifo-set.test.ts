@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { FifoSet } from '../../../src/concurrency/fifo-set.ts';
+import { heldBytes } from '../../support/held-bytes.ts';
 
 function taken<T>(set: FifoSet<T>): T[] {
   const keys: T[] = [];
@@ -50,6 +51,20 @@ describe('FifoSet', () => {
     expect([set.size, set.take()]).toEqual([0, undefined]);
     set.add('c');
     expect(taken(set)).toEqual(['c']);
+  });
+
+  it('holds nothing for keys that were deleted, though none was taken', () => {
+    const set = new FifoSet<number>();
+    for (let key = 0; key < 100; key += 1) set.add(key);
+    let next = 100;
+    const churn = (): void => {
+      for (const last = next + 300_000; next < last; next += 1) {
+        set.add(next);
+        set.delete(next - 100);
+      }
+    };
+    expect(heldBytes(churn)).toBeLessThan(1_000_000);
+    expect(taken(set)).toEqual(Array.from({ length: 100 }, (_, n) => next - 100 + n));
   });
 
   it('behaves like a list, for any operations in any order', () => {

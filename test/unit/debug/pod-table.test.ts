@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { PodTable } from '../../../src/debug/pod-table.ts';
 import type { PodSnapshot } from '../../../src/status/sync/snapshot.ts';
+import { heldBytes } from '../../support/held-bytes.ts';
 import { Harness, numberedPod, settle } from '../status/harness.ts';
 
 /** A table over a manager whose snapshots are counted: how many pods each had. */
@@ -137,6 +138,20 @@ describe('PodTable', () => {
       table.readAll();
     }
     expect(table.takeChanges()).toEqual({ changed: [], removed: [] });
+  });
+
+  it('holds nothing of pods that are gone, however many came and went', () => {
+    const { table, pods } = tableOfPods();
+    let n = 0;
+    const comeAndGo = (): void => {
+      for (const last = n + 50_000; n < last; ) {
+        pods.clear();
+        for (let count = 0; count < 100; count += 1, n += 1)
+          pods.set(`uid-${n}`, { ...settledPod(`uid-${n}`), phase: 'pending' });
+        table.readAll();
+      }
+    };
+    expect(heldBytes(comeAndGo)).toBeLessThan(200_000);
   });
 
   it('forgets what was not told when nobody follows any more', () => {
