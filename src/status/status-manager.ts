@@ -86,7 +86,8 @@ export class StatusManager implements Listenable<StatusManagerEvents> {
     this.#agent = agent;
     this.#resizeConditions = new PodResizeConditions(resolved);
     this.resizes = new PodResizes(this.#resizeConditions, this.#runState);
-    const cache = new StatusCache({ ...resolved, resizeConditions: this.#resizeConditions, podStatusChannel, events });
+    const hints = podClient === null ? undefined : podStatusChannel;
+    const cache = new StatusCache({ ...resolved, resizeConditions: this.#resizeConditions, podStatusChannel: hints, events });
     this.#cache = cache;
     const runState = this.#runState;
     if (podClient === null) {
@@ -275,6 +276,11 @@ export class StatusManager implements Listenable<StatusManagerEvents> {
 
   listenerCount(event: keyof StatusManagerEvents): number {
     return this.#events.listenerCount(event);
+  }
+
+  setMaxListeners(most: number): this {
+    this.#events.setMaxListeners(most);
+    return this;
   }
 
   async #stop(wasRunning: boolean, drainTimeoutMs: number): Promise<StopResult> {

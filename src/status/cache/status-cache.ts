@@ -21,8 +21,8 @@ import { type UpdateRequest, updateStatusInternal } from './update-status.ts';
 export interface StatusCacheOptions {
   readonly podManager: PodManager;
   readonly resizeConditions: PodResizeConditions;
-  /** Told of every pod that has a new version. */
-  readonly podStatusChannel: BoundedChannel<string>;
+  /** Told of every pod that has a new version. Undefined where nobody reads it. */
+  readonly podStatusChannel: BoundedChannel<string> | undefined;
   readonly events: Emitter<StatusManagerEvents>;
   readonly ownedConditionTypes: ReadonlySet<string>;
   readonly clock: Clock;
@@ -76,12 +76,12 @@ export class StatusCache implements PodStatusReader {
       const before = this.#podStatuses.get(podUID)?.status ?? this.#statusBefore(pod, podUID);
       const detail = illegalTransition(before, change.status, pod.spec)?.detail ?? reason;
       logger.error({ podUID, reason, detail }, 'a status was refused: its container states cannot follow the cached ones');
-      events.emit('illegalTransition', illegalTransitionEvent(podUID, pod, reason));
+      events.emit('illegalTransition', toldLater(events, illegalTransitionEvent(podUID, pod, reason)));
       return false;
     }
     countTerminations(metrics, outcome.previous, outcome.entry.status);
     if (isLevelEnabled(logger, 'debug')) this.#logChange(podUID, outcome.entry, outcome.previous);
-    if (!podStatusChannel.trySend(podUID)) metrics.increment('pod_status_manager_hints_dropped_total');
+    if (podStatusChannel?.trySend(podUID) === false) metrics.increment('pod_status_manager_hints_dropped_total');
     this.#tell({ podUID, pod, ...outcome });
     return true;
   }
@@ -102,8 +102,8 @@ export class StatusCache implements PodStatusReader {
     const { events } = this.#options;
     const name = stored.entry.podIsFinished ? 'podRemoved' : 'podUpdated';
     if (events.listenerCount(name) === 0) return;
-    if (stored.entry.podIsFinished) events.emit('podRemoved', podRemovedEvent(stored));
-    else events.emit('podUpdated', podUpdatedEvent(stored, stored.isAdded));
+    if (stored.entry.podIsFinished) events.emit('podRemoved', toldLater(events, podRemovedEvent(stored)));
+    else events.emit('podUpdated', toldLater(events, podUpdatedEvent(stored, stored.isAdded)));
   }
 
   /**
@@ -122,4 +122,10 @@ export class StatusCache implements PodStatusReader {
     }, failed);
     return ofMirrorPod ?? normalizeStatus(pod, pod.status ?? {});
   }
+}
+
+/** An event that waits for its turn makes its copy of the pod now: until then its owner may change the pod. */
+function toldLater<Event extends { readonly pod: Pod }>(events: Emitter<StatusManagerEvents>, event: Event): Event {
+  if (events.isTelling) void event.pod;
+  return event;
 }

@@ -91,6 +91,59 @@ describe('Emitter', () => {
     expect(seen).toEqual(['first', 'second']);
   });
 
+  it('tells every listener of events in the order in which they came about, those that a listener brings about too', () => {
+    const { subject } = emitter();
+    const seen: unknown[] = [];
+    subject.on('news', (text, n) => {
+      if (n < 2) {
+        subject.emit('error', `after ${text}`);
+        subject.emit('news', `${text}'`, n + 1);
+        expect(subject.isTelling).toBe(true);
+      }
+    });
+    subject.on('news', (text) => seen.push(text));
+    subject.on('error', (text) => seen.push(text));
+    subject.emit('news', 'a', 0);
+    expect([seen, subject.isTelling]).toEqual([['a', 'after a', "a'", "after a'", "a''"], false]);
+  });
+
+  it('does not hold the event loop for listeners that bring about events without end', async () => {
+    const { subject, tell, errors } = emitter();
+    let told = 0;
+    const again = (): void => {
+      told += 1;
+      tell('again');
+    };
+    subject.on('news', again);
+    tell('first');
+    expect(told).toBe(1_001);
+    await settle(1);
+    expect(told).toBeGreaterThan(1_001);
+    subject.off('news', again);
+    await settle(2);
+    expect([errors, subject.isTelling]).toEqual([[], false]);
+  });
+
+  it('warns of no leak, however many listeners there are, unless it was told to', async () => {
+    const { subject } = emitter();
+    const warnings: string[] = [];
+    const listen = ({ message }: Error): void => void warnings.push(message);
+    process.on('warning', listen);
+    for (let n = 0; n < 100; n += 1) subject.on('news', () => {});
+    await settle();
+    expect(warnings).toEqual([]);
+    subject.setMaxListeners(100);
+    subject.on('news', () => {});
+    await settle();
+    process.off('warning', listen);
+    expect(warnings).toEqual([expect.stringContaining('101 news listeners')]);
+  });
+
+  it.each([-1, 1.5, Number.NaN, '10', undefined])('refuses %s as the most listeners', (most) => {
+    const { subject } = emitter();
+    expect(() => subject.setMaxListeners(most as number)).toThrow('Expected `most` to be a whole number, 0 or more');
+  });
+
   it('has no special error event', () => {
     const { errors, subject } = emitter();
     expect(() => subject.emit('error', 'no listener')).not.toThrow();

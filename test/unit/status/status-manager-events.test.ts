@@ -1,3 +1,4 @@
+import { type EventEmitter, setMaxListeners } from 'node:events';
 import { describe, expect, it } from 'vitest';
 import type { MetricsSink } from '../../../src/metrics/metrics-sink.ts';
 import type { Logger } from '../../../src/seams/logger.ts';
@@ -132,6 +133,36 @@ describe('podUpdated and podRemoved', () => {
     h.manager.setPodStatus(testPod({ metadata: { uid: 'x' } }), {});
     h.manager.removeOrphanedStatuses(new Set());
     expect([updated.length, removed.length]).toEqual([1, 1]);
+  });
+
+  it('come in the order of the versions also where a listener sets the next one, with the pod as it was then', () => {
+    const h = new Harness({ started: false });
+    const seen: unknown[] = [];
+    const pod = testPod({ metadata: { labels: { a: 'first' } } });
+    const later = testPod({ metadata: { labels: { a: 'second' } } });
+    h.manager.on('podUpdated', ({ version }) => {
+      if (version > 1) return;
+      h.manager.setPodStatus(later, { message: 'two' });
+      Object.assign(later.metadata.labels as object, { a: 'changed since' });
+    });
+    h.manager.on('podUpdated', ({ version, pod: told }) => seen.push([version, told.metadata?.labels?.a]));
+    h.manager.setPodStatus(pod, { message: 'one' });
+    expect(seen).toEqual([
+      [1, 'first'],
+      [2, 'second'],
+    ]);
+  });
+
+  it('have as many listeners as one likes, and Node’s helper for their limit takes a manager', async () => {
+    const h = new Harness({ started: false });
+    const warnings: string[] = [];
+    const listen = ({ message }: Error): void => void warnings.push(message);
+    process.on('warning', listen);
+    for (let n = 0; n < 20; n += 1) h.manager.on('podUpdated', () => {});
+    setMaxListeners(50, h.manager as unknown as EventEmitter);
+    await settle();
+    process.off('warning', listen);
+    expect([warnings, h.manager.setMaxListeners(0) === h.manager]).toEqual([[], true]);
   });
 
   it('let a listener set another status', () => {

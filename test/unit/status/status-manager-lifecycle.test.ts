@@ -53,6 +53,19 @@ describe('StatusManager.start', () => {
   });
 });
 
+describe('a manager without a pod client', () => {
+  it('keeps and counts no hints: nobody reads them', () => {
+    const counted: string[] = [];
+    const metrics = { increment: (name: string) => void counted.push(name), observe() {}, set() {} };
+    const podManager = new BasicPodManager();
+    const options = { podClient: null, podManager, podDeletionSafety: safety, channelCapacity: 2, logger: null, metrics };
+    const manager = new StatusManager(options);
+    for (let n = 0; n < 5; n += 1) manager.setPodStatus(numberedPod(n), { message: 'm' });
+    expect(manager.snapshot().channel).toEqual({ depth: 0, capacity: 2, dropped: 0 });
+    expect(counted).not.toContain('pod_status_manager_hints_dropped_total');
+  });
+});
+
 describe('StatusManager.stop', () => {
   it('of a manager that never started says so of each pod', async () => {
     const h = new Harness({ started: false });
