@@ -163,9 +163,9 @@ export const statusMetrics = {
   },
   pod_status_manager_pauses_total: {
     type: 'counter',
-    help: 'Answers that made the whole client wait.',
+    help: 'Failures that made the whole client wait.',
     unit: '{pause}',
-    labels: { error_class: { help: 'what the answer was', values: ['throttled', 'unauthorized'] } },
+    labels: { error_class: { help: 'what the failure was', values: ['throttled', 'unauthorized'] } },
     part,
     origin: 'own',
   },

@@ -44,7 +44,7 @@ export class SendLog {
   #why(podUID: string, { version }: VersionedPodStatus, cause: SendCause | undefined): string {
     const { records } = this.#context;
     if (cause !== undefined && cause !== 'version') return causes[cause];
-    if ((records.state(podUID)?.failures ?? 0) > 0) return 'the last request failed';
+    if ((records.state(podUID)?.failures ?? 0) > 0) return 'the last attempt failed';
     return version === 1 ? 'it is the first status of the pod' : 'the status has changed';
   }
 

@@ -53,7 +53,7 @@ describe('the debug lines of a status manager', () => {
     h.client.failNext('patch', { code: 503 });
     await h.set(pod, { message: 'three' });
     await h.clock.advance(10_000);
-    expect(take(sent)).toMatchObject([{ why: 'the status has changed' }, { why: 'the last request failed' }]);
+    expect(take(sent)).toMatchObject([{ why: 'the status has changed' }, { why: 'the last attempt failed' }]);
     h.manager.reconcile(uid);
     await h.calls();
     expect(take(sent)).toMatchObject([{ why: 'reconcile() was called' }]);

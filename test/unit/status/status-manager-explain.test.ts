@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { ApiError } from '../../../src/client/transport/api-error.ts';
 import { Harness, numberedPod, settle, testPod } from './harness.ts';
 
 const uid = '12345678';
@@ -76,7 +77,35 @@ describe('StatusManager.explain', () => {
     const pod = h.publish(testPod());
     h.client.failNext('patch', { code: 403 });
     await h.set(pod, { phase: 'Running' });
-    expect(h.manager.explain(uid).reason).toMatch(/^the last request failed and is tried again \(forbidden: .+\)$/);
+    expect(h.manager.explain(uid).reason).toMatch(/^the last attempt failed and is tried again \(forbidden: .+\)$/);
+  });
+
+  it.each([
+    ['asked for by the apiserver', new ApiError({ status: 429, reason: 'TooManyRequests', message: 'later' }), 'throttled'],
+    [
+      'made before any request, since there are no credentials',
+      new ApiError({ reason: 'NoCredentials', message: 'no plugin' }),
+      'unauthorized',
+    ],
+  ])('says of a pause no more than is true: one %s', async (_, error, errorClass) => {
+    const h = new Harness();
+    const [pod, other] = [h.publish(numberedPod(1)), h.publish(numberedPod(2))];
+    Object.assign(h.client, { patchPodStatus: () => Promise.reject(error) });
+    await h.set(pod, { phase: 'Running' });
+    h.manager.setPodStatus(other, { phase: 'Running' });
+    const waits = 'all requests wait: the apiserver has asked for that, or there are no valid credentials';
+    expect(h.manager.explain('uid-1').reason).toBe(`${waits} (${errorClass}: ${error.message})`);
+    expect(h.manager.explain('uid-2')).toMatchObject({ phase: 'paused', reason: waits });
+  });
+
+  it('speaks of no request of which it cannot know', async () => {
+    const h = new Harness({ concurrency: 1 });
+    const [pod, other] = [h.publish(numberedPod(1)), h.publish(numberedPod(2))];
+    h.client.hold();
+    for (const one of [pod, other]) h.manager.setPodStatus(one, { phase: 'Running' });
+    await settle();
+    const reasons = ['uid-1', 'uid-2'].map((podUID) => h.manager.explain(podUID).reason);
+    expect(reasons).toEqual(['a sync of this pod is under way', 'the newest version waits for its turn']);
   });
 
   it('changes nothing', async () => {
