@@ -34,8 +34,9 @@ export class PodResizeConditions {
   readonly #clock: Clock;
   readonly #metrics: Metrics;
   readonly #entries = new Map<string, Entry>();
-  /** The label values whose gauge is not 0. */
-  #countedReasons: ReadonlySet<string> = new Set();
+  /** How many pods have a pending resize, by the label value of its reason; a value without pods is not in it. */
+  readonly #pending = new Map<string, number>();
+  #inProgress = 0;
 
   constructor({ clock, metrics }: { readonly clock: Clock; readonly metrics: Metrics }) {
     this.#clock = clock;
@@ -58,7 +59,6 @@ export class PodResizeConditions {
     const reason = given === podResizeReason.infeasible ? given : podResizeReason.deferred;
     const old = this.#entries.get(podUID)?.pending;
     this.#store(podUID, 'pending', this.#condition('pending', old, { reason, message, observedGeneration }));
-    if (old?.reason !== reason) this.#countPending();
     return old === undefined || old.reason !== reason || (old.observedGeneration ?? 0) !== observedGeneration;
   }
 
@@ -67,7 +67,6 @@ export class PodResizeConditions {
     const old = this.#entries.get(podUID)?.inProgress;
     if (old === undefined) {
       this.#store(podUID, 'inProgress', this.#condition('inProgress', undefined, wanted));
-      this.#countInProgress();
       return { observedGeneration: wanted.observedGeneration, changed: true };
     }
     const { reason = '', message = '', observedGeneration = 0 } = old;
@@ -78,13 +77,12 @@ export class PodResizeConditions {
   }
 
   clearPending(podUID: string): void {
-    if (this.#clear(podUID, 'pending') !== undefined) this.#countPending();
+    this.#clear(podUID, 'pending');
   }
 
   clearInProgress(podUID: string): PodResizeInProgress {
     const old = this.#clear(podUID, 'inProgress');
     if (old === undefined) return { observedGeneration: 0, changed: false };
-    this.#countInProgress();
     return { observedGeneration: old.observedGeneration ?? 0, changed: true };
   }
 
@@ -98,22 +96,23 @@ export class PodResizeConditions {
         this.#store(String(metadata?.uid), kind, this.#condition(kind, undefined, wanted));
       }
     }
-    this.#count();
+    this.#tellInProgress();
   }
 
   delete(podUID: string): void {
-    if (this.#entries.delete(podUID)) this.#count();
+    this.#clear(podUID, 'pending');
+    this.#clear(podUID, 'inProgress');
   }
 
   /** Drops what is known of every pod that is not in the set. */
   retain(podUIDs: ReadonlySet<string>): void {
-    const orphans = [...this.#entries.keys()].filter((podUID) => !podUIDs.has(podUID));
-    for (const podUID of orphans) this.#entries.delete(podUID);
-    if (orphans.length > 0) this.#count();
+    for (const podUID of this.#entries.keys()) if (!podUIDs.has(podUID)) this.delete(podUID);
   }
 
   #store(podUID: string, kind: Kind, condition: WirePodCondition): void {
-    this.#entries.set(podUID, { ...this.#entries.get(podUID), [kind]: condition });
+    const entry = this.#entries.get(podUID);
+    this.#entries.set(podUID, { ...entry, [kind]: condition });
+    this.#count(kind, entry?.[kind], condition);
   }
 
   #clear(podUID: string, kind: Kind): WirePodCondition | undefined {
@@ -121,6 +120,7 @@ export class PodResizeConditions {
     if (old === undefined) return undefined;
     if (Object.keys(rest).length > 0) this.#entries.set(podUID, rest);
     else this.#entries.delete(podUID);
+    this.#count(kind, old, undefined);
     return old;
   }
 
@@ -139,24 +139,32 @@ export class PodResizeConditions {
     };
   }
 
-  #count(): void {
-    this.#countPending();
-    this.#countInProgress();
-  }
-
-  #countPending(): void {
-    const counts = new Map<string, number>([...this.#countedReasons].map((reason) => [reason, 0]));
-    for (const { pending } of this.#entries.values()) {
-      const reason = pending && (pending.reason ?? '').toLowerCase();
-      if (reason !== undefined) counts.set(reason, (counts.get(reason) ?? 0) + 1);
+  /** A pod's condition has become another one, which costs the same however many pods there are. */
+  #count(kind: Kind, before: WirePodCondition | undefined, after: WirePodCondition | undefined): void {
+    if (kind === 'pending') {
+      const [left, reached] = [labelOf(before), labelOf(after)];
+      if (left === reached) return;
+      this.#countPending(left, -1);
+      this.#countPending(reached, 1);
+    } else if ((before === undefined) !== (after === undefined)) {
+      this.#inProgress += after === undefined ? -1 : 1;
+      this.#tellInProgress();
     }
-    for (const [reason, count] of counts) this.#metrics.set('kubelet_pod_pending_resizes', count, { reason });
-    this.#countedReasons = new Set([...counts].filter(([, count]) => count > 0).map(([reason]) => reason));
   }
 
-  #countInProgress(): void {
-    let count = 0;
-    for (const { inProgress } of this.#entries.values()) if (inProgress !== undefined) count++;
-    this.#metrics.set('kubelet_pod_in_progress_resizes', count);
+  #countPending(reason: string | undefined, change: number): void {
+    if (reason === undefined) return;
+    const count = (this.#pending.get(reason) ?? 0) + change;
+    if (count > 0) this.#pending.set(reason, count);
+    else this.#pending.delete(reason);
+    this.#metrics.set('kubelet_pod_pending_resizes', count, { reason });
   }
+
+  #tellInProgress(): void {
+    this.#metrics.set('kubelet_pod_in_progress_resizes', this.#inProgress);
+  }
+}
+
+function labelOf(pending: WirePodCondition | undefined): string | undefined {
+  return pending && (pending.reason ?? '').toLowerCase();
 }

@@ -1,4 +1,7 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
+import { metricsOption } from '../../../../src/metrics/metrics.ts';
+import { PodResizeConditions } from '../../../../src/status/resize/pod-resize-conditions.ts';
+import { FakeClock } from '../../../../src/testing/fakes/fake-clock.ts';
 import { numberedPod } from '../harness.ts';
 import { started, uid } from './resize-harness.ts';
 
@@ -84,5 +87,48 @@ describe('kubelet_pod_pending_resizes', () => {
     manager.resizes.setPodResizePendingCondition(uid, 'Deferred', '', 1);
     manager.resizes.setPodResizePendingCondition(uid, 'Infeasible', '', 1);
     expect(gauges).toEqual({ 'pending_resizes{deferred}': 0, 'pending_resizes{infeasible}': 1 });
+  });
+});
+
+describe('the count of resizes', () => {
+  it('costs the same for each pod, however many there are', () => {
+    let told = 0;
+    const metrics = { increment() {}, observe() {}, set: () => void told++ };
+    const conditions = new PodResizeConditions({ clock: new FakeClock(), metrics: metricsOption(metrics) });
+    const iterated = vi.spyOn(Map.prototype, Symbol.iterator);
+    const values = vi.spyOn(Map.prototype, 'values');
+    for (const reason of ['Deferred', 'Infeasible']) {
+      for (let n = 0; n < 100; n += 1) conditions.setPending(`uid-${n}`, { reason, message: '', observedGeneration: 1 });
+    }
+    for (let n = 0; n < 100; n += 1) conditions.setInProgress(`uid-${n}`, { reason: '', message: '', observedGeneration: 1 });
+    for (let n = 0; n < 100; n += 1) conditions.clearPending(`uid-${n}`);
+    for (let n = 0; n < 100; n += 1) conditions.delete(`uid-${n}`);
+    const walks = iterated.mock.calls.length + values.mock.calls.length;
+    vi.restoreAllMocks();
+    expect([walks, told]).toEqual([0, 100 + 200 + 100 + 100 + 100]);
+  });
+
+  it.each([
+    ['an earlier life of the agent', ['Deferred', 'Error']],
+    ['conditions that come twice', ['Deferred', 'Deferred']],
+  ])('is right after %s, and after the pods are gone', (_, reasons) => {
+    const { manager, gauges } = started();
+    const pods = reasons.map((reason, n) => {
+      const condition = { type: 'PodResizePending', status: 'True', reason };
+      return {
+        ...numberedPod(n),
+        status: { conditions: [condition, condition, { type: 'PodResizeInProgress', status: 'True' }] },
+      };
+    });
+    manager.resizes.backfillPodResizeConditions(pods);
+    manager.resizes.backfillPodResizeConditions(pods);
+    const counts = Object.fromEntries(
+      reasons.map((reason) => [`pending_resizes{${reason.toLowerCase()}}`, reasons.filter((one) => one === reason).length]),
+    );
+    expect(gauges).toEqual({ ...counts, in_progress_resizes: 2 });
+    manager.removeOrphanedStatuses(new Set(['uid-0']));
+    expect(gauges).toMatchObject({ in_progress_resizes: 1, 'pending_resizes{deferred}': 1 });
+    manager.removeOrphanedStatuses(new Set());
+    expect(Object.values(gauges).every((count) => count === 0)).toBe(true);
   });
 });
