@@ -1,4 +1,4 @@
-import type { CancelTimer, Clock } from '../seams/clock.ts';
+import { type CancelTimer, type Clock, type SteadyClock, safeClock } from '../seams/clock.ts';
 
 /** A limit of requests: a token bucket. */
 export interface RateLimiterOptions {
@@ -13,7 +13,7 @@ export interface RateLimiterOptions {
  * order, and before any `tryTake`.
  */
 export class RateLimiter {
-  readonly #clock: Clock;
+  readonly #clock: SteadyClock;
   readonly #qps: number;
   readonly #burst: number;
   #tokens: number;
@@ -23,11 +23,11 @@ export class RateLimiter {
   #cancelTimer: CancelTimer | undefined;
 
   constructor({ qps, burst }: RateLimiterOptions, clock: Clock, onAvailable: () => void) {
-    this.#clock = clock;
+    this.#clock = safeClock(clock);
     this.#qps = qps;
     this.#burst = burst;
     this.#tokens = burst;
-    this.#refilledAt = clock.now();
+    this.#refilledAt = this.#clock.elapsed();
     this.#onAvailable = onAvailable;
   }
 
@@ -64,9 +64,8 @@ export class RateLimiter {
   }
 
   #refill(): void {
-    const now = this.#clock.now();
-    // a clock that jumped backwards adds no tokens and removes none
-    const passedMs = Math.max(0, now - this.#refilledAt);
+    const now = this.#clock.elapsed();
+    const passedMs = now - this.#refilledAt;
     this.#refilledAt = now;
     this.#tokens = Math.min(this.#burst, this.#tokens + (passedMs * this.#qps) / 1000);
   }

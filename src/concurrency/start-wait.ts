@@ -2,6 +2,7 @@ import { longestTimerMs, numberOption, requireKnownOptions } from '../checks/opt
 import { invalidOption, StatusManagerError } from '../errors.ts';
 import type { Clock } from '../seams/clock.ts';
 import { callGuarded, ignoreFailure } from '../seams/guard.ts';
+import { callWithin, untilAborted } from './aborts.ts';
 
 /** How long a start is waited for. */
 export interface StartOptions {
@@ -50,23 +51,11 @@ export function awaitStart(started: Promise<void>, options: StartOptions, wait: 
 
 async function withinLimits(started: Promise<void>, { timeoutMs, signal }: StartOptions, wait: StartWait): Promise<void> {
   const { owner, clock, waitsFor } = wait;
-  const { promise: over, reject } = Promise.withResolvers<never>();
-  // it may lose the race, and it may fail first, when nobody listens yet
-  over.catch(ignoreFailure);
-  started.catch(ignoreFailure);
-  const timeOut = (): void => {
+  if (timeoutMs === undefined) return await untilAborted(started, signal);
+  const late = (): StatusManagerError => {
     const { text, cause } = callGuarded(waitsFor, ignoreFailure) ?? { text: 'it does not say what it waits for' };
     const message = `The ${owner} has not started within ${timeoutMs} ms: ${text}`;
-    reject(new StatusManagerError('ERR_START_TIMEOUT', message, cause === undefined ? undefined : { cause }));
+    return new StatusManagerError('ERR_START_TIMEOUT', message, cause === undefined ? undefined : { cause });
   };
-  const abort = (): void => reject(signal?.reason);
-  const cancelTimer = timeoutMs === undefined ? undefined : clock.setTimer(timeOut, timeoutMs, { keepAlive: true });
-  signal?.addEventListener('abort', abort);
-  if (signal?.aborted) abort();
-  try {
-    await Promise.race([started, over]);
-  } finally {
-    cancelTimer?.();
-    signal?.removeEventListener('abort', abort);
-  }
+  return await callWithin(() => started, { clock, timeoutMs, signal, late });
 }

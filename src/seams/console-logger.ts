@@ -24,9 +24,9 @@ export function consoleLogger(): Logger {
   // messages are constants, so there are few of them
   const windows = new Map<string, Window>();
   const log = (level: 'warn' | 'error', fields: object, message: string): void => {
-    const now = systemClock.now();
+    const now = systemClock.elapsed();
     const last = windows.get(message);
-    const isOver = last === undefined || now - last.since >= windowMs || now < last.since;
+    const isOver = last === undefined || now - last.since >= windowMs;
     const window: Window = isOver ? { since: now, lines: 0, leftOut: 0 } : last;
     if (isOver) windows.set(message, window);
     if (window.lines >= mostLines) {
