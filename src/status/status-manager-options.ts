@@ -14,7 +14,7 @@ import { type Metrics, metricsOption } from '../metrics/metrics.ts';
 import type { MetricsSink } from '../metrics/metrics-sink.ts';
 import type { PodDeletionSafety } from '../pod/pod-deletion-safety.ts';
 import type { PodManager } from '../pod/pod-manager.ts';
-import { type Clock, safeClock, systemClock } from '../seams/clock.ts';
+import { type Clock, type SteadyClock, safeClock, systemClock } from '../seams/clock.ts';
 import { callGuarded, ignoreFailure } from '../seams/guard.ts';
 import { type Logger, loggerOption } from '../seams/logger.ts';
 import { safeRandom } from '../seams/random.ts';
@@ -62,8 +62,9 @@ export interface StatusManagerOptions {
 
 /** The options with every default filled in, checked. */
 export type ResolvedOptions = Required<
-  Omit<StatusManagerOptions, 'rateLimiter' | 'podSource' | 'ownedConditionTypes' | 'metrics' | 'logger'>
+  Omit<StatusManagerOptions, 'rateLimiter' | 'podSource' | 'ownedConditionTypes' | 'clock' | 'metrics' | 'logger'>
 > & {
+  readonly clock: SteadyClock;
   readonly metrics: Metrics;
   readonly logger: Logger;
   readonly rateLimiter: RateLimiterOptions | undefined;
@@ -123,7 +124,7 @@ export function resolveOptions(options: StatusManagerOptions): ResolvedOptions {
   };
 }
 
-function resolveClock(clock: Clock): Clock {
+function resolveClock(clock: Clock): SteadyClock {
   requireMethods('clock', clock, ['now', 'setTimer']);
   const now: unknown = callGuarded(() => clock.now(), ignoreFailure);
   if (!Number.isFinite(now)) throw invalidOption('clock.now()', 'a finite number of milliseconds', now);

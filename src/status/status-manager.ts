@@ -76,7 +76,7 @@ export class StatusManager implements Listenable<StatusManagerEvents> {
     const events = new Emitter<StatusManagerEvents>(statusManagerEventNames, (event, err) =>
       logger.error({ err, event }, 'a listener failed'),
     );
-    const source = new PodSourceView(resolved.podSource);
+    const source = new PodSourceView(resolved.podSource, clock);
     const copies = new ApiCopies(clock, source);
     const agent = new AgentView(podManager, podDeletionSafety, copies, logger);
     const podStatusChannel = new BoundedChannel<string>(resolved.channelCapacity);

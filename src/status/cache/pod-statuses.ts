@@ -9,6 +9,8 @@ export interface PodStatusEntry {
   readonly podNamespace: string;
   /** When the oldest change that is not on the apiserver yet was made, in milliseconds since the epoch. */
   readonly at: number;
+  /** The same moment by `Clock.elapsed`: the age of the change is counted from it. */
+  readonly agesFrom: number;
   /** When this version was set, in milliseconds since the epoch. */
   readonly setAt: number;
   /** Nothing of the pod runs any more: it may be deleted once the apiserver shows a terminal phase. */
@@ -26,6 +28,7 @@ export class VersionedPodStatus implements PodStatusEntry {
   readonly podName: string;
   readonly podNamespace: string;
   readonly at: number;
+  readonly agesFrom: number;
   readonly setAt: number;
   readonly podIsFinished: boolean;
   readonly finishedByManager: boolean;
@@ -38,6 +41,7 @@ export class VersionedPodStatus implements PodStatusEntry {
     this.podName = entry.podName;
     this.podNamespace = entry.podNamespace;
     this.at = entry.at;
+    this.agesFrom = entry.agesFrom;
     this.setAt = entry.setAt;
     this.podIsFinished = entry.podIsFinished;
     this.finishedByManager = entry.finishedByManager;

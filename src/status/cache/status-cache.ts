@@ -4,7 +4,7 @@ import type { Metrics } from '../../metrics/metrics.ts';
 import { changedPaths } from '../../patch/json-patch.ts';
 import { isMirrorPodOfAnother } from '../../pod/pod-identity.ts';
 import type { PodManager } from '../../pod/pod-manager.ts';
-import type { Clock } from '../../seams/clock.ts';
+import type { SteadyClock } from '../../seams/clock.ts';
 import { callGuarded, catchRejection } from '../../seams/guard.ts';
 import { isLevelEnabled, type Logger } from '../../seams/logger.ts';
 import { createTimeFormatter } from '../../wire/time.ts';
@@ -25,13 +25,13 @@ export interface StatusCacheOptions {
   readonly podStatusChannel: BoundedChannel<string> | undefined;
   readonly events: Emitter<StatusManagerEvents>;
   readonly ownedConditionTypes: ReadonlySet<string>;
-  readonly clock: Clock;
+  readonly clock: SteadyClock;
   readonly logger: Logger;
   readonly metrics: Metrics;
 }
 
 /** A status to be stored, and what the update needs to know beside it. */
-export type StatusChange = Omit<UpdateRequest, 'fallback' | 'now' | 'formatTime' | 'ownedConditionTypes'>;
+export type StatusChange = Omit<UpdateRequest, 'fallback' | 'now' | 'elapsed' | 'formatTime' | 'ownedConditionTypes'>;
 
 /**
  * The newest status of every pod, and the only writer of it. Nothing in here waits, so no lock is needed.
@@ -66,6 +66,7 @@ export class StatusCache implements PodStatusReader {
       ...change,
       fallback: () => this.#statusBefore(pod, podUID),
       now: clock.now(),
+      elapsed: clock.elapsed(),
       formatTime: this.#formatTime,
       ownedConditionTypes,
     });

@@ -22,6 +22,8 @@ export interface UpdateRequest {
   /** True when everything up to the cached version is on the apiserver. Asked only for a status that is stored. */
   readonly isAcknowledged: () => boolean;
   readonly now: number;
+  /** `Clock.elapsed` at that moment. */
+  readonly elapsed: number;
   /** How `now` is written; one that remembers saves work. */
   readonly formatTime?: (ms: number) => string;
   readonly ownedConditionTypes?: ReadonlySet<string> | undefined;
@@ -51,11 +53,13 @@ export function updateStatusInternal(podStatuses: PodStatuses, request: UpdateRe
   if (cached !== undefined && !request.force && isPodStatusByKubeletEqual(cached.status, status, request.ownedConditionTypes)) {
     return { kind: 'unchanged' };
   }
+  const lacksOlder = cached !== undefined && !request.isAcknowledged() ? cached : undefined;
   const entry = podStatuses.store(podUID, {
     status,
     podName: String(pod.metadata?.name),
     podNamespace: String(pod.metadata?.namespace),
-    at: cached === undefined || request.isAcknowledged() ? now : cached.at,
+    at: lacksOlder?.at ?? now,
+    agesFrom: lacksOlder?.agesFrom ?? request.elapsed,
     setAt: now,
     podIsFinished: finished,
     finishedByManager: finished && (request.finishedByManager === true || cached?.finishedByManager === true),

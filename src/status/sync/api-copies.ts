@@ -1,7 +1,7 @@
 import isEqual from 'lodash.isequal';
 import type { PodMetadata } from '../../client/pod-client.ts';
 import { isMirrorPod } from '../../pod/pod-identity.ts';
-import type { Clock } from '../../seams/clock.ts';
+import type { SteadyClock } from '../../seams/clock.ts';
 import { compareResourceVersions } from '../../wire/resource-version.ts';
 import type { Pod, WirePodStatus } from '../../wire/types.ts';
 import { canonicalPodStatus, normalizeStatus } from '../canonical/normalize-status.ts';
@@ -51,9 +51,9 @@ export function patchedApiPod(copy: ApiPod, status: WirePodStatus, metadata: Pod
 
 /** A moment that is told from those before the pod source's next full list. */
 export interface Moment {
-  /** In milliseconds since the epoch. */
+  /** By `Clock.elapsed`. */
   readonly at: number;
-  /** What the pod source said then of its last full list. */
+  /** When the pod source's last full list began, as it said then. */
   readonly listedAt: number | undefined;
 }
 
@@ -67,17 +67,17 @@ interface OwnCopy extends Moment {
  * resourceVersion wins, and the pod manager's object where they are equal. Keyed by the API pod's uid.
  *
  * The pod manager's object also wins when the pod source began a full list after our copy came: a list with smaller
- * resourceVersions means that etcd was restored from an older backup. The clock may have been set back meanwhile: a list
- * that was there before our copy came never counts, and neither does one that began in the future.
+ * resourceVersions means that etcd was restored from an older backup. The wall clock may have been set meanwhile: a list
+ * that was there before our copy came never counts.
  */
 export class ApiCopies {
   readonly #own = new Map<string, OwnCopy>();
   /** A pod manager's object is read once: it is never changed, and a pod that changes is another object. */
   readonly #managed = new WeakMap<Pod, ApiPod>();
-  readonly #clock: Clock;
+  readonly #clock: SteadyClock;
   readonly #source: PodSourceView;
 
-  constructor(clock: Clock, source: PodSourceView) {
+  constructor(clock: SteadyClock, source: PodSourceView) {
     this.#clock = clock;
     this.#source = source;
   }
@@ -89,13 +89,13 @@ export class ApiCopies {
   }
 
   moment(): Moment {
-    return { at: this.#clock.now(), listedAt: this.#source.lastListedAt() };
+    return { at: Math.ceil(this.#clock.elapsed()), listedAt: this.#source.lastListed() };
   }
 
   /** True when the pod source has begun and delivered a full list since that moment. */
   wasListedSince({ at, listedAt: before }: Moment): boolean {
-    const listedAt = this.#source.lastListedAt();
-    return listedAt !== undefined && listedAt !== before && listedAt > at && listedAt <= this.#clock.now();
+    const listedAt = this.#source.lastListed();
+    return listedAt !== undefined && listedAt !== before && listedAt > at;
   }
 
   forget(apiUID: string): void {

@@ -1,3 +1,4 @@
+import type { SteadyClock } from '../../seams/clock.ts';
 import { callGuarded, ignoreFailure } from '../../seams/guard.ts';
 
 /** What the manager asks of the source that feeds its pod manager. Both times are in milliseconds since the epoch. */
@@ -8,24 +9,63 @@ export interface PodSourceTimes {
   lastListedAt?(): number | undefined;
 }
 
-/** A pod source that may be missing, throw, or answer with something else: then nothing is known. */
+/**
+ * A pod source that may be missing, throw, or answer with something else: then nothing is known. Its times are given as moments
+ * of `Clock.elapsed`, which a wall clock that is set later does not move.
+ */
 export class PodSourceView {
   readonly #source: PodSourceTimes | undefined;
+  readonly #observed: ToldTime;
+  readonly #listed: ToldTime;
 
-  constructor(source: PodSourceTimes | undefined) {
+  constructor(source: PodSourceTimes | undefined, clock: SteadyClock) {
     this.#source = source;
+    this.#observed = new ToldTime(clock);
+    this.#listed = new ToldTime(clock);
   }
 
   get isThere(): boolean {
     return this.#source !== undefined;
   }
 
-  lastObservedAt(): number | undefined {
-    return finite(callGuarded(() => this.#source?.lastObservedAt(), ignoreFailure));
+  /** A time in the future is from before the wall clock was set back: it counts from when it was first seen. */
+  lastObserved(): number | undefined {
+    const told = finite(callGuarded(() => this.#source?.lastObservedAt(), ignoreFailure));
+    return told === undefined ? undefined : this.#observed.momentOf(told).at;
   }
 
-  lastListedAt(): number | undefined {
-    return finite(callGuarded(() => this.#source?.lastListedAt?.(), ignoreFailure));
+  /** Undefined for a time in the future, too: nobody knows how long ago that was. */
+  lastListed(): number | undefined {
+    const told = finite(callGuarded(() => this.#source?.lastListedAt?.(), ignoreFailure));
+    if (told === undefined) return undefined;
+    const { at, isFuture } = this.#listed.momentOf(told);
+    return isFuture ? undefined : at;
+  }
+}
+
+interface SeenMoment {
+  /** By `Clock.elapsed`; rounded down, since the wall clock has no more than whole milliseconds. */
+  readonly at: number;
+  readonly isFuture: boolean;
+}
+
+/** A time of the wall clock that grows now and then. Each is turned into a moment once, when it is first seen. */
+class ToldTime {
+  readonly #clock: SteadyClock;
+  #told: number | undefined;
+  #seen: SeenMoment = { at: 0, isFuture: false };
+
+  constructor(clock: SteadyClock) {
+    this.#clock = clock;
+  }
+
+  momentOf(told: number): SeenMoment {
+    if (told !== this.#told) {
+      const ageMs = this.#clock.now() - told;
+      this.#told = told;
+      this.#seen = { at: Math.floor(this.#clock.elapsed() - Math.max(0, ageMs)), isFuture: ageMs < 0 };
+    }
+    return this.#seen;
   }
 }
 

@@ -2,7 +2,7 @@ import { ApiError } from '../../client/transport/api-error.ts';
 import type { Emitter } from '../../concurrency/emitter.ts';
 import { RateLimiter, type RateLimiterOptions } from '../../concurrency/rate-limiter.ts';
 import type { Metrics } from '../../metrics/metrics.ts';
-import type { CancelTimer, Clock } from '../../seams/clock.ts';
+import type { CancelTimer, SteadyClock } from '../../seams/clock.ts';
 import { type RequestSubject, type RequestTimes, requestEvent } from '../events/request-event.ts';
 import type { StatusManagerEvents } from '../events/status-manager-events.ts';
 import { RequestFailure } from './request-failure.ts';
@@ -13,7 +13,7 @@ export interface Admission {
 }
 
 export interface RequestGateOptions {
-  readonly clock: Clock;
+  readonly clock: SteadyClock;
   readonly metrics: Metrics;
   readonly requestTimeoutMs: number;
   readonly rateLimiter: RateLimiterOptions | undefined;
@@ -42,7 +42,9 @@ export class RequestGate {
   readonly #options: RequestGateOptions;
   readonly #limiter: RateLimiter | undefined;
   readonly #underWay = new Set<UnderWay>();
+  /** By the wall clock, to be told. */
   #pausedUntil = 0;
+  #pauseEndsAt = 0;
   #cancelPause: CancelTimer | undefined;
   readonly #pauseWaiters: (() => void)[] = [];
   #opening: PromiseWithResolvers<void> | undefined;
@@ -61,6 +63,12 @@ export class RequestGate {
     return this.#cancelPause === undefined ? undefined : this.#pausedUntil;
   }
 
+  /** How long the whole client still waits, in milliseconds; undefined when it does not. */
+  get pauseLeftMs(): number | undefined {
+    if (this.#cancelPause === undefined) return undefined;
+    return Math.max(0, Math.ceil(this.#pauseEndsAt - this.#options.clock.elapsed()));
+  }
+
   /** Requests that have not settled: those on their way, and those that were given up. */
   get underWay(): number {
     return this.#underWay.size;
@@ -77,7 +85,7 @@ export class RequestGate {
   whenOpen(): Promise<void> {
     this.#opening ??= Promise.withResolvers();
     // a pause is no wait for the limiter
-    if (this.#cancelPause === undefined) this.#limitedSince ??= this.#options.clock.now();
+    if (this.#cancelPause === undefined) this.#limitedSince ??= this.#options.clock.elapsed();
     return this.#opening.promise;
   }
 
@@ -90,11 +98,12 @@ export class RequestGate {
 
   /** Nothing is sent for this long; a longer pause already running stays. */
   pause(ms: number): void {
-    const until = this.#options.clock.now() + ms;
-    if (this.#aborted || (this.#cancelPause !== undefined && until <= this.#pausedUntil)) return;
+    const { clock } = this.#options;
+    if (this.#aborted || ms <= (this.pauseLeftMs ?? -1)) return;
     this.#cancelPause?.();
-    this.#pausedUntil = until;
-    this.#cancelPause = this.#options.clock.setTimer(() => this.#endPause(), ms);
+    this.#pausedUntil = clock.now() + ms;
+    this.#pauseEndsAt = clock.elapsed() + ms;
+    this.#cancelPause = clock.setTimer(() => this.#endPause(), ms);
   }
 
   /** True when a request with this admission would be sent at once. */
@@ -107,7 +116,7 @@ export class RequestGate {
     while (this.#cancelPause !== undefined) await new Promise<void>((resolve) => this.#pauseWaiters.push(resolve));
     // after an abort nothing is sent, so there is no token to wait for
     if (this.#aborted || admission.prepaid || this.#limiter === undefined) return;
-    const since = this.#options.clock.now();
+    const since = this.#options.clock.elapsed();
     await this.#limiter.take();
     admission.prepaid = true;
     this.#noteLimited(since);
@@ -140,14 +149,15 @@ export class RequestGate {
     const isHeard = (events?.listenerCount('request') ?? 0) > 0;
     let isOver = false;
     const startedAt = clock.now();
+    const began = clock.elapsed();
     const over = (failure: RequestFailure | undefined): boolean => {
       if (isOver) return false;
       isOver = true;
       cancelTimer();
       metrics.increment('pod_status_manager_requests_total', { verb, result: failure?.errorClass ?? 'ok' });
-      const durationMs = Math.max(0, clock.now() - startedAt);
+      const durationMs = clock.elapsed() - began;
       metrics.observe('pod_status_manager_request_duration_seconds', durationMs / 1000, { verb });
-      if (isHeard) this.#tell(subject, failure, { startedAt, durationMs });
+      if (isHeard) this.#tell(subject, failure, { startedAt, durationMs: Math.round(durationMs) });
       return true;
     };
     const giveUp: UnderWay['giveUp'] = (errorClass, cause) => {
@@ -193,7 +203,7 @@ export class RequestGate {
 
   #noteLimited(since: number): void {
     const { clock, metrics } = this.#options;
-    metrics.observe('pod_status_manager_rate_limiter_wait_seconds', Math.max(0, clock.now() - since) / 1000);
+    metrics.observe('pod_status_manager_rate_limiter_wait_seconds', (clock.elapsed() - since) / 1000);
   }
 
   #opened(): void {

@@ -1,4 +1,4 @@
-import type { Clock } from '../../seams/clock.ts';
+import type { SteadyClock } from '../../seams/clock.ts';
 import type { PodSourceView } from './pod-source-view.ts';
 
 /** Pods read again in one batch while the pod source is silent; more where there are so many that it takes more. */
@@ -6,7 +6,7 @@ const staleReadsAtLeast = 50;
 
 export interface StaleReadsOptions {
   readonly source: PodSourceView;
-  readonly clock: Clock;
+  readonly clock: SteadyClock;
   readonly staleAfterMs: number;
   readonly syncPeriodMs: number;
 }
@@ -26,14 +26,13 @@ export class StaleReads {
 
   /** The silence counts from now. */
   start(): void {
-    this.#startedAt = this.#options.clock.now();
+    this.#startedAt = this.#options.clock.elapsed();
   }
 
   /** True while the pod source hears from the apiserver: what happens there reaches the pod manager. */
   get isWatched(): boolean {
     const { source, clock, staleAfterMs } = this.#options;
-    // a time in the future is from before the clock was set back, and tells nothing
-    return source.isThere && Math.abs(clock.now() - (source.lastObservedAt() ?? this.#startedAt)) <= staleAfterMs;
+    return source.isThere && clock.elapsed() - (source.lastObserved() ?? this.#startedAt) <= staleAfterMs;
   }
 
   /** The pods that are to be read in this batch, of all that have a status. */

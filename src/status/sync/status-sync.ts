@@ -7,7 +7,7 @@ import { beginAtZero } from '../../metrics/begin-at-zero.ts';
 import type { Metrics } from '../../metrics/metrics.ts';
 import { sampleGauges } from '../../metrics/sampled-gauges.ts';
 import type { PodManager } from '../../pod/pod-manager.ts';
-import type { Clock } from '../../seams/clock.ts';
+import type { SteadyClock } from '../../seams/clock.ts';
 import type { Logger } from '../../seams/logger.ts';
 import type { StatusCache } from '../cache/status-cache.ts';
 import type { StatusManagerEvents } from '../events/status-manager-events.ts';
@@ -56,7 +56,7 @@ export interface StatusSyncOptions {
   readonly podStatusChannel: BoundedChannel<string>;
   readonly events: Emitter<StatusManagerEvents>;
   readonly runState: { readonly name: RunStateName };
-  readonly clock: Clock;
+  readonly clock: SteadyClock;
   readonly random: () => number;
   readonly logger: Logger;
   readonly metrics: Metrics;

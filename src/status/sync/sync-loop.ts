@@ -3,7 +3,7 @@ import type { BoundedChannel } from '../../concurrency/bounded-channel.ts';
 import { FifoSet } from '../../concurrency/fifo-set.ts';
 import type { Metrics } from '../../metrics/metrics.ts';
 import type { PodManager } from '../../pod/pod-manager.ts';
-import type { CancelTimer, Clock } from '../../seams/clock.ts';
+import type { CancelTimer, SteadyClock } from '../../seams/clock.ts';
 import { callGuarded } from '../../seams/guard.ts';
 import type { Logger } from '../../seams/logger.ts';
 import type { PodStatusReader } from '../cache/pod-statuses.ts';
@@ -27,7 +27,7 @@ export interface SyncLoopOptions {
   readonly agent: AgentView;
   readonly copies: ApiCopies;
   readonly staleReads: StaleReads;
-  readonly clock: Clock;
+  readonly clock: SteadyClock;
   readonly logger: Logger;
   readonly metrics: Metrics;
   readonly syncPeriodMs: number;
@@ -81,7 +81,7 @@ export class SyncLoop {
   /** One look at every pod; in slices, so that the event loop is never held for long. */
   async syncBatch(): Promise<void> {
     const { worker, podStatuses, staleReads, clock, logger, metrics } = this.#options;
-    const startedAt = clock.now();
+    const startedAt = clock.elapsed();
     worker.beginBatch();
     const failed = (err: unknown): void => logger.error({ err }, 'what is left of dropped pods stays until the next batch');
     callGuarded(() => this.#dropOrphans(), failed);
@@ -96,7 +96,7 @@ export class SyncLoop {
     }
     for (const podUID of staleReads.next(podUIDs)) this.#readStale(podUID);
     worker.pump();
-    metrics.observe('pod_status_manager_batch_duration_seconds', Math.max(0, clock.now() - startedAt) / 1000);
+    metrics.observe('pod_status_manager_batch_duration_seconds', (clock.elapsed() - startedAt) / 1000);
   }
 
   /** Drops what is known of API pods that belong to no cached pod any more. */

@@ -111,14 +111,14 @@ export class SyncRecords {
     return [...effects, ...this.#releaseThoseWaitingForServer(podUID)];
   }
 
-  /** What follows from a sync that has ended. `pausedUntil`: when the pause of the whole client ends, if there is one. */
-  settle(podUID: string, outcome: SyncOutcome, pausedUntil: number | undefined): SyncEffect[] {
+  /** What follows from a sync that has ended. `pauseLeftMs`: what is left of the pause of the whole client, if there is one. */
+  settle(podUID: string, outcome: SyncOutcome, pauseLeftMs: number | undefined): SyncEffect[] {
     const state = this.#ensureState(podUID);
     if ('version' in outcome) state.attempt(outcome.version);
     const effects: SyncEffect[] = [];
     const entryDropped = this.#noteDroppedEntry(state);
-    const wait = entryDropped ? undefined : this.#consequences(podUID, state, outcome, pausedUntil, effects);
-    const forMs = entryDropped && 'failure' in outcome ? this.#throttling.pauseMs(outcome.failure, pausedUntil) : undefined;
+    const wait = entryDropped ? undefined : this.#consequences(podUID, state, outcome, pauseLeftMs, effects);
+    const forMs = entryDropped && 'failure' in outcome ? this.#throttling.pauseMs(outcome.failure, pauseLeftMs) : undefined;
     if (forMs !== undefined) effects.push({ kind: 'pause', forMs });
     if ('failure' in outcome && outcome.failure.settled !== undefined) state.settleOverdue(wait);
     else {
@@ -218,7 +218,7 @@ export class SyncRecords {
     podUID: string,
     state: PodSyncState,
     outcome: SyncOutcome,
-    pausedUntil: number | undefined,
+    pauseLeftMs: number | undefined,
     effects: SyncEffect[],
   ): Wait | undefined {
     switch (outcome.kind) {
@@ -242,7 +242,7 @@ export class SyncRecords {
         effects.push(this.#noteFailure(podUID, state, outcome.failure, undefined));
         return { kind: 'quarantined', version: outcome.version, resourceVersion: outcome.resourceVersion };
       case 'failed':
-        return this.#fail(podUID, state, outcome.failure, outcome.version, pausedUntil, effects);
+        return this.#fail(podUID, state, outcome.failure, outcome.version, pauseLeftMs, effects);
     }
   }
 
@@ -251,14 +251,14 @@ export class SyncRecords {
     state: PodSyncState,
     failure: RequestFailure,
     version: number,
-    pausedUntil: number | undefined,
+    pauseLeftMs: number | undefined,
     effects: SyncEffect[],
   ): Wait | undefined {
     const { errorClass, verb } = failure;
     // a refused one, too: a balancer that sends a request twice passes on one of the two answers
     if (verb === 'patch') state.inDoubt = true;
     if (errorClass === 'aborted') return undefined;
-    const forMs = this.#throttling.pauseMs(failure, pausedUntil);
+    const forMs = this.#throttling.pauseMs(failure, pauseLeftMs);
     if (forMs !== undefined) {
       effects.push({ kind: 'pause', forMs }, { kind: 'send', podUID }, this.#noteFailure(podUID, state, failure, forMs));
       return undefined;

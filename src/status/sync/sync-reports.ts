@@ -1,6 +1,6 @@
 import type { Emitter } from '../../concurrency/emitter.ts';
 import type { Metrics } from '../../metrics/metrics.ts';
-import type { Clock } from '../../seams/clock.ts';
+import type { SteadyClock } from '../../seams/clock.ts';
 import type { Logger } from '../../seams/logger.ts';
 import type { VersionedPodStatus } from '../cache/pod-statuses.ts';
 import type { StatusManagerEvents } from '../events/status-manager-events.ts';
@@ -11,7 +11,7 @@ import type { SyncPhases } from './sync-phase.ts';
 export interface SyncReportsOptions {
   readonly context: SendLogContext;
   readonly phases: SyncPhases;
-  readonly clock: Clock;
+  readonly clock: SteadyClock;
   readonly events: Emitter<StatusManagerEvents>;
   readonly logger: Logger;
   readonly metrics: Metrics;
@@ -21,7 +21,7 @@ export interface SyncReportsOptions {
 export class SyncReports {
   readonly #options: SyncReportsOptions;
   readonly #sendLog: SendLog;
-  /** When a version that the apiserver had was last found to be due again, by pod uid. */
+  /** When a version that the apiserver had was last found to be due again, by pod uid and `Clock.elapsed`. */
   readonly #resentSince = new Map<string, number>();
 
   constructor(options: SyncReportsOptions) {
@@ -32,13 +32,13 @@ export class SyncReports {
   /** The pod waits for a slot from now on. */
   sending(podUID: string, entry: VersionedPodStatus, urgent: boolean, cause: SendCause | undefined): void {
     if (cause === 'reconcile' || this.#options.phases.isAcknowledged(podUID))
-      this.#resentSince.set(podUID, this.#options.clock.now());
+      this.#resentSince.set(podUID, this.#options.clock.elapsed());
     this.#sendLog.sending(podUID, entry, urgent, cause);
   }
 
-  /** Since when the apiserver lacks what the entry says: since it was set, or since what others have changed was found. */
-  lackingSince(podUID: string, { at }: VersionedPodStatus): number {
-    return Math.max(at, this.#resentSince.get(podUID) ?? at);
+  /** How long the apiserver has lacked what the entry says, in milliseconds: since it was set, or since what others have changed was found. */
+  lackingMs(podUID: string, { agesFrom }: VersionedPodStatus): number {
+    return this.#options.clock.elapsed() - Math.max(agesFrom, this.#resentSince.get(podUID) ?? agesFrom);
   }
 
   /** The pod's entry was dropped. */
@@ -47,10 +47,11 @@ export class SyncReports {
   }
 
   acknowledged(podUID: string, { entry, patched }: Acknowledged): void {
-    const { clock, events, logger, metrics } = this.#options;
+    const { events, logger, metrics } = this.#options;
     const { podName, podNamespace, version } = entry;
-    const delayMs = Math.max(0, clock.now() - this.lackingSince(podUID, entry));
-    metrics.observe('kubelet_pod_status_sync_duration_seconds', delayMs / 1000);
+    const lackingMs = this.lackingMs(podUID, entry);
+    const delayMs = Math.round(lackingMs);
+    metrics.observe('kubelet_pod_status_sync_duration_seconds', lackingMs / 1000);
     logger.debug({ podUID, version, patched, delayMs }, 'the apiserver has the version');
     events.emit('synced', Object.freeze({ podUID, podName, podNamespace, version, patched, delayMs }));
   }

@@ -1,3 +1,4 @@
+import { settlesWithin } from '../../concurrency/aborts.ts';
 import type { Clock } from '../../seams/clock.ts';
 import { ReadySet } from './ready-set.ts';
 import type { Admission, RequestGate } from './request-gate.ts';
@@ -86,13 +87,7 @@ export class SyncSlots {
   async whenSettled(limitMs: number): Promise<string[]> {
     if (this.#taken > 0) await new Promise<void>((resolve) => (this.#whenNoneTaken = resolve));
     if (this.#overdue.size === 0) return [];
-    await new Promise<void>((resolve) => {
-      const cancel = this.#options.clock.setTimer(resolve, limitMs, { keepAlive: true });
-      void Promise.all(this.#overdue.values()).then(() => {
-        cancel();
-        resolve();
-      });
-    });
+    await settlesWithin(Promise.all(this.#overdue.values()), { clock: this.#options.clock, timeoutMs: limitMs });
     return [...this.#overdue.keys()];
   }
 }

@@ -228,7 +228,7 @@ export class SyncWorker {
     const settled = 'failure' in outcome ? outcome.failure.settled : undefined;
     if (settled !== undefined) this.#slots.keepOverdue(podUID, this.#releaseWhen(podUID, settled));
     try {
-      this.#carryOut(records.settle(podUID, outcome, gate.pausedUntil));
+      this.#carryOut(records.settle(podUID, outcome, gate.pauseLeftMs));
     } finally {
       this.#slots.end(turn);
       this.pump();

@@ -1,5 +1,4 @@
 import { backoffMs, longestRetryAfterMs } from '../../concurrency/retry.ts';
-import type { Clock } from '../../seams/clock.ts';
 import type { RequestFailure } from './request-failure.ts';
 
 /** The bounds of every wait after a failure. */
@@ -11,7 +10,6 @@ export function askedMs({ failure }: RequestFailure): number {
 }
 
 export interface ThrottlingOptions {
-  readonly clock: Clock;
   readonly random: () => number;
 }
 
@@ -32,12 +30,12 @@ export class Throttling {
   /**
    * How long the whole client pauses after this failure; undefined for one that concerns its pod alone. What the server asked
    * for, and never less than our own backoff. Requests that were under way together and failed together count as one failure.
-   * `pausedUntil`: when the pause that runs already ends, if there is one.
+   * `pauseLeftMs`: what is left of the pause that runs already, if there is one.
    */
-  pauseMs(failure: RequestFailure, pausedUntil: number | undefined): number | undefined {
+  pauseMs(failure: RequestFailure, pauseLeftMs: number | undefined): number | undefined {
     if (failure.errorClass !== 'throttled' && failure.errorClass !== 'unauthorized') return undefined;
-    const { clock, random } = this.#options;
-    if (pausedUntil !== undefined) return Math.max(askedMs(failure), pausedUntil - clock.now());
+    const { random } = this.#options;
+    if (pauseLeftMs !== undefined) return Math.max(askedMs(failure), pauseLeftMs);
     this.#failuresInARow++;
     return Math.max(askedMs(failure), backoffMs(this.#failuresInARow, { ...backoff, random }));
   }

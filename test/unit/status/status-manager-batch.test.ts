@@ -18,9 +18,10 @@ const staticPod = testPod({ metadata: { annotations: { 'kubernetes.io/config.sou
 describe('orphanedUIDs', () => {
   function orphans(podManager: BasicPodManager, cachedUID?: string): string[] {
     const podStatuses = new PodStatuses();
-    const copies = new ApiCopies(new FakeClock(), new PodSourceView(undefined));
+    const clock = new FakeClock();
+    const copies = new ApiCopies(clock, new PodSourceView(undefined, clock));
     if (cachedUID !== undefined) {
-      const rest = { at: 0, setAt: 0, podIsFinished: false, finishedByManager: false, deletionSeenAt: undefined };
+      const rest = { at: 0, agesFrom: 0, setAt: 0, podIsFinished: false, finishedByManager: false, deletionSeenAt: undefined };
       podStatuses.store(cachedUID, { status: {}, podName: 'foo', podNamespace: 'new', ...rest });
     }
     const safety = { podCouldHaveRunningContainers: () => false, podResourcesAreReclaimed: () => false };

@@ -71,6 +71,7 @@ const table: Readonly<Record<string, [Operation, Readonly<Record<State, unknown>
   addListener: [(m) => m.addListener('synced', () => {}) === m, always(true)],
   removeListener: [(m) => m.removeListener('synced', () => {}) === m, always(true)],
   listenerCount: [(m) => m.listenerCount('synced'), always(0)],
+  setMaxListeners: [(m) => m.setMaxListeners(0) === m, always(true)],
 };
 
 const cases = Object.entries(table).flatMap(([verb, [operation, answers]]) =>

@@ -12,7 +12,16 @@ const pod: WirePod = {
 const staticPod: WirePod = { ...pod, metadata: { ...pod.metadata, annotations: { 'kubernetes.io/config.source': 'file' } } };
 
 function update(podStatuses: PodStatuses, status: WirePodStatus, more: Partial<UpdateRequest> = {}): UpdateOutcome {
-  const request = { pod, podUID: 'u', fallback: () => ({}), force: false, podIsFinished: false, isAcknowledged: () => true, now };
+  const times = { now, elapsed: 0 };
+  const request = {
+    ...times,
+    pod,
+    podUID: 'u',
+    fallback: () => ({}),
+    force: false,
+    podIsFinished: false,
+    isAcknowledged: () => true,
+  };
   return updateStatusInternal(podStatuses, { ...request, status: structuredClone(status), ...more });
 }
 const container = (state: object) => ({ name: 'c', image: '', imageID: '', ready: false, restartCount: 0, state });

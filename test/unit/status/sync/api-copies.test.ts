@@ -56,7 +56,7 @@ describe('patchedApiPod', () => {
 
 /** API copies with a pod source whose last full list began at `listedAt`. */
 function noCopies(clock = new FakeClock(), source: { listedAt?: number } = {}): ApiCopies {
-  return new ApiCopies(clock, new PodSourceView({ lastObservedAt: () => undefined, lastListedAt: () => source.listedAt }));
+  return new ApiCopies(clock, new PodSourceView({ lastObservedAt: () => undefined, lastListedAt: () => source.listedAt }, clock));
 }
 
 describe('ApiCopies.freshest', () => {
@@ -124,6 +124,33 @@ describe('ApiCopies.freshest', () => {
     clock.jump(-60_000);
     copies.record(apiPodOf(at('900', 'own')));
     source.listedAt = startedAt;
+    expect(messageOf(copies.freshest(uid, at('50', 'managed')))).toBe('own');
+  });
+
+  it.each([
+    -3_600_000, 3_600_000,
+  ])('is the pod manager’s after a full list that began after the clock was set by %s ms', async (ms) => {
+    const clock = new FakeClock();
+    const source: { listedAt?: number } = { listedAt: clock.now() };
+    const copies = noCopies(clock, source);
+    copies.record(apiPodOf(at('900', 'own')));
+    clock.jump(ms);
+    expect(messageOf(copies.freshest(uid, at('50', 'older')))).toBe('own');
+    await clock.advance(1_000);
+    source.listedAt = clock.now();
+    await clock.advance(100);
+    expect(messageOf(copies.freshest(uid, at('50', 'restored')))).toBe('restored');
+  });
+
+  it('is our own after a list that began before our copy came and was delivered later, also when the clock was set forward', async () => {
+    const clock = new FakeClock();
+    const source: { listedAt?: number } = {};
+    const copies = noCopies(clock, source);
+    const beganAt = clock.now();
+    await clock.advance(100);
+    copies.record(apiPodOf(at('900', 'own')));
+    clock.jump(3_600_000);
+    source.listedAt = beganAt;
     expect(messageOf(copies.freshest(uid, at('50', 'managed')))).toBe('own');
   });
 

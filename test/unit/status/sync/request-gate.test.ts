@@ -1,6 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { ApiError } from '../../../../src/client/transport/api-error.ts';
-import { noMetrics } from '../../../../src/metrics/metrics.ts';
+import { Emitter } from '../../../../src/concurrency/emitter.ts';
+import { metricsOption, noMetrics } from '../../../../src/metrics/metrics.ts';
+import { type StatusManagerEvents, statusManagerEventNames } from '../../../../src/status/events/status-manager-events.ts';
 import { RequestFailure } from '../../../../src/status/sync/request-failure.ts';
 import { type Admission, RequestGate, type RequestLimits } from '../../../../src/status/sync/request-gate.ts';
 import { FakeClock, settle } from '../../../../src/testing/fakes/fake-clock.ts';
@@ -143,6 +145,47 @@ describe('RequestGate.pause', () => {
     expect(subject.pausedUntil).toBe(until);
     await clock.advance(1);
     expect(subject.pausedUntil).toBeUndefined();
+  });
+});
+
+describe.each([-3_600_000, 3_600_000])('RequestGate, when the wall clock is set by %s ms', (ms) => {
+  it('goes on with its pause, and takes a longer one, and no shorter one', async () => {
+    const { clock, subject } = gate();
+    subject.pause(5_000);
+    await clock.advance(1_000);
+    clock.jump(ms);
+    expect(subject.pauseLeftMs).toBe(4_000);
+    subject.pause(3_000);
+    expect(subject.pauseLeftMs).toBe(4_000);
+    subject.pause(6_000);
+    expect([subject.pauseLeftMs, subject.pausedUntil]).toEqual([6_000, clock.now() + 6_000]);
+    await clock.advance(5_999);
+    expect(subject.tryAdmit()).toBeUndefined();
+    await clock.advance(1);
+    expect([subject.tryAdmit(), subject.pauseLeftMs]).toEqual([{ prepaid: false }, undefined]);
+  });
+
+  it('tells how long a request took, and how long one waited for the rate limiter', async () => {
+    const observed: [string, number][] = [];
+    const metrics = metricsOption({ increment() {}, set() {}, observe: (name, value) => void observed.push([name, value]) });
+    const clock = new FakeClock();
+    const events = new Emitter<StatusManagerEvents>(statusManagerEventNames, () => {});
+    const told: number[] = [];
+    events.on('request', ({ durationMs }) => told.push(durationMs));
+    const subject = new RequestGate({ clock, metrics, events, requestTimeoutMs: 1_000, rateLimiter: { qps: 1, burst: 1 } });
+    await subject.send(about('get'), unpaid(), async () => 'ok');
+    const answer = Promise.withResolvers<string>();
+    const second = subject.send(about('get'), unpaid(), () => answer.promise);
+    await clock.advance(400);
+    clock.jump(ms);
+    await clock.advance(600);
+    clock.jump(-ms);
+    await clock.advance(250);
+    answer.resolve('ok');
+    await second;
+    expect(told).toEqual([0, 250]);
+    expect(observed).toContainEqual(['pod_status_manager_rate_limiter_wait_seconds', 1]);
+    expect(observed).toContainEqual(['pod_status_manager_request_duration_seconds', 0.25]);
   });
 });
 

@@ -43,11 +43,36 @@ describe('a silent pod source', () => {
     expect(await h.batch()).toEqual(['get']);
   });
 
-  it('is also noticed when the clock was set back by a day', async () => {
+  it.each([
+    -24 * 60 * minute,
+    24 * 60 * minute,
+  ])('is noticed after five minutes, also when the clock was set by %s ms', async (ms) => {
+    const { h } = withSource(1);
+    await h.clock.advance(10_000);
+    await h.calls();
+    h.clock.jump(ms);
+    await h.clock.advance(4 * minute + 50_000);
+    expect(await h.calls()).toEqual([]);
+    expect(await h.batch()).toEqual(['get']);
+  });
+
+  it('is noticed five minutes after the first look where the clock was set back before that', async () => {
     const { h } = withSource(1);
     await h.calls();
     h.clock.jump(-24 * 60 * minute);
+    await h.clock.advance(5 * minute + 10_000);
+    expect(await h.calls()).toEqual([]);
     expect(await h.batch()).toEqual(['get']);
+  });
+
+  it.each([-24 * 60 * minute, 24 * 60 * minute])('is none that goes on hearing after the clock was set by %s ms', async (ms) => {
+    const { h, source } = withSource(1);
+    await h.calls();
+    h.clock.jump(ms);
+    for (let tick = 0; tick < 60; tick += 1) {
+      source.at = h.clock.now();
+      expect(await h.batch()).toEqual([]);
+    }
   });
 
   it('makes the manager read a pod held by finalizers', async () => {

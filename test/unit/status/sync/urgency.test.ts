@@ -8,6 +8,7 @@ const rest = {
   podName: 'foo',
   podNamespace: 'new',
   at: 0,
+  agesFrom: 0,
   setAt: 0,
   podIsFinished: false,
   finishedByManager: false,

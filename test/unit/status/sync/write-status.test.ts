@@ -20,9 +20,9 @@ describe('writeStatus', () => {
     const clock = new FakeClock();
     const podClient = new FakePodClient();
     podClient.store.put(testPod());
-    const copies = new ApiCopies(clock, new PodSourceView(undefined));
+    const copies = new ApiCopies(clock, new PodSourceView(undefined, clock));
     const podStatuses = new PodStatuses();
-    const rest = { podIsFinished: false, finishedByManager: false, deletionSeenAt: undefined, at: 0, setAt: 0 };
+    const rest = { podIsFinished: false, finishedByManager: false, deletionSeenAt: undefined, at: 0, agesFrom: 0, setAt: 0 };
     podStatuses.store(uid, { status: { message: 'm' }, podName: 'foo', podNamespace: 'new', ...rest });
     const context = {
       podClient,
