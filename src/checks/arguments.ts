@@ -5,6 +5,10 @@ export function requireText(path: string, value: unknown): asserts value is stri
   if (typeof value !== 'string' || value === '') throw invalidArgument(path, 'a non-empty string', value);
 }
 
+export function requireBoolean(path: string, value: unknown): asserts value is boolean {
+  if (typeof value !== 'boolean') throw invalidArgument(path, 'a boolean', value);
+}
+
 /** Refuses null, an array, and what is no object at all. */
 export function requireObject(path: string, value: unknown): asserts value is object {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) throw invalidArgument(path, 'an object', value);

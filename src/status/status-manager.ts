@@ -1,5 +1,5 @@
 import type { V1PodStatus } from '@kubernetes/client-node';
-import { requireText } from '../checks/arguments.ts';
+import { requireBoolean, requireText } from '../checks/arguments.ts';
 import { iterableOption, longestTimerMs, numberOption, requireKnownOptions } from '../checks/options.ts';
 import { BoundedChannel } from '../concurrency/bounded-channel.ts';
 import { Emitter, type Listenable } from '../concurrency/emitter.ts';
@@ -136,19 +136,15 @@ export class StatusManager implements Listenable<StatusManagerEvents> {
 
   /**
    * A readiness probe's result. Recomputes Ready and ContainersReady. True when the cache changed; false too for a pod
-   * or container that is not known. Throws ERR_INVALID_ARGUMENT.
+   * or container that is not known. Throws ERR_INVALID_ARGUMENT, also for a result that is no boolean, such as a promise.
    */
   setContainerReadiness(podUID: string, containerID: string, ready: boolean): boolean {
-    return this.#probed('setContainerReadiness', podUID, containerID, (pod, status) =>
-      withContainerReadiness(pod, status, containerID, ready),
-    );
+    return this.#probed({ ready }, podUID, containerID, (pod, status) => withContainerReadiness(pod, status, containerID, ready));
   }
 
-  /** A startup probe's result. True when the cache changed. Throws ERR_INVALID_ARGUMENT. */
+  /** A startup probe's result. True when the cache changed. Throws ERR_INVALID_ARGUMENT as `setContainerReadiness` does. */
   setContainerStartup(podUID: string, containerID: string, started: boolean): boolean {
-    return this.#probed('setContainerStartup', podUID, containerID, (_, status) =>
-      withContainerStartup(status, containerID, started),
-    );
+    return this.#probed({ started }, podUID, containerID, (_, status) => withContainerStartup(status, containerID, started));
   }
 
   /**
@@ -296,14 +292,16 @@ export class StatusManager implements Listenable<StatusManagerEvents> {
   }
 
   #probed(
-    operation: string,
+    result: { readonly ready: boolean } | { readonly started: boolean },
     podUID: string,
     containerID: string,
     change: (pod: Pod, status: WirePodStatus) => WirePodStatus | undefined,
   ): boolean {
+    const operation = 'ready' in result ? 'setContainerReadiness' : 'setContainerStartup';
     this.#runState.assertNotStopped(operation);
     requireText('podUID', podUID);
     requireContainerID('containerID', containerID);
+    for (const [name, value] of Object.entries(result)) requireBoolean(name, value);
     const pod = callGuarded(
       () => this.#agent.pod(podUID),
       (err) => this.#options.logger.error({ err, podUID, operation }, 'the pod manager failed; a probe result is lost'),

@@ -52,6 +52,8 @@ export function containerStatusOf(
         break;
       case 'restartCount':
         expectType(source.restartCount, 'number', key, path);
+        if (!Number.isFinite(result.restartCount))
+          throw invalidArgument(`${path}.${key}`, 'a finite number', source.restartCount);
         break;
       default: {
         const member = canonicalMember(containerStatusMembers, key, source[key], path);

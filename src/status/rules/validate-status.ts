@@ -1,6 +1,7 @@
 import { invalidArgument } from '../../errors.ts';
 import { containerStatusLists } from '../../wire/status-members.ts';
 import type { WireContainerStatus, WirePodCondition, WirePodStatus } from '../../wire/types.ts';
+import { conditionShape, containerShape, type Misfit, misfitOf, statusShapes } from './status-shapes.ts';
 
 const containerIDPattern = /^[^:/\s]+:\/\/\S+$/;
 
@@ -21,24 +22,39 @@ const phases: ReadonlySet<unknown> = new Set([undefined, 'Pending', 'Running', '
 const phaseRule = 'Pending, Running, Succeeded, Failed, Unknown or empty';
 
 /**
- * Throws ERR_INVALID_ARGUMENT for a status that an agent must not set: a phase that Kubernetes does not have, a condition
- * whose status is no string, a container without a name or named twice in one list, a container id that is no `type://id`.
+ * Throws ERR_INVALID_ARGUMENT for a status that an agent must not set: a phase that Kubernetes does not have, a container
+ * without a name or named twice in one list, a container id that is no `type://id`, and a member that Kubernetes 1.36 knows
+ * with a value of another type, such as a restart count that is no whole number, or an address that is no object.
  * An empty or absent phase is fine, as for the kubelet. `status` is canonical. What `previous` has in the same place is
  * in the cache already, and not looked at again.
  */
 export function requireStatus(status: WirePodStatus, previous?: WirePodStatus): void {
   if (!phases.has(status.phase)) throw invalidArgument('status.phase', phaseRule, status.phase);
-  if (status.conditions !== undefined && status.conditions !== previous?.conditions) requireConditions(status.conditions);
+  if (status.conditions !== undefined && status.conditions !== previous?.conditions) {
+    requireConditions(status.conditions, previous?.conditions);
+  }
   for (const list of containerStatusLists) {
     const statuses = status[list];
     if (statuses !== undefined && statuses !== previous?.[list]) requireContainers(`status.${list}`, statuses, previous?.[list]);
   }
+  const [members, before] = [status as Members, previous as Members | undefined];
+  for (const [name, shape] of statusShapes) {
+    const value = members[name];
+    const misfit = value === undefined || value === before?.[name] ? undefined : misfitOf(shape, value);
+    if (misfit !== undefined) throw notOfShape(`status.${name}`, misfit);
+  }
 }
 
-function requireConditions(conditions: readonly WirePodCondition[]): void {
+type Members = { readonly [name: string]: unknown };
+
+function notOfShape(path: string, misfit: Misfit): Error {
+  return invalidArgument(`${path}${misfit.path}`, misfit.rule, misfit.value);
+}
+
+function requireConditions(conditions: readonly WirePodCondition[], previous: readonly WirePodCondition[] | undefined): void {
   for (let i = 0; i < conditions.length; i++) {
-    const status: unknown = conditions[i]?.status;
-    if (typeof status !== 'string') throw invalidArgument(`status.conditions[${i}].status`, 'a string', status);
+    const misfit = conditions[i] === previous?.[i] ? undefined : misfitOf(conditionShape, conditions[i]);
+    if (misfit !== undefined) throw notOfShape(`status.conditions[${i}]`, misfit);
   }
 }
 
@@ -53,8 +69,12 @@ function requireContainers(
     const { name, containerID } = statuses[i] as WireContainerStatus;
     const again = names === undefined ? indexOfName(statuses, name) !== i : !names.delete(name);
     if (again || name === '') throw invalidArgument(path, 'a list that names each container once', name);
-    if (containerID === undefined || containerID === previous?.[i]?.containerID) continue;
-    if (!isContainerID(containerID)) throw notAContainerID(`${path}[${name}].containerID`, containerID);
+    if (statuses[i] === previous?.[i]) continue;
+    if (containerID !== undefined && !isContainerID(containerID)) {
+      throw notAContainerID(`${path}[${name}].containerID`, containerID);
+    }
+    const misfit = misfitOf(containerShape, statuses[i]);
+    if (misfit !== undefined) throw notOfShape(`${path}[${name}]`, misfit);
   }
 }
 

@@ -83,6 +83,13 @@ describe('StatusManager, a probe result with an invalid id', () => {
   });
 });
 
+describe('StatusManager, a probe result that is no boolean', () => {
+  it.each([undefined, null, 'false', 1, 0, Promise.resolve(false)])('is refused: %j', async (result) => {
+    await refused(({ manager }) => manager.setContainerReadiness('12345678', 'test://1', result as never), 'ready');
+    await refused(({ manager }) => manager.setContainerStartup('12345678', 'test://1', result as never), 'started');
+  });
+});
+
 describe('StatusManager, uids that are no set', () => {
   it.each([[['12345678']], [undefined], [null], [{}], ['12345678']])('are refused as a whole: %j', async (uids) => {
     await refused((h) => h.manager.removeOrphanedStatuses(uids as never), 'knownPodUIDs');
