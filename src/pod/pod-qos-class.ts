@@ -1,6 +1,6 @@
 // Behaviour of pkg/apis/core/v1/helper/qos ComputePodQOS, v1.36.3.
 import { isJsonObject } from '../wire/json.ts';
-import { addQuantities, compareQuantities, isQuantity } from '../wire/quantity-sum.ts';
+import { compareQuantities, isQuantity, QuantityTotal } from '../wire/quantity-sum.ts';
 
 export type PodQOSClass = 'BestEffort' | 'Burstable' | 'Guaranteed';
 
@@ -14,8 +14,8 @@ export function computePodQOSClass(spec: unknown): PodQOSClass {
   const { resources: own } = membersOf(spec);
   const holders =
     own === undefined || own === null ? [...itemsAt(spec, 'containers'), ...itemsAt(spec, 'initContainers')] : [spec];
-  const requests = new Map<string, string>();
-  const limits = new Map<string, string>();
+  const requests = new Map<string, QuantityTotal>();
+  const limits = new Map<string, QuantityTotal>();
   let isLimited = true;
   for (const holder of holders) {
     const resources = membersOf(membersOf(holder).resources);
@@ -23,18 +23,20 @@ export function computePodQOSClass(spec: unknown): PodQOSClass {
     if (addUp(limits, resources.limits) < names.length) isLimited = false;
   }
   if (requests.size === 0 && limits.size === 0) return 'BestEffort';
-  const asksForLess = Array.from(requests).some(([name, quantity]) => compareQuantities(quantity, limits.get(name) ?? '0') !== 0);
+  const none = new QuantityTotal('0');
+  const asksForLess = Array.from(requests).some(([name, quantity]) => quantity.compare(limits.get(name) ?? none) !== 0);
   return isLimited && !asksForLess && requests.size === limits.size ? 'Guaranteed' : 'Burstable';
 }
 
 /** Adds the positive amounts of cpu and memory; returns how many of the two there are. */
-function addUp(total: Map<string, string>, given: unknown): number {
+function addUp(total: Map<string, QuantityTotal>, given: unknown): number {
   let found = 0;
   for (const name of names) {
     const quantity = String(membersOf(given)[name]);
     if (!isQuantity(quantity) || compareQuantities(quantity, '0') <= 0) continue;
     const before = total.get(name);
-    total.set(name, before === undefined ? quantity : addQuantities(before, quantity));
+    if (before === undefined) total.set(name, new QuantityTotal(quantity));
+    else before.add(quantity);
     found += 1;
   }
   return found;

@@ -1,5 +1,7 @@
 import type { Container } from '../conditions/restart-policy.ts';
 
+/** Longer than any number of 64 bits, zeros in front of it aside. */
+const tooLong = 20;
 const smallest = -(2n ** 63n);
 const largest = 2n ** 63n - 1n;
 
@@ -17,7 +19,9 @@ function portByName(name: string, container: Container): number {
   const found = container.ports?.find((port) => port.name === name);
   if (found !== undefined) return found.containerPort;
   if (!/^[+-]?\d+$/.test(name)) throw new Error(`strconv.Atoi: parsing ${JSON.stringify(name)}: invalid syntax`);
-  const value = BigInt(name.replace(/^\+/, ''));
+  const digits = name.replace(/^[+-]?0*/, '');
+  const size = digits.length < tooLong ? BigInt(digits) : largest + 2n;
+  const value = name.startsWith('-') ? -size : size;
   if (value < smallest || value > largest) throw new Error(`strconv.Atoi: parsing ${JSON.stringify(name)}: value out of range`);
   return Number(value);
 }

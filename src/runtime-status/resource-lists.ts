@@ -3,7 +3,7 @@
 import type { PodSpec } from '../conditions/restart-policy.ts';
 import { isRestartableInitContainer } from '../pod/sidecar.ts';
 import { canonicalQuantity } from '../wire/quantity.ts';
-import { addQuantities, compareQuantities } from '../wire/quantity-sum.ts';
+import { QuantityTotal } from '../wire/quantity-sum.ts';
 import type { WireContainerStatus } from '../wire/types.ts';
 
 /** Quantities by the name of the resource. */
@@ -51,7 +51,7 @@ export function keptQuantities(quantities: Quantities | undefined, reported: Giv
 export function podRequests(spec: PodSpec | undefined): Quantities {
   const total = totalOfContainers(spec, 'requests');
   setPodLevel(total, spec?.resources?.requests);
-  for (const name in spec?.overhead) addTo(total, name, String(spec.overhead[name]));
+  addAll(total, spec?.overhead);
   return canonical(total);
 }
 
@@ -64,62 +64,65 @@ export function containerRequests(spec: PodSpec | undefined): Quantities {
 export function podLimits(spec: PodSpec | undefined): Quantities {
   const total = totalOfContainers(spec, 'limits');
   setPodLevel(total, spec?.resources?.limits);
+  const nothing = new QuantityTotal('0');
   for (const name in spec?.overhead) {
-    const limit = total[name];
-    if (limit !== undefined && compareQuantities(limit, '0') !== 0) addTo(total, name, String(spec.overhead[name]));
+    const limit = total.get(name);
+    if (limit !== undefined && limit.compare(nothing) !== 0) limit.add(String(spec.overhead[name]));
   }
   return canonical(total);
 }
 
+/** Sums by the name of the resource. */
+type Totals = Map<string, QuantityTotal>;
+
 /**
  * The regular containers and the sidecars together, or, where that is more, what is needed while an init container runs
- * beside the sidecars before it.
+ * beside the sidecars before it. Each container is asked only for what it names itself, so that the work grows with what
+ * the containers say, and not with the names of all of them.
  */
-function totalOfContainers(spec: PodSpec | undefined, kind: 'requests' | 'limits'): Quantities {
-  const total: Quantities = {};
+function totalOfContainers(spec: PodSpec | undefined, kind: 'requests' | 'limits'): Totals {
+  const total: Totals = new Map();
   for (const { resources } of spec?.containers ?? []) addAll(total, resources?.[kind]);
-  const sidecars: Quantities = {};
-  const mostForInit: Quantities = {};
+  const sidecars: Totals = new Map();
+  const mostForInit: Totals = new Map();
   for (const container of spec?.initContainers ?? []) {
     const own = container.resources?.[kind];
-    if (isRestartableInitContainer(container)) {
-      addAll(total, own);
-      addAll(sidecars, own);
-      raiseTo(mostForInit, sidecars);
-    } else {
-      const meanwhile: Quantities = {};
-      addAll(meanwhile, own);
-      addAll(meanwhile, sidecars);
-      raiseTo(mostForInit, meanwhile);
+    for (const name in own) {
+      const meanwhile = new QuantityTotal(String(own[name]));
+      const held = sidecars.get(name);
+      if (held !== undefined) meanwhile.add(held);
+      raiseTo(mostForInit, name, meanwhile);
     }
+    if (!isRestartableInitContainer(container)) continue;
+    addAll(total, own);
+    addAll(sidecars, own);
   }
-  raiseTo(total, mostForInit);
+  for (const [name, most] of mostForInit) raiseTo(total, name, most);
   return total;
 }
 
 /** What the pod itself says of cpu, memory and huge pages counts instead of what its containers say. */
-function setPodLevel(total: Quantities, given: Given): void {
+function setPodLevel(total: Totals, given: Given): void {
   for (const name in given) {
-    if (name === 'cpu' || name === 'memory' || name.startsWith('hugepages-')) total[name] = String(given[name]);
+    if (name === 'cpu' || name === 'memory' || name.startsWith('hugepages-')) {
+      total.set(name, new QuantityTotal(String(given[name])));
+    }
   }
 }
 
-function addAll(total: Quantities, given: Given): void {
-  for (const name in given) addTo(total, name, String(given[name]));
-}
-
-function addTo(total: Quantities, name: string, quantity: string): void {
-  const before = total[name];
-  total[name] = before === undefined ? quantity : addQuantities(before, quantity);
-}
-
-function raiseTo(total: Quantities, other: Quantities): void {
-  for (const name in other) {
-    const [before, quantity] = [total[name], other[name] as string];
-    if (before === undefined || compareQuantities(quantity, before) > 0) total[name] = quantity;
+function addAll(total: Totals, given: Given): void {
+  for (const name in given) {
+    const before = total.get(name);
+    if (before === undefined) total.set(name, new QuantityTotal(String(given[name])));
+    else before.add(String(given[name]));
   }
 }
 
-function canonical(total: Quantities): Quantities {
-  return wireQuantities(total) ?? {};
+function raiseTo(total: Totals, name: string, quantity: QuantityTotal): void {
+  const before = total.get(name);
+  if (before === undefined || quantity.compare(before) > 0) total.set(name, new QuantityTotal(quantity));
+}
+
+function canonical(total: Totals): Quantities {
+  return Object.fromEntries(Array.from(total, ([name, quantity]) => [name, canonicalQuantity(String(quantity))]));
 }

@@ -1,20 +1,15 @@
 // Arithmetic on quantities in canonical form. Behaviour of k8s.io/apimachinery/pkg/api/resource, v0.36.3.
-import { canonicalQuantity } from './quantity.ts';
+import { amountInNano, canonicalQuantity } from './quantity.ts';
 import { parseQuantityText, type QuantityFormat } from './quantity-text.ts';
 
 const nanoInOne = 10n ** 9n;
 const nanoInMilli = 10n ** 6n;
 
-/** How many billionths a quantity is. `text` is in canonical form (`canonicalQuantity`), so that the number is exact. */
+/** How many billionths a quantity is. `text` is in canonical form (`canonicalQuantity`), so that the number is exact below 10^290. */
 export function quantityInNano(text: string): bigint {
   const parts = parseQuantityText(text);
-  if (parts === undefined) throw new RangeError(`no quantity: ${text}`);
-  const { negative, whole, fraction, format, exponent } = parts;
-  const digits = BigInt(whole + fraction);
-  const size =
-    format === 'binarySI' ? digits * 2n ** BigInt(exponent) * nanoInOne : digits * 10n ** BigInt(Math.max(0, exponent + 9));
-  const nano = size / 10n ** BigInt(fraction.length);
-  return negative ? -nano : nano;
+  if (parts === undefined) throw new RangeError(`no quantity: ${text.slice(0, 60)}`);
+  return amountInNano(parts);
 }
 
 /** Negative, zero or positive, as `a` is smaller than, equal to or larger than `b`. Both are in canonical form. */
@@ -29,12 +24,6 @@ export function roundedUpToMilli(text: string): string {
   const rest = nano % nanoInMilli;
   if (rest === 0n) return text;
   return quantityOf(nano - rest + (nano > 0n ? nanoInMilli : -nanoInMilli), formatOf(text));
-}
-
-/** The sum of two quantities in canonical form, written as the first one is, and as the second where the first is zero. */
-export function sumOfQuantities(a: string, b: string): string {
-  const first = quantityInNano(a);
-  return quantityOf(first + quantityInNano(b), formatOf(first === 0n ? b : a));
 }
 
 function formatOf(text: string): QuantityFormat {

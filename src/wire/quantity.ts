@@ -13,6 +13,9 @@ interface Decimal {
 const maxInt64 = 2n ** 63n - 1n;
 const oneInNano = 10n ** 9n;
 const largestInNano = maxInt64 * oneInNano;
+/** Beyond every amount of anything, and still within what a number of JavaScript can be. */
+const mostDigits = 290;
+const largestSize = 10n ** BigInt(mostDigits) * oneInNano;
 
 /**
  * A resource quantity as the apiserver gives it back: `1000m` is `1`, `0.5` is `500m`, `1024Ki` is `1Mi`. Exact in every
@@ -30,6 +33,25 @@ export function canonicalQuantity(text: string): string {
   if (keepsItsText(parts)) return trimmed;
   const size = parts.format === 'binarySI' ? canonicalBinary(parts) : canonicalDecimal(decimalOf(parts), parts.format);
   return parts.negative && size !== '0' ? `-${size}` : size;
+}
+
+/**
+ * How many billionths a quantity is, rounded up. What has more than {@link mostDigits} digits before the point counts as the
+ * smallest such number: an exponent of eight digits would make a number that fills the memory. The time taken grows in
+ * proportion to the length of the text, whatever the exponent.
+ */
+export function amountInNano(parts: QuantityText): bigint {
+  const size = sizeOf(parts);
+  return parts.negative ? -size : size;
+}
+
+function sizeOf(parts: QuantityText): bigint {
+  if (parts.format === 'binarySI') {
+    return parts.whole.length > mostDigits ? largestSize : sizeInNano(parts.whole, parts.fraction, parts.exponent);
+  }
+  const { digits, power } = decimalOf(parts);
+  if (digits === '') return 0n;
+  return digits.length + power > mostDigits ? largestSize : BigInt(digits) * 10n ** BigInt(power - nano);
 }
 
 const notAQuantity = (value: unknown) =>

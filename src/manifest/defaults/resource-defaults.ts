@@ -1,5 +1,6 @@
 // Behaviour of pkg/apis/core/v1/defaults.go (resource lists, pod-level resources) and k8s.io/component-helpers/resource, v1.36.3.
-import { compareQuantities, roundedUpToMilli, sumOfQuantities } from '../../wire/quantity-value.ts';
+import { QuantityTotal } from '../../wire/quantity-sum.ts';
+import { roundedUpToMilli } from '../../wire/quantity-value.ts';
 import { type Container, isSidecar, type PodSpec, type ResourceList, type ResourceRequirements } from '../types/pod-parts.ts';
 
 /** Amounts finer than a thousandth are rounded up. */
@@ -54,36 +55,40 @@ function setPodLevelRequests(spec: PodSpec, resources: ResourceRequirements, lim
   if (Object.keys(requests).length > 0) resources.requests = requests;
 }
 
-/** What the containers of a pod ask for together: the regular ones and sidecars, or the largest init container beside its sidecars. */
+/**
+ * What the containers of a pod ask for together: the regular ones and sidecars, or the largest init container beside its
+ * sidecars. Each container is asked only for what it names itself, so that the work grows with what the containers say.
+ */
 export function aggregate(spec: PodSpec, member: 'limits' | 'requests'): ResourceList {
-  const of = (container: Container): ResourceList => container.resources?.[member] ?? {};
-  const total: ResourceList = {};
-  for (const container of spec.containers) add(total, of(container));
-  const sidecars: ResourceList = {};
-  const starting: ResourceList = {};
+  const of = (container: Container): [name: string, quantity: string][] => Object.entries(container.resources?.[member] ?? {});
+  const total: Totals = new Map();
+  for (const container of spec.containers) for (const [name, quantity] of of(container)) add(total, name, quantity);
+  const sidecars: Totals = new Map();
+  const starting: Totals = new Map();
   for (const container of spec.initContainers ?? []) {
-    const beside = { ...(isSidecar(container) ? {} : of(container)) };
-    if (isSidecar(container)) {
-      add(total, of(container));
-      add(sidecars, of(container));
+    for (const [name, quantity] of of(container)) {
+      const beside = new QuantityTotal(quantity);
+      const held = sidecars.get(name);
+      if (held !== undefined) beside.add(held);
+      raise(starting, name, beside);
+      if (!isSidecar(container)) continue;
+      add(total, name, quantity);
+      add(sidecars, name, quantity);
     }
-    add(beside, sidecars);
-    raise(starting, beside);
   }
-  raise(total, starting);
-  return total;
+  for (const [name, quantity] of starting) raise(total, name, quantity);
+  return Object.fromEntries(Array.from(total, ([name, quantity]) => [name, String(quantity)]));
 }
 
-function add(list: ResourceList, more: ResourceList): void {
-  for (const [name, quantity] of Object.entries(more)) {
-    const held = Object.hasOwn(list, name) ? list[name] : undefined;
-    list[name] = held === undefined ? quantity : sumOfQuantities(held, quantity);
-  }
+type Totals = Map<string, QuantityTotal>;
+
+function add(total: Totals, name: string, quantity: string): void {
+  const held = total.get(name);
+  if (held === undefined) total.set(name, new QuantityTotal(quantity));
+  else held.add(quantity);
 }
 
-function raise(list: ResourceList, least: ResourceList): void {
-  for (const [name, quantity] of Object.entries(least)) {
-    const held = Object.hasOwn(list, name) ? list[name] : undefined;
-    if (held === undefined || compareQuantities(held, quantity) < 0) list[name] = quantity;
-  }
+function raise(total: Totals, name: string, least: QuantityTotal): void {
+  const held = total.get(name);
+  if (held === undefined || held.compare(least) < 0) total.set(name, new QuantityTotal(least));
 }

@@ -18,7 +18,8 @@ describe('computePodQOSClass', () => {
     ['all limits, in other units', [container({ cpu: '1', memory: '1024Mi' }, { cpu: '1000m', memory: '1Gi' })], 'Guaranteed'],
     ['all limits, and nothing asked for', [container({}, { cpu: '1', memory: '1' })], 'Burstable'],
     ['numbers', [container({ cpu: 1, memory: 1 }, { cpu: '1', memory: '1' })], 'Guaranteed'],
-    ['what is no quantity', [container({ cpu: 'much', memory: null }, { cpu: '1e99999' })], 'BestEffort'],
+    ['what is no quantity', [container({ cpu: 'much', memory: null }, { cpu: '1e' })], 'BestEffort'],
+    ['more than any node has', [container({}, { cpu: '1e2000000000' })], 'Burstable'],
     ['one container of two', [container({ cpu: '1', memory: '1' }, { cpu: '1', memory: '1' }), { name: 'd' }], 'Burstable'],
   ])('%s', (_what, containers, expected) => {
     expect(computePodQOSClass({ containers })).toBe(expected);

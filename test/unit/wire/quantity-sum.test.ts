@@ -1,6 +1,6 @@
 // After staging/src/k8s.io/apimachinery/pkg/api/resource/quantity_test.go, v1.36.3: TestQuantityAdd, TestQuantityCmp.
 import { describe, expect, it } from 'vitest';
-import { addQuantities, compareQuantities } from '../../../src/wire/quantity-sum.ts';
+import { addQuantities, compareQuantities, QuantityTotal } from '../../../src/wire/quantity-sum.ts';
 
 describe('addQuantities', () => {
   it.each([
@@ -24,8 +24,32 @@ describe('addQuantities', () => {
     expect(addQuantities(first, second)).toBe(sum);
   });
 
-  it.each(['much', '', '1e999999999', '1e-99999'])('refuses %j', (text) => {
+  it.each(['much', '', '1e', '1e99999999999999999999'])('refuses %j', (text) => {
     expect(() => addQuantities('1', text)).toThrow('Expected `quantity` to be a number with an optional suffix');
+  });
+});
+
+describe('QuantityTotal', () => {
+  it('writes one quantity as it was given, and a sum in the form of the first', () => {
+    const total = new QuantityTotal('1.50');
+    expect(String(total)).toBe('1.50');
+    total.add('500m');
+    const copy = new QuantityTotal(total);
+    total.add(copy);
+    expect([String(copy), String(total)]).toEqual(['2', '4']);
+    expect([copy.compare(total), total.compare(copy), total.compare(new QuantityTotal('4000m'))]).toEqual([-1, 1, 0]);
+  });
+
+  it.each(['1e9999', '1e2000000000', '9'.repeat(100_000)])('makes no number that grows with %.12s', (text) => {
+    const total = new QuantityTotal('1');
+    for (let i = 0; i < 1000; i++) total.add(text);
+    expect(String(total).length).toBeLessThan(320);
+    expect(total.compare(new QuantityTotal('9223372036854775807'))).toBe(1);
+  });
+
+  it('refuses what is no quantity, as soon as it counts', () => {
+    expect(() => new QuantityTotal('1').add('much')).toThrow('Expected `quantity` to be a number with an optional suffix');
+    expect(() => new QuantityTotal('much').add('1')).toThrow('Expected `quantity` to be a number with an optional suffix');
   });
 });
 
