@@ -14,10 +14,13 @@ export function readAnswer({ status, headers, body }: HttpAnswer, label: string,
     throw errorFromStatus(value, { status, label, retryAfterMs: parseRetryAfter(header, nowMs) });
   }
   if (isJsonObject(value)) return value;
+  // nobody has asked for a compressed answer, and none is unpacked: what is small on the wire could be as large as it likes
+  const encoding = headers['content-encoding'];
+  const packed = typeof encoding === 'string' ? ` (${shorten(encoding)})` : '';
   throw new ApiError({
     status,
     reason: 'BrokenAnswer',
-    message: `${label}: ${status} with ${body.length} bytes that are not a JSON object`,
+    message: `${label}: ${status} with ${body.length} bytes that are not a JSON object${packed}`,
   });
 }
 

@@ -31,6 +31,11 @@ describe('readAnswer', () => {
     expect(errorOf(200, 'secret').message).toBe('PATCH /p: 200 with 6 bytes that are not a JSON object');
   });
 
+  it('says that an answer is packed, which it has not asked for', () => {
+    const { message } = errorOf(200, 'packed', { 'content-encoding': 'gzip' });
+    expect(message).toBe('PATCH /p: 200 with 6 bytes that are not a JSON object (gzip)');
+  });
+
   it('takes reason and message from the Status object', () => {
     const body = JSON.stringify({ kind: 'Status', reason: 'Conflict', message: 'modified', details: { retryAfterSeconds: 2 } });
     expect(errorOf(409, body)).toMatchObject({
