@@ -1,5 +1,6 @@
 import { constants } from 'node:fs';
 import { type FileHandle, open, stat } from 'node:fs/promises';
+import { HeldBytes } from '../wire/held-bytes.ts';
 import { manifestText } from './decode-manifest.ts';
 
 /** Something that is no file: a directory, a pipe, a socket, a device. */
@@ -31,13 +32,11 @@ function requireFile(path: string, stats: { isFile(): boolean }): void {
 }
 
 async function readAtMost(path: string, file: FileHandle, maxBytes: number): Promise<Buffer> {
-  const chunks: Buffer[] = [];
-  let length = 0;
+  const held = new HeldBytes();
   for (;;) {
     const { bytesRead, buffer } = await file.read(Buffer.allocUnsafe(chunkBytes), 0, chunkBytes, null);
-    if (bytesRead === 0) return Buffer.concat(chunks);
-    length += bytesRead;
-    if (length > maxBytes) throw new Error(`${path} is longer than ${maxBytes} bytes`);
-    chunks.push(buffer.subarray(0, bytesRead));
+    if (bytesRead === 0) return held.take();
+    if (held.length + bytesRead > maxBytes) throw new Error(`${path} is longer than ${maxBytes} bytes`);
+    held.add(buffer.subarray(0, bytesRead));
   }
 }

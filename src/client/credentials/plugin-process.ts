@@ -1,4 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
+import { onAbort } from '../../concurrency/aborts.ts';
+import { HeldBytes } from '../../wire/held-bytes.ts';
 
 export interface PluginCommand {
   readonly command: string;
@@ -37,8 +39,7 @@ const hasGroups = process.platform !== 'win32';
 export function runPlugin({ command, args, env }: PluginCommand, signal: AbortSignal): PluginProcess {
   const output = Promise.withResolvers<string>();
   const ended = Promise.withResolvers<void>();
-  const chunks: Buffer[] = [];
-  let bytes = 0;
+  const written = new HeldBytes();
   const child = start({ command, args, env });
   if (child instanceof PluginFailure) {
     output.reject(child);
@@ -52,12 +53,10 @@ export function runPlugin({ command, args, env }: PluginCommand, signal: AbortSi
     // a process that has left the group may still hold the other end
     child.stdout?.destroy();
   };
-  const onAbort = (): void => fail(signal.reason);
-  signal.addEventListener('abort', onAbort, { once: true });
+  const leave = onAbort(signal, () => fail(signal.reason));
   child.stdout?.on('data', (chunk: Buffer) => {
-    chunks.push(chunk);
-    bytes += chunk.length;
-    if (bytes > maxOutputBytes) fail(new PluginFailure(`wrote more than ${maxOutputBytes} bytes`));
+    if (written.length + chunk.length <= maxOutputBytes) written.add(chunk);
+    else fail(new PluginFailure(`wrote more than ${maxOutputBytes} bytes`));
   });
   child.on('error', (error) => {
     fail(startFailure(error));
@@ -70,8 +69,8 @@ export function runPlugin({ command, args, env }: PluginCommand, signal: AbortSi
   });
   // after the exit, once everything it wrote has been read or is no longer wanted
   child.once('close', () => {
-    signal.removeEventListener('abort', onAbort);
-    output.resolve(Buffer.concat(chunks).toString('utf8'));
+    leave();
+    output.resolve(written.take().toString('utf8'));
     // Node.js lets go of its handle in the next turn of the event loop
     setImmediate(() => setImmediate(ended.resolve));
   });

@@ -1,6 +1,8 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Dispatcher } from 'undici';
+import { onAbort } from '../../concurrency/aborts.ts';
 import type { CancelTimer, Clock } from '../../seams/clock.ts';
+import { HeldBytes } from '../../wire/held-bytes.ts';
 import { AnswerTooLongError, ApiError, maxMessageLength } from './api-error.ts';
 import { networkCause } from './network-cause.ts';
 
@@ -46,13 +48,13 @@ export class HttpExchange implements Dispatcher.DispatchHandler {
   readonly #options: HttpExchangeOptions;
   readonly #resolve: (answer: HttpAnswer) => void;
   readonly #reject: (error: unknown) => void;
-  readonly #chunks: Buffer[] = [];
-  #bytes = 0;
+  readonly #body = new HeldBytes();
   #status = 0;
   #headers: IncomingHttpHeaders = {};
   #controller: Abortable | undefined;
   #failure: unknown;
   #cancelTimer: CancelTimer | undefined;
+  #leave = (): void => {};
   #isSettled = false;
   #missing: 'credentials' | 'connection' | 'answer' = 'answer';
 
@@ -62,12 +64,8 @@ export class HttpExchange implements Dispatcher.DispatchHandler {
     this.#options = options;
     this.#resolve = resolve;
     this.#reject = reject;
-    if (options.signal?.aborted) {
-      this.#onAbort();
-    } else {
-      options.signal?.addEventListener('abort', this.#onAbort);
-      this.#startTimer(options.timeoutMs);
-    }
+    this.#startTimer(options.timeoutMs);
+    this.#leave = onAbort(options.signal, () => this.#abort());
   }
 
   get isStream(): boolean {
@@ -109,9 +107,9 @@ export class HttpExchange implements Dispatcher.DispatchHandler {
   }
 
   onResponseData(_controller: Abortable, chunk: Buffer): void {
-    this.#heard();
     const { stream, maxAnswerBytes, label } = this.#options;
     if (stream !== undefined && this.#status < 300) {
+      this.#heard();
       try {
         stream.onChunk(chunk);
       } catch (error) {
@@ -119,8 +117,7 @@ export class HttpExchange implements Dispatcher.DispatchHandler {
       }
       return;
     }
-    this.#bytes += chunk.length;
-    if (this.#bytes <= maxAnswerBytes) this.#chunks.push(chunk);
+    if (this.#body.length + chunk.length <= maxAnswerBytes) this.#body.add(chunk);
     else this.fail(new AnswerTooLongError(label, maxAnswerBytes));
   }
 
@@ -137,13 +134,11 @@ export class HttpExchange implements Dispatcher.DispatchHandler {
   #settle(): void {
     this.#isSettled = true;
     this.#cancelTimer?.();
-    this.#options.signal?.removeEventListener('abort', this.#onAbort);
+    this.#leave();
     if (this.#failure !== undefined) {
       this.#reject(this.#failure);
     } else {
-      const [only] = this.#chunks;
-      const body = only !== undefined && this.#chunks.length === 1 ? only : Buffer.concat(this.#chunks);
-      this.#resolve({ status: this.#status, headers: this.#headers, body });
+      this.#resolve({ status: this.#status, headers: this.#headers, body: this.#body.take() });
     }
   }
 
@@ -167,13 +162,13 @@ export class HttpExchange implements Dispatcher.DispatchHandler {
     this.#startTimer(stream.idleTimeoutMs);
   }
 
-  readonly #onAbort = (): void => {
+  #abort(): void {
     const { signal, label } = this.#options;
     const cause: unknown = signal?.reason;
     const isTimeout = cause instanceof Error && cause.name === 'TimeoutError';
     const message = `${label}: ${isTimeout ? 'timed out' : 'aborted'} by the caller`;
     this.fail(new ApiError({ reason: isTimeout ? 'Timeout' : 'Aborted', message, cause }));
-  };
+  }
 
   /** A request whose status came has been acted upon: its answer is what is broken. A stream that breaks off has lost nothing yet. */
   #networkError(error: Error): ApiError {

@@ -1,3 +1,4 @@
+import { HeldBytes } from '../../wire/held-bytes.ts';
 import { ApiError } from './api-error.ts';
 
 const newline = 0x0a;
@@ -8,8 +9,7 @@ const newline = 0x0a;
  */
 export class LineSplitter {
   readonly #maxLineBytes: number;
-  #pending: Buffer[] = [];
-  #pendingBytes = 0;
+  readonly #pending = new HeldBytes();
 
   constructor({ maxLineBytes }: { maxLineBytes: number }) {
     this.#maxLineBytes = maxLineBytes;
@@ -31,17 +31,13 @@ export class LineSplitter {
   #line(chunk: Buffer, start: number, end: number): string {
     if (this.#pending.length === 0 && end - start <= this.#maxLineBytes) return chunk.toString('utf8', start, end);
     this.#keep(chunk.subarray(start, end));
-    const line = Buffer.concat(this.#pending).toString('utf8');
-    this.#pending = [];
-    this.#pendingBytes = 0;
-    return line;
+    return this.#pending.take().toString('utf8');
   }
 
   #keep(part: Buffer): void {
-    this.#pendingBytes += part.length;
-    if (this.#pendingBytes > this.#maxLineBytes) {
+    if (this.#pending.length + part.length > this.#maxLineBytes) {
       throw new ApiError({ reason: 'BrokenAnswer', message: `A watch event is longer than ${this.#maxLineBytes} bytes` });
     }
-    this.#pending.push(part);
+    this.#pending.add(part);
   }
 }

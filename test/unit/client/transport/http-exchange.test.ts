@@ -58,6 +58,19 @@ describe('HttpExchange', () => {
     expect(await failureOf(exchange.answer)).toMatchObject({ reason: 'BrokenAnswer' });
   });
 
+  it('keeps nothing of a chunk but its bytes, however small they come', async () => {
+    const { exchange, controller } = exchangeOf();
+    exchange.onRequestStart(controller);
+    exchange.onResponseStart(controller, 200, {});
+    for (const byte of '1234567') {
+      const read = Buffer.from(`${byte}${'.'.repeat(60_000)}`);
+      exchange.onResponseData(controller, read.subarray(0, 1));
+      read.fill('!');
+    }
+    exchange.onResponseEnd();
+    expect((await exchange.answer).body.toString()).toBe('1234567');
+  });
+
   it('settles only when undici lets go of a request it has begun', async () => {
     const stop = new AbortController();
     const { exchange, controller } = exchangeOf({ signal: stop.signal });
@@ -172,6 +185,19 @@ describe('HttpExchange, what its errors say', () => {
     expect(exchange.isSettled).toBe(false);
     await clock.advance(1);
     expect(await failure).toMatchObject({ reason: 'Timeout', message: 'GET /p: nothing heard within 60000 ms' });
+    expect(clock.pendingTimers).toBe(0);
+  });
+
+  it('of a stream that was refused: what is said of it may not trickle for ever', async () => {
+    const { clock, exchange, controller } = exchangeOf({ stream });
+    const failure = failureOf(exchange.answer);
+    exchange.onRequestStart(controller);
+    exchange.onResponseStart(controller, 503, {});
+    for (let i = 0; i < 2; i += 1) {
+      await clock.advance(30_000);
+      exchange.onResponseData(controller, Buffer.from('x'));
+    }
+    expect(await failure).toMatchObject({ reason: 'Timeout' });
     expect(clock.pendingTimers).toBe(0);
   });
 

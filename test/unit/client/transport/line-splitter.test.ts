@@ -37,4 +37,15 @@ describe('LineSplitter', () => {
     expect(splitter.push(Buffer.from('1234567890\n'))).toEqual(['1234567890']);
     expect(() => splitter.push(Buffer.from('12345678901\n'))).toThrow(expect.objectContaining({ reason: 'BrokenAnswer' }));
   });
+
+  it('keeps nothing of a chunk but the bytes of the unfinished line', () => {
+    const splitter = new LineSplitter({ maxLineBytes: 10 });
+    for (const byte of 'one') {
+      const read = Buffer.from(`${byte}${'.'.repeat(60_000)}`);
+      splitter.push(read.subarray(0, 1));
+      // the next read would go elsewhere: what shows in the line would be held
+      read.fill('!');
+    }
+    expect(splitter.push(Buffer.from('\n'))).toEqual(['one']);
+  });
 });
