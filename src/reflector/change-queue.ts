@@ -1,4 +1,5 @@
 import type { ApiObject } from '../client/api-resource.ts';
+import { FifoSet } from '../concurrency/fifo-set.ts';
 import type { ChangeListener } from './handler-calls.ts';
 import { firstChange, joinChanges, type NetChange, type ObjectChange } from './net-change.ts';
 import { keyOf } from './object-identity.ts';
@@ -11,6 +12,10 @@ type Waiter<T> = (result: IteratorResult<ObjectChange<T>, undefined>) => void;
  */
 export class ChangeQueue<T extends ApiObject> implements ChangeListener<T>, AsyncIterableIterator<ObjectChange<T>, undefined> {
   readonly #changes = new Map<string, NetChange<T>>();
+  /** The keys of the changes, in order. */
+  readonly #order = new FifoSet<string>();
+  /** The object that comes before all others: half of its change was taken. */
+  #begun: string | undefined;
   readonly #waiters: Waiter<T>[] = [];
   readonly #onClose: (queue: ChangeQueue<T>) => void;
   #isClosed = false;
@@ -18,7 +23,7 @@ export class ChangeQueue<T extends ApiObject> implements ChangeListener<T>, Asyn
   /** Begins with these objects, as added ones. `onClose` is called once, when the reader or the reflector ends it. */
   constructor(objects: Iterable<T>, onClose: (queue: ChangeQueue<T>) => void) {
     this.#onClose = onClose;
-    for (const now of objects) this.#changes.set(keyOf(now), { told: undefined, now, last: undefined });
+    for (const now of objects) this.#put(keyOf(now), { told: undefined, now, last: undefined });
   }
 
   /** Takes the next change of an object. The reflector calls it. */
@@ -28,8 +33,8 @@ export class ChangeQueue<T extends ApiObject> implements ChangeListener<T>, Asyn
     const key = keyOf(object);
     const waiting = this.#changes.get(key);
     const joined = waiting === undefined ? net : joinChanges(waiting, net);
-    if (firstChange(joined) === undefined) this.#changes.delete(key);
-    else this.#changes.set(key, joined);
+    if (firstChange(joined) === undefined) this.#drop(key);
+    else this.#put(key, joined);
     this.#serve();
   }
 
@@ -64,6 +69,7 @@ export class ChangeQueue<T extends ApiObject> implements ChangeListener<T>, Asyn
     if (this.#isClosed) return;
     this.#isClosed = true;
     this.#changes.clear();
+    this.#order.clear();
     for (const waiter of this.#waiters.splice(0)) waiter({ done: true, value: undefined });
     this.#onClose(this);
   }
@@ -76,14 +82,30 @@ export class ChangeQueue<T extends ApiObject> implements ChangeListener<T>, Asyn
     }
   }
 
+  #put(key: string, net: NetChange<T>): void {
+    this.#changes.set(key, net);
+    if (key !== this.#begun) this.#order.add(key);
+  }
+
+  #drop(key: string): void {
+    this.#changes.delete(key);
+    this.#order.delete(key);
+    if (key === this.#begun) this.#begun = undefined;
+  }
+
   #take(): ObjectChange<T> | undefined {
-    for (const [key, net] of this.#changes) {
-      const first = firstChange(net);
+    const key = this.#begun ?? this.#order.take();
+    const net = key === undefined ? undefined : this.#changes.get(key);
+    const first = net && firstChange(net);
+    if (key === undefined || first === undefined) return undefined;
+    this.#begun = undefined;
+    if (first.rest === undefined) {
+      this.#changes.delete(key);
+    } else {
       // the object's next change keeps its place only while it is the rest of this one
-      if (first?.rest === undefined) this.#changes.delete(key);
-      else this.#changes.set(key, first.rest);
-      if (first !== undefined) return first.change;
+      this.#begun = key;
+      this.#changes.set(key, first.rest);
     }
-    return undefined;
+    return first.change;
   }
 }

@@ -1,4 +1,5 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
+import { ChangeQueue } from '../../../src/reflector/change-queue.ts';
 import type { ObjectChange } from '../../../src/reflector/net-change.ts';
 import { type ConfigMap, configMap, setUp, startedSetUp } from './fake-api.ts';
 
@@ -100,5 +101,24 @@ describe('an iterator of a reflector', () => {
     test.api.latest.send('ADDED', configMap('b', '11'));
     test.api.latest.send('MODIFIED', configMap('b', '12'));
     expect((await Promise.all(reads)).map(shown)).toEqual(['added a 10', 'added b 11', 'updated b 12 after 11']);
+  });
+
+  it('begins no new walk for each object that is taken: each would pass the places of all before', async () => {
+    const objects = Array.from({ length: 500 }, (_, index) => configMap(`c${index}`, String(index + 1)));
+    const queue = new ChangeQueue(objects, () => {});
+    const walks = [
+      vi.spyOn(Map.prototype, Symbol.iterator),
+      vi.spyOn(Map.prototype, 'keys'),
+      vi.spyOn(Map.prototype, 'entries'),
+      vi.spyOn(Map.prototype, 'values'),
+      vi.spyOn(Set.prototype, 'values'),
+      vi.spyOn(Set.prototype, Symbol.iterator),
+    ];
+    const taken: string[] = [];
+    for (const _ of objects) taken.push(shown(await queue.next()));
+    const begun = walks.reduce((sum, { mock }) => sum + mock.calls.length, 0);
+    for (const walk of walks) walk.mockRestore();
+    expect(taken).toEqual(objects.map(({ metadata }) => `added ${metadata?.name} ${metadata?.resourceVersion}`));
+    expect(begun).toBeLessThan(20);
   });
 });
