@@ -5,7 +5,7 @@ import { requirePathSegment } from '../checks/arguments.ts';
 import { nodeNameOption } from '../checks/node-name.ts';
 import { longestTimerMs, numberOption, optionOfType, requireKnownOptions, requireMethods } from '../checks/options.ts';
 import { resources } from '../client/api-resource.ts';
-import { classifyApiError } from '../client/error-class.ts';
+import { classifyApiError, readApiFailure } from '../client/error-class.ts';
 import { ResourceClient, type ResourceTransport } from '../client/resource-client.ts';
 import { ApiError } from '../client/transport/api-error.ts';
 import { invalidArgument } from '../errors.ts';
@@ -113,9 +113,11 @@ export class MirrorPodClient {
     try {
       return { outcome: 'created', mirrorPod: await this.#pods.create(mirrorPod, { signal, timeoutMs }) };
     } catch (error) {
-      if (error instanceof ApiError && error.status === 409 && error.reason === 'AlreadyExists')
-        return { outcome: 'alreadyExists', error };
-      throw error;
+      const { status, reason, message } = readApiFailure(error);
+      if (status !== 409 || reason !== 'AlreadyExists') throw error;
+      // a transport of another copy of the package has an error class of its own
+      const own = error instanceof ApiError ? error : new ApiError({ status, reason, message, cause: error });
+      return { outcome: 'alreadyExists', error: own };
     }
   }
 

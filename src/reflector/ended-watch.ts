@@ -1,5 +1,4 @@
-import { ApiError } from '../client/transport/api-error.ts';
-import { isRefusal } from './failures.ts';
+import { hasNoAnswer, isRefusal } from './failures.ts';
 
 /** A watch that has ended. */
 export interface EndedWatch {
@@ -23,6 +22,5 @@ export function mayGoOnAfter({ failure, hasBroughtSomething }: EndedWatch, empty
   if (isRefusal(failure)) return false;
   if (hasBroughtSomething) return true;
   if (emptyInARow >= emptyWatchesBeforeList) return false;
-  // no answer came at all: the server has said nothing against going on
-  return failure instanceof ApiError && failure.status === undefined && failure.reason !== 'Timeout';
+  return hasNoAnswer(failure);
 }

@@ -50,9 +50,10 @@ export class ApiError extends StatusManagerError {
   }
 }
 
-/** The answer is longer than the transport takes. */
+/** The answer is longer than the transport takes. Known by its name: another copy of the package has a class of its own. */
 export class AnswerTooLongError extends ApiError {
   constructor(label: string, maxBytes: number) {
     super({ reason: 'BrokenAnswer', message: `${label}: the answer is longer than ${maxBytes} bytes` });
+    this.name = 'AnswerTooLongError';
   }
 }

@@ -69,6 +69,12 @@ describe('createMirrorPod', () => {
     }
   });
 
+  it('answers alreadyExists, with an ApiError, also where the transport has error classes of its own', async () => {
+    const foreign = Object.assign(new Error('taken'), { status: 409, reason: 'AlreadyExists' });
+    const answer = await clientOf(throwing(foreign)).client.createMirrorPod(staticPod());
+    expect(answer).toMatchObject({ outcome: 'alreadyExists', error: { code: 'ERR_API', status: 409, cause: foreign } });
+  });
+
   it.each<[string, MirrorPodClientOptions['getNode'], RegExp]>([
     ['throws', throwing(new Error('the cache is empty')), /getNode\(\) failed: the cache is empty/],
     ['rejects', () => Promise.reject(new Error('no such node')), /getNode\(\) failed: no such node/],
