@@ -168,6 +168,7 @@ export class ListWatch<T extends ApiObject> {
       const key = keyOf(raw);
       const answer = received.receive(raw, latest);
       if (answer === 'failed') failedKeys.add(key);
+      else failedKeys.delete(key);
       if (typeof answer !== 'object') return undefined;
       latest = answer.object;
       return latest;

@@ -28,13 +28,11 @@ export class ObjectDelivery<T extends ApiObject> {
   }
 
   /**
-   * A full list: tells of what is gone, then of what is new or other, in the order of the list. A consistent one is the
+   * A full list, each name once: tells of what is gone, then of what is new or other, in the order of the list. A consistent one is the
    * truth, also where it shows older copies, or other content under a known version; any other one that shows an older copy
    * is refused with a `StaleListError`.
    */
-  replace({ objects: all, failedKeys, isConsistent }: DeliveredList<T>): void {
-    // of a name that comes twice the last copy counts
-    const objects = [...new Map(all.map((object) => [keyOf(object), object])).values()];
+  replace({ objects, failedKeys, isConsistent }: DeliveredList<T>): void {
     const listeners = [...this.#listeners];
     if (!isConsistent) this.#refuseOlder(objects);
     const before = this.#store.list();
