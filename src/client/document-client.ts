@@ -1,4 +1,4 @@
-import { Agent } from 'undici';
+import { Agent } from 'undici/index.js';
 import type { Clock } from '../seams/clock.ts';
 import { ApiError } from './transport/api-error.ts';
 import { type HttpAnswer, HttpExchange } from './transport/http-exchange.ts';

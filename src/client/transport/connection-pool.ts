@@ -1,4 +1,4 @@
-import { Pool } from 'undici';
+import { Pool } from 'undici/index.js';
 import type { Clock } from '../../seams/clock.ts';
 import { type ConnectLimit, Connector } from './connector.ts';
 import type { HttpExchange } from './http-exchange.ts';

@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import type { Dispatcher } from 'undici';
+import type { Dispatcher } from 'undici/index.js';
 import { onAbort } from '../../concurrency/aborts.ts';
 import type { CancelTimer, Clock } from '../../seams/clock.ts';
 import { HeldBytes } from '../../wire/held-bytes.ts';
