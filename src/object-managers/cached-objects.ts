@@ -3,42 +3,49 @@
 import type { ApiObject } from '../client/api-resource.ts';
 import type { ResourceClient } from '../client/resource-client.ts';
 import { isStatusManagerError, type StatusManagerError } from '../errors.ts';
-import type { Clock } from '../seams/clock.ts';
+import type { SteadyClock } from '../seams/clock.ts';
 import { isOlderThan } from '../wire/resource-version.ts';
 import { received } from './frozen.ts';
+import { heldBytes } from './held-bytes.ts';
 import { newerOf } from './newer-object.ts';
+import type { ObjectBudget, ObjectHoldings, PodHoldings } from './object-budget.ts';
 import { notRegistered, readFailure } from './object-errors.ts';
 import { keyOf, type NamespacedName } from './object-name.ts';
 import type { ObjectReader } from './object-reader.ts';
 
-/** What is known since an object was last invalidated: the object, or that there is none, or nothing. */
+/** What is known since an object was last invalidated: the object, or that there is none, or that it may not be had, or nothing. */
 interface Knowledge<T> {
   object: T | undefined;
   /** The server said so. */
   missing: StatusManagerError | undefined;
-  /** When the request for `object` was sent. */
+  /** It is more than its pods may have. */
+  refusal: StatusManagerError | undefined;
+  /** When the request for `object`, or for what was refused, was sent; by `elapsed`. */
   askedAt: number;
   /** The request under way: whoever reads meanwhile waits for it, too. */
   request: Promise<T> | undefined;
 }
 
 interface CachedObject<T> {
-  references: number;
+  readonly holdings: ObjectHoldings;
   knowledge: Knowledge<T>;
   /** The newest version that was given out while the object has been referenced. */
   newest: T | undefined;
+  /** What is left of `newest` where the budget does not let it be kept. */
+  newestVersion: string | undefined;
 }
 
 export interface CachedObjectsOptions {
-  readonly clock: Clock;
+  readonly clock: SteadyClock;
   /** How long an object is served without a request, in milliseconds. Asked at every read. */
   readonly ttlMs: () => number;
+  readonly budget: ObjectBudget;
 }
 
 /**
  * Strategy `cache`: an object is asked for when it is read, and then served for a while. A new reference invalidates it. A
  * refresh takes what the server has in its cache; an answer older than what is known is dropped, and so is a failure. That
- * an object does not exist is asked again at every read.
+ * an object does not exist is asked again at every read. What the budget has no room for is given out and not kept.
  */
 export class CachedObjects<T extends ApiObject> implements ObjectReader<T> {
   readonly #client: ResourceClient<T>;
@@ -51,30 +58,50 @@ export class CachedObjects<T extends ApiObject> implements ObjectReader<T> {
     this.#options = options;
   }
 
-  addReference(name: NamespacedName): void {
+  /** The number of objects with references. */
+  get size(): number {
+    return this.#objects.size;
+  }
+
+  has(name: NamespacedName): boolean {
+    return this.#objects.has(keyOf(name));
+  }
+
+  addReference(name: NamespacedName, pod: PodHoldings): void {
     const key = keyOf(name);
-    const cached = this.#objects.get(key);
-    if (cached === undefined) {
-      this.#objects.set(key, { references: 1, knowledge: nothing(), newest: undefined });
-      return;
-    }
-    cached.references += 1;
+    const { budget } = this.#options;
+    const cached = this.#objects.get(key) ?? {
+      holdings: budget.object(),
+      knowledge: nothing<T>(),
+      ...{ newest: undefined, newestVersion: undefined },
+    };
+    this.#objects.set(key, cached);
+    budget.join(cached.holdings, pod);
     cached.knowledge = nothing();
   }
 
-  removeReference(name: NamespacedName): void {
+  removeReference(name: NamespacedName, pod: PodHoldings): void {
     const key = keyOf(name);
     const cached = this.#objects.get(key);
     if (cached === undefined) return;
-    cached.references -= 1;
-    if (cached.references === 0) this.#objects.delete(key);
+    this.#options.budget.leave(cached.holdings, pod);
+    if (cached.holdings.pods.size === 0) this.#objects.delete(key);
+  }
+
+  /** An object that was seen elsewhere is more than its pods may have: it is not asked for until the time to live is over. */
+  refuse(name: NamespacedName, refusal: StatusManagerError): void {
+    const cached = this.#objects.get(keyOf(name));
+    if (cached !== undefined) Object.assign(cached.knowledge, { refusal, askedAt: this.#options.clock.elapsed() });
   }
 
   async get(name: NamespacedName): Promise<T> {
     const cached = this.#objects.get(keyOf(name));
     if (cached === undefined) throw notRegistered(name);
     const { knowledge } = cached;
-    if (knowledge.object !== undefined && this.#isFresh(knowledge.askedAt)) return newerOf(knowledge.object, cached.newest);
+    if (this.#isFresh(knowledge.askedAt)) {
+      if (knowledge.refusal !== undefined) throw knowledge.refusal;
+      if (knowledge.object !== undefined) return newerOf(knowledge.object, cached.newest);
+    }
     if (knowledge.request === undefined) {
       knowledge.request = this.#ask(name, cached, knowledge);
       const done = (): void => {
@@ -87,17 +114,25 @@ export class CachedObjects<T extends ApiObject> implements ObjectReader<T> {
 
   async stop(): Promise<void> {
     this.#stopping.abort();
+    for (const { holdings } of this.#objects.values()) {
+      for (const pod of [...holdings.pods]) this.#options.budget.leave(holdings, pod);
+    }
     this.#objects.clear();
   }
 
   async #ask(name: NamespacedName, cached: CachedObject<T>, knowledge: Knowledge<T>): Promise<T> {
     const { object: known } = knowledge;
     const newestBefore = cached.newest;
-    const askedAt = this.#options.clock.now();
-    const resourceVersion = known === undefined ? undefined : '0';
+    const { signal } = this.#stopping;
+    let askedAt = 0;
+    const ask = (): Promise<T> => {
+      askedAt = this.#options.clock.elapsed();
+      const resourceVersion = known === undefined ? undefined : '0';
+      return this.#client.get(name, { resourceVersion, besideStreams: true, signal });
+    };
     let object: T;
     try {
-      object = received(await this.#client.get(name, { resourceVersion, besideStreams: true, signal: this.#stopping.signal }));
+      object = received(await this.#options.budget.reads.run(ask, signal));
     } catch (error) {
       this.#requireReferenced(name, cached);
       return this.#failed(cached, knowledge, readFailure(this.#client.resource.kind, name, error));
@@ -106,8 +141,19 @@ export class CachedObjects<T extends ApiObject> implements ObjectReader<T> {
     // another request has brought a newer version since this one was sent
     if (cached.newest !== newestBefore) object = newerOf(object, cached.newest);
     if (known !== undefined && isOlderThan(object, known)) return newerOf(known, cached.newest);
-    Object.assign(knowledge, { object, missing: undefined, askedAt });
-    cached.newest = object;
+    // one that was given out, and not kept
+    if (isOlderThan(object, { metadata: { resourceVersion: cached.newestVersion } })) return this.#ask(name, cached, knowledge);
+    return this.#keep(cached, knowledge, object, askedAt);
+  }
+
+  #keep(cached: CachedObject<T>, knowledge: Knowledge<T>, object: T, askedAt: number): T {
+    const answer = this.#options.budget.hold(cached.holdings, heldBytes(object));
+    const isHeld = answer === 'held';
+    const refusal = typeof answer === 'string' ? undefined : answer;
+    Object.assign(knowledge, { object: isHeld ? object : undefined, missing: undefined, refusal, askedAt });
+    cached.newest = isHeld ? object : undefined;
+    cached.newestVersion = isHeld ? undefined : object.metadata?.resourceVersion;
+    if (refusal !== undefined) throw refusal;
     return object;
   }
 
@@ -123,13 +169,11 @@ export class CachedObjects<T extends ApiObject> implements ObjectReader<T> {
     if (this.#objects.get(keyOf(name)) !== cached) throw notRegistered(name);
   }
 
-  /** A clock that was set back makes nothing fresh. */
   #isFresh(askedAt: number): boolean {
-    const age = this.#options.clock.now() - askedAt;
-    return age >= 0 && age < this.#options.ttlMs();
+    return this.#options.clock.elapsed() - askedAt < this.#options.ttlMs();
   }
 }
 
 function nothing<T>(): Knowledge<T> {
-  return { object: undefined, missing: undefined, askedAt: 0, request: undefined };
+  return { object: undefined, missing: undefined, refusal: undefined, askedAt: Number.NEGATIVE_INFINITY, request: undefined };
 }

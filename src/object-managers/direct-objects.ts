@@ -2,6 +2,7 @@ import type { ApiObject } from '../client/api-resource.ts';
 import type { ResourceClient } from '../client/resource-client.ts';
 import { received } from './frozen.ts';
 import { newerOf } from './newer-object.ts';
+import type { ObjectBudget } from './object-budget.ts';
 import { readFailure } from './object-errors.ts';
 import { keyOf, type NamespacedName } from './object-name.ts';
 import type { ObjectReader } from './object-reader.ts';
@@ -15,15 +16,17 @@ interface ReadsUnderWay<T> {
 /**
  * Strategy `get`: each read is a request for the newest version; references mean nothing. While reads of one object
  * overlap, none gives an older version than one of them gave before. A read that fails changes nothing for the others, and
- * nothing is kept of an object once no read of it is under way.
+ * nothing is kept of an object once no read of it is under way. So many requests are under way at once, and no more.
  */
 export class DirectObjects<T extends ApiObject> implements ObjectReader<T> {
   readonly #client: ResourceClient<T>;
+  readonly #budget: ObjectBudget;
   readonly #stopping = new AbortController();
   readonly #underWay = new Map<string, ReadsUnderWay<T>>();
 
-  constructor(client: ResourceClient<T>) {
+  constructor(client: ResourceClient<T>, budget: ObjectBudget) {
     this.#client = client;
+    this.#budget = budget;
   }
 
   async get(object: NamespacedName): Promise<T> {
@@ -31,8 +34,10 @@ export class DirectObjects<T extends ApiObject> implements ObjectReader<T> {
     const reads = this.#underWay.get(key) ?? { count: 0, newest: undefined };
     this.#underWay.set(key, reads);
     reads.count += 1;
+    const { signal } = this.#stopping;
+    const ask = (): Promise<T> => this.#client.get(object, { besideStreams: true, signal });
     try {
-      const answer = received(await this.#client.get(object, { besideStreams: true, signal: this.#stopping.signal }));
+      const answer = received(await this.#budget.reads.run(ask, signal));
       reads.newest = newerOf(answer, reads.newest);
       return reads.newest;
     } catch (error) {

@@ -11,10 +11,11 @@ import type { ResourceTransport } from '../client/resource-client.ts';
 import { invalidOption } from '../errors.ts';
 import { type Metrics, metricsOption } from '../metrics/metrics.ts';
 import type { MetricsSink } from '../metrics/metrics-sink.ts';
-import { type Clock, safeClock, systemClock } from '../seams/clock.ts';
+import { type Clock, type SteadyClock, safeClock, systemClock } from '../seams/clock.ts';
 import { callGuarded, ignoreFailure } from '../seams/guard.ts';
 import { type Logger, loggerOption } from '../seams/logger.ts';
 import { safeRandom } from '../seams/random.ts';
+import { ObjectBudget } from './object-budget.ts';
 
 /**
  * How objects are read. `watch`: one watch an object, while registered pods name it. `cache`: a request when an object is
@@ -46,6 +47,8 @@ export interface ObjectManagerOptions {
   readonly syncTimeoutMs?: number;
   /** Strategy `watch`: lists are asked for as streams, and as ordinary lists where the server has none. Default true. */
   readonly streamLists?: boolean;
+  /** What pods may make the manager hold; one that several managers share counts for all of them. Default: one of its own. */
+  readonly budget?: ObjectBudget;
   /** From 0 up to 1. Default `Math.random`. */
   readonly random?: () => number;
   /** Where the time comes from. Default: the machine's clock. */
@@ -65,15 +68,16 @@ export interface CheckedOptions {
   readonly resyncIntervalMs: number;
   readonly syncTimeoutMs: number;
   readonly streamLists: boolean;
+  readonly budget: ObjectBudget;
   readonly random: () => number;
-  readonly clock: Clock;
+  readonly clock: SteadyClock;
   readonly logger: Logger;
   readonly metrics: Metrics;
 }
 
 const knownOptions = [
   ...['kubeConfig', 'transport', 'strategy', 'ttlMs', 'getTtlMs', 'resyncIntervalMs', 'syncTimeoutMs', 'streamLists'],
-  ...['random', 'clock', 'logger', 'metrics'],
+  ...['budget', 'random', 'clock', 'logger', 'metrics'],
 ];
 
 /** Throws ERR_INVALID_OPTION, naming the option, the rule and the value. */
@@ -81,10 +85,11 @@ export function checkedOptions(options: ObjectManagerOptions): CheckedOptions {
   requireKnownOptions('options', options, knownOptions);
   const { kubeConfig, transport, strategy = 'watch', ttlMs = 60_000, getTtlMs = () => undefined } = options;
   const { resyncIntervalMs = 60_000, syncTimeoutMs = 1000, streamLists = true } = options;
-  const { random = Math.random, clock = systemClock, logger, metrics } = options;
+  const { budget = new ObjectBudget(), random = Math.random, clock = systemClock, logger, metrics } = options;
   if (transport !== undefined) requireMethods('transport', transport, ['request', 'stream']);
   else if (kubeConfig === undefined) throw invalidOption('kubeConfig', 'given, where `transport` is not', kubeConfig);
   requireMethods('clock', clock, ['now', 'setTimer']);
+  requireMethods('budget', budget, ['podOf', 'object', 'refusal', 'join', 'leave', 'watch', 'unwatch', 'hold']);
   numberOption('ttlMs', ttlMs, 0, Number.MAX_SAFE_INTEGER);
   optionOfType('getTtlMs', getTtlMs, 'function');
   return {
@@ -95,6 +100,7 @@ export function checkedOptions(options: ObjectManagerOptions): CheckedOptions {
     resyncIntervalMs: numberOption('resyncIntervalMs', resyncIntervalMs, 0, Number.MAX_SAFE_INTEGER),
     syncTimeoutMs: numberOption('syncTimeoutMs', syncTimeoutMs, 0, longestTimerMs),
     streamLists: optionOfType('streamLists', streamLists, 'boolean'),
+    budget,
     random: safeRandom(optionOfType('random', random, 'function')),
     clock: safeClock(clock),
     logger: loggerOption(logger),

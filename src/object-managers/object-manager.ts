@@ -1,6 +1,8 @@
 import type { ApiResource } from '../client/api-resource.ts';
 import { ResourceClient } from '../client/resource-client.ts';
 import { KubeTransport } from '../client/transport/kube-transport.ts';
+import { isStatusManagerError, type StatusManagerError } from '../errors.ts';
+import type { Logger } from '../seams/logger.ts';
 import type { Pod } from '../wire/types.ts';
 import { CachedObjects } from './cached-objects.ts';
 import { DirectObjects } from './direct-objects.ts';
@@ -25,6 +27,7 @@ export interface ManagedResource<T extends MaybeImmutable> {
 /** What a manager of secrets and one of config maps have in common: pods, a strategy, and an end. */
 export class ObjectManager<T extends MaybeImmutable> {
   readonly #owner: string;
+  readonly #logger: Logger;
   readonly #reader: ObjectReader<T>;
   readonly #pods: RegisteredPods;
   /** Closed by `stop()`; undefined where the transport is the caller's. */
@@ -41,9 +44,10 @@ export class ObjectManager<T extends MaybeImmutable> {
     const client = new ResourceClient(transport, resource);
     if (strategy === 'watch') this.#reader = new WatchedObjects<T>({ ...checked, transport, resource });
     else if (strategy === 'cache') this.#reader = new CachedObjects(client, checked);
-    else this.#reader = new DirectObjects(client);
+    else this.#reader = new DirectObjects(client, checked.budget);
     this.#owner = owner;
-    this.#pods = new RegisteredPods(namesOf, this.#reader);
+    this.#logger = logger;
+    this.#pods = new RegisteredPods(namesOf, this.#reader, checked.budget);
   }
 
   async get(object: NamespacedName): Promise<Frozen<T>> {
@@ -55,7 +59,8 @@ export class ObjectManager<T extends MaybeImmutable> {
       return (await read) as Frozen<T>;
     } catch (error) {
       // the request was given up
-      throw this.#stopped === undefined ? error : stopped(this.#owner);
+      if (this.#stopped !== undefined) throw stopped(this.#owner);
+      throw (isStatusManagerError(error, 'ERR_NOT_REGISTERED') && this.#pods.refusalIn(object.namespace)) || error;
     } finally {
       this.#reads.delete(read);
     }
@@ -63,7 +68,15 @@ export class ObjectManager<T extends MaybeImmutable> {
 
   register(pod: Pod): void {
     if (this.#stopped !== undefined) throw stopped(this.#owner);
-    this.#pods.register(pod);
+    const isRefused = this.#pods.refusalOf(pod) !== undefined;
+    const err = this.#pods.register(pod);
+    if (err === undefined || isRefused) return;
+    const { namespace: podNamespace, name: podName, uid: podUID } = pod.metadata ?? {};
+    this.#logger.warn({ err, podNamespace, podName, podUID }, 'a pod names too many objects: none of them is read for it');
+  }
+
+  refusalOf(pod: Pod): StatusManagerError | undefined {
+    return this.#pods.refusalOf(pod);
   }
 
   unregister(pod: Pod): void {

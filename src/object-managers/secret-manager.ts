@@ -1,5 +1,6 @@
 import type { V1Secret } from '@kubernetes/client-node';
 import { resources } from '../client/api-resource.ts';
+import type { StatusManagerError } from '../errors.ts';
 import { podSecretNames } from '../pod/pod-references.ts';
 import type { Pod, Wire } from '../wire/types.ts';
 import type { Frozen } from './frozen.ts';
@@ -43,7 +44,8 @@ export class SecretManager {
    *
    * Rejects with ERR_NOT_REGISTERED where no registered pod names it (not with strategy `get`), ERR_NOT_FOUND where the
    * apiserver has none, ERR_SYNC_TIMEOUT where its watch has not brought it in time, the `ApiError` of the request that
-   * failed, ERR_INVALID_ARGUMENT for a name that fits in no path, ERR_STOPPED after `stop()`.
+   * failed, ERR_OVER_BUDGET where its pods may not have so much, ERR_INVALID_ARGUMENT for a name that fits in no path, ERR_STOPPED
+   * after `stop()`.
    */
   getSecret(namespace: string, name: string): Promise<FrozenSecret> {
     return this.#secrets.get({ namespace, name });
@@ -52,7 +54,7 @@ export class SecretManager {
   /**
    * Counts the pod's references, in place of those it had before under its uid, name and namespace. A pod that has ended
    * (phase Succeeded or Failed) has none. Waits for nothing. Throws ERR_INVALID_ARGUMENT for a pod without a uid, name or
-   * namespace, and ERR_STOPPED after `stop()`.
+   * namespace, and ERR_STOPPED after `stop()`. A pod that names more than the budget allows has none: see {@link refusalOf}.
    */
   registerPod(pod: Pod): void {
     this.#secrets.register(pod);
@@ -64,6 +66,14 @@ export class SecretManager {
    */
   unregisterPod(pod: Pod): void {
     this.#secrets.unregister(pod);
+  }
+
+  /**
+   * Why nothing is read for a registered pod: it names more than the budget allows. Undefined where it does not. The error's
+   * code is ERR_OVER_BUDGET, and its message names the pod, the budget, and what would help.
+   */
+  refusalOf(pod: Pod): StatusManagerError | undefined {
+    return this.#secrets.refusalOf(pod);
   }
 
   /** When it resolves, there is no request, no watch, no timer and no socket of its own left. A read under way fails with ERR_STOPPED. */

@@ -3,7 +3,7 @@
 import type { ApiObject, ApiResource } from '../client/api-resource.ts';
 import type { ResourceTransport } from '../client/resource-client.ts';
 import { Reflector } from '../reflector/reflector.ts';
-import type { Clock } from '../seams/clock.ts';
+import type { SteadyClock } from '../seams/clock.ts';
 import type { Logger } from '../seams/logger.ts';
 import { received } from './frozen.ts';
 import { notFound, notRegistered, notSynced } from './object-errors.ts';
@@ -22,10 +22,14 @@ export interface WatchedObjectOptions<T extends MaybeImmutable> {
   /** How long a read waits for the first list, in milliseconds. */
   readonly syncTimeoutMs: number;
   readonly random: () => number;
-  readonly clock: Clock;
+  readonly clock: SteadyClock;
   readonly logger: Logger;
   /** Told when the watch is opened, and when it is closed. */
   readonly watching: (isWatching: boolean) => void;
+  /** Asked for each copy that comes, and told when there is none any more. Of a copy that may not be kept nothing but its version is. */
+  readonly mayKeep: (copy: T | undefined) => boolean;
+  /** The first list has come, or has failed. */
+  readonly listed: () => void;
 }
 
 /** The server ends each watch after this long at least. */
@@ -41,13 +45,15 @@ export class WatchedObject<T extends MaybeImmutable> {
   readonly #reflector: Reflector<T>;
   readonly #waiters: SyncWaiters;
   #isWatching = false;
+  /** The newest copy was not kept. */
+  #isBare = false;
   #isImmutable = false;
   /** Before the first read the object counts as idle since ever. */
   #lastReadAt = Number.NEGATIVE_INFINITY;
   /** Why the last request failed, since the last full list. */
   #failure: unknown;
 
-  /** Opens the watch. */
+  /** Opens nothing. */
   constructor(name: NamespacedName, options: WatchedObjectOptions<T>) {
     const { transport, resource, streamLists, random, clock, logger } = options;
     this.#name = name;
@@ -58,8 +64,12 @@ export class WatchedObject<T extends MaybeImmutable> {
       resource,
       namespace: name.namespace,
       fieldSelector: `metadata.name=${escaped(name.name)}`,
-      transform: received,
-      handlers: { synced: () => this.#synced(), interrupted: (error) => this.#interrupted(error) },
+      transform: (object) => this.#received(object),
+      handlers: {
+        synced: () => this.#synced(),
+        deleted: () => void options.mayKeep(undefined),
+        interrupted: (error) => this.#interrupted(error),
+      },
       listFrom: 'cache',
       streamLists,
       watchTimeoutMs,
@@ -67,16 +77,25 @@ export class WatchedObject<T extends MaybeImmutable> {
       clock,
       logger,
     });
+  }
+
+  /** Opens the watch, once. Nothing happens after `stop`. */
+  open(): void {
+    if (this.#reflector.state !== 'idle') return;
     this.#setWatching(true);
     // it rejects when the last reference goes before the first list
     this.#reflector.start().catch(() => {});
   }
 
-  /** Rejects with ERR_NOT_FOUND, and with ERR_SYNC_TIMEOUT when the first list does not come in time. */
-  async get(): Promise<T> {
-    this.#lastReadAt = this.#options.clock.now();
+  /**
+   * Undefined for an object whose newest copy was not kept. Rejects with ERR_NOT_FOUND, and with ERR_SYNC_TIMEOUT when the
+   * first list does not come in time.
+   */
+  async get(): Promise<T | undefined> {
+    this.#lastReadAt = this.#options.clock.elapsed();
     this.#watchAgain();
     if (!this.#canServe()) await this.#waitForList();
+    if (this.#isBare) return undefined;
     const { namespace, name } = this.#name;
     const object = this.#reflector.store.get(namespace, name);
     if (object === undefined) throw notFound(this.#options.resource.kind, this.#name);
@@ -87,20 +106,24 @@ export class WatchedObject<T extends MaybeImmutable> {
   /** Closes the watch when the object was not read for longer than this, in milliseconds. A first list under way is waited for. */
   pauseIfIdle(maxIdleMs: number): void {
     if (!this.#isWatching || !this.#reflector.hasSynced) return;
-    if (this.#options.clock.now() - this.#lastReadAt <= maxIdleMs) return;
+    if (this.#options.clock.elapsed() - this.#lastReadAt <= maxIdleMs) return;
     this.#options.logger.debug(this.#name, 'an object was not read for long: it is not watched until it is read again');
     this.#pause();
   }
 
-  /** Closes the watch for good. Reads under way fail with `reason`, by default ERR_NOT_REGISTERED. */
+  /**
+   * Closes the watch for good. Reads under way fail with `reason`, by default ERR_NOT_REGISTERED; those of an object whose
+   * copy was not kept end.
+   */
   stop(reason = () => notRegistered(this.#name)): Promise<void> {
     this.#setWatching(false);
-    this.#waiters.fail(reason);
+    if (this.#isBare) this.#waiters.succeed();
+    else this.#waiters.fail(reason);
     return this.#reflector.stop();
   }
 
   #canServe(): boolean {
-    return this.#isImmutable || this.#reflector.hasSynced;
+    return this.#isBare || this.#isImmutable || this.#reflector.hasSynced;
   }
 
   #watchAgain(): void {
@@ -133,14 +156,28 @@ export class WatchedObject<T extends MaybeImmutable> {
     if (!hasSynced) throw notSynced(resource.kind, this.#name, syncTimeoutMs, this.#failure);
   }
 
+  #received(object: T): T {
+    const copy = received(object);
+    this.#isBare = !this.#options.mayKeep(copy);
+    return this.#isBare ? bare(copy) : copy;
+  }
+
   #synced(): void {
     this.#failure = undefined;
+    this.#options.listed();
     this.#waiters.succeed();
   }
 
   #interrupted(error: unknown): void {
     this.#failure = error;
+    this.#options.listed();
   }
+}
+
+/** What a reflector has to know of an object, and nothing else. */
+function bare<T extends ApiObject>({ apiVersion, kind, metadata }: T): T {
+  const { name, namespace, uid, resourceVersion } = metadata ?? {};
+  return { apiVersion, kind, metadata: { name, namespace, uid, resourceVersion } } as T;
 }
 
 /** A value in a field selector. */

@@ -1,94 +1,188 @@
 // Behaviour of the object cache of pkg/kubelet/util/manager/watch_based_manager.go, v1.36.3.
 
+import { ResourceClient } from '../client/resource-client.ts';
+import type { StatusManagerError } from '../errors.ts';
 import type { Metrics } from '../metrics/metrics.ts';
 import type { CancelTimer } from '../seams/clock.ts';
-import { notFound, notRegistered, stopped } from './object-errors.ts';
+import { CachedObjects } from './cached-objects.ts';
+import { heldBytes } from './held-bytes.ts';
+import type { ObjectBudget, ObjectHoldings, PodHoldings } from './object-budget.ts';
+import { notFound, stopped } from './object-errors.ts';
 import { canExist, keyOf, type NamespacedName } from './object-name.ts';
 import type { ObjectReader } from './object-reader.ts';
 import { type MaybeImmutable, WatchedObject, type WatchedObjectOptions } from './watched-object.ts';
 
-export interface WatchedObjectsOptions<T extends MaybeImmutable> extends Omit<WatchedObjectOptions<T>, 'watching'> {
+type OfOneObject = 'watching' | 'mayKeep' | 'listed';
+
+export interface WatchedObjectsOptions<T extends MaybeImmutable> extends Omit<WatchedObjectOptions<T>, OfOneObject> {
   /** How often the agent reads what its pods have mounted, in milliseconds. */
   readonly resyncIntervalMs: number;
+  readonly budget: ObjectBudget;
   readonly metrics: Metrics;
 }
 
 interface ReferencedObject<T extends MaybeImmutable> {
-  references: number;
+  readonly name: NamespacedName;
+  readonly holdings: ObjectHoldings;
   /** Undefined for a name that no object can have: there is nothing to watch. */
-  readonly watched: WatchedObject<T> | undefined;
+  watched: WatchedObject<T> | undefined;
 }
 
 const lookEveryMs = 60_000;
 const shortestIdleMs = 60_000;
 const idleIntervals = 5;
+/** How long an object without a watch is served. */
+const unwatchedTtlMs = 60_000;
+/** So many watches wait for their first list: each may bring the largest object there is. */
+const mostOpening = 16;
 
 /**
  * Strategy `watch`: each object has one watch of its own while pods refer to it, however many. What is not read for five
- * intervals is not watched until it is read again; the manager looks once a minute.
+ * intervals is not watched until it is read again; the manager looks once a minute. What the budget has no watch for, or no
+ * room, is read again and again in place of a watch, until no pod refers to it any more.
  */
 export class WatchedObjects<T extends MaybeImmutable> implements ObjectReader<T> {
-  readonly #options: WatchedObjectsOptions<T> & Pick<WatchedObjectOptions<T>, 'watching'>;
+  readonly #options: WatchedObjectsOptions<T>;
+  readonly #unwatched: CachedObjects<T>;
   readonly #maxIdleMs: number;
   readonly #madeAt: number;
   readonly #objects = new Map<string, ReferencedObject<T>>();
   /** Watches that were told to end. */
   readonly #ending = new Set<Promise<void>>();
+  /** Those that wait for their first list, and those that wait to be opened. */
+  readonly #opening = new Set<WatchedObject<T>>();
+  readonly #toOpen = new Set<WatchedObject<T>>();
   /** Set while anything is watched. */
   #cancelLook: CancelTimer | undefined;
   #watches = 0;
 
   constructor(options: WatchedObjectsOptions<T>) {
-    this.#options = { ...options, watching: (isWatching) => this.#watching(isWatching) };
-    this.#maxIdleMs = Math.max(shortestIdleMs, options.resyncIntervalMs * idleIntervals);
-    this.#madeAt = options.clock.now();
+    const { transport, resource, clock, budget, resyncIntervalMs } = options;
+    this.#options = options;
+    this.#unwatched = new CachedObjects(new ResourceClient(transport, resource), { clock, budget, ttlMs: () => unwatchedTtlMs });
+    this.#maxIdleMs = Math.max(shortestIdleMs, resyncIntervalMs * idleIntervals);
+    this.#madeAt = clock.elapsed();
   }
 
-  addReference(name: NamespacedName): void {
-    const key = keyOf(name);
-    const held = this.#objects.get(key);
-    if (held !== undefined) {
-      held.references += 1;
-      return;
-    }
-    const watched = canExist(name) ? new WatchedObject(name, this.#options) : undefined;
-    this.#objects.set(key, { references: 1, watched });
+  addReference(name: NamespacedName, pod: PodHoldings): void {
+    const { budget } = this.#options;
+    const held = this.#objects.get(keyOf(name));
+    if (held !== undefined) budget.join(held.holdings, pod);
+    else if (this.#unwatched.has(name)) this.#unwatched.addReference(name, pod);
+    else this.#addFirst(name, pod);
     this.#countObjects();
   }
 
-  removeReference(name: NamespacedName): void {
+  removeReference(name: NamespacedName, pod: PodHoldings): void {
     const key = keyOf(name);
     const held = this.#objects.get(key);
-    if (held === undefined) return;
-    held.references -= 1;
-    if (held.references > 0) return;
-    this.#objects.delete(key);
-    this.#end(held.watched?.stop());
+    if (held === undefined) {
+      this.#unwatched.removeReference(name, pod);
+    } else {
+      this.#options.budget.leave(held.holdings, pod);
+      if (held.holdings.pods.size > 0) return;
+      this.#objects.delete(key);
+      this.#end(held.watched);
+    }
     this.#countObjects();
   }
 
   async get(name: NamespacedName): Promise<T> {
     const held = this.#objects.get(keyOf(name));
-    if (held === undefined) throw notRegistered(name);
+    if (held === undefined) return this.#unwatched.get(name);
     if (held.watched === undefined) throw notFound(this.#options.resource.kind, name);
-    return held.watched.get();
+    const object = await held.watched.get();
+    // what was not kept when it came is asked for
+    return object ?? this.#unwatched.get(name);
   }
 
   async stop(): Promise<void> {
-    const reason = () => stopped(`manager of ${this.#options.resource.resource}`);
-    for (const { watched } of this.#objects.values()) this.#end(watched?.stop(reason));
+    const { budget, resource } = this.#options;
+    const reason = () => stopped(`manager of ${resource.resource}`);
+    this.#toOpen.clear();
+    for (const { watched, holdings } of this.#objects.values()) {
+      for (const pod of [...holdings.pods]) budget.leave(holdings, pod);
+      this.#end(watched, reason);
+    }
     this.#objects.clear();
     this.#countObjects();
-    await Promise.allSettled(this.#ending);
+    await Promise.allSettled([...this.#ending, this.#unwatched.stop()]);
   }
 
-  #end(ending: Promise<void> | undefined): void {
-    if (ending === undefined) return;
+  #addFirst(name: NamespacedName, pod: PodHoldings): void {
+    const { budget } = this.#options;
+    const holdings = budget.object();
+    budget.join(holdings, pod);
+    const object: ReferencedObject<T> = { name, holdings, watched: undefined };
+    if (canExist(name)) {
+      if (!budget.watch(holdings)) {
+        budget.leave(holdings, pod);
+        this.#unwatched.addReference(name, pod);
+        return;
+      }
+      object.watched = this.#watchOf(object);
+      this.#toOpen.add(object.watched);
+    }
+    this.#objects.set(keyOf(name), object);
+    this.#openNext();
+  }
+
+  #watchOf(object: ReferencedObject<T>): WatchedObject<T> {
+    const { budget } = this.#options;
+    const watched = new WatchedObject(object.name, {
+      ...this.#options,
+      watching: (isWatching) => this.#watching(isWatching),
+      mayKeep: (copy) => {
+        const answer = budget.hold(object.holdings, heldBytes(copy));
+        if (copy === undefined || answer === 'held') return true;
+        // not in the middle of what its reflector does
+        queueMicrotask(() => this.#unwatch(object, typeof answer === 'string' ? undefined : answer));
+        return false;
+      },
+      listed: () => this.#opened(watched),
+    });
+    return watched;
+  }
+
+  /** From here on the object is read in place of being watched. */
+  #unwatch(object: ReferencedObject<T>, refusal: StatusManagerError | undefined): void {
+    const { name, holdings, watched } = object;
+    if (this.#objects.get(keyOf(name)) !== object) return;
+    this.#objects.delete(keyOf(name));
+    const { budget, logger } = this.#options;
+    for (const pod of [...holdings.pods]) {
+      budget.leave(holdings, pod);
+      this.#unwatched.addReference(name, pod);
+    }
+    if (refusal !== undefined) this.#unwatched.refuse(name, refusal);
+    logger.warn({ ...name, err: refusal }, 'there is no room for an object that pods name: it is not kept, and watched no more');
+    this.#end(watched);
+    this.#countObjects();
+  }
+
+  #openNext(): void {
+    for (const watched of this.#toOpen) {
+      if (this.#opening.size >= mostOpening) return;
+      this.#toOpen.delete(watched);
+      this.#opening.add(watched);
+      watched.open();
+    }
+  }
+
+  #opened(watched: WatchedObject<T>): void {
+    if (this.#opening.delete(watched)) this.#openNext();
+  }
+
+  #end(watched: WatchedObject<T> | undefined, reason?: Parameters<WatchedObject<T>['stop']>[0]): void {
+    if (watched === undefined) return;
+    this.#toOpen.delete(watched);
+    const ending = watched.stop(reason);
     this.#ending.add(ending);
     const done = (): void => {
       this.#ending.delete(ending);
     };
     ending.then(done, done);
+    this.#opened(watched);
   }
 
   #watching(isWatching: boolean): void {
@@ -105,14 +199,15 @@ export class WatchedObjects<T extends MaybeImmutable> implements ObjectReader<T>
 
   #countObjects(): void {
     const { metrics, resource } = this.#options;
-    metrics.set('pod_status_manager_referenced_objects', this.#objects.size, { resource: resource.resource });
+    const count = this.#objects.size + this.#unwatched.size;
+    metrics.set('pod_status_manager_referenced_objects', count, { resource: resource.resource });
   }
 
   /** At the next full minute since the manager was made: a watch that was opened meanwhile does not put it off. */
   #lookLater(): CancelTimer {
     const { clock } = this.#options;
-    const sinceLast = (clock.now() - this.#madeAt) % lookEveryMs;
-    return clock.setTimer(() => this.#look(), lookEveryMs - Math.max(0, sinceLast));
+    const sinceLast = (clock.elapsed() - this.#madeAt) % lookEveryMs;
+    return clock.setTimer(() => this.#look(), lookEveryMs - sinceLast);
   }
 
   #look(): void {

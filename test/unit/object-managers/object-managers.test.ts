@@ -160,12 +160,14 @@ describe('strategy get', () => {
     const manager = new SecretManager({ logger: null, transport: { request, stream: async () => {} }, strategy: 'get' });
     const read = async (name = 's') => (await manager.getSecret('d', name)).metadata?.resourceVersion;
     const reads = [read(), read(), read('t')];
+    await settle();
     answers[1]?.('10');
     expect(await reads[1]).toBe('10');
     answers[0]?.('9');
     answers[2]?.('8');
     expect(await Promise.all(reads)).toEqual(['10', '10', '8']);
     const later = read();
+    await settle();
     answers[3]?.('9');
     expect(await later).toBe('9');
     await manager.stop();

@@ -1,0 +1,186 @@
+import { integerOption, requireKnownOptions } from '../checks/options.ts';
+import { Semaphore } from '../concurrency/semaphore.ts';
+import { StatusManagerError } from '../errors.ts';
+
+/** How much the pods of a node may make its agent hold of secrets and config maps, both together. */
+export interface ObjectBudgetOptions {
+  /** So many secrets and config maps may one pod name; a pod that names more waits. Default 256. */
+  readonly maxObjectsPerPod?: number;
+  /** So many of them are watched for one pod; the others are read again and again. Default 64. */
+  readonly maxWatchesPerPod?: number;
+  /** So many are watched for all pods; a watch takes about 25 KB. Default 768. */
+  readonly maxWatches?: number;
+  /** The text of one pod's objects, in bytes; a pod that has more of it waits. Default 16 MiB. */
+  readonly maxBytesPerPod?: number;
+  /** The text of all objects, in bytes. What comes beyond it is not kept, but read each time. Default 32 MiB. */
+  readonly maxBytes?: number;
+}
+
+/** How much is held. */
+export interface ObjectBudgetUse {
+  /** The pods that name something. */
+  readonly pods: number;
+  /** The objects that are watched, or were until nobody read them any more. */
+  readonly watches: number;
+  /** The text that is kept, in bytes. */
+  readonly bytes: number;
+}
+
+/** What one pod makes the managers hold. */
+export interface PodHoldings {
+  readonly key: string;
+  /** For people: namespace and name. */
+  readonly shownAs: string;
+  objects: number;
+  watches: number;
+  bytes: number;
+}
+
+/** What is held of one object, and for which pods. */
+export interface ObjectHoldings {
+  readonly pods: Set<PodHoldings>;
+  /** Its last known size, where a pod may have it. */
+  bytes: number;
+  isHeld: boolean;
+  isWatched: boolean;
+}
+
+/** `held`: the text may be kept. `full`: it may be used, and not kept. An error: of the pods that name it, none may have so much. */
+export type HoldAnswer = 'held' | 'full' | StatusManagerError;
+
+const mebibyte = 1024 * 1024;
+const defaults = {
+  ...{ maxObjectsPerPod: 256, maxWatchesPerPod: 64, maxWatches: 768 },
+  ...{ maxBytesPerPod: 16 * mebibyte, maxBytes: 32 * mebibyte },
+};
+const atOnce = 16;
+
+/**
+ * Counts what pods make the managers of secrets and config maps hold, and says what there is room for. One of it may serve
+ * several managers, which call its methods; whoever makes it only reads `use`.
+ *
+ * @example
+ * ```ts
+ * import { ObjectBudget } from 'pod-status-manager/object-managers';
+ *
+ * // for the option `budget` of a SecretManager and of a ConfigMapManager
+ * const budget = new ObjectBudget({ maxObjectsPerPod: 100, maxBytes: 64 * 1024 * 1024 });
+ * console.log(budget.use.bytes); // 0
+ * ```
+ */
+export class ObjectBudget {
+  readonly #limits: Required<ObjectBudgetOptions>;
+  readonly #pods = new Map<string, PodHoldings>();
+  #watches = 0;
+  #bytes = 0;
+  /** How many objects are asked for at once: an answer is in memory before it can be weighed. */
+  readonly reads = new Semaphore(atOnce);
+
+  /** Throws ERR_INVALID_OPTION, naming the option, the rule and the value. */
+  constructor(options: ObjectBudgetOptions = {}) {
+    requireKnownOptions('objectBudget', options, Object.keys(defaults));
+    const limits = { ...defaults };
+    for (const name of Object.keys(defaults) as (keyof typeof defaults)[]) {
+      limits[name] = integerOption(`objectBudget.${name}`, options[name] ?? defaults[name], 0);
+    }
+    this.#limits = limits;
+  }
+
+  /** What is held now. */
+  get use(): ObjectBudgetUse {
+    return { pods: this.#pods.size, watches: this.#watches, bytes: this.#bytes };
+  }
+
+  /** The count of one pod, the same one for every manager that asks while something is held for it. */
+  podOf(key: string, shownAs: string): PodHoldings {
+    return this.#pods.get(key) ?? { key, shownAs, objects: 0, watches: 0, bytes: 0 };
+  }
+
+  /** The count of an object that no pod names yet. */
+  object(): ObjectHoldings {
+    return { pods: new Set(), bytes: 0, isHeld: false, isWatched: false };
+  }
+
+  /** Why the pod may not name so many more objects; undefined where it may. */
+  refusal(pod: PodHoldings, more: number): StatusManagerError | undefined {
+    const { maxObjectsPerPod } = this.#limits;
+    const count = pod.objects + more;
+    if (count <= maxObjectsPerPod) return undefined;
+    return overBudget(
+      `pod ${pod.shownAs} names ${count} secrets and config maps, and this node holds ${maxObjectsPerPod} for one pod`,
+      'maxObjectsPerPod',
+    );
+  }
+
+  /** The pod names the object. */
+  join(object: ObjectHoldings, pod: PodHoldings): void {
+    this.#pods.set(pod.key, pod);
+    object.pods.add(pod);
+    pod.objects += 1;
+    pod.bytes += object.bytes;
+    pod.watches += object.isWatched ? 1 : 0;
+  }
+
+  /** The pod does so no more. Of an object that no pod names nothing is held. */
+  leave(object: ObjectHoldings, pod: PodHoldings): void {
+    if (!object.pods.delete(pod)) return;
+    pod.objects -= 1;
+    pod.bytes -= object.bytes;
+    pod.watches -= object.isWatched ? 1 : 0;
+    if (pod.objects === 0) this.#pods.delete(pod.key);
+    if (object.pods.size > 0) return;
+    this.unwatch(object);
+    this.letGo(object);
+  }
+
+  /** True where there is room for one more watch; then it counts. */
+  watch(object: ObjectHoldings): boolean {
+    const { maxWatches, maxWatchesPerPod } = this.#limits;
+    if (this.#watches >= maxWatches || ![...object.pods].some(({ watches }) => watches < maxWatchesPerPod)) return false;
+    object.isWatched = true;
+    this.#watches += 1;
+    for (const pod of object.pods) pod.watches += 1;
+    return true;
+  }
+
+  /** The object is watched no more. */
+  unwatch(object: ObjectHoldings): void {
+    if (!object.isWatched) return;
+    object.isWatched = false;
+    this.#watches -= 1;
+    for (const pod of object.pods) pod.watches -= 1;
+  }
+
+  /** The object has so many bytes now: may they be kept? */
+  hold(object: ObjectHoldings, bytes: number): HoldAnswer {
+    const { maxBytes, maxBytesPerPod } = this.#limits;
+    this.letGo(object);
+    if (![...object.pods].some((pod) => pod.bytes + bytes <= maxBytesPerPod)) return this.#tooMuch(object, bytes);
+    object.bytes = bytes;
+    for (const pod of object.pods) pod.bytes += bytes;
+    object.isHeld = this.#bytes + bytes <= maxBytes;
+    if (object.isHeld) this.#bytes += bytes;
+    return object.isHeld ? 'held' : 'full';
+  }
+
+  /** Nothing is known of the object any more. */
+  letGo(object: ObjectHoldings): void {
+    if (object.isHeld) this.#bytes -= object.bytes;
+    for (const pod of object.pods) pod.bytes -= object.bytes;
+    Object.assign(object, { bytes: 0, isHeld: false });
+  }
+
+  #tooMuch({ pods }: ObjectHoldings, bytes: number): StatusManagerError {
+    const [pod] = pods;
+    const { maxBytesPerPod } = this.#limits;
+    return overBudget(
+      `the secrets and config maps of pod ${pod?.shownAs} take more than the ${maxBytesPerPod} bytes that this node holds for one pod: ${pod?.bytes} without this one, which takes ${bytes}`,
+      'maxBytesPerPod',
+    );
+  }
+}
+
+function overBudget(message: string, option: keyof ObjectBudgetOptions): StatusManagerError {
+  const help = `Let the pod use less, or set objectBudget.${option} of the node's agent higher`;
+  return new StatusManagerError('ERR_OVER_BUDGET', `${message}. ${help}`);
+}
