@@ -87,6 +87,8 @@ export const fields: Readonly<Record<string, Field>> = {
   imageGCLowThresholdPercent: option('imageGCLowThresholdPercent', number),
   imageMinimumGCAge: option('imageMinimumGCAgeMs', time),
   imageServiceEndpoint: own(text),
+  kubeAPIBurst: option('kubeAPIBurst', number),
+  kubeAPIQPS: option('kubeAPIQPS', number),
   kubeReserved: option('kubeReserved', quantities),
   maxParallelImagePulls: option('maxParallelImagePulls', number),
   maxPods: option('maxPods', number),
@@ -123,7 +125,7 @@ export const withoutEffect: readonly string[] = (
   'enforceNodeAllocatable eventBurst eventRecordQPS evictionMaxPodGracePeriod evictionMinimumReclaim ' +
   'evictionPressureTransitionPeriod evictionSoft evictionSoftGracePeriod failCgroupV1 failSwapOn featureGates hairpinMode ' +
   'healthzBindAddress healthzPort imageMaximumGCAge imagePullCredentialsVerificationPolicy iptablesDropBit ' +
-  'iptablesMasqueradeBit kernelMemcgNotification kubeAPIBurst kubeAPIQPS kubeReservedCgroup kubeletCgroups ' +
+  'iptablesMasqueradeBit kernelMemcgNotification kubeReservedCgroup kubeletCgroups ' +
   'localStorageCapacityIsolation logging makeIPTablesUtilChains maxOpenFiles memoryManagerPolicy memoryReservationPolicy ' +
   'memorySwap memoryThrottlingFactor mergeDefaultEvictionSettings oomScoreAdj podCIDR podsPerCore ' +
   'preloadedImagesVerificationAllowlist protectKernelDefaults qosReserved readOnlyPort reservedMemory reservedSystemCPUs ' +

@@ -57,9 +57,9 @@ export class AgentParts {
     this.options = resolved;
     this.podManager = podManager;
     this.cluster = new ClusterParts(resolved);
-    const { transport, eventRecorder } = this.cluster;
+    const { lanes, eventRecorder } = this.cluster;
     this.config = new PodConfig({ eventRecorder, ...timed });
-    const source = new ApiServerSource({ transport, nodeName, ...shared });
+    const source = new ApiServerSource({ transport: lanes.own, nodeName, ...shared });
     this.source = new HandledSource(source);
     this.config.addSource(apiserverSource, source);
     this.#addOtherSources();
@@ -73,7 +73,7 @@ export class AgentParts {
     this.cgroups = cgroups ?? (settings.cgroupsPerQOS ? ofMachine() : noPodCgroups);
     this.statusManager = new StatusManager({
       ...statusManager,
-      podClient: podClient ?? new KubePodClient(transport),
+      podClient: podClient ?? new KubePodClient({ ...lanes.statuses, close: async () => {} }),
       podManager,
       podSource: this.source,
       podDeletionSafety: {
@@ -167,7 +167,7 @@ export class AgentParts {
     return new MirrorPodReconciler({
       podManager: this.podManager,
       mirrorPodClient: new MirrorPodClient({
-        transport: this.cluster.transport,
+        transport: this.cluster.lanes.own,
         nodeName,
         getNode: () => this.node.object.node,
         clock: timed.clock,
@@ -191,7 +191,7 @@ export class AgentParts {
       lastIterationAt: () => this.loop.lastIterationAt(),
     });
     return new KubeletApi({
-      ...{ host, nodeName, transport: this.cluster.transport, anonymous, ...timed },
+      ...{ host, nodeName, transport: this.cluster.lanes.reviews, anonymous, ...timed },
       tls: { certFile, keyFile, ...(clientCAFile !== undefined && { clientCAFile }) },
       ...(address !== undefined && { address }),
       ...(port !== undefined && { port }),

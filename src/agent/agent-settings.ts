@@ -39,6 +39,11 @@ export interface AgentSettings {
   /** So many images are named in the node's status, the largest ones; -1: all. Default 50. */
   readonly nodeStatusMaxImages?: number;
 
+  /** So many requests to the apiserver leave in a second, watches included; those of the node and its Lease always do. Default 50. */
+  readonly kubeAPIQPS?: number;
+  /** So many requests may leave at once after a time without. Default 100. */
+  readonly kubeAPIBurst?: number;
+
   /** The addresses of the cluster's name servers. Default: none; pods then get the machine's. */
   readonly clusterDNS?: readonly string[];
   /** The domain of the cluster's names, such as `cluster.local`. Default: none. */
@@ -119,6 +124,8 @@ export const defaultSettings: ResolvedSettings = {
   nodeStatusReportFrequencyMs: 300_000,
   nodeLeaseDurationSeconds: 40,
   nodeStatusMaxImages: 50,
+  kubeAPIQPS: 50,
+  kubeAPIBurst: 100,
   clusterDNS: [],
   clusterDomain: '',
   resolvConf: '/etc/resolv.conf',

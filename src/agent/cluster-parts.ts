@@ -1,3 +1,4 @@
+import type { ResourceTransport } from '../client/resource-client.ts';
 import { KubeTransport } from '../client/transport/kube-transport.ts';
 import { ApiEventRecorder } from '../events/api-event-recorder.ts';
 import { ConfigMapManager } from '../object-managers/config-map-manager.ts';
@@ -9,33 +10,57 @@ import type { Pod } from '../wire/types.ts';
 import { ClusterServices } from './node/cluster-services.ts';
 import { RuntimeClasses } from './node/runtime-classes.ts';
 import type { ResolvedAgentOptions } from './node-agent-options.ts';
+import { RequestLanes } from './request-lanes.ts';
+
+/** The agent's ways to the apiserver: what leaves over one of them never waits for all that waits on another. */
+interface AgentLanes {
+  /** Pods of the node, mirror pods, services, classes. */
+  readonly own: ResourceTransport;
+  readonly statuses: ResourceTransport;
+  /** What pods refer to: there may be much of it. */
+  readonly objects: ResourceTransport;
+  readonly events: ResourceTransport;
+  /** Who may use the agent's own API. */
+  readonly reviews: ResourceTransport;
+}
 
 /** What the agent has to do with its cluster beside its pods and its node: what pods refer to, and where events go. */
 export class ClusterParts {
+  /** Without a limit, as the kubelet's for heartbeats: for the node and its Lease. */
   readonly transport: KubeTransport;
+  readonly lanes: AgentLanes;
   readonly eventRecorder: EventRecorder;
   readonly secrets: SecretManager;
   readonly configMaps: ConfigMapManager;
   readonly tokens: TokenManager;
   readonly services: ClusterServices;
   readonly runtimeClasses: RuntimeClasses;
+  readonly #requests: RequestLanes;
   readonly #ownTransport: KubeTransport | undefined;
   readonly #ownEvents: ApiEventRecorder | undefined;
 
-  constructor({ given, nodeName, settings, timed, shared }: ResolvedAgentOptions) {
+  constructor({ given, nodeName, settings, timed, shared, objectBudget }: ResolvedAgentOptions) {
     const { kubeConfig, transport, eventRecorder } = given;
     this.#ownTransport =
       transport === undefined ? new KubeTransport(kubeConfig as NonNullable<typeof kubeConfig>, timed) : undefined;
     this.transport = transport ?? (this.#ownTransport as KubeTransport);
-    const events = { transport: this.transport, nodeName, component: 'kubelet', ...timed };
+    const limit = { qps: settings.kubeAPIQPS, burst: settings.kubeAPIBurst };
+    const requests = new RequestLanes(this.transport, limit, timed.clock);
+    this.#requests = requests;
+    this.lanes = {
+      ...{ own: requests.lane(), statuses: requests.lane(), objects: requests.lane() },
+      ...{ events: requests.lane(), reviews: requests.lane() },
+    };
+    const events = { transport: this.lanes.events, nodeName, component: 'kubelet', ...timed };
     this.#ownEvents = eventRecorder === undefined ? new ApiEventRecorder(events) : undefined;
     this.eventRecorder = safeEventRecorder(eventRecorder ?? (this.#ownEvents as ApiEventRecorder));
-    const reading = { transport: this.transport, resyncIntervalMs: settings.syncFrequencyMs, ...shared };
+    const asking = { transport: this.lanes.objects, budget: objectBudget };
+    const reading = { ...asking, resyncIntervalMs: settings.syncFrequencyMs, ...shared };
     this.secrets = new SecretManager(reading);
     this.configMaps = new ConfigMapManager(reading);
-    this.tokens = new TokenManager({ transport: this.transport, ...timed, random: shared.random });
-    this.services = new ClusterServices({ transport: this.transport, ...shared });
-    this.runtimeClasses = new RuntimeClasses(this.transport);
+    this.tokens = new TokenManager({ transport: this.lanes.objects, ...timed, random: shared.random });
+    this.services = new ClusterServices({ transport: this.lanes.own, ...shared });
+    this.runtimeClasses = new RuntimeClasses(this.lanes.own);
   }
 
   start(): void {
@@ -52,10 +77,21 @@ export class ClusterParts {
     for (const manager of [this.secrets, this.configMaps]) callGuarded(() => manager.unregisterPod(pod), ignoreFailure);
   }
 
-  /** The secrets that the pod pulls images with, in their order. One that cannot be read is left out, and an event says so. */
+  /** Throws ERR_OVER_BUDGET for a pod that names more secrets and config maps than the node holds for one. */
+  requireWithinBudget(pod: Pod): void {
+    const refusal = this.secrets.refusalOf(pod) ?? this.configMaps.refusalOf(pod);
+    if (refusal !== undefined) throw refusal;
+  }
+
+  /**
+   * The secrets that the pod pulls images with, in their order. One that cannot be read is left out, and an event says so. None
+   * are read of a pod that names too many.
+   */
   async pullSecretsOf(pod: Pod): Promise<readonly Awaited<ReturnType<SecretManager['getSecret']>>[]> {
     const namespace = pod.metadata?.namespace ?? '';
-    const names = (pod.spec?.imagePullSecrets ?? []).flatMap((reference) => (reference.name ? [reference.name] : []));
+    if (this.secrets.refusalOf(pod) !== undefined) return [];
+    const named = (pod.spec?.imagePullSecrets ?? []).flatMap((reference) => (reference.name ? [reference.name] : []));
+    const names = [...new Set(named)];
     const missing: string[] = [];
     const read = names.map((name) =>
       this.secrets.getSecret(namespace, name).catch(() => {
@@ -78,6 +114,7 @@ export class ClusterParts {
 
   async close(): Promise<void> {
     await this.#ownEvents?.stop();
+    this.#requests.close();
     await this.#ownTransport?.close();
   }
 }

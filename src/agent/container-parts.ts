@@ -23,7 +23,7 @@ import type { SyncPodResizer } from './resize/sync-pod-resizer.ts';
 import { AgentPodSyncer } from './sync/agent-pod-syncer.ts';
 import { execProber } from './sync/exec-prober.ts';
 import { statusesOfKnownPods } from './sync/statuses-of-known-pods.ts';
-import type { SyncConfigs } from './sync/sync-parts.ts';
+import type { SyncConfigs, SyncVolumes } from './sync/sync-parts.ts';
 
 type ImageVolume = NonNullable<NonNullable<Pod['spec']>['volumes']>[number]['image'];
 
@@ -86,7 +86,7 @@ export class ContainerParts {
         statusManager: statusesOfKnownPods(statusManager, options.podManager),
         probes: this.probes,
         images: this.images,
-        volumes: this.volumes,
+        volumes: this.#syncVolumes(),
       },
       ...{ cgroups, nodeIPs, eventRecorder, resizer: parts.resizer },
       resizeConditions: (podUID) => statusManager.resizes.getPodResizeConditions(podUID),
@@ -113,6 +113,17 @@ export class ContainerParts {
     this.syncer.stop();
     await this.probes.stop();
     await this.lifecycle.stop();
+  }
+
+  /** A pod that names too much waits as one whose volumes cannot be mounted. */
+  #syncVolumes(): SyncVolumes {
+    return {
+      mountVolumes: async (pod, signal) => {
+        this.#parts.cluster.requireWithinBudget(pod);
+        return this.volumes.mountVolumes(pod, signal);
+      },
+      unmountVolumes: (podUID) => this.volumes.unmountVolumes(podUID),
+    };
   }
 
   #configs(mounter: Mounter): SyncConfigs {

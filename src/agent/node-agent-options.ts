@@ -8,6 +8,7 @@ import { invalidOption } from '../errors.ts';
 import type { Mounter } from '../files/mounter.ts';
 import { metricsOption } from '../metrics/metrics.ts';
 import type { MetricsSink } from '../metrics/metrics-sink.ts';
+import { ObjectBudget, type ObjectBudgetOptions } from '../object-managers/object-budget.ts';
 import { BasicPodManager } from '../pod/basic-pod-manager.ts';
 import type { EventRecorder } from '../pod/event-recorder.ts';
 import { apiserverSource } from '../pod/pod-identity.ts';
@@ -68,6 +69,8 @@ export interface NodeAgentOptions extends AgentSettings {
   readonly statusManager?: Partial<
     Pick<StatusManagerOptions, 'syncPeriodMs' | 'concurrency' | 'requestTimeoutMs' | 'rateLimiter' | 'patchFormat'>
   >;
+  /** How much of secrets and config maps pods may make the agent hold. Default: as `ObjectBudget`'s, for a heap of 128 MB. */
+  readonly objectBudget?: ObjectBudgetOptions;
   /** Default: events are written to the apiserver. */
   readonly eventRecorder?: EventRecorder;
   /** True: `stop` deletes the node and its Lease, where this process has created them. Default false, as the kubelet. */
@@ -100,7 +103,7 @@ const knownOptions = [
     'prober',
     'machine',
   ] as const),
-  ...(['podManager', 'podClient', 'statusManager', 'eventRecorder', 'removeOnStop', 'metricsText'] as const),
+  ...(['podManager', 'podClient', 'statusManager', 'objectBudget', 'eventRecorder', 'removeOnStop', 'metricsText'] as const),
   ...(['random', 'clock', 'logger', 'metrics'] as const),
 ] satisfies readonly (keyof NodeAgentOptions)[];
 
@@ -112,6 +115,7 @@ export interface ResolvedAgentOptions {
   readonly machine: Machine;
   readonly sources: readonly (readonly [name: string, source: PodSource])[];
   readonly podManager: BasicPodManager;
+  readonly objectBudget: ObjectBudget;
   readonly random: () => number;
   readonly clock: Clock;
   readonly logger: Logger;
@@ -154,6 +158,7 @@ export function resolveAgentOptions(options: NodeAgentOptions): ResolvedAgentOpt
   const safe = safeRandom(random);
   return {
     ...{ given: options, nodeName, podManager, timed, measured, random: safe },
+    objectBudget: new ObjectBudget(options.objectBudget),
     settings: resolveSettings(options),
     machine: options.machine ?? readMachine(),
     sources: sourcesOf(options.sources ?? {}),

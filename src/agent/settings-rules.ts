@@ -62,6 +62,8 @@ function requireNumbers(settings: ResolvedSettings): void {
   integerOption('containerLogMaxFiles', settings.containerLogMaxFiles, 2);
   integerOption('nodeStatusMaxImages', settings.nodeStatusMaxImages, -1);
   integerOption('nodeLeaseDurationSeconds', settings.nodeLeaseDurationSeconds, 1);
+  numberOption('kubeAPIQPS', settings.kubeAPIQPS, 1, 1e6);
+  integerOption('kubeAPIBurst', settings.kubeAPIBurst, 1);
   numberOption('registryPullQPS', settings.registryPullQPS, 0, Number.MAX_SAFE_INTEGER);
   integerOption('registryBurst', settings.registryBurst, 0);
   numberOption('imageMinimumGCAgeMs', settings.imageMinimumGCAgeMs, 0, Number.MAX_SAFE_INTEGER);

@@ -31,10 +31,10 @@ export interface KubePodClientOptions extends KubeTransportOptions {}
  * ```
  */
 export class KubePodClient implements PodClient {
-  readonly #transport: KubeTransport;
+  readonly #transport: Pick<KubeTransport, 'request' | 'close'>;
 
   /** Closing this client closes the transport. Throws ERR_INVALID_OPTION for anything that is no transport. */
-  constructor(transport: KubeTransport) {
+  constructor(transport: Pick<KubeTransport, 'request' | 'close'>) {
     requireMethods('transport', transport, ['request', 'close']);
     this.#transport = transport;
   }

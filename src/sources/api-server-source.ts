@@ -2,7 +2,7 @@ import type { KubeConfig } from '@kubernetes/client-node';
 import { nodeNameOption } from '../checks/node-name.ts';
 import { requireKnownOptions } from '../checks/options.ts';
 import { resources } from '../client/api-resource.ts';
-import type { KubeTransport } from '../client/transport/kube-transport.ts';
+import type { ResourceTransport } from '../client/resource-client.ts';
 import type { LastFailure } from '../concurrency/last-failure.ts';
 import { RunState, type RunStateName } from '../concurrency/run-state.ts';
 import type { MetricsSink } from '../metrics/metrics-sink.ts';
@@ -17,7 +17,7 @@ export interface ApiServerSourceOptions {
   /** The server to ask. One of this and `transport` is needed. */
   readonly kubeConfig?: KubeConfig;
   /** A transport shared with a client; `stop()` leaves it open. */
-  readonly transport?: KubeTransport;
+  readonly transport?: ResourceTransport;
   /** Pods with this `spec.nodeName` are read. */
   readonly nodeName: string;
   /** Default: all namespaces. */

@@ -10,6 +10,9 @@ export interface VolumeFailure {
   readonly message: string;
 }
 
+/** So many volumes are named in the message. */
+const mostTold = 10;
+
 /**
  * Volumes of a pod are not ready. Its `code` is `ERR_VOLUME`.
  *
@@ -26,7 +29,9 @@ export class VolumeError extends StatusManagerError {
   readonly failures: readonly VolumeFailure[];
 
   constructor(failures: readonly VolumeFailure[], options?: ErrorOptions) {
-    super('ERR_VOLUME', failures.map(({ message }) => message).join('; '), options);
+    const told = failures.slice(0, mostTold).map(({ message }) => message);
+    const rest = failures.length - told.length;
+    super('ERR_VOLUME', [...told, ...(rest > 0 ? [`${rest} more volumes are not ready`] : [])].join('; '), options);
     this.name = 'VolumeError';
     this.failures = failures;
   }

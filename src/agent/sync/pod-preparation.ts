@@ -25,6 +25,8 @@ export interface PreparedPod {
 
 /** The wait after the first mount that failed, doubled by each further one, and the longest, in milliseconds. */
 const mountRetryMs = { base: 500, cap: 122_000 };
+/** So many volumes have an event of their own at one time. */
+const mostMountEvents = 10;
 
 /** Makes what a pod needs beside its containers: folders, cgroup, volumes, and the secrets for pulling its images. */
 export class PodPreparation {
@@ -97,7 +99,10 @@ export class PodPreparation {
   }
 }
 
-/** One text for each volume that is not ready, where the error says which. */
+/** One text for each volume that is not ready, where the error says which; of very many the first ones. */
 function mountFailures(error: unknown): string[] {
-  return error instanceof VolumeError ? error.failures.map(({ message }) => message) : [errorText(error)];
+  if (!(error instanceof VolumeError)) return [errorText(error)];
+  const told = error.failures.slice(0, mostMountEvents).map(({ message }) => message);
+  const rest = error.failures.length - told.length;
+  return rest > 0 ? [...told, `${rest} more volumes are not ready`] : told;
 }

@@ -1,0 +1,80 @@
+import { describe, expect, it } from 'vitest';
+import type { NodeAgentOptions } from '../../../src/node.ts';
+import { NodeWorld } from './node-world.ts';
+
+const numbers = (count: number) => Array.from({ length: count }, (_, index) => index);
+
+/** A node with an ordinary pod that has a secret and a config map, and what its agents tell of pods. */
+async function setUp() {
+  const world = await NodeWorld.make();
+  const secrets = world.objects.target('/api/v1/secrets').store;
+  const configMaps = world.objects.target('/api/v1/configmaps').store;
+  secrets.create({ metadata: { name: 'own', namespace: 'default' }, data: { v: 'b25l' } });
+  configMaps.create({ metadata: { name: 'own', namespace: 'default' }, data: { v: 'one' } });
+  const events: string[] = [];
+  const event: NonNullable<NodeAgentOptions['eventRecorder']>['event'] = (pod, type, reason, message) =>
+    void events.push(`${pod.metadata?.name} ${type} ${reason} ${message}`);
+  const volumes = [
+    { name: 's', secret: { secretName: 'own' } },
+    { name: 'c', configMap: { name: 'own' } },
+  ];
+  const volumeMounts = volumes.map(({ name }) => ({ name, mountPath: `/${name}` }));
+  const containers = [{ name: 'app', image: 'app:1', imagePullPolicy: 'IfNotPresent', volumeMounts }];
+  const ordinary = { volumes, containers };
+  return { world, configMaps, events, ordinary, agentOf: () => world.agent({ eventRecorder: { event } }) };
+}
+
+/** Starts an agent, lets a minute pass, and says what the pods are. */
+async function minuteOf({ world, agentOf }: Awaited<ReturnType<typeof setUp>>): Promise<unknown[]> {
+  const agent = agentOf();
+  await world.through(agent.start());
+  await world.pass(60_000);
+  const phases = ['evil', 'good'].map((name) => world.pod(name)?.status?.phase);
+  await world.through(agent.stop());
+  expect(world.timersLeft).toBe(0);
+  return phases;
+}
+
+describe('a pod that names 5,000 pull secrets', () => {
+  it('waits with a reason, has none of them read, and other pods run, also after a restart of the agent', async () => {
+    const made = await setUp();
+    const { world, events, ordinary } = made;
+    await using _ = world;
+    world.create('evil', { imagePullSecrets: numbers(5000).map((i) => ({ name: `s${i}` })) });
+    world.create('good', ordinary);
+    for (const _run of [1, 2]) {
+      world.requests.length = 0;
+      events.length = 0;
+      expect(await minuteOf(made)).toEqual(['Pending', 'Running']);
+      expect(world.requests.filter((request) => request.includes('/secrets')).length).toBeLessThan(5);
+      const [told] = events.filter((text) => text.startsWith('evil'));
+      expect(told).toMatch(
+        /^evil Warning FailedMount pod default\/evil names 5000 secrets and config maps, and this node holds 256/,
+      );
+      expect(events.filter((text) => text.startsWith('good Warning Failed'))).toEqual([]);
+    }
+  });
+});
+
+describe('a pod with 140 config maps of 1 MB', () => {
+  it('waits with a reason, and other pods run, also after a restart of the agent', async () => {
+    const made = await setUp();
+    const { world, configMaps, events, ordinary } = made;
+    await using _ = world;
+    const v = 'x'.repeat(1_000_000);
+    for (const i of numbers(140)) configMaps.create({ metadata: { name: `c${i}`, namespace: 'default' }, data: { v } });
+    const volumes = numbers(140).map((i) => ({ name: `v${i}`, configMap: { name: `c${i}` } }));
+    const volumeMounts = volumes.map(({ name }) => ({ name, mountPath: `/${name}` }));
+    world.create('evil', { volumes, containers: [{ name: 'app', image: 'app:1', volumeMounts }] });
+    world.create('good', ordinary);
+    for (const _run of [1, 2]) {
+      events.length = 0;
+      expect(await minuteOf(made)).toEqual(['Pending', 'Running']);
+      const told = events.filter((text) => text.startsWith('evil Warning FailedMount'));
+      expect(told.some((text) => text.includes('of pod default/evil take more than the 16777216 bytes'))).toBe(true);
+      // of 124 volumes that are not ready, ten have an event of their own at a time
+      expect(told.some((text) => /\d+ more volumes are not ready$/.test(text))).toBe(true);
+      expect(events.filter((text) => text.startsWith('good Warning Failed'))).toEqual([]);
+    }
+  });
+});
