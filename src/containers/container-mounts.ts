@@ -1,6 +1,7 @@
 // Behaviour of pkg/kubelet/kubelet_pods.go makeMounts and kuberuntime makeMounts, v1.36.3.
 import { isAbsolute, join } from 'node:path';
 import type { Container } from '../conditions/restart-policy.ts';
+import { expanded } from '../pod/expansion.ts';
 import type { Mount } from '../runtime/runtime-containers.ts';
 import type { PodVolumes } from '../volumes/pod-volumes.ts';
 import type { Pod } from '../wire/types.ts';
@@ -8,8 +9,7 @@ import { ContainerConfigError } from './config-error.ts';
 import type { ConfigParts } from './container-configs-options.ts';
 import { makeTerminationLog, writeHostsFile } from './container-files.ts';
 import { type Environment, textOf } from './environment.ts';
-import { textLimit } from './environment-limits.ts';
-import { expanded } from './expansion.ts';
+import { pathLimit } from './environment-limits.ts';
 import { podHostname } from './hostname.ts';
 import { managedHosts, nodeHosts } from './hosts-file.ts';
 import { volumeMounts } from './mounts.ts';
@@ -56,7 +56,7 @@ function expandedPath({ container, environment }: MountsRequest, expression: str
     if (value === '') missing.add(name);
     return value;
   };
-  const path = expanded(expression, lookUp, textLimit('a subPathExpr', container.name));
+  const path = expanded(expression, lookUp, pathLimit(container.name));
   if (missing.size > 0) throw new ContainerConfigError(`missing value for ${[...missing].sort().join(', ')}`);
   return path;
 }

@@ -14,13 +14,36 @@ export interface EnvironmentObjects {
 
 /** The value of a variable, in characters or in the bytes of a secret. */
 export type Value = string | Uint8Array;
-type Values = ReadonlyMap<string, Value>;
+
+/** What a secret or a config map holds. A value is decoded when it is asked for, and once. */
+class Values {
+  readonly #data: Readonly<Record<string, string>>;
+  readonly #decode: (text: string) => Value;
+  readonly #decoded = new Map<string, Value>();
+
+  constructor(data: Readonly<Record<string, string>> | undefined, decode: (text: string) => Value) {
+    this.#data = data ?? {};
+    this.#decode = decode;
+  }
+
+  keys(): readonly string[] {
+    return Object.keys(this.#data);
+  }
+
+  get(key: string): Value | undefined {
+    const text = Object.hasOwn(this.#data, key) ? this.#data[key] : undefined;
+    if (text === undefined) return undefined;
+    const value = this.#decoded.get(key) ?? this.#decode(text);
+    if (typeof value !== 'string') this.#decoded.set(key, value);
+    return value;
+  }
+}
 
 /** Reads the objects that one environment names, each once. */
 export class ObjectValues {
   readonly #objects: EnvironmentObjects;
   readonly #namespace: string;
-  readonly #read = new Map<string, Promise<Values | undefined>>();
+  readonly #read = new Map<string, Promise<Values>>();
 
   constructor(objects: EnvironmentObjects, namespace: string) {
     this.#objects = objects;
@@ -52,9 +75,9 @@ export class ObjectValues {
   async #values(kind: 'Secret' | 'ConfigMap', name: string): Promise<Values> {
     if (kind === 'ConfigMap') {
       const { data } = await this.#objects.getConfigMap(this.#namespace, name);
-      return new Map(Object.entries(data ?? {}));
+      return new Values(data, (text) => text);
     }
     const { data } = await this.#objects.getSecret(this.#namespace, name);
-    return new Map(Object.entries(data ?? {}).map(([key, value]) => [key, Buffer.from(value, 'base64')]));
+    return new Values(data, (text) => Buffer.from(text, 'base64'));
   }
 }

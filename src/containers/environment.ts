@@ -1,12 +1,12 @@
 // Behaviour of pkg/kubelet/kubelet_pods.go makeEnvironmentVariables, v1.36.3.
 import type { Container } from '../conditions/restart-policy.ts';
+import { expanded } from '../pod/expansion.ts';
 import type { ResourceQuantities } from '../pod/resource-field.ts';
 import type { Pod } from '../wire/types.ts';
 import { containerResourceValue } from './container-resource.ts';
-import { environmentFileValue } from './environment-file.ts';
-import { textLimit } from './environment-limits.ts';
+import { EnvironmentFiles } from './environment-file.ts';
+import { StartSize, textLimit, variableText } from './environment-limits.ts';
 import { type EnvironmentObjects, ObjectValues, type Value } from './environment-sources.ts';
-import { expanded } from './expansion.ts';
 import { type FieldAddresses, podFieldValue } from './pod-field.ts';
 
 /** What an environment is made from. */
@@ -29,26 +29,33 @@ export type Environment = ReadonlyMap<string, Value>;
 
 /**
  * The environment of a container: what it takes over from config maps and secrets, then its own variables, in order, and what
- * tells of services under names that are left. Rejects with the kubelet's message where a value cannot be had.
+ * tells of services under names that are left. Rejects with the kubelet's message where a value cannot be had, and as soon as what
+ * was made is more than Linux could start a process with; what a later variable has replaced counts as well.
  */
 export async function containerEnvironment(pod: Pod, container: Container, sources: EnvironmentSources): Promise<Environment> {
   const objects = new ObjectValues(sources.objects, pod.metadata?.namespace ?? '');
   const environment = new Map<string, Value>();
+  const size = new StartSize(container.name);
+  const set = (name: string, value: Value): void => {
+    size.addVariable(name, value);
+    environment.set(name, value);
+  };
   for (const { configMapRef, secretRef, prefix } of container.envFrom ?? []) {
     const ref = configMapRef ?? secretRef;
     if (!ref) continue;
     const values = await objects.of(configMapRef ? 'ConfigMap' : 'Secret', ref.name ?? '', ref.optional === true);
-    for (const [name, value] of values ?? []) environment.set(`${prefix ?? ''}${name}`, value);
+    for (const key of values?.keys() ?? []) set(`${prefix ?? ''}${key}`, values?.get(key) ?? '');
   }
+  const referred = new ReferredValues(pod, container, sources, objects);
   for (const variable of container.env ?? []) {
-    const { name, value } = variable;
+    const { name, value, valueFrom } = variable;
     const found = value
       ? expandedValue(container, variable, environment, sources.services)
-      : await referredValue({ pod, container, sources, objects }, variable);
+      : await referred.value(valueFrom ?? undefined);
     // an optional value that is not there leaves what was taken over
-    if (found !== undefined) environment.set(name, found);
+    if (found !== undefined) set(name, found);
   }
-  for (const [name, value] of sources.services) if (!environment.has(name)) environment.set(name, value);
+  for (const [name, value] of sources.services) if (!environment.has(name)) set(name, value);
   return environment;
 }
 
@@ -64,49 +71,54 @@ function expandedValue(
   environment: Environment,
   services: ReadonlyMap<string, string>,
 ): string {
-  const limit = textLimit(`the environment variable ${shown(name)}`, container.name, Buffer.byteLength(name) + 1);
+  const limit = textLimit(() => variableText(name), container.name, Buffer.byteLength(name) + 1);
   return expanded(value, (other) => textOf(environment, other) ?? services.get(other), limit);
 }
 
-function shown(name: string): string {
-  return JSON.stringify(name.length > 60 ? `${name.slice(0, 60)}…` : name);
-}
+/** What the variables of one container refer to: each field, resource and file is read once, however many variables show it. */
+class ReferredValues {
+  readonly #pod: Pod;
+  readonly #container: Container;
+  readonly #sources: EnvironmentSources;
+  readonly #objects: ObjectValues;
+  readonly #made = new Map<string, string>();
+  readonly #files: EnvironmentFiles;
 
-interface Reference {
-  readonly pod: Pod;
-  readonly container: Container;
-  readonly sources: EnvironmentSources;
-  readonly objects: ObjectValues;
-}
-
-async function referredValue(reference: Reference, { valueFrom }: EnvVar): Promise<Value | undefined> {
-  const { pod, container, sources, objects } = reference;
-  if (!valueFrom) return '';
-  const { fieldRef, resourceFieldRef, configMapKeyRef, secretKeyRef, fileKeyRef } = valueFrom;
-  if (fieldRef) return podFieldValue(pod, fieldRef, sources.addresses);
-  if (resourceFieldRef) return containerResourceValue(pod, container, resourceFieldRef, sources.allocatable);
-  const keyRef = configMapKeyRef ?? secretKeyRef;
-  if (keyRef) {
-    const kind = configMapKeyRef ? 'ConfigMap' : 'Secret';
-    return objects.valueOf(kind, keyRef.name ?? '', keyRef.key, keyRef.optional === true);
+  constructor(pod: Pod, container: Container, sources: EnvironmentSources, objects: ObjectValues) {
+    this.#pod = pod;
+    this.#container = container;
+    this.#sources = sources;
+    this.#objects = objects;
+    const keys = (container.env ?? []).flatMap(({ valueFrom }) => valueFrom?.fileKeyRef?.key ?? []);
+    this.#files = new EnvironmentFiles(sources.readVolumeFile, keys);
   }
-  return fileKeyRef ? fileValue(sources, fileKeyRef) : '';
-}
 
-async function fileValue(
-  sources: EnvironmentSources,
-  { volumeName, path, key, optional }: NonNullable<ValueFrom['fileKeyRef']>,
-): Promise<string | undefined> {
-  const text = await sources.readVolumeFile(volumeName, path);
-  const value = fileVariable(text, key);
-  if (value !== '' || optional === true) return value === '' ? undefined : value;
-  throw new Error(`environment variable key ${JSON.stringify(key)} not found in file ${JSON.stringify(path)}`);
-}
+  /** Undefined for an optional value that is not there. */
+  async value(valueFrom: ValueFrom | undefined): Promise<Value | undefined> {
+    if (!valueFrom) return '';
+    const { fieldRef, resourceFieldRef, configMapKeyRef, secretKeyRef, fileKeyRef } = valueFrom;
+    if (fieldRef) {
+      const { apiVersion, fieldPath } = fieldRef;
+      return this.#once(['field', apiVersion, fieldPath], () => podFieldValue(this.#pod, fieldRef, this.#sources.addresses));
+    }
+    if (resourceFieldRef) {
+      const { containerName, resource, divisor } = resourceFieldRef;
+      const { allocatable } = this.#sources;
+      const read = (): string => containerResourceValue(this.#pod, this.#container, resourceFieldRef, allocatable);
+      return this.#once(['resource', containerName, resource, divisor], read);
+    }
+    const keyRef = configMapKeyRef ?? secretKeyRef;
+    if (keyRef) {
+      const kind = configMapKeyRef ? 'ConfigMap' : 'Secret';
+      return this.#objects.valueOf(kind, keyRef.name ?? '', keyRef.key, keyRef.optional === true);
+    }
+    return fileKeyRef ? this.#files.value(fileKeyRef) : '';
+  }
 
-function fileVariable(text: string, key: string): string {
-  try {
-    return environmentFileValue(text, key) ?? '';
-  } catch (error) {
-    throw new Error("couldn't parse env file", { cause: error });
+  #once(what: readonly unknown[], read: () => string): string {
+    const key = JSON.stringify(what);
+    const value = this.#made.get(key) ?? read();
+    this.#made.set(key, value);
+    return value;
   }
 }

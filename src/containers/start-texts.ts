@@ -1,8 +1,8 @@
 import type { Container } from '../conditions/restart-policy.ts';
+import { expanded } from '../pod/expansion.ts';
 import type { ContainerConfig, KeyValue } from '../runtime/runtime-containers.ts';
 import { type Environment, textOf } from './environment.ts';
-import { StartSize, textLimit } from './environment-limits.ts';
-import { expanded } from './expansion.ts';
+import { StartSize, textLimit, variableBytes, variableText } from './environment-limits.ts';
 
 type StartTexts = Pick<ContainerConfig, 'command' | 'args' | 'envs'>;
 
@@ -10,15 +10,14 @@ type StartTexts = Pick<ContainerConfig, 'command' | 'args' | 'envs'>;
 export function startTexts(container: Container, environment: Environment): StartTexts {
   const size = new StartSize(container.name);
   const envs = Array.from(environment, ([key, value]): KeyValue => {
-    const bytes = Buffer.byteLength(key) + 1 + (typeof value === 'string' ? Buffer.byteLength(value) : value.byteLength);
-    const { mostBytes, tooLong } = textLimit(`the environment variable ${JSON.stringify(key)}`, container.name);
-    if (bytes > mostBytes) throw tooLong();
-    size.add(bytes);
+    const { mostBytes, tooLong } = textLimit(() => variableText(key), container.name);
+    if (variableBytes(key, value) > mostBytes) throw tooLong();
+    size.addVariable(key, value);
     return { key, value };
   });
   const expand = (texts: readonly string[] | undefined, what: string) =>
     (texts ?? []).map((text, index) => {
-      const limit = textLimit(`${what} ${index + 1}`, container.name);
+      const limit = textLimit(() => `${what} ${index + 1}`, container.name);
       const result = expanded(text, (name) => textOf(environment, name), limit);
       size.add(Buffer.byteLength(result));
       return result;

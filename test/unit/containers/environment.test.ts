@@ -2,9 +2,8 @@
 import { describe, expect, it } from 'vitest';
 import type { Container } from '../../../src/conditions/restart-policy.ts';
 import { containerEnvironment } from '../../../src/containers/environment.ts';
-import { environmentFileValue } from '../../../src/containers/environment-file.ts';
+import { EnvironmentFile } from '../../../src/containers/environment-file.ts';
 import type { EnvironmentObjects } from '../../../src/containers/environment-sources.ts';
-import { expanded } from '../../../src/containers/expansion.ts';
 import { type Service, serviceEnvironment } from '../../../src/containers/service-environment.ts';
 import { startTexts } from '../../../src/containers/start-texts.ts';
 import { StatusManagerError } from '../../../src/errors.ts';
@@ -124,19 +123,73 @@ describe('containerEnvironment', () => {
       ...objects,
       getConfigMap: () => Promise.reject(new StatusManagerError('ERR_SYNC_TIMEOUT', 'it has not come')),
     };
-    const sources = {
-      objects: failing,
-      services: new Map(),
-      addresses: { podIPs: [], hostIPs: [] },
-      allocatable: {},
-      readVolumeFile: async () => '',
-    };
     const container = { name: 'app', envFrom: [{ configMapRef: { name: 'settings', optional: true } }] };
-    await expect(containerEnvironment(pod, container, sources)).rejects.toThrow('it has not come');
+    await expect(containerEnvironment(pod, container, { ...sources, objects: failing })).rejects.toThrow('it has not come');
   });
 });
 
+/** A config map that counts how often a value of it is asked for. */
+function countedMap(keys: number, value: string): { readonly data: Record<string, string>; readonly taken: () => number } {
+  let taken = 0;
+  const data = Object.fromEntries(Array.from({ length: keys }, (_, index) => [`k${index}`, value]));
+  const counted = new Proxy(data, {
+    get: (target, key) => {
+      taken += 1;
+      return Reflect.get(target, key);
+    },
+  });
+  return { data: counted, taken: () => taken };
+}
+
+const sources = {
+  objects,
+  services: new Map<string, string>(),
+  addresses: { podIPs: [], hostIPs: [] },
+  allocatable: {},
+  readVolumeFile: async () => '',
+};
+
 describe('what Linux could not start', () => {
+  it('is refused while it is made: a large map under many prefixes', async () => {
+    const { data, taken } = countedMap(1000, 'x'.repeat(1000));
+    const container = {
+      name: 'app',
+      envFrom: Array.from({ length: 40 }, (_, index) => ({ prefix: `p${index}_`, configMapRef: { name: 'large' } })),
+    };
+    const of = { ...sources, objects: { ...objects, getConfigMap: async () => ({ data }) } };
+    await expect(containerEnvironment(pod, container, of)).rejects.toThrow('take more than the 6291456 bytes that Linux allows');
+    expect(taken()).toBeLessThan(6291);
+  });
+
+  it('is refused while it is made: more variables than an agent has room for', async () => {
+    const { data, taken } = countedMap(10_000, '');
+    const container = {
+      name: 'app',
+      envFrom: Array.from({ length: 40 }, (_, index) => ({ prefix: `p${index}_`, configMapRef: { name: 'large' } })),
+    };
+    const of = { ...sources, objects: { ...objects, getConfigMap: async () => ({ data }) } };
+    await expect(containerEnvironment(pod, container, of)).rejects.toThrow(
+      'container "app" has more than 100000 environment variables',
+    );
+    expect(taken()).toBe(100_001);
+  });
+
+  it('is refused while it is made: variables that name one another', async () => {
+    const env = [{ name: 'b0', value: 'a'.repeat(60_000) }];
+    for (let index = 1; index < 1000; index += 1) env.push({ name: `b${index}`, value: `$(b${index - 1})z` });
+    let asked = 0;
+    const services = new Map<string, string>();
+    // each variable is followed by one that asks for a service
+    const asking = env.flatMap((one, index) => [one, { name: `c${index}`, value: '$(SERVICE)' }]);
+    services.get = () => {
+      asked += 1;
+      return '';
+    };
+    const making = containerEnvironment(pod, { name: 'app', env: asking }, { ...sources, services });
+    await expect(making).rejects.toThrow('take more than the 6291456 bytes that Linux allows');
+    expect(asked).toBeLessThan(110);
+  });
+
   it('is refused while it grows: references that multiply fill no memory', async () => {
     const env = [{ name: 'V0', value: 'x'.repeat(1000) }];
     for (let index = 1; index < 40; index += 1) env.push({ name: `V${index}`, value: `$(V${index - 1})`.repeat(10) });
@@ -158,23 +211,60 @@ describe('what Linux could not start', () => {
   });
 });
 
-describe('expanded', () => {
-  const limit = { mostBytes: 1000, tooLong: () => new Error('too long') };
-  it.each([
-    ['$(A)', 'a'],
-    ['$(A)$(A)', 'aa'],
-    ['$$(A)', '$(A)'],
-    ['$$$(A)', '$a'],
-    ['$(NONE)', '$(NONE)'],
-    ['$(A', '$(A'],
-    ['$A', '$A'],
-    ['$', '$'],
-    ['$()', '$()'],
-    ['x$', 'x$'],
-    ['$(A))', 'a)'],
-    ['$(A$(A))', '$(A$(A))'],
-  ])('%s is %s', (text, expected) => {
-    expect(expanded(text, (name) => (name === 'A' ? 'a' : undefined), limit)).toBe(expected);
+describe('what many variables show', () => {
+  it('is made once: a field, a resource, a secret', async () => {
+    let read = 0;
+    const counting = <T extends object>(value: T): T =>
+      new Proxy(value, {
+        get: (target, key) => {
+          if (key === 'annotations' || key === 'limits' || key === 'key') read += 1;
+          return Reflect.get(target, key);
+        },
+      });
+    const shown: Pod = { metadata: counting({ ...pod.metadata, annotations: { a: 'b' } }), spec: { containers: [] } };
+    const env: Container['env'] = Array.from({ length: 50 }, (_, index) => [
+      { name: `A${index}`, valueFrom: { fieldRef: { fieldPath: 'metadata.annotations' } } },
+      { name: `B${index}`, valueFrom: { resourceFieldRef: { resource: 'limits.cpu' } } },
+    ]).flat();
+    const container = { name: 'app', env, resources: counting({ limits: { cpu: '2' } }) };
+    const environment = await containerEnvironment(shown, container, sources);
+    expect([environment.get('A49'), environment.get('B49')]).toEqual(['a="b"', '2']);
+    expect(read).toBeLessThan(10);
+  });
+
+  it('is read once: a file, no further than it must be', async () => {
+    let read = 0;
+    const readVolumeFile = async (): Promise<string> => {
+      read += 1;
+      return "A='1'\nB='2'\nA='3'\nwrong";
+    };
+    const of = (key: string, optional = false) => ({ fileKeyRef: { volumeName: 'v', path: 'p', key, optional } });
+    const env: Container['env'] = [
+      { name: 'X', valueFrom: of('B') },
+      { name: 'Y', valueFrom: of('A') },
+      { name: 'Z', valueFrom: of('B') },
+    ];
+    const environment = await containerEnvironment(pod, { name: 'app', env }, { ...sources, readVolumeFile });
+    expect(Object.fromEntries(environment)).toEqual({ X: '2', Y: '1', Z: '2' });
+    expect(read).toBe(1);
+    const more = { name: 'app', env: [...env, { name: 'W', valueFrom: of('C', true) }] };
+    await expect(containerEnvironment(pod, more, { ...sources, readVolumeFile })).rejects.toThrow("couldn't parse env file");
+  });
+
+  it('is refused where the files come to more than four megabytes', async () => {
+    let read = 0;
+    const readVolumeFile = async (): Promise<string> => {
+      read += 1;
+      return `A='${'x'.repeat(1_000_000)}'`;
+    };
+    const env: Container['env'] = Array.from({ length: 20 }, (_, index) => ({
+      name: `V${index}`,
+      valueFrom: { fileKeyRef: { volumeName: 'v', path: `p${index}`, key: 'NONE', optional: true } },
+    }));
+    await expect(containerEnvironment(pod, { name: 'app', env }, { ...sources, readVolumeFile })).rejects.toThrow(
+      'the files of variables have more than 4194304 bytes together',
+    );
+    expect(read).toBe(5);
   });
 });
 
@@ -236,7 +326,8 @@ describe('serviceEnvironment', () => {
   });
 });
 
-describe('environmentFileValue', () => {
+describe('a file of variables', () => {
+  const valueIn = (text: string, key: string) => new EnvironmentFile(text, new Set([key])).value(key);
   const text = "# note\n\n A='one' # first\nB='two\nlines'\nC= 'three'\nD=''\nLAST='x'";
   it.each([
     ['A', 'one'],
@@ -246,7 +337,7 @@ describe('environmentFileValue', () => {
     ['LAST', 'x'],
     ['NONE', undefined],
   ])('%s is %j', (key, expected) => {
-    expect(environmentFileValue(text, key)).toBe(expected);
+    expect(valueIn(text, key)).toBe(expected);
   });
 
   it.each([
@@ -257,6 +348,6 @@ describe('environmentFileValue', () => {
     ["\nA='x' y", 'line 2: unexpected content after closing quote'],
     ["\nA='x\ny", 'starting at line 2: unclosed single quote'],
   ])('refuses %j', (wrong, message) => {
-    expect(() => environmentFileValue(wrong, 'Z')).toThrow(message);
+    expect(() => valueIn(wrong, 'Z')).toThrow(message);
   });
 });

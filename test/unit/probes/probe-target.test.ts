@@ -100,3 +100,22 @@ describe('goSeconds', () => {
     expect(goSeconds(seconds)).toBe(text);
   });
 });
+
+describe('the command of a probe', () => {
+  const env = [{ name: 'A', value: 'a'.repeat(100_000) }];
+
+  it('is refused where its variables make it too long, before it is made', () => {
+    expect(() => aim({ exec: { command: ['true', '$(A)'] } }, undefined)).not.toThrow();
+    const made = (command: string[]) => withStaticVariables(command, env);
+    expect(made(['$(A)', 'x'])).toEqual([env[0]?.value, 'x']);
+    const message = 'the command of the probe has more than 131072 bytes once its variables are replaced';
+    expect(() => made(['$(A)'.repeat(3000)])).toThrow(message);
+    expect(() => made(['$(A)', '$(A)'])).toThrow(message);
+    expect(() => made(['$('.repeat(200_000)])).toThrow(message);
+  });
+
+  it("is the spec's own text where nothing is replaced", () => {
+    const long = 'x'.repeat(500_000);
+    expect(withStaticVariables([long], env)).toEqual([long]);
+  });
+});
