@@ -29,29 +29,50 @@ export interface Credentials {
   readonly source: CredentialSource;
 }
 
-interface Entry extends Credentials {
+interface Entry {
   readonly key: string;
   readonly location: RegistryLocation;
+  readonly auth: ImageAuth;
+  readonly secret: Omit<CredentialSource, 'credentialHash'>;
 }
 
 const defaultRegistry = 'index.docker.io';
+/** So many places the secrets of a pod may name. Each is looked at for each image. */
+const mostPlaces = 4096;
+/** So many credentials are tried for one image. Each costs a request to a registry. */
+const mostTried = 32;
 
 /**
  * The credentials for a repository such as `quay.io/team/app`, in the order in which they are tried: the most specific place
- * first. Throws an error that names the secret, and nothing that is in it, for a secret that cannot be read.
+ * first, 32 at most. Throws an error that names the secret, and nothing that is in it, for a secret that cannot be read, and for
+ * secrets with more than 4,096 places.
  */
 export function credentialsFor(repository: string, secrets: readonly PullSecret[]): Credentials[] {
-  const entries = secrets.flatMap(entriesOf);
+  const byKey = new Map<string, Entry[]>();
+  let places = 0;
+  for (const secret of secrets) {
+    for (const entry of entriesOf(secret, mostPlaces - places)) {
+      places += 1;
+      const ofKey = byKey.get(entry.key);
+      if (ofKey === undefined) byKey.set(entry.key, [entry]);
+      else ofKey.push(entry);
+    }
+  }
   const image = registryLocation(repository);
   if (image === undefined) return [];
-  const keys = [...new Set(entries.map(({ key }) => key))].sort().reverse();
-  const found = keys.flatMap((key) => entries.filter((entry) => entry.key === key && isLocationOf(entry.location, image)));
-  if (found.length > 0) return found;
-  return isOfDefaultRegistry(repository) ? entries.filter(({ key }) => key === defaultRegistry) : [];
+  const keys = [...byKey.keys()].sort().reverse();
+  const found = keys.flatMap((key) => (byKey.get(key) ?? []).filter(({ location }) => isLocationOf(location, image)));
+  const fallback = isOfDefaultRegistry(repository) ? byKey.get(defaultRegistry) : undefined;
+  return (found.length > 0 ? found : (fallback ?? [])).slice(0, mostTried).map(credentialsOf);
 }
 
-function entriesOf(secret: PullSecret): Entry[] {
-  const { uid = '', namespace = '', name = '' } = secret.metadata ?? {};
+function credentialsOf({ auth, secret }: Entry): Credentials {
+  const credentialHash = createHash('sha256').update(JSON.stringify(auth)).digest('hex');
+  return { auth, source: { ...secret, credentialHash } };
+}
+
+function entriesOf({ metadata, ...secret }: PullSecret, most: number): Entry[] {
+  const { uid = '', namespace = '', name = '' } = metadata ?? {};
   let config: unknown;
   try {
     config = registriesOf(secret);
@@ -60,14 +81,15 @@ function entriesOf(secret: PullSecret): Entry[] {
     throw new Error(`the pull secret ${namespace}/${name} cannot be read`);
   }
   if (typeof config !== 'object' || config === null) return [];
-  return Object.entries(config).flatMap(([place, value]) => {
+  const places = Object.entries(config);
+  if (places.length > most)
+    throw new Error(`the pull secret ${namespace}/${name}: more than ${mostPlaces} places in one pod's secrets`);
+  return places.flatMap(([place, value]) => {
     const location = registryLocation(place);
     if (location === undefined || typeof value !== 'object' || value === null) return [];
     const auth = authOf(value as Record<string, unknown>, `${namespace}/${name}`);
     const { host, port, path } = location;
-    const key = `${host}${port && `:${port}`}${path}`;
-    const credentialHash = createHash('sha256').update(JSON.stringify(auth)).digest('hex');
-    return [{ key, location, auth, source: { uid, namespace, name, credentialHash } }];
+    return [{ key: `${host}${port && `:${port}`}${path}`, location, auth, secret: { uid, namespace, name } }];
   });
 }
 

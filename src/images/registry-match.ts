@@ -2,7 +2,7 @@
 
 /** Where credentials are for: a host with a port or without, and a path that image names begin with. */
 export interface RegistryLocation {
-  /** Its parts may have the wild cards `*` and `?`. */
+  /** Its parts may have the wild card `*`. */
   readonly host: string;
   readonly port: string;
   /** Empty, or with a slash before it. */
@@ -35,8 +35,18 @@ export function isOfDefaultRegistry(repository: string): boolean {
   return !/[.:]/.test(first);
 }
 
+/** `*` stands for any text. What stands between two stars is taken where it comes first: a later place could never help. */
 function matches(pattern: string, text: string): boolean {
-  if (!/[*?]/.test(pattern)) return pattern === text;
-  const escaped = pattern.replace(/[\\^$.|+()[\]{}]/g, '\\$&');
-  return new RegExp(`^${escaped.replace(/\*+/g, '.*').replaceAll('?', '.')}$`).test(text);
+  const [first = '', ...others] = pattern.split('*');
+  const last = others.pop();
+  if (last === undefined) return pattern === text;
+  if (first.length + last.length > text.length || !text.startsWith(first) || !text.endsWith(last)) return false;
+  const end = text.length - last.length;
+  let at = first.length;
+  for (const between of others) {
+    const found = text.indexOf(between, at);
+    if (found < 0) return false;
+    at = found + between.length;
+  }
+  return at <= end;
 }

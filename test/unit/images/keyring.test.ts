@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { credentialsFor, type PullSecret } from '../../../src/images/keyring.ts';
 
 const base64 = (text: string) => Buffer.from(text).toString('base64');
@@ -30,6 +30,14 @@ describe('credentials', () => {
     ['localhost:5000', 'localhost:5001/app', false],
     ['quay.io/team', 'quay.io/other', false],
     ['(a+)+$.io', 'aaaaaaaaaaaaaaaaaaaaaaaaaaaaaa.io/app', false],
+    ['q*y.io', 'quay.io/app', true],
+    ['q*a*y.io', 'quay.io/app', true],
+    ['**.io', 'quay.io/app', true],
+    ['quay*.io', 'quay.io/app', true],
+    ['*u.io', 'quay.io/app', false],
+    ['a*a.io', 'a.io/app', false],
+    [`${'*a'.repeat(12)}*b.io`, `${'a'.repeat(60)}.io/app`, false],
+    [`${'*a'.repeat(12)}*.io`, `${'a'.repeat(60)}.io/app`, true],
   ])('for %s are for %s: %s', (place, repository, isFound) => {
     expect(users(repository, secretOf({ [place]: user('me') }))).toEqual(isFound ? ['me'] : []);
   });
@@ -57,5 +65,34 @@ describe('credentials', () => {
       const secret = { ...secretOf({}), data: { '.dockerconfigjson': base64(text) } };
       expect(() => users('quay.io/app', secret)).toThrow(/^the pull secret default\/pull cannot be read$/);
     }
+  });
+
+  it('are looked at once each, however many there are', () => {
+    const auths = Object.fromEntries(Array.from({ length: 4000 }, (_, index) => [`r${index}.io`, user('x')]));
+    const { filter } = Array.prototype;
+    let looked = 0;
+    const spy = vi.spyOn(Array.prototype, 'filter').mockImplementation(function (
+      this: unknown[],
+      ...args: Parameters<typeof filter>
+    ) {
+      looked += this.length;
+      return filter.apply(this, args);
+    });
+    const found = users('r7.io/app', secretOf(auths));
+    spy.mockRestore();
+    expect(found).toEqual(['x']);
+    expect(looked).toBeLessThan(10_000);
+  });
+
+  it('are refused beyond 4,096 places, and 32 are tried', () => {
+    const auths = Object.fromEntries(
+      Array.from({ length: 4096 }, (_, index) => [`quay.io/${'t'.repeat(index % 100)}${index}`, user('x')]),
+    );
+    expect(users('quay.io/app', secretOf(auths))).toEqual([]);
+    expect(() => users('quay.io/app', secretOf(auths), secretOf({ 'quay.io': user('y') }, 'next'))).toThrow(
+      "the pull secret default/next: more than 4096 places in one pod's secrets",
+    );
+    const many = Array.from({ length: 100 }, (_, index) => secretOf({ 'quay.io': user(`u${index}`) }));
+    expect(users('quay.io/app', ...many)).toHaveLength(32);
   });
 });
