@@ -131,6 +131,7 @@ export class AgentParts {
       activePods: () => podManager.getPods().filter(({ metadata }) => !this.#isOver(metadata?.uid ?? '')),
       podWorkers: () => this.podWorkers,
       sourcesReady: () => this.loop.sourcesReady(),
+      forgetImages: (list) => this.containers.images.forgetImages(list),
       pressureChanged: () => this.node.object.changed(),
     });
     this.cleanup = new AgentCleanup({
@@ -201,6 +202,7 @@ export class AgentParts {
   #housekeep(report: HousekeepingReport): void {
     const desired = new Set([...report.possiblyRunning, ...report.pods.map(({ metadata }) => metadata?.uid ?? '')]);
     this.containers.probes.cleanupPods(desired);
+    this.containers.forgetWaits();
     this.cleanup.look(report);
     this.resizes.housekeep(desired);
   }

@@ -47,6 +47,7 @@ export class ContainerParts {
   readonly volumes: VolumeManager;
   readonly probes: ProbeManager;
   readonly syncer: AgentPodSyncer;
+  readonly #restartBackoff: RestartBackoff;
   readonly #parts: ContainerPartsOptions;
 
   constructor(parts: ContainerPartsOptions) {
@@ -79,6 +80,7 @@ export class ContainerParts {
       eventRecorder,
       ...shared,
     });
+    this.#restartBackoff = new RestartBackoff({ eventRecorder, clock: timed.clock });
     this.syncer = new AgentPodSyncer({
       ...{
         runtime,
@@ -93,7 +95,7 @@ export class ContainerParts {
       configs: this.#configs(mounter),
       // the volumes' own folder is made, and removed, with the pod's
       folders: { makePod: async () => {}, removePod: async () => {} },
-      restartBackoff: new RestartBackoff({ eventRecorder, clock: timed.clock }),
+      restartBackoff: this.#restartBackoff,
       pullSecretsOf: (pod) => cluster.pullSecretsOf(pod),
       runtimeHandlerOf: (pod, signal) => cluster.runtimeClasses.handlerOf(pod, signal),
       networkReady: () => ({ ready: watch.networkError() === undefined, message: watch.networkError() }),
@@ -106,6 +108,12 @@ export class ContainerParts {
       },
       ...timed,
     });
+  }
+
+  /** Forgets the waits of restarts and pulls that would begin anew. */
+  forgetWaits(): void {
+    this.#restartBackoff.gc();
+    this.images.forgetWaits();
   }
 
   /** Calls of the runtime that are under way are ended by the workers. */

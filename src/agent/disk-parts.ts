@@ -17,6 +17,8 @@ export interface DiskPartsOptions {
   readonly activePods: () => readonly Pod[];
   readonly podWorkers: () => Pick<PodWorkers, 'killPodNow' | 'shouldPodContentBeRemoved' | 'shouldPodBeFinished'>;
   readonly sourcesReady: () => boolean;
+  /** Forgets what is kept of images that the runtime has no more. */
+  readonly forgetImages: (list: () => Promise<ReadonlySet<string>>) => Promise<void>;
   /** Told when what runs short on the node has changed. */
   readonly pressureChanged: () => void;
 }
@@ -47,6 +49,7 @@ export class DiskParts {
       images: new ImageCollector({ runtime, clock: timed.clock }),
       usedByVolumes: () => new Set(activePods().flatMap(imagesOfVolumes)),
       readImagefs: async () => (await this.#readNode()).imagefs,
+      afterLook: (signal) => parts.forgetImages(async () => new Set((await runtime.listImages({ signal })).map(({ id }) => id))),
       highThresholdPercent: settings.imageGCHighThresholdPercent,
       lowThresholdPercent: settings.imageGCLowThresholdPercent,
       minAgeMs: settings.imageMinimumGCAgeMs,

@@ -14,7 +14,7 @@ import type { EventRecorder } from '../pod/event-recorder.ts';
 import { apiserverSource } from '../pod/pod-identity.ts';
 import type { Prober } from '../probes/prober.ts';
 import type { ContainerRuntime } from '../runtime/container-runtime.ts';
-import { type Clock, safeClock, systemClock } from '../seams/clock.ts';
+import { type Clock, type SteadyClock, safeClock, systemClock } from '../seams/clock.ts';
 import { type Logger, loggerOption } from '../seams/logger.ts';
 import { safeRandom } from '../seams/random.ts';
 import type { PodSource } from '../sources/pod-source.ts';
@@ -117,10 +117,10 @@ export interface ResolvedAgentOptions {
   readonly podManager: BasicPodManager;
   readonly objectBudget: ObjectBudget;
   readonly random: () => number;
-  readonly clock: Clock;
+  readonly clock: SteadyClock;
   readonly logger: Logger;
   /** For a part that takes no random numbers and measures nothing. */
-  readonly timed: { readonly clock: Clock; readonly logger: Logger };
+  readonly timed: { readonly clock: SteadyClock; readonly logger: Logger };
   /** The same with the metrics, where there are any. */
   readonly measured: ResolvedAgentOptions['timed'] & { readonly metrics?: MetricsSink };
   /** All that parts share. */

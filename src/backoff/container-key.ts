@@ -1,5 +1,6 @@
 // Behaviour of GetBackoffKey in pkg/kubelet/kuberuntime and of fieldPath in pkg/kubelet/container, v1.36.3.
 
+import { createHash } from 'node:crypto';
 import type { Pod } from '../wire/types.ts';
 
 /** What tells one container of a pod from another, and from itself after a change that makes its restarts count anew. */
@@ -12,9 +13,12 @@ export interface ContainerToStart {
   readonly resources?: object | null | undefined;
 }
 
-/** A text that is the same as long as the pod, the container, its image and its resources are. */
+/** A short text that is the same as long as the pod, the container, its image and its resources are. */
 export function containerKey({ metadata }: Pod, { name, image, resources }: ContainerToStart): string {
-  return JSON.stringify([metadata?.uid, metadata?.namespace, metadata?.name, name, image ?? '', sorted(resources ?? {})]);
+  const { uid, namespace, name: podName } = metadata ?? {};
+  // a hash, as it is kept for long, and image and resources are as long as the pod's author likes
+  const hash = createHash('sha256').update(JSON.stringify([name, image ?? '', sorted(resources ?? {})]));
+  return JSON.stringify([uid, namespace, podName, hash.digest('hex')]);
 }
 
 /** Where the container stands in its pod, as events name it. */

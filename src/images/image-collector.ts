@@ -1,14 +1,16 @@
 // Behaviour of pkg/kubelet/images/image_gc_manager.go (which images are unused since when), v1.36.3.
 import type { ContainerRuntime } from '../runtime/container-runtime.ts';
+import { isRuntimeError } from '../runtime/runtime-error.ts';
 import type { RuntimeImage } from '../runtime/runtime-images.ts';
-import type { Clock } from '../seams/clock.ts';
+import type { SteadyClock } from '../seams/clock.ts';
+import { listedNames } from './image-name.ts';
 
 export interface ImageCollectorOptions {
-  readonly runtime: Pick<ContainerRuntime, 'listImages' | 'listContainers' | 'removeImage'>;
-  readonly clock: Clock;
+  readonly runtime: Pick<ContainerRuntime, 'listImages' | 'listContainers' | 'containerStatus' | 'removeImage'>;
+  readonly clock: SteadyClock;
 }
 
-/** An image that no container needs. Times are in milliseconds since the epoch. */
+/** An image that no container needs. Times are those of `Clock.elapsed`. */
 export interface UnusedImage {
   readonly image: RuntimeImage;
   /** When it was first seen. */
@@ -33,14 +35,17 @@ export class ImageCollector {
 
   /**
    * Asks the runtime, and resolves with the images that no container and nobody else needs: the one that was used longest ago first.
-   * Images that the runtime needs itself are never among them. `alsoUsed`: references of further images in use, such as those of
-   * volumes.
+   * Images that the runtime needs itself are never among them, nor those that a container shows as a volume. `alsoUsed`: references
+   * of further images in use, also short ones, such as those of volumes whose container is still to be made.
    */
   async unusedImages(alsoUsed: ReadonlySet<string>, signal: AbortSignal): Promise<readonly UnusedImage[]> {
     const { runtime, clock } = this.#options;
     const [images, containers] = await Promise.all([runtime.listImages({ signal }), runtime.listContainers({}, { signal })]);
-    const used = new Set([...alsoUsed, ...containers.flatMap(({ imageRef, image }) => [imageRef, image])]);
-    const now = clock.now();
+    const used = new Set([...alsoUsed].flatMap(listedNames));
+    for (const { id, imageRef, image } of containers) {
+      for (const name of [imageRef, image, ...(await this.#mountedImages(id, signal))]) used.add(name);
+    }
+    const now = clock.elapsed();
     const ids = new Set(images.map(({ id }) => id));
     for (const id of this.#seen.keys()) if (!ids.has(id)) this.#seen.delete(id);
     const unused: UnusedImage[] = [];
@@ -51,6 +56,17 @@ export class ImageCollector {
       else if (!image.pinned) unused.push({ image, ...seen });
     }
     return unused.sort((a, b) => a.lastUsedAt - b.lastUsedAt || a.detectedAt - b.detectedAt);
+  }
+
+  /** The images that a container shows as volumes; none for one that is gone by now. */
+  async #mountedImages(containerID: string, signal: AbortSignal): Promise<readonly string[]> {
+    try {
+      const { mounts } = await this.#options.runtime.containerStatus(containerID, { signal });
+      return mounts.flatMap(({ image }) => (image ? listedNames(image) : []));
+    } catch (error) {
+      if (isRuntimeError(error, 'not-found')) return [];
+      throw error;
+    }
   }
 
   /** Removes an image. */

@@ -26,7 +26,23 @@ export function parseImageName(image: string): ImageName {
     return parse(image);
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error);
-    throw new Error(`couldn't parse image name ${JSON.stringify(image)}: ${message}`);
+    throw new Error(`couldn't parse image name ${imageText(image)}: ${message}`);
+  }
+}
+
+/** An image as messages name it: in quotation marks, and shortened where it is longer than any image name. */
+export function imageText(image: string): string {
+  return JSON.stringify(image.length > longestText ? `${image.slice(0, longestName)}…` : image);
+}
+
+/** What the runtime may list an image under that is named so: the name itself, and in full with its tag or its digest. */
+export function listedNames(image: string): readonly string[] {
+  try {
+    const { repository, tag, digest: ofImage } = parse(image);
+    return [image, ...(tag === '' ? [] : [`${repository}:${tag}`]), ...(ofImage === '' ? [] : [`${repository}@${ofImage}`])];
+  } catch {
+    // the id of an image
+    return [image];
   }
 }
 

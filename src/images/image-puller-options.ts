@@ -1,7 +1,7 @@
 import { integerOption, numberOption, oneOfOption, requireKnownOptions, requireMethods } from '../checks/options.ts';
 import { type EventRecorder, noEvents, safeEventRecorder } from '../pod/event-recorder.ts';
 import type { ContainerRuntime } from '../runtime/container-runtime.ts';
-import { type Clock, safeClock, systemClock } from '../seams/clock.ts';
+import { type Clock, type SteadyClock, safeClock, systemClock } from '../seams/clock.ts';
 import { type Logger, loggerOption } from '../seams/logger.ts';
 
 /**
@@ -40,7 +40,7 @@ export interface ResolvedImagePullerOptions {
   readonly backoffBaseMs: number;
   readonly backoffMaxMs: number;
   readonly eventRecorder: EventRecorder;
-  readonly clock: Clock;
+  readonly clock: SteadyClock;
   readonly logger: Logger;
 }
 

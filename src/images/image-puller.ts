@@ -9,7 +9,7 @@ import { errorText } from '../seams/error-text.ts';
 import { formatTime } from '../wire/time.ts';
 import type { Pod } from '../wire/types.ts';
 import { ImageError } from './image-error.ts';
-import { parseImageName, withDefaultTag } from './image-name.ts';
+import { imageText, parseImageName, withDefaultTag } from './image-name.ts';
 import { type ImagePullerOptions, type ResolvedImagePullerOptions, resolveImagePullerOptions } from './image-puller-options.ts';
 import { type CredentialSource, type Credentials, credentialsFor, type PullSecret } from './keyring.ts';
 import { PullBackoff } from './pull-backoff.ts';
@@ -54,6 +54,9 @@ interface Pulled {
   readonly pulledMs: number;
 }
 
+/** So much of what the runtime says of a pull is kept and told, in characters. */
+const longestFailure = 4096;
+
 /**
  * Has images for containers: by their pull policies, with the pods' pull secrets, several at once, and after a pull that failed only
  * when its wait is over. Equal pulls that overlap are one. No credential is in an error, an event or a log.
@@ -86,7 +89,7 @@ export class ImagePuller {
     try {
       image = withDefaultTag(named);
     } catch (error) {
-      const message = `Failed to apply default image tag ${JSON.stringify(named)}: ${errorText(error)}`;
+      const message = `Failed to apply default image tag ${imageText(named)}: ${errorText(error)}`;
       this.#event(request, 'Warning', 'InspectFailed', message);
       throw new ImageError('InvalidImageName', message, { cause: error });
     }
@@ -110,9 +113,17 @@ export class ImagePuller {
     this.#backoff.forget(podUID);
   }
 
-  /** Forgets with whose credentials images were pulled that the runtime has no more. `imageRefs`: those that it has. */
-  async forgetImages(imageRefs: ReadonlySet<string>): Promise<void> {
-    await this.#records.prune(imageRefs);
+  /**
+   * Forgets with whose credentials images were pulled that the runtime has no more. `list` gives the ids of those that it has; what
+   * is pulled meanwhile is kept. Rejects as `list` does, and then forgets nothing.
+   */
+  async forgetImages(list: () => Promise<ReadonlySet<string>>): Promise<void> {
+    await this.#records.prune(list);
+  }
+
+  /** Forgets the waits that would begin anew. */
+  forgetWaits(): void {
+    this.#backoff.gc();
   }
 
   async #inspect(request: ImageRequest, image: string, signal: AbortSignal): Promise<RuntimeImage | undefined> {
@@ -155,18 +166,18 @@ export class ImagePuller {
       throw new ImageError('ImagePullBackOff', `${message}: ${waits.message}`, { until: waits.until });
     }
     this.#event(request, 'Normal', 'Pulling', `Pulling image ${text}`);
-    const startedAt = clock.now();
+    const startedAt = clock.elapsed();
     try {
       const pulled = await this.#pullOnce(request, image, signal);
       this.#backoff.forgetImage(podUID, named);
-      const waitedMs = Math.max(0, clock.now() - startedAt);
+      const waitedMs = clock.elapsed() - startedAt;
       const times = `${durationText(pulled.pulledMs)} (${durationText(waitedMs)} including waiting)`;
       const size = `Image size: ${pulled.image.sizeBytes} bytes.`;
       this.#event(request, 'Normal', 'Pulled', `Successfully pulled image ${text} in ${times}. ${size}`);
       return { imageRef: pulled.imageRef, image: pulled.image };
     } catch (error) {
       signal.throwIfAborted();
-      this.#event(request, 'Warning', 'Failed', `Failed to pull image ${text}: ${errorText(error)}`);
+      this.#event(request, 'Warning', 'Failed', `Failed to pull image ${text}: ${failureText(error)}`);
       const failure = pullFailure(named, error);
       const until = this.#backoff.failed(podUID, named, `${failure.reason}: ${failure.message}`);
       throw new ImageError(failure.reason, failure.message, { until, cause: error });
@@ -187,14 +198,14 @@ export class ImagePuller {
   async #pullNow(named: string, image: string, credentials: readonly Credentials[], options: PullCall): Promise<Pulled> {
     const { runtime, clock } = this.#options;
     const { repository } = parseImageName(image);
-    const startedAt = clock.now();
+    const startedAt = clock.elapsed();
     await this.#records.begin(named);
     try {
       const { imageRef, source } = await this.#tryEach(image, credentials, options);
       const found = (await runtime.imageStatus(imageRef, options)) ?? (await runtime.imageStatus(image, options));
       if (found === undefined) throw new Error(`the image ${JSON.stringify(image)} is gone right after it was pulled`);
       await this.#records.succeed(named, found.id, repository, source, this.#now());
-      return { imageRef, image: found, source, pulledMs: Math.max(0, clock.now() - startedAt) };
+      return { imageRef, image: found, source, pulledMs: clock.elapsed() - startedAt };
     } catch (error) {
       await this.#records.fail(named);
       throw error;
@@ -232,6 +243,12 @@ export class ImagePuller {
   }
 }
 
+/** What a registry says is of its own making. */
+function failureText(error: unknown): string {
+  const text = errorText(error);
+  return text.length > longestFailure ? `${text.slice(0, longestFailure)}…` : text;
+}
+
 /** The same credentials, or the same secret with others by now. */
 function isSameSource(a: CredentialSource, b: CredentialSource): boolean {
   if (a.credentialHash === b.credentialHash) return true;
@@ -239,7 +256,7 @@ function isSameSource(a: CredentialSource, b: CredentialSource): boolean {
 }
 
 function pullFailure(image: string, error: unknown): ImageError {
-  const text = errorText(error);
+  const text = failureText(error);
   for (const [reason, says] of [
     ['RegistryUnavailable', 'the registry is unavailable'],
     ['SignatureValidationFailed', 'the signature validation failed'],

@@ -1,6 +1,6 @@
 // Behaviour of pkg/kubelet/images/helpers.go throttledImageService, v1.36.3.
 import type { ContainerRuntime } from '../runtime/container-runtime.ts';
-import type { Clock } from '../seams/clock.ts';
+import type { SteadyClock } from '../seams/clock.ts';
 
 type Images = Pick<ContainerRuntime, 'imageStatus' | 'pullImage'>;
 
@@ -9,16 +9,16 @@ export interface PullRate {
   readonly perSecond: number;
   /** So many pulls may begin at once. */
   readonly burst: number;
-  readonly clock: Clock;
+  readonly clock: SteadyClock;
 }
 
 /** The images of a runtime, whose pulls fail at once where more begin than may. The back-off of the image then waits. */
 export function limitedPulls(runtime: Images, { perSecond, burst, clock }: PullRate): Images {
   let left = burst;
-  let countedAt = clock.now();
+  let countedAt = clock.elapsed();
   const mayBegin = (): boolean => {
-    const now = clock.now();
-    left = Math.min(burst, left + (Math.max(0, now - countedAt) / 1000) * perSecond);
+    const now = clock.elapsed();
+    left = Math.min(burst, left + ((now - countedAt) / 1000) * perSecond);
     countedAt = now;
     if (left < 1) return false;
     left -= 1;

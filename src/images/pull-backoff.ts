@@ -1,31 +1,38 @@
 // Behaviour of the back-off of pkg/kubelet/images, v1.36.3.
 import { BackoffCounter } from '../backoff/backoff-counter.ts';
-import type { Clock } from '../seams/clock.ts';
+import type { SteadyClock } from '../seams/clock.ts';
 
 export interface PullBackoffOptions {
   readonly baseMs: number;
   readonly maxMs: number;
-  readonly clock: Clock;
+  readonly clock: SteadyClock;
 }
 
 interface Failure {
+  /** By the clock that only grows. */
   readonly at: number;
   readonly message: string;
 }
 
 /** How long the next pull of an image for a pod waits after one that failed. */
 export class PullBackoff {
-  readonly #clock: Clock;
+  readonly #clock: SteadyClock;
   readonly #counter: BackoffCounter;
-  /** The last failure of each pod and image. */
-  readonly #failures = new Map<string, Map<string, Failure>>();
+  /** The last failure of each pod and image that is counted; undefined once a pull has succeeded. */
+  readonly #failures = new Map<string, Map<string, Failure | undefined>>();
 
   constructor({ baseMs, maxMs, clock }: PullBackoffOptions) {
     this.#clock = clock;
-    this.#counter = new BackoffCounter({ baseMs, maxMs, resetAfterMs: 2 * maxMs, clock });
+    const elapsed = { ...clock, now: () => clock.elapsed() };
+    this.#counter = new BackoffCounter({ baseMs, maxMs, resetAfterMs: 2 * maxMs, clock: elapsed });
   }
 
-  /** Until when a pull waits, and what the last one said; undefined where none waits. */
+  /** The number of pulls that are counted. */
+  get size(): number {
+    return this.#counter.size;
+  }
+
+  /** Until when a pull waits, in milliseconds since the epoch, and what the last one said; undefined where none waits. */
   waits(podUID: string, image: string): { readonly until: number; readonly message: string } | undefined {
     const failure = this.#failures.get(podUID)?.get(image);
     if (failure === undefined) return undefined;
@@ -33,26 +40,36 @@ export class PullBackoff {
     return remainingMs > 0 ? { until: this.#clock.now() + remainingMs, message: failure.message } : undefined;
   }
 
-  /** A pull has failed. Returns when the next one is due. */
+  /** A pull has failed. Returns when the next one is due, in milliseconds since the epoch. */
   failed(podUID: string, image: string, message: string): number {
-    const failure = { at: this.#clock.now(), message };
-    const ofPod = this.#failures.get(podUID) ?? new Map<string, Failure>();
+    const failure = { at: this.#clock.elapsed(), message };
+    const ofPod = this.#failures.get(podUID) ?? new Map<string, Failure | undefined>();
     ofPod.set(image, failure);
     this.#failures.set(podUID, ofPod);
     const key = keyOf(podUID, image);
     this.#counter.next(key, eventOf(failure));
-    return failure.at + this.#counter.waitMs(key);
+    return this.#clock.now() + this.#counter.waitMs(key);
   }
 
   /** A pull has succeeded: what it said before is of no interest, but the next failure still waits longer. */
   forgetImage(podUID: string, image: string): void {
-    this.#failures.get(podUID)?.delete(image);
+    const ofPod = this.#failures.get(podUID);
+    if (ofPod?.has(image)) ofPod.set(image, undefined);
   }
 
   /** Forgets the pod. */
   forget(podUID: string): void {
     for (const image of this.#failures.get(podUID)?.keys() ?? []) this.#counter.reset(keyOf(podUID, image));
     this.#failures.delete(podUID);
+  }
+
+  /** Forgets the pulls whose waits would begin anew. */
+  gc(): void {
+    this.#counter.gc();
+    for (const [podUID, ofPod] of this.#failures) {
+      for (const image of ofPod.keys()) if (this.#counter.waitMs(keyOf(podUID, image)) === 0) ofPod.delete(image);
+      if (ofPod.size === 0) this.#failures.delete(podUID);
+    }
   }
 }
 

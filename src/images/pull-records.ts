@@ -2,6 +2,7 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
+import { OneAtATime } from '../concurrency/one-at-a-time.ts';
 import { ignoreFailure } from '../seams/guard.ts';
 import type { CredentialSource } from './keyring.ts';
 
@@ -22,8 +23,10 @@ interface PulledRecord {
 }
 
 const apiVersion = 'kubelet.config.k8s.io/v1beta1';
-/** So many secrets are kept of one image. */
+/** So many secrets are kept of one repository of an image. */
 const mostSecrets = 100;
+/** So many repositories are kept of one image. Of one that is forgotten a pod has to pull the image anew. */
+const mostRepositories = 100;
 
 /** Which images this node has pulled, and with whose credentials. Without a folder it forgets all when the process ends. */
 export class PullRecords {
@@ -32,6 +35,8 @@ export class PullRecords {
   /** Images that are being pulled, or whose pull nobody has seen the end of. */
   readonly #pulling = new Map<string, number>();
   readonly #loaded: Promise<void>;
+  /** Of one file the last call counts. */
+  readonly #files = new OneAtATime();
 
   constructor(folder: string | undefined) {
     this.#folder = folder;
@@ -84,22 +89,30 @@ export class PullRecords {
   /** Pods with these credentials may use the image, too. Undefined: every pod of the node may. */
   async add(imageRef: string, repository: string, source: CredentialSource | undefined, now: string): Promise<void> {
     const record = this.#records.get(imageRef);
-    const before = record?.credentialMapping[repository];
-    if (before?.nodePodsAccessible === true) return;
-    const others = (before?.kubernetesSecrets ?? []).filter((one) => !isSameSecret(one, source));
-    const kubernetesSecrets = source === undefined ? [] : [...others, source].slice(-mostSecrets);
+    const mapping = record?.credentialMapping ?? {};
+    const before = Object.hasOwn(mapping, repository) ? mapping[repository] : undefined;
+    if (record !== undefined && before?.nodePodsAccessible === true) {
+      // what is looked up meanwhile is older than this
+      this.#records.set(imageRef, { ...record });
+      return;
+    }
+    const otherSecrets = (before?.kubernetesSecrets ?? []).filter((one) => !isSameSecret(one, source));
+    const kubernetesSecrets = source === undefined ? [] : [...otherSecrets, source].slice(-mostSecrets);
     const pulledWith: PulledWith = source === undefined ? { nodePodsAccessible: true } : { kubernetesSecrets };
-    const credentialMapping = { ...record?.credentialMapping, [repository]: pulledWith };
+    const others = Object.entries(mapping).filter(([name]) => name !== repository);
+    const credentialMapping = Object.fromEntries([...others, [repository, pulledWith] as const].slice(-mostRepositories));
     const next = { kind: 'ImagePulledRecord', apiVersion, lastUpdatedTime: now, imageRef, credentialMapping };
     this.#records.set(imageRef, next);
     await this.#write('pulled', imageRef, next);
   }
 
-  /** Forgets images that the runtime has no more. */
-  async prune(imageRefs: ReadonlySet<string>): Promise<void> {
+  /** Forgets images that `list` does not give, and whose pull had ended before it was called. */
+  async prune(list: () => Promise<ReadonlySet<string>>): Promise<void> {
     await this.#loaded;
-    for (const imageRef of this.#records.keys()) {
-      if (imageRefs.has(imageRef)) continue;
+    const before = [...this.#records];
+    const imageRefs = await list();
+    for (const [imageRef, record] of before) {
+      if (imageRefs.has(imageRef) || this.#records.get(imageRef) !== record) continue;
       this.#records.delete(imageRef);
       await this.#remove('pulled', imageRef);
     }
@@ -137,14 +150,18 @@ export class PullRecords {
   async #write(kind: string, key: string, value: object): Promise<void> {
     if (this.#folder === undefined) return;
     const file = fileOf(this.#folder, kind, key);
-    const temporary = `${file}.${randomUUID()}.tmp`;
-    await mkdir(path.dirname(file), { recursive: true, mode: 0o700 });
-    await writeFile(temporary, JSON.stringify(value), { mode: 0o600 });
-    await rename(temporary, file);
+    await this.#files.run(file, async () => {
+      const temporary = `${file}.${randomUUID()}.tmp`;
+      await mkdir(path.dirname(file), { recursive: true, mode: 0o700 });
+      await writeFile(temporary, JSON.stringify(value), { mode: 0o600 });
+      await rename(temporary, file);
+    });
   }
 
   async #remove(kind: string, key: string): Promise<void> {
-    if (this.#folder !== undefined) await rm(fileOf(this.#folder, kind, key), { force: true }).catch(ignoreFailure);
+    if (this.#folder === undefined) return;
+    const file = fileOf(this.#folder, kind, key);
+    await this.#files.run(file, () => rm(file, { force: true }).catch(ignoreFailure));
   }
 }
 

@@ -1,3 +1,5 @@
+import { onAbort, untilAborted } from '../concurrency/aborts.ts';
+
 interface SharedCall<T> {
   readonly answer: Promise<T>;
   readonly controller: AbortController;
@@ -12,19 +14,16 @@ export class SharedCalls<T> {
     signal.throwIfAborted();
     const shared = this.#calls.get(key) ?? this.#begin(key, call);
     shared.waiters += 1;
-    const { promise: gaveUp, reject } = Promise.withResolvers<never>();
-    const giveUp = (): void => {
-      reject(signal.reason);
+    const leave = onAbort(signal, () => {
       shared.waiters -= 1;
       if (shared.waiters > 0) return;
       if (this.#calls.get(key) === shared) this.#calls.delete(key);
       shared.controller.abort(signal.reason);
-    };
-    signal.addEventListener('abort', giveUp);
+    });
     try {
-      return await Promise.race([shared.answer, gaveUp]);
+      return await untilAborted(shared.answer, signal);
     } finally {
-      signal.removeEventListener('abort', giveUp);
+      leave();
     }
   }
 

@@ -1,5 +1,5 @@
 // Behaviour of pkg/kubelet/images/image_gc_manager.go, v1.36.3.
-import { type Clock, sleep } from '../../seams/clock.ts';
+import { type SteadyClock, sleep } from '../../seams/clock.ts';
 import { callGuarded } from '../../seams/guard.ts';
 import type { Logger } from '../../seams/logger.ts';
 import type { Supply } from './usage.ts';
@@ -7,7 +7,7 @@ import type { Supply } from './usage.ts';
 /** An image that nobody uses. */
 export interface RemovableImage {
   readonly image: { readonly id: string; readonly sizeBytes: number };
-  /** When it was first seen, in milliseconds since the epoch. */
+  /** When it was first seen, by `Clock.elapsed`. */
   readonly detectedAt: number;
 }
 
@@ -33,9 +33,11 @@ export interface ImageCollectionOptions<Image extends RemovableImage = Removable
   readonly minAgeMs?: number;
   /** How often the disk is looked at, in milliseconds. Default 300 000. */
   readonly periodMs?: number;
+  /** Called after each look, also after one that has failed: what was kept of images that are gone can go. Default: nobody. */
+  readonly afterLook?: (signal: AbortSignal) => Promise<void>;
   /** Gets the warning FreeDiskSpaceFailed about the node: reason and message. Default: nobody. */
   readonly nodeEvent?: (reason: string, message: string) => void;
-  readonly clock: Clock;
+  readonly clock: SteadyClock;
   readonly logger: Logger;
 }
 
@@ -85,7 +87,11 @@ export class ImageCollection<Image extends RemovableImage = RemovableImage> {
 
   /** Removes every image that may go. */
   async collectAll(signal: AbortSignal): Promise<void> {
-    await this.#free(await this.#candidates(signal), Number.POSITIVE_INFINITY, signal);
+    try {
+      await this.#free(await this.#candidates(signal), Number.POSITIVE_INFINITY, signal);
+    } finally {
+      await this.#afterLook(signal);
+    }
   }
 
   async #lookOnAndOn(): Promise<void> {
@@ -95,6 +101,7 @@ export class ImageCollection<Image extends RemovableImage = RemovableImage> {
       await this.collect(signal).catch((err: unknown) => {
         if (!signal.aborted) logger.warn({ err }, 'unused images could not be removed');
       });
+      await this.#afterLook(signal);
       await sleep(clock, periodMs, signal);
     }
   }
@@ -103,7 +110,7 @@ export class ImageCollection<Image extends RemovableImage = RemovableImage> {
   async #candidates(signal: AbortSignal): Promise<readonly Image[]> {
     const { images, usedByVolumes = () => new Set<string>(), clock, minAgeMs = 120_000 } = this.#options;
     const unused = await images.unusedImages(usedByVolumes(), signal);
-    return unused.filter(({ detectedAt }) => clock.now() - detectedAt >= minAgeMs);
+    return unused.filter(({ detectedAt }) => clock.elapsed() - detectedAt >= minAgeMs);
   }
 
   /** Resolves with the bytes of what was removed. Rejects, after all were tried, where one could not be removed. */
@@ -125,6 +132,17 @@ export class ImageCollection<Image extends RemovableImage = RemovableImage> {
     }
     if (failures.length > 0) throw new AggregateError(failures, `${failures.length} unused images could not be removed`);
     return freed;
+  }
+
+  /** Never rejects. */
+  async #afterLook(signal: AbortSignal): Promise<void> {
+    const { afterLook, logger } = this.#options;
+    if (signal.aborted) return;
+    try {
+      await afterLook?.(signal);
+    } catch (err) {
+      if (!signal.aborted) logger.warn({ err }, 'what is kept of images that are gone could not be looked at');
+    }
   }
 
   #tellNode(reason: string, message: string): void {

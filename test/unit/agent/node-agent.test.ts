@@ -1,6 +1,8 @@
 import { readdir } from 'node:fs/promises';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { noPodCgroups } from '../../../src/agent/node/machine-cgroups.ts';
+import { RestartBackoff } from '../../../src/backoff/restart-backoff.ts';
+import { ImagePuller } from '../../../src/images/image-puller.ts';
 import { NodeAgent, type NodeAgentOptions } from '../../../src/node.ts';
 import { FakeRuntime } from '../../../src/testing.ts';
 import { unhandledRejectionsOf } from '../../support/unhandled-rejections.ts';
@@ -218,5 +220,23 @@ describe('the options', () => {
   it.each([{ leavePodsRunning: 1 }, { timeoutMs: -1 }, { patience: 1 }])('of stop are checked: %o', async (bad) => {
     await using world = await NodeWorld.make();
     await expect(world.agent().stop(bad as object)).rejects.toMatchObject({ code: 'ERR_INVALID_OPTION' });
+  });
+});
+
+describe('what is counted and kept of pods and images', () => {
+  it('is looked at again and again, so that it goes when it is needed no more', async () => {
+    await using world = await NodeWorld.make();
+    const restarts = vi.spyOn(RestartBackoff.prototype, 'gc');
+    const pulls = vi.spyOn(ImagePuller.prototype, 'forgetWaits');
+    const images = vi.spyOn(ImagePuller.prototype, 'forgetImages');
+    const agent = world.agent({ imageGCHighThresholdPercent: 85 });
+    await world.through(agent.start());
+    await world.pass(10_000);
+    expect(restarts.mock.calls.length).toBeGreaterThan(1);
+    expect(pulls.mock.calls.length).toBeGreaterThan(1);
+    expect(images).toHaveBeenCalledTimes(1);
+    await expect(images.mock.calls[0]?.[0]()).resolves.toBeInstanceOf(Set);
+    await world.through(agent.stop());
+    vi.restoreAllMocks();
   });
 });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { parseImageName, withDefaultTag } from '../../../src/images/image-name.ts';
+import { imageText, parseImageName, withDefaultTag } from '../../../src/images/image-name.ts';
 
 const hash = 'a'.repeat(64);
 
@@ -34,7 +34,7 @@ describe('an image name', () => {
     [`quay.io/${'a'.repeat(300)}`, 'repository name must not be more than 255 characters'],
     [`a${'/a'.repeat(10_000)}`, 'invalid reference format'],
   ])('that is none is refused: %s', (image, why) => {
-    expect(() => parseImageName(image)).toThrow(`couldn't parse image name ${JSON.stringify(image)}: ${why}`);
+    expect(() => parseImageName(image)).toThrow(`couldn't parse image name ${imageText(image)}: ${why}`);
   });
 
   it('gets the tag latest where it has neither tag nor digest', () => {

@@ -5,6 +5,8 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { ImagePuller } from '../../../src/images/image-puller.ts';
 import type { ImagePullerOptions } from '../../../src/images/image-puller-options.ts';
 import type { PullSecret } from '../../../src/images/keyring.ts';
+import { PullBackoff } from '../../../src/images/pull-backoff.ts';
+import { PullRecords } from '../../../src/images/pull-records.ts';
 import { buildPod } from '../../../src/testing/fakes/builders.ts';
 import { FakeClock, settle } from '../../../src/testing/fakes/fake-clock.ts';
 import { FakeRuntime } from '../../../src/testing/runtime/fake-runtime.ts';
@@ -210,9 +212,83 @@ describe('an image that was pulled with credentials', () => {
     folders.push(recordsDirectory);
     const world = worldOf({ registry, puller: { recordsDirectory } });
     const { imageRef } = await world.ensure(image, 'IfNotPresent', { pullSecrets: [secretOf('friend')] });
-    await world.puller.forgetImages(new Set([imageRef]));
+    await world.puller.forgetImages(async () => new Set([imageRef]));
     expect((await readdir(path.join(recordsDirectory, 'pulled'))).length).toBe(1);
-    await world.puller.forgetImages(new Set());
+    await world.puller.forgetImages(async () => new Set());
     expect(await readdir(path.join(recordsDirectory, 'pulled'))).toEqual([]);
+  });
+
+  it('stays for an image that is pulled while the runtime lists', async () => {
+    const recordsDirectory = await mkdtemp(path.join(tmpdir(), 'image-records-'));
+    folders.push(recordsDirectory);
+    const world = worldOf({ registry, puller: { recordsDirectory } });
+    const pullSecrets = [secretOf('friend')];
+    await world.ensure(image, 'IfNotPresent', { pullSecrets });
+    await world.puller.forgetImages(async () => {
+      await world.ensure(image, 'Always', { pullSecrets });
+      return new Set();
+    });
+    expect((await readdir(path.join(recordsDirectory, 'pulled'))).length).toBe(1);
+    // the image is still no pod's that has no credentials
+    await expect(world.ensure(image, 'Never')).rejects.toMatchObject({ reason: 'ErrImageNeverPull' });
+  });
+
+  it('is kept of a hundred repositories of one image', async () => {
+    const records = new PullRecords(undefined);
+    const source = { uid: '1', namespace: 'd', name: 's', credentialHash: 'h' };
+    for (let index = 0; index < 150; index += 1) await records.add('sha256:a', `quay.io/r${index}`, source, 'now');
+    expect(await records.find('sha256:a', 'quay.io/r49')).toBeUndefined();
+    expect(await records.find('sha256:a', 'quay.io/r50')).toBeDefined();
+    expect(await records.find('sha256:a', 'quay.io/r149')).toBeDefined();
+  });
+});
+
+describe('waits after pulls that failed', () => {
+  const backoffOf = (clock: FakeClock) => new PullBackoff({ baseMs: 10_000, maxMs: 300_000, clock });
+
+  it('are forgotten once they would begin anew, also of a pull that then succeeded', async () => {
+    const clock = new FakeClock();
+    const backoff = backoffOf(clock);
+    backoff.failed('a', 'app:1', 'no');
+    backoff.failed('b', 'app:1', 'no');
+    backoff.forgetImage('b', 'app:1');
+    backoff.gc();
+    expect(backoff.size).toBe(2);
+    await clock.advance(600_001);
+    backoff.gc();
+    expect([backoff.size, backoff.waits('a', 'app:1')]).toEqual([0, undefined]);
+  });
+
+  it('are forgotten with the pod, also of a pull that then succeeded', () => {
+    const backoff = backoffOf(new FakeClock());
+    backoff.failed('a', 'app:1', 'no');
+    backoff.forgetImage('a', 'app:1');
+    backoff.forget('a');
+    expect(backoff.size).toBe(0);
+  });
+
+  it('are as long as they say, whatever the wall clock does', async () => {
+    const clock = new FakeClock();
+    const backoff = backoffOf(clock);
+    backoff.failed('a', 'app:1', 'no');
+    clock.jump(3_600_000);
+    expect(backoff.waits('a', 'app:1')?.until).toBe(clock.now() + 10_000);
+    clock.jump(-7_200_000);
+    await clock.advance(4000);
+    expect(backoff.waits('a', 'app:1')?.until).toBe(clock.now() + 6000);
+    await clock.advance(6000);
+    expect(backoff.waits('a', 'app:1')).toBeUndefined();
+  });
+});
+
+describe('what others write', () => {
+  it('is told shortened: an image name of a megabyte, an answer of a registry of a megabyte', async () => {
+    const world = worldOf();
+    const error = await world.ensure('x'.repeat(1_000_000)).catch((reason: unknown) => reason as Error);
+    expect((error as Error).message.length).toBeLessThan(1000);
+    world.runtime.fail({ call: 'PullImage', fault: { kind: 'error', error: 'failed', message: 'y'.repeat(1_000_000) } });
+    const refused = await world.ensure('app:1').catch((reason: unknown) => reason as Error);
+    expect((refused as Error).message.length).toBeLessThan(5000);
+    expect(Math.max(...world.events.map(({ length }) => length))).toBeLessThan(5000);
   });
 });

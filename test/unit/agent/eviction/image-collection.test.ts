@@ -11,7 +11,8 @@ function imageWorld(used: number, unused: Record<string, number>, { seenMsAgo = 
   const left = new Map(Object.entries(unused));
   const disk = { used };
   const events: string[] = [];
-  const detectedAt = clock.now() - seenMsAgo;
+  let looks = 0;
+  const detectedAt = clock.elapsed() - seenMsAgo;
   const collection = new ImageCollection<RemovableImage>({
     images: {
       unusedImages: async (alsoUsed) =>
@@ -24,12 +25,16 @@ function imageWorld(used: number, unused: Record<string, number>, { seenMsAgo = 
     },
     usedByVolumes: () => new Set(['of-a-volume']),
     readImagefs: async () => ({ available: 1000 - disk.used, capacity: 1000 }),
+    afterLook: async () => {
+      looks += 1;
+      throw new Error('no list');
+    },
     nodeEvent: (reason) => events.push(reason),
     clock,
     logger: silentLogger,
   });
   onTestFinished(() => collection.stop());
-  return { clock, collection, events, ids: () => [...left.keys()] };
+  return { clock, collection, events, looks: () => looks, ids: () => [...left.keys()] };
 }
 
 describe('the removal of unused images', () => {
@@ -69,5 +74,23 @@ describe('the removal of unused images', () => {
     expect(ids()).toEqual([]);
     await collection.stop();
     expect(clock.pendingTimers).toBe(0);
+  });
+
+  it('is followed by a look at what is kept of images, whatever comes of either', async () => {
+    const { clock, collection, looks } = imageWorld(990, { a: 10 });
+    collection.start();
+    await clock.advance(0);
+    expect(looks()).toBe(1);
+    await clock.advance(300_000);
+    expect(looks()).toBe(2);
+    await collection.collectAll(signal);
+    expect(looks()).toBe(3);
+  });
+
+  it('counts the time since an image was seen, not the wall clock', async () => {
+    const { collection, ids, clock } = imageWorld(900, { a: 200 }, { seenMsAgo: 60_000 });
+    clock.jump(3_600_000);
+    await expect(collection.collect(signal)).rejects.toThrow('Insufficient free disk space');
+    expect(ids()).toEqual(['a']);
   });
 });
