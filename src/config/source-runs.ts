@@ -1,4 +1,5 @@
-import { type Clock, sleep } from '../seams/clock.ts';
+import { settlesWithin } from '../concurrency/aborts.ts';
+import type { Clock } from '../seams/clock.ts';
 import { callGuarded } from '../seams/guard.ts';
 import type { Logger } from '../seams/logger.ts';
 import type { PodSource, SendPods } from '../sources/pod-source.ts';
@@ -45,7 +46,6 @@ export class SourceRuns {
   /** Resolves when every source has stopped, and at the latest after ten seconds. Nothing happens where none was started. */
   async stop(): Promise<void> {
     if (!this.#isStarted || this.#runs.size === 0) return;
-    const timer = new AbortController();
     const late = new Set(this.#runs.keys());
     const stops = Array.from(this.#runs, async ([name, { source }]) => {
       await callGuarded(
@@ -54,8 +54,7 @@ export class SourceRuns {
       )?.catch(() => {});
       late.delete(name);
     });
-    await Promise.race([Promise.all(stops), sleep(this.#clock, longestStopMs, timer.signal)]);
-    timer.abort();
+    await settlesWithin(Promise.all(stops), { clock: this.#clock, timeoutMs: longestStopMs });
     if (late.size > 0) this.#logger.error({ sources: [...late] }, 'pod sources have not stopped in time; they are left behind');
   }
 

@@ -1,12 +1,11 @@
 import { BackoffError } from '../backoff/backoff-error.ts';
-import type { Clock } from '../seams/clock.ts';
+import type { SteadyClock } from '../seams/clock.ts';
 import type { Logger } from '../seams/logger.ts';
 import type { WirePodStatus } from '../wire/types.ts';
 import type { PodNotices } from './pod-notices.ts';
 import type { ProvidedPod } from './provided-pod.ts';
 import { isOver } from './provided-status.ts';
 import { type Deletion, messageOf, type ProviderCalls } from './provider-calls.ts';
-import { waitFor } from './wait-for.ts';
 
 /** How long after its grace period a pod may go on before `deletePod` is called again. */
 const patienceMs = 30_000;
@@ -18,7 +17,7 @@ export interface PodEndingOptions {
   readonly notices: PodNotices;
   /** How often a provider that tells nothing is asked. */
   readonly pollMs: number;
-  readonly clock: Clock;
+  readonly clock: SteadyClock;
   readonly logger: Logger;
 }
 
@@ -48,11 +47,11 @@ export class PodEnding {
   async end(record: ProvidedPod, request: EndRequest, signal: AbortSignal): Promise<WirePodStatus | undefined> {
     const { calls, notices, clock, pollMs } = this.#options;
     const graceMs = request.gracePeriodSeconds * 1000;
-    const deleteAt = clock.now() + graceMs;
+    const deleteAt = clock.elapsed() + graceMs;
     let deadline = deleteAt + patienceMs;
     if (record.change !== undefined) {
       record.isUncertain = true;
-      record.change.controller.abort();
+      record.change.abort();
     }
     let deletion: Deletion | undefined;
     let isBesideChange = false;
@@ -67,25 +66,24 @@ export class PodEnding {
           deletion = undefined;
         }
         const mustDelete = !ends || record.isUncertain || (request.releases && asked.answer !== undefined);
-        const mayDelete = record.change === undefined || clock.now() >= deleteAt;
+        const mayDelete = record.change === undefined || clock.elapsed() >= deleteAt;
         if (deletion === undefined && mustDelete && mayDelete && !record.isDeleted) {
           this.#requireDue(record, request);
           isBesideChange = record.change !== undefined;
-          deadline = clock.now() + graceMs + patienceMs;
+          deadline = clock.elapsed() + graceMs + patienceMs;
           deletion = calls.delete(record, request.gracePeriodSeconds, signal);
         }
         if (deletion?.outcome() === 'done') record.deleteFailure = undefined;
         const mustSucceed = !ends || (request.releases && asked.answer !== undefined);
         if (deletion?.outcome() === 'failed' && mustSucceed) throw this.#failed(record, request, deletion);
-        const pending = [deletion?.outcome() === 'pending' ? deletion.settled : undefined, record.change?.settled];
-        const underWay = pending.filter((one) => one !== undefined);
-        const isLate = clock.now() >= deadline;
+        const isUnderWay = deletion?.outcome() === 'pending' || record.change !== undefined;
+        const isLate = clock.elapsed() >= deadline;
         // a call that never settles must not keep a pod for ever of which the provider says that it is over
-        if (ends && (underWay.length === 0 || isLate)) return this.#over(record, asked.answer, deletion);
+        if (ends && (!isUnderWay || isLate)) return this.#over(record, asked.answer, deletion);
         if (isLate) throw this.#late(record, asked, request);
         const nextAt = deletion === undefined ? deleteAt : deadline;
-        const timeoutMs = Math.min(pollMs, nextAt - clock.now());
-        await waitFor([notices.next(record.uid), ...underWay], { clock, timeoutMs, signal });
+        // the end of a call under way wakes it, too
+        await notices.wait(record.uid, Math.min(pollMs, nextAt - clock.elapsed()), signal);
         signal.throwIfAborted();
       }
     } finally {
@@ -105,8 +103,9 @@ export class PodEnding {
   /** Throws while the last failure is not to be repeated yet. A pod that is to end sooner than then does not wait. */
   #requireDue({ deleteFailure }: ProvidedPod, { gracePeriodSeconds }: EndRequest): void {
     if (deleteFailure === undefined || gracePeriodSeconds < deleteFailure.gracePeriodSeconds) return;
-    const { message, retryAt } = deleteFailure;
-    if (this.#options.clock.now() < retryAt) throw new BackoffError(message, retryAt);
+    const { clock } = this.#options;
+    const restMs = deleteFailure.dueAt - clock.elapsed();
+    if (restMs > 0) throw new BackoffError(deleteFailure.message, clock.now() + restMs);
   }
 
   #failed(record: ProvidedPod, { gracePeriodSeconds }: EndRequest, deletion: Deletion): BackoffError {
@@ -115,7 +114,8 @@ export class PodEnding {
     const message = `The provider did not delete the pod: ${messageOf(cause)}`;
     const attempts = (record.deleteFailure?.attempts ?? 0) + 1;
     const delayMs = Math.min(retryMs.cap, retryMs.base * 2 ** Math.min(attempts - 1, 30));
-    record.deleteFailure = { message, attempts, retryAt: clock.now() + delayMs, gracePeriodSeconds };
+    const [retryAt, dueAt] = [clock.now() + delayMs, clock.elapsed() + delayMs];
+    record.deleteFailure = { message, attempts, retryAt, dueAt, gracePeriodSeconds };
     const fields = { err: cause, podUID: record.uid, attempts, delayMs };
     if (attempts === 1) logger.warn(fields, 'the provider did not delete a pod; it is asked again later');
     else logger.debug(fields, 'the provider did not delete a pod again; it is asked again later');

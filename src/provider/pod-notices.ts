@@ -1,10 +1,13 @@
+import { LinkedAbort } from '../concurrency/aborts.ts';
 import { KeyedTimers } from '../concurrency/keyed-timers.ts';
-import type { Clock } from '../seams/clock.ts';
+import { type SteadyClock, sleep } from '../seams/clock.ts';
 import { callGuarded, ignoreFailure } from '../seams/guard.ts';
 
 /** So many notices of one pod are passed on at once, and then one in this time, in milliseconds; those between count as one. */
 const burst = 5;
 const betweenMs = 100;
+/** The reason that nobody sees: to make an error for each wait would cost more than the wait. */
+const awake = 'awake';
 
 /**
  * Passes on that something of a pod may have changed: to the sync loop, and to whatever waits for that pod. A few
@@ -12,9 +15,10 @@ const betweenMs = 100;
  */
 export class PodNotices {
   readonly #forward: (podUID: string) => void;
-  readonly #clock: Clock;
+  readonly #clock: SteadyClock;
   readonly #timers: KeyedTimers<string>;
-  readonly #waiting = new Map<string, PromiseWithResolvers<void>>();
+  /** Ends each wait for a pod. */
+  readonly #waiting = new Map<string, Set<() => void>>();
   /** How many notices of a pod may be passed on at once, as it was at a time. */
   readonly #budgets = new Map<string, { readonly tokens: number; readonly at: number }>();
   /** Notices that wait for their time. */
@@ -22,7 +26,7 @@ export class PodNotices {
   /** Pods whose last question has failed: the sync loop asks again by itself. */
   readonly #held = new Set<string>();
 
-  constructor(forward: (podUID: string) => void, clock: Clock) {
+  constructor(forward: (podUID: string) => void, clock: SteadyClock) {
     this.#forward = forward;
     this.#clock = clock;
     this.#timers = new KeyedTimers(clock);
@@ -52,14 +56,27 @@ export class PodNotices {
     this.#held.delete(podUID);
   }
 
-  /** Resolves when the pod is next told of. */
-  next(podUID: string): Promise<void> {
-    let waiting = this.#waiting.get(podUID);
-    if (waiting === undefined) {
-      waiting = Promise.withResolvers<void>();
-      this.#waiting.set(podUID, waiting);
+  /** Resolves when the pod is next told of or woken, after a time, or when `signal` aborts. Leaves nothing behind. */
+  async wait(podUID: string, timeoutMs: number, signal: AbortSignal): Promise<void> {
+    const over = new LinkedAbort(signal);
+    const wake = (): void => over.abort(awake);
+    const waiting = this.#waiting.get(podUID) ?? new Set();
+    this.#waiting.set(podUID, waiting);
+    waiting.add(wake);
+    try {
+      await sleep(this.#clock, Math.max(0, timeoutMs), over.signal);
+    } finally {
+      over.release();
+      waiting.delete(wake);
+      if (waiting.size === 0 && this.#waiting.get(podUID) === waiting) this.#waiting.delete(podUID);
     }
-    return waiting.promise;
+  }
+
+  /** Ends what waits for the pod, and tells nobody. */
+  wake(podUID: string): void {
+    const waiting = this.#waiting.get(podUID);
+    this.#waiting.delete(podUID);
+    for (const wake of waiting ?? []) wake();
   }
 
   /** The pod is over: nothing waits for it any more. */
@@ -68,8 +85,7 @@ export class PodNotices {
     this.#due.delete(podUID);
     this.#budgets.delete(podUID);
     this.#held.delete(podUID);
-    this.#waiting.get(podUID)?.resolve();
-    this.#waiting.delete(podUID);
+    this.wake(podUID);
   }
 
   /** No timer is left. */
@@ -79,16 +95,14 @@ export class PodNotices {
 
   #tellNow(podUID: string): void {
     this.#due.delete(podUID);
-    this.#budgets.set(podUID, { tokens: Math.max(0, this.#tokens(podUID) - 1), at: this.#clock.now() });
-    const waiting = this.#waiting.get(podUID);
-    this.#waiting.delete(podUID);
-    waiting?.resolve();
+    this.#budgets.set(podUID, { tokens: Math.max(0, this.#tokens(podUID) - 1), at: this.#clock.elapsed() });
+    this.wake(podUID);
     if (!this.#held.has(podUID)) this.#forward(podUID);
   }
 
   #tokens(podUID: string): number {
-    const now = this.#clock.now();
+    const now = this.#clock.elapsed();
     const { tokens, at } = this.#budgets.get(podUID) ?? { tokens: burst, at: now };
-    return Math.min(burst, tokens + Math.max(0, now - at) / betweenMs);
+    return Math.min(burst, tokens + (now - at) / betweenMs);
   }
 }

@@ -1,5 +1,5 @@
 import { earliestBackoffEnd } from '../backoff/backoff-error.ts';
-import type { Clock } from '../seams/clock.ts';
+import type { SteadyClock } from '../seams/clock.ts';
 import { callGuarded } from '../seams/guard.ts';
 import type { Logger } from '../seams/logger.ts';
 import type { Pod } from '../wire/types.ts';
@@ -11,7 +11,7 @@ export interface PodReleasesOptions {
   readonly ending: PodEnding;
   /** Called once the provider has nothing more to free of a pod that had ended before it was deleted. */
   readonly released: (pod: Pod) => void;
-  readonly clock: Clock;
+  readonly clock: SteadyClock;
   readonly logger: Logger;
 }
 
@@ -29,8 +29,8 @@ export class PodReleases {
   /** The deleted pods of which the provider has nothing more to free. */
   readonly #released = new Set<string>();
   readonly #underWay = new Map<string, AbortController>();
-  /** When a release that has failed may be repeated, in milliseconds since the epoch. */
-  readonly #retryAt = new Map<string, number>();
+  /** When a release that has failed may be repeated, by `clock.elapsed()`. */
+  readonly #dueAt = new Map<string, number>();
   #isStopped = false;
 
   constructor(options: PodReleasesOptions) {
@@ -51,12 +51,12 @@ export class PodReleases {
     const deleted = new Map<string, Pod>();
     for (const pod of pods) if (pod.metadata?.deletionTimestamp != null) deleted.set(pod.metadata.uid ?? '', pod);
     for (const uid of this.#released) if (!deleted.has(uid)) this.#released.delete(uid);
-    for (const uid of this.#retryAt.keys()) if (!deleted.has(uid)) this.#retryAt.delete(uid);
+    for (const uid of this.#dueAt.keys()) if (!deleted.has(uid)) this.#dueAt.delete(uid);
     // what was forced off the apiserver is an orphan, and ends as such
     for (const [uid, controller] of this.#underWay) if (!deleted.has(uid)) controller.abort();
-    const now = this.#options.clock.now();
+    const now = this.#options.clock.elapsed();
     for (const [uid, pod] of deleted) {
-      if (this.isReleased(uid) || this.#underWay.has(uid) || now < (this.#retryAt.get(uid) ?? now)) continue;
+      if (this.isReleased(uid) || this.#underWay.has(uid) || now < (this.#dueAt.get(uid) ?? now)) continue;
       if (isFinished(uid)) void this.#release(uid, pod);
     }
   }
@@ -83,7 +83,9 @@ export class PodReleases {
       );
     } catch (err) {
       if (controller.signal.aborted) return;
-      this.#retryAt.set(uid, earliestBackoffEnd(err) ?? clock.now() + retryMs);
+      const backoffEnd = earliestBackoffEnd(err);
+      const restMs = backoffEnd === undefined ? retryMs : backoffEnd - clock.now();
+      this.#dueAt.set(uid, clock.elapsed() + restMs);
       logger.debug({ err, podUID: uid }, 'a deleted pod stays until the provider has freed it');
     } finally {
       this.#underWay.delete(uid);

@@ -5,7 +5,8 @@ import type { Pod, WirePodStatus } from '../wire/types.ts';
 /** A call of `createPod` or `updatePod` that has not settled. */
 export interface ProviderChange {
   readonly method: 'createPod' | 'updatePod';
-  readonly controller: AbortController;
+  /** Asks the call to end soon. */
+  readonly abort: (reason?: unknown) => void;
   /** In milliseconds since the epoch. */
   readonly since: number;
   /** That it takes too long, once it does: its signal has aborted then. */
@@ -24,8 +25,10 @@ export interface ProviderFailure {
   readonly message: string;
   /** How many in a row. */
   readonly attempts: number;
-  /** In milliseconds since the epoch. */
+  /** When it is made again, in milliseconds since the epoch: to be told. */
   readonly retryAt: number;
+  /** The same by `clock.elapsed()`: to be waited for. */
+  readonly dueAt: number;
   /** The version of the pod that it was given. */
   readonly pod: Pod;
 }
@@ -55,7 +58,7 @@ export class ProvidedPod {
   isDeleted = false;
   /** True once nothing is left to do for the pod. */
   isTerminated = false;
-  /** Since when a pod that was there is not, in milliseconds since the epoch. */
+  /** Since when a pod that was there is not, by `clock.elapsed()`. */
   missingSince: number | undefined;
   change: ProviderChange | undefined;
   failure: ProviderFailure | undefined;
@@ -64,6 +67,8 @@ export class ProvidedPod {
   unsettled = 0;
   /** When `getPodStatus` was last called, in milliseconds since the epoch. */
   askedAt = Number.NEGATIVE_INFINITY;
+  /** The same by `clock.elapsed()`. */
+  askedAtElapsed = Number.NEGATIVE_INFINITY;
   /** The last event, so that it is not repeated. */
   lastEvent: string | undefined;
 

@@ -2,7 +2,7 @@ import { requirePod } from '../pod/identified-pod.ts';
 import { isStaticPod } from '../pod/pod-identity.ts';
 import { isTerminalPhase } from '../pod/pod-phase.ts';
 import type { RunningPod, RuntimeContainerState, RuntimeContainerStatus, RuntimePodStatus } from '../pod/runtime-pod.ts';
-import type { Clock } from '../seams/clock.ts';
+import type { SteadyClock } from '../seams/clock.ts';
 import { callGuarded, ignoreFailure } from '../seams/guard.ts';
 import type { Logger } from '../seams/logger.ts';
 import { canonicalPodStatus } from '../status/canonical/canonical-status.ts';
@@ -16,7 +16,7 @@ export interface ProvidedPodsOptions {
   readonly provider: PodProvider;
   readonly nodeName: string | undefined;
   readonly namespace: string | undefined;
-  readonly clock: Clock;
+  readonly clock: SteadyClock;
   readonly logger: Logger;
 }
 
@@ -32,6 +32,7 @@ export class ProvidedPods implements RuntimeStatusCache {
   readonly #records = new Map<string, ProvidedPod>();
   /** What the provider listed last, by uid. */
   #listed = new Map<string, Pod>();
+  /** When the last call of `getPods` began, by `clock.elapsed()`. */
   #listedAt = Number.NEGATIVE_INFINITY;
   /** The number of the last call of `getPods`, and of the one whose list is known. */
   #lastCall = 0;
@@ -116,7 +117,7 @@ export class ProvidedPods implements RuntimeStatusCache {
    * counts no more, so that a list may be older than that.
    */
   async getPods(signal: AbortSignal): Promise<RunningPod[]> {
-    if (this.#options.clock.now() - this.#listedAt >= listIntervalMs) await this.list(signal);
+    if (this.#options.clock.elapsed() - this.#listedAt >= listIntervalMs) await this.list(signal);
     const running = new Map<string, RunningPod>();
     for (const [uid, pod] of this.#listed) if (!this.#records.get(uid)?.isDeleted) running.set(uid, runningPod(uid, pod));
     for (const [uid, record] of this.#records) {
@@ -131,7 +132,7 @@ export class ProvidedPods implements RuntimeStatusCache {
     const { provider, clock } = this.#options;
     if (provider.getPods === undefined) return;
     // one that fails is not repeated sooner either
-    this.#listedAt = clock.now();
+    this.#listedAt = clock.elapsed();
     this.#lastCall += 1;
     const call = this.#lastCall;
     const answer: unknown = await provider.getPods({ signal });

@@ -1,7 +1,8 @@
-import { limitedCall } from '../client/limited-call.ts';
+import { ApiError } from '../client/transport/api-error.ts';
+import { callWithin, LinkedAbort, onAbort } from '../concurrency/aborts.ts';
 import { StatusManagerError } from '../errors.ts';
 import type { EventRecorder } from '../pod/event-recorder.ts';
-import type { Clock } from '../seams/clock.ts';
+import type { SteadyClock } from '../seams/clock.ts';
 import { callGuarded } from '../seams/guard.ts';
 import type { Logger } from '../seams/logger.ts';
 import type { Pod, WirePodStatus } from '../wire/types.ts';
@@ -28,14 +29,13 @@ export interface ProviderCallsOptions {
   readonly callTimeoutMs: number;
   readonly changeTimeoutMs: number;
   readonly eventRecorder: EventRecorder;
-  readonly clock: Clock;
+  readonly clock: SteadyClock;
   readonly logger: Logger;
   readonly measures: ProviderMeasures;
 }
 
-/** A call of `deletePod`. */
+/** A call of `deletePod`. Its end wakes what waits for the pod. */
 export interface Deletion {
-  readonly settled: Promise<void>;
   readonly outcome: () => 'pending' | 'done' | 'failed';
   readonly error: () => unknown;
   /** The status that the call has resolved to, if any. */
@@ -65,25 +65,24 @@ export class ProviderCalls {
   async ask(record: ProvidedPod, signal: AbortSignal): Promise<WirePodStatus | undefined> {
     const { provider, notices, clock, callTimeoutMs, measures } = this.#options;
     const intervalMs = Math.max(callTimeoutMs, unsettledIntervalMs);
-    if (record.unsettled >= mostUnsettled && clock.now() - record.askedAt < intervalMs)
+    if (record.unsettled >= mostUnsettled && clock.elapsed() - record.askedAtElapsed < intervalMs)
       throw new Error(`getPodStatus() has left ${record.unsettled} calls without an answer; it is called every ${intervalMs} ms`);
     record.askedAt = clock.now();
-    const over = new AbortController();
-    const limits = AbortSignal.any([signal, this.#stopping.signal]);
-    const call = { signal: AbortSignal.any([limits, over.signal]) };
-    const { answer, settled } = limitedCall('getPodStatus()', () => provider.getPodStatus(nodePod(record.pod), call), {
-      clock,
-      timeoutMs: callTimeoutMs,
-      signal: limits,
-    });
-    let hasAnswered = false;
-    record.unsettled += 1;
-    void settled.then(() => {
-      record.unsettled -= 1;
-    });
+    record.askedAtElapsed = clock.elapsed();
+    const call = async (own: AbortSignal): Promise<unknown> => {
+      record.unsettled += 1;
+      try {
+        return await provider.getPodStatus(nodePod(record.pod), { signal: own });
+      } finally {
+        record.unsettled -= 1;
+      }
+    };
+    const late = (): ApiError =>
+      new ApiError({ reason: 'Timeout', message: `getPodStatus() gave no answer within ${callTimeoutMs} ms` });
+    const linked = new LinkedAbort(signal, this.#stopping.signal);
+    const limits = { clock, timeoutMs: callTimeoutMs, signal: linked.signal, late };
     try {
-      const given: unknown = await measures.call('getPodStatus', limits, () => answer);
-      hasAnswered = true;
+      const given = await measures.call('getPodStatus', linked.signal, () => callWithin(call, limits));
       const status = this.#read(record, given);
       record.noteAnswer(status);
       // a later outage has an event of its own
@@ -92,11 +91,12 @@ export class ProviderCalls {
       return status;
     } catch (error) {
       signal.throwIfAborted();
+      if (this.#stopping.signal.aborted) throw error;
       notices.hold(record.uid);
       this.event(record, 'ProviderStatusFailed', `The provider does not say how the pod is: ${messageOf(error)}`);
       throw error;
     } finally {
-      if (!hasAnswered) over.abort();
+      linked.release();
     }
   }
 
@@ -104,8 +104,8 @@ export class ProviderCalls {
   change(record: ProvidedPod, method: ProviderChange['method']): ProviderChange {
     const { notices, clock, logger } = this.#options;
     const { pod } = record;
-    const controller = new AbortController();
-    const signal = AbortSignal.any([controller.signal, this.#stopping.signal]);
+    const linked = new LinkedAbort(this.#stopping.signal);
+    const { signal } = linked;
     logger.debug({ podUID: record.uid, method }, 'the provider is called');
     const settled = this.#invoke(method, pod, { signal }).then(
       () => {
@@ -118,18 +118,20 @@ export class ProviderCalls {
     );
     const change: ProviderChange = {
       method,
-      controller,
+      abort: (reason) => linked.abort(reason),
       since: clock.now(),
       late: undefined,
       settled: settled.then(() => {
-        cancelTimer();
+        endWatch();
+        linked.release();
         record.change = undefined;
+        notices.wake(record.uid);
         if (!change.isAwaited) notices.tell(record.uid);
       }),
       isAwaited: false,
     };
     record.change = change;
-    const cancelTimer = this.#limit(record, change, signal);
+    const endWatch = this.#limit(record, change, signal);
     return change;
   }
 
@@ -140,7 +142,7 @@ export class ProviderCalls {
     const giveUp = (): void => {
       const late = `${method}() has not settled within ${changeTimeoutMs / 1000} s`;
       change.late = late;
-      change.controller.abort(new DOMException(late, 'TimeoutError'));
+      change.abort(new DOMException(late, 'TimeoutError'));
       logger.warn({ podUID: record.uid, method }, 'a call of the provider takes too long; its signal is aborted');
       this.event(record, failureReasons[method], failureText(method, late));
       notices.tell(record.uid);
@@ -150,15 +152,19 @@ export class ProviderCalls {
       (err) => logger.error({ err, podUID: record.uid, method }, 'the clock set no timer; a call of the provider has no limit'),
     );
     if (cancelTimer === undefined) return () => {};
-    signal.addEventListener('abort', cancelTimer, { once: true });
-    return cancelTimer;
+    const leave = onAbort(signal, cancelTimer);
+    return () => {
+      leave();
+      cancelTimer();
+    };
   }
 
   /** Begins `deletePod`. `signal` ends it. */
   delete(record: ProvidedPod, gracePeriodSeconds: number, signal: AbortSignal): Deletion {
-    const over = new AbortController();
-    this.#options.logger.debug({ podUID: record.uid, method: 'deletePod', gracePeriodSeconds }, 'the provider is called');
-    const call = { gracePeriodSeconds, signal: AbortSignal.any([signal, over.signal, this.#stopping.signal]) };
+    const { notices, logger } = this.#options;
+    const linked = new LinkedAbort(signal, this.#stopping.signal);
+    logger.debug({ podUID: record.uid, method: 'deletePod', gracePeriodSeconds }, 'the provider is called');
+    const call = { gracePeriodSeconds, signal: linked.signal };
     let outcome: 'pending' | 'done' | 'failed' = 'pending';
     let failure: unknown;
     let last: WirePodStatus | undefined;
@@ -174,12 +180,18 @@ export class ProviderCalls {
           this.event(record, 'ProviderDeleteFailed', `The provider did not delete the pod: ${messageOf(error)}`);
       },
     );
+    void settled.then(() => {
+      linked.release();
+      notices.wake(record.uid);
+    });
     return {
-      settled,
       outcome: () => outcome,
       error: () => failure,
       last: () => last,
-      abort: () => outcome === 'pending' && over.abort(),
+      abort: () => {
+        if (outcome === 'pending') linked.abort();
+        linked.release();
+      },
     };
   }
 
@@ -238,7 +250,7 @@ export class ProviderCalls {
     const message = late ?? messageOf(error);
     const attempts = (record.failure?.attempts ?? 0) + 1;
     const delayMs = Math.min(retryMs.cap, retryMs.base * 2 ** Math.min(attempts - 1, 30));
-    record.failure = { method, message, attempts, retryAt: clock.now() + delayMs, pod };
+    record.failure = { method, message, attempts, retryAt: clock.now() + delayMs, dueAt: clock.elapsed() + delayMs, pod };
     logger.warn({ err: error, podUID: record.uid, method, attempts, delayMs }, 'the provider failed; it is called again later');
     this.event(record, failureReasons[method], failureText(method, message));
   }

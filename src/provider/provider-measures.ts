@@ -1,7 +1,8 @@
+import { onAbort } from '../concurrency/aborts.ts';
 import { configSeenAnnotationKey } from '../config/pod-changes.ts';
 import type { MetricLabels } from '../metrics/metric-definitions.ts';
 import type { Metrics } from '../metrics/metrics.ts';
-import type { Clock } from '../seams/clock.ts';
+import type { SteadyClock } from '../seams/clock.ts';
 import type { Pod } from '../wire/types.ts';
 
 type Call = MetricLabels['pod_status_manager_provider_calls_total'];
@@ -9,9 +10,9 @@ type Call = MetricLabels['pod_status_manager_provider_calls_total'];
 /** Measures the calls of a provider, and how long its pods take to run. */
 export class ProviderMeasures {
   readonly #metrics: Metrics;
-  readonly #clock: Clock;
+  readonly #clock: SteadyClock;
 
-  constructor({ metrics, clock }: { readonly metrics: Metrics; readonly clock: Clock }) {
+  constructor({ metrics, clock }: { readonly metrics: Metrics; readonly clock: SteadyClock }) {
     this.#metrics = metrics;
     this.#clock = clock;
   }
@@ -21,18 +22,16 @@ export class ProviderMeasures {
    * call that was given up may never settle.
    */
   async call<T>(method: Call['method'], signal: AbortSignal, call: () => Promise<T>): Promise<T> {
-    const startedAt = this.#clock.now();
+    const startedAt = this.#clock.elapsed();
     let isCounted = false;
     const count = (result: Call['result']): void => {
       if (isCounted) return;
       isCounted = true;
       this.#metrics.increment('pod_status_manager_provider_calls_total', { method, result });
-      const seconds = Math.max(0, this.#clock.now() - startedAt) / 1000;
+      const seconds = (this.#clock.elapsed() - startedAt) / 1000;
       this.#metrics.observe('pod_status_manager_provider_call_duration_seconds', seconds, { method });
     };
-    const giveUp = (): void => count('aborted');
-    if (signal.aborted) giveUp();
-    signal.addEventListener('abort', giveUp);
+    const leave = onAbort(signal, () => count('aborted'));
     try {
       const answer = await call();
       count('ok');
@@ -41,7 +40,7 @@ export class ProviderMeasures {
       count('failed');
       throw error;
     } finally {
-      signal.removeEventListener('abort', giveUp);
+      leave();
     }
   }
 

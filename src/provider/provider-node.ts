@@ -1,7 +1,8 @@
 import { longestTimerMs, numberOption, optionOfType, requireKnownOptions } from '../checks/options.ts';
 import { KubePodClient } from '../client/kube-pod-client.ts';
-import { limitedCall } from '../client/limited-call.ts';
+import { ApiError } from '../client/transport/api-error.ts';
 import { KubeTransport } from '../client/transport/kube-transport.ts';
+import { callWithin } from '../concurrency/aborts.ts';
 import { RunState, type RunStateName } from '../concurrency/run-state.ts';
 import { awaitStart, requireStartOptions, type StartOptions } from '../concurrency/start-wait.ts';
 import { TimeLeft } from '../concurrency/time-left.ts';
@@ -38,6 +39,8 @@ import { ProviderPodSyncer } from './provider-pod-syncer.ts';
 
 /** How long the start waits for the provider's list of pods. */
 const listTimeoutMs = 10_000;
+const lateList = (): ApiError =>
+  new ApiError({ reason: 'Timeout', message: `getPods() gave no answer within ${listTimeoutMs} ms` });
 
 /**
  * A node whose pods a {@link ProviderNodeOptions.provider} runs: its object and its Lease, the pods of the apiserver and of
@@ -303,7 +306,7 @@ export class ProviderNode {
     const { clock, logger } = this.#options;
     const { signal } = this.#stopping;
     try {
-      await limitedCall('getPods()', () => this.#syncer.pods.list(signal), { clock, timeoutMs: listTimeoutMs, signal }).answer;
+      await callWithin((own) => this.#syncer.pods.list(own), { clock, timeoutMs: listTimeoutMs, signal, late: lateList });
     } catch (err) {
       if (signal.aborted) return;
       this.#listFailure = messageOf(err);

@@ -3,7 +3,7 @@ import { invalidOption } from '../errors.ts';
 import { type Metrics, metricsOption } from '../metrics/metrics.ts';
 import type { MetricsSink } from '../metrics/metrics-sink.ts';
 import { type EventRecorder, noEvents, safeEventRecorder } from '../pod/event-recorder.ts';
-import { type Clock, safeClock, systemClock } from '../seams/clock.ts';
+import { type Clock, type SteadyClock, safeClock, systemClock } from '../seams/clock.ts';
 import { callGuarded, ignoreFailure } from '../seams/guard.ts';
 import { type Logger, loggerOption } from '../seams/logger.ts';
 import type { StatusManager } from '../status/status-manager.ts';
@@ -60,7 +60,7 @@ export interface ResolvedSyncerOptions {
   readonly changeTimeoutMs: number;
   readonly missingAfterMs: number;
   readonly eventRecorder: EventRecorder;
-  readonly clock: Clock;
+  readonly clock: SteadyClock;
   readonly logger: Logger;
   readonly metrics: Metrics;
 }

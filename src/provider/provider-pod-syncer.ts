@@ -1,4 +1,5 @@
 import { BackoffError } from '../backoff/backoff-error.ts';
+import { settlesWithin } from '../concurrency/aborts.ts';
 import { KeyedTimers } from '../concurrency/keyed-timers.ts';
 import { isTerminalPhase } from '../pod/pod-phase.ts';
 import type { RunningPod } from '../pod/runtime-pod.ts';
@@ -25,7 +26,6 @@ import {
   type ResolvedSyncerOptions,
   resolveSyncerOptions,
 } from './provider-pod-syncer-options.ts';
-import { waitFor } from './wait-for.ts';
 
 /** So long a sync waits for `createPod` and `updatePod`; what takes longer goes on beside it. */
 const quickMs = 1000;
@@ -192,8 +192,8 @@ export class ProviderPodSyncer implements PodSyncer {
   /** `createPod` has failed, and the pod waits all the same. It is asked about until the next call is due. */
   async #createAgain(record: ProvidedPod, failure: ProviderFailure, signal: AbortSignal): Promise<SyncPodResult> {
     const { clock, pollMs } = this.#options;
-    const restMs = failure.retryAt - clock.now();
-    if (isWaiting(record, 'createPod', clock.now())) {
+    const restMs = failure.dueAt - clock.elapsed();
+    if (isWaiting(record, 'createPod', clock.elapsed())) {
       const text = failureText('createPod', failure.message);
       this.#tell(record, waitingStatus(this.#facts(record), 'ProviderCreateFailed', text));
       this.#pollIn(record, Math.min(restMs, pollMs.settled ?? restMs));
@@ -207,8 +207,8 @@ export class ProviderPodSyncer implements PodSyncer {
     const { clock, missingAfterMs, pollMs } = this.#options;
     if (record.change !== undefined) return this.#wait(record);
     if (record.isHeld) {
-      record.missingSince ??= clock.now();
-      const restMs = record.missingSince + missingAfterMs - clock.now();
+      record.missingSince ??= clock.elapsed();
+      const restMs = record.missingSince + missingAfterMs - clock.elapsed();
       if (restMs > 0) {
         // a provider may need a moment until it shows what it has begun; what was told stays
         if (this.#facts(record).previous === undefined)
@@ -255,10 +255,10 @@ export class ProviderPodSyncer implements PodSyncer {
   /** Resolves when the change has settled, or goes on beside the sync. Rejects when it has failed, and while a retry is not due. */
   async #change(record: ProvidedPod, method: ProviderChange['method'], signal: AbortSignal): Promise<void> {
     const { clock } = this.#options;
-    if (!isWaiting(record, method, clock.now())) {
+    if (!isWaiting(record, method, clock.elapsed())) {
       const change = this.#calls.change(record, method);
       change.isAwaited = true;
-      await waitFor([change.settled], { clock, timeoutMs: quickMs, signal });
+      await settlesWithin(change.settled, { clock, timeoutMs: quickMs, signal });
       change.isAwaited = false;
       signal.throwIfAborted();
     }
@@ -268,7 +268,7 @@ export class ProviderPodSyncer implements PodSyncer {
     if (method === 'createPod') this.#tell(record, waitingStatus(this.#facts(record), 'ProviderCreateFailed', text));
     // what the provider has is asked about meanwhile, whenever the change is due again
     if (record.isHeld) this.#pollIn(record, this.#options.pollMs.settled);
-    throw new BackoffError(text, failure.retryAt);
+    throw new BackoffError(text, clock.now() + Math.max(0, failure.dueAt - clock.elapsed()));
   }
 
   #lose(record: ProvidedPod): WirePodStatus {
@@ -309,8 +309,8 @@ export class ProviderPodSyncer implements PodSyncer {
 }
 
 /** True while the last failure of this version of the pod is not to be repeated yet. */
-function isWaiting({ failure, pod }: ProvidedPod, method: ProviderChange['method'], now: number): boolean {
-  return failure?.method === method && now < failure.retryAt && isSameVersion(failure.pod, pod);
+function isWaiting({ failure, pod }: ProvidedPod, method: ProviderChange['method'], elapsed: number): boolean {
+  return failure?.method === method && elapsed < failure.dueAt && isSameVersion(failure.pod, pod);
 }
 
 /** What was told last: by this run of the agent, or by an earlier one. */

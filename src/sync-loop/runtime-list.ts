@@ -1,26 +1,16 @@
-import { limitedCall } from '../client/limited-call.ts';
+import { ApiError } from '../client/transport/api-error.ts';
+import { callWithin, type WaitLimits } from '../concurrency/aborts.ts';
 import type { RunningPod } from '../pod/runtime-pod.ts';
-import type { Clock } from '../seams/clock.ts';
 import type { LoopRuntime } from './sync-loop-options.ts';
 
-export interface ListLimits {
-  readonly clock: Clock;
-  readonly timeoutMs: number;
-  readonly signal: AbortSignal;
-}
-
 /** What the runtime lists. Rejects where it does, when it takes too long, and for an answer that is no list of pods. */
-export async function listRunningPods(runtime: LoopRuntime, limits: ListLimits): Promise<readonly RunningPod[]> {
-  const controller = new AbortController();
-  const signal = AbortSignal.any([limits.signal, controller.signal]);
-  try {
-    const answer: unknown = await limitedCall('getPods()', () => runtime.getPods(signal), limits).answer;
-    if (!Array.isArray(answer)) throw new TypeError('getPods() of the runtime must answer with a list');
-    // one entry that cannot be read hides no other
-    return answer.filter(isRunningPod);
-  } finally {
-    controller.abort();
-  }
+export async function listRunningPods(runtime: LoopRuntime, limits: WaitLimits): Promise<readonly RunningPod[]> {
+  const message = `getPods() gave no answer within ${limits.timeoutMs} ms`;
+  const late = (): ApiError => new ApiError({ reason: 'Timeout', message });
+  const answer: unknown = await callWithin((signal) => runtime.getPods(signal), { ...limits, late });
+  if (!Array.isArray(answer)) throw new TypeError('getPods() of the runtime must answer with a list');
+  // one entry that cannot be read hides no other
+  return answer.filter(isRunningPod);
 }
 
 function isRunningPod(value: unknown): value is RunningPod {

@@ -5,7 +5,7 @@ import type { MetricsSink } from '../metrics/metrics-sink.ts';
 import type { BasicPodManager } from '../pod/basic-pod-manager.ts';
 import { type EventRecorder, noEvents, safeEventRecorder } from '../pod/event-recorder.ts';
 import type { RunningPod } from '../pod/runtime-pod.ts';
-import { type Clock, safeClock, systemClock } from '../seams/clock.ts';
+import { type Clock, type SteadyClock, safeClock, systemClock } from '../seams/clock.ts';
 import { type Logger, loggerOption } from '../seams/logger.ts';
 import type { StatusManager } from '../status/status-manager.ts';
 import type { Pod } from '../wire/types.ts';
@@ -99,7 +99,8 @@ export interface SyncLoopOptions {
 }
 
 type Optional = 'runtime' | 'admitPod' | 'onHousekeeping' | 'onCaughtUp';
-export type ResolvedLoopOptions = Required<Omit<SyncLoopOptions, Optional | 'metrics' | 'logger'>> & {
+export type ResolvedLoopOptions = Required<Omit<SyncLoopOptions, Optional | 'metrics' | 'logger' | 'clock'>> & {
+  readonly clock: SteadyClock;
   readonly metrics: Metrics;
   readonly logger: Logger;
 } & {

@@ -74,7 +74,8 @@ export class SyncLoop {
   #changed = new Set<string>();
   #listed: readonly RunningPod[] | undefined;
   #isListing = false;
-  #lastIterationAt: number | undefined;
+  /** When the last iteration has ended, by `clock.elapsed()`. */
+  #lastIteration: number | undefined;
   #run: Promise<void> | undefined;
 
   /** Throws ERR_INVALID_OPTION, naming the option, the rule and the value. Starts nothing. */
@@ -149,9 +150,14 @@ export class SyncLoop {
     return callGuarded(() => config.seenAllSources(this.#seenSources), failed) === true;
   }
 
-  /** When the last iteration has ended, in milliseconds since the epoch; undefined before the first. For health checks. */
+  /**
+   * When the last iteration has ended, in milliseconds since the epoch by the clock as it is now; undefined before the first. For
+   * health checks.
+   */
   lastIterationAt(): number | undefined {
-    return this.#lastIterationAt;
+    if (this.#lastIteration === undefined) return undefined;
+    const { clock } = this.#options;
+    return Math.round(clock.now() + this.#lastIteration - clock.elapsed());
   }
 
   async #loop(): Promise<void> {
@@ -161,7 +167,7 @@ export class SyncLoop {
         callGuarded(this.#handlers[hint], (err) =>
           this.#options.logger.error({ err, hint }, 'an iteration of the sync loop failed'),
         );
-        this.#lastIterationAt = this.#options.clock.now();
+        this.#lastIteration = this.#options.clock.elapsed();
       }
       // what the iteration has begun comes before the next one
       await nextTurn();

@@ -2,7 +2,7 @@
 
 import { maxMessageLength } from '../client/transport/api-error.ts';
 import { errorText } from '../seams/error-text.ts';
-import { callGuarded, ignoreFailure } from '../seams/guard.ts';
+import { callGuarded } from '../seams/guard.ts';
 import type { PodRecord, PodWorkerState } from './pod-record.ts';
 import type { PodRecords, Work } from './pod-records.ts';
 import type { PodStatusFn } from './pod-syncer.ts';
@@ -15,8 +15,8 @@ import type { ResolvedWorkersOptions } from './workers-options.ts';
 /** A call under way. */
 interface Call extends CallUnderWay {
   readonly controller: AbortController;
-  /** Ends the reading of the runtime's status; undefined once the syncer is called. */
-  giveUpReading: ((reason: unknown) => void) | undefined;
+  /** True until the syncer is called: the runtime's status is being read. */
+  isReading: boolean;
 }
 
 /**
@@ -47,13 +47,12 @@ export class PodLanes {
       return;
     }
     const call = this.#calls.get(record);
-    if (call?.giveUpReading !== undefined && call.work.state !== record.state) abortCall(call);
+    if (call?.isReading && call.work.state !== record.state) call.controller.abort();
   }
 
   /** Asks the pod's call under way to end soon. */
   abort(record: PodRecord): void {
-    const call = this.#calls.get(record);
-    if (call !== undefined) abortCall(call);
+    this.#calls.get(record)?.controller.abort();
   }
 
   /** Calls what waited for a pod's end. */
@@ -73,7 +72,7 @@ export class PodLanes {
   stop(): Promise<void> {
     this.#isStopped = true;
     const { promise, resolve } = Promise.withResolvers<void>();
-    for (const call of this.#calls.values()) abortCall(call);
+    for (const { controller } of this.#calls.values()) controller.abort();
     if (this.#calls.size === 0) resolve();
     else this.#noteIdle = resolve;
     return promise;
@@ -99,7 +98,7 @@ export class PodLanes {
   async #work(record: PodRecord): Promise<void> {
     for (let work = this.#next(record); work !== undefined; work = this.#next(record)) {
       const since = this.#options.clock.now();
-      const call: Call = { controller: new AbortController(), work, since, giveUpReading: undefined };
+      const call: Call = { controller: new AbortController(), work, since, isReading: true };
       this.#calls.set(record, call);
       const outcome = await this.#call(record, call);
       this.#calls.delete(record);
@@ -129,20 +128,17 @@ export class PodLanes {
     const { pod } = work.update;
     let runtimeStatus: Awaited<ReturnType<typeof newerRuntimeStatus>> | undefined;
     if (pod !== undefined) {
-      const { promise: gaveUp, reject } = Promise.withResolvers<never>();
-      gaveUp.catch(ignoreFailure);
-      call.giveUpReading = reject;
       try {
         // a clock that was set back must not make the call wait until it has caught up
         const newerThan = Math.min(record.lastSyncAt, clock.now());
-        runtimeStatus = await newerRuntimeStatus(runtimeStatusCache, record.uid, newerThan, signal, gaveUp);
+        runtimeStatus = await newerRuntimeStatus(runtimeStatusCache, record.uid, newerThan, signal);
       } catch (error) {
         if (!signal.aborted) eventRecorder.event(pod, 'Warning', 'FailedSync', `error determining status: ${errorText(error)}`);
         return { failed: true, error };
       }
       if (signal.aborted) return { failed: true, error: signal.reason };
     }
-    call.giveUpReading = undefined;
+    call.isReading = false;
     logger.debug(
       { podUID: record.uid, state: work.state, updateType: work.update.updateType },
       'a call of the pod syncer begins',
@@ -206,14 +202,8 @@ export class PodLanes {
 
   #measure({ state, update }: Work): void {
     if (update.startTime === undefined) return;
-    const seconds = Math.max(0, this.#options.clock.now() - update.startTime) / 1000;
+    const seconds = (this.#options.clock.elapsed() - update.startTime) / 1000;
     const operation = state === 'terminated' ? state : update.updateType;
     this.#options.metrics.observe('kubelet_pod_worker_duration_seconds', seconds, { operation_type: operation });
   }
-}
-
-/** Asks the call to end soon; what waits for the runtime's status waits no more. */
-function abortCall({ controller, giveUpReading }: Call): void {
-  controller.abort();
-  giveUpReading?.(controller.signal.reason);
 }

@@ -17,6 +17,7 @@ export interface PendingUpdate {
   readonly runningPod: RunningPod | undefined;
   /** Of a pod that ends: undefined where nobody has asked for a grace period. */
   readonly gracePeriodSeconds: number | undefined;
+  /** When the agent learned of the change, by `clock.elapsed()`. */
   readonly startTime: number | undefined;
 }
 

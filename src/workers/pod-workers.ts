@@ -1,10 +1,10 @@
 import { requireText } from '../checks/arguments.ts';
 import { longestTimerMs, numberOption, requireKnownOptions } from '../checks/options.ts';
+import { settlesWithin } from '../concurrency/aborts.ts';
 import { RunState, type RunStateName } from '../concurrency/run-state.ts';
 import { invalidArgument } from '../errors.ts';
 import { requirePod } from '../pod/identified-pod.ts';
 import type { PodDeletionSafety } from '../pod/pod-deletion-safety.ts';
-import { sleep } from '../seams/clock.ts';
 import type { Pod } from '../wire/types.ts';
 import { WaitingKills } from './kill-pod-now.ts';
 import { PodLanes } from './pod-lanes.ts';
@@ -104,7 +104,7 @@ export class PodWorkers<Queue extends RetryQueue = WorkQueue> implements PodDele
   updatePod(options: UpdatePodOptions): void {
     this.#runState.assertNotStopped('updatePod');
     const podUID = requireUpdate(options);
-    const [record, taken] = this.#records.update(podUID, options);
+    const [record, taken] = this.#records.update(podUID, this.#withSteadyStart(options));
     if (taken.hasWork) this.#lanes.wake(record);
     if (taken.aborts) this.#lanes.abort(record);
     if (taken.completed != null) this.#lanes.complete(podUID, [taken.completed]);
@@ -219,13 +219,19 @@ export class PodWorkers<Queue extends RetryQueue = WorkQueue> implements PodDele
     await this.stop();
   }
 
+  /** The wall clock may be set between the start of an update and the end of its call: the time is kept as one that only grows. */
+  #withSteadyStart(options: UpdatePodOptions): UpdatePodOptions {
+    const { startTime } = options;
+    if (startTime == null) return options;
+    const { clock } = this.#options;
+    return { ...options, startTime: clock.elapsed() - Math.max(0, clock.now() - startTime) };
+  }
+
   async #stop(timeoutMs: number): Promise<StoppedWorkers> {
     const { clock, logger, ownQueue } = this.#options;
     this.#kills.stop();
     ownQueue?.close();
-    const settled = new AbortController();
-    const all = this.#lanes.stop().then(() => settled.abort());
-    await Promise.race([all, sleep(clock, timeoutMs, settled.signal)]);
+    await settlesWithin(this.#lanes.stop(), { clock, timeoutMs });
     const unsettled = this.#lanes.callsUnderWay();
     this.#endMeasuring();
     if (unsettled.length > 0) logger.warn({ podUIDs: unsettled }, 'stopped before every call of the pod syncer had settled');

@@ -1,3 +1,4 @@
+import { untilAborted } from '../concurrency/aborts.ts';
 import { StatusManagerError } from '../errors.ts';
 import type { RuntimePodStatus } from '../pod/runtime-pod.ts';
 import { callGuarded, ignoreFailure, isThenable } from '../seams/guard.ts';
@@ -11,17 +12,16 @@ export function knownRuntimeStatus(cache: RuntimeStatusCache, podUID: string): R
 
 /**
  * What the cache knows that is newer than `time`. Rejects as the cache does, with an error for anything that is no status, and
- * as soon as `gaveUp` rejects, whatever the cache does.
+ * once `signal` aborts, with its reason, whatever the cache does.
  */
 export async function newerRuntimeStatus(
   cache: RuntimeStatusCache,
   podUID: string,
   time: number,
   signal: AbortSignal,
-  gaveUp: Promise<never>,
 ): Promise<RuntimePodStatus> {
   const answer: unknown = cache.getNewerThan(podUID, time, signal);
-  const status: unknown = isThenable(answer) ? await Promise.race([answer, gaveUp]) : answer;
+  const status: unknown = isThenable(answer) ? await untilAborted(answer, signal) : answer;
   if (isRuntimePodStatus(status)) return status;
   throw new StatusManagerError('ERR_INVALID_ARGUMENT', 'the runtime status cache answered with no status');
 }

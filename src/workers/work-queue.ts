@@ -3,7 +3,7 @@
 import { requireText } from '../checks/arguments.ts';
 import { longestTimerMs, requireKnownOptions, requireMethods } from '../checks/options.ts';
 import { invalidArgument } from '../errors.ts';
-import { type CancelTimer, type Clock, safeClock, systemClock } from '../seams/clock.ts';
+import { type CancelTimer, type Clock, type SteadyClock, safeClock, systemClock } from '../seams/clock.ts';
 import { ignoreFailure } from '../seams/guard.ts';
 import { DueHeap, type DueKey } from './due-heap.ts';
 
@@ -21,7 +21,7 @@ export interface WorkQueueOptions {
 
 /**
  * Pods that are to be synced at a later time, each at most once. It does nothing by itself: a loop waits for `readable`, and
- * takes the pods that are due. A clock that is set back delays nothing.
+ * takes the pods that are due. A clock that is set delays and hastens nothing.
  *
  * @example
  * ```ts
@@ -36,12 +36,11 @@ export interface WorkQueueOptions {
  * ```
  */
 export class WorkQueue implements RetryQueue {
-  readonly #clock: Clock;
+  readonly #clock: SteadyClock;
+  /** Times are those of `clock.elapsed()`. */
   readonly #due = new Map<string, DueKey>();
   /** Also holds items that `#due` has replaced. */
   readonly #heap = new DueHeap();
-  #last = 0;
-  #setBackMs = 0;
   #closed = false;
   #waiter: PromiseWithResolvers<boolean> | undefined;
   #cancelTimer: CancelTimer | undefined;
@@ -61,12 +60,12 @@ export class WorkQueue implements RetryQueue {
   /** When the pod is due, by the queue's clock, in milliseconds since the epoch; undefined for a pod that does not wait. */
   dueAt(podUID: string): number | undefined {
     const item = this.#due.get(podUID);
-    return item && item.dueAt - this.#setBackMs;
+    return item && Math.round(this.#clock.now() + item.dueAt - this.#clock.elapsed());
   }
 
   /** How long the pod that is due first has been due, in milliseconds; 0 when none is. */
   get latenessMs(): number {
-    return Math.max(0, this.#now() - (this.#first()?.dueAt ?? Number.POSITIVE_INFINITY));
+    return Math.max(0, this.#clock.elapsed() - (this.#first()?.dueAt ?? Number.POSITIVE_INFINITY));
   }
 
   /** Throws ERR_INVALID_ARGUMENT for a delay that is no number or negative. Does nothing once the queue is closed. */
@@ -74,7 +73,7 @@ export class WorkQueue implements RetryQueue {
     requireText('podUID', podUID);
     if (!(delayMs >= 0 && delayMs < Number.POSITIVE_INFINITY)) throw invalidArgument('delayMs', 'a number from 0 up', delayMs);
     if (this.#closed) return;
-    const item: DueKey = { key: podUID, dueAt: this.#now() + delayMs };
+    const item: DueKey = { key: podUID, dueAt: this.#clock.elapsed() + delayMs };
     this.#due.set(podUID, item);
     this.#heap.add(item);
     if (this.#heap.size > 2 * this.#due.size + 64) this.#heap.prune((one) => this.#due.get(one.key) === one);
@@ -83,7 +82,7 @@ export class WorkQueue implements RetryQueue {
 
   /** Takes the pods that are due, the one first due first. */
   getWork(): string[] {
-    const now = this.#now();
+    const now = this.#clock.elapsed();
     const work: string[] = [];
     for (let first = this.#first(); first !== undefined && first.dueAt <= now; first = this.#first()) {
       this.#heap.take();
@@ -123,7 +122,7 @@ export class WorkQueue implements RetryQueue {
     this.#disarm();
     const first = this.#first();
     if (first === undefined) return;
-    const waitMs = first.dueAt - this.#now();
+    const waitMs = first.dueAt - this.#clock.elapsed();
     if (waitMs <= 0) {
       this.#resolve(true);
       return;
@@ -153,13 +152,5 @@ export class WorkQueue implements RetryQueue {
       this.#heap.take();
     }
     return undefined;
-  }
-
-  /** A time that never goes back. */
-  #now(): number {
-    const now = this.#clock.now();
-    if (now < this.#last) this.#setBackMs += this.#last - now;
-    this.#last = now;
-    return now + this.#setBackMs;
   }
 }

@@ -2,7 +2,7 @@ import { longestTimerMs, numberOption, optionOfType, requireKnownOptions, requir
 import { type Metrics, metricsOption } from '../metrics/metrics.ts';
 import type { MetricsSink } from '../metrics/metrics-sink.ts';
 import { type EventRecorder, noEvents, safeEventRecorder } from '../pod/event-recorder.ts';
-import { type Clock, safeClock, systemClock } from '../seams/clock.ts';
+import { type Clock, type SteadyClock, safeClock, systemClock } from '../seams/clock.ts';
 import { type Logger, loggerOption } from '../seams/logger.ts';
 import { safeRandom } from '../seams/random.ts';
 import type { PodSyncer, RuntimeStatusCache } from './pod-syncer.ts';
@@ -53,7 +53,8 @@ export interface PodWorkersOptions<Queue extends RetryQueue = RetryQueue> {
   readonly metrics?: MetricsSink;
 }
 
-export interface ResolvedWorkersOptions extends Required<Omit<PodWorkersOptions, 'metrics' | 'logger'>> {
+export interface ResolvedWorkersOptions extends Required<Omit<PodWorkersOptions, 'metrics' | 'logger' | 'clock'>> {
+  readonly clock: SteadyClock;
   readonly logger: Logger;
   readonly metrics: Metrics;
   /** The work queue, where the workers have made it themselves. */

@@ -324,6 +324,8 @@ describe('the loop', () => {
     await world.send('ADD', [pod('web')]);
     expect(caughtUp).toBe(1);
     expect(world.loop.lastIterationAt()).toBe(world.clock.now());
+    world.clock.jump(3_600_000);
+    expect(world.loop.lastIterationAt()).toBe(world.clock.now());
   });
 
   it('leaves no timer and tells nothing after its stop, also while a list is waited for', async () => {

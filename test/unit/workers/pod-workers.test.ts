@@ -56,6 +56,19 @@ describe('the updates of one pod', () => {
     await world.end('u1');
     expect(seconds).toEqual([['kubelet_pod_worker_duration_seconds', 3, { operation_type: 'sync' }]]);
   });
+
+  it('are measured by what has passed, also where the clock is set meanwhile', async () => {
+    const seconds: unknown[] = [];
+    const sink = { increment: () => {}, set: () => {}, observe: (_: string, value: number) => void seconds.push(value) };
+    const world = new World({ metrics: sink });
+    for (const jumpMs of [3_600_000, -7_200_000]) {
+      await world.updateWith({ updateType: 'sync', pod: pod('u1'), startTime: world.clock.now() - 500 });
+      world.clock.jump(jumpMs);
+      await world.clock.advance(1500);
+      await world.end('u1');
+    }
+    expect(seconds).toEqual([2, 2]);
+  });
 });
 
 describe('a call that fails', () => {

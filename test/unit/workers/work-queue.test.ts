@@ -96,6 +96,18 @@ describe('a work queue', () => {
     expect(woken).toEqual([true]);
   });
 
+  it('is not hastened by a clock that is set forward', async () => {
+    const { clock, queue, woken } = queueOf();
+    queue.enqueue('a', 5000);
+    void queue.readable().then((isOpen) => woken.push(isOpen));
+    clock.jump(3_600_000);
+    queue.enqueue('b', 6000);
+    await clock.advance(4999);
+    expect([queue.getWork(), woken, queue.latenessMs, queue.dueAt('a')]).toEqual([[], [], 0, clock.now() + 1]);
+    await clock.advance(1001);
+    expect(queue.getWork()).toEqual(['a', 'b']);
+  });
+
   it('is not delayed by a clock that is set back', async () => {
     const { clock, queue } = queueOf();
     queue.enqueue('a', 5000);
