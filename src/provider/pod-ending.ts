@@ -1,4 +1,4 @@
-import { BackoffError } from '../backoff/backoff-error.ts';
+import type { BackoffError } from '../backoff/backoff-error.ts';
 import type { SteadyClock } from '../seams/clock.ts';
 import type { Logger } from '../seams/logger.ts';
 import type { WirePodStatus } from '../wire/types.ts';
@@ -6,15 +6,15 @@ import type { PodNotices } from './pod-notices.ts';
 import type { ProvidedPod } from './provided-pod.ts';
 import { isOver } from './provided-status.ts';
 import { type Deletion, messageOf, type ProviderCalls } from './provider-calls.ts';
+import type { ProviderRetries } from './provider-retries.ts';
 
 /** How long after its grace period a pod may go on before `deletePod` is called again. */
 const patienceMs = 30_000;
-/** The wait after the first `deletePod` that failed, doubled by each further one, and the longest. */
-const retryMs = { base: 10_000, cap: 300_000 };
 
 export interface PodEndingOptions {
   readonly calls: ProviderCalls;
   readonly notices: PodNotices;
+  readonly retries: ProviderRetries;
   /** How often a provider that tells nothing is asked. */
   readonly pollMs: number;
   readonly clock: SteadyClock;
@@ -42,7 +42,7 @@ export class PodEnding {
    * more, at once, where the call ends later than that. Resolves, to what the provider said last, by an answer or by its
    * `deletePod`, once it says that nothing of
    * the pod runs. Rejects when it does not within the grace period and some patience; with a BackoffError while its `deletePod`,
-   * which has failed, is not to be repeated yet; with the signal's reason once `signal` has aborted.
+   * which has failed, is not to be repeated yet, which is within the grace period; with the signal's reason once `signal` has aborted.
    */
   async end(record: ProvidedPod, request: EndRequest, signal: AbortSignal): Promise<WirePodStatus | undefined> {
     const { calls, notices, clock, pollMs } = this.#options;
@@ -103,23 +103,26 @@ export class PodEnding {
   /** Throws while the last failure is not to be repeated yet. A pod that is to end sooner than then does not wait. */
   #requireDue({ deleteFailure }: ProvidedPod, { gracePeriodSeconds }: EndRequest): void {
     if (deleteFailure === undefined || gracePeriodSeconds < deleteFailure.gracePeriodSeconds) return;
-    const { clock } = this.#options;
-    const restMs = deleteFailure.dueAt - clock.elapsed();
-    if (restMs > 0) throw new BackoffError(deleteFailure.message, clock.now() + restMs);
+    const { clock, retries } = this.#options;
+    const { message, dueAt } = deleteFailure;
+    if (clock.elapsed() < dueAt) throw retries.error(message, dueAt);
   }
 
   #failed(record: ProvidedPod, { gracePeriodSeconds }: EndRequest, deletion: Deletion): BackoffError {
-    const { clock, logger } = this.#options;
+    const { clock, retries, logger } = this.#options;
     const cause = deletion.error();
     const message = `The provider did not delete the pod: ${messageOf(cause)}`;
-    const attempts = (record.deleteFailure?.attempts ?? 0) + 1;
-    const delayMs = Math.min(retryMs.cap, retryMs.base * 2 ** Math.min(attempts - 1, 30));
-    const [retryAt, dueAt] = [clock.now() + delayMs, clock.elapsed() + delayMs];
-    record.deleteFailure = { message, attempts, retryAt, dueAt, gracePeriodSeconds };
+    const before = record.deleteFailure;
+    const attempts = (before?.attempts ?? 0) + 1;
+    const now = clock.elapsed();
+    const graceEndsAt = Math.min(before?.graceEndsAt ?? Number.POSITIVE_INFINITY, now + gracePeriodSeconds * 1000);
+    // while the pod has time to end by itself it is asked to in time
+    const { delayMs, retryAt, dueAt } = retries.after(attempts, now < graceEndsAt ? graceEndsAt - now : undefined);
+    record.deleteFailure = { message, attempts, retryAt, dueAt, gracePeriodSeconds, graceEndsAt };
     const fields = { err: cause, podUID: record.uid, attempts, delayMs };
     if (attempts === 1) logger.warn(fields, 'the provider did not delete a pod; it is asked again later');
     else logger.debug(fields, 'the provider did not delete a pod again; it is asked again later');
-    return new BackoffError(message, record.deleteFailure.retryAt, { cause });
+    return retries.error(message, dueAt, { cause });
   }
 
   #over(record: ProvidedPod, answer: WirePodStatus | undefined, deletion: Deletion | undefined): WirePodStatus | undefined {

@@ -1,24 +1,23 @@
-import { earliestBackoffEnd } from '../backoff/backoff-error.ts';
 import type { SteadyClock } from '../seams/clock.ts';
 import { callGuarded } from '../seams/guard.ts';
 import type { Logger } from '../seams/logger.ts';
 import type { Pod } from '../wire/types.ts';
 import type { PodEnding } from './pod-ending.ts';
 import type { ProvidedPods } from './provided-pods.ts';
+import type { ProviderRetries } from './provider-retries.ts';
 
 export interface PodReleasesOptions {
   readonly pods: ProvidedPods;
   readonly ending: PodEnding;
   /** Called once the provider has nothing more to free of a pod that had ended before it was deleted. */
   readonly released: (pod: Pod) => void;
+  readonly retries: ProviderRetries;
   readonly clock: SteadyClock;
   readonly logger: Logger;
 }
 
 /** Nothing of such a pod runs. */
 const gracePeriodSeconds = 1;
-/** The wait after a release that failed and named no time. */
-const retryMs = 10_000;
 
 /**
  * Pods that had ended before they were deleted: the provider is told to free them while the apiserver still has them, so that
@@ -29,8 +28,8 @@ export class PodReleases {
   /** The deleted pods of which the provider has nothing more to free. */
   readonly #released = new Set<string>();
   readonly #underWay = new Map<string, AbortController>();
-  /** When a release that has failed may be repeated, by `clock.elapsed()`. */
-  readonly #dueAt = new Map<string, number>();
+  /** Releases that have failed: how many in a row, and when the next may begin, by `clock.elapsed()`. */
+  readonly #failures = new Map<string, { readonly attempts: number; readonly dueAt: number }>();
   #isStopped = false;
 
   constructor(options: PodReleasesOptions) {
@@ -51,12 +50,12 @@ export class PodReleases {
     const deleted = new Map<string, Pod>();
     for (const pod of pods) if (pod.metadata?.deletionTimestamp != null) deleted.set(pod.metadata.uid ?? '', pod);
     for (const uid of this.#released) if (!deleted.has(uid)) this.#released.delete(uid);
-    for (const uid of this.#dueAt.keys()) if (!deleted.has(uid)) this.#dueAt.delete(uid);
+    for (const uid of this.#failures.keys()) if (!deleted.has(uid)) this.#failures.delete(uid);
     // what was forced off the apiserver is an orphan, and ends as such
     for (const [uid, controller] of this.#underWay) if (!deleted.has(uid)) controller.abort();
     const now = this.#options.clock.elapsed();
     for (const [uid, pod] of deleted) {
-      if (this.isReleased(uid) || this.#underWay.has(uid) || now < (this.#dueAt.get(uid) ?? now)) continue;
+      if (this.isReleased(uid) || this.#underWay.has(uid) || now < (this.#failures.get(uid)?.dueAt ?? now)) continue;
       if (isFinished(uid)) void this.#release(uid, pod);
     }
   }
@@ -68,7 +67,7 @@ export class PodReleases {
 
   /** Never rejects. */
   async #release(uid: string, pod: Pod): Promise<void> {
-    const { pods, ending, released, clock, logger } = this.#options;
+    const { pods, ending, released, retries, clock, logger } = this.#options;
     const controller = new AbortController();
     this.#underWay.set(uid, controller);
     const record = pods.find(uid) ?? pods.take(pod);
@@ -83,9 +82,9 @@ export class PodReleases {
       );
     } catch (err) {
       if (controller.signal.aborted) return;
-      const backoffEnd = earliestBackoffEnd(err);
-      const restMs = backoffEnd === undefined ? retryMs : backoffEnd - clock.now();
-      this.#dueAt.set(uid, clock.elapsed() + restMs);
+      const attempts = (this.#failures.get(uid)?.attempts ?? 0) + 1;
+      const { dueAt = 0 } = record.deleteFailure ?? {};
+      this.#failures.set(uid, { attempts, dueAt: dueAt > clock.elapsed() ? dueAt : retries.after(attempts).dueAt });
       logger.debug({ err, podUID: uid }, 'a deleted pod stays until the provider has freed it');
     } finally {
       this.#underWay.delete(uid);

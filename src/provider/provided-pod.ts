@@ -37,6 +37,8 @@ export interface ProviderFailure {
 export interface DeleteFailure extends Omit<ProviderFailure, 'method' | 'pod'> {
   /** Of the call that failed. */
   readonly gracePeriodSeconds: number;
+  /** When the grace period of the first call in a row is over, by `clock.elapsed()`. */
+  readonly graceEndsAt: number;
 }
 
 /** What the node knows of one pod and its provider. */
@@ -65,6 +67,8 @@ export class ProvidedPod {
   deleteFailure: DeleteFailure | undefined;
   /** How many calls of `getPodStatus` were given up and have not settled. */
   unsettled = 0;
+  /** How many calls of `getPodStatus` in a row have failed. */
+  failedAnswers = 0;
   /** When `getPodStatus` was last called, in milliseconds since the epoch. */
   askedAt = Number.NEGATIVE_INFINITY;
   /** The same by `clock.elapsed()`. */
@@ -79,6 +83,7 @@ export class ProvidedPod {
 
   noteAnswer(answer: WirePodStatus | undefined): void {
     this.isAsked = true;
+    this.failedAnswers = 0;
     this.answer = answer;
     if (answer === undefined) return;
     this.isHeld = true;

@@ -13,12 +13,11 @@ import type { ProvidedPod, ProviderChange } from './provided-pod.ts';
 import type { StatusFacts } from './provided-status.ts';
 import { readAnswer } from './provider-answer.ts';
 import type { ProviderMeasures } from './provider-measures.ts';
+import type { ProviderRetries } from './provider-retries.ts';
 
 /** While so many answers of one pod have not come, it is asked about no more often than this, in milliseconds. */
 const mostUnsettled = 4;
 const unsettledIntervalMs = 30_000;
-/** The wait after the first failure of `createPod` and `updatePod`, doubled by each further one, and the longest. */
-const retryMs = { base: 10_000, cap: 300_000 };
 
 const failureReasons = { createPod: 'ProviderCreateFailed', updatePod: 'ProviderUpdateFailed' } as const;
 
@@ -32,6 +31,9 @@ export interface ProviderCallsOptions {
   readonly clock: SteadyClock;
   readonly logger: Logger;
   readonly measures: ProviderMeasures;
+  readonly retries: ProviderRetries;
+  /** The longest wait after questions that have failed. */
+  readonly mostAskMs: number;
 }
 
 /** A call of `deletePod`. Its end wakes what waits for the pod. */
@@ -60,13 +62,16 @@ export class ProviderCalls {
 
   /**
    * The status that the provider gives of the pod; undefined where it has no such pod. Rejects when it does, when it gives no
-   * answer in time, and for an answer that is no status; with the signal's reason once `signal` has aborted.
+   * answer in time, and for an answer that is no status, each time with a BackoffError; with the signal's reason once `signal`
+   * has aborted.
    */
   async ask(record: ProvidedPod, signal: AbortSignal): Promise<WirePodStatus | undefined> {
-    const { provider, notices, clock, callTimeoutMs, measures } = this.#options;
+    const { provider, notices, clock, callTimeoutMs, measures, retries, mostAskMs } = this.#options;
     const intervalMs = Math.max(callTimeoutMs, unsettledIntervalMs);
-    if (record.unsettled >= mostUnsettled && clock.elapsed() - record.askedAtElapsed < intervalMs)
-      throw new Error(`getPodStatus() has left ${record.unsettled} calls without an answer; it is called every ${intervalMs} ms`);
+    if (record.unsettled >= mostUnsettled && clock.elapsed() - record.askedAtElapsed < intervalMs) {
+      const message = `getPodStatus() has left ${record.unsettled} calls without an answer; it is called every ${intervalMs} ms`;
+      throw retries.error(message, record.askedAtElapsed + intervalMs);
+    }
     record.askedAt = clock.now();
     record.askedAtElapsed = clock.elapsed();
     const call = async (own: AbortSignal): Promise<unknown> => {
@@ -94,7 +99,8 @@ export class ProviderCalls {
       if (this.#stopping.signal.aborted) throw error;
       notices.hold(record.uid);
       this.event(record, 'ProviderStatusFailed', `The provider does not say how the pod is: ${messageOf(error)}`);
-      throw error;
+      record.failedAnswers += 1;
+      throw retries.error(messageOf(error), retries.after(record.failedAnswers, mostAskMs).dueAt, { cause: error });
     } finally {
       linked.release();
     }
@@ -243,14 +249,14 @@ export class ProviderCalls {
   }
 
   #noteFailure(record: ProvidedPod, { method, late }: ProviderChange, pod: Pod, error: unknown, wasAborted: boolean): void {
-    const { clock, logger } = this.#options;
+    const { retries, logger } = this.#options;
     // it may have begun something all the same
     if (method === 'createPod') record.isDeleted = false;
     if (wasAborted && late === undefined) return;
     const message = late ?? messageOf(error);
     const attempts = (record.failure?.attempts ?? 0) + 1;
-    const delayMs = Math.min(retryMs.cap, retryMs.base * 2 ** Math.min(attempts - 1, 30));
-    record.failure = { method, message, attempts, retryAt: clock.now() + delayMs, dueAt: clock.elapsed() + delayMs, pod };
+    const { delayMs, retryAt, dueAt } = retries.after(attempts);
+    record.failure = { method, message, attempts, retryAt, dueAt, pod };
     logger.warn({ err: error, podUID: record.uid, method, attempts, delayMs }, 'the provider failed; it is called again later');
     this.event(record, failureReasons[method], failureText(method, message));
   }

@@ -45,8 +45,8 @@ export interface ProviderNodeOptions extends NodeMembers {
   readonly podClient?: PodClient;
   /** As `SyncLoop`'s. */
   readonly admitPod?: NonNullable<SyncLoopOptions['admitPod']>;
-  /** How often pods are asked about, and how long calls may take: as `ProviderPodSyncer`'s. */
-  readonly pods?: Pick<ProviderPodSyncerOptions, 'pollIntervalMs' | 'callTimeoutMs' | 'changeTimeoutMs' | 'missingAfterMs'>;
+  /** How often pods are asked about, how long calls may take, and failed ones wait: as `ProviderPodSyncer`'s. */
+  readonly pods?: Pick<ProviderPodSyncerOptions, (typeof podsOptions)[number]>;
   /** How often pods are synced again, and how long they wait after a failure: as `PodWorkers`'s. */
   readonly workers?: Pick<PodWorkersOptions, 'resyncIntervalMs' | 'backOffPeriodMs'>;
   /** How often all pods are looked at, and how long the provider may take to list its pods: as `SyncLoop`'s. */
@@ -73,6 +73,11 @@ export interface ProviderNodeOptions extends NodeMembers {
    */
   readonly metrics?: MetricsSink;
 }
+
+const podsOptions = [
+  ...(['pollIntervalMs', 'callTimeoutMs', 'changeTimeoutMs', 'missingAfterMs'] as const),
+  ...(['backoffBaseMs', 'backoffMaxMs'] as const),
+] as const satisfies readonly (keyof ProviderPodSyncerOptions)[];
 
 const nodeMembers = [
   ...(['capacity', 'allocatable', 'addresses', 'nodeInfo', 'daemonEndpoints'] as const),
@@ -132,7 +137,7 @@ export function resolveProviderOptions(options: ProviderNodeOptions): ResolvedPr
   }
   metricsOption(metrics);
   if (clock !== undefined) requireMethods('clock', clock, ['now', 'setTimer']);
-  requireKnownOptions('pods', options.pods ?? {}, ['pollIntervalMs', 'callTimeoutMs', 'changeTimeoutMs', 'missingAfterMs']);
+  requireKnownOptions('pods', options.pods ?? {}, podsOptions);
   requireKnownOptions('workers', options.workers ?? {}, ['resyncIntervalMs', 'backOffPeriodMs']);
   requireKnownOptions('syncLoop', options.syncLoop ?? {}, ['housekeepingIntervalMs', 'listTimeoutMs']);
   requireKnownOptions('apiServerSource', options.apiServerSource ?? {}, ['streamLists', 'idleTimeoutMs']);

@@ -126,7 +126,7 @@ export class ProviderNode {
       ...selection,
       hostIPs,
       eventRecorder,
-      ...measured,
+      ...shared,
     });
     this.podWorkers = new PodWorkers({
       ...options.workers,

@@ -6,6 +6,7 @@ import { type EventRecorder, noEvents, safeEventRecorder } from '../pod/event-re
 import { type Clock, type SteadyClock, safeClock, systemClock } from '../seams/clock.ts';
 import { callGuarded, ignoreFailure } from '../seams/guard.ts';
 import { type Logger, loggerOption } from '../seams/logger.ts';
+import { safeRandom } from '../seams/random.ts';
 import type { StatusManager } from '../status/status-manager.ts';
 import type { PodProvider } from './pod-provider.ts';
 
@@ -37,8 +38,20 @@ export interface ProviderPodSyncerOptions {
   readonly changeTimeoutMs?: number;
   /** A pod that is not there counts as lost after this long, in milliseconds. Default 10 000. */
   readonly missingAfterMs?: number;
+  /**
+   * The longest wait after a call of the provider that has failed, in milliseconds; it doubles with each further failure of the
+   * pod, and each wait is drawn from 0 up to it. The workers add up to half of the wait. Default 500.
+   */
+  readonly backoffBaseMs?: number;
+  /**
+   * The longest of these waits, in milliseconds. After a failed `getPodStatus` none is longer than `pollIntervalMs` (10 s where
+   * that is not given), and within the grace period of a pod that ends none goes beyond it. Default 300 000 (5 minutes).
+   */
+  readonly backoffMaxMs?: number;
   /** Gets Warning events: calls of the provider that fail, pods that wait for another pod or are lost. Default: nobody. */
   readonly eventRecorder?: EventRecorder;
+  /** From 0 up to 1. Default `Math.random`. */
+  readonly random?: () => number;
   /** Where the time comes from. Default: the machine's clock. */
   readonly clock?: Clock;
   /** Default: warnings and errors go to the console; null: silent. */
@@ -59,6 +72,9 @@ export interface ResolvedSyncerOptions {
   readonly callTimeoutMs: number;
   readonly changeTimeoutMs: number;
   readonly missingAfterMs: number;
+  readonly backoffBaseMs: number;
+  readonly backoffMaxMs: number;
+  readonly random: () => number;
   readonly eventRecorder: EventRecorder;
   readonly clock: SteadyClock;
   readonly logger: Logger;
@@ -76,6 +92,9 @@ const knownOptions = [
   'callTimeoutMs',
   'changeTimeoutMs',
   'missingAfterMs',
+  'backoffBaseMs',
+  'backoffMaxMs',
+  'random',
   'eventRecorder',
   'clock',
   'logger',
@@ -84,7 +103,7 @@ const knownOptions = [
 
 /** How often a pod is asked about of which a change is expected, at most. */
 const soonMs = 1000;
-const defaultPollMs = 10_000;
+export const defaultPollMs = 10_000;
 
 /** Throws ERR_INVALID_OPTION for a provider that lacks a method, and for one whose other methods are none. */
 export function requireProvider(provider: unknown): void {
@@ -99,6 +118,7 @@ export function requireProvider(provider: unknown): void {
 export function resolveSyncerOptions(options: ProviderPodSyncerOptions): ResolvedSyncerOptions {
   requireKnownOptions('options', options, knownOptions);
   const { provider, statusManager, podChanged, nodeName, namespace, hostIPs = [], pollIntervalMs } = options;
+  const { backoffBaseMs = 500, backoffMaxMs = 300_000, random = Math.random } = options;
   const { eventRecorder = noEvents, clock = systemClock, logger } = options;
   requireProvider(provider);
   for (const [name, text] of Object.entries({ nodeName, namespace })) {
@@ -121,6 +141,9 @@ export function resolveSyncerOptions(options: ProviderPodSyncerOptions): Resolve
     callTimeoutMs: numberOption('callTimeoutMs', options.callTimeoutMs ?? 30_000, 1, longestTimerMs),
     changeTimeoutMs: numberOption('changeTimeoutMs', options.changeTimeoutMs ?? 300_000, 1, longestTimerMs),
     missingAfterMs: numberOption('missingAfterMs', options.missingAfterMs ?? 10_000, 0, longestTimerMs),
+    backoffBaseMs: numberOption('backoffBaseMs', backoffBaseMs, 1, longestTimerMs),
+    backoffMaxMs: numberOption('backoffMaxMs', backoffMaxMs, backoffBaseMs, longestTimerMs),
+    random: safeRandom(optionOfType('random', random, 'function')),
     eventRecorder: safeEventRecorder(eventRecorder),
     clock: safeClock(clock),
     logger: loggerOption(logger),

@@ -1,4 +1,3 @@
-import { BackoffError } from '../backoff/backoff-error.ts';
 import { settlesWithin } from '../concurrency/aborts.ts';
 import { KeyedTimers } from '../concurrency/keyed-timers.ts';
 import { isTerminalPhase } from '../pod/pod-phase.ts';
@@ -22,10 +21,12 @@ import { endedStatus, isUnbegun, lostStatus, type StatusFacts, statusOfAnswer, w
 import { failureText, ProviderCalls } from './provider-calls.ts';
 import { ProviderMeasures } from './provider-measures.ts';
 import {
+  defaultPollMs,
   type ProviderPodSyncerOptions,
   type ResolvedSyncerOptions,
   resolveSyncerOptions,
 } from './provider-pod-syncer-options.ts';
+import { ProviderRetries } from './provider-retries.ts';
 
 /** So long a sync waits for `createPod` and `updatePod`; what takes longer goes on beside it. */
 const quickMs = 1000;
@@ -72,6 +73,7 @@ export class ProviderPodSyncer implements PodSyncer {
   readonly #notices: PodNotices;
   readonly #calls: ProviderCalls;
   readonly #measures: ProviderMeasures;
+  readonly #retries: ProviderRetries;
   readonly #ending: PodEnding;
   readonly #releases: PodReleases;
   /** The next question about a pod of which something is expected soon. */
@@ -83,22 +85,26 @@ export class ProviderPodSyncer implements PodSyncer {
     this.#options = resolveSyncerOptions(options);
     const {
       podChanged,
-      pollMs: { soon },
+      pollMs: { soon, settled },
       clock,
       logger,
     } = this.#options;
     this.pods = new ProvidedPods(this.#options);
     this.#notices = new PodNotices((podUID) => callGuarded(() => podChanged(podUID), ignoreFailure), clock);
     this.#measures = new ProviderMeasures(this.#options);
+    const retries = new ProviderRetries(this.#options);
+    this.#retries = retries;
     this.#calls = new ProviderCalls({
       ...this.#options,
       notices: this.#notices,
       measures: this.#measures,
       factsOf: (record) => this.#facts(record),
+      retries,
+      mostAskMs: settled ?? defaultPollMs,
     });
-    this.#ending = new PodEnding({ calls: this.#calls, notices: this.#notices, pollMs: soon, clock, logger });
+    this.#ending = new PodEnding({ calls: this.#calls, notices: this.#notices, retries, pollMs: soon, clock, logger });
     const released = (pod: Pod): void => void (this.#isStopped || this.#options.statusManager.terminatePod(pod));
-    this.#releases = new PodReleases({ pods: this.pods, ending: this.#ending, released, clock, logger });
+    this.#releases = new PodReleases({ pods: this.pods, ending: this.#ending, released, retries, clock, logger });
     this.#polls = new KeyedTimers(clock);
   }
 
@@ -268,7 +274,7 @@ export class ProviderPodSyncer implements PodSyncer {
     if (method === 'createPod') this.#tell(record, waitingStatus(this.#facts(record), 'ProviderCreateFailed', text));
     // what the provider has is asked about meanwhile, whenever the change is due again
     if (record.isHeld) this.#pollIn(record, this.#options.pollMs.settled);
-    throw new BackoffError(text, clock.now() + Math.max(0, failure.dueAt - clock.elapsed()));
+    throw this.#retries.error(text, failure.dueAt);
   }
 
   #lose(record: ProvidedPod): WirePodStatus {

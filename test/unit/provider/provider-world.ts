@@ -62,6 +62,8 @@ export class ProviderWorld implements AsyncDisposable {
       statusManager: this.statusManager,
       podChanged: (podUID) => this.loop.podChanged(podUID),
       hostIPs: ['192.0.2.1'],
+      // waits that are easily told apart, each as long as it may be
+      ...{ backoffBaseMs: 10_000, random: () => 1 - Number.EPSILON },
       ...(eventRecorder !== undefined && { eventRecorder }),
       ...{ clock, logger },
       ...options,
