@@ -15,7 +15,8 @@ const defaultGracePeriodSeconds = 30;
  * ones all at once. When these have ended for good, or the pod ends, the sidecars are ended too, one by one, the last one first.
  */
 export class ContainerPod {
-  readonly #pod: NodePod;
+  /** The pod as it was begun. */
+  readonly pod: NodePod;
   readonly #clock: Clock;
   readonly #inits: readonly ContainerLife[];
   readonly #regulars: readonly ContainerLife[];
@@ -34,7 +35,7 @@ export class ContainerPod {
 
   constructor(options: ContainerPodOptions) {
     const { pod, clock } = options;
-    this.#pod = pod;
+    this.pod = pod;
     this.#clock = clock;
     const { initContainers = [], containers = [] } = pod.spec;
     const kill = this.#kill.signal;
@@ -71,9 +72,7 @@ export class ContainerPod {
     this.#sidecarsEnd.abort();
     // a pod that is being stopped has its grace period already
     const isStopped = this.#stop.signal.aborted;
-    const cancel = isStopped
-      ? undefined
-      : this.#killIn(this.#pod.spec.terminationGracePeriodSeconds ?? defaultGracePeriodSeconds);
+    const cancel = isStopped ? undefined : this.#killIn(this.pod.spec.terminationGracePeriodSeconds ?? defaultGracePeriodSeconds);
     for (const [life, over] of [...beside].reverse()) {
       this.#sidecarStops.get(life)?.abort();
       await over;

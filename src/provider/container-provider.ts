@@ -87,6 +87,11 @@ export class ContainerProvider implements PodProvider {
     return this.#pods.get(metadata.uid)?.containers;
   }
 
+  /** The pods that run in this process: all that there are. */
+  getPods(): readonly NodePod[] {
+    return Array.from(this.#pods.values(), ({ pod }) => pod);
+  }
+
   /** Resolves, once nothing of the pod runs, to how its containers have ended. */
   async deletePod({ metadata }: NodePod, { gracePeriodSeconds }: Pick<DeletePodCall, 'gracePeriodSeconds'>) {
     const pod = this.#pods.get(metadata.uid);

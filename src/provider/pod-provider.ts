@@ -79,8 +79,9 @@ export interface PodProvider {
   notifyPods?(notify: NotifyPods): unknown;
   /**
    * All pods of this node that the provider has, with their uids, also those that earlier runs of the agent have left. A pod
-   * among them that no source of the node names is deleted; one whose `spec.nodeName` is another node's is left alone. Without
-   * it only pods of this run are known.
+   * among them that no source of the node names is deleted; one whose `spec.nodeName` is another node's is left alone. After a
+   * start, a pod that is not among them, and that `getPodStatus` does not know, is lost at once. Without it only pods of this run
+   * are known.
    */
   getPods?(call: ProviderCall): readonly Pod[] | Promise<readonly Pod[]>;
 }

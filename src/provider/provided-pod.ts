@@ -54,6 +54,8 @@ export class ProvidedPod {
   isAsked = false;
   /** True while the provider has something of the pod, as far as is known. */
   isHeld = false;
+  /** True for a pod that an earlier run of the agent has told to run, and that the provider's own list does not have. */
+  isUnlisted = false;
   /** True while `deletePod` must be called whatever the provider says of the pod: a call was aborted that may have begun it. */
   isUncertain = false;
   /** True once `deletePod` has done its work. */
@@ -87,6 +89,7 @@ export class ProvidedPod {
     this.answer = answer;
     if (answer === undefined) return;
     this.isHeld = true;
+    this.isUnlisted = false;
     this.missingSince = undefined;
     // a pod that was there before this run of the agent is taken over as it is
     this.given ??= this.pod;
@@ -105,6 +108,7 @@ export class ProvidedPod {
   /** The provider has nothing of the pod any more. */
   noteGone(): void {
     this.isHeld = false;
+    this.isUnlisted = false;
     this.missingSince = undefined;
     this.given = undefined;
   }

@@ -69,6 +69,7 @@ export class ProvidedPods implements RuntimeStatusCache {
     if (listed?.spec !== undefined) record.given = listed;
     const toldStatus = callGuarded(() => canonicalPodStatus(pod.status ?? {}), ignoreFailure);
     record.isHeld = listed !== undefined || hasBeenRun(toldStatus);
+    record.isUnlisted = record.isHeld && this.#listedCall > 0 && listed === undefined;
     this.#records.set(uid, record);
     return record;
   }

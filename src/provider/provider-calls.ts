@@ -131,7 +131,6 @@ export class ProviderCalls {
         endWatch();
         linked.release();
         record.change = undefined;
-        notices.wake(record.uid);
         if (!change.isAwaited) notices.tell(record.uid);
       }),
       isAwaited: false,

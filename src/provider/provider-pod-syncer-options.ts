@@ -36,7 +36,10 @@ export interface ProviderPodSyncerOptions {
    * repeated once they have settled. Default 300 000 (5 minutes).
    */
   readonly changeTimeoutMs?: number;
-  /** A pod that is not there counts as lost after this long, in milliseconds. Default 10 000. */
+  /**
+   * A pod that is not there counts as lost after this long, in milliseconds; one that an earlier run of the agent has told to
+   * run at once, where the provider's `getPods` does not list it either. Default 10 000.
+   */
   readonly missingAfterMs?: number;
   /**
    * The longest wait after a call of the provider that has failed, in milliseconds; it doubles with each further failure of the

@@ -214,7 +214,8 @@ export class ProviderPodSyncer implements PodSyncer {
     if (record.change !== undefined) return this.#wait(record);
     if (record.isHeld) {
       record.missingSince ??= clock.elapsed();
-      const restMs = record.missingSince + missingAfterMs - clock.elapsed();
+      // what the provider's list does not have either was lost while the agent was away
+      const restMs = record.isUnlisted ? 0 : record.missingSince + missingAfterMs - clock.elapsed();
       if (restMs > 0) {
         // a provider may need a moment until it shows what it has begun; what was told stays
         if (this.#facts(record).previous === undefined)

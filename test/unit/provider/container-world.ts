@@ -23,7 +23,7 @@ export class ContainerWorld implements AsyncDisposable {
   constructor(earlier?: ContainerWorld) {
     const clock = { now: () => this.world.clock.now(), setTimer: this.#setTimer.bind(this) };
     this.provider = new ContainerProvider({ runContainer: (spec, run) => this.#run(spec, run), clock });
-    this.world = new ProviderWorld({ provider: this.provider }, earlier?.world);
+    this.world = new ProviderWorld({ provider: this.provider }, earlier?.world, earlier !== undefined);
     this.provider.notifyPods((pod) => this.world.syncer.notice(String(pod)));
   }
 

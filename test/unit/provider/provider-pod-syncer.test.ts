@@ -310,6 +310,37 @@ describe('a pod that its provider has lost', () => {
     expect(world.status('job').phase).toBe('Failed');
   });
 
+  it('while the agent was away is created again at once where its list says so too, and only then', async () => {
+    const first = new ProviderWorld();
+    for (const name of ['gone', 'there']) await first.create(name);
+    first.provider.lose('gone');
+    first.provider.took();
+    first.provider.next('getPodStatus', 'there', ...Array.from({ length: 5 }, () => () => undefined));
+    await using world = await first.restart({}, true);
+    await settle(100);
+    expect(world.provider.took()).toEqual(['createPod gone']);
+    expect(world.status('gone').containerStatuses).toMatchObject([{ restartCount: 1, state: { running: {} } }]);
+    // one that it has just begun, and does not show yet, has its moment
+    world.provider.next('getPodStatus', 'new', ...Array.from({ length: 5 }, () => () => undefined));
+    await world.create('new');
+    await world.clock.advance(9000);
+    expect(world.provider.took()).toEqual(['createPod new']);
+    expect(['there', 'new'].map((name) => world.condition(name, 'Ready'))).toEqual(['True', 'True']);
+  });
+
+  it('while the agent was away is waited for where the list could not be read', async () => {
+    const first = new ProviderWorld();
+    await first.create('web');
+    first.provider.lose('web');
+    first.provider.took();
+    first.provider.next('getPods', '', refuse);
+    await using world = await first.restart({}, true);
+    await world.clock.advance(9000);
+    expect(world.provider.took()).toEqual([]);
+    await world.clock.advance(2000);
+    expect(world.provider.took()).toEqual(['createPod web']);
+  });
+
   it('for a moment only is as it was', async () => {
     await using world = new ProviderWorld();
     await world.create('web');

@@ -37,7 +37,9 @@ describe('a call of the provider that has failed', () => {
 
   it('refuses waits that are none', () => {
     expect(() => new ProviderWorld({ backoffBaseMs: 0 })).toThrow(/`backoffBaseMs` to be a number from 1/);
-    expect(() => new ProviderWorld({ backoffBaseMs: 2000, backoffMaxMs: 1999 })).toThrow(/`backoffMaxMs` to be a number from 2000/);
+    expect(() => new ProviderWorld({ backoffBaseMs: 2000, backoffMaxMs: 1999 })).toThrow(
+      /`backoffMaxMs` to be a number from 2000/,
+    );
     expect(() => new ProviderWorld({ random: 1 as never })).toThrow('`random`');
   });
 
@@ -48,7 +50,10 @@ describe('a call of the provider that has failed', () => {
     const name = (index: number): string => `pod-${index}`;
     for (let index = 0; index < count; index++) {
       if (failing(index)) world.provider.next(index % 40 === 0 ? 'createPod' : 'getPodStatus', name(index), refuse);
-      world.store.create({ metadata: { name: name(index) }, spec: { nodeName: 'node-1', containers: [{ name: 'a', image: 'a' }] } });
+      world.store.create({
+        metadata: { name: name(index) },
+        spec: { nodeName: 'node-1', containers: [{ name: 'a', image: 'a' }] },
+      });
     }
     const waiting = (): number[] =>
       Array.from({ length: count }, (_, index) => index).filter((index) => world.condition(name(index), 'Ready') !== 'True');

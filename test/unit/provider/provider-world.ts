@@ -31,7 +31,8 @@ export class ProviderWorld implements AsyncDisposable {
   readonly logged: string[] = [];
   readonly #unwatch: () => void;
 
-  constructor(options: Partial<ProviderPodSyncerOptions> = {}, earlier?: ProviderWorld) {
+  /** `listsFirst`: the provider has listed its pods before the first one is synced, as at the start of a node. */
+  constructor(options: Partial<ProviderPodSyncerOptions> = {}, earlier?: ProviderWorld, listsFirst = false) {
     const clock = earlier?.clock ?? new FakeClock();
     this.clock = clock;
     this.store = earlier?.store ?? new PodStore({ clock });
@@ -92,16 +93,20 @@ export class ProviderWorld implements AsyncDisposable {
     // other objects each time, as they come over a wire
     const told = (): void => send(structuredClone(this.store.list()));
     this.#unwatch = this.store.watch(told);
-    this.statusManager.start();
-    this.loop.start();
-    this.config.start();
-    told();
+    const begin = (): void => {
+      this.statusManager.start();
+      this.loop.start();
+      this.config.start();
+      told();
+    };
+    if (listsFirst) void this.syncer.pods.list(new AbortController().signal).then(begin, begin);
+    else begin();
   }
 
   /** The agent ends, and another one begins with the same server and provider. */
-  async restart(options: Partial<ProviderPodSyncerOptions> = {}): Promise<ProviderWorld> {
+  async restart(options: Partial<ProviderPodSyncerOptions> = {}, listsFirst = false): Promise<ProviderWorld> {
     await this.stop();
-    return new ProviderWorld(options, this);
+    return new ProviderWorld(options, this, listsFirst);
   }
 
   /** Creates a pod, and lets it be synced. */
