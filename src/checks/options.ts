@@ -37,18 +37,32 @@ export function optionOfType<T>(name: string, value: T, type: 'boolean' | 'funct
   throw invalidOption(name, `a ${type}`, value);
 }
 
-/** Refuses handlers with another name, and a handler that is no function. */
+/**
+ * Refuses a handler that is no function, and one with another name: it may be misspelt. What is no plain object, such as an
+ * instance of the agent's own class, may have any members beside its handlers.
+ */
 export function requireHandlers(handlers: object, known: readonly string[]): void {
-  requireKnownOptions('handlers', handlers, known);
-  for (const [name, handler] of Object.entries(handlers)) {
+  if (!hasMembers(handlers) || isPlain(handlers)) requireKnownOptions('handlers', handlers, known);
+  for (const name of known) {
+    const handler = (handlers as Members)[name];
     if (handler !== undefined) optionOfType(`handlers.${name}`, handler, 'function');
   }
 }
 
-/** Refuses a value that lacks one of the methods; the error names those that are missing. */
+/** Refuses a value that lacks one of the methods, be they its own or its class's; the error names those that are missing. */
 export function requireMethods(name: string, value: unknown, methods: readonly string[]): void {
-  const object = value as Record<string, unknown> | null | undefined;
-  const missing =
-    typeof value === 'object' && object ? methods.filter((method) => typeof object[method] !== 'function') : methods;
+  const missing = hasMembers(value) ? methods.filter((method) => typeof value[method] !== 'function') : methods;
   if (missing.length > 0) throw invalidOption(name, `an object with ${missing.join(', ')}`, value);
+}
+
+type Members = Readonly<Record<string, unknown>>;
+
+/** True for an object, and for a class, which may have static methods. */
+function hasMembers(value: unknown): value is Members {
+  return (typeof value === 'object' && value !== null) || typeof value === 'function';
+}
+
+function isPlain(value: object): boolean {
+  const prototype: unknown = Object.getPrototypeOf(value);
+  return prototype === Object.prototype || prototype === null;
 }

@@ -4,6 +4,7 @@ import {
   longestTimerMs,
   numberOption,
   optionOfType,
+  requireHandlers,
   requireKnownOptions,
   requireMethods,
 } from '../checks/options.ts';
@@ -114,7 +115,7 @@ export function resolveReconcilerOptions(options: MirrorPodReconcilerOptions): R
   requireMethods('podManager', podManager, ['getPodsAndMirrorPods', 'getPodByUID', 'getMirrorPodByPod', 'subscribe']);
   requireMethods('mirrorPodClient', mirrorPodClient, ['createMirrorPod', 'deleteMirrorPod', 'getMirrorPod']);
   requireMethods('podSource', podSource, ['lastListedAt']);
-  requireKnownOptions('handlers', handlers, ['mirrorPodCreated', 'mirrorPodDeleted', 'failed']);
+  requireHandlers(handlers, ['mirrorPodCreated', 'mirrorPodDeleted', 'failed']);
   requireMethods('clock', clock, ['now', 'setTimer']);
   return {
     podManager,
