@@ -165,7 +165,11 @@ export class ClusterScheduler {
 function sinkOf(scheduler: Scheduler): ClusterSink {
   return {
     podAdded: (pod) => scheduler.setPod(pod),
-    podUpdated: (_, pod) => scheduler.setPod(pod),
+    podUpdated: (before, pod) => {
+      // no pod loses its node, unless etcd was set back to a time before its binding
+      if ((before.spec?.nodeName ?? '') !== '' && (pod.spec?.nodeName ?? '') === '') scheduler.deletePod(pod.metadata?.uid ?? '');
+      scheduler.setPod(pod);
+    },
     podDeleted: ({ metadata }) => scheduler.deletePod(metadata?.uid ?? ''),
     nodeAdded: (node) => scheduler.setNode(node),
     nodeUpdated: (_, node) => scheduler.setNode(node),

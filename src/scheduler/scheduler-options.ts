@@ -9,7 +9,7 @@ import {
 import { invalidOption } from '../errors.ts';
 import { type Metrics, metricsOption } from '../metrics/metrics.ts';
 import type { MetricsSink } from '../metrics/metrics-sink.ts';
-import { type Clock, safeClock, systemClock } from '../seams/clock.ts';
+import { type Clock, type SteadyClock, safeClock, systemClock } from '../seams/clock.ts';
 import { callGuarded } from '../seams/guard.ts';
 import { type Logger, loggerOption } from '../seams/logger.ts';
 import { safeRandom } from '../seams/random.ts';
@@ -63,7 +63,7 @@ export interface ResolvedSchedulerOptions {
   readonly mostBindings: number;
   readonly bindTimeoutMs: number;
   readonly random: () => number;
-  readonly clock: Clock;
+  readonly clock: SteadyClock;
   readonly logger: Logger;
   readonly metrics: Metrics;
 }

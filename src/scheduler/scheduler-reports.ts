@@ -56,7 +56,7 @@ export function explanationOf({ options, queue, cache, lastAttempts }: ReportedP
   return explainPod({
     uid,
     place: queue.placeOf(uid),
-    placed: pod === undefined || nodeName === undefined ? undefined : { key: pod.key, nodeName, isBound: !cache.isAssumed(uid) },
+    placed: pod === undefined || nodeName === undefined ? undefined : { key: pod.key, nodeName, isBound: cache.isBound(uid) },
     last: lastAttempts.get(uid),
     nodeNames: cache.updateSnapshot().nodes.map(({ name }) => name),
     now: options.clock.now(),

@@ -22,7 +22,6 @@ import { createPodInfo } from './nodes/pod-info-factory.ts';
 import { PreemptionExecutor } from './preemption/executor.ts';
 import { createFrameworks, type Frameworks } from './profile/frameworks.ts';
 import { ClusterChanges } from './queue/cluster-changes.ts';
-import { assignedPodDelete } from './queue/cluster-event.ts';
 import { SchedulingQueue } from './queue/scheduling-queue.ts';
 import { resolveSchedulerOptions, type SchedulerOptions } from './scheduler-options.ts';
 import { explanationOf, type ReportedParts, type SchedulerStats, sizesOf, statsOf } from './scheduler-reports.ts';
@@ -225,8 +224,8 @@ export class Scheduler {
       createPodInfo: (pod) => createPodInfo(pod),
       isResponsibleFor: (schedulerName) => this.#frameworks.has(schedulerName),
       onAssumedPodDeleted: (pod) => {
-        // the end of the binding gives the place back
-        if (!this.#bindings.abort(pod.uid, 'the pod was deleted')) cache.removePod(pod);
+        cache.removePod(pod);
+        this.#bindings.abort(pod.uid, 'the pod was deleted');
       },
     });
   }
@@ -273,7 +272,7 @@ export class Scheduler {
     if (end.isBound) {
       this.#bound += 1;
       this.#measures.bound(placed.queued, framework.schedulerName, placed.startedAt);
-      this.#cache.finishBinding(podInfo.uid);
+      this.#changes.podBound(podInfo, nodeName);
       this.#queue.done(podInfo.uid);
       this.#lastAttempts.delete(podInfo.uid);
       const note = `Successfully assigned ${podInfo.key} to ${nodeName}`;
@@ -283,10 +282,9 @@ export class Scheduler {
     }
     this.#failedAttempts += 1;
     this.#cycle.undo(placed);
-    const seen = { event: assignedPodDelete, before: podInfo.pod as unknown as JsonMembers, after: undefined };
     // its place is free for the others; a pod that was rejected is not helped by its own
-    if (!end.isRejected) this.#queue.see(seen);
+    if (!end.isRejected) this.#changes.placeGivenBack(podInfo, nodeName);
     this.#failures.add(placed, end.error, '');
-    if (end.isRejected) this.#queue.see(seen, ({ uid }) => uid !== podInfo.uid);
+    if (end.isRejected) this.#changes.placeGivenBack(podInfo, nodeName, ({ uid }) => uid !== podInfo.uid);
   }
 }

@@ -1,5 +1,5 @@
 // Behaviour of pkg/scheduler/internal/cache, v1.22.17, and pkg/scheduler/backend/cache, v1.36.3.
-import type { Clock } from '../../seams/clock.ts';
+import type { SteadyClock } from '../../seams/clock.ts';
 import { goQuote } from '../../wire/go-quote.ts';
 import type { WireNode } from '../../wire/node-types.ts';
 import type { Snapshot } from '../nodes/node-info.ts';
@@ -11,7 +11,7 @@ import { CacheSnapshot } from './cache-snapshot.ts';
 import { CachedNodes } from './cached-nodes.ts';
 
 export interface SchedulerCacheOptions {
-  readonly clock: Clock;
+  readonly clock: SteadyClock;
   /**
    * How long after its binding has finished an assumed pod is kept that no watch has brought, in milliseconds. Default: as long
    * as nothing else is known of it.
@@ -31,7 +31,7 @@ export type CacheVersion = 'v1.22' | 'v1.36';
 interface CachedPod {
   readonly info: PodInfo;
   readonly nodeName: string;
-  /** Of an assumed pod whose binding has finished: when it expires. */
+  /** Of an assumed pod whose binding has finished: when it expires, by `elapsed` of the clock. */
   readonly deadline?: number;
 }
 
@@ -40,7 +40,7 @@ interface CachedPod {
  * change something return undefined, or in words why they have changed nothing.
  */
 export class SchedulerCache {
-  readonly #clock: Clock;
+  readonly #clock: SteadyClock;
   readonly #ttlMs: number;
   readonly #isClassic: boolean;
   readonly #nodes: CachedNodes;
@@ -72,6 +72,12 @@ export class SchedulerCache {
 
   isAssumed(uid: string): boolean {
     return this.#assumed.has(uid);
+  }
+
+  /** True for a pod that the apiserver has put on its node: as the watch says, or the answer to its binding. */
+  isBound(uid: string): boolean {
+    const cached = this.#pods.get(uid);
+    return cached !== undefined && (!this.#assumed.has(uid) || cached.deadline !== undefined);
   }
 
   /** A pod on a node, assumed or not. */
@@ -106,7 +112,7 @@ export class SchedulerCache {
   finishBinding(uid: string): void {
     const cached = this.#pods.get(uid);
     if (cached === undefined || !this.#assumed.has(uid)) return;
-    this.#pods.set(uid, { ...cached, deadline: this.#clock.now() + this.#ttlMs });
+    this.#pods.set(uid, { ...cached, deadline: this.#clock.elapsed() + this.#ttlMs });
   }
 
   /** The assumed pod was not bound: its place is free again. */
@@ -177,7 +183,7 @@ export class SchedulerCache {
 
   /** Gives up the assumed pods whose time is over, and returns them. */
   expireAssumedPods(): PodInfo[] {
-    const now = this.#clock.now();
+    const now = this.#clock.elapsed();
     const expired: PodInfo[] = [];
     for (const uid of this.#assumed) {
       const cached = this.#pods.get(uid);

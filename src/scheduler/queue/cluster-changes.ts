@@ -11,7 +11,11 @@ import type { SchedulingQueue } from './scheduling-queue.ts';
 export interface ChangedCache {
   /** A pod on a node, assumed or not. */
   podOf(uid: string): PodInfo | undefined;
+  nodeNameOf(uid: string): string | undefined;
   isAssumed(uid: string): boolean;
+  /** True for a pod that is on its node, though perhaps no watch has said so yet. */
+  isBound(uid: string): boolean;
+  finishBinding(uid: string): void;
   /** Also where it was assumed, there or elsewhere. */
   addPod(pod: PodInfo): void;
   updatePod(before: PodInfo, after: PodInfo): void;
@@ -26,6 +30,8 @@ export interface ChangedCache {
 export interface ChangedNominator {
   /** Notes the node that the pod's status names; a pod without one is forgotten. */
   set(pod: PodInfo): void;
+  /** The node that the pod was promised, whether its status says so yet or not. */
+  nodeOf(uid: string): string | undefined;
   delete(uid: string): void;
 }
 
@@ -36,8 +42,8 @@ export interface ClusterChangesOptions {
   readonly createPodInfo: (pod: WirePod) => PodInfo;
   /** True for the name of one of the profiles. */
   readonly isResponsibleFor: (schedulerName: string) => boolean;
-  /** A pod that was assumed is being deleted: its place must be given up at once, whatever has become of its binding. */
-  readonly onAssumedPodDeleted: (pod: PodInfo) => void;
+  /** A pod that was assumed is gone or being deleted: its place must be free afterwards, whatever becomes of its binding. */
+  readonly onAssumedPodDeleted: (pod: PodInfo, nodeName: string) => void;
 }
 
 /**
@@ -75,13 +81,29 @@ export class ClusterChanges {
     const { cache, queue, nominator } = this.#options;
     const known = cache.podOf(uid);
     const waiting = queue.placeOf(uid)?.info.podInfo;
+    const promised = nominator.nodeOf(uid);
     queue.delete(uid);
     nominator.delete(uid);
     if (known !== undefined && cache.isAssumed(uid)) this.#deleteAssumed(known);
     else if (known !== undefined) {
       cache.removePod(known);
       this.#see(assignedPodDelete, known.pod, undefined);
-    } else if (waiting !== undefined && nominatedNode(waiting) !== '') this.#freeNominated(waiting);
+    } else if (waiting !== undefined) this.#freeNominated(waiting, nominatedNode(waiting) || promised);
+  }
+
+  /** An assumed pod is on its node now. Pods that want to be near it need not wait for the watch; without one they would for long. */
+  podBound(pod: PodInfo, nodeName: string): void {
+    const { cache } = this.#options;
+    // the watch was faster, or the pod is gone
+    if (!cache.isAssumed(pod.uid)) return;
+    cache.finishBinding(pod.uid);
+    this.#see(assignedPodAdd, undefined, onNode(pod, nodeName));
+  }
+
+  /** The place that an assumed pod had is free. With `concerns`, only pods for which it is true may be helped. */
+  placeGivenBack(pod: PodInfo, nodeName: string, concerns?: (pod: PodInfo) => boolean): void {
+    const before = asMembers(onNode(pod, nodeName));
+    this.#options.queue.see({ event: assignedPodDelete, before, after: undefined }, concerns);
   }
 
   /** A node was added or has changed. */
@@ -108,8 +130,13 @@ export class ClusterChanges {
 
   #addAssigned(pod: PodInfo): void {
     const { cache, queue, nominator } = this.#options;
+    const known = cache.isBound(pod.uid) ? cache.podOf(pod.uid) : undefined;
+    const nodeName = cache.nodeNameOf(pod.uid);
     cache.addPod(pod);
-    this.#see(assignedPodAdd, undefined, pod.pod);
+    // a pod that was told when it was bound is news only as far as it has changed since
+    if (known === undefined || nodeName === undefined || nodeName !== pod.pod.spec?.nodeName)
+      this.#see(assignedPodAdd, undefined, pod.pod);
+    else this.#seeUpdate(known, onNode(known, nodeName), pod);
     // it may have been bound by somebody else while it waited here
     queue.delete(pod.uid);
     nominator.delete(pod.uid);
@@ -117,7 +144,11 @@ export class ClusterChanges {
 
   #updateAssigned(before: PodInfo, after: PodInfo): void {
     this.#options.cache.updatePod(before, after);
-    for (const event of podUpdateEvents(before, after)) this.#see(event, before.pod, after.pod);
+    this.#seeUpdate(before, before.pod, after);
+  }
+
+  #seeUpdate(before: PodInfo, podBefore: WirePod, after: PodInfo): void {
+    for (const event of podUpdateEvents(before, after)) this.#see(event, podBefore, after.pod);
   }
 
   #setWaiting(pod: PodInfo, assumed: PodInfo | undefined): void {
@@ -134,18 +165,21 @@ export class ClusterChanges {
     }
     queue.update(pod);
     nominator.set(pod);
-    if (nominatedNode(before) !== '' && nominatedNode(before) !== nominatedNode(pod)) this.#freeNominated(before);
+    if (nominatedNode(before) !== nominatedNode(pod)) this.#freeNominated(before, nominatedNode(before));
   }
 
   #deleteAssumed(pod: PodInfo): void {
-    this.#options.onAssumedPodDeleted(pod);
-    this.#see(assignedPodDelete, pod.pod, undefined);
+    const { cache, onAssumedPodDeleted } = this.#options;
+    const nodeName = cache.nodeNameOf(pod.uid) ?? '';
+    onAssumedPodDeleted(pod, nodeName);
+    this.placeGivenBack(pod, nodeName);
   }
 
   /** A pod gave up the node that it was nominated for: pods of higher priority had not respected it anyway. */
-  #freeNominated(before: PodInfo): void {
-    const seen = { event: assignedPodDelete, before: asMembers(before.pod), after: undefined };
-    this.#options.queue.see(seen, ({ priority }) => priority <= before.priority);
+  #freeNominated({ pod, priority: least }: PodInfo, nominatedNodeName: string | undefined): void {
+    if (!nominatedNodeName) return;
+    const before = asMembers({ ...pod, status: { ...pod.status, nominatedNodeName } });
+    this.#options.queue.see({ event: assignedPodDelete, before, after: undefined }, ({ priority }) => priority <= least);
   }
 
   #see(event: ClusterEvent, before: WirePod | WireNode | undefined, after: WirePod | WireNode | undefined): void {
@@ -155,6 +189,11 @@ export class ClusterChanges {
 
 function nominatedNode({ pod }: PodInfo): string {
   return pod.status?.nominatedNodeName ?? '';
+}
+
+/** The pod as it stands on the node. A pod without a node says nothing of a place, and wakes nobody. */
+function onNode({ pod }: PodInfo, nodeName: string): WirePod {
+  return { ...pod, spec: { ...pod.spec, nodeName } as NonNullable<WirePod['spec']> };
 }
 
 function isBeingDeleted({ pod }: PodInfo): boolean {

@@ -35,7 +35,7 @@ describe('a scheduler', () => {
     for (const one of [pod('small', '500m'), pod('big', '2')]) scheduler.setPod(one);
     scheduler.start();
     await scheduler.flush();
-    expect(scheduler.explain('small')).toMatchObject({ state: 'binding', nodes: [] });
+    expect(scheduler.explain('small')).toMatchObject({ state: 'placed', nodes: [] });
     const { state, attempts, nodes, text } = scheduler.explain('big');
     expect([state, attempts, nodes.map(({ nodeName, plugin }) => [nodeName, plugin])]).toEqual([
       ...['waiting', 1],

@@ -12,7 +12,7 @@ describe('a scheduler', () => {
     await scheduler.flush();
     expect(told).toEqual(['bind web large', 'Scheduled web: Successfully assigned default/web to large']);
     expect(scheduler.stats()).toMatchObject({ bound: 1, failedAttempts: 0, active: 0, binding: 0, nodes: 2, pods: 1 });
-    expect(scheduler.explain('uid-web')).toMatchObject({ state: 'binding' });
+    expect(scheduler.explain('uid-web')).toMatchObject({ state: 'placed' });
     scheduler.setPod(pod('web', '4', { nodeName: 'large' }));
     expect(scheduler.explain('uid-web')).toMatchObject({ state: 'placed', text: 'The pod default/web is on the node large.' });
     await scheduler.stop();
