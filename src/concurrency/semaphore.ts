@@ -11,6 +11,11 @@ export class Semaphore {
     this.#most = most;
   }
 
+  /** True where a call that came now would have to wait. */
+  get isFull(): boolean {
+    return this.#running >= this.#most;
+  }
+
   /** Makes the call when there is room. Rejects with the signal's reason when that aborts before. */
   async run<T>(call: () => Promise<T>, signal: AbortSignal): Promise<T> {
     await this.#enter(signal);
@@ -24,7 +29,7 @@ export class Semaphore {
 
   async #enter(signal: AbortSignal): Promise<void> {
     signal.throwIfAborted();
-    if (this.#running < this.#most) {
+    if (!this.isFull) {
       this.#running += 1;
       return;
     }

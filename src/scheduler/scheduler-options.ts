@@ -22,7 +22,7 @@ import type { BackoffBounds } from './queue/backoff-queue.ts';
 
 /** What a scheduler writes with, and how it schedules. `client` is needed. */
 export interface SchedulerOptions {
-  /** Carries out what the scheduler decides. What it does not have is left out. */
+  /** Carries out what the scheduler decides. What it does not have is left out; without `deletePod` no pod is preempted. */
   readonly client: Pick<SchedulerClient, 'bind'> & Partial<SchedulerClient>;
   /**
    * How pods are scheduled, by their `schedulerName`: each profile as in kube-scheduler's configuration, or made by `policyProfile`
@@ -55,6 +55,8 @@ export interface SchedulerOptions {
 
 export interface ResolvedSchedulerOptions {
   readonly client: SchedulerClient;
+  /** The client can delete pods. */
+  readonly canEvict: boolean;
   readonly profiles: readonly (ProfileOptions | ProfileMaker)[];
   readonly registry: PluginRegistry;
   readonly listers: ClusterListers;
@@ -101,6 +103,7 @@ export function resolveSchedulerOptions(options: SchedulerOptions): ResolvedSche
   const logger = loggerOption(options.logger);
   return {
     client: wholeClient(client, logger),
+    canEvict: client.deletePod !== undefined,
     ...{ profiles, registry, listers, logger },
     backoff: { initialMs: podInitialBackoffMs, maxMs: podMaxBackoffMs },
     maxInUnschedulableMs: numberOption('podMaxInUnschedulableMs', podMaxInUnschedulableMs, 1, longestTimerMs),

@@ -1,14 +1,12 @@
 import type { JsonMembers } from '../client/transport/api-answer.ts';
 import { RunState } from '../concurrency/run-state.ts';
-import type { Logger } from '../seams/logger.ts';
 import type { WireNode } from '../wire/node-types.ts';
 import type { WirePod } from '../wire/types.ts';
 import { SchedulingAlgorithm } from './algorithm/algorithm.ts';
 import { Nominator } from './cache/nominator.ts';
 import { SchedulerCache } from './cache/scheduler-cache.ts';
-import type { PlacedPod } from './cycle/attempt.ts';
-import { BindingCycles, type BindingEnd } from './cycle/binding-cycles.ts';
 import { FailedAttempts } from './cycle/failed-attempts.ts';
+import { PodAttempts } from './cycle/pod-attempts.ts';
 import { Preemptions } from './cycle/preemptions.ts';
 import { RunLoop } from './cycle/run-loop.ts';
 import { SchedulingCycle } from './cycle/scheduling-cycle.ts';
@@ -16,7 +14,6 @@ import { StatusWrites } from './cycle/status-writes.ts';
 import type { PodExplanation } from './explain/explain-pod.ts';
 import { LastAttempts } from './explain/last-attempts.ts';
 import type { EventAction, EventResource } from './framework/cluster-event.ts';
-import type { SchedulerClient } from './framework/scheduler-client.ts';
 import { SchedulerMeasures } from './measures/scheduler-measures.ts';
 import { createPodInfo } from './nodes/pod-info-factory.ts';
 import { PreemptionExecutor } from './preemption/executor.ts';
@@ -45,40 +42,30 @@ import { explanationOf, type ReportedParts, type SchedulerStats, sizesOf, statsO
  * ```
  */
 export class Scheduler {
-  readonly #logger: Logger;
-  readonly #client: SchedulerClient;
   readonly #cache: SchedulerCache;
   readonly #nominator = new Nominator();
   readonly #frameworks: Frameworks;
   readonly #queue: SchedulingQueue;
   readonly #changes: ClusterChanges;
-  readonly #cycle: SchedulingCycle;
-  readonly #bindings: BindingCycles;
+  readonly #attempts: PodAttempts;
   readonly #writes: StatusWrites;
-  readonly #failures: FailedAttempts;
-  readonly #lastAttempts = new LastAttempts();
   readonly #preemptions: Preemptions;
   readonly #measures: SchedulerMeasures;
   readonly #loop: RunLoop;
   readonly #runState = new RunState('scheduler');
   readonly #reported: ReportedParts;
-  #isSuspended = false;
-  #bound = 0;
-  #failedAttempts = 0;
 
   /** Throws ERR_INVALID_OPTION, naming the option, the rule and the value. Starts nothing. */
   constructor(options: SchedulerOptions) {
     const resolved = resolveSchedulerOptions(options);
-    const { client, clock, logger, random, listers, mostBindings, bindTimeoutMs } = resolved;
-    this.#logger = logger;
-    this.#client = client;
+    const { client, canEvict, clock, logger, random, listers, mostBindings, bindTimeoutMs } = resolved;
     this.#measures = new SchedulerMeasures(resolved.metrics, clock);
     this.#cache = new SchedulerCache({ clock });
     const snapshot = this.#cache.updateSnapshot();
     const preemptor = new PreemptionExecutor({
       ...{ client, nominated: this.#nominator, logger },
       currentPod: ({ uid }) => this.#cache.podOf(uid)?.pod,
-      withdraw: ({ uid }) => this.#bindings.permits.reject(uid, '', 'preempted'),
+      withdraw: ({ uid }) => this.#attempts.bindings.preempt(uid),
     });
     const context = {
       client,
@@ -87,7 +74,7 @@ export class Scheduler {
       onFailure: (err: unknown) => logger.warn({ err }, 'a plugin of the scheduler failed'),
     };
     this.#frameworks = createFrameworks(context, resolved.profiles, resolved.registry);
-    this.#loop = new RunLoop({ step: () => this.#step(), clock });
+    this.#loop = new RunLoop({ step: () => !this.#attempts.bindings.isFull && this.#attempts.tryNext(), clock });
     const wake = (): void => this.#loop.wake();
     this.#queue = new SchedulingQueue({
       profiles: [...this.#frameworks.values()].map(({ profile }) => profile),
@@ -96,16 +83,20 @@ export class Scheduler {
       onIncoming: (place, event) => this.#measures.incoming(place, event),
     });
     this.#changes = this.#clusterChanges();
-    const algorithm = new SchedulingAlgorithm();
-    this.#cycle = new SchedulingCycle({ cache: this.#cache, nominator: this.#nominator, algorithm, clock, logger });
+    const cycle = new SchedulingCycle({
+      ...{ cache: this.#cache, nominator: this.#nominator, algorithm: new SchedulingAlgorithm(), clock, logger, canEvict },
+    });
     this.#writes = new StatusWrites(client, clock, logger);
-    const [writes, nominator, queue, lastAttempts] = [this.#writes, this.#nominator, this.#queue, this.#lastAttempts];
-    const onEnd = (placed: PlacedPod, end: BindingEnd): void => this.#bindingEnded(placed, end);
-    this.#bindings = new BindingCycles({ writes, clock, mostBindings, bindTimeoutMs, onEnd, onFree: wake });
-    const measures = this.#measures;
-    this.#failures = new FailedAttempts({ queue, nominator, client, writes, lastAttempts, measures, clock, logger });
-    this.#reported = { options: resolved, queue, cache: this.#cache, bindings: this.#bindings, lastAttempts };
     this.#preemptions = new Preemptions(preemptor, (podUID) => this.#queue.activate(podUID));
+    const lastAttempts = new LastAttempts();
+    const shared = { client, clock, logger, lastAttempts, queue: this.#queue, writes: this.#writes, measures: this.#measures };
+    this.#attempts = new PodAttempts({
+      ...{ ...shared, cycle, mostBindings, bindTimeoutMs, onFree: wake },
+      ...{ frameworks: this.#frameworks, cache: this.#cache, changes: this.#changes, preemptions: this.#preemptions },
+      failures: new FailedAttempts({ ...shared, nominator: this.#nominator }),
+    });
+    const { bindings } = this.#attempts;
+    this.#reported = { options: resolved, queue: this.#queue, cache: this.#cache, bindings, lastAttempts };
   }
 
   /** The names of the plugins of all profiles, in no order. */
@@ -116,7 +107,7 @@ export class Scheduler {
 
   /** What it has done and has to do. */
   stats(): SchedulerStats {
-    return statsOf(this.#reported, { bound: this.#bound, failedAttempts: this.#failedAttempts });
+    return statsOf(this.#reported, this.#attempts.counts);
   }
 
   /** Where a pod is, and why it is pending: what each node had against it when it was last tried, also in words. */
@@ -129,26 +120,27 @@ export class Scheduler {
     this.#runState.start();
     this.#queue.start();
     this.#measures.start(() => sizesOf(this.#reported));
-    if (!this.#isSuspended) this.#loop.start();
+    if (!this.#attempts.isSuspended) this.#loop.start();
   }
 
   /** Tries one pod, also without `start`. False where none can be tried now. Throws ERR_STOPPED after `stop()`. */
   scheduleOne(): boolean {
     this.#runState.assertNotStopped('scheduleOne');
-    return !this.#isSuspended && this.#tryNext();
+    return this.#attempts.tryNext();
   }
 
-  /** Schedules nothing and gives up every binding under way until `resume()`: another process may do it now. */
+  /**
+   * Schedules nothing until `resume()`, and gives up all that is under way: another process may do it now. No binding, no status and no
+   * deletion of a victim is begun any more.
+   */
   suspend(): void {
-    this.#isSuspended = true;
     this.#loop.stop();
-    this.#bindings.abortAll('the scheduler was suspended');
-    this.#writes.drop();
+    this.#attempts.suspend();
   }
 
   /** Schedules again after `suspend()`, if `start()` was called. */
   resume(): void {
-    this.#isSuspended = false;
+    this.#attempts.resume();
     if (this.#runState.name === 'running') this.#loop.start();
   }
 
@@ -157,8 +149,8 @@ export class Scheduler {
    * change or the end of its back-off. A pod that waits for a permit is waited for.
    */
   async flush(): Promise<void> {
-    while (this.#loop.isBusy || this.#bindings.size > 0 || this.#preemptions.size > 0 || this.#writes.size > 0) {
-      await Promise.all([this.#loop.idle(), this.#bindings.flush(), this.#writes.flush(), this.#preemptions.flush()]);
+    while (this.#loop.isBusy || this.#attempts.bindings.size > 0 || this.#preemptions.size > 0 || this.#writes.size > 0) {
+      await Promise.all([this.#loop.idle(), this.#attempts.bindings.flush(), this.#writes.flush(), this.#preemptions.flush()]);
     }
   }
 
@@ -168,8 +160,8 @@ export class Scheduler {
       this.#loop.stop();
       this.#queue.close();
       this.#measures.close();
-      this.#bindings.abortAll('the scheduler was stopped');
-      await this.#bindings.flush();
+      this.#attempts.bindings.abortAll('the scheduler was stopped');
+      await this.#attempts.bindings.flush();
       await Promise.all([this.#writes.stop(), this.#preemptions.stop()]);
     });
   }
@@ -177,13 +169,13 @@ export class Scheduler {
   /** A pod is there, or has changed. One that has a node counts there; one that has none is scheduled. */
   setPod(pod: WirePod): void {
     this.#changes.setPod(pod);
-    if ((pod.spec?.nodeName ?? '') !== '') this.#lastAttempts.delete(pod.metadata?.uid ?? '');
+    if ((pod.spec?.nodeName ?? '') !== '') this.#attempts.settled(pod.metadata?.uid ?? '');
   }
 
   /** A pod is gone. */
   deletePod(uid: string): void {
     this.#changes.deletePod(uid);
-    this.#lastAttempts.delete(uid);
+    this.#attempts.settled(uid);
   }
 
   /** A node is there, or has changed. */
@@ -204,17 +196,17 @@ export class Scheduler {
 
   /** The uids of the pods that have a node and wait for a permit, each with the plugins that have yet to give it. */
   waitingPods(): ReadonlyMap<string, readonly string[]> {
-    return this.#bindings.permits.list();
+    return this.#attempts.bindings.permits.list();
   }
 
   /** A plugin permits a pod that waits. False where it does not wait. */
   allowPod(uid: string, plugin: string): boolean {
-    return this.#bindings.permits.allow(uid, plugin);
+    return this.#attempts.bindings.permits.allow(uid, plugin);
   }
 
   /** A plugin refuses a pod that waits. False where it does not wait. */
   rejectPod(uid: string, plugin: string, reason: string): boolean {
-    return this.#bindings.permits.reject(uid, plugin, reason);
+    return this.#attempts.bindings.permits.reject(uid, plugin, reason);
   }
 
   #clusterChanges(): ClusterChanges {
@@ -225,66 +217,8 @@ export class Scheduler {
       isResponsibleFor: (schedulerName) => this.#frameworks.has(schedulerName),
       onAssumedPodDeleted: (pod) => {
         cache.removePod(pod);
-        this.#bindings.abort(pod.uid, 'the pod was deleted');
+        this.#attempts.bindings.abort(pod.uid, 'the pod was deleted');
       },
     });
-  }
-
-  /** True where there may be more to do at once. */
-  #step(): boolean {
-    try {
-      return !this.#bindings.isFull && this.#tryNext();
-    } catch (err) {
-      this.#logger.error({ err }, 'the scheduler has failed at a pod');
-      return false;
-    }
-  }
-
-  #tryNext(): boolean {
-    const queued = this.#queue.pop();
-    if (queued === undefined) return false;
-    const { podInfo } = queued;
-    const framework = this.#frameworks.get(podInfo.pod.spec?.schedulerName ?? '');
-    if (framework === undefined || podInfo.pod.metadata?.deletionTimestamp !== undefined || this.#cache.isAssumed(podInfo.uid)) {
-      this.#queue.done(podInfo.uid);
-      return true;
-    }
-    const attempt = this.#cycle.begin(framework, queued);
-    const outcome = this.#cycle.run(attempt);
-    this.#measures.chose(attempt.startedAt);
-    if (outcome.placed !== undefined) {
-      this.#bindings.begin(outcome.placed, outcome.waits);
-      return true;
-    }
-    this.#failedAttempts += 1;
-    const { error, made } = outcome;
-    // without a plugin that makes room, or where it failed, a promised node is taken back
-    this.#failures.add(attempt, error, made === undefined ? '' : made.nominatedNodeName);
-    if (made?.actions !== undefined) {
-      this.#measures.preempted(made.actions.length);
-      this.#preemptions.begin(podInfo, made.actions);
-    }
-    return true;
-  }
-
-  #bindingEnded(placed: PlacedPod, end: BindingEnd): void {
-    const { podInfo, nodeName, framework, state } = placed;
-    if (end.isBound) {
-      this.#bound += 1;
-      this.#measures.bound(placed.queued, framework.schedulerName, placed.startedAt);
-      this.#changes.podBound(podInfo, nodeName);
-      this.#queue.done(podInfo.uid);
-      this.#lastAttempts.delete(podInfo.uid);
-      const note = `Successfully assigned ${podInfo.key} to ${nodeName}`;
-      this.#client.event({ pod: podInfo.pod, type: 'Normal', reason: 'Scheduled', action: 'Binding', note });
-      framework.binding.postBind(state, podInfo, nodeName);
-      return;
-    }
-    this.#failedAttempts += 1;
-    this.#cycle.undo(placed);
-    // its place is free for the others; a pod that was rejected is not helped by its own
-    if (!end.isRejected) this.#changes.placeGivenBack(podInfo, nodeName);
-    this.#failures.add(placed, end.error, '');
-    if (end.isRejected) this.#changes.placeGivenBack(podInfo, nodeName, ({ uid }) => uid !== podInfo.uid);
   }
 }

@@ -1,13 +1,17 @@
 // Behaviour of pkg/scheduler/schedule_one.go bindingCycle, v1.36.3.
+import { untilAborted } from '../../concurrency/aborts.ts';
+import { Semaphore } from '../../concurrency/semaphore.ts';
 import type { Clock } from '../../seams/clock.ts';
 import type { PluginRejection } from '../framework/status.ts';
 import { type PlacedPod, refusedNode } from './attempt.ts';
-import { BindingSlots } from './binding-slots.ts';
 import type { StatusWrites } from './status-writes.ts';
 import { WaitingPermits } from './waiting-permits.ts';
 
 /** The error of a binding that the scheduler gave up itself: it was stopped or suspended, or the pod was deleted. */
 export class BindingGivenUp extends Error {}
+
+/** The error of a binding that was taken back before it was sent, because a more important pod needs the place. The pod is tried again. */
+export class BindingPreempted extends Error {}
 
 /** How the binding of a pod ended. */
 export type BindingEnd =
@@ -28,6 +32,13 @@ export interface BindingCyclesParts {
   readonly onFree: () => void;
 }
 
+interface RunningBinding {
+  readonly controller: AbortController;
+  ended: Promise<void>;
+  /** True once the plugins that bind are asked: from then on the pod may be on its node. */
+  isSent: boolean;
+}
+
 /**
  * Binds pods beside the scheduling of others. Each waits until the plugins permit it, then for a free place, and is bound by its
  * profile's plugins. A binding that takes too long, or that is given up, ends at once, whatever the plugins do.
@@ -35,13 +46,13 @@ export interface BindingCyclesParts {
 export class BindingCycles {
   readonly permits: WaitingPermits;
   readonly #parts: BindingCyclesParts;
-  readonly #slots: BindingSlots;
+  readonly #slots: Semaphore;
   /** By the pod's uid. */
-  readonly #running = new Map<string, { readonly controller: AbortController; readonly ended: Promise<void> }>();
+  readonly #running = new Map<string, RunningBinding>();
 
   constructor(parts: BindingCyclesParts) {
     this.#parts = parts;
-    this.#slots = new BindingSlots(parts.mostBindings, parts.onFree);
+    this.#slots = new Semaphore(parts.mostBindings);
     this.permits = new WaitingPermits(parts.clock);
   }
 
@@ -60,21 +71,31 @@ export class BindingCycles {
   }
 
   begin(placed: PlacedPod, waits: ReadonlyMap<string, number>): void {
-    const { uid } = placed.podInfo;
-    const controller = new AbortController();
-    const ended = this.#run(placed, waits, controller).then((end) => {
+    const { podInfo, framework, nodeName } = placed;
+    const { uid, pod } = podInfo;
+    const binding: RunningBinding = { controller: new AbortController(), ended: Promise.resolve(), isSent: false };
+    this.#running.set(uid, binding);
+    // what scales the cluster is to know which node a pod waits for
+    if (waits.size > 0 || framework.binding.hasPreBind) this.#parts.writes.write(pod, { nominatedNodeName: nodeName });
+    binding.ended = this.#run(placed, waits, binding).then((end) => {
       this.#running.delete(uid);
       this.#parts.onEnd(placed, end);
     });
-    this.#running.set(uid, { controller, ended });
+  }
+
+  /** Takes the node back from a pod whose binding has not been sent yet; it is to be tried again. False for any other pod. */
+  preempt(uid: string): boolean {
+    const binding = this.#running.get(uid);
+    if (binding === undefined || binding.isSent) return false;
+    this.#end(uid, binding, new BindingPreempted('the pod was preempted before it was bound'));
+    return true;
   }
 
   /** Ends the binding of one pod. False where there is none. */
   abort(uid: string, reason: string): boolean {
     const binding = this.#running.get(uid);
     if (binding === undefined) return false;
-    binding.controller.abort(new BindingGivenUp(reason));
-    this.permits.reject(uid, '', reason);
+    this.#end(uid, binding, new BindingGivenUp(reason));
     return true;
   }
 
@@ -87,17 +108,28 @@ export class BindingCycles {
     while (this.#running.size > 0) await Promise.all([...this.#running.values()].map(({ ended }) => ended));
   }
 
+  #end(uid: string, { controller }: RunningBinding, reason: Error): void {
+    controller.abort(reason);
+    this.permits.reject(uid, '', reason.message);
+  }
+
   /** Never rejects. */
-  async #run(placed: PlacedPod, waits: ReadonlyMap<string, number>, controller: AbortController): Promise<BindingEnd> {
+  async #run(placed: PlacedPod, waits: ReadonlyMap<string, number>, binding: RunningBinding): Promise<BindingEnd> {
+    const { signal } = binding.controller;
     try {
       const refused = waits.size === 0 ? undefined : await this.permits.wait(placed.podInfo.uid, waits);
-      if (refused !== undefined) return this.#refused(placed, refused, controller.signal);
-      await this.#slots.run(() => this.#bind(placed, controller));
+      if (refused !== undefined) return this.#refused(placed, refused, signal);
+      await this.#slots.run(() => this.#bind(placed, binding), signal).finally(() => this.#freed());
       return { isBound: true };
     } catch (error) {
-      const { reason } = controller.signal;
-      return { isBound: false, isRejected: false, error: reason instanceof BindingGivenUp ? reason : error };
+      const { reason } = signal;
+      const isOwn = reason instanceof BindingGivenUp || reason instanceof BindingPreempted;
+      return { isBound: false, isRejected: false, error: isOwn ? reason : error };
     }
+  }
+
+  #freed(): void {
+    if (!this.isFull) this.#parts.onFree();
   }
 
   #refused(placed: PlacedPod, refused: PluginRejection, { aborted, reason }: AbortSignal): BindingEnd {
@@ -105,18 +137,20 @@ export class BindingCycles {
     return { isBound: false, isRejected: true, error: refusedNode(placed, placed.nodeName, refused) };
   }
 
-  async #bind({ framework, state, podInfo, nodeName }: PlacedPod, controller: AbortController): Promise<void> {
+  async #bind({ framework, state, podInfo, nodeName }: PlacedPod, binding: RunningBinding): Promise<void> {
     const { clock, bindTimeoutMs, writes } = this.#parts;
+    const { controller } = binding;
     const { signal } = controller;
     const tooLate = (): void => controller.abort(new Error(`the pod was not bound within ${bindTimeoutMs} ms`));
     const cancel = clock.setTimer(tooLate, bindTimeoutMs);
     try {
       // "not scheduled" must not be written over "scheduled"
-      if (writes.has(podInfo.uid)) await writes.finish(podInfo.uid);
-      signal.throwIfAborted();
+      if (writes.has(podInfo.uid)) await untilAborted(writes.finish(podInfo.uid), signal);
       const refused = await framework.binding.preBind(state, podInfo, nodeName, signal);
       if (refused !== undefined)
         throw new Error(`${refused.plugin} refused the node before the binding: ${refused.reasons.join(', ')}`);
+      signal.throwIfAborted();
+      binding.isSent = true;
       await framework.binding.bind(state, podInfo, nodeName, signal);
     } finally {
       cancel();

@@ -11,7 +11,7 @@ import type { SchedulerClient } from '../framework/scheduler-client.ts';
 import type { SchedulerMeasures } from '../measures/scheduler-measures.ts';
 import type { SchedulingQueue } from '../queue/scheduling-queue.ts';
 import type { Attempt } from './attempt.ts';
-import { BindingGivenUp } from './binding-cycles.ts';
+import { BindingGivenUp, BindingPreempted } from './binding-cycles.ts';
 import type { StatusWrites } from './status-writes.ts';
 
 export interface FailedAttemptsParts {
@@ -41,7 +41,8 @@ export class FailedAttempts {
     const latest = queue.giveBack(podInfo.uid, rejectorsOf(error));
     const isGivenUp = error instanceof BindingGivenUp;
     if (isRejected) logger.debug({ pod: podInfo.key, err: error }, 'a pod fits on no node');
-    else if (isGivenUp) logger.debug({ pod: podInfo.key, err: error }, 'the binding of a pod was given up');
+    else if (isGivenUp || error instanceof BindingPreempted)
+      logger.debug({ pod: podInfo.key, err: error }, 'the binding of a pod was given up');
     else logger.warn({ pod: podInfo.key, err: error }, 'a pod could not be placed');
     // it is gone, or has a node
     if (latest === undefined) {

@@ -6,8 +6,9 @@ import type { PreemptionExecutor } from '../preemption/executor.ts';
 export class Preemptions {
   readonly #executor: PreemptionExecutor;
   readonly #activate: (podUID: string) => void;
-  readonly #stopping = new AbortController();
   readonly #running = new Set<Promise<void>>();
+  #giveUp = new AbortController();
+  #isStopped = false;
 
   /** `activate` is called for a pod for which no room could be made: it is to be tried again. */
   constructor(executor: PreemptionExecutor, activate: (podUID: string) => void) {
@@ -22,13 +23,13 @@ export class Preemptions {
 
   begin(preemptor: PodInfo, actions: readonly PostFilterAction[]): void {
     const [first] = actions;
-    if (first === undefined || this.#stopping.signal.aborted) return;
+    if (first === undefined || this.#isStopped) return;
     const victims = actions.map(({ victim }) => victim);
     const work: Promise<void> = this.#executor
-      .execute({ preemptor, nodeName: first.nodeName, victims }, this.#stopping.signal)
+      .execute({ preemptor, nodeName: first.nodeName, victims }, this.#giveUp.signal)
       .then((isDone) => {
         this.#running.delete(work);
-        if (!isDone && !this.#stopping.signal.aborted) this.#activate(preemptor.uid);
+        if (!isDone && !this.#isStopped) this.#activate(preemptor.uid);
       });
     this.#running.add(work);
   }
@@ -37,9 +38,16 @@ export class Preemptions {
     while (this.#running.size > 0) await Promise.all(this.#running);
   }
 
+  /** Gives up what is under way: no other victim is marked or deleted. The pods that no room was made for are to be tried again. */
+  abort(reason: string): void {
+    this.#giveUp.abort(new Error(reason));
+    this.#giveUp = new AbortController();
+  }
+
   /** Gives up what is under way. */
   async stop(): Promise<void> {
-    this.#stopping.abort(new Error('the scheduler was stopped'));
+    this.#isStopped = true;
+    this.abort('the scheduler was stopped');
     await this.flush();
   }
 }

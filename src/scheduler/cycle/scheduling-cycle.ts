@@ -24,6 +24,8 @@ export interface SchedulingCycleParts {
   readonly algorithm: SchedulingAlgorithm;
   readonly clock: Clock;
   readonly logger: Logger;
+  /** False where nobody could carry out what postFilter wants to be done. */
+  readonly canEvict: boolean;
 }
 
 /**
@@ -80,13 +82,19 @@ export class SchedulingCycle {
   }
 
   #makeRoom({ framework, podInfo, state }: Attempt, { pod, diagnosis }: FitError): AttemptOutcome {
-    const { logger } = this.#parts;
-    const made = callGuarded(
+    const { logger, canEvict } = this.#parts;
+    const found = callGuarded(
       () => framework.postFilter(state, podInfo, diagnosis),
       (err) => logger.error({ err, pod: podInfo.key }, 'no room could be made for a pod'),
     );
+    const made = canEvict || (found?.actions ?? []).length === 0 ? found : cannotEvict;
     return { error: new FitError(pod, diagnosis, made?.message), made };
   }
 }
 
+/** A node must not be promised to a pod whose victims stay. */
+const cannotEvict: PostFilterAnswer = {
+  nominatedNodeName: '',
+  message: 'preemption: not possible, because the client of the scheduler has no `deletePod`',
+};
 const noWaits = { rejection: undefined, waits: new Map<string, number>() };

@@ -1,5 +1,5 @@
+import { callWithin } from '../../concurrency/aborts.ts';
 import type { Clock } from '../../seams/clock.ts';
-import { sleep } from '../../seams/clock.ts';
 import type { Logger } from '../../seams/logger.ts';
 import type { WirePod } from '../../wire/types.ts';
 import type { PodStatusChange, SchedulerClient } from '../framework/scheduler-client.ts';
@@ -15,9 +15,9 @@ const mostAtOnce = 16;
 const timeoutMs = 30_000;
 
 /**
- * What the scheduler writes into the statuses of pods that it could not place. Of one pod there is one write at a time, and of
- * several that wait only the newest is written. Nobody waits for a write but the binding of the same pod: a status that says
- * "not scheduled" must not come after it.
+ * What the scheduler writes into the statuses of pods that it could not place, or whose node they have to wait for. Of one pod there
+ * is one write at a time, and of several that wait only the newest is written. Nobody waits for a write but the binding of the same
+ * pod: a status that says "not scheduled" must not come after it.
  */
 export class StatusWrites {
   readonly #client: Pick<SchedulerClient, 'patchStatus'>;
@@ -26,7 +26,10 @@ export class StatusWrites {
   readonly #waiting = new Map<string, Write>();
   /** By uid, the writes under way. */
   readonly #writing = new Map<string, Promise<void>>();
-  readonly #stopping = new AbortController();
+  /** By uid, the node that a pod was promised by a write of ours; the watch may not have told of it yet. */
+  readonly #promised = new Map<string, string>();
+  #giveUp = new AbortController();
+  #isStopped = false;
 
   constructor(client: Pick<SchedulerClient, 'patchStatus'>, clock: Clock, logger: Logger) {
     this.#client = client;
@@ -35,11 +38,11 @@ export class StatusWrites {
   }
 
   write(pod: WirePod, change: PodStatusChange): void {
-    if (this.#stopping.signal.aborted) return;
+    if (this.#isStopped) return;
     const uid = pod.metadata?.uid ?? '';
     const before = this.#waiting.get(uid);
     // what only the earlier one says is not lost
-    this.#waiting.set(uid, { pod, change: { ...before?.change, ...change } });
+    this.#waiting.set(uid, { pod: this.#asPromised(uid, pod, change), change: { ...before?.change, ...change } });
     this.#begin();
   }
 
@@ -49,9 +52,16 @@ export class StatusWrites {
     await this.#writing.get(uid);
   }
 
-  /** Drops what waits; the writes under way go on. */
-  drop(): void {
+  /** The pod is bound, or gone. */
+  forget(uid: string): void {
+    this.#promised.delete(uid);
+  }
+
+  /** Drops what waits, and gives up what is under way. */
+  abort(): void {
     this.#waiting.clear();
+    this.#giveUp.abort();
+    this.#giveUp = new AbortController();
   }
 
   /** How many writes wait or are under way. */
@@ -71,9 +81,19 @@ export class StatusWrites {
 
   /** Drops what waits, and gives up what is under way. */
   async stop(): Promise<void> {
-    this.#waiting.clear();
-    this.#stopping.abort();
+    this.#isStopped = true;
+    this.abort();
     await this.flush();
+  }
+
+  /** The pod with the node that it was promised, where that promise is taken back: a copy that lacks it would look as if nothing were to be done. */
+  #asPromised(uid: string, pod: WirePod, { nominatedNodeName }: PodStatusChange): WirePod {
+    if (nominatedNodeName === undefined) return pod;
+    const promised = this.#promised.get(uid);
+    if (nominatedNodeName === '') this.#promised.delete(uid);
+    else this.#promised.set(uid, nominatedNodeName);
+    const isUnseen = nominatedNodeName === '' && promised !== undefined && (pod.status?.nominatedNodeName ?? '') === '';
+    return isUnseen ? { ...pod, status: { ...pod.status, nominatedNodeName: promised } } : pod;
   }
 
   #begin(): void {
@@ -90,18 +110,13 @@ export class StatusWrites {
   }
 
   async #write({ pod, change }: Write): Promise<void> {
-    const over = new AbortController();
-    const signal = AbortSignal.any([this.#stopping.signal, over.signal]);
+    const { signal } = this.#giveUp;
+    const late = (): Error => new Error(`no answer within ${timeoutMs} ms`);
     try {
-      const limit = sleep(this.#clock, timeoutMs, signal).then(() => {
-        if (!signal.aborted) throw new Error(`no answer within ${timeoutMs} ms`);
-      });
-      await Promise.race([this.#client.patchStatus(pod, change, signal), limit]);
+      await callWithin((over) => this.#client.patchStatus(pod, change, over), { clock: this.#clock, timeoutMs, signal, late });
     } catch (err) {
       const { namespace, name } = pod.metadata ?? {};
-      if (!this.#stopping.signal.aborted) this.#logger.warn({ err, namespace, name }, 'the status of a pod could not be written');
-    } finally {
-      over.abort();
+      if (!signal.aborted) this.#logger.warn({ err, namespace, name }, 'the status of a pod could not be written');
     }
   }
 }

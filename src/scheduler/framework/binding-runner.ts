@@ -1,3 +1,4 @@
+import { untilAborted } from '../../concurrency/aborts.ts';
 import { callGuarded, type OnFailure } from '../../seams/guard.ts';
 import type { PodInfo } from '../nodes/pod-info.ts';
 import { asRejection } from './answers.ts';
@@ -7,7 +8,6 @@ import type { ProfilePlugins } from './handle.ts';
 import type { Plugin } from './plugin.ts';
 import { PluginError, pluginFailure, wrongAnswer } from './plugin-error.ts';
 import type { PluginRejection } from './status.ts';
-import { untilAborted } from './until-aborted.ts';
 
 /** What permit of all plugins came to. */
 export interface PermitOutcome {
@@ -38,6 +38,11 @@ export class BindingRunner {
     this.#binders = pluginsAt(profile, 'bind');
     this.#postBinders = pluginsAt(profile, 'postBind');
     this.#onFailure = onFailure;
+  }
+
+  /** True where a plugin has something to do before a pod is bound. */
+  get hasPreBind(): boolean {
+    return this.#preBinders.length > 0;
   }
 
   /** The first rejection ends it; what was reserved is undone by `unreserve`. */

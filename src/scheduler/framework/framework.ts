@@ -7,7 +7,7 @@ import { type PluginAt, pluginsAt } from './extension-points.ts';
 import { FilterRunner } from './filter-runner.ts';
 import type { Diagnosis } from './fit-error.ts';
 import type { ClusterListers, NominatedPods, PluginHandle, ProfilePlugins } from './handle.ts';
-import type { NodeFailures, Plugin, PostFilterAnswer, PreFilterAnswer } from './plugin.ts';
+import type { NodeFailures, Plugin, PostFilterAction, PostFilterAnswer, PreFilterAnswer } from './plugin.ts';
 import { pluginFailure, wrongAnswer } from './plugin-error.ts';
 import type { PreFilterOutcome } from './pre-filter-runner.ts';
 import type { SchedulerClient } from './scheduler-client.ts';
@@ -137,7 +137,19 @@ function postFilterAnswer(plugin: Plugin, call: () => PostFilterAnswer): PostFil
   if (answer == null || typeof message !== 'string' || !isNodeName) {
     throw wrongAnswer(plugin.name, 'postFilter', 'a message and the name of a node, if any', answer);
   }
+  const { actions } = answer;
+  if (actions !== undefined && !(Array.isArray(actions) && actions.every(isAction))) {
+    throw wrongAnswer(plugin.name, 'postFilter', 'a list of actions (kind "evict", the victim\'s PodInfo, nodeName)', actions);
+  }
   return answer;
+}
+
+/** What it says is carried out later, where nobody could be told any more that it cannot be. */
+function isAction(action: unknown): action is PostFilterAction {
+  const { kind, victim, nodeName } = (action ?? {}) as Partial<PostFilterAction>;
+  const { uid, pod, priority } = (victim ?? {}) as Partial<PodInfo>;
+  const isPod = typeof uid === 'string' && typeof priority === 'number' && typeof pod === 'object' && pod !== null;
+  return kind === 'evict' && typeof nodeName === 'string' && isPod;
 }
 
 /** A pod that was rejected as such fails on every node. */

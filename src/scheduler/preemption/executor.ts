@@ -1,10 +1,10 @@
 // Rules of Executor, pkg/scheduler/framework/preemption, v1.36.3.
+import { untilAborted } from '../../concurrency/aborts.ts';
 import { callGuarded, ignoreFailure } from '../../seams/guard.ts';
 import type { Logger } from '../../seams/logger.ts';
 import type { WirePod } from '../../wire/types.ts';
 import type { NominatedPods } from '../framework/handle.ts';
 import type { SchedulerClient } from '../framework/scheduler-client.ts';
-import { untilAborted } from '../framework/until-aborted.ts';
 import type { PodInfo } from '../nodes/pod-info.ts';
 
 export interface PreemptionExecutorOptions {
@@ -12,7 +12,7 @@ export interface PreemptionExecutorOptions {
   readonly nominated: NominatedPods;
   /** The pod as the watch has brought it; undefined where it is gone. */
   readonly currentPod: (pod: PodInfo) => WirePod | undefined;
-  /** Takes back a pod that has a node but is not being bound yet, so that it need not be deleted. False where there is none. */
+  /** Takes the node back from a pod whose binding has not been sent yet, so that it need not be deleted. False for any other pod. */
   readonly withdraw: (pod: PodInfo) => boolean;
   readonly logger: Logger;
 }
@@ -55,11 +55,11 @@ export class PreemptionExecutor {
    */
   async execute(preemption: Preemption, signal: AbortSignal): Promise<boolean> {
     const { preemptor, nodeName } = preemption;
-    const victims = preemption.victims.filter(({ pod }) => !isEnding(pod));
-    const last = victims.at(-1);
-    if (last === undefined) return true;
-    this.#running.set(preemptor.uid, undefined);
     try {
+      const victims = preemption.victims.filter(({ pod }) => !isEnding(pod));
+      const last = victims.at(-1);
+      if (last === undefined) return true;
+      this.#running.set(preemptor.uid, undefined);
       const cleared = await this.#clearNominations(preemption, signal);
       await inParallel(victims.slice(0, -1), victimsAtATime, (victim) => this.#preempt(preemption, victim, signal));
       this.#running.set(preemptor.uid, last);
@@ -77,6 +77,7 @@ export class PreemptionExecutor {
 
   async #preempt({ preemptor, nodeName }: Preemption, victim: PodInfo, signal: AbortSignal): Promise<void> {
     const { client, withdraw } = this.#options;
+    signal.throwIfAborted();
     const inMemory = withdraw(victim);
     if (!inMemory) {
       const condition = {
@@ -86,6 +87,7 @@ export class PreemptionExecutor {
         message: `${preemptor.pod.spec?.schedulerName ?? ''}: preempting to accommodate a higher priority pod`,
       };
       await untilAborted(client.patchStatus(victim.pod, { condition }, signal), signal);
+      signal.throwIfAborted();
       await untilAborted(client.deletePod(victim.pod, signal), signal);
     }
     const note = `Preempted by pod ${preemptor.uid} on node ${nodeName}${inMemory ? ' (in kube-scheduler memory).' : ''}`;

@@ -48,7 +48,9 @@ export function pluginsOfPoint(
 }
 
 function hasPoint(plugin: Plugin, point: ExtensionPoint): boolean {
-  return typeof plugin[extensionPoints[point]] === 'function';
+  if (typeof plugin[extensionPoints[point]] === 'function') return true;
+  // a plugin that takes its place in permit has something to undo all the same
+  return point === 'reserve' && typeof plugin.unreserve === 'function';
 }
 
 function requireEachOnce(path: string, enabled: readonly EnabledPlugin[]): void {

@@ -1,0 +1,142 @@
+import { callGuarded } from '../../seams/guard.ts';
+import type { Logger } from '../../seams/logger.ts';
+import type { SchedulerCache } from '../cache/scheduler-cache.ts';
+import type { LastAttempts } from '../explain/last-attempts.ts';
+import type { SchedulerClient } from '../framework/scheduler-client.ts';
+import type { SchedulerMeasures } from '../measures/scheduler-measures.ts';
+import type { Frameworks } from '../profile/frameworks.ts';
+import type { ClusterChanges } from '../queue/cluster-changes.ts';
+import type { QueuedPodInfo } from '../queue/queued-pod-info.ts';
+import type { SchedulingQueue } from '../queue/scheduling-queue.ts';
+import type { PlacedPod } from './attempt.ts';
+import { BindingCycles, type BindingCyclesParts, type BindingEnd, BindingGivenUp } from './binding-cycles.ts';
+import type { FailedAttempts } from './failed-attempts.ts';
+import type { Preemptions } from './preemptions.ts';
+import type { SchedulingCycle } from './scheduling-cycle.ts';
+
+export interface PodAttemptsParts extends Omit<BindingCyclesParts, 'onEnd'> {
+  readonly frameworks: Frameworks;
+  readonly queue: SchedulingQueue;
+  readonly cache: SchedulerCache;
+  readonly changes: ClusterChanges;
+  readonly cycle: SchedulingCycle;
+  readonly failures: FailedAttempts;
+  readonly preemptions: Preemptions;
+  readonly lastAttempts: LastAttempts;
+  readonly measures: SchedulerMeasures;
+  readonly client: SchedulerClient;
+  readonly logger: Logger;
+}
+
+const suspended = 'the scheduler was suspended';
+
+/** Tries one pod after another, and does what follows from each attempt and from the end of each binding. */
+export class PodAttempts {
+  readonly bindings: BindingCycles;
+  readonly #parts: PodAttemptsParts;
+  #isSuspended = false;
+  #bound = 0;
+  #failed = 0;
+
+  constructor(parts: PodAttemptsParts) {
+    this.#parts = parts;
+    const onEnd = (placed: PlacedPod, end: BindingEnd): void => {
+      callGuarded(
+        () => this.#bindingEnded(placed, end),
+        (err) => this.#failedAt(placed.queued, err),
+      );
+    };
+    this.bindings = new BindingCycles({ ...parts, onEnd });
+  }
+
+  get counts(): { readonly bound: number; readonly failedAttempts: number } {
+    return { bound: this.#bound, failedAttempts: this.#failed };
+  }
+
+  get isSuspended(): boolean {
+    return this.#isSuspended;
+  }
+
+  /** Gives up all that is under way. Until `resume` nothing is tried, and nothing is written of what has failed. */
+  suspend(): void {
+    this.#isSuspended = true;
+    this.bindings.abortAll(suspended);
+    this.#parts.preemptions.abort(suspended);
+    this.#parts.writes.abort();
+  }
+
+  resume(): void {
+    this.#isSuspended = false;
+  }
+
+  /** Tries the next pod. False where there is none. */
+  tryNext(): boolean {
+    const queued = this.#isSuspended ? undefined : this.#parts.queue.pop();
+    if (queued === undefined) return false;
+    callGuarded(
+      () => this.#try(queued),
+      (err) => this.#failedAt(queued, err),
+    );
+    return true;
+  }
+
+  /** The pod is on its node, or gone: nothing of its attempts is of interest any more. */
+  settled(uid: string): void {
+    this.#parts.lastAttempts.delete(uid);
+    this.#parts.writes.forget(uid);
+  }
+
+  #try(queued: QueuedPodInfo): void {
+    const { frameworks, cache, queue, cycle, measures, failures, preemptions } = this.#parts;
+    const { podInfo } = queued;
+    const framework = frameworks.get(podInfo.pod.spec?.schedulerName ?? '');
+    if (framework === undefined || podInfo.pod.metadata?.deletionTimestamp != null || cache.isAssumed(podInfo.uid)) {
+      queue.done(podInfo.uid);
+      return;
+    }
+    const attempt = cycle.begin(framework, queued);
+    const outcome = cycle.run(attempt);
+    measures.chose(attempt.startedAt);
+    if (outcome.placed !== undefined) {
+      this.bindings.begin(outcome.placed, outcome.waits);
+      return;
+    }
+    this.#failed += 1;
+    const { error, made } = outcome;
+    // without a plugin that makes room, or where it failed, a promised node is taken back
+    failures.add(attempt, error, made === undefined ? '' : made.nominatedNodeName);
+    if (made?.actions !== undefined) {
+      measures.preempted(made.actions.length);
+      preemptions.begin(podInfo, made.actions);
+    }
+  }
+
+  #bindingEnded(placed: PlacedPod, end: BindingEnd): void {
+    const { measures, changes, queue, client, cycle, failures } = this.#parts;
+    const { podInfo, nodeName, framework, state } = placed;
+    if (end.isBound) {
+      this.#bound += 1;
+      measures.bound(placed.queued, framework.schedulerName, placed.startedAt);
+      changes.podBound(podInfo, nodeName);
+      queue.done(podInfo.uid);
+      this.settled(podInfo.uid);
+      const note = `Successfully assigned ${podInfo.key} to ${nodeName}`;
+      client.event({ pod: podInfo.pod, type: 'Normal', reason: 'Scheduled', action: 'Binding', note });
+      framework.binding.postBind(state, podInfo, nodeName);
+      return;
+    }
+    this.#failed += 1;
+    cycle.undo(placed);
+    // its place is free for the others; a pod that was rejected is not helped by its own
+    if (!end.isRejected) changes.placeGivenBack(podInfo, nodeName);
+    failures.add(placed, this.#isSuspended ? new BindingGivenUp(suspended) : end.error, '');
+    if (end.isRejected) changes.placeGivenBack(podInfo, nodeName, ({ uid }) => uid !== podInfo.uid);
+  }
+
+  /** Whatever fails at one pod, the others are tried all the same, and it comes back. */
+  #failedAt({ podInfo }: QueuedPodInfo, err: unknown): void {
+    const { namespace, name, uid } = podInfo;
+    this.#parts.logger.error({ err, podNamespace: namespace, podName: name, podUID: uid }, 'the scheduler has failed at a pod');
+    this.#parts.queue.giveBack(uid, { unschedulablePlugins: [], pendingPlugins: [] });
+  }
+}

@@ -1,0 +1,195 @@
+import { describe, expect, it } from 'vitest';
+import type { Plugin } from '../../../src/scheduler/framework/plugin.ts';
+import { inTreePlugins, type SchedulerOptions } from '../../../src/scheduler.ts';
+import { node, pod, schedulerWorld } from './scheduler-world.ts';
+
+/** Options with one more plugin. */
+function withPlugin(methods: Partial<Plugin>): Partial<SchedulerOptions> {
+  return {
+    registry: { ...inTreePlugins(), My: () => ({ name: 'My', eventsToRegister: () => [], ...methods }) },
+    profiles: [{ plugins: { multiPoint: { enabled: [{ name: 'My' }] } } }],
+  };
+}
+
+const never = new Promise<never>(() => {});
+
+describe('a pod whose node a more important one takes', () => {
+  it.each([
+    ['waits for a permit', { permit: (_state, { name }) => (name === 'low' ? { waitMs: 600_000 } : undefined) }],
+    ['is prepared for its binding', { preBind: async (_state, { name }) => (name === 'low' ? never : undefined) }],
+  ] satisfies [string, Partial<Plugin>][])('is not deleted while it %s, and is tried again', async (_what, methods) => {
+    const { scheduler, clock, told } = schedulerWorld(withPlugin(methods));
+    scheduler.setNode(node('n1'));
+    scheduler.start();
+    scheduler.setPod(pod('low', '4'));
+    await clock.advance(10);
+    scheduler.setPod(pod('high', '4', { priority: 10 }));
+    await clock.advance(0);
+    expect(scheduler.explain('uid-low')).toMatchObject({
+      state: 'backoff',
+      text: expect.stringContaining('preempted before it was bound'),
+    });
+    await clock.advance(5000);
+    expect(told).toContain('Preempted low: Preempted by pod uid-high on node n1 (in kube-scheduler memory).');
+    expect(told).toContain('bind high n1');
+    expect(told.filter((line) => line.startsWith('delete'))).toEqual([]);
+    scheduler.setNode(node('n2'));
+    await clock.advance(10_000);
+    expect(scheduler.explain('uid-low').attempts).toBeGreaterThan(1);
+    expect(scheduler.explain('uid-low').state).toBe('binding');
+    await scheduler.stop();
+    expect(clock.pendingTimers).toBe(0);
+  });
+
+  it('is deleted once its binding was sent', async () => {
+    const { scheduler, clock, told, bindings } = schedulerWorld({}, true);
+    scheduler.setNode(node('n1'));
+    scheduler.start();
+    scheduler.setPod(pod('low', '4'));
+    await clock.advance(10);
+    scheduler.setPod(pod('high', '4', { priority: 10 }));
+    await clock.advance(10);
+    expect(told).toContain('delete low');
+    expect(bindings[0]?.signal.aborted).toBe(false);
+    await scheduler.stop();
+  });
+
+  it('waits in no queue for a free place among the bindings', async () => {
+    const { scheduler, clock, told, bindings } = schedulerWorld({ mostBindings: 1 }, true);
+    scheduler.setNode(node('n1', '8'));
+    for (const name of ['first', 'low']) scheduler.setPod(pod(name, '4'));
+    expect([scheduler.scheduleOne(), scheduler.scheduleOne()]).toEqual([true, true]);
+    await clock.advance(0);
+    expect(bindings.map(({ name }) => name)).toEqual(['first']);
+    scheduler.deletePod('uid-low');
+    await clock.advance(0);
+    expect(scheduler.stats()).toMatchObject({ binding: 1, pods: 1 });
+    bindings[0]?.resolve();
+    await clock.advance(0);
+    expect(told).not.toContain('bind low n1');
+    await scheduler.stop();
+  });
+});
+
+describe('a binding that is given up while it waits for a status to be written', () => {
+  it('ends at once, and is not sent when the write ends', async () => {
+    const { promise: written, resolve: write } = Promise.withResolvers<void>();
+    const bound: string[] = [];
+    const client = {
+      bind: async ({ metadata }: { readonly metadata?: { readonly name?: string } }) => void bound.push(metadata?.name ?? ''),
+      patchStatus: () => written,
+    };
+    const { clock, scheduler } = schedulerWorld({ client });
+    scheduler.setNode(node('n', '1'));
+    scheduler.setPod(pod('web', '4'));
+    scheduler.start();
+    await clock.advance(0);
+    scheduler.setNode(node('n', '8'));
+    await clock.advance(1000);
+    expect(scheduler.stats()).toMatchObject({ binding: 1 });
+    scheduler.deletePod('uid-web');
+    await clock.advance(0);
+    expect(scheduler.stats()).toMatchObject({ binding: 0, pods: 0 });
+    write();
+    await clock.advance(1000);
+    expect(bound).toEqual([]);
+    await scheduler.stop();
+  });
+});
+
+describe('a scheduler that is suspended', () => {
+  it('marks and deletes no other victim, and tries the pod again when it is resumed', async () => {
+    const asked: string[] = [];
+    const client = {
+      bind: async () => {},
+      patchStatus: async ({ metadata }: { readonly metadata?: { readonly name?: string } }) => {
+        if (metadata?.name !== 'high') asked.push(`mark ${metadata?.name}`);
+      },
+      deletePod: async ({ metadata }: { readonly metadata?: { readonly name?: string } }) => {
+        asked.push(`delete ${metadata?.name}`);
+        await never;
+      },
+    };
+    const { clock, scheduler } = schedulerWorld({ client });
+    scheduler.setNode(node('n'));
+    for (const name of ['a', 'b', 'c']) scheduler.setPod(pod(name, '1', { nodeName: 'n' }));
+    scheduler.start();
+    scheduler.setPod(pod('high', '4', { priority: 10 }));
+    await clock.advance(0);
+    expect(asked.toSorted()).toEqual(['delete a', 'delete b', 'mark a', 'mark b']);
+    scheduler.suspend();
+    await clock.advance(60_000);
+    expect(asked).toHaveLength(4);
+    expect(scheduler.explain('uid-high').state).toBe('ready');
+    scheduler.resume();
+    await clock.advance(0);
+    expect(asked).toHaveLength(8);
+    await scheduler.stop();
+    expect(clock.pendingTimers).toBe(0);
+  });
+
+  it('gives up the statuses that are being written', async () => {
+    const signals: AbortSignal[] = [];
+    const patchStatus = (_pod: object, _change: object, signal: AbortSignal): Promise<void> => {
+      signals.push(signal);
+      return never;
+    };
+    const { clock, scheduler } = schedulerWorld({ client: { bind: async () => {}, patchStatus } });
+    scheduler.setNode(node('n', '1'));
+    scheduler.setPod(pod('web', '4'));
+    scheduler.start();
+    await clock.advance(0);
+    expect(signals.map(({ aborted }) => aborted)).toEqual([false]);
+    scheduler.suspend();
+    expect(signals.map(({ aborted }) => aborted)).toEqual([true]);
+    await scheduler.stop();
+    expect(clock.pendingTimers).toBe(0);
+  });
+});
+
+describe('a scheduler whose client deletes no pods', () => {
+  it('preempts none, promises no node, and says why', async () => {
+    const told: string[] = [];
+    const client = {
+      bind: async ({ metadata }: { readonly metadata?: { readonly name?: string } }) => void told.push(`bind ${metadata?.name}`),
+      event: ({ reason, note }: { readonly reason: string; readonly note: string }) => void told.push(`${reason} ${note}`),
+    };
+    const { clock, scheduler } = schedulerWorld({ client });
+    scheduler.setNode(node('n'));
+    scheduler.setPod(pod('low', '3', { nodeName: 'n' }));
+    scheduler.start();
+    scheduler.setPod(pod('high', '2', { priority: 10 }));
+    await clock.advance(1000);
+    scheduler.setPod(pod('small', '1'));
+    await clock.advance(1000);
+    expect(told[0]).toContain('preemption: not possible, because the client of the scheduler has no `deletePod`');
+    expect(told.filter((line) => !line.startsWith('FailedScheduling'))).toEqual([
+      'bind small',
+      'Scheduled Successfully assigned default/small to n',
+    ]);
+    await scheduler.stop();
+  });
+});
+
+describe('a pod that is to wait for its node', () => {
+  it('is promised it in its status, until it is refused, also before the watch has told of the promise', async () => {
+    const permit = (): { readonly waitMs: number } => ({ waitMs: 60_000 });
+    const promises: string[] = [];
+    const client: SchedulerOptions['client'] = {
+      bind: async () => {},
+      patchStatus: async ({ status }, { nominatedNodeName }) => {
+        promises.push(`"${status?.nominatedNodeName ?? ''}" -> "${nominatedNodeName}"`);
+      },
+    };
+    const { clock, scheduler } = schedulerWorld({ ...withPlugin({ permit }), client });
+    scheduler.setNode(node('n'));
+    scheduler.setPod(pod('web'));
+    scheduler.start();
+    await clock.advance(0);
+    expect(promises).toEqual(['"" -> "n"']);
+    scheduler.rejectPod('uid-web', 'My', 'no');
+    await clock.advance(0);
+    expect(promises.slice(1)).toEqual(['"n" -> ""']);
+    await scheduler.stop();
+  });
+});
