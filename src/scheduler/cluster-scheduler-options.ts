@@ -5,9 +5,9 @@ import type { KubeTransport } from '../client/transport/kube-transport.ts';
 import type { RateLimiterOptions } from '../concurrency/rate-limiter.ts';
 import { invalidOption } from '../errors.ts';
 import type { MetricsSink } from '../metrics/metrics-sink.ts';
-import { type Clock, systemClock } from '../seams/clock.ts';
+import { type SteadyClock, safeClock, systemClock } from '../seams/clock.ts';
 import { type Logger, loggerOption } from '../seams/logger.ts';
-import { checkedRequestLimit } from './cluster/request-limit.ts';
+import { checkedRequestLimit } from './cluster/write-transport.ts';
 import type { LeaderElectorOptions } from './leader/leader-options.ts';
 import { type SchedulerOptions, schedulerOptionNames } from './scheduler-options.ts';
 
@@ -39,7 +39,7 @@ export interface ResolvedClusterOptions {
   readonly election: LeaderElectionOptions | undefined;
   readonly identity: string;
   readonly requestLimit: RateLimiterOptions | undefined;
-  readonly clock: Clock;
+  readonly clock: SteadyClock;
   readonly logger: Logger;
   readonly random: () => number;
 }
@@ -67,6 +67,6 @@ export function resolveClusterOptions(options: ClusterSchedulerOptions): Resolve
     scheduler: Object.fromEntries(entries) as Omit<SchedulerOptions, 'client' | 'listers'>,
     election: leaderElection === false ? undefined : leaderElection,
     requestLimit: checkedRequestLimit(options.requestLimit),
-    ...{ identity, clock, random, logger: loggerOption(options.logger) },
+    ...{ identity, clock: safeClock(clock), random, logger: loggerOption(options.logger) },
   };
 }

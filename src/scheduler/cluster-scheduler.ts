@@ -1,11 +1,12 @@
+import type { RetriedError } from '../client/error-class.ts';
 import { KubeTransport } from '../client/transport/kube-transport.ts';
 import { RunState, type RunStateName } from '../concurrency/run-state.ts';
 import { awaitStart, requireStartOptions, type StartOptions } from '../concurrency/start-wait.ts';
 import { StatusManagerError } from '../errors.ts';
 import { ApiSchedulerClient } from './cluster/api-scheduler-client.ts';
 import { kindsFor, StoreListers } from './cluster/cluster-listers.ts';
-import { type ClusterSink, ClusterWatches } from './cluster/cluster-watches.ts';
-import { RequestLimit } from './cluster/request-limit.ts';
+import { sinkOf } from './cluster/cluster-sink.ts';
+import { ClusterWatches } from './cluster/cluster-watches.ts';
 import { type ClusterSchedulerOptions, type ResolvedClusterOptions, resolveClusterOptions } from './cluster-scheduler-options.ts';
 import type { PodExplanation } from './explain/explain-pod.ts';
 import { LeaderElector } from './leader/leader-elector.ts';
@@ -42,7 +43,6 @@ export class ClusterScheduler {
   readonly #options: ResolvedClusterOptions;
   /** Closed by `stop()`; undefined where the transport is the caller's. */
   readonly #ownTransport: KubeTransport | undefined;
-  readonly #limits: readonly RequestLimit[];
   readonly #client: ApiSchedulerClient;
   readonly #watches: ClusterWatches;
   readonly #elector: LeaderElector | undefined;
@@ -65,11 +65,9 @@ export class ClusterScheduler {
         onStarted: () => this.scheduler.resume(),
         onStopped: () => this.scheduler.suspend(),
       });
-    this.#limits = requestLimit === undefined ? [] : [0, 1].map(() => new RequestLimit(transport, requestLimit, clock));
-    const [writes = transport, events = transport] = this.#limits;
     const reporter = { controller: 'default-scheduler', instance: `default-scheduler-${identity}` };
     const mayWrite = (): boolean => this.#elector?.isLeader() ?? true;
-    this.#client = new ApiSchedulerClient({ transport: writes, eventTransport: events, reporter, clock, logger, mayWrite });
+    this.#client = new ApiSchedulerClient({ transport, requestLimit, reporter, clock, logger, mayWrite });
     const listers = new StoreListers();
     this.scheduler = new Scheduler({ ...resolved.scheduler, client: this.#client, listers, logger });
     const kinds = kindsFor(this.scheduler.pluginNames);
@@ -107,9 +105,17 @@ export class ClusterScheduler {
     return this.scheduler.stats();
   }
 
-  /** See `Scheduler.explain`. */
+  /** Why the Lease could not be read, taken or renewed, while no try has succeeded since; undefined otherwise. */
+  get leaseFailure(): RetriedError | undefined {
+    return this.#elector?.lastFailure();
+  }
+
+  /** See `Scheduler.explain`. Of a pod that waits it also says where this process is not the one that schedules, and why. */
   explain(podUID: string): PodExplanation {
-    return this.scheduler.explain(podUID);
+    const explanation = this.scheduler.explain(podUID);
+    const { state, text } = explanation;
+    if (this.isLeader || state === 'unknown' || state === 'placed') return explanation;
+    return { ...explanation, text: `${text}\n${this.#whyIdle()}` };
   }
 
   /**
@@ -143,7 +149,6 @@ export class ClusterScheduler {
       await Promise.all([this.#watches.stop(), this.#client.stop()]);
       // only now may another one begin
       await this.#elector?.stop();
-      for (const limit of this.#limits) limit.close();
       await this.#ownTransport?.close();
     });
   }
@@ -153,6 +158,14 @@ export class ClusterScheduler {
     return this.stop();
   }
 
+  #whyIdle(): string {
+    const { leader, leaseFailure } = this;
+    if (this.#runState.name !== 'running') return 'This scheduler does not run.';
+    const idle = 'This process schedules nothing, because it is not the leader';
+    if (leaseFailure !== undefined) return `${idle}; its last try for the Lease failed: ${leaseFailure.message}`;
+    return leader === undefined ? `${idle} yet.` : `${idle}: ${leader} is.`;
+  }
+
   async #begin(): Promise<void> {
     if (this.#elector !== undefined) this.scheduler.suspend();
     await this.#watches.start();
@@ -160,20 +173,4 @@ export class ClusterScheduler {
     this.scheduler.start();
     this.#elector?.start();
   }
-}
-
-function sinkOf(scheduler: Scheduler): ClusterSink {
-  return {
-    podAdded: (pod) => scheduler.setPod(pod),
-    podUpdated: (before, pod) => {
-      // no pod loses its node, unless etcd was set back to a time before its binding
-      if ((before.spec?.nodeName ?? '') !== '' && (pod.spec?.nodeName ?? '') === '') scheduler.deletePod(pod.metadata?.uid ?? '');
-      scheduler.setPod(pod);
-    },
-    podDeleted: ({ metadata }) => scheduler.deletePod(metadata?.uid ?? ''),
-    nodeAdded: (node) => scheduler.setNode(node),
-    nodeUpdated: (_, node) => scheduler.setNode(node),
-    nodeDeleted: ({ metadata }) => scheduler.deleteNode(metadata?.name ?? ''),
-    objectChanged: (resource, before, after) => scheduler.objectChanged(resource, before, after),
-  };
 }

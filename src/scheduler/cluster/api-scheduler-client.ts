@@ -1,7 +1,8 @@
 import { resources } from '../../client/api-resource.ts';
 import { classifyApiError } from '../../client/error-class.ts';
 import { ResourceClient, type ResourceTransport } from '../../client/resource-client.ts';
-import { type Clock, sleep } from '../../seams/clock.ts';
+import type { RateLimiterOptions } from '../../concurrency/rate-limiter.ts';
+import { type Clock, type SteadyClock, sleep } from '../../seams/clock.ts';
 import type { Logger } from '../../seams/logger.ts';
 import type { WirePod } from '../../wire/types.ts';
 import type { PodStatusChange, SchedulerClient, SchedulingEvent } from '../framework/scheduler-client.ts';
@@ -9,15 +10,16 @@ import { EventWriter } from './event-writer.ts';
 import { PodBinding } from './pod-binding.ts';
 import { statusPatch } from './pod-status-patch.ts';
 import type { EventReporter } from './scheduling-events.ts';
+import { WriteTransport } from './write-transport.ts';
 
 export interface ApiSchedulerClientParts {
   readonly transport: ResourceTransport;
-  /** Carries events: they must not hold up bindings. */
-  readonly eventTransport: ResourceTransport;
+  /** The most requests that change pods, and apart from them the most events: these must not hold up bindings. */
+  readonly requestLimit?: RateLimiterOptions | undefined;
   readonly reporter: EventReporter;
-  readonly clock: Clock;
+  readonly clock: SteadyClock;
   readonly logger: Logger;
-  /** False: this process may write nothing. Asked before every request that changes a pod. */
+  /** False: this process may write nothing. Asked right before each write leaves. */
   readonly mayWrite: () => boolean;
 }
 
@@ -32,19 +34,16 @@ export class ApiSchedulerClient implements SchedulerClient {
   readonly #binding: PodBinding;
   readonly #events: EventWriter;
   readonly #mayWrite: () => boolean;
+  readonly #writes: readonly WriteTransport[];
 
-  constructor({ transport, eventTransport, reporter, clock, logger, mayWrite }: ApiSchedulerClientParts) {
-    const guarded: ResourceTransport = {
-      request: (request) => {
-        if (request.method !== 'GET' && !mayWrite()) return Promise.reject(new Error('this process is not the leader'));
-        return transport.request(request);
-      },
-      stream: (stream) => transport.stream(stream),
-    };
-    this.#pods = new ResourceClient<WirePod>(guarded, resources.pods);
+  constructor({ transport, requestLimit, reporter, clock, logger, mayWrite }: ApiSchedulerClientParts) {
+    const options = { transport, limit: requestLimit, clock, mayWrite };
+    const [ofPods, ofEvents] = [new WriteTransport(options), new WriteTransport(options)];
+    this.#writes = [ofPods, ofEvents];
+    this.#pods = new ResourceClient<WirePod>(ofPods, resources.pods);
     this.#clock = clock;
     this.#binding = new PodBinding(this.#pods, clock);
-    this.#events = new EventWriter({ transport: eventTransport, reporter, clock, logger });
+    this.#events = new EventWriter({ transport: ofEvents, reporter, clock, logger });
     this.#mayWrite = mayWrite;
   }
 
@@ -75,8 +74,9 @@ export class ApiSchedulerClient implements SchedulerClient {
     return this.#events.flush();
   }
 
-  stop(): Promise<void> {
-    return this.#events.stop();
+  async stop(): Promise<void> {
+    await this.#events.stop();
+    for (const transport of this.#writes) transport.close();
   }
 
   /** A pod that is gone, or whose name another one has by now, is no failure. */

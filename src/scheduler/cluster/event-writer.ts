@@ -1,6 +1,6 @@
-import { readApiFailure } from '../../client/error-class.ts';
+import { classifyApiError, readApiFailure } from '../../client/error-class.ts';
 import { ResourceClient, type ResourceTransport } from '../../client/resource-client.ts';
-import { type Clock, sleep } from '../../seams/clock.ts';
+import { type SteadyClock, sleep } from '../../seams/clock.ts';
 import type { Logger } from '../../seams/logger.ts';
 import type { SchedulingEvent } from '../framework/scheduler-client.ts';
 import { type EventReporter, eventObject, microTime, schedulingEvents, seriesKey, type WireEvent } from './scheduling-events.ts';
@@ -8,7 +8,7 @@ import { type EventReporter, eventObject, microTime, schedulingEvents, seriesKey
 export interface EventWriterOptions {
   readonly transport: ResourceTransport;
   readonly reporter: EventReporter;
-  readonly clock: Clock;
+  readonly clock: SteadyClock;
   readonly logger: Logger;
 }
 
@@ -23,6 +23,7 @@ const retryMs = 10_000;
 
 interface Series {
   readonly event: WireEvent;
+  /** By `elapsed` of the clock. */
   readonly until: number;
   count: number;
 }
@@ -90,9 +91,9 @@ export class EventWriter {
         return;
       } catch (err) {
         if (signal.aborted) return;
-        // a server that has refused it will refuse it again
+        // a server that has refused it will refuse it again, and what this process may not write another one will tell
         const { status = 500 } = readApiFailure(err);
-        const isWorthIt = status >= 500 || status === 429;
+        const isWorthIt = classifyApiError(err) !== 'aborted' && (status >= 500 || status === 429);
         if (!isWorthIt || attempt === tries) {
           logger.debug({ err, reason: event.reason }, 'an event could not be written');
           return;
@@ -107,16 +108,17 @@ export class EventWriter {
     const { clock, reporter } = this.#options;
     const { signal } = this.#stopping;
     const now = clock.now();
+    const elapsed = clock.elapsed();
     const key = seriesKey(event);
     const known = this.#series.get(key);
-    if (known !== undefined && now < known.until) {
+    if (known !== undefined && elapsed < known.until) {
       known.count += 1;
       const { event: first, count } = known;
       return () => this.#raise({ ...first, series: { count, lastObservedTime: microTime(now) } });
     }
     this.#count += 1;
     const object = eventObject(event, reporter, now, this.#count);
-    this.#remember(key, { event: object, until: now + seriesMs, count: 1 });
+    this.#remember(key, { event: object, until: elapsed + seriesMs, count: 1 });
     return () => this.#events.create(object, { signal });
   }
 

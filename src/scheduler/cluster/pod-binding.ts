@@ -9,7 +9,7 @@ const tries = 3;
 const retryMs = 200;
 
 /** Where it is unknown whether the server has bound the pod, or it says that somebody has. */
-const inDoubt: readonly ErrorClass[] = ['conflict', 'timeout', 'unavailable', 'broken-answer', 'throttled'];
+const inDoubt: readonly ErrorClass[] = ['conflict', 'timeout', 'unavailable', 'broken-answer'];
 
 /**
  * Binds a pod by POST of its binding. The server binds a pod once and no more, and only the one of this uid. Where an answer
@@ -33,8 +33,11 @@ export class PodBinding {
         await this.#pods.createSubresource({ namespace, name }, 'binding', body, { signal });
         return;
       } catch (error) {
-        if (signal.aborted || !inDoubt.includes(classifyApiError(error))) throw error;
-        if ((await this.#isBound(pod, nodeName, error, signal)) === true) return;
+        if (signal.aborted) throw error;
+        const errorClass = classifyApiError(error);
+        if (inDoubt.includes(errorClass)) {
+          if (await this.#isBound(pod, nodeName, error, signal)) return;
+        } else if (errorClass !== 'throttled') throw error; // a server without room has done nothing
         if (attempt === tries) throw error;
         await sleep(this.#clock, retryMs * attempt, signal);
       }
@@ -54,7 +57,7 @@ export class PodBinding {
     if (now.metadata?.uid !== uid) throw cause;
     const { nodeName: on = '' } = now.spec ?? {};
     if (on === nodeName) return true;
-    if (on === '' && now.metadata?.deletionTimestamp === undefined) return false;
+    if (on === '' && now.metadata?.deletionTimestamp == null) return false;
     if (on === '') throw cause;
     throw new StatusManagerError('ERR_API', `The pod is on the node "${on}" already`, { cause });
   }

@@ -1,6 +1,6 @@
 // Behaviour of client-go tools/leaderelection, v0.36.3.
 import { resources } from '../../client/api-resource.ts';
-import { classifyApiError } from '../../client/error-class.ts';
+import { classifyApiError, type RetriedError, retriedError } from '../../client/error-class.ts';
 import { ResourceClient } from '../../client/resource-client.ts';
 import { RunState } from '../../concurrency/run-state.ts';
 import { LimitedTransport } from '../../reflector/limited-transport.ts';
@@ -8,6 +8,7 @@ import { type CancelTimer, sleep } from '../../seams/clock.ts';
 import { callGuarded } from '../../seams/guard.ts';
 import type { WireLease } from '../../wire/node-types.ts';
 import { type CheckedLeaderOptions, checkedLeaderOptions, jitterFactor, type LeaderElectorOptions } from './leader-options.ts';
+import { LeaseFailures } from './lease-failures.ts';
 import { heldLease, releasedLease } from './lease-record.ts';
 import { ObservedLease } from './observed-lease.ts';
 
@@ -35,11 +36,12 @@ export class LeaderElector {
   readonly #options: CheckedLeaderOptions;
   readonly #leases: ResourceClient<WireLease>;
   readonly #observed = new ObservedLease();
+  readonly #failures: LeaseFailures;
   readonly #stopping = new AbortController();
   readonly #runState = new RunState('leader elector');
   #isLeading = false;
-  /** When the term ends unless it is renewed, in milliseconds since 1970. */
-  #deadline = 0;
+  /** When the request that renewed last was sent: by what passes, and by the wall clock. */
+  #renewed = { elapsedMs: 0, at: 0 };
   #cancelDeadline: CancelTimer = () => {};
   #loop: Promise<void> = Promise.resolve();
 
@@ -47,6 +49,7 @@ export class LeaderElector {
   constructor(options: LeaderElectorOptions) {
     this.#options = checkedLeaderOptions(options);
     const { transport, clock } = this.#options;
+    this.#failures = new LeaseFailures(this.#options);
     this.#leases = new ResourceClient<WireLease>(new LimitedTransport(transport, clock), resources.leases);
   }
 
@@ -58,9 +61,16 @@ export class LeaderElector {
   /** True while no other candidate can have taken the Lease. */
   isLeader(): boolean {
     const { clock, renewDeadlineMs } = this.#options;
-    const leftMs = this.#deadline - clock.now();
-    // a clock that went back tells nothing of the time that has passed; the timer does
-    return this.#isLeading && leftMs > 0 && leftMs <= renewDeadlineMs;
+    const passedMs = clock.elapsed() - this.#renewed.elapsedMs;
+    // of a machine that slept only the wall clock may tell
+    const sleptMs = clock.now() - this.#renewed.at;
+    return this.#isLeading && Math.max(passedMs, sleptMs) < renewDeadlineMs;
+  }
+
+  /** Why the Lease could not be read, taken or renewed, while no try has succeeded since; undefined otherwise. */
+  lastFailure(): RetriedError | undefined {
+    const { last } = this.#failures;
+    return last && retriedError(last);
   }
 
   /** Begins to contend. Throws ERR_ALREADY_STARTED, and ERR_STOPPED after `stop()`. */
@@ -83,33 +93,33 @@ export class LeaderElector {
     const { clock, retryPeriodMs, random } = this.#options;
     const { signal } = this.#stopping;
     while (!signal.aborted) {
-      const isRenewed = await this.#try();
+      const failure = await this.#try();
       if (signal.aborted) return;
       // a leader's tries are one period apart, those of the others are spread
-      const isLeading = isRenewed || this.#isLeading;
-      await sleep(clock, isLeading ? retryPeriodMs : retryPeriodMs * (1 + random() * jitterFactor), signal);
+      const waitMs = this.#isLeading ? retryPeriodMs : retryPeriodMs * (1 + random() * jitterFactor);
+      if (failure === undefined) this.#failures.end();
+      else this.#failures.add(failure.error, waitMs);
+      await sleep(clock, waitMs, signal);
     }
   }
 
-  /** One try to take or renew the Lease. */
-  async #try(): Promise<boolean> {
-    const { clock, identity, logger } = this.#options;
-    const sentAt = clock.now();
+  /** One try to take or renew the Lease, unless another one holds it. */
+  async #try(): Promise<{ readonly error: unknown } | undefined> {
+    const { clock, identity } = this.#options;
+    const sent = { elapsedMs: clock.elapsed(), at: clock.now() };
     try {
       if (this.#observed.holder !== identity) await this.#read();
-      if (this.#observed.isHeldByAnother(identity, clock.now())) {
+      if (this.#observed.isHeldByAnother(identity, clock.elapsed())) {
         this.#endTerm();
-        return false;
+        return undefined;
       }
-      await this.#write(sentAt);
-      if (this.#stopping.signal.aborted) return false;
-      this.#renewed(sentAt);
-      return true;
-    } catch (err) {
+      await this.#write(sent.at);
+      if (!this.#stopping.signal.aborted) this.#hasRenewed(sent);
+      return undefined;
+    } catch (error) {
       // what is there now is read before the next write
       this.#observed.forget();
-      if (!this.#stopping.signal.aborted) logger.debug({ err, ...this.#leaseName }, 'the Lease of the leader was not renewed');
-      return false;
+      return { error };
     }
   }
 
@@ -121,7 +131,7 @@ export class LeaderElector {
   async #read(): Promise<void> {
     const { clock } = this.#options;
     try {
-      this.#observed.read(await this.#leases.get(this.#leaseName, this.#call()), clock.now());
+      this.#observed.read(await this.#leases.get(this.#leaseName, this.#call()), clock.elapsed());
     } catch (error) {
       if (classifyApiError(error) !== 'gone') throw error;
       this.#observed.forget();
@@ -134,22 +144,23 @@ export class LeaderElector {
     const written = await (base === undefined
       ? this.#leases.create(lease, this.#call())
       : this.#leases.update(lease, this.#call()));
-    this.#observed.written(written, this.#options.clock.now());
+    this.#observed.written(written, this.#options.clock.elapsed());
   }
 
   #call(): { readonly signal: AbortSignal; readonly timeoutMs: number } {
     return { signal: this.#stopping.signal, timeoutMs: this.#options.renewDeadlineMs / 2 };
   }
 
-  #renewed(sentAt: number): void {
+  /** The term counts from the moment when the request was sent: the others count from there, too. */
+  #hasRenewed(sent: { readonly elapsedMs: number; readonly at: number }): void {
     const { clock, renewDeadlineMs, logger, onStarted } = this.#options;
-    const leftMs = sentAt + renewDeadlineMs - clock.now();
+    const leftMs = sent.elapsedMs + renewDeadlineMs - clock.elapsed();
     // an answer that came too late: the next try reads
     if (leftMs <= 0) {
       this.#observed.forget();
       return;
     }
-    this.#deadline = sentAt + renewDeadlineMs;
+    this.#renewed = sent;
     this.#cancelDeadline();
     this.#cancelDeadline = clock.setTimer(() => this.#endTerm(), leftMs);
     if (this.#isLeading) return;

@@ -2,7 +2,7 @@ import { requirePathSegment } from '../../checks/arguments.ts';
 import { longestTimerMs, numberOption, optionOfType, requireKnownOptions, requireMethods } from '../../checks/options.ts';
 import type { ResourceTransport } from '../../client/resource-client.ts';
 import { invalidOption } from '../../errors.ts';
-import { type Clock, safeClock, systemClock } from '../../seams/clock.ts';
+import { type Clock, type SteadyClock, safeClock, systemClock } from '../../seams/clock.ts';
 import { type Logger, loggerOption } from '../../seams/logger.ts';
 import { safeRandom } from '../../seams/random.ts';
 
@@ -34,7 +34,10 @@ export interface LeaderElectorOptions {
   readonly logger?: Logger | null;
 }
 
-export type CheckedLeaderOptions = Required<Omit<LeaderElectorOptions, 'logger'>> & { readonly logger: Logger };
+export type CheckedLeaderOptions = Required<Omit<LeaderElectorOptions, 'logger' | 'clock'>> & {
+  readonly clock: SteadyClock;
+  readonly logger: Logger;
+};
 
 const knownOptions = [
   ...['transport', 'identity', 'name', 'namespace', 'leaseDurationMs', 'renewDeadlineMs', 'retryPeriodMs'],

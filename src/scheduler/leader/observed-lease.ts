@@ -1,8 +1,8 @@
 import type { WireLease } from '../../wire/node-types.ts';
 
 /**
- * The Lease as it was last read or written, and since when it has stood so by our clock. The times in a Lease are of another
- * machine's clock, so they count only as marks of a change.
+ * The Lease as it was last read or written, and since when it has stood so: by what passes here, whatever happens to the wall
+ * clock. The times in a Lease are of another machine's clock, so they count only as marks of a change.
  */
 export class ObservedLease {
   #lease: WireLease | undefined;
@@ -16,16 +16,16 @@ export class ObservedLease {
     return this.#lease?.spec?.holderIdentity ?? '';
   }
 
-  /** A Lease that was read. */
-  read(lease: WireLease, now: number): void {
-    if (markOf(lease) !== markOf(this.#lease)) this.#since = now;
+  /** A Lease that was read; `elapsedMs` as the clock counts it, here and below. */
+  read(lease: WireLease, elapsedMs: number): void {
+    if (markOf(lease) !== markOf(this.#lease)) this.#since = elapsedMs;
     this.#lease = lease;
   }
 
   /** A Lease that was written. */
-  written(lease: WireLease, now: number): void {
+  written(lease: WireLease, elapsedMs: number): void {
     this.#lease = lease;
-    this.#since = now;
+    this.#since = elapsedMs;
   }
 
   forget(): void {
@@ -33,11 +33,10 @@ export class ObservedLease {
   }
 
   /** True where someone else holds it and it has not run out. */
-  isHeldByAnother(identity: string, now: number): boolean {
+  isHeldByAnother(identity: string, elapsedMs: number): boolean {
     if (this.holder === '' || this.holder === identity) return false;
     const durationMs = (this.#lease?.spec?.leaseDurationSeconds ?? 0) * 1000;
-    // a clock that went back would let nobody ever take it
-    return now >= this.#since ? now < this.#since + durationMs : true;
+    return elapsedMs < this.#since + durationMs;
   }
 }
 

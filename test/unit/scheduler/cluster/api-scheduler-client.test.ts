@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import type { RateLimiterOptions } from '../../../../src/concurrency/rate-limiter.ts';
 import { ApiSchedulerClient } from '../../../../src/scheduler/cluster/api-scheduler-client.ts';
 import { silentLogger } from '../../../../src/seams/logger.ts';
 import { FakeClock } from '../../../../src/testing.ts';
@@ -8,12 +9,12 @@ import { type Fate, PodServer } from './pod-server.ts';
 const web: WirePod = { metadata: { name: 'web', namespace: 'default', uid: 'u1', resourceVersion: '5', generation: 1 } };
 const { signal } = new AbortController();
 
-function world(fates: Fate[] = [], mayWrite = () => true) {
+function world(fates: Fate[] = [], mayWrite = () => true, requestLimit?: RateLimiterOptions) {
   const server = new PodServer();
   server.fates = fates;
   const clock = new FakeClock();
   const client = new ApiSchedulerClient({
-    ...{ transport: server.transport, eventTransport: server.transport, clock, logger: silentLogger, mayWrite },
+    ...{ transport: server.transport, requestLimit, clock, logger: silentLogger, mayWrite },
     reporter: { controller: 'default-scheduler', instance: 'default-scheduler-host' },
   });
   /** How a call ended, after as much time as it needs. */
@@ -68,6 +69,36 @@ describe('the binding of a pod', () => {
     other.server.uid = 'u2';
     expect(await other.ended(other.client.bind(web, 'n1', signal))).toContain('already assigned');
     expect(other.server.nodeName).toBeUndefined();
+    expect(other.server.asked).toEqual(['POST binding', 'GET web']);
+  });
+
+  it('fails where another pod of the name is on the node', async () => {
+    const { server, client, ended } = world();
+    [server.uid, server.nodeName] = ['u2', 'n1'];
+    expect(await ended(client.bind(web, 'n1', signal))).toContain('already assigned');
+    expect(server.asked).toEqual(['POST binding', 'GET web']);
+  });
+
+  it('waits as long as a server without room asks for, and is then sent again', async () => {
+    const { server, clock, client } = world(['busy', 'busy']);
+    const ended = client.bind(web, 'n1', signal);
+    await clock.advance(6999);
+    expect(server.asked).toEqual(['POST binding']);
+    await clock.advance(1);
+    expect(server.asked).toEqual(['POST binding', 'POST binding']);
+    await clock.advance(7000);
+    await ended;
+    expect(server.asked).toEqual(['POST binding', 'POST binding', 'POST binding']);
+  });
+
+  it('is not sent any more when it is given up while it waits for the server', async () => {
+    const { server, clock, client } = world(['busy']);
+    const giveUp = new AbortController();
+    const ended = client.bind(web, 'n1', giveUp.signal);
+    await clock.advance(1000);
+    giveUp.abort(new Error('given up'));
+    await expect(ended).rejects.toThrow();
+    expect([server.asked, clock.pendingTimers]).toEqual([['POST binding'], 0]);
   });
 
   it('fails at once where the server refuses it, and after three tries where nothing answers', async () => {
@@ -84,6 +115,38 @@ describe('the binding of a pod', () => {
     expect(await ended(client.bind(web, 'n1', signal))).toContain('not the leader');
     client.event({ pod: web, type: 'Normal', reason: 'Scheduled', action: 'Binding', note: 'x' });
     expect(server.asked.filter((request) => !request.startsWith('GET'))).toEqual([]);
+  });
+
+  it('is not sent by a process that lost its lead while the request waited for its turn', async () => {
+    let leads = true;
+    const { server, clock, client } = world([], () => leads, { qps: 1, burst: 1 });
+    const ends = [client.deletePod(web, signal), client.deletePod(web, signal)].map((end) =>
+      end.then(
+        () => 'done',
+        (error: Error) => error.message,
+      ),
+    );
+    client.event({ pod: web, type: 'Normal', reason: 'Scheduled', action: 'Binding', note: 'x' });
+    client.event({ pod: web, type: 'Normal', reason: 'Preempted', action: 'Preempting', note: 'x' });
+    await clock.advance(0);
+    leads = false;
+    await clock.advance(60_000);
+    expect(await Promise.all(ends)).toEqual(['done', 'this process is not the leader']);
+    expect(server.asked.map((request) => request.split(' ')[0])).toEqual(['DELETE', 'POST']);
+    await client.flush();
+    expect(clock.pendingTimers).toBe(0);
+  });
+
+  it('leaves its turn to others when it is given up before that', async () => {
+    const { server, clock, client } = world([], () => true, { qps: 1, burst: 1 });
+    const giveUp = new AbortController();
+    const ends = Promise.allSettled([1, 2, 3].map(() => client.deletePod(web, giveUp.signal)));
+    giveUp.abort(new Error('given up'));
+    await ends;
+    await client.deletePod(web, signal);
+    expect(server.asked).toEqual(['DELETE web']);
+    await client.stop();
+    expect(clock.pendingTimers).toBe(0);
   });
 });
 

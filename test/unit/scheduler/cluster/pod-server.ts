@@ -1,8 +1,8 @@
 import { ApiError, type KubeRequest } from '../../../../src/index.ts';
 import type { ResourceTransport } from '../../../../src/reflector.ts';
 
-/** What becomes of one request: it is carried out and answered, lost before or after that, or refused. */
-export type Fate = 'answered' | 'lost' | 'answerLost' | 'unavailable' | 'forbidden';
+/** What becomes of one request: it is carried out and answered, lost before or after that, refused, or to be sent again after 7 s. */
+export type Fate = 'answered' | 'lost' | 'answerLost' | 'unavailable' | 'forbidden' | 'busy';
 
 /** An apiserver of one pod, as a transport. It binds the pod once, as the real one does. */
 export class PodServer {
@@ -19,6 +19,7 @@ export class PodServer {
       const fate = this.fates.shift() ?? 'answered';
       if (fate === 'lost') throw new ApiError({ reason: 'NoAnswer', message: 'the request was lost' });
       if (fate === 'unavailable') throw new ApiError({ status: 503, reason: 'ServiceUnavailable', message: 'down' });
+      if (fate === 'busy') throw new ApiError({ status: 429, reason: 'TooManyRequests', message: 'no room', retryAfterMs: 7000 });
       if (fate === 'forbidden') throw new ApiError({ status: 403, reason: 'Forbidden', message: 'no right' });
       const answer = this.#answer(request);
       if (fate === 'answerLost') throw new ApiError({ reason: 'NoAnswer', message: 'the answer was lost' });

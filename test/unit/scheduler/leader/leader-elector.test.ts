@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { ApiError, type Clock } from '../../../../src/index.ts';
 import { LeaderElector } from '../../../../src/scheduler/leader/leader-elector.ts';
 import { FakeClock } from '../../../../src/testing.ts';
 import { LeaseServer } from './lease-server.ts';
@@ -7,9 +8,9 @@ function world() {
   const clock = new FakeClock();
   const server = new LeaseServer();
   const told: string[] = [];
-  const candidate = (identity: string, ownClock = clock) =>
+  const candidate = (identity: string, ownClock: Clock = clock, transport = server.transportOf(identity)) =>
     new LeaderElector({
-      ...{ transport: server.transportOf(identity), identity, name: 'scheduler', clock: ownClock, random: () => 0, logger: null },
+      ...{ transport, identity, name: 'scheduler', clock: ownClock, random: () => 0, logger: null },
       onStarted: () => told.push(`${identity} leads`),
       onStopped: () => told.push(`${identity} stops`),
     });
@@ -103,16 +104,104 @@ describe('a leader elector', () => {
     await a.stop();
   });
 
-  it('is no leader while its clock shows a time before its last renewal', async () => {
-    const { clock, candidate } = world();
+  it('leads on when the wall clock is set back, and not before its next renewal where it shows that the machine slept', async () => {
+    const { clock, told, candidate } = world();
     const a = candidate('a');
     a.start();
-    await clock.advance(0);
+    await clock.advance(1000);
     clock.jump(-60_000);
+    expect(a.isLeader()).toBe(true);
+    await clock.advance(2000);
+    clock.jump(60_000);
     expect(a.isLeader()).toBe(false);
     await clock.advance(2000);
     expect(a.isLeader()).toBe(true);
+    expect(told).toEqual(['a leads']);
     await a.stop();
+  });
+
+  it('takes over from a dead one after its time, also where the own wall clock is set back meanwhile', async () => {
+    const { clock, server, told, candidate } = world();
+    const [a, b] = [candidate('a'), candidate('b')];
+    a.start();
+    await clock.advance(0);
+    b.start();
+    await clock.advance(5000);
+    server.fate = (identity) => (identity === 'a' ? 'lost' : 'answered');
+    clock.jump(-3_600_000);
+    await clock.advance(20_000);
+    expect(told).toEqual(['a leads', 'a stops', 'b leads']);
+    await Promise.all([a.stop(), b.stop()]);
+  });
+
+  it('counts its term from the moment when the request was sent, also where timers come late', async () => {
+    const { clock, server, candidate } = world();
+    let lateMs = 0;
+    // time passes, and no timer fires
+    const late = { now: () => clock.now(), elapsed: () => clock.elapsed() + lateMs, setTimer: clock.setTimer.bind(clock) };
+    const transport = server.transportOf('a');
+    const slow: typeof transport = {
+      ...transport,
+      request: async (request) => {
+        if (request.method === 'POST') await new Promise<void>((resolve) => clock.setTimer(resolve, 4000));
+        return transport.request(request);
+      },
+    };
+    const a = candidate('a', late, slow);
+    a.start();
+    await clock.advance(4000);
+    expect(a.isLeader()).toBe(true);
+    lateMs = 5999;
+    expect(a.isLeader()).toBe(true);
+    lateMs = 6000;
+    expect(a.isLeader()).toBe(false);
+    await a.stop();
+  });
+
+  it('says at once, and every five minutes, that it has no right to the Lease', async () => {
+    const { clock, server } = world();
+    const logged: object[] = [];
+    const nothing = (): void => {};
+    const transport = {
+      ...server.transportOf('a'),
+      request: () => Promise.reject(new ApiError({ status: 403, reason: 'Forbidden', message: 'no right' })),
+    };
+    const error = (fields: object): void => void logged.push(fields);
+    const elector = new LeaderElector({
+      ...{ transport, identity: 'a', name: 'mine', namespace: 'd', clock, random: () => 0 },
+      logger: { debug: nothing, info: nothing, warn: nothing, error },
+    });
+    expect(elector.lastFailure()).toBeUndefined();
+    elector.start();
+    await clock.advance(0);
+    expect(logged).toMatchObject([{ namespace: 'd', name: 'mine', identity: 'a', err: { status: 403 } }]);
+    expect(elector.lastFailure()).toMatchObject({ errorClass: 'forbidden', message: 'no right', retryAt: clock.now() + 2000 });
+    await clock.advance(299_000);
+    expect(logged).toHaveLength(1);
+    await clock.advance(2000);
+    expect(logged).toHaveLength(2);
+    await elector.stop();
+  });
+
+  it('says that the Lease cannot be had once that has lasted as long as a leader may go on', async () => {
+    const { clock, server } = world();
+    const logged: object[] = [];
+    const nothing = (): void => {};
+    const error = (fields: object): void => void logged.push(fields);
+    const elector = new LeaderElector({
+      ...{ transport: server.transportOf('a'), identity: 'a', name: 'mine', clock, random: () => 0 },
+      logger: { debug: nothing, info: nothing, warn: nothing, error },
+    });
+    server.fate = () => 'lost';
+    elector.start();
+    await clock.advance(9000);
+    expect(logged).toEqual([]);
+    await clock.advance(1000);
+    expect(logged).toHaveLength(1);
+    server.fate = () => 'answered';
+    await clock.advance(2000);
+    expect([elector.isLeader(), elector.lastFailure()]).toEqual([true, undefined]);
+    await elector.stop();
   });
 
   it('logs what a callback throws, and goes on', async () => {

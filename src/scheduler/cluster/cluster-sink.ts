@@ -1,0 +1,31 @@
+import type { JsonMembers } from '../../client/transport/api-answer.ts';
+import type { WireNode } from '../../wire/node-types.ts';
+import type { WirePod } from '../../wire/types.ts';
+import type { EventResource } from '../framework/cluster-event.ts';
+import type { ClusterSink } from './cluster-watches.ts';
+
+/** The part of a scheduler that is told of the cluster. */
+export interface ToldScheduler {
+  setPod(pod: WirePod): void;
+  deletePod(uid: string): void;
+  setNode(node: WireNode): void;
+  deleteNode(name: string): void;
+  objectChanged(resource: EventResource, before: JsonMembers | undefined, after: JsonMembers | undefined): void;
+}
+
+/** Brings what the watches of a cluster tell to the scheduler. */
+export function sinkOf(scheduler: ToldScheduler): ClusterSink {
+  return {
+    podAdded: (pod) => scheduler.setPod(pod),
+    podUpdated: (before, pod) => {
+      // no pod loses its node, unless etcd was set back to a time before its binding
+      if ((before.spec?.nodeName ?? '') !== '' && (pod.spec?.nodeName ?? '') === '') scheduler.deletePod(pod.metadata?.uid ?? '');
+      scheduler.setPod(pod);
+    },
+    podDeleted: ({ metadata }) => scheduler.deletePod(metadata?.uid ?? ''),
+    nodeAdded: (node) => scheduler.setNode(node),
+    nodeUpdated: (_, node) => scheduler.setNode(node),
+    nodeDeleted: ({ metadata }) => scheduler.deleteNode(metadata?.name ?? ''),
+    objectChanged: (resource, before, after) => scheduler.objectChanged(resource, before, after),
+  };
+}
