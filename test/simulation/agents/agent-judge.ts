@@ -87,7 +87,9 @@ function podOutOfStep(pod: WirePod, ledger: RunLedger): string[] {
   const isInitialized = (pod.spec?.initContainers ?? []).every(({ name }) => ledger.newest(uidOf(pod), name)?.exitCode === 0);
   return (pod.spec?.containers ?? []).flatMap(({ name, image = '' }) => {
     const mayWait = !isInitialized || image.includes('/missing:');
-    if (mayWait && ledger.newest(uidOf(pod), name) === undefined) return [];
+    const { state } = ledger.newest(uidOf(pod), name) ?? {};
+    // one that was created before its image was changed to one that is not there is never started
+    if (mayWait && (state === undefined || state === 'created')) return [];
     const status = containerStatuses.find((each) => each.name === name);
     const difference = differenceOf(ledger, uidOf(pod), name, status);
     return difference === undefined ? [] : [`${nameOf(pod)}/${name} ${difference}`];

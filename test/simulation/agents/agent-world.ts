@@ -96,7 +96,7 @@ export class AgentWorld {
       prng: prng.fork('faults'),
       compact: () => this.#objects.compact(),
       resetAll: () => this.#agent?.transport.resetAll(),
-      jumpClock: () => {},
+      jumpClock: (ms) => this.#agent?.clock.jump(ms),
     });
   }
 

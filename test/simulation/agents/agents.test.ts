@@ -21,6 +21,15 @@ describe('whole node agents over a container runtime in memory', () => {
   });
 });
 
+describe('a seed', () => {
+  it('gives the same run again, with every log line and every fault at the same moment', async () => {
+    const [first, again]: string[][] = [[], []];
+    for (const lines of [first, again]) await simulateAgent({ seed: 2, minutes: 1, onStep: (line) => void lines?.push(line) });
+    expect(first?.length).toBeGreaterThan(50);
+    expect(again).toEqual(first);
+  });
+});
+
 describe('the checks of the agents', () => {
   it.each(agentMutants.map((mutant) => [mutant.name, mutant] as const))('notice when %s', async (_, mutant) => {
     const { rule, detail } = await catchSeededMutant(agentsKind, mutant, 1);

@@ -6,8 +6,8 @@ import type { SeededOptions, SeededResult } from '../seeded-runs.ts';
 import { SimulatedClock } from '../simulated-clock.ts';
 import type { AgentMutant } from './agent-mutants.ts';
 import { AgentWorld } from './agent-world.ts';
+import { OrderedMachine } from './ordered-machine.ts';
 import type { AgentRule } from './rules.ts';
-import { settleWithFiles } from './settle-with-files.ts';
 
 export interface AgentSimulationResult extends SeededResult {
   readonly violation: { readonly rule: AgentRule; readonly detail: string; readonly atMs: number } | undefined;
@@ -26,9 +26,24 @@ export async function simulateAgent({
   mutant,
   onStep,
 }: SeededOptions<AgentMutant>): Promise<AgentSimulationResult> {
-  const clock = new SimulatedClock(settleWithFiles);
   const prng = new Prng(seed).fork('agent world');
   const folder = await mkdtemp(join(tmpdir(), 'simulated-agent-'));
+  const machine = new OrderedMachine(prng.fork('machine'));
+  machine.install();
+  try {
+    return await simulateOn(machine, { seed, minutes, mutant, onStep }, { prng, folder });
+  } finally {
+    machine.restore();
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+async function simulateOn(
+  machine: OrderedMachine,
+  { seed, minutes, mutant, onStep }: SeededOptions<AgentMutant>,
+  { prng, folder }: { readonly prng: Prng; readonly folder: string },
+): Promise<AgentSimulationResult> {
+  const clock = new SimulatedClock(machine.settle);
   const [counts, faults] = [new Map<string, number>(), new Map<string, number>()];
   let violation: AgentSimulationResult['violation'];
   const found = (rule: AgentRule, detail: string): void => {
@@ -56,8 +71,7 @@ export async function simulateAgent({
   if (!isOver) found('nothing unforeseen happens', 'the run did not end');
   world.crash();
   await world.end();
-  await settleWithFiles();
-  await rm(folder, { recursive: true, force: true });
+  await machine.settle();
   return { seed, simulatedMs: clock.elapsedMs, steps: clock.turn, counts, faults, convergedInMs, violation };
 }
 

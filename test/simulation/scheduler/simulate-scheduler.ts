@@ -27,9 +27,10 @@ export async function simulateScheduler(seed: number, { steps = 40 } = {}): Prom
 
 class Run {
   readonly #prng: Prng;
+  readonly #jumps: Prng;
   readonly #clock = new FakeClock();
   readonly #cluster = new SimulatedCluster(room);
-  readonly #faults: Record<string, number> = { refused: 0, hangs: 0, slow: 0, killed: 0, lateWatch: 0 };
+  readonly #faults: Record<string, number> = { refused: 0, hangs: 0, slow: 0, killed: 0, lateWatch: 0, clockJump: 0 };
   #isFaulty = true;
   /** What the watch has not told the present scheduler yet. */
   #untold: Change[] = [];
@@ -38,6 +39,7 @@ class Run {
 
   constructor(seed: number) {
     this.#prng = new Prng(seed);
+    this.#jumps = this.#prng.fork('clock jumps');
     this.#cluster.onChange = (change) => void this.#untold.push(change);
     for (let i = 0; i < leastNodes; i++) this.#cluster.addNode();
     this.#scheduler = this.#newScheduler();
@@ -55,6 +57,10 @@ class Run {
     else if (this.#untold.length > 0) {
       this.#faults.lateWatch = (this.#faults.lateWatch ?? 0) + 1;
       this.#tell(prng.int(0, this.#untold.length - 1));
+    }
+    if (this.#jumps.chance(0.05)) {
+      this.#faults.clockJump = (this.#faults.clockJump ?? 0) + 1;
+      this.#clock.jump(this.#jumps.pick([-3_600_000, -5000, 5000, 3_600_000]) ?? 0);
     }
     await this.#advance(prng.int(0, 3000));
   }
