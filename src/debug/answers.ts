@@ -66,7 +66,7 @@ export class PageAnswer {
   }
 
   send({ request, response }: Exchange): void {
-    const isKnown = request.headers['if-none-match']?.split(/\s*,\s*/).some((tag) => tag.replace(/^W\//, '') === this.#etag);
+    const isKnown = request.headers['if-none-match']?.split(',').some((tag) => tag.trim().replace(/^W\//, '') === this.#etag);
     const head = {
       ...commonHeaders,
       'cache-control': 'no-cache',

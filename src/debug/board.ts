@@ -1,4 +1,4 @@
-import type { Clock } from '../seams/clock.ts';
+import type { SteadyClock } from '../seams/clock.ts';
 import type { StatusManager } from '../status/status-manager.ts';
 import type { StatusManagerSnapshot } from '../status/sync/snapshot.ts';
 import type { DebugChanges, DebugPod, DebugSnapshot, DebugSummary } from './debug-api.ts';
@@ -17,13 +17,13 @@ export interface BoardOptions {
   readonly table: PodTable;
   readonly history: PodHistory;
   readonly traffic: Traffic;
-  readonly clock: Clock;
+  readonly clock: SteadyClock;
 }
 
 /** Everything that is shown, put together from its parts. */
 export class Board {
   readonly #options: BoardOptions;
-  /** The newest second that the last changes had. */
+  /** The number of the newest second that the last changes had. */
   #toldTraffic = 0;
 
   constructor(options: BoardOptions) {
@@ -31,15 +31,15 @@ export class Board {
   }
 
   snapshot(): DebugSnapshot {
-    const { table, traffic, clock } = this.#options;
+    const { table, traffic } = this.#options;
     const summary = this.#summary(table.readAll());
-    return { summary, traffic: traffic.since(0, clock.now()), pods: table.rows() };
+    return { summary, traffic: traffic.since(0), pods: table.rows() };
   }
 
   /** From now on somebody calls `changes` at short intervals. */
   follow(): void {
-    const { table, traffic, clock } = this.#options;
-    this.#toldTraffic = traffic.since(this.#toldTraffic, clock.now()).at(-1)?.at ?? this.#toldTraffic;
+    const { table, traffic } = this.#options;
+    this.#toldTraffic = traffic.newest;
     table.follow();
   }
 
@@ -50,10 +50,10 @@ export class Board {
 
   /** What has changed since the last call, or since `follow`. */
   changes(): DebugChanges {
-    const { table, traffic, clock } = this.#options;
+    const { table, traffic } = this.#options;
     const summary = this.#summary(table.readSome());
-    const seconds = traffic.since(this.#toldTraffic, clock.now());
-    this.#toldTraffic = seconds.at(-1)?.at ?? this.#toldTraffic;
+    const seconds = traffic.since(this.#toldTraffic);
+    this.#toldTraffic = traffic.newest;
     return { summary, traffic: seconds, ...table.takeChanges() };
   }
 
@@ -65,7 +65,7 @@ export class Board {
 
   #summary({ at, state, podCount, inFlight, channel, pausedUntil }: StatusManagerSnapshot): DebugSummary {
     const { table, node } = this.#options;
-    const { bySync, byPhase, oldestUnsent } = table.counts();
+    const { bySync, byPhase, oldestUnsentMs } = table.counts();
     return {
       at,
       state,
@@ -76,7 +76,7 @@ export class Board {
       channelDepth: channel.depth,
       channelCapacity: channel.capacity,
       channelDropped: channel.dropped,
-      oldestUnsentMs: oldestUnsent === undefined ? undefined : Math.max(0, at - oldestUnsent),
+      oldestUnsentMs,
       pausedUntil,
       node: debugNode(node),
     };

@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http';
-import type { CancelTimer, Clock } from '../seams/clock.ts';
+import type { CancelTimer, SteadyClock } from '../seams/clock.ts';
 import { callGuarded } from '../seams/guard.ts';
 import type { Logger } from '../seams/logger.ts';
 import type { Board } from './board.ts';
@@ -16,7 +16,7 @@ const clientsAtMost = 64;
 
 export interface ChangeStreamOptions {
   readonly board: Board;
-  readonly clock: Clock;
+  readonly clock: SteadyClock;
   readonly logger: Logger;
 }
 
@@ -87,7 +87,7 @@ export class ChangeStream {
     for (const client of [...this.#clients]) if (client.isGone) this.#drop(client);
     if (this.#clients.size === 0) return;
     const { board, clock } = this.#options;
-    const now = clock.now();
+    const now = clock.elapsed();
     const changes = board.changes();
     const message = this.#isWorthTelling(changes, now) ? eventOf('changes', changes) : undefined;
     let snapshot: Buffer | undefined;
@@ -104,7 +104,7 @@ export class ChangeStream {
   #isWorthTelling(changes: DebugChanges, now: number): boolean {
     const { at: _, oldestUnsentMs, ...summary } = changes.summary;
     const said = JSON.stringify([summary, changes.traffic]);
-    const quietMs = Math.abs(now - this.#toldAt);
+    const quietMs = now - this.#toldAt;
     const isNews = changes.changed.length > 0 || changes.removed.length > 0 || said !== this.#toldSummary;
     if (!isNews && quietMs < (oldestUnsentMs === undefined ? heartbeatMs : ageMs)) return false;
     this.#toldSummary = said;

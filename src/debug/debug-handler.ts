@@ -12,7 +12,8 @@ export interface DebugHandler {
 /**
  * Shows what a status manager holds and does, live: a page for browsers, JSON for programs, text for `curl`.
  *
- * - `/`: the page; for a client that accepts no HTML a table as text. `?filter=WORDS&sync=STATE&phase=PHASE` narrows it.
+ * - `/`: the page; for a client that accepts no HTML a table as text. `?filter=WORDS&sync=STATE&phase=PHASE` narrows it,
+ *   with at most 20 words, states and phases.
  * - `/pods/UID`: one pod and its timeline, as text; a browser is sent to the page.
  * - `/api/snapshot`, `/api/pods/UID`: the same as JSON. `/api/changes`: server-sent events. See `DebugSnapshot`, `DebugPod`,
  *   `DebugChanges`.

@@ -1,6 +1,6 @@
 import { integerOption, requireKnownOptions, requireMethods } from '../checks/options.ts';
 import { invalidOption } from '../errors.ts';
-import { type Clock, safeClock, systemClock } from '../seams/clock.ts';
+import { type Clock, type SteadyClock, safeClock, systemClock } from '../seams/clock.ts';
 import { type Logger, loggerOption } from '../seams/logger.ts';
 import { hostName } from './allowed-request.ts';
 import type { DebugManager } from './board.ts';
@@ -39,7 +39,7 @@ export interface ResolvedDebugOptions {
   readonly history: HistoryLimits;
   readonly allowedHosts: ReadonlySet<string>;
   readonly basePath: string;
-  readonly clock: Clock;
+  readonly clock: SteadyClock;
   readonly logger: Logger;
 }
 
@@ -70,7 +70,7 @@ export function resolveDebugOptions(options: DebugHandlerOptions): ResolvedDebug
     },
     allowedHosts: hostNames(allowedHosts),
     basePath: pathOption(basePath),
-    clock: clock === systemClock ? clock : safeClock(clock),
+    clock: clock === systemClock ? systemClock : safeClock(clock),
     logger: loggerOption(logger),
   };
 }

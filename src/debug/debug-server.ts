@@ -11,7 +11,7 @@ import { PodTable } from './pod-table.ts';
 import { podText } from './pod-text.ts';
 import { record } from './recorder.ts';
 import { type Route, routeOf } from './route.ts';
-import { tableText } from './table-text.ts';
+import { filterOf, tableText } from './table-text.ts';
 import { Traffic } from './traffic.ts';
 
 /** Why a request is not answered. */
@@ -34,8 +34,8 @@ export class DebugServer {
   /** Listens to the manager from now on. */
   constructor(options: ResolvedDebugOptions) {
     this.#options = options;
-    const { manager } = options;
-    const parts = { table: new PodTable(manager), history: new PodHistory(options.history), traffic: new Traffic() };
+    const { manager, clock } = options;
+    const parts = { table: new PodTable(manager, clock), history: new PodHistory(options.history), traffic: new Traffic(clock) };
     this.#history = parts.history;
     this.#board = new Board({ ...options, ...parts });
     this.#stream = new ChangeStream({ ...options, board: this.#board });
@@ -90,7 +90,7 @@ export class DebugServer {
     switch (route.kind) {
       case 'index':
         if (isBrowser) this.#sendPage(exchange);
-        else answerText(exchange, 200, tableText(this.#board.snapshot(), route.query));
+        else this.#answerTable(exchange, route.query);
         break;
       case 'pod':
         if (isBrowser) redirect(exchange, `../#pod=${encodeURIComponent(route.podUID)}`);
@@ -106,6 +106,12 @@ export class DebugServer {
         this.#openStream(exchange);
         break;
     }
+  }
+
+  #answerTable(exchange: Exchange, query: URLSearchParams): void {
+    const filter = filterOf(query);
+    if (filter === undefined) answerText(exchange, 400, 'A filter may have at most 20 words, states and phases.');
+    else answerText(exchange, 200, tableText(this.#board.snapshot(), filter));
   }
 
   #answerPod(exchange: Exchange, podUID: string, send: (pod: DebugPod) => void): void {

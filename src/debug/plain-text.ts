@@ -1,13 +1,20 @@
 const gap = '  ';
+/** A longer cell is cut, but in the last column: every other row gets spaces for it. */
+const longestCell = 300;
 
 /** Rows of cells, each column as wide as its widest cell. */
 export function columns(rows: readonly (readonly string[])[]): string {
-  const clean = rows.map((row) => row.map((cell) => printable(cell) || '-'));
+  const clean = rows.map((row) =>
+    row.map((cell, index) => {
+      const text = printable(cell) || '-';
+      return text.length > longestCell && index < row.length - 1 ? `${text.slice(0, longestCell)}…` : text;
+    }),
+  );
   const widths = clean[0]?.map((_, index) => clean.reduce((widest, row) => Math.max(widest, row[index]?.length ?? 0), 0)) ?? [];
   return clean
     .map((row) =>
       row
-        .map((cell, index) => cell.padEnd(widths[index] ?? 0))
+        .map((cell, index) => (index < row.length - 1 ? cell.padEnd(widths[index] ?? 0) : cell))
         .join(gap)
         .trimEnd(),
     )

@@ -1,4 +1,5 @@
 import { FifoSet } from '../concurrency/fifo-set.ts';
+import type { SteadyClock } from '../seams/clock.ts';
 import type { StatusManager } from '../status/status-manager.ts';
 import type { PodSnapshot, StatusManagerSnapshot } from '../status/sync/snapshot.ts';
 import type { PodSyncPhase } from '../status/sync/sync-phase.ts';
@@ -13,10 +14,12 @@ const unsettledAtMost = 1_000;
 
 const settled: ReadonlySet<PodSyncPhase> = new Set(['in-sync', 'gone', 'deleting', 'cache-only', 'unknown']);
 
-/** A row, and since when the apiserver lacks a change; undefined when it lacks none. */
 interface Kept {
   readonly row: DebugPodRow;
+  /** Since when the apiserver lacks a change, in milliseconds since the epoch; undefined when it lacks none. */
   readonly unsentSince: number | undefined;
+  /** The same by `Clock.elapsed`, as it was when the table was first told. */
+  readonly agesFrom: number;
 }
 
 /** What has changed in the table since it was last asked. */
@@ -28,6 +31,7 @@ export interface TableChanges {
 /** The rows of all pods, and which of them have changed. */
 export class PodTable {
   readonly #manager: Pick<StatusManager, 'snapshot'>;
+  readonly #clock: SteadyClock;
   readonly #rows = new Map<string, Kept>();
   readonly #touched = new Set<string>();
   readonly #unsettled = new FifoSet<string>();
@@ -37,8 +41,9 @@ export class PodTable {
   readonly #removed = new Set<string>();
   #isFollowed = false;
 
-  constructor(manager: Pick<StatusManager, 'snapshot'>) {
+  constructor(manager: Pick<StatusManager, 'snapshot'>, clock: SteadyClock) {
     this.#manager = manager;
+    this.#clock = clock;
   }
 
   /**
@@ -68,7 +73,7 @@ export class PodTable {
     const snapshot = this.#manager.snapshot();
     const seen = new Set(snapshot.pods.map(({ podUID }) => podUID));
     for (const podUID of [...this.#rows.keys()]) if (!seen.has(podUID)) this.#remove(podUID);
-    for (const pod of snapshot.pods) this.#note(pod);
+    for (const pod of snapshot.pods) this.#note(pod, snapshot.at);
     this.#touched.clear();
     return snapshot;
   }
@@ -91,7 +96,7 @@ export class PodTable {
     const snapshot = this.#manager.snapshot({ podUIDs });
     for (const pod of snapshot.pods) {
       podUIDs.delete(pod.podUID);
-      this.#note(pod);
+      this.#note(pod, snapshot.at);
     }
     for (const podUID of podUIDs) this.#remove(podUID);
     // pods were dropped, and nothing told of it
@@ -110,21 +115,22 @@ export class PodTable {
     return Array.from(this.#rows.values(), ({ row }) => row);
   }
 
-  /** The pods by sync phase and by their own phase, and the oldest change that the apiserver lacks. */
+  /** The pods by sync phase and by their own phase, and how long the apiserver has lacked the oldest change. */
   counts(): Counts {
     const bySync = new Map<PodSyncPhase, number>();
     const byPhase = new Map<string, number>();
-    let oldestUnsent: number | undefined;
-    for (const { row, unsentSince } of this.#rows.values()) {
+    let oldest: number | undefined;
+    for (const { row, unsentSince, agesFrom } of this.#rows.values()) {
       const phase = row.phase ?? 'Unknown';
       bySync.set(row.sync, (bySync.get(row.sync) ?? 0) + 1);
       byPhase.set(phase, (byPhase.get(phase) ?? 0) + 1);
-      if (unsentSince !== undefined && (oldestUnsent === undefined || unsentSince < oldestUnsent)) oldestUnsent = unsentSince;
+      if (unsentSince !== undefined) oldest = Math.min(oldest ?? agesFrom, agesFrom);
     }
-    return { bySync: Object.fromEntries(bySync), byPhase: Object.fromEntries(byPhase), oldestUnsent };
+    const oldestUnsentMs = oldest === undefined ? undefined : Math.round(this.#clock.elapsed() - oldest);
+    return { bySync: Object.fromEntries(bySync), byPhase: Object.fromEntries(byPhase), oldestUnsentMs };
   }
 
-  #note(pod: PodSnapshot): void {
+  #note(pod: PodSnapshot, at: number): void {
     const { podUID } = pod;
     const row = rowOf(pod);
     const isSettled = settled.has(row.sync);
@@ -132,7 +138,9 @@ export class PodTable {
     if (!isSettled) this.#unsettled.add(podUID);
     const before = this.#rows.get(podUID);
     if (before !== undefined && isSameRow(before.row, row) && before.unsentSince === unsentSince) return;
-    this.#rows.set(podUID, { row, unsentSince });
+    const isOlder = before !== undefined && before.unsentSince === unsentSince;
+    const agesFrom = isOlder ? before.agesFrom : this.#clock.elapsed() - Math.max(0, at - (unsentSince ?? at));
+    this.#rows.set(podUID, { row, unsentSince, agesFrom });
     this.#rotation.add(podUID);
     if (!this.#isFollowed) return;
     this.#changed.add(podUID);
@@ -151,7 +159,7 @@ export class PodTable {
 export interface Counts {
   readonly bySync: Readonly<Partial<Record<PodSyncPhase, number>>>;
   readonly byPhase: Readonly<Record<string, number>>;
-  readonly oldestUnsent: number | undefined;
+  readonly oldestUnsentMs: number | undefined;
 }
 
 export function rowOf(pod: PodSnapshot): DebugPodRow {

@@ -43,11 +43,11 @@ export function record({ manager, history, traffic, clock, onPod }: RecorderOpti
         const { verb, result, startedAt, durationMs, body, bytes, message } = event;
         return { kind: 'request', at: startedAt, verb, result, durationMs, body, bytes, message };
       });
-      traffic.request(event, clock.now());
+      traffic.request(event);
     },
     synced({ podUID, version, patched, delayMs }) {
       note(podUID, () => ({ kind: 'synced', at: clock.now(), version, patched, delayMs }));
-      traffic.synced(delayMs, clock.now());
+      traffic.synced(delayMs);
     },
     syncError({ podUID, errorClass, error, attempts, retryInMs }) {
       note(podUID, () => {

@@ -1,11 +1,23 @@
 import type { DebugSnapshot, DebugSummary } from './debug-api.ts';
 import { byName } from './name-order.ts';
 import { columns, countsText, durationText, printable } from './plain-text.ts';
-import { matcherOf, phaseOf, searchTextOf } from './pod-filter.ts';
+import { matcherOf, type PodFilter, phaseOf, searchTextOf } from './pod-filter.ts';
+
+/** Each word, and each value, is looked for in every pod: with more of them a request would hold the event loop. */
+const mostWords = 20;
+
+/** What a query shows. Words and values that come again count once. Undefined for one with more than 20 of a kind. */
+export function filterOf(query: URLSearchParams): PodFilter | undefined {
+  const words = new Set((query.get('filter') ?? '').split(/\s/));
+  words.delete('');
+  const [sync, phase] = [new Set(query.getAll('sync')), new Set(query.getAll('phase'))];
+  if (Math.max(words.size, sync.size, phase.size) > mostWords) return undefined;
+  return { text: [...words].join(' '), sync: [...sync], phase: [...phase] };
+}
 
 /** The head of the page and its table, as text. */
-export function tableText(snapshot: DebugSnapshot, query: URLSearchParams): string {
-  const matches = matcherOf({ text: query.get('filter') ?? '', sync: query.getAll('sync'), phase: query.getAll('phase') });
+export function tableText(snapshot: DebugSnapshot, filter: PodFilter): string {
+  const matches = matcherOf(filter);
   const rows = snapshot.pods.filter((row) => matches(row, searchTextOf(row))).sort(byName);
   const { at } = snapshot.summary;
   const cells = rows.map((row) => [

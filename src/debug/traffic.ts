@@ -1,21 +1,41 @@
 import { createHistogram } from 'node:perf_hooks';
+import type { SteadyClock } from '../seams/clock.ts';
 import type { RequestEvent } from '../status/events/status-manager-events.ts';
 import type { DebugTraffic } from './debug-api.ts';
 
 const keptMs = 300_000;
 const longestDelayMs = 86_400_000;
 
-type Second = { -readonly [Name in keyof DebugTraffic]: DebugTraffic[Name] };
+type Shown = { -readonly [Name in keyof DebugTraffic]: DebugTraffic[Name] };
+
+interface Second {
+  /** Counts the seconds with traffic. */
+  readonly number: number;
+  /** When it began by `Clock.elapsed`, in milliseconds: a wall clock that is set makes no second older. */
+  readonly agesFrom: number;
+  readonly shown: Shown;
+}
 
 /** Requests, acknowledged versions and their delays, second by second, for the last five minutes. */
 export class Traffic {
+  readonly #clock: SteadyClock;
   #seconds: Second[] = [];
+  #newest = 0;
   /** The delays of the newest second, each a millisecond longer: a histogram holds nothing below 1. */
   readonly #delays = createHistogram({ lowest: 1, highest: longestDelayMs, figures: 3 });
 
+  constructor(clock: SteadyClock) {
+    this.#clock = clock;
+  }
+
+  /** The number of the newest second in which something happened; 0 before that. Each has a larger one than all before. */
+  get newest(): number {
+    return this.#newest;
+  }
+
   /** Counts a request that has ended now. */
-  request({ verb, result }: Pick<RequestEvent, 'verb' | 'result'>, now: number): void {
-    const second = this.#secondOf(now);
+  request({ verb, result }: Pick<RequestEvent, 'verb' | 'result'>): void {
+    const second = this.#now();
     if (verb === 'patch') second.patches += 1;
     else if (verb === 'get') second.gets += 1;
     else second.deletes += 1;
@@ -23,44 +43,50 @@ export class Traffic {
   }
 
   /** Counts a version that was acknowledged now. */
-  synced(delayMs: number, now: number): void {
-    const second = this.#secondOf(now);
+  synced(delayMs: number): void {
+    const second = this.#now();
     second.synced += 1;
     this.#delays.record(Math.min(longestDelayMs, Math.round(delayMs) + 1));
     second.delayP50Ms = undefined;
   }
 
-  /** The seconds that begin at `since` or later, and in which something happened, oldest first. */
-  since(since: number, now: number): DebugTraffic[] {
-    this.#dropOld(now);
+  /** The seconds from this number on, of those in which something happened, oldest first. */
+  since(number: number): DebugTraffic[] {
+    this.#dropOld();
     this.#measure();
-    return this.#seconds.filter(({ at }) => at >= since).map((second) => ({ ...second }));
+    return this.#seconds.filter((second) => second.number >= number).map(({ shown }) => ({ ...shown }));
   }
 
-  /** A time before the newest second is counted into that: the clock was set back. */
-  #secondOf(now: number): Second {
+  #now(): Shown {
+    const now = this.#clock.now();
     const at = Math.floor(now / 1000) * 1000;
     const newest = this.#seconds.at(-1);
-    if (newest !== undefined && newest.at >= at) return newest;
+    // a wall clock that was set, in either direction, begins another second
+    if (newest?.shown.at === at) return newest.shown;
     this.#measure();
     this.#delays.reset();
-    this.#dropOld(now);
+    this.#dropOld();
     const zero = { patches: 0, gets: 0, deletes: 0, failed: 0, synced: 0, delayP50Ms: undefined, delayP99Ms: undefined };
-    const second: Second = { at, ...zero };
+    this.#newest += 1;
+    const agesFrom = this.#clock.elapsed() - (now - at);
+    const second: Second = { number: this.#newest, agesFrom, shown: { at, ...zero } };
     this.#seconds.push(second);
-    return second;
+    return second.shown;
   }
 
   /** Writes the percentiles of the newest second, unless they stand there already. */
   #measure(): void {
-    const newest = this.#seconds.at(-1);
+    const newest = this.#seconds.at(-1)?.shown;
     if (newest === undefined || newest.synced === 0 || newest.delayP50Ms !== undefined) return;
     newest.delayP50Ms = this.#delays.percentile(50) - 1;
     newest.delayP99Ms = this.#delays.percentile(99) - 1;
   }
 
-  #dropOld(now: number): void {
+  #dropOld(): void {
+    const keptFrom = this.#clock.elapsed() - keptMs;
     const oldest = this.#seconds[0];
-    if (oldest !== undefined && oldest.at <= now - keptMs) this.#seconds = this.#seconds.filter(({ at }) => at > now - keptMs);
+    if (oldest !== undefined && oldest.agesFrom <= keptFrom) {
+      this.#seconds = this.#seconds.filter(({ agesFrom }) => agesFrom > keptFrom);
+    }
   }
 }

@@ -178,9 +178,9 @@ const streamOf = (h: Harness): ChangeStream => partsOf(h).subject;
 
 function partsOf(h: Harness): { subject: ChangeStream; board: Board } {
   const { manager, clock } = h;
-  const table = new PodTable(manager);
+  const table = new PodTable(manager, clock);
   manager.on('podUpdated', ({ podUID }) => table.touch(podUID));
-  const parts = { table, history: new PodHistory({ entriesPerPod: 0, bytes: 0 }), traffic: new Traffic() };
+  const parts = { table, history: new PodHistory({ entriesPerPod: 0, bytes: 0 }), traffic: new Traffic(clock) };
   const board = new Board({ manager, node: undefined, clock, ...parts });
   return { subject: new ChangeStream({ board, clock, logger: silentLogger }), board };
 }
@@ -305,7 +305,11 @@ describe('a slow reader', () => {
       h.manager.setPodStatus(bigPod(n), {});
       await h.clock.advance(250);
     }
-    expect(deaf.stream.destroyed).toBe(false);
+    for (const ms of [3_600_000, -7_200_000]) {
+      h.clock.jump(ms);
+      await h.clock.advance(250);
+      expect(deaf.stream.destroyed).toBe(false);
+    }
     await h.clock.advance(60_250);
     expect(deaf.stream.destroyed).toBe(true);
     await settle();

@@ -42,7 +42,7 @@ describe('the debug handler', () => {
     await using debug = await DebugHarness.start();
     const { headers } = await debug.ask('/', { headers: browser });
     const etag = String(headers.etag);
-    const again = await debug.ask('/', { headers: { ...browser, 'if-none-match': `"other", W/${etag}` } });
+    const again = await debug.ask('/', { headers: { ...browser, 'if-none-match': `"other" ,  W/${etag} ` } });
     expect([again.status, again.body, again.headers.etag]).toEqual([304, '', etag]);
     expect((await debug.ask('/', { headers: { ...browser, 'if-none-match': '"other"' } })).status).toBe(200);
   });
@@ -98,6 +98,17 @@ describe('a debug handler under a path', () => {
       expect([path, (await debug.ask(path)).status]).toEqual([path, 200]);
     }
     expect((await debug.ask('/debugger/api/snapshot')).status).toBe(404);
+  });
+});
+
+describe('the table for a client without HTML', () => {
+  it('is refused for a filter that takes too long', async () => {
+    await using debug = await DebugHarness.start();
+    const filter = Array.from({ length: 21 }, (_, n) => `v${n}`).join('+');
+    expect(await debug.ask(`/?filter=${filter}`)).toMatchObject({
+      status: 400,
+      body: expect.stringContaining('at most 20 words'),
+    });
   });
 });
 

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { DebugPod, DebugPodRow, DebugSnapshot } from '../../../src/debug/debug-api.ts';
 import { columns, durationText, printable, timeText } from '../../../src/debug/plain-text.ts';
 import { podText } from '../../../src/debug/pod-text.ts';
-import { tableText } from '../../../src/debug/table-text.ts';
+import { filterOf, tableText } from '../../../src/debug/table-text.ts';
 
 const at = Date.UTC(2026, 0, 2, 3, 4, 5, 6);
 const row = (name: string, more: Partial<DebugPodRow> = {}): DebugPodRow => ({
@@ -40,11 +40,35 @@ function snapshotOf(pods: readonly DebugPodRow[], more: Partial<DebugSnapshot['s
   return { summary, traffic: [], pods };
 }
 
+const everything = { text: '', sync: [], phase: [] };
+
+describe('the filter of a query', () => {
+  it('has each word and each value once', () => {
+    const query = new URLSearchParams(`filter=${'web+db+'.repeat(2_000)}${'&sync=gone&phase=Failed'.repeat(1_000)}`);
+    expect(filterOf(query)).toEqual({ text: 'web db', sync: ['gone'], phase: ['Failed'] });
+  });
+
+  it('has at most twenty of each', () => {
+    const many = (count: number): string[] => Array.from({ length: count }, (_, n) => `v${n}`);
+    const queries = (count: number): string[] => [
+      `filter=${many(count).join('+')}`,
+      many(count)
+        .map((value) => `sync=${value}`)
+        .join('&'),
+      many(count)
+        .map((value) => `phase=${value}`)
+        .join('&'),
+    ];
+    expect(queries(20).map((query) => filterOf(new URLSearchParams(query)) !== undefined)).toEqual([true, true, true]);
+    expect(queries(21).map((query) => filterOf(new URLSearchParams(query)))).toEqual([undefined, undefined, undefined]);
+  });
+});
+
 describe('the table as text', () => {
   const pods = [row('web-b'), row('web-a', { sync: 'pending', acknowledgedVersion: 1 }), row('db', { phase: undefined })];
 
   it('has a head, and a line for each pod in order of namespace and name', () => {
-    expect(tableText(snapshotOf(pods), new URLSearchParams())).toBe(
+    expect(tableText(snapshotOf(pods), everything)).toBe(
       [
         'manager    running',
         'pods       3: in-sync 2, pending 1',
@@ -67,14 +91,14 @@ describe('the table as text', () => {
     ['phase=Unknown', ['db']],
     ['filter=web&phase=Unknown', []],
   ])('shows what %s asks for', (query, names) => {
-    const text = tableText(snapshotOf(pods), new URLSearchParams(query));
+    const text = tableText(snapshotOf(pods), filterOf(new URLSearchParams(query)) ?? everything);
     expect(text.split('\n').flatMap((line) => /^default +(\S+)/.exec(line)?.[1] ?? [])).toEqual(names);
     expect(text).toContain(`shown      ${names.length} of 3 pods`);
   });
 
   it('tells of a pause, of the node, and of what the node waits for', () => {
     const node = { name: 'n', state: 'running', ready: false, registered: true, notes: ['the lease is late', 'b'] };
-    const text = tableText(snapshotOf([], { node, pausedUntil: at + 5_000, oldestUnsentMs: undefined }), new URLSearchParams());
+    const text = tableText(snapshotOf([], { node, pausedUntil: at + 5_000, oldestUnsentMs: undefined }), everything);
     expect(text).toContain('paused     the whole client waits for 5.0 s');
     expect(text).toContain('node       n running, registered, not ready\nnote       the lease is late\nnote       b\n');
     expect(text).toContain('unsent     nothing');
@@ -148,6 +172,14 @@ describe('a pod as text', () => {
 });
 
 describe('plain text', () => {
+  it('is not widened by a long cell, of which one row would cost spaces in all others', () => {
+    const long = 'x'.repeat(100_000);
+    const rows = [['a', long, 'b'], ...Array.from({ length: 1_000 }, () => ['a', 'b', 'c']), ['a', 'b', long]];
+    const text = columns(rows);
+    expect(text.length).toBeLessThan(600_000);
+    expect(text.split('\n').at(-1)).toContain(long);
+  });
+
   it('has no character that a terminal obeys, and no line that is not ours', () => {
     expect(printable('a\u001b[31mb\r\n\u202ec\u0007 \u{e0041}d')).toBe('a[31mb cd'.replace('cd', 'c d'));
     const text = columns([

@@ -1,20 +1,19 @@
 import { describe, expect, it } from 'vitest';
 import { PodTable } from '../../../src/debug/pod-table.ts';
 import type { PodSnapshot } from '../../../src/status/sync/snapshot.ts';
+import { FakeClock } from '../../../src/testing/fakes/fake-clock.ts';
 import { heldBytes } from '../../support/held-bytes.ts';
 import { Harness, numberedPod, settle } from '../status/harness.ts';
 
 /** A table over a manager whose snapshots are counted: how many pods each had. */
 function tableOf(h: Harness): { table: PodTable; asked: number[] } {
   const asked: number[] = [];
-  const table = new PodTable({
-    snapshot: (options) => {
-      const snapshot = h.manager.snapshot(options);
-      asked.push(snapshot.pods.length);
-      return snapshot;
-    },
-  });
-  return { table, asked };
+  const snapshot: Harness['manager']['snapshot'] = (options) => {
+    const taken = h.manager.snapshot(options);
+    asked.push(taken.pods.length);
+    return taken;
+  };
+  return { table: new PodTable({ snapshot }, h.clock), asked };
 }
 
 const settledPod = (podUID: string): PodSnapshot => ({
@@ -40,14 +39,13 @@ const settledPod = (podUID: string): PodSnapshot => ({
 function tableOfPods(): { table: PodTable; asked: number[]; pods: Map<string, PodSnapshot> } {
   const asked: number[] = [];
   const pods = new Map<string, PodSnapshot>();
-  const table = new PodTable({
-    snapshot: ({ podUIDs } = {}) => {
-      asked.push(podUIDs === undefined ? Number.POSITIVE_INFINITY : [...podUIDs].length);
-      const listed = Array.from(podUIDs ?? pods.keys(), (podUID) => pods.get(podUID)).filter((pod) => pod !== undefined);
-      const head = { at: 0, state: 'running', podCount: pods.size, inFlight: 0, pausedUntil: undefined } as const;
-      return { ...head, channel: { depth: 0, capacity: 0, dropped: 0 }, pods: listed };
-    },
-  });
+  const snapshot: Harness['manager']['snapshot'] = ({ podUIDs } = {}) => {
+    asked.push(podUIDs === undefined ? Number.POSITIVE_INFINITY : [...podUIDs].length);
+    const listed = Array.from(podUIDs ?? pods.keys(), (podUID) => pods.get(podUID)).filter((pod) => pod !== undefined);
+    const head = { at: 0, state: 'running', podCount: pods.size, inFlight: 0, pausedUntil: undefined } as const;
+    return { ...head, channel: { depth: 0, capacity: 0, dropped: 0 }, pods: listed };
+  };
+  const table = new PodTable({ snapshot }, new FakeClock());
   return { table, asked, pods };
 }
 const uids = (rows: readonly { readonly podUID: string }[]) => rows.map(({ podUID }) => podUID).sort();
@@ -97,14 +95,33 @@ describe('PodTable', () => {
     for (let n = 0; n < 2_500; n++) h.manager.setPodStatus(h.publish(numberedPod(n)), {});
     const { table, asked } = tableOf(h);
     table.readAll();
-    expect(table.counts()).toMatchObject({ bySync: { 'not-started': 2_500 }, oldestUnsent: h.clock.now() });
+    expect(table.counts()).toMatchObject({ bySync: { 'not-started': 2_500 }, oldestUnsentMs: 0 });
     table.readSome();
     expect(asked[1]).toBeLessThanOrEqual(1_500);
     h.manager.start();
     await h.manager.flush();
     await settle();
     for (let look = 0; look < 4; look++) table.readSome();
-    expect(table.counts()).toEqual({ bySync: { 'in-sync': 2_500 }, byPhase: { Unknown: 2_500 }, oldestUnsent: undefined });
+    expect(table.counts()).toEqual({ bySync: { 'in-sync': 2_500 }, byPhase: { Unknown: 2_500 }, oldestUnsentMs: undefined });
+  });
+
+  it.each([
+    -3_600_000, 3_600_000,
+  ])('says how long the oldest change waits, also when the wall clock is set by %s ms', async (ms) => {
+    const h = new Harness({ started: false });
+    const { table } = tableOf(h);
+    h.manager.setPodStatus(numberedPod(1), {});
+    await h.clock.advance(2_000);
+    h.manager.setPodStatus(numberedPod(2), {});
+    table.readAll();
+    h.clock.jump(ms);
+    await h.clock.advance(1_000);
+    table.readSome();
+    expect(table.counts().oldestUnsentMs).toBe(3_000);
+    h.manager.setPodStatus(numberedPod(1), { message: 'newer' });
+    table.touch('uid-1');
+    table.readSome();
+    expect(table.counts().oldestUnsentMs).toBe(3_000);
   });
 
   it('finds at once that pods were dropped, and tells of no change and a removal of one pod', () => {
