@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { readTree } from './source-tree.ts';
 
-const call = /\blogger\??\.(?:debug|info|warn|error)\(/g;
+// whatever the logger is called there
+const call = /\b[\w#]+\??\.(?:debug|info|warn|error)\((?!\))/g;
 const literal = /^'(?:[^'\\]|\\.)*'$/;
 
 /** The arguments of the call whose opening bracket is just before `start`. */
@@ -57,6 +58,7 @@ describe('the log lines of src', () => {
     ["logger.warn({ podUID }, 'pod ' + podUID)", 1],
     ['logger.warn({ podUID }, message)', 1],
     ["logger.warn('a pod waits')", 1],
+    ['const log = this.#options.logger;\n log.warn({}, `the pod ${podUID} waits`)', 1],
     ["logger.warn({}, 'A pod waits')", 1],
     ["logger.warn({}, 'a pod waits.')", 1],
   ])('are found, right and wrong: %s', (code, count) => {

@@ -11,9 +11,12 @@ const containerTypes = {
 export function countTerminations(metrics: Metrics, previous: WirePodStatus, status: WirePodStatus): void {
   for (const list of Object.keys(containerTypes) as (keyof typeof containerTypes)[]) {
     if (status[list] === previous[list]) continue;
+    let before: ReadonlyMap<string, boolean> | undefined;
     for (const { name, state } of status[list] ?? []) {
       const terminated = state?.terminated;
-      if (!terminated || previous[list]?.find((before) => before.name === name)?.state?.terminated) continue;
+      if (!terminated) continue;
+      before ??= wasTerminated(previous[list]);
+      if (before.get(name)) continue;
       const labels = {
         container_type: containerTypes[list],
         exit_code: String(terminated.exitCode),
@@ -22,4 +25,9 @@ export function countTerminations(metrics: Metrics, previous: WirePodStatus, sta
       metrics.increment('kubelet_terminated_containers_total', labels);
     }
   }
+}
+
+/** By name; where a name comes twice, the first one counts. */
+function wasTerminated(statuses: WirePodStatus['containerStatuses'] = []): ReadonlyMap<string, boolean> {
+  return new Map(statuses.map(({ name, state }) => [name, state?.terminated !== undefined] as const).reverse());
 }

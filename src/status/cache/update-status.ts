@@ -72,10 +72,13 @@ export function updateStatusInternal(podStatuses: PodStatuses, request: UpdateRe
 function completeFrom(previous: WirePodStatus, status: WirePodStatus, request: UpdateRequest): void {
   const { now, formatTime = formatAnyTime, ownedConditionTypes } = request;
   const conditions = status.conditions;
+  // where a list names a type twice, the first is the one that counts
+  const seen = new Set<string>();
   for (let i = 0; conditions !== undefined && i < conditions.length; i++) {
     const condition = conditions[i];
     if (condition === undefined || !(hasTransitionTimeRule(condition.type) || ownedConditionTypes?.has(condition.type))) continue;
-    if (getPodCondition(conditions, condition.type) !== condition) continue;
+    if (seen.has(condition.type)) continue;
+    seen.add(condition.type);
     const before = getPodCondition(previous.conditions, condition.type);
     if (condition !== before) conditions[i] = withLastTransitionTime(condition, before, formatTime(now));
   }

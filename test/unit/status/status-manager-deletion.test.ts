@@ -106,6 +106,19 @@ describe('StatusManager, deletion', () => {
     expect(exists(h)).toBe(false);
   });
 
+  it('asks the deletion safety again after a wait for the rate limiter', async () => {
+    const h = new Harness({ rateLimiter: { qps: 1, burst: 1 } });
+    h.safety.reclaimed = true;
+    const pod = h.publish(deletingPod());
+    h.manager.terminatePod(pod);
+    expect(await h.calls()).toEqual(['patch']);
+    h.safety.reclaimed = false;
+    await h.clock.advance(5_000);
+    expect([await h.calls(), exists(h)]).toEqual([[], true]);
+    h.safety.reclaimed = true;
+    expect(await h.batch()).toEqual(['delete']);
+  });
+
   it('deletes at a batch that first sees the deletionTimestamp', async () => {
     const h = reclaimed();
     const pod = h.publish(testPod());

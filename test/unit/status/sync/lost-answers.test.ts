@@ -37,6 +37,17 @@ describe('a PATCH that landed without an answer', () => {
     expect(h.apiStatus(pod).message).toBe('a');
   });
 
+  it('is undone, too, when the answer was a conflict, of both attempts', async () => {
+    const h = new Harness();
+    const pod = h.publish(testPod());
+    await h.set(pod, { message: 'a' });
+    h.client.failNext('patch', { code: 409, reason: 'Conflict', times: 2 });
+    expect(await h.set(pod, { message: 'b' })).toEqual(['patch', 'get', 'patch']);
+    h.rival(pod, { message: 'b' });
+    expect(await h.set(pod, { message: 'a' })).toEqual(['get', 'patch']);
+    expect(h.apiStatus(pod).message).toBe('a');
+  });
+
   it('costs no GET when another status follows: the version in the PATCH says that the copy is old', async () => {
     const { h, pod } = await afterLostAnswer();
     h.observe(pod);

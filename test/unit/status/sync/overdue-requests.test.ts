@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import type { PodClient } from '../../../../src/client/pod-client.ts';
 import { Harness, numberedPod, settle } from '../harness.ts';
 
@@ -129,6 +129,19 @@ describe('a request whose pod client ignores its signal', () => {
     });
     await h.clock.advance(5_000);
     await flushed;
+  });
+
+  it('keeps the process alive until stop has resolved', async () => {
+    const { h } = deafFor(['pod-0']);
+    const [pod] = pods(h, 1);
+    h.manager.setPodStatus(pod ?? {}, { message: 'm' });
+    await h.clock.advance(1_000);
+    const timers = vi.spyOn(h.clock, 'setTimer');
+    const stopped = h.manager.stop({ drainTimeoutMs: 0 });
+    await settle();
+    expect(timers.mock.calls.map(([, delayMs, options]) => [delayMs, options?.keepAlive])).toEqual([[1_000, true]]);
+    await h.clock.advance(1_000);
+    expect(await stopped).toMatchObject({ underWay: ['uid-0'] });
   });
 
   it('does not block stop, which names the pod and sends nothing when the request settles later', async () => {

@@ -202,6 +202,15 @@ describe('RequestGate and its rate limit', () => {
     expect(subject.tryAdmit()).toEqual({ prepaid: true });
   });
 
+  it('takes a token back once', () => {
+    const { subject } = gate({ qps: 0.001, burst: 2 });
+    const first = subject.tryAdmit() ?? unpaid();
+    subject.tryAdmit();
+    subject.putBack(first);
+    subject.putBack(first);
+    expect([subject.tryAdmit(), subject.tryAdmit()]).toEqual([{ prepaid: true }, undefined]);
+  });
+
   it('makes the second request of a sync wait for another token', async () => {
     const { clock, subject } = gate({ qps: 1, burst: 1 });
     const admission = subject.tryAdmit() ?? unpaid();

@@ -202,6 +202,15 @@ describe('SyncRecords, the pause of the whole client', () => {
     ]);
   });
 
+  it('that follows is not longer for requests that failed together', () => {
+    const { records } = recordsOf();
+    const forMs = (podUID: string, pauseLeftMs?: number): number => {
+      records.begin(podUID);
+      return effect(records.settle(podUID, failed(429), pauseLeftMs), 'pause').forMs;
+    };
+    expect([forMs('a'), forMs('b', 500), forMs('c', 400), forMs('a')]).toEqual([500, 500, 400, 1_000]);
+  });
+
   it('grows with each failure until a request succeeds', () => {
     const { records, store } = recordsOf();
     const pauseMs = (): number => {

@@ -245,6 +245,17 @@ describe('SyncWorker, many pods', () => {
     expect(await h.calls()).toHaveLength(3);
   });
 
+  it('gives a token of the rate limit to the next pod when the first one needs no request', async () => {
+    const { h, pods } = withPods(2, { rateLimiter: { qps: 0.001, burst: 1 } });
+    const [settled, other] = pods;
+    if (!(settled && other)) throw new Error('too few pods');
+    const status = { message: 'm', startTime: '2026-01-01T00:00:00Z' };
+    h.podManager.updatePod(h.client.store.put({ ...settled, status }));
+    expect(await h.set(settled, status)).toEqual([]);
+    expect(h.manager.explain('uid-0').phase).toBe('in-sync');
+    expect(await h.set(other, { message: 'm' })).toEqual(['patch']);
+  });
+
   it('keeps the rate limit', async () => {
     const { h, pods } = withPods(30, { rateLimiter: { qps: 10, burst: 5 } });
     for (const pod of pods) h.manager.setPodStatus(pod, { message: 'm' });

@@ -30,6 +30,21 @@ describe('a foreign write that the pod manager shows', () => {
     expect(h.apiStatus(pod).message).toBe('ours');
   });
 
+  it('is repaired at once in the next life of the pod, too, though one was repaired since the last batch', async () => {
+    const { h, pod } = await inStep();
+    const write = async (): Promise<unknown> => {
+      h.rival(pod, { message: 'theirs' });
+      h.observe(pod);
+      return h.calls();
+    };
+    expect([await write(), await write()]).toEqual([['patch'], []]);
+    h.manager.removeOrphanedStatuses(new Set());
+    h.rival(pod, { message: 'ours' });
+    h.observe(pod);
+    await h.set(pod, { message: 'ours' });
+    expect(await write()).toEqual(['patch']);
+  });
+
   it('causes no request when it changes nothing of ours; nor does our own write', async () => {
     const { h, pod } = await inStep();
     h.observe(pod);
