@@ -110,9 +110,23 @@ export class SyncLoop {
   async #receive(): Promise<void> {
     const { podStatusChannel: channel, podStatuses, worker } = this.#options;
     while (await channel.readable()) {
-      for (let podUID = channel.tryReceive(); podUID !== undefined; podUID = channel.tryReceive()) worker.hint(podUID);
-      if (channel.takeOverflow()) for (const podUID of podStatuses.podUIDs()) worker.hint(podUID);
+      await this.#hint(received(channel));
+      if (channel.takeOverflow()) await this.#hint(podStatuses.podUIDs());
       worker.pump();
+    }
+  }
+
+  /** In slices, as a batch: there may be as many hints as pods. */
+  async #hint(podUIDs: Iterable<string>): Promise<void> {
+    const { worker } = this.#options;
+    let hints = 0;
+    for (const podUID of podUIDs) {
+      worker.hint(podUID);
+      hints += 1;
+      if (hints % sliceSize !== 0) continue;
+      worker.pump();
+      await nextTurn();
+      if (!this.#running) return;
     }
   }
 
@@ -165,4 +179,8 @@ export class SyncLoop {
       this.#looksAtChanged = false;
     }
   }
+}
+
+function* received(channel: BoundedChannel<string>): Generator<string> {
+  for (let podUID = channel.tryReceive(); podUID !== undefined; podUID = channel.tryReceive()) yield podUID;
 }

@@ -1,6 +1,7 @@
-import { afterEach, describe, expect, it } from 'vitest';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import { BoundedChannel } from '../../../../src/concurrency/bounded-channel.ts';
-import { deleting, Harness, numberedPod, testPod } from '../harness.ts';
+import { deleting, Harness, numberedPod, settle, testPod } from '../harness.ts';
 
 const { trySend } = BoundedChannel.prototype;
 
@@ -10,6 +11,34 @@ function loseHints(): void {
 
 afterEach(() => {
   BoundedChannel.prototype.trySend = trySend;
+});
+
+describe('very many hints', () => {
+  it.each([
+    ['that all fit into the channel', 1_000],
+    ['that were all dropped', 0],
+  ])('%s: a few hundred pods are looked at in one turn of the event loop', async (_, channelCapacity) => {
+    const h = new Harness({ channelCapacity, subscribed: false });
+    const pods = Array.from({ length: 1_000 }, (_, n) => h.publish(numberedPod(n)));
+    h.client.hold();
+    for (const pod of pods) h.manager.setPodStatus(pod, { message: 'm' });
+    const asked = new Set<string>();
+    const getPodByUID = vi.spyOn(h.podManager, 'getPodByUID').mockImplementation((uid) => {
+      asked.add(uid);
+      return pods.find(({ metadata }) => metadata.uid === uid);
+    });
+    const counts: number[] = [];
+    for (let turn = 0; turn < 10; turn += 1) {
+      await nextTurn();
+      counts.push(asked.size);
+      asked.clear();
+    }
+    getPodByUID.mockRestore();
+    expect(Math.max(...counts)).toBeLessThanOrEqual(200 + 16);
+    h.client.release();
+    await settle(20);
+    expect(pods.every((pod) => h.apiStatus(pod).message === 'm')).toBe(true);
+  });
 });
 
 describe('a channel that loses every hint', () => {
