@@ -3,13 +3,16 @@ import type { DebugTraffic } from '../../../src/debug/debug-api.ts';
 /** The charts show so many seconds. */
 export const shownSeconds = 300;
 
-/** The seconds known so far with the new ones put in, oldest first; seconds that are too old for the charts are dropped. */
+/**
+ * The seconds known so far with the new ones put in, oldest first; seconds that are too old for the charts are dropped. What is
+ * later than the newest of the new ones is from before the server's clock was set back, and dropped, too.
+ */
 export function mergeTraffic(known: readonly DebugTraffic[], news: readonly DebugTraffic[]): readonly DebugTraffic[] {
-  if (news.length === 0) return known;
+  const newest = news.at(-1)?.at;
+  if (newest === undefined) return known;
   const bySecond = new Map([...known, ...news].map((second) => [second.at, second]));
-  const merged = [...bySecond.values()].sort((a, b) => a.at - b.at);
-  const newest = merged.at(-1)?.at ?? 0;
-  return merged.filter(({ at }) => at > newest - shownSeconds * 1000);
+  const shown = [...bySecond.values()].filter(({ at }) => at <= newest && at > newest - shownSeconds * 1000);
+  return shown.sort((a, b) => a.at - b.at);
 }
 
 /** Columns of one chart: the seconds (since the epoch), then one column of values for each series. */

@@ -12,7 +12,11 @@ export function Notices({ model }: { readonly model: Model }): VNode | null {
   }
   if (summary?.pausedUntil !== undefined && summary.pausedUntil > model.now()) {
     const wait = duration(summary.pausedUntil - model.now());
-    notices.push(<p class="notice tone-late">All requests wait for another {wait}, after a 401 or a 429.</p>);
+    notices.push(
+      <p class="notice tone-late">
+        All requests wait for another {wait}: the apiserver has asked for that, or there are no valid credentials.
+      </p>,
+    );
   }
   for (const note of summary?.node?.notes ?? []) notices.push(<p class="notice tone-late">{note}</p>);
   return notices.length === 0 ? null : <div class="notices">{notices}</div>;

@@ -72,7 +72,7 @@ describe('the head of the page', () => {
     const { page } = await openDebugPage(open, [podRow(0)], { prepare });
     expect(await page.locator('.top-bar').innerText()).toMatch(/node-1\s+node not ready/);
     expect(await page.locator('.notices').innerText()).toMatch(
-      /The status manager is draining\.\s+All requests wait for another 2 h, after a 401 or a 429\.\s+The Lease cannot be renewed: 403\./,
+      /The status manager is draining\.\s+All requests wait for another 2 h: the apiserver has asked for that, or there are no valid credentials\.\s+The Lease cannot be renewed: 403\./,
     );
   });
 

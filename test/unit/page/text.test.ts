@@ -75,6 +75,13 @@ describe('traffic', () => {
     expect(mergeTraffic([second(1, 1), second(2, 1)], [second(301, 3)])).toEqual([second(2, 1), second(301, 3)]);
   });
 
+  it('shows what comes after the clock of the server was set back, and not what was ahead of that', () => {
+    const known = [second(9_999, 1), second(10_000, 1)];
+    const after = mergeTraffic(known, [second(10_000, 2), second(5_000, 1)]);
+    expect(after).toEqual([second(5_000, 1)]);
+    expect(mergeTraffic(after, [second(5_000, 3), second(5_001, 1)])).toEqual([second(5_000, 3), second(5_001, 1)]);
+  });
+
   it('has a place for every second that is over, with no requests and no delay where nothing was', () => {
     const columns = columnsOf([second(998, 4)], 1_000_500);
     expect([columns.seconds.length, columns.seconds.at(-1)]).toEqual([shownSeconds, 999]);
