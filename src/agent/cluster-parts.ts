@@ -51,7 +51,7 @@ export class ClusterParts {
       ...{ own: requests.lane(), statuses: requests.lane(), objects: requests.lane() },
       ...{ events: requests.lane(), reviews: requests.lane() },
     };
-    const events = { transport: this.lanes.events, nodeName, component: 'kubelet', ...timed };
+    const events = { transport: this.lanes.events, nodeName, component: 'kubelet', ...timed, random: shared.random };
     this.#ownEvents = eventRecorder === undefined ? new ApiEventRecorder(events) : undefined;
     this.eventRecorder = safeEventRecorder(eventRecorder ?? (this.#ownEvents as ApiEventRecorder));
     const asking = { transport: this.lanes.objects, budget: objectBudget };

@@ -1,11 +1,15 @@
-import type { CoreV1Event } from '@kubernetes/client-node';
+import type { CoreV1Event, V1ObjectReference } from '@kubernetes/client-node';
 import { resources } from '../client/api-resource.ts';
+import { classifyApiError, readApiFailure } from '../client/error-class.ts';
 import { ResourceClient, type ResourceTransport } from '../client/resource-client.ts';
+import { onAbort } from '../concurrency/aborts.ts';
+import { longestRetryAfterMs } from '../concurrency/retry.ts';
+import { eventName } from '../pod/event-name.ts';
 import type { EventRecorder, EventType } from '../pod/event-recorder.ts';
 import { podObjectReference } from '../pod/pod-object-reference.ts';
-import { type Clock, safeClock, systemClock } from '../seams/clock.ts';
-import { ignoreFailure } from '../seams/guard.ts';
+import { type Clock, type SteadyClock, safeClock, systemClock } from '../seams/clock.ts';
 import { type Logger, loggerOption } from '../seams/logger.ts';
+import { safeRandom } from '../seams/random.ts';
 import { formatTime } from '../wire/time.ts';
 import type { Pod, Wire } from '../wire/types.ts';
 
@@ -19,18 +23,30 @@ export interface ApiEventRecorderOptions {
   readonly component?: string;
   /** Where the time comes from. Default: the machine's clock. */
   readonly clock?: Clock;
+  /** From 0 up to 1. Default `Math.random`. */
+  readonly random?: (() => number) | undefined;
   /** Default: warnings and errors go to the console; null: silent. */
   readonly logger?: Logger | null;
 }
 
+/** What is kept of an event that waits: not its pod, which may be gone and large. */
 interface WaitingEvent {
+  /** Equal for events that say the same. */
   readonly key: string;
-  readonly pod: Pod;
+  readonly involvedObject: Wire<V1ObjectReference>;
   readonly type: EventType;
   readonly reason: string;
   readonly message: string;
-  readonly fieldPath: string | undefined;
   readonly at: string;
+}
+
+/** An event that the apiserver has. */
+interface WrittenEvent {
+  readonly name: string;
+  /** In time that has passed. */
+  readonly until: number;
+  readonly firstTimestamp: string;
+  count: number;
 }
 
 /** So many events wait; one more is dropped. */
@@ -42,12 +58,15 @@ const longestMessage = 1000;
 /** As client-go's spam filter: so many events of a pod at once, and then one in five minutes. */
 const podBurst = 25;
 const podRefillMs = 300_000;
+/** As client-go: an event that the server has not answered is sent again, and those after it wait meanwhile. */
+const mostTries = 12;
+const retryMs = 10_000;
 const defaultComponent = 'pod-status-manager';
 
 /**
- * Writes events to the apiserver, one after another. They are told once and never repeated: what
- * cannot be written is lost. A pod has 25 events at once and then one in five minutes, as client-go's spam filter allows; what is
- * more is dropped.
+ * Writes events to the apiserver, one after another, as client-go does. An event that gets no answer is sent again, twelve times
+ * in all and ten seconds apart, and those after it wait meanwhile; 500 wait at most. What the server refuses is lost. A pod has 25
+ * events at once and then one in five minutes, as client-go's spam filter allows; what is more is dropped.
  *
  * @example
  * ```ts with-server
@@ -72,11 +91,12 @@ const defaultComponent = 'pod-status-manager';
 export class ApiEventRecorder implements EventRecorder {
   readonly #options: ApiEventRecorderOptions;
   readonly #events: ResourceClient<Wire<CoreV1Event>>;
-  readonly #clock: Clock;
+  readonly #clock: SteadyClock;
+  readonly #random: () => number;
   readonly #logger: Logger;
   readonly #waiting: WaitingEvent[] = [];
-  /** The events that were written, by what they say. */
-  readonly #written = new Map<string, { readonly name: string; readonly until: number; count: number }>();
+  /** By what they say; the one that was written last comes last. */
+  readonly #written = new Map<string, WrittenEvent>();
   /** What is left of the events that a pod may have, by its uid. */
   readonly #budgets = new Map<string, { tokens: number; at: number }>();
   readonly #stopping = new AbortController();
@@ -87,17 +107,23 @@ export class ApiEventRecorder implements EventRecorder {
     this.#options = options;
     this.#events = new ResourceClient(options.transport, resources.events);
     this.#clock = safeClock(options.clock ?? systemClock);
+    this.#random = safeRandom(options.random ?? Math.random);
     this.#logger = loggerOption(options.logger);
   }
 
   event(pod: Pod, type: EventType, reason: string, message: string, fieldPath?: string): void {
-    if (this.#stopping.signal.aborted || this.#waiting.length >= mostWaiting) return;
+    if (this.#stopping.signal.aborted) return;
+    if (this.#waiting.length >= mostWaiting) {
+      this.#logger.warn({ ...podFields(podObjectReference(pod)), reason }, 'too many events wait to be written: one was dropped');
+      return;
+    }
     if (!this.#takeToken(pod.metadata?.uid ?? '')) return;
-    const text = message.slice(0, longestMessage);
+    const text = copyOf(message, longestMessage);
     const key = JSON.stringify([pod.metadata?.uid, type, reason, text, fieldPath]);
     const at = formatTime(this.#clock.now());
-    this.#waiting.push({ key, pod, type, reason, message: text, fieldPath, at });
-    this.#writing ??= this.#write().finally(() => {
+    const involvedObject = { ...podObjectReference(pod), ...(fieldPath !== undefined && { fieldPath }) };
+    this.#waiting.push({ key, involvedObject, type, reason, message: text, at });
+    this.#writing ??= this.#writeAll().finally(() => {
       this.#writing = undefined;
     });
   }
@@ -106,66 +132,134 @@ export class ApiEventRecorder implements EventRecorder {
   async stop(): Promise<void> {
     this.#stopping.abort();
     this.#waiting.length = 0;
-    await this.#writing?.catch(ignoreFailure);
+    await this.#writing;
   }
 
   /** False: the pod has had too many events, whatever they said. */
   #takeToken(podUID: string): boolean {
-    const now = this.#clock.now();
+    const now = this.#clock.elapsed();
     const { tokens, at } = this.#budgets.get(podUID) ?? { tokens: podBurst, at: now };
-    const refilled = Math.min(podBurst, tokens + Math.max(0, now - at) / podRefillMs);
+    const refilled = Math.min(podBurst, tokens + (now - at) / podRefillMs);
     const isFree = refilled >= 1;
     this.#budgets.delete(podUID);
     this.#budgets.set(podUID, { tokens: isFree ? refilled - 1 : refilled, at: now });
-    const [oldest] = this.#budgets.keys();
-    if (this.#budgets.size > mostRemembered && oldest !== undefined) this.#budgets.delete(oldest);
+    dropOldest(this.#budgets);
     return isFree;
   }
 
-  async #write(): Promise<void> {
-    for (let next = this.#waiting.shift(); next !== undefined; next = this.#waiting.shift()) {
-      try {
-        await this.#writeOne(next);
-      } catch (err) {
-        if (this.#stopping.signal.aborted) return;
-        this.#logger.debug({ err, reason: next.reason }, 'an event could not be written');
-      }
-    }
-  }
-  async #writeOne(event: WaitingEvent): Promise<void> {
-    const { signal } = this.#stopping;
-    const { key, pod, type, reason, message, fieldPath, at } = event;
-    const { namespace = 'default', name = '' } = pod.metadata ?? {};
-    const now = this.#clock.now();
-    const before = this.#written.get(key);
-    if (before !== undefined && now < before.until) {
-      before.count += 1;
-      const body = { count: before.count, lastTimestamp: at };
-      await this.#events.patch({ namespace, name: before.name }, { type: 'application/merge-patch+json', body }, { signal });
-      return;
-    }
-    this.#count += 1;
-    // as client-go: a number that grows with the time makes the name one of its own
-    const eventName = `${name}.${(now * 1000 + (this.#count % 1000)).toString(16)}`;
-    const { nodeName, component = defaultComponent } = this.#options;
-    await this.#events.create(
-      {
-        metadata: { name: eventName, namespace },
-        involvedObject: { ...podObjectReference(pod), ...(fieldPath !== undefined && { fieldPath }) },
-        ...{ type, reason, message, count: 1, firstTimestamp: at, lastTimestamp: at },
-        source: { component, host: nodeName },
-        reportingComponent: component,
-        reportingInstance: nodeName,
-      },
-      { signal },
-    );
-    this.#remember(key, { name: eventName, until: now + sameForMs, count: 1 });
+  async #writeAll(): Promise<void> {
+    for (let next = this.#waiting.shift(); next !== undefined; next = this.#waiting.shift()) await this.#write(next);
   }
 
-  #remember(key: string, written: { readonly name: string; readonly until: number; count: number }): void {
-    this.#written.delete(key);
-    this.#written.set(key, written);
-    const [oldest] = this.#written.keys();
-    if (this.#written.size > mostRemembered && oldest !== undefined) this.#written.delete(oldest);
+  /** Until the server has answered. Never rejects. */
+  async #write(event: WaitingEvent): Promise<void> {
+    const { signal } = this.#stopping;
+    const write = this.#writeOf(event);
+    for (let tries = 1; ; tries += 1) {
+      try {
+        return await write();
+      } catch (err) {
+        if (signal.aborted) return;
+        const fields = { err, ...podFields(event.involvedObject), reason: event.reason, tries };
+        const waitMs = retryAfter(err);
+        if (waitMs === undefined) return this.#logger.warn(fields, 'an event was refused: it is not written');
+        if (tries === mostTries) return this.#logger.warn(fields, 'an event could not be written, and is given up');
+        this.#logger.debug(fields, 'an event could not be written, and is sent again');
+        // the first wait is random, so that not every client comes at once after an outage
+        await this.#pause(Math.max(waitMs, tries === 1 ? retryMs * this.#random() : retryMs));
+      }
+      if (signal.aborted) return;
+    }
+  }
+
+  /** Ends with the recorder; nobody waits for it, so it keeps no process alive. */
+  async #pause(ms: number): Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const cancel = this.#clock.setTimer(resolve, ms);
+    const leave = onAbort(this.#stopping.signal, resolve);
+    await promise;
+    cancel();
+    leave();
+  }
+
+  /** What writes the event. It may be called again where no answer came: it then says the same under the same name. */
+  #writeOf(event: WaitingEvent): () => Promise<void> {
+    const { key, involvedObject, at: firstTimestamp } = event;
+    const { namespace = 'default', name = '' } = involvedObject;
+    const now = this.#clock.elapsed();
+    const known = this.#written.get(key);
+    if (known !== undefined && now < known.until) {
+      known.count += 1;
+      return () => this.#countAgain(event, namespace, known);
+    }
+    this.#count += 1;
+    const number = BigInt(Math.floor(this.#clock.now())) * 1_000_000n + BigInt(this.#count % 1_000_000);
+    const written = { name: eventName(name, number), until: now + sameForMs, firstTimestamp, count: 1 };
+    return async () => {
+      await this.#create(event, namespace, written);
+      this.#written.delete(key);
+      this.#written.set(key, written);
+      dropOldest(this.#written);
+    };
+  }
+
+  async #countAgain(event: WaitingEvent, namespace: string, written: WrittenEvent): Promise<void> {
+    const { name, count } = written;
+    const body = { count, lastTimestamp: event.at };
+    try {
+      const patch = { type: 'application/merge-patch+json', body } as const;
+      await this.#events.patch({ namespace, name }, patch, { signal: this.#stopping.signal });
+    } catch (error) {
+      // the server forgets events after an hour, and others may delete them
+      if (classifyApiError(error) !== 'gone') throw error;
+      await this.#create(event, namespace, written);
+    }
+  }
+
+  async #create(event: WaitingEvent, namespace: string, { name, count, firstTimestamp }: WrittenEvent): Promise<void> {
+    const { involvedObject, type, reason, message, at: lastTimestamp } = event;
+    const { nodeName, component = defaultComponent } = this.#options;
+    const body = {
+      metadata: { name, namespace },
+      involvedObject,
+      ...{ type, reason, message, count, firstTimestamp, lastTimestamp },
+      source: { component, host: nodeName },
+      reportingComponent: component,
+      reportingInstance: nodeName,
+    };
+    try {
+      await this.#events.create(body, { signal: this.#stopping.signal });
+    } catch (error) {
+      // an earlier try, whose answer was lost
+      if (readApiFailure(error).reason !== 'AlreadyExists') throw error;
+    }
+  }
+}
+
+/**
+ * How long to wait at least before the event is sent again, in milliseconds; undefined where it is not. As client-go: a request
+ * without an answer that can be read is sent again, and of those that the server has refused only one that it wants later.
+ */
+function retryAfter(error: unknown): number | undefined {
+  const { status, reason, retryAfterMs } = readApiFailure(error);
+  if (status === undefined || reason === 'BrokenAnswer' || reason === 'Network') return 0;
+  if ((status !== 429 && status < 500) || retryAfterMs === undefined) return undefined;
+  return Math.min(retryAfterMs, longestRetryAfterMs);
+}
+
+function podFields({ namespace, name, uid }: Wire<V1ObjectReference>): object {
+  return { podNamespace: namespace, podName: name, podUID: uid };
+}
+
+/** The beginning of a text. A part of a text keeps all of it alive, so the part is a text of its own. */
+function copyOf(text: string, length: number): string {
+  return text.length <= length ? text : Buffer.from(text.slice(0, length), 'utf16le').toString('utf16le');
+}
+
+function dropOldest(map: Map<string, unknown>): void {
+  if (map.size <= mostRemembered) return;
+  for (const key of map.keys()) {
+    map.delete(key);
+    return;
   }
 }

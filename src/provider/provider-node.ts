@@ -100,7 +100,8 @@ export class ProviderNode {
     this.#options = resolved;
     const transport = options.transport ?? new KubeTransport(kubeConfig as NonNullable<typeof kubeConfig>, timed);
     this.#transport = transport;
-    this.#events = options.eventRecorder === undefined ? new ApiEventRecorder({ transport, nodeName, ...timed }) : undefined;
+    const events = { transport, nodeName, ...timed, random: shared.random };
+    this.#events = options.eventRecorder === undefined ? new ApiEventRecorder(events) : undefined;
     const eventRecorder: EventRecorder = options.eventRecorder ?? (this.#events as ApiEventRecorder);
 
     this.#config = new PodConfig({ eventRecorder, ...timed });
