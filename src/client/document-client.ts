@@ -1,5 +1,5 @@
 import { Agent } from 'undici/index.js';
-import type { Clock } from '../seams/clock.ts';
+import type { SteadyClock } from '../seams/clock.ts';
 import { ApiError } from './transport/api-error.ts';
 import { type HttpAnswer, HttpExchange } from './transport/http-exchange.ts';
 
@@ -23,10 +23,10 @@ const redirects: readonly number[] = [301, 302, 303, 307, 308];
  */
 export class DocumentClient {
   readonly #agent: Agent;
-  readonly #clock: Clock;
+  readonly #clock: SteadyClock;
 
   /** `tls`: what servers are verified with; by default with the certificates of the platform. */
-  constructor(clock: Clock, tls: { readonly ca?: string } = {}) {
+  constructor(clock: SteadyClock, tls: { readonly ca?: string } = {}) {
     this.#clock = clock;
     // every wait is timed by the clock, so undici's own timers are off
     const waits = { headersTimeout: 0, bodyTimeout: 0 };
@@ -35,12 +35,12 @@ export class DocumentClient {
 
   /** The answer, whatever its status. Rejects with an `ApiError`. */
   async get({ url, headers, timeoutMs, maxBytes, signal }: DocumentRequest): Promise<HttpAnswer> {
-    const until = this.#clock.now() + timeoutMs;
+    const until = this.#clock.elapsed() + timeoutMs;
     let target = url;
     for (let redirected = 0; ; redirected += 1) {
       const answer = await this.#exchange(target, url, headers, {
         // at least a moment: a timer of less would stand for none
-        ...{ timeoutMs: Math.max(1, until - this.#clock.now()), maxBytes, signal },
+        ...{ timeoutMs: Math.max(1, until - this.#clock.elapsed()), maxBytes, signal },
       });
       const next = redirects.includes(answer.status) ? redirectOf(answer, target) : undefined;
       if (next === undefined) return answer;

@@ -1,3 +1,4 @@
+import { onAbort } from '../concurrency/aborts.ts';
 import type { Clock } from '../seams/clock.ts';
 import { ApiError } from './transport/api-error.ts';
 
@@ -23,19 +24,18 @@ export function limitedCall<T>(what: string, call: () => T | PromiseLike<T>, lim
   answer.catch(() => {});
   const over = (): void => {
     cancelTimer();
-    signal?.removeEventListener('abort', abort);
+    leave();
   };
   const giveUp = (reason: 'Timeout' | 'Aborted', message: string): void => {
     over();
     reject(new ApiError({ reason, message: `${what} ${message}` }));
   };
-  const abort = (): void => giveUp('Aborted', 'was given up');
-  const cancelTimer = clock.setTimer(() => giveUp('Timeout', `gave no answer within ${timeoutMs} ms`), timeoutMs);
-  signal?.addEventListener('abort', abort);
   if (signal?.aborted) {
-    abort();
+    reject(new ApiError({ reason: 'Aborted', message: `${what} was given up` }));
     return { answer, settled: Promise.resolve() };
   }
+  const cancelTimer = clock.setTimer(() => giveUp('Timeout', `gave no answer within ${timeoutMs} ms`), timeoutMs);
+  const leave = onAbort(signal, () => giveUp('Aborted', 'was given up'));
   const settled = invoke(call).then(resolve, reject).then(over);
   return { answer, settled };
 }

@@ -1,10 +1,10 @@
 import { classOf, readApiFailure } from '../client/error-class.ts';
+import { settlesWithin } from '../concurrency/aborts.ts';
 import { FifoSet } from '../concurrency/fifo-set.ts';
 import { KeyedTimers } from '../concurrency/keyed-timers.ts';
 import { RateLimiter } from '../concurrency/rate-limiter.ts';
 import { isStatusManagerError } from '../errors.ts';
-import { sleep } from '../seams/clock.ts';
-import { callGuarded, ignoreFailure } from '../seams/guard.ts';
+import { callGuarded } from '../seams/guard.ts';
 import { AgentAnswers } from './agent-answers.ts';
 import type { MirrorPair } from './mirror-pods.ts';
 import { MirrorRecord } from './mirror-record.ts';
@@ -103,10 +103,8 @@ export class MirrorWorker {
     this.#ready.clear();
     this.#waiting.clear();
     this.#requests.abort();
-    const settled = new AbortController();
-    const all = Promise.all(this.#underWay).then(() => settled.abort());
-    await Promise.race([all, sleep(this.#options.clock, stopWaitsMs, settled.signal)]);
-    if (this.#underWay.size > 0) {
+    const { clock } = this.#options;
+    if (!(await settlesWithin(Promise.all(this.#underWay), { clock, timeoutMs: stopWaitsMs }))) {
       this.#options.logger.warn({ calls: this.#underWay.size }, 'stopped before every call of the mirror pod client had settled');
     }
   }
@@ -216,17 +214,10 @@ export class MirrorWorker {
     this.#pump();
   }
 
-  async #settlesSoon(settled: Promise<void>): Promise<boolean> {
-    const over = new AbortController();
-    let hasSettled = false;
-    const end = settled.then(() => {
-      hasSettled = true;
-      over.abort();
-    });
-    const limit = callGuarded(() => sleep(this.#options.clock, settleWaitsMs, over.signal), ignoreFailure);
+  #settlesSoon(settled: Promise<void>): Promise<boolean> {
+    const { clock } = this.#options;
     // a clock that sets no timer leaves the call without a limit
-    await Promise.race([end, limit ?? end]);
-    return hasSettled;
+    return settlesWithin(settled, { clock, timeoutMs: settleWaitsMs }).catch(() => settled.then(() => true));
   }
 
   #conclude(fullName: string, record: MirrorRecord, outcome: RequestOutcome): void {

@@ -1,16 +1,17 @@
-import type { Clock } from '../seams/clock.ts';
+import type { SteadyClock } from '../seams/clock.ts';
 import type { WireNode } from '../wire/node-types.ts';
 import { isOlderThan } from '../wire/resource-version.ts';
 
 /** The newest copy of the node: of those that the watch has shown and those that our own requests were answered with. */
 export class KnownNode {
-  readonly #clock: Clock;
+  readonly #clock: SteadyClock;
   #watched: WireNode | undefined;
   #answered: WireNode | undefined;
+  /** In time that has passed. */
   #answeredAt = Number.NaN;
   #isWatched = false;
 
-  constructor(clock: Clock) {
+  constructor(clock: SteadyClock) {
     this.#clock = clock;
   }
 
@@ -26,7 +27,7 @@ export class KnownNode {
 
   answered(node: WireNode): void {
     this.#answered = node;
-    this.#answeredAt = this.#clock.now();
+    this.#answeredAt = this.#clock.elapsed();
   }
 
   shown(node: WireNode): void {
@@ -42,7 +43,7 @@ export class KnownNode {
   }
 
   /**
-   * The watch has shown all that the server had when it was asked, at `askedAt`. Its word counts for what we knew before, also
+   * The watch has shown all that the server had when it was asked, at `askedAt` in time that has passed. Its word counts for what we knew before, also
    * where it shows an older version, as after a restore of etcd.
    */
   listed(askedAt: number | undefined): void {

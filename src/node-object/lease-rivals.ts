@@ -10,6 +10,12 @@ export interface LeaseRival {
   readonly seenAt: number;
 }
 
+/** The time of day, in milliseconds since the epoch, and the time that has passed. */
+export interface Moment {
+  readonly now: number;
+  readonly elapsed: number;
+}
+
 /** Renewals of ours that the server may still tell of: the answer to one may have been lost. */
 const remembered = 8;
 
@@ -19,6 +25,8 @@ export class LeaseRivals {
   /** The renewal that was there before our first. */
   #found: string | undefined;
   #rival: LeaseRival | undefined;
+  /** When the last was noticed, in time that has passed. */
+  #rivalAt = 0;
 
   /** The last that was noticed. */
   get rival(): LeaseRival | undefined {
@@ -31,7 +39,7 @@ export class LeaseRivals {
   }
 
   /** A Lease that was read. Returns the rival whose renewal it shows. */
-  read(lease: WireLease, now: number): LeaseRival | undefined {
+  read(lease: WireLease, { now, elapsed }: Moment): LeaseRival | undefined {
     const { renewTime = '', holderIdentity = '' } = lease.spec ?? {};
     if (this.#sent.length === 0) {
       // that of an agent before us, perhaps of ourselves before a restart
@@ -39,6 +47,7 @@ export class LeaseRivals {
       return undefined;
     }
     if (renewTime === '' || renewTime === this.#found || this.#sent.includes(renewalOf(lease))) return undefined;
+    this.#rivalAt = elapsed;
     this.#rival = { holderIdentity, renewTime, seenAt: now };
     return this.#rival;
   }
@@ -47,13 +56,12 @@ export class LeaseRivals {
    * True when another agent lives under the name of this node, as far as this Lease and those that were read before say. A
    * renewal that is none of ours is one of another agent; that of an agent before us counts while its Lease has not run out.
    */
-  isAnotherAlive(lease: WireLease | undefined, now: number, durationMs: number): boolean {
-    const isRecent = (at: number): boolean => Math.abs(now - at) < durationMs;
-    if (this.#rival !== undefined && isRecent(this.#rival.seenAt)) return true;
+  isAnotherAlive(lease: WireLease | undefined, { now, elapsed }: Moment, durationMs: number): boolean {
+    if (this.#rival !== undefined && elapsed - this.#rivalAt < durationMs) return true;
     const { renewTime = '' } = lease?.spec ?? {};
     if (lease === undefined || renewTime === '' || this.#sent.includes(renewalOf(lease))) return false;
     const isOfBefore = this.#sent.length === 0 || renewTime === this.#found;
-    return !isOfBefore || isRecent(Date.parse(renewTime));
+    return !isOfBefore || Math.abs(now - Date.parse(renewTime)) < durationMs;
   }
 }
 

@@ -1,9 +1,10 @@
 // Behaviour of k8s.io/component-helpers/apimachinery/lease/controller.go, v0.36.3.
 import { classifyApiError } from '../client/error-class.ts';
 import type { ResourceClient } from '../client/resource-client.ts';
+import type { SteadyClock } from '../seams/clock.ts';
 import type { WireLease } from '../wire/node-types.ts';
 import { leaseNamespace, renewedLease } from './lease-object.ts';
-import { type LeaseRival, LeaseRivals } from './lease-rivals.ts';
+import { type LeaseRival, LeaseRivals, type Moment } from './lease-rivals.ts';
 import type { ResolvedNodeOptions } from './node-object-options.ts';
 import type { NodeRequests } from './node-requests.ts';
 
@@ -26,7 +27,9 @@ export class NodeLease {
   #latest: WireLease | undefined;
   #createdUID: string | undefined;
   #lastRenewAt: number | undefined;
-  #toldRivalAt: number | undefined;
+  /** The same in time that has passed. */
+  #renewedAt: number | undefined;
+  #toldRivalAt = Number.NEGATIVE_INFINITY;
 
   constructor(parts: NodeLeaseParts) {
     this.#parts = parts;
@@ -42,6 +45,11 @@ export class NodeLease {
     return this.#lastRenewAt;
   }
 
+  /** How long ago the last renewal was, in milliseconds; undefined before the first. */
+  get ageMs(): number | undefined {
+    return this.#renewedAt === undefined ? undefined : this.#parts.options.clock.elapsed() - this.#renewedAt;
+  }
+
   get rival(): LeaseRival | undefined {
     return this.#rivals.rival;
   }
@@ -49,7 +57,7 @@ export class NodeLease {
   /** See {@link LeaseRivals.isAnotherAlive}; `lease` is the Lease as it is now. */
   isAnotherAlive(lease: WireLease | undefined): boolean {
     const { clock, leaseDurationSeconds } = this.#parts.options;
-    return this.#rivals.isAnotherAlive(lease, clock.now(), leaseDurationSeconds * 1000);
+    return this.#rivals.isAnotherAlive(lease, momentOf(clock), leaseDurationSeconds * 1000);
   }
 
   /** One renewal. Rejects with what a request rejects with. Before the node is registered nothing happens. */
@@ -83,6 +91,7 @@ export class NodeLease {
       this.#latest = await requests.call('the renewal of the Lease', (call) => leases.update(lease, call));
     }
     this.#lastRenewAt = clock.now();
+    this.#renewedAt = clock.elapsed();
     metrics.increment('pod_status_manager_lease_renewals_total', { result: 'ok' });
     logger.debug({ nodeName }, 'the Lease of the node is renewed');
   }
@@ -95,7 +104,7 @@ export class NodeLease {
       const lease = await requests.call('the read of the Lease', (call) => leases.get({ namespace: leaseNamespace, name }, call));
       if (lease.metadata?.uid !== this.#createdUID) this.#createdUID = undefined;
       this.#latest = lease;
-      this.#noteRival(this.#rivals.read(lease, clock.now()));
+      this.#noteRival(this.#rivals.read(lease, momentOf(clock)));
       return lease;
     } catch (error) {
       if (classifyApiError(error) !== 'gone') throw error;
@@ -107,10 +116,14 @@ export class NodeLease {
   /** The log says it once in a Lease's duration. */
   #noteRival(rival: LeaseRival | undefined): void {
     if (rival === undefined) return;
-    const { logger, nodeName, leaseDurationSeconds } = this.#parts.options;
-    const sinceMs = rival.seenAt - (this.#toldRivalAt ?? Number.NEGATIVE_INFINITY);
-    if (sinceMs >= 0 && sinceMs < leaseDurationSeconds * 1000) return;
-    this.#toldRivalAt = rival.seenAt;
+    const { clock, logger, nodeName, leaseDurationSeconds } = this.#parts.options;
+    const now = clock.elapsed();
+    if (now - this.#toldRivalAt < leaseDurationSeconds * 1000) return;
+    this.#toldRivalAt = now;
     logger.error({ nodeName, ...rival }, 'another agent renews the Lease of this node: two agents run under one name');
   }
+}
+
+function momentOf(clock: SteadyClock): Moment {
+  return { now: clock.now(), elapsed: clock.elapsed() };
 }

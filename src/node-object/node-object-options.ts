@@ -11,7 +11,7 @@ import type { ResourceTransport } from '../client/resource-client.ts';
 import { invalidOption } from '../errors.ts';
 import { type Metrics, metricsOption } from '../metrics/metrics.ts';
 import type { MetricsSink } from '../metrics/metrics-sink.ts';
-import { type Clock, safeClock, systemClock } from '../seams/clock.ts';
+import { type Clock, type SteadyClock, safeClock, systemClock } from '../seams/clock.ts';
 import { type Logger, loggerOption } from '../seams/logger.ts';
 import { safeRandom } from '../seams/random.ts';
 import type { WireNode } from '../wire/node-types.ts';
@@ -77,11 +77,11 @@ type Plain =
   | 'leaseDurationSeconds'
   | 'holderIdentity'
   | 'requestTimeoutMs'
-  | 'random'
-  | 'clock';
+  | 'random';
 
 /** The options, checked and complete. */
 export interface ResolvedNodeOptions extends Required<Pick<NodeObjectOptions, Plain>> {
+  readonly clock: SteadyClock;
   readonly logger: Logger;
   readonly renewIntervalMs: number;
   readonly metrics: Metrics;
@@ -106,7 +106,7 @@ const plainOptions = [
   'random',
   'clock',
   'logger',
-] as const satisfies readonly (Plain | 'logger')[];
+] as const satisfies readonly (Plain | 'clock' | 'logger')[];
 
 /** Throws ERR_INVALID_OPTION, naming the option, the rule and the value. */
 export function resolveNodeOptions(options: NodeObjectOptions): ResolvedNodeOptions {

@@ -243,10 +243,9 @@ export class NodeObject {
     const { metrics, clock } = this.#options;
     beginAtZero(metrics, [nodeChecks, leaseRenewals]);
     this.#endMeasuring = sampleGauges(metrics, clock, () => {
-      const { registered, lastRenewAt } = this.explain();
-      metrics.set('pod_status_manager_node_registered', registered ? 1 : 0);
-      if (lastRenewAt === undefined) return;
-      metrics.set('pod_status_manager_lease_age_seconds', Math.max(0, clock.now() - lastRenewAt) / 1000);
+      metrics.set('pod_status_manager_node_registered', this.explain().registered ? 1 : 0);
+      const { ageMs } = this.#lease;
+      if (ageMs !== undefined) metrics.set('pod_status_manager_lease_age_seconds', ageMs / 1000);
     });
   }
 

@@ -1,7 +1,9 @@
 import { limitedCall } from '../client/limited-call.ts';
 import type { CallOptions } from '../client/resource-requests.ts';
 import { ApiError } from '../client/transport/api-error.ts';
+import { untilAborted } from '../concurrency/aborts.ts';
 import type { Clock } from '../seams/clock.ts';
+import { ignoreFailure } from '../seams/guard.ts';
 
 /** How much longer than its own limit a request may take before it is given up: a transport ends its requests itself. */
 const graceMs = 1000;
@@ -19,8 +21,7 @@ export interface NodeRequestsOptions {
  */
 export class NodeRequests {
   readonly #options: NodeRequestsOptions;
-  readonly #stopped = Promise.withResolvers<void>();
-  #isStopped = false;
+  readonly #stopping = new AbortController();
   #current: AbortController | undefined;
   #underWay: Promise<void> | undefined;
 
@@ -30,8 +31,11 @@ export class NodeRequests {
 
   /** Rejects as the request does, with an `ApiError` of reason `Timeout` when it is given up, and `Aborted` after `stop`. */
   async call<T>(what: string, send: (call: CallOptions) => Promise<T>): Promise<T> {
-    while (this.#underWay !== undefined && !this.#isStopped) await Promise.race([this.#underWay, this.#stopped.promise]);
-    if (this.#isStopped) throw new ApiError({ reason: 'Aborted', message: `${what} was not sent: the node object is stopped` });
+    const { signal: stopped } = this.#stopping;
+    while (this.#underWay !== undefined && !stopped.aborted) {
+      await untilAborted(this.#underWay, stopped).catch(ignoreFailure);
+    }
+    if (stopped.aborted) throw new ApiError({ reason: 'Aborted', message: `${what} was not sent: the node object is stopped` });
     const current = new AbortController();
     const { signal } = current;
     const { clock, timeoutMs, leavesBehind } = this.#options;
@@ -58,8 +62,7 @@ export class NodeRequests {
 
   /** Gives up what is under way, and sends nothing more. */
   stop(): void {
-    this.#isStopped = true;
-    this.#stopped.resolve();
+    this.#stopping.abort();
     this.#current?.abort();
   }
 }

@@ -9,7 +9,10 @@ import type { ResolvedNodeOptions } from './node-object-options.ts';
  * has gone. A user that may not watch nodes costs a read of the node before each patch, and nothing else.
  */
 export function watchNode(options: ResolvedNodeOptions, known: KnownNode, deleted: () => void): Reflector<WireNode> {
-  const { transport, nodeName, random, clock, logger, sink } = options;
+  const { transport, nodeName, random, logger, sink } = options;
+  const { elapsed, setTimer } = options.clock;
+  // what its list was asked for before or after is a question of the time that has passed, and nobody else is told of its times
+  const clock = { now: elapsed, elapsed, setTimer };
   const reflector: Reflector<WireNode> = new Reflector<WireNode>({
     transport,
     resource: resources.nodes,

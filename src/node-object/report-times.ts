@@ -1,10 +1,10 @@
-import type { Clock } from '../seams/clock.ts';
+import type { SteadyClock } from '../seams/clock.ts';
 
 export interface ReportTimesOptions {
   readonly statusReportFrequencyMs: number;
   /** From 0 up to 1. */
   readonly random: () => number;
-  readonly clock: Clock;
+  readonly clock: SteadyClock;
 }
 
 /**
@@ -15,27 +15,29 @@ export interface ReportTimesOptions {
 export class ReportTimes {
   readonly #options: ReportTimesOptions;
   #lastAt: number | undefined;
+  /** The same in time that has passed. */
+  #reportedAt = 0;
   #waitMs = 0;
 
   constructor(options: ReportTimesOptions) {
     this.#options = options;
   }
 
+  /** In milliseconds since the epoch. */
   get lastAt(): number | undefined {
     return this.#lastAt;
   }
 
-  /** Also true when the clock was set back: how long the wait has lasted is not known then. */
   isDue(): boolean {
     if (this.#lastAt === undefined) return true;
-    const sinceMs = this.#options.clock.now() - this.#lastAt;
-    return sinceMs < 0 || sinceMs >= this.#waitMs;
+    return this.#options.clock.elapsed() - this.#reportedAt >= this.#waitMs;
   }
 
   reported(afterChange: boolean): void {
     const { statusReportFrequencyMs: frequencyMs, random, clock } = this.#options;
     const isFirst = this.#lastAt === undefined;
     this.#lastAt = clock.now();
+    this.#reportedAt = clock.elapsed();
     this.#waitMs = afterChange || isFirst ? frequencyMs * (0.5 + random()) : frequencyMs;
   }
 }

@@ -1,5 +1,5 @@
 import { longestRetryAfterMs } from '../concurrency/retry.ts';
-import type { Clock } from '../seams/clock.ts';
+import type { SteadyClock } from '../seams/clock.ts';
 import {
   hasBrokenOff,
   isAnswerTooLong,
@@ -22,7 +22,7 @@ const defaultPageSize = 500;
 const mostAtOnce = 10;
 
 export interface CachedReadsOptions {
-  readonly clock: Clock;
+  readonly clock: SteadyClock;
   /** From 0 up to 1. */
   readonly random: () => number;
   readonly pageSize?: number | undefined;
@@ -51,7 +51,7 @@ export class CachedReads implements ReadPlan {
 
   constructor(options: CachedReadsOptions) {
     this.#options = options;
-    this.#waitsSince = options.clock.now();
+    this.#waitsSince = options.clock.elapsed();
   }
 
   isConsistent(from: string | undefined): boolean {
@@ -116,8 +116,8 @@ export class CachedReads implements ReadPlan {
   /** The wait is from its base up to twice that; the base doubles up to its limit. */
   #wait(step: NextStep['step'], error: unknown): NextStep {
     const { clock, random } = this.#options;
-    const now = clock.now();
-    if (Math.abs(now - this.#waitsSince) > resetMs) {
+    const now = clock.elapsed();
+    if (now - this.#waitsSince > resetMs) {
       this.#waitMs = firstWaitMs;
       this.#waitsSince = now;
     }

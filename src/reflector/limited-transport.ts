@@ -2,6 +2,7 @@ import type { ResourceTransport } from '../client/resource-client.ts';
 import type { JsonMembers } from '../client/transport/api-answer.ts';
 import { ApiError } from '../client/transport/api-error.ts';
 import type { KubeRequest, KubeStream } from '../client/transport/kube-transport.ts';
+import { onAbort } from '../concurrency/aborts.ts';
 import type { CancelTimer, Clock } from '../seams/clock.ts';
 import { callGuarded } from '../seams/guard.ts';
 
@@ -55,23 +56,22 @@ class LimitedCall<T> {
 
   /** Resolves and rejects as the call does, or rejects when the call is given up. */
   async run(call: () => Promise<T>): Promise<T> {
-    this.#signal?.addEventListener('abort', this.#onAbort);
-    if (this.#signal?.aborted) this.#onAbort();
+    const leave = onAbort(this.#signal, () => this.#onAbort());
     try {
       call().then(this.#answer.resolve, this.#answer.reject);
       return await this.#answer.promise;
     } finally {
       this.#isOver = true;
       this.#cancelTimer();
-      this.#signal?.removeEventListener('abort', this.#onAbort);
+      leave();
     }
   }
 
-  readonly #onAbort = (): void => {
+  #onAbort(): void {
     const giveUp = (): void => this.#giveUp(`has not ended within ${abortWaitsMs} ms of its abort`);
     const cancel = callGuarded(() => this.#clock.setTimer(giveUp, abortWaitsMs, { keepAlive: true }), giveUp);
     if (cancel !== undefined) this.#cancelTimer = cancel;
-  };
+  }
 
   #giveUp(what: string): void {
     this.#isOver = true;

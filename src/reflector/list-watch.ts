@@ -1,7 +1,7 @@
 import type { ApiObject } from '../client/api-resource.ts';
 import type { ResourceClient } from '../client/resource-client.ts';
 import type { SelectionOptions } from '../client/resource-requests.ts';
-import { type Clock, sleep } from '../seams/clock.ts';
+import { type SteadyClock, sleep } from '../seams/clock.ts';
 import type { Logger } from '../seams/logger.ts';
 import { isOlderVersion } from '../wire/resource-version.ts';
 import { isAnswerTooLong, isUnknownParameter, StaleListError } from './failures.ts';
@@ -47,7 +47,7 @@ export interface ListWatchOptions<T extends ApiObject> {
   /** The least time after which the server is to end a watch; the most is twice that. */
   readonly watchTimeoutMs: number;
   readonly random: () => number;
-  readonly clock: Clock;
+  readonly clock: SteadyClock;
   readonly logger: Logger;
 }
 
@@ -101,7 +101,7 @@ export class ListWatch<T extends ApiObject> {
   #streamsLists(): boolean {
     const { streamLists, clock } = this.#options;
     const refusedAt = this.#streamsRefusedAt;
-    return streamLists && (refusedAt === undefined || Math.abs(clock.now() - refusedAt) >= refusedStreamsMs);
+    return streamLists && (refusedAt === undefined || clock.elapsed() - refusedAt >= refusedStreamsMs);
   }
 
   async #stream(signal: AbortSignal): Promise<NextStep> {
@@ -121,7 +121,7 @@ export class ListWatch<T extends ApiObject> {
     const failure = patience?.failure(path) ?? ended;
     if (!signal.aborted) this.#options.measures.ended(failure);
     if (!session.isFilling) return this.#afterWatch(session, failure);
-    if (isUnknownParameter(failure)) this.#streamsRefusedAt = clock.now();
+    if (isUnknownParameter(failure)) this.#streamsRefusedAt = clock.elapsed();
     if (!signal.aborted) logger.debug({ err: failure, path }, 'a streamed list failed');
     return plan.afterStream({ failure, lastedMs: session.lastedMs });
   }
@@ -206,7 +206,7 @@ export class ListWatch<T extends ApiObject> {
       this.#resourceVersion = resourceVersion;
     };
     const { held, set, remove } = host;
-    return new WatchSession({ path, received, held, list, set, remove, reached, now: () => clock.now() }, from);
+    return new WatchSession({ path, received, held, list, set, remove, reached, elapsed: () => clock.elapsed() }, from);
   }
 
   /** Resolves when the watch has ended: to undefined when the server ended it in good order. */

@@ -2,7 +2,7 @@ import type { MetricLabels } from '../metrics/metric-definitions.ts';
 import type { Metrics } from '../metrics/metrics.ts';
 import { reflectorMetrics } from '../metrics/reflector-metrics.ts';
 import { sampleGauges } from '../metrics/sampled-gauges.ts';
-import type { Clock } from '../seams/clock.ts';
+import type { SteadyClock } from '../seams/clock.ts';
 import { hasHttpFailed, isBrokenAnswer, isExpired, isSilence, isThrottled, isTooLarge } from './failures.ts';
 
 type Reason = MetricLabels['pod_status_manager_reflector_restarts_total']['reason'];
@@ -14,18 +14,18 @@ export interface ReflectorState {
   readonly isRunning: boolean;
   readonly hasSynced: boolean;
   readonly objects: number;
-  /** In milliseconds since the epoch. */
-  readonly lastObservedAt: number | undefined;
+  /** When the server was last heard from, in time that has passed. */
+  readonly heardAt: number | undefined;
 }
 
 /** The measurements of one reflector. */
 export class ReflectorMeasures {
   readonly #metrics: Metrics;
-  readonly #clock: Clock;
+  readonly #clock: SteadyClock;
   readonly #labels: { readonly reflector: string };
   #end = (): void => {};
 
-  constructor(metrics: Metrics, clock: Clock, reflector: string) {
+  constructor(metrics: Metrics, clock: SteadyClock, reflector: string) {
     this.#metrics = metrics;
     this.#clock = clock;
     this.#labels = { reflector };
@@ -36,7 +36,7 @@ export class ReflectorMeasures {
     for (const reason of reasons) {
       this.#metrics.increment('pod_status_manager_reflector_restarts_total', { ...this.#labels, reason }, 0);
     }
-    const startedAt = this.#clock.now();
+    const startedAt = this.#clock.elapsed();
     this.#end = sampleGauges(this.#metrics, this.#clock, () => this.#read(state(), startedAt));
   }
 
@@ -54,9 +54,9 @@ export class ReflectorMeasures {
     this.#metrics.increment('pod_status_manager_reflector_restarts_total', { ...this.#labels, reason: reasonOf(failure) });
   }
 
-  #read({ isRunning, hasSynced, objects, lastObservedAt }: ReflectorState, startedAt: number): void {
+  #read({ isRunning, hasSynced, objects, heardAt }: ReflectorState, startedAt: number): void {
     // one that is paused, or stopped, waits for nothing
-    const silentMs = isRunning ? Math.max(0, this.#clock.now() - (lastObservedAt ?? startedAt)) : 0;
+    const silentMs = isRunning ? this.#clock.elapsed() - (heardAt ?? startedAt) : 0;
     this.#metrics.set('pod_status_manager_reflector_silence_seconds', silentMs / 1000, this.#labels);
     this.#metrics.set('pod_status_manager_reflector_synced', hasSynced ? 1 : 0, this.#labels);
     this.#metrics.set('pod_status_manager_reflector_objects', objects, this.#labels);

@@ -15,7 +15,7 @@ import type { ResourceTransport } from '../client/resource-client.ts';
 import { invalidOption } from '../errors.ts';
 import { type Metrics, metricsOption } from '../metrics/metrics.ts';
 import type { MetricsSink } from '../metrics/metrics-sink.ts';
-import { type Clock, safeClock, systemClock } from '../seams/clock.ts';
+import { type Clock, type SteadyClock, safeClock, systemClock } from '../seams/clock.ts';
 import { type Logger, loggerOption } from '../seams/logger.ts';
 import { safeRandom } from '../seams/random.ts';
 import type { ReflectorHandlers } from './handler-calls.ts';
@@ -85,12 +85,15 @@ type WithDefault =
   | 'idleTimeoutMs'
   | 'watchTimeoutMs'
   | 'random'
-  | 'clock'
   | 'name';
 
 /** The options, checked and complete. `kubeConfig` is left out where there is a transport. */
-export type CheckedOptions<T extends ApiObject> = Omit<ReflectorOptions<T>, 'metrics' | 'logger'> &
-  Required<Pick<ReflectorOptions<T>, WithDefault>> & { readonly metrics: Metrics; readonly logger: Logger };
+export type CheckedOptions<T extends ApiObject> = Omit<ReflectorOptions<T>, 'metrics' | 'logger' | 'clock'> &
+  Required<Pick<ReflectorOptions<T>, WithDefault>> & {
+    readonly metrics: Metrics;
+    readonly logger: Logger;
+    readonly clock: SteadyClock;
+  };
 
 const knownOptions = [
   ...['kubeConfig', 'transport', 'resource', 'namespace', 'fieldSelector', 'labelSelector', 'store', 'transform'],

@@ -6,7 +6,7 @@ import type { LastFailure } from '../concurrency/last-failure.ts';
 import { RunState, type RunStateName } from '../concurrency/run-state.ts';
 import { awaitStart, requireStartOptions, type StartOptions } from '../concurrency/start-wait.ts';
 import { StatusManagerError } from '../errors.ts';
-import type { Clock } from '../seams/clock.ts';
+import type { SteadyClock } from '../seams/clock.ts';
 import type { Logger } from '../seams/logger.ts';
 import { CachedReads } from './cached-reads.ts';
 import { ChangeQueue } from './change-queue.ts';
@@ -46,7 +46,7 @@ export class Reflector<T extends ApiObject = ApiObject> {
   readonly store: ObjectStore<T>;
   /** Closed by `stop()`; undefined where the transport is the caller's. */
   readonly #ownTransport: KubeTransport | undefined;
-  readonly #clock: Clock;
+  readonly #clock: SteadyClock;
   readonly #path: string;
   readonly #logger: Logger;
   readonly #measures: ReflectorMeasures;
@@ -62,6 +62,8 @@ export class Reflector<T extends ApiObject = ApiObject> {
   #loop: Promise<void> = Promise.resolve();
   #hasSynced = false;
   #lastObservedAt: number | undefined;
+  /** The same in time that has passed. */
+  #heardAt: number | undefined;
   #lastListedAt: number | undefined;
   #lastFailure: LastFailure | undefined;
 
@@ -145,7 +147,7 @@ export class Reflector<T extends ApiObject = ApiObject> {
       isRunning: this.#run !== undefined,
       hasSynced: this.#run !== undefined && this.#hasSynced,
       objects: this.store.size,
-      lastObservedAt: this.#lastObservedAt,
+      heardAt: this.#heardAt,
     }));
     this.#begin();
     const waitsFor = () => awaitedAnswer(`the objects of ${this.#path} are not listed`, this.#lastFailure);
@@ -223,6 +225,7 @@ export class Reflector<T extends ApiObject = ApiObject> {
     return {
       observed: () => {
         this.#lastObservedAt = this.#clock.now();
+        this.#heardAt = this.#clock.elapsed();
         this.#lastFailure = undefined;
       },
       list: (list) => this.#list(list),

@@ -1,30 +1,28 @@
 import { ApiError } from '../client/transport/api-error.ts';
-import type { CancelTimer, Clock } from '../seams/clock.ts';
+import { LinkedAbort } from '../concurrency/aborts.ts';
+import type { CancelTimer, SteadyClock } from '../seams/clock.ts';
 
 /** Ends a streamed list that is silent for too long before its end. */
 export class StreamPatience {
-  readonly #controller = new AbortController();
-  readonly #clock: Clock;
+  readonly #abort: LinkedAbort;
+  readonly #clock: SteadyClock;
   readonly #limitMs: number;
-  readonly #stop: AbortSignal;
   #heardAt: number;
   #cancelTimer: CancelTimer;
   #hasExpired = false;
 
   /** `stop` ends the stream, too. */
-  constructor(clock: Clock, limitMs: number, stop: AbortSignal) {
+  constructor(clock: SteadyClock, limitMs: number, stop: AbortSignal) {
     this.#clock = clock;
     this.#limitMs = limitMs;
-    this.#stop = stop;
-    this.#heardAt = clock.now();
+    this.#abort = new LinkedAbort(stop);
+    this.#heardAt = clock.elapsed();
     this.#cancelTimer = clock.setTimer(this.#onTimer, limitMs);
-    stop.addEventListener('abort', this.#onStop);
-    if (stop.aborted) this.#onStop();
   }
 
   /** The signal of the stream. */
   get signal(): AbortSignal {
-    return this.#controller.signal;
+    return this.#abort.signal;
   }
 
   /** What ended the stream, if this has. */
@@ -34,7 +32,7 @@ export class StreamPatience {
   }
 
   heard(): void {
-    this.#heardAt = this.#clock.now();
+    this.#heardAt = this.#clock.elapsed();
   }
 
   /** The list is complete: its silence is limited no more. */
@@ -45,19 +43,16 @@ export class StreamPatience {
   /** The stream has ended. */
   end(): void {
     this.#cancelTimer();
-    this.#stop.removeEventListener('abort', this.#onStop);
+    this.#abort.release();
   }
 
-  readonly #onStop = (): void => this.#controller.abort(this.#stop.reason);
-
   readonly #onTimer = (): void => {
-    const leftMs = this.#heardAt + this.#limitMs - this.#clock.now();
-    // a clock that was set back must not make the wait longer than the limit
+    const leftMs = this.#heardAt + this.#limitMs - this.#clock.elapsed();
     if (leftMs > 0) {
-      this.#cancelTimer = this.#clock.setTimer(this.#onTimer, Math.min(leftMs, this.#limitMs));
+      this.#cancelTimer = this.#clock.setTimer(this.#onTimer, leftMs);
       return;
     }
     this.#hasExpired = true;
-    this.#controller.abort();
+    this.#abort.abort();
   };
 }

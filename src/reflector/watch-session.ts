@@ -19,7 +19,8 @@ export interface CompleteList<T> {
 export interface WatchSessionHost<T extends ApiObject> {
   readonly path: string;
   readonly received: ReceivedObjects<T>;
-  now(): number;
+  /** The time that has passed, in milliseconds. */
+  elapsed(): number;
   /** The copy that is held of this object. */
   held(object: T): T | undefined;
   /** Takes the list that a stream began with. */
@@ -52,7 +53,7 @@ export class WatchSession<T extends ApiObject> {
   constructor(host: WatchSessionHost<T>, from: string | undefined) {
     this.#host = host;
     this.#reached = from ?? '';
-    this.#startedAt = host.now();
+    this.#startedAt = host.elapsed();
     if (from === undefined) this.#collected = { objects: new Map(), failedKeys: new Set(), latest: undefined };
   }
 
@@ -68,7 +69,7 @@ export class WatchSession<T extends ApiObject> {
 
   /** How long ago the watch began, or its list ended, in milliseconds. */
   get lastedMs(): number {
-    return this.#host.now() - this.#startedAt;
+    return this.#host.elapsed() - this.#startedAt;
   }
 
   readonly take = (event: WatchEvent<T>): void => {
@@ -131,7 +132,7 @@ export class WatchSession<T extends ApiObject> {
     this.#host.list({ ...collected, resourceVersion });
     this.#collected = undefined;
     this.#reached = resourceVersion;
-    this.#startedAt = this.#host.now();
+    this.#startedAt = this.#host.elapsed();
   }
 
   #refuseOlder(resourceVersion: string): void {

@@ -6,7 +6,7 @@ import type { LastFailure } from '../concurrency/last-failure.ts';
 import { RunState, type RunStateName } from '../concurrency/run-state.ts';
 import { invalidOption } from '../errors.ts';
 import { decodeStaticPods } from '../manifest/decode-static-pods.ts';
-import { type Clock, safeClock, sleep, systemClock } from '../seams/clock.ts';
+import { type Clock, type SteadyClock, safeClock, sleep, systemClock } from '../seams/clock.ts';
 import { type Logger, loggerOption } from '../seams/logger.ts';
 import { longestManifest } from './decode-manifest.ts';
 import { type FilesToRead, ManifestFiles } from './manifest-files.ts';
@@ -63,7 +63,7 @@ const missingPathMs = 1000;
 export class FileSource implements PodSource {
   readonly #path: string;
   readonly #checkPeriodMs: number;
-  readonly #clock: Clock;
+  readonly #clock: SteadyClock;
   readonly #logger: Logger;
   readonly #files: ManifestFiles;
   readonly #watch: PathWatch;
@@ -75,6 +75,7 @@ export class FileSource implements PodSource {
   #problem: string | undefined;
   #lastFailure: LastFailure | undefined;
   /** When the reading of every file began last. */
+  /** In time that has passed. */
   #lastCheckAt: number | undefined;
   #lastObservedAt: number | undefined;
 
@@ -143,7 +144,7 @@ export class FileSource implements PodSource {
       // first the watch, then the reading: what changes in between is told
       await this.#watch.renew();
       const isCheckDue = this.#untilCheckMs() <= 0;
-      if (isCheckDue) this.#lastCheckAt = this.#clock.now();
+      if (isCheckDue) this.#lastCheckAt = this.#clock.elapsed();
       const isThere = await this.#read(send, signal, isCheckDue ? 'all' : 'changed');
       if (signal.aborted) return;
       const untilCheckMs = Math.max(1, this.#untilCheckMs());
@@ -153,10 +154,9 @@ export class FileSource implements PodSource {
     }
   }
 
-  /** How long until every file is to be read, whatever the system says of it. A clock that goes back brings that about, too. */
+  /** How long until every file is to be read, whatever the system says of it. */
   #untilCheckMs(): number {
-    const sinceCheckMs = this.#lastCheckAt === undefined ? -1 : this.#clock.now() - this.#lastCheckAt;
-    return sinceCheckMs < 0 ? 0 : this.#checkPeriodMs - sinceCheckMs;
+    return this.#lastCheckAt === undefined ? 0 : this.#lastCheckAt + this.#checkPeriodMs - this.#clock.elapsed();
   }
 
   /** False where there is nothing at the path. */

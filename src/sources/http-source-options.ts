@@ -1,7 +1,7 @@
 import { nodeNameOption } from '../checks/node-name.ts';
 import { integerOption, longestTimerMs, numberOption, requireKnownOptions, requireMethods } from '../checks/options.ts';
 import { invalidOption } from '../errors.ts';
-import { type Clock, safeClock, systemClock } from '../seams/clock.ts';
+import { type Clock, type SteadyClock, safeClock, systemClock } from '../seams/clock.ts';
 import { type Logger, loggerOption } from '../seams/logger.ts';
 import { longestManifest } from './decode-manifest.ts';
 
@@ -25,7 +25,8 @@ export interface HttpSourceOptions {
   readonly logger?: Logger | null;
 }
 
-export interface CheckedHttpSourceOptions extends Omit<Required<HttpSourceOptions>, 'url' | 'logger'> {
+export interface CheckedHttpSourceOptions extends Omit<Required<HttpSourceOptions>, 'url' | 'logger' | 'clock'> {
+  readonly clock: SteadyClock;
   readonly logger: Logger;
   readonly url: URL;
 }

@@ -1,4 +1,4 @@
-import type { Clock } from '../../seams/clock.ts';
+import type { SteadyClock } from '../../seams/clock.ts';
 import type { Logger } from '../../seams/logger.ts';
 
 /** What an authenticator adds to a request. Two requests made with the same credentials carry the same object. */
@@ -19,7 +19,7 @@ export interface Waiter {
 }
 
 export interface SourceOptions {
-  readonly clock: Clock;
+  readonly clock: SteadyClock;
   readonly logger: Logger;
 }
 

@@ -26,7 +26,8 @@ export class ExecPlugin implements CredentialSource {
   #isClosed = false;
   readonly #processes = new Set<PluginProcess>();
   #current: Credentials | undefined;
-  #staleAt = 0;
+  /** By the time of day, and by the time that has passed: the clock may have been wrong when the plugin was asked, or be wrong now. */
+  #staleAt = { now: 0, elapsed: 0 };
   #run: SharedRun<Credentials> | undefined;
 
   constructor(config: ExecConfig, options: SourceOptions) {
@@ -36,7 +37,7 @@ export class ExecPlugin implements CredentialSource {
   }
 
   async get(waiter: Waiter): Promise<Credentials> {
-    if (this.#current !== undefined && this.#options.clock.now() < this.#staleAt) return this.#current;
+    if (this.#current !== undefined && !this.#isStale()) return this.#current;
     if (this.#run === undefined || this.#run.isOver) this.#run = this.#startRun();
     return this.#run.join(waiter);
   }
@@ -50,6 +51,11 @@ export class ExecPlugin implements CredentialSource {
     this.#isClosed = true;
     this.#run?.end(reason);
     await Promise.all(Array.from(this.#processes, ({ ended }) => ended));
+  }
+
+  #isStale(): boolean {
+    const { clock } = this.#options;
+    return clock.now() >= this.#staleAt.now || clock.elapsed() >= this.#staleAt.elapsed;
   }
 
   #startRun(): SharedRun<Credentials> {
@@ -70,8 +76,11 @@ export class ExecPlugin implements CredentialSource {
     try {
       const output = await this.#outputOf(signal);
       const { credentials, expiresAt = Number.POSITIVE_INFINITY } = readExecCredential(output, this.#config.apiVersion);
-      const now = this.#options.clock.now();
-      this.#staleAt = expiresAt - Math.min(longestMarginMs, Math.max(0, expiresAt - now) / 10);
+      const { clock } = this.#options;
+      const [now, elapsed] = [clock.now(), clock.elapsed()];
+      const servesMs = Math.max(0, expiresAt - now);
+      const freshMs = servesMs - Math.min(longestMarginMs, servesMs / 10);
+      this.#staleAt = { now: now + freshMs, elapsed: elapsed + freshMs };
       this.#current = credentials;
       return credentials;
     } catch (error) {

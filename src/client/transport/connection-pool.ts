@@ -1,5 +1,5 @@
 import { Pool } from 'undici/index.js';
-import type { Clock } from '../../seams/clock.ts';
+import type { SteadyClock } from '../../seams/clock.ts';
 import { type ConnectLimit, Connector } from './connector.ts';
 import type { HttpExchange } from './http-exchange.ts';
 import { Http2Connections } from './http2-connections.ts';
@@ -15,7 +15,7 @@ export interface ConnectionPoolOptions {
   readonly connections: number;
   /** True: streams go over HTTP/2 where the server offers it. */
   readonly http2: boolean;
-  readonly clock: Clock;
+  readonly clock: SteadyClock;
   readonly requestLimit: ConnectLimit;
   readonly streamLimit: ConnectLimit;
 }

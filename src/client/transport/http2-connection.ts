@@ -1,7 +1,7 @@
 import { type ClientHttp2Session, connect, type Settings } from 'node:http2';
 import type { Socket } from 'node:net';
 import type { TLSSocket } from 'node:tls';
-import type { CancelTimer, Clock } from '../../seams/clock.ts';
+import type { CancelTimer, SteadyClock } from '../../seams/clock.ts';
 import { Http2Liveness } from './http2-liveness.ts';
 import type { Http2Stream } from './http2-stream.ts';
 
@@ -15,7 +15,7 @@ const connectionWindow = 32 * 1024 * 1024;
 export interface Http2ConnectionOptions {
   /** Scheme, host and port of the server. */
   readonly origin: string;
-  readonly clock: Clock;
+  readonly clock: SteadyClock;
   /** A TLS socket that has offered HTTP/2. */
   readonly open: () => Promise<Socket>;
   /** How many streams it is taken to carry before the server has said. */

@@ -1,4 +1,4 @@
-import type { Clock } from '../../seams/clock.ts';
+import type { SteadyClock } from '../../seams/clock.ts';
 import type { Connector } from './connector.ts';
 import { Http2Connection } from './http2-connection.ts';
 import type { Http2Stream } from './http2-stream.ts';
@@ -12,7 +12,7 @@ const http1ForMs = 600_000;
 export interface Http2ConnectionsOptions {
   readonly connector: Connector;
   readonly origin: string;
-  readonly clock: Clock;
+  readonly clock: SteadyClock;
   /** How long a connection may take to open; undefined when no stream waits for one. */
   readonly limit: () => number | undefined;
   readonly keepAliveMs: number;
@@ -28,7 +28,7 @@ export class Http2Connections {
   readonly #options: Http2ConnectionsOptions;
   readonly #connections = new Set<Http2Connection>();
   #allowedStreams = assumedStreams;
-  /** When the server last refused HTTP/2. */
+  /** When the server last refused HTTP/2, in time that has passed. */
   #refusedAt = Number.NEGATIVE_INFINITY;
   #isDestroyed = false;
 
@@ -39,8 +39,7 @@ export class Http2Connections {
   /** Each stream is answered through its exchange. */
   dispatch(stream: Http2Stream): void {
     if (this.#isDestroyed) stream.fail(new Error('The connection pool is closed'));
-    // a clock that was set back must not make the wait longer
-    else if (Math.abs(this.#options.clock.now() - this.#refusedAt) < http1ForMs) this.#options.overHttp1(stream);
+    else if (this.#options.clock.elapsed() - this.#refusedAt < http1ForMs) this.#options.overHttp1(stream);
     else this.#connectionWithRoom().add(stream);
   }
 
@@ -67,7 +66,7 @@ export class Http2Connections {
       open: () => connector.openForHttp2(limit),
       settingsTimeoutMs: () => limit() ?? 0,
       onReturned: (streams, why) => {
-        if (why === 'http1') this.#refusedAt = clock.now();
+        if (why === 'http1') this.#refusedAt = clock.elapsed();
         for (const stream of streams) this.dispatch(stream);
       },
       onLimit: (streams) => {

@@ -1,5 +1,5 @@
 import type { ClientHttp2Session } from 'node:http2';
-import type { CancelTimer, Clock } from '../../seams/clock.ts';
+import type { CancelTimer, SteadyClock } from '../../seams/clock.ts';
 
 /** As client-go has them: a PING goes out after this long a silence, and the connection is given up after this much more. */
 const silenceMs = 30_000;
@@ -8,7 +8,7 @@ const answerMs = 15_000;
 /** Watches over one session. `onDead` is called once, when the other side has answered neither with data nor to a PING. */
 export class Http2Liveness {
   readonly #session: ClientHttp2Session;
-  readonly #clock: Clock;
+  readonly #clock: SteadyClock;
   readonly #onDead: (error: Error) => void;
   #heardAt: number;
   #isAsked = false;
@@ -17,11 +17,11 @@ export class Http2Liveness {
   #signs = 0;
   #cancelTimer: CancelTimer;
 
-  constructor(session: ClientHttp2Session, clock: Clock, onDead: (error: Error) => void) {
+  constructor(session: ClientHttp2Session, clock: SteadyClock, onDead: (error: Error) => void) {
     this.#session = session;
     this.#clock = clock;
     this.#onDead = onDead;
-    this.#heardAt = clock.now();
+    this.#heardAt = clock.elapsed();
     this.#cancelTimer = clock.setTimer(this.#look, silenceMs);
   }
 
@@ -37,7 +37,7 @@ export class Http2Liveness {
 
   /** The other side gave a sign of life. */
   heard(): void {
-    this.#heardAt = this.#clock.now();
+    this.#heardAt = this.#clock.elapsed();
     this.#signs += 1;
     this.#isAsked = false;
     this.#isDoubted = false;
@@ -62,8 +62,7 @@ export class Http2Liveness {
       this.#onDead(Object.assign(new Error(`no answer to a PING within ${answerMs} ms`), { code: 'ETIMEDOUT' }));
       return;
     }
-    // a clock that was set back must not make the wait longer
-    const leftMs = Math.min(silenceMs, this.#heardAt + silenceMs - this.#clock.now());
+    const leftMs = this.#heardAt + silenceMs - this.#clock.elapsed();
     if (leftMs <= 0) this.#ask();
     this.#cancelTimer = this.#clock.setTimer(this.#look, leftMs <= 0 ? answerMs : leftMs);
   };

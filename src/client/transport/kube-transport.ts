@@ -8,7 +8,7 @@ import {
   requireMethods,
 } from '../../checks/options.ts';
 import { invalidOption, isStatusManagerError } from '../../errors.ts';
-import { type Clock, systemClock } from '../../seams/clock.ts';
+import { type Clock, type SteadyClock, safeClock, systemClock } from '../../seams/clock.ts';
 import { type Logger, loggerOption } from '../../seams/logger.ts';
 import { type Credentials, CredentialsFailure } from '../credentials/credentials.ts';
 import { KubeCredentials } from '../credentials/kube-credentials.ts';
@@ -113,7 +113,7 @@ export class KubeTransport {
   readonly #connections: number;
   readonly #http2: boolean;
   readonly #requestTimeoutMs: number;
-  readonly #clock: Clock;
+  readonly #clock: SteadyClock;
   readonly #logger: Logger;
   readonly #credentials: KubeCredentials;
   /** Each request under way, with its limit in milliseconds; those that go beside the streams are apart. */
@@ -141,9 +141,9 @@ export class KubeTransport {
     this.#connections = connections;
     this.#http2 = http2;
     this.#requestTimeoutMs = requestTimeoutMs;
-    this.#clock = clock;
+    this.#clock = safeClock(clock);
     this.#logger = loggerOption(logger);
-    this.#credentials = new KubeCredentials(kubeConfig, currentCluster(kubeConfig), { clock, logger: this.#logger });
+    this.#credentials = new KubeCredentials(kubeConfig, currentCluster(kubeConfig), { clock: this.#clock, logger: this.#logger });
   }
 
   /** One request. Resolves to the JSON object of a 2xx answer. */

@@ -33,6 +33,22 @@ describe('DocumentClient', () => {
     await client.close();
   });
 
+  it('has one limit for a document and its redirects, whatever happens to the time of day', async () => {
+    const clock = new FakeClock();
+    const client = new DocumentClient(clock);
+    const asked = Promise.withResolvers<void>();
+    await using plain = await scriptedServer(({ url }, response) => {
+      if (url !== '/on') return asked.resolve();
+      clock.jump(-3_600_000);
+      response.writeHead(302, { location: '/there' }).end();
+    });
+    const failure = failureOf(get(client, `${plain.url}/on`));
+    await asked.promise;
+    await clock.advance(1000);
+    expect(await failure).toMatchObject({ reason: 'Timeout' });
+    await client.close();
+  });
+
   it('rejects where no request can be made', async () => {
     const client = new DocumentClient(new FakeClock());
     expect(await failureOf(get(client, 'http://127.0.0.1:1/', { 'content-length': 'no' }))).toMatchObject({ code: 'ERR_API' });

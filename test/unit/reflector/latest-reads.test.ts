@@ -55,6 +55,24 @@ describe('a reflector that lists the latest state', () => {
     expect([test.calls, test.interruptions]).toEqual([['added a 10', 'synced'], []]);
   });
 
+  it('does not take a clock that was set forward for silence, nor for a watch that has lasted', async () => {
+    await using test = setUp();
+    test.api.streamsAtOnce = false;
+    void test.reflector.start();
+    await test.settle();
+    await test.clock.advance(9_000);
+    test.clock.jump(3_600_000);
+    test.api.latest.send('ADDED', configMap('a', '3'));
+    test.clock.jump(3_600_000);
+    await test.clock.advance(9_999);
+    expect(await asked(test)).toEqual(['stream newest']);
+    test.api.latest.endOfList('10');
+    test.clock.jump(3_600_000);
+    test.api.latest.end();
+    await test.settle();
+    expect(test.interruptions).toMatchObject([{ error: { message: 'The server ended the watch at once' } }]);
+  });
+
   it('waits for a streamed list as long as something comes, and then for its watch without a limit', async () => {
     await using test = setUp();
     test.api.streamsAtOnce = false;

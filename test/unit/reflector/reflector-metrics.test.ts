@@ -47,6 +47,9 @@ describe('the metrics of a reflector', () => {
       );
     };
     await test.clock.advance(40_000);
+    test.clock.jump(-3_600_000);
+    expect(shown()).toEqual([40, 1, 1]);
+    test.clock.jump(7_200_000);
     expect(shown()).toEqual([40, 1, 1]);
     test.api.latest.send('ADDED', configMap('b', '11'));
     await test.clock.advance(1_000);

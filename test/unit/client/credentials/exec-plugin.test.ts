@@ -68,6 +68,19 @@ describe('ExecPlugin', () => {
     expect((await plugin.get(waiter())).authorization).toBe('Bearer token-2');
   });
 
+  it.each([
+    ['set back', -86_400_000, 3_600_000 - 10_000],
+    ['set forward', 3_590_000, 0],
+  ])('replaces credentials in time also where the clock was %s since', async (_how, jumpMs, servesMs) => {
+    using files = scratch();
+    const status = '{"token":"token-$n","expirationTimestamp":"2026-01-01T01:00:00Z"}';
+    const { clock, plugin } = pluginOf(counting + printCredential(status), files);
+    await plugin.get(waiter());
+    clock.jump(jumpMs);
+    await clock.advance(servesMs);
+    expect((await plugin.get(waiter())).authorization).toBe('Bearer token-2');
+  });
+
   it('gives expired credentials to those who waited for them, and asks again for the next', async () => {
     using files = scratch();
     const status = '{"token":"token-$n","expirationTimestamp":"2025-12-31T00:00:00Z"}';

@@ -298,7 +298,7 @@ describe('KubeTransport.stream to a server without HTTP/2', () => {
     expect(opened).toEqual([2, 2, 3, 3]);
   });
 
-  it.each([-4 * 365, 4 * 365])('asks the server for HTTP/2 again after a clock was moved by %d days', async (days) => {
+  it.each([-4 * 365, 4 * 365])('does not ask the server for HTTP/2 again because a clock was moved by %d days', async (days) => {
     await using server = await scriptedServer((_request, response) => response.end('all'), certificate);
     const clock = new FakeClock();
     await using transport = new KubeTransport(kubeConfigFor(server.url, {}, { caData }), { clock });
@@ -311,7 +311,7 @@ describe('KubeTransport.stream to a server without HTTP/2', () => {
       await watches.result('/p');
       opened.push(server.connections.total);
     }
-    expect(opened).toEqual([2, 3, 3]);
+    expect(opened).toEqual([2, 2, 2]);
   });
 
   it('ends in peace when the kubeconfig changes while the server is asked', async () => {
