@@ -69,6 +69,7 @@ export class ContainerParts {
     const mounter = given.mounter ?? new LinuxMounter();
     this.volumes = new VolumeManager({
       ...{ rootDirectory, mounter, secrets: cluster.secrets, configMaps: cluster.configMaps, tokens: cluster.tokens },
+      ...given.volumeBudget,
       nodeAllocatable: parts.allocatable,
       ensureImage: (pod, volume, signal) => this.#volumeImage(pod, volume.image, signal),
       clock: timed.clock,

@@ -19,6 +19,7 @@ import { type Logger, loggerOption } from '../seams/logger.ts';
 import { safeRandom } from '../seams/random.ts';
 import type { PodSource } from '../sources/pod-source.ts';
 import type { StatusManagerOptions } from '../status/status-manager-options.ts';
+import type { VolumeManagerOptions } from '../volumes/volume-manager-options.ts';
 import type { AgentSettings, ResolvedSettings } from './agent-settings.ts';
 import { type Machine, readMachine } from './node/machine.ts';
 import { resolveSettings, settingNames } from './settings-rules.ts';
@@ -71,6 +72,8 @@ export interface NodeAgentOptions extends AgentSettings {
   >;
   /** How much of secrets and config maps pods may make the agent hold. Default: as `ObjectBudget`'s, for a heap of 128 MB. */
   readonly objectBudget?: ObjectBudgetOptions;
+  /** How much files of secrets, tokens and the like may take in memory. Default: as `VolumeManager`'s. */
+  readonly volumeBudget?: Pick<VolumeManagerOptions, 'maxFileBytesPerPod' | 'maxFileBytes'>;
   /** Default: events are written to the apiserver. */
   readonly eventRecorder?: EventRecorder;
   /** True: `stop` deletes the node and its Lease, where this process has created them. Default false, as the kubelet. */
@@ -103,7 +106,16 @@ const knownOptions = [
     'prober',
     'machine',
   ] as const),
-  ...(['podManager', 'podClient', 'statusManager', 'objectBudget', 'eventRecorder', 'removeOnStop', 'metricsText'] as const),
+  ...([
+    'podManager',
+    'podClient',
+    'statusManager',
+    'objectBudget',
+    'volumeBudget',
+    'eventRecorder',
+    'removeOnStop',
+    'metricsText',
+  ] as const),
   ...(['random', 'clock', 'logger', 'metrics'] as const),
 ] satisfies readonly (keyof NodeAgentOptions)[];
 
@@ -152,6 +164,7 @@ export function resolveAgentOptions(options: NodeAgentOptions): ResolvedAgentOpt
   if (options.metricsText !== undefined) optionOfType('metricsText', options.metricsText, 'function');
   if (options.removeOnStop !== undefined) optionOfType('removeOnStop', options.removeOnStop, 'boolean');
   requireKnownOptions('statusManager', options.statusManager ?? {}, statusManagerNames);
+  requireKnownOptions('volumeBudget', options.volumeBudget ?? {}, ['maxFileBytesPerPod', 'maxFileBytes']);
   requireServer(options.server);
   const timed = { clock: safeClock(clock), logger: loggerOption(options.logger) };
   const measured = { ...timed, ...(options.metrics !== undefined && { metrics: options.metrics }) };

@@ -118,11 +118,17 @@ function stampOf(now: number): string {
   return formatTime(now).slice(0, 19).replace(/[-:T]/g, '_');
 }
 
-/** The same for files that would be written alike. */
+/** The same for files that would be written alike. Bytes that many files show are read once. */
 function digestOf(files: ProjectedFiles, fsGroup: number | undefined): string {
   const hash = createHash('sha256').update(`${fsGroup}\0`);
+  const seen = new Map<Uint8Array, string>();
   for (const [path, { data, mode, fsUser }] of [...files].sort(([a], [b]) => (a < b ? -1 : 1))) {
-    hash.update(`${JSON.stringify([path, mode, fsUser, data.byteLength])}\0`).update(data);
+    let digest = seen.get(data);
+    if (digest === undefined) {
+      digest = createHash('sha256').update(data).digest('base64');
+      seen.set(data, digest);
+    }
+    hash.update(`${JSON.stringify([path, mode, fsUser, digest])}\0`);
   }
   return hash.digest('hex');
 }

@@ -3,12 +3,10 @@
 import { chmod, lstat, mkdir, mkdtemp, rename } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { removeTree } from '../files/remove-tree.ts';
-import { podLimits } from '../runtime-status/resource-lists.ts';
 import { ifCode } from '../seams/error-code.ts';
-import { wholeUnits } from '../wire/quantity-number.ts';
-import type { Pod } from '../wire/types.ts';
+import { memorySize } from './file-bytes.ts';
 import type { MountedVolume } from './pod-volumes.ts';
-import type { SpecVolume, VolumeRequest } from './volume-request.ts';
+import type { VolumeRequest } from './volume-request.ts';
 
 const folderMode = 0o777;
 /** The kernel's mode for the root of a file system in memory; its sticky bit stays. */
@@ -25,7 +23,12 @@ export async function mountEmptyDir(request: VolumeRequest): Promise<MountedVolu
   const medium = volume.emptyDir?.medium ?? '';
   if (medium === '') await makeFolder(folder, request);
   else if (medium !== 'Memory') throw new Error(`unknown storage medium ${JSON.stringify(medium)}`);
-  else await makeMemoryFolder(folder, request, memorySize(pod, volume, parts.nodeAllocatable().memory));
+  else
+    await makeMemoryFolder(
+      folder,
+      request,
+      memorySize(pod, parts.nodeAllocatable().memory, volume.emptyDir?.sizeLimit ?? undefined),
+    );
   return { name: volume.name, type: 'emptyDir', hostPath: folder, readonly: false, selinuxRelabel: true };
 }
 
@@ -53,19 +56,4 @@ export async function makeMemoryFolder(folder: string, request: FolderRequest, s
   await mkdir(folder, { recursive: true, mode: hiddenMode });
   const mode = fsGroup === undefined ? tmpfsMode : tmpfsMode | setGroupID;
   await parts.mounter.mountTmpfs(folder, { sizeBytes, mode, gid: fsGroup }, signal);
-}
-
-/** The smallest of the node's memory, the pod's memory limit and the volume's own limit; undefined where there is none. */
-function memorySize(pod: Pod, volume: SpecVolume, nodeMemory: string | undefined): number | undefined {
-  const sizes = [nodeMemory, memoryLimit(pod), volume.emptyDir?.sizeLimit].map(wholeUnits).filter((size) => size > 0);
-  return sizes.length === 0 ? undefined : Math.min(...sizes);
-}
-
-/** What the whole pod can take; undefined where one of its containers is not limited. */
-function memoryLimit({ spec }: Pod): string | undefined {
-  const isLimited = [...(spec?.containers ?? []), ...(spec?.initContainers ?? [])].every(
-    ({ resources }) => wholeUnits(resources?.limits?.memory) > 0,
-  );
-  const isPodLimited = wholeUnits(spec?.resources?.limits?.memory) > 0;
-  return isLimited || isPodLimited ? podLimits(spec ?? undefined).memory : undefined;
 }

@@ -1,13 +1,14 @@
 // Volumes whose files the agent writes. Behaviour of SetUpAt in pkg/volume/configmap, secret, downwardapi and projected, v1.36.3.
 
 import { join } from 'node:path';
-import type { ProjectedFile } from '../files/projected-files.ts';
+import type { ProjectedFiles } from '../files/projected-files.ts';
 import { downwardFiles } from './downward-api.ts';
 import { makeFolder, makeMemoryFolder } from './empty-dir.ts';
+import { bytesOf, collected, diskSize, memorySize, requireRoom } from './file-bytes.ts';
 import { makeNestedMountPoints } from './nested-mount-points.ts';
 import type { MountedVolume } from './pod-volumes.ts';
 import { projectedFiles } from './projected.ts';
-import { configMapFiles, secretFiles } from './source-objects.ts';
+import { configMapFiles, type FilesInTurn, secretFiles } from './source-objects.ts';
 import type { MountVolume, VolumeRequest } from './volume-request.ts';
 
 /** The apiserver's default. */
@@ -18,7 +19,7 @@ interface FileVolume {
   readonly folder: string;
   /** True: nothing of it is ever on disk. */
   readonly inMemory: boolean;
-  files(request: VolumeRequest): Promise<ReadonlyMap<string, ProjectedFile>>;
+  files(request: VolumeRequest): Promise<FilesInTurn>;
 }
 
 const configMap: FileVolume = {
@@ -62,15 +63,28 @@ export const mountSecret = mounting('secret', secret);
 export const mountDownwardAPI = mounting('downwardAPI', downwardAPI);
 export const mountProjected = mounting('projected', projected);
 
-/** Each call reads the sources anew, and writes what has changed. */
+/** Each call reads the sources anew, and writes what has changed. Nothing is written of what there is no room for. */
 function mounting(type: string, kind: FileVolume): MountVolume {
   return async (request): Promise<MountedVolume> => {
     const { pod, volume, volumesFolder, fsGroup } = request;
-    const files = await kind.files(request);
+    const files = collected(await kind.files(request));
     const folder = join(volumesFolder, kind.folder, volume.name);
-    await (kind.inMemory ? makeMemoryFolder : makeFolder)(folder, request);
+    await (kind.inMemory ? makeInMemory : makeOnDisk)(folder, files, request);
     await makeNestedMountPoints(pod, volume.name, folder);
     await request.writerOf(folder).write(files, { fsGroup });
     return { name: volume.name, type, hostPath: folder, readonly: true, selinuxRelabel: true };
   };
+}
+
+async function makeInMemory(folder: string, files: ProjectedFiles, request: VolumeRequest): Promise<void> {
+  const size = memorySize(request.pod, request.parts.nodeAllocatable().memory);
+  await makeMemoryFolder(folder, request, size);
+  const bytes = bytesOf(files);
+  requireRoom(bytes, size, 'memory');
+  request.memory.add(bytes);
+}
+
+async function makeOnDisk(folder: string, files: ProjectedFiles, request: VolumeRequest): Promise<void> {
+  requireRoom(bytesOf(files), diskSize(request.pod, request.parts.nodeAllocatable()['ephemeral-storage']), 'ephemeral storage');
+  await makeFolder(folder, request);
 }

@@ -3,9 +3,9 @@
 import type { ProjectedFile } from '../files/projected-files.ts';
 import { errorText } from '../seams/error-text.ts';
 import { downwardFiles, joined } from './downward-api.ts';
-import { configMapFiles, secretFiles } from './source-objects.ts';
+import { configMapFiles, type FilesInTurn, secretFiles } from './source-objects.ts';
 import type { SpecVolume, VolumeRequest } from './volume-request.ts';
-import { whileGoing } from './while-going.ts';
+import { settledAtOnce, whileGoing } from './while-going.ts';
 
 type Projected = NonNullable<SpecVolume['projected']>;
 type Source = NonNullable<Projected['sources']>[number];
@@ -15,21 +15,35 @@ type TokenSource = NonNullable<Source['serviceAccountToken']>;
 const usualSeconds = 3600;
 /** A token that belongs to one user or group is nobody else's to read. */
 const ownMode = 0o600;
+/** So many sources are read at once. */
+const atOnce = 8;
+/** So many failures are told. */
+const mostTold = 10;
 
-/** The files of all sources; of one path that of the last source. Rejects with one error that names every source that failed. */
-export async function projectedFiles(
-  request: VolumeRequest,
-  { sources }: Projected,
-  defaultMode: number,
-): Promise<Map<string, ProjectedFile>> {
-  const results = await Promise.allSettled((sources ?? []).map((source) => filesOf(request, source, defaultMode)));
+/** The files of all sources; of one path that of the last source. Rejects with one error that names the sources that failed. */
+export async function projectedFiles(request: VolumeRequest, { sources }: Projected, defaultMode: number): Promise<FilesInTurn> {
+  const read = (source: Source): Promise<FilesInTurn> => filesOf(request, source, defaultMode);
+  const results = await settledAtOnce(sources ?? [], atOnce, read);
   request.signal.throwIfAborted();
-  const failed = results.filter((result) => result.status === 'rejected').map(({ reason }) => errorText(reason));
-  if (failed.length > 0) throw new Error(joined(failed));
-  return new Map(results.flatMap((result) => (result.status === 'fulfilled' ? [...result.value] : [])));
+  return inOrder(results);
 }
 
-async function filesOf(request: VolumeRequest, source: Source, defaultMode: number): Promise<Map<string, ProjectedFile>> {
+/** Throws once all sources have had their turn. */
+function* inOrder(results: readonly PromiseSettledResult<FilesInTurn>[]): Generator<readonly [string, ProjectedFile]> {
+  const failed: string[] = [];
+  for (const result of results) {
+    try {
+      if (result.status === 'rejected') throw result.reason;
+      yield* result.value;
+    } catch (error) {
+      if (failed.length <= mostTold) failed.push(errorText(error));
+    }
+  }
+  if (failed.length > mostTold) failed[mostTold] = 'and more';
+  if (failed.length > 0) throw new Error(joined(failed));
+}
+
+async function filesOf(request: VolumeRequest, source: Source, defaultMode: number): Promise<FilesInTurn> {
   if (source.secret) return secretFiles(request, source.secret, defaultMode);
   if (source.configMap) return configMapFiles(request, source.configMap, defaultMode);
   if (source.downwardAPI) return downwardFiles(request, source.downwardAPI.items, defaultMode);

@@ -3,8 +3,10 @@
 import { isStatusManagerError } from '../errors.ts';
 import type { ProjectedFile } from '../files/projected-files.ts';
 import { goQuote } from '../wire/go-quote.ts';
+import type { SourceValues } from './mount-objects.ts';
 import type { VolumeRequest } from './volume-request.ts';
-import { whileGoing } from './while-going.ts';
+
+const noBytes = new Uint8Array();
 
 /** Where in a config map or a secret the files of a volume come from. */
 export interface ObjectSource {
@@ -19,35 +21,22 @@ interface KeyToPath {
   readonly mode?: number | null | undefined;
 }
 
-type Values = ReadonlyMap<string, Uint8Array>;
-type Files = Map<string, ProjectedFile>;
-type ObjectRequest = Pick<VolumeRequest, 'pod' | 'parts' | 'signal'>;
+/** A file and where it is to be, made when it is asked for. Throws where a key is missing. */
+export type FilesInTurn = Iterable<readonly [path: string, file: ProjectedFile]>;
+type ObjectRequest = Pick<VolumeRequest, 'pod' | 'objects'>;
 
 /** The files that a config map gives. */
-export async function configMapFiles(request: ObjectRequest, source: ObjectSource, defaultMode: number): Promise<Files> {
-  const { pod, parts, signal } = request;
-  const { configMaps } = parts;
-  if (configMaps === undefined) throw new Error('this agent has no config maps');
-  const { namespace, name } = target(pod.metadata?.namespace, source);
-  const read = whileGoing(() => configMaps.getConfigMap(namespace, name), signal);
-  const found = await read.catch(ifOptional('configmap', namespace, name, source));
-  const values = new Map<string, Uint8Array>();
-  for (const [key, text] of Object.entries(found?.data ?? {})) values.set(key, Buffer.from(text));
-  for (const [key, text] of Object.entries(found?.binaryData ?? {})) values.set(key, Buffer.from(text, 'base64'));
+export async function configMapFiles(request: ObjectRequest, source: ObjectSource, defaultMode: number): Promise<FilesInTurn> {
+  const { namespace, name } = target(request.pod.metadata?.namespace, source);
+  const reading = request.objects.configMap(name);
+  const values = await reading.catch(ifOptional('configmap', namespace, name, source));
   return filesOf(values, source, defaultMode, 'configmap references non-existent config key');
 }
 
 /** The files that a secret gives. */
-export async function secretFiles(request: ObjectRequest, source: ObjectSource, defaultMode: number): Promise<Files> {
-  const { pod, parts, signal } = request;
-  const { secrets } = parts;
-  if (secrets === undefined) throw new Error('this agent has no secrets');
-  const { namespace, name } = target(pod.metadata?.namespace, source);
-  const found = await whileGoing(() => secrets.getSecret(namespace, name), signal).catch(
-    ifOptional('secret', namespace, name, source),
-  );
-  const values = new Map<string, Uint8Array>();
-  for (const [key, text] of Object.entries(found?.data ?? {})) values.set(key, Buffer.from(text, 'base64'));
+export async function secretFiles(request: ObjectRequest, source: ObjectSource, defaultMode: number): Promise<FilesInTurn> {
+  const { namespace, name } = target(request.pod.metadata?.namespace, source);
+  const values = await request.objects.secret(name).catch(ifOptional('secret', namespace, name, source));
   return filesOf(values, source, defaultMode, 'references non-existent secret key');
 }
 
@@ -69,13 +58,19 @@ function ifOptional(kind: string, namespace: string, name: string, { optional }:
   };
 }
 
-function filesOf(values: Values, { items, optional }: ObjectSource, defaultMode: number, missing: string): Files {
-  if (!items?.length) return new Map([...values].map(([key, data]) => [key, { data, mode: defaultMode }]));
-  const files: Files = new Map();
+function* filesOf(
+  values: SourceValues | undefined,
+  { items, optional }: ObjectSource,
+  defaultMode: number,
+  missing: string,
+): Generator<readonly [string, ProjectedFile]> {
+  if (!items?.length) {
+    for (const key of values?.keys ?? []) yield [key, { data: values?.get(key) ?? noBytes, mode: defaultMode }];
+    return;
+  }
   for (const { key, path, mode } of items) {
-    const data = values.get(key);
-    if (data !== undefined) files.set(path, { data, mode: mode ?? defaultMode });
+    const data = values?.get(key);
+    if (data !== undefined) yield [path, { data, mode: mode ?? defaultMode }];
     else if (!optional) throw new Error(`${missing}: ${key}`);
   }
-  return files;
 }

@@ -1,4 +1,4 @@
-import { optionOfType, requireKnownOptions, requireMethods } from '../checks/options.ts';
+import { integerOption, optionOfType, requireKnownOptions, requireMethods } from '../checks/options.ts';
 import { invalidOption } from '../errors.ts';
 import type { Mounter } from '../files/mounter.ts';
 import type { FrozenConfigMap } from '../object-managers/config-map-manager.ts';
@@ -35,6 +35,10 @@ export interface VolumeManagerOptions {
   readonly tokens?: Pick<TokenManager, 'getToken' | 'deletePod'>;
   /** Pulls the image of an image volume, and resolves with the reference that the runtime knows it by. */
   readonly ensureImage?: (pod: Pod, volume: SpecVolume, signal: AbortSignal) => Promise<string>;
+  /** What the files of one pod's volumes may take in memory, in bytes; a pod with more waits. Default 64 MiB. */
+  readonly maxFileBytesPerPod?: number;
+  /** What the files of all pods' volumes may take in memory, in bytes; of each pod 1 MiB is taken in any case. Default 1 GiB. */
+  readonly maxFileBytes?: number;
   /** What the node can give, by resource. Default: nothing is known. */
   readonly nodeAllocatable?: () => ResourceQuantities;
   /** Where the time comes from. Default: the machine's clock. */
@@ -42,13 +46,19 @@ export interface VolumeManagerOptions {
 }
 
 /** The options with their defaults. */
-export type VolumeParts = VolumeManagerOptions & Required<Pick<VolumeManagerOptions, 'nodeAllocatable' | 'clock'>>;
+export type VolumeParts = VolumeManagerOptions &
+  Required<Pick<VolumeManagerOptions, 'nodeAllocatable' | 'clock' | 'maxFileBytesPerPod' | 'maxFileBytes'>>;
 
-const knownOptions = ['rootDirectory', 'mounter', 'secrets', 'configMaps', 'tokens', 'ensureImage', 'nodeAllocatable', 'clock'];
+const knownOptions = [
+  ...['rootDirectory', 'mounter', 'secrets', 'configMaps', 'tokens', 'ensureImage'],
+  ...['maxFileBytesPerPod', 'maxFileBytes', 'nodeAllocatable', 'clock'],
+];
+const mebibyte = 1024 * 1024;
 
 /** Throws ERR_INVALID_OPTION, naming the option, the rule and the value. */
 export function checkedParts(options: VolumeManagerOptions): VolumeParts {
   requireKnownOptions('options', options, knownOptions);
+  const { maxFileBytesPerPod = 64 * mebibyte, maxFileBytes = 1024 * mebibyte } = options;
   const { rootDirectory, mounter, secrets, configMaps, tokens, ensureImage, nodeAllocatable, clock = systemClock } = options;
   if (typeof rootDirectory !== 'string' || !rootDirectory.startsWith('/') || rootDirectory.includes('\0')) {
     throw invalidOption('rootDirectory', 'an absolute path', rootDirectory);
@@ -60,5 +70,11 @@ export function checkedParts(options: VolumeManagerOptions): VolumeParts {
   if (ensureImage !== undefined) optionOfType('ensureImage', ensureImage, 'function');
   if (nodeAllocatable !== undefined) optionOfType('nodeAllocatable', nodeAllocatable, 'function');
   requireMethods('clock', clock, ['now', 'setTimer']);
-  return { ...options, nodeAllocatable: nodeAllocatable ?? (() => ({})), clock: safeClock(clock) };
+  return {
+    ...options,
+    maxFileBytesPerPod: integerOption('maxFileBytesPerPod', maxFileBytesPerPod, 0),
+    maxFileBytes: integerOption('maxFileBytes', maxFileBytes, 0),
+    nodeAllocatable: nodeAllocatable ?? (() => ({})),
+    clock: safeClock(clock),
+  };
 }

@@ -9,17 +9,22 @@ import { callGuarded, ignoreFailure } from '../seams/guard.ts';
 import { goQuote } from '../wire/go-quote.ts';
 import type { Pod } from '../wire/types.ts';
 import { mountEmptyDir } from './empty-dir.ts';
+import { FileBytes } from './file-bytes.ts';
 import { mountConfigMap, mountDownwardAPI, mountProjected, mountSecret } from './file-volumes.ts';
 import { mountHostPath } from './host-path.ts';
 import { mountImage } from './image-volume.ts';
+import { MountObjects } from './mount-objects.ts';
 import { podFolder, podsFolder, podsOnDisk, removePodFolder } from './pod-folder.ts';
 import { fsUserOf, usedVolumes } from './pod-users.ts';
 import type { MountedVolume, PodVolumes } from './pod-volumes.ts';
 import { VolumeError } from './volume-error.ts';
 import { checkedParts, type VolumeManagerOptions, type VolumeParts } from './volume-manager-options.ts';
 import type { MountVolume, SpecVolume, VolumeRequest } from './volume-request.ts';
+import { settledAtOnce } from './while-going.ts';
 
 const hiddenMode = 0o750;
+/** So many volumes of a pod are made at once. */
+const atOnce = 16;
 
 const volumeTypes: Readonly<Record<string, MountVolume>> = {
   emptyDir: mountEmptyDir,
@@ -55,6 +60,7 @@ const volumeTypes: Readonly<Record<string, MountVolume>> = {
  */
 export class VolumeManager {
   readonly #parts: VolumeParts;
+  readonly #fileBytes: FileBytes;
   readonly #lanes = new OneAtATime();
   /** The writers of each pod, by their folder: they know what they have written. */
   readonly #writers = new Map<string, Map<string, AtomicWriter>>();
@@ -63,6 +69,7 @@ export class VolumeManager {
   /** Throws ERR_INVALID_OPTION, naming the option, the rule and the value. */
   constructor(options: VolumeManagerOptions) {
     this.#parts = checkedParts(options);
+    this.#fileBytes = new FileBytes(this.#parts);
   }
 
   /**
@@ -90,6 +97,7 @@ export class VolumeManager {
       this.#writers.delete(podUID);
       callGuarded(() => this.#parts.tokens?.deletePod(podUID), ignoreFailure);
       await removePodFolder(podFolder(await this.#realRoot(), podUID), this.#parts.mounter);
+      this.#fileBytes.forget(podUID);
     });
   }
 
@@ -104,13 +112,15 @@ export class VolumeManager {
     await mkdir(volumesFolder, { recursive: true, mode: hiddenMode });
     const used = usedVolumes(pod);
     const volumes = (pod.spec?.volumes ?? []).filter(({ name }) => used.has(name));
+    const memory = this.#fileBytes.begin(podUID, `${pod.metadata?.namespace}/${pod.metadata?.name}`);
+    const objects = new MountObjects(pod, this.#parts, signal);
     const common = {
-      ...{ pod, volumesFolder, parts: this.#parts, signal },
+      ...{ pod, volumesFolder, parts: this.#parts, objects, memory, signal },
       fsGroup: pod.spec?.securityContext?.fsGroup ?? undefined,
       fsUser: fsUserOf(pod),
       writerOf: (folder: string) => this.#writerOf(podUID, folder),
     };
-    const results = await Promise.allSettled(volumes.map((volume) => mountOne({ ...common, volume })));
+    const results = await settledAtOnce(volumes, atOnce, (volume) => mountOne({ ...common, volume }));
     signal.throwIfAborted();
     const ready = new Map<string, MountedVolume>();
     const failed: { volume: string; reason: unknown }[] = [];
@@ -120,6 +130,8 @@ export class VolumeManager {
       else failed.push({ volume: name, reason: result.reason });
     }
     if (failed.length > 0) throw volumeErrorOf(failed);
+    // where one has failed, its older files may still be there
+    memory.done();
     return ready;
   }
 

@@ -1,5 +1,7 @@
 import type { AtomicWriter } from '../files/atomic-writer.ts';
 import type { Pod } from '../wire/types.ts';
+import type { PodFileBytes } from './file-bytes.ts';
+import type { MountObjects } from './mount-objects.ts';
 import type { MountedVolume } from './pod-volumes.ts';
 import type { VolumeParts } from './volume-manager-options.ts';
 
@@ -13,6 +15,10 @@ export interface VolumeRequest {
   /** The folder of the pod's volumes. */
   readonly volumesFolder: string;
   readonly parts: VolumeParts;
+  /** What the pod's volumes are made from, each object read once. */
+  readonly objects: MountObjects;
+  /** Counts what the files of the pod's volumes take in memory. */
+  readonly memory: PodFileBytes;
   readonly fsGroup: number | undefined;
   readonly fsUser: number | undefined;
   readonly signal: AbortSignal;
