@@ -72,8 +72,8 @@ export interface NodeAgentOptions extends AgentSettings {
   >;
   /** How much of secrets and config maps pods may make the agent hold. Default: as `ObjectBudget`'s, for a heap of 128 MB. */
   readonly objectBudget?: ObjectBudgetOptions;
-  /** How much files of secrets, tokens and the like may take in memory. Default: as `VolumeManager`'s. */
-  readonly volumeBudget?: Pick<VolumeManagerOptions, 'maxFileBytesPerPod' | 'maxFileBytes'>;
+  /** How many volumes a pod may have, and how much files of secrets, tokens and the like may take in memory. Default: as `VolumeManager`'s. */
+  readonly volumeBudget?: Pick<VolumeManagerOptions, 'maxVolumesPerPod' | 'maxFileBytesPerPod' | 'maxFileBytes'>;
   /** Default: events are written to the apiserver. */
   readonly eventRecorder?: EventRecorder;
   /** True: `stop` deletes the node and its Lease, where this process has created them. Default false, as the kubelet. */
@@ -164,7 +164,7 @@ export function resolveAgentOptions(options: NodeAgentOptions): ResolvedAgentOpt
   if (options.metricsText !== undefined) optionOfType('metricsText', options.metricsText, 'function');
   if (options.removeOnStop !== undefined) optionOfType('removeOnStop', options.removeOnStop, 'boolean');
   requireKnownOptions('statusManager', options.statusManager ?? {}, statusManagerNames);
-  requireKnownOptions('volumeBudget', options.volumeBudget ?? {}, ['maxFileBytesPerPod', 'maxFileBytes']);
+  requireKnownOptions('volumeBudget', options.volumeBudget ?? {}, ['maxVolumesPerPod', 'maxFileBytesPerPod', 'maxFileBytes']);
   requireServer(options.server);
   const timed = { clock: safeClock(clock), logger: loggerOption(options.logger) };
   const measured = { ...timed, ...(options.metrics !== undefined && { metrics: options.metrics }) };

@@ -18,8 +18,6 @@ interface RegisteredPod {
 
 type References = Pick<ObjectReader<unknown>, 'addReference' | 'removeReference'>;
 
-const none: ReadonlySet<string> = new Set();
-
 /** Turns pods into references: each registered pod holds one reference to every object that it names, or none where those are too many. */
 export class RegisteredPods {
   readonly #namesOf: (pod: Pod) => ReadonlySet<string>;
@@ -52,12 +50,11 @@ export class RegisteredPods {
     const counted = before !== undefined && before.names.size > 0 ? before.holdings : undefined;
     const holdings = counted ?? this.#budget.podOf(key, `${namespace}/${pod.metadata?.name}`);
     const refusal = this.#budget.refusal(holdings, named.size - (before?.names.size ?? 0));
-    const names = refusal === undefined ? named : none;
+    const names = refusal === undefined ? named : new Set<string>();
     this.#pods.set(key, { namespace, names, holdings, refusal });
     this.#noteRefusal(namespace, key, refusal);
     for (const name of names) if (!before?.names.has(name)) this.#references.addReference({ namespace, name }, holdings);
-    for (const name of before?.names ?? none)
-      if (!names.has(name)) this.#references.removeReference({ namespace, name }, holdings);
+    for (const name of before?.names ?? []) if (!names.has(name)) this.#references.removeReference({ namespace, name }, holdings);
     return refusal;
   }
 

@@ -7,26 +7,42 @@ import type { Pod } from '../wire/types.ts';
 const pageBytes = 4096;
 /** So many files are made of one volume, counting those that a later one replaces. */
 const mostFiles = 100_000;
+/** So many folders are made for them. */
+const mostFolders = 10_000;
 /** So much each pod may have, whatever others have. */
 const guaranteedBytes = 1024 * 1024;
 
-/** Files by path, the last one of a path. Throws once there are more than a volume may have. */
-export function collected(files: Iterable<readonly [string, ProjectedFile]>): Map<string, ProjectedFile> {
-  const all = new Map<string, ProjectedFile>();
-  let count = 0;
-  for (const [path, file] of files) {
-    count += 1;
-    if (count > mostFiles) throw new Error(`the volume has more than ${mostFiles} files`);
-    all.set(path, file);
-  }
-  return all;
+/** What is to be written of one volume. */
+export interface VolumeFiles {
+  /** By path, the last one of a path. */
+  readonly files: ProjectedFiles;
+  /** About what they take where they are written. */
+  readonly bytes: number;
 }
 
-/** About what the files take where they are written. */
-export function bytesOf(files: ProjectedFiles): number {
-  let bytes = 0;
+/** Throws once there are more files, or folders for them, than a volume may have. */
+export function collected(given: Iterable<readonly [string, ProjectedFile]>): VolumeFiles {
+  const files = new Map<string, ProjectedFile>();
+  const folders = new Set<string>();
+  let count = 0;
+  for (const [path, file] of given) {
+    count += 1;
+    if (count > mostFiles) throw new Error(`the volume has more than ${mostFiles} files`);
+    files.set(path, file);
+    addFolders(path, folders);
+  }
+  let bytes = folders.size * pageBytes;
   for (const { data } of files.values()) bytes += (Math.ceil(data.byteLength / pageBytes) + 1) * pageBytes;
-  return bytes;
+  return { files, bytes };
+}
+
+function addFolders(path: string, folders: Set<string>): void {
+  for (let end = path.lastIndexOf('/'); end > 0; end = path.lastIndexOf('/', end - 1)) {
+    const folder = path.slice(0, end);
+    if (folders.has(folder)) return;
+    folders.add(folder);
+    if (folders.size > mostFolders) throw new Error(`the files of the volume are in more than ${mostFolders} folders`);
+  }
 }
 
 /** The most that a volume in memory may hold: the smallest of the node's memory, the pod's limit and the volume's own; undefined where there is none. */

@@ -1,10 +1,9 @@
 // Volumes whose files the agent writes. Behaviour of SetUpAt in pkg/volume/configmap, secret, downwardapi and projected, v1.36.3.
 
 import { join } from 'node:path';
-import type { ProjectedFiles } from '../files/projected-files.ts';
 import { downwardFiles } from './downward-api.ts';
 import { makeFolder, makeMemoryFolder } from './empty-dir.ts';
-import { bytesOf, collected, diskSize, memorySize, requireRoom } from './file-bytes.ts';
+import { collected, diskSize, memorySize, requireRoom } from './file-bytes.ts';
 import { makeNestedMountPoints } from './nested-mount-points.ts';
 import type { MountedVolume } from './pod-volumes.ts';
 import { projectedFiles } from './projected.ts';
@@ -67,24 +66,23 @@ export const mountProjected = mounting('projected', projected);
 function mounting(type: string, kind: FileVolume): MountVolume {
   return async (request): Promise<MountedVolume> => {
     const { pod, volume, volumesFolder, fsGroup } = request;
-    const files = collected(await kind.files(request));
+    const { files, bytes } = collected(await kind.files(request));
     const folder = join(volumesFolder, kind.folder, volume.name);
-    await (kind.inMemory ? makeInMemory : makeOnDisk)(folder, files, request);
+    await (kind.inMemory ? makeInMemory : makeOnDisk)(folder, bytes, request);
     await makeNestedMountPoints(pod, volume.name, folder);
     await request.writerOf(folder).write(files, { fsGroup });
     return { name: volume.name, type, hostPath: folder, readonly: true, selinuxRelabel: true };
   };
 }
 
-async function makeInMemory(folder: string, files: ProjectedFiles, request: VolumeRequest): Promise<void> {
+async function makeInMemory(folder: string, bytes: number, request: VolumeRequest): Promise<void> {
   const size = memorySize(request.pod, request.parts.nodeAllocatable().memory);
   await makeMemoryFolder(folder, request, size);
-  const bytes = bytesOf(files);
   requireRoom(bytes, size, 'memory');
   request.memory.add(bytes);
 }
 
-async function makeOnDisk(folder: string, files: ProjectedFiles, request: VolumeRequest): Promise<void> {
-  requireRoom(bytesOf(files), diskSize(request.pod, request.parts.nodeAllocatable()['ephemeral-storage']), 'ephemeral storage');
+async function makeOnDisk(folder: string, bytes: number, request: VolumeRequest): Promise<void> {
+  requireRoom(bytes, diskSize(request.pod, request.parts.nodeAllocatable()['ephemeral-storage']), 'ephemeral storage');
   await makeFolder(folder, request);
 }

@@ -29,6 +29,8 @@ export interface SubPathRequest {
 }
 
 const folderName = 'volume-subpaths';
+/** So many sub paths of one pod are shown: each is an entry of the kernel's table of mounts, which all pods share. */
+const mostOfPod = 500;
 const folderMode = 0o750;
 const fileMode = 0o640;
 
@@ -45,7 +47,13 @@ export async function prepareSubPath(request: SubPathRequest): Promise<string> {
   const parts = subPath.split('/').filter((part) => part !== '' && part !== '.');
   if (parts.includes('..')) throw new Error(`unable to provision SubPath \`${subPath}\`: must not contain '..'`);
   const which = `volumeMount ${JSON.stringify(volumeName)} of container ${JSON.stringify(containerName)}`;
-  const target = targetOf(request, await realpath(request.podFolder));
+  const podFolder = await realpath(request.podFolder);
+  const target = targetOf(request, podFolder);
+  const shown = await request.mounter.mountsBelow(join(podFolder, folderName));
+  const mounts = shown.filter((path) => path === target);
+  if (mounts.length === 0 && shown.length >= mostOfPod) {
+    throw new Error(`the pod has ${shown.length} sub paths, and this node shows ${mostOfPod} of one pod`);
+  }
   let source: FileHandle;
   try {
     source = await openInVolume(request.volumePath, parts);
@@ -53,7 +61,7 @@ export async function prepareSubPath(request: SubPathRequest): Promise<string> {
     throw new Error(`failed to create subPath directory for ${which}`, { cause });
   }
   try {
-    await show(source, target, request);
+    await show(source, target, mounts, request);
   } catch (cause) {
     throw new Error(`failed to prepare subPath for ${which}`, { cause });
   } finally {
@@ -88,9 +96,13 @@ async function openInVolume(volumePath: string, parts: readonly string[]): Promi
   }
 }
 
-async function show(source: FileHandle, target: string, { mounter, signal }: SubPathRequest): Promise<void> {
+async function show(
+  source: FileHandle,
+  target: string,
+  mounts: readonly string[],
+  { mounter, signal }: SubPathRequest,
+): Promise<void> {
   const wanted = await source.stat();
-  const mounts = (await mounter.mountsBelow(target)).filter((path) => path === target);
   if (mounts.length === 1) {
     const shown = await lstat(target);
     if (shown.dev === wanted.dev && shown.ino === wanted.ino) return;

@@ -1,11 +1,11 @@
 // Behaviour of pkg/kubelet/token, v1.36.3.
 
-import { optionOfType, requireKnownOptions, requireMethods } from '../checks/options.ts';
+import { integerOption, optionOfType, requireKnownOptions, requireMethods } from '../checks/options.ts';
 import { resources } from '../client/api-resource.ts';
 import { classifyApiError } from '../client/error-class.ts';
 import { ResourceClient, type ResourceTransport } from '../client/resource-client.ts';
 import { StatusManagerError } from '../errors.ts';
-import { type Clock, safeClock, sleep, systemClock } from '../seams/clock.ts';
+import { type Clock, type SteadyClock, safeClock, sleep, systemClock } from '../seams/clock.ts';
 import { errorText } from '../seams/error-text.ts';
 import { type Logger, loggerOption } from '../seams/logger.ts';
 import { safeRandom } from '../seams/random.ts';
@@ -24,6 +24,8 @@ import { whileGoing } from './while-going.ts';
 export interface TokenManagerOptions {
   /** Reaches the apiserver, such as a `KubeTransport`. Closing it is left to its owner. */
   readonly transport: ResourceTransport;
+  /** So many tokens may one pod have; one more is refused. Default 100. */
+  readonly maxTokensPerPod?: number;
   /** Where the time comes from. Default: the machine's clock. */
   readonly clock?: Clock;
   /** Uniform in [0, 1). Default: `Math.random`. */
@@ -32,15 +34,22 @@ export interface TokenManagerOptions {
   readonly logger?: Logger | null;
 }
 
+/** Times are by `elapsed`, from when the request was sent: a token lives on whatever clocks are set to. */
 interface KeptToken extends ServiceAccountToken {
   /** From when on a new one is asked for. */
   renewAt: number;
+  readonly validUntil: number;
 }
 
 interface TokensOfPod {
   readonly kept: Map<string, KeptToken>;
   /** The requests under way. */
   readonly asked: Map<string, Promise<ServiceAccountToken>>;
+}
+
+interface SentRequest {
+  readonly answer: unknown;
+  readonly sentAt: number;
 }
 
 const oldestMs = 24 * 3_600_000;
@@ -71,7 +80,8 @@ const forbiddenWaitsMs = [50, 100, 200, 400, 800];
  */
 export class TokenManager {
   readonly #accounts: ResourceClient;
-  readonly #clock: Clock;
+  readonly #clock: SteadyClock;
+  readonly #maxTokensPerPod: number;
   readonly #random: () => number;
   readonly #logger: Logger;
   readonly #pods = new Map<string, TokensOfPod>();
@@ -79,11 +89,12 @@ export class TokenManager {
 
   /** Throws ERR_INVALID_OPTION, naming the option, the rule and the value. */
   constructor(options: TokenManagerOptions) {
-    requireKnownOptions('options', options, ['transport', 'clock', 'random', 'logger']);
-    const { transport, clock = systemClock, random = Math.random, logger } = options;
+    requireKnownOptions('options', options, ['transport', 'maxTokensPerPod', 'clock', 'random', 'logger']);
+    const { transport, maxTokensPerPod = 100, clock = systemClock, random = Math.random, logger } = options;
     this.#accounts = new ResourceClient(transport, resources.serviceAccounts);
     requireMethods('clock', clock, ['now', 'setTimer']);
     this.#clock = safeClock(clock);
+    this.#maxTokensPerPod = integerOption('maxTokensPerPod', maxTokensPerPod, 1);
     this.#random = safeRandom(optionOfType('random', random, 'function'));
     this.#logger = loggerOption(logger);
   }
@@ -95,8 +106,8 @@ export class TokenManager {
 
   /**
    * A token that is valid. Rejects with the `ApiError` of the request that failed (a 403 was repeated for about one and a half
-   * seconds), with the signal's reason once it aborts, with ERR_INVALID_ARGUMENT for a pod without a namespace, name or uid,
-   * and with ERR_STOPPED after `stop()`.
+   * seconds), with the signal's reason once it aborts, with ERR_OVER_BUDGET for a pod that has as many tokens as it may, with
+   * ERR_INVALID_ARGUMENT for a pod without a namespace, name or uid, and with ERR_STOPPED after `stop()`.
    */
   async getToken(pod: Pod, request: TokenRequest, signal: AbortSignal): Promise<ServiceAccountToken> {
     if (this.#stopping.signal.aborted) throw stopped();
@@ -104,15 +115,16 @@ export class TokenManager {
     const ofPod = this.#tokensOf(target.uid);
     const key = JSON.stringify([target.namespace, request.serviceAccountName, request.audience, request.expirationSeconds]);
     const kept = ofPod.kept.get(key);
-    const now = this.#clock.now();
-    if (kept !== undefined && now < kept.renewAt && now < kept.expiresAt) return kept;
+    const now = this.#clock.elapsed();
+    if (kept !== undefined && now < kept.renewAt && now < kept.validUntil) return kept;
+    if (kept === undefined && !ofPod.asked.has(key)) this.#requireRoom(ofPod, target);
     try {
       return await whileGoing(() => this.#asked(ofPod, key, target, request), signal);
     } catch (error) {
       signal.throwIfAborted();
       if (this.#stopping.signal.aborted) throw stopped();
-      if (kept === undefined || this.#clock.now() >= kept.expiresAt) throw error;
-      kept.renewAt = this.#clock.now() + renewalPauseMs;
+      if (kept === undefined || this.#clock.elapsed() >= kept.validUntil) throw error;
+      kept.renewAt = this.#clock.elapsed() + renewalPauseMs;
       this.#logger.warn({ err: error, ...target }, 'a service account token could not be renewed; the old one is used');
       return kept;
     }
@@ -144,6 +156,18 @@ export class TokenManager {
     return ofPod;
   }
 
+  /** What is no longer valid makes room. */
+  #requireRoom({ kept, asked }: TokensOfPod, { namespace, name }: TokenPod): void {
+    const most = this.#maxTokensPerPod;
+    if (kept.size + asked.size < most) return;
+    const now = this.#clock.elapsed();
+    for (const [key, { validUntil }] of kept) if (now >= validUntil) kept.delete(key);
+    if (kept.size + asked.size < most) return;
+    const rule = `and this node keeps ${most} for one pod`;
+    const message = `pod ${namespace}/${name} has ${most} service account tokens and asks for more, ${rule}. Let the pod ask for fewer`;
+    throw new StatusManagerError('ERR_OVER_BUDGET', message);
+  }
+
   /** One request for all who ask for the same token meanwhile. */
   #asked(ofPod: TokensOfPod, key: string, target: TokenPod, request: TokenRequest): Promise<ServiceAccountToken> {
     const before = ofPod.asked.get(key);
@@ -161,20 +185,21 @@ export class TokenManager {
   }
 
   async #ask(target: TokenPod, request: TokenRequest): Promise<KeptToken> {
-    const answer = await this.#send(target, request);
+    const { answer, sentAt } = await this.#send(target, request);
     const { token, expiresAt, lifeMs } = tokenOfAnswer(answer, request.expirationSeconds);
     const jitterMs = this.#random() * mostJitterMs;
-    const beganAt = expiresAt - lifeMs;
-    return { token, expiresAt, renewAt: beganAt + Math.min(lifeMs * renewedAfterShare, oldestMs) - jitterMs };
+    const renewAt = sentAt + Math.min(lifeMs * renewedAfterShare, oldestMs) - jitterMs;
+    return { token, expiresAt, renewAt, validUntil: sentAt + lifeMs };
   }
 
-  async #send({ namespace, name, uid }: TokenPod, request: TokenRequest): Promise<unknown> {
+  async #send({ namespace, name, uid }: TokenPod, request: TokenRequest): Promise<SentRequest> {
     const { signal } = this.#stopping;
     const account = { namespace, name: request.serviceAccountName };
     const body = tokenRequestBody({ namespace, name, uid }, request);
     for (const waitMs of [...forbiddenWaitsMs, 0]) {
+      const sentAt = this.#clock.elapsed();
       try {
-        return await this.#accounts.createSubresource(account, 'token', body, { signal });
+        return { sentAt, answer: await this.#accounts.createSubresource(account, 'token', body, { signal }) };
       } catch (error) {
         if (waitMs === 0 || classifyApiError(error) !== 'forbidden') {
           throw new Error(`failed to fetch token: ${errorText(error)}`, { cause: error });
@@ -183,7 +208,7 @@ export class TokenManager {
         if (signal.aborted) throw error;
       }
     }
-    return undefined;
+    return { sentAt: 0, answer: undefined };
   }
 }
 

@@ -35,6 +35,8 @@ export interface VolumeManagerOptions {
   readonly tokens?: Pick<TokenManager, 'getToken' | 'deletePod'>;
   /** Pulls the image of an image volume, and resolves with the reference that the runtime knows it by. */
   readonly ensureImage?: (pod: Pod, volume: SpecVolume, signal: AbortSignal) => Promise<string>;
+  /** So many volumes of one pod are made; a pod that uses more waits. Default 500. */
+  readonly maxVolumesPerPod?: number;
   /** What the files of one pod's volumes may take in memory, in bytes; a pod with more waits. Default 64 MiB. */
   readonly maxFileBytesPerPod?: number;
   /** What the files of all pods' volumes may take in memory, in bytes; of each pod 1 MiB is taken in any case. Default 1 GiB. */
@@ -47,18 +49,18 @@ export interface VolumeManagerOptions {
 
 /** The options with their defaults. */
 export type VolumeParts = VolumeManagerOptions &
-  Required<Pick<VolumeManagerOptions, 'nodeAllocatable' | 'clock' | 'maxFileBytesPerPod' | 'maxFileBytes'>>;
+  Required<Pick<VolumeManagerOptions, 'nodeAllocatable' | 'clock' | 'maxVolumesPerPod' | 'maxFileBytesPerPod' | 'maxFileBytes'>>;
 
 const knownOptions = [
   ...['rootDirectory', 'mounter', 'secrets', 'configMaps', 'tokens', 'ensureImage'],
-  ...['maxFileBytesPerPod', 'maxFileBytes', 'nodeAllocatable', 'clock'],
+  ...['maxVolumesPerPod', 'maxFileBytesPerPod', 'maxFileBytes', 'nodeAllocatable', 'clock'],
 ];
 const mebibyte = 1024 * 1024;
 
 /** Throws ERR_INVALID_OPTION, naming the option, the rule and the value. */
 export function checkedParts(options: VolumeManagerOptions): VolumeParts {
   requireKnownOptions('options', options, knownOptions);
-  const { maxFileBytesPerPod = 64 * mebibyte, maxFileBytes = 1024 * mebibyte } = options;
+  const { maxVolumesPerPod = 500, maxFileBytesPerPod = 64 * mebibyte, maxFileBytes = 1024 * mebibyte } = options;
   const { rootDirectory, mounter, secrets, configMaps, tokens, ensureImage, nodeAllocatable, clock = systemClock } = options;
   if (typeof rootDirectory !== 'string' || !rootDirectory.startsWith('/') || rootDirectory.includes('\0')) {
     throw invalidOption('rootDirectory', 'an absolute path', rootDirectory);
@@ -72,6 +74,7 @@ export function checkedParts(options: VolumeManagerOptions): VolumeParts {
   requireMethods('clock', clock, ['now', 'setTimer']);
   return {
     ...options,
+    maxVolumesPerPod: integerOption('maxVolumesPerPod', maxVolumesPerPod, 0),
     maxFileBytesPerPod: integerOption('maxFileBytesPerPod', maxFileBytesPerPod, 0),
     maxFileBytes: integerOption('maxFileBytes', maxFileBytes, 0),
     nodeAllocatable: nodeAllocatable ?? (() => ({})),

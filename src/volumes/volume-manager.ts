@@ -2,6 +2,7 @@ import { mkdir, realpath } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isDnsLabel } from '../checks/dns-names.ts';
 import { OneAtATime } from '../concurrency/one-at-a-time.ts';
+import { StatusManagerError } from '../errors.ts';
 import { AtomicWriter } from '../files/atomic-writer.ts';
 import { requirePod } from '../pod/identified-pod.ts';
 import { errorText } from '../seams/error-text.ts';
@@ -77,7 +78,8 @@ export class VolumeManager {
    * changed. Resolves with them by name.
    *
    * Rejects with a {@link VolumeError} that names each volume that is not ready; the others are. Rejects with the signal's
-   * reason once it aborts, and with ERR_INVALID_ARGUMENT for a pod without a namespace, name or uid.
+   * reason once it aborts, with ERR_OVER_BUDGET for a pod that uses too many volumes, and with ERR_INVALID_ARGUMENT for a pod
+   * without a namespace, name or uid.
    */
   async mountVolumes(pod: Pod, signal: AbortSignal): Promise<PodVolumes> {
     requirePod(pod);
@@ -110,9 +112,8 @@ export class VolumeManager {
     signal.throwIfAborted();
     const volumesFolder = join(podFolder(await this.#realRoot(), podUID), 'volumes');
     await mkdir(volumesFolder, { recursive: true, mode: hiddenMode });
-    const used = usedVolumes(pod);
-    const volumes = (pod.spec?.volumes ?? []).filter(({ name }) => used.has(name));
-    const memory = this.#fileBytes.begin(podUID, `${pod.metadata?.namespace}/${pod.metadata?.name}`);
+    const volumes = this.#volumesOf(pod);
+    const memory = this.#fileBytes.begin(podUID, shown(pod));
     const objects = new MountObjects(pod, this.#parts, signal);
     const common = {
       ...{ pod, volumesFolder, parts: this.#parts, objects, memory, signal },
@@ -133,6 +134,17 @@ export class VolumeManager {
     // where one has failed, its older files may still be there
     memory.done();
     return ready;
+  }
+
+  /** Those that its containers use. */
+  #volumesOf(pod: Pod): readonly SpecVolume[] {
+    const { maxVolumesPerPod } = this.#parts;
+    const used = usedVolumes(pod);
+    const volumes = (pod.spec?.volumes ?? []).filter(({ name }) => used.has(name));
+    if (volumes.length <= maxVolumesPerPod) return volumes;
+    const message = `pod ${shown(pod)} uses ${volumes.length} volumes, and this node makes ${maxVolumesPerPod} for one pod`;
+    const help = "Let the pod use fewer, or set volumeBudget.maxVolumesPerPod of the node's agent higher";
+    throw new StatusManagerError('ERR_OVER_BUDGET', `${message}. ${help}`);
   }
 
   #writerOf(podUID: string, folder: string): AtomicWriter {
@@ -157,6 +169,10 @@ export class VolumeManager {
     await mkdir(podsFolder(rootDirectory), { recursive: true, mode: hiddenMode });
     return realpath(rootDirectory);
   }
+}
+
+function shown({ metadata }: Pod): string {
+  return `${metadata?.namespace}/${metadata?.name}`;
 }
 
 async function mountOne(request: VolumeRequest): Promise<MountedVolume> {

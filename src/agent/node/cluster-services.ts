@@ -3,7 +3,7 @@ import { resources } from '../../client/api-resource.ts';
 import type { ResourceTransport } from '../../client/resource-client.ts';
 import type { MetricsSink } from '../../metrics/metrics-sink.ts';
 import { Reflector } from '../../reflector/reflector.ts';
-import { type Clock, sleep } from '../../seams/clock.ts';
+import { type Clock, type SteadyClock, safeClock, sleep } from '../../seams/clock.ts';
 import { ignoreFailure } from '../../seams/guard.ts';
 import type { Logger } from '../../seams/logger.ts';
 import type { Wire } from '../../wire/types.ts';
@@ -25,10 +25,10 @@ const lookMs = 20;
 /** The services of the cluster, for the environments of containers: listed once, then watched. */
 export class ClusterServices {
   readonly #reflector: Reflector<Service>;
-  readonly #clock: Clock;
+  readonly #clock: SteadyClock;
 
   constructor({ metrics, ...options }: ClusterServicesOptions) {
-    this.#clock = options.clock;
+    this.#clock = safeClock(options.clock);
     this.#reflector = new Reflector<Service>({
       ...options,
       resource: resources.services,
@@ -51,7 +51,8 @@ export class ClusterServices {
 
   /** Resolves once the cluster has listed them, or a second has passed. */
   async awaitFirstList(signal: AbortSignal): Promise<void> {
-    const until = this.#clock.now() + patienceMs;
-    while (!this.#reflector.hasSynced && !signal.aborted && this.#clock.now() < until) await sleep(this.#clock, lookMs, signal);
+    const until = this.#clock.elapsed() + patienceMs;
+    while (!this.#reflector.hasSynced && !signal.aborted && this.#clock.elapsed() < until)
+      await sleep(this.#clock, lookMs, signal);
   }
 }

@@ -1,4 +1,5 @@
 import { readdir } from 'node:fs/promises';
+import { join } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
 import { VolumeManager } from '../../../src/node.ts';
 import type { Pod } from '../../../src/wire/types.ts';
@@ -134,6 +135,25 @@ describe('what the volumes of one pod are made from', () => {
     const sources = numbers(51).map(() => ({ configMap: { name: 'c' } }));
     const failure = await failureOf(manager.mountVolumes(podWith([{ name: 'p', projected: { sources } }]), never));
     expect(failure).toMatch(/the volume has more than 100000 files$/);
+  });
+
+  it('may make no more than 10,000 folders of one volume', async () => {
+    const { manager } = await setUp({ configMaps: { getConfigMap: async () => ({ data: { k: '' } }) } });
+    const items = numbers(6).map((index) => ({ key: 'k', path: `${index}${'/a'.repeat(2000)}` }));
+    const failure = await failureOf(manager.mountVolumes(podWith([{ name: 'c', configMap: { name: 'c', items } }]), never));
+    expect(failure).toMatch(/the files of the volume are in more than 10000 folders$/);
+  });
+
+  it('is nothing for a pod that uses more than 500 volumes', async () => {
+    const { manager, podFolder } = await setUp();
+    const volumes = numbers(501).map((index) => ({ name: `v${index}`, emptyDir: {} }));
+    await expect(manager.mountVolumes(podWith(volumes), never)).rejects.toMatchObject({
+      code: 'ERR_OVER_BUDGET',
+      message:
+        "pod shop/web uses 501 volumes, and this node makes 500 for one pod. Let the pod use fewer, or set volumeBudget.maxVolumesPerPod of the node's agent higher",
+    });
+    expect(await readdir(join(podFolder, 'volumes'))).toEqual([]);
+    expect((await manager.mountVolumes({ ...podWith(volumes.slice(1)) }, never)).size).toBe(500);
   });
 
   it('is told in short where very much of it is missing', async () => {

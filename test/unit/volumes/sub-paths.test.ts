@@ -50,6 +50,14 @@ describe('prepareSubPath', () => {
     expect(mounter.mounts).toEqual([{ target, source: join(volumePath, path), options: {} }]);
   });
 
+  it('shows 500 of one pod and no more: the table of mounts is for all pods', async () => {
+    const { prepare, mounter } = await setUp();
+    for (let index = 0; index < 500; index += 1) await prepare('a/b', index);
+    await expect(prepare('a/b', 500)).rejects.toThrow('the pod has 500 sub paths, and this node shows 500 of one pod');
+    expect(await prepare('a/b', 7)).toMatch(/app\/7$/);
+    expect(mounter.mounts).toHaveLength(500);
+  });
+
   it('makes folders that are missing, with the mode of the volume', async () => {
     const { volumePath, prepare } = await setUp();
     await chmod(volumePath, 0o2777);

@@ -99,6 +99,39 @@ describe('TokenManager', () => {
     expect(await get({ expirationSeconds: 36_000 })).toBe('token-2');
   });
 
+  it('renews by what has passed, however the clock is set', async () => {
+    const { clock, requests, get, answers } = setUp();
+    await get();
+    for (const stepMs of [-24 * hour, 48 * hour]) {
+      clock.jump(stepMs);
+      expect([await get(), requests.length]).toEqual(['token-1', 1]);
+    }
+    clock.jump(-24 * hour);
+    await clock.advance(hour);
+    answers(fail(500));
+    clock.jump(-2 * hour);
+    await expect(get()).rejects.toThrow('failed to fetch token: answer 500');
+  });
+
+  it('keeps so many tokens of a pod and asks for no more, whatever the pod names', async () => {
+    const { clock, requests, get } = setUp();
+    const asked = Array.from({ length: 5000 }, (_, index) => get({ audience: `${index}` }));
+    const outcomes = await Promise.allSettled(asked);
+    expect(outcomes.filter(({ status }) => status === 'fulfilled')).toHaveLength(100);
+    expect(requests).toHaveLength(100);
+    expect(outcomes[100]).toMatchObject({
+      reason: {
+        code: 'ERR_OVER_BUDGET',
+        message:
+          'pod shop/web has 100 service account tokens and asks for more, and this node keeps 100 for one pod. Let the pod ask for fewer',
+      },
+    });
+    expect(await get({ audience: '7' })).toBe('token-8');
+    expect(await get({}, pod('u2'))).toBe('token-101');
+    await clock.advance(hour);
+    expect(await get({ audience: 'new' })).toBe('token-102');
+  });
+
   it('goes on with the old token while renewing fails, at a limited rate, and as long as it is valid', async () => {
     const { clock, requests, warnings, get, answers } = setUp();
     await get();
