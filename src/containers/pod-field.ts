@@ -1,6 +1,6 @@
 // Behaviour of pkg/kubelet/kubelet_pods.go podFieldSelectorRuntimeValue and pkg/apis/core/pods
 // ConvertDownwardAPIFieldLabel, v1.36.3.
-import { metadataField } from '../pod/metadata-field.ts';
+import { metadataField, splitFieldPath } from '../pod/metadata-field.ts';
 import type { Pod } from '../wire/types.ts';
 
 /** Which field of the pod is meant. */
@@ -24,7 +24,6 @@ const known: readonly string[] = [
   ...['spec.nodeName', 'spec.restartPolicy', 'spec.serviceAccountName', 'spec.schedulerName', 'spec.host'],
   ...['status.phase', 'status.hostIP', 'status.hostIPs', 'status.podIP', 'status.podIPs'],
 ];
-const withKey = /^(.+?)\['.*'\]$/s;
 
 /** The value of a field, as an environment variable shows it. Throws an `Error` with the kubelet's message where there is none. */
 export function podFieldValue(pod: Pod, { apiVersion, fieldPath }: FieldSelector, addresses: FieldAddresses): string {
@@ -52,9 +51,9 @@ export function podFieldValue(pod: Pod, { apiVersion, fieldPath }: FieldSelector
 }
 
 function requireKnownPath(fieldPath: string): void {
-  const path = withKey.exec(fieldPath)?.[1];
-  if (path === undefined && !known.includes(fieldPath)) throw new Error(`field label not supported: ${fieldPath}`);
-  if (path !== undefined && path !== 'metadata.annotations' && path !== 'metadata.labels') {
+  const { path, key } = splitFieldPath(fieldPath);
+  if (key === undefined && !known.includes(fieldPath)) throw new Error(`field label not supported: ${fieldPath}`);
+  if (key !== undefined && path !== 'metadata.annotations' && path !== 'metadata.labels') {
     throw new Error(`field label does not support subscript: ${fieldPath}`);
   }
 }

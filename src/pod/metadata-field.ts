@@ -12,8 +12,8 @@ import type { Pod } from '../wire/types.ts';
  * Throws an `Error` with the kubelet's message for any other path.
  */
 export function metadataField({ metadata }: Pod, fieldPath: string): string {
-  const [, path, key] = /^(.+?)\['(.*)'\]$/s.exec(fieldPath) ?? [];
-  if (path !== undefined && key !== undefined) return valueOfKey({ metadata }, fieldPath, path, key);
+  const { path, key } = splitFieldPath(fieldPath);
+  if (key !== undefined) return valueOfKey({ metadata }, fieldPath, path, key);
   switch (fieldPath) {
     case 'metadata.annotations':
       return linesOf(metadata?.annotations);
@@ -30,6 +30,14 @@ export function metadataField({ metadata }: Pod, fieldPath: string): string {
   }
 }
 
+/** `metadata.labels['app']` in its two parts; any other path has no key. */
+export function splitFieldPath(fieldPath: string): { readonly path: string; readonly key: string | undefined } {
+  const end = fieldPath.length - 2;
+  const start = fieldPath.endsWith("']") ? fieldPath.slice(0, end).indexOf("['") : -1;
+  if (start <= 0) return { path: fieldPath, key: undefined };
+  return { path: fieldPath.slice(0, start), key: fieldPath.slice(start + 2, end) };
+}
+
 function valueOfKey({ metadata }: Pod, fieldPath: string, path: string, key: string): string {
   const [map, checked] =
     path === 'metadata.annotations'
@@ -44,6 +52,7 @@ function valueOfKey({ metadata }: Pod, fieldPath: string, path: string, key: str
 
 /** One line for each key, in the order of the keys: `key="value"`. */
 function linesOf(map: { readonly [key: string]: string } | null | undefined): string {
-  const keys = Object.keys(map ?? {}).sort((a, b) => Buffer.compare(Buffer.from(a), Buffer.from(b)));
-  return keys.map((key) => `${key}=${goQuote(String(map?.[key]))}`).join('\n');
+  const lines = Object.entries(map ?? {}).map(([key, value]) => ({ bytes: Buffer.from(key), key, value }));
+  lines.sort((a, b) => Buffer.compare(a.bytes, b.bytes));
+  return lines.map(({ key, value }) => `${key}=${goQuote(String(value))}`).join('\n');
 }

@@ -2,37 +2,65 @@
 
 import type { ProjectedFile } from '../files/projected-files.ts';
 import { metadataField } from '../pod/metadata-field.ts';
-import { resourceField } from '../pod/resource-field.ts';
+import { type ResourceQuantities, resourceField } from '../pod/resource-field.ts';
 import { errorText } from '../seams/error-text.ts';
+import type { Pod } from '../wire/types.ts';
 import type { SpecVolume, VolumeRequest } from './volume-request.ts';
 
 type Items = NonNullable<SpecVolume['downwardAPI']>['items'];
 type Item = NonNullable<Items>[number];
 
+/** What all files of one pod that show its fields may have together. A pod's metadata is smaller than a megabyte. */
+const mostBytes = 8 * 1024 * 1024;
+
+/** What the volumes of one pod show of it. However many files show a field, it is made once. */
+export class ShownFields {
+  readonly #pod: Pod;
+  readonly #nodeAllocatable: () => ResourceQuantities;
+  readonly #made = new Map<string, Buffer>();
+  #allocatable: ResourceQuantities | undefined;
+  #bytes = 0;
+
+  constructor(pod: Pod, nodeAllocatable: () => ResourceQuantities) {
+    this.#pod = pod;
+    this.#nodeAllocatable = nodeAllocatable;
+  }
+
+  /** What one file shows. Throws where there is no such field, and once all files together have more than 8 MiB. */
+  take({ fieldRef, resourceFieldRef }: Item): Buffer {
+    const key = JSON.stringify(fieldRef ? fieldRef.fieldPath : [resourceFieldRef]);
+    const data = this.#made.get(key) ?? Buffer.from(this.#textOf(fieldRef, resourceFieldRef));
+    this.#made.set(key, data);
+    this.#bytes += data.length;
+    if (this.#bytes <= mostBytes) return data;
+    throw new Error(`the fields that the volumes of the pod show have more than ${mostBytes} bytes together`);
+  }
+
+  #textOf(fieldRef: Item['fieldRef'], resourceFieldRef: Item['resourceFieldRef']): string {
+    if (fieldRef) return metadataField(this.#pod, fieldRef.fieldPath);
+    if (!resourceFieldRef) return '';
+    this.#allocatable ??= this.#nodeAllocatable();
+    return resourceField(this.#pod, resourceFieldRef.containerName ?? '', resourceFieldRef, this.#allocatable);
+  }
+}
+
 /** The files that tell a pod of itself. Throws one error that names all files that cannot be made. */
 export function downwardFiles(
-  request: Pick<VolumeRequest, 'pod' | 'parts'>,
+  { fields }: Pick<VolumeRequest, 'fields'>,
   items: Items | null,
   defaultMode: number,
 ): Map<string, ProjectedFile> {
   const files = new Map<string, ProjectedFile>();
-  const failures: string[] = [];
+  const failures = new Set<string>();
   for (const item of items ?? []) {
     try {
-      files.set(item.path, { data: Buffer.from(textOf(request, item)), mode: item.mode ?? defaultMode });
+      files.set(item.path, { data: fields.take(item), mode: item.mode ?? defaultMode });
     } catch (error) {
-      failures.push(errorText(error));
+      failures.add(errorText(error));
     }
   }
-  if (failures.length > 0) throw new Error(joined(failures));
+  if (failures.size > 0) throw new Error(joined([...failures]));
   return files;
-}
-
-function textOf({ pod, parts }: Pick<VolumeRequest, 'pod' | 'parts'>, { fieldRef, resourceFieldRef }: Item): string {
-  if (fieldRef) return metadataField(pod, fieldRef.fieldPath);
-  if (resourceFieldRef)
-    return resourceField(pod, resourceFieldRef.containerName ?? '', resourceFieldRef, parts.nodeAllocatable());
-  return '';
 }
 
 /** Messages as Go joins those of several errors. */

@@ -9,6 +9,7 @@ import { errorText } from '../seams/error-text.ts';
 import { callGuarded, ignoreFailure } from '../seams/guard.ts';
 import { goQuote } from '../wire/go-quote.ts';
 import type { Pod } from '../wire/types.ts';
+import { ShownFields } from './downward-api.ts';
 import { mountEmptyDir } from './empty-dir.ts';
 import { FileBytes } from './file-bytes.ts';
 import { mountConfigMap, mountDownwardAPI, mountProjected, mountSecret } from './file-volumes.ts';
@@ -117,6 +118,7 @@ export class VolumeManager {
     const objects = new MountObjects(pod, this.#parts, signal);
     const common = {
       ...{ pod, volumesFolder, parts: this.#parts, objects, memory, signal },
+      fields: new ShownFields(pod, this.#parts.nodeAllocatable),
       fsGroup: pod.spec?.securityContext?.fsGroup ?? undefined,
       fsUser: fsUserOf(pod),
       writerOf: (folder: string) => this.#writerOf(podUID, folder),

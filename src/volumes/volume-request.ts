@@ -1,5 +1,6 @@
 import type { AtomicWriter } from '../files/atomic-writer.ts';
 import type { Pod } from '../wire/types.ts';
+import type { ShownFields } from './downward-api.ts';
 import type { PodFileBytes } from './file-bytes.ts';
 import type { MountObjects } from './mount-objects.ts';
 import type { MountedVolume } from './pod-volumes.ts';
@@ -19,6 +20,8 @@ export interface VolumeRequest {
   readonly objects: MountObjects;
   /** Counts what the files of the pod's volumes take in memory. */
   readonly memory: PodFileBytes;
+  /** What all volumes of the pod show of it. */
+  readonly fields: ShownFields;
   readonly fsGroup: number | undefined;
   readonly fsUser: number | undefined;
   readonly signal: AbortSignal;

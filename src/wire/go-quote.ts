@@ -12,13 +12,11 @@ const shortEscapes: Readonly<Record<string, string>> = {
   '"': '\\"',
 };
 
-const isShown = /^[\p{L}\p{M}\p{N}\p{P}\p{S} ]$/u;
+const notShown = /["\\]|[^\p{L}\p{M}\p{N}\p{P}\p{S} ]/gu;
 
 /** The text between quotation marks, as Go's `%q` writes it: what cannot be printed becomes an escape. */
 export function goQuote(text: string): string {
-  let quoted = '"';
-  for (const char of text.toWellFormed()) quoted += shortEscapes[char] ?? (isShown.test(char) ? char : escaped(char));
-  return `${quoted}"`;
+  return `"${text.toWellFormed().replace(notShown, (char) => shortEscapes[char] ?? escaped(char))}"`;
 }
 
 function escaped(char: string): string {

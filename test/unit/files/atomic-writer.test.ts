@@ -1,6 +1,7 @@
+import { createHash, type Hash } from 'node:crypto';
 import { lstat, mkdir, readdir, readFile, readlink, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { AtomicWriter } from '../../../src/files/atomic-writer.ts';
 import type { ProjectedFile } from '../../../src/files/projected-files.ts';
 import { FakeClock } from '../../../src/testing/fakes/fake-clock.ts';
@@ -204,5 +205,23 @@ describe('AtomicWriter', () => {
     expect((await shown()).length).toBe(10_001);
     expect([await read('file-9999'), (await read('large')).length]).toEqual(['value 9999', 1024 * 1024]);
     expect(await writer.write(files)).toBe(false);
+  });
+
+  it('looks once at bytes that many files show', async () => {
+    const { writer, read } = await setUp();
+    const data = Buffer.alloc(100_000, 'x');
+    const files = new Map(Array.from({ length: 50 }, (_, index) => [`f${index}`, { data, mode: 0o644 }] as const));
+    const update = vi.spyOn(Object.getPrototypeOf(createHash('sha256')) as Hash, 'update');
+    await writer.write(files);
+    const hashed = update.mock.calls.reduce((sum, [bytes]) => sum + Buffer.byteLength(bytes), 0);
+    update.mockRestore();
+    expect(hashed).toBeLessThan(110_000);
+    expect(await writer.write(files)).toBe(false);
+    const other = new Map(files).set('f49', { data: Buffer.alloc(100_000, 'y'), mode: 0o644 });
+    expect([await writer.write(other), (await read('f49')).slice(0, 2), (await read('f48')).slice(0, 2)]).toEqual([
+      true,
+      'yy',
+      'xx',
+    ]);
   });
 });

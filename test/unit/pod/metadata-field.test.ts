@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { metadataField } from '../../../src/pod/metadata-field.ts';
+import { podFieldValue } from '../../../src/containers/pod-field.ts';
+import { metadataField, splitFieldPath } from '../../../src/pod/metadata-field.ts';
 import type { Pod } from '../../../src/wire/types.ts';
 
 function podWith(metadata: Pod['metadata']): Pod {
@@ -26,5 +27,39 @@ describe('metadataField', () => {
     ["metadata.labels['a b']", 'invalid key subscript'],
   ])('refuses %s', (path, message) => {
     expect(() => metadataField(podWith({}), path)).toThrow(message);
+  });
+
+  it.each([
+    ["metadata.labels['app']", 'metadata.labels', 'app'],
+    ["metadata.labels['a']['b']", 'metadata.labels', "a']['b"],
+    ["['app']", "['app']", undefined],
+    ["metadata.labels'']", "metadata.labels'']", undefined],
+    ["metadata.labels['", "metadata.labels['", undefined],
+    ["a['']", 'a', ''],
+  ])('takes %s apart as the kubelet does', (fieldPath, path, key) => {
+    expect(splitFieldPath(fieldPath)).toEqual({ path, key });
+  });
+
+  it('refuses a path of a megabyte without going through it again and again', () => {
+    const path = `a${"['".repeat(400_000)}`;
+    expect(() => metadataField(podWith({}), path)).toThrow('unsupported fieldPath');
+    expect(() => podFieldValue(podWith({}), { fieldPath: path }, { podIPs: [], hostIPs: [] })).toThrow(
+      'field label not supported',
+    );
+  });
+
+  it('looks at each value once', () => {
+    let read = 0;
+    const labels = new Proxy<Record<string, string>>(
+      Object.fromEntries(Array.from({ length: 200 }, (_, index) => [`k${index}`, '\u0001'.repeat(100)])),
+      {
+        get: (target, key) => {
+          read += 1;
+          return Reflect.get(target, key);
+        },
+      },
+    );
+    expect(metadataField(podWith({ labels }), 'metadata.labels').length).toBeGreaterThan(80_000);
+    expect(read).toBe(200);
   });
 });

@@ -1,6 +1,7 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { downwardFiles, ShownFields } from '../../../src/volumes/downward-api.ts';
 import { failureOf, modeOf, never, podWith, setUp } from './world.ts';
 
 describe('configMap, secret, downwardAPI and projected', () => {
@@ -213,5 +214,67 @@ describe('a service account token', () => {
     tokens.next = 'token-2';
     await manager.mountVolumes(podWith([token]), never);
     expect(await readFile(join(folderOf('projected', 'p'), 'token'), 'utf8')).toBe('token-2');
+  });
+});
+
+describe('fields of a pod', () => {
+  const pod = podWith([]);
+  const item = (path: string, fieldPath: string) => ({ path, fieldRef: { fieldPath } });
+
+  it('are made once, however many files of however many volumes show them', () => {
+    let read = 0;
+    const annotations = new Proxy<Record<string, string>>(
+      { a: 'x'.repeat(1000) },
+      {
+        get: (target, key) => {
+          read += 1;
+          return Reflect.get(target, key);
+        },
+      },
+    );
+    const fields = new ShownFields({ ...pod, metadata: { ...pod.metadata, annotations } }, () => ({}));
+    const items = Array.from({ length: 400 }, (_, index) => item(`f${index}`, 'metadata.annotations'));
+    const all = [downwardFiles({ fields }, items, 0o644), downwardFiles({ fields }, items, 0o600)];
+    expect(new Set(all.flatMap((files) => [...files.values()].map(({ data }) => data))).size).toBe(1);
+    expect(read).toBe(1);
+  });
+
+  it('are asked of the node once', () => {
+    let asked = 0;
+    const fields = new ShownFields(pod, () => {
+      asked += 1;
+      return { cpu: '4' };
+    });
+    const cpu = (path: string, divisor: string) => ({
+      path,
+      resourceFieldRef: { containerName: 'app', resource: 'limits.cpu', divisor },
+    });
+    const files = downwardFiles({ fields }, [cpu('a', '1'), cpu('b', '1m'), cpu('c', '1')], 0o644);
+    expect(Array.from(files.values(), ({ data }) => Buffer.from(data).toString())).toEqual(['4', '4000', '4']);
+    expect(asked).toBe(1);
+  });
+
+  it('come to eight megabytes in all volumes of the pod', () => {
+    const annotations = { a: 'x'.repeat(1024 * 1024) };
+    const fields = new ShownFields({ ...pod, metadata: { ...pod.metadata, annotations } }, () => ({}));
+    const items = Array.from({ length: 7 }, (_, index) => item(`f${index}`, 'metadata.annotations'));
+    expect(downwardFiles({ fields }, items, 0o644).size).toBe(7);
+    expect(() => downwardFiles({ fields }, items, 0o644)).toThrow(
+      'the fields that the volumes of the pod show have more than 8388608 bytes together',
+    );
+  });
+
+  it('of another volume of the same pod count as well', async () => {
+    const { manager } = await setUp();
+    const source = { items: [item('a', 'metadata.annotations'), item('b', 'metadata.annotations')] };
+    const volumes = [
+      { name: 'd', downwardAPI: source },
+      { name: 'p', projected: { sources: [{ downwardAPI: source }] } },
+    ];
+    const shown = podWith(volumes);
+    const annotations = { a: 'x'.repeat(2.5 * 1024 * 1024) };
+    await expect(manager.mountVolumes({ ...shown, metadata: { ...shown.metadata, annotations } }, never)).rejects.toThrow(
+      'MountVolume.SetUp failed for volume "p" : the fields that the volumes of the pod show',
+    );
   });
 });
