@@ -1,28 +1,30 @@
 import { constants } from 'node:fs';
-import { type FileHandle, open, readlink } from 'node:fs/promises';
+import { type FileHandle, open } from 'node:fs/promises';
 
 /**
  * The text of a file. Rejects for what is no file, and for one that has more than so many bytes: nothing on a node may fill the
- * memory or wait for ever. With `folder` the file must be below it, whatever links lead to it.
+ * memory or wait for ever.
  */
-export async function readAtMost(path: string, mostBytes: number, folder?: string): Promise<string> {
+export async function readAtMost(path: string, mostBytes: number): Promise<string> {
   // a pipe would keep the opener waiting
   const file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
   try {
-    const stats = await file.stat();
-    if (!stats.isFile()) throw new Error(`${path} is no file`);
-    if (stats.size > mostBytes) throw new Error(`${path} has more than ${mostBytes} bytes`);
-    if (folder !== undefined && !(await readlink(`/proc/self/fd/${file.fd}`)).startsWith(`${folder}/`)) {
-      throw new Error(`${path} is not in the folder ${folder}`);
-    }
+    await requireSmallFile(file, path, mostBytes);
     return await readText(file, mostBytes);
   } finally {
     await file.close();
   }
 }
 
-/** The file may grow while it is read. */
-async function readText(file: FileHandle, mostBytes: number): Promise<string> {
+/** Rejects for what is no file, and for one that has more than so many bytes. */
+export async function requireSmallFile(file: FileHandle, path: string, mostBytes: number): Promise<void> {
+  const stats = await file.stat();
+  if (!stats.isFile()) throw new Error(`${path} is no file`);
+  if (stats.size > mostBytes) throw new Error(`${path} has more than ${mostBytes} bytes`);
+}
+
+/** The text of a file, or its beginning: it may grow while it is read. */
+export async function readText(file: FileHandle, mostBytes: number): Promise<string> {
   const parts: Buffer[] = [];
   for (let size = 0; size < mostBytes; ) {
     const { bytesRead, buffer } = await file.read(Buffer.alloc(Math.min(65_536, mostBytes - size)));

@@ -2,12 +2,14 @@
 // moved it or whatever now stands at its path.
 
 import { constants } from 'node:fs';
-import { chmod, type FileHandle, mkdir, open } from 'node:fs/promises';
+import { chmod, type FileHandle, mkdir, open, readlink } from 'node:fs/promises';
 import { errorCodeOf } from '../seams/error-code.ts';
 
-const { O_NOFOLLOW, O_DIRECTORY } = constants;
+const { O_NOFOLLOW, O_DIRECTORY, O_RDONLY, O_NONBLOCK } = constants;
 /** The same on every architecture that Node.js runs on with Linux. */
 const O_PATH = 0o10000000;
+/** So many steps a way may have, those of symbolic links included. */
+const mostSteps = 255;
 
 /** A path that begins at an opened folder. */
 function pathIn(folder: FileHandle, name: string): string {
@@ -48,6 +50,57 @@ export async function openBelow(base: string, names: readonly string[]): Promise
     }
   }
   return handle;
+}
+
+/**
+ * Opens what a path leads to for somebody to whom `base` is the root of all files, without reading it: a symbolic link is followed,
+ * and leads nowhere else, whatever it says. The caller closes the handle.
+ */
+export async function openInside(base: string, path: string): Promise<FileHandle> {
+  const left = path.split('/', mostSteps + 1).reverse();
+  const way: string[] = [];
+  let handle = await openFolder(base);
+  try {
+    for (let steps = 1; left.length > 0; steps += 1) {
+      if (left.length > mostSteps || steps > mostSteps) throw new Error('the path has too many parts');
+      const name = left.pop() ?? '';
+      if (name === '' || name === '.') continue;
+      if (name === '..') {
+        way.pop();
+        handle = await inPlaceOf(handle, openBelow(base, way));
+        continue;
+      }
+      const found = await open(pathIn(handle, name), O_PATH | O_NOFOLLOW);
+      const link = (await found.stat()).isSymbolicLink()
+        ? await readlink(pathIn(handle, name)).finally(() => found.close())
+        : undefined;
+      if (link === undefined) {
+        handle = await inPlaceOf(handle, found);
+        way.push(name);
+        continue;
+      }
+      left.push(...link.split('/', mostSteps + 1).reverse());
+      if (!link.startsWith('/')) continue;
+      way.length = 0;
+      handle = await inPlaceOf(handle, openFolder(base));
+    }
+    return handle;
+  } catch (error) {
+    await handle.close();
+    throw error;
+  }
+}
+
+/** The next handle, with the one before closed. */
+async function inPlaceOf(before: FileHandle, next: Promise<FileHandle> | FileHandle): Promise<FileHandle> {
+  const opened = await next;
+  await before.close();
+  return opened;
+}
+
+/** Opens what was opened without reading it once more, to read. A pipe keeps nobody waiting. */
+export function openToRead(handle: FileHandle): Promise<FileHandle> {
+  return open(`/proc/self/fd/${handle.fd}`, O_RDONLY | O_NONBLOCK);
 }
 
 /**

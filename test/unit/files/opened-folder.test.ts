@@ -1,7 +1,7 @@
 import { mkdir, readdir, readFile, rename, stat, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { makeFoldersIn, openBelow, openFolder } from '../../../src/files/opened-folder.ts';
+import { makeFoldersIn, openBelow, openFolder, openInside, openToRead } from '../../../src/files/opened-folder.ts';
 import { tempDir } from '../../support/temp-dir.ts';
 
 async function setUp() {
@@ -14,6 +14,49 @@ async function setUp() {
 }
 
 const openFiles = async (): Promise<number> => (await readdir('/proc/self/fd')).length;
+
+describe('openInside', () => {
+  const read = async (base: string, path: string): Promise<string> => {
+    await using found = await openInside(base, path);
+    await using file = await openToRead(found);
+    return file.readFile('utf8');
+  };
+
+  it.each([
+    ['a/file', 'mine'],
+    ['./a//b/../file', 'mine'],
+    ['../../a/file', 'mine'],
+    ['link/file', 'mine'],
+    ['deep/up', 'mine'],
+    ['rooted', 'mine'],
+  ])('reads %s as if the folder were all there is', async (path, expected) => {
+    const { base } = await setUp();
+    await symlink('a', join(base, 'link'));
+    await mkdir(join(base, 'deep'));
+    await symlink('../../../a/file', join(base, 'deep', 'up'));
+    await symlink('/link/file', join(base, 'rooted'));
+    const before = await openFiles();
+    expect(await read(base, path)).toBe(expected);
+    expect(await openFiles()).toBe(before);
+  });
+
+  it.each([
+    'out',
+    'above',
+    'round',
+    'a/file/x',
+    'none',
+    'x/'.repeat(1000),
+  ])('finds nothing at %s, and leaves nothing open', async (path) => {
+    const { base, outside } = await setUp();
+    await symlink(join(outside, 'file'), join(base, 'out'));
+    await symlink(`../${outside.split('/').at(-1)}/file`, join(base, 'above'));
+    await symlink('round', join(base, 'round'));
+    const before = await openFiles();
+    await expect(openInside(base, path)).rejects.toThrow(/ENOENT|ENOTDIR|too many parts/);
+    expect(await openFiles()).toBe(before);
+  });
+});
 
 describe('openBelow', () => {
   it('opens a file, a folder and the base itself', async () => {
