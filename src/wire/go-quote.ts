@@ -12,11 +12,18 @@ const shortEscapes: Readonly<Record<string, string>> = {
   '"': '\\"',
 };
 
-const notShown = /["\\]|[^\p{L}\p{M}\p{N}\p{P}\p{S} ]/gu;
+/** What is escaped, as many characters at once as there are. */
+const notShown = /[[^\p{L}\p{M}\p{N}\p{P}\p{S} ]"\\]+/gv;
 
 /** The text between quotation marks, as Go's `%q` writes it: what cannot be printed becomes an escape. */
 export function goQuote(text: string): string {
-  return `"${text.toWellFormed().replace(notShown, (char) => shortEscapes[char] ?? escaped(char))}"`;
+  return `"${text.toWellFormed().replace(notShown, escapedAll)}"`;
+}
+
+function escapedAll(chars: string): string {
+  let result = '';
+  for (const char of chars) result += shortEscapes[char] ?? escaped(char);
+  return result;
 }
 
 function escaped(char: string): string {
