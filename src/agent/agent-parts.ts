@@ -22,6 +22,7 @@ import { AgentCleanup } from './agent-cleanup.ts';
 import { ClusterParts } from './cluster-parts.ts';
 import { ContainerParts } from './container-parts.ts';
 import { DiskParts } from './disk-parts.ts';
+import { podsMemory } from './eviction/read-usage.ts';
 import { pageSizesOf } from './node/machine.ts';
 import { MachineCgroups, noPodCgroups } from './node/machine-cgroups.ts';
 import { type NodeAgentOptions, type ResolvedAgentOptions, resolveAgentOptions } from './node-agent-options.ts';
@@ -132,6 +133,7 @@ export class AgentParts {
       podWorkers: () => this.podWorkers,
       sourcesReady: () => this.loop.sourcesReady(),
       forgetImages: (list) => this.containers.images.forgetImages(list),
+      readPodsMemory: () => podsMemory(this.cgroups, this.node.forPods.memory),
       pressureChanged: () => this.node.object.changed(),
     });
     this.cleanup = new AgentCleanup({

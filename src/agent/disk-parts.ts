@@ -6,7 +6,12 @@ import type { Pod } from '../wire/types.ts';
 import type { PodWorkers } from '../workers/pod-workers.ts';
 import { EvictionManager } from './eviction/eviction-manager.ts';
 import { ImageCollection } from './eviction/image-collection.ts';
+import { PodFileCounter } from './eviction/pod-file-counter.ts';
+import { podTreeSize, podTrees } from './eviction/pod-trees.ts';
 import { readNodeUsage, readPodUsages, type UsagePaths } from './eviction/read-usage.ts';
+import { signalKinds, thresholdsOf } from './eviction/signals.ts';
+import { hasStorageLimit } from './eviction/storage-limits.ts';
+import type { Supply } from './eviction/usage.ts';
 import type { ResolvedAgentOptions } from './node-agent-options.ts';
 import { ContainerCollector } from './sync/container-collector.ts';
 
@@ -19,6 +24,8 @@ export interface DiskPartsOptions {
   readonly sourcesReady: () => boolean;
   /** Forgets what is kept of images that the runtime has no more. */
   readonly forgetImages: (list: () => Promise<ReadonlySet<string>>) => Promise<void>;
+  /** What all pods together may have of the node's memory, and what they take of it; undefined where nobody says. */
+  readonly readPodsMemory: () => Promise<Supply | undefined>;
   /** Told when what runs short on the node has changed. */
   readonly pressureChanged: () => void;
 }
@@ -35,6 +42,7 @@ export class DiskParts {
   readonly #parts: DiskPartsOptions;
   readonly #evictions: EvictionManager;
   readonly #images: ImageCollection;
+  readonly #files: PodFileCounter;
   readonly #stopping = new AbortController();
   #imagefs: { readonly path: string | undefined; readonly readAt: number } | undefined;
   #run: Promise<void> = Promise.resolve();
@@ -55,10 +63,15 @@ export class DiskParts {
       minAgeMs: settings.imageMinimumGCAgeMs,
       ...timed,
     });
+    this.#files = this.#makeFileCounter();
     this.#evictions = new EvictionManager({
       ...{ evictionHard: settings.evictionHard, activePods, pressureChanged, eventRecorder, ...timed },
       readNode: () => this.#readNode(),
-      readPods: async (pods, signal) => readPodUsages(pods, runtime, await this.#paths(), signal),
+      readPods: (pods, signal, resource) => {
+        const known = { filesOf: (podUID: string) => this.#files.filesOf(podUID), withProcesses: resource === 'pids' };
+        return readPodUsages(pods, runtime, known, signal);
+      },
+      freshenFiles: (signal) => this.#files.freshen(signal),
       killPod: (pod, kill) => podWorkers().killPodNow(pod, kill),
       isCleanedUp: (pod) => podWorkers().shouldPodBeFinished(pod.metadata?.uid ?? ''),
       freeDisk: async (signal) => {
@@ -73,6 +86,7 @@ export class DiskParts {
   }
 
   start(): void {
+    this.#files.start();
     this.#evictions.start();
     this.#images.start();
     this.#run = this.#collectOnAndOn();
@@ -80,7 +94,20 @@ export class DiskParts {
 
   async stop(): Promise<void> {
     this.#stopping.abort();
-    await Promise.all([this.#evictions.stop(), this.#images.stop(), this.#run]);
+    await Promise.all([this.#evictions.stop(), this.#images.stop(), this.#files.stop(), this.#run]);
+  }
+
+  /** Where the disk is not looked at, only files of pods are counted that may have to go for them alone. */
+  #makeFileCounter(): PodFileCounter {
+    const { activePods, options } = this.#parts;
+    const { evictionHard, rootDirectory, podLogsDirectory } = options.settings;
+    const isDiskWatched = thresholdsOf(evictionHard).some(({ signal }) => signalKinds[signal].pressure === 'disk');
+    return new PodFileCounter({
+      pods: isDiskWatched ? activePods : () => activePods().filter(hasStorageLimit),
+      treesOf: (pod) => podTrees(pod, { rootDirectory, podLogsDirectory }),
+      count: podTreeSize,
+      ...options.timed,
+    });
   }
 
   async #collectOnAndOn(): Promise<void> {
@@ -102,21 +129,19 @@ export class DiskParts {
   }
 
   async #readNode() {
-    return readNodeUsage(await this.#paths());
-  }
-
-  async #paths(): Promise<UsagePaths> {
-    const { settings } = this.#parts.options;
-    const { rootDirectory, podLogsDirectory } = settings;
-    return { rootDirectory, podLogsDirectory, imagefsPath: await this.#imagefsPath() };
+    const { options, readPodsMemory } = this.#parts;
+    const { rootDirectory } = options.settings;
+    const paths: UsagePaths = { rootDirectory, imagefsPath: await this.#imagefsPath() };
+    const [node, podsMemory] = await Promise.all([readNodeUsage(paths), readPodsMemory().catch(() => undefined)]);
+    return { ...node, podsMemory };
   }
 
   /** Undefined where the runtime does not say. */
   async #imagefsPath(): Promise<string | undefined> {
     const { given, clock } = this.#parts.options;
-    if (this.#imagefs !== undefined && clock.now() - this.#imagefs.readAt < imagefsPatienceMs) return this.#imagefs.path;
+    if (this.#imagefs !== undefined && clock.elapsed() - this.#imagefs.readAt < imagefsPatienceMs) return this.#imagefs.path;
     const systems = await given.runtime.imageFilesystems({ signal: this.#stopping.signal }).catch(() => []);
-    this.#imagefs = { path: systems[0]?.mountpoint, readAt: clock.now() };
+    this.#imagefs = { path: systems[0]?.mountpoint, readAt: clock.elapsed() };
     return this.#imagefs.path;
   }
 }

@@ -1,18 +1,22 @@
 // Behaviour of pkg/kubelet/eviction/eviction_manager.go, v1.36.3, with hard thresholds alone.
+import { callWithin, LinkedAbort, settlesWithin, untilAborted } from '../../concurrency/aborts.ts';
 import type { NodePressures } from '../../node-object/node-health.ts';
 import { noEvents, safeEventRecorder } from '../../pod/event-recorder.ts';
-import { sleep } from '../../seams/clock.ts';
+import { type SteadyClock, safeClock, sleep } from '../../seams/clock.ts';
 import { callGuarded } from '../../seams/guard.ts';
 import type { Pod } from '../../wire/types.ts';
 import { isCriticalPod } from '../admission/critical-pod.ts';
 import { evictedReason, evictionKill } from './evict-pod.ts';
 import { lowResourceMessage } from './eviction-messages.ts';
-import { cleanupWait, type EvictionManagerOptions } from './eviction-options.ts';
+import { cleanupWait, type EvictionManagerOptions, freshenPatienceMs } from './eviction-options.ts';
 import { Pressure } from './pressure.ts';
 import { rankForEviction } from './ranking.ts';
 import { type MetThreshold, metThresholds, signalKinds, type Threshold, thresholdsOf } from './signals.ts';
-import { storageLimitMessage } from './storage-limits.ts';
+import { hasStorageLimit, storageLimitMessage } from './storage-limits.ts';
 import type { NodeUsage } from './usage.ts';
+
+/** Signals of a file system that this agent does not tell from the others. */
+const replacedSignals = ['containerfs.available', 'containerfs.inodesFree'];
 
 /**
  * Looks again and again at what the node has left. While something runs short it frees the disk, and then evicts one pod after the
@@ -21,6 +25,7 @@ import type { NodeUsage } from './usage.ts';
  */
 export class EvictionManager {
   readonly #options: EvictionManagerOptions;
+  readonly #clock: SteadyClock;
   readonly #thresholds: readonly Threshold[];
   readonly #pressure: Pressure;
   readonly #stopping = new AbortController();
@@ -28,6 +33,7 @@ export class EvictionManager {
 
   constructor(options: EvictionManagerOptions) {
     this.#options = options;
+    this.#clock = safeClock(options.clock);
     this.#thresholds = thresholdsOf(options.evictionHard);
     this.#pressure = new Pressure(options.transitionPeriodMs ?? 300_000);
   }
@@ -38,6 +44,10 @@ export class EvictionManager {
   }
 
   start(): void {
+    const { evictionHard, logger } = this.#options;
+    for (const signal of replacedSignals.filter((name) => evictionHard[name] !== undefined)) {
+      logger.warn({ signal }, 'a threshold of containerfs does nothing: those of nodefs or imagefs count in its place');
+    }
     this.#run = this.#lookOnAndOn();
   }
 
@@ -48,7 +58,7 @@ export class EvictionManager {
   }
 
   async #lookOnAndOn(): Promise<void> {
-    const { clock, logger, periodMs = 10_000 } = this.#options;
+    const { logger, periodMs = 10_000 } = this.#options;
     const { signal } = this.#stopping;
     while (!signal.aborted) {
       const evicted = await this.#look(signal).catch((err: unknown) => {
@@ -56,7 +66,7 @@ export class EvictionManager {
         return [];
       });
       if (evicted.length > 0) await this.#waitForCleanup(evicted, signal);
-      else await sleep(clock, periodMs, signal);
+      else await sleep(this.#clock, periodMs, signal);
     }
   }
 
@@ -73,7 +83,8 @@ export class EvictionManager {
     const { resource, pressure } = signalKinds[worst.signal];
     this.#tellNode('EvictionThresholdMet', `Attempting to reclaim ${resource}`);
     if (pressure === 'disk' && (await this.#freedDisk(stopped))) return [];
-    const usages = await this.#limited((signal) => this.#options.readPods(active, signal), stopped);
+    if (pressure === 'disk') await this.#freshenFiles(stopped);
+    const usages = await this.#limited((signal) => this.#options.readPods(active, signal, resource), stopped);
     for (const pod of rankForEviction(worst.signal, active, usages, node.hasDedicatedImagefs)) {
       const message = lowResourceMessage(worst, pod, usages.get(pod.metadata?.uid ?? ''));
       if (await this.#evict(pod, message, true)) return [pod];
@@ -83,9 +94,9 @@ export class EvictionManager {
   }
 
   #observe(node: NodeUsage): MetThreshold[] {
-    const { clock, pressureChanged = () => undefined, logger } = this.#options;
+    const { pressureChanged = () => undefined, logger } = this.#options;
     const met = metThresholds(this.#thresholds, node);
-    if (this.#pressure.observe(met, clock.now())) {
+    if (this.#pressure.observe(met, this.#clock.elapsed())) {
       callGuarded(pressureChanged, (err) => logger.error({ err }, 'pressureChanged failed'));
     }
     return met;
@@ -94,7 +105,7 @@ export class EvictionManager {
   async #evictOverLimit(active: readonly Pod[], node: NodeUsage, stopped: AbortSignal): Promise<Pod[]> {
     const limited = active.filter(hasStorageLimit);
     if (limited.length === 0) return [];
-    const usages = await this.#limited((signal) => this.#options.readPods(limited, signal), stopped);
+    const usages = await this.#limited((signal) => this.#options.readPods(limited, signal, undefined), stopped);
     const evicted: Pod[] = [];
     for (const pod of limited) {
       const usage = usages.get(pod.metadata?.uid ?? '');
@@ -102,6 +113,18 @@ export class EvictionManager {
       if (message !== undefined && (await this.#evict(pod, message, false))) evicted.push(pod);
     }
     return evicted;
+  }
+
+  async #freshenFiles(stopped: AbortSignal): Promise<void> {
+    const { freshenFiles = async () => undefined, logger } = this.#options;
+    const over = new LinkedAbort(stopped);
+    const call = freshenFiles(over.signal).catch((err: unknown) => {
+      if (!over.signal.aborted) logger.warn({ err }, 'files of pods could not be counted; what is known of them counts');
+    });
+    await settlesWithin(call, { clock: this.#clock, timeoutMs: freshenPatienceMs, signal: stopped });
+    over.abort();
+    over.release();
+    stopped.throwIfAborted();
   }
 
   /** True when nothing runs short any more. */
@@ -120,43 +143,35 @@ export class EvictionManager {
 
   /** False for a pod that must stay. A pod whose end takes too long counts as evicted: it is on its way. */
   async #evict(pod: Pod, message: string, disrupts: boolean): Promise<boolean> {
-    const { eventRecorder = noEvents, killPod, clock, logger } = this.#options;
-    if (this.#stopping.signal.aborted || isCriticalPod(pod)) return false;
+    const { eventRecorder = noEvents, killPod, logger } = this.#options;
+    const { signal } = this.#stopping;
+    if (signal.aborted || isCriticalPod(pod)) return false;
     safeEventRecorder(eventRecorder).event(pod, 'Warning', evictedReason, message);
     try {
-      await killPod(pod, evictionKill(pod, message, disrupts, clock.now()));
+      await untilAborted(killPod(pod, evictionKill(pod, message, disrupts, this.#clock.now())), signal);
     } catch (err) {
-      logger.warn({ err, podUID: pod.metadata?.uid }, 'an evicted pod has not ended');
+      if (!signal.aborted) logger.warn({ err, podUID: pod.metadata?.uid }, 'an evicted pod has not ended');
     }
     return true;
   }
 
   async #waitForCleanup(pods: readonly Pod[], signal: AbortSignal): Promise<void> {
-    const { clock, isCleanedUp, logger } = this.#options;
-    const deadline = clock.now() + cleanupWait.timeoutMs;
+    const { isCleanedUp, logger } = this.#options;
+    const deadline = this.#clock.elapsed() + cleanupWait.timeoutMs;
     const isGone = (pod: Pod): boolean =>
       callGuarded(
         () => isCleanedUp(pod),
         (err) => logger.error({ err }, 'isCleanedUp failed'),
       ) === true;
-    do await sleep(clock, cleanupWait.pollMs, signal);
-    while (!signal.aborted && clock.now() < deadline && !pods.every(isGone));
+    do await sleep(this.#clock, cleanupWait.pollMs, signal);
+    while (!signal.aborted && this.#clock.elapsed() < deadline && !pods.every(isGone));
   }
 
   /** Rejects when the time is over, whatever the call does then. */
-  async #limited<T>(call: (signal: AbortSignal) => Promise<T>, stopped: AbortSignal): Promise<T> {
-    const { clock, timeoutMs = 60_000 } = this.#options;
-    const over = new AbortController();
-    const signal = AbortSignal.any([stopped, over.signal]);
-    const cancel = clock.setTimer(() => over.abort(new Error(`no answer within ${timeoutMs} ms`)), timeoutMs);
-    const { promise, reject } = Promise.withResolvers<never>();
-    signal.addEventListener('abort', () => reject(signal.reason), { once: true });
-    try {
-      signal.throwIfAborted();
-      return await Promise.race([call(signal), promise]);
-    } finally {
-      cancel();
-    }
+  #limited<T>(call: (signal: AbortSignal) => Promise<T>, stopped: AbortSignal): Promise<T> {
+    const { timeoutMs = 60_000 } = this.#options;
+    const late = (): Error => new Error(`no answer within ${timeoutMs} ms`);
+    return callWithin(call, { clock: this.#clock, timeoutMs, signal: stopped, late });
   }
 
   #tellNode(reason: string, message: string): void {
@@ -166,15 +181,4 @@ export class EvictionManager {
       (err) => logger.error({ err }, 'nodeEvent failed'),
     );
   }
-}
-
-/** Only of such pods must be known what they keep on the disk. */
-function hasStorageLimit({ spec }: Pod): boolean {
-  const isLimited = (limits: Readonly<Record<string, string>> | undefined) => limits?.['ephemeral-storage'] !== undefined;
-  const containers = [...(spec?.containers ?? []), ...(spec?.initContainers ?? [])];
-  return (
-    containers.some(({ resources }) => isLimited(resources?.limits)) ||
-    isLimited(spec?.resources?.limits) ||
-    (spec?.volumes ?? []).some(({ emptyDir }) => (emptyDir?.sizeLimit ?? undefined) !== undefined)
-  );
 }

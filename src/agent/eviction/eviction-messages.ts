@@ -20,5 +20,5 @@ export function lowResourceMessage(threshold: MetThreshold, { spec }: Pod, usage
 function usedOf(resource: string, usage: ContainerUsage | undefined): number | undefined {
   if (resource === 'memory') return usage?.memory;
   if (resource !== 'ephemeral-storage' || usage?.rootfs === undefined || usage.logs === undefined) return undefined;
-  return usage.rootfs + usage.logs;
+  return usage.rootfs.bytes + usage.logs.bytes;
 }

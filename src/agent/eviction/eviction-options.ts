@@ -3,6 +3,7 @@ import type { Clock } from '../../seams/clock.ts';
 import type { Logger } from '../../seams/logger.ts';
 import type { Pod } from '../../wire/types.ts';
 import type { KillNowOptions } from '../../workers/update-pod-options.ts';
+import type { Resource } from './signals.ts';
 import type { NodeUsage, PodUsage } from './usage.ts';
 
 export interface EvictionManagerOptions {
@@ -10,8 +11,20 @@ export interface EvictionManagerOptions {
   readonly evictionHard: Readonly<Record<string, string>>;
   /** What the node has. */
   readonly readNode: (signal: AbortSignal) => Promise<NodeUsage>;
-  /** What these pods take, by uid. It is asked for few pods while nothing runs short. */
-  readonly readPods: (pods: readonly Pod[], signal: AbortSignal) => Promise<ReadonlyMap<string, PodUsage>>;
+  /**
+   * What these pods take, by uid. It is asked for few pods while nothing runs short. `resource`: what runs short; undefined: only
+   * files count.
+   */
+  readonly readPods: (
+    pods: readonly Pod[],
+    signal: AbortSignal,
+    resource: Resource | undefined,
+  ) => Promise<ReadonlyMap<string, PodUsage>>;
+  /**
+   * Counts the files of all pods anew, before one has to go because the disk is full. It is waited for no longer than 10 s; then
+   * what is known by then counts. Default: nothing is counted anew.
+   */
+  readonly freshenFiles?: (signal: AbortSignal) => Promise<void>;
   /** The pods that are not over, with the resources that they have been given. */
   readonly activePods: () => readonly Pod[];
   /** Ends a pod; `PodWorkers.killPodNow`. */
@@ -35,6 +48,9 @@ export interface EvictionManagerOptions {
   /** How long one look may take, in milliseconds. Default 60 000. */
   readonly timeoutMs?: number;
 }
+
+/** How long new counts of files are waited for, in milliseconds. */
+export const freshenPatienceMs = 10_000;
 
 /** How long an evicted pod's end is waited for before the next one has to go. */
 export const cleanupWait = { timeoutMs: 30_000, pollMs: 1000 };

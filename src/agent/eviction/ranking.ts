@@ -2,12 +2,14 @@
 import { podRequests } from '../../runtime-status/resource-lists.ts';
 import type { Pod } from '../../wire/types.ts';
 import { wholeOf } from '../resize/resource-amounts.ts';
-import { type Signal, signalKinds } from './signals.ts';
+import { type Resource, type Signal, signalKinds } from './signals.ts';
 import { diskUsageOf, type PodUsage } from './usage.ts';
 
 interface Ranked {
   readonly pod: Pod;
-  readonly usage: PodUsage | undefined;
+  readonly isKnown: boolean;
+  /** How much more it takes than it asked for; of processes, how many it has. */
+  readonly excess: number;
 }
 
 type Compare = (a: Ranked, b: Ranked) => number;
@@ -22,31 +24,36 @@ export function rankForEviction(
   usages: ReadonlyMap<string, PodUsage>,
   hasDedicatedImagefs: boolean,
 ): Pod[] {
-  const ranked = pods.map((pod) => ({ pod, usage: usages.get(pod.metadata?.uid ?? '') }));
-  return ranked.sort(inTurn(comparesFor(signal, hasDedicatedImagefs))).map(({ pod }) => pod);
-}
-
-function comparesFor(signal: Signal, hasDedicatedImagefs: boolean): Compare[] {
   const { resource } = signalKinds[signal];
-  if (resource === 'pids') return [byPriority, unknownFirst, largest(({ usage }) => usage?.processes ?? 0)];
   const disk = hasDedicatedImagefs ? (signal.startsWith('imagefs') ? 'imagefs' : 'nodefs') : 'both';
-  const used: Record<'memory' | 'ephemeral-storage' | 'inodes', (usage: PodUsage) => number> = {
-    memory: ({ memory = 0 }) => memory,
-    'ephemeral-storage': (usage) => diskUsageOf(usage, disk),
-    inodes: ({ containers }) => Object.values(containers).reduce((sum, { rootfsInodes = 0 }) => sum + rootfsInodes, 0),
-  };
-  const requestOf = ({ pod }: Ranked): number => wholeOf(podRequests(pod.spec)[resource]);
-  const over = (one: Ranked): number => (one.usage === undefined ? 0 : used[resource](one.usage) - requestOf(one));
-  const exceeding: Compare = (a, b) => Number(over(b) > 0) - Number(over(a) > 0);
-  return [unknownFirst, exceeding, byPriority, largest(over)];
+  const ranked = pods.map((pod): Ranked => {
+    const usage = usages.get(pod.metadata?.uid ?? '');
+    if (usage === undefined) return { pod, isKnown: false, excess: 0 };
+    return { pod, isKnown: true, excess: used[resource](usage, disk) - requestOf(pod, resource) };
+  });
+  const compares = resource === 'pids' ? [byPriority, unknownFirst, most] : [unknownFirst, exceeding, byPriority, most];
+  return ranked.sort(inTurn(compares)).map(({ pod }) => pod);
 }
 
-const unknownFirst: Compare = (a, b) => Number(b.usage === undefined) - Number(a.usage === undefined);
+type Disk = Parameters<typeof diskUsageOf>[1];
+
+const used: Readonly<Record<Resource, (usage: PodUsage, disk: Disk) => number>> = {
+  memory: ({ memory = 0 }) => memory,
+  'ephemeral-storage': (usage, disk) => diskUsageOf(usage, disk).bytes,
+  inodes: (usage, disk) => diskUsageOf(usage, disk).inodes,
+  pids: ({ processes = 0 }) => processes,
+};
+
+/** No pod asks for inodes or processes. */
+function requestOf({ spec }: Pod, resource: Resource): number {
+  return resource === 'memory' || resource === 'ephemeral-storage' ? wholeOf(podRequests(spec)[resource]) : 0;
+}
+
+const unknownFirst: Compare = (a, b) => Number(a.isKnown) - Number(b.isKnown);
+const exceeding: Compare = (a, b) => Number(b.excess > 0) - Number(a.excess > 0);
 const byPriority: Compare = (a, b) => (a.pod.spec?.priority ?? 0) - (b.pod.spec?.priority ?? 0);
-
-function largest(value: (one: Ranked) => number): Compare {
-  return (a, b) => value(b) - value(a);
-}
+// endless trees are alike, and their difference is no number
+const most: Compare = (a, b) => (a.excess === b.excess ? 0 : b.excess - a.excess);
 
 function inTurn(compares: readonly Compare[]): Compare {
   return (a, b) => compares.reduce((result, compare) => result || compare(a, b), 0);

@@ -1,17 +1,17 @@
 import { readFile, stat, statfs } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { PodCgroups } from '../../cgroups/pod-cgroups.ts';
 import type { ContainerRuntime } from '../../runtime/container-runtime.ts';
 import { runtimeLabels } from '../../runtime/runtime-labels.ts';
 import type { ContainerStats } from '../../runtime/runtime-stats.ts';
 import type { Pod } from '../../wire/types.ts';
-import { treeSize } from './tree-size.ts';
-import type { ContainerUsage, NodeUsage, PodUsage, Supply } from './usage.ts';
+import { wholeOf } from '../resize/resource-amounts.ts';
+import { nothing } from './tree-size.ts';
+import type { NodeUsage, PodFiles, PodUsage, Supply } from './usage.ts';
 
 export interface UsagePaths {
   /** The agent's root directory. */
   readonly rootDirectory: string;
-  /** Where the logs of containers are. */
-  readonly podLogsDirectory: string;
   /** A path on the file system of images; undefined: that of the root directory. */
   readonly imagefsPath?: string | undefined;
   /** Where the kernel tells of itself. Default `/proc`. */
@@ -31,6 +31,17 @@ export async function readNodeUsage(paths: UsagePaths): Promise<NodeUsage> {
     ...{ memory, pids, nodefs: node?.bytes, nodefsInodes: node?.inodes, imagefs: image?.bytes, imagefsInodes: image?.inodes },
     hasDedicatedImagefs: node !== undefined && image !== undefined && node.device !== image.device,
   };
+}
+
+/**
+ * What all pods together may have of the node's memory and what they take of it, which cannot be taken back. Undefined where pods have
+ * no group in common, and where the kernel does not say.
+ */
+export async function podsMemory(cgroups: Pick<PodCgroups, 'usage'>, limit: string | undefined): Promise<Supply | undefined> {
+  const used = (await cgroups.usage('pods'))?.memoryWorkingSetBytes;
+  if (used === undefined || limit === undefined) return undefined;
+  const capacity = wholeOf(limit);
+  return { available: Math.max(0, capacity - used), capacity };
 }
 
 async function readMemory(proc: string): Promise<Supply> {
@@ -60,48 +71,45 @@ function known(supply: Supply): Supply {
   return supply;
 }
 
-/** What pods take: by the runtime's measurements, and by what lies in their folders. */
-export async function readPodUsages(
-  pods: readonly Pod[],
-  runtime: Pick<ContainerRuntime, 'listContainerStats'>,
-  paths: UsagePaths,
-  signal: AbortSignal,
-): Promise<ReadonlyMap<string, PodUsage>> {
-  const byPod = Map.groupBy(await runtime.listContainerStats({}, { signal }), ({ labels }) => labels[runtimeLabels.podUID] ?? '');
-  const usages = new Map<string, PodUsage>();
-  for (const pod of pods) {
-    const podUID = pod.metadata?.uid ?? '';
-    usages.set(podUID, await readPodUsage(pod, byPod.get(podUID) ?? [], paths, signal));
-  }
-  return usages;
+/** What is known beside what the runtime measures. */
+export interface PodUsageParts {
+  /** What was counted of the pod's files; undefined where nothing was yet. Default: nothing is known of files. */
+  readonly filesOf?: (podUID: string) => PodFiles | undefined;
+  /** True: the runtime is asked for the number of processes, too. Default false. */
+  readonly withProcesses?: boolean;
 }
 
-async function readPodUsage(
-  { metadata, spec }: Pod,
-  stats: readonly ContainerStats[],
-  { rootDirectory, podLogsDirectory }: UsagePaths,
+/** What pods take: what the runtime measures now, and what is known of their files. It waits for no look at files. */
+export async function readPodUsages(
+  pods: readonly Pod[],
+  runtime: Pick<ContainerRuntime, 'listContainerStats' | 'listPodSandboxStats'>,
+  { filesOf = () => undefined, withProcesses = false }: PodUsageParts,
   signal: AbortSignal,
-): Promise<PodUsage> {
-  const { uid = '', name = '', namespace = '' } = metadata ?? {};
-  const logs = join(podLogsDirectory, `${namespace}_${name}_${uid}`);
-  const containers: Record<string, ContainerUsage> = {};
-  for (const { name: container, memoryWorkingSetBytes, writableLayerBytes, writableLayerInodes } of stats) {
-    containers[container] = {
-      memory: memoryWorkingSetBytes,
-      rootfs: writableLayerBytes,
-      rootfsInodes: writableLayerInodes,
-      logs: await treeSize(join(logs, container), signal),
-    };
+): Promise<ReadonlyMap<string, PodUsage>> {
+  const [containers, sandboxes] = await Promise.all([
+    runtime.listContainerStats({}, { signal }),
+    withProcesses ? runtime.listPodSandboxStats({}, { signal }) : [],
+  ]);
+  const byPod = Map.groupBy(containers, ({ labels }) => labels[runtimeLabels.podUID] ?? '');
+  const processes = new Map<string, number>();
+  for (const { labels, processes: count = 0 } of sandboxes) {
+    const podUID = labels[runtimeLabels.podUID] ?? '';
+    processes.set(podUID, (processes.get(podUID) ?? 0) + count);
   }
-  const volumes: Record<string, number> = {};
-  const memoryVolumes: Record<string, number> = {};
-  for (const { name: volume, emptyDir } of spec?.volumes ?? []) {
-    if (emptyDir === undefined || emptyDir === null) continue;
-    const path = join(rootDirectory, 'pods', uid, 'volumes/kubernetes.io~empty-dir', volume);
-    const bytes = await treeSize(path, signal);
-    if (emptyDir.medium === 'Memory') memoryVolumes[volume] = bytes;
-    else volumes[volume] = bytes;
-  }
-  const memory = Object.values(containers).reduce((sum, one) => sum + (one.memory ?? 0), 0);
-  return { memory, containers, volumes, memoryVolumes };
+  const usageOf = (podUID: string): PodUsage =>
+    podUsage(byPod.get(podUID) ?? [], filesOf(podUID) ?? noFiles, processes.get(podUID));
+  return new Map(pods.map(({ metadata }) => [metadata?.uid ?? '', usageOf(metadata?.uid ?? '')]));
+}
+
+const noFiles: PodFiles = { volumes: {}, memoryVolumes: {}, logs: {}, others: nothing };
+
+function podUsage(stats: readonly ContainerStats[], { logs, ...files }: PodFiles, processes: number | undefined): PodUsage {
+  const containers = stats.map(({ name, memoryWorkingSetBytes: memory, writableLayerBytes: bytes, writableLayerInodes = 0 }) => {
+    const rootfs = bytes === undefined ? undefined : { bytes, inodes: writableLayerInodes };
+    return [name, { memory, rootfs, logs: logs[name] }] as const;
+  });
+  // of a container that has ended the log is still there
+  const ended = Object.entries(logs).map(([name, size]) => [name, { logs: size }] as const);
+  const memory = containers.reduce((sum, [, one]) => sum + (one.memory ?? 0), 0);
+  return { memory, processes, containers: Object.fromEntries([...ended, ...containers]), ...files };
 }

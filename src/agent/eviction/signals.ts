@@ -6,6 +6,7 @@ import type { NodeUsage, Supply } from './usage.ts';
 /** What can run short, as the settings of the kubelet name it. */
 export type Signal =
   | 'memory.available'
+  | 'allocatableMemory.available'
   | 'nodefs.available'
   | 'nodefs.inodesFree'
   | 'imagefs.available'
@@ -19,15 +20,18 @@ export interface Threshold {
   readonly value: string;
 }
 
+/** The name of what runs short in messages. */
+export type Resource = 'memory' | 'ephemeral-storage' | 'inodes' | 'pids';
+
 interface SignalKind {
   readonly pressure: keyof NodePressures;
-  /** The name of what runs short in messages. */
-  readonly resource: 'memory' | 'ephemeral-storage' | 'inodes' | 'pids';
+  readonly resource: Resource;
   readonly supply: (node: NodeUsage) => Supply | undefined;
 }
 
 export const signalKinds: Readonly<Record<Signal, SignalKind>> = {
   'memory.available': { pressure: 'memory', resource: 'memory', supply: ({ memory }) => memory },
+  'allocatableMemory.available': { pressure: 'memory', resource: 'memory', supply: ({ podsMemory }) => podsMemory },
   'imagefs.available': { pressure: 'disk', resource: 'ephemeral-storage', supply: ({ imagefs }) => imagefs },
   'imagefs.inodesFree': { pressure: 'disk', resource: 'inodes', supply: ({ imagefsInodes }) => imagefsInodes },
   'nodefs.available': { pressure: 'disk', resource: 'ephemeral-storage', supply: ({ nodefs }) => nodefs },
@@ -42,10 +46,13 @@ export interface MetThreshold extends Threshold {
   readonly available: number;
 }
 
-/** The thresholds of a setting. Those that this agent has no signal for are left out. */
+/**
+ * The thresholds of a setting. That of memory holds twice: for the memory of the machine, and for what all pods together may have.
+ * Those that this agent has no signal for are left out.
+ */
 export function thresholdsOf(settings: Readonly<Record<string, string>>): Threshold[] {
   return (Object.keys(signalKinds) as Signal[]).flatMap((signal) => {
-    const value = settings[signal];
+    const value = settings[signal === 'allocatableMemory.available' ? 'memory.available' : signal];
     return value === undefined ? [] : [{ signal, value }];
   });
 }
@@ -58,7 +65,8 @@ export function metThresholds(thresholds: readonly Threshold[], node: NodeUsage)
     const quantity = quantityOf(threshold.value, supply.capacity);
     return supply.available < quantity ? [{ ...threshold, quantity, available: supply.available }] : [];
   });
-  return met.sort((a, b) => Number(b.signal === 'memory.available') - Number(a.signal === 'memory.available'));
+  const isMemory = ({ signal }: MetThreshold): boolean => signalKinds[signal].resource === 'memory';
+  return met.sort((a, b) => Number(isMemory(b)) - Number(isMemory(a)));
 }
 
 function quantityOf(value: string, capacity: number): number {

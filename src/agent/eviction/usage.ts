@@ -1,3 +1,5 @@
+import { added, nothing, type TreeSize } from './tree-size.ts';
+
 /** What there is of something that can run out, in bytes or in pieces. */
 export interface Supply {
   readonly available: number;
@@ -7,6 +9,8 @@ export interface Supply {
 /** What the node has. What is absent is not known, and nothing follows from it. */
 export interface NodeUsage {
   readonly memory?: Supply | undefined;
+  /** Of what all pods together may have. */
+  readonly podsMemory?: Supply | undefined;
   /** The file system of the agent's root directory and of logs. */
   readonly nodefs?: Supply | undefined;
   readonly nodefsInodes?: Supply | undefined;
@@ -18,37 +22,55 @@ export interface NodeUsage {
   readonly hasDedicatedImagefs: boolean;
 }
 
-/** What one container takes, in bytes. */
+/** What one container takes. */
 export interface ContainerUsage {
+  /** In bytes. */
   readonly memory?: number | undefined;
   /** What it has written into its own file system. */
-  readonly rootfs?: number | undefined;
-  readonly rootfsInodes?: number | undefined;
-  readonly logs?: number | undefined;
+  readonly rootfs?: TreeSize | undefined;
+  readonly logs?: TreeSize | undefined;
 }
 
-/** What one pod takes, in bytes. */
-export interface PodUsage {
-  /** Memory that cannot be taken back. */
+/** What a pod's own files take on the node's disk. What is absent was not counted yet. */
+export interface PodFiles {
+  /** Volumes on the node's disk: emptyDir that is not memory, and configMap; by name. */
+  readonly volumes: Readonly<Record<string, TreeSize>>;
+  /** Of volumes in memory, by name; they have a size limit like the others. */
+  readonly memoryVolumes: Readonly<Record<string, TreeSize>>;
+  /** By the container's name. */
+  readonly logs: Readonly<Record<string, TreeSize>>;
+  /** Files that the agent has made for the pod and that its containers can write: the hosts file, termination messages. */
+  readonly others: TreeSize;
+}
+
+/** What one pod takes. */
+export interface PodUsage extends Omit<PodFiles, 'logs'> {
+  /** Memory that cannot be taken back, in bytes. */
   readonly memory?: number | undefined;
   readonly processes?: number | undefined;
   /** By the container's name. */
   readonly containers: Readonly<Record<string, ContainerUsage>>;
-  /** Volumes on the node's disk (emptyDir that is not memory, configMap and the like), by name. */
-  readonly volumes: Readonly<Record<string, number>>;
-  /** Of volumes in memory, by name; they have a size limit like the others. */
-  readonly memoryVolumes: Readonly<Record<string, number>>;
 }
 
 /** All that the pod has on disks of the node. */
-export function ephemeralStorageOf({ containers, volumes }: PodUsage): number {
-  const parts = Object.values(containers).flatMap(({ rootfs = 0, logs = 0 }) => [rootfs, logs]);
-  return [...parts, ...Object.values(volumes)].reduce((sum, bytes) => sum + bytes, 0);
+export function ephemeralStorageOf(usage: PodUsage): TreeSize {
+  return added(ownLayersOf(usage), nodeFilesOf(usage));
 }
 
 /** What its containers have on one of the two file systems, volumes and logs with the node's. */
-export function diskUsageOf(usage: PodUsage, disk: 'nodefs' | 'imagefs' | 'both'): number {
+export function diskUsageOf(usage: PodUsage, disk: 'nodefs' | 'imagefs' | 'both'): TreeSize {
   if (disk === 'both') return ephemeralStorageOf(usage);
-  const rootfs = Object.values(usage.containers).reduce((sum, one) => sum + (one.rootfs ?? 0), 0);
-  return disk === 'imagefs' ? rootfs : ephemeralStorageOf(usage) - rootfs;
+  return disk === 'imagefs' ? ownLayersOf(usage) : nodeFilesOf(usage);
+}
+
+function ownLayersOf({ containers }: PodUsage): TreeSize {
+  return sumOf(Object.values(containers).map(({ rootfs }) => rootfs));
+}
+
+function nodeFilesOf({ containers, volumes, others }: PodUsage): TreeSize {
+  return sumOf([...Object.values(containers).map(({ logs }) => logs), ...Object.values(volumes), others]);
+}
+
+function sumOf(sizes: readonly (TreeSize | undefined)[]): TreeSize {
+  return sizes.reduce<TreeSize>((sum, size) => added(sum, size ?? nothing), nothing);
 }

@@ -1,6 +1,7 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
+import { silentLogger } from '../../../../src/seams/logger.ts';
 import { settle } from '../../../../src/testing.ts';
-import { evictionWorld, MiB, memory, namesOf, podNamed, using } from './harness.ts';
+import { evictionWorld, MiB, memory, namesOf, podNamed, size, using } from './harness.ts';
 
 const requests = (text: string) => ({ requests: { memory: text } });
 
@@ -79,6 +80,57 @@ describe('a node that runs short of memory', () => {
     expect(namesOf(killed)).toEqual(['unknown']);
   });
 
+  it('is short of it below the threshold, and not at it', async () => {
+    const { clock, node, killed, manager } = evictionWorld([podNamed('a')], { a: using(1) });
+    node.now = memory(100);
+    manager.start();
+    await clock.advance(100);
+    expect([manager.pressures.memory, killed]).toEqual([false, []]);
+    node.now = { ...memory(0), memory: { available: 100 * MiB - 1, capacity: 1000 * MiB } };
+    await clock.advance(10_000);
+    expect([manager.pressures.memory, namesOf(killed)]).toEqual([true, ['a']]);
+  });
+
+  it('is so too while all pods together are about to take what they may have', async () => {
+    const { clock, node, killed, manager } = evictionWorld([podNamed('a'), podNamed('b')], { a: using(1), b: using(2) });
+    node.now = { ...memory(900), podsMemory: { available: 90 * MiB, capacity: 400 * MiB } };
+    manager.start();
+    await clock.advance(100);
+    expect([manager.pressures.memory, namesOf(killed)]).toEqual([true, ['b']]);
+    expect(killed[0]?.status.message).toMatch(
+      /^The node was low on resource: memory. Threshold quantity: 100Mi, available: 90Mi. /,
+    );
+  });
+
+  it('counts pressure and waits by the time that passes, whatever the wall clock does', async () => {
+    const pods = ['a', 'b'].map((name) => podNamed(name));
+    const { clock, node, killed, manager } = evictionWorld(pods, { a: using(1), b: using(2) }, { isCleanedUp: () => false });
+    node.now = memory(1);
+    manager.start();
+    await clock.advance(100);
+    clock.jump(-3_600_000);
+    await clock.advance(31_000);
+    expect(namesOf(killed)).toEqual(['b', 'a']);
+    node.now = memory(500);
+    clock.jump(7_200_000);
+    await clock.advance(60_000);
+    expect(manager.pressures.memory).toBe(true);
+  });
+
+  it('leaves nothing on its own signal, however often it looks', async () => {
+    const added = vi.spyOn(EventTarget.prototype, 'addEventListener');
+    const removed = vi.spyOn(EventTarget.prototype, 'removeEventListener');
+    const { clock, node, manager } = evictionWorld([podNamed('a')], { a: using(1) }, { killPod: async () => undefined });
+    node.now = memory(1);
+    manager.start();
+    await clock.advance(3_600_000);
+    // the sleep under way listens
+    expect(added.mock.calls.length).toBeGreaterThan(100);
+    expect(added.mock.calls.length - removed.mock.calls.length).toBeLessThanOrEqual(1);
+    added.mockRestore();
+    removed.mockRestore();
+  });
+
   it('counts as running short for five minutes after it was last seen so', async () => {
     const { clock, node, manager, changes } = evictionWorld([], {});
     node.now = memory(1);
@@ -94,7 +146,7 @@ describe('a node that runs short of memory', () => {
 
 describe('a node whose disk is full', () => {
   const full = { nodefs: { available: 9 * MiB, capacity: 100 * MiB }, hasDedicatedImagefs: false };
-  const onDisk = (mib: number) => using(0, { containers: { app: { rootfs: mib * MiB, logs: 0 } } });
+  const onDisk = (mib: number) => using(0, { containers: { app: { rootfs: size(mib), logs: size(0, 0) } } });
 
   it('frees the disk first, and evicts nobody where that is enough', async () => {
     const world = evictionWorld(
@@ -132,6 +184,57 @@ describe('a node whose disk is full', () => {
   });
 });
 
+describe('a node that runs short of inodes or processes', () => {
+  it('evicts who has most files, also in volumes and logs', async () => {
+    const files = (inodes: number) => size(0, inodes);
+    const usages = {
+      layer: using(0, { containers: { app: { rootfs: files(100), logs: files(1) } } }),
+      volume: using(0, { volumes: { scratch: files(900) } }),
+      logs: using(0, { containers: { app: { rootfs: files(50), logs: files(300) } } }),
+      others: using(0, { others: files(200) }),
+    };
+    const pods = Object.keys(usages).map((name) => podNamed(name));
+    const evictionHard = { 'nodefs.inodesFree': '5%' };
+    let freshened = 0;
+    const freshenFiles = async (): Promise<void> => {
+      freshened += 1;
+    };
+    const { clock, node, killed, manager } = evictionWorld(pods, usages, { evictionHard, freshenFiles });
+    node.now = { nodefsInodes: { available: 4, capacity: 100 }, hasDedicatedImagefs: false };
+    manager.start();
+    await clock.advance(5000);
+    expect(namesOf(killed)).toEqual(['volume', 'logs', 'others', 'layer']);
+    expect(freshened).toBeGreaterThanOrEqual(4);
+  });
+
+  it('evicts who has most processes among the pods of the lowest priority', async () => {
+    const usages = {
+      some: using(900, { processes: 20 }),
+      bomb: using(1, { processes: 30_000 }),
+      high: using(0, { processes: 1 }),
+    };
+    const pods = [podNamed('some'), podNamed('bomb'), podNamed('high', {}, { priority: 1 })];
+    const { clock, node, killed, resources, manager } = evictionWorld(pods, usages, { evictionHard: { 'pid.available': '10' } });
+    node.now = { pids: { available: 9, capacity: 100 }, hasDedicatedImagefs: false };
+    manager.start();
+    await clock.advance(5000);
+    expect([namesOf(killed), resources[0]]).toEqual([['bomb', 'some', 'high'], 'pids']);
+  });
+
+  it('decides on what is known when files cannot be counted in time', async () => {
+    const pods = ['a', 'b'].map((name) => podNamed(name));
+    const usages = { a: using(0, { volumes: { scratch: size(1) } }), b: using(0, { volumes: { scratch: size(2) } }) };
+    const freshenFiles = () => new Promise<void>(() => undefined);
+    const { clock, node, killed, manager } = evictionWorld(pods, usages, { freshenFiles });
+    node.now = { nodefs: { available: 1, capacity: 100 }, hasDedicatedImagefs: false };
+    manager.start();
+    await clock.advance(9000);
+    expect(killed).toEqual([]);
+    await clock.advance(1500);
+    expect(namesOf(killed)).toEqual(['b']);
+  });
+});
+
 describe('a pod that keeps more on the disk than it may', () => {
   const limits = (text: string) => ({ limits: { 'ephemeral-storage': text } });
   const emptyDir = { volumes: [{ name: 'scratch', emptyDir: { sizeLimit: '5Mi' } }] };
@@ -149,9 +252,9 @@ describe('a pod that keeps more on the disk than it may', () => {
       podNamed('one', {}, two),
       podNamed('fine', limits('1Gi')),
     ];
-    const written = (mib: number) => using(0, { containers: { app: { rootfs: mib * MiB, logs: MiB } } });
+    const written = (mib: number) => using(0, { containers: { app: { rootfs: size(mib), logs: size(1) } } });
     const usages = {
-      volume: using(0, { memoryVolumes: { scratch: 6 * MiB } }),
+      volume: using(0, { memoryVolumes: { scratch: size(6) } }),
       sum: written(20),
       one: written(10),
       fine: written(20),
@@ -165,6 +268,25 @@ describe('a pod that keeps more on the disk than it may', () => {
       one: 'Container app exceeded its local ephemeral storage limit "10Mi". ',
     });
     expect(killed.every(({ status }) => status.conditions === undefined)).toBe(true);
+  });
+
+  it('is waited for with all others that went with it, before the node is looked at again', async () => {
+    const world = evictionWorld(
+      ['a', 'b'].map((name) => podNamed(name, {}, emptyDir)),
+      { a: using(0, { volumes: { scratch: size(6) } }), b: using(0, { volumes: { scratch: size(7) } }) },
+      { isCleanedUp: ({ metadata }) => gone.has(metadata?.name ?? '') },
+    );
+    const gone = new Set(['a']);
+    world.manager.start();
+    await world.clock.advance(9000);
+    world.active.set('c', podNamed('c', limits('1Gi')));
+    expect(namesOf(world.killed)).toEqual(['a', 'b']);
+    const looks = world.asked.length;
+    await world.clock.advance(9000);
+    expect(world.asked).toHaveLength(looks);
+    gone.add('b');
+    await world.clock.advance(2000);
+    expect(world.asked.length).toBeGreaterThan(looks);
   });
 
   it('is the only kind of pod that is measured while nothing runs short', async () => {
@@ -210,7 +332,24 @@ describe('what cannot be read', () => {
     expect(namesOf(killed)).toEqual(['a']);
   });
 
-  it('is not waited for by stop, which leaves no timer', async () => {
+  it('is named where a threshold is given that nothing is compared with', async () => {
+    const warned: unknown[] = [];
+    const logger = { ...silentLogger, warn: (fields: unknown) => void warned.push(fields) };
+    const { manager } = evictionWorld([], {}, { evictionHard: { 'containerfs.available': '10%' }, logger });
+    manager.start();
+    expect(warned).toEqual([{ signal: 'containerfs.available' }]);
+  });
+
+  it('is not waited for by stop, which leaves no timer, nor is a pod that does not end', async () => {
+    const hangs = evictionWorld([podNamed('a')], { a: using(1) }, { killPod: () => new Promise(() => undefined) });
+    hangs.node.now = memory(1);
+    hangs.manager.start();
+    await settle();
+    await hangs.manager.stop();
+    expect(hangs.clock.pendingTimers).toBe(0);
+  });
+
+  it('is not waited for by stop either, which leaves no timer', async () => {
     const { clock, manager } = evictionWorld([], {}, { readNode: () => new Promise(() => undefined) });
     manager.start();
     await settle();

@@ -1,6 +1,7 @@
 import { onTestFinished } from 'vitest';
 import { EvictionManager } from '../../../../src/agent/eviction/eviction-manager.ts';
 import type { EvictionManagerOptions } from '../../../../src/agent/eviction/eviction-options.ts';
+import { nothing, type TreeSize } from '../../../../src/agent/eviction/tree-size.ts';
 import type { NodeUsage, PodUsage } from '../../../../src/agent/eviction/usage.ts';
 import { silentLogger } from '../../../../src/seams/logger.ts';
 import { buildPod, FakeClock } from '../../../../src/testing.ts';
@@ -19,7 +20,13 @@ export function podNamed(name: string, resources: Resources = {}, spec: Spec = {
 
 /** A pod whose container takes so many MiB of memory. */
 export function using(memoryMiB: number, more: Partial<PodUsage> = {}): PodUsage {
-  return { memory: memoryMiB * MiB, containers: { app: { memory: memoryMiB * MiB } }, volumes: {}, memoryVolumes: {}, ...more };
+  const containers = { app: { memory: memoryMiB * MiB } };
+  return { memory: memoryMiB * MiB, containers, volumes: {}, memoryVolumes: {}, others: nothing, ...more };
+}
+
+/** So many MiB in so many files. */
+export function size(mib: number, inodes = 1): TreeSize {
+  return { bytes: mib * MiB, inodes };
 }
 
 export function memory(availableMiB: number): NodeUsage {
@@ -39,13 +46,15 @@ export function evictionWorld(pods: WirePod[], usages: Record<string, PodUsage>,
   const killed: Killed[] = [];
   const events: string[] = [];
   const asked: string[][] = [];
+  const resources: (string | undefined)[] = [];
   let changes = 0;
   const active = new Map(pods.map((pod) => [pod.metadata?.uid ?? '', pod]));
   const manager = new EvictionManager({
     evictionHard: { 'memory.available': '100Mi', 'nodefs.available': '10%', 'imagefs.available': '15%' },
     readNode: async () => node.now,
-    readPods: async (of) => {
+    readPods: async (of, _signal, resource) => {
       asked.push(of.map(({ metadata }) => metadata?.name ?? ''));
+      resources.push(resource);
       return new Map(Object.entries(usages));
     },
     activePods: () => [...active.values()],
@@ -66,7 +75,7 @@ export function evictionWorld(pods: WirePod[], usages: Record<string, PodUsage>,
     ...options,
   });
   onTestFinished(() => manager.stop());
-  return { clock, node, killed, events, asked, manager, active, changes: () => changes };
+  return { clock, node, killed, events, asked, resources, manager, active, changes: () => changes };
 }
 
 export function namesOf(killed: readonly Killed[]): string[] {

@@ -1,8 +1,9 @@
-import { link, mkdir, symlink, truncate, writeFile } from 'node:fs/promises';
+import { link, mkdir, readdir, statfs, symlink, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { describe, expect, it } from 'vitest';
-import { readNodeUsage, readPodUsages } from '../../../../src/agent/eviction/read-usage.ts';
-import { treeSize } from '../../../../src/agent/eviction/tree-size.ts';
+import { describe, expect, it, vi } from 'vitest';
+import { podTreeSize, podTrees } from '../../../../src/agent/eviction/pod-trees.ts';
+import { podsMemory, readNodeUsage, readPodUsages } from '../../../../src/agent/eviction/read-usage.ts';
+import { namesPerStep, nothing, type TreeSize, treeSize } from '../../../../src/agent/eviction/tree-size.ts';
 import { buildPod } from '../../../../src/testing.ts';
 import { tempDir } from '../../../support/temp-dir.ts';
 
@@ -19,7 +20,7 @@ describe('what the machine has', () => {
     );
     await writeFile(join(proc, 'sys/kernel/pid_max'), '32768\n');
     await writeFile(join(proc, 'loadavg'), '0.00 0.01 0.05 1/768 12345\n');
-    const usage = await readNodeUsage({ rootDirectory: folder, podLogsDirectory: folder, proc });
+    const usage = await readNodeUsage({ rootDirectory: folder, proc });
     expect(usage).toMatchObject({
       memory: { available: 150 * 1024, capacity: 1000 * 1024 },
       pids: { available: 32_000, capacity: 32_768 },
@@ -31,57 +32,143 @@ describe('what the machine has', () => {
 
   it('is not known where it cannot be read, and on its own where images lie elsewhere', async () => {
     const folder = await tempDir();
-    const nowhere = await readNodeUsage({ rootDirectory: join(folder, 'none'), podLogsDirectory: folder, proc: folder });
+    const nowhere = await readNodeUsage({ rootDirectory: join(folder, 'none'), proc: folder });
     expect(nowhere).toEqual({ hasDedicatedImagefs: false });
-    const apart = await readNodeUsage({ rootDirectory: folder, podLogsDirectory: folder, imagefsPath: '/proc' });
+    const apart = await readNodeUsage({ rootDirectory: folder, imagefsPath: '/proc' });
     expect(apart.hasDedicatedImagefs).toBe(true);
   });
 });
 
+/** Counts all of it; how often it has said how far it is. */
+async function counted(path: string): Promise<TreeSize & { steps: number }> {
+  const count = treeSize(path, signal);
+  for (let steps = 0; ; steps += 1) {
+    const { value, done } = await count.next();
+    if (done) return { ...value, steps };
+  }
+}
+
 describe('what lies below a folder', () => {
-  it('is counted as du does: blocks, links once, no symbolic links', async () => {
+  it('is counted as du does: blocks and inodes, links once, no symbolic links', async () => {
     const folder = await tempDir();
-    const empty = await treeSize(folder, signal);
+    const empty = await counted(folder);
     await mkdir(join(folder, 'a'));
     await writeFile(join(folder, 'a/file'), Buffer.alloc(100_000));
-    const once = await treeSize(folder, signal);
-    expect(once - empty).toBeGreaterThanOrEqual(100_000);
+    const once = await counted(folder);
+    expect(once.bytes - empty.bytes).toBeGreaterThanOrEqual(100_000);
+    expect([empty.inodes, once.inodes]).toEqual([1, 3]);
     await link(join(folder, 'a/file'), join(folder, 'a/again'));
     await symlink('/usr', join(folder, 'a/link'));
     await writeFile(join(folder, 'a/sparse'), '');
     await truncate(join(folder, 'a/sparse'), 2 ** 30);
-    expect((await treeSize(folder, signal)) - once).toBeLessThan(20_000);
+    const more = await counted(folder);
+    expect(more.bytes - once.bytes).toBeLessThan(20_000);
+    expect(more.inodes).toBe(5);
   });
 
-  it('is nothing where there is no folder, and is not counted on after an abort', async () => {
+  it('is counted whatever the names are, and said again and again', async () => {
     const folder = await tempDir();
-    expect(await treeSize(join(folder, 'none'), signal)).toBe(0);
+    await writeFile(Buffer.concat([Buffer.from(`${folder}/`), Buffer.from([0xff, 0xfe])]), Buffer.alloc(50_000));
+    expect((await counted(folder)).bytes).toBeGreaterThanOrEqual(50_000);
+    for (let name = 0; name < 2 * namesPerStep; name += 1) await writeFile(join(folder, String(name)), '');
+    expect(await counted(folder)).toMatchObject({ inodes: 2 * namesPerStep + 2, steps: 2 });
+  });
+
+  it('is endless where it is deeper than anybody could count, and leaves no folder open', async () => {
+    const folder = await tempDir();
+    let deepest = folder;
+    for (let level = 0; level < 300; level += 1) deepest = join(deepest, 'd');
+    await mkdir(deepest, { recursive: true });
+    const open = async (): Promise<number> => (await readdir('/proc/self/fd')).length;
+    const before = await open();
+    expect(await counted(folder)).toMatchObject({ bytes: Number.POSITIVE_INFINITY, inodes: Number.POSITIVE_INFINITY });
+    expect(await open()).toBe(before);
+  });
+
+  it('is nothing where there is no folder, a file’s own size, and is not counted on after an abort', async () => {
+    const folder = await tempDir();
+    expect(await counted(join(folder, 'none'))).toMatchObject(nothing);
     await writeFile(join(folder, 'file'), 'x');
-    await expect(treeSize(folder, AbortSignal.abort(new Error('over')))).rejects.toThrow('over');
+    expect((await counted(join(folder, 'file'))).inodes).toBe(1);
+    await expect(treeSize(folder, AbortSignal.abort(new Error('over'))).next()).rejects.toThrow('over');
+  });
+});
+
+describe('the files of a pod', () => {
+  const pod = buildPod({
+    metadata: { name: 'web' },
+    spec: {
+      containers: [{ name: 'app', image: 'i' }],
+      volumes: [
+        { name: 'scratch', emptyDir: {} },
+        { name: 'shm', emptyDir: { medium: 'Memory' } },
+        { name: 'config', configMap: { name: 'c' } },
+        { name: 'secret', secret: { secretName: 's' } },
+      ],
+    },
+  });
+
+  it('are its volumes on the disk and in memory, its logs, and what the agent made for it', () => {
+    const paths = podTrees(pod, { rootDirectory: '/root', podLogsDirectory: '/logs' }).map(({ part, path }) => `${part} ${path}`);
+    const own = '/root/pods/uid-of-web';
+    expect(paths).toEqual([
+      `others ${own}/containers`,
+      `others ${own}/etc-hosts`,
+      'logs /logs/default_web_uid-of-web/app',
+      `volumes ${own}/volumes/kubernetes.io~empty-dir/scratch`,
+      `memoryVolumes ${own}/volumes/kubernetes.io~empty-dir/shm`,
+      `volumes ${own}/volumes/kubernetes.io~configmap/config`,
+    ]);
+  });
+
+  it('count in memory by what their own file system says, with no folder open, else as on the disk', async () => {
+    const folder = await tempDir();
+    const walked = await podTreeSize({ part: 'memoryVolumes', name: 'shm', path: folder }, signal).next();
+    expect(walked).toMatchObject({ done: true, value: { inodes: 1 } });
+    // a mount point of the machine
+    const mounted = await podTreeSize({ part: 'memoryVolumes', name: 'shm', path: '/dev' }, signal).next();
+    const { blocks, bfree, bsize } = await statfs('/dev');
+    expect(mounted).toMatchObject({ done: true, value: { bytes: (blocks - bfree) * bsize } });
   });
 });
 
 describe('what a pod takes', () => {
-  it('is what the runtime says of its containers, and what lies in its volumes and logs', async () => {
-    const folder = await tempDir();
-    const volumes = join(folder, 'pods/uid-of-web/volumes/kubernetes.io~empty-dir');
-    await mkdir(join(volumes, 'scratch'), { recursive: true });
-    await writeFile(join(volumes, 'scratch/data'), Buffer.alloc(50_000));
-    await mkdir(join(folder, 'logs/default_web_uid-of-web/app'), { recursive: true });
-    await writeFile(join(folder, 'logs/default_web_uid-of-web/app/0.log'), Buffer.alloc(30_000));
-    const pod = buildPod({
-      metadata: { name: 'web' },
-      spec: { containers: [{ name: 'app', image: 'i' }], volumes: [{ name: 'scratch', emptyDir: {} }] },
-    });
-    const stat = { containerID: 'c', at: 1, name: 'app', memoryWorkingSetBytes: 700, writableLayerBytes: 800 };
-    const listContainerStats = async () => [
-      { ...stat, labels: { 'io.kubernetes.pod.uid': 'uid-of-web' } },
-      { ...stat, labels: { 'io.kubernetes.pod.uid': 'another' } },
-    ];
-    const paths = { rootDirectory: folder, podLogsDirectory: join(folder, 'logs') };
-    const usage = (await readPodUsages([pod], { listContainerStats }, paths, signal)).get('uid-of-web');
-    expect(usage).toMatchObject({ memory: 700, containers: { app: { memory: 700, rootfs: 800 } } });
-    expect(usage?.volumes.scratch).toBeGreaterThanOrEqual(50_000);
-    expect(usage?.containers.app?.logs).toBeGreaterThanOrEqual(30_000);
+  const pod = buildPod({ metadata: { name: 'web' } });
+  const labels = { 'io.kubernetes.pod.uid': 'uid-of-web' };
+  const stat = { containerID: 'c', at: 1, name: 'app', memoryWorkingSetBytes: 700, writableLayerBytes: 800 };
+  const listContainerStats = async () => [
+    { ...stat, labels, writableLayerInodes: 8 },
+    { ...stat, labels: { 'io.kubernetes.pod.uid': 'another' } },
+  ];
+  const processes = { sandboxID: 's', at: 1, containers: [] };
+  const listPodSandboxStats = vi.fn(async () => [
+    { ...processes, labels, processes: 5 },
+    { ...processes, labels, processes: 2 },
+  ]);
+  const runtime = { listContainerStats, listPodSandboxStats };
+
+  it('is what the runtime says of its containers, and what is known of its files', async () => {
+    const size = { bytes: 9, inodes: 2 };
+    const files = { volumes: { scratch: size }, memoryVolumes: {}, logs: { app: size, ended: size }, others: nothing };
+    const filesOf = (podUID: string) => (podUID === 'uid-of-web' ? files : undefined);
+    const usage = (await readPodUsages([pod], runtime, { filesOf }, signal)).get('uid-of-web');
+    const app = { memory: 700, rootfs: { bytes: 800, inodes: 8 }, logs: size };
+    expect(usage).toMatchObject({ memory: 700, containers: { app, ended: { logs: size } }, volumes: { scratch: size } });
+    expect(listPodSandboxStats).not.toHaveBeenCalled();
+  });
+
+  it('has the number of its processes where that is asked for, and nothing of files that nobody has counted', async () => {
+    const usage = (await readPodUsages([pod], runtime, { withProcesses: true }, signal)).get('uid-of-web');
+    expect(usage).toMatchObject({ processes: 7, volumes: {}, others: nothing });
+  });
+});
+
+describe('the memory of all pods', () => {
+  it('is what their group may have, less what cannot be taken back', async () => {
+    const cgroups = { usage: async (of: string) => (of === 'pods' ? { at: 1, memoryWorkingSetBytes: 600 } : undefined) };
+    expect(await podsMemory(cgroups, '1Ki')).toEqual({ available: 424, capacity: 1024 });
+    expect(await podsMemory(cgroups, '500')).toEqual({ available: 0, capacity: 500 });
+    expect(await podsMemory({ usage: async () => undefined }, '1Ki')).toBeUndefined();
+    expect(await podsMemory(cgroups, undefined)).toBeUndefined();
   });
 });
