@@ -1,6 +1,6 @@
 // Behaviour of the clean-up in HandlePodCleanups (pkg/kubelet/kubelet_pods.go), v1.36.3.
 import type { PodCgroups } from '../cgroups/pod-cgroups.ts';
-import { unlessAborted } from '../pleg/bounded-read.ts';
+import { untilAborted } from '../concurrency/aborts.ts';
 import type { PodLifecycle } from '../pleg/pod-lifecycle.ts';
 import type { Logger } from '../seams/logger.ts';
 import type { HousekeepingReport } from '../sync-loop/sync-loop-options.ts';
@@ -31,7 +31,7 @@ export class AgentCleanup {
   look(report: HousekeepingReport): void {
     if (this.#stopping.signal.aborted || this.#run !== undefined) return;
     // what never settles does not keep the agent from stopping
-    this.#run = unlessAborted(this.#look(report), this.#stopping.signal)
+    this.#run = untilAborted(this.#look(report), this.#stopping.signal)
       .catch((err: unknown) => {
         if (!this.#stopping.signal.aborted) this.#options.logger.warn({ err }, 'what pods have left could not be cleaned up');
       })

@@ -1,6 +1,6 @@
 import { limitedCall } from '../client/limited-call.ts';
 import type { ResourceTransport } from '../client/resource-client.ts';
-import type { Clock } from '../seams/clock.ts';
+import type { SteadyClock } from '../seams/clock.ts';
 import { isJsonObject } from '../wire/json.ts';
 import type { Identity } from './identity.ts';
 import { ReviewCache } from './review-cache.ts';
@@ -22,10 +22,10 @@ export interface NodeAccess {
 export class AccessReviews {
   readonly #transport: ResourceTransport;
   readonly #nodeName: string;
-  readonly #clock: Clock;
+  readonly #clock: SteadyClock;
   readonly #answers: ReviewCache<boolean>;
 
-  constructor(transport: ResourceTransport, nodeName: string, clock: Clock) {
+  constructor(transport: ResourceTransport, nodeName: string, clock: SteadyClock) {
     this.#transport = transport;
     this.#nodeName = nodeName;
     this.#clock = clock;

@@ -1,7 +1,7 @@
 import { integerOption, numberOption, optionOfType, requireKnownOptions, requireMethods } from '../checks/options.ts';
 import type { ResourceTransport } from '../client/resource-client.ts';
 import { invalidOption } from '../errors.ts';
-import { type Clock, safeClock, systemClock } from '../seams/clock.ts';
+import { type Clock, type SteadyClock, safeClock, systemClock } from '../seams/clock.ts';
 import { type Logger, loggerOption } from '../seams/logger.ts';
 import type { KubeletApiHost } from './kubelet-api-host.ts';
 import type { ServingFiles } from './serving-files.ts';
@@ -45,7 +45,7 @@ export interface ResolvedApiOptions {
   readonly maxStreams: number;
   readonly streamIdleTimeoutMs: number;
   readonly reloadPeriodMs: number;
-  readonly clock: Clock;
+  readonly clock: SteadyClock;
   readonly logger: Logger;
 }
 

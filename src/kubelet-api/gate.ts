@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import type { ResourceTransport } from '../client/resource-client.ts';
-import type { Clock } from '../seams/clock.ts';
+import type { SteadyClock } from '../seams/clock.ts';
 import type { Logger } from '../seams/logger.ts';
 import { AccessReviews } from './access-reviews.ts';
 import { KubeletApiRefusal } from './api-refusal.ts';
@@ -15,7 +15,7 @@ export interface GateOptions {
   readonly transport: ResourceTransport;
   /** True: a request without credentials is that of `system:anonymous`. */
   readonly allowsAnonymous: boolean;
-  readonly clock: Clock;
+  readonly clock: SteadyClock;
   readonly logger: Logger;
 }
 

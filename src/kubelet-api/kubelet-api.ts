@@ -3,6 +3,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { createServer, type Server } from 'node:https';
 import type { AddressInfo, Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
+import { onAbort } from '../concurrency/aborts.ts';
 import { StatusManagerError } from '../errors.ts';
 import type { CancelTimer } from '../seams/clock.ts';
 import { ApiAnswers } from './api-answers.ts';
@@ -134,13 +135,16 @@ export class KubeletApi {
     response.once('close', leave);
     request.socket.once('close', leave);
     response.on('error', leave);
-    this.#closing.signal.addEventListener('abort', leave);
+    const forget = onAbort(this.#closing.signal, leave);
     const isCurrent = this.#readings.get(request.socket) === this.#reading;
     if (!isCurrent) response.shouldKeepAlive = false;
     if (upgrade === undefined) request.resume();
-    await this.#answers.answer({ request, response, upgrade, signal: gone.signal }, isCurrent);
-    this.#closing.signal.removeEventListener('abort', leave);
-    request.socket.removeListener('close', leave);
+    try {
+      await this.#answers.answer({ request, response, upgrade, signal: gone.signal }, isCurrent);
+    } finally {
+      forget();
+      request.socket.removeListener('close', leave);
+    }
   }
 
   #reloadLater(): void {

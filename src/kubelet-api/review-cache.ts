@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
-import type { Clock } from '../seams/clock.ts';
+import type { SteadyClock } from '../seams/clock.ts';
 
 /** What a cache of reviews needs. */
 export interface ReviewCacheOptions<T> {
-  readonly clock: Clock;
+  readonly clock: SteadyClock;
   /** So many answers are kept; the one that was used least lately goes. */
   readonly most: number;
   /** How long an answer counts, in milliseconds. */
@@ -34,7 +34,7 @@ export class ReviewCache<T> {
     const key = createHash('sha256').update(question).digest('base64');
     const kept = this.#answers.get(key);
     this.#answers.delete(key);
-    if (kept !== undefined && this.#options.clock.now() < kept.until) {
+    if (kept !== undefined && this.#options.clock.elapsed() < kept.until) {
       this.#answers.set(key, kept);
       return kept.answer;
     }
@@ -55,7 +55,7 @@ export class ReviewCache<T> {
 
   #keep(key: string, answer: T): void {
     const { clock, keepMs, most } = this.#options;
-    this.#answers.set(key, { answer, until: clock.now() + keepMs(answer) });
+    this.#answers.set(key, { answer, until: clock.elapsed() + keepMs(answer) });
     const [oldest] = this.#answers.keys();
     if (this.#answers.size > most && oldest !== undefined) this.#answers.delete(oldest);
   }

@@ -1,6 +1,7 @@
 import { type ClientRequest, type IncomingMessage, request as requestOver } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
+import { onAbort } from '../concurrency/aborts.ts';
 import type { Clock } from '../seams/clock.ts';
 import { KubeletApiRefusal } from './api-refusal.ts';
 import type { Exchange } from './exchange.ts';
@@ -107,12 +108,13 @@ async function bothWays(client: Duplex, backend: Duplex, signal: AbortSignal, li
     end.once('end', () => idle.noteEnd());
     end.once('close', () => resolve());
   }
-  signal.addEventListener('abort', () => resolve(), { once: true });
+  const leave = onAbort(signal, resolve);
   for (const socket of [client as Socket, backend as Socket]) socket.setNoDelay(true).setKeepAlive(true, 30_000);
   client.pipe(backend);
   backend.pipe(client);
-  if (signal.aborted || client.destroyed || backend.destroyed) resolve();
+  if (client.destroyed || backend.destroyed) resolve();
   await promise;
+  leave();
   await flushed(client, idle);
   idle.close();
 }

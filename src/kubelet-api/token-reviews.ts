@@ -1,6 +1,6 @@
 import { limitedCall } from '../client/limited-call.ts';
 import type { ResourceTransport } from '../client/resource-client.ts';
-import type { Clock } from '../seams/clock.ts';
+import type { SteadyClock } from '../seams/clock.ts';
 import { isJsonObject } from '../wire/json.ts';
 import { authenticated, type Identity } from './identity.ts';
 import { ReviewCache } from './review-cache.ts';
@@ -13,10 +13,10 @@ export const reviewTimeoutMs = 10_000;
 /** Asks the apiserver whose token a request carries. */
 export class TokenReviews {
   readonly #transport: ResourceTransport;
-  readonly #clock: Clock;
+  readonly #clock: SteadyClock;
   readonly #answers: ReviewCache<Identity | undefined>;
 
-  constructor(transport: ResourceTransport, clock: Clock) {
+  constructor(transport: ResourceTransport, clock: SteadyClock) {
     this.#transport = transport;
     this.#clock = clock;
     this.#answers = new ReviewCache<Identity | undefined>({ clock, most: 1024, keepMs: () => keepMs });

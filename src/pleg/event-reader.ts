@@ -1,10 +1,10 @@
+import { untilAborted } from '../concurrency/aborts.ts';
 import type { ContainerRuntime } from '../runtime/container-runtime.ts';
 import { isRuntimeError } from '../runtime/runtime-error.ts';
 import type { RuntimeEvent } from '../runtime/runtime-health.ts';
 import { type Clock, sleep } from '../seams/clock.ts';
 import { callGuarded, ignoreFailure } from '../seams/guard.ts';
 import type { Logger } from '../seams/logger.ts';
-import { unlessAborted } from './bounded-read.ts';
 import type { LifecycleMeasures } from './lifecycle-measures.ts';
 
 export interface EventReaderParts {
@@ -64,7 +64,7 @@ export class EventReader {
     if (this.#isFailing) turned();
     try {
       for (;;) {
-        const { done, value } = await unlessAborted(events.next(), signal);
+        const { done, value } = await untilAborted(events.next(), signal);
         if (done === true) return;
         this.#isFailing = false;
         callGuarded(() => hear(value), warn);

@@ -8,10 +8,10 @@ export interface LifecycleHealth {
   readonly message: string;
 }
 
-/** In the words of the kubelet. `ageMs`: how old the last list is; undefined before the first one, infinite when the clock was set back. */
+/** In the words of the kubelet. `ageMs`: how old the last list is; undefined before the first one. */
 export function lifecycleHealth(ageMs: number | undefined, thresholdMs: number): LifecycleHealth {
   if (ageMs === undefined) return { ok: false, message: 'pleg has yet to be successful' };
   if (ageMs <= thresholdMs) return { ok: true, message: '' };
-  const ago = Number.isFinite(ageMs) ? `${durationText(ageMs)} ago` : 'before the clock was set back';
-  return { ok: false, message: `pleg was last seen active ${ago}; threshold is ${durationText(thresholdMs)}` };
+  const message = `pleg was last seen active ${durationText(ageMs)} ago; threshold is ${durationText(thresholdMs)}`;
+  return { ok: false, message };
 }

@@ -1,5 +1,5 @@
 import type { Metrics } from '../metrics/metrics.ts';
-import type { Clock } from '../seams/clock.ts';
+import type { SteadyClock } from '../seams/clock.ts';
 import type { ListedPod } from './listed-pods.ts';
 import type { ReadTime } from './read-time.ts';
 
@@ -8,31 +8,31 @@ const containerStates = ['created', 'running', 'exited', 'unknown'] as const;
 /** What a pod lifecycle measures, under the kubelet's names. */
 export class LifecycleMeasures {
   readonly #metrics: Metrics;
-  readonly #clock: Clock;
+  readonly #clock: SteadyClock;
   #lastListAt: number | undefined;
 
-  constructor(metrics: Metrics, clock: Clock) {
+  constructor(metrics: Metrics, clock: SteadyClock) {
     this.#metrics = metrics;
     this.#clock = clock;
   }
 
   /** A list begins. Call what is returned when it has ended. */
   relist(): () => void {
-    const startedAt = this.#clock.now();
+    const startedAt = this.#clock.elapsed();
     const { metrics, last } = { metrics: this.#metrics, last: this.#lastListAt };
     if (last !== undefined) metrics.observe('kubelet_pleg_relist_interval_seconds', secondsFrom(last, startedAt));
-    return () => metrics.observe('kubelet_pleg_relist_duration_seconds', secondsFrom(startedAt, this.#clock.now()));
+    return () => metrics.observe('kubelet_pleg_relist_duration_seconds', secondsFrom(startedAt, this.#clock.elapsed()));
   }
 
   /** The read of one pod begins. Call what is returned when it has ended. */
   podRelist(): () => void {
-    const startedAt = this.#clock.now();
-    return () => this.#metrics.observe('kubelet_pleg_pod_relist_duration_seconds', secondsFrom(startedAt, this.#clock.now()));
+    const startedAt = this.#clock.elapsed();
+    return () => this.#metrics.observe('kubelet_pleg_pod_relist_duration_seconds', secondsFrom(startedAt, this.#clock.elapsed()));
   }
 
   /** A list has succeeded. */
-  listed({ at }: ReadTime, pods: ReadonlyMap<string, ListedPod>): void {
-    this.#lastListAt = at;
+  listed({ at, elapsed }: ReadTime, pods: ReadonlyMap<string, ListedPod>): void {
+    this.#lastListAt = elapsed;
     if (!this.#metrics.isUsed) return;
     this.#metrics.set('kubelet_pleg_last_seen_seconds', Math.floor(at / 1000));
     const all = [...pods.values()];

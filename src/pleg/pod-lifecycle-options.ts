@@ -3,7 +3,7 @@ import { type Metrics, metricsOption } from '../metrics/metrics.ts';
 import type { MetricsSink } from '../metrics/metrics-sink.ts';
 import type { ContainerRuntime } from '../runtime/container-runtime.ts';
 import type { ContainerDetails } from '../runtime/runtime-containers.ts';
-import { type Clock, safeClock, systemClock } from '../seams/clock.ts';
+import { type Clock, type SteadyClock, safeClock, systemClock } from '../seams/clock.ts';
 import { type Logger, loggerOption } from '../seams/logger.ts';
 
 /** What the constructor of {@link PodLifecycle} takes. `runtime` is needed. */
@@ -30,7 +30,8 @@ export interface PodLifecycleOptions {
   readonly metrics?: MetricsSink;
 }
 
-export type ResolvedLifecycleOptions = Required<Omit<PodLifecycleOptions, 'metrics' | 'logger'>> & {
+export type ResolvedLifecycleOptions = Required<Omit<PodLifecycleOptions, 'metrics' | 'logger' | 'clock'>> & {
+  readonly clock: SteadyClock;
   readonly metrics: Metrics;
   readonly logger: Logger;
 };

@@ -1,3 +1,4 @@
+import { LinkedAbort, untilAborted } from '../concurrency/aborts.ts';
 import { RunState } from '../concurrency/run-state.ts';
 import { StatusManagerError } from '../errors.ts';
 import { WakeableWait } from '../node-object/wakeable-wait.ts';
@@ -7,7 +8,7 @@ import type { RuntimeEvent } from '../runtime/runtime-health.ts';
 import { sleep } from '../seams/clock.ts';
 import { callGuarded } from '../seams/guard.ts';
 import type { AgentPodStatus } from './agent-pod-status.ts';
-import { boundedRead, unlessAborted } from './bounded-read.ts';
+import { boundedRead } from './bounded-read.ts';
 import { EventReader } from './event-reader.ts';
 import { KnownPods } from './known-pods.ts';
 import { type LifecycleHealth, lifecycleHealth } from './lifecycle-health.ts';
@@ -99,7 +100,7 @@ export class PodLifecycle {
       const known = this.#known.newerThan(podUID, time);
       if (known !== undefined) return known;
       try {
-        return await unlessAborted(
+        return await untilAborted(
           this.#readOf(podUID).ask((began) => this.#times.isAfter(began, time)),
           signal,
         );
@@ -112,7 +113,7 @@ export class PodLifecycle {
 
   /** Asks the runtime now, for one who has changed something of the pod. Rejects as the runtime does, with the signal's reason, and with ERR_STOPPED. */
   refresh(podUID: string, signal: AbortSignal): Promise<AgentPodStatus> {
-    return unlessAborted(this.#readOf(podUID).ask(), signal);
+    return untilAborted(this.#readOf(podUID).ask(), signal);
   }
 
   /**
@@ -122,7 +123,7 @@ export class PodLifecycle {
   async getPods(signal: AbortSignal): Promise<readonly RunningPod[]> {
     const { listed } = this.#known;
     if (listed === undefined || this.#times.age(listed) > this.#options.eventedRelistPeriodMs) {
-      await unlessAborted(this.#list.ask(), signal);
+      await untilAborted(this.#list.ask(), signal);
     }
     return this.#known.existing().filter(isRunning).map(runningPod);
   }
@@ -276,8 +277,9 @@ export class PodLifecycle {
 
   /** Waits a moment before the runtime is asked again. Rejects when the caller, or everybody, gives up. */
   async #pause(signal: AbortSignal): Promise<void> {
-    const either = AbortSignal.any([signal, this.#stopped.signal]);
-    await sleep(this.#options.clock, retryMs, either);
-    either.throwIfAborted();
+    const either = new LinkedAbort(signal, this.#stopped.signal);
+    await sleep(this.#options.clock, retryMs, either.signal);
+    either.release();
+    either.signal.throwIfAborted();
   }
 }

@@ -1,4 +1,4 @@
-import type { Clock } from '../seams/clock.ts';
+import type { SteadyClock } from '../seams/clock.ts';
 
 /** When a read of the runtime began. What it brought was true then, or became true later. */
 export interface ReadTime {
@@ -6,18 +6,20 @@ export interface ReadTime {
   readonly order: number;
   /** Milliseconds since the epoch. */
   readonly at: number;
+  /** The same by the clock's elapsed time. */
+  readonly elapsed: number;
   /** Grows each time the clock was set back. */
   readonly era: number;
 }
 
 /** Says when reads begin, and which of them are newer than a time. A clock that is set back makes no old read look new. */
 export class ReadTimes {
-  readonly #clock: Clock;
+  readonly #clock: SteadyClock;
   #order = 0;
   #era = 0;
   #last = Number.NEGATIVE_INFINITY;
 
-  constructor(clock: Clock) {
+  constructor(clock: SteadyClock) {
     this.#clock = clock;
   }
 
@@ -25,7 +27,7 @@ export class ReadTimes {
   begin(): ReadTime {
     const at = this.#now();
     this.#order += 1;
-    return { order: this.#order, at, era: this.#era };
+    return { order: this.#order, at, elapsed: this.#clock.elapsed(), era: this.#era };
   }
 
   /** True when the read began after `time`, in milliseconds since the epoch, by the clock as it goes now. */
@@ -34,10 +36,9 @@ export class ReadTimes {
     return read.era === this.#era && read.at > time;
   }
 
-  /** How long ago the read began, in milliseconds; infinitely long when the clock was set back since. */
+  /** How long ago the read began, in milliseconds, whatever the wall clock has done since. */
   age(read: ReadTime): number {
-    const now = this.#now();
-    return read.era === this.#era ? now - read.at : Number.POSITIVE_INFINITY;
+    return this.#clock.elapsed() - read.elapsed;
   }
 
   #now(): number {

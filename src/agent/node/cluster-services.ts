@@ -3,14 +3,14 @@ import { resources } from '../../client/api-resource.ts';
 import type { ResourceTransport } from '../../client/resource-client.ts';
 import type { MetricsSink } from '../../metrics/metrics-sink.ts';
 import { Reflector } from '../../reflector/reflector.ts';
-import { type Clock, type SteadyClock, safeClock, sleep } from '../../seams/clock.ts';
+import { type SteadyClock, sleep } from '../../seams/clock.ts';
 import { ignoreFailure } from '../../seams/guard.ts';
 import type { Logger } from '../../seams/logger.ts';
 import type { Wire } from '../../wire/types.ts';
 
 export interface ClusterServicesOptions {
   readonly transport: ResourceTransport;
-  readonly clock: Clock;
+  readonly clock: SteadyClock;
   readonly logger: Logger;
   readonly random: () => number;
   readonly metrics?: MetricsSink;
@@ -28,7 +28,7 @@ export class ClusterServices {
   readonly #clock: SteadyClock;
 
   constructor({ metrics, ...options }: ClusterServicesOptions) {
-    this.#clock = safeClock(options.clock);
+    this.#clock = options.clock;
     this.#reflector = new Reflector<Service>({
       ...options,
       resource: resources.services,

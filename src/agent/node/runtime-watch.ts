@@ -1,7 +1,7 @@
 // Behaviour of updateRuntimeUp in pkg/kubelet/kubelet.go and of pkg/kubelet/runtime.go, v1.36.3.
 import type { ContainerRuntime } from '../../runtime/container-runtime.ts';
 import type { RuntimeHealth, RuntimeVersion } from '../../runtime/runtime-health.ts';
-import { type Clock, sleep } from '../../seams/clock.ts';
+import { type Clock, type SteadyClock, safeClock, sleep } from '../../seams/clock.ts';
 import type { Logger } from '../../seams/logger.ts';
 
 export interface RuntimeWatchOptions {
@@ -19,12 +19,13 @@ export interface RuntimeWatchOptions {
 /** Asks the runtime again and again whether it and its network are ready. */
 export class RuntimeWatch {
   readonly #options: RuntimeWatchOptions;
+  readonly #clock: SteadyClock;
   readonly #periodMs: number;
   readonly #patienceMs: number;
   readonly #stopping = new AbortController();
   #health: RuntimeHealth | undefined;
   #version: RuntimeVersion | undefined;
-  /** When the runtime last said that it is ready. */
+  /** When the runtime last said that it is ready, by the clock's elapsed time. */
   #readyAt: number | undefined;
   #failure: string | undefined;
   #networkError: string | undefined = 'container runtime status check may not have completed yet';
@@ -33,6 +34,7 @@ export class RuntimeWatch {
 
   constructor(options: RuntimeWatchOptions) {
     this.#options = options;
+    this.#clock = safeClock(options.clock);
     this.#periodMs = options.periodMs ?? 5000;
     this.#patienceMs = options.patienceMs ?? 30_000;
   }
@@ -50,7 +52,7 @@ export class RuntimeWatch {
   /** Why no container can be run, in words; undefined where all is well. */
   runtimeError(): string | undefined {
     if (this.#readyAt === undefined) return this.#failure ?? 'container runtime status check may not have completed yet';
-    if (this.#options.clock.now() - this.#readyAt <= this.#patienceMs) return undefined;
+    if (this.#clock.elapsed() - this.#readyAt <= this.#patienceMs) return undefined;
     return `container runtime is down${this.#failure === undefined ? '' : `: ${this.#failure}`}`;
   }
 
@@ -72,23 +74,22 @@ export class RuntimeWatch {
   }
 
   async #askOnAndOn(): Promise<void> {
-    const { clock } = this.#options;
     const { signal } = this.#stopping;
     while (!signal.aborted) {
-      await sleep(clock, this.#periodMs, signal);
+      await sleep(this.#clock, this.#periodMs, signal);
       if (!signal.aborted) await this.#ask();
     }
   }
 
   async #ask(): Promise<void> {
-    const { runtime, clock, logger, changed } = this.#options;
+    const { runtime, logger, changed } = this.#options;
     const { signal } = this.#stopping;
     try {
       this.#version ??= await runtime.version({ signal });
       this.#health = await runtime.health({ signal });
       this.#failure = problemOf(this.#health, 'RuntimeReady', 'container runtime not ready');
       this.#networkError = problemOf(this.#health, 'NetworkReady', 'container runtime network not ready');
-      if (this.#failure === undefined) this.#readyAt = clock.now();
+      if (this.#failure === undefined) this.#readyAt = this.#clock.elapsed();
     } catch (err) {
       if (signal.aborted) return;
       // another runtime may answer the next time

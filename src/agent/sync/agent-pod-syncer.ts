@@ -1,4 +1,5 @@
 // Behaviour of SyncPod, SyncTerminatingPod, SyncTerminatingRuntimePod and SyncTerminatedPod in pkg/kubelet/kubelet.go, v1.36.3.
+import { LinkedAbort } from '../../concurrency/aborts.ts';
 import type { AgentPodStatus } from '../../pleg/agent-pod-status.ts';
 import { isTerminalPhase } from '../../pod/pod-phase.ts';
 import type { RunningPod } from '../../pod/runtime-pod.ts';
@@ -80,7 +81,10 @@ export class AgentPodSyncer implements PodSyncer {
     const { clock, logger } = this.#options;
     const { pod } = request;
     const podUID = pod.metadata?.uid ?? '';
-    const tell = (over: AbortSignal): Promise<void> => this.#tellProgress(pod, AbortSignal.any([over, signal]));
+    const tell = (over: AbortSignal): Promise<void> => {
+      const either = new LinkedAbort(over, signal);
+      return this.#tellProgress(pod, either.signal).finally(() => either.release());
+    };
     const progress = new StartProgress({ tell, podUID, clock, logger });
     try {
       return await this.#sync(pod, request.runtimeStatus as AgentPodStatus, progress, signal);
@@ -203,5 +207,6 @@ export class AgentPodSyncer implements PodSyncer {
     this.#statuses.forget(podUID);
     this.#failures.forget(podUID);
     this.#preparation.forget(podUID);
+    this.#containerKiller.forget(podUID);
   }
 }

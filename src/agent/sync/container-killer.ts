@@ -1,9 +1,10 @@
 // Behaviour of killContainer in pkg/kubelet/kuberuntime, v1.36.3.
+import { settlesWithin } from '../../concurrency/aborts.ts';
 import type { Container } from '../../conditions/restart-policy.ts';
 import type { EventRecorder } from '../../pod/event-recorder.ts';
 import type { ContainerRuntime } from '../../runtime/container-runtime.ts';
 import { isRuntimeError } from '../../runtime/runtime-error.ts';
-import { type Clock, sleep } from '../../seams/clock.ts';
+import { type Clock, type SteadyClock, safeClock } from '../../seams/clock.ts';
 import type { Logger } from '../../seams/logger.ts';
 import type { Pod } from '../../wire/types.ts';
 import { recordContainerEvent } from './container-events.ts';
@@ -38,7 +39,8 @@ export interface KillRequest {
 
 /** A container that is being ended. It is kept until it has ended, so that another try goes on where the last one was given up. */
 interface Killing {
-  /** When the container is killed at the latest, in milliseconds since the epoch. It only comes nearer. */
+  readonly podUID: string;
+  /** When the container is killed at the latest, by the clock's elapsed time. It only comes nearer. */
   deadline: number;
   hook: { readonly done: Promise<void>; readonly abort: AbortController } | undefined;
 }
@@ -50,10 +52,12 @@ interface Killing {
  */
 export class ContainerKiller {
   readonly #options: ContainerKillerOptions;
+  readonly #clock: SteadyClock;
   readonly #killings = new Map<string, Killing>();
 
   constructor(options: ContainerKillerOptions) {
     this.#options = options;
+    this.#clock = safeClock(options.clock);
   }
 
   /**
@@ -61,10 +65,10 @@ export class ContainerKiller {
    * hook under way goes on then, and the next call waits for it.
    */
   async kill(request: KillRequest, signal: AbortSignal): Promise<void> {
-    const { runtime, clock } = this.#options;
+    const { runtime } = this.#options;
     const { containerID } = request;
     const killing = this.#begin(request);
-    const remainingMs = (): number => killing.deadline - clock.now();
+    const remainingMs = (): number => killing.deadline - this.#clock.elapsed();
     await this.#runHook(request, killing, remainingMs, signal);
     if (request.turn !== undefined) await this.#within(request.turn(), remainingMs(), signal);
     signal.throwIfAborted();
@@ -78,6 +82,15 @@ export class ContainerKiller {
     this.#killings.delete(containerID);
   }
 
+  /** Nothing of the pod is left: containers that could never be ended are forgotten, and their hooks are given up. */
+  forget(podUID: string): void {
+    for (const [containerID, killing] of this.#killings) {
+      if (killing.podUID !== podUID) continue;
+      killing.hook?.abort.abort();
+      this.#killings.delete(containerID);
+    }
+  }
+
   /** Gives up every hook under way. */
   stop(): void {
     for (const { hook } of this.#killings.values()) hook?.abort.abort();
@@ -85,9 +98,9 @@ export class ContainerKiller {
   }
 
   #begin(request: KillRequest): Killing {
-    const { clock, eventRecorder } = this.#options;
+    const { eventRecorder } = this.#options;
     const { pod, containerID, containerName } = request;
-    const deadline = clock.now() + request.graceSeconds * 1000;
+    const deadline = this.#clock.elapsed() + request.graceSeconds * 1000;
     const known = this.#killings.get(containerID);
     if (known !== undefined) {
       known.deadline = Math.min(known.deadline, deadline);
@@ -95,7 +108,7 @@ export class ContainerKiller {
     }
     const message = request.message ?? `Stopping container ${containerName}`;
     recordContainerEvent(eventRecorder, pod, containerName, { type: 'Normal', reason: 'Killing', message, containerID });
-    const killing: Killing = { deadline, hook: undefined };
+    const killing: Killing = { podUID: pod.metadata?.uid ?? '', deadline, hook: undefined };
     this.#killings.set(containerID, killing);
     return killing;
   }
@@ -127,10 +140,6 @@ export class ContainerKiller {
 
   /** Waits for `done`, at most so long, and no longer than until the signal aborts. */
   async #within(done: Promise<void>, ms: number, signal: AbortSignal): Promise<void> {
-    if (ms <= 0) return;
-    const over = new AbortController();
-    const limit = sleep(this.#options.clock, ms, AbortSignal.any([signal, over.signal]));
-    await Promise.race([done, limit]);
-    over.abort();
+    if (ms > 0) await settlesWithin(done, { clock: this.#clock, timeoutMs: ms, signal });
   }
 }

@@ -1,3 +1,4 @@
+import { onAbort } from '../../concurrency/aborts.ts';
 import type { Clock } from '../../seams/clock.ts';
 
 /** What cuts a call short, beside its own end. */
@@ -20,17 +21,16 @@ export interface CutShort {
 export function watchLimits(clock: Clock, { timeoutMs, signal }: CallLimits, told: CutShort): () => void {
   const end = (): void => {
     cancelTimer?.();
-    signal?.removeEventListener('abort', onAbort);
-  };
-  const onAbort = (): void => {
-    end();
-    told.onAbort(signal?.reason);
+    leave();
   };
   const onTimeout = (): void => {
     end();
     told.onTimeout();
   };
   const cancelTimer = timeoutMs === undefined ? undefined : clock.setTimer(onTimeout, timeoutMs, { keepAlive: true });
-  signal?.addEventListener('abort', onAbort);
+  const leave = onAbort(signal, () => {
+    end();
+    told.onAbort(signal?.reason);
+  });
   return end;
 }

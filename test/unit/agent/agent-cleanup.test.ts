@@ -136,6 +136,35 @@ describe('a look at what pods have left', () => {
     expect([await leftInRuntime(world), await readdir(logs)]).toEqual([2, ['default_web_web']]);
   });
 
+  it('leaves the containers of a pod that comes while they are being removed', async () => {
+    await using world = new SyncerWorld();
+    await endedPod(world);
+    const collector = new ContainerCollector({ runtime: world.runtime, clock: world.clock, logger: null });
+    const { look, left } = setUp(world, {
+      containers: {
+        removePod: (podUID, isGone, signal) => {
+          left.known.add('web');
+          return collector.removePod(podUID, isGone, signal);
+        },
+        removeLogs: async () => undefined,
+      },
+    });
+    await look();
+    expect(await leftInRuntime(world)).toBe(2);
+  });
+
+  it('asks the runtime nothing of a pod that has come before its turn', async () => {
+    await using world = new SyncerWorld();
+    await endedPod(world);
+    const asked: string[] = [];
+    const { look, left } = setUp(world, {
+      volumes: { orphans: async () => ['gone'], unmountVolumes: async () => void left.known.add('web') },
+      containers: { removePod: async (podUID) => void asked.push(podUID), removeLogs: async () => undefined },
+    });
+    await look();
+    expect(asked).toEqual([]);
+  });
+
   it('goes on with other pods after one that fails, and says so', async () => {
     await using world = new SyncerWorld();
     await endedPod(world);

@@ -412,6 +412,18 @@ describe('the pods that run', () => {
 });
 
 describe('healthy', () => {
+  it.each([
+    -3_600_000, 3_600_000,
+  ])('is the same after the wall clock was moved by %i ms, and nothing is listed for it', async (ms) => {
+    const { start, lifecycle, runtime, clock, signal } = setUp();
+    await start();
+    runtime.clearCalls();
+    clock.jump(ms);
+    expect(lifecycle.healthy()).toEqual({ ok: true, message: '' });
+    await lifecycle.getPods(signal);
+    expect(runtime.calls).toEqual([]);
+  });
+
   it('follows the last list that has succeeded', async () => {
     const { start, lifecycle, runtime, clock, lines } = setUp();
     expect(lifecycle.healthy()).toEqual({ ok: false, message: 'pleg has yet to be successful' });

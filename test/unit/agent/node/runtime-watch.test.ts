@@ -47,6 +47,17 @@ describe('a watch of the runtime', () => {
     await watch.stop();
   });
 
+  it.each([-3_600_000, 3_600_000])('counts the time that passes, also when the wall clock is moved by %i ms', async (ms) => {
+    const { watch, clock, runtime } = setUp();
+    await watch.start();
+    clock.jump(ms);
+    expect(watch.runtimeError()).toBeUndefined();
+    runtime.fail({ call: 'Status', fault: { kind: 'error', error: 'unavailable' }, times: 100 });
+    await clock.advance(35_000);
+    expect(watch.runtimeError()).toMatch(/^container runtime is down: /);
+    await watch.stop();
+  });
+
   it('asks nobody, and keeps no timer, after stop', async () => {
     const { watch, clock, runtime } = setUp();
     await watch.start();
