@@ -126,13 +126,13 @@ export class NodeAgent {
 
   async #start(): Promise<void> {
     await this.#parts.cgroups.createBase(this.#parts.node.forPods);
-    await this.#parts.api?.listen();
+    const listening = await this.#parts.api?.listen();
     if (this.state === 'running') {
       this.#parts.containers.lifecycle.start();
       this.#parts.cluster.start();
       this.#parts.rotation.start();
       this.statusManager.start();
-      await this.#parts.node.start();
+      await this.#parts.node.start(listening?.port);
     }
     if (this.state === 'running') {
       this.#parts.mirrorPods.start();

@@ -36,12 +36,14 @@ export class NodeParts {
   readonly #parts: NodePartsOptions;
   readonly #checks: readonly AdmissionCheck[];
   readonly #reporter: NodeReporter;
+  #port: number;
 
   constructor(parts: NodePartsOptions) {
     this.#parts = parts;
     const { options, cluster, pressures } = parts;
     const { given, nodeName, settings, machine, timed, shared } = options;
     const { runtime, server, removeOnStop } = given;
+    this.#port = server === undefined ? 0 : (server.port ?? 10_250);
     this.nodeIPs = nodeIPsOf(nodeName, settings.nodeIPs);
     const size = { machine, rootBytes: filesystemBytes(settings.rootDirectory), maxPods: settings.maxPods };
     this.resources = nodeResources(size, settings);
@@ -53,7 +55,7 @@ export class NodeParts {
     ];
     this.#reporter = new NodeReporter({
       ...{ ...this.resources, machine, runtime, addresses, watch: this.watch, ...timed },
-      port: server === undefined ? 0 : (server.port ?? 10_250),
+      port: () => this.#port,
       maxImages: settings.nodeStatusMaxImages,
       periodMs: settings.nodeStatusUpdateFrequencyMs,
       tell: (status) => this.object.setStatus(status),
@@ -87,9 +89,11 @@ export class NodeParts {
     return admitPod(this.#checks, { pod, others, node: this.#node(), pressures: this.#parts.pressures() });
   }
 
-  /** Tells the cluster of the port that the agent's own API has got. */
-  async start(): Promise<void> {
+  /** `port`: what the agent's own API has got; undefined where there is none. The cluster is told of it. */
+  async start(port: number | undefined): Promise<void> {
+    if (port !== undefined) this.#port = port;
     await this.watch.start();
+    this.object.setStatus(this.#reporter.status());
     this.object.start();
     this.#reporter.start();
   }

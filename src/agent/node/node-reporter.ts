@@ -11,7 +11,9 @@ import type { NodeResources } from './node-resources.ts';
 import { type NodeFacts, nodeStatus } from './node-status.ts';
 import type { RuntimeWatch } from './runtime-watch.ts';
 
-export interface NodeReporterOptions extends Pick<NodeFacts, 'addresses' | 'port'>, NodeResources {
+export interface NodeReporterOptions extends Pick<NodeFacts, 'addresses'>, NodeResources {
+  /** The port of the agent's own API as it is now; 0: none. */
+  readonly port: () => number;
   readonly machine: Machine;
   readonly runtime: Pick<ContainerRuntime, 'listImages'>;
   readonly watch: Pick<RuntimeWatch, 'health' | 'version'>;
@@ -38,9 +40,9 @@ export class NodeReporter {
 
   /** The status as it is known now. */
   status(): AdvertisedStatus {
-    const { watch, maxImages } = this.#options;
+    const { watch, maxImages, port } = this.#options;
     const images = this.#images && nodeImages(this.#images, maxImages);
-    return nodeStatus({ ...this.#options, version: watch.version, health: watch.health, images });
+    return nodeStatus({ ...this.#options, port: port(), version: watch.version, health: watch.health, images });
   }
 
   start(): void {

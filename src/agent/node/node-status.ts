@@ -21,6 +21,11 @@ export interface NodeFacts extends NodeResources {
 
 /** The version of Kubernetes whose kubelet the agent behaves as. */
 const kubeletVersion = 'v1.36.3';
+/**
+ * What that kubelet declares and this agent does, too: without it the apiserver refuses resizes of whole pods, and the scheduler
+ * places no pod with a rule to restart all containers here.
+ */
+const declaredFeatures = ['InPlacePodLevelResourcesVerticalScaling', 'RestartAllContainersOnContainerExits'];
 
 /** What the agent says of its node. What the runtime has not said yet stays as the apiserver has it. */
 export function nodeStatus(facts: NodeFacts): AdvertisedStatus {
@@ -42,6 +47,7 @@ export function nodeStatus(facts: NodeFacts): AdvertisedStatus {
       osImage: machine.osImage,
       systemUUID: machine.systemUUID,
     },
+    declaredFeatures,
     ...(images !== undefined && { images }),
     ...(health !== undefined && {
       features: { supplementalGroupsPolicy: health.features.supplementalGroupsPolicy },

@@ -74,6 +74,7 @@ it('a status says only what the runtime has said', () => {
   const unknown = { version: undefined, health: undefined, images: undefined };
   expect(nodeStatus({ ...facts, ...unknown })).toEqual({
     ...{ capacity: {}, allocatable: {}, addresses: [], daemonEndpoints: { kubeletEndpoint: { Port: 10250 } } },
+    declaredFeatures: ['InPlacePodLevelResourcesVerticalScaling', 'RestartAllContainersOnContainerExits'],
     nodeInfo: expect.objectContaining({ containerRuntimeVersion: 'Unknown', kubeletVersion: 'v1.36.3', osImage: 'An OS' }),
   });
   const handler = { name: '', recursiveReadOnlyMounts: true, userNamespaces: false };
