@@ -40,6 +40,7 @@ export { KubeletApiRefusal } from './kubelet-api/api-refusal.ts';
 export { KubeletApi } from './kubelet-api/kubelet-api.ts';
 export type { HealthCheck, KubeletApiHost } from './kubelet-api/kubelet-api-host.ts';
 export type { ServingFiles } from './kubelet-api/serving-files.ts';
+export type { TLSMinVersion } from './kubelet-api/tls-settings.ts';
 export type {
   ContainerStatsEntry,
   CPUStats,

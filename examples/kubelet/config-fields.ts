@@ -60,6 +60,15 @@ const quantities: Read = (value, field) => {
   return Object.fromEntries(entries.map(([name, quantity]) => [name, String(quantity)]));
 };
 
+/** For what this agent cannot do otherwise: a file that asks for more is not started with, since somebody may rely on it. */
+const only =
+  (rule: string, isDone: (value: unknown) => boolean): Read =>
+  (value, field) => {
+    if (isDone(value)) return value;
+    throw new ConfigError(`${field} must be ${rule}: this agent cannot do otherwise, got ${JSON.stringify(value)}`);
+  };
+const notSet = only('left out', (value) => value === null || (Array.isArray(value) && value.length === 0));
+
 const option = (name: string, read: Read): Field => ({ option: name, read });
 const own = (read: Read): Field => ({ read });
 
@@ -79,13 +88,16 @@ export const fields: Readonly<Record<string, Field>> = {
   containerLogMonitorInterval: option('containerLogMonitorIntervalMs', time),
   containerRuntimeEndpoint: own(text),
   cpuCFSQuota: option('cpuCFSQuota', flag),
+  enableDebuggingHandlers: own(flag),
   enableServer: own(flag),
   evictionHard: option('evictionHard', quantities),
+  failSwapOn: own(flag),
   fileCheckFrequency: option('fileCheckFrequencyMs', time),
   httpCheckFrequency: option('httpCheckFrequencyMs', time),
   imageGCHighThresholdPercent: option('imageGCHighThresholdPercent', number),
   imageGCLowThresholdPercent: option('imageGCLowThresholdPercent', number),
   imageMinimumGCAge: option('imageMinimumGCAgeMs', time),
+  imagePullCredentialsVerificationPolicy: option('imagePullCredentialsVerificationPolicy', text),
   imageServiceEndpoint: own(text),
   kubeAPIBurst: option('kubeAPIBurst', number),
   kubeAPIQPS: option('kubeAPIQPS', number),
@@ -99,6 +111,8 @@ export const fields: Readonly<Record<string, Field>> = {
   podLogsDir: option('podLogsDirectory', text),
   podPidsLimit: option('podPidsLimit', number),
   port: own(number),
+  preloadedImagesVerificationAllowlist: own(notSet),
+  protectKernelDefaults: own(only('false', (value) => value === false)),
   providerID: option('providerID', text),
   registerNode: option('registerNode', flag),
   registerWithTaints: option('registerWithTaints', list),
@@ -111,9 +125,13 @@ export const fields: Readonly<Record<string, Field>> = {
   staticPodPath: option('staticPodPath', text),
   staticPodURL: option('staticPodURL', text),
   staticPodURLHeader: option('staticPodURLHeader', headers),
+  streamingConnectionIdleTimeout: own(time),
   syncFrequency: option('syncFrequencyMs', time),
   systemReserved: option('systemReserved', quantities),
   tlsCertFile: own(text),
+  tlsCipherSuites: own(texts),
+  tlsCurvePreferences: own(notSet),
+  tlsMinVersion: own(text),
   tlsPrivateKeyFile: own(text),
 };
 
@@ -121,16 +139,16 @@ export const fields: Readonly<Record<string, Field>> = {
 export const withoutEffect: readonly string[] = (
   'configMapAndSecretChangeDetectionStrategy containerLogMaxWorkers contentType cpuCFSQuotaPeriod cpuManagerPolicy ' +
   'cpuManagerPolicyOptions cpuManagerReconcilePeriod crashLoopBackOff enableContentionProfiling enableControllerAttachDetach ' +
-  'enableDebugFlagsHandler enableDebuggingHandlers enableProfilingHandler enableSystemLogHandler enableSystemLogQuery ' +
+  'enableDebugFlagsHandler enableProfilingHandler enableSystemLogHandler enableSystemLogQuery ' +
   'enforceNodeAllocatable eventBurst eventRecordQPS evictionMaxPodGracePeriod evictionMinimumReclaim ' +
-  'evictionPressureTransitionPeriod evictionSoft evictionSoftGracePeriod failCgroupV1 failSwapOn featureGates hairpinMode ' +
-  'healthzBindAddress healthzPort imageMaximumGCAge imagePullCredentialsVerificationPolicy iptablesDropBit ' +
+  'evictionPressureTransitionPeriod evictionSoft evictionSoftGracePeriod failCgroupV1 featureGates hairpinMode ' +
+  'healthzBindAddress healthzPort imageMaximumGCAge iptablesDropBit ' +
   'iptablesMasqueradeBit kernelMemcgNotification kubeReservedCgroup kubeletCgroups ' +
   'localStorageCapacityIsolation logging makeIPTablesUtilChains maxOpenFiles memoryManagerPolicy memoryReservationPolicy ' +
   'memorySwap memoryThrottlingFactor mergeDefaultEvictionSettings oomScoreAdj podCIDR podsPerCore ' +
-  'preloadedImagesVerificationAllowlist protectKernelDefaults qosReserved readOnlyPort reservedMemory reservedSystemCPUs ' +
+  'qosReserved readOnlyPort reservedMemory reservedSystemCPUs ' +
   'rotateCertificates runOnce serverTLSBootstrap showHiddenMetricsForVersion shutdownGracePeriod ' +
-  'shutdownGracePeriodByPodPriority shutdownGracePeriodCriticalPods singleProcessOOMKill streamingConnectionIdleTimeout ' +
-  'systemCgroups systemReservedCgroup tlsCipherSuites tlsCurvePreferences tlsMinVersion topologyManagerPolicy ' +
+  'shutdownGracePeriodByPodPriority shutdownGracePeriodCriticalPods singleProcessOOMKill ' +
+  'systemCgroups systemReservedCgroup topologyManagerPolicy ' +
   'topologyManagerPolicyOptions topologyManagerScope tracing userNamespaces volumePluginDir volumeStatsAggPeriod'
 ).split(' ');

@@ -1,6 +1,7 @@
 // A node agent in the kubelet's place: the settings of its configuration file, its flags, real containers.
 // Run it: npm run example examples/kubelet/main.ts -- --help
 import { once } from 'node:events';
+import { readFile } from 'node:fs/promises';
 import { KubeConfig } from '@kubernetes/client-node';
 import { CriRuntime } from 'pod-status-manager/cri';
 import { NodeAgent } from 'pod-status-manager/node';
@@ -8,13 +9,14 @@ import { createPrometheusMetrics } from 'pod-status-manager/prometheus';
 import { Registry } from 'prom-client';
 import { type KubeletConfig, readConfigFile } from './config-file.ts';
 import { type Flags, help, parseFlags } from './flags.ts';
-import { serverOptions, socketPath } from './own-settings.ts';
+import { requireNoSwap, serverOptions, socketPath } from './own-settings.ts';
 
 const noConfig: KubeletConfig = { options: {}, own: {}, unused: [] };
 
 async function run(flags: Flags, stop: AbortSignal): Promise<void> {
   const { options, own, unused } = flags.config === undefined ? noConfig : await readConfigFile(flags.config);
   for (const name of unused) console.warn(`${name} has no effect: this agent does not have it`);
+  requireNoSwap(own, await readFile('/proc/swaps', 'utf8').catch(() => ''));
   const kubeConfig = new KubeConfig();
   if (flags.kubeconfig === undefined) kubeConfig.loadFromDefault();
   else kubeConfig.loadFromFile(flags.kubeconfig);

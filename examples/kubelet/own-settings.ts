@@ -24,14 +24,35 @@ export function serverOptions(own: Fields): ServerOptions | undefined {
   if (mode !== 'Webhook') throw new ConfigError(`authorization.mode must be Webhook, got ${JSON.stringify(mode)}`);
   if (fieldsOf(webhook).enabled === false) throw new ConfigError('authentication.webhook.enabled must be true');
   const { clientCAFile } = fieldsOf(x509);
+  const { tlsMinVersion, tlsCipherSuites, enableDebuggingHandlers, streamingConnectionIdleTimeout: idleMs } = own;
+  if (tlsMinVersion !== undefined && !isVersion(tlsMinVersion)) {
+    throw new ConfigError(`tlsMinVersion must be ${versions.join(' or ')}, got ${JSON.stringify(tlsMinVersion)}`);
+  }
   return {
     tlsCertFile,
     tlsPrivateKeyFile,
+    ...(tlsMinVersion !== undefined && { tlsMinVersion }),
+    // the agent checks the names
+    ...(Array.isArray(tlsCipherSuites) && { tlsCipherSuites }),
+    ...(typeof enableDebuggingHandlers === 'boolean' && { enableDebuggingHandlers }),
+    ...(typeof idleMs === 'number' && { streamIdleTimeoutMs: idleMs }),
     anonymous: fieldsOf(anonymous).enabled === true,
     ...(typeof clientCAFile === 'string' && { clientCAFile }),
     ...(typeof address === 'string' && { address }),
     ...(typeof port === 'number' && { port }),
   };
+}
+
+/** Throws where the file wants no swap and the machine has some. `swaps`: what the kernel says in `/proc/swaps`. */
+export function requireNoSwap({ failSwapOn = false }: Fields, swaps: string): void {
+  const areas = swaps.trim().split('\n').slice(1);
+  if (failSwapOn === true && areas.length > 0) throw new ConfigError(`failSwapOn: the machine has swap: ${areas.join(', ')}`);
+}
+
+const versions = ['VersionTLS12', 'VersionTLS13'] as const;
+
+function isVersion(value: unknown): value is (typeof versions)[number] {
+  return versions.some((version) => version === value);
 }
 
 function fieldsOf(value: unknown): Fields {

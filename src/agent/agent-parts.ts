@@ -187,17 +187,16 @@ export class AgentParts {
     const { given, nodeName, timed, settings } = this.options;
     const { server, runtime, metricsText = () => '' } = given;
     if (server === undefined) return undefined;
-    const { tlsCertFile: certFile, tlsPrivateKeyFile: keyFile, clientCAFile, address, port, anonymous = false } = server;
+    const { tlsCertFile: certFile, tlsPrivateKeyFile: keyFile, ...more } = server;
+    const { clientCAFile, tlsMinVersion, tlsCipherSuites, ...others } = more;
     const host = new AgentApiHost({
       ...{ nodeName, runtime, metricsText, settings, clock: timed.clock, cgroups: this.cgroups },
       ...{ podManager: this.podManager, statusManager: this.statusManager, lifecycle: this.containers.lifecycle },
       lastIterationAt: () => this.loop.lastIterationAt(),
     });
     return new KubeletApi({
-      ...{ host, nodeName, transport: this.cluster.lanes.reviews, anonymous, ...timed },
-      tls: { certFile, keyFile, ...(clientCAFile !== undefined && { clientCAFile }) },
-      ...(address !== undefined && { address }),
-      ...(port !== undefined && { port }),
+      ...{ host, nodeName, transport: this.cluster.lanes.reviews, ...others, ...timed },
+      tls: { certFile, keyFile, clientCAFile, tlsMinVersion, tlsCipherSuites },
     });
   }
 

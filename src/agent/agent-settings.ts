@@ -1,3 +1,4 @@
+import type { CredentialVerification } from '../images/image-puller-options.ts';
 import type { WireTaint } from '../wire/node-types.ts';
 import type { ResourceQuantities } from './node/node-resources.ts';
 
@@ -89,6 +90,8 @@ export interface AgentSettings {
   readonly registryPullQPS?: number;
   /** So many pulls may begin at once. Default 10. */
   readonly registryBurst?: number;
+  /** When a pod must show credentials for an image that the node has. Default `NeverVerifyPreloadedImages`. */
+  readonly imagePullCredentialsVerificationPolicy?: CredentialVerification;
   /** Unused images are removed when the disk is fuller than this, in percent; 100: never. Default 85. */
   readonly imageGCHighThresholdPercent?: number;
   /** So full the disk may be after unused images were removed, in percent. Default 80. */
@@ -152,6 +155,7 @@ export const defaultSettings: ResolvedSettings = {
   serializeImagePulls: true,
   registryPullQPS: 5,
   registryBurst: 10,
+  imagePullCredentialsVerificationPolicy: 'NeverVerifyPreloadedImages',
   imageGCHighThresholdPercent: 85,
   imageGCLowThresholdPercent: 80,
   imageMinimumGCAgeMs: 120_000,

@@ -63,6 +63,7 @@ export class ContainerParts {
       runtime: limitedPulls(runtime, rate),
       recordsDirectory: `${rootDirectory}/image_manager`,
       maxParallelImagePulls: serializeImagePulls ? 1 : maxParallelImagePulls,
+      credentialVerification: settings.imagePullCredentialsVerificationPolicy,
       eventRecorder,
       ...timed,
     });

@@ -6,6 +6,7 @@ import type { PodClient } from '../client/pod-client.ts';
 import type { KubeTransport } from '../client/transport/kube-transport.ts';
 import { invalidOption } from '../errors.ts';
 import type { Mounter } from '../files/mounter.ts';
+import { requireTLSSettings, type TLSMinVersion } from '../kubelet-api/tls-settings.ts';
 import { metricsOption } from '../metrics/metrics.ts';
 import type { MetricsSink } from '../metrics/metrics-sink.ts';
 import { ObjectBudget, type ObjectBudgetOptions } from '../object-managers/object-budget.ts';
@@ -38,6 +39,14 @@ export interface AgentServerOptions {
   readonly clientCAFile?: string;
   /** True: a request without credentials comes from `system:anonymous`, which the cluster may allow something. Default false. */
   readonly anonymous?: boolean;
+  /** The oldest version of TLS that is spoken. Default `VersionTLS12`. */
+  readonly tlsMinVersion?: TLSMinVersion;
+  /** Suites of TLS 1.2 that are taken, as Go names them. Default: those of Node.js. */
+  readonly tlsCipherSuites?: readonly string[];
+  /** False: logs, commands in containers and forwarded ports are answered with 405, whoever asks. Default true. */
+  readonly enableDebuggingHandlers?: boolean;
+  /** A stream over which nothing moves for so long is ended, in milliseconds. Default 14 400 000 (4 hours). */
+  readonly streamIdleTimeoutMs?: number;
 }
 
 /** Which node it is, what runs its containers, and how. `nodeName`, `runtime` and one of `kubeConfig` and `transport` are needed. */
@@ -91,7 +100,10 @@ export interface NodeAgentOptions extends AgentSettings {
 }
 
 const statusManagerNames = ['syncPeriodMs', 'concurrency', 'requestTimeoutMs', 'rateLimiter', 'patchFormat'];
-const serverNames = ['address', 'port', 'tlsCertFile', 'tlsPrivateKeyFile', 'clientCAFile', 'anonymous'];
+const serverNames = [
+  ...['address', 'port', 'tlsCertFile', 'tlsPrivateKeyFile', 'clientCAFile', 'anonymous'],
+  ...['tlsMinVersion', 'tlsCipherSuites', 'enableDebuggingHandlers', 'streamIdleTimeoutMs'],
+];
 const knownOptions = [
   ...settingNames,
   ...([
@@ -187,6 +199,10 @@ function requireServer(server: AgentServerOptions | undefined): void {
   for (const name of ['tlsCertFile', 'tlsPrivateKeyFile'] as const) {
     if (typeof server[name] !== 'string' || server[name] === '') throw invalidOption(`server.${name}`, 'a file', server[name]);
   }
+  for (const name of ['anonymous', 'enableDebuggingHandlers'] as const) {
+    if (server[name] !== undefined) optionOfType(`server.${name}`, server[name], 'boolean');
+  }
+  requireTLSSettings(server.tlsMinVersion, server.tlsCipherSuites, 'server.tls');
   if (server.port !== undefined && integerOption('server.port', server.port, 0) > 65_535) {
     throw invalidOption('server.port', 'an integer from 0 to 65535', server.port);
   }

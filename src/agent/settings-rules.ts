@@ -45,6 +45,8 @@ export function resolveSettings(given: AgentSettings): ResolvedSettings {
   requireNumbers(settings);
   requireDomain(settings.clusterDomain);
   oneOfOption('cgroupDriver', settings.cgroupDriver, ['cgroupfs', 'systemd']);
+  const policies = ['NeverVerifyPreloadedImages', 'AlwaysVerify', 'NeverVerify'];
+  oneOfOption('imagePullCredentialsVerificationPolicy', settings.imagePullCredentialsVerificationPolicy, policies);
   if (!settings.cgroupRoot.startsWith('/')) throw invalidOption('cgroupRoot', 'an absolute path', settings.cgroupRoot);
   if (settings.resolvConf !== '') absolutePath('resolvConf', settings.resolvConf);
   quantityOf('containerLogMaxSize', settings.containerLogMaxSize);

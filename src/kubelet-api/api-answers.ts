@@ -34,7 +34,7 @@ export class ApiAnswers {
   async #answer(exchange: Exchange, hasCertificate: boolean): Promise<void> {
     const { request } = exchange;
     const target = parseTarget(request.url);
-    const routed = routeOf(target?.segments ?? []);
+    const routed = routeOf(target?.segments ?? [], this.#options.enableDebuggingHandlers);
     await this.#gate.admit(request, routed.subresources, hasCertificate);
     if (target === undefined) throw new KubeletApiRefusal(400, '400: Bad Request');
     const { route, methods } = routed;
@@ -79,10 +79,9 @@ export class ApiAnswers {
     return { clock, idleTimeoutMs: streamIdleTimeoutMs };
   }
 
-  async #metrics(set: 'all' | 'cadvisor' | 'resource' | 'probes' | 'slis', signal: AbortSignal): Promise<string> {
+  async #metrics(set: 'all' | 'resource', signal: AbortSignal): Promise<string> {
     const { host } = this.#options;
-    if (set === 'all') return host.metrics();
-    return set === 'resource' ? resourceMetrics(await host.statsSummary(signal)) : '';
+    return set === 'all' ? host.metrics() : resourceMetrics(await host.statsSummary(signal));
   }
 
   /** The number of streams is bounded: each holds sockets, files or a process of the runtime. */

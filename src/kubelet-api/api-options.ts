@@ -5,6 +5,7 @@ import { type Clock, type SteadyClock, safeClock, systemClock } from '../seams/c
 import { type Logger, loggerOption } from '../seams/logger.ts';
 import type { KubeletApiHost } from './kubelet-api-host.ts';
 import type { ServingFiles } from './serving-files.ts';
+import { requireTLSSettings } from './tls-settings.ts';
 
 /** What a {@link KubeletApi} serves, where, and to whom. `host`, `nodeName`, `tls` and `transport` are needed. */
 export interface KubeletApiOptions {
@@ -22,6 +23,11 @@ export interface KubeletApiOptions {
   readonly port?: number;
   /** True: a request without credentials is that of `system:anonymous`, which needs rights as any other. Default false. */
   readonly anonymous?: boolean;
+  /**
+   * False: logs, commands in containers, forwarded ports and the pods that run are answered with 405 whoever asks, and the
+   * configuration with 404. Default true.
+   */
+  readonly enableDebuggingHandlers?: boolean;
   /** So many streams (logs included) are open at once; one more is answered with 429. Default 1,000. */
   readonly maxStreams?: number;
   /** A stream over which nothing moves for so long is ended, in milliseconds. Default 14,400,000 (4 hours). */
@@ -42,6 +48,7 @@ export interface ResolvedApiOptions {
   readonly address: string | undefined;
   readonly port: number;
   readonly anonymous: boolean;
+  readonly enableDebuggingHandlers: boolean;
   readonly maxStreams: number;
   readonly streamIdleTimeoutMs: number;
   readonly reloadPeriodMs: number;
@@ -50,7 +57,10 @@ export interface ResolvedApiOptions {
 }
 
 const needed = ['host', 'nodeName', 'tls', 'transport'];
-const optional = ['address', 'port', 'anonymous', 'maxStreams', 'streamIdleTimeoutMs', 'reloadPeriodMs', 'clock', 'logger'];
+const optional = [
+  ...['address', 'port', 'anonymous', 'enableDebuggingHandlers', 'maxStreams', 'streamIdleTimeoutMs', 'reloadPeriodMs'],
+  ...['clock', 'logger'],
+];
 const hostMethods = [
   ...['pods', 'pod', 'runningPods', 'runningContainerID', 'sandboxID', 'healthChecks', 'metrics', 'statsSummary', 'configz'],
 ];
@@ -63,18 +73,20 @@ export function resolveApiOptions(options: KubeletApiOptions): ResolvedApiOption
   requireMethods('host', host, hostMethods);
   requireMethods('host.runtime', host.runtime, ['containerStatus', 'exec', 'execSync', 'attach', 'portForward']);
   requireMethods('transport', transport, ['request', 'stream']);
-  requireKnownOptions('tls', tls, ['certFile', 'keyFile', 'clientCAFile']);
+  requireKnownOptions('tls', tls, ['certFile', 'keyFile', 'clientCAFile', 'tlsMinVersion', 'tlsCipherSuites']);
   for (const [name, value] of Object.entries({ nodeName, 'tls.certFile': tls.certFile, 'tls.keyFile': tls.keyFile })) {
     if (typeof value !== 'string' || value === '') throw invalidOption(name, 'a non-empty string', value);
   }
   if (tls.clientCAFile !== undefined && typeof tls.clientCAFile !== 'string') {
     throw invalidOption('tls.clientCAFile', 'a string', tls.clientCAFile);
   }
+  requireTLSSettings(tls.tlsMinVersion, tls.tlsCipherSuites, 'tls.tls');
   if (address !== undefined && typeof address !== 'string') throw invalidOption('address', 'a string', address);
   return {
     ...{ host, nodeName, tls, transport, address },
     port: integerIn('port', port, 65_535),
     anonymous: optionOfType('anonymous', anonymous, 'boolean'),
+    enableDebuggingHandlers: optionOfType('enableDebuggingHandlers', options.enableDebuggingHandlers ?? true, 'boolean'),
     maxStreams: integerOption('maxStreams', options.maxStreams ?? 1000, 1),
     streamIdleTimeoutMs: numberOption('streamIdleTimeoutMs', options.streamIdleTimeoutMs ?? 14_400_000, 1000, longestMs),
     reloadPeriodMs: numberOption('reloadPeriodMs', options.reloadPeriodMs ?? 30_000, 1000, longestMs),

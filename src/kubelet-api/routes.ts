@@ -15,7 +15,7 @@ export type PodTarget = Omit<ContainerTarget, 'container'>;
 export type Route =
   | { readonly kind: 'health'; readonly check: string | undefined }
   | { readonly kind: 'pods' | 'running-pods' | 'stats-summary' | 'configz' }
-  | { readonly kind: 'metrics'; readonly set: 'all' | 'cadvisor' | 'resource' | 'probes' | 'slis' }
+  | { readonly kind: 'metrics'; readonly set: 'all' | 'resource' }
   | { readonly kind: 'container-logs'; readonly target: ContainerTarget }
   | { readonly kind: 'exec' | 'attach'; readonly target: ContainerTarget }
   | { readonly kind: 'run'; readonly target: ContainerTarget }
@@ -34,10 +34,21 @@ export interface RoutedRequest {
 
 const reading: readonly string[] = ['GET', 'HEAD'];
 const streaming: readonly string[] = ['GET', 'POST'];
-const metricSets = ['cadvisor', 'resource', 'probes', 'slis'] as const;
+/** Where debugging handlers are off these answer nobody, whatever the method is. */
+const debugging: readonly string[] = ['run', 'exec', 'attach', 'portForward', 'containerLogs', 'runningpods', 'debug', 'logs'];
+const anyMethod: readonly string[] = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'];
 
 /** The right is decided by the first part of the path alone, also where there is no such page. */
-export function routeOf(segments: readonly string[]): RoutedRequest {
+export function routeOf(segments: readonly string[], hasDebugging: boolean): RoutedRequest {
+  const routed = routeOfAll(segments);
+  const [first = ''] = segments;
+  if (hasDebugging) return routed;
+  if (first === 'configz') return { ...routed, route: undefined };
+  if (!debugging.includes(first)) return routed;
+  return { ...routed, route: { kind: 'disabled', text: 'Debug endpoints are disabled.' }, methods: anyMethod };
+}
+
+function routeOfAll(segments: readonly string[]): RoutedRequest {
   const [first = '', ...rest] = segments.at(-1) === '' ? segments.slice(0, -1) : segments;
   switch (first) {
     case 'healthz':
@@ -76,8 +87,8 @@ function alone(rest: readonly string[], route: Route): Route | undefined {
 
 function metricsRoute(rest: readonly string[]): Route | undefined {
   if (rest.length === 0) return { kind: 'metrics', set: 'all' };
-  const set = metricSets.find((name) => name === rest[0]);
-  return set === undefined || rest.length > 1 ? undefined : { kind: 'metrics', set };
+  // cadvisor, probes and slis would have nothing to show
+  return rest.join('/') === 'resource' ? { kind: 'metrics', set: 'resource' } : undefined;
 }
 
 function methodsOf(first: string): readonly string[] {

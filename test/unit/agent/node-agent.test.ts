@@ -1,10 +1,15 @@
-import { readdir } from 'node:fs/promises';
+import { once } from 'node:events';
+import { readdir, writeFile } from 'node:fs/promises';
+import { connect } from 'node:net';
+import { join } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
 import { noPodCgroups } from '../../../src/agent/node/machine-cgroups.ts';
 import { RestartBackoff } from '../../../src/backoff/restart-backoff.ts';
 import { ImagePuller } from '../../../src/images/image-puller.ts';
 import { NodeAgent, type NodeAgentOptions } from '../../../src/node.ts';
 import { FakeRuntime } from '../../../src/testing.ts';
+import { createCertificateAuthority } from '../../support/certificate-authority.ts';
+import { tempDir } from '../../support/temp-dir.ts';
 import { unhandledRejectionsOf } from '../../support/unhandled-rejections.ts';
 import { NodeWorld } from './node-world.ts';
 
@@ -48,6 +53,33 @@ describe('start', () => {
     await world.pass(60_000);
     expect(agent.snapshot().registered).toBe(true);
     await world.through(agent.stop());
+  });
+
+  it('tells the cluster of the port that the API has got', async () => {
+    await using world = await NodeWorld.make();
+    const folder = await tempDir();
+    const { cert, key } = createCertificateAuthority('serving').issue();
+    const files = { tlsCertFile: join(folder, 'tls.crt'), tlsPrivateKeyFile: join(folder, 'tls.key') };
+    await Promise.all([writeFile(files.tlsCertFile, cert), writeFile(files.tlsPrivateKeyFile, key)]);
+    const agent = world.agent({ server: { ...files, address: '127.0.0.1', port: 0 } });
+    let isStarted = false;
+    const start = agent.start().then(() => {
+      isStarted = true;
+    });
+    // a real socket knows nothing of virtual time
+    await vi.waitUntil(() => world.pass(100).then(() => isStarted), { timeout: 20_000, interval: 1 });
+    await start;
+    const port = agent.nodeObject.node?.status?.daemonEndpoints?.kubeletEndpoint?.Port ?? 0;
+    expect(port).toBeGreaterThan(0);
+    const socket = connect(port, '127.0.0.1');
+    await once(socket, 'connect');
+    socket.destroy();
+    let isStopped = false;
+    const stop = agent.stop().then(() => {
+      isStopped = true;
+    });
+    await vi.waitUntil(() => world.pass(100).then(() => isStopped), { timeout: 20_000, interval: 1 });
+    await stop;
   });
 
   it('can be made once', async () => {
@@ -209,6 +241,10 @@ describe('the options', () => {
     [{ random: 1 }, 'random'],
     [{ clock: {} }, 'clock'],
     [{ server: { port: 70_000, tlsCertFile: 'a', tlsPrivateKeyFile: 'b' } }, 'server.port'],
+    [{ server: { tlsCertFile: 'a', tlsPrivateKeyFile: 'b', tlsMinVersion: 'TLSv1' } }, 'server.tlsMinVersion'],
+    [{ server: { tlsCertFile: 'a', tlsPrivateKeyFile: 'b', tlsCipherSuites: ['a'] } }, 'server.tlsCipherSuites'],
+    [{ server: { tlsCertFile: 'a', tlsPrivateKeyFile: 'b', enableDebuggingHandlers: 'no' } }, 'enableDebuggingHandlers'],
+    [{ imagePullCredentialsVerificationPolicy: 'NeverVerifyAllowlistedImages' }, 'imagePullCredentialsVerificationPolicy'],
     [{ sources: { api: {} } }, 'sources'],
     [{ removeOnStop: 'yes' }, 'removeOnStop'],
     [{ statusManager: { podClient: {} } }, 'podClient'],

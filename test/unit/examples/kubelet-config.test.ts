@@ -5,7 +5,7 @@ import { fields, withoutEffect } from '../../../examples/kubelet/config-fields.t
 import { configOf } from '../../../examples/kubelet/config-file.ts';
 import { durationMs } from '../../../examples/kubelet/durations.ts';
 import { parseFlags } from '../../../examples/kubelet/flags.ts';
-import { serverOptions, socketPath } from '../../../examples/kubelet/own-settings.ts';
+import { requireNoSwap, serverOptions, socketPath } from '../../../examples/kubelet/own-settings.ts';
 import { resolveSettings } from '../../../src/agent/settings-rules.ts';
 
 const head = { apiVersion: 'kubelet.config.k8s.io/v1beta1', kind: 'KubeletConfiguration' };
@@ -31,7 +31,7 @@ it('fields of the kubelet become options of the agent', () => {
     evictionHard: { 'memory.available': '100Mi' },
     staticPodURLHeader: { accept: ['a', 'b'] },
     port: 10250,
-    failSwapOn: false,
+    podsPerCore: 10,
   });
   expect(options).toEqual({
     clusterDNS: ['10.0.0.10'],
@@ -40,7 +40,7 @@ it('fields of the kubelet become options of the agent', () => {
     staticPodURLHeader: { accept: 'a, b' },
   });
   expect(own).toEqual({ port: 10250 });
-  expect(unused).toEqual(['failSwapOn']);
+  expect(unused).toEqual(['podsPerCore']);
 });
 
 it.each([
@@ -49,6 +49,13 @@ it.each([
   [{ ...head, syncFrequency: 'often' }, 'syncFrequency must be a time such as "1m30s", got "often"'],
   [{ ...head, clusterDNS: '10.0.0.10' }, 'clusterDNS must be a list of strings, got "10.0.0.10"'],
   [{ ...head, constructor: 1 }, 'constructor is no field of KubeletConfiguration'],
+  [{ ...head, protectKernelDefaults: true }, expect.stringContaining('protectKernelDefaults must be false')],
+  [{ ...head, tlsCurvePreferences: ['X25519'] }, expect.stringContaining('tlsCurvePreferences must be left out')],
+  [
+    { ...head, preloadedImagesVerificationAllowlist: ['a'] },
+    expect.stringContaining('preloadedImagesVerificationAllowlist must'),
+  ],
+  [{ ...head, enableDebuggingHandlers: 'false' }, 'enableDebuggingHandlers must be a boolean, got "false"'],
   [{ kind: 'Pod' }, expect.stringContaining('kind KubeletConfiguration')],
 ])('a wrong file is refused by name: %j', (document, message) => {
   expect(() => configOf(document)).toThrow(expect.objectContaining({ message }));
@@ -81,6 +88,35 @@ it('an agent without a way to check its clients is refused', () => {
   expect(serverOptions({ enableServer: false })).toBeUndefined();
   expect(socketPath('unix:///run/a.sock')).toBe('/run/a.sock');
   expect(() => socketPath('tcp://1.2.3.4')).toThrow('must be a unix socket');
+});
+
+it('fields that harden a kubelet harden the agent, or stop its start', () => {
+  const { options, own, unused } = configOf({
+    ...head,
+    tlsCertFile: '/c',
+    tlsPrivateKeyFile: '/k',
+    enableDebuggingHandlers: false,
+    tlsMinVersion: 'VersionTLS13',
+    tlsCipherSuites: ['TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256'],
+    streamingConnectionIdleTimeout: '5m',
+    imagePullCredentialsVerificationPolicy: 'AlwaysVerify',
+    protectKernelDefaults: false,
+    tlsCurvePreferences: [],
+    failSwapOn: true,
+  });
+  expect(unused).toEqual([]);
+  expect(options).toEqual({ imagePullCredentialsVerificationPolicy: 'AlwaysVerify' });
+  expect(serverOptions(own)).toMatchObject({
+    enableDebuggingHandlers: false,
+    tlsMinVersion: 'VersionTLS13',
+    tlsCipherSuites: ['TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256'],
+    streamIdleTimeoutMs: 300_000,
+  });
+  expect(() => serverOptions({ ...own, tlsMinVersion: 'VersionTLS10' })).toThrow('tlsMinVersion must be');
+  const none = 'Filename\t\t\t\tType\t\tSize\n';
+  expect(() => requireNoSwap(own, `${none}/swapfile file 2097148\n`)).toThrow('failSwapOn: the machine has swap: /swapfile');
+  expect(() => requireNoSwap(own, none)).not.toThrow();
+  expect(() => requireNoSwap({}, `${none}/swapfile file 2097148\n`)).not.toThrow();
 });
 
 it('flags name the node and its addresses', () => {

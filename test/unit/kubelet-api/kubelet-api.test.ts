@@ -28,8 +28,18 @@ describe('a page of the kubelet API', () => {
   it('/metrics shows metrics', async () => {
     const { get } = await apiWorld();
     expect(await get('/metrics')).toMatchObject({ status: 200, text: 'up 1\n' });
-    expect(await get('/metrics/cadvisor')).toMatchObject({ status: 200, text: '' });
     expect((await get('/metrics')).headers['content-type']).toContain('text/plain; version=0.0.4');
+  });
+
+  it.each([
+    'cadvisor',
+    'probes',
+    'slis',
+    'resource/more',
+  ])('/metrics/%s, of which there is nothing, is not there', async (set) => {
+    const { get, reviews } = await apiWorld();
+    expect((await get(`/metrics/${set}`)).status).toBe(404);
+    expect(reviews.rights).toEqual(['get nodes/metrics']);
   });
 
   it('/healthz says ok, and what is wrong', async () => {
