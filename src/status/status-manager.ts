@@ -325,7 +325,8 @@ export class StatusManager implements Listenable<StatusManagerEvents> {
     const { podUID } = change;
     const isAcknowledged = (): boolean => callGuarded(() => this.#sync?.isAcknowledged(podUID), ignoreFailure) ?? false;
     const stored = this.#cache.update({ ...change, isAcknowledged });
-    if (stored && this.#sync !== undefined) this.#agent.notePod(podUID);
+    // a listener may have dropped the status by now
+    if (stored && this.#sync !== undefined && this.#cache.get(podUID) !== undefined) this.#agent.notePod(podUID);
     return stored;
   }
 

@@ -38,6 +38,19 @@ describe('after a pod’s entry was dropped', () => {
     expect([...copies.apiUIDs()]).toEqual([]);
   });
 
+  it('it is not remembered as shown where a listener has dropped it while it was set', () => {
+    const noted = vi.spyOn(AgentView.prototype, 'notePod');
+    const h = new Harness({ started: false });
+    const pod = h.publish(numberedPod(1));
+    h.manager.setPodStatus(pod, { message: 'a' });
+    const agent = noted.mock.contexts[0] as AgentView;
+    h.manager.removeOrphanedStatuses(new Set());
+    h.manager.once('podUpdated', () => h.manager.removeOrphanedStatuses(new Set()));
+    h.manager.setPodStatus(pod, { message: 'b' });
+    h.podManager.removePod(pod);
+    expect([h.manager.getPodStatus('uid-1'), agent.hasVanished('uid-1')]).toEqual([undefined, false]);
+  });
+
   it('it is not remembered as shown by a batch that began before', async () => {
     const noted = vi.spyOn(AgentView.prototype, 'notePod');
     const h = new Harness({ subscribed: false });
