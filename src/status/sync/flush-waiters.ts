@@ -21,6 +21,8 @@ export class FlushWaiters {
   readonly #clock: Clock;
   readonly #phases: SyncPhases;
   readonly #waiters = new Set<Waiter>();
+  /** By pod uid: those that still wait for the pod. There may be as many calls of `flush` as pods. */
+  readonly #byPod = new Map<string, Set<Waiter>>();
 
   constructor(clock: Clock, phases: SyncPhases) {
     this.#clock = clock;
@@ -46,8 +48,10 @@ export class FlushWaiters {
    * was dropped, though its newest status was not written.
    */
   look(podUID: string, heldAs?: HeldPhase): void {
-    for (const waiter of this.#waiters) {
+    for (const waiter of this.#byPod.get(podUID) ?? []) {
       this.#settle(podUID, waiter.pending, waiter.held, heldAs);
+      if (waiter.pending.has(podUID)) continue;
+      this.#leave(podUID, waiter);
       if (waiter.pending.size === 0) this.#end(waiter, undefined);
     }
   }
@@ -78,6 +82,7 @@ export class FlushWaiters {
       const cancelTimer = this.#clock.setTimer(timedOut, timeoutMs, { keepAlive: true });
       const waiter: Waiter = { pending, held, resolve, reject, cancelTimer };
       this.#waiters.add(waiter);
+      for (const podUID of pending.keys()) this.#byPod.set(podUID, (this.#byPod.get(podUID) ?? new Set()).add(waiter));
     });
   }
 
@@ -89,8 +94,15 @@ export class FlushWaiters {
     );
   }
 
+  #leave(podUID: string, waiter: Waiter): void {
+    const waiters = this.#byPod.get(podUID);
+    waiters?.delete(waiter);
+    if (waiters?.size === 0) this.#byPod.delete(podUID);
+  }
+
   #end(waiter: Waiter, error: Error | undefined): void {
     if (!this.#waiters.delete(waiter)) return;
+    for (const podUID of waiter.pending.keys()) this.#leave(podUID, waiter);
     waiter.cancelTimer();
     if (error === undefined) waiter.resolve();
     else waiter.reject(error);
