@@ -105,7 +105,11 @@ export interface IllegalTransitionEvent {
   readonly reason: string;
 }
 
-/** What a StatusManager emits. A listener that throws or rejects is logged, and the others are still called; there is no `error` event. */
+/**
+ * What a StatusManager emits. A listener that throws or rejects is logged, and the others are still called; there is no `error`
+ * event. Every listener is told of the events in the order in which they came about: what a listener brings about is told once
+ * all listeners of the event before were called.
+ */
 export interface StatusManagerEvents {
   /** A status was stored. */
   podUpdated: [PodUpdatedEvent];

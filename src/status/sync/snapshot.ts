@@ -57,7 +57,7 @@ export interface StatusManagerSnapshot {
   readonly podCount: number;
   /** Requests that have not settled: those on their way, and those that were given up. */
   readonly inFlight: number;
-  /** The channel of hints: how many wait, how many it holds, and how many were dropped because it was full. */
+  /** The channel of hints: how many wait, how many it holds, and how many were dropped because it was full. Without a pod client it stays empty. */
   readonly channel: {
     /** How many hints wait. */
     readonly depth: number;
