@@ -1,10 +1,11 @@
 // Behaviour of pkg/kubelet/status/generate.go, v1.36.3: the conditions that follow from container statuses.
 
 import { isRestartableInitContainer } from '../pod/sidecar.ts';
+import { lookupByName } from '../wire/lookup.ts';
 import type { Pod, PodStatus, WirePodCondition } from '../wire/types.ts';
 import type { ConditionVerdict } from './new-pod-condition.ts';
 import { conditionReason, newPodCondition } from './new-pod-condition.ts';
-import { getPodCondition, podConditionType } from './pod-conditions.ts';
+import { getPodCondition, podConditionLookup, podConditionType } from './pod-conditions.ts';
 import type { Container } from './restart-policy.ts';
 
 type ContainerStatus = NonNullable<PodStatus['containerStatuses']>[number];
@@ -149,9 +150,10 @@ function containersReadyVerdict(pod: Pod, statuses: ContainerStatuses, phase: st
 
 function readinessGatesVerdict(pod: Pod, conditions: readonly PodCondition[] | null | undefined): ConditionVerdict {
   if (!pod.spec?.readinessGates?.length) return isTrue;
+  const conditionOf = podConditionLookup(conditions);
   const messages = (pod.spec?.readinessGates ?? []).flatMap(({ conditionType }) => {
     const type = JSON.stringify(conditionType);
-    const condition = getPodCondition(conditions, conditionType);
+    const condition = conditionOf(conditionType);
     if (condition === undefined) return [`corresponding condition of pod readiness gate ${type} does not exist.`];
     if (condition.status === 'True') return [];
     return [`the status of pod readiness gate ${type} is not "True", but ${condition.status}`];
@@ -197,8 +199,9 @@ function surveyContainers(
 ): Survey {
   const unknown: string[] = [];
   const lacking: string[] = [];
+  const statusOf = lookupByName(statuses);
   for (const container of containers) {
-    const status = statuses.find(({ name }) => name === container.name);
+    const status = statusOf(container.name);
     if (status === undefined) unknown.push(container.name);
     else if (!suffices(container, status)) lacking.push(container.name);
   }

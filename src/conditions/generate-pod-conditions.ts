@@ -16,7 +16,13 @@ import {
   generatePodReadyToStartContainersCondition,
 } from './generate-runtime-conditions.ts';
 import { newPodCondition } from './new-pod-condition.ts';
-import { getPodCondition, isOwnedConditionType, podConditionType, replaceOrAppendPodCondition } from './pod-conditions.ts';
+import {
+  getPodCondition,
+  isOwnedConditionType,
+  podConditionType,
+  putPodConditions,
+  replaceOrAppendPodCondition,
+} from './pod-conditions.ts';
 import { hasRestartAllContainersRule } from './restart-policy.ts';
 
 type PodCondition = NonNullable<PodStatus['conditions']>[number];
@@ -66,8 +72,8 @@ export function generateConditions(
   const { phase } = status;
   const statuses = allContainerStatuses(status) ?? [];
   let conditions = conditionsOfOthers(pod.status?.conditions);
-  for (const condition of conditionsOfOthers(status.conditions)) conditions = replaceOrAppendPodCondition(conditions, condition);
-  conditions.push(...(resizeConditions ?? []).map(wireCondition));
+  putPodConditions(conditions, conditionsOfOthers(status.conditions));
+  for (const condition of resizeConditions ?? []) conditions.push(wireCondition(condition));
   const disruption = getPodCondition(oldStatus?.conditions, podConditionType.disruptionTarget);
   if (disruption !== undefined) conditions = replaceOrAppendPodCondition(conditions, wireCondition(disruption));
   conditions.push(

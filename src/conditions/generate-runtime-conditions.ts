@@ -1,6 +1,7 @@
 // Behaviour of pkg/kubelet/status/generate.go, v1.36.3: the conditions that follow from what the container runtime lists.
 
 import type { RuntimeContainer, RuntimeSandbox } from '../pod/runtime-pod.ts';
+import { lookupByName } from '../wire/lookup.ts';
 import type { Pod, PodStatus, WirePodCondition } from '../wire/types.ts';
 import { conditionReason, newPodCondition } from './new-pod-condition.ts';
 import { getPodCondition, podConditionType } from './pod-conditions.ts';
@@ -50,7 +51,8 @@ export function generateAllContainersRestartingCondition(
   if (phase === 'Succeeded') return { type, status: 'False', reason: conditionReason.podCompleted };
   if (phase === 'Failed') return { type, status: 'False', reason: conditionReason.podFailed };
   const containers = [...(pod.spec?.initContainers ?? []), ...(pod.spec?.containers ?? [])];
-  const somethingLeft = containers.some(({ name }) => runtimeContainers.some((record) => record.name === name));
+  const recordOf = lookupByName(runtimeContainers);
+  const somethingLeft = containers.some(({ name }) => recordOf(name) !== undefined);
   if (!somethingLeft || !allContainersShouldRestart(containers, oldStatus, runtimeContainers)) return { type, status: 'False' };
   const message = 'container exited with restart policy rule';
   return { type, status: 'True', reason: conditionReason.restartAllContainersStarted, message };
@@ -77,11 +79,12 @@ export function allContainersShouldRestart(
   runtimeContainers: readonly RuntimeContainer[],
 ): boolean {
   if (getPodCondition(oldStatus?.conditions, podConditionType.allContainersRestarting)?.status === 'True') return true;
-  const statuses = [...(oldStatus?.initContainerStatuses ?? []), ...(oldStatus?.containerStatuses ?? [])];
+  const recordOf = lookupByName(runtimeContainers);
+  const statusOf = lookupByName([...(oldStatus?.initContainerStatuses ?? []), ...(oldStatus?.containerStatuses ?? [])]);
   return containers.some((container) => {
-    const record = runtimeContainers.find(({ name }) => name === container.name);
+    const record = recordOf(container.name);
     if (record?.state !== 'exited') return false;
-    const reported = statuses.find(({ name }) => name === container.name)?.state?.terminated?.exitCode;
+    const reported = statusOf(container.name)?.state?.terminated?.exitCode;
     return [record.exitCode ?? 0, reported].some((exitCode) => asksForRestartOfAll(container, exitCode));
   });
 }

@@ -1,4 +1,5 @@
 // Behaviour of pkg/kubelet/types/pod_status.go, pkg/api/v1/pod and pkg/kubelet/status updateLastTransitionTime, v1.36.3.
+import { lookupBy } from '../wire/lookup.ts';
 import type { WirePodCondition } from '../wire/types.ts';
 
 /** The condition types the kubelet knows. */
@@ -65,6 +66,27 @@ export function getPodCondition<C extends { readonly type: string }>(
     if (conditions[i]?.type === type) return conditions[i];
   }
   return undefined;
+}
+
+/** {@link getPodCondition} for many types of one list. */
+export function podConditionLookup<C extends { readonly type: string }>(
+  conditions: readonly C[] | null | undefined,
+): (type: string, guess?: number) => C | undefined {
+  return lookupBy(conditions, ({ type }) => type);
+}
+
+/** Puts each of `more` in the place of the first condition of its type, or at the end. Changes the list. */
+export function putPodConditions(conditions: WirePodCondition[], more: readonly WirePodCondition[]): void {
+  if (more.length === 0) return;
+  const places = new Map<string, number>();
+  conditions.forEach(({ type }, index) => {
+    if (!places.has(type)) places.set(type, index);
+  });
+  for (const condition of more) {
+    const place = places.get(condition.type) ?? conditions.length;
+    places.set(condition.type, place);
+    conditions[place] = condition;
+  }
 }
 
 /** A new list with `condition` in the place of the first one of its type, or at the end. */

@@ -16,7 +16,10 @@ export interface PatchGuards {
 }
 
 /** Lists with more than one writer, and the key that tells whose an element is. The other lists are the node's alone. */
-const sharedLists: Readonly<Record<string, string>> = { conditions: 'type', resourceClaimStatuses: 'name' };
+const sharedLists: ReadonlyMap<string, string> = new Map([
+  ['conditions', 'type'],
+  ['resourceClaimStatuses', 'name'],
+]);
 const containerLists: ReadonlySet<string> = new Set(containerStatusLists);
 
 /**
@@ -56,12 +59,12 @@ function diffObjects(path: string, old: JsonObject, next: JsonObject, diffLists:
     if (before === value || wireEqual(before, value, isAbsentInStatus)) continue;
     const at = `${path}/${jsonpatch.escapePathComponent(key)}`;
     const inner = diffLists(at, key, before, value);
-    if (inner !== undefined) out.push(...inner);
+    if (inner !== undefined) for (const operation of inner) out.push(operation);
     else if (isAbsentInStatus(key, value) && isAbsentInStatus(key, before)) continue;
     else if (value === null) out.push(removal(at));
     // the server stores no empty map: there is nothing to add a member to
     else if (isJsonObject(before) && isJsonObject(value) && !isAbsentInStatus(key, before))
-      out.push(...diffObjects(at, before, value, replaceLists));
+      for (const operation of diffObjects(at, before, value, replaceLists)) out.push(operation);
     else out.push({ op: isAbsentInStatus(key, before) ? 'add' : 'replace', path: at, value });
   }
   return out;
@@ -71,7 +74,7 @@ function diffObjects(path: string, old: JsonObject, next: JsonObject, diffLists:
 const diffStatusList: DiffLists = (path, key, old, next) => {
   // the server stores no empty list: there is nothing to add an element to
   if (!Array.isArray(old) || old.length === 0) return undefined;
-  const mergeKey = sharedLists[key];
+  const mergeKey = sharedLists.get(key);
   if (mergeKey !== undefined) return diffSharedList(path, old, Array.isArray(next) ? next : [], mergeKey);
   if (!Array.isArray(next) || !containerLists.has(key) || !sameNames(old, next)) return undefined;
   return old.flatMap((item, index) => diffElement(`${path}/${index}`, 'name', item, next[index] ?? null));
@@ -82,21 +85,25 @@ const removal = (path: string): Operation => ({ op: 'remove', path });
 /** Elements are matched by key, the n-th of a key with the n-th. Removals go from the end, so that no index moves before its turn. */
 function diffSharedList(path: string, old: readonly Json[], next: readonly Json[], mergeKey: string): Operation[] {
   const unmatched = new Set(next);
-  const wanted = Map.groupBy(next, (item) => keyOf(item, mergeKey));
+  const wanted = Map.groupBy(next.toReversed(), (item) => keyOf(item, mergeKey));
   const changed: Operation[] = [];
-  const removed: Operation[] = [];
+  const removed: [test: Operation, removal: Operation][] = [];
   old.forEach((item, index) => {
     const at = `${path}/${index}`;
     const key = keyOf(item, mergeKey);
-    const match = wanted.get(key)?.shift();
+    const match = wanted.get(key)?.pop();
     if (match === undefined) {
-      removed.unshift({ op: 'test', path: `${at}/${mergeKey}`, value: key }, removal(at));
+      removed.push([{ op: 'test', path: `${at}/${mergeKey}`, value: key }, removal(at)]);
       return;
     }
     unmatched.delete(match);
-    changed.push(...diffElement(at, mergeKey, item, match));
+    for (const operation of diffElement(at, mergeKey, item, match)) changed.push(operation);
   });
-  return [...changed, ...removed, ...[...unmatched].map((value): Operation => ({ op: 'add', path: `${path}/-`, value }))];
+  return [
+    ...changed,
+    ...removed.reverse().flat(),
+    ...[...unmatched].map((value): Operation => ({ op: 'add', path: `${path}/-`, value })),
+  ];
 }
 
 function sameNames(old: readonly Json[], next: readonly Json[]): boolean {

@@ -95,7 +95,12 @@ export const podStatusSchema: PatchSchema = {
 
 /** The schema of what stands under `key`; kinds without a strategy inside need no entry. */
 export function schemaOfMember(schema: PatchSchema, key: string): PatchSchema {
-  return schema.fields[key]?.members ?? { fields: {}, isAbsent: schema.isAbsent };
+  return fieldOf(schema, key)?.members ?? { fields: {}, isAbsent: schema.isAbsent };
+}
+
+/** How the member `key` is patched. A member named like something on Object.prototype has no field of its own. */
+export function fieldOf({ fields }: PatchSchema, key: string): PatchField | undefined {
+  return Object.hasOwn(fields, key) ? fields[key] : undefined;
 }
 
 export const podSchema: PatchSchema = struct({

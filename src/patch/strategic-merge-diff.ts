@@ -2,8 +2,8 @@
 
 import { isJsonObject, member, wireEqual } from '../wire/json.ts';
 import type { Json, JsonObject } from '../wire/types.ts';
-import { type PatchField, type PatchSchema, schemaOfMember } from './pod-patch-schema.ts';
-import { insertionSort, isListOfObjects, keyBy, sortByOrder } from './strategic-merge-lists.ts';
+import { fieldOf, type PatchField, type PatchSchema, schemaOfMember } from './pod-patch-schema.ts';
+import { isListOfObjects, keyBy, sortByOrder } from './strategic-merge-lists.ts';
 
 /** The strategic merge patch that makes `next` of `old`; `{}` when nothing differs. It shares values with `next`. */
 export function createStrategicMergePatch(old: JsonObject, next: JsonObject, schema: PatchSchema): JsonObject {
@@ -15,6 +15,7 @@ function diffObjects(old: JsonObject, next: JsonObject, schema: PatchSchema, ret
   if (old === next) return undefined;
   let patch: JsonObject | undefined;
   for (const key of Object.keys(next)) {
+    if (key === '__proto__') continue;
     const value = next[key] ?? null;
     const before = member(old, key) ?? null;
     if (value === before) continue;
@@ -42,18 +43,25 @@ function diffMember(
   patch: JsonObject | undefined,
 ): JsonObject | undefined {
   if (schema.isAbsent(key, value)) {
-    return schema.isAbsent(key, before) ? patch : { ...patch, [key]: null };
+    return schema.isAbsent(key, before) ? patch : withMember(patch, key, null);
   }
   if (Array.isArray(value) && Array.isArray(before)) {
-    const field = schema.fields[key];
+    const field = fieldOf(schema, key);
     if (field?.strategy === 'merge') return diffMergedList(key, before, value, { field, schema }, patch);
-    return wireEqual(before, value, schema.isAbsent) ? patch : { ...patch, [key]: value };
+    return wireEqual(before, value, schema.isAbsent) ? patch : withMember(patch, key, value);
   }
   if (isJsonObject(value) && isJsonObject(before)) {
-    const inner = diffObjects(before, value, schemaOfMember(schema, key), schema.fields[key]?.retainKeys === true);
-    return inner === undefined ? patch : { ...patch, [key]: inner };
+    const inner = diffObjects(before, value, schemaOfMember(schema, key), fieldOf(schema, key)?.retainKeys === true);
+    return inner === undefined ? patch : withMember(patch, key, inner);
   }
-  return { ...patch, [key]: value };
+  return withMember(patch, key, value);
+}
+
+/** Changes the patch, which is nobody else's yet: a copy for each member would be work that grows with their square. */
+function withMember(patch: JsonObject | undefined, key: string, value: Json): JsonObject {
+  const out = patch ?? {};
+  out[key] = value;
+  return out;
 }
 
 interface ListContext {
@@ -70,14 +78,14 @@ function diffMergedList(
 ): JsonObject | undefined {
   const elements = schemaOfMember(schema, key);
   if (sameElements(old, next, elements)) return patch;
-  if (old.length === 0) return { ...patch, [key]: next };
-  if (!isListOfObjects(key, old, next)) return { ...patch, ...diffPrimitives(key, old, next) };
+  if (old.length === 0) return withMember(patch, key, next);
+  if (!isListOfObjects(key, old, next)) return Object.assign(patch ?? {}, diffPrimitives(key, old, next));
   const mergeKey = field.mergeKey ?? 'name';
   const changes = diffElements(key, old, next, mergeKey, elements, field.retainKeys === true);
   const keyOf = keyBy(key, mergeKey);
   const orderSame = old.length === next.length && old.every((item, index) => keyOf(item) === keyOf(next[index] ?? null));
   if (changes.length === 0 && orderSame) return patch;
-  const out: JsonObject = { ...patch };
+  const out: JsonObject = patch ?? {};
   if (changes.length > 0) out[key] = changes;
   if (next.length > 0) out[`$setElementOrder/${key}`] = next.map((item) => ({ [mergeKey]: keyOf(item) }));
   return out;
@@ -130,15 +138,16 @@ function asEncoded(item: JsonObject, { isAbsent, nullMembers = [] }: PatchSchema
   return Object.fromEntries([...nulls, ...Object.entries(item).filter(([key, value]) => !isAbsent(key, value))]);
 }
 
-/** Sorted by key; elements with the same key change places, as Go's comparison calls neither the smaller one. */
+/** Sorted by key; elements with the same key change places, as an insertion sort by Go's comparison leaves them. */
 function sortByKey(list: readonly Json[], keyOf: (item: Json) => Json): { item: JsonObject; key: string }[] {
   const keyed = list.map((item) => ({ item: item as JsonObject, key: String(keyOf(item)) }));
-  return insertionSort(keyed, (a, b) => a.key <= b.key);
+  return keyed.reverse().sort((a, b) => (a.key < b.key ? -1 : a.key > b.key ? 1 : 0));
 }
 
 function diffPrimitives(field: string, old: readonly Json[], next: readonly Json[]): JsonObject {
-  const added = next.filter((item) => !old.includes(item));
-  const removed = old.filter((item) => !next.includes(item));
+  const [before, after] = [new Set(old), new Set(next)];
+  const added = next.filter((item) => !before.has(item));
+  const removed = old.filter((item) => !after.has(item));
   const out: JsonObject = {};
   if (added.length > 0) out[field] = added;
   if (removed.length > 0) out[`$deleteFromPrimitiveList/${field}`] = [...new Set(removed)];

@@ -35,29 +35,39 @@ function indexByKey(list: readonly Json[], keyOf: KeyOf): Map<Json, number> {
 }
 
 /**
- * An insertion sort by a comparison that need not be an order: where Go asks such a comparison, the outcome
- * depends on the algorithm, and lists this short go through exactly this one.
+ * `items` in the order of `order`. An item that `order` lacks goes before all that stood in front of it, and what comes later
+ * goes behind it only where something of those has an earlier place in `order`: so an insertion sort leaves them by Go's
+ * comparison, which is no order, and lists as short as those of a pod go through such a sort there.
  */
-export function insertionSort<T>(items: readonly T[], before: (a: T, b: T) => boolean): T[] {
-  const out = [...items];
-  for (let i = 1; i < out.length; i++) {
-    for (let j = i; j > 0; j--) {
-      const [left, right] = [out[j - 1] as T, out[j] as T];
-      if (!before(right, left)) break;
-      out[j - 1] = right;
-      out[j] = left;
-    }
-  }
-  return out;
-}
-
-/** `items` in the order of `order`; an item that `order` lacks goes before all that stand in front of it. */
 export function sortByOrder(items: readonly Json[], order: readonly Json[], keyOf: KeyOf): Json[] {
   const index = indexByKey(order, keyOf);
-  return insertionSort(items, (a, b) => {
-    const [left, right] = [index.get(keyOf(a)), index.get(keyOf(b))];
-    return left === undefined || right === undefined || left < right;
-  });
+  const ordered: { readonly item: Json; readonly place: number }[] = [];
+  /** The items that `order` lacks, by the place of what they stand in front of. */
+  const inFront = new Map<number, Json[]>();
+  let first = Number.POSITIVE_INFINITY;
+  for (const item of items) {
+    const place = index.get(keyOf(item));
+    if (place !== undefined) {
+      ordered.push({ item, place });
+      first = Math.min(first, place);
+      continue;
+    }
+    const held = inFront.get(first);
+    if (held === undefined) inFront.set(first, [item]);
+    else held.push(item);
+  }
+  ordered.sort((a, b) => a.place - b.place);
+  const out: Json[] = [];
+  const take = (place: number): void => {
+    for (const item of inFront.get(place)?.toReversed() ?? []) out.push(item);
+    inFront.delete(place);
+  };
+  for (const { item, place } of ordered) {
+    take(place);
+    out.push(item);
+  }
+  take(Number.POSITIVE_INFINITY);
+  return out;
 }
 
 /**
@@ -111,14 +121,6 @@ export function checkElementOrder(field: string, patch: readonly Json[], order: 
   if (next < items.length) {
     throw invalidArgument(field, `a list whose elements all stand in $setElementOrder/${field}, in the same order`, items);
   }
-}
-
-/** The element of `list` with the key, as index; -1 when there is none. Elements that are no objects are refused. */
-export function findByMergeKey(field: string, list: readonly Json[], mergeKey: string, key: Json): number {
-  return list.findIndex((item) => {
-    if (!isJsonObject(item)) throw invalidArgument(field, 'a list of objects', item);
-    return member(item, mergeKey) === key;
-  });
 }
 
 /** True for a list of objects, false for one of primitives; refuses lists that mix kinds and lists of lists. */

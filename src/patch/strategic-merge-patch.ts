@@ -2,12 +2,11 @@
 import { invalidArgument } from '../errors.ts';
 import { isJsonObject, member } from '../wire/json.ts';
 import type { Json, JsonObject } from '../wire/types.ts';
-import { type PatchField, type PatchSchema, podSchema, schemaOfMember } from './pod-patch-schema.ts';
+import { fieldOf, type PatchField, type PatchSchema, podSchema, schemaOfMember } from './pod-patch-schema.ts';
 import {
   asList,
   checkElementOrder,
   directiveOf,
-  findByMergeKey,
   inElementOrder,
   isListOfObjects,
   keyBy,
@@ -55,7 +54,7 @@ function applyMember(out: JsonObject, key: string, value: Json, schema: PatchSch
   } else if (isJsonObject(value) && isJsonObject(current)) {
     out[key] = applyStrategicMergePatch(current, value, schemaOfMember(schema, key));
   } else if (Array.isArray(value) && Array.isArray(current)) {
-    const field = schema.fields[key] ?? {};
+    const field = fieldOf(schema, key) ?? {};
     out[key] = field.strategy === 'merge' ? mergeLists(key, current, value, field, schema).list : value.map(plainCopy);
   } else if (directiveOf(value) !== undefined) {
     delete out[key];
@@ -81,11 +80,11 @@ function applyElementOrders(out: JsonObject, patch: JsonObject, schema: PatchSch
   const done = new Set<string>();
   for (const [directive, value] of Object.entries(patch)) {
     if (!isPrefixed(directive, orderPrefix)) continue;
-    const key = fieldOf(directive, orderPrefix);
+    const key = fieldNamed(directive, orderPrefix);
     const order = asList(directive, value);
     const current = present(out, key);
     const changes = member(patch, key);
-    const field = schema.fields[key] ?? {};
+    const field = fieldOf(schema, key) ?? {};
     const keyOf = keyBy(key, field.mergeKey);
     const patchList = changes === undefined ? [] : asList(key, changes);
     const currentList = current === undefined ? [] : asList(key, current);
@@ -140,15 +139,27 @@ function mergeLists(key: string, current: Json[], patch: Json[], field: PatchFie
   }
 
   const list = [...kept];
+  const places = placesByKey(list, field.mergeKey);
   for (const item of additions) {
     if (!isJsonObject(item)) continue;
-    const at = findByMergeKey(key, list, field.mergeKey, keyOf(item));
+    const itemKey = keyOf(item);
+    const at = places.get(itemKey) ?? list.length;
     const found = list[at];
-    if (isJsonObject(found)) list[at] = applyStrategicMergePatch(found, item, schemaOfMember(schema, key));
-    else list.push(plainCopy(item));
+    list[at] = isJsonObject(found) ? applyStrategicMergePatch(found, item, schemaOfMember(schema, key)) : plainCopy(item);
+    places.set(itemKey, at);
   }
   const room = [...list, ...current.slice(list.length)].slice(0, current.length);
   return { list: inElementOrder(list, additions, kept, keyOf), serverOrder: room };
+}
+
+/** Where the first element with each key stands. */
+function placesByKey(list: readonly Json[], mergeKey: string): Map<Json | undefined, number> {
+  const places = new Map<Json | undefined, number>();
+  list.forEach((item, index) => {
+    const key = isJsonObject(item) ? member(item, mergeKey) : undefined;
+    if (!places.has(key)) places.set(key, index);
+  });
+  return places;
 }
 
 /** Carries out `$patch` of the elements of a patch list: what stays of the list, and what is left of the patch. */
@@ -169,7 +180,7 @@ function applyElementDirectives(key: string, current: Json[], patch: Json[], mer
 }
 
 function deleteFromList(out: JsonObject, directive: string, value: Json, schema: PatchSchema): void {
-  const key = fieldOf(directive, deletePrefix);
+  const key = fieldNamed(directive, deletePrefix);
   const current = member(out, key);
   if (value === null) {
     delete out[key];
@@ -177,7 +188,7 @@ function deleteFromList(out: JsonObject, directive: string, value: Json, schema:
   }
   if (!Array.isArray(current) || !Array.isArray(value)) return;
   if (isListOfObjects(key, current, value)) {
-    out[key] = mergeLists(key, current, value, schema.fields[key] ?? {}, schema).list;
+    out[key] = mergeLists(key, current, value, fieldOf(schema, key) ?? {}, schema).list;
   } else {
     const dropped = new Set(value);
     out[key] = current.filter((item) => !dropped.has(item));
@@ -186,7 +197,7 @@ function deleteFromList(out: JsonObject, directive: string, value: Json, schema:
 
 const isPrefixed = (key: string, prefix: string): boolean => key.startsWith(prefix);
 
-function fieldOf(directive: string, prefix: string): string {
+function fieldNamed(directive: string, prefix: string): string {
   if (!directive.startsWith(`${prefix}/`)) throw invalidArgument('patch', `${prefix}/<field>`, directive);
   return directive.slice(prefix.length + 1);
 }

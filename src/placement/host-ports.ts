@@ -44,6 +44,28 @@ export function portsConflict(one: HostPort, other: HostPort): boolean {
 export function hasFreePorts(pod: Pod, others: readonly Pod[]): boolean {
   const wanted = hostPortsOf(pod);
   if (wanted.length === 0) return true;
-  const taken = others.flatMap(hostPortsOf);
-  return wanted.every((port) => !taken.some((other) => portsConflict(port, other)));
+  const taken = new TakenPorts();
+  for (const other of others) for (const port of hostPortsOf(other)) taken.add(port);
+  return !wanted.some((port) => taken.conflictsWith(port));
+}
+
+/** Ports of a node, found by number and protocol: a pod may ask for thousands, beside thousands of others. */
+class TakenPorts {
+  readonly #addresses = new Map<string, Set<string>>();
+
+  add(port: HostPort): void {
+    const addresses = this.#addresses.get(keyOf(port));
+    if (addresses === undefined) this.#addresses.set(keyOf(port), new Set([port.ip]));
+    else addresses.add(port.ip);
+  }
+
+  /** As {@link portsConflict} with one of them. */
+  conflictsWith(port: HostPort): boolean {
+    const addresses = this.#addresses.get(keyOf(port));
+    return addresses !== undefined && (port.ip === everyAddress || addresses.has(everyAddress) || addresses.has(port.ip));
+  }
+}
+
+function keyOf({ port, protocol }: HostPort): string {
+  return `${port}/${protocol}`;
 }

@@ -16,7 +16,7 @@ export interface GivenRequirement {
 export interface Requirement {
   readonly key: string;
   readonly operator: RequirementOperator;
-  readonly values: readonly string[];
+  readonly values: ReadonlySet<string>;
   /** What `Gt` and `Lt` compare with. */
   readonly bound: bigint | undefined;
 }
@@ -42,10 +42,10 @@ export function parseRequirement(
   for (const value of list) {
     if (!isLabelValue(value)) throw invalidArgument(`${path}.values`, 'values of a label', value);
   }
-  if (known !== 'Gt' && known !== 'Lt') return { key, operator: known, values: list, bound: undefined };
+  if (known !== 'Gt' && known !== 'Lt') return { key, operator: known, values: new Set(list), bound: undefined };
   const bound = int64Of(list[0]);
   if (bound === undefined) throw invalidArgument(`${path}.values`, `a whole number for ${known}`, list[0]);
-  return { key, operator: known, values: list, bound };
+  return { key, operator: known, values: new Set(list), bound };
 }
 
 /** Undefined where there are as many values as the operator needs. */
@@ -60,9 +60,9 @@ export function meetsRequirement({ key, operator, values, bound }: Requirement, 
   const value = labelOf(labels, key);
   switch (operator) {
     case 'In':
-      return value !== undefined && values.includes(value);
+      return value !== undefined && values.has(value);
     case 'NotIn':
-      return value === undefined || !values.includes(value);
+      return value === undefined || !values.has(value);
     case 'Exists':
       return value !== undefined;
     case 'DoesNotExist':

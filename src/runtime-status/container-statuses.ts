@@ -2,18 +2,13 @@
 import type { Container } from '../conditions/restart-policy.ts';
 import type { RuntimeContainerStatus } from '../pod/runtime-pod.ts';
 import { isRestartableInitContainer } from '../pod/sidecar.ts';
+import { lookupByName } from '../wire/lookup.ts';
 import type { Pod, WireContainerStatus } from '../wire/types.ts';
 import { containerResources } from './container-resources.ts';
 import { statusOfRecord } from './runtime-container-state.ts';
 import { statusWithoutRecord } from './unstarted-container.ts';
 import type { WaitingReason } from './waiting-reasons.ts';
-import {
-  asCompleted,
-  hasAnyRegularContainerCreated,
-  newestRecord,
-  shouldContainerBeRestarted,
-  waitingFor,
-} from './waiting-reasons.ts';
+import { asCompleted, hasAnyRegularContainerCreated, shouldContainerBeRestarted, waitingFor } from './waiting-reasons.ts';
 
 /** Why containers could not be started last, by the container's name. A `Map` is one. */
 export interface WaitingReasons {
@@ -26,8 +21,10 @@ export interface ContainerView {
   readonly pod: Pod;
   /** As the runtime lists them. */
   readonly records: readonly RuntimeContainerStatus[];
-  /** The same by the time they were made, the newest first. */
-  readonly newestFirst: readonly RuntimeContainerStatus[];
+  /** The first record of a container, as the runtime lists them; undefined where it lists none. */
+  readonly firstListed: (name: string) => RuntimeContainerStatus | undefined;
+  /** The two newest records of a container by the time they were made, the newest first. */
+  readonly newest: (name: string) => readonly RuntimeContainerStatus[];
   /** All containers are being restarted in place. */
   readonly podIsRestarting: boolean;
   readonly reasons: WaitingReasons | undefined;
@@ -39,7 +36,8 @@ export function containerStatuses(
   containers: readonly Container[],
   old: readonly WireContainerStatus[] | undefined,
 ): WireContainerStatus[] {
-  return containers.map((container) => containerStatus(view, container, oldStatus(old, container.name)));
+  const oldOf = lookupByName(old);
+  return containers.map((container, index) => containerStatus(view, container, oldOf(container.name, index)));
 }
 
 /** The same of init containers: one that is gone has completed, once a regular container was made. */
@@ -49,9 +47,10 @@ export function initContainerStatuses(
   old: readonly WireContainerStatus[] | undefined,
 ): WireContainerStatus[] {
   const initialised = hasAnyRegularContainerCreated(view.pod, view.records);
-  return containers.map((container) => {
-    const before = oldStatus(old, container.name);
-    const newest = newestRecord(view.records, container.name);
+  const oldOf = lookupByName(old);
+  return containers.map((container, index) => {
+    const before = oldOf(container.name, index);
+    const newest = view.firstListed(container.name);
     if (newest?.state === 'exited' && (newest.exitCode ?? 0) === 0) return statusOf(view, container, before);
     if (newest === undefined && initialised && !isRestartableInitContainer(container)) {
       const status = statusOf(view, container, before);
@@ -61,25 +60,18 @@ export function initContainerStatuses(
   });
 }
 
-function oldStatus(old: readonly WireContainerStatus[] | undefined, name: string): WireContainerStatus | undefined {
-  return old?.find((status) => status.name === name);
-}
-
 /** A container that the next sync starts, but that could not be started last, waits for that reason. */
 function containerStatus(view: ContainerView, container: Container, old: WireContainerStatus | undefined): WireContainerStatus {
   const status = statusOf(view, container, old);
-  const { pod, records, reasons } = view;
+  const { pod, firstListed, reasons } = view;
   const reason = reasons?.get(container.name);
-  if (reason === undefined || !shouldContainerBeRestarted(pod, container, newestRecord(records, container.name))) return status;
+  if (reason === undefined || !shouldContainerBeRestarted(pod, container, firstListed(container.name))) return status;
   return waitingFor(status, reason);
 }
 
-function statusOf(
-  { pod, newestFirst, podIsRestarting }: ContainerView,
-  container: Container,
-  old: WireContainerStatus | undefined,
-): WireContainerStatus {
-  const [newest, before] = newestFirst.filter(({ name }) => name === container.name);
+function statusOf(view: ContainerView, container: Container, old: WireContainerStatus | undefined): WireContainerStatus {
+  const { pod, podIsRestarting } = view;
+  const [newest, before] = view.newest(container.name);
   if (newest === undefined) return statusWithoutRecord(pod, container, old, podIsRestarting);
   const status = statusOfRecord(newest, old, podIsRestarting);
   if (before !== undefined) status.lastState = statusOfRecord(before, old, podIsRestarting).state ?? {};

@@ -6,6 +6,7 @@ import { allContainersShouldRestart } from '../conditions/generate-runtime-condi
 import { hasRestartAllContainersRule } from '../conditions/restart-policy.ts';
 import type { RuntimeContainerStatus, RuntimePodStatus } from '../pod/runtime-pod.ts';
 import { canonicalPodStatus } from '../status/canonical/canonical-status.ts';
+import { lookupByName } from '../wire/lookup.ts';
 import type { Pod, PodStatus, WirePodStatus } from '../wire/types.ts';
 import { assemblePodStatus, type Eviction } from './assemble-pod-status.ts';
 import { byName } from './container-order.ts';
@@ -82,7 +83,15 @@ export function generatePodStatus(options: GeneratePodStatusOptions): WirePodSta
   const { initContainers = [], containers = [], ephemeralContainers = [] } = pod.spec ?? {};
   const podIsRestarting =
     hasRestartBegun(pod, old) && allContainersShouldRestart([...initContainers, ...containers], old, records);
-  const view = { pod, records, newestFirst: newestFirst(records), podIsRestarting, reasons: options.reasons };
+  const view = {
+    pod,
+    records,
+    firstListed: lookupByName(records),
+    newest: newestTwo(records),
+    podIsRestarting,
+    reasons: options.reasons,
+  };
+  const regularNames = new Set(containers.map(({ name }) => name));
   const regular = containerStatuses(view, containers, old.containerStatuses);
   const init = initContainerStatuses(view, initContainers, old.initContainerStatuses);
   return assemblePodStatus(pod, old, {
@@ -91,7 +100,7 @@ export function generatePodStatus(options: GeneratePodStatusOptions): WirePodSta
     ephemeralContainerStatuses: byName(containerStatuses(view, ephemeralContainers, old.ephemeralContainerStatuses)),
     beforeProbes: [...regular, ...init],
     podIsTerminal: options.podIsTerminal === true,
-    podHasInitialized: records.some(({ name, active }) => active === true && containers.some((one) => one.name === name)),
+    podHasInitialized: records.some(({ name, active }) => active === true && regularNames.has(name)),
     podIPs: podIPsInOrder(runtimeStatus.ips, nodeIPs),
     hostIPs,
     sandboxes,
@@ -106,9 +115,15 @@ function hasRestartBegun(pod: Pod, old: WirePodStatus): boolean {
   return hasRestartAllContainersRule(pod.spec) || old.conditions?.some(({ type }) => type === 'AllContainersRestarting') === true;
 }
 
-/** As the runtime lists them where that is the order already. */
-function newestFirst(records: readonly RuntimeContainerStatus[]): readonly RuntimeContainerStatus[] {
-  return records.toSorted((a, b) => createdAt(b) - createdAt(a));
+/** The two newest records of each container, as the runtime lists them where it lists those of one time. */
+function newestTwo(records: readonly RuntimeContainerStatus[]): (name: string) => readonly RuntimeContainerStatus[] {
+  const byName = new Map<string, RuntimeContainerStatus[]>();
+  for (const record of records.toSorted((a, b) => createdAt(b) - createdAt(a))) {
+    const held = byName.get(record.name);
+    if (held === undefined) byName.set(record.name, [record]);
+    else if (held.length < 2) held.push(record);
+  }
+  return (name) => byName.get(name) ?? [];
 }
 
 /** A record without a time is older than any other. */

@@ -3,6 +3,7 @@ import type { Container } from '../conditions/restart-policy.ts';
 import { containerShouldRestart } from '../conditions/restart-policy.ts';
 import { isStaticPod } from '../pod/pod-identity.ts';
 import { isRestartableInitContainer } from '../pod/sidecar.ts';
+import { lookupByName } from '../wire/lookup.ts';
 import type { Pod, PodStatus } from '../wire/types.ts';
 import { runtimeReason } from './runtime-reasons.ts';
 
@@ -74,13 +75,14 @@ function countContainers({ spec }: Pod, statuses: readonly ContainerStatus[]): T
     stoppedForGood: 0,
     succeeded: 0,
   };
+  const statusOf = lookupByName(statuses);
   for (const container of spec?.initContainers ?? []) {
-    const status = statuses.find(({ name }) => name === container.name);
+    const status = statusOf(container.name);
     if (isRestartableInitContainer(container)) countSidecar(tally, status);
     else countInit(tally, container, status, spec?.restartPolicy);
   }
   for (const container of spec?.containers ?? []) {
-    const status = statuses.find(({ name }) => name === container.name);
+    const status = statusOf(container.name);
     countRegular(tally, container, status, spec?.restartPolicy);
   }
   return tally;

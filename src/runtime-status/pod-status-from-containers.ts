@@ -1,10 +1,11 @@
 import { requireObject } from '../checks/arguments.ts';
 import { requireKnownOptions, requireMethods } from '../checks/options.ts';
-import { getPodCondition, hasTransitionTimeRule, withLastTransitionTime } from '../conditions/pod-conditions.ts';
+import { hasTransitionTimeRule, podConditionLookup, withLastTransitionTime } from '../conditions/pod-conditions.ts';
 import type { Container } from '../conditions/restart-policy.ts';
 import { isRestartableInitContainer } from '../pod/sidecar.ts';
 import { type Clock, safeClock, systemClock } from '../seams/clock.ts';
 import { canonicalPodStatus } from '../status/canonical/canonical-status.ts';
+import { lookupByName } from '../wire/lookup.ts';
 import { formatTime } from '../wire/time.ts';
 import type { Pod, PodStatus, WireContainerStatus, WirePodStatus } from '../wire/types.ts';
 import { assemblePodStatus, type Eviction } from './assemble-pod-status.ts';
@@ -83,8 +84,9 @@ export function podStatusFromContainers(
   const old = canonicalPodStatus(options.previous ?? pod.status ?? {});
   const now = formatTime(safeClock(clock).now());
   const { hostIPs = oldIPs(old.hostIPs), podIPs = oldIPs(old.podIPs) } = options;
-  const podHasInitialized = hasRegularContainerRun(pod, containers, old.containerStatuses);
-  const view: GivenView = { pod, containers, now, podHasInitialized };
+  const givenOf = lookupByName(containers);
+  const podHasInitialized = hasRegularContainerRun(pod, givenOf, old.containerStatuses);
+  const view: GivenView = { pod, givenOf, now, podHasInitialized };
   const { spec } = pod;
   const status = assemblePodStatus(pod, old, {
     containerStatuses: byName(statuses(view, spec?.containers, old.containerStatuses)),
@@ -102,11 +104,12 @@ export function podStatusFromContainers(
 
 interface GivenView {
   readonly pod: Pod;
-  readonly containers: readonly GivenContainer[];
+  readonly givenOf: GivenLookup;
   readonly now: string;
   readonly podHasInitialized: boolean;
 }
 
+type GivenLookup = (name: string) => GivenContainer | undefined;
 type OldStatuses = readonly WireContainerStatus[] | undefined;
 
 function statuses(
@@ -116,9 +119,10 @@ function statuses(
   isInit = false,
 ): WireContainerStatus[] {
   const { pod, now } = view;
+  const oldOf = lookupByName(old);
   return containers.map((container) => {
-    const given = view.containers.find(({ name }) => name === container.name);
-    const before = old?.find(({ name }) => name === container.name);
+    const given = view.givenOf(container.name);
+    const before = oldOf(container.name);
     const context = { container, isInit, old: before, waitingReason: waitingReasonOf(pod), now };
     return given === undefined ? statusOfLeftOut(view, container, before, isInit) : statusOfGiven(given, context);
   });
@@ -158,11 +162,12 @@ function lostStatus(pod: Pod, container: Container, old: WireContainerStatus): W
 }
 
 /** Given as running or exited, or left out after its end was reported. */
-function hasRegularContainerRun({ spec }: Pod, containers: readonly GivenContainer[], old: OldStatuses): boolean {
+function hasRegularContainerRun({ spec }: Pod, givenOf: GivenLookup, old: OldStatuses): boolean {
+  const oldOf = lookupByName(old);
   return (spec?.containers ?? []).some((container) => {
-    const given = containers.find(({ name }) => name === container.name);
+    const given = givenOf(container.name);
     if (given !== undefined) return given.state !== 'waiting';
-    return old?.find(({ name }) => name === container.name)?.state?.terminated !== undefined;
+    return oldOf(container.name)?.state?.terminated !== undefined;
   });
 }
 
@@ -172,10 +177,9 @@ function oldIPs(ips: readonly { readonly ip: string }[] | undefined): string[] {
 
 /** When the pod was first seen, when its conditions changed, and which generation of the spec all this is about. */
 function withTimes(pod: Pod, old: WirePodStatus, status: WirePodStatus, now: string): WirePodStatus {
+  const previousOf = podConditionLookup(old.conditions);
   const conditions = status.conditions?.map((condition) =>
-    hasTransitionTimeRule(condition.type)
-      ? withLastTransitionTime(condition, getPodCondition(old.conditions, condition.type), now)
-      : condition,
+    hasTransitionTimeRule(condition.type) ? withLastTransitionTime(condition, previousOf(condition.type), now) : condition,
   );
   const generation = pod.metadata?.generation;
   return {

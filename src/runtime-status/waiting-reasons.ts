@@ -3,6 +3,7 @@
 import type { Container } from '../conditions/restart-policy.ts';
 import { containerShouldRestart } from '../conditions/restart-policy.ts';
 import type { RuntimeContainer } from '../pod/runtime-pod.ts';
+import { lookupByName } from '../wire/lookup.ts';
 import type { Pod, WireContainerStatus } from '../wire/types.ts';
 import { runtimeReason } from './runtime-reasons.ts';
 
@@ -17,15 +18,11 @@ export interface WaitingReason {
 const completedMessage =
   'Unable to get init container status from container runtime and pod has been initialized, treat it as exited normally';
 
-/** The newest record of a container; undefined where the runtime lists none. */
-export function newestRecord<R extends RuntimeContainer>(records: readonly R[], name: string): R | undefined {
-  return records.find((record) => record.name === name);
-}
-
 /** Has any regular container been made, and not merely lost? */
 export function hasAnyRegularContainerCreated({ spec }: Pod, records: readonly RuntimeContainer[]): boolean {
+  const newestOf = lookupByName(records);
   return (spec?.containers ?? []).some(({ name }) => {
-    const state = newestRecord(records, name)?.state;
+    const state = newestOf(name)?.state;
     return state !== undefined && state !== 'unknown';
   });
 }

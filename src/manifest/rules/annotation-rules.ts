@@ -30,9 +30,10 @@ export function checkPodAnnotations(annotations: Annotations, spec: PodSpec): vo
       /^(?:0|-?0*[1-9][0-9]*|-0+)$/.test(deletionCost) && !/^0./.test(deletionCost) && Math.abs(Number(deletionCost)) <= 2 ** 31;
     check(holds && Number(deletionCost) !== 2 ** 31, annotationPath(deletionCostKey), 'an integer of 32 bits', deletionCost);
   }
+  const names = new Set(containersOf(spec).map(({ container }) => container.name));
   for (const [key, value] of Object.entries(annotations)) {
     if (key === seccompPodKey || key.startsWith(seccompContainerPrefix)) checkSeccomp(key, value);
-    if (key.startsWith(appArmorPrefix)) checkAppArmor(key, value, spec);
+    if (key.startsWith(appArmorPrefix)) checkAppArmor(key, value, names);
   }
   checkAgreement(annotations, spec);
 }
@@ -56,14 +57,9 @@ function checkSeccomp(key: string, value: string): void {
   checkDescendingPath(annotationPath(key), value.slice(localhost.length));
 }
 
-function checkAppArmor(key: string, value: string, spec: PodSpec): void {
+function checkAppArmor(key: string, value: string, containerNames: ReadonlySet<string>): void {
   const name = key.slice(appArmorPrefix.length);
-  check(
-    containersOf(spec).some(({ container }) => container.name === name),
-    annotationPath(key),
-    'for a container of the pod',
-    name,
-  );
+  check(containerNames.has(name), annotationPath(key), 'for a container of the pod', name);
   const holds = ['', 'runtime/default', 'unconfined'].includes(value) || value.startsWith(localhost);
   check(holds, annotationPath(key), 'an AppArmor profile', value);
 }

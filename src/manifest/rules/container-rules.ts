@@ -14,26 +14,33 @@ const probes = ['livenessProbe', 'readinessProbe', 'startupProbe'] as const;
 
 /** Regular and init containers share one set of names. */
 export function checkContainers(spec: PodSpec, volumes: ReadonlyMap<string, Volume>): void {
+  const claims = new Set((spec.resourceClaims ?? []).map(({ name }) => name));
   check(spec.containers.length > 0, 'spec.containers', 'a list that is not empty', spec.containers);
   const names = new Set<string>();
   const hostPorts = new Set<string>();
   for (const [index, container] of spec.containers.entries()) {
     const path = `spec.containers[${index}]`;
-    checkContainer(path, container, spec, volumes);
+    checkContainer(path, container, spec, { volumes, claims });
     checkUnique(`${path}.name`, names, container.name);
     checkHostPorts(path, container, hostPorts);
     checkRunning(path, container, spec);
   }
   for (const [index, container] of (spec.initContainers ?? []).entries()) {
     const path = `spec.initContainers[${index}]`;
-    checkContainer(path, container, spec, volumes);
+    checkContainer(path, container, spec, { volumes, claims });
     checkUnique(`${path}.name`, names, container.name);
     checkHostPorts(path, container, new Set());
     checkInitContainer(path, container, spec);
   }
 }
 
-function checkContainer(path: string, container: Container, spec: PodSpec, volumes: ReadonlyMap<string, Volume>): void {
+/** What a pod's containers may refer to. */
+interface Referents {
+  readonly volumes: ReadonlyMap<string, Volume>;
+  readonly claims: ReadonlySet<string>;
+}
+
+function checkContainer(path: string, container: Container, spec: PodSpec, { volumes, claims }: Referents): void {
   checkDnsLabel(`${path}.name`, container.name);
   checkPresent(`${path}.image`, container.image);
   checkNotPadded(`${path}.image`, container.image ?? '');
@@ -43,7 +50,7 @@ function checkContainer(path: string, container: Container, spec: PodSpec, volum
   checkEnvFrom(`${path}.envFrom`, container.envFrom ?? []);
   checkMounts(path, container, volumes, spec);
   checkOneOf(`${path}.imagePullPolicy`, container.imagePullPolicy, pullPolicies);
-  checkContainerResources(`${path}.resources`, container.resources ?? {}, spec);
+  checkContainerResources(`${path}.resources`, container.resources ?? {}, claims);
   checkResizePolicy(`${path}.resizePolicy`, container, spec);
   checkSecurityContext(`${path}.securityContext`, container.securityContext, spec);
   checkRestartPolicy(path, container);

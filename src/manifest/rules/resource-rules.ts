@@ -23,9 +23,10 @@ const largestCount = largestInt64 * 10n ** 6n;
 
 type CheckName = (path: string, name: string) => void;
 
-export function checkContainerResources(path: string, resources: ResourceRequirements, spec: PodSpec): void {
+/** `claimNames`: those of the pod's resource claims. */
+export function checkContainerResources(path: string, resources: ResourceRequirements, claimNames: ReadonlySet<string>): void {
   checkResources(path, resources, checkContainerResourceName);
-  checkClaims(`${path}.claims`, resources.claims ?? [], spec);
+  checkClaims(`${path}.claims`, resources.claims ?? [], claimNames);
 }
 
 export function checkOverhead(overhead: ResourceList): void {
@@ -116,11 +117,10 @@ function isDivisible(pageSize: string, nano: bigint): boolean {
   }
 }
 
-function checkClaims(path: string, claims: NonNullable<ResourceRequirements['claims']>, spec: PodSpec): void {
-  const known = (spec.resourceClaims ?? []).map(({ name }) => name);
+function checkClaims(path: string, claims: NonNullable<ResourceRequirements['claims']>, known: ReadonlySet<string>): void {
   const seen = new Set<string>();
   for (const [index, { name, request }] of claims.entries()) {
-    check(name !== '' && known.includes(name), `${path}[${index}].name`, 'the name of a resource claim of the pod', name);
+    check(name !== '' && known.has(name), `${path}[${index}].name`, 'the name of a resource claim of the pod', name);
     if (request !== undefined) checkDnsLabel(`${path}[${index}].request`, request);
     checkUnique(`${path}[${index}]`, seen, `${name}/${request ?? ''}`);
   }

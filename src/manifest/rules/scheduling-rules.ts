@@ -104,11 +104,11 @@ function checkMatchKeys(
   if (keys.length > 0)
     check(selector !== undefined, `${path}.labelSelector`, 'given beside matchLabelKeys and mismatchLabelKeys', undefined);
   for (const key of keys) checkQualifiedName(`${path}.matchLabelKeys`, key);
-  for (const key of matchKeys)
-    check(!mismatchKeys.includes(key), `${path}.matchLabelKeys`, 'free of keys of mismatchLabelKeys', key);
+  const [matched, mismatched] = [new Set(matchKeys), new Set(mismatchKeys)];
+  for (const key of matchKeys) check(!mismatched.has(key), `${path}.matchLabelKeys`, 'free of keys of mismatchLabelKeys', key);
   const seen = new Set(Object.keys(selector?.matchLabels ?? {}));
   for (const { key } of selector?.matchExpressions ?? []) {
-    check(!(matchKeys.includes(key) && seen.has(key)), `${path}.matchLabelKeys`, 'free of keys of the labelSelector', key);
+    check(!(matched.has(key) && seen.has(key)), `${path}.matchLabelKeys`, 'free of keys of the labelSelector', key);
     seen.add(key);
   }
 }

@@ -1,4 +1,4 @@
-import { getPodCondition, hasTransitionTimeRule, withLastTransitionTime } from '../../conditions/pod-conditions.ts';
+import { hasTransitionTimeRule, podConditionLookup, withLastTransitionTime } from '../../conditions/pod-conditions.ts';
 import { isStaticPod } from '../../pod/pod-identity.ts';
 import { formatTime as formatAnyTime } from '../../wire/time.ts';
 import type { Pod, WirePodStatus } from '../../wire/types.ts';
@@ -72,14 +72,12 @@ export function updateStatusInternal(podStatuses: PodStatuses, request: UpdateRe
 function completeFrom(previous: WirePodStatus, status: WirePodStatus, request: UpdateRequest): void {
   const { now, formatTime = formatAnyTime, ownedConditionTypes } = request;
   const conditions = status.conditions;
-  // where a list names a type twice, the first is the one that counts
-  const seen = new Set<string>();
+  const [firstOf, previousOf] = [podConditionLookup(conditions), podConditionLookup(previous.conditions)];
   for (let i = 0; conditions !== undefined && i < conditions.length; i++) {
     const condition = conditions[i];
     if (condition === undefined || !(hasTransitionTimeRule(condition.type) || ownedConditionTypes?.has(condition.type))) continue;
-    if (seen.has(condition.type)) continue;
-    seen.add(condition.type);
-    const before = getPodCondition(previous.conditions, condition.type);
+    if (firstOf(condition.type) !== condition) continue;
+    const before = previousOf(condition.type);
     if (condition !== before) conditions[i] = withLastTransitionTime(condition, before, formatTime(now));
   }
   if (previous.startTime !== undefined) status.startTime = previous.startTime;

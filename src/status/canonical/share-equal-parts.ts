@@ -1,9 +1,9 @@
+import { lookupByName } from '../../wire/lookup.ts';
 import type { PodStatus, WireContainerStatus, WirePodCondition, WirePodStatus } from '../../wire/types.ts';
 import { canonicalState, containerStatusOf } from './canonical-container-status.ts';
 import { canonicalCondition, canonicalStatusMember, requireStatusObject } from './canonical-status.ts';
 import { isSame, isSameButForTime, isSameCondition, isSameContainerStatus, isSameState } from './is-same.ts';
 import { mapObjects, type Source } from './source.ts';
-import { withName } from './with-name.ts';
 
 type ContainerState = NonNullable<WireContainerStatus['state']>;
 
@@ -65,8 +65,9 @@ function sharedContainers(
   previous: WireContainerStatus[],
   maxMessageBytes: number,
 ): WireContainerStatus[] | undefined {
+  const named = lookupByName(previous);
   const list = mapObjects(path, value, (source, index) => {
-    const before = withName(previous, source.name, index);
+    const before = named(source.name, index);
     if (before !== undefined && isSameContainerStatus(source, before, maxMessageBytes)) return before;
     return changedContainer(source, before, `${path}[${index}]`, maxMessageBytes);
   });
@@ -101,10 +102,15 @@ function sharedConditions(
   previous: WirePodCondition[],
   hasDerivedTime: (type: string) => boolean,
 ): WirePodCondition[] | undefined {
+  let seen: SeenTypes | undefined;
   const list = mapObjects('status.conditions', value, (source, index) => {
     const before = previous[index];
     if (before === undefined || source.type !== before.type) return canonicalCondition(source, index);
-    const derived = hasDerivedTime(before.type) && isFirst(value, previous, index);
+    let derived = hasDerivedTime(before.type);
+    if (derived) {
+      seen ??= new SeenTypes(value as readonly Source[], previous);
+      derived = seen.isFirst(before.type, index);
+    }
     const same = derived ? isSameButForTime(source, before) : isSameCondition(source, before);
     return same ? before : canonicalCondition(source, index);
   });
@@ -112,12 +118,21 @@ function sharedConditions(
 }
 
 /** Of a type that stands twice only the first one's time is derived. */
-function isFirst(list: unknown, previous: readonly WirePodCondition[], index: number): boolean {
-  const type = previous[index]?.type;
-  for (let i = 0; i < index; i++) {
-    if ((list as Source[])[i]?.type === type || previous[i]?.type === type) return false;
+class SeenTypes {
+  readonly #lists: readonly [readonly Source[], readonly WirePodCondition[]];
+  readonly #types = new Set<unknown>();
+  #next = 0;
+
+  constructor(list: readonly Source[], previous: readonly WirePodCondition[]) {
+    this.#lists = [list, previous];
   }
-  return true;
+
+  /** True where neither list has the type before `index`. Asked for one index after the other: each place is looked at once. */
+  isFirst(type: string, index: number): boolean {
+    const [list, previous] = this.#lists;
+    for (; this.#next < index; this.#next++) this.#types.add(list[this.#next]?.type).add(previous[this.#next]?.type);
+    return !this.#types.has(type);
+  }
 }
 
 /** `previous` itself where every element is the one it has in that place. */

@@ -1,5 +1,6 @@
 import { generateContainersReadyCondition, generatePodReadyCondition } from '../../conditions/generate-conditions.ts';
 import { getPodCondition, replaceOrAppendPodCondition } from '../../conditions/pod-conditions.ts';
+import { lookupByName } from '../../wire/lookup.ts';
 import type { Pod, PodStatus, WireContainerStatus, WirePodStatus } from '../../wire/types.ts';
 import { normalizeStatus } from '../canonical/normalize-status.ts';
 
@@ -31,14 +32,14 @@ export function carryOverContainerStatuses(pod: Pod, status: PodStatus): WirePod
   const next = normalizeStatus(pod, status);
   const before = normalizeStatus(pod, pod.status ?? {});
   for (const list of lists) {
-    const carried = next[list]?.map((container) => carriedOver(container, before[list]));
+    const oldOf = lookupByName(before[list]);
+    const carried = next[list]?.map((container) => carriedOver(container, oldOf(container.name)));
     if (carried !== undefined) next[list] = carried;
   }
   return withReadyConditions(pod, before, next);
 }
 
-function carriedOver(container: WireContainerStatus, before: readonly WireContainerStatus[] | undefined): WireContainerStatus {
-  const old = before?.find(({ name }) => name === container.name);
+function carriedOver(container: WireContainerStatus, old: WireContainerStatus | undefined): WireContainerStatus {
   if (old === undefined) return container;
   const restartCount = Math.max(old.restartCount, container.restartCount);
   if (!runsOn(old, container)) return { ...container, restartCount };

@@ -12,13 +12,20 @@ export function conditionsEqual(
   owned: ReadonlySet<string> | undefined,
   compared: ComparedMembers,
 ): boolean {
-  return a === b || (coversConditions(a, b, owned, compared) && coversConditions(b, a, owned, compared));
+  if (a === b) return true;
+  const [one, other] = [
+    [a, lastOfType(a)],
+    [b, lastOfType(b)],
+  ] as const;
+  return coversConditions(one, other, owned, compared) && coversConditions(other, one, owned, compared);
 }
 
-/** True when `list` has an equal condition for every one of `wanted` that counts. */
+type Lookup = (type: string) => WirePodCondition | undefined;
+
+/** True when `list` has an equal condition for every one of `wanted` that counts. The lookups are those of the two lists. */
 function coversConditions(
-  wanted: Conditions,
-  list: Conditions,
+  [wanted, wantedOf]: readonly [Conditions, Lookup],
+  [list, listOf]: readonly [Conditions, Lookup],
   owned: ReadonlySet<string> | undefined,
   compared: ComparedMembers,
 ): boolean {
@@ -27,8 +34,7 @@ function coversConditions(
     if (wanted[i] === list?.[i] && wanted.length === list?.length) continue;
     const type = wanted[i]?.type ?? '';
     if (!(isOwnedConditionType(type, owned) || isSharedConditionType(type))) continue;
-    const x = lastOfType(wanted, type);
-    const y = lastOfType(list, type);
+    const [x, y] = [wantedOf(type), listOf(type)];
     if (x === undefined || y === undefined) return false;
     if (x.status !== y.status || x.reason !== y.reason || x.message !== y.message) return false;
     if (compared === 'all' && !(hasUnknownMembersOf(x, y) && hasUnknownMembersOf(y, x))) return false;
@@ -36,12 +42,19 @@ function coversConditions(
   return true;
 }
 
+/** Lists that are no longer than this are searched: an index would cost more. */
+const longestSearched = 16;
+
 /** Of a type that stands twice the later one counts, as upstream's map has it. */
-function lastOfType(conditions: Conditions, type: string): WirePodCondition | undefined {
-  for (let i = (conditions?.length ?? 0) - 1; i >= 0; i--) {
-    if (conditions?.[i]?.type === type) return conditions[i];
+function lastOfType(conditions: Conditions): Lookup {
+  if (conditions !== undefined && conditions.length > longestSearched) {
+    let index: ReadonlyMap<string, WirePodCondition> | undefined;
+    return (type) => {
+      index ??= new Map(conditions.map((condition) => [condition.type, condition]));
+      return index.get(type);
+    };
   }
-  return undefined;
+  return (type) => conditions?.findLast((condition) => condition.type === type);
 }
 
 /** True when `condition` has every member of `other` that Kubernetes 1.36 does not know. */

@@ -2,6 +2,7 @@
 
 import type { Container, PodSpec } from '../../conditions/restart-policy.ts';
 import { containerShouldRestart, hasRestartAllContainersRule } from '../../conditions/restart-policy.ts';
+import { lookupByName } from '../../wire/lookup.ts';
 import type { PodStatus } from '../../wire/types.ts';
 
 type ContainerStatus = NonNullable<PodStatus['containerStatuses']>[number];
@@ -47,10 +48,11 @@ function checkRegular(
   updated: readonly ContainerStatus[],
   podSpec: PodSpec | undefined,
 ): IllegalTransition | undefined {
+  const containerOf = lookupByName(podSpec?.containers);
+  const leaving = lookupByName(updated.filter(isNotTerminated));
   for (const status of old) {
-    const container = podSpec?.containers?.find(({ name }) => name === status.name);
-    if (mayLeaveTerminated(status, container, podSpec)) continue;
-    const next = thatLeavesTerminated(status.name, updated);
+    if (!status.state?.terminated || mayLeaveTerminated(status, containerOf(status.name), podSpec)) continue;
+    const next = leaving(status.name);
     if (next !== undefined) return refusal('container', status, next);
   }
   return undefined;
@@ -62,6 +64,7 @@ function checkInit(
   updated: readonly ContainerStatus[],
   podSpec: PodSpec | undefined,
 ): IllegalTransition | undefined {
+  const leaving = lookupByName(updated.filter(isNotTerminated));
   for (const [index, status] of old.entries()) {
     const container = podSpec?.initContainers?.[index];
     if (container?.name !== status.name) {
@@ -70,7 +73,7 @@ function checkInit(
     }
     // A sidecar's own policy is Always: it may.
     if (mayLeaveTerminated(status, container, podSpec)) continue;
-    const next = thatLeavesTerminated(status.name, updated);
+    const next = leaving(status.name);
     if (next !== undefined) return refusal('init container', status, next);
   }
   return undefined;
@@ -104,6 +107,6 @@ function mayLeaveTerminated(status: ContainerStatus, container: Container | unde
   return container !== undefined && containerShouldRestart(container, podSpec?.restartPolicy, terminated.exitCode);
 }
 
-function thatLeavesTerminated(name: string, updated: readonly ContainerStatus[]): ContainerStatus | undefined {
-  return updated.find((status) => status.name === name && !status.state?.terminated);
+function isNotTerminated({ state }: ContainerStatus): boolean {
+  return !state?.terminated;
 }

@@ -3,6 +3,7 @@ import {
   getPodCondition,
   isOwnedConditionType,
   isSharedConditionType,
+  podConditionLookup,
   replaceOrAppendPodCondition,
   withLastTransitionTime,
 } from '../../conditions/pod-conditions.ts';
@@ -44,15 +45,26 @@ export function mergePodStatus(old: WirePodStatus, next: WirePodStatus, options:
 
 function mergeConditions(old: WirePodStatus, next: WirePodStatus, ending: boolean, options: MergeOptions): WirePodCondition[] {
   const owned = (type: string): boolean => isOwnedConditionType(type, options.ownedConditionTypes);
-  let conditions = (old.conditions ?? []).filter(({ type }) => !owned(type));
+  const conditions = (old.conditions ?? []).filter(({ type }) => !owned(type));
+  const previousOf = podConditionLookup(old.conditions);
+  const places = new Map<string, number>();
   for (const condition of next.conditions ?? []) {
-    if (owned(condition.type)) conditions.push(condition);
-    else if (isSharedConditionType(condition.type) && ending) {
-      const previous = getPodCondition(old.conditions, condition.type);
-      conditions = replaceOrAppendPodCondition(conditions, withLastTransitionTime(condition, previous, options.now));
+    const { type } = condition;
+    if (owned(type)) {
+      conditions.push(condition);
+    } else if (isSharedConditionType(type) && ending) {
+      const place = places.get(type) ?? indexOfType(conditions, type);
+      places.set(type, place);
+      conditions[place] = withLastTransitionTime(condition, previousOf(type), options.now);
     }
   }
   return conditions;
+}
+
+/** Where the first condition of the type stands, or else the end of the list. */
+function indexOfType(conditions: readonly WirePodCondition[], type: string): number {
+  const index = conditions.findIndex((condition) => condition.type === type);
+  return index < 0 ? conditions.length : index;
 }
 
 function notReadyWhenTerminal(merged: WirePodStatus, old: WirePodStatus, pod: Pod, now: string): void {

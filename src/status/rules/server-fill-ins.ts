@@ -1,4 +1,4 @@
-import { getPodCondition } from '../../conditions/pod-conditions.ts';
+import { podConditionLookup } from '../../conditions/pod-conditions.ts';
 import type { WirePodCondition, WirePodStatus } from '../../wire/types.ts';
 import { isPodStatusByKubeletEqual } from './pod-status-equality.ts';
 import { withUnknownMembers } from './unknown-members.ts';
@@ -43,9 +43,10 @@ function withKnownFillIns(status: WirePodStatus, server: WirePodStatus): WirePod
 /** A condition keeps its `observedGeneration` on the server, too, whatever a patch says of it. */
 function withGenerations(conditions: Conditions, server: Conditions): Conditions {
   let filled: WirePodCondition[] | undefined;
+  const onServer = podConditionLookup(server);
   conditions?.forEach((condition, index) => {
     if (condition.observedGeneration !== undefined) return;
-    const { observedGeneration } = getPodCondition(server, condition.type) ?? {};
+    const { observedGeneration } = onServer(condition.type) ?? {};
     if (observedGeneration === undefined) return;
     filled ??= [...conditions];
     filled[index] = { ...condition, observedGeneration };

@@ -1,4 +1,5 @@
-import { getPodCondition } from '../../conditions/pod-conditions.ts';
+import { podConditionLookup } from '../../conditions/pod-conditions.ts';
+import { lookupBy, lookupByName } from '../../wire/lookup.ts';
 import {
   containerStatusLists,
   containerStatusMembers,
@@ -6,7 +7,6 @@ import {
   podStatusMembers,
 } from '../../wire/status-members.ts';
 import type { WireContainerStatus, WirePodCondition, WirePodStatus } from '../../wire/types.ts';
-import { withName } from '../canonical/with-name.ts';
 import { addressLists, addressMembers, stateKinds, stateMembers } from './nested-members.ts';
 
 type ContainerState = NonNullable<WireContainerStatus['state']>;
@@ -23,29 +23,27 @@ export function withUnknownMembers(status: WirePodStatus, server: WirePodStatus)
   const fill: Partial<WirePodStatus> = {};
   const { conditions } = status;
   if (conditions !== undefined && server.conditions !== undefined) {
-    const filled = filledIn(conditions, ({ type }) => getPodCondition(server.conditions, type), conditionFilledIn);
+    const onServer = podConditionLookup(server.conditions);
+    const filled = filledIn(conditions, ({ type }) => onServer(type), conditionFilledIn);
     if (filled !== conditions) fill.conditions = filled;
   }
   for (const list of containerStatusLists) {
     const [ours, theirs] = [status[list], server[list]];
     if (ours === undefined || theirs === undefined || ours === theirs) continue;
-    const filled = filledIn(ours, (container, index) => withName(theirs, container.name, index), containerFilledIn);
+    const onServer = lookupByName(theirs);
+    const filled = filledIn(ours, ({ name }, index) => onServer(name, index), containerFilledIn);
     if (filled !== ours) fill[list] = filled;
   }
   for (const list of addressLists) {
     const [ours, theirs] = [status[list], server[list]];
     if (!Array.isArray(ours) || !Array.isArray(theirs) || ours === theirs) continue;
-    const filled = filledIn(ours, (address, index) => withIP(theirs, address.ip, index), addressFilledIn);
+    const onServer = lookupBy(theirs, (address) => address.ip);
+    const filled = filledIn(ours, ({ ip }, index) => onServer(ip, index), addressFilledIn);
     if (filled !== ours) fill[list] = filled;
   }
   const filled = membersFilledIn(status, server, podStatusMembers);
   for (const _ in fill) return { ...filled, ...fill };
   return filled;
-}
-
-function withIP<T extends { readonly ip: string }>(list: readonly T[], ip: string, index: number): T | undefined {
-  const guess = list[index];
-  return guess?.ip === ip ? guess : list.find((address) => address.ip === ip);
 }
 
 /** The list itself where nothing is to be filled in. */

@@ -1,8 +1,11 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { aggregate } from '../../../src/manifest/defaults/resource-defaults.ts';
+import { generatePodStatus } from '../../../src/runtime-status/generate-pod-status.ts';
+import { getPhase } from '../../../src/runtime-status/get-phase.ts';
+import { podStatusFromContainers } from '../../../src/runtime-status/pod-status-from-containers.ts';
 import { podLimits, podRequests } from '../../../src/runtime-status/resource-lists.ts';
 import { QuantityTotal } from '../../../src/wire/quantity-sum.ts';
-import { numbered } from '../../support/counted.ts';
+import { Counter, numbered } from '../../support/counted.ts';
 
 afterEach(() => void vi.restoreAllMocks());
 
@@ -40,5 +43,38 @@ describe('the sums of a pod with many containers', () => {
       initContainers: [container('1', 'Always'), container('4'), container('2', 'Always'), container('3')],
     };
     expect([podRequests(mixed).cpu, aggregate(mixed, 'requests').cpu]).toEqual(['6', '6']);
+  });
+});
+
+describe('the status of a pod with thousands of containers', () => {
+  const counter = new Counter();
+  const names = numbered(size, (i) => `c${i}`);
+  const items = <T extends object>(of: readonly string[], rest: T): (T & { name: string })[] =>
+    counter.readingAll(
+      of.map((name) => ({ ...rest, name })),
+      'name',
+    );
+  const status = { image: '', imageID: '', ready: false, restartCount: 0, state: { running: {} } };
+  const backwards = names.toReversed();
+  const pod = {
+    metadata: { uid: 'u1', name: 'p', namespace: 'd' },
+    spec: { containers: items(names, { image: 'i' }), initContainers: items(names, { restartPolicy: 'Always', image: 'i' }) },
+    status: { containerStatuses: items(backwards, status), initContainerStatuses: items(backwards, status) },
+  };
+  const fewLooks = 200 * size;
+
+  it('is generated with a few looks at each record of the runtime', () => {
+    const records = items(backwards, { id: 'x://1', state: 'running', active: true } as const);
+    const runtimeStatus = { podUID: 'u1', ips: [], containers: records, sandboxes: [] };
+    expect(counter.during(() => generatePodStatus({ pod, runtimeStatus }))).toBeLessThan(fewLooks);
+  });
+
+  it('follows from what is given with a few looks at each', () => {
+    const given = items(backwards, { state: 'running' } as const);
+    expect(counter.during(() => podStatusFromContainers(pod, given))).toBeLessThan(fewLooks);
+  });
+
+  it('has its phase after a few looks at each', () => {
+    expect(counter.during(() => getPhase(pod, pod.status.containerStatuses, false, true))).toBeLessThan(fewLooks);
   });
 });
