@@ -6,11 +6,15 @@ import { SecretManager } from '../object-managers/secret-manager.ts';
 import { type EventRecorder, safeEventRecorder } from '../pod/event-recorder.ts';
 import { callGuarded, ignoreFailure } from '../seams/guard.ts';
 import { TokenManager } from '../volumes/token-manager.ts';
+import { settledAtOnce } from '../volumes/while-going.ts';
 import type { Pod } from '../wire/types.ts';
 import { ClusterServices } from './node/cluster-services.ts';
 import { RuntimeClasses } from './node/runtime-classes.ts';
 import type { ResolvedAgentOptions } from './node-agent-options.ts';
 import { RequestLanes } from './request-lanes.ts';
+
+/** So many pull secrets of a pod are read at once. */
+const pullSecretsAtOnce = 8;
 
 /** The agent's ways to the apiserver: what leaves over one of them never waits for all that waits on another. */
 interface AgentLanes {
@@ -92,14 +96,9 @@ export class ClusterParts {
     if (this.secrets.refusalOf(pod) !== undefined) return [];
     const named = (pod.spec?.imagePullSecrets ?? []).flatMap((reference) => (reference.name ? [reference.name] : []));
     const names = [...new Set(named)];
-    const missing: string[] = [];
-    const read = names.map((name) =>
-      this.secrets.getSecret(namespace, name).catch(() => {
-        missing.push(name);
-        return undefined;
-      }),
-    );
-    const found = (await Promise.all(read)).filter((secret) => secret !== undefined);
+    const read = await settledAtOnce(names, pullSecretsAtOnce, (name) => this.secrets.getSecret(namespace, name));
+    const found = read.flatMap((result) => (result.status === 'fulfilled' ? [result.value] : []));
+    const missing = names.filter((_, index) => read[index]?.status === 'rejected');
     if (missing.length > 0) {
       const message = `Unable to retrieve some image pull secrets (${missing.join(', ')}); attempting to pull the image may not succeed.`;
       this.eventRecorder.event(pod, 'Warning', 'FailedToRetrieveImagePullSecret', message);

@@ -31,8 +31,6 @@ interface CachedObject<T> {
   knowledge: Knowledge<T>;
   /** The newest version that was given out while the object has been referenced. */
   newest: T | undefined;
-  /** What is left of `newest` where the budget does not let it be kept. */
-  newestVersion: string | undefined;
 }
 
 export interface CachedObjectsOptions {
@@ -45,7 +43,7 @@ export interface CachedObjectsOptions {
 /**
  * Strategy `cache`: an object is asked for when it is read, and then served for a while. A new reference invalidates it. A
  * refresh takes what the server has in its cache; an answer older than what is known is dropped, and so is a failure. That
- * an object does not exist is asked again at every read. What the budget has no room for is given out and not kept.
+ * an object does not exist is asked again at every read; that there is no room for it, once in that time.
  */
 export class CachedObjects<T extends ApiObject> implements ObjectReader<T> {
   readonly #client: ResourceClient<T>;
@@ -73,7 +71,7 @@ export class CachedObjects<T extends ApiObject> implements ObjectReader<T> {
     const cached = this.#objects.get(key) ?? {
       holdings: budget.object(),
       knowledge: nothing<T>(),
-      ...{ newest: undefined, newestVersion: undefined },
+      newest: undefined,
     };
     this.#objects.set(key, cached);
     budget.join(cached.holdings, pod);
@@ -132,7 +130,7 @@ export class CachedObjects<T extends ApiObject> implements ObjectReader<T> {
     };
     let object: T;
     try {
-      object = received(await this.#options.budget.reads.run(ask, signal));
+      object = received(await this.#options.budget.reads.run(this.#options.budget.flowOf(cached.holdings), ask, signal));
     } catch (error) {
       this.#requireReferenced(name, cached);
       return this.#failed(cached, knowledge, readFailure(this.#client.resource.kind, name, error));
@@ -141,18 +139,14 @@ export class CachedObjects<T extends ApiObject> implements ObjectReader<T> {
     // another request has brought a newer version since this one was sent
     if (cached.newest !== newestBefore) object = newerOf(object, cached.newest);
     if (known !== undefined && isOlderThan(object, known)) return newerOf(known, cached.newest);
-    // one that was given out, and not kept
-    if (isOlderThan(object, { metadata: { resourceVersion: cached.newestVersion } })) return this.#ask(name, cached, knowledge);
     return this.#keep(cached, knowledge, object, askedAt);
   }
 
   #keep(cached: CachedObject<T>, knowledge: Knowledge<T>, object: T, askedAt: number): T {
-    const answer = this.#options.budget.hold(cached.holdings, heldBytes(object));
-    const isHeld = answer === 'held';
-    const refusal = typeof answer === 'string' ? undefined : answer;
-    Object.assign(knowledge, { object: isHeld ? object : undefined, missing: undefined, refusal, askedAt });
-    cached.newest = isHeld ? object : undefined;
-    cached.newestVersion = isHeld ? undefined : object.metadata?.resourceVersion;
+    const refusal = this.#options.budget.hold(cached.holdings, heldBytes(object));
+    const held = refusal === undefined ? object : undefined;
+    Object.assign(knowledge, { object: held, missing: undefined, refusal, askedAt });
+    cached.newest = held;
     if (refusal !== undefined) throw refusal;
     return object;
   }

@@ -16,7 +16,7 @@ interface ReadsUnderWay<T> {
 /**
  * Strategy `get`: each read is a request for the newest version; references mean nothing. While reads of one object
  * overlap, none gives an older version than one of them gave before. A read that fails changes nothing for the others, and
- * nothing is kept of an object once no read of it is under way. So many requests are under way at once, and no more.
+ * nothing is kept of an object once no read of it is under way. Few requests are under way at once, and namespaces take turns.
  */
 export class DirectObjects<T extends ApiObject> implements ObjectReader<T> {
   readonly #client: ResourceClient<T>;
@@ -37,7 +37,7 @@ export class DirectObjects<T extends ApiObject> implements ObjectReader<T> {
     const { signal } = this.#stopping;
     const ask = (): Promise<T> => this.#client.get(object, { besideStreams: true, signal });
     try {
-      const answer = received(await this.#budget.reads.run(ask, signal));
+      const answer = received(await this.#budget.reads.run({ group: object.namespace, member: '' }, ask, signal));
       reads.newest = newerOf(answer, reads.newest);
       return reads.newest;
     } catch (error) {

@@ -1,5 +1,5 @@
 import { integerOption, requireKnownOptions } from '../checks/options.ts';
-import { Semaphore } from '../concurrency/semaphore.ts';
+import { FairSemaphore, type Flow } from '../concurrency/fair-semaphore.ts';
 import { StatusManagerError } from '../errors.ts';
 
 /** How much the pods of a node may make its agent hold of secrets and config maps, both together. */
@@ -12,7 +12,7 @@ export interface ObjectBudgetOptions {
   readonly maxWatches?: number;
   /** The text of one pod's objects, in bytes; a pod that has more of it waits. Default 16 MiB. */
   readonly maxBytesPerPod?: number;
-  /** The text of all objects, in bytes. What comes beyond it is not kept, but read each time. Default 32 MiB. */
+  /** The text of all objects, in bytes. Over it a pod waits that has more than 128 KiB. Default 32 MiB. */
   readonly maxBytes?: number;
 }
 
@@ -29,8 +29,8 @@ export interface ObjectBudgetUse {
 /** What one pod makes the managers hold. */
 export interface PodHoldings {
   readonly key: string;
-  /** For people: namespace and name. */
-  readonly shownAs: string;
+  readonly namespace: string;
+  readonly name: string;
   objects: number;
   watches: number;
   bytes: number;
@@ -39,21 +39,20 @@ export interface PodHoldings {
 /** What is held of one object, and for which pods. */
 export interface ObjectHoldings {
   readonly pods: Set<PodHoldings>;
-  /** Its last known size, where a pod may have it. */
   bytes: number;
-  isHeld: boolean;
   isWatched: boolean;
 }
-
-/** `held`: the text may be kept. `full`: it may be used, and not kept. An error: of the pods that name it, none may have so much. */
-export type HoldAnswer = 'held' | 'full' | StatusManagerError;
 
 const mebibyte = 1024 * 1024;
 const defaults = {
   ...{ maxObjectsPerPod: 256, maxWatchesPerPod: 64, maxWatches: 768 },
   ...{ maxBytesPerPod: 16 * mebibyte, maxBytes: 32 * mebibyte },
 };
-const atOnce = 16;
+/** So much each pod may have, whatever others have. */
+const shareOfPod = 128 * 1024;
+/** What is on its way is in memory before it can be weighed. */
+const mostReads = 8;
+const mostOpening = 16;
 
 /**
  * Counts what pods make the managers of secrets and config maps hold, and says what there is room for. One of it may serve
@@ -73,8 +72,10 @@ export class ObjectBudget {
   readonly #pods = new Map<string, PodHoldings>();
   #watches = 0;
   #bytes = 0;
-  /** How many objects are asked for at once: an answer is in memory before it can be weighed. */
-  readonly reads = new Semaphore(atOnce);
+  /** Lets a few objects be asked for at once, in turn of namespaces and pods. */
+  readonly reads = new FairSemaphore(mostReads);
+  /** Lets a few watches wait for their first list at once, in the same way. */
+  readonly openings = new FairSemaphore(mostOpening);
 
   /** Throws ERR_INVALID_OPTION, naming the option, the rule and the value. */
   constructor(options: ObjectBudgetOptions = {}) {
@@ -92,13 +93,13 @@ export class ObjectBudget {
   }
 
   /** The count of one pod, the same one for every manager that asks while something is held for it. */
-  podOf(key: string, shownAs: string): PodHoldings {
-    return this.#pods.get(key) ?? { key, shownAs, objects: 0, watches: 0, bytes: 0 };
+  podOf(key: string, namespace: string, name: string): PodHoldings {
+    return this.#pods.get(key) ?? { key, namespace, name, objects: 0, watches: 0, bytes: 0 };
   }
 
   /** The count of an object that no pod names yet. */
   object(): ObjectHoldings {
-    return { pods: new Set(), bytes: 0, isHeld: false, isWatched: false };
+    return { pods: new Set(), bytes: 0, isWatched: false };
   }
 
   /** Why the pod may not name so many more objects; undefined where it may. */
@@ -107,7 +108,7 @@ export class ObjectBudget {
     const count = pod.objects + more;
     if (count <= maxObjectsPerPod) return undefined;
     return overBudget(
-      `pod ${pod.shownAs} names ${count} secrets and config maps, and this node holds ${maxObjectsPerPod} for one pod`,
+      `pod ${shown(pod)} names ${count} secrets and config maps, and this node holds ${maxObjectsPerPod} for one pod`,
       'maxObjectsPerPod',
     );
   }
@@ -151,33 +152,53 @@ export class ObjectBudget {
     for (const pod of object.pods) pod.watches -= 1;
   }
 
-  /** The object has so many bytes now: may they be kept? */
-  hold(object: ObjectHoldings, bytes: number): HoldAnswer {
+  /** The object has so many bytes now. Why they may not be kept; undefined where they may. */
+  hold(object: ObjectHoldings, bytes: number): StatusManagerError | undefined {
     const { maxBytes, maxBytesPerPod } = this.#limits;
     this.letGo(object);
-    if (![...object.pods].some((pod) => pod.bytes + bytes <= maxBytesPerPod)) return this.#tooMuch(object, bytes);
+    let least: PodHoldings | undefined;
+    for (const pod of object.pods) if (least === undefined || pod.bytes < least.bytes) least = pod;
+    const next = bytes + (least?.bytes ?? 0);
+    if (least !== undefined && next > maxBytesPerPod) return this.#tooMuch(least, bytes);
+    if (least !== undefined && next > shareOfPod && this.#bytes + bytes > maxBytes) return this.#full(least, bytes);
     object.bytes = bytes;
+    this.#bytes += bytes;
     for (const pod of object.pods) pod.bytes += bytes;
-    object.isHeld = this.#bytes + bytes <= maxBytes;
-    if (object.isHeld) this.#bytes += bytes;
-    return object.isHeld ? 'held' : 'full';
+    return undefined;
   }
 
-  /** Nothing is known of the object any more. */
+  /** Nothing is held of the object any more. */
   letGo(object: ObjectHoldings): void {
-    if (object.isHeld) this.#bytes -= object.bytes;
+    this.#bytes -= object.bytes;
     for (const pod of object.pods) pod.bytes -= object.bytes;
-    Object.assign(object, { bytes: 0, isHeld: false });
+    object.bytes = 0;
   }
 
-  #tooMuch({ pods }: ObjectHoldings, bytes: number): StatusManagerError {
+  /** Whose turn it is when the object is asked for: that of the first pod that names it. */
+  flowOf({ pods }: ObjectHoldings): Flow {
     const [pod] = pods;
+    return { group: pod?.namespace ?? '', member: pod?.key ?? '' };
+  }
+
+  #tooMuch(pod: PodHoldings, bytes: number): StatusManagerError {
     const { maxBytesPerPod } = this.#limits;
     return overBudget(
-      `the secrets and config maps of pod ${pod?.shownAs} take more than the ${maxBytesPerPod} bytes that this node holds for one pod: ${pod?.bytes} without this one, which takes ${bytes}`,
+      `the secrets and config maps of pod ${shown(pod)} take more than the ${maxBytesPerPod} bytes that this node holds for one pod: ${pod.bytes} without this one, which takes ${bytes}`,
       'maxBytesPerPod',
     );
   }
+
+  #full(pod: PodHoldings, bytes: number): StatusManagerError {
+    const { maxBytes } = this.#limits;
+    return overBudget(
+      `the secrets and config maps of all pods take ${this.#bytes} of the ${maxBytes} bytes that this node holds, and there is no room for the ${bytes} of one that pod ${shown(pod)} names`,
+      'maxBytes',
+    );
+  }
+}
+
+function shown({ namespace, name }: PodHoldings): string {
+  return `${namespace}/${name}`;
 }
 
 function overBudget(message: string, option: keyof ObjectBudgetOptions): StatusManagerError {

@@ -48,7 +48,7 @@ export class RegisteredPods {
     const before = this.#pods.get(key);
     // one without objects is known to nobody: another manager may have begun a count of its own
     const counted = before !== undefined && before.names.size > 0 ? before.holdings : undefined;
-    const holdings = counted ?? this.#budget.podOf(key, `${namespace}/${pod.metadata?.name}`);
+    const holdings = counted ?? this.#budget.podOf(key, namespace, pod.metadata?.name ?? '');
     const refusal = this.#budget.refusal(holdings, named.size - (before?.names.size ?? 0));
     const names = refusal === undefined ? named : new Set<string>();
     this.#pods.set(key, { namespace, names, holdings, refusal });

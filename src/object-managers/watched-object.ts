@@ -28,8 +28,6 @@ export interface WatchedObjectOptions<T extends MaybeImmutable> {
   readonly watching: (isWatching: boolean) => void;
   /** Asked for each copy that comes, and told when there is none any more. Of a copy that may not be kept nothing but its version is. */
   readonly mayKeep: (copy: T | undefined) => boolean;
-  /** The first list has come, or has failed. */
-  readonly listed: () => void;
 }
 
 /** The server ends each watch after this long at least. */
@@ -44,6 +42,7 @@ export class WatchedObject<T extends MaybeImmutable> {
   readonly #options: WatchedObjectOptions<T>;
   readonly #reflector: Reflector<T>;
   readonly #waiters: SyncWaiters;
+  readonly #asked = Promise.withResolvers<void>();
   #isWatching = false;
   /** The newest copy was not kept. */
   #isBare = false;
@@ -79,12 +78,13 @@ export class WatchedObject<T extends MaybeImmutable> {
     });
   }
 
-  /** Opens the watch, once. Nothing happens after `stop`. */
-  open(): void {
+  /** Opens the watch, once. Resolves when its first list has come, or has failed, and at `stop`. */
+  async open(): Promise<void> {
     if (this.#reflector.state !== 'idle') return;
     this.#setWatching(true);
     // it rejects when the last reference goes before the first list
     this.#reflector.start().catch(() => {});
+    await this.#asked.promise;
   }
 
   /**
@@ -117,6 +117,7 @@ export class WatchedObject<T extends MaybeImmutable> {
    */
   stop(reason = () => notRegistered(this.#name)): Promise<void> {
     this.#setWatching(false);
+    this.#asked.resolve();
     if (this.#isBare) this.#waiters.succeed();
     else this.#waiters.fail(reason);
     return this.#reflector.stop();
@@ -164,13 +165,13 @@ export class WatchedObject<T extends MaybeImmutable> {
 
   #synced(): void {
     this.#failure = undefined;
-    this.#options.listed();
+    this.#asked.resolve();
     this.#waiters.succeed();
   }
 
   #interrupted(error: unknown): void {
     this.#failure = error;
-    this.#options.listed();
+    this.#asked.resolve();
   }
 }
 

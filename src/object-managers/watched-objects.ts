@@ -4,6 +4,7 @@ import { ResourceClient } from '../client/resource-client.ts';
 import type { StatusManagerError } from '../errors.ts';
 import type { Metrics } from '../metrics/metrics.ts';
 import type { CancelTimer } from '../seams/clock.ts';
+import { ignoreFailure } from '../seams/guard.ts';
 import { CachedObjects } from './cached-objects.ts';
 import { heldBytes } from './held-bytes.ts';
 import type { ObjectBudget, ObjectHoldings, PodHoldings } from './object-budget.ts';
@@ -12,7 +13,7 @@ import { canExist, keyOf, type NamespacedName } from './object-name.ts';
 import type { ObjectReader } from './object-reader.ts';
 import { type MaybeImmutable, WatchedObject, type WatchedObjectOptions } from './watched-object.ts';
 
-type OfOneObject = 'watching' | 'mayKeep' | 'listed';
+type OfOneObject = 'watching' | 'mayKeep';
 
 export interface WatchedObjectsOptions<T extends MaybeImmutable> extends Omit<WatchedObjectOptions<T>, OfOneObject> {
   /** How often the agent reads what its pods have mounted, in milliseconds. */
@@ -33,13 +34,11 @@ const shortestIdleMs = 60_000;
 const idleIntervals = 5;
 /** How long an object without a watch is served. */
 const unwatchedTtlMs = 60_000;
-/** So many watches wait for their first list: each may bring the largest object there is. */
-const mostOpening = 16;
 
 /**
  * Strategy `watch`: each object has one watch of its own while pods refer to it, however many. What is not read for five
  * intervals is not watched until it is read again; the manager looks once a minute. What the budget has no watch for, or no
- * room, is read again and again in place of a watch, until no pod refers to it any more.
+ * room, is read in place of being watched, until no pod refers to it any more.
  */
 export class WatchedObjects<T extends MaybeImmutable> implements ObjectReader<T> {
   readonly #options: WatchedObjectsOptions<T>;
@@ -49,9 +48,7 @@ export class WatchedObjects<T extends MaybeImmutable> implements ObjectReader<T>
   readonly #objects = new Map<string, ReferencedObject<T>>();
   /** Watches that were told to end. */
   readonly #ending = new Set<Promise<void>>();
-  /** Those that wait for their first list, and those that wait to be opened. */
-  readonly #opening = new Set<WatchedObject<T>>();
-  readonly #toOpen = new Set<WatchedObject<T>>();
+  readonly #stopping = new AbortController();
   /** Set while anything is watched. */
   #cancelLook: CancelTimer | undefined;
   #watches = 0;
@@ -99,7 +96,7 @@ export class WatchedObjects<T extends MaybeImmutable> implements ObjectReader<T>
   async stop(): Promise<void> {
     const { budget, resource } = this.#options;
     const reason = () => stopped(`manager of ${resource.resource}`);
-    this.#toOpen.clear();
+    this.#stopping.abort();
     for (const { watched, holdings } of this.#objects.values()) {
       for (const pod of [...holdings.pods]) budget.leave(holdings, pod);
       this.#end(watched, reason);
@@ -120,32 +117,31 @@ export class WatchedObjects<T extends MaybeImmutable> implements ObjectReader<T>
         this.#unwatched.addReference(name, pod);
         return;
       }
-      object.watched = this.#watchOf(object);
-      this.#toOpen.add(object.watched);
+      const watched = this.#watchOf(object);
+      object.watched = watched;
+      const { openings } = budget;
+      openings.run(budget.flowOf(holdings), () => watched.open(), this.#stopping.signal).catch(ignoreFailure);
     }
     this.#objects.set(keyOf(name), object);
-    this.#openNext();
   }
 
   #watchOf(object: ReferencedObject<T>): WatchedObject<T> {
     const { budget } = this.#options;
-    const watched = new WatchedObject(object.name, {
+    return new WatchedObject(object.name, {
       ...this.#options,
       watching: (isWatching) => this.#watching(isWatching),
       mayKeep: (copy) => {
-        const answer = budget.hold(object.holdings, heldBytes(copy));
-        if (copy === undefined || answer === 'held') return true;
+        const refusal = budget.hold(object.holdings, heldBytes(copy));
+        if (copy === undefined || refusal === undefined) return true;
         // not in the middle of what its reflector does
-        queueMicrotask(() => this.#unwatch(object, typeof answer === 'string' ? undefined : answer));
+        queueMicrotask(() => this.#unwatch(object, refusal));
         return false;
       },
-      listed: () => this.#opened(watched),
     });
-    return watched;
   }
 
   /** From here on the object is read in place of being watched. */
-  #unwatch(object: ReferencedObject<T>, refusal: StatusManagerError | undefined): void {
+  #unwatch(object: ReferencedObject<T>, refusal: StatusManagerError): void {
     const { name, holdings, watched } = object;
     if (this.#objects.get(keyOf(name)) !== object) return;
     this.#objects.delete(keyOf(name));
@@ -154,35 +150,20 @@ export class WatchedObjects<T extends MaybeImmutable> implements ObjectReader<T>
       budget.leave(holdings, pod);
       this.#unwatched.addReference(name, pod);
     }
-    if (refusal !== undefined) this.#unwatched.refuse(name, refusal);
+    this.#unwatched.refuse(name, refusal);
     logger.warn({ ...name, err: refusal }, 'there is no room for an object that pods name: it is not kept, and watched no more');
     this.#end(watched);
     this.#countObjects();
   }
 
-  #openNext(): void {
-    for (const watched of this.#toOpen) {
-      if (this.#opening.size >= mostOpening) return;
-      this.#toOpen.delete(watched);
-      this.#opening.add(watched);
-      watched.open();
-    }
-  }
-
-  #opened(watched: WatchedObject<T>): void {
-    if (this.#opening.delete(watched)) this.#openNext();
-  }
-
   #end(watched: WatchedObject<T> | undefined, reason?: Parameters<WatchedObject<T>['stop']>[0]): void {
     if (watched === undefined) return;
-    this.#toOpen.delete(watched);
     const ending = watched.stop(reason);
     this.#ending.add(ending);
     const done = (): void => {
       this.#ending.delete(ending);
     };
     ending.then(done, done);
-    this.#opened(watched);
   }
 
   #watching(isWatching: boolean): void {

@@ -4,11 +4,12 @@ import { join } from 'node:path';
 import { downwardFiles } from './downward-api.ts';
 import { makeFolder, makeMemoryFolder } from './empty-dir.ts';
 import { collected, diskSize, memorySize, requireRoom } from './file-bytes.ts';
+import { MountObjects } from './mount-objects.ts';
 import { makeNestedMountPoints } from './nested-mount-points.ts';
 import type { MountedVolume } from './pod-volumes.ts';
 import { projectedFiles } from './projected.ts';
 import { configMapFiles, type FilesInTurn, secretFiles } from './source-objects.ts';
-import type { MountVolume, VolumeRequest } from './volume-request.ts';
+import type { FilesRequest, MountVolume, VolumeRequest } from './volume-request.ts';
 
 /** The apiserver's default. */
 const usualMode = 0o644;
@@ -18,7 +19,7 @@ interface FileVolume {
   readonly folder: string;
   /** True: nothing of it is ever on disk. */
   readonly inMemory: boolean;
-  files(request: VolumeRequest): Promise<FilesInTurn>;
+  files(request: FilesRequest): Promise<FilesInTurn>;
 }
 
 const configMap: FileVolume = {
@@ -65,12 +66,17 @@ export const mountProjected = mounting('projected', projected);
 /** Each call reads the sources anew, and writes what has changed. Nothing is written of what there is no room for. */
 function mounting(type: string, kind: FileVolume): MountVolume {
   return async (request): Promise<MountedVolume> => {
-    const { pod, volume, volumesFolder, fsGroup } = request;
-    const { files, bytes } = collected(await kind.files(request));
+    const { pod, volume, volumesFolder, fsGroup, signal } = request;
+    const objects = new MountObjects(pod, request.parts, signal);
+    const found = await kind.files({ ...request, objects });
     const folder = join(volumesFolder, kind.folder, volume.name);
-    await (kind.inMemory ? makeInMemory : makeOnDisk)(folder, bytes, request);
-    await makeNestedMountPoints(pod, volume.name, folder);
-    await request.writerOf(folder).write(files, { fsGroup });
+    // what is decoded is in memory until it is written
+    await request.inTurn(async () => {
+      const { files, bytes } = collected(found);
+      await (kind.inMemory ? makeInMemory : makeOnDisk)(folder, bytes, request);
+      await makeNestedMountPoints(pod, volume.name, folder);
+      await request.writerOf(folder).write(files, { fsGroup });
+    });
     return { name: volume.name, type, hostPath: folder, readonly: true, selinuxRelabel: true };
   };
 }

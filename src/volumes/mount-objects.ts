@@ -11,7 +11,7 @@ export interface SourceValues {
   get(key: string): Uint8Array | undefined;
 }
 
-/** The secrets and config maps of one pod while its volumes are made: each is read once, and each value decoded once. */
+/** The secrets and config maps of one volume while it is made: each is read once, and each value decoded once. */
 export class MountObjects {
   readonly #namespace: string;
   readonly #parts: Pick<VolumeParts, 'secrets' | 'configMaps'>;

@@ -4,7 +4,7 @@ import type { ProjectedFile } from '../files/projected-files.ts';
 import { errorText } from '../seams/error-text.ts';
 import { downwardFiles, joined } from './downward-api.ts';
 import { configMapFiles, type FilesInTurn, secretFiles } from './source-objects.ts';
-import type { SpecVolume, VolumeRequest } from './volume-request.ts';
+import type { FilesRequest, SpecVolume } from './volume-request.ts';
 import { settledAtOnce, whileGoing } from './while-going.ts';
 
 type Projected = NonNullable<SpecVolume['projected']>;
@@ -21,7 +21,7 @@ const atOnce = 8;
 const mostTold = 10;
 
 /** The files of all sources; of one path that of the last source. Rejects with one error that names the sources that failed. */
-export async function projectedFiles(request: VolumeRequest, { sources }: Projected, defaultMode: number): Promise<FilesInTurn> {
+export async function projectedFiles(request: FilesRequest, { sources }: Projected, defaultMode: number): Promise<FilesInTurn> {
   const read = (source: Source): Promise<FilesInTurn> => filesOf(request, source, defaultMode);
   const results = await settledAtOnce(sources ?? [], atOnce, read);
   request.signal.throwIfAborted();
@@ -43,7 +43,7 @@ function* inOrder(results: readonly PromiseSettledResult<FilesInTurn>[]): Genera
   if (failed.length > 0) throw new Error(joined(failed));
 }
 
-async function filesOf(request: VolumeRequest, source: Source, defaultMode: number): Promise<FilesInTurn> {
+async function filesOf(request: FilesRequest, source: Source, defaultMode: number): Promise<FilesInTurn> {
   if (source.secret) return secretFiles(request, source.secret, defaultMode);
   if (source.configMap) return configMapFiles(request, source.configMap, defaultMode);
   if (source.downwardAPI) return downwardFiles(request, source.downwardAPI.items, defaultMode);
@@ -52,7 +52,7 @@ async function filesOf(request: VolumeRequest, source: Source, defaultMode: numb
   throw new Error(`projected source ${kind} is not supported by this agent`);
 }
 
-async function tokenFile(request: VolumeRequest, source: TokenSource, defaultMode: number): Promise<Map<string, ProjectedFile>> {
+async function tokenFile(request: FilesRequest, source: TokenSource, defaultMode: number): Promise<Map<string, ProjectedFile>> {
   const { pod, parts, fsGroup, fsUser, signal } = request;
   const { tokens } = parts;
   if (tokens === undefined) throw new Error('this agent has no service account tokens');

@@ -4,7 +4,7 @@ import { isStatusManagerError } from '../errors.ts';
 import type { ProjectedFile } from '../files/projected-files.ts';
 import { goQuote } from '../wire/go-quote.ts';
 import type { SourceValues } from './mount-objects.ts';
-import type { VolumeRequest } from './volume-request.ts';
+import type { FilesRequest } from './volume-request.ts';
 
 const noBytes = new Uint8Array();
 
@@ -23,7 +23,7 @@ interface KeyToPath {
 
 /** A file and where it is to be, made when it is asked for. Throws where a key is missing. */
 export type FilesInTurn = Iterable<readonly [path: string, file: ProjectedFile]>;
-type ObjectRequest = Pick<VolumeRequest, 'pod' | 'objects'>;
+type ObjectRequest = Pick<FilesRequest, 'pod' | 'objects'>;
 
 /** The files that a config map gives. */
 export async function configMapFiles(request: ObjectRequest, source: ObjectSource, defaultMode: number): Promise<FilesInTurn> {

@@ -1,6 +1,7 @@
 import { mkdir, realpath } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isDnsLabel } from '../checks/dns-names.ts';
+import { FairSemaphore } from '../concurrency/fair-semaphore.ts';
 import { OneAtATime } from '../concurrency/one-at-a-time.ts';
 import { StatusManagerError } from '../errors.ts';
 import { AtomicWriter } from '../files/atomic-writer.ts';
@@ -15,7 +16,6 @@ import { FileBytes } from './file-bytes.ts';
 import { mountConfigMap, mountDownwardAPI, mountProjected, mountSecret } from './file-volumes.ts';
 import { mountHostPath } from './host-path.ts';
 import { mountImage } from './image-volume.ts';
-import { MountObjects } from './mount-objects.ts';
 import { podFolder, podsFolder, podsOnDisk, removePodFolder } from './pod-folder.ts';
 import { fsUserOf, usedVolumes } from './pod-users.ts';
 import type { MountedVolume, PodVolumes } from './pod-volumes.ts';
@@ -27,6 +27,8 @@ import { settledAtOnce } from './while-going.ts';
 const hiddenMode = 0o750;
 /** So many volumes of a pod are made at once. */
 const atOnce = 16;
+/** So many are written at once, over all pods. */
+const mostWrites = 4;
 
 const volumeTypes: Readonly<Record<string, MountVolume>> = {
   emptyDir: mountEmptyDir,
@@ -64,6 +66,7 @@ export class VolumeManager {
   readonly #parts: VolumeParts;
   readonly #fileBytes: FileBytes;
   readonly #lanes = new OneAtATime();
+  readonly #writes = new FairSemaphore(mostWrites);
   /** The writers of each pod, by their folder: they know what they have written. */
   readonly #writers = new Map<string, Map<string, AtomicWriter>>();
   #root: Promise<string> | undefined;
@@ -114,13 +117,14 @@ export class VolumeManager {
     const volumesFolder = join(podFolder(await this.#realRoot(), podUID), 'volumes');
     await mkdir(volumesFolder, { recursive: true, mode: hiddenMode });
     const volumes = this.#volumesOf(pod);
+    const flow = { group: pod.metadata?.namespace ?? '', member: podUID };
     const memory = this.#fileBytes.begin(podUID, shown(pod));
-    const objects = new MountObjects(pod, this.#parts, signal);
     const common = {
-      ...{ pod, volumesFolder, parts: this.#parts, objects, memory, signal },
+      ...{ pod, volumesFolder, parts: this.#parts, memory, signal },
       fields: new ShownFields(pod, this.#parts.nodeAllocatable),
       fsGroup: pod.spec?.securityContext?.fsGroup ?? undefined,
       fsUser: fsUserOf(pod),
+      inTurn: (write: () => Promise<void>) => this.#writes.run(flow, write, signal),
       writerOf: (folder: string) => this.#writerOf(podUID, folder),
     };
     const results = await settledAtOnce(volumes, atOnce, (volume) => mountOne({ ...common, volume }));

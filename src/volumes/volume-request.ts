@@ -16,8 +16,6 @@ export interface VolumeRequest {
   /** The folder of the pod's volumes. */
   readonly volumesFolder: string;
   readonly parts: VolumeParts;
-  /** What the pod's volumes are made from, each object read once. */
-  readonly objects: MountObjects;
   /** Counts what the files of the pod's volumes take in memory. */
   readonly memory: PodFileBytes;
   /** What all volumes of the pod show of it. */
@@ -25,8 +23,16 @@ export interface VolumeRequest {
   readonly fsGroup: number | undefined;
   readonly fsUser: number | undefined;
   readonly signal: AbortSignal;
+  /** Makes the call once there is room: so many volumes are written at once, and namespaces and pods take turns. */
+  inTurn(write: () => Promise<void>): Promise<void>;
   /** The one writer of a folder. */
   writerOf(folder: string): AtomicWriter;
+}
+
+/** What a volume of files is told. */
+export interface FilesRequest extends VolumeRequest {
+  /** What the files are made from, each object read once. */
+  readonly objects: MountObjects;
 }
 
 /** Makes one volume ready, or sees that it is. */
