@@ -13,7 +13,7 @@ import type { ClusterParts } from './cluster-parts.ts';
 import { filesystemBytes, hasAppArmor } from './node/machine.ts';
 import { nodeIPsOf } from './node/node-addresses.ts';
 import { NodeReporter } from './node/node-reporter.ts';
-import { type NodeResources, nodeResources, type ResourceQuantities } from './node/node-resources.ts';
+import { type NodeResources, nodeResources, type ResourceQuantities, resourcesForPods } from './node/node-resources.ts';
 import { RuntimeWatch } from './node/runtime-watch.ts';
 import type { ResolvedAgentOptions } from './node-agent-options.ts';
 
@@ -30,7 +30,7 @@ export class NodeParts {
   readonly watch: RuntimeWatch;
   readonly object: NodeObject;
   readonly resources: NodeResources;
-  /** What all pods together may use. What an eviction keeps free is part of it: else the kernel would kill before an eviction could. */
+  /** What all pods together may use. */
   readonly forPods: ResourceQuantities;
   readonly nodeIPs: readonly string[];
   readonly #parts: NodePartsOptions;
@@ -47,7 +47,7 @@ export class NodeParts {
     this.nodeIPs = nodeIPsOf(nodeName, settings.nodeIPs);
     const size = { machine, rootBytes: filesystemBytes(settings.rootDirectory), maxPods: settings.maxPods };
     this.resources = nodeResources(size, settings);
-    this.forPods = nodeResources(size, { ...settings, evictionHard: {} }).allocatable;
+    this.forPods = resourcesForPods(size, settings);
     this.watch = new RuntimeWatch({ runtime, ...timed, changed: () => this.object.changed() });
     const addresses = [
       ...this.nodeIPs.map((address) => ({ type: 'InternalIP', address })),

@@ -17,7 +17,8 @@ import { type CgroupDriver, type CgroupName, cgroupPath, classCgroup, podCgroup,
 import type { CgroupTree } from './cgroup-tree.ts';
 import { CgroupsV1 } from './cgroups-v1.ts';
 import { CgroupsV2 } from './cgroups-v2.ts';
-import { type CheckedNodeLimits, checkedNodeLimits, type NodeLimits } from './node-limits.ts';
+import { hugepageLimits } from './huge-pages.ts';
+import { type CheckedNodeLimits, checkedNodeLimits, machineProcesses, type NodeLimits } from './node-limits.ts';
 import { type PodCgroups, uidOf } from './pod-cgroups.ts';
 import { qosClassOf } from './pod-class.ts';
 import { podCgroupResources } from './pod-resources.ts';
@@ -100,13 +101,9 @@ export class CgroupManager implements PodCgroups {
     return cgroupPath(podCgroup(this.#root, uidOf(pod), qosClassOf(pod)), 'cgroupfs');
   }
 
-  async createBase(allocatable: ResourceQuantities = {}): Promise<void> {
+  async createBase(allocatable?: ResourceQuantities): Promise<void> {
     for (const qosClass of classes) await this.#tree.make(this.#classPath(qosClass));
-    const { cpu, memory } = allocatable;
-    await this.#tree.set(this.#classPath('Guaranteed'), {
-      ...(cpu !== undefined && { cpuShares: sharesOf(thousandths(cpu)) }),
-      ...(memory !== undefined && { memoryLimitInBytes: wholeUnits(memory) }),
-    });
+    if (allocatable !== undefined) await this.#limitAll(allocatable);
     await this.#tree.set(this.#classPath('BestEffort'), { cpuShares: minShares });
     await this.updateClasses([]);
   }
@@ -178,6 +175,17 @@ export class CgroupManager implements PodCgroups {
 
   usage(of: 'pods' | 'node'): Promise<ResourceUsage | undefined> {
     return this.#tree.usage(of === 'node' ? '' : this.#classPath('Guaranteed'), this.#clock.now());
+  }
+
+  async #limitAll(allocatable: ResourceQuantities): Promise<void> {
+    const { cpu, memory, pid } = allocatable;
+    const pidsLimit = pid === undefined ? await machineProcesses() : wholeUnits(pid);
+    await this.#tree.set(this.#classPath('Guaranteed'), {
+      ...(cpu !== undefined && { cpuShares: sharesOf(thousandths(cpu)) }),
+      ...(memory !== undefined && { memoryLimitInBytes: wholeUnits(memory) }),
+      ...(pidsLimit !== undefined && { pidsLimit }),
+      hugepageLimits: hugepageLimits(this.#limits.hugePageSizes, allocatable),
+    });
   }
 
   /** Whichever class the pod had when its group was made. */

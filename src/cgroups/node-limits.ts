@@ -1,3 +1,4 @@
+import { readFile } from 'node:fs/promises';
 import { integerOption, numberOption, optionOfType } from '../checks/options.ts';
 
 /** What of the node decides over the limits of its pods. All of it is optional. */
@@ -20,6 +21,12 @@ export interface NodeLimits {
 
 /** Checked, with nothing left out. */
 export type CheckedNodeLimits = Required<NodeLimits>;
+
+/** How many processes the kernel lets there be at once; undefined where it does not say. */
+export async function machineProcesses(): Promise<number | undefined> {
+  const most = Number(await readFile('/proc/sys/kernel/pid_max', 'utf8').catch(() => ''));
+  return Number.isSafeInteger(most) && most > 0 ? most : undefined;
+}
 
 /** Throws ERR_INVALID_OPTION, naming the option, the rule and the value. */
 export function checkedNodeLimits(limits: NodeLimits, memoryCapacityBytes: number): CheckedNodeLimits {

@@ -10,7 +10,8 @@ export interface PodCgroups {
   /** The cgroup that the pod's containers are put under, such as `/kubepods/burstable/podA`. */
   podParent(pod: Pod): string;
   /**
-   * Makes the groups of all pods and of each class of them. What the node can give limits all pods together, where it is given.
+   * Makes the groups of all pods and of each class of them. What the node can give limits all pods together, where it is given:
+   * `cpu`, `memory`, huge pages, and processes as `pid`, by default as many as the kernel has.
    * Rejects with an error that names the group and the file.
    */
   createBase(allocatable?: ResourceQuantities): Promise<void>;

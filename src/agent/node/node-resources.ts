@@ -53,6 +53,16 @@ export function nodeResources({ machine, rootBytes, maxPods }: NodeSize, reserve
   return { capacity, allocatable };
 }
 
+/**
+ * What all pods together may use: huge pages and processes, too. What an eviction keeps free is part of it: else the kernel would kill
+ * before an eviction could.
+ */
+export function resourcesForPods(size: NodeSize, settings: Reservations): ResourceQuantities {
+  const reserved = { ...settings, evictionHard: {} };
+  const pids = String(size.machine.maxProcesses);
+  return { ...nodeResources(size, reserved).allocatable, pid: less(pids, keptOf('pid', pids, reserved), 'pid') };
+}
+
 function keptOf(resource: string, quantity: string, { systemReserved, kubeReserved, evictionHard }: Reservations): bigint {
   let kept = 0n;
   for (const reserved of [systemReserved[resource], kubeReserved[resource]]) if (reserved !== undefined) kept += nano(reserved);

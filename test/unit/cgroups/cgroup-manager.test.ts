@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { CgroupManager, type CgroupManagerOptions } from '../../../src/cgroups/cgroup-manager.ts';
+import { machineProcesses } from '../../../src/cgroups/node-limits.ts';
 import { FakeClock } from '../../../src/testing/fakes/fake-clock.ts';
 import type { Pod } from '../../../src/wire/types.ts';
 import { FakeKernel } from './support/fake-kernel.ts';
@@ -46,6 +47,30 @@ describe.each([1, 2] as const)('CgroupManager on version %i', (version) => {
     });
     expect(await cgroups.podResources(podWith('none'))).toBeUndefined();
     expect((await cgroups.listPods()).toSorted()).toEqual(['b', 'g']);
+  });
+
+  it('limits all pods together to what the node gives them, processes and huge pages too', async () => {
+    const kernel = new FakeKernel(version);
+    const cgroups = await opened(kernel, { limits: { ...memory, hugePageSizes: ['2MB'] } });
+    // the groups are made before what is looked at
+    await cgroups.createBase();
+    const written = async (allocatable?: Record<string, string>) => {
+      kernel.written.length = 0;
+      await cgroups.createBase(allocatable);
+      return kernel.written.filter((line) => /\/kubepods\/[^/]+$/.test(line)).map((line) => line.replace(/^.*\//, ''));
+    };
+    expect(await written({ cpu: '2', memory: '4Gi', pid: '1k', 'hugepages-2Mi': '4Mi' })).toEqual(
+      version === 1
+        ? [
+            'cpu.shares = 2048',
+            `memory.limit_in_bytes = ${4 * 1024 ** 3}`,
+            'pids.max = 1000',
+            'hugetlb.2MB.limit_in_bytes = 4194304',
+          ]
+        : ['cpu.weight = 79', `memory.max = ${4 * 1024 ** 3}`, 'pids.max = 1000', 'hugetlb.2MB.max = 4194304'],
+    );
+    expect(await written({ cpu: '2' })).toContain(`pids.max = ${await machineProcesses()}`);
+    expect(await written()).toEqual([]);
   });
 
   it('weighs the burstable pods by what they ask for together', async () => {

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { Machine } from '../../../../src/agent/node/machine.ts';
 import { memoryTotal, prettyName, readMachine } from '../../../../src/agent/node/machine.ts';
 import { nodeImages } from '../../../../src/agent/node/node-images.ts';
-import { nodeResources } from '../../../../src/agent/node/node-resources.ts';
+import { nodeResources, resourcesForPods } from '../../../../src/agent/node/node-resources.ts';
 import { nodeStatus } from '../../../../src/agent/node/node-status.ts';
 
 const machine: Machine = {
@@ -28,6 +28,13 @@ describe('what a node has', () => {
         ...{ cpu: '4', 'ephemeral-storage': '104857600Ki', 'hugepages-2Mi': '1073741824', memory: '7340032Ki', pods: '110' },
       },
     });
+  });
+
+  it('is for all pods together also what an eviction keeps free, and processes', () => {
+    const size = { machine: { ...machine, hugepages: new Map() }, rootBytes: undefined, maxPods: 10 };
+    const evictionHard = { 'memory.available': '1Gi' };
+    const reserved = { systemReserved: { memory: '1Gi', pid: '1000' }, kubeReserved: { pid: '768' }, evictionHard };
+    expect(resourcesForPods(size, reserved)).toEqual({ cpu: '4', memory: '7340032Ki', pods: '10', pid: '31000' });
   });
 
   it('is less what is kept for the machine, the agent and evictions', () => {
