@@ -104,8 +104,7 @@ export class PodAllocations {
     if (record === undefined) return;
     const own = wireResources(resources);
     if (isDeepStrictEqual(record.actuated.containers[containerName], own)) return;
-    const containers = { ...record.actuated.containers, [containerName]: own };
-    this.#files.save(podUID, { ...record, actuated: { ...record.actuated, containers } });
+    this.#files.setActuated(podUID, containerName, own);
   }
 
   /** The pod's cgroup has what the pod as a whole was given. */

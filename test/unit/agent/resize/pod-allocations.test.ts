@@ -1,4 +1,4 @@
-import { writeFileSync } from 'node:fs';
+import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -29,6 +29,34 @@ describe('what a pod has been given', () => {
     const next = new PodAllocations(options);
     next.add(large);
     expect(next.allocated(large).spec?.containers[0]?.resources).toEqual(both(100, 20));
+  });
+
+  it('costs a pod of many containers no more than their number: its file is written once and added to', async () => {
+    const names = Array.from({ length: 300 }, (_, index) => `c${index}`);
+    const { allocations, options } = await resizeWorld();
+    allocations.add(podOf(1, ...names.map((name) => container(name, both(100, 20)))));
+    const file = join(options.folder, `${uid}.json`);
+    const { ino, size } = statSync(file);
+    for (const name of names) allocations.setActuated(uid, name, both(100, 20));
+    const after = statSync(file);
+    expect(after.ino).toBe(ino);
+    expect(after.size).toBeLessThan(3 * size);
+    const next = new PodAllocations(options);
+    expect(Object.keys(next.actuated(uid).containers)).toEqual(names);
+  });
+
+  it('is written anew before its file grows without end, and where its end was cut off', async () => {
+    const { allocations, options } = await resizeWorld();
+    allocations.add(small);
+    const file = join(options.folder, `${uid}.json`);
+    for (let memory = 1; memory <= 1000; memory += 1) allocations.setActuated(uid, 'app', both(100, memory));
+    expect(readFileSync(file, 'utf8').split('\n').length).toBeLessThanOrEqual(101);
+    writeFileSync(file, `${readFileSync(file, 'utf8')}\n{"app":{"requ`);
+    const next = new PodAllocations(options);
+    expect(next.actuated(uid).containers.app).toEqual(both(100, 1000));
+    next.setActuated(uid, 'app', both(200, 2));
+    expect(new PodAllocations(options).actuated(uid).containers.app).toEqual(both(200, 2));
+    expect(new PodAllocations(options).allocated(large).spec?.containers[0]?.resources).toEqual(both(100, 20));
   });
 
   it('is forgotten with the pod, on the disk as well', async () => {
