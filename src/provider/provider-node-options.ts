@@ -46,7 +46,10 @@ export interface ProviderNodeOptions extends NodeMembers {
   /** As `SyncLoop`'s. */
   readonly admitPod?: NonNullable<SyncLoopOptions['admitPod']>;
   /** How often pods are asked about, how long calls may take, and failed ones wait: as `ProviderPodSyncer`'s. */
-  readonly pods?: Pick<ProviderPodSyncerOptions, (typeof podsOptions)[number]>;
+  readonly pods?: Pick<
+    ProviderPodSyncerOptions,
+    'pollIntervalMs' | 'callTimeoutMs' | 'changeTimeoutMs' | 'missingAfterMs' | 'backoffBaseMs' | 'backoffMaxMs'
+  >;
   /** How often pods are synced again, and how long they wait after a failure: as `PodWorkers`'s. */
   readonly workers?: Pick<PodWorkersOptions, 'resyncIntervalMs' | 'backOffPeriodMs'>;
   /** How often all pods are looked at, and how long the provider may take to list its pods: as `SyncLoop`'s. */
@@ -74,34 +77,35 @@ export interface ProviderNodeOptions extends NodeMembers {
   readonly metrics?: MetricsSink;
 }
 
-const podsOptions = [
-  ...(['pollIntervalMs', 'callTimeoutMs', 'changeTimeoutMs', 'missingAfterMs'] as const),
-  ...(['backoffBaseMs', 'backoffMaxMs'] as const),
-] as const satisfies readonly (keyof ProviderPodSyncerOptions)[];
+type Given<Part extends keyof ProviderNodeOptions> = NonNullable<ProviderNodeOptions[Part]>;
 
-const nodeMembers = [
-  ...(['capacity', 'allocatable', 'addresses', 'nodeInfo', 'daemonEndpoints'] as const),
-  ...(['labels', 'annotations', 'taints', 'providerID', 'readiness', 'pressures', 'registerNode', 'removeOnStop'] as const),
-  ...(['statusUpdateFrequencyMs', 'statusReportFrequencyMs', 'leaseDurationSeconds', 'holderIdentity'] as const),
-  'requestTimeoutMs',
-] as const satisfies readonly (keyof NodeMembers)[];
+/** What goes on to each part. */
+const partOptions = {
+  pods: namesOf<Given<'pods'>>({
+    ...{ pollIntervalMs: true, callTimeoutMs: true, changeTimeoutMs: true, missingAfterMs: true },
+    ...{ backoffBaseMs: true, backoffMaxMs: true },
+  }),
+  workers: namesOf<Given<'workers'>>({ resyncIntervalMs: true, backOffPeriodMs: true }),
+  syncLoop: namesOf<Given<'syncLoop'>>({ housekeepingIntervalMs: true, listTimeoutMs: true }),
+  apiServerSource: namesOf<Given<'apiServerSource'>>({ streamLists: true, idleTimeoutMs: true }),
+  mirrorPods: namesOf<Given<'mirrorPods'>>({ handlers: true, concurrency: true, requestTimeoutMs: true }),
+};
+
+const nodeMembers = namesOf<NodeMembers>({
+  ...{ capacity: true, allocatable: true, addresses: true, nodeInfo: true, daemonEndpoints: true, images: true, features: true },
+  ...{ runtimeHandlers: true, declaredFeatures: true, labels: true, annotations: true, taints: true, providerID: true },
+  ...{ readiness: true, pressures: true, registerNode: true, removeOnStop: true, statusUpdateFrequencyMs: true },
+  ...{ statusReportFrequencyMs: true, leaseDurationSeconds: true, holderIdentity: true, requestTimeoutMs: true },
+});
 
 const knownOptions = [
   ...nodeMembers,
-  ...([
-    'kubeConfig',
-    'transport',
-    'nodeName',
-    'provider',
-    'namespace',
-    'sources',
-    'podManager',
-    'podClient',
-    'admitPod',
-  ] as const),
-  ...(['syncLoop', 'apiServerSource', 'mirrorPods'] as const),
-  ...(['pods', 'workers', 'statusManager', 'eventRecorder', 'random', 'clock', 'logger', 'metrics'] as const),
-] satisfies readonly (keyof ProviderNodeOptions)[];
+  ...namesOf<Omit<ProviderNodeOptions, keyof NodeMembers>>({
+    ...{ kubeConfig: true, transport: true, nodeName: true, provider: true, namespace: true, sources: true, podManager: true },
+    ...{ podClient: true, admitPod: true, pods: true, workers: true, syncLoop: true, apiServerSource: true, mirrorPods: true },
+    ...{ statusManager: true, eventRecorder: true, random: true, clock: true, logger: true, metrics: true },
+  }),
+];
 
 /** More than most providers have: the scheduler is not to be what limits a virtual node. */
 const defaultCapacity = { cpu: '1000', memory: '4000Gi', pods: '1000' };
@@ -137,11 +141,9 @@ export function resolveProviderOptions(options: ProviderNodeOptions): ResolvedPr
   }
   metricsOption(metrics);
   if (clock !== undefined) requireMethods('clock', clock, ['now', 'setTimer']);
-  requireKnownOptions('pods', options.pods ?? {}, podsOptions);
-  requireKnownOptions('workers', options.workers ?? {}, ['resyncIntervalMs', 'backOffPeriodMs']);
-  requireKnownOptions('syncLoop', options.syncLoop ?? {}, ['housekeepingIntervalMs', 'listTimeoutMs']);
-  requireKnownOptions('apiServerSource', options.apiServerSource ?? {}, ['streamLists', 'idleTimeoutMs']);
-  requireKnownOptions('mirrorPods', options.mirrorPods ?? {}, ['handlers', 'concurrency', 'requestTimeoutMs']);
+  for (const part of Object.keys(partOptions) as (keyof typeof partOptions)[]) {
+    requireKnownOptions(part, options[part] ?? {}, partOptions[part]);
+  }
   if (options.readiness !== undefined) optionOfType('readiness', options.readiness, 'function');
   if (options.podClient !== undefined) requireMethods('podClient', options.podClient, ['getPod', 'patchPodStatus', 'deletePod']);
   refuseOwn(options.statusManager);
@@ -162,6 +164,11 @@ export function resolveProviderOptions(options: ProviderNodeOptions): ResolvedPr
     clock: clock ?? systemClock,
     logger,
   };
+}
+
+/** The names of all members of a type: a record without one of them does not compile. */
+function namesOf<T>(members: Readonly<Record<keyof T, true>>): (keyof T & string)[] {
+  return Object.keys(members) as (keyof T & string)[];
 }
 
 /** The node gives its status manager these itself. */

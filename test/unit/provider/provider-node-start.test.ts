@@ -93,6 +93,18 @@ describe('options of the parts', () => {
     expect(() => nodeOf(given)).toThrow(expect.objectContaining({ code: 'ERR_INVALID_OPTION' }));
   });
 
+  it('of the node object are taken, each that its type has', async () => {
+    const status = {
+      images: [{ names: ['app:1'], sizeBytes: 1 }],
+      features: { supplementalGroupsPolicy: true },
+      runtimeHandlers: [{ name: 'runc' }],
+      declaredFeatures: ['InPlacePodVerticalScaling'],
+    };
+    await using node = nodeOf(status);
+    await node.start();
+    expect(node.nodeObject.node).toMatchObject({ status });
+  });
+
   it('reach the parts', async () => {
     const delays: number[] = [];
     const clock: Clock = {
