@@ -2,8 +2,10 @@
 
 import type { EventRecorder } from '../pod/event-recorder.ts';
 import { apiserverSource, podFullName } from '../pod/pod-identity.ts';
+import { callGuarded, ignoreFailure } from '../seams/guard.ts';
 import type { Logger } from '../seams/logger.ts';
 import type { Pod } from '../wire/types.ts';
+import { type ListChanges, listChanges } from './list-changes.ts';
 import { changeOf, type MetadataOf, newPod } from './pod-changes.ts';
 
 /** What a merge tells others of, and how. */
@@ -34,13 +36,27 @@ export interface Merge {
   readonly reconciled: readonly Pod[];
 }
 
+/** What is kept of one source. */
+interface SourcePods {
+  /** By uid, in the order of the list. */
+  readonly kept: Map<string, KeptPod>;
+  /** The uid of each full name. */
+  readonly uids: Map<string, string>;
+  /** The last list. */
+  list: readonly Pod[];
+  /** True where the list has been taken as it is, each entry as a pod of its own. */
+  isWhole: boolean;
+}
+
 /**
  * The pods of each source as its last list left them. The sources do not see each other: a uid that two of them have is
  * two pods here. A pod that it has handed out is never changed; a change makes another object.
+ *
+ * Of a list that differs from the one before in a few pods, only these are read.
  */
 export class PodStorage {
   readonly #options: PodStorageOptions;
-  readonly #sources = new Map<string, ReadonlyMap<string, KeptPod>>();
+  readonly #sources = new Map<string, SourcePods>();
 
   constructor(options: PodStorageOptions) {
     this.#options = options;
@@ -52,32 +68,81 @@ export class PodStorage {
 
   /** How many pods the last list of the source has. */
   count(source: string): number {
-    return this.#sources.get(source)?.size ?? 0;
+    return this.#sources.get(source)?.kept.size ?? 0;
   }
 
   /** The pods of all sources. */
   pods(): Pod[] {
-    return [...this.#sources.values()].flatMap((kept) => Array.from(kept.values(), ({ pod }) => pod));
+    return [...this.#sources.values()].flatMap(({ kept }) => Array.from(kept.values(), ({ pod }) => pod));
   }
 
   /** Takes the source's full list in place of the one before. */
   merge(source: string, list: readonly Pod[]): Merge {
     const before = this.#sources.get(source);
-    const merge = new ListMerge(source, before ?? new Map<string, KeptPod>(), list, this.#options);
+    const changes = before && this.#changesOf(source, before, list);
+    if (before !== undefined && changes !== undefined) return this.#mergeChanges(source, before, list, changes);
+    const merge = new ListMerge(source, before?.kept ?? new Map<string, KeptPod>(), list, this.#options);
     for (const pod of list) merge.take(pod);
-    this.#sources.set(source, merge.kept);
-    return merge.result(before === undefined);
+    const { kept, uids, hasFailed } = merge;
+    this.#sources.set(source, { kept, uids, list, isWhole: !hasFailed && kept.size === list.length });
+    return merge.result(before === undefined, merge.removed());
+  }
+
+  /** Undefined where the whole list has to be looked at. */
+  #changesOf(source: string, { kept, uids, list, isWhole }: SourcePods, after: readonly Pod[]): ListChanges | undefined {
+    if (!isWhole || (source === apiserverSource && this.#options.podObserved !== undefined)) return undefined;
+    return callGuarded(() => {
+      const changes = listChanges(list, after, (uid) => kept.get(uid)?.given);
+      if (changes === undefined) return undefined;
+      const free = new Set(changes.gone.map((pod) => pod.metadata?.uid));
+      const [comeUIDs, comeNames] = [new Set<string>(), new Set<string>()];
+      for (const pod of changes.come) {
+        const [uid, fullName] = [pod.metadata?.uid ?? '', podFullName(pod)];
+        const holder = uids.get(fullName);
+        const isTaken = holder !== undefined && !free.has(holder);
+        // which of two pods counts is seen in the whole list
+        if (uid === '' || isTaken || comeUIDs.has(uid) || comeNames.has(fullName)) return undefined;
+        comeUIDs.add(uid);
+        comeNames.add(fullName);
+      }
+      return changes;
+    }, ignoreFailure);
+  }
+
+  #mergeChanges(source: string, pods: SourcePods, list: readonly Pod[], { gone, come }: ListChanges): Merge {
+    const { kept, uids } = pods;
+    const left = new Map<string, KeptPod>();
+    for (const { metadata } of gone) {
+      const known = kept.get(metadata?.uid ?? '');
+      if (known === undefined) continue;
+      left.set(metadata?.uid ?? '', known);
+      uids.delete(known.fullName);
+    }
+    const merge = new ListMerge(source, kept, come, this.#options);
+    for (const pod of come) merge.take(pod);
+    for (const [uid, one] of merge.kept) {
+      left.delete(uid);
+      kept.set(uid, one);
+      uids.set(one.fullName, uid);
+    }
+    for (const uid of left.keys()) kept.delete(uid);
+    pods.list = list;
+    pods.isWhole = !merge.hasFailed && kept.size === list.length;
+    return merge.result(false, [...left.values()]);
   }
 }
 
 /** One list on its way into the storage. */
 class ListMerge {
   readonly kept = new Map<string, KeptPod>();
+  /** The uid of each full name. */
+  readonly uids = new Map<string, string>();
+  /** True once an entry could not be read or compared. */
+  hasFailed = false;
   readonly #source: string;
   readonly #before: ReadonlyMap<string, KeptPod>;
   readonly #list: readonly Pod[];
   readonly #options: PodStorageOptions;
-  readonly #fullNames = new Set<string>();
   /** Uid and name of each pod of the list; made when it is asked for first. */
   #identities: ReadonlySet<string> | undefined;
   readonly #changes = { ADD: [] as KeptPod[], UPDATE: [] as KeptPod[], DELETE: [] as KeptPod[], RECONCILE: [] as KeptPod[] };
@@ -94,16 +159,17 @@ class ListMerge {
     try {
       this.#take(given);
     } catch (error) {
+      this.hasFailed = true;
       this.#options.logger.error({ source: this.#source, err: error }, 'an entry of a list cannot be read; it is left out');
     }
   }
 
-  result(isFirst: boolean): Merge {
+  result(isFirst: boolean, removed: readonly KeptPod[]): Merge {
     const podsOf = (kept: readonly KeptPod[]): Pod[] => kept.map(({ pod }) => pod);
     const { ADD, UPDATE, DELETE, RECONCILE } = this.#changes;
     return {
       isFirst,
-      removed: podsOf(this.#removed()),
+      removed: podsOf(removed),
       added: podsOf(ADD),
       updated: podsOf(UPDATE),
       deleted: podsOf(DELETE),
@@ -116,7 +182,7 @@ class ListMerge {
     if (typeof uid !== 'string' || uid === '') throw new TypeError('a pod without a uid');
     const known = this.#before.get(uid);
     const fullName = known?.given === given ? known.fullName : podFullName(given);
-    if (this.#fullNames.has(fullName)) {
+    if (this.uids.has(fullName)) {
       this.#refuseDuplicate(given, 'name', given.metadata?.name ?? '');
       return;
     }
@@ -124,7 +190,7 @@ class ListMerge {
       this.#refuseDuplicate(given, 'uid', uid);
       return;
     }
-    this.#fullNames.add(fullName);
+    this.uids.set(fullName, uid);
     if (this.#source === apiserverSource) this.#options.podObserved?.(uid);
     if (known === undefined) this.#add(uid, given, fullName);
     else this.#update(uid, known, given, fullName);
@@ -170,7 +236,8 @@ class ListMerge {
     this.#options.eventRecorder.event(given, 'Warning', 'FailedValidation', message);
   }
 
-  #removed(): KeptPod[] {
+  /** What was kept before and is not in the list. */
+  removed(): KeptPod[] {
     // every pod that was kept has been there before, and none is missing
     if (this.#changes.ADD.length === 0 && this.kept.size === this.#before.size) return [];
     const removed: KeptPod[] = [];

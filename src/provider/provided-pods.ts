@@ -8,6 +8,7 @@ import type { Logger } from '../seams/logger.ts';
 import { canonicalPodStatus } from '../status/canonical/canonical-status.ts';
 import type { Pod, WireContainerStatus } from '../wire/types.ts';
 import type { RuntimeStatusCache } from '../workers/pod-syncer.ts';
+import { PodNames } from './pod-names.ts';
 import type { PodProvider } from './pod-provider.ts';
 import { ProvidedPod } from './provided-pod.ts';
 import { hasBeenRun } from './provided-status.ts';
@@ -30,8 +31,10 @@ const listIntervalMs = 30_000;
 export class ProvidedPods implements RuntimeStatusCache {
   readonly #options: ProvidedPodsOptions;
   readonly #records = new Map<string, ProvidedPod>();
+  readonly #names = new PodNames();
   /** What the provider listed last, by uid. */
   #listed = new Map<string, Pod>();
+  #listedNames = new PodNames();
   /** When the last call of `getPods` began, by `clock.elapsed()`. */
   #listedAt = Number.NEGATIVE_INFINITY;
   /** The number of the last call of `getPods`, and of the one whose list is known. */
@@ -58,6 +61,7 @@ export class ProvidedPods implements RuntimeStatusCache {
   take(pod: Pod): ProvidedPod {
     const uid = requirePod(pod);
     const known = this.#records.get(uid);
+    this.#names.set(uid, pod);
     if (known !== undefined) {
       known.pod = pod;
       if (known.isTerminated) known.beginAgain();
@@ -82,14 +86,13 @@ export class ProvidedPods implements RuntimeStatusCache {
   /** The uid of another pod of the same full name that the provider still has, or may have. A static pod has none. */
   namesakeOf({ uid, pod }: ProvidedPod): string | undefined {
     if (isStaticPod(pod)) return undefined;
-    const isNamesake = (other: Pod): boolean =>
-      other.metadata?.name === pod.metadata?.name && other.metadata?.namespace === pod.metadata?.namespace && !isStaticPod(other);
-    for (const [otherUID, other] of this.#records) {
-      if (otherUID === uid || !isNamesake(other.pod)) continue;
+    for (const otherUID of this.#names.uidsOf(pod)) {
+      const other = otherUID === uid ? undefined : this.#records.get(otherUID);
+      if (other === undefined) continue;
       if ((other.isHeld && !other.isDeleted) || (other.change !== undefined && !other.isTerminated)) return otherUID;
     }
-    for (const [otherUID, other] of this.#listed) {
-      if (otherUID !== uid && !this.#records.has(otherUID) && isNamesake(other)) return otherUID;
+    for (const otherUID of this.#listedNames.uidsOf(pod)) {
+      if (otherUID !== uid && !this.#records.has(otherUID)) return otherUID;
     }
     return undefined;
   }
@@ -98,7 +101,7 @@ export class ProvidedPods implements RuntimeStatusCache {
   noteTerminated(record: ProvidedPod): void {
     record.isTerminated = true;
     const { uid, isHeld, change } = record;
-    if (!isHeld && change === undefined && !this.#listed.has(uid)) this.#records.delete(uid);
+    if (!isHeld && change === undefined && !this.#listed.has(uid)) this.#forget(uid);
   }
 
   get(podUID: string): RuntimePodStatus {
@@ -123,9 +126,14 @@ export class ProvidedPods implements RuntimeStatusCache {
     for (const [uid, pod] of this.#listed) if (!this.#records.get(uid)?.isDeleted) running.set(uid, runningPod(uid, pod));
     for (const [uid, record] of this.#records) {
       if (record.isHeld && !record.isDeleted) running.set(uid, runningPod(uid, record.pod));
-      else if (record.isTerminated && record.change === undefined && !this.#listed.has(uid)) this.#records.delete(uid);
+      else if (record.isTerminated && record.change === undefined && !this.#listed.has(uid)) this.#forget(uid);
     }
     return [...running.values()];
+  }
+
+  #forget(podUID: string): void {
+    this.#records.delete(podUID);
+    this.#names.delete(podUID);
   }
 
   /** Asks the provider for its list, if it has one. Rejects as it does, and for an answer that is no list. */
@@ -141,12 +149,16 @@ export class ProvidedPods implements RuntimeStatusCache {
     if (call < this.#listedCall) return;
     if (!Array.isArray(answer)) throw new TypeError('getPods() of the provider must answer with a list of pods');
     const listed = new Map<string, Pod>();
+    const names = new PodNames();
     for (const pod of answer as readonly Pod[]) {
       const uid = callGuarded(() => requirePod(pod), ignoreFailure);
       if (uid === undefined) continue;
-      if (this.#isOwn(pod)) listed.set(uid, pod);
+      if (!this.#isOwn(pod)) continue;
+      listed.set(uid, pod);
+      names.set(uid, pod);
     }
     this.#listed = listed;
+    this.#listedNames = names;
     this.#listedCall = call;
   }
 
