@@ -22,13 +22,17 @@ export function listChanges(
   const come: Pod[] = [];
   let at = 0;
   let hasNew = false;
-  for (const pod of after) {
-    if (at < before.length && before[at] === pod) {
-      // a pod that was known comes after one that is new
-      if (hasNew) return undefined;
+  for (let next = 0; next < after.length; next += 1) {
+    const start = at;
+    // most lists differ in few entries: this is nearly all that is done
+    while (at < before.length && next < after.length && before[at] === after[next]) {
       at += 1;
-      continue;
+      next += 1;
     }
+    // a pod that was known comes after one that is new
+    if (hasNew && at > start) return undefined;
+    if (next === after.length) break;
+    const pod = after[next] as Pod;
     const uid = pod.metadata?.uid ?? '';
     const earlier = known(uid);
     if (earlier === undefined) {

@@ -49,15 +49,17 @@ export interface Deletion {
 /** The calls of the provider, each with a signal. Whatever a call does, it concerns the record of its pod alone. */
 export class ProviderCalls {
   readonly #options: ProviderCallsOptions;
-  /** Aborts when the node stops. */
-  readonly #stopping = new AbortController();
+  /** The signals of the calls under way. A listener of each on one signal of the node's would be compared with all others. */
+  readonly #open = new Set<LinkedAbort>();
+  #isStopped = false;
 
   constructor(options: ProviderCallsOptions) {
     this.#options = options;
   }
 
   stop(): void {
-    this.#stopping.abort();
+    this.#isStopped = true;
+    for (const linked of this.#open) linked.abort();
   }
 
   /**
@@ -84,7 +86,7 @@ export class ProviderCalls {
     };
     const late = (): ApiError =>
       new ApiError({ reason: 'Timeout', message: `getPodStatus() gave no answer within ${callTimeoutMs} ms` });
-    const linked = new LinkedAbort(signal, this.#stopping.signal);
+    const linked = this.#link(signal);
     const limits = { clock, timeoutMs: callTimeoutMs, signal: linked.signal, late };
     try {
       const given = await measures.call('getPodStatus', linked.signal, () => callWithin(call, limits));
@@ -96,13 +98,13 @@ export class ProviderCalls {
       return status;
     } catch (error) {
       signal.throwIfAborted();
-      if (this.#stopping.signal.aborted) throw error;
+      if (this.#isStopped) throw error;
       notices.hold(record.uid);
       this.event(record, 'ProviderStatusFailed', `The provider does not say how the pod is: ${messageOf(error)}`);
       record.failedAnswers += 1;
       throw retries.error(messageOf(error), retries.after(record.failedAnswers, mostAskMs).dueAt, { cause: error });
     } finally {
-      linked.release();
+      this.#release(linked);
     }
   }
 
@@ -110,7 +112,7 @@ export class ProviderCalls {
   change(record: ProvidedPod, method: ProviderChange['method']): ProviderChange {
     const { notices, clock, logger } = this.#options;
     const { pod } = record;
-    const linked = new LinkedAbort(this.#stopping.signal);
+    const linked = this.#link();
     const { signal } = linked;
     logger.debug({ podUID: record.uid, method }, 'the provider is called');
     const settled = this.#invoke(method, pod, { signal }).then(
@@ -129,7 +131,7 @@ export class ProviderCalls {
       late: undefined,
       settled: settled.then(() => {
         endWatch();
-        linked.release();
+        this.#release(linked);
         record.change = undefined;
         if (!change.isAwaited) notices.tell(record.uid);
       }),
@@ -167,7 +169,7 @@ export class ProviderCalls {
   /** Begins `deletePod`. `signal` ends it. */
   delete(record: ProvidedPod, gracePeriodSeconds: number, signal: AbortSignal): Deletion {
     const { notices, logger } = this.#options;
-    const linked = new LinkedAbort(signal, this.#stopping.signal);
+    const linked = this.#link(signal);
     logger.debug({ podUID: record.uid, method: 'deletePod', gracePeriodSeconds }, 'the provider is called');
     const call = { gracePeriodSeconds, signal: linked.signal };
     let outcome: 'pending' | 'done' | 'failed' = 'pending';
@@ -186,7 +188,7 @@ export class ProviderCalls {
       },
     );
     void settled.then(() => {
-      linked.release();
+      this.#release(linked);
       notices.wake(record.uid);
     });
     return {
@@ -195,9 +197,22 @@ export class ProviderCalls {
       last: () => last,
       abort: () => {
         if (outcome === 'pending') linked.abort();
-        linked.release();
+        this.#release(linked);
       },
     };
+  }
+
+  /** A signal that also aborts with the given one, and when the node stops, until it is released. */
+  #link(signal?: AbortSignal): LinkedAbort {
+    const linked = new LinkedAbort(signal);
+    this.#open.add(linked);
+    if (this.#isStopped) linked.abort();
+    return linked;
+  }
+
+  #release(linked: LinkedAbort): void {
+    linked.release();
+    this.#open.delete(linked);
   }
 
   /** Writes a warning, unless it was the last one of the pod. */

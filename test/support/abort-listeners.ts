@@ -23,6 +23,11 @@ export class AbortListeners implements Disposable {
     return left;
   }
 
+  /** The most that one signal has. Each that is added is compared with all that are there. */
+  get mostOnOne(): number {
+    return Math.max(0, ...Array.from(this.#signals, (signal) => getEventListeners(signal, 'abort').length));
+  }
+
   [Symbol.dispose](): void {
     this.#restore();
   }

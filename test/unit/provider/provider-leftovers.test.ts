@@ -38,3 +38,14 @@ it('a pod that does not end, while its creation goes on, adds nothing to what wa
   await world.clock.advance(120_000);
   expect([listeners.left, awaited.mock.calls.length]).toEqual([before, 0]);
 });
+
+it('many calls at once do not listen to one signal', async () => {
+  await using world = new ProviderWorld();
+  using listeners = new AbortListeners();
+  world.provider.next('createPod', '*', ...Array.from({ length: 50 }, () => never));
+  for (let index = 0; index < 50; index++) await world.create(`pod-${index}`);
+  expect(world.provider.took()).toHaveLength(50);
+  expect(listeners.mostOnOne).toBeLessThan(5);
+  world.syncer.stop();
+  expect(world.provider.signals.every(({ aborted }) => aborted)).toBe(true);
+});
