@@ -4,6 +4,7 @@ import { explainPod, type PodExplanation } from './explain/explain-pod.ts';
 import type { LastAttempts } from './explain/last-attempts.ts';
 import type { SchedulerSizes } from './measures/scheduler-measures.ts';
 import type { SchedulingQueue } from './queue/scheduling-queue.ts';
+import type { SteadyTime } from './queue/steady-time.ts';
 import type { ResolvedSchedulerOptions } from './scheduler-options.ts';
 
 /** What a scheduler has done and has to do. */
@@ -28,6 +29,7 @@ export interface SchedulerStats {
 
 export interface ReportedParts {
   readonly options: ResolvedSchedulerOptions;
+  readonly time: SteadyTime;
   readonly queue: SchedulingQueue;
   readonly cache: SchedulerCache;
   readonly bindings: BindingCycles;
@@ -51,15 +53,18 @@ export function sizesOf({ queue, cache }: ReportedParts): SchedulerSizes {
   return { queue: queue.counts(), nodes: cache.nodeCount, pods: cache.podCount, assumedPods: cache.assumedPods.size };
 }
 
-export function explanationOf({ options, queue, cache, lastAttempts }: ReportedParts, uid: string): PodExplanation {
+export function explanationOf({ options, time, queue, cache, lastAttempts }: ReportedParts, uid: string): PodExplanation {
   const [pod, nodeName] = [cache.podOf(uid), cache.nodeNameOf(uid)];
+  const place = queue.placeOf(uid);
   return explainPod({
     uid,
-    place: queue.placeOf(uid),
+    place,
+    asksForEvents: (plugin) => place !== undefined && queue.asksForEvents(place.info, plugin),
     placed: pod === undefined || nodeName === undefined ? undefined : { key: pod.key, nodeName, isBound: cache.isBound(uid) },
     last: lastAttempts.get(uid),
     nodeNames: cache.updateSnapshot().nodes.map(({ name }) => name),
-    now: options.clock.now(),
+    now: time.time(),
+    wallNow: options.clock.now(),
     maxInUnschedulableMs: options.maxInUnschedulableMs,
   });
 }

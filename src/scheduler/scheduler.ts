@@ -20,6 +20,7 @@ import { PreemptionExecutor } from './preemption/executor.ts';
 import { createFrameworks, type Frameworks } from './profile/frameworks.ts';
 import { ClusterChanges } from './queue/cluster-changes.ts';
 import { SchedulingQueue } from './queue/scheduling-queue.ts';
+import { steadyTime } from './queue/steady-time.ts';
 import { resolveSchedulerOptions, type SchedulerOptions } from './scheduler-options.ts';
 import { explanationOf, type ReportedParts, type SchedulerStats, sizesOf, statsOf } from './scheduler-reports.ts';
 
@@ -59,7 +60,8 @@ export class Scheduler {
   constructor(options: SchedulerOptions) {
     const resolved = resolveSchedulerOptions(options);
     const { client, canEvict, clock, logger, random, listers, mostBindings, bindTimeoutMs } = resolved;
-    this.#measures = new SchedulerMeasures(resolved.metrics, clock);
+    const time = steadyTime(clock);
+    this.#measures = new SchedulerMeasures(resolved.metrics, clock, time);
     this.#cache = new SchedulerCache({ clock });
     const snapshot = this.#cache.updateSnapshot();
     const preemptor = new PreemptionExecutor({
@@ -78,25 +80,34 @@ export class Scheduler {
     const wake = (): void => this.#loop.wake();
     this.#queue = new SchedulingQueue({
       profiles: [...this.#frameworks.values()].map(({ profile }) => profile),
-      ...{ backoff: resolved.backoff, clock, logger, onReady: wake },
+      ...{ backoff: resolved.backoff, time, logger, onReady: wake },
       maxInUnschedulableMs: resolved.maxInUnschedulableMs,
       onIncoming: (place, event) => this.#measures.incoming(place, event),
     });
     this.#changes = this.#clusterChanges();
     const cycle = new SchedulingCycle({
-      ...{ cache: this.#cache, nominator: this.#nominator, algorithm: new SchedulingAlgorithm(), clock, logger, canEvict },
+      ...{ cache: this.#cache, nominator: this.#nominator, algorithm: new SchedulingAlgorithm(), time, logger, canEvict },
     });
     this.#writes = new StatusWrites(client, clock, logger);
     this.#preemptions = new Preemptions(preemptor, (podUID) => this.#queue.activate(podUID));
     const lastAttempts = new LastAttempts();
-    const shared = { client, clock, logger, lastAttempts, queue: this.#queue, writes: this.#writes, measures: this.#measures };
+    const shared = {
+      client,
+      clock,
+      time,
+      logger,
+      lastAttempts,
+      queue: this.#queue,
+      writes: this.#writes,
+      measures: this.#measures,
+    };
     this.#attempts = new PodAttempts({
       ...{ ...shared, cycle, mostBindings, bindTimeoutMs, onFree: wake },
       ...{ frameworks: this.#frameworks, cache: this.#cache, changes: this.#changes, preemptions: this.#preemptions },
       failures: new FailedAttempts({ ...shared, nominator: this.#nominator }),
     });
     const { bindings } = this.#attempts;
-    this.#reported = { options: resolved, queue: this.#queue, cache: this.#cache, bindings, lastAttempts };
+    this.#reported = { options: resolved, time, queue: this.#queue, cache: this.#cache, bindings, lastAttempts };
   }
 
   /** The names of the plugins of all profiles, in no order. */

@@ -12,7 +12,7 @@ export interface Attempt {
   /** The version of the pod that is tried. */
   readonly podInfo: PodInfo;
   readonly state: CycleState;
-  /** Milliseconds since 1970. */
+  /** By the time of the queue. */
   readonly startedAt: number;
 }
 

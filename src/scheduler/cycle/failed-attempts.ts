@@ -1,6 +1,5 @@
 // Behaviour of pkg/scheduler/schedule_one.go handleSchedulingFailure, v1.36.3.
 
-import type { Clock } from '../../seams/clock.ts';
 import { errorText } from '../../seams/error-text.ts';
 import type { Logger } from '../../seams/logger.ts';
 import { NoNodesError } from '../algorithm/algorithm.ts';
@@ -10,6 +9,7 @@ import { FitError } from '../framework/fit-error.ts';
 import type { SchedulerClient } from '../framework/scheduler-client.ts';
 import type { SchedulerMeasures } from '../measures/scheduler-measures.ts';
 import type { SchedulingQueue } from '../queue/scheduling-queue.ts';
+import type { SteadyTime } from '../queue/steady-time.ts';
 import type { Attempt } from './attempt.ts';
 import { BindingGivenUp, BindingPreempted } from './binding-cycles.ts';
 import type { StatusWrites } from './status-writes.ts';
@@ -21,7 +21,7 @@ export interface FailedAttemptsParts {
   readonly writes: StatusWrites;
   readonly lastAttempts: LastAttempts;
   readonly measures: SchedulerMeasures;
-  readonly clock: Clock;
+  readonly time: SteadyTime;
   readonly logger: Logger;
 }
 
@@ -35,7 +35,7 @@ export class FailedAttempts {
 
   /** `nominatedNodeName`: an empty text takes a promised node back, undefined leaves it. */
   add({ podInfo, framework, startedAt }: Attempt, error: unknown, nominatedNodeName: string | undefined): void {
-    const { queue, nominator, client, writes, lastAttempts, measures, clock, logger } = this.#parts;
+    const { queue, nominator, client, writes, lastAttempts, measures, time, logger } = this.#parts;
     const isRejected = error instanceof FitError || error instanceof NoNodesError;
     measures.attempted(isRejected ? 'unschedulable' : 'error', framework.schedulerName, startedAt);
     const latest = queue.giveBack(podInfo.uid, rejectorsOf(error));
@@ -49,7 +49,7 @@ export class FailedAttempts {
       lastAttempts.delete(podInfo.uid);
       return;
     }
-    lastAttempts.set(podInfo.uid, clock.now(), error);
+    lastAttempts.set(podInfo.uid, time.time(), error);
     if (nominatedNodeName === undefined) nominator.set(latest);
     else nominator.nominate(latest, nominatedNodeName);
     // another scheduler may have it by now

@@ -1,9 +1,9 @@
-import type { Clock } from '../../seams/clock.ts';
+import type { SteadyClock } from '../../seams/clock.ts';
 
 export interface RunLoopOptions {
   /** Does one piece of work; false where there is none. */
   readonly step: () => boolean;
-  readonly clock: Clock;
+  readonly clock: SteadyClock;
 }
 
 /** How long the steps of one turn may take together, in milliseconds, before sockets and timers have theirs. */
@@ -55,11 +55,11 @@ export class RunLoop {
 
   #work(): void {
     const { step, clock } = this.#options;
-    const until = clock.now() + turnMs;
+    const until = clock.elapsed() + turnMs;
     let steps = 1;
     while (step()) {
       if (!this.#isRunning) return;
-      if (steps >= mostSteps || clock.now() >= until) {
+      if (steps >= mostSteps || clock.elapsed() >= until) {
         this.#turn = setImmediate(() => this.#work());
         return;
       }

@@ -1,5 +1,4 @@
 // Behaviour of pkg/scheduler/schedule_one.go schedulingCycle, v1.36.3.
-import type { Clock } from '../../seams/clock.ts';
 import { callGuarded } from '../../seams/guard.ts';
 import type { Logger } from '../../seams/logger.ts';
 import type { SchedulingAlgorithm } from '../algorithm/algorithm.ts';
@@ -10,6 +9,7 @@ import { FitError } from '../framework/fit-error.ts';
 import type { Framework } from '../framework/framework.ts';
 import type { PostFilterAnswer } from '../framework/plugin.ts';
 import type { QueuedPodInfo } from '../queue/queued-pod-info.ts';
+import type { SteadyTime } from '../queue/steady-time.ts';
 import { type Attempt, type PlacedPod, refusedNode } from './attempt.ts';
 
 /** What came of one attempt. */
@@ -22,7 +22,7 @@ export interface SchedulingCycleParts {
   readonly cache: SchedulerCache;
   readonly nominator: Nominator;
   readonly algorithm: SchedulingAlgorithm;
-  readonly clock: Clock;
+  readonly time: SteadyTime;
   readonly logger: Logger;
   /** False where nobody could carry out what postFilter wants to be done. */
   readonly canEvict: boolean;
@@ -40,7 +40,7 @@ export class SchedulingCycle {
   }
 
   begin(framework: Framework, queued: QueuedPodInfo): Attempt {
-    const startedAt = this.#parts.clock.now();
+    const startedAt = this.#parts.time.time();
     return { framework, queued, podInfo: queued.podInfo, state: new CycleState(), startedAt };
   }
 

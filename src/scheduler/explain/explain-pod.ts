@@ -58,8 +58,12 @@ export interface KnownOfPod {
   readonly last: LastAttempt | undefined;
   /** The names of the nodes that there are. */
   readonly nodeNames: Iterable<string>;
-  /** Milliseconds since 1970. */
+  /** By the time of the queue, which setting the clock does not move. */
   readonly now: number;
+  /** The same moment by the wall clock. */
+  readonly wallNow: number;
+  /** True where the plugin has said which changes may help a pod that it rejects. */
+  readonly asksForEvents: (plugin: string) => boolean;
   /** How long a pod waits at most for a change, in milliseconds. */
   readonly maxInUnschedulableMs: number;
 }
@@ -80,10 +84,15 @@ export function explainPod(known: KnownOfPod): PodExplanation {
   return {
     state,
     attempts: place?.info.attempts ?? 0,
-    nextAttemptAt: state === 'backoff' ? place?.backoffEnd : undefined,
+    nextAttemptAt: state === 'backoff' ? wallTime(place?.backoffEnd, known) : undefined,
     nodes,
     text: lines.join('\n'),
   };
+}
+
+/** What is told to others is a time of their clocks. */
+function wallTime(time: number | undefined, { now, wallNow }: KnownOfPod): number | undefined {
+  return time === undefined ? undefined : Math.round(time - now + wallNow);
 }
 
 function stateOf({ place, placed }: KnownOfPod): PodSchedulingState {
@@ -139,9 +148,12 @@ function verdictLine({ nodeName, plugin, reasons, mayFitWithoutOtherPods }: Node
   return `- ${nodeName}: ${reasons.join(', ')} (${plugin}); ${help}.`;
 }
 
-function wakingLine({ place, now, maxInUnschedulableMs }: KnownOfPod): string {
+function wakingLine({ place, now, asksForEvents, maxInUnschedulableMs }: KnownOfPod): string {
   const { unschedulablePlugins, pendingPlugins, timestamp = now } = place?.info ?? {};
-  const plugins = namesInWords([...(unschedulablePlugins ?? []), ...(pendingPlugins ?? [])]);
+  const plugins = [...(unschedulablePlugins ?? []), ...(pendingPlugins ?? [])];
+  const helped = plugins.filter(asksForEvents);
   const left = durationInWords(Math.max(0, timestamp + maxInUnschedulableMs - now));
-  return `It is tried again when something changes that ${plugins} can be helped by, and in any case in about ${left}.`;
+  if (helped.length === 0)
+    return `It is tried again in about ${left}: ${namesInWords(plugins)} waits for no change that is known here.`;
+  return `It is tried again when something changes that ${namesInWords(helped)} can be helped by, and in any case in about ${left}.`;
 }

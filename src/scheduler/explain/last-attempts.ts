@@ -3,7 +3,7 @@ import { type Diagnosis, FitError } from '../framework/fit-error.ts';
 
 /** How a pod's last attempt failed. */
 export interface LastAttempt {
-  /** Milliseconds since 1970. */
+  /** By the time of the queue. */
   readonly at: number;
   readonly message: string;
   /** True where no node fits; false for an error of another kind. */

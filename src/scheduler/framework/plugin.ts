@@ -55,7 +55,7 @@ export interface Plugin {
 export interface QueuedPod {
   /** The pod that waits. */
   readonly podInfo: PodInfo;
-  /** When the pod was put into the queue, or put back; milliseconds since 1970. */
+  /** When the pod was put into the queue, or put back; milliseconds since 1970, which setting the clock does not move. */
   readonly timestamp: number;
 }
 

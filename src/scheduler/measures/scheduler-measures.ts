@@ -1,8 +1,9 @@
 import type { Metrics } from '../../metrics/metrics.ts';
 import { sampleGauges } from '../../metrics/sampled-gauges.ts';
-import type { Clock } from '../../seams/clock.ts';
+import type { SteadyClock } from '../../seams/clock.ts';
 import type { QueuedPodInfo } from '../queue/queued-pod-info.ts';
 import type { QueueCounts } from '../queue/scheduling-queue.ts';
+import type { SteadyTime } from '../queue/steady-time.ts';
 import type { Place } from '../queue/waiting-pods.ts';
 
 /** What a scheduler has at a moment. */
@@ -19,14 +20,17 @@ export type AttemptResult = 'scheduled' | 'unschedulable' | 'error';
 /** Measures what a scheduler does, by the names that kube-scheduler uses. */
 export class SchedulerMeasures {
   readonly #metrics: Metrics;
-  readonly #clock: Clock;
+  readonly #clock: SteadyClock;
+  readonly #time: SteadyTime;
   /** The series of pods by plugin that were ever set: one that nothing is left of has to become 0. */
   readonly #rejections = new Map<string, { readonly plugin: string; readonly profile: string }>();
   #end = (): void => {};
 
-  constructor(metrics: Metrics, clock: Clock) {
+  /** `time`: by which attempts and the queue count. */
+  constructor(metrics: Metrics, clock: SteadyClock, time: SteadyTime) {
     this.#metrics = metrics;
     this.#clock = clock;
+    this.#time = time;
   }
 
   /** Reads the gauges from now on, until `close`. */
@@ -43,23 +47,23 @@ export class SchedulerMeasures {
     this.#metrics.increment('scheduler_queue_incoming_pods_total', { queue, event });
   }
 
-  /** A node was chosen for a pod, or none; `startedAt` in milliseconds since 1970. */
+  /** A node was chosen for a pod, or none; `startedAt` by the time of the queue, here and below. */
   chose(startedAt: number): void {
     this.#metrics.observe('scheduler_scheduling_algorithm_duration_seconds', this.#since(startedAt));
   }
 
-  /** An attempt has ended; `startedAt` in milliseconds since 1970. */
+  /** An attempt has ended. */
   attempted(result: AttemptResult, profile: string, startedAt: number): void {
     this.#metrics.increment('scheduler_schedule_attempts_total', { result, profile });
     this.#metrics.observe('scheduler_scheduling_attempt_duration_seconds', this.#since(startedAt), { result, profile });
   }
 
-  /** A pod was bound by an attempt that began at `startedAt`, in milliseconds since 1970. */
+  /** A pod was bound by an attempt that began at `startedAt`. */
   bound({ attempts, firstReadyAt }: QueuedPodInfo, profile: string, startedAt: number): void {
     this.attempted('scheduled', profile, startedAt);
     this.#metrics.observe('scheduler_pod_scheduling_attempts', attempts);
     const label = attempts >= 15 ? '15+' : `${attempts}`;
-    const seconds = this.#since(firstReadyAt ?? this.#clock.now());
+    const seconds = this.#since(firstReadyAt ?? this.#time.time());
     this.#metrics.observe('scheduler_pod_scheduling_sli_duration_seconds', seconds, { attempts: label });
   }
 
@@ -90,8 +94,8 @@ export class SchedulerMeasures {
     for (const labels of gone.values()) this.#metrics.set('scheduler_unschedulable_pods', 0, labels);
   }
 
-  /** In seconds; 0 where the clock was set back. */
+  /** In seconds. */
   #since(ms: number): number {
-    return Math.max(0, this.#clock.now() - ms) / 1000;
+    return (this.#time.time() - ms) / 1000;
   }
 }

@@ -1,6 +1,6 @@
 import { type Before, KeyedHeap } from '../../concurrency/keyed-heap.ts';
-import type { Clock } from '../../seams/clock.ts';
 import { isRejected, type QueueEntry } from './queued-pod-info.ts';
+import type { SteadyTime } from './steady-time.ts';
 
 /** Back-offs end at whole seconds, and the pods of one second go in the order of the active queue. */
 export const backoffWindowMs = 1000;
@@ -18,13 +18,13 @@ export interface BackoffBounds {
  * back-off doubles with each rejection, or with each error in a row, and its end is cut down to a whole second.
  */
 export class BackoffQueue {
-  readonly #clock: Clock;
+  readonly #time: SteadyTime;
   readonly #bounds: BackoffBounds;
   readonly #rejected: KeyedHeap<QueueEntry>;
   readonly #errors: KeyedHeap<QueueEntry>;
 
-  constructor(clock: Clock, bounds: BackoffBounds, before: Before<QueueEntry>) {
-    this.#clock = clock;
+  constructor(time: SteadyTime, bounds: BackoffBounds, before: Before<QueueEntry>) {
+    this.#time = time;
     this.#bounds = bounds;
     this.#rejected = new KeyedHeap((first, second) => {
       const [one, two] = [this.endOf(first), this.endOf(second)];
@@ -75,10 +75,9 @@ export class BackoffQueue {
     });
   }
 
-  /** A pod whose back-off ends in the present second still backs off. One that failed at a time which is still to come does not: the clock was set back. */
+  /** A pod whose back-off ends in the present second still backs off. */
   isBackingOff(entry: QueueEntry): boolean {
-    const now = this.#clock.now();
-    return entry.timestamp <= now && this.endOf(entry) >= wholeWindows(now);
+    return this.endOf(entry) >= wholeWindows(this.#time.time());
   }
 
   /** When the back-off ends; milliseconds since 1970. Before all times for a pod that never failed. */

@@ -32,6 +32,11 @@ export class EventInterest {
     return this.#registered.keys();
   }
 
+  /** True where the plugin of the profile wants to know of anything. */
+  hasEvents(schedulerName: string, plugin: string): boolean {
+    return (this.#registered.get(schedulerName)?.get(plugin) ?? []).length > 0;
+  }
+
   /** The plugins of the profile that want to know of such an event. None for a profile that is not known. */
   of(schedulerName: string, { resource, action, label }: ClusterEvent): InterestedPlugins {
     const known = this.#known.get(schedulerName);

@@ -1,5 +1,6 @@
-import type { CancelTimer, Clock } from '../../seams/clock.ts';
+import type { CancelTimer } from '../../seams/clock.ts';
 import { backoffWindowMs } from './backoff-queue.ts';
+import type { SteadyTime } from './steady-time.ts';
 
 /** How often pods that have waited too long are looked for. */
 const leftoverIntervalMs = 30_000;
@@ -21,16 +22,13 @@ export interface QueueDuties {
 
 /** The timers of a queue, at most two at a time. They keep no process alive. */
 export class QueueTimers {
-  readonly #clock: Clock;
+  readonly #time: SteadyTime;
   readonly #duties: readonly Duty[];
   #startedAt: number | undefined;
 
-  constructor(clock: Clock, { backoff, leftover }: QueueDuties) {
-    this.#clock = clock;
-    const toNext = (interval: number, since: number): number => {
-      const past = (clock.now() - since) % interval;
-      return past < 0 ? -past : interval - past;
-    };
+  constructor(time: SteadyTime, { backoff, leftover }: QueueDuties) {
+    this.#time = time;
+    const toNext = (interval: number, since: number): number => interval - ((time.time() - since) % interval);
     this.#duties = [
       { ...backoff, delayMs: () => toNext(backoffWindowMs, 0), cancel: undefined },
       { ...leftover, delayMs: () => toNext(leftoverIntervalMs, this.#startedAt ?? 0), cancel: undefined },
@@ -38,7 +36,7 @@ export class QueueTimers {
   }
 
   start(): void {
-    this.#startedAt ??= this.#clock.now();
+    this.#startedAt ??= this.#time.time();
     this.arm();
   }
 
@@ -47,7 +45,7 @@ export class QueueTimers {
     if (this.#startedAt === undefined) return;
     for (const duty of this.#duties) {
       if (duty.cancel !== undefined || !duty.isNeeded()) continue;
-      duty.cancel = this.#clock.setTimer(() => {
+      duty.cancel = this.#time.setTimer(() => {
         duty.cancel = undefined;
         duty.run();
         this.arm();

@@ -1,4 +1,3 @@
-import type { Clock } from '../../seams/clock.ts';
 import { callGuarded } from '../../seams/guard.ts';
 import type { Logger } from '../../seams/logger.ts';
 import { pluginsAt } from '../framework/extension-points.ts';
@@ -13,6 +12,7 @@ import { queueOrder } from './queue-order.ts';
 import { QueueTimers } from './queue-timers.ts';
 import { isRejected, newQueueEntry, type QueuedPodInfo, type QueueEntry, schedulerNameOf } from './queued-pod-info.ts';
 import { requeueingAfter, requeueingOf } from './requeueing.ts';
+import type { SteadyTime } from './steady-time.ts';
 import type { PluginCount } from './unschedulable-pods.ts';
 import { type Place, WaitingPods } from './waiting-pods.ts';
 
@@ -22,7 +22,7 @@ export interface SchedulingQueueOptions {
   readonly backoff: BackoffBounds;
   /** A pod that has waited for an event for longer is tried again, in milliseconds. */
   readonly maxInUnschedulableMs: number;
-  readonly clock: Clock;
+  readonly time: SteadyTime;
   readonly logger: Logger;
   /** Called when `pop` may have a pod again. It must not call the queue at once. */
   readonly onReady: () => void;
@@ -34,7 +34,7 @@ export interface SchedulingQueueOptions {
 export interface PodPlace {
   readonly place: Place | 'inFlight';
   readonly info: QueuedPodInfo;
-  /** When its back-off ends, in milliseconds since 1970; undefined where it has none. */
+  /** When its back-off ends, as the queue's time counts; undefined where it has none. */
   readonly backoffEnd: number | undefined;
 }
 
@@ -70,11 +70,11 @@ export class SchedulingQueue {
 
   constructor(options: SchedulingQueueOptions) {
     this.#options = options;
-    const { profiles, clock, backoff, logger, onIncoming = () => {} } = options;
+    const { profiles, time, backoff, logger, onIncoming = () => {} } = options;
     this.#interest = new EventInterest(profiles);
     const gates = new Map(profiles.map((profile) => [profile.schedulerName, pluginsAt(profile, 'preEnqueue')]));
-    this.#waiting = new WaitingPods({ before: queueOrder(profiles, logger), backoff, gates, clock, logger, onIncoming });
-    this.#timers = new QueueTimers(clock, {
+    this.#waiting = new WaitingPods({ before: queueOrder(profiles, logger), backoff, gates, time, logger, onIncoming });
+    this.#timers = new QueueTimers(time, {
       backoff: { isNeeded: () => this.#waiting.backoff.size > 0, run: () => this.#flushBackoff() },
       leftover: { isNeeded: () => this.#waiting.unschedulable.size > 0, run: () => this.#flushLeftover() },
     });
@@ -107,7 +107,7 @@ export class SchedulingQueue {
   add(podInfo: PodInfo): boolean {
     if (this.#inFlight.setLatest(podInfo.uid, podInfo)) return true;
     this.#waiting.delete(podInfo.uid);
-    const entry = newQueueEntry(podInfo, this.#options.clock.now());
+    const entry = newQueueEntry(podInfo, this.#options.time.time());
     return this.#changed(() => this.#waiting.requeue(entry, 'atOnce', 'UnschedulablePodAdd') === 'active');
   }
 
@@ -172,7 +172,7 @@ export class SchedulingQueue {
     entry.pendingPlugins = new Set(pendingPlugins);
     if (isRejected(entry)) entry.rejections += 1;
     entry.errorsInARow = isRejected(entry) ? 0 : entry.errorsInARow + 1;
-    entry.timestamp = this.#options.clock.now();
+    entry.timestamp = this.#options.time.time();
     entry.backoffEnd = undefined;
     const requeueing = requeueingAfter(entry, events, this.#interest, this.#options.logger);
     this.#changed(() => this.#waiting.requeue(entry, requeueing, 'ScheduleAttemptFailure') !== 'unschedulable');
@@ -216,6 +216,11 @@ export class SchedulingQueue {
     if (info === undefined || place === undefined) return undefined;
     const end = this.#waiting.backoff.endOf(info);
     return { place, info, backoffEnd: Number.isFinite(end) ? end : undefined };
+  }
+
+  /** True where a plugin of the pod's profile has said which changes may help a pod that it rejects. */
+  asksForEvents(info: QueuedPodInfo, plugin: string): boolean {
+    return this.#interest.hasEvents(schedulerNameOf(info), plugin);
   }
 
   /** How many pods there are at each place. */
@@ -267,10 +272,9 @@ export class SchedulingQueue {
   }
 
   #flushLeftover(): void {
-    const now = this.#options.clock.now();
+    const now = this.#options.time.time();
     const leftover = [...this.#waiting.unschedulable.values()].filter(
-      // a pod put back at a time that is still to come: the clock was set back
-      ({ timestamp }) => now - timestamp > this.#options.maxInUnschedulableMs || timestamp > now,
+      ({ timestamp }) => now - timestamp > this.#options.maxInUnschedulableMs,
     );
     if (leftover.length > 0) this.#move(leftover, { event: unschedulableTimeout, before: undefined, after: undefined });
   }

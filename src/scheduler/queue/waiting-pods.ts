@@ -1,11 +1,11 @@
 import { type Before, KeyedHeap } from '../../concurrency/keyed-heap.ts';
-import type { Clock } from '../../seams/clock.ts';
 import type { Logger } from '../../seams/logger.ts';
 import type { PodInfo } from '../nodes/pod-info.ts';
 import { type BackoffBounds, BackoffQueue } from './backoff-queue.ts';
 import { askGates, type GatingPlugin } from './gate.ts';
 import { type QueueEntry, schedulerNameOf } from './queued-pod-info.ts';
 import type { Requeueing } from './requeueing.ts';
+import type { SteadyTime } from './steady-time.ts';
 import { UnschedulablePods } from './unschedulable-pods.ts';
 
 /** Where a pod waits. */
@@ -16,7 +16,7 @@ export interface WaitingPodsOptions {
   readonly backoff: BackoffBounds;
   /** The plugins of each profile that may gate a pod. */
   readonly gates: ReadonlyMap<string, readonly GatingPlugin[]>;
-  readonly clock: Clock;
+  readonly time: SteadyTime;
   readonly logger: Logger;
   /** Told of every pod that comes to a place, and by what. */
   readonly onIncoming: (place: Place, event: string) => void;
@@ -31,9 +31,9 @@ export class WaitingPods {
 
   constructor(options: WaitingPodsOptions) {
     this.#options = options;
-    const { before, backoff, clock } = options;
+    const { before, backoff, time } = options;
     this.#active = new KeyedHeap(before);
-    this.backoff = new BackoffQueue(clock, backoff, before);
+    this.backoff = new BackoffQueue(time, backoff, before);
   }
 
   get activeSize(): number {
@@ -88,7 +88,7 @@ export class WaitingPods {
   /** Lets the pod be tried now; its gates are not asked. */
   toActive(entry: QueueEntry, event: string): Place {
     const { uid } = entry.podInfo;
-    entry.firstReadyAt ??= this.#options.clock.now();
+    entry.firstReadyAt ??= this.#options.time.time();
     this.unschedulable.delete(uid);
     this.backoff.delete(uid);
     this.#active.set(uid, entry);

@@ -5,6 +5,7 @@ import { createPodInfo } from '../../../src/scheduler/nodes/pod-info-factory.ts'
 import { ClusterChanges } from '../../../src/scheduler/queue/cluster-changes.ts';
 import type { QueuedPodInfo } from '../../../src/scheduler/queue/queued-pod-info.ts';
 import { SchedulingQueue } from '../../../src/scheduler/queue/scheduling-queue.ts';
+import { steadyTime } from '../../../src/scheduler/queue/steady-time.ts';
 import { silentLogger } from '../../../src/seams/logger.ts';
 import { FakeClock } from '../../../src/testing/fakes/fake-clock.ts';
 import type { WirePod } from '../../../src/wire/types.ts';
@@ -42,7 +43,7 @@ class QueueWorld {
     profiles: [this.#profile],
     backoff: { initialMs: 1000, maxMs: 10_000 },
     maxInUnschedulableMs: 300_000,
-    clock: this.#clock,
+    time: steadyTime(this.#clock),
     logger: silentLogger,
     onReady: () => {},
   });

@@ -3,6 +3,7 @@ import { metricsOption } from '../../../src/metrics/metrics.ts';
 import type { Labels, MetricsSink } from '../../../src/metrics/metrics-sink.ts';
 import { SchedulerMeasures } from '../../../src/scheduler/measures/scheduler-measures.ts';
 import type { QueueCounts } from '../../../src/scheduler/queue/scheduling-queue.ts';
+import { steadyTime } from '../../../src/scheduler/queue/steady-time.ts';
 import { FakeClock } from '../../../src/testing/fakes/fake-clock.ts';
 import { giveBack, pod, queueOf } from './queue/world.ts';
 
@@ -29,7 +30,7 @@ describe("a scheduler's measures", () => {
   it('tell of attempts, and of how long a pod took', async () => {
     const { sink, lines } = recorded();
     const { queue, clock } = queueOf();
-    const measures = new SchedulerMeasures(metricsOption(sink), clock);
+    const measures = new SchedulerMeasures(metricsOption(sink), clock, steadyTime(clock));
     queue.add(pod('a'));
     const startedAt = clock.now();
     await clock.advance(40);
@@ -63,7 +64,8 @@ describe("a scheduler's measures", () => {
 
   it('tell of what waits when somebody looks; a plugin that nothing waits for any more has 0', () => {
     const { sink, lines, collect } = recorded();
-    const measures = new SchedulerMeasures(metricsOption(sink), new FakeClock());
+    const clock = new FakeClock();
+    const measures = new SchedulerMeasures(metricsOption(sink), clock, steadyTime(clock));
     let byPlugin: QueueCounts['byPlugin'] = [{ plugin: 'w', profile: 's', pods: 2 }];
     measures.start(() => ({
       queue: { active: 1, backoff: 2, unschedulable: 3, gated: 4, inFlight: 5, byPlugin },

@@ -38,6 +38,8 @@ function known(more: Partial<KnownOfPod>): KnownOfPod {
     last: undefined,
     nodeNames: [],
     now: 0,
+    wallNow: 0,
+    asksForEvents: () => true,
     maxInUnschedulableMs: 300_000,
     ...more,
   };
@@ -82,11 +84,30 @@ describe('why a pod is pending', () => {
     ]);
   });
 
+  it('promises no event that no plugin has asked for', () => {
+    const { queue, clock } = queueOf();
+    queue.add(pod('a'));
+    queue.pop();
+    giveBack(queue, 'a', 'VolumeBinding', 'w');
+    const lastLine = (asksForEvents: (plugin: string) => boolean): string | undefined =>
+      explainPod(known({ place: queue.placeOf('a'), now: clock.now(), asksForEvents }))
+        .text.split('\n')
+        .at(-1);
+    expect(lastLine((plugin) => plugin === 'w')).toBe(
+      'It is tried again when something changes that w can be helped by, and in any case in about 5 min.',
+    );
+    expect(lastLine(() => false)).toBe(
+      'It is tried again in about 5 min: VolumeBinding or w waits for no change that is known here.',
+    );
+  });
+
   it('is said of each place where a pod may be', () => {
     const { queue, clock } = queueOf([nodeWaiter('w', () => 'Skip')]);
     const at = (uid: string): readonly string[] => {
-      const { state, nextAttemptAt, text } = explainPod(known({ uid, place: queue.placeOf(uid), now: clock.now() }));
-      return [state, nextAttemptAt === undefined ? '' : `${nextAttemptAt - clock.now()}`, text];
+      const { state, nextAttemptAt, text } = explainPod(
+        known({ uid, place: queue.placeOf(uid), now: clock.now(), wallNow: 5000 }),
+      );
+      return [state, nextAttemptAt === undefined ? '' : `${nextAttemptAt - 5000}`, text];
     };
     queue.add(pod('gated', { schedulingGates: [{ name: 'g' }] }));
     queue.add(pod('failed'));

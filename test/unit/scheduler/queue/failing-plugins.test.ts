@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { Plugin } from '../../../../src/scheduler/framework/plugin.ts';
 import { nodeAdd } from '../../../../src/scheduler/queue/cluster-event.ts';
 import { SchedulingQueue } from '../../../../src/scheduler/queue/scheduling-queue.ts';
+import { steadyTime } from '../../../../src/scheduler/queue/steady-time.ts';
 import { silentLogger } from '../../../../src/seams/logger.ts';
 import { FakeClock } from '../../../../src/testing/fakes/fake-clock.ts';
 import { giveBack, node, nodeWaiter, pod, queueOf } from './world.ts';
@@ -70,7 +71,7 @@ describe('profiles that share no order', () => {
     const options = {
       backoff: { initialMs: 1, maxMs: 1 },
       maxInUnschedulableMs: 1,
-      clock,
+      time: steadyTime(clock),
       logger: silentLogger,
       onReady: () => {},
     };

@@ -95,15 +95,22 @@ describe('a scheduling queue', () => {
     expect(queue.pop()?.podInfo.uid).toBe('a');
   });
 
-  it('tries pods again at once when the clock is set back', async () => {
+  it.each([-3_600_000, 3_600_000])('lets pods wait as long as they have to when the clock is set by %i', async (ms) => {
     const { queue, clock } = queueOf();
     for (const uid of ['error', 'rejected']) queue.add(pod(uid));
     for (let i = 0; i < 2; i += 1) queue.pop();
     giveBack(queue, 'error');
     giveBack(queue, 'rejected', 'w');
-    clock.jump(-3_600_000);
-    await clock.advance(30_000);
-    expect(queue.counts()).toMatchObject({ active: 2, backoff: 0, unschedulable: 0 });
+    await clock.advance(10);
+    clock.jump(ms);
+    queue.add(pod('later'));
+    expect(queue.counts()).toMatchObject({ active: 1, backoff: 1, unschedulable: 1 });
+    await clock.advance(3000);
+    expect(queue.counts()).toMatchObject({ active: 2, backoff: 0, unschedulable: 1 });
+    // in the order in which they came
+    expect([queue.pop(), queue.pop()].map((entry) => entry?.podInfo.uid)).toEqual(['error', 'later']);
+    await clock.advance(330_000);
+    expect(queue.pop()?.podInfo.uid).toBe('rejected');
   });
 
   it('has no timer while nothing waits, and none once it is closed', () => {

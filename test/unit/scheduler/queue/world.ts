@@ -5,6 +5,7 @@ import { createPodInfo } from '../../../../src/scheduler/nodes/pod-info-factory.
 import { prioritySort } from '../../../../src/scheduler/plugins/priority-sort.ts';
 import { schedulingGates } from '../../../../src/scheduler/plugins/scheduling-gates.ts';
 import { SchedulingQueue } from '../../../../src/scheduler/queue/scheduling-queue.ts';
+import { steadyTime } from '../../../../src/scheduler/queue/steady-time.ts';
 import type { Logger } from '../../../../src/seams/logger.ts';
 import { FakeClock } from '../../../../src/testing/fakes/fake-clock.ts';
 import type { WirePod } from '../../../../src/wire/types.ts';
@@ -48,7 +49,14 @@ export function queueOf(plugins: readonly Plugin[] = [], backoff = { initialMs: 
   const all = [...(sorts ? [] : [prioritySort()]), schedulingGates(), ...plugins];
   const profile: ProfilePlugins = { schedulerName: 's', plugins: all, weights: new Map() };
   const onReady = (): void => void woken.push(clock.now());
-  const queue = new SchedulingQueue({ profiles: [profile], backoff, maxInUnschedulableMs: 300_000, clock, logger, onReady });
+  const queue = new SchedulingQueue({
+    profiles: [profile],
+    backoff,
+    maxInUnschedulableMs: 300_000,
+    time: steadyTime(clock),
+    logger,
+    onReady,
+  });
   queue.start();
   return { clock, queue, woken, lines };
 }
