@@ -11,8 +11,11 @@ import { type ClusterSchedulerOptions, type ResolvedClusterOptions, resolveClust
 import type { PodExplanation } from './explain/explain-pod.ts';
 import { LeaderElector } from './leader/leader-elector.ts';
 import { Scheduler } from './scheduler.ts';
+import { keepsObjects } from './scheduler-options.ts';
 import type { SchedulerStats } from './scheduler-reports.ts';
 
+/** The watches hand out each object once, and never change it. */
+const kept = { [keepsObjects]: true };
 /** The requests of a scheduler are many and small: so many sockets carry them. */
 const connections = 32;
 
@@ -69,7 +72,7 @@ export class ClusterScheduler {
     const mayWrite = (): boolean => this.#elector?.isLeader() ?? true;
     this.#client = new ApiSchedulerClient({ transport, requestLimit, reporter, clock, logger, mayWrite });
     const listers = new StoreListers();
-    this.scheduler = new Scheduler({ ...resolved.scheduler, client: this.#client, listers, logger });
+    this.scheduler = new Scheduler({ ...resolved.scheduler, client: this.#client, listers, logger, ...kept });
     const kinds = kindsFor(this.scheduler.pluginNames);
     const { metrics } = options;
     this.#watches = new ClusterWatches({

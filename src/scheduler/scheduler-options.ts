@@ -16,6 +16,7 @@ import { safeRandom } from '../seams/random.ts';
 import type { ProfileMaker } from './classic/policy-profile.ts';
 import type { ClusterListers } from './framework/handle.ts';
 import type { SchedulerClient } from './framework/scheduler-client.ts';
+import { ownCopy } from './nodes/own-copy.ts';
 import { inTreePlugins, type PluginRegistry } from './profile/plugin-registry.ts';
 import type { ProfileOptions } from './profile/profile-options.ts';
 import type { BackoffBounds } from './queue/backoff-queue.ts';
@@ -53,7 +54,14 @@ export interface SchedulerOptions {
   readonly metrics?: MetricsSink;
 }
 
+/**
+ * The mark of options from within the library: nobody changes the objects that this scheduler is given, so they need not be copied.
+ */
+export const keepsObjects = Symbol('keepsObjects');
+
 export interface ResolvedSchedulerOptions {
+  /** What the scheduler keeps of an object that it is given. */
+  readonly own: <T>(object: T) => T;
   readonly client: SchedulerClient;
   /** The client can delete pods. */
   readonly canEvict: boolean;
@@ -102,6 +110,7 @@ export function resolveSchedulerOptions(options: SchedulerOptions): ResolvedSche
     throw invalidOption('podMaxBackoffMs', 'a number that is not less than `podInitialBackoffMs`', podMaxBackoffMs);
   const logger = loggerOption(options.logger);
   return {
+    own: keepsObjects in options ? (object) => object : ownCopy,
     client: wholeClient(client, logger),
     canEvict: client.deletePod !== undefined,
     ...{ profiles, registry, listers, logger },

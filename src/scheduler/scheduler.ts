@@ -55,11 +55,13 @@ export class Scheduler {
   readonly #loop: RunLoop;
   readonly #runState = new RunState('scheduler');
   readonly #reported: ReportedParts;
+  readonly #own: <T>(object: T) => T;
 
   /** Throws ERR_INVALID_OPTION, naming the option, the rule and the value. Starts nothing. */
   constructor(options: SchedulerOptions) {
     const resolved = resolveSchedulerOptions(options);
     const { client, canEvict, clock, logger, random, listers, mostBindings, bindTimeoutMs } = resolved;
+    this.#own = resolved.own;
     const time = steadyTime(clock);
     this.#measures = new SchedulerMeasures(resolved.metrics, clock, time);
     this.#cache = new SchedulerCache({ clock });
@@ -177,9 +179,12 @@ export class Scheduler {
     });
   }
 
-  /** A pod is there, or has changed. One that has a node counts there; one that has none is scheduled. */
+  /**
+   * A pod is there, or has changed. One that has a node counts there; one that has none is scheduled. The object is copied: it may be
+   * changed and given again. A pod that has a node keeps it: a version without one counts as an older one, unless the pod was deleted.
+   */
   setPod(pod: WirePod): void {
-    this.#changes.setPod(pod);
+    this.#changes.setPod(this.#own(pod));
     if ((pod.spec?.nodeName ?? '') !== '') this.#attempts.settled(pod.metadata?.uid ?? '');
   }
 
@@ -189,9 +194,9 @@ export class Scheduler {
     this.#attempts.settled(uid);
   }
 
-  /** A node is there, or has changed. */
+  /** A node is there, or has changed. The object is copied: it may be changed and given again. */
   setNode(node: WireNode): void {
-    this.#changes.setNode(node);
+    this.#changes.setNode(this.#own(node));
   }
 
   /** A node is gone. */

@@ -216,6 +216,26 @@ describe('a scheduler', () => {
     await scheduler.stop();
   });
 
+  it('sees what has changed in an object that was changed in place and is given again', async () => {
+    const { clock, bindings, scheduler } = schedulerWorld();
+    const spec = { unschedulable: true };
+    const cordoned = { ...node('n'), spec };
+    const gates = [{ name: 'g' }];
+    const gated = pod('gated', '1', { schedulingGates: gates });
+    scheduler.setNode(cordoned);
+    for (const one of [gated, pod('web')]) scheduler.setPod(one);
+    scheduler.start();
+    await clock.advance(0);
+    expect(bindings).toEqual([]);
+    spec.unschedulable = false;
+    gates.length = 0;
+    scheduler.setNode(cordoned);
+    scheduler.setPod({ ...gated, metadata: { ...gated.metadata, resourceVersion: '2' } });
+    await clock.advance(2000);
+    expect(bindings.map(({ name }) => name).sort()).toEqual(['gated', 'web']);
+    await scheduler.stop();
+  });
+
   it('makes room for a more important pod', async () => {
     const { clock, told, scheduler } = schedulerWorld();
     scheduler.setNode(node('n', '4'));
