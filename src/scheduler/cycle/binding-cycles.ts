@@ -149,7 +149,6 @@ export class BindingCycles {
       const refused = await framework.binding.preBind(state, podInfo, nodeName, signal);
       if (refused !== undefined)
         throw new Error(`${refused.plugin} refused the node before the binding: ${refused.reasons.join(', ')}`);
-      signal.throwIfAborted();
       binding.isSent = true;
       await framework.binding.bind(state, podInfo, nodeName, signal);
     } finally {

@@ -128,6 +128,22 @@ describe('a scheduler that is suspended', () => {
     expect(clock.pendingTimers).toBe(0);
   });
 
+  it('writes nothing of a pod that was preempted right before', async () => {
+    const permit: Plugin['permit'] = (_state, { name }) => (name === 'low' ? { waitMs: 600_000 } : undefined);
+    const { scheduler, told } = schedulerWorld(withPlugin({ permit }));
+    scheduler.setNode(node('n1'));
+    scheduler.setPod(pod('low', '4'));
+    scheduler.scheduleOne();
+    scheduler.setPod(pod('high', '4', { priority: 10 }));
+    scheduler.scheduleOne();
+    while (scheduler.waitingPods().size > 0) await Promise.resolve();
+    scheduler.suspend();
+    await scheduler.flush();
+    expect(told.filter((line) => line.startsWith('FailedScheduling low'))).toEqual([]);
+    expect(scheduler.explain('uid-low').state).toBe('backoff');
+    await scheduler.stop();
+  });
+
   it('gives up the statuses that are being written', async () => {
     const signals: AbortSignal[] = [];
     const patchStatus = (_pod: object, _change: object, signal: AbortSignal): Promise<void> => {
