@@ -67,7 +67,7 @@ export class Scheduler {
     this.#cache = new SchedulerCache({ clock });
     const snapshot = this.#cache.updateSnapshot();
     const preemptor = new PreemptionExecutor({
-      ...{ client, nominated: this.#nominator, logger },
+      ...{ client, nominated: this.#nominator, clock, logger },
       currentPod: ({ uid }) => this.#cache.podOf(uid)?.pod,
       withdraw: ({ uid }) => this.#attempts.bindings.preempt(uid),
     });

@@ -8,6 +8,7 @@ import type { LastAttempts } from '../explain/last-attempts.ts';
 import { FitError } from '../framework/fit-error.ts';
 import type { SchedulerClient } from '../framework/scheduler-client.ts';
 import type { SchedulerMeasures } from '../measures/scheduler-measures.ts';
+import { podFields } from '../nodes/log-fields.ts';
 import type { SchedulingQueue } from '../queue/scheduling-queue.ts';
 import type { SteadyTime } from '../queue/steady-time.ts';
 import type { Attempt } from './attempt.ts';
@@ -40,10 +41,10 @@ export class FailedAttempts {
     measures.attempted(isRejected ? 'unschedulable' : 'error', framework.schedulerName, startedAt);
     const latest = queue.giveBack(podInfo.uid, rejectorsOf(error));
     const isGivenUp = error instanceof BindingGivenUp;
-    if (isRejected) logger.debug({ pod: podInfo.key, err: error }, 'a pod fits on no node');
-    else if (isGivenUp || error instanceof BindingPreempted)
-      logger.debug({ pod: podInfo.key, err: error }, 'the binding of a pod was given up');
-    else logger.warn({ pod: podInfo.key, err: error }, 'a pod could not be placed');
+    const fields = { ...podFields(podInfo), err: error };
+    if (isRejected) logger.debug(fields, 'a pod fits on no node');
+    else if (isGivenUp || error instanceof BindingPreempted) logger.debug(fields, 'the binding of a pod was given up');
+    else logger.warn(fields, 'a pod could not be placed');
     // it is gone, or has a node
     if (latest === undefined) {
       lastAttempts.delete(podInfo.uid);

@@ -4,6 +4,7 @@ import type { SchedulerCache } from '../cache/scheduler-cache.ts';
 import type { LastAttempts } from '../explain/last-attempts.ts';
 import type { SchedulerClient } from '../framework/scheduler-client.ts';
 import type { SchedulerMeasures } from '../measures/scheduler-measures.ts';
+import { podFields } from '../nodes/log-fields.ts';
 import type { Frameworks } from '../profile/frameworks.ts';
 import type { ClusterChanges } from '../queue/cluster-changes.ts';
 import type { QueuedPodInfo } from '../queue/queued-pod-info.ts';
@@ -135,8 +136,7 @@ export class PodAttempts {
 
   /** Whatever fails at one pod, the others are tried all the same, and it comes back. */
   #failedAt({ podInfo }: QueuedPodInfo, err: unknown): void {
-    const { namespace, name, uid } = podInfo;
-    this.#parts.logger.error({ err, podNamespace: namespace, podName: name, podUID: uid }, 'the scheduler has failed at a pod');
-    this.#parts.queue.giveBack(uid, { unschedulablePlugins: [], pendingPlugins: [] });
+    this.#parts.logger.error({ err, ...podFields(podInfo) }, 'the scheduler has failed at a pod');
+    this.#parts.queue.giveBack(podInfo.uid, { unschedulablePlugins: [], pendingPlugins: [] });
   }
 }

@@ -8,6 +8,7 @@ import { CycleState } from '../framework/cycle-state.ts';
 import { FitError } from '../framework/fit-error.ts';
 import type { Framework } from '../framework/framework.ts';
 import type { PostFilterAnswer } from '../framework/plugin.ts';
+import { podFields } from '../nodes/log-fields.ts';
 import type { QueuedPodInfo } from '../queue/queued-pod-info.ts';
 import type { SteadyTime } from '../queue/steady-time.ts';
 import { type Attempt, type PlacedPod, refusedNode } from './attempt.ts';
@@ -85,7 +86,7 @@ export class SchedulingCycle {
     const { logger, canEvict } = this.#parts;
     const found = callGuarded(
       () => framework.postFilter(state, podInfo, diagnosis),
-      (err) => logger.error({ err, pod: podInfo.key }, 'no room could be made for a pod'),
+      (err) => logger.error({ err, ...podFields(podInfo) }, 'no room could be made for a pod'),
     );
     const made = canEvict || (found?.actions ?? []).length === 0 ? found : cannotEvict;
     return { error: new FitError(pod, diagnosis, made?.message), made };

@@ -3,6 +3,7 @@ import type { Clock } from '../../seams/clock.ts';
 import type { Logger } from '../../seams/logger.ts';
 import type { WirePod } from '../../wire/types.ts';
 import type { PodStatusChange, SchedulerClient } from '../framework/scheduler-client.ts';
+import { podFields } from '../nodes/log-fields.ts';
 
 interface Write {
   readonly pod: WirePod;
@@ -115,8 +116,9 @@ export class StatusWrites {
     try {
       await callWithin((over) => this.#client.patchStatus(pod, change, over), { clock: this.#clock, timeoutMs, signal, late });
     } catch (err) {
-      const { namespace, name } = pod.metadata ?? {};
-      if (!signal.aborted) this.#logger.warn({ err, namespace, name }, 'the status of a pod could not be written');
+      const { namespace = '', name = '', uid = '' } = pod.metadata ?? {};
+      const fields = { err, ...podFields({ namespace, name, uid }) };
+      if (!signal.aborted) this.#logger.warn(fields, 'the status of a pod could not be written');
     }
   }
 }

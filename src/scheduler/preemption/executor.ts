@@ -1,10 +1,12 @@
 // Rules of Executor, pkg/scheduler/framework/preemption, v1.36.3.
-import { untilAborted } from '../../concurrency/aborts.ts';
+import { callWithin } from '../../concurrency/aborts.ts';
+import type { Clock } from '../../seams/clock.ts';
 import { callGuarded, ignoreFailure } from '../../seams/guard.ts';
 import type { Logger } from '../../seams/logger.ts';
 import type { WirePod } from '../../wire/types.ts';
 import type { NominatedPods } from '../framework/handle.ts';
 import type { SchedulerClient } from '../framework/scheduler-client.ts';
+import { podFields } from '../nodes/log-fields.ts';
 import type { PodInfo } from '../nodes/pod-info.ts';
 
 export interface PreemptionExecutorOptions {
@@ -14,6 +16,7 @@ export interface PreemptionExecutorOptions {
   readonly currentPod: (pod: PodInfo) => WirePod | undefined;
   /** Takes the node back from a pod whose binding has not been sent yet, so that it need not be deleted. False for any other pod. */
   readonly withdraw: (pod: PodInfo) => boolean;
+  readonly clock: Clock;
   readonly logger: Logger;
 }
 
@@ -26,6 +29,8 @@ export interface Preemption {
 
 /** How many victims of one preemption are deleted at a time. */
 const victimsAtATime = 16;
+/** How long one request may take, in milliseconds: meanwhile the pod is not tried. */
+const requestTimeoutMs = 120_000;
 
 /** Makes room in the cluster: marks and deletes victims, and takes the node from lesser pods that were promised it. */
 export class PreemptionExecutor {
@@ -67,7 +72,10 @@ export class PreemptionExecutor {
       return cleared;
     } catch (err) {
       if (!signal.aborted) {
-        this.#options.logger.error({ err, pod: preemptor.key, node: nodeName }, 'a victim of preemption could not be deleted');
+        this.#options.logger.error(
+          { err, ...podFields(preemptor), node: nodeName },
+          'a victim of preemption could not be deleted',
+        );
       }
       return false;
     } finally {
@@ -86,9 +94,8 @@ export class PreemptionExecutor {
         reason: 'PreemptionByScheduler',
         message: `${preemptor.pod.spec?.schedulerName ?? ''}: preempting to accommodate a higher priority pod`,
       };
-      await untilAborted(client.patchStatus(victim.pod, { condition }, signal), signal);
-      signal.throwIfAborted();
-      await untilAborted(client.deletePod(victim.pod, signal), signal);
+      await this.#ask((over) => client.patchStatus(victim.pod, { condition }, over), signal);
+      await this.#ask((over) => client.deletePod(victim.pod, over), signal);
     }
     const note = `Preempted by pod ${preemptor.uid} on node ${nodeName}${inMemory ? ' (in kube-scheduler memory).' : ''}`;
     const [pod, related] = [victim.pod, preemptor.pod];
@@ -98,18 +105,23 @@ export class PreemptionExecutor {
     );
   }
 
+  #ask(request: (signal: AbortSignal) => Promise<void>, signal: AbortSignal): Promise<void> {
+    const late = (): Error => new Error(`no answer within ${requestTimeoutMs} ms`);
+    return callWithin(request, { clock: this.#options.clock, timeoutMs: requestTimeoutMs, signal, late });
+  }
+
   /** They may no longer fit there. Without the promise they are tried again at once, and may find another node. */
   async #clearNominations({ preemptor, nodeName }: Preemption, signal: AbortSignal): Promise<boolean> {
     const { client, nominated, logger } = this.#options;
     const lesser = nominated.onNode(nodeName).filter(({ priority }) => priority < preemptor.priority);
     let cleared = true;
-    await inParallel(lesser, victimsAtATime, async ({ pod, key }) => {
+    await inParallel(lesser, victimsAtATime, async (info) => {
       try {
-        await untilAborted(client.patchStatus(pod, { nominatedNodeName: '' }, signal), signal);
+        await this.#ask((over) => client.patchStatus(info.pod, { nominatedNodeName: '' }, over), signal);
       } catch (err) {
         cleared = false;
         if (!signal.aborted)
-          logger.warn({ err, pod: key, node: nodeName }, 'a lesser pod could not be told that its node is taken');
+          logger.warn({ err, ...podFields(info), node: nodeName }, 'a lesser pod could not be told that its node is taken');
       }
     });
     return cleared;

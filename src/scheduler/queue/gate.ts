@@ -4,6 +4,7 @@ import { asRejection } from '../framework/answers.ts';
 import type { PluginAt } from '../framework/extension-points.ts';
 import { pluginFailure } from '../framework/plugin-error.ts';
 import type { Rejection } from '../framework/status.ts';
+import { podFields } from '../nodes/log-fields.ts';
 import type { QueueEntry } from './queued-pod-info.ts';
 
 /** A plugin that may keep pods from being tried. */
@@ -34,7 +35,7 @@ function askOne(plugin: GatingPlugin, { podInfo }: QueueEntry, logger: Logger): 
   } catch (error) {
     const err = pluginFailure(plugin.name, 'preEnqueue', error);
     logger.error(
-      { err, plugin: plugin.name, pod: podInfo.key },
+      { err, plugin: plugin.name, ...podFields(podInfo) },
       'a plugin could not say whether a pod may be tried; the pod waits',
     );
     return { code: 'UnschedulableAndUnresolvable', reasons: [errorText(err)] };

@@ -1,4 +1,5 @@
 import type { Logger } from '../../seams/logger.ts';
+import { podFields } from '../nodes/log-fields.ts';
 import { isWildcard } from './cluster-event.ts';
 import { type EventInterest, saysQueue } from './event-interest.ts';
 import type { SeenEvent } from './in-flight-pods.ts';
@@ -18,7 +19,7 @@ export function requeueingOf(entry: QueueEntry, seen: SeenEvent, interest: Event
     if (!isPending && (answer !== 'stay' || !entry.unschedulablePlugins.has(plugin))) continue;
     const onFailure = (err: unknown): void =>
       logger.warn(
-        { err, plugin, event: seen.event.label, pod: entry.podInfo.key },
+        { err, plugin, event: seen.event.label, ...podFields(entry.podInfo) },
         'a queueing hint failed; the pod is tried again',
       );
     if (!saysQueue(hints, pod, seen, onFailure)) continue;

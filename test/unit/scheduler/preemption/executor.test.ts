@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { SchedulerClient } from '../../../../src/scheduler/framework/scheduler-client.ts';
 import type { PodInfo } from '../../../../src/scheduler/nodes/pod-info.ts';
 import { PreemptionExecutor } from '../../../../src/scheduler/preemption/executor.ts';
+import { FakeClock } from '../../../../src/testing.ts';
 import type { WirePod } from '../../../../src/wire/types.ts';
 import { type PodShape, podOf } from './world.ts';
 
@@ -15,6 +16,7 @@ interface Parts {
 }
 
 function executorWorld({ client, nominated = [], waiting = [], current = ({ pod }) => pod }: Parts = {}) {
+  const clock = new FakeClock();
   const done: string[] = [];
   const lines: string[] = [];
   const recording: Client = {
@@ -37,11 +39,13 @@ function executorWorld({ client, nominated = [], waiting = [], current = ({ pod 
     nominated: { onNode: (name) => (name === 'n1' ? nominated.map(podOf) : []) },
     currentPod: current,
     withdraw: ({ name }) => waiting.includes(name),
+    clock,
     logger: { debug: log, info: log, warn: log, error: log },
   });
   const stop = new AbortController();
   return {
     executor,
+    clock,
     done,
     lines,
     stop,
@@ -168,6 +172,17 @@ describe('the executor of preemption', () => {
     expect(deleted).toEqual(['a', 'b']);
     expect(lines).toEqual(['a victim of preemption could not be deleted']);
     expect(executor.isPreempting('u-new')).toBe(false);
+  });
+
+  it('gives up a victim whose deletion is never answered, so that the pod is tried again', async () => {
+    const { executor, execute, clock, lines } = executorWorld({ client: { deletePod: () => new Promise(() => {}) } });
+    const settled = execute({ name: 'a' });
+    await clock.advance(119_999);
+    expect(executor.isPreempting('u-new')).toBe(true);
+    await clock.advance(1);
+    await expect(settled).resolves.toBe(false);
+    expect([executor.isPreempting('u-new'), lines]).toEqual([false, ['a victim of preemption could not be deleted']]);
+    expect(clock.pendingTimers).toBe(0);
   });
 
   it('begins no other deletion after one has failed', async () => {
