@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import type { KubeConfig } from '@kubernetes/client-node';
 import { requireKnownOptions, requireMethods } from '../checks/options.ts';
@@ -24,7 +25,7 @@ export interface ClusterSchedulerOptions extends Omit<SchedulerOptions, 'client'
   readonly transport?: KubeTransport;
   /** False: no other scheduler with these names runs, and none is waited for. Default: the Lease `kube-system/kube-scheduler`. */
   readonly leaderElection?: false | LeaderElectionOptions;
-  /** Tells this process from others, in the Lease and in events. Default: the host's name and a number of its own. */
+  /** Tells this process from others, in the Lease and in events. Default: the host's name and a UUID; `random` has no part in it. */
   readonly identity?: string;
   /** The most requests that change pods, and apart from them the most events. Default: no limit but the server's. */
   readonly requestLimit?: RateLimiterOptions;
@@ -59,7 +60,7 @@ export function resolveClusterOptions(options: ClusterSchedulerOptions): Resolve
   requireMethods('clock', clock, ['now', 'setTimer']);
   if (typeof random !== 'function') throw invalidOption('random', 'a function', random);
   if (leaderElection !== false) requireKnownOptions('leaderElection', leaderElection, electionOptions);
-  const { identity = `${hostname()}_${Math.floor(random() * 2 ** 40).toString(36)}` } = options;
+  const { identity = `${hostname()}_${randomUUID()}` } = options;
   if (typeof identity !== 'string' || identity === '') throw invalidOption('identity', 'a non-empty string', identity);
   const entries = Object.entries(options).filter(([name]) => passedOn.includes(name));
   return {

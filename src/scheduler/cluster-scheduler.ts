@@ -68,9 +68,8 @@ export class ClusterScheduler {
         onStarted: () => this.scheduler.resume(),
         onStopped: () => this.scheduler.suspend(),
       });
-    const reporter = { controller: 'default-scheduler', instance: `default-scheduler-${identity}` };
     const mayWrite = (): boolean => this.#elector?.isLeader() ?? true;
-    this.#client = new ApiSchedulerClient({ transport, requestLimit, reporter, clock, logger, mayWrite });
+    this.#client = new ApiSchedulerClient({ transport, requestLimit, identity, clock, logger, mayWrite });
     const listers = new StoreListers();
     this.scheduler = new Scheduler({ ...resolved.scheduler, client: this.#client, listers, logger, ...kept });
     const kinds = kindsFor(this.scheduler.pluginNames);

@@ -9,14 +9,14 @@ import type { PodStatusChange, SchedulerClient, SchedulingEvent } from '../frame
 import { EventWriter } from './event-writer.ts';
 import { PodBinding } from './pod-binding.ts';
 import { statusPatch } from './pod-status-patch.ts';
-import type { EventReporter } from './scheduling-events.ts';
 import { WriteTransport } from './write-transport.ts';
 
 export interface ApiSchedulerClientParts {
   readonly transport: ResourceTransport;
   /** The most requests that change pods, and apart from them the most events: these must not hold up bindings. */
   readonly requestLimit?: RateLimiterOptions | undefined;
-  readonly reporter: EventReporter;
+  /** Tells this process from others, in events. */
+  readonly identity: string;
   readonly clock: SteadyClock;
   readonly logger: Logger;
   /** False: this process may write nothing. Asked right before each write leaves. */
@@ -36,14 +36,14 @@ export class ApiSchedulerClient implements SchedulerClient {
   readonly #mayWrite: () => boolean;
   readonly #writes: readonly WriteTransport[];
 
-  constructor({ transport, requestLimit, reporter, clock, logger, mayWrite }: ApiSchedulerClientParts) {
+  constructor({ transport, requestLimit, identity, clock, logger, mayWrite }: ApiSchedulerClientParts) {
     const options = { transport, limit: requestLimit, clock, mayWrite };
     const [ofPods, ofEvents] = [new WriteTransport(options), new WriteTransport(options)];
     this.#writes = [ofPods, ofEvents];
     this.#pods = new ResourceClient<WirePod>(ofPods, resources.pods);
     this.#clock = clock;
     this.#binding = new PodBinding(this.#pods, clock);
-    this.#events = new EventWriter({ transport: ofEvents, reporter, clock, logger });
+    this.#events = new EventWriter({ transport: ofEvents, identity, clock, logger });
     this.#mayWrite = mayWrite;
   }
 

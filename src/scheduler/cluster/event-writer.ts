@@ -3,11 +3,12 @@ import { ResourceClient, type ResourceTransport } from '../../client/resource-cl
 import { type SteadyClock, sleep } from '../../seams/clock.ts';
 import type { Logger } from '../../seams/logger.ts';
 import type { SchedulingEvent } from '../framework/scheduler-client.ts';
-import { type EventReporter, eventObject, microTime, schedulingEvents, seriesKey, type WireEvent } from './scheduling-events.ts';
+import { eventObject, microTime, schedulingEvents, seriesKey, type WireEvent } from './scheduling-events.ts';
 
 export interface EventWriterOptions {
   readonly transport: ResourceTransport;
-  readonly reporter: EventReporter;
+  /** Tells one process from another. */
+  readonly identity: string;
   readonly clock: SteadyClock;
   readonly logger: Logger;
 }
@@ -84,9 +85,10 @@ export class EventWriter {
   async #tryToWrite(event: SchedulingEvent): Promise<void> {
     const { clock, logger } = this.#options;
     const { signal } = this.#stopping;
-    const write = this.#next(event);
+    let write: (() => Promise<unknown>) | undefined;
     for (let attempt = 1; !signal.aborted; attempt++) {
       try {
+        write ??= this.#next(event);
         await write();
         return;
       } catch (err) {
@@ -105,7 +107,7 @@ export class EventWriter {
 
   /** The request that tells of this event: a new one, or a higher count of the series. */
   #next(event: SchedulingEvent): () => Promise<unknown> {
-    const { clock, reporter } = this.#options;
+    const { clock, identity } = this.#options;
     const { signal } = this.#stopping;
     const now = clock.now();
     const elapsed = clock.elapsed();
@@ -117,7 +119,7 @@ export class EventWriter {
       return () => this.#raise({ ...first, series: { count, lastObservedTime: microTime(now) } });
     }
     this.#count += 1;
-    const object = eventObject(event, reporter, now, this.#count);
+    const object = eventObject(event, identity, now, this.#count);
     this.#remember(key, { event: object, until: elapsed + seriesMs, count: 1 });
     return () => this.#events.create(object, { signal });
   }

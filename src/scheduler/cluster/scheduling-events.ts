@@ -1,4 +1,5 @@
 // Behaviour of client-go tools/events, v0.36.3.
+import { randomUUID } from 'node:crypto';
 import type { EventsV1Event } from '@kubernetes/client-node';
 import { type ApiResource, apiResource } from '../../client/api-resource.ts';
 import { podObjectReference } from '../../pod/pod-object-reference.ts';
@@ -16,27 +17,29 @@ export const schedulingEvents: ApiResource<WireEvent> = apiResource<WireEvent>({
 /** The server refuses a longer note. */
 const longestNote = 1024;
 
-export interface EventReporter {
-  /** Such as `default-scheduler`. */
-  readonly controller: string;
-  /** Tells one process from another. */
-  readonly instance: string;
-}
+/** The server refuses a longer name. */
+const longestName = 253;
 
-/** The event to write. `count` makes the name one of its own. */
-export function eventObject(event: SchedulingEvent, reporter: EventReporter, now: number, count: number): WireEvent {
+/** The event to write. It is told by the profile that schedules the pod; `identity` tells one process from another. `count` makes the name one of its own. */
+export function eventObject(event: SchedulingEvent, identity: string, now: number, count: number): WireEvent {
   const { pod, related, type, reason, action, note } = event;
-  const { namespace = 'default', name = '' } = pod.metadata ?? {};
+  const { namespace = 'default' } = pod.metadata ?? {};
+  const reportingController = (related ?? pod).spec?.schedulerName || 'default-scheduler';
   return {
-    // as client-go: a number that grows with the time
-    metadata: { name: `${name}.${(BigInt(now) * 1_000_000n + BigInt(count % 1_000_000)).toString(16)}`, namespace },
+    metadata: { name: eventName(pod.metadata?.name ?? '', now, count), namespace },
     eventTime: microTime(now),
-    reportingController: reporter.controller,
-    reportingInstance: reporter.instance,
+    reportingController,
+    reportingInstance: `${reportingController}-${identity}`,
     ...{ action, reason, type, note: shortNote(note) },
     regarding: podObjectReference(pod),
     ...(related !== undefined && { related: podObjectReference(related) }),
   };
+}
+
+/** As client-go: the pod's name and a number that grows with the time, and a name of no meaning where that would be too long. */
+function eventName(podName: string, now: number, count: number): string {
+  const name = `${podName}.${(BigInt(Math.floor(now)) * 1_000_000n + BigInt(count % 1_000_000)).toString(16)}`;
+  return name.length > longestName ? randomUUID() : name;
 }
 
 /** Events that differ in nothing of this are one series. */

@@ -25,3 +25,18 @@ describe('a scheduler of a cluster that has no right to its Lease', () => {
     expect(scheduler.explain('gone').text).not.toContain('leader');
   });
 });
+
+describe('two schedulers of a cluster', () => {
+  it('have two identities, though their numbers come from one seed', async () => {
+    await using server = await InMemoryApiServer.start();
+    const leaderElection = { leaseDurationMs: 60_000, renewDeadlineMs: 40_000, retryPeriodMs: 1000 };
+    const options = { kubeConfig: server.kubeConfig(), logger: null, random: () => 0.5, leaderElection };
+    await using one = new ClusterScheduler(options);
+    await using two = new ClusterScheduler(options);
+    await one.start();
+    while (!one.isLeader) await nextTurn();
+    await two.start();
+    while (two.leader === undefined) await nextTurn();
+    expect([one.isLeader, two.isLeader, two.leader === one.leader]).toEqual([true, false, true]);
+  });
+});

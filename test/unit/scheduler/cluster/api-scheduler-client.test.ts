@@ -15,7 +15,7 @@ function world(fates: Fate[] = [], mayWrite = () => true, requestLimit?: RateLim
   const clock = new FakeClock();
   const client = new ApiSchedulerClient({
     ...{ transport: server.transport, requestLimit, clock, logger: silentLogger, mayWrite },
-    reporter: { controller: 'default-scheduler', instance: 'default-scheduler-host' },
+    identity: 'host',
   });
   /** How a call ended, after as much time as it needs. */
   const ended = async (call: Promise<void>): Promise<string> => {
@@ -205,6 +205,39 @@ describe('events', () => {
       regarding: { apiVersion: 'v1', kind: 'Pod', namespace: 'default', name: 'web', uid: 'u1', resourceVersion: '5' },
     });
     expect(server.requests[1]?.body).toEqual({ series: { count: 2, lastObservedTime: '2000-01-01T00:00:05.000000Z' } });
+    await client.stop();
+  });
+
+  it('are told by the profile that schedules the pod, also where the name of the pod leaves no room for theirs', async () => {
+    const { server, client } = world();
+    const long: WirePod = {
+      metadata: { ...web.metadata, name: 'x'.repeat(250) },
+      spec: { schedulerName: 'mine', containers: [] },
+    };
+    client.event({ pod: long, type: 'Normal', reason: 'Scheduled', action: 'Binding', note: 'x' });
+    client.event({ pod: web, related: long, type: 'Normal', reason: 'Preempted', action: 'Preempting', note: 'x' });
+    await client.flush();
+    expect(server.requests.map(({ body }) => body)).toMatchObject([
+      {
+        metadata: { name: expect.stringMatching(/^[-0-9a-f]{36}$/) },
+        reportingController: 'mine',
+        reportingInstance: 'mine-host',
+      },
+      { metadata: { name: expect.stringMatching(/^web\./) }, reportingController: 'mine' },
+    ]);
+    await client.stop();
+  });
+
+  it('end no process where the clock shows parts of milliseconds, or a time that nobody can write', async () => {
+    const { server, clock, client } = world();
+    clock.jump(0.5);
+    client.event({ pod: web, type: 'Normal', reason: 'Scheduled', action: 'Binding', note: 'x' });
+    await client.flush();
+    clock.jump(1e300);
+    client.event({ pod: web, type: 'Normal', reason: 'Preempted', action: 'Preempting', note: 'x' });
+    await clock.advance(600_000);
+    await client.flush();
+    expect(server.requests).toHaveLength(1);
     await client.stop();
   });
 

@@ -27,8 +27,7 @@ function world(before: (request: KubeRequest, asked: readonly string[]) => void 
     return events.get(name) as never;
   };
   const transport = { request, stream: () => Promise.reject(new Error('no streams')) };
-  const reporter = { controller: 'default-scheduler', instance: 'one' };
-  const writer = new EventWriter({ transport, reporter, clock: new FakeClock(), logger: silentLogger });
+  const writer = new EventWriter({ transport, identity: 'one', clock: new FakeClock(), logger: silentLogger });
   const happen = async () => {
     const pod = { metadata: { name: 'web', namespace: 'd', uid: 'u1', resourceVersion: '1' } };
     writer.event({ pod, type: 'Warning', reason: 'FailedScheduling', action: 'Scheduling', note: 'no room' });

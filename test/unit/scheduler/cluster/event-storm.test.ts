@@ -36,9 +36,8 @@ const podOf = (index: number) => ({ metadata: { name: `p${index}`, namespace: 'd
 describe('events of a storm of pods', () => {
   it('are all written where some thousand come at once, a few at a time', async () => {
     const server = slowServer();
-    const reporter = { controller: 'default-scheduler', instance: 'one' };
     const logger = { debug() {}, info() {}, warn() {}, error() {} };
-    const writer = new EventWriter({ transport: server.transport, reporter, clock: new FakeClock(), logger });
+    const writer = new EventWriter({ transport: server.transport, identity: 'one', clock: new FakeClock(), logger });
     for (let i = 0; i < 5000; i++) {
       writer.event({ pod: podOf(i), type: 'Normal', reason: 'Scheduled', action: 'Binding', note: 'assigned' });
     }
@@ -49,9 +48,8 @@ describe('events of a storm of pods', () => {
   });
 
   it('are dropped, and counted, where the server takes none', async () => {
-    const reporter = { controller: 'default-scheduler', instance: 'one' };
     const logger = { debug() {}, info() {}, warn() {}, error() {} };
-    const writer = new EventWriter({ transport: slowServer().transport, reporter, clock: new FakeClock(), logger });
+    const writer = new EventWriter({ transport: slowServer().transport, identity: 'one', clock: new FakeClock(), logger });
     for (let i = 0; i < 10_018; i++) {
       writer.event({ pod: podOf(i), type: 'Normal', reason: 'Scheduled', action: 'Binding', note: 'assigned' });
     }
