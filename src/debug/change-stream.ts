@@ -10,9 +10,11 @@ const batchMs = 250;
 /** A quiet stream tells at least so often that it is alive, and how old the oldest unsent change is. */
 const heartbeatMs = 15_000;
 const ageMs = 1_000;
-/** A reader that is behind and has read nothing for so long is given up. */
+/** A reader that has read nothing for so long, though something waits for it, is given up. */
 const deafAfterMs = 60_000;
 const clientsAtMost = 64;
+/** While so much waits for all readers together, in bytes, no other one is taken. */
+const waitingAtMost = 67_108_864;
 
 export interface ChangeStreamOptions {
   readonly board: Board;
@@ -34,7 +36,10 @@ export class ChangeStream {
   }
 
   get isFull(): boolean {
-    return this.#clients.size >= clientsAtMost;
+    if (this.#clients.size >= clientsAtMost) return true;
+    let waiting = 0;
+    for (const client of this.#clients) waiting += client.waitingBytes;
+    return waiting >= waitingAtMost;
   }
 
   /** Begins with a snapshot. The head of the response was written. A response that is closed already is left alone. */
@@ -92,12 +97,14 @@ export class ChangeStream {
     const message = this.#isWorthTelling(changes, now) ? eventOf('changes', changes) : undefined;
     let snapshot: Buffer | undefined;
     for (const client of [...this.#clients]) {
-      if (message !== undefined) client.writeChanges(message, now);
-      if (!client.isBehind) continue;
-      if (client.isDrained) {
-        snapshot ??= this.#snapshot();
-        client.writeSnapshot(snapshot);
-      } else if (client.deafMs(now) > deafAfterMs) client.destroy();
+      if (client.deafMs(now) > deafAfterMs) {
+        client.destroy();
+        continue;
+      }
+      if (message !== undefined) client.writeChanges(message);
+      if (!client.isBehind || !client.isDrained) continue;
+      snapshot ??= this.#snapshot();
+      client.writeSnapshot(snapshot);
     }
   }
 

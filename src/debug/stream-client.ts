@@ -20,9 +20,10 @@ export class StreamClient {
   /** How long the last snapshot was: so much may wait until it is read. */
   #snapshotBytes = 0;
   #isBehind = false;
-  /** How much waited when the reader was last seen to read, and when that was, while it is behind. */
-  #waitingThen = 0;
-  #progressAt = 0;
+  #writtenBytes = 0;
+  /** How much the reader had read when it was last seen to read, and when that was. */
+  #readThen = 0;
+  #progressAt: number | undefined;
 
   constructor(response: ServerResponse) {
     this.#response = response;
@@ -45,10 +46,11 @@ export class StreamClient {
 
   /** True when everything written was handed to the network. */
   get isDrained(): boolean {
-    return this.#waitingBytes === 0;
+    return this.waitingBytes === 0;
   }
 
-  get #waitingBytes(): number {
+  /** What was written and not handed to the network yet. */
+  get waitingBytes(): number {
     return this.#queuedBytes + this.#response.writableLength;
   }
 
@@ -60,22 +62,17 @@ export class StreamClient {
   }
 
   /** A reader that is behind is told nothing: it gets a snapshot once it has caught up. */
-  writeChanges(message: Buffer, now: number): void {
+  writeChanges(message: Buffer): void {
     if (this.#isBehind) return;
-    if (this.#waitingBytes + message.length <= this.#snapshotBytes + waitingAtMost) {
-      this.#write(message);
-      return;
-    }
-    this.#isBehind = true;
-    this.#waitingThen = this.#waitingBytes;
-    this.#progressAt = now;
+    if (this.waitingBytes + message.length <= this.#snapshotBytes + waitingAtMost) this.#write(message);
+    else this.#isBehind = true;
   }
 
-  /** How long a reader that is behind was not seen to read anything, in milliseconds. */
+  /** How long a reader for which something waits was not seen to read anything, in milliseconds. To be asked again and again. */
   deafMs(now: number): number {
-    const waiting = this.#waitingBytes;
-    if (waiting < this.#waitingThen) {
-      this.#waitingThen = waiting;
+    const read = this.#writtenBytes - this.waitingBytes;
+    if (this.#progressAt === undefined || this.isDrained || read > this.#readThen) {
+      this.#readThen = read;
       this.#progressAt = now;
     }
     return now - this.#progressAt;
@@ -91,6 +88,7 @@ export class StreamClient {
   }
 
   #write(message: Buffer): void {
+    this.#writtenBytes += message.length;
     this.#queue.push(message);
     this.#queuedBytes += message.length;
     this.#pump();

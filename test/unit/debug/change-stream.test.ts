@@ -316,6 +316,30 @@ describe('a slow reader', () => {
     expect(h.clock.pendingTimers).toBe(0);
   });
 
+  it('is given up, too, when all that waits for it is a snapshot', async () => {
+    const h = new Harness({ started: false });
+    for (let n = 0; n < 30; n++) h.manager.setPodStatus(bigPod(n), {});
+    const subject = streamOf(h);
+    const [deaf, quick] = [new SlowReader(), new SlowReader()];
+    quick.take();
+    for (const { response } of [deaf, quick]) subject.open(response);
+    await h.clock.advance(60_000);
+    expect(deaf.stream.destroyed).toBe(false);
+    await h.clock.advance(500);
+    expect([deaf.stream.destroyed, quick.stream.destroyed]).toEqual([true, false]);
+    subject.close();
+  });
+
+  it('is not joined by others once 64 MiB wait for all of them', () => {
+    const h = new Harness({ started: false });
+    for (let n = 0; n < 100; n++) h.manager.setPodStatus(bigPod(n), {});
+    const subject = streamOf(h);
+    const readers: SlowReader[] = [];
+    for (; !subject.isFull && readers.length < 64; readers.push(new SlowReader())) subject.open(new SlowReader().response);
+    expect(readers.length).toBe(7);
+    subject.close();
+  });
+
   it('is not given up while it reads some of a long snapshot every minute', async () => {
     const h = new Harness({ started: false });
     for (let n = 0; n < 30; n++) h.manager.setPodStatus(bigPod(n), {});
