@@ -1,6 +1,6 @@
 import { EventEmitter } from 'node:events';
 import { invalidArgument } from '../errors.ts';
-import { callGuarded } from '../seams/guard.ts';
+import { callGuarded, ignoreFailure } from '../seams/guard.ts';
 import { FifoSet } from './fifo-set.ts';
 
 /** Event names, each with the arguments its listeners get. */
@@ -106,11 +106,9 @@ export class Emitter<Events extends EventMap<Events>> {
   }
 
   #tell<Name extends keyof Events>(event: Name, args: Events[Name]): void {
+    const failed = (error: unknown): void => void callGuarded(() => this.#onListenerError(event, error), ignoreFailure);
     for (const listener of this.#listeners.rawListeners(event as string)) {
-      callGuarded(
-        () => Reflect.apply(listener, undefined, args),
-        (error) => this.#onListenerError(event, error),
-      );
+      callGuarded(() => Reflect.apply(listener, undefined, args), failed);
     }
   }
 

@@ -124,6 +124,19 @@ describe('Emitter', () => {
     expect([errors, subject.isTelling]).toEqual([[], false]);
   });
 
+  it('goes on where a failure of a listener cannot even be reported', () => {
+    const subject = new Emitter<{ news: [] }>(['news'], () => {
+      throw new Error('no report');
+    });
+    let told = 0;
+    subject.on('news', () => {
+      throw new Error('boom');
+    });
+    subject.on('news', () => void told++);
+    for (let n = 0; n < 3; n += 1) subject.emit('news');
+    expect([told, subject.isTelling]).toEqual([3, false]);
+  });
+
   it('warns of no leak, however many listeners there are, unless it was told to', async () => {
     const { subject } = emitter();
     const warnings: string[] = [];
