@@ -59,7 +59,8 @@ async function fetchCopy(
   context.copies.record(read);
   progress.entry = newest;
   progress.base = read;
-  if (waitsOn === undefined || newest !== entry || !isStillSo(waitsOn, read.resourceVersion)) return undefined;
+  if (waitsOn === undefined || !isStillSo(waitsOn, read.resourceVersion)) return undefined;
+  // a status that was set meanwhile is sent next, against this copy
   return { kind: 'waits-on', wait: waitsOn, version: entry.version };
 }
 
