@@ -14,6 +14,20 @@ export function requireObject(path: string, value: unknown): asserts value is ob
   if (typeof value !== 'object' || value === null || Array.isArray(value)) throw invalidArgument(path, 'an object', value);
 }
 
+/** Refuses what is no list. Null and undefined count as an empty one. */
+export function requireList(path: string, value: unknown): asserts value is readonly unknown[] | null | undefined {
+  if (value !== undefined && value !== null && !Array.isArray(value)) throw invalidArgument(path, 'a list', value);
+}
+
+/** Refuses what is no list of objects. Null and undefined count as an empty one. */
+export function requireObjects(path: string, value: unknown): void {
+  requireList(path, value);
+  for (let i = 0; value && i < value.length; i++) {
+    const item = value[i];
+    if (typeof item !== 'object' || item === null) throw invalidArgument(`${path}[${i}]`, 'an object', item);
+  }
+}
+
 /** Refuses an object with a member that is not in `known`: it may be a misspelt one. */
 export function requireKnownMembers(path: string, value: object, known: readonly string[]): void {
   for (const [key, member] of Object.entries(value)) {

@@ -1,5 +1,6 @@
 // Behaviour of pkg/kubelet/status/generate.go, v1.36.3: the conditions that follow from container statuses.
 
+import { requireList } from '../checks/arguments.ts';
 import { isRestartableInitContainer } from '../pod/sidecar.ts';
 import { lookupByName } from '../wire/lookup.ts';
 import type { Pod, PodStatus, WirePodCondition } from '../wire/types.ts';
@@ -139,6 +140,7 @@ function terminalVerdict(phase: string | undefined): ConditionVerdict {
 }
 
 function containersReadyVerdict(pod: Pod, statuses: ContainerStatuses, phase: string | undefined): ConditionVerdict {
+  requireList('containerStatuses', statuses);
   if (!statuses) return unknownStatuses;
   const { initContainers, containers = [] } = pod.spec ?? {};
   const all = initContainers?.length ? [...initContainers.filter(isRestartableInitContainer), ...containers] : containers;
@@ -150,6 +152,7 @@ function containersReadyVerdict(pod: Pod, statuses: ContainerStatuses, phase: st
 
 function readinessGatesVerdict(pod: Pod, conditions: readonly PodCondition[] | null | undefined): ConditionVerdict {
   if (!pod.spec?.readinessGates?.length) return isTrue;
+  requireList('conditions', conditions);
   const conditionOf = podConditionLookup(conditions);
   const messages = (pod.spec?.readinessGates ?? []).flatMap(({ conditionType }) => {
     const type = JSON.stringify(conditionType);
@@ -168,6 +171,7 @@ function initializedVerdict(
   statuses: ContainerStatuses,
   phase: string | undefined,
 ): ConditionVerdict {
+  requireList('containerStatuses', statuses);
   const initContainers = pod.spec?.initContainers ?? [];
   if (!statuses && initContainers.length > 0) return unknownStatuses;
   const survey = surveyContainers(initContainers, statuses ?? [], (container, status) =>

@@ -1,7 +1,10 @@
 // Behaviour of pkg/kubelet/kubelet_pods.go generateAPIPodStatus, v1.36.3: all conditions of a status together.
 
+import { requireObject, requireObjects } from '../checks/arguments.ts';
+import { iterableOption, requireKnownOptions } from '../checks/options.ts';
 import { isTerminalPhase } from '../pod/pod-phase.ts';
 import type { RuntimeContainer, RuntimeSandbox } from '../pod/runtime-pod.ts';
+import { containerStatusLists } from '../wire/status-members.ts';
 import { canonicalTime } from '../wire/time.ts';
 import type { Pod, PodStatus, WirePodCondition } from '../wire/types.ts';
 import {
@@ -19,6 +22,7 @@ import { newPodCondition } from './new-pod-condition.ts';
 import {
   getPodCondition,
   isOwnedConditionType,
+  ownedConditionTypesOf,
   podConditionType,
   putPodConditions,
   replaceOrAppendPodCondition,
@@ -38,17 +42,31 @@ export interface GenerateConditionsOptions {
   readonly runtimeContainers?: readonly RuntimeContainer[] | undefined;
   /** Those of `StatusManager.resizes`, which are put before the others. */
   readonly resizeConditions?: readonly PodCondition[] | undefined;
+  /**
+   * Condition types of the agent's own: the API copy's are not taken over, so that one which `status` does not bring goes.
+   * Default: those of the status manager that `oldStatus` is from.
+   */
+  readonly ownedConditionTypes?: Iterable<string> | undefined;
 }
+
+const knownOptions = [
+  'sandboxes',
+  'runtimeContainers',
+  'resizeConditions',
+  'ownedConditionTypes',
+] as const satisfies readonly (keyof GenerateConditionsOptions)[];
 
 /**
  * All conditions of a pod's next status, readiness gates included:
  *
- * - the conditions of others stay as the API copy (`pod.status`) has them, and so do those that `status` brings with it;
+ * - the conditions of others stay as the API copy (`pod.status`) has them, and so do those that `status` brings with it,
+ *   among them those of the agent's own types (`ownedConditionTypes`), of which the API copy's are not taken over;
  * - a DisruptionTarget of `oldStatus` stays;
  * - PodReadyToStartContainers, Initialized, Ready, ContainersReady and PodScheduled are generated, and for specs with such a
  *   rule AllContainersRestarting. Ready asks for every readiness gate of the spec among the conditions before it.
  *
- * They have no times yet: the status manager finds out when each has changed. No argument is changed.
+ * They have no times yet: the status manager finds out when each has changed. No argument is changed. Throws
+ * ERR_INVALID_ARGUMENT for a pod, a status or a list in them that is none, and ERR_INVALID_OPTION for a wrong option.
  *
  * @param oldStatus the status before, such as the status manager's; undefined where there has been none
  * @param status the next status: its phase and container statuses count, and its conditions of other types
@@ -67,11 +85,13 @@ export function generateConditions(
   pod: Pod,
   oldStatus: PodStatus | undefined,
   status: PodStatus,
-  { sandboxes, runtimeContainers, resizeConditions }: GenerateConditionsOptions = {},
+  options: GenerateConditionsOptions = {},
 ): WirePodCondition[] {
+  requireArguments(pod, oldStatus, status, options);
+  const { sandboxes, runtimeContainers, resizeConditions } = options;
   const { phase } = status;
   const statuses = allContainerStatuses(status) ?? [];
-  let conditions = conditionsOfOthers(pod.status?.conditions);
+  let conditions = conditionsOfOthers(pod.status?.conditions, ownedTypes(oldStatus, options));
   putPodConditions(conditions, conditionsOfOthers(status.conditions));
   for (const condition of resizeConditions ?? []) conditions.push(wireCondition(condition));
   const disruption = getPodCondition(oldStatus?.conditions, podConditionType.disruptionTarget);
@@ -91,8 +111,43 @@ export function generateConditions(
   return conditions;
 }
 
-function conditionsOfOthers(conditions: readonly PodCondition[] | null | undefined): WirePodCondition[] {
-  return (conditions ?? []).filter(({ type }) => !isOwnedConditionType(type)).map(wireCondition);
+function requireArguments(
+  pod: Pod,
+  oldStatus: PodStatus | undefined,
+  status: PodStatus,
+  options: GenerateConditionsOptions,
+): void {
+  requireObject('pod', pod);
+  requireObject('status', status);
+  if (oldStatus !== undefined && oldStatus !== null) requireObject('oldStatus', oldStatus);
+  requireKnownOptions('options', options, knownOptions);
+  for (const list of ['containers', 'initContainers', 'readinessGates'] as const)
+    requireObjects(`pod.spec.${list}`, pod.spec?.[list]);
+  requireObjects('pod.status.conditions', pod.status?.conditions);
+  for (const list of statusLists) {
+    requireObjects(`oldStatus.${list}`, oldStatus?.[list]);
+    requireObjects(`status.${list}`, status[list]);
+  }
+  for (const list of ['sandboxes', 'runtimeContainers', 'resizeConditions'] as const) {
+    requireObjects(`options.${list}`, options[list]);
+  }
+}
+
+const statusLists = ['conditions', ...containerStatusLists] as const;
+
+function ownedTypes(
+  oldStatus: PodStatus | undefined,
+  { ownedConditionTypes }: GenerateConditionsOptions,
+): ReadonlySet<string> | undefined {
+  if (ownedConditionTypes === undefined) return ownedConditionTypesOf(oldStatus);
+  return new Set(iterableOption('options.ownedConditionTypes', ownedConditionTypes));
+}
+
+function conditionsOfOthers(
+  conditions: readonly PodCondition[] | null | undefined,
+  ownTypes?: ReadonlySet<string>,
+): WirePodCondition[] {
+  return (conditions ?? []).filter(({ type }) => !isOwnedConditionType(type, ownTypes)).map(wireCondition);
 }
 
 /** A copy with its times as text. */

@@ -1,5 +1,6 @@
 // Behaviour of pkg/kubelet/status/generate.go, v1.36.3: the conditions that follow from what the container runtime lists.
 
+import { requireList } from '../checks/arguments.ts';
 import type { RuntimeContainer, RuntimeSandbox } from '../pod/runtime-pod.ts';
 import { lookupByName } from '../wire/lookup.ts';
 import type { Pod, PodStatus, WirePodCondition } from '../wire/types.ts';
@@ -24,6 +25,7 @@ export function generatePodReadyToStartContainersCondition(
   oldStatus: PodStatus | undefined,
   sandboxes: readonly RuntimeSandbox[],
 ): WirePodCondition {
+  requireList('sandboxes', sandboxes);
   const status = hasUsableSandbox(pod, sandboxes) ? 'True' : 'False';
   return newPodCondition(pod, oldStatus, podConditionType.podReadyToStartContainers, { status });
 }
@@ -47,6 +49,7 @@ export function generateAllContainersRestartingCondition(
   runtimeContainers: readonly RuntimeContainer[],
   phase: string | undefined,
 ): WirePodCondition {
+  requireList('runtimeContainers', runtimeContainers);
   const type = podConditionType.allContainersRestarting;
   if (phase === 'Succeeded') return { type, status: 'False', reason: conditionReason.podCompleted };
   if (phase === 'Failed') return { type, status: 'False', reason: conditionReason.podFailed };

@@ -52,6 +52,18 @@ export function isOwnedConditionType(type: string, extra?: ReadonlySet<string>):
   return ownedConditionTypes.has(type) || extra?.has(type) === true;
 }
 
+const ownedTypes: unique symbol = Symbol('ownedConditionTypes');
+
+/** Says which condition types are the agent's own, of a status that is handed out. No copy, comparison or JSON sees it. */
+export function tellOwnedConditionTypes(status: object, types: ReadonlySet<string>): void {
+  Object.defineProperty(status, ownedTypes, { value: types });
+}
+
+/** What {@link tellOwnedConditionTypes} has said of the status; undefined for any other. */
+export function ownedConditionTypesOf(status: object | null | undefined): ReadonlySet<string> | undefined {
+  return (status as { readonly [ownedTypes]?: ReadonlySet<string> } | null | undefined)?.[ownedTypes];
+}
+
 /** True for a condition that this node and others write. */
 export function isSharedConditionType(type: string): boolean {
   return type === podConditionType.disruptionTarget;

@@ -44,6 +44,7 @@ export interface StatusParts extends GenerateConditionsOptions {
 /** The pod's next status. `old`: the one before, in canonical form. */
 export function assemblePodStatus(pod: Pod, old: WirePodStatus, parts: StatusParts): WirePodStatus {
   const { containerStatuses, initContainerStatuses, ephemeralContainerStatuses, podIsTerminal, podHasInitialized } = parts;
+  const { sandboxes, runtimeContainers, resizeConditions, ownedConditionTypes } = parts;
   const { beforeProbes = [...containerStatuses, ...initContainerStatuses] } = parts;
   const isOver = parts.endStays === true && isTerminalPhase(old.phase);
   const generated = isOver ? old.phase : getPhase(pod, beforeProbes, podIsTerminal, podHasInitialized);
@@ -56,7 +57,12 @@ export function assemblePodStatus(pod: Pod, old: WirePodStatus, parts: StatusPar
   if (containerStatuses.length > 0) status.containerStatuses = containerStatuses;
   if (initContainerStatuses.length > 0) status.initContainerStatuses = initContainerStatuses;
   if (ephemeralContainerStatuses.length > 0) status.ephemeralContainerStatuses = ephemeralContainerStatuses;
-  status.conditions = generateConditions(pod, old, status, parts);
+  status.conditions = generateConditions(pod, old, status, {
+    sandboxes,
+    runtimeContainers,
+    resizeConditions,
+    ownedConditionTypes,
+  });
   return status;
 }
 

@@ -33,9 +33,11 @@ export class VersionedPodStatus implements PodStatusEntry {
   readonly podIsFinished: boolean;
   readonly finishedByManager: boolean;
   readonly deletionSeenAt: number | undefined;
+  readonly #ownedConditionTypes: ReadonlySet<string> | undefined;
   #view: V1PodStatus | undefined;
 
-  constructor(version: number, entry: PodStatusEntry) {
+  constructor(version: number, entry: PodStatusEntry, ownedConditionTypes?: ReadonlySet<string>) {
+    this.#ownedConditionTypes = ownedConditionTypes;
     this.version = version;
     this.status = entry.status;
     this.podName = entry.podName;
@@ -50,7 +52,7 @@ export class VersionedPodStatus implements PodStatusEntry {
 
   /** The typed, frozen status for readers; made once a version, when first asked for. */
   get view(): V1PodStatus {
-    this.#view ??= podStatusView(this.status);
+    this.#view ??= podStatusView(this.status, this.#ownedConditionTypes);
     return this.#view;
   }
 }
@@ -68,6 +70,12 @@ export interface PodStatusReader {
  */
 export class PodStatuses implements PodStatusReader {
   readonly #entries = new Map<string, VersionedPodStatus>();
+  readonly #ownedConditionTypes: ReadonlySet<string> | undefined;
+
+  /** `ownedConditionTypes`: the agent's own; none is the same as undefined. */
+  constructor(ownedConditionTypes?: ReadonlySet<string>) {
+    this.#ownedConditionTypes = ownedConditionTypes?.size ? ownedConditionTypes : undefined;
+  }
 
   get(podUID: string): VersionedPodStatus | undefined {
     return this.#entries.get(podUID);
@@ -84,7 +92,7 @@ export class PodStatuses implements PodStatusReader {
   /** Stores the next version and returns it. */
   store(podUID: string, entry: PodStatusEntry): VersionedPodStatus {
     const version = (this.#entries.get(podUID)?.version ?? 0) + 1;
-    const stored = new VersionedPodStatus(version, entry);
+    const stored = new VersionedPodStatus(version, entry, this.#ownedConditionTypes);
     this.#entries.set(podUID, stored);
     return stored;
   }

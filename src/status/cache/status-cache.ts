@@ -39,11 +39,12 @@ export type StatusChange = Omit<UpdateRequest, 'fallback' | 'now' | 'elapsed' | 
  */
 export class StatusCache implements PodStatusReader {
   readonly #options: StatusCacheOptions;
-  readonly #podStatuses = new PodStatuses();
+  readonly #podStatuses: PodStatuses;
   readonly #formatTime = createTimeFormatter();
 
   constructor(options: StatusCacheOptions) {
     this.#options = options;
+    this.#podStatuses = new PodStatuses(options.ownedConditionTypes);
   }
 
   get(podUID: string): VersionedPodStatus | undefined {

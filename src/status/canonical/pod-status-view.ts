@@ -1,4 +1,5 @@
 import type { V1PodCondition, V1PodStatus } from '@kubernetes/client-node';
+import { tellOwnedConditionTypes } from '../../conditions/pod-conditions.ts';
 import {
   containerStatusLists,
   containerStatusMembers,
@@ -14,10 +15,12 @@ type View = { [key: string]: unknown };
 /**
  * A copy as client-node types it, with `Date` where the wire has text. Nothing in it can be changed: objects and lists are
  * frozen, and since nothing protects a `Date`, every read of a time gives a new one. Readers, copies, comparisons and
- * JSON see plain data.
+ * JSON see plain data. `ownedConditionTypes`: the agent's own, which `generateConditions` finds in the view.
  */
-export function podStatusView(status: WirePodStatus): V1PodStatus {
-  return membersView(status as Source, podStatusMembers) as unknown as V1PodStatus;
+export function podStatusView(status: WirePodStatus, ownedConditionTypes?: ReadonlySet<string>): V1PodStatus {
+  const view = membersOf(status as Source, podStatusMembers);
+  if (ownedConditionTypes !== undefined) tellOwnedConditionTypes(view, ownedConditionTypes);
+  return Object.freeze(view) as unknown as V1PodStatus;
 }
 
 /** {@link podStatusView} of one condition. */
@@ -35,13 +38,17 @@ const noTimes: ReadonlySet<string> = new Set([]);
 
 /** What stands under a name that is not in `known` holds no times, whatever the names inside. */
 function membersView(source: Source, known: ReadonlySet<string>): View {
+  return Object.freeze(membersOf(source, known));
+}
+
+function membersOf(source: Source, known: ReadonlySet<string>): View {
   const view: View = {};
   for (const key of Object.keys(source)) {
     const value = source[key];
     if (typeof value === 'object') view[key] = known.has(key) ? knownView(key, value) : viewOf(value, noTimes);
     else setValue(view, key, value, known);
   }
-  return Object.freeze(view);
+  return view;
 }
 
 function knownView(key: string, value: unknown): unknown {

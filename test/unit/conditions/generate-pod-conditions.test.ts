@@ -1,7 +1,13 @@
 // After pkg/kubelet/kubelet_pods_test.go, v1.36.3: Test_generateAPIPodStatus (its conditions).
 import { describe, expect, it } from 'vitest';
 import { type GenerateConditionsOptions, generateConditions } from '../../../src/conditions/generate-pod-conditions.ts';
-import { generateConditions as fromTheDoor } from '../../../src/index.ts';
+import {
+  BasicPodManager,
+  generateConditions as fromTheDoor,
+  generateContainersReadyCondition,
+  generatePodInitializedCondition,
+  StatusManager,
+} from '../../../src/index.ts';
 import type { Pod, PodStatus, WirePodCondition } from '../../../src/wire/types.ts';
 
 const at = '2000-01-01T00:00:00Z';
@@ -99,5 +105,83 @@ describe('generateConditions', () => {
     const runtimeContainers = [{ name: 'a', state: 'exited' as const, exitCode: 42 }];
     expect(brief(generateConditions(pod, {}, runs, { runtimeContainers })).at(-1)).toBe('AllContainersRestarting True');
     expect(brief(generateConditions(pod, {}, runs)).at(-1)).toBe('AllContainersRestarting False');
+  });
+});
+
+describe('generateConditions, for an agent with condition types of its own', () => {
+  const gpu = { type: 'example.com/gpu', status: 'True' };
+  const other = { type: 'example.com/other', status: 'True' };
+  const pod = podOf({}, [gpu, other]);
+  const types = (conditions: readonly WirePodCondition[]) =>
+    conditions.map(({ type }) => type).filter((type) => type.includes('/'));
+
+  it.each([
+    [['example.com/gpu']],
+    [new Set(['example.com/gpu'])],
+  ])('drops the API copy’s where the status brings none: %j', (ownedConditionTypes) => {
+    expect(types(generateConditions(pod, {}, runs, { ownedConditionTypes }))).toEqual(['example.com/other']);
+    const brought = { ...runs, conditions: [{ ...gpu, status: 'False' }] };
+    const conditions = generateConditions(pod, {}, brought, { ownedConditionTypes });
+    expect(conditions.filter(({ type }) => type === gpu.type)).toEqual([{ ...gpu, status: 'False' }]);
+  });
+
+  it('takes the types from the status of a status manager', () => {
+    const podManager = new BasicPodManager();
+    const podDeletionSafety = { podCouldHaveRunningContainers: () => true, podResourcesAreReclaimed: () => false };
+    const options = { podClient: null, podManager, podDeletionSafety, logger: null };
+    const registered = { ...pod, metadata: { uid: 'u1', name: 'p', namespace: 'd' } };
+    const ask = (ownedConditionTypes: string[], given?: { ownedConditionTypes: string[] }): string[] => {
+      const manager = new StatusManager({ ...options, ownedConditionTypes });
+      manager.setPodStatus(registered, { ...runs, conditions: [gpu, other] });
+      const status = manager.getPodStatus('u1');
+      expect(Reflect.ownKeys({ ...status })).toEqual(Object.keys(status ?? {}));
+      return types(generateConditions(registered, status, runs, given));
+    };
+    expect(ask(['example.com/gpu'])).toEqual(['example.com/other']);
+    expect(ask([])).toEqual(['example.com/gpu', 'example.com/other']);
+    expect(ask(['example.com/gpu'], { ownedConditionTypes: [] })).toEqual(['example.com/gpu', 'example.com/other']);
+  });
+});
+
+describe('generateConditions, what is no pod, no status or no list', () => {
+  const call = generateConditions as (...args: unknown[]) => unknown;
+  const pod = podOf();
+
+  it.each<[path: string, args: unknown[]]>([
+    ['pod', [undefined, {}, runs]],
+    ['status', [pod, {}, undefined]],
+    ['oldStatus', [pod, 'Running', runs]],
+    ['status.conditions', [pod, {}, { ...runs, conditions: 'Ready' }]],
+    ['status.conditions[0]', [pod, {}, { ...runs, conditions: [null] }]],
+    ['status.containerStatuses', [pod, {}, { containerStatuses: {} }]],
+    ['status.initContainerStatuses', [pod, {}, { initContainerStatuses: 7 }]],
+    ['status.ephemeralContainerStatuses[1]', [pod, {}, { ephemeralContainerStatuses: [container, 'c'] }]],
+    ['oldStatus.conditions', [pod, { conditions: {} }, runs]],
+    ['pod.status.conditions', [{ ...pod, status: { conditions: 'Ready' } }, {}, runs]],
+    ['pod.spec.containers', [{ ...pod, spec: { containers: 'app' } }, {}, runs]],
+    ['pod.spec.readinessGates[0]', [podOf({ readinessGates: ['gate'] as never }), {}, runs]],
+    ['options.sandboxes', [pod, {}, runs, { sandboxes: 'none' }]],
+    ['options.runtimeContainers', [pod, {}, runs, { runtimeContainers: {} }]],
+    ['options.resizeConditions', [pod, {}, runs, { resizeConditions: {} }]],
+  ])('is refused: %s', (path, args) => {
+    const message = expect.stringContaining(`Expected \`${path}\` to be `);
+    expect(() => call(...args)).toThrow(expect.objectContaining({ code: 'ERR_INVALID_ARGUMENT', message }));
+  });
+
+  it.each([
+    ['options.sandbox', { sandbox: [] }],
+    ['options.ownedConditionTypes', { ownedConditionTypes: 'a' }],
+  ])('is refused: %s', (path, options) => {
+    const message = expect.stringContaining(`Expected \`${path}\` to be `);
+    expect(() => call(pod, {}, runs, options)).toThrow(expect.objectContaining({ code: 'ERR_INVALID_OPTION', message }));
+  });
+
+  it.each([generateContainersReadyCondition, generatePodInitializedCondition])('is refused by each generator', (generate) => {
+    expect(() => generate(pod, undefined, 'c' as never, 'Running')).toThrow(
+      expect.objectContaining({
+        code: 'ERR_INVALID_ARGUMENT',
+        message: expect.stringContaining('`containerStatuses` to be a list'),
+      }),
+    );
   });
 });
