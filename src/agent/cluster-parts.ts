@@ -16,6 +16,9 @@ import { RequestLanes } from './request-lanes.ts';
 /** So many pull secrets of a pod are read at once. */
 const pullSecretsAtOnce = 8;
 
+/** Whoever reaches the agent's API, also without credentials, makes it ask for a review. */
+const mostReviewsWaiting = 200;
+
 /** The agent's ways to the apiserver: what leaves over one of them never waits for all that waits on another. */
 interface AgentLanes {
   /** Pods of the node, mirror pods, services, classes. */
@@ -53,7 +56,7 @@ export class ClusterParts {
     this.#requests = requests;
     this.lanes = {
       ...{ own: requests.lane(), statuses: requests.lane(), objects: requests.lane() },
-      ...{ events: requests.lane(), reviews: requests.lane() },
+      ...{ events: requests.lane(), reviews: requests.lane(mostReviewsWaiting) },
     };
     const events = { transport: this.lanes.events, nodeName, component: 'kubelet', ...timed, random: shared.random };
     this.#ownEvents = eventRecorder === undefined ? new ApiEventRecorder(events) : undefined;

@@ -1,5 +1,6 @@
 import type { ResourceTransport } from '../client/resource-client.ts';
 import type { JsonMembers } from '../client/transport/api-answer.ts';
+import { ApiError } from '../client/transport/api-error.ts';
 import type { KubeRequest, KubeStream } from '../client/transport/kube-transport.ts';
 import { onAbort } from '../concurrency/aborts.ts';
 import { RateLimiter, type RateLimiterOptions } from '../concurrency/rate-limiter.ts';
@@ -20,13 +21,17 @@ export class RequestLanes {
     this.#limiter = new RateLimiter(limit, clock, () => this.#serve());
   }
 
-  /** One more lane. */
-  lane(): ResourceTransport {
+  /** One more lane. Where so many wait in it already, one more fails with an `ApiError`. */
+  lane(mostWaiting = Number.POSITIVE_INFINITY): ResourceTransport {
     const waiting = new Set<() => void>();
+    const inTurn = <T>(request: KubeRequest, send: () => Promise<T>): Promise<T> => {
+      if (waiting.size < mostWaiting) return this.#inTurn(waiting, request.signal, send);
+      const message = `${request.method} ${request.path}: ${waiting.size} requests wait for their turn already`;
+      return Promise.reject(new ApiError({ reason: 'Timeout', message }));
+    };
     return {
-      request: (request: KubeRequest): Promise<JsonMembers> =>
-        this.#inTurn(waiting, request.signal, () => this.#transport.request(request)),
-      stream: (stream: KubeStream): Promise<void> => this.#inTurn(waiting, stream.signal, () => this.#transport.stream(stream)),
+      request: (request: KubeRequest): Promise<JsonMembers> => inTurn(request, () => this.#transport.request(request)),
+      stream: (stream: KubeStream): Promise<void> => inTurn(stream, () => this.#transport.stream(stream)),
     };
   }
 

@@ -3,8 +3,9 @@ import { podLimits } from '../runtime-status/resource-lists.ts';
 import { wholeUnits } from '../wire/quantity-number.ts';
 import type { Pod } from '../wire/types.ts';
 
-/** A file takes whole pages, and what the kernel knows of it takes less than one. */
 const pageBytes = 4096;
+/** What the kernel knows of a file or a folder, and of the link that leads to it. */
+const entryBytes = 2048;
 /** So many files are made of one volume, counting those that a later one replaces. */
 const mostFiles = 100_000;
 /** So many folders are made for them. */
@@ -16,8 +17,10 @@ const guaranteedBytes = 1024 * 1024;
 export interface VolumeFiles {
   /** By path, the last one of a path. */
   readonly files: ProjectedFiles;
-  /** About what they take where they are written. */
+  /** What they take where they are written: whole pages. */
   readonly bytes: number;
+  /** About what the kernel keeps beside, in memory. */
+  readonly besideBytes: number;
 }
 
 /** Throws once there are more files, or folders for them, than a volume may have. */
@@ -31,9 +34,9 @@ export function collected(given: Iterable<readonly [string, ProjectedFile]>): Vo
     files.set(path, file);
     addFolders(path, folders);
   }
-  let bytes = folders.size * pageBytes;
-  for (const { data } of files.values()) bytes += (Math.ceil(data.byteLength / pageBytes) + 1) * pageBytes;
-  return { files, bytes };
+  let bytes = 0;
+  for (const { data } of files.values()) bytes += Math.ceil(data.byteLength / pageBytes) * pageBytes;
+  return { files, bytes, besideBytes: (files.size + folders.size) * entryBytes };
 }
 
 function addFolders(path: string, folders: Set<string>): void {

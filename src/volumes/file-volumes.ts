@@ -3,7 +3,7 @@
 import { join } from 'node:path';
 import { downwardFiles } from './downward-api.ts';
 import { makeFolder, makeMemoryFolder } from './empty-dir.ts';
-import { collected, diskSize, memorySize, requireRoom } from './file-bytes.ts';
+import { collected, diskSize, memorySize, requireRoom, type VolumeFiles } from './file-bytes.ts';
 import { MountObjects } from './mount-objects.ts';
 import { makeNestedMountPoints } from './nested-mount-points.ts';
 import type { MountedVolume } from './pod-volumes.ts';
@@ -72,23 +72,23 @@ function mounting(type: string, kind: FileVolume): MountVolume {
     const folder = join(volumesFolder, kind.folder, volume.name);
     // what is decoded is in memory until it is written
     await request.inTurn(async () => {
-      const { files, bytes } = collected(found);
-      await (kind.inMemory ? makeInMemory : makeOnDisk)(folder, bytes, request);
+      const files = collected(found);
+      await (kind.inMemory ? makeInMemory : makeOnDisk)(folder, files, request);
       await makeNestedMountPoints(pod, volume.name, folder);
-      await request.writerOf(folder).write(files, { fsGroup });
+      await request.writerOf(folder).write(files.files, { fsGroup });
     });
     return { name: volume.name, type, hostPath: folder, readonly: true, selinuxRelabel: true };
   };
 }
 
-async function makeInMemory(folder: string, bytes: number, request: VolumeRequest): Promise<void> {
+async function makeInMemory(folder: string, files: VolumeFiles, request: VolumeRequest): Promise<void> {
   const size = memorySize(request.pod, request.parts.nodeAllocatable().memory);
   await makeMemoryFolder(folder, request, size);
-  requireRoom(bytes, size, 'memory');
-  request.memory.add(bytes);
+  requireRoom(files.bytes, size, 'memory');
+  request.memory.add(files.bytes + files.besideBytes);
 }
 
-async function makeOnDisk(folder: string, bytes: number, request: VolumeRequest): Promise<void> {
-  requireRoom(bytes, diskSize(request.pod, request.parts.nodeAllocatable()['ephemeral-storage']), 'ephemeral storage');
+async function makeOnDisk(folder: string, files: VolumeFiles, request: VolumeRequest): Promise<void> {
+  requireRoom(files.bytes, diskSize(request.pod, request.parts.nodeAllocatable()['ephemeral-storage']), 'ephemeral storage');
   await makeFolder(folder, request);
 }

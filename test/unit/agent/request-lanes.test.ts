@@ -57,6 +57,22 @@ describe('the requests of an agent', () => {
     expect([sent, clock.pendingTimers]).toEqual([['first', 'last'], 0]);
   });
 
+  it('fail where as many wait already as a lane takes, and other lanes take more', async () => {
+    const { clock, sent, lanes } = setUp(10, 1);
+    const [short, long] = [lanes.lane(2), lanes.lane()];
+    for (const path of ['1', '2', '3']) void short.request(asked(path));
+    await expect(short.request(asked('4'))).rejects.toMatchObject({
+      code: 'ERR_API',
+      reason: 'Timeout',
+      message: 'GET 4: 2 requests wait for their turn already',
+    });
+    void long.request(asked('5'));
+    await clock.advance(100);
+    void short.request(asked('6'));
+    await clock.advance(300);
+    expect(sent).toEqual(['1', '2', '5', '3', '6']);
+  });
+
   it('go by what has passed, however the clock is set', async () => {
     const { clock, sent, lanes } = setUp(1, 1);
     const lane = lanes.lane();

@@ -44,7 +44,7 @@ describe('a file system in memory', () => {
       { name: 'p', projected: { sources: [{ secret: { name: 'login', items: atPaths(3) } }] } },
     ]);
     expect(await failureOf(manager.mountVolumes(pod, never))).toBe(
-      's FailedMount MountVolume.SetUp failed for volume "s" : the files of the volume take 201523200 bytes, and the pod may have 67108864 bytes of memory',
+      's FailedMount MountVolume.SetUp failed for volume "s" : the files of the volume take 200704000 bytes, and the pod may have 67108864 bytes of memory',
     );
     expect([await readdir(folderOf('secret', 's')), (await readdir(folderOf('projected', 'p'))).includes('f2')]).toEqual([
       [],
