@@ -1,5 +1,6 @@
 import { type FSWatcher, watch } from 'node:fs';
 import { basename, dirname } from 'node:path';
+import { LinkedAbort } from '../concurrency/aborts.ts';
 import { type Clock, sleep } from '../seams/clock.ts';
 
 /**
@@ -29,10 +30,11 @@ export class LogChanges {
   /** Resolves when the file has changed since the last wait, after `ms`, or when the signal aborts. Never rejects. */
   async wait(ms: number, signal: AbortSignal): Promise<void> {
     if (!this.#hasChanged) {
-      const over = new AbortController();
-      this.#wake = () => over.abort();
-      await sleep(this.#clock, ms, AbortSignal.any([signal, over.signal]));
+      const linked = new LinkedAbort(signal);
+      this.#wake = () => linked.abort();
+      await sleep(this.#clock, ms, linked.signal);
       this.#wake = undefined;
+      linked.release();
     }
     this.#hasChanged = false;
   }

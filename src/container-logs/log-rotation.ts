@@ -3,7 +3,7 @@ import { integerOption, numberOption, requireKnownOptions, requireMethods } from
 import { RunState } from '../concurrency/run-state.ts';
 import type { ContainerRuntime } from '../runtime/container-runtime.ts';
 import { isRuntimeError } from '../runtime/runtime-error.ts';
-import { type Clock, safeClock, sleep, systemClock } from '../seams/clock.ts';
+import { type Clock, type SteadyClock, safeClock, sleep, systemClock } from '../seams/clock.ts';
 import { errorCodeOf } from '../seams/error-code.ts';
 import { type Logger, loggerOption } from '../seams/logger.ts';
 import { keepRotatedLogs, packLog, rotatedName } from './rotated-logs.ts';
@@ -58,7 +58,7 @@ export class LogRotation {
   readonly #maxSize: number;
   readonly #maxFiles: number;
   readonly #checkPeriodMs: number;
-  readonly #clock: Clock;
+  readonly #clock: SteadyClock;
   readonly #logger: Logger;
   readonly #state = new RunState('log rotation');
   readonly #stopping = new AbortController();
@@ -95,10 +95,10 @@ export class LogRotation {
 
   async #run(): Promise<void> {
     const { signal } = this.#stopping;
-    let lookedAt = this.#clock.now();
+    let lookedAt = this.#clock.elapsed();
     while (!signal.aborted) {
-      const passedMs = Math.max(1, this.#clock.now() - lookedAt);
-      lookedAt = this.#clock.now();
+      const passedMs = Math.max(1, this.#clock.elapsed() - lookedAt);
+      lookedAt = this.#clock.elapsed();
       const waitMs = await this.#look(passedMs).catch((err: unknown) => {
         if (!signal.aborted) this.#logger.warn({ err }, 'the logs of containers could not be looked at');
         return this.#checkPeriodMs;

@@ -1,3 +1,4 @@
+import { callWithin } from '../concurrency/aborts.ts';
 import { type Clock, sleep } from '../seams/clock.ts';
 import { FollowedFile } from './followed-file.ts';
 import { LinePieces } from './line-pieces.ts';
@@ -139,21 +140,10 @@ class NextLines {
 
   async #isRunning(): Promise<boolean> {
     const { clock, running, signal } = this.#reading;
-    const { promise: late, resolve } = Promise.withResolvers<boolean>();
-    const stopWaiting = (): void => resolve(true);
-    const cancel = clock.setTimer(stopWaiting, answerWithinMs);
-    signal.addEventListener('abort', stopWaiting, { once: true });
-    const isRunning = await Promise.race([answerOf(running), late]);
-    cancel();
-    signal.removeEventListener('abort', stopWaiting);
+    const late = (): Error => new Error('there was no answer in time');
+    const limits = { clock, signal, timeoutMs: answerWithinMs, late };
+    // nobody knows that it has ended
+    const isRunning = await callWithin(() => running(), limits).catch(() => true);
     return isRunning !== false;
-  }
-}
-
-async function answerOf(running: () => Promise<boolean>): Promise<boolean> {
-  try {
-    return await running();
-  } catch {
-    return true;
   }
 }

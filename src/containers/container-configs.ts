@@ -2,6 +2,7 @@
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { containerResources, sandboxOverhead, sandboxResources } from '../cgroups/container-resources.ts';
+import { Semaphore } from '../concurrency/semaphore.ts';
 import type { Container } from '../conditions/restart-policy.ts';
 import { isStaticPod } from '../pod/pod-identity.ts';
 import type { ContainerConfig, Mount } from '../runtime/runtime-containers.ts';
@@ -16,6 +17,7 @@ import { containerHash } from './container-hash.ts';
 import { containerMounts } from './container-mounts.ts';
 import { podDNS } from './dns-config.ts';
 import { containerEnvironment, type Environment } from './environment.ts';
+import { LargeStart } from './environment-limits.ts';
 import { kernelHostname, podHostname } from './hostname.ts';
 import { numericUser, verifyRunAsNonRoot } from './non-root.ts';
 import { portMappings } from './port-mappings.ts';
@@ -51,11 +53,22 @@ export interface ContainerConfigRequest {
   readonly podIPs: readonly string[];
   /** Of an ephemeral container: the container whose processes it sees, by the runtime's id. */
   readonly targetContainerID?: string | undefined;
+  /** Settles once the configuration is held no more: the runtime has it. Default: as soon as it is made. */
+  readonly held?: Promise<unknown> | undefined;
+}
+
+/** So many containers with long texts are made at once on the node. Each takes about 20 MB at most while it is made. */
+const mostLargeAtOnce = 2;
+
+interface ContainerStart {
+  readonly environment: Environment;
+  readonly texts: ReturnType<typeof startTexts>;
 }
 
 /** Makes what the runtime gets of pods and containers. It keeps nothing of them but files under `rootDirectory`. */
 export class ContainerConfigs {
   readonly #parts: ConfigParts;
+  readonly #large = new Semaphore(mostLargeAtOnce);
 
   /** Throws ERR_INVALID_OPTION, naming the option, the rule and the value. */
   constructor(options: ContainerConfigsOptions) {
@@ -99,7 +112,8 @@ export class ContainerConfigs {
 
   /**
    * What a container is made from. Writes the pod's hosts file and makes the container's termination log and the folder of its
-   * logs. Rejects with {@link ContainerConfigError}, whose message is the kubelet's.
+   * logs. Rejects with {@link ContainerConfigError}, whose message is the kubelet's. What starts with more than 128 KiB of texts
+   * waits until it is one of two at most that are made, and held, at once.
    */
   async containerConfig(request: ContainerConfigRequest, signal: AbortSignal): Promise<ContainerConfig> {
     signal.throwIfAborted();
@@ -107,10 +121,9 @@ export class ContainerConfigs {
     try {
       requireSupportedPod(pod);
       requireSupportedContainer(container);
-      const environment = await this.#environment(request);
+      const { environment, texts } = await this.#start(request, signal);
       const mounts = await this.#mounts(request, environment, signal);
       verifyRunAsNonRoot(pod, container, image);
-      const texts = startTexts(container, environment);
       await mkdir(join(podLogDirectory(this.#parts.podLogsDirectory, pod), container.name), { recursive: true, mode: 0o755 });
       signal.throwIfAborted();
       const { stopSignal } = container.lifecycle ?? {};
@@ -150,7 +163,35 @@ export class ContainerConfigs {
     return config;
   }
 
-  async #environment({ pod, container, podIPs, volumes }: ContainerConfigRequest): Promise<Environment> {
+  /** What the container starts with. It is made anew where it turns out to be large, once there is room for that. */
+  async #start(request: ContainerConfigRequest, signal: AbortSignal): Promise<ContainerStart> {
+    try {
+      return await this.#startOf(request, false);
+    } catch (error) {
+      if (!(error instanceof LargeStart)) throw error;
+    }
+    const { promise: room, resolve, reject } = Promise.withResolvers<void>();
+    const making = Promise.withResolvers<void>();
+    const hold = async (): Promise<void> => {
+      resolve();
+      await making.promise;
+      await request.held;
+    };
+    this.#large.run(hold, signal).catch(reject);
+    await room;
+    try {
+      return await this.#startOf(request, true);
+    } finally {
+      making.resolve();
+    }
+  }
+
+  async #startOf(request: ContainerConfigRequest, isTurn: boolean): Promise<ContainerStart> {
+    const environment = await this.#environment(request, isTurn);
+    return { environment, texts: startTexts(request.container, environment, isTurn) };
+  }
+
+  async #environment({ pod, container, podIPs, volumes }: ContainerConfigRequest, isTurn: boolean): Promise<Environment> {
     const { objects, services, nodeIPs, nodeAllocatable } = this.#parts;
     const known = services();
     if (known === undefined && !isStaticPod(pod)) {
@@ -161,6 +202,7 @@ export class ContainerConfigs {
       services: serviceEnvironment(known ?? [], pod.metadata?.namespace ?? '', pod.spec?.enableServiceLinks !== false),
       addresses: { podIPs: podIPsInOrder(podIPs, nodeIPs()), hostIPs: nodeIPs() },
       allocatable: nodeAllocatable(),
+      isTurn,
       readVolumeFile: (volumeName, path) => readVolumeFile(volumes, volumeName, path),
     });
   }

@@ -37,20 +37,32 @@ export function variableText(name: string): string {
   return `the environment variable ${JSON.stringify(name.length > 60 ? `${name.slice(0, 60)}…` : name)}`;
 }
 
+/** What starts with no more, the memory that variables cost included, is made at once. What is larger waits for its turn. */
+const smallStart = 131_072;
+/** About what the agent needs for a variable beside its text. */
+const variableCost = 100;
+
+/** A container starts with so much that it must wait for its turn. */
+export class LargeStart extends Error {}
+
 /** Counts what a container starts with, and throws where Linux could not start it. */
 export class StartSize {
   readonly #containerName: string;
+  readonly #isTurn: boolean;
   #bytes = 0;
   #variables = 0;
 
-  constructor(containerName: string) {
+  /** `isTurn`: what is large may be made now; else {@link LargeStart} is thrown for it. */
+  constructor(containerName: string, isTurn: boolean) {
     this.#containerName = containerName;
+    this.#isTurn = isTurn;
   }
 
   /** Throws {@link ContainerConfigError} once all texts together are more than Linux takes. */
   add(bytes: number): void {
     // each text has an end mark and a pointer to it
     this.#bytes += bytes + 9;
+    if (!this.#isTurn && this.#bytes + this.#variables * variableCost > smallStart) throw new LargeStart();
     if (this.#bytes <= mostTogether) return;
     throw new ContainerConfigError(
       `the command, the arguments and the environment of container "${this.#containerName}" take more than the ${mostTogether} bytes that Linux allows`,

@@ -17,6 +17,8 @@ export interface EnvironmentSources {
   readonly addresses: FieldAddresses;
   /** What the node has for pods. */
   readonly allocatable: ResourceQuantities;
+  /** True: a large environment may be made now; else it is refused with `LargeStart`. */
+  readonly isTurn: boolean;
   /** Reads a file of one of the pod's volumes. */
   readonly readVolumeFile: (volumeName: string, path: string) => Promise<string>;
 }
@@ -35,7 +37,7 @@ export type Environment = ReadonlyMap<string, Value>;
 export async function containerEnvironment(pod: Pod, container: Container, sources: EnvironmentSources): Promise<Environment> {
   const objects = new ObjectValues(sources.objects, pod.metadata?.namespace ?? '');
   const environment = new Map<string, Value>();
-  const size = new StartSize(container.name);
+  const size = new StartSize(container.name, sources.isTurn);
   const set = (name: string, value: Value): void => {
     size.addVariable(name, value);
     environment.set(name, value);

@@ -1,8 +1,12 @@
 // Behaviour of pkg/kubelet/kubelet_pods.go (hosts file), v1.36.3.
 import type { Pod } from '../wire/types.ts';
+import { ContainerConfigError } from './config-error.ts';
 import type { PodHostname } from './hostname.ts';
 
-/** What `/etc/hosts` of a pod with a network of its own says. */
+/** What the aliases of a pod may come to, in bytes: the file is made for each start of a container. */
+const mostAliasBytes = 131_072;
+
+/** What `/etc/hosts` of a pod with a network of its own says. Throws {@link ContainerConfigError} for aliases of more than 128 KiB. */
 export function managedHosts(pod: Pod, podIPs: readonly string[], { hostname, domain }: PodHostname): string {
   const names = domain === '' ? hostname : `${hostname}.${domain}\t${hostname}`;
   return (
@@ -27,6 +31,12 @@ export function nodeHosts(pod: Pod, nodeHostsFile: string): string {
 
 function aliases({ spec }: Pod): string {
   if (!spec?.hostAliases?.length) return '';
-  const lines = spec.hostAliases.map(({ ip, hostnames }) => `${ip}\t${(hostnames ?? []).join('\t')}\n`);
+  let bytes = 0;
+  const lines = spec.hostAliases.map(({ ip, hostnames }) => {
+    const line = `${ip}\t${(hostnames ?? []).join('\t')}\n`;
+    bytes += Buffer.byteLength(line);
+    if (bytes > mostAliasBytes) throw new ContainerConfigError(`hostAliases take more than ${mostAliasBytes} bytes`);
+    return line;
+  });
   return `\n# Entries added by HostAliases.\n${lines.join('')}`;
 }

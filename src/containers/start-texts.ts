@@ -6,9 +6,12 @@ import { StartSize, textLimit, variableBytes, variableText } from './environment
 
 type StartTexts = Pick<ContainerConfig, 'command' | 'args' | 'envs'>;
 
-/** What a container's first process gets. Throws a `ContainerConfigError` for more than Linux could start a process with. */
-export function startTexts(container: Container, environment: Environment): StartTexts {
-  const size = new StartSize(container.name);
+/**
+ * What a container's first process gets. Throws a `ContainerConfigError` for more than Linux could start a process with, and
+ * `LargeStart` for what is large while it is not its turn.
+ */
+export function startTexts(container: Container, environment: Environment, isTurn: boolean): StartTexts {
+  const size = new StartSize(container.name, isTurn);
   const envs = Array.from(environment, ([key, value]): KeyValue => {
     const { mostBytes, tooLong } = textLimit(() => variableText(key), container.name);
     if (variableBytes(key, value) > mostBytes) throw tooLong();

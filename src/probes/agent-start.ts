@@ -1,4 +1,4 @@
-import type { Clock } from '../seams/clock.ts';
+import type { SteadyClock } from '../seams/clock.ts';
 import { canonicalTime } from '../wire/time.ts';
 import type { PodStatus } from '../wire/types.ts';
 
@@ -13,11 +13,19 @@ const restartGraceMs = 10_000;
  */
 export class AgentStart {
   #ms: number;
-  readonly #clock: Clock;
+  readonly #clock: SteadyClock;
+  /** The agent's start by the clock that only grows. */
+  readonly #elapsedMs: number;
 
-  constructor(ms: number, clock: Clock) {
+  constructor(ms: number, clock: SteadyClock) {
     this.#ms = ms;
     this.#clock = clock;
+    this.#elapsedMs = clock.elapsed() - Math.max(0, clock.now() - ms);
+  }
+
+  /** How long ago the agent began, in milliseconds. */
+  get ageMs(): number {
+    return this.#clock.elapsed() - this.#elapsedMs;
   }
 
   /** In milliseconds since the epoch; never in the future. It needs asking now and then: the lowest time that it has seen. */

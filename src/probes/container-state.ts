@@ -36,8 +36,9 @@ export function withProbedStates(pod: Pod, status: WirePodStatus, context: Probe
   const { initContainerStatuses, containerStatuses } = status;
   const next = { ...status };
   if (containerStatuses !== undefined) {
+    const specs = new Map(containers?.toReversed().map((container) => [container.name, container]));
     next.containerStatuses = containerStatuses.map((one) => {
-      const spec = containers?.find(({ name }) => name === one.name);
+      const spec = specs.get(one.name);
       const { started, ready } = probedState(pod, one, spec, context);
       // nobody has asked whether a container is ready that has not started
       return started ? { ...one, started, ready } : { ...one, started };

@@ -1,6 +1,7 @@
 // Behaviour of pkg/probe/grpc, v1.36.3.
 import { STATUS_CODES } from 'node:http';
 import { type ClientHttp2Session, connect, type IncomingHttpHeaders } from 'node:http2';
+import { onAbort } from '../concurrency/aborts.ts';
 import { type Clock, sleep } from '../seams/clock.ts';
 import { goSeconds, isTimeout, joinHostPort } from './go-words.ts';
 import { codeName, codeNameOfHttp, grpcMessage, healthRequest, servingStatus } from './grpc-health.ts';
@@ -51,8 +52,9 @@ async function openUntil(authority: string, signal: AbortSignal, clock: Clock): 
 function open(authority: string, signal: AbortSignal): Promise<ClientHttp2Session | undefined> {
   return new Promise((resolve) => {
     const session = connect(authority, { settings: { enablePush: false } });
+    let leave = (): void => {};
     const end = (opened: ClientHttp2Session | undefined): void => {
-      signal.removeEventListener('abort', giveUp);
+      leave();
       if (opened === undefined) session.destroy();
       resolve(opened);
     };
@@ -60,7 +62,7 @@ function open(authority: string, signal: AbortSignal): Promise<ClientHttp2Sessio
     session.on('error', giveUp);
     session.once('close', giveUp);
     session.once('remoteSettings', () => end(session));
-    signal.addEventListener('abort', giveUp);
+    leave = onAbort(signal, giveUp);
   });
 }
 
@@ -78,7 +80,7 @@ function check(session: ClientHttp2Session, target: GrpcProbeTarget, signal: Abo
     let length = 0;
     let headers: IncomingHttpHeaders = {};
     let trailers: IncomingHttpHeaders = {};
-    const abort = (): void => reject(signal.reason);
+    const leave = onAbort(signal, () => reject(signal.reason));
     stream.on('response', (received) => {
       headers = received;
     });
@@ -92,11 +94,9 @@ function check(session: ClientHttp2Session, target: GrpcProbeTarget, signal: Abo
     });
     stream.on('error', reject);
     stream.on('close', () => {
-      signal.removeEventListener('abort', abort);
+      leave();
       resolve({ headers, trailers, body: Buffer.concat(chunks) });
     });
-    signal.addEventListener('abort', abort);
-    if (signal.aborted) abort();
     stream.end(healthRequest(target.service));
   });
 }

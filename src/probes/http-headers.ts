@@ -17,7 +17,9 @@ export function probeHeaders(ofSpec: readonly { readonly name: string; readonly 
   const headers = new Map<string, string[]>();
   for (const { name, value } of ofSpec) {
     const key = name.toLowerCase();
-    headers.set(key, [...(headers.get(key) ?? []), value]);
+    const values = headers.get(key);
+    if (values === undefined) headers.set(key, [value]);
+    else values.push(value);
   }
   const host = headers.get('host')?.[0] || undefined;
   for (const name of ofTheRequest) headers.delete(name);

@@ -2,6 +2,7 @@
 import { type IncomingMessage, type RequestOptions, request as requestHttp } from 'node:http';
 import { request as requestHttps } from 'node:https';
 import { isIP } from 'node:net';
+import { onAbort } from '../concurrency/aborts.ts';
 import { exchangeFailure, isTimeout, joinHostPort } from './go-words.ts';
 import { addressText, type HttpAddress, redirected, requestPath } from './http-address.ts';
 import { type ProbeHeaders, probeHeaders } from './http-headers.ts';
@@ -65,12 +66,11 @@ function get(address: HttpAddress, { headers, host }: ProbeHeaders, signal: Abor
       servername: isIP(address.host) ? '' : address.host,
     };
     const request = (address.scheme === 'https' ? requestHttps : requestHttp)(options);
-    const abort = (): void => {
+    const leave = onAbort(signal, () => {
       request.destroy(signal.reason instanceof Error ? signal.reason : undefined);
       reject(signal.reason);
-    };
-    signal.addEventListener('abort', abort);
-    request.on('close', () => signal.removeEventListener('abort', abort));
+    });
+    request.on('close', leave);
     request.on('error', reject);
     request.on('upgrade', (response, socket) => {
       socket.destroy();

@@ -1,15 +1,16 @@
 // Behaviour of pkg/kubelet/prober/prober.go, v1.36.3.
 
 import { longestTimerMs } from '../checks/options.ts';
+import type { OneAtATime } from '../concurrency/one-at-a-time.ts';
 import type { Metrics } from '../metrics/metrics.ts';
 import type { EventRecorder } from '../pod/event-recorder.ts';
-import type { Clock } from '../seams/clock.ts';
+import type { SteadyClock } from '../seams/clock.ts';
 import type { Logger } from '../seams/logger.ts';
 import { goSeconds } from './go-words.ts';
 import type { Namesakes } from './namesakes.ts';
 import { probeEvent } from './probe-event.ts';
 import { ProbeMeasures } from './probe-measures.ts';
-import { type ProbeTarget, probeTarget } from './probe-target.ts';
+import { isLargeCommand, type ProbeTarget, probeTarget } from './probe-target.ts';
 import { probeOf, probeTitles } from './probe-types.ts';
 import type { ProbeDefinition } from './probed-container.ts';
 import type { ProbeOutcome, Prober } from './prober.ts';
@@ -23,9 +24,11 @@ const outcomes: readonly unknown[] = ['success', 'warning', 'failure', 'unknown'
 export interface ProbeCallsOptions {
   readonly prober: Prober;
   readonly eventRecorder: EventRecorder;
-  readonly clock: Clock;
+  readonly clock: SteadyClock;
   readonly logger: Logger;
   readonly metrics: Metrics;
+  /** Lets each pod run one command at a time that its variables have made large. */
+  readonly largeCommands: OneAtATime;
 }
 
 /**
@@ -66,15 +69,25 @@ export class ProbeCalls {
   }
 
   async #outcome(containerID: string, podIP: string | undefined, signal: AbortSignal): Promise<ProbeOutcome | undefined> {
-    const { pod, container, type, settings } = this.#definition;
+    const { pod, container, type } = this.#definition;
     const probe = probeOf(container, type);
     if (probe === undefined) return { result: 'success' };
-    let aim: ProbeTarget;
+    const aimed = (): ProbeTarget => probeTarget({ pod, container, probe, containerID, podIP });
     try {
-      aim = probeTarget({ pod, container, probe, containerID, podIP });
+      const aim = aimed();
+      if (!isLargeCommand(probe, aim)) return await this.#attempts(aim, signal);
     } catch (error) {
       return { result: 'unknown', error };
     }
+    // made anew when it is its turn: what waits holds nothing
+    const whenItsTurn = async () => (signal.aborted ? undefined : this.#attempts(aimed(), signal));
+    return this.#options.largeCommands.run(pod.metadata?.uid ?? '', whenItsTurn);
+  }
+
+  /** Never rejects. Undefined for a call that was given up. */
+  async #attempts(aim: ProbeTarget, signal: AbortSignal): Promise<ProbeOutcome | undefined> {
+    const { settings } = this.#definition;
+    const { containerID } = aim.target;
     let outcome: ProbeOutcome | undefined;
     for (let attempt = 0; attempt < attempts; attempt += 1) {
       if (Array.from(this.#underWay.values()).includes(containerID)) {

@@ -2,7 +2,7 @@ import { numberOption, optionOfType, requireHandlers, requireKnownOptions, requi
 import { type Metrics, metricsOption } from '../metrics/metrics.ts';
 import type { MetricsSink } from '../metrics/metrics-sink.ts';
 import { type EventRecorder, noEvents, safeEventRecorder } from '../pod/event-recorder.ts';
-import { type Clock, safeClock, systemClock } from '../seams/clock.ts';
+import { type Clock, type SteadyClock, safeClock, systemClock } from '../seams/clock.ts';
 import { type Logger, loggerOption } from '../seams/logger.ts';
 import { safeRandom } from '../seams/random.ts';
 import type { PodStatus } from '../wire/types.ts';
@@ -54,7 +54,10 @@ export interface ProbeManagerOptions {
   readonly metrics?: MetricsSink;
 }
 
-export type ResolvedProbeManagerOptions = Required<Omit<ProbeManagerOptions, 'agentStartedAt' | 'metrics' | 'logger'>> & {
+export type ResolvedProbeManagerOptions = Required<
+  Omit<ProbeManagerOptions, 'agentStartedAt' | 'clock' | 'metrics' | 'logger'>
+> & {
+  readonly clock: SteadyClock;
   readonly logger: Logger;
   readonly metrics: Metrics;
   readonly agentStart: AgentStart;

@@ -1,10 +1,10 @@
 // Behaviour of pkg/kubelet/prober/prober_manager.go, v1.36.3, and of what kubelet.go does with its results.
 
 import { requireObject } from '../checks/arguments.ts';
+import { settlesWithin } from '../concurrency/aborts.ts';
 import { RunState, type RunStateName } from '../concurrency/run-state.ts';
 import { invalidArgument } from '../errors.ts';
 import { requirePod } from '../pod/identified-pod.ts';
-import { sleep } from '../seams/clock.ts';
 import { callGuarded } from '../seams/guard.ts';
 import type { Pod, WireContainerStatus, WirePodStatus } from '../wire/types.ts';
 import { type ProbedState, type ProbedStateContext, stateOfContainer, withProbedStates } from './container-state.ts';
@@ -155,14 +155,11 @@ export class ProbeManager {
   async #stop(): Promise<void> {
     for (const podUID of this.#workers.podUIDs()) this.#workers.stopPod(podUID);
     const { clock, logger } = this.#options;
-    const over = new AbortController();
-    const settled = this.#workers.settled().then(() => over.abort());
-    const limit = callGuarded(
-      () => sleep(clock, stopWaitsMs, over.signal),
-      (err) => logger.error({ err }, 'the clock set no timer; the calls of the prober are not waited for'),
-    );
-    await Promise.race([settled, limit]);
-    if (!over.signal.aborted) logger.warn({}, 'stopped before every call of the prober had settled');
+    const isSettled = await settlesWithin(this.#workers.settled(), { clock, timeoutMs: stopWaitsMs }).catch((err: unknown) => {
+      logger.error({ err }, 'the clock set no timer; the calls of the prober are not waited for');
+      return false;
+    });
+    if (!isSettled) logger.warn({}, 'stopped before every call of the prober had settled');
   }
 
   /** A worker has a result. */

@@ -1,6 +1,6 @@
 import type { MetricLabels } from '../metrics/metric-definitions.ts';
 import type { Metrics } from '../metrics/metrics.ts';
-import type { Clock } from '../seams/clock.ts';
+import type { SteadyClock } from '../seams/clock.ts';
 import type { Namesakes } from './namesakes.ts';
 import type { ProbeType } from './probe-types.ts';
 import type { ProbeDefinition } from './probed-container.ts';
@@ -13,14 +13,14 @@ const types = { liveness: 'Liveness', readiness: 'Readiness', startup: 'Startup'
 /** Measures the probes of one worker. */
 export class ProbeMeasures {
   readonly #metrics: Metrics;
-  readonly #clock: Clock;
+  readonly #clock: SteadyClock;
   readonly #labels: MetricLabels['prober_probe_duration_seconds'];
   readonly #podUID: string;
   readonly #namesakes: Namesakes;
   readonly #name: string;
 
   constructor(
-    { metrics, clock }: { readonly metrics: Metrics; readonly clock: Clock },
+    { metrics, clock }: { readonly metrics: Metrics; readonly clock: SteadyClock },
     namesakes: Namesakes,
     { pod, container, type }: ProbeDefinition,
   ) {
@@ -34,15 +34,16 @@ export class ProbeMeasures {
     namesakes.begin(this.#name);
   }
 
+  /** By the clock that only grows. */
   now(): number {
-    return this.#clock.now();
+    return this.#clock.elapsed();
   }
 
   count(said: 'Success' | 'Failure' | undefined, startedAt: number): void {
     const result = said === undefined ? 'unknown' : said === 'Success' ? 'successful' : 'failed';
     this.#metrics.increment('prober_probe_total', this.#ofResult(result));
     if (said !== 'Success') return;
-    const seconds = Math.max(0, this.#clock.now() - startedAt) / 1000;
+    const seconds = (this.#clock.elapsed() - startedAt) / 1000;
     this.#metrics.observe('prober_probe_duration_seconds', seconds, this.#labels);
   }
 

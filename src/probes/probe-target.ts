@@ -6,6 +6,9 @@ import { type ContainerProbe, probeSettings } from './probe-types.ts';
 import type { ExecProbeTarget, GrpcProbeTarget, HttpProbeTarget, TcpProbeTarget } from './prober.ts';
 import { withStaticVariables } from './static-variables.ts';
 
+/** So much a request of a probe has of the spec's texts at most, in bytes. No server takes more. */
+const mostRequestBytes = 131_072;
+
 /** What is probed, and by which method of the prober. */
 export type ProbeTarget =
   | { readonly method: 'exec'; readonly target: ExecProbeTarget }
@@ -20,6 +23,16 @@ export interface ProbedPart {
   readonly containerID: string;
   /** The pod's primary address, as its status has it; undefined or empty where it has none. */
   readonly podIP: string | undefined;
+}
+
+/** What is made of a command is held while it runs. More than this, in bytes, is large: one pod has one such command at a time. */
+const largeCommand = 4096;
+
+/** True for a command that holds much more than the pod itself: its variables have made it long. */
+export function isLargeCommand({ exec }: ContainerProbe, aim: ProbeTarget): boolean {
+  if (aim.method !== 'exec') return false;
+  const made = aim.target.command.filter((part, index) => part !== exec?.command?.[index]);
+  return made.reduce((sum, { length }) => sum + length, 0) > largeCommand;
 }
 
 /**
@@ -45,7 +58,9 @@ export function probeTarget({ pod, container, probe, containerID, podIP }: Probe
     const port = containerPort(httpGet.port, container);
     const host = hostOf(httpGet.host, podIP);
     const headers = (httpGet.httpHeaders ?? []).map((header) => ({ name: header.name, value: header.value }));
-    return { method: 'http', target: { ...subject, scheme, host, port, path: httpGet.path ?? '', headers } };
+    const { path = '' } = httpGet;
+    requireShort([path, ...headers.flatMap(({ name, value }) => [name, value])]);
+    return { method: 'http', target: { ...subject, scheme, host, port, path, headers } };
   }
   if (tcpSocket) {
     const port = containerPort(tcpSocket.port, container);
@@ -53,9 +68,17 @@ export function probeTarget({ pod, container, probe, containerID, podIP }: Probe
   }
   if (grpc) {
     const port = containerPort(grpc.port, container);
-    return { method: 'grpc', target: { ...subject, host: hostOf(undefined, podIP), port, service: grpc.service ?? '' } };
+    const service = grpc.service ?? '';
+    requireShort([service]);
+    return { method: 'grpc', target: { ...subject, host: hostOf(undefined, podIP), port, service } };
   }
   throw new Error(`missing probe handler for ${podFullName(pod)}(${uid}):${container.name}`);
+}
+
+function requireShort(texts: readonly string[]): void {
+  let bytes = 0;
+  for (const text of texts) bytes += Buffer.byteLength(text);
+  if (bytes > mostRequestBytes) throw new Error(`the request of the probe has more than ${mostRequestBytes} bytes`);
 }
 
 function hostOf(host: string | undefined, podIP: string | undefined): string {

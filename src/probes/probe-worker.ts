@@ -1,5 +1,5 @@
 // Behaviour of pkg/kubelet/prober/worker.go (run), v1.36.3.
-import type { CancelTimer, Clock } from '../seams/clock.ts';
+import type { CancelTimer, SteadyClock } from '../seams/clock.ts';
 import { callGuarded } from '../seams/guard.ts';
 import type { Logger } from '../seams/logger.ts';
 import type { PodStatus } from '../wire/types.ts';
@@ -12,7 +12,7 @@ import { type ProbeDefinition, ProbedContainer } from './probed-container.ts';
 export interface ProbeWorkerContext {
   readonly calls: ProbeCalls;
   readonly agentStart: AgentStart;
-  readonly clock: Clock;
+  readonly clock: SteadyClock;
   readonly random: () => number;
   readonly logger: Logger;
   /** The pod's status now; undefined where nobody knows it. */
@@ -44,9 +44,9 @@ export class ProbeWorker {
 
   /** Looks at the container at once; while the agent is younger than a period, after a random part of the period. */
   start(): void {
-    const { clock, random, agentStart } = this.#context;
+    const { random, agentStart } = this.#context;
     const { periodMs } = this.#definition.settings;
-    const waits = periodMs > clock.now() - agentStart.ms && this.#setTimer(random() * periodMs, () => this.#begin());
+    const waits = periodMs > agentStart.ageMs && this.#setTimer(random() * periodMs, () => this.#begin());
     if (!waits) this.#begin();
   }
 
@@ -108,7 +108,7 @@ export class ProbeWorker {
     // asked at every look, so that it is seen early when the clock is set back
     const agentStartedAt = agentStart.ms;
     const status = podStatus();
-    const step = this.#container.observe(status, clock.now(), agentStartedAt);
+    const step = this.#container.observe(status, { now: clock.now(), elapsed: clock.elapsed(), agentStartedAt });
     const { containerID } = this.#container;
     if (step.forget !== undefined) forget(step.forget);
     if (containerID === undefined) return step.next !== 'end';

@@ -1,3 +1,4 @@
+import { OneAtATime } from '../concurrency/one-at-a-time.ts';
 import type { Container } from '../conditions/restart-policy.ts';
 import { isRestartableInitContainer } from '../pod/sidecar.ts';
 import { callGuarded } from '../seams/guard.ts';
@@ -21,6 +22,7 @@ export class ProbeWorkers {
   readonly #results: ProbeResults;
   readonly #publish: (definition: ProbeDefinition, containerID: string, result: ProbeResult) => void;
   readonly #namesakes = new Namesakes();
+  readonly #largeCommands = new OneAtATime();
   readonly #entries = new Map<string, Map<string, Entry>>();
   /** The calls of workers that are over. */
   readonly #leftovers = new Set<Promise<void>>();
@@ -77,7 +79,7 @@ export class ProbeWorkers {
     const { statusManager, clock, random, logger, agentStart } = this.#options;
     const { container, type } = definition;
     const key = keyOf(container.name, type);
-    const calls = new ProbeCalls(definition, this.#options, this.#namesakes);
+    const calls = new ProbeCalls(definition, { ...this.#options, largeCommands: this.#largeCommands }, this.#namesakes);
     const podStatus = (): PodStatus | undefined =>
       callGuarded(
         () => statusManager.getPodStatus(podUID),

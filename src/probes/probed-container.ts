@@ -1,6 +1,11 @@
 // Behaviour of pkg/kubelet/prober/worker.go (doProbe), v1.36.3, with its default feature gates.
 
-import { type Container, containerShouldRestart, findMatchingRestartRule } from '../conditions/restart-policy.ts';
+import {
+  type Container,
+  containerShouldRestart,
+  findMatchingRestartRule,
+  hasRestartAllContainersRule,
+} from '../conditions/restart-policy.ts';
 import { isRestartableInitContainer } from '../pod/sidecar.ts';
 import type { Pod, PodStatus } from '../wire/types.ts';
 import { type ContainerStatus, ranBeforeAgent, runningSince } from './agent-start.ts';
@@ -23,6 +28,16 @@ export interface ProbeStep {
   readonly next: 'probe' | 'wait' | 'end';
 }
 
+/** When a container is looked at. */
+export interface LookTimes {
+  /** In milliseconds since the epoch. */
+  readonly now: number;
+  /** By the clock that only grows, in milliseconds. */
+  readonly elapsed: number;
+  /** In milliseconds since the epoch. */
+  readonly agentStartedAt: number;
+}
+
 const initialResults: Readonly<Record<ProbeType, ProbeResult>> = {
   liveness: 'Success',
   readiness: 'Failure',
@@ -37,8 +52,8 @@ export class ProbedContainer {
   #onHold = false;
   #lastResult: ProbeResult | undefined;
   #sameResults = 0;
-  /** The start that was last reported, and the time that its initial delay counts from. */
-  #start: { readonly reported: number; from: number } | undefined;
+  /** The start that was last reported, when it was first seen, and how long ago it was then. */
+  #start: { readonly reported: number; readonly seenAt: number; readonly ageMs: number } | undefined;
 
   constructor(definition: ProbeDefinition) {
     this.#definition = definition;
@@ -49,14 +64,14 @@ export class ProbedContainer {
     return this.#containerID;
   }
 
-  /** What is due, given the pod's status at this moment. Times are in milliseconds since the epoch. */
-  observe(status: PodStatus | undefined, now: number, agentStartedAt: number): ProbeStep {
+  /** What is due, given the pod's status at this moment. */
+  observe(status: PodStatus | undefined, times: LookTimes): ProbeStep {
     if (status === undefined) return { results: [], next: 'wait' };
     if (status.phase === 'Failed' || status.phase === 'Succeeded') return { results: [], next: 'end' };
     const found = findContainerStatus(status, this.#definition.container.name);
     if (found === undefined) return { results: [], next: 'wait' };
-    const { forget, results } = this.#meet(found, agentStartedAt);
-    const { results: more, next } = this.#decide(status, found, now);
+    const { forget, results } = this.#meet(found, times.agentStartedAt);
+    const { results: more, next } = this.#decide(status, found, times);
     return { ...(forget !== undefined && { forget }), results: [...results, ...more], next };
   }
 
@@ -90,7 +105,7 @@ export class ProbedContainer {
     return { ...(forget !== undefined && { forget }), results };
   }
 
-  #decide(status: PodStatus, found: ContainerStatus, now: number): Omit<ProbeStep, 'forget'> {
+  #decide(status: PodStatus, found: ContainerStatus, times: LookTimes): Omit<ProbeStep, 'forget'> {
     const { pod, type, settings } = this.#definition;
     if (this.#onHold) return { results: [], next: 'wait' };
     if (!found.state?.running) {
@@ -98,22 +113,21 @@ export class ProbedContainer {
     }
     // a pod that is being deleted ends quietly
     if (pod.metadata?.deletionTimestamp && type !== 'readiness') return { results: ['Success'], next: 'end' };
-    const isTooEarly = this.#secondsOf(found, now) < settings.initialDelaySeconds;
+    const isTooEarly = this.#secondsOf(found, times) < settings.initialDelaySeconds;
     // the startup probe is for the time before the container has started, the others for the time after
     if (isTooEarly || Boolean(found.started) === (type === 'startup')) return { results: [], next: 'wait' };
     return { results: [], next: 'probe' };
   }
 
   /**
-   * How long the container has run, in whole seconds; without end where nobody knows its start. A start in the future, as
-   * after a clock was set back, counts as the moment at which it was seen.
+   * How long the container has run, in whole seconds; without end where nobody knows its start. A start in the future counts as
+   * the moment at which it was seen. Once it was seen, the wall clock counts no more.
    */
-  #secondsOf(found: ContainerStatus, now: number): number {
+  #secondsOf(found: ContainerStatus, { now, elapsed }: LookTimes): number {
     const reported = runningSince(found);
     if (reported === undefined) return Number.POSITIVE_INFINITY;
-    if (this.#start?.reported !== reported) this.#start = { reported, from: reported };
-    this.#start.from = Math.min(this.#start.from, now);
-    return Math.trunc((now - this.#start.from) / 1000);
+    if (this.#start?.reported !== reported) this.#start = { reported, seenAt: elapsed, ageMs: Math.max(0, now - reported) };
+    return Math.trunc((this.#start.ageMs + elapsed - this.#start.seenAt) / 1000);
   }
 
   #mayRunAgain(status: PodStatus, found: ContainerStatus): boolean {
@@ -139,9 +153,12 @@ function allContainersRestart(pod: Pod, status: PodStatus): boolean {
   if (status.conditions?.some((condition) => condition.type === 'AllContainersRestarting' && condition.status === 'True')) {
     return true;
   }
+  if (!hasRestartAllContainersRule(pod.spec)) return false;
   const statuses = [...(status.containerStatuses ?? []), ...(status.initContainerStatuses ?? [])];
+  // of two with one name the first counts
+  const byName = new Map(statuses.toReversed().map((one) => [one.name, one]));
   return [...(pod.spec?.initContainers ?? []), ...(pod.spec?.containers ?? [])].some((container) => {
-    const terminated = statuses.find(({ name }) => name === container.name)?.state?.terminated;
+    const terminated = byName.get(container.name)?.state?.terminated;
     return terminated && findMatchingRestartRule(container, terminated.exitCode ?? 0)?.action === 'RestartAllContainers';
   });
 }

@@ -1,5 +1,6 @@
 // Behaviour of pkg/probe/tcp, v1.36.3.
 import { connect } from 'node:net';
+import { onAbort } from '../concurrency/aborts.ts';
 import { dialFailure, isTimeout, joinHostPort } from './go-words.ts';
 import type { ProbeOutcome, TcpProbeTarget } from './prober.ts';
 
@@ -8,8 +9,9 @@ export function tcpProbe({ host, port }: TcpProbeTarget, signal: AbortSignal): P
   const address = joinHostPort(host, port);
   return new Promise((resolve) => {
     const socket = connect({ host, port });
+    let leave = (): void => {};
     const end = (outcome: ProbeOutcome): void => {
-      signal.removeEventListener('abort', abort);
+      leave();
       socket.destroy();
       resolve(outcome);
     };
@@ -17,7 +19,6 @@ export function tcpProbe({ host, port }: TcpProbeTarget, signal: AbortSignal): P
       end({ result: 'failure', output: isTimeout(signal) ? `dial tcp ${address}: i/o timeout` : 'given up' });
     socket.on('error', (error) => end({ result: 'failure', output: dialFailure(error, host, address) }));
     socket.once('connect', () => end({ result: 'success' }));
-    signal.addEventListener('abort', abort);
-    if (signal.aborted) abort();
+    leave = onAbort(signal, abort);
   });
 }

@@ -1,4 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import { onAbort } from '../concurrency/aborts.ts';
 import type { Clock } from '../seams/clock.ts';
 
 /** How a call has ended. `timeout`: in time it has said nothing. `given-up`: nobody wants to know any more. */
@@ -35,14 +36,14 @@ export function timedCall(call: (signal: AbortSignal) => unknown, { clock, timeo
   const cancelTimer = clock.setTimer(() => {
     isLate = true;
     controller.abort(new DOMException('The time of the probe is over', 'TimeoutError'));
+    leave();
     void nextTurn().then(() => resolve({ kind: 'timeout' }));
   }, timeoutMs);
-  const giveUp = (): void => {
+  const leave = onAbort(signal, () => {
     cancelTimer();
     resolve({ kind: 'given-up' });
     controller.abort(signal.reason);
-  };
-  signal.addEventListener('abort', giveUp);
+  });
   const settled = invoke(call, controller.signal)
     .then(
       (value) => resolve({ kind: 'answer', value }),
@@ -50,7 +51,7 @@ export function timedCall(call: (signal: AbortSignal) => unknown, { clock, timeo
     )
     .then(() => {
       cancelTimer();
-      signal.removeEventListener('abort', giveUp);
+      leave();
     });
   return { end, settled };
 }

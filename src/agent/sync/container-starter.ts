@@ -100,54 +100,53 @@ export class ContainerStarter {
 
   /** Makes the container, and resolves with its id. A name that a start took that was given up is used again. */
   async #create(context: StartContext, container: AnyContainer, pulled: PulledImage, signal: AbortSignal): Promise<string> {
-    const { runtime } = this.#options;
-    const { sandbox } = context;
     const firstAttempt = await this.#attempt(context, container);
     for (let attempt = firstAttempt; ; attempt += 1) {
-      const config = await this.#config(context, container, attempt, pulled, signal);
-      signal.throwIfAborted();
+      const held = Promise.withResolvers<void>();
       try {
-        const containerID = await runtime.createContainer(sandbox.id, config, sandbox.config);
-        this.#options.resizer?.containerMade(context.pod, container.name);
-        const event = { type: 'Normal', reason: 'Created', message: 'Container created' } as const;
-        recordContainerEvent(this.#options.eventRecorder, context.pod, container.name, event);
-        return containerID;
-      } catch (error) {
-        const mayTryAgain = isRuntimeError(error, 'already-exists') && attempt - firstAttempt < mostTries;
-        if (mayTryAgain && (await this.#makeRoom(context, container.name, attempt))) {
-          attempt -= 1;
-        } else if (!mayTryAgain) {
-          this.#failed(context, container, `Error: ${errorText(error)}`);
-          throw new ContainerStartError('CreateContainerError', errorText(error), { cause: error });
-        }
+        const config = await this.#config(context, container, attempt, { ...pulled, held: held.promise }, signal);
+        signal.throwIfAborted();
+        const containerID = await this.#make(context, container, config, attempt - firstAttempt < mostTries);
+        if (containerID !== undefined) return containerID;
+        if (await this.#makeRoom(context, container.name, attempt)) attempt -= 1;
+      } finally {
+        held.resolve();
       }
     }
+  }
+
+  /** Resolves with the container's id; undefined where its name is taken, and another may be tried. */
+  async #make(context: StartContext, container: AnyContainer, config: ContainerConfig, mayTryAgain: boolean) {
+    const { runtime, resizer, eventRecorder } = this.#options;
+    const { pod, sandbox } = context;
+    let containerID: string;
+    try {
+      containerID = await runtime.createContainer(sandbox.id, config, sandbox.config);
+    } catch (error) {
+      if (mayTryAgain && isRuntimeError(error, 'already-exists')) return undefined;
+      this.#failed(context, container, `Error: ${errorText(error)}`);
+      throw new ContainerStartError('CreateContainerError', errorText(error), { cause: error });
+    }
+    resizer?.containerMade(pod, container.name);
+    const event = { type: 'Normal', reason: 'Created', message: 'Container created' } as const;
+    recordContainerEvent(eventRecorder, pod, container.name, event);
+    return containerID;
   }
 
   async #config(
     { pod, status, sandbox, volumes, podIPs }: StartContext,
     container: AnyContainer,
     attempt: number,
-    { image, imageRef }: PulledImage,
+    made: PulledImage & { readonly held: Promise<unknown> },
     signal: AbortSignal,
   ): Promise<ContainerConfig> {
     const { configs } = this.#options;
     const { runtimeHandler, config } = sandbox;
     try {
       const targetContainerID = targetOf(container, status);
-      const of = {
-        pod,
-        container,
-        attempt,
-        image,
-        imageRef,
-        runtimeHandler,
-        volumes,
-        podIPs,
-        sandbox: config,
-        targetContainerID,
-      };
-      return await configs.containerConfig(of, signal);
+      const { image, imageRef, held } = made;
+      const of = { pod, container, attempt, image, imageRef, held, runtimeHandler, volumes, podIPs, targetContainerID };
+      return await configs.containerConfig({ ...of, sandbox: config }, signal);
     } catch (error) {
       signal.throwIfAborted();
       const failure = asStartError(error, 'CreateContainerConfigError');

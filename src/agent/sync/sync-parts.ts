@@ -77,6 +77,8 @@ export interface ContainerConfigRequest {
   /** The pod's addresses, the primary one first; those of the node for a pod in its network. */
   readonly podIPs: readonly string[];
   readonly sandbox: PodSandboxConfig;
+  /** Settles once the configuration is held no more. */
+  readonly held: Promise<unknown>;
   /** Of an ephemeral container: the container whose processes it sees, by the runtime's id. */
   readonly targetContainerID: string | undefined;
 }

@@ -295,3 +295,58 @@ describe('containerConfig', () => {
     await expect(run(mount('../$(WHO)'))).rejects.toThrow("unable to provision SubPath `../me`: must not contain '..'");
   });
 });
+
+describe('containers with long texts', () => {
+  const env = [
+    { name: 'A', value: 'x'.repeat(100_000) },
+    { name: 'B', value: 'x'.repeat(100_000) },
+  ];
+
+  it('are made two at a time, and keep none waiting that has short ones', async () => {
+    const configs = configsWith();
+    const made: string[] = [];
+    const held = [0, 1, 2, 3].map(() => Promise.withResolvers<void>());
+    const ended = held.map(async ({ promise }, index) => {
+      await configs.containerConfig({ ...requestWith(podWith(), { name: `large${index}`, env }), held: promise }, signal);
+      made.push(`large${index}`);
+    });
+    await Promise.all(ended.slice(0, 2));
+    await configs.containerConfig(requestWith(podWith(), { name: 'small' }), signal);
+    expect(made.sort()).toEqual(['large0', 'large1']);
+    held[1]?.resolve();
+    await ended[2];
+    expect(made).toEqual(['large0', 'large1', 'large2']);
+    held[0]?.resolve();
+    await ended[3];
+    for (const { resolve } of held) resolve();
+  });
+
+  it('give up their place in the queue when they are not wanted any more, and their turn when they cannot be made', async () => {
+    const configs = configsWith();
+    const held = Promise.withResolvers<void>();
+    for (const name of ['a', 'b']) {
+      await configs.containerConfig({ ...requestWith(podWith(), { name, env }), held: held.promise }, signal);
+    }
+    const reason = new Error('not wanted');
+    const giveUp = new AbortController();
+    const waiting = configs.containerConfig(requestWith(podWith(), { name: 'c', env }), giveUp.signal);
+    giveUp.abort(reason);
+    await expect(waiting).rejects.toBe(reason);
+    held.resolve();
+    const args = ['$(A)$(B)'];
+    for (const name of ['d', 'e', 'f']) {
+      await expect(configs.containerConfig(requestWith(podWith(), { name, env, args }), signal)).rejects.toThrow('argument 1');
+    }
+  });
+
+  it('of the hosts file are refused beyond 128 KiB, and a message is cut', async () => {
+    const hostAliases = [{ ip: '1.2.3.4', hostnames: ['x'.repeat(131_072)] }];
+    const request = requestWith(podWith({ hostAliases }), { name: 'app' });
+    await expect(configsWith().containerConfig(request, signal)).rejects.toThrow('hostAliases take more than 131072 bytes');
+    const volumeMounts = [{ name: 'x'.repeat(100_000), mountPath: '/x' }];
+    const error = await configsWith()
+      .containerConfig(requestWith(podWith(), { name: 'app', volumeMounts }), signal)
+      .catch((reason: unknown) => reason);
+    expect((error as Error).message).toHaveLength(4097);
+  });
+});

@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { Container } from '../../../src/conditions/restart-policy.ts';
 import { containerEnvironment } from '../../../src/containers/environment.ts';
 import { EnvironmentFile } from '../../../src/containers/environment-file.ts';
+import { LargeStart } from '../../../src/containers/environment-limits.ts';
 import type { EnvironmentObjects } from '../../../src/containers/environment-sources.ts';
 import { type Service, serviceEnvironment } from '../../../src/containers/service-environment.ts';
 import { startTexts } from '../../../src/containers/start-texts.ts';
@@ -39,6 +40,7 @@ async function environmentOf(
       services: new Map(Object.entries(services)),
       addresses: { podIPs: ['10.0.0.7'], hostIPs: ['192.168.0.1'] },
       allocatable: { cpu: '4' },
+      isTurn: true,
       readVolumeFile: async (volume, path) => `FROM='${volume}:${path}'`,
     },
   );
@@ -146,6 +148,7 @@ const sources = {
   services: new Map<string, string>(),
   addresses: { podIPs: [], hostIPs: [] },
   allocatable: {},
+  isTurn: true,
   readVolumeFile: async () => '',
 };
 
@@ -201,13 +204,26 @@ describe('what Linux could not start', () => {
 
   it('is refused as one variable, and as all of them together, but a megabyte is not', async () => {
     const bytes = (count: number) => new Map([['A', 'x'.repeat(count)]]);
-    expect(() => startTexts({ name: 'app' }, bytes(131_069))).not.toThrow();
-    expect(() => startTexts({ name: 'app' }, bytes(131_070))).toThrow('the environment variable "A" of container "app"');
+    expect(() => startTexts({ name: 'app' }, bytes(131_069), true)).not.toThrow();
+    expect(() => startTexts({ name: 'app' }, bytes(131_070), true)).toThrow('the environment variable "A" of container "app"');
     const many = (count: number) => new Map(Array.from({ length: count }, (_, index) => [`V${index}`, 'x'.repeat(100_000)]));
-    expect(startTexts({ name: 'app' }, many(10)).envs).toHaveLength(10);
-    expect(() => startTexts({ name: 'app' }, many(63))).toThrow('take more than the 6291456 bytes that Linux allows');
+    expect(startTexts({ name: 'app' }, many(10), true).envs).toHaveLength(10);
+    expect(() => startTexts({ name: 'app' }, many(63), true)).toThrow('take more than the 6291456 bytes that Linux allows');
     const args = [`$(A)`.repeat(2)];
-    expect(() => startTexts({ name: 'app', args }, bytes(70_000))).toThrow('argument 1 of container "app"');
+    expect(() => startTexts({ name: 'app', args }, bytes(70_000), true)).toThrow('argument 1 of container "app"');
+  });
+});
+
+describe('what is large', () => {
+  it('is refused while it is not its turn: a long text, many variables, a long argument', async () => {
+    const making = (env: Container['env']) => containerEnvironment(pod, { name: 'app', env }, { ...sources, isTurn: false });
+    await expect(making([{ name: 'A', value: 'x'.repeat(100_000) }])).resolves.toBeDefined();
+    await expect(making([{ name: 'A', value: 'x'.repeat(130_900) }])).resolves.toBeDefined();
+    const two = ['A', 'B'].map((name) => ({ name, value: 'x'.repeat(100_000) }));
+    await expect(making(two)).rejects.toThrow(LargeStart);
+    await expect(making(Array.from({ length: 2000 }, (_, index) => ({ name: `V${index}` })))).rejects.toThrow(LargeStart);
+    const args = ['$(A)', '$(A)'];
+    expect(() => startTexts({ name: 'app', args }, new Map([['A', 'x'.repeat(60_000)]]), false)).toThrow(LargeStart);
   });
 });
 

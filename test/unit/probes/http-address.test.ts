@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { redirected, requestPath } from '../../../src/probes/http-address.ts';
+import { probeHeaders } from '../../../src/probes/http-headers.ts';
 
 describe('requestPath', () => {
   it.each([
@@ -41,5 +42,25 @@ describe('redirected', () => {
     ['http://[', undefined],
   ])('%j -> %j', (location, expected) => {
     expect(redirected(from, location)).toEqual(expected);
+  });
+});
+
+describe('the headers of a probe', () => {
+  it('of one name are put together without a copy for each', () => {
+    const given = Array.from({ length: 5000 }, (_, index) => ({ name: 'X', value: String(index) }));
+    const values = Array.prototype[Symbol.iterator];
+    let copies = 0;
+    Object.defineProperty(Array.prototype, Symbol.iterator, {
+      configurable: true,
+      writable: true,
+      value(this: unknown[]) {
+        copies += 1;
+        return values.call(this);
+      },
+    });
+    const { headers } = probeHeaders(given);
+    Object.defineProperty(Array.prototype, Symbol.iterator, { configurable: true, writable: true, value: values });
+    expect(headers.x).toHaveLength(5000);
+    expect(copies).toBeLessThan(100);
   });
 });

@@ -40,7 +40,7 @@ describe('when a probe is made', () => {
     await world.manager.stop();
   });
 
-  it('after its delay once more where the clock is set back or the container begins anew, and not longer', async () => {
+  it('after its delay once, wherever the wall clock is set, and once more where the container begins anew', async () => {
     const world = new ProbeWorld();
     world.status = running({ ...started, state: { running: { startedAt: '2000-01-01T00:00:00Z' } } });
     await world.add(podOf({ livenessProbe: exec({ periodSeconds: 5, initialDelaySeconds: 7 }) }));
@@ -49,12 +49,26 @@ describe('when a probe is made', () => {
     world.calls.length = 0;
     await world.seconds(20);
     // looked at after 5 s, 10 s, 15 s and 20 s
-    expect(world.calls).toHaveLength(2);
+    expect(world.calls).toHaveLength(4);
     world.status = running({ ...started, state: { running: { startedAt: '2000-01-01T02:00:00Z' } } });
     await world.seconds(10);
-    expect(world.calls).toHaveLength(2);
+    expect(world.calls).toHaveLength(4);
     await world.seconds(5);
-    expect(world.calls).toHaveLength(3);
+    expect(world.calls).toHaveLength(5);
+    await world.manager.stop();
+  });
+
+  it('no sooner than its delay says where the wall clock is set forward', async () => {
+    const world = new ProbeWorld();
+    const startedAt = new Date(world.clock.now()).toISOString();
+    world.status = running({ ...started, state: { running: { startedAt } } });
+    await world.add(podOf({ livenessProbe: exec({ periodSeconds: 5, initialDelaySeconds: 12 }) }));
+    await world.seconds(1);
+    world.clock.jump(3_600_000);
+    await world.seconds(10);
+    expect(world.calls).toHaveLength(0);
+    await world.seconds(5);
+    expect(world.calls).toHaveLength(1);
     await world.manager.stop();
   });
 
@@ -374,5 +388,24 @@ describe('the arguments and options of a probe manager', () => {
     [() => new ProbeWorld().manager.updatePodStatus(podOf({}), null as never), 'ERR_INVALID_ARGUMENT'],
   ])('are checked: %s', (act, code) => {
     expect(act).toThrow(expect.objectContaining({ code }));
+  });
+});
+
+describe('commands that their variables make large', () => {
+  it('are made one at a time of a pod, and when it is their turn; no other pod waits', async () => {
+    const world = new ProbeWorld();
+    world.answer = (_, signal) => new Promise((resolve) => signal.addEventListener('abort', () => resolve(failure)));
+    const probe = exec({ exec: { command: ['$(A)'] }, timeoutSeconds: 3 });
+    const large = { env: [{ name: 'A', value: 'x'.repeat(5000) }], livenessProbe: probe, readinessProbe: probe };
+    const calls = () => world.calls.map(({ target }) => target.podUID);
+    await world.add(podOf(large));
+    expect(calls()).toEqual(['u1']);
+    await world.add(podOf(large, {}, 'u2'));
+    expect(calls()).toEqual(['u1', 'u2']);
+    await world.add(podOf({ ...large, env: [{ name: 'A', value: 'x' }] }, {}, 'u3'));
+    expect(calls()).toEqual(['u1', 'u2', 'u3', 'u3']);
+    await world.seconds(4);
+    expect(calls().slice(4)).toEqual(['u1', 'u2']);
+    await world.manager.stop();
   });
 });
