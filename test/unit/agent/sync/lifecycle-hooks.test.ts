@@ -82,3 +82,18 @@ describe('a hook that is none', () => {
     await expect(hooks.run(request, never)).rejects.toThrow('Cannot run handler');
   });
 });
+
+describe('a hook that runs a command', () => {
+  it('says what the command said, and no more of it than a status can hold', async () => {
+    const said = (text: string) => Buffer.from(text.repeat(2 ** 20));
+    const result = { exitCode: 7, stdout: said('o'), stderr: said('e') };
+    const loud = new LifecycleHooks({ runtime: { execSync: async () => result }, clock: new FakeClock() });
+    const app = container('app');
+    const handler = { exec: { command: ['sh'] } };
+    const request = { pod: podOf({ containers: [app] }), container: app, containerID: '1', handler, podIP: undefined };
+    const error = await loud.run(request, never).catch((reason: unknown) => reason);
+    const { message } = error as Error;
+    expect(message).toMatch(/^Exec lifecycle hook \(\[sh\]\) .* command 'sh' exited with 7: e+, message: "o+e+"$/);
+    expect(message.length).toBeLessThan(16_384);
+  });
+});
