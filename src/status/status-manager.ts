@@ -4,6 +4,7 @@ import { iterableOption, longestTimerMs, numberOption, requireKnownOptions } fro
 import { BoundedChannel } from '../concurrency/bounded-channel.ts';
 import { Emitter, type Listenable } from '../concurrency/emitter.ts';
 import { RunState, type RunStateName } from '../concurrency/run-state.ts';
+import { settlesUnlessStill } from '../concurrency/standstill.ts';
 import { invalidArgument, StatusManagerError } from '../errors.ts';
 import { requirePod } from '../pod/identified-pod.ts';
 import { callGuarded, ignoreFailure } from '../seams/guard.ts';
@@ -226,7 +227,8 @@ export class StatusManager implements Listenable<StatusManagerEvents> {
   /**
    * Flushes for at most `drainTimeoutMs` (default 10 000), then aborts. Resolves when nothing is in flight and no timer is
    * left, at the latest a second after the drain, to what could not be written and to the requests that the pod client has
-   * not ended. Every call after the first returns the first one's promise. The pod client stays open: it is its owner's.
+   * not ended. On a clock that stands still, as a test's does that nobody moves, the drain ends after about a second of the
+   * machine's time. Every call after the first returns the first one's promise. The pod client stays open: it is its owner's.
    */
   stop(options: { drainTimeoutMs?: number } = {}): Promise<StopResult> {
     try {
@@ -283,7 +285,10 @@ export class StatusManager implements Listenable<StatusManagerEvents> {
     if (this.#sync === undefined) return { pods: [], underWay: [] };
     if (!wasRunning) return this.#sync.stopIdle();
     // what has not settled after the drain is in the result
-    if (drainTimeoutMs > 0) await this.#sync.flush(this.#cache.podUIDs(), drainTimeoutMs).catch(() => {});
+    if (drainTimeoutMs > 0) {
+      const drained = this.#sync.flush(this.#cache.podUIDs(), drainTimeoutMs);
+      await settlesUnlessStill(drained, this.#options.clock);
+    }
     const result = await this.#sync.stop();
     if (result.pods.length > 0 || result.underWay.length > 0) {
       this.#options.logger.warn({ ...result }, 'stopped before every status was written');
