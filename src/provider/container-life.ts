@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { RestartBackoff } from '../backoff/restart-backoff.ts';
 import { isInt32 } from '../checks/arguments.ts';
+import { LinkedAbort } from '../concurrency/aborts.ts';
 import { containerShouldRestart } from '../conditions/restart-policy.ts';
 import { isRestartableInitContainer } from '../pod/sidecar.ts';
 import type { GivenContainer, GivenEnd } from '../runtime-status/given-container.ts';
@@ -109,7 +110,8 @@ export class ContainerLife {
 
   async #call(id: string): Promise<GivenEnd> {
     const { pod, spec, runContainer } = this.#options;
-    const [stop, kill] = [passOn(this.#options.stop), passOn(this.#options.kill)];
+    // the listeners that a run leaves on its signals go with it, and do not add up over many runs
+    const [stop, kill] = [new LinkedAbort(this.#options.stop), new LinkedAbort(this.#options.kill)];
     try {
       const ready = (isReady: boolean): void => this.#setReady(id, isReady === true);
       const run = { pod, stop: stop.signal, kill: kill.signal, ready };
@@ -119,8 +121,8 @@ export class ContainerLife {
     } catch (error) {
       return { ...startError, message: messageOf(error) };
     } finally {
-      stop.end();
-      kill.end();
+      stop.release();
+      kill.release();
     }
   }
 
@@ -169,15 +171,6 @@ export class ContainerLife {
     this.#state = state;
     this.#options.changed();
   }
-}
-
-/** A signal for one run: the listeners that the run leaves on it go with it, and do not add up over many runs. */
-function passOn(signal: AbortSignal): { readonly signal: AbortSignal; readonly end: () => void } {
-  const controller = new AbortController();
-  const abort = (): void => controller.abort(signal.reason);
-  if (signal.aborted) abort();
-  else signal.addEventListener('abort', abort);
-  return { signal: controller.signal, end: () => signal.removeEventListener('abort', abort) };
 }
 
 /** What an earlier run of the agent has told: the next start of a container that ran then is a restart. */

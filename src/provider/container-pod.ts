@@ -1,7 +1,9 @@
 import { longestTimerMs } from '../checks/options.ts';
+import { untilAborted } from '../concurrency/aborts.ts';
 import { isRestartableInitContainer } from '../pod/sidecar.ts';
 import type { GivenContainer } from '../runtime-status/given-container.ts';
 import type { Clock } from '../seams/clock.ts';
+import { ignoreFailure } from '../seams/guard.ts';
 import { ContainerLife, type ContainerLifeOptions } from './container-life.ts';
 import type { NodePod } from './pod-provider.ts';
 
@@ -27,9 +29,6 @@ export class ContainerPod {
   /** Ask one sidecar each to end, in the order of the spec. */
   readonly #sidecarStops = new Map<ContainerLife, AbortController>();
   readonly #kill = new AbortController();
-  readonly #stopped = new Promise<void>((resolve) => {
-    this.#stop.signal.addEventListener('abort', () => resolve());
-  });
   /** Resolves once no container runs or will run. Never rejects. */
   readonly #over: Promise<unknown>;
 
@@ -87,7 +86,7 @@ export class ContainerPod {
       if (life.isSidecar) {
         const over = life.live();
         beside.set(life, over);
-        await Promise.race([life.started, over, this.#stopped]);
+        await untilAborted(firstOf(life.started, over), this.#stop.signal).catch(ignoreFailure);
       } else if (!(await life.live())) return false;
     }
     return !this.#stop.signal.aborted;
@@ -100,4 +99,12 @@ export class ContainerPod {
     };
     return this.#clock.setTimer(kill, Math.min(seconds * 1000, longestTimerMs), { keepAlive: true });
   }
+}
+
+/** Resolves with the one that comes first. */
+function firstOf(one: Promise<unknown>, other: Promise<unknown>): Promise<unknown> {
+  return new Promise((resolve) => {
+    one.then(resolve, resolve);
+    other.then(resolve, resolve);
+  });
 }

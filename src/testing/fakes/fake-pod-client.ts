@@ -1,5 +1,6 @@
 import type { DeletePodOptions, PodClient, PodMetadata, RequestOptions } from '../../client/pod-client.ts';
 import { ApiError } from '../../client/transport/api-error.ts';
+import { onAbort } from '../../concurrency/aborts.ts';
 import type { PodStatusPatch } from '../../patch/pod-status-patch.ts';
 import type { WirePod } from '../../wire/types.ts';
 import { reasonOfCode } from '../objects/api-status.ts';
@@ -168,16 +169,15 @@ export class FakePodClient implements PodClient {
     return new Promise((resolve, reject) => {
       const open = (): void => {
         this.#gates.delete(gate);
-        signal.removeEventListener('abort', onAbort);
+        leave();
         if (signal.aborted) reject(aborted());
         else resolve();
       };
-      const onAbort = (): void => {
-        if (!this.#settleAbortsLate) open();
-      };
       const gate: Gate = { verb, open };
       this.#gates.add(gate);
-      signal.addEventListener('abort', onAbort);
+      const leave = onAbort(signal, () => {
+        if (!this.#settleAbortsLate) open();
+      });
     });
   }
 

@@ -1,3 +1,4 @@
+import { onAbort } from '../../concurrency/aborts.ts';
 import type { RuntimeEvent } from '../../runtime/runtime-health.ts';
 
 interface Stream {
@@ -32,14 +33,13 @@ export class EventStreams {
   /** What is sent from now on, until the signal aborts. */
   open(signal: AbortSignal): AsyncIterable<RuntimeEvent> {
     const stream: Stream = { waiting: [], wake: () => {}, end: signal.aborted ? 'done' : 'none' };
-    const onAbort = (): void => {
+    const leave = onAbort(signal, () => {
       if (stream.end === 'none') stream.end = 'done';
       stream.wake();
-    };
-    signal.addEventListener('abort', onAbort);
+    });
     this.#streams.add(stream);
     const close = (): void => {
-      signal.removeEventListener('abort', onAbort);
+      leave();
       this.#streams.delete(stream);
     };
     return readStream(stream, close);

@@ -3,7 +3,7 @@ import type { ContainerConfig, ContainerDetails, ContainerRecord, ContainerState
 import { RuntimeError } from '../../runtime/runtime-error.ts';
 import { runtimeAnnotations } from '../../runtime/runtime-labels.ts';
 import type { ContainerStats } from '../../runtime/runtime-stats.ts';
-import type { CancelTimer, Clock } from '../../seams/clock.ts';
+import type { CancelTimer, SteadyClock } from '../../seams/clock.ts';
 import { type ContainerEnd, type ContainerLife, endReason, killedExitCode } from './container-life.ts';
 import { logLines, type RuntimeFiles } from './runtime-files.ts';
 
@@ -20,7 +20,7 @@ export interface ContainerParts {
 
 /** What a container needs of its surroundings. */
 export interface ContainerSurroundings {
-  readonly clock: Clock;
+  readonly clock: SteadyClock;
   readonly files: RuntimeFiles | undefined;
   /** Called right after each change of state. */
   readonly changed: (container: FakeContainer, type: 'started' | 'stopped') => void;
@@ -157,7 +157,7 @@ export class FakeContainer {
     const { clock } = this.#around;
     const { ignoresSigterm = false, stopTakesMs = 0 } = this.parts.life;
     const isFirst = this.#killAt === Number.POSITIVE_INFINITY;
-    const killAt = clock.now() + timeoutMs;
+    const killAt = clock.elapsed() + timeoutMs;
     if (killAt < this.#killAt) {
       this.#killAt = killAt;
       this.#cancelKill();

@@ -6,7 +6,7 @@ import type { RuntimeEvent } from '../../runtime/runtime-health.ts';
 import { runtimeLabels } from '../../runtime/runtime-labels.ts';
 import type { PodSandboxConfig } from '../../runtime/runtime-sandboxes.ts';
 import type { ContainerStats } from '../../runtime/runtime-stats.ts';
-import type { Clock } from '../../seams/clock.ts';
+import type { SteadyClock } from '../../seams/clock.ts';
 import { AddressPool } from './address-pool.ts';
 import type { ContainerLife, LifeRequest } from './container-life.ts';
 import { FakeContainer, stateWord } from './fake-container.ts';
@@ -35,7 +35,7 @@ export interface RuntimeHappening {
 }
 
 export interface FakePodsParts {
-  readonly clock: Clock;
+  readonly clock: SteadyClock;
   readonly podCIDR: string;
   readonly runtimeHandlers: readonly string[];
   readonly lives: (request: LifeRequest) => ContainerLife;

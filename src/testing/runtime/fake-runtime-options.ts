@@ -1,7 +1,7 @@
 import { optionOfType, requireKnownOptions, requireMethods } from '../../checks/options.ts';
 import type { ContainerRecord } from '../../runtime/runtime-containers.ts';
 import type { ImageAuth } from '../../runtime/runtime-images.ts';
-import { type Clock, safeClock, systemClock } from '../../seams/clock.ts';
+import { type Clock, type SteadyClock, safeClock, systemClock } from '../../seams/clock.ts';
 import type { ContainerLife, LifeRequest } from './container-life.ts';
 import { anyImage, type FakeImage } from './fake-images.ts';
 import type { RuntimeFiles } from './runtime-files.ts';
@@ -66,7 +66,10 @@ const knownOptions = [
   'cgroupDriver',
 ] as const satisfies readonly (keyof FakeRuntimeOptions)[];
 
-export type ResolvedRuntimeOptions = Required<Omit<FakeRuntimeOptions, 'files'>> & { readonly files: RuntimeFiles | undefined };
+export type ResolvedRuntimeOptions = Required<Omit<FakeRuntimeOptions, 'files' | 'clock'>> & {
+  readonly clock: SteadyClock;
+  readonly files: RuntimeFiles | undefined;
+};
 
 /** Throws ERR_INVALID_OPTION, naming the option, the rule and the value. */
 export function resolveRuntimeOptions(options: FakeRuntimeOptions): ResolvedRuntimeOptions {

@@ -1,3 +1,4 @@
+import { untilAborted } from '../../concurrency/aborts.ts';
 import { RuntimeError } from '../../runtime/runtime-error.ts';
 import type { CancelTimer, Clock } from '../../seams/clock.ts';
 import { RuleList, type RuntimeCallName, type RuntimeFault, type RuntimeFaultRule } from './runtime-faults.ts';
@@ -51,16 +52,14 @@ export class RuntimeCalls {
     signal?.throwIfAborted();
     this.log.push({ call, about, at: this.#clock.now() });
     if (this.isDown) throw this.unavailable(call);
-    const { promise, reject } = Promise.withResolvers<never>();
-    const onAbort = (): void => reject(signal?.reason);
-    signal?.addEventListener('abort', onAbort);
+    const { promise, resolve, reject } = Promise.withResolvers<T>();
     const fail = (): void => reject(this.unavailable(call));
     this.#underWay.add(fail);
+    this.#act(call, this.rules.take(call, about)?.fault, act).then(resolve, reject);
     try {
-      return await Promise.race([this.#act(call, this.rules.take(call, about)?.fault, act), promise]);
+      return await untilAborted(promise, signal);
     } finally {
       this.#underWay.delete(fail);
-      signal?.removeEventListener('abort', onAbort);
     }
   }
 

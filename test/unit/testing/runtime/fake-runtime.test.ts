@@ -86,6 +86,16 @@ describe('a container', () => {
     expect(first).toHaveProperty('value');
   });
 
+  it('is killed when its time is over, also where the wall clock is set meanwhile', async () => {
+    const { clock, runtime, startOne } = setUp({ lives: () => ({ ignoresSigterm: true }) });
+    const { id } = await startOne();
+    void runtime.stopContainer(id, 10);
+    clock.jump(-3_600_000);
+    void runtime.stopContainer(id, 60);
+    await clock.advance(10_000);
+    expect((await runtime.containerStatus(id)).state).toBe('exited');
+  });
+
   it('tells why it could not be started', async () => {
     const { runtime, startOne } = setUp({ lives: () => ({ startError: 'exec: "nope": not found' }) });
     await expect(startOne()).rejects.toEqual(new RuntimeError('failed', 'StartContainer', 'exec: "nope": not found'));
