@@ -18,7 +18,7 @@ import { SchedulerMeasures } from './measures/scheduler-measures.ts';
 import { createPodInfo } from './nodes/pod-info-factory.ts';
 import { PreemptionExecutor } from './preemption/executor.ts';
 import { createFrameworks, type Frameworks } from './profile/frameworks.ts';
-import { ClusterChanges } from './queue/cluster-changes.ts';
+import { ClusterChanges, hasEnded } from './queue/cluster-changes.ts';
 import { SchedulingQueue } from './queue/scheduling-queue.ts';
 import { steadyTime } from './queue/steady-time.ts';
 import { resolveSchedulerOptions, type SchedulerOptions } from './scheduler-options.ts';
@@ -185,7 +185,7 @@ export class Scheduler {
    */
   setPod(pod: WirePod): void {
     this.#changes.setPod(this.#own(pod));
-    if ((pod.spec?.nodeName ?? '') !== '') this.#attempts.settled(pod.metadata?.uid ?? '');
+    if ((pod.spec?.nodeName ?? '') !== '' || hasEnded(pod)) this.#attempts.settled(pod.metadata?.uid ?? '');
   }
 
   /** A pod is gone. */

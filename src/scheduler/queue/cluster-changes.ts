@@ -60,7 +60,7 @@ export class ClusterChanges {
   /** A pod was added or has changed. A pod that has ended counts as deleted. */
   setPod(pod: WirePod): void {
     const uid = pod.metadata?.uid ?? '';
-    if (pod.status?.phase === 'Succeeded' || pod.status?.phase === 'Failed') {
+    if (hasEnded(pod)) {
       this.deletePod(uid);
       return;
     }
@@ -185,6 +185,11 @@ export class ClusterChanges {
   #see(event: ClusterEvent, before: WirePod | WireNode | undefined, after: WirePod | WireNode | undefined): void {
     this.#options.queue.see({ event, before: asMembers(before), after: asMembers(after) });
   }
+}
+
+/** A pod that has ended takes nothing of a node, and needs none. */
+export function hasEnded({ status }: WirePod): boolean {
+  return status?.phase === 'Succeeded' || status?.phase === 'Failed';
 }
 
 function nominatedNode({ pod }: PodInfo): string {

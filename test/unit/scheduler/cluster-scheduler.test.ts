@@ -29,14 +29,15 @@ describe('a scheduler of a cluster that has no right to its Lease', () => {
 describe('two schedulers of a cluster', () => {
   it('have two identities, though their numbers come from one seed', async () => {
     await using server = await InMemoryApiServer.start();
-    const leaderElection = { leaseDurationMs: 60_000, renewDeadlineMs: 40_000, retryPeriodMs: 1000 };
-    const options = { kubeConfig: server.kubeConfig(), logger: null, random: () => 0.5, leaderElection };
-    await using one = new ClusterScheduler(options);
-    await using two = new ClusterScheduler(options);
-    await one.start();
-    while (!one.isLeader) await nextTurn();
-    await two.start();
-    while (two.leader === undefined) await nextTurn();
-    expect([one.isLeader, two.isLeader, two.leader === one.leader]).toEqual([true, false, true]);
+    const identityOf = async (name: string): Promise<string | undefined> => {
+      const options = { kubeConfig: server.kubeConfig(), logger: null, random: () => 0.5, leaderElection: { name } };
+      await using scheduler = new ClusterScheduler(options);
+      await scheduler.start();
+      while (!scheduler.isLeader) await nextTurn();
+      return scheduler.leader;
+    };
+    const [one, two] = [await identityOf('one'), await identityOf('two')];
+    expect(one).toMatch(/_[-0-9a-f]{36}$/);
+    expect(one).not.toBe(two);
   });
 });

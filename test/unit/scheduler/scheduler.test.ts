@@ -236,6 +236,19 @@ describe('a scheduler', () => {
     await scheduler.stop();
   });
 
+  it('keeps nothing of the attempts at a pod that has ended', async () => {
+    const { scheduler } = schedulerWorld();
+    scheduler.setNode(node('n', '1'));
+    const web = pod('web', '4');
+    scheduler.setPod(web);
+    scheduler.scheduleOne();
+    expect(scheduler.explain('uid-web').text).toContain('Its last attempt');
+    scheduler.setPod({ ...web, status: { phase: 'Failed' } });
+    scheduler.setPod(web);
+    expect(scheduler.explain('uid-web').text).not.toContain('Its last attempt');
+    await scheduler.stop();
+  });
+
   it('makes room for a more important pod', async () => {
     const { clock, told, scheduler } = schedulerWorld();
     scheduler.setNode(node('n', '4'));

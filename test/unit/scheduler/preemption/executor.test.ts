@@ -185,6 +185,18 @@ describe('the executor of preemption', () => {
     expect(clock.pendingTimers).toBe(0);
   });
 
+  it('takes no node back in memory once it is given up', async () => {
+    const { execute, stop, done } = executorWorld({
+      client: { patchStatus: () => new Promise(() => {}) },
+      nominated: [{ name: 'lesser', priority: 9 }],
+      waiting: ['a'],
+    });
+    const settled = execute({ name: 'a' });
+    stop.abort(new Error('given up'));
+    await expect(settled).resolves.toBe(false);
+    expect(done).toEqual([]);
+  });
+
   it('begins no other deletion after one has failed', async () => {
     let begun = 0;
     const { execute } = executorWorld({
