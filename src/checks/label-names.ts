@@ -4,6 +4,9 @@ import { isDnsSubdomain } from './dns-names.ts';
 const keyName = /^([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]$/;
 const value = /^(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?$/;
 
+/** A name, a domain and the slash between them. */
+const longestKey = 63 + 1 + 253;
+
 /** What {@link isLabelKey} asks, as an error says it. */
 export const labelKeyRule =
   'a name of at most 63 letters, digits, "-", "_" and ".", with a letter or digit at both ends, and in front of it perhaps a domain and "/"';
@@ -14,7 +17,7 @@ export const labelValueRule =
 
 /** True for a key of a label, a taint or an annotation: `zone`, `example.com/zone`. */
 export function isLabelKey(text: unknown): text is string {
-  if (typeof text !== 'string') return false;
+  if (typeof text !== 'string' || text.length > longestKey) return false;
   const [name = '', prefix, ...more] = text.split('/').reverse();
   if (more.length > 0 || name.length > 63 || !keyName.test(name)) return false;
   return prefix === undefined || isDnsSubdomain(prefix);

@@ -8,6 +8,7 @@ import { PodListeners } from './pod-listeners.ts';
 import type { PodManager, UIDTranslations } from './pod-manager.ts';
 import { type BasicPodManagerOptions, PodRegistrars } from './pod-registrars.ts';
 import { readOnlyMap } from './read-only-map.ts';
+import { SharedNames } from './shared-names.ts';
 
 /** All pods of a pod manager, the mirror pods apart. */
 export interface PodsAndMirrorPods<P extends Pod = Pod> {
@@ -53,8 +54,7 @@ export class BasicPodManager<in out P extends Pod = Pod> implements PodManager {
   readonly #podByFullName = new Map<string, P>();
   readonly #mirrorPodByUID = new Map<string, P>();
   readonly #mirrorPodByFullName = new Map<string, P>();
-  /** Full names that two pods have had at once; neither of them a mirror pod. */
-  readonly #sharedNames = new Set<string>();
+  readonly #sharedNames = new SharedNames();
   /** From a mirror pod's uid to its static pod's uid. */
   readonly #translationByUID = new Map<string, string>();
   /** Made at the first call, and kept until a change that would make it different. */
@@ -236,6 +236,7 @@ export class BasicPodManager<in out P extends Pod = Pod> implements PodManager {
     const held = this.#podByUID.get(uid);
     if (held === undefined) return false;
     this.#podByUID.delete(uid);
+    this.#sharedNames.drop(fullName, uid);
     if (this.#podByFullName.get(fullName)?.metadata?.uid === uid) this.#passOnName(fullName);
     // the translations name static pods, and mirror pods, whose translation outlives the pod
     if (isStaticPod(held)) this.#translations = undefined;
@@ -245,15 +246,20 @@ export class BasicPodManager<in out P extends Pod = Pod> implements PodManager {
   /** The pod that had the full name is gone: a pod that has had to share it takes it over, with the mirror pod. */
   #passOnName(fullName: string): void {
     this.#podByFullName.delete(fullName);
-    if (!this.#sharedNames.delete(fullName)) return;
-    const others = [...this.#podByUID.values()].filter((pod) => podFullName(pod) === fullName);
-    for (const pod of others) this.#takeName(fullName, pod);
-    this.#translate(this.#mirrorPodByFullName.get(fullName)?.metadata?.uid, others.at(-1)?.metadata?.uid);
+    let last: string | undefined;
+    for (const uid of this.#sharedNames.take(fullName)) {
+      const pod = this.#podByUID.get(uid);
+      if (pod === undefined || podFullName(pod) !== fullName) continue;
+      this.#takeName(fullName, pod);
+      last = uid;
+    }
+    this.#translate(this.#mirrorPodByFullName.get(fullName)?.metadata?.uid, last);
   }
 
   #takeName(fullName: string, pod: P): void {
-    const uid = this.#podByFullName.get(fullName)?.metadata?.uid;
-    if (uid !== undefined && uid !== pod.metadata?.uid && this.#podByUID.has(uid)) this.#sharedNames.add(fullName);
+    const held = this.#podByFullName.get(fullName)?.metadata?.uid;
+    const uid = pod.metadata?.uid ?? '';
+    if (held !== undefined && held !== uid && this.#podByUID.has(held)) this.#sharedNames.add(fullName, held, uid);
     this.#podByFullName.set(fullName, pod);
   }
 

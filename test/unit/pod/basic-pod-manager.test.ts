@@ -4,6 +4,7 @@ import { isStatusManagerError } from '../../../src/errors.ts';
 import { BasicPodManager } from '../../../src/pod/basic-pod-manager.ts';
 import { isMirrorPodOf } from '../../../src/pod/pod-identity.ts';
 import type { Pod } from '../../../src/wire/types.ts';
+import { Counter, numbered } from '../../support/counted.ts';
 
 function pod(uid: string, name: string, annotations?: Record<string, string>, resourceVersion?: string): Pod {
   return {
@@ -334,5 +335,33 @@ describe('BasicPodManager.getUIDTranslations', () => {
       }),
       { numRuns: 500 },
     );
+  });
+});
+
+describe('BasicPodManager, pods that share their full names', () => {
+  it('looks at the pods of one name only when the newer one goes, and at each a few times', () => {
+    const size = 1000;
+    const counter = new Counter();
+    const podManager = new BasicPodManager();
+    const pods = numbered(2 * size, (i) =>
+      counter.reading({ metadata: { uid: `u${i}`, name: `p${i % size}`, namespace: 'd' } }, 'metadata'),
+    );
+    for (const pod of pods) podManager.addPod(pod);
+    const newer = pods.slice(size);
+    expect(counter.during(() => newer.forEach((gone) => void podManager.removePod(gone)))).toBeLessThan(60 * size);
+    expect(podManager.getPodByName('d', 'p7')).toBe(pods[7]);
+  });
+
+  it('hands a name back through several pods, whichever goes first', () => {
+    const pod = (uid: string) => ({ metadata: { uid, name: 'p', namespace: 'd' } });
+    const [a, b, c] = [pod('a'), pod('b'), pod('c')];
+    const podManager = new BasicPodManager();
+    for (const each of [a, b, c]) podManager.addPod(each);
+    podManager.removePod(b);
+    expect(podManager.getPodByName('d', 'p')).toBe(c);
+    podManager.removePod(c);
+    expect(podManager.getPodByName('d', 'p')).toBe(a);
+    podManager.removePod(a);
+    expect(podManager.getPodByName('d', 'p')).toBeUndefined();
   });
 });
