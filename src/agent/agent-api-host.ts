@@ -7,7 +7,7 @@ import type { AgentPodStatus } from '../pleg/agent-pod-status.ts';
 import type { PodLifecycle } from '../pleg/pod-lifecycle.ts';
 import type { BasicPodManager } from '../pod/basic-pod-manager.ts';
 import type { ContainerRuntime } from '../runtime/container-runtime.ts';
-import type { Clock } from '../seams/clock.ts';
+import type { SteadyClock } from '../seams/clock.ts';
 import type { StatusManager } from '../status/status-manager.ts';
 import type { Pod } from '../wire/types.ts';
 import type { ResolvedSettings } from './agent-settings.ts';
@@ -22,7 +22,7 @@ export interface AgentApiHostOptions {
   readonly settings: ResolvedSettings;
   readonly metricsText: () => string | Promise<string>;
   readonly lastIterationAt: () => number | undefined;
-  readonly clock: Clock;
+  readonly clock: SteadyClock;
 }
 
 /** A sync loop that has ended no iteration for so long is not healthy; it looks at all pods every two seconds. */
@@ -32,12 +32,13 @@ const longestSilenceMs = 30_000;
 export class AgentApiHost implements KubeletApiHost {
   readonly runtime: ContainerRuntime;
   readonly #options: AgentApiHostOptions;
+  /** By the clock's elapsed time. */
   readonly #startedAt: number;
 
   constructor(options: AgentApiHostOptions) {
     this.#options = options;
     this.runtime = options.runtime;
-    this.#startedAt = options.clock.now();
+    this.#startedAt = options.clock.elapsed();
   }
 
   pods(): Pod[] {
@@ -77,7 +78,8 @@ export class AgentApiHost implements KubeletApiHost {
         name: 'syncloop',
         check: () => {
           const { lastIterationAt, clock } = this.#options;
-          const silentMs = clock.now() - (lastIterationAt() ?? this.#startedAt);
+          const last = lastIterationAt();
+          const silentMs = last === undefined ? clock.elapsed() - this.#startedAt : clock.now() - last;
           if (silentMs > longestSilenceMs) throw new Error(`sync Loop took longer than expected: ${silentMs} ms`);
         },
       },
