@@ -113,7 +113,8 @@ export class ProviderNode {
     this.podManager = podManager;
     this.statusManager = new StatusManager({
       ...options.statusManager,
-      podClient: options.podClient ?? new KubePodClient(transport),
+      podClient:
+        options.podClient ?? new KubePodClient({ request: (request) => transport.request(request), close: async () => {} }),
       podManager,
       podSource: this.#source,
       podDeletionSafety: this.#deletionSafety(),

@@ -4,7 +4,7 @@ import type { ContainerRuntime } from '../../runtime/container-runtime.ts';
 import type { ContainerRecord } from '../../runtime/runtime-containers.ts';
 import { runtimeLabels } from '../../runtime/runtime-labels.ts';
 import type { PodSandboxRecord } from '../../runtime/runtime-sandboxes.ts';
-import { type Clock, safeClock, systemClock } from '../../seams/clock.ts';
+import { type Clock, type SteadyClock, safeClock, systemClock } from '../../seams/clock.ts';
 import { type Logger, loggerOption } from '../../seams/logger.ts';
 import { shortestGraceSeconds } from './grace-seconds.ts';
 import { removePodLogs } from './pod-log-folders.ts';
@@ -49,8 +49,10 @@ export class ContainerCollector {
   readonly #podLogsDirectory: string | undefined;
   readonly #maxPerPodContainer: number;
   readonly #minAgeMs: number;
-  readonly #clock: Clock;
+  readonly #clock: SteadyClock;
   readonly #logger: Logger;
+  /** When each ended container that the runtime lists was seen first: the wall clock may say that it is still to be made. */
+  #seenAt: ReadonlyMap<string, number> = new Map();
 
   /** Throws ERR_INVALID_OPTION, naming the option, the rule and the value. */
   constructor(options: ContainerCollectorOptions) {
@@ -99,11 +101,10 @@ export class ContainerCollector {
   }
 
   async #collectContainers(isGone: (podUID: string) => boolean, signal: AbortSignal): Promise<void> {
-    const newestGone = this.#clock.now() - this.#minAgeMs;
-    const ended = (await this.#runtime.listContainers({}, { signal })).filter(
-      ({ state, createdAt, labels }) => state !== 'running' && createdAt <= newestGone && labels[runtimeLabels.podUID],
-    );
-    const units = Map.groupBy(ended, ({ labels, metadata }) => JSON.stringify([labels[runtimeLabels.podUID], metadata.name]));
+    const listed = await this.#runtime.listContainers({}, { signal });
+    const ended = listed.filter(({ state, labels }) => state !== 'running' && labels[runtimeLabels.podUID]);
+    const old = this.#oldEnough(ended);
+    const units = Map.groupBy(old, ({ labels, metadata }) => JSON.stringify([labels[runtimeLabels.podUID], metadata.name]));
     for (const containers of units.values()) {
       const isOfGonePod = isGone(containers[0]?.labels[runtimeLabels.podUID] ?? '');
       // a container that is just being made is not started yet
@@ -112,6 +113,16 @@ export class ContainerCollector {
       const tooMany = newestFirst.slice(isOfGonePod ? 0 : this.#maxPerPodContainer);
       for (const container of tooMany.reverse()) await this.#removeContainer(container, signal);
     }
+  }
+
+  #oldEnough(ended: readonly ContainerRecord[]): ContainerRecord[] {
+    const [now, elapsed] = [this.#clock.now(), this.#clock.elapsed()];
+    const seenAt = new Map(ended.map(({ id }) => [id, this.#seenAt.get(id) ?? elapsed]));
+    this.#seenAt = seenAt;
+    return ended.filter(({ id, createdAt }) => {
+      const ageMs = Math.max(now - createdAt, elapsed - (seenAt.get(id) ?? elapsed));
+      return ageMs >= this.#minAgeMs;
+    });
   }
 
   async #removeContainer({ id, state }: ContainerRecord, signal: AbortSignal): Promise<void> {

@@ -38,6 +38,18 @@ describe('containers that have ended', () => {
     expect((await world.runtime.listContainers()).length).toBe(4);
   });
 
+  it('go in time, though the clock was set back to before they were made', async () => {
+    await using world = new SyncerWorld({ lives: () => ({ runsMs: 1000, exitCode: 1 }) });
+    await restartedPod(world);
+    world.clock.jump(-86_400_000);
+    const collector = collectorOf(world, { minAgeMs: 60_000 });
+    await collector.collect(nobody, world.signal);
+    expect((await world.runtime.listContainers()).length).toBe(4);
+    await world.clock.advance(60_000);
+    await collector.collect(nobody, world.signal);
+    expect((await world.runtime.listContainers()).map(({ metadata }) => metadata.attempt)).toEqual([3]);
+  });
+
   it('of a pod that is gone are all removed, with its sandbox, once all pods are known', async () => {
     await using world = new SyncerWorld();
     const pod = podOf({ containers: [container('app')] });
