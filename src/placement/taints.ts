@@ -14,7 +14,30 @@ export function findUntoleratedTaint(
   tolerations: Tolerations,
   effects: readonly TaintEffect[],
 ): WireTaint | undefined {
-  return taints?.find((taint) => effects.includes(taint.effect as TaintEffect) && !isTolerated(taint, tolerations));
+  const isMany = (taints?.length ?? 0) > fewTaints && (tolerations?.length ?? 0) > fewTaints;
+  const tolerated = isMany ? toleratedByIndex(tolerations ?? []) : (taint: WireTaint) => isTolerated(taint, tolerations);
+  return taints?.find((taint) => effects.includes(taint.effect as TaintEffect) && !tolerated(taint));
+}
+
+/** For lists that are no longer than this an index would cost more than the look at each pair. */
+const fewTaints = 16;
+
+/** {@link isTolerated} for many taints: what a toleration tolerates is found by its key, effect and value. */
+function toleratedByIndex(tolerations: readonly Toleration[]): (taint: WireTaint) => boolean {
+  const known = new Set<string>();
+  for (const { key, operator, value, effect } of tolerations) {
+    if (operator && operator !== 'Exists' && operator !== 'Equal') continue;
+    known.add(indexOf(key || anything, effect || anything, operator === 'Exists' ? anything : (value ?? '')));
+  }
+  return ({ key, effect, value }) =>
+    [key, anything].some((k) => [effect, anything].some((e) => [value ?? '', anything].some((v) => known.has(indexOf(k, e, v)))));
+}
+
+/** Stands for every key, effect or value. */
+const anything = null;
+
+function indexOf(...parts: readonly (string | null | undefined)[]): string {
+  return JSON.stringify(parts);
 }
 
 /** True where one of the tolerations tolerates the taint. */

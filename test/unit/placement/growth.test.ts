@@ -2,7 +2,8 @@ import fc from 'fast-check';
 import { describe, expect, it, vi } from 'vitest';
 import { type HostPort, hasFreePorts, portsConflict } from '../../../src/placement/host-ports.ts';
 import { parseLabelSelector } from '../../../src/placement/label-selector.ts';
-import { numbered } from '../../support/counted.ts';
+import { findUntoleratedTaint, isTolerated, type Toleration } from '../../../src/placement/taints.ts';
+import { Counter, numbered } from '../../support/counted.ts';
 
 describe('a requirement with thousands of values', () => {
   it.each(['In', 'NotIn'])('is no search of its list: %s', (operator) => {
@@ -42,6 +43,46 @@ describe('hasFreePorts', () => {
           ),
         ).toBe(!conflicts);
       }),
+    );
+  });
+});
+
+describe('findUntoleratedTaint', () => {
+  it('looks a few times at each of thousands of tolerations', () => {
+    const counter = new Counter();
+    const size = 2000;
+    const taints = numbered(size, (i) => ({ key: `k${i}`, effect: 'NoSchedule' }));
+    const tolerations = counter.readingAll(
+      numbered(size, (i): Toleration => ({ key: `k${size - 1 - i}`, operator: 'Exists' })),
+      'operator',
+    );
+    let found: unknown;
+    expect(
+      counter.during(() => {
+        found = findUntoleratedTaint(taints, tolerations, ['NoSchedule']);
+      }),
+    ).toBeLessThan(10 * size);
+    expect(found).toBeUndefined();
+  });
+
+  it('agrees with a look at each pair', () => {
+    const few = { key: fc.constantFrom('a', 'b', ''), value: fc.constantFrom('1', '2', undefined) };
+    const taint = fc.record({ ...few, key: fc.constantFrom('a', 'b'), effect: fc.constantFrom('NoSchedule', 'NoExecute') });
+    const toleration = fc.record({
+      ...few,
+      operator: fc.constantFrom('Exists', 'Equal', 'Gt', '', undefined),
+      effect: fc.constantFrom('NoSchedule', 'NoExecute', '', undefined),
+    });
+    fc.assert(
+      fc.property(
+        fc.array(taint, { minLength: 17, maxLength: 20 }),
+        fc.array(toleration, { minLength: 1, maxLength: 3 }),
+        (taints, given) => {
+          const tolerations = numbered(20, (i) => given[i % given.length] ?? {}) as Toleration[];
+          const wanted = taints.find((each) => !isTolerated(each as never, tolerations));
+          expect(findUntoleratedTaint(taints as never, tolerations, ['NoSchedule', 'NoExecute'])).toBe(wanted);
+        },
+      ),
     );
   });
 });
