@@ -12,6 +12,7 @@ export default defineConfig({
       'test/structure/**/*.test.ts',
       'test/package/**/*.test.ts',
       'test/faults/**/*.test.ts',
+      'test/fuzz/**/*.test.ts',
       'test/simulation/**/*.test.ts',
       'examples/testing/**/*.test.ts',
     ],
