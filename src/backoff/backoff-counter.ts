@@ -1,6 +1,6 @@
 // Behaviour of client-go's flowcontrol.Backoff without jitter, as of Kubernetes v1.36.3.
 
-import type { Clock } from '../seams/clock.ts';
+import type { SteadyClock } from '../seams/clock.ts';
 
 export interface BackoffCounterOptions {
   /** The first wait, in milliseconds. */
@@ -9,27 +9,31 @@ export interface BackoffCounterOptions {
   readonly maxMs: number;
   /** A key's waits begin anew when an event comes longer than this after its last count, in milliseconds. */
   readonly resetAfterMs: number;
-  readonly clock: Clock;
+  readonly clock: SteadyClock;
 }
 
 /** What a wait follows, such as the exit of a container. */
 export interface BackoffEvent {
   /** The same whenever the same event is asked about. */
   readonly id: string;
-  /** When it came; undefined where nobody knows: when it was first asked about, and not before the key's last count. */
+  /**
+   * When it came, in milliseconds since the epoch; undefined where nobody knows: when it was first asked about, and not before the
+   * key's last count.
+   */
   readonly at: number | undefined;
 }
 
+/** Times are those of the clock that only grows. */
 interface Count {
   waitMs: number;
-  countedAt: number;
-  /** The event that was last asked about. */
-  seen: { readonly event: BackoffEvent; readonly firstAt: number } | undefined;
+  readonly countedAt: number;
+  /** The event that was last asked about, and when it came. */
+  seen: { readonly event: BackoffEvent; readonly cameAt: number };
 }
 
 /**
- * Waits by key: each count doubles the wait, up to a longest one. Times are in milliseconds since the epoch. A clock that is set
- * back, and an event from the future, make no wait longer than it says.
+ * Waits by key: each count doubles the wait, up to a longest one. How long ago an event came is read off the wall clock when it is
+ * first asked about; from then on what passes counts, wherever the wall clock is set. An event from the future came just then.
  */
 export class BackoffCounter {
   readonly #options: BackoffCounterOptions;
@@ -52,20 +56,19 @@ export class BackoffCounter {
   /** Counts once more, because of an event. */
   next(key: string, event: BackoffEvent): void {
     const { baseMs, maxMs, clock } = this.#options;
-    const now = clock.now();
     const count = this.#counts.get(key);
-    const isNew = count === undefined || this.#hasExpired(count, timeOf(count, event, now));
+    const isNew = count === undefined || this.#hasExpired(count, this.#timeOf(count, event));
     const waitMs = isNew ? baseMs : Math.min(count.waitMs * 2, maxMs);
-    this.#counts.set(key, { waitMs, countedAt: now, seen: count?.seen ?? { event, firstAt: now } });
+    const seen = count?.seen ?? { event, cameAt: this.#firstTimeOf(event) };
+    this.#counts.set(key, { waitMs, countedAt: clock.elapsed(), seen });
   }
 
   /** How long the wait after an event still takes, in milliseconds; 0 when it has ended, or there is none. */
   remainingMs(key: string, event: BackoffEvent): number {
     const count = this.#counts.get(key);
     if (count === undefined) return 0;
-    const now = this.#options.clock.now();
-    const eventAt = timeOf(count, event, now);
-    return this.#hasExpired(count, eventAt) ? 0 : Math.max(0, eventAt + count.waitMs - now);
+    const cameAt = this.#timeOf(count, event);
+    return this.#hasExpired(count, cameAt) ? 0 : Math.max(0, cameAt + count.waitMs - this.#options.clock.elapsed());
   }
 
   reset(key: string): void {
@@ -74,29 +77,24 @@ export class BackoffCounter {
 
   /** Forgets the keys whose waits would begin anew. */
   gc(): void {
-    const now = this.#options.clock.now();
-    for (const [key, count] of this.#counts) {
-      keepBehind(count, now);
-      if (this.#hasExpired(count, now)) this.#counts.delete(key);
-    }
+    const now = this.#options.clock.elapsed();
+    for (const [key, count] of this.#counts) if (this.#hasExpired(count, now)) this.#counts.delete(key);
   }
 
-  #hasExpired({ countedAt }: Count, eventAt: number): boolean {
-    return eventAt - countedAt > this.#options.resetAfterMs;
+  #hasExpired({ countedAt }: Count, cameAt: number): boolean {
+    return cameAt - countedAt > this.#options.resetAfterMs;
   }
-}
 
-/** When the event counts as having come: never after it was first asked about. */
-function timeOf(count: Count, event: BackoffEvent, now: number): number {
-  keepBehind(count, now);
-  const { seen } = count;
-  const isSame = seen !== undefined && seen.event.id === event.id && seen.event.at === event.at;
-  const firstAt = isSame ? Math.min(seen.firstAt, now) : now;
-  count.seen = { event, firstAt };
-  return event.at === undefined ? Math.max(firstAt, count.countedAt) : Math.min(firstAt, event.at);
-}
+  /** When the event came. What was said of it when it was first asked about counts. */
+  #timeOf(count: Count, event: BackoffEvent): number {
+    const { seen } = count;
+    if (seen.event.id !== event.id || seen.event.at !== event.at) count.seen = { event, cameAt: this.#firstTimeOf(event) };
+    // what nobody knows the time of has come after the last count
+    return event.at === undefined ? Math.max(count.seen.cameAt, count.countedAt) : count.seen.cameAt;
+  }
 
-/** After a clock was set back, the last count counts as having come now. */
-function keepBehind(count: Count, now: number): void {
-  count.countedAt = Math.min(count.countedAt, now);
+  #firstTimeOf({ at }: BackoffEvent): number {
+    const { clock } = this.#options;
+    return clock.elapsed() - (at === undefined ? 0 : Math.max(0, clock.now() - at));
+  }
 }

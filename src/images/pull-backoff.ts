@@ -9,8 +9,8 @@ export interface PullBackoffOptions {
 }
 
 interface Failure {
-  /** By the clock that only grows. */
-  readonly at: number;
+  /** No other failure has the same. */
+  readonly id: string;
   readonly message: string;
 }
 
@@ -21,10 +21,11 @@ export class PullBackoff {
   /** The last failure of each pod and image that is counted; undefined once a pull has succeeded. */
   readonly #failures = new Map<string, Map<string, Failure | undefined>>();
 
+  #failed = 0;
+
   constructor({ baseMs, maxMs, clock }: PullBackoffOptions) {
     this.#clock = clock;
-    const elapsed = { ...clock, now: () => clock.elapsed() };
-    this.#counter = new BackoffCounter({ baseMs, maxMs, resetAfterMs: 2 * maxMs, clock: elapsed });
+    this.#counter = new BackoffCounter({ baseMs, maxMs, resetAfterMs: 2 * maxMs, clock });
   }
 
   /** The number of pulls that are counted. */
@@ -42,7 +43,8 @@ export class PullBackoff {
 
   /** A pull has failed. Returns when the next one is due, in milliseconds since the epoch. */
   failed(podUID: string, image: string, message: string): number {
-    const failure = { at: this.#clock.elapsed(), message };
+    this.#failed += 1;
+    const failure = { id: String(this.#failed), message };
     const ofPod = this.#failures.get(podUID) ?? new Map<string, Failure | undefined>();
     ofPod.set(image, failure);
     this.#failures.set(podUID, ofPod);
@@ -77,6 +79,7 @@ function keyOf(podUID: string, image: string): string {
   return JSON.stringify([podUID, image]);
 }
 
-function eventOf({ at }: Failure): { readonly id: string; readonly at: number } {
-  return { id: String(at), at };
+/** It came when it was counted. */
+function eventOf({ id }: Failure): { readonly id: string; readonly at: undefined } {
+  return { id, at: undefined };
 }

@@ -2,7 +2,7 @@ import { RestartBackoff, type RestartBackoffOptions } from '../backoff/restart-b
 import { longestTimerMs, numberOption, optionOfType, requireKnownOptions, requireMethods } from '../checks/options.ts';
 import { StatusManagerError } from '../errors.ts';
 import type { GivenContainer } from '../runtime-status/given-container.ts';
-import { type Clock, safeClock, systemClock } from '../seams/clock.ts';
+import { type Clock, type SteadyClock, safeClock, systemClock } from '../seams/clock.ts';
 import { callGuarded, ignoreFailure } from '../seams/guard.ts';
 import type { RunContainer } from './container-life.ts';
 import { ContainerPod } from './container-pod.ts';
@@ -118,9 +118,10 @@ export class ContainerProvider implements PodProvider {
 }
 
 /** The clock, with the machine's timers where it sets none: a container must not wait for ever for its end. */
-function withTimers(clock: Clock): Clock {
+function withTimers(clock: SteadyClock): SteadyClock {
   return {
     now: () => clock.now(),
+    elapsed: () => clock.elapsed(),
     setTimer: (callback, delayMs, options) =>
       callGuarded(() => clock.setTimer(callback, delayMs, options), ignoreFailure) ??
       systemClock.setTimer(callback, delayMs, options),

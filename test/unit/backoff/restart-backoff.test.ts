@@ -150,6 +150,18 @@ describe('restart backoff', () => {
     expect(backoff.nextWaitMs(pod, container)).toBe(20_000);
   });
 
+  it('waits as long as it says where the clock is set forward', async () => {
+    const { clock, backoff, exitAndTry } = worldOf();
+    exitAndTry();
+    const containers = [{ id: 'x', name: 'c', state: 'exited' as const, finishedAt: clock.now() }];
+    expect(backoff.tryRestart(pod, container, { containers })).toMatchObject({ wait: true, remainingMs: 10_000 });
+    clock.jump(3_600_000);
+    await clock.advance(4000);
+    expect(backoff.tryRestart(pod, container, { containers })).toMatchObject({ wait: true, remainingMs: 6000 });
+    backoff.gc();
+    expect(backoff.nextWaitMs(pod, container)).toBe(10_000);
+  });
+
   it('begins anew, and forgets at gc, ten minutes after a clock was set back', async () => {
     const { clock, backoff, exitAndTry } = worldOf();
     exitAndTry();
