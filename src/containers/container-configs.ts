@@ -112,7 +112,7 @@ export class ContainerConfigs {
 
   /**
    * What a container is made from. Writes the pod's hosts file and makes the container's termination log and the folder of its
-   * logs. Rejects with {@link ContainerConfigError}, whose message is the kubelet's. What starts with more than 128 KiB of texts
+   * logs. Rejects with {@link ContainerConfigError}, whose message is the kubelet's. What starts with more than 256 KiB of texts
    * waits until it is one of two at most that are made, and held, at once.
    */
   async containerConfig(request: ContainerConfigRequest, signal: AbortSignal): Promise<ContainerConfig> {

@@ -37,8 +37,11 @@ export function variableText(name: string): string {
   return `the environment variable ${JSON.stringify(name.length > 60 ? `${name.slice(0, 60)}…` : name)}`;
 }
 
-/** What starts with no more, the memory that variables cost included, is made at once. What is larger waits for its turn. */
-const smallStart = 131_072;
+/**
+ * What starts with no more, the memory that variables cost included, is made at once: also the variables of some 250 services.
+ * What is larger waits for its turn.
+ */
+const smallStart = 262_144;
 /** About what the agent needs for a variable beside its text. */
 const variableCost = 100;
 

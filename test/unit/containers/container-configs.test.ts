@@ -300,6 +300,7 @@ describe('containers with long texts', () => {
   const env = [
     { name: 'A', value: 'x'.repeat(100_000) },
     { name: 'B', value: 'x'.repeat(100_000) },
+    { name: 'C', value: 'x'.repeat(100_000) },
   ];
 
   it('are made two at a time, and keep none waiting that has short ones', async () => {

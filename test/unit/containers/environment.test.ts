@@ -219,10 +219,10 @@ describe('what is large', () => {
     const making = (env: Container['env']) => containerEnvironment(pod, { name: 'app', env }, { ...sources, isTurn: false });
     await expect(making([{ name: 'A', value: 'x'.repeat(100_000) }])).resolves.toBeDefined();
     await expect(making([{ name: 'A', value: 'x'.repeat(130_900) }])).resolves.toBeDefined();
-    const two = ['A', 'B'].map((name) => ({ name, value: 'x'.repeat(100_000) }));
-    await expect(making(two)).rejects.toThrow(LargeStart);
-    await expect(making(Array.from({ length: 2000 }, (_, index) => ({ name: `V${index}` })))).rejects.toThrow(LargeStart);
-    const args = ['$(A)', '$(A)'];
+    const three = ['A', 'B', 'C'].map((name) => ({ name, value: 'x'.repeat(100_000) }));
+    await expect(making(three)).rejects.toThrow(LargeStart);
+    await expect(making(Array.from({ length: 3000 }, (_, index) => ({ name: `V${index}` })))).rejects.toThrow(LargeStart);
+    const args = ['$(A)', '$(A)', '$(A)', '$(A)'];
     expect(() => startTexts({ name: 'app', args }, new Map([['A', 'x'.repeat(60_000)]]), false)).toThrow(LargeStart);
   });
 });
