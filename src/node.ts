@@ -35,12 +35,12 @@ export { LogRotation, type LogRotationOptions } from './container-logs/log-rotat
 export { ApiEventRecorder, type ApiEventRecorderOptions } from './events/api-event-recorder.ts';
 export { LinuxMounter } from './files/linux-mounter.ts';
 export type { BindOptions, Mounter, Ownership, TmpfsSettings } from './files/mounter.ts';
+export type { CredentialVerification } from './images/image-puller-options.ts';
 export type { KubeletApiOptions } from './kubelet-api/api-options.ts';
 export { KubeletApiRefusal } from './kubelet-api/api-refusal.ts';
 export { KubeletApi } from './kubelet-api/kubelet-api.ts';
 export type { HealthCheck, KubeletApiHost } from './kubelet-api/kubelet-api-host.ts';
 export type { ServingFiles } from './kubelet-api/serving-files.ts';
-export type { TLSMinVersion } from './kubelet-api/tls-settings.ts';
 export type {
   ContainerStatsEntry,
   CPUStats,
@@ -50,6 +50,7 @@ export type {
   PodStats,
   StatsSummary,
 } from './kubelet-api/stats-types.ts';
+export type { TLSMinVersion } from './kubelet-api/tls-settings.ts';
 export { decodeStaticPods } from './manifest/decode-static-pods.ts';
 export type { ManifestOrigin } from './manifest/static-pod.ts';
 export { InvalidManifestError, type ManifestFault } from './manifest/text/invalid-manifest.ts';
