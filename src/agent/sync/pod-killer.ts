@@ -58,9 +58,10 @@ export class PodKiller {
   #killContainers({ pod, containers, gracePeriodSeconds, podIP }: PodKillRequest, signal: AbortSignal): Promise<void>[] {
     const hasSidecars = pod.spec?.initContainers?.some(isRestartableInitContainer) === true;
     const names = containers.map(({ name }) => name);
+    const ofSpec = containersOfSpec(pod);
     const order = hasSidecars ? new TerminationOrder(pod, names) : undefined;
     return containers.map(async ({ name, id }) => {
-      const container = containerOfSpec(pod, name);
+      const container = ofSpec.get(name);
       const grace = gracePeriodSeconds ?? graceSeconds(pod, container, 'other');
       const turn = order === undefined ? undefined : () => order.turn(name);
       try {
@@ -73,11 +74,11 @@ export class PodKiller {
   }
 }
 
-/** The container of this name, of whatever sort. */
-function containerOfSpec({ spec }: Pod, name: string): Container | undefined {
+/** The containers of whatever sort, by name. */
+function containersOfSpec({ spec }: Pod): ReadonlyMap<string, Container> {
   const ephemeral = spec?.ephemeralContainers as readonly Container[] | undefined;
-  const all = [...(spec?.containers ?? []), ...(spec?.initContainers ?? []), ...(ephemeral ?? [])];
-  return all.find((container) => container.name === name);
+  const all = [...(ephemeral ?? []), ...(spec?.initContainers ?? []), ...(spec?.containers ?? [])];
+  return new Map(all.map((container) => [container.name, container]));
 }
 
 async function allFailures(calls: readonly Promise<void>[]): Promise<unknown[]> {

@@ -7,24 +7,27 @@ import type { Pod } from '../../wire/types.ts';
  * containers that are to be ended; nobody waits for another one.
  */
 export class TerminationOrder {
-  /** What each sidecar waits for. */
-  readonly #waitsFor = new Map<string, readonly string[]>();
+  /** The sidecar that each sidecar waits for, beside all regular containers. */
+  readonly #later = new Map<string, string | undefined>();
   readonly #ends = new Map<string, PromiseWithResolvers<void>>();
+  readonly #regularEnds: Promise<unknown>;
 
   constructor({ spec }: Pod, runningNames: readonly string[]) {
-    const regular = (spec?.containers ?? []).map(({ name }) => name);
     let later: string | undefined;
     for (const container of (spec?.initContainers ?? []).toReversed()) {
       if (!isRestartableInitContainer(container)) continue;
-      this.#waitsFor.set(container.name, later === undefined ? regular : [...regular, later]);
+      this.#later.set(container.name, later);
       later = container.name;
     }
     for (const name of runningNames) this.#ends.set(name, Promise.withResolvers());
+    this.#regularEnds = Promise.all((spec?.containers ?? []).map(({ name }) => this.#ends.get(name)?.promise));
   }
 
   /** Resolves when it is the container's turn to end. */
   async turn(name: string): Promise<void> {
-    for (const other of this.#waitsFor.get(name) ?? []) await this.#ends.get(other)?.promise;
+    if (!this.#later.has(name)) return;
+    await this.#regularEnds;
+    await this.#ends.get(this.#later.get(name) ?? '')?.promise;
   }
 
   /** The container has ended, or nobody can end it: nobody waits for it any more. */
