@@ -1,8 +1,6 @@
 import { isStaticPod, podFullName } from '../pod/pod-identity.ts';
 import type { Pod } from '../wire/types.ts';
 
-const none: ReadonlySet<string> = new Set();
-
 /** Pods by full name. Static pods have no namesakes and are left out. */
 export class PodNames {
   readonly #names = new Map<string, string>();
@@ -30,7 +28,7 @@ export class PodNames {
   }
 
   /** The uids of all pods of this pod's full name. */
-  uidsOf(pod: Pod): ReadonlySet<string> {
-    return this.#uids.get(podFullName(pod)) ?? none;
+  uidsOf(pod: Pod): Iterable<string> {
+    return this.#uids.get(podFullName(pod)) ?? [];
   }
 }
