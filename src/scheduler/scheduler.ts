@@ -188,6 +188,14 @@ export class Scheduler {
     if ((pod.spec?.nodeName ?? '') !== '' || hasEnded(pod)) this.#attempts.settled(pod.metadata?.uid ?? '');
   }
 
+  /**
+   * The pods that were bound before this time, in milliseconds since 1970, and were not given to `setPod` with their node since: a list
+   * of all pods that was begun later shows them there, or the server has lost the binding.
+   */
+  unconfirmedPods(boundBefore: number): readonly WirePod[] {
+    return this.#cache.unconfirmed(boundBefore).map(({ pod }) => pod);
+  }
+
   /** A pod is gone. */
   deletePod(uid: string): void {
     this.#changes.deletePod(uid);

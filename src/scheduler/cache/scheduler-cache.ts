@@ -33,6 +33,8 @@ interface CachedPod {
   readonly nodeName: string;
   /** Of an assumed pod whose binding has finished: when it expires, by `elapsed` of the clock. */
   readonly deadline?: number;
+  /** Of the same: when that was, in milliseconds since 1970. */
+  readonly boundAt?: number;
 }
 
 /**
@@ -80,6 +82,14 @@ export class SchedulerCache {
     return cached !== undefined && (!this.#assumed.has(uid) || cached.deadline !== undefined);
   }
 
+  /** The pods whose binding had finished before this time, in milliseconds since 1970, and that no watch has brought with their node. */
+  unconfirmed(before: number): PodInfo[] {
+    return [...this.#assumed].flatMap((uid) => {
+      const cached = this.#pods.get(uid);
+      return cached?.boundAt !== undefined && cached.boundAt < before ? [cached.info] : [];
+    });
+  }
+
   /** A pod on a node, assumed or not. */
   podOf(uid: string): PodInfo | undefined {
     return this.#pods.get(uid)?.info;
@@ -112,7 +122,7 @@ export class SchedulerCache {
   finishBinding(uid: string): void {
     const cached = this.#pods.get(uid);
     if (cached === undefined || !this.#assumed.has(uid)) return;
-    this.#pods.set(uid, { ...cached, deadline: this.#clock.elapsed() + this.#ttlMs });
+    this.#pods.set(uid, { ...cached, deadline: this.#clock.elapsed() + this.#ttlMs, boundAt: this.#clock.now() });
   }
 
   /** The assumed pod was not bound: its place is free again. */

@@ -16,6 +16,8 @@ export interface ClusterSink {
   podAdded(pod: WirePod): void;
   podUpdated(before: WirePod, after: WirePod): void;
   podDeleted(pod: WirePod): void;
+  /** A list of all pods that was begun at this time, in milliseconds since 1970, has been told. `find` reads what is known since. */
+  podsListed(startedAt: number, find: (namespace: string | undefined, name: string) => WirePod | undefined): void;
   nodeAdded(node: WireNode): void;
   nodeUpdated(before: WireNode, after: WireNode): void;
   nodeDeleted(node: WireNode): void;
@@ -44,6 +46,15 @@ export class ClusterWatches {
 
   constructor(options: ClusterWatchesOptions) {
     const { sink, kinds } = options;
+    const pods: Reflector<WirePod> = reflector<WirePod>(options, resources.pods, {
+      fieldSelector: livePods,
+      handlers: {
+        added: (pod) => sink.podAdded(pod),
+        updated: (pod, previous) => sink.podUpdated(previous, pod),
+        deleted: (pod) => sink.podDeleted(pod),
+        synced: () => sink.podsListed(pods.lastListedAt() ?? 0, (namespace, name) => pods.store.get(namespace, name)),
+      },
+    });
     this.#reflectors = [
       reflector<WireNode>(options, resources.nodes, {
         handlers: {
@@ -52,14 +63,7 @@ export class ClusterWatches {
           deleted: (node) => sink.nodeDeleted(node),
         },
       }),
-      reflector<WirePod>(options, resources.pods, {
-        fieldSelector: livePods,
-        handlers: {
-          added: (pod) => sink.podAdded(pod),
-          updated: (pod, previous) => sink.podUpdated(previous, pod),
-          deleted: (pod) => sink.podDeleted(pod),
-        },
-      }),
+      pods,
       ...kinds.map((kind) => listed(options, kind)),
     ] as Reflector[];
   }

@@ -25,4 +25,26 @@ describe('a pod that loses its node because etcd was set back', () => {
     expect(bindings.map(({ name }) => name)).toEqual(['web', 'web']);
     await scheduler.stop();
   });
+
+  it('is scheduled again also where no watch had told of its binding, but not for a list that was begun before it', async () => {
+    const { clock, bindings, scheduler } = schedulerWorld();
+    const sink = sinkOf(scheduler);
+    sink.nodeAdded(node('n', '8'));
+    scheduler.start();
+    const [lost, kept] = [pod('lost', '3'), pod('kept', '3')];
+    for (const one of [lost, kept]) sink.podAdded(one);
+    await clock.advance(0);
+    const listed = new Map([
+      ['lost', lost],
+      ['kept', pod('kept', '3', { nodeName: 'n' })],
+    ]);
+    const find = (_namespace: string | undefined, name: string) => listed.get(name);
+    sink.podsListed(clock.now() - 1, find);
+    expect(scheduler.stats().pods).toBe(2);
+    sink.podsListed(clock.now() + 1, find);
+    expect(scheduler.stats().pods).toBe(1);
+    await clock.advance(0);
+    expect(bindings.map(({ name }) => name)).toEqual(['lost', 'kept', 'lost']);
+    await scheduler.stop();
+  });
 });
