@@ -143,3 +143,12 @@ export function reflected(prng: Prng, url: string, number: number): Body {
   const page = list(items, { resourceVersion: '9', continue: token });
   return { name: 'a page', text: Buffer.from(JSON.stringify(page)), isGood: false };
 }
+
+/** The same page with the same token, whatever is asked for. */
+export function samePage(): Body {
+  return {
+    name: 'one page for ever',
+    text: Buffer.from(JSON.stringify(list([pod('a')], { resourceVersion: '9', continue: 'again' }))),
+    isGood: false,
+  };
+}

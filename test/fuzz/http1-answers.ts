@@ -164,3 +164,9 @@ export function http1Answer(prng: Prng, question: 'get' | 'list' | 'watch', give
   const isGood = head.isGood && frame.isGood && body.isGood && isWhole && !slow;
   return { name: names.filter(Boolean).join(', '), question, isGood, isLarge: false, bytes, ending };
 }
+
+/** The body as any server would send it. */
+export function plainAnswer({ name, text }: Body, question: Question): Answer {
+  const head = `HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: ${text.length}\r\n\r\n`;
+  return { name, question, isGood: true, isLarge: false, bytes: () => [Buffer.from(head), text], ending: 'stay' };
+}
