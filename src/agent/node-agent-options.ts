@@ -9,7 +9,7 @@ import type { Mounter } from '../files/mounter.ts';
 import { requireTLSSettings, type TLSMinVersion } from '../kubelet-api/tls-settings.ts';
 import { metricsOption } from '../metrics/metrics.ts';
 import type { MetricsSink } from '../metrics/metrics-sink.ts';
-import { ObjectBudget, type ObjectBudgetOptions } from '../object-managers/object-budget.ts';
+import { type ObjectBudget, type ObjectBudgetOptions, objectBudget } from '../object-managers/object-budget.ts';
 import { BasicPodManager } from '../pod/basic-pod-manager.ts';
 import type { EventRecorder } from '../pod/event-recorder.ts';
 import { apiserverSource } from '../pod/pod-identity.ts';
@@ -79,7 +79,7 @@ export interface NodeAgentOptions extends AgentSettings {
   readonly statusManager?: Partial<
     Pick<StatusManagerOptions, 'syncPeriodMs' | 'concurrency' | 'requestTimeoutMs' | 'rateLimiter' | 'patchFormat'>
   >;
-  /** How much of secrets and config maps pods may make the agent hold. Default: as `ObjectBudget`'s, for a heap of 128 MB. */
+  /** How much of secrets and config maps pods may make the agent hold. Default: as `objectBudget`'s, for a heap of 128 MB. */
   readonly objectBudget?: ObjectBudgetOptions;
   /** How many volumes a pod may have, and how much files of secrets, tokens and the like may take in memory. Default: as `VolumeManager`'s. */
   readonly volumeBudget?: Pick<VolumeManagerOptions, 'maxVolumesPerPod' | 'maxFileBytesPerPod' | 'maxFileBytes'>;
@@ -183,7 +183,7 @@ export function resolveAgentOptions(options: NodeAgentOptions): ResolvedAgentOpt
   const safe = safeRandom(random);
   return {
     ...{ given: options, nodeName, podManager, timed, measured, random: safe },
-    objectBudget: new ObjectBudget(options.objectBudget),
+    objectBudget: objectBudget(options.objectBudget),
     settings: resolveSettings(options),
     machine: options.machine ?? readMachine(),
     sources: sourcesOf(options.sources ?? {}),

@@ -8,7 +8,7 @@ import { isOlderThan } from '../wire/resource-version.ts';
 import { received } from './frozen.ts';
 import { heldBytes } from './held-bytes.ts';
 import { newerOf } from './newer-object.ts';
-import type { ObjectBudget, ObjectHoldings, PodHoldings } from './object-budget.ts';
+import type { ObjectCounts, ObjectHoldings, PodHoldings } from './object-budget.ts';
 import { notRegistered, readFailure } from './object-errors.ts';
 import { keyOf, type NamespacedName } from './object-name.ts';
 import type { ObjectReader } from './object-reader.ts';
@@ -37,7 +37,7 @@ export interface CachedObjectsOptions {
   readonly clock: SteadyClock;
   /** How long an object is served without a request, in milliseconds. Asked at every read. */
   readonly ttlMs: () => number;
-  readonly budget: ObjectBudget;
+  readonly budget: ObjectCounts;
 }
 
 /**

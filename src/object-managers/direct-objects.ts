@@ -2,7 +2,7 @@ import type { ApiObject } from '../client/api-resource.ts';
 import type { ResourceClient } from '../client/resource-client.ts';
 import { received } from './frozen.ts';
 import { newerOf } from './newer-object.ts';
-import type { ObjectBudget } from './object-budget.ts';
+import type { ObjectCounts } from './object-budget.ts';
 import { readFailure } from './object-errors.ts';
 import { keyOf, type NamespacedName } from './object-name.ts';
 import type { ObjectReader } from './object-reader.ts';
@@ -20,11 +20,11 @@ interface ReadsUnderWay<T> {
  */
 export class DirectObjects<T extends ApiObject> implements ObjectReader<T> {
   readonly #client: ResourceClient<T>;
-  readonly #budget: ObjectBudget;
+  readonly #budget: ObjectCounts;
   readonly #stopping = new AbortController();
   readonly #underWay = new Map<string, ReadsUnderWay<T>>();
 
-  constructor(client: ResourceClient<T>, budget: ObjectBudget) {
+  constructor(client: ResourceClient<T>, budget: ObjectCounts) {
     this.#client = client;
     this.#budget = budget;
   }

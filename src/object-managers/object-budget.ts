@@ -1,4 +1,4 @@
-import { integerOption, requireKnownOptions } from '../checks/options.ts';
+import { integerOption, requireKnownOptions, requireMethods } from '../checks/options.ts';
 import { FairSemaphore, type Flow } from '../concurrency/fair-semaphore.ts';
 import { StatusManagerError } from '../errors.ts';
 
@@ -24,6 +24,12 @@ export interface ObjectBudgetUse {
   readonly watches: number;
   /** The text that is kept, in bytes. */
   readonly bytes: number;
+}
+
+/** What pods may make managers of secrets and config maps hold. It is made by {@link objectBudget}. */
+export interface ObjectBudget {
+  /** What is held now. */
+  readonly use: ObjectBudgetUse;
 }
 
 /** What one pod makes the managers hold. */
@@ -54,20 +60,8 @@ const shareOfPod = 128 * 1024;
 const mostReads = 8;
 const mostOpening = 16;
 
-/**
- * Counts what pods make the managers of secrets and config maps hold, and says what there is room for. One of it may serve
- * several managers, which call its methods; whoever makes it only reads `use`.
- *
- * @example
- * ```ts
- * import { ObjectBudget } from 'pod-status-manager/object-managers';
- *
- * // for the option `budget` of a SecretManager and of a ConfigMapManager
- * const budget = new ObjectBudget({ maxObjectsPerPod: 100, maxBytes: 64 * 1024 * 1024 });
- * console.log(budget.use.bytes); // 0
- * ```
- */
-export class ObjectBudget {
+/** Counts what pods make managers hold, and says what there is room for. */
+export class ObjectCounts implements ObjectBudget {
   readonly #limits: Required<ObjectBudgetOptions>;
   readonly #pods = new Map<string, PodHoldings>();
   #watches = 0;
@@ -204,4 +198,27 @@ function shown({ namespace, name }: PodHoldings): string {
 function overBudget(message: string, option: keyof ObjectBudgetOptions): StatusManagerError {
   const help = `Let the pod use less, or set objectBudget.${option} of the node's agent higher`;
   return new StatusManagerError('ERR_OVER_BUDGET', `${message}. ${help}`);
+}
+
+/**
+ * A budget for the option `budget` of a `SecretManager` and of a `ConfigMapManager`: one that several managers share counts for all
+ * of them. Throws ERR_INVALID_OPTION, naming the option, the rule and the value.
+ *
+ * @example
+ * ```ts
+ * import { objectBudget } from 'pod-status-manager/object-managers';
+ *
+ * const budget = objectBudget({ maxObjectsPerPod: 100, maxBytes: 64 * 1024 * 1024 });
+ * console.log(budget.use.bytes); // 0
+ * ```
+ */
+export function objectBudget(options?: ObjectBudgetOptions): ObjectBudget {
+  return new ObjectCounts(options);
+}
+
+/** The budget of an option. Throws ERR_INVALID_OPTION for anything that {@link objectBudget} has not made. */
+export function countsOption(budget: ObjectBudget | undefined): ObjectCounts {
+  if (budget === undefined) return new ObjectCounts();
+  requireMethods('budget', budget, ['podOf', 'object', 'refusal', 'join', 'leave', 'watch', 'unwatch', 'hold']);
+  return budget as ObjectCounts;
 }

@@ -15,7 +15,7 @@ import { type Clock, type SteadyClock, safeClock, systemClock } from '../seams/c
 import { callGuarded, ignoreFailure } from '../seams/guard.ts';
 import { type Logger, loggerOption } from '../seams/logger.ts';
 import { safeRandom } from '../seams/random.ts';
-import { ObjectBudget } from './object-budget.ts';
+import { countsOption, type ObjectBudget, type ObjectCounts } from './object-budget.ts';
 
 /**
  * How objects are read. `watch`: one watch an object, while registered pods name it. `cache`: a request when an object is
@@ -47,7 +47,7 @@ export interface ObjectManagerOptions {
   readonly syncTimeoutMs?: number;
   /** Strategy `watch`: lists are asked for as streams, and as ordinary lists where the server has none. Default true. */
   readonly streamLists?: boolean;
-  /** What pods may make the manager hold; one that several managers share counts for all of them. Default: one of its own. */
+  /** What pods may make the manager hold, as {@link objectBudget} makes it. Default: one of its own. */
   readonly budget?: ObjectBudget;
   /** From 0 up to 1. Default `Math.random`. */
   readonly random?: () => number;
@@ -68,7 +68,7 @@ export interface CheckedOptions {
   readonly resyncIntervalMs: number;
   readonly syncTimeoutMs: number;
   readonly streamLists: boolean;
-  readonly budget: ObjectBudget;
+  readonly budget: ObjectCounts;
   readonly random: () => number;
   readonly clock: SteadyClock;
   readonly logger: Logger;
@@ -85,11 +85,10 @@ export function checkedOptions(options: ObjectManagerOptions): CheckedOptions {
   requireKnownOptions('options', options, knownOptions);
   const { kubeConfig, transport, strategy = 'watch', ttlMs = 60_000, getTtlMs = () => undefined } = options;
   const { resyncIntervalMs = 60_000, syncTimeoutMs = 1000, streamLists = true } = options;
-  const { budget = new ObjectBudget(), random = Math.random, clock = systemClock, logger, metrics } = options;
+  const { budget, random = Math.random, clock = systemClock, logger, metrics } = options;
   if (transport !== undefined) requireMethods('transport', transport, ['request', 'stream']);
   else if (kubeConfig === undefined) throw invalidOption('kubeConfig', 'given, where `transport` is not', kubeConfig);
   requireMethods('clock', clock, ['now', 'setTimer']);
-  requireMethods('budget', budget, ['podOf', 'object', 'refusal', 'join', 'leave', 'watch', 'unwatch', 'hold']);
   numberOption('ttlMs', ttlMs, 0, Number.MAX_SAFE_INTEGER);
   optionOfType('getTtlMs', getTtlMs, 'function');
   return {
@@ -100,7 +99,7 @@ export function checkedOptions(options: ObjectManagerOptions): CheckedOptions {
     resyncIntervalMs: numberOption('resyncIntervalMs', resyncIntervalMs, 0, Number.MAX_SAFE_INTEGER),
     syncTimeoutMs: numberOption('syncTimeoutMs', syncTimeoutMs, 0, longestTimerMs),
     streamLists: optionOfType('streamLists', streamLists, 'boolean'),
-    budget,
+    budget: countsOption(budget),
     random: safeRandom(optionOfType('random', random, 'function')),
     clock: safeClock(clock),
     logger: loggerOption(logger),

@@ -5,7 +5,7 @@ import { requirePod } from '../pod/identified-pod.ts';
 import { podFullName } from '../pod/pod-identity.ts';
 import { isTerminalPhase } from '../pod/pod-phase.ts';
 import type { Pod } from '../wire/types.ts';
-import type { ObjectBudget, PodHoldings } from './object-budget.ts';
+import type { ObjectCounts, PodHoldings } from './object-budget.ts';
 import type { ObjectReader } from './object-reader.ts';
 
 interface RegisteredPod {
@@ -22,12 +22,12 @@ type References = Pick<ObjectReader<unknown>, 'addReference' | 'removeReference'
 export class RegisteredPods {
   readonly #namesOf: (pod: Pod) => ReadonlySet<string>;
   readonly #references: References;
-  readonly #budget: ObjectBudget;
+  readonly #budget: ObjectCounts;
   readonly #pods = new Map<string, RegisteredPod>();
   /** The pods that name too much, by namespace and then by their own key. */
   readonly #refused = new Map<string, Map<string, StatusManagerError>>();
 
-  constructor(namesOf: (pod: Pod) => ReadonlySet<string>, references: References, budget: ObjectBudget) {
+  constructor(namesOf: (pod: Pod) => ReadonlySet<string>, references: References, budget: ObjectCounts) {
     this.#namesOf = namesOf;
     this.#references = references;
     this.#budget = budget;

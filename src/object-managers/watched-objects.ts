@@ -7,7 +7,7 @@ import type { CancelTimer } from '../seams/clock.ts';
 import { ignoreFailure } from '../seams/guard.ts';
 import { CachedObjects } from './cached-objects.ts';
 import { heldBytes } from './held-bytes.ts';
-import type { ObjectBudget, ObjectHoldings, PodHoldings } from './object-budget.ts';
+import type { ObjectCounts, ObjectHoldings, PodHoldings } from './object-budget.ts';
 import { notFound, stopped } from './object-errors.ts';
 import { canExist, keyOf, type NamespacedName } from './object-name.ts';
 import type { ObjectReader } from './object-reader.ts';
@@ -18,7 +18,7 @@ type OfOneObject = 'watching' | 'mayKeep';
 export interface WatchedObjectsOptions<T extends MaybeImmutable> extends Omit<WatchedObjectOptions<T>, OfOneObject> {
   /** How often the agent reads what its pods have mounted, in milliseconds. */
   readonly resyncIntervalMs: number;
-  readonly budget: ObjectBudget;
+  readonly budget: ObjectCounts;
   readonly metrics: Metrics;
 }
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { ObjectBudget, type ObjectBudgetOptions, type ObjectManagerOptions } from '../../../src/object-managers.ts';
+import { type ObjectBudgetOptions, type ObjectManagerOptions, objectBudget } from '../../../src/object-managers.ts';
 import { settle } from '../../../src/testing/fakes/fake-clock.ts';
 import type { ObjectServerOptions } from '../../support/object-server.ts';
 import { failureOf, podWith, secretWorld } from './world.ts';
@@ -8,7 +8,7 @@ const minute = 60_000;
 const names = (count: number, prefix = 's') => Array.from({ length: count }, (_, index) => `${prefix}${index}`);
 
 function setUp(limits: ObjectBudgetOptions, options: ObjectManagerOptions = {}, server: ObjectServerOptions = {}) {
-  const budget = new ObjectBudget(limits);
+  const budget = objectBudget(limits);
   return { budget, ...secretWorld({ budget, ...options }, server) };
 }
 
@@ -49,7 +49,7 @@ describe('a pod that names more objects than the budget allows', () => {
   });
 
   it('is counted over all managers that share the budget', () => {
-    const budget = new ObjectBudget({ maxObjectsPerPod: 3 });
+    const budget = objectBudget({ maxObjectsPerPod: 3 });
     const [one, other] = [secretWorld({ budget }).manager, secretWorld({ budget }).manager];
     one.registerPod(podWith('p', names(2)));
     other.registerPod(podWith('p', names(2)));
@@ -176,8 +176,14 @@ describe('the text of an object that was deleted', () => {
   });
 });
 
-describe('an ObjectBudget', () => {
+describe('a budget', () => {
   it.each([{ maxWatches: -1 }, { maxBytes: 1.5 }, { maxObjectsPerPod: '7' }, { maxWatch: 1 }])('is refused: %j', (options) => {
-    expect(() => new ObjectBudget(options as ObjectBudgetOptions)).toThrow(/^Expected `objectBudget\./);
+    expect(() => objectBudget(options as ObjectBudgetOptions)).toThrow(/^Expected `objectBudget\./);
+  });
+
+  it('of a manager is one that objectBudget has made', () => {
+    expect(() => secretWorld({ budget: { use: { pods: 0, watches: 0, bytes: 0 } } })).toThrow(
+      /^Expected `budget` to be an object with podOf/,
+    );
   });
 });
