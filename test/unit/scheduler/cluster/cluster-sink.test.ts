@@ -47,4 +47,18 @@ describe('a pod that loses its node because etcd was set back', () => {
     expect(bindings.map(({ name }) => name)).toEqual(['lost', 'kept', 'lost']);
     await scheduler.stop();
   });
+
+  it('is the only one that a list says anything new of', () => {
+    const told: string[] = [];
+    const unconfirmed = ['lost', 'bound', 'gone', 'anew'].map((name) => pod(name));
+    const sink = sinkOf({
+      ...{ setNode: () => {}, deleteNode: () => {}, objectChanged: () => {}, unconfirmedPods: () => unconfirmed },
+      setPod: ({ metadata }) => void told.push(`set ${metadata?.name}`),
+      deletePod: (uid) => void told.push(`delete ${uid}`),
+    });
+    const anew = { ...pod('anew'), metadata: { name: 'anew', namespace: 'default', uid: 'another' } };
+    const listed = [pod('lost'), pod('bound', '1', { nodeName: 'n' }), anew];
+    sink.podsListed(0, (_namespace, name) => listed.find(({ metadata }) => metadata?.name === name));
+    expect(told).toEqual(['delete uid-lost', 'set lost']);
+  });
 });
