@@ -59,5 +59,5 @@ scheduler.start();
 await schedule('web', '1500m', 'a'); // the disk counts twice
 await schedule('api', '1500m', 'a'); // the fast node is full
 await schedule('job', '1500m', 'a'); // so is the old one
-await schedule('guest', '1500m', 'b');
+await schedule('guest', '1500m', 'b'); // job is tried again: a rule of one's own may wait for any change
 await scheduler.stop();

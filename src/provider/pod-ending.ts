@@ -105,7 +105,7 @@ export class PodEnding {
     if (deleteFailure === undefined || gracePeriodSeconds < deleteFailure.gracePeriodSeconds) return;
     const { clock, retries } = this.#options;
     const { message, dueAt } = deleteFailure;
-    if (clock.elapsed() < dueAt) throw retries.error(message, dueAt);
+    if (clock.elapsed() < dueAt) throw retries.backoffError(message, dueAt);
   }
 
   #failed(record: ProvidedPod, { gracePeriodSeconds }: EndRequest, deletion: Deletion): BackoffError {
@@ -122,7 +122,7 @@ export class PodEnding {
     const fields = { err: cause, podUID: record.uid, attempts, delayMs };
     if (attempts === 1) logger.warn(fields, 'the provider did not delete a pod; it is asked again later');
     else logger.debug(fields, 'the provider did not delete a pod again; it is asked again later');
-    return retries.error(message, dueAt, { cause });
+    return retries.backoffError(message, dueAt, { cause });
   }
 
   #over(record: ProvidedPod, answer: WirePodStatus | undefined, deletion: Deletion | undefined): WirePodStatus | undefined {

@@ -72,7 +72,7 @@ export class ProviderCalls {
     const intervalMs = Math.max(callTimeoutMs, unsettledIntervalMs);
     if (record.unsettled >= mostUnsettled && clock.elapsed() - record.askedAtElapsed < intervalMs) {
       const message = `getPodStatus() has left ${record.unsettled} calls without an answer; it is called every ${intervalMs} ms`;
-      throw retries.error(message, record.askedAtElapsed + intervalMs);
+      throw retries.backoffError(message, record.askedAtElapsed + intervalMs);
     }
     record.askedAt = clock.now();
     record.askedAtElapsed = clock.elapsed();
@@ -102,7 +102,7 @@ export class ProviderCalls {
       notices.hold(record.uid);
       this.event(record, 'ProviderStatusFailed', `The provider does not say how the pod is: ${messageOf(error)}`);
       record.failedAnswers += 1;
-      throw retries.error(messageOf(error), retries.after(record.failedAnswers, mostAskMs).dueAt, { cause: error });
+      throw retries.backoffError(messageOf(error), retries.after(record.failedAnswers, mostAskMs).dueAt, { cause: error });
     } finally {
       this.#release(linked);
     }

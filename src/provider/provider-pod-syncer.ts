@@ -275,7 +275,7 @@ export class ProviderPodSyncer implements PodSyncer {
     if (method === 'createPod') this.#tell(record, waitingStatus(this.#facts(record), 'ProviderCreateFailed', text));
     // what the provider has is asked about meanwhile, whenever the change is due again
     if (record.isHeld) this.#pollIn(record, this.#options.pollMs.settled);
-    throw this.#retries.error(text, failure.dueAt);
+    throw this.#retries.backoffError(text, failure.dueAt);
   }
 
   #lose(record: ProvidedPod): WirePodStatus {

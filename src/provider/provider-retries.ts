@@ -37,7 +37,7 @@ export class ProviderRetries {
   }
 
   /** What a sync rejects with, so that it is repeated then. */
-  error(message: string, dueAt: number, options?: ErrorOptions): BackoffError {
+  backoffError(message: string, dueAt: number, options?: ErrorOptions): BackoffError {
     const { clock } = this.#options;
     return new BackoffError(message, Math.ceil(clock.now() + Math.max(0, dueAt - clock.elapsed())), options);
   }

@@ -86,7 +86,9 @@ describe('the snapshot of a provider node', () => {
       },
       getPodStatus: () => (failure === undefined ? { phase: 'Running' } : undefined),
     };
-    await using node = nodeOf({ provider: failing });
+    // the next try is far away
+    const pods = { backoffBaseMs: 60_000, backoffMaxMs: 60_000 };
+    await using node = nodeOf({ provider: failing, pods, random: () => 0.9 });
     await node.start();
     const uid = createPod();
     await expect.poll(() => node.explain(uid).failure).toMatchObject({ method: 'createPod', message: 'no room', attempts: 1 });
