@@ -27,6 +27,12 @@ const rules: readonly Rule[] = [
     broken: "import { setTimeout as sleep } from 'node:timers/promises';",
   },
   {
+    says: 'signals are listened to in one place, which also lets go of them',
+    forbids: /\.addEventListener\('abort'|\bPromise\.race\(|\bAbortSignal\.any\(/,
+    appliesTo: (path) => !['src/concurrency/aborts.ts', 'src/seams/clock.ts'].includes(path),
+    broken: "signal.addEventListener('abort', giveUp, { once: true });",
+  },
+  {
     says: 'there is no mutable state of a module',
     forbids: /^(?:export )?(?:let|var)\b|^(?:export )?const \w+(?:: [^=]+)? = new (?:Map|Set|WeakMap|WeakSet)\b[^;]*\(\s*\)/,
     appliesTo: everywhere,
