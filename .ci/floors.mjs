@@ -4,6 +4,7 @@
 // says which.
 export const floors = {
   checks: 8500,
+  soak: 18,
   cluster: 674,
   consumers: 107,
   browser: 43,

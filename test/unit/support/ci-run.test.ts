@@ -17,7 +17,7 @@ interface Ci {
 
 const report = JSON.stringify({ testResults: [{ status: 'passed', assertionResults: [{ status: 'passed' }] }] });
 /** The steps that no test changes. In a run that reaches them, the only test of each passes. */
-const others = ['consumers', 'browser', 'docs', 'monitoring'];
+const others = ['soak', 'consumers', 'browser', 'docs', 'monitoring'];
 /** The shell code of a step whose only test passes. */
 const passes = `echo '${report}' >"$VITEST_JSON/report.json"`;
 
@@ -88,13 +88,13 @@ async function runCi(options: CiOptions): Ci['ended'] {
 describe('.ci/run', () => {
   it('ends with the counting line and 0 when all steps pass', async () => {
     const { output, code } = await runCi({});
-    expect(output.endsWith('\n6 passed, 0 failed\n')).toBe(true);
+    expect(output.endsWith('\n7 passed, 0 failed\n')).toBe(true);
     expect(code).toBe(0);
   });
 
   it('runs the second step after the first has failed', async () => {
     const { lastLine, output, code } = await runCi({ cit: 'echo no network >&2; exit 7' });
-    expect({ lastLine, code }).toEqual({ lastLine: '5 passed, 1 failed', code: 1 });
+    expect({ lastLine, code }).toEqual({ lastLine: '6 passed, 1 failed', code: 1 });
     expect(output).toMatch(/no network[\s\S]*checks: 0 passed, 1 failed \(floor 1\); it ended with code 7/);
   });
 
@@ -103,12 +103,12 @@ describe('.ci/run', () => {
     ['writes a report that is no JSON', 'echo "{" >"$VITEST_JSON/report.json"'],
     ['does not exist', 'exec no-such-command'],
   ])('counts a step that %s', async (_what, cluster) => {
-    expect(await runCi({ cluster })).toMatchObject({ lastLine: '5 passed, 1 failed', code: 1 });
+    expect(await runCi({ cluster })).toMatchObject({ lastLine: '6 passed, 1 failed', code: 1 });
   });
 
   it('prints the counting line on its own line when a step ends in the middle of a line', async () => {
     const answer = await runCi({ cluster: 'printf "1000 passed, "; exit 1', stderr: '/dev/null' });
-    expect(answer).toMatchObject({ lastLine: '5 passed, 1 failed', code: 1 });
+    expect(answer).toMatchObject({ lastLine: '6 passed, 1 failed', code: 1 });
   });
 
   it.each([
@@ -138,7 +138,7 @@ describe('.ci/run', () => {
     const ci = await startCi({ cluster: 'echo under way; exec sleep 600' });
     await ci.saw('under way');
     ci.child.kill(signal);
-    expect(await ci.ended).toMatchObject({ lastLine: '1 passed, 5 failed', code });
+    expect(await ci.ended).toMatchObject({ lastLine: '1 passed, 6 failed', code });
   });
 
   it('ends the running step and its children when a signal ends it', async () => {
@@ -153,7 +153,7 @@ describe('.ci/run', () => {
 
   it('ends a step that hangs, and counts it as failed', async () => {
     const answer = await runCi({ cit: 'exec sleep 600', limitSeconds: 0.3 });
-    expect(answer).toMatchObject({ lastLine: '0 passed, 6 failed', code: 143 });
+    expect(answer).toMatchObject({ lastLine: '0 passed, 7 failed', code: 143 });
     expect(answer.output).toContain('not done after 0.3 seconds');
   });
 
@@ -161,6 +161,6 @@ describe('.ci/run', () => {
     const daemon = `const { spawn } = require('node:child_process');
       spawn('sh', ['-c', 'while sleep 0.05; do echo still here; done'], { detached: true, stdio: 'inherit' }).unref();`;
     const answer = await runCi({ cluster: `${passes}; node -e "${daemon}"` });
-    expect(answer).toMatchObject({ lastLine: '6 passed, 0 failed', code: 0 });
+    expect(answer).toMatchObject({ lastLine: '7 passed, 0 failed', code: 0 });
   });
 });

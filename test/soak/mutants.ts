@@ -1,0 +1,100 @@
+import { cp, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { soakProblems } from './measure.ts';
+import { runPart, SoakFailure } from './run-part.ts';
+
+/** A leak on purpose: a change of one place of the source. */
+export interface SoakMutant {
+  readonly name: string;
+  /** The part that leaks then. */
+  readonly part: string;
+  /** A file of `src`. */
+  readonly file: string;
+  /** What stands there, exactly once, and what is put in its place. */
+  readonly from: string;
+  readonly to: string;
+}
+
+const project = fileURLToPath(new URL('../..', import.meta.url));
+const copied = ['src', 'test/soak', 'test/simulation', 'test/chaos', 'test/support', 'examples/virtual-node', 'package.json'];
+/** Enough for a leak of a listener a change to be seen. */
+const mutantChanges = 4000;
+
+export const soakMutants: readonly SoakMutant[] = [
+  {
+    ...{ name: 'a listener stays on a signal that others share', part: 'provider', file: 'concurrency/aborts.ts' },
+    from: 'for (const leave of this.#leave) leave();',
+    to: '',
+  },
+  {
+    ...{ name: 'the status of a pod that is gone stays', part: 'status', file: 'status/cache/status-cache.ts' },
+    from: '    this.#podStatuses.delete(podUID);\n    this.#options.resize',
+    to: '    this.#options.resize',
+  },
+  {
+    ...{ name: 'an object that is gone stays in the store', part: 'sources', file: 'reflector/object-store.ts' },
+    from: '    byName.delete(name);',
+    to: '',
+  },
+  {
+    ...{ name: 'a secret that nobody names is watched on', part: 'objects', file: 'object-managers/watched-objects.ts' },
+    from: '      this.#objects.delete(key);\n',
+    to: '',
+  },
+  {
+    ...{ name: 'the workers of a pod that is gone stay', part: 'probes', file: 'probes/probe-workers.ts' },
+    from: '    ofPod.delete(key);',
+    to: '',
+  },
+  {
+    ...{ name: 'what the runtime had of a pod that is gone stays', part: 'agent', file: 'pleg/known-pods.ts' },
+    from: '      this.#pods.delete(uid);',
+    to: '',
+  },
+  {
+    ...{ name: 'the last attempt at a pod that is gone stays', part: 'scheduler', file: 'scheduler/cycle/pod-attempts.ts' },
+    from: '    this.#parts.lastAttempts.delete(uid);\n    this.#parts.writes.forget(uid);',
+    to: '    this.#parts.writes.forget(uid);',
+  },
+  {
+    ...{ name: 'each event is remembered for ever', part: 'events', file: 'events/api-event-recorder.ts' },
+    from: '  if (map.size <= mostRemembered) return;',
+    to: '  if (map.size >= 0) return;',
+  },
+  {
+    ...{ name: 'the timer of the batch outlives its manager', part: 'status', file: 'status/sync/sync-loop.ts' },
+    from: '    this.#cancelTick?.();',
+    to: '',
+  },
+  {
+    ...{ name: 'the record of a pod that has ended stays', part: 'provider', file: 'workers/pod-records.ts' },
+    from: '    this.#records.delete(record.uid);\n    this.#staticPods',
+    to: '    this.#staticPods',
+  },
+];
+
+/** What the checks say of the mutant: none of it would show that they are blind to it. */
+export async function tryMutant({ part, file, from, to }: SoakMutant, seed: number): Promise<string[]> {
+  const root = await mkdtemp(join(tmpdir(), 'soak-mutant-'));
+  try {
+    for (const path of copied) await cp(join(project, path), join(root, path), { recursive: true });
+    await symlink(join(project, 'node_modules'), join(root, 'node_modules'));
+    const path = join(root, 'src', file);
+    await writeFile(path, mutated(await readFile(path, 'utf8'), { file, from, to }));
+    return soakProblems(await runPart(part, { changes: mutantChanges, seed }, root));
+  } catch (error) {
+    if (error instanceof SoakFailure) return [error.message];
+    throw error;
+  } finally {
+    await rm(root, { recursive: true, force: true });
+  }
+}
+
+/** Throws where the text does not have the place exactly once. */
+export function mutated(text: string, { file, from, to }: Pick<SoakMutant, 'file' | 'from' | 'to'>): string {
+  const [before, after, ...more] = text.split(from);
+  if (before === undefined || after === undefined || more.length > 0) throw new Error(`${file} does not have once: ${from}`);
+  return before + to + after;
+}
