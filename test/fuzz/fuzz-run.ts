@@ -11,7 +11,7 @@ import { type Http2Answer, http2Answer } from './http2-answers.ts';
 import { http1Server, http2Server } from './raw-servers.ts';
 
 /** Megabytes of buffers and heap: one answer at its limit of 64 MiB, at most twice as it comes, once as one, once as text; and 192 for all else. */
-export const mostMegabytes = 4 * 64 + 192;
+const mostMegabytes = 4 * 64 + 192;
 const atOnce = 40;
 /** How long the client waits for an answer that may never come, for a good one, and how long after that an exchange has to be over. */
 const shortMs = 300;
