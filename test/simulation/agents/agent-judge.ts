@@ -85,8 +85,10 @@ function podOutOfStep(pod: WirePod, ledger: RunLedger): string[] {
   }
   // an init container that does not end well, and an image that is not there, keep a container from its start
   const isInitialized = (pod.spec?.initContainers ?? []).every(({ name }) => ledger.newest(uidOf(pod), name)?.exitCode === 0);
+  // as the kubelet: a pod that is never restarted gets no second sandbox once something of it has run
+  const isCutShort = pod.spec?.restartPolicy === 'Never' && runs.length > 0 && !ledger.podsWithSandbox().has(uidOf(pod));
   return (pod.spec?.containers ?? []).flatMap(({ name, image = '' }) => {
-    const mayWait = !isInitialized || image.includes('/missing:');
+    const mayWait = !isInitialized || isCutShort || image.includes('/missing:');
     const { state } = ledger.newest(uidOf(pod), name) ?? {};
     // one that was created before its image was changed to one that is not there is never started
     if (mayWait && (state === undefined || state === 'created')) return [];
