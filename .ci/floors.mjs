@@ -3,11 +3,11 @@
 // that it prints for the step in here. A floor goes down only together with the tests that a commit removes, and its message
 // says which.
 export const floors = {
-  checks: 8500,
+  checks: 9140,
   soak: 18,
-  cluster: 674,
-  consumers: 107,
+  cluster: 680,
+  consumers: 114,
   browser: 43,
-  docs: 175,
+  docs: 179,
   monitoring: 4,
 };

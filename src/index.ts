@@ -72,7 +72,7 @@ export {
 export type { PodManager, UIDTranslations } from './pod/pod-manager.ts';
 export type { BasicPodManagerOptions, PodRegistrar } from './pod/pod-registrars.ts';
 export type { RuntimeContainer, RuntimeContainerState, RuntimeSandbox } from './pod/runtime-pod.ts';
-export { type CancelTimer, type Clock, systemClock, type TimerOptions } from './seams/clock.ts';
+export { type CancelTimer, type Clock, type SteadyClock, systemClock, type TimerOptions } from './seams/clock.ts';
 export type { Logger, LogLevel } from './seams/logger.ts';
 export { ApiServerPodSource, type ApiServerPodSourceOptions } from './sources/api-server-pod-source.ts';
 export type { PodSink, PodSourceHandlers } from './sources/pod-delivery.ts';

@@ -17,8 +17,9 @@ export interface Clock {
   setTimer(callback: () => void, delayMs: number, options?: TimerOptions): CancelTimer;
 }
 
-/** A clock that surely counts what passes: what {@link safeClock} makes of any other. */
+/** A clock that surely counts what passes, as {@link systemClock} does. */
 export interface SteadyClock extends Clock {
+  /** Milliseconds since some moment, which only grow, whatever happens to the wall clock. */
   elapsed(): number;
 }
 
