@@ -1,6 +1,6 @@
 // Everything that waits for an AbortSignal goes through these functions. A signal, and the promise of a part's end, may live as
 // long as the process: whoever listens to one lets go of it as soon as the wait is over, or each wait leaks what it closes over.
-import type { Clock } from '../seams/clock.ts';
+import type { CancelTimer, Clock } from '../seams/clock.ts';
 import { ignoreFailure } from '../seams/guard.ts';
 
 /**
@@ -81,11 +81,12 @@ export async function callWithin<T>(call: (signal: AbortSignal) => PromiseLike<T
   const { clock, timeoutMs, signal, late } = limits;
   signal?.throwIfAborted();
   const linked = new LinkedAbort(signal);
-  const cancel = clock.setTimer(() => linked.abort(late()), timeoutMs, { keepAlive: true });
+  let cancel: CancelTimer | undefined;
   try {
+    cancel = clock.setTimer(() => linked.abort(late()), timeoutMs, { keepAlive: true });
     return await untilAborted(call(linked.signal), linked.signal);
   } finally {
-    cancel();
+    cancel?.();
     linked.release();
     linked.abort(isOver);
   }

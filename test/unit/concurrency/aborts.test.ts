@@ -82,6 +82,16 @@ describe('callWithin', () => {
     expect([clock.pendingTimers, listeners(stop)]).toEqual([0, 0]);
   });
 
+  it('leaves no listener on the signal where the clock sets no timer', async () => {
+    const stop = new AbortController();
+    const setTimer = (): never => {
+      throw new Error('no timers');
+    };
+    const limits = { clock: { now: () => 0, setTimer }, timeoutMs: 100, signal: stop.signal, late };
+    await expect(callWithin(() => 1, limits)).rejects.toThrow('no timers');
+    expect(listeners(stop)).toBe(0);
+  });
+
   it('tells the call that nobody waits any more', async () => {
     const clock = new FakeClock();
     const stop = new AbortController();
