@@ -1,7 +1,7 @@
 // Behaviour of client-go tools/events, v0.36.3.
-import { randomUUID } from 'node:crypto';
 import type { EventsV1Event } from '@kubernetes/client-node';
 import { type ApiResource, apiResource } from '../../client/api-resource.ts';
+import { eventName } from '../../pod/event-name.ts';
 import { podObjectReference } from '../../pod/pod-object-reference.ts';
 import type { Wire } from '../../wire/types.ts';
 import type { SchedulingEvent } from '../framework/scheduler-client.ts';
@@ -17,16 +17,15 @@ export const schedulingEvents: ApiResource<WireEvent> = apiResource<WireEvent>({
 /** The server refuses a longer note. */
 const longestNote = 1024;
 
-/** The server refuses a longer name. */
-const longestName = 253;
-
 /** The event to write. It is told by the profile that schedules the pod; `identity` tells one process from another. `count` makes the name one of its own. */
 export function eventObject(event: SchedulingEvent, identity: string, now: number, count: number): WireEvent {
   const { pod, related, type, reason, action, note } = event;
   const { namespace = 'default' } = pod.metadata ?? {};
+  // as client-go: a number that grows with the time
+  const number = BigInt(Math.floor(now)) * 1_000_000n + BigInt(count % 1_000_000);
   const reportingController = (related ?? pod).spec?.schedulerName || 'default-scheduler';
   return {
-    metadata: { name: eventName(pod.metadata?.name ?? '', now, count), namespace },
+    metadata: { name: eventName(pod.metadata?.name ?? '', number), namespace },
     eventTime: microTime(now),
     reportingController,
     reportingInstance: `${reportingController}-${identity}`,
@@ -34,12 +33,6 @@ export function eventObject(event: SchedulingEvent, identity: string, now: numbe
     regarding: podObjectReference(pod),
     ...(related !== undefined && { related: podObjectReference(related) }),
   };
-}
-
-/** As client-go: the pod's name and a number that grows with the time, and a name of no meaning where that would be too long. */
-function eventName(podName: string, now: number, count: number): string {
-  const name = `${podName}.${(BigInt(Math.floor(now)) * 1_000_000n + BigInt(count % 1_000_000)).toString(16)}`;
-  return name.length > longestName ? randomUUID() : name;
 }
 
 /** Events that differ in nothing of this are one series. */
