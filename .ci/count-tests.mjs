@@ -1,25 +1,34 @@
 // `count-tests.mjs REPORTS` adds up vitest's JSON reports and prints `N passed, N failed`, the only line on standard output;
-// exits 1 unless nothing failed. REPORTS holds for each step a folder NAME with its reports, and its exit code in NAME.code.
+// exits 1 unless nothing failed. Standard error gets a line for each step, and for each test that did not pass.
+// REPORTS holds for each step a folder NAME with its reports, and its exit code in NAME.code.
 // Only a passed test is one: skipped and todo tests count as failed. A step counts at least one failure when it failed, did
 // not end, left a report that cannot be read, passed fewer tests than its floor, or so many more that the floor would not
 // notice the loss of one test in fifty. Tests that a machine cannot run are neither passed nor failed: a report
 // `not-run-GROUP.json` says why, and lowers the step's floor by as many as not-run.json says, for a reason that stands there.
 // Plain JavaScript, for the machine's Node.
 import { readdirSync, readFileSync } from 'node:fs';
-import { basename, join } from 'node:path';
+import { basename, join, relative } from 'node:path';
 import { floors } from './floors.mjs';
 
 const [folder = ''] = process.argv.slice(2);
 
+/** Writes which test did not pass, and the first line of what it said, where it said something. */
+function tell(test, messages) {
+  const said = messages?.[0]?.split('\n', 1)[0];
+  process.stderr.write(`==> ${[`not passed: ${test}`, ...(said ? [said] : [])].join(': ').slice(0, 1000)}\n`);
+}
+
 /** What one report says; throws for one that vitest did not write to its end. */
 function countReport(file) {
   let [passed, failed] = [0, 0];
-  for (const { status, assertionResults } of JSON.parse(readFileSync(file, 'utf8')).testResults) {
-    const passedHere = assertionResults.filter((test) => test.status === 'passed').length;
-    const failedHere = assertionResults.length - passedHere;
-    passed += passedHere;
+  for (const { name, status, message, assertionResults } of JSON.parse(readFileSync(file, 'utf8')).testResults) {
+    const path = relative('.', name);
+    const notPassed = assertionResults.filter((test) => test.status !== 'passed');
+    for (const test of notPassed) tell(`${path} > ${test.fullName} (${test.status})`, test.failureMessages);
+    if (status !== 'passed' && notPassed.length === 0) tell(path, [message]);
+    passed += assertionResults.length - notPassed.length;
     // A file that failed outside its tests (an import, a hook) may have no failed test of its own.
-    failed += status === 'passed' ? failedHere : Math.max(1, failedHere);
+    failed += status === 'passed' ? notPassed.length : Math.max(1, notPassed.length);
   }
   return { passed, failed };
 }

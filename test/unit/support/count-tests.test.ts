@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process';
 import { copyFile, mkdir, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { tempDir } from '../../support/temp-dir.ts';
@@ -25,9 +25,15 @@ interface Step {
 }
 
 function reportOf(files: readonly File[]): string {
-  const testResults = files.map(({ tests, status = tests.includes('failed') ? 'failed' : 'passed' }) => ({
+  const testResults = files.map(({ tests, status = tests.includes('failed') ? 'failed' : 'passed' }, index) => ({
+    name: resolve(`file-${index}.ts`),
     status,
-    assertionResults: tests.map((test) => ({ status: test })),
+    message: 'it does not load\nat all',
+    assertionResults: tests.map((test, at) => ({
+      fullName: `test ${at}`,
+      status: test,
+      failureMessages: test === 'failed' ? ['expected 1 to be 2\n    at line 3'] : [],
+    })),
   }));
   return JSON.stringify({ testResults });
 }
@@ -89,6 +95,16 @@ describe('.ci/count-tests.mjs', () => {
       output: '3 passed, 2 failed\n',
       code: 1,
     });
+  });
+
+  it('names each test that did not pass, with what it said, and each file that could not be loaded', async () => {
+    const files: File[] = [passed(2), { tests: ['passed', 'failed', 'todo'] }, { status: 'failed', tests: [] }];
+    const { notes } = await count({ checks: { ...inOrder, reports: [files], code: 1 } });
+    expect(notes.split('\n').filter((line) => line.includes('not passed'))).toEqual([
+      '==> not passed: file-1.ts > test 1 (failed): expected 1 to be 2',
+      '==> not passed: file-1.ts > test 2 (todo)',
+      '==> not passed: file-2.ts: it does not load',
+    ]);
   });
 
   it('counts a step that failed without a failing test, in addition to the failing tests of another step', async () => {
