@@ -1,5 +1,6 @@
 import type { TestProject } from 'vitest/node';
 import { ControlPlane } from './control-plane/control-plane.ts';
+import { goTool } from './go-tools.ts';
 
 declare module 'vitest' {
   interface ProvidedContext {
@@ -10,6 +11,8 @@ declare module 'vitest' {
 
 /** Starts one control plane for a whole run. The test files share it, each in its own namespaces. */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
+  // A test asks for it, and building it takes longer than a test may.
+  await goTool('oracle');
   const controlPlane = await ControlPlane.start();
   project.provide('controlPlaneKubeconfig', controlPlane.kubeconfigYaml());
   return () => controlPlane.stop();
