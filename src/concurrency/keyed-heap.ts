@@ -72,6 +72,11 @@ export class KeyedHeap<Item> {
     return first === undefined ? undefined : this.delete(first.key);
   }
 
+  clear(): void {
+    this.#entries.length = 0;
+    this.#byKey.clear();
+  }
+
   /** In no order. */
   *values(): Generator<Item> {
     for (const { item } of this.#entries) yield item;

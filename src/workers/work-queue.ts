@@ -2,15 +2,22 @@
 
 import { requireText } from '../checks/arguments.ts';
 import { longestTimerMs, requireKnownOptions, requireMethods } from '../checks/options.ts';
+import { KeyedHeap } from '../concurrency/keyed-heap.ts';
 import { invalidArgument } from '../errors.ts';
 import { type CancelTimer, type Clock, type SteadyClock, safeClock, systemClock } from '../seams/clock.ts';
 import { ignoreFailure } from '../seams/guard.ts';
-import { DueHeap, type DueKey } from './due-heap.ts';
 
 /** Where the workers put a pod that is to be synced again. */
 export interface RetryQueue {
   /** The pod is due in `delayMs`. A delay that it had before counts no more. */
   enqueue(podUID: string, delayMs: number): void;
+}
+
+/** A pod with the time at which it is due. */
+interface DuePod {
+  readonly podUID: string;
+  /** A time of `clock.elapsed()`. */
+  readonly dueAt: number;
 }
 
 /** Where the queue has its time from. */
@@ -37,10 +44,7 @@ export interface WorkQueueOptions {
  */
 export class WorkQueue implements RetryQueue {
   readonly #clock: SteadyClock;
-  /** Times are those of `clock.elapsed()`. */
-  readonly #due = new Map<string, DueKey>();
-  /** Also holds items that `#due` has replaced. */
-  readonly #heap = new DueHeap();
+  readonly #due = new KeyedHeap<DuePod>((first, second) => first.dueAt < second.dueAt);
   #closed = false;
   #waiter: PromiseWithResolvers<boolean> | undefined;
   #cancelTimer: CancelTimer | undefined;
@@ -65,7 +69,7 @@ export class WorkQueue implements RetryQueue {
 
   /** How long the pod that is due first has been due, in milliseconds; 0 when none is. */
   get latenessMs(): number {
-    return Math.max(0, this.#clock.elapsed() - (this.#first()?.dueAt ?? Number.POSITIVE_INFINITY));
+    return Math.max(0, this.#clock.elapsed() - (this.#due.first?.dueAt ?? Number.POSITIVE_INFINITY));
   }
 
   /** Throws ERR_INVALID_ARGUMENT for a delay that is no number or negative. Does nothing once the queue is closed. */
@@ -73,21 +77,18 @@ export class WorkQueue implements RetryQueue {
     requireText('podUID', podUID);
     if (!(delayMs >= 0 && delayMs < Number.POSITIVE_INFINITY)) throw invalidArgument('delayMs', 'a number from 0 up', delayMs);
     if (this.#closed) return;
-    const item: DueKey = { key: podUID, dueAt: this.#clock.elapsed() + delayMs };
-    this.#due.set(podUID, item);
-    this.#heap.add(item);
-    if (this.#heap.size > 2 * this.#due.size + 64) this.#heap.prune((one) => this.#due.get(one.key) === one);
-    if (this.#waiter !== undefined && this.#first() === item) this.#arm();
+    const pod: DuePod = { podUID, dueAt: this.#clock.elapsed() + delayMs };
+    this.#due.set(podUID, pod);
+    if (this.#waiter !== undefined && this.#due.first === pod) this.#arm();
   }
 
   /** Takes the pods that are due, the one first due first. */
   getWork(): string[] {
     const now = this.#clock.elapsed();
     const work: string[] = [];
-    for (let first = this.#first(); first !== undefined && first.dueAt <= now; first = this.#first()) {
-      this.#heap.take();
-      this.#due.delete(first.key);
-      work.push(first.key);
+    for (let { first } = this.#due; first !== undefined && first.dueAt <= now; { first } = this.#due) {
+      this.#due.take();
+      work.push(first.podUID);
     }
     return work;
   }
@@ -112,7 +113,6 @@ export class WorkQueue implements RetryQueue {
   close(): void {
     this.#closed = true;
     this.#due.clear();
-    this.#heap.prune(() => false);
     this.#disarm();
     this.#resolve(false);
   }
@@ -120,7 +120,7 @@ export class WorkQueue implements RetryQueue {
   /** Sets the timer for the pod that is due first, or ends the wait. */
   #arm(): void {
     this.#disarm();
-    const first = this.#first();
+    const { first } = this.#due;
     if (first === undefined) return;
     const waitMs = first.dueAt - this.#clock.elapsed();
     if (waitMs <= 0) {
@@ -143,14 +143,5 @@ export class WorkQueue implements RetryQueue {
   #resolve(isOpen: boolean): void {
     this.#waiter?.resolve(isOpen);
     this.#waiter = undefined;
-  }
-
-  /** The pod that is due first; what has been replaced before it is dropped. */
-  #first(): DueKey | undefined {
-    for (let first = this.#heap.first; first !== undefined; first = this.#heap.first) {
-      if (this.#due.get(first.key) === first) return first;
-      this.#heap.take();
-    }
-    return undefined;
   }
 }

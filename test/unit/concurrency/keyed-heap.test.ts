@@ -55,6 +55,15 @@ describe('a heap of keyed items', () => {
     );
   });
 
+  it('is empty once it is cleared, and takes the same keys again', () => {
+    const heap = new KeyedHeap<Item>(byRank);
+    for (let rank = 0; rank < 5; rank += 1) heap.set(`${rank}`, { rank });
+    heap.clear();
+    expect([heap.size, heap.first, heap.has('1'), heap.take()]).toEqual([0, undefined, false, undefined]);
+    heap.set('1', { rank: 7 });
+    expect(taken(heap)).toEqual([{ rank: 7 }]);
+  });
+
   it('loses nothing where the order contradicts itself', () => {
     const heap = new KeyedHeap<number>(() => true);
     for (let i = 0; i < 50; i += 1) heap.set(`${i}`, i);
