@@ -4,7 +4,7 @@ import { KeyedTimers } from '../../concurrency/keyed-timers.ts';
 import type { EventRecorder } from '../../pod/event-recorder.ts';
 import { isTerminalPhase } from '../../pod/pod-phase.ts';
 import type { Eviction } from '../../runtime-status/assemble-pod-status.ts';
-import type { Clock } from '../../seams/clock.ts';
+import type { SteadyClock } from '../../seams/clock.ts';
 import type { Pod } from '../../wire/types.ts';
 import type { SyncStatusManager } from './sync-parts.ts';
 
@@ -13,7 +13,13 @@ export interface ActiveDeadlinesOptions {
   /** Called when a pod's deadline has passed: it is to be synced. */
   readonly requestSync: (podUID: string) => void;
   readonly eventRecorder: EventRecorder;
-  readonly clock: Clock;
+  readonly clock: SteadyClock;
+}
+
+/** When a pod was started, as its status tells and by `clock.elapsed()`. */
+interface Start {
+  readonly startTime: number;
+  readonly at: number;
 }
 
 const exceeded: Eviction = {
@@ -21,11 +27,15 @@ const exceeded: Eviction = {
   message: 'Pod was active on the node longer than the specified deadline',
 };
 
-/** Ends pods that have been active for longer than their `activeDeadlineSeconds`. */
+/**
+ * Ends pods that have been active for longer than their `activeDeadlineSeconds`. The wall clock is asked once for each start: how
+ * long ago it was. From there on elapsed time counts, so that a clock that is set ends no pod early and none late.
+ */
 export class ActiveDeadlines {
   readonly #options: ActiveDeadlinesOptions;
   readonly #timers: KeyedTimers<string>;
   readonly #told = new Set<string>();
+  readonly #starts = new Map<string, Start>();
 
   constructor(options: ActiveDeadlinesOptions) {
     this.#options = options;
@@ -37,7 +47,7 @@ export class ActiveDeadlines {
     const { statusManager, eventRecorder, clock } = this.#options;
     const podUID = pod.metadata?.uid ?? '';
     const deadline = this.#deadline(pod);
-    if (deadline === undefined || clock.now() < deadline) return undefined;
+    if (deadline === undefined || clock.elapsed() < deadline) return undefined;
     const told = statusManager.getPodStatus(podUID) ?? pod.status;
     if (isTerminalPhase(told?.phase) && told?.reason !== exceeded.reason) return undefined;
     if (!this.#told.has(podUID)) eventRecorder.event(pod, 'Normal', exceeded.reason, exceeded.message ?? '');
@@ -50,8 +60,8 @@ export class ActiveDeadlines {
     const { clock, requestSync } = this.#options;
     const podUID = pod.metadata?.uid ?? '';
     const deadline = this.#deadline(pod);
-    if (deadline === undefined || clock.now() >= deadline) this.#timers.cancel(podUID);
-    else this.#timers.set(podUID, Math.min(longestTimerMs, deadline - clock.now()), () => requestSync(podUID));
+    if (deadline === undefined || clock.elapsed() >= deadline) this.#timers.cancel(podUID);
+    else this.#timers.set(podUID, Math.min(longestTimerMs, deadline - clock.elapsed()), () => requestSync(podUID));
   }
 
   /** The pod ends: nobody need wait for its deadline. */
@@ -62,17 +72,29 @@ export class ActiveDeadlines {
   forget(podUID: string): void {
     this.#timers.cancel(podUID);
     this.#told.delete(podUID);
+    this.#starts.delete(podUID);
   }
 
   stop(): void {
     this.#timers.cancelAll();
   }
 
+  /** A time of `clock.elapsed()`; undefined for a pod that has no deadline or has not started. */
   #deadline(pod: Pod): number | undefined {
     const seconds = pod.spec?.activeDeadlineSeconds;
     if (seconds === undefined || seconds === null) return undefined;
-    const startTime = (this.#options.statusManager.getPodStatus(pod.metadata?.uid ?? '') ?? pod.status)?.startTime;
-    const startedAt = startTime ? new Date(startTime).getTime() : Number.NaN;
-    return Number.isFinite(startedAt) ? startedAt + seconds * 1000 : undefined;
+    const podUID = pod.metadata?.uid ?? '';
+    const told = (this.#options.statusManager.getPodStatus(podUID) ?? pod.status)?.startTime;
+    const startTime = told ? new Date(told).getTime() : Number.NaN;
+    return Number.isFinite(startTime) ? this.#startedAt(podUID, startTime) + seconds * 1000 : undefined;
+  }
+
+  #startedAt(podUID: string, startTime: number): number {
+    const { clock } = this.#options;
+    const known = this.#starts.get(podUID);
+    if (known?.startTime === startTime) return known.at;
+    const at = clock.elapsed() - Math.max(0, clock.now() - startTime);
+    this.#starts.set(podUID, { startTime, at });
+    return at;
   }
 }

@@ -2,7 +2,7 @@ import type { RestartBackoff } from '../../backoff/restart-backoff.ts';
 import { optionOfType, requireKnownOptions, requireMethods } from '../../checks/options.ts';
 import { type EventRecorder, noEvents, safeEventRecorder } from '../../pod/event-recorder.ts';
 import type { ContainerRuntime } from '../../runtime/container-runtime.ts';
-import { type Clock, safeClock, systemClock } from '../../seams/clock.ts';
+import { type Clock, type SteadyClock, safeClock, systemClock } from '../../seams/clock.ts';
 import { type Logger, loggerOption } from '../../seams/logger.ts';
 import type { Pod, PodStatus } from '../../wire/types.ts';
 import { lastLogNumber } from './pod-log-folders.ts';
@@ -74,7 +74,8 @@ export interface AgentPodSyncerOptions {
   readonly logger?: Logger | null;
 }
 
-export type ResolvedAgentPodSyncerOptions = Required<Omit<AgentPodSyncerOptions, 'logger' | 'resizer'>> & {
+export type ResolvedAgentPodSyncerOptions = Required<Omit<AgentPodSyncerOptions, 'clock' | 'logger' | 'resizer'>> & {
+  readonly clock: SteadyClock;
   readonly logger: Logger;
   readonly resizer: SyncResizer | undefined;
 };

@@ -28,6 +28,31 @@ describe('a pod with an active deadline', () => {
     expect(world.calls).toContain('wake web');
   });
 
+  it('does not end early where the wall clock is set forward', async () => {
+    await using world = new SyncerWorld();
+    const pod = podOf({ containers: [container('app')], activeDeadlineSeconds: 60 });
+    await world.sync(pod);
+    world.clock.jump(3_600_000);
+    expect(await world.sync(pod)).toEqual({ isTerminal: false });
+    expect(world.status.phase).toBe('Running');
+    await world.clock.advance(59_000);
+    expect(world.calls).not.toContain('wake web');
+    await world.clock.advance(1500);
+    expect(await world.sync(pod)).toEqual({ isTerminal: true });
+  });
+
+  it('ends in time where the wall clock is set back', async () => {
+    await using world = new SyncerWorld();
+    const pod = podOf({ containers: [container('app')], activeDeadlineSeconds: 60 });
+    await world.sync(pod);
+    world.clock.jump(-3_600_000);
+    await world.sync(pod);
+    await world.clock.advance(60_500);
+    expect(world.calls).toContain('wake web');
+    expect(await world.sync(pod)).toEqual({ isTerminal: true });
+    expect(world.status.reason).toBe('DeadlineExceeded');
+  });
+
   it('that has succeeded before stays so', async () => {
     await using world = new SyncerWorld({ lives: () => ({ runsMs: 1000 }) });
     const pod = podOf({ containers: [container('app')], restartPolicy: 'Never', activeDeadlineSeconds: 60 });
