@@ -8,6 +8,7 @@ import type { ContainerRuntime } from '../../../src/runtime/container-runtime.ts
 import type { ServedStore } from '../../../src/testing/objects/resource-store.ts';
 import { FakeMounter, FakeRuntime, type FakeRuntimeOptions } from '../../../src/testing.ts';
 import { Prng } from '../../chaos/prng.ts';
+import { settleWithFiles } from '../../support/settle-with-files.ts';
 import { agentTransport } from '../node/agent/agent-transport.ts';
 import { Lifeline } from '../node/agent/lifeline.ts';
 import { fairApiWeather } from '../parts/api-weather.ts';
@@ -17,7 +18,6 @@ import { ProcessClock, SimulatedClock } from '../simulated-clock.ts';
 import { epochMs } from '../simulated-server.ts';
 import { mortalRuntime } from './mortal-runtime.ts';
 import { RunLedger } from './run-ledger.ts';
-import { settleWithFiles } from './settle-with-files.ts';
 
 type Spec = Partial<NonNullable<WirePod['spec']>>;
 

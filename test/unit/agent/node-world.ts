@@ -10,14 +10,9 @@ import { Prng } from '../../chaos/prng.ts';
 import { fairApiWeather } from '../../simulation/parts/api-weather.ts';
 import { SimulatedObjects } from '../../simulation/parts/simulated-objects.ts';
 import { SimulatedTransport } from '../../simulation/parts/simulated-transport.ts';
-import { nextTurn, ProcessClock, SimulatedClock } from '../../simulation/simulated-clock.ts';
+import { ProcessClock, SimulatedClock } from '../../simulation/simulated-clock.ts';
 import { epochMs } from '../../simulation/simulated-server.ts';
-
-/** No time passes while files are read or written. */
-async function settleWithFiles(): Promise<void> {
-  do await nextTurn();
-  while (process.getActiveResourcesInfo().some((name) => name.startsWith('FSReq') || name === 'CloseReq'));
-}
+import { settleWithFiles } from '../../support/settle-with-files.ts';
 
 /** One node in virtual time: a runtime, a server in memory, and the agents that a test makes, one after the other. */
 export class NodeWorld {
