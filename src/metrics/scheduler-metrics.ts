@@ -99,7 +99,7 @@ export const schedulerMetrics = {
   },
   scheduler_preemption_attempts_total: {
     type: 'counter',
-    help: 'Pods for which other pods had to go.',
+    help: 'Attempts to make room for a pod that fits nowhere, by letting other pods go, whatever came of them.',
     unit: '{attempt}',
     labels: {},
     part,

@@ -78,11 +78,8 @@ export class ClusterScheduler {
       transport,
       sink: sinkOf(this.scheduler),
       listers,
-      kinds,
-      clock,
-      random,
-      logger,
-      metrics,
+      ...{ kinds, clock, random, logger, metrics },
+      resourcesOfInterest: this.scheduler.resourcesOfInterest,
     });
     this.#synced.promise.catch(() => {});
   }

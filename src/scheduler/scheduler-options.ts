@@ -13,10 +13,12 @@ import { type Clock, type SteadyClock, safeClock, systemClock } from '../seams/c
 import { callGuarded } from '../seams/guard.ts';
 import { type Logger, loggerOption } from '../seams/logger.ts';
 import { safeRandom } from '../seams/random.ts';
+import type { WireNode } from '../wire/node-types.ts';
+import type { WirePod } from '../wire/types.ts';
 import type { ProfileMaker } from './classic/policy-profile.ts';
 import type { ClusterListers } from './framework/handle.ts';
 import type { SchedulerClient } from './framework/scheduler-client.ts';
-import { ownCopy } from './nodes/own-copy.ts';
+import { givenNode, givenPod } from './nodes/given-objects.ts';
 import { inTreePlugins, type PluginRegistry } from './profile/plugin-registry.ts';
 import type { ProfileOptions } from './profile/profile-options.ts';
 import type { BackoffBounds } from './queue/backoff-queue.ts';
@@ -55,13 +57,16 @@ export interface SchedulerOptions {
 }
 
 /**
- * The mark of options from within the library: nobody changes the objects that this scheduler is given, so they need not be copied.
+ * The mark of options from within the library: the objects that this scheduler is given come from a server and nobody changes them, so
+ * they need neither defaults nor a copy.
  */
 export const keepsObjects = Symbol('keepsObjects');
 
 export interface ResolvedSchedulerOptions {
-  /** What the scheduler keeps of an object that it is given. */
-  readonly own: <T>(object: T) => T;
+  /** What the scheduler keeps of a pod that it is given. */
+  readonly ownPod: (pod: WirePod) => WirePod;
+  /** What the scheduler keeps of a node that it is given. */
+  readonly ownNode: (node: WireNode) => WireNode;
   readonly client: SchedulerClient;
   /** The client can delete pods. */
   readonly canEvict: boolean;
@@ -110,7 +115,8 @@ export function resolveSchedulerOptions(options: SchedulerOptions): ResolvedSche
     throw invalidOption('podMaxBackoffMs', 'a number that is not less than `podInitialBackoffMs`', podMaxBackoffMs);
   const logger = loggerOption(options.logger);
   return {
-    own: keepsObjects in options ? (object) => object : ownCopy,
+    ownPod: keepsObjects in options ? (pod) => pod : givenPod,
+    ownNode: keepsObjects in options ? (node) => node : givenNode,
     client: wholeClient(client, logger),
     canEvict: client.deletePod !== undefined,
     ...{ profiles, registry, listers, logger },

@@ -55,13 +55,15 @@ export class Scheduler {
   readonly #loop: RunLoop;
   readonly #runState = new RunState('scheduler');
   readonly #reported: ReportedParts;
-  readonly #own: <T>(object: T) => T;
+  readonly #ownPod: (pod: WirePod) => WirePod;
+  readonly #ownNode: (node: WireNode) => WireNode;
 
   /** Throws ERR_INVALID_OPTION, naming the option, the rule and the value. Starts nothing. */
   constructor(options: SchedulerOptions) {
     const resolved = resolveSchedulerOptions(options);
     const { client, canEvict, clock, logger, random, listers, mostBindings, bindTimeoutMs } = resolved;
-    this.#own = resolved.own;
+    this.#ownPod = resolved.ownPod;
+    this.#ownNode = resolved.ownNode;
     const time = steadyTime(clock);
     this.#measures = new SchedulerMeasures(resolved.metrics, clock, time);
     this.#cache = new SchedulerCache({ clock });
@@ -75,6 +77,7 @@ export class Scheduler {
       client,
       ...{ snapshot: () => snapshot, listers, nominated: this.#nominator, random, now: () => clock.now() },
       isPreempting: (podUID: string) => preemptor.isPreempting(podUID),
+      onPostFilter: (plugin: string) => this.#measures.postFilter(plugin),
       onFailure: (err: unknown) => logger.warn({ err }, 'a plugin of the scheduler failed'),
     };
     this.#frameworks = createFrameworks(context, resolved.profiles, resolved.registry);
@@ -116,6 +119,11 @@ export class Scheduler {
   get pluginNames(): ReadonlySet<string> {
     const profiles = [...this.#frameworks.values()].map(({ profile }) => profile);
     return new Set(profiles.flatMap(({ plugins }) => plugins.map(({ name }) => name)));
+  }
+
+  /** The resources that plugins of any profile have registered for: `objectChanged` is to be told of those, beside pods and nodes. */
+  get resourcesOfInterest(): ReadonlySet<EventResource> {
+    return this.#queue.resourcesOfInterest;
   }
 
   /** What it has done and has to do. */
@@ -182,9 +190,12 @@ export class Scheduler {
   /**
    * A pod is there, or has changed. One that has a node counts there; one that has none is scheduled. The object is copied: it may be
    * changed and given again. A pod that has a node keeps it: a version without one counts as an older one, unless the pod was deleted.
+   * What placement depends on and the pod leaves open is filled in as a server does: the scheduler's name, requests of what has only a
+   * limit, ports of the host's network, the pod's own values of `matchLabelKeys`. Throws ERR_INVALID_ARGUMENT for a pod without a name or
+   * a uid, and for a quantity that is none or below 0; nothing has changed then.
    */
   setPod(pod: WirePod): void {
-    this.#changes.setPod(this.#own(pod));
+    this.#changes.setPod(this.#ownPod(pod));
     if ((pod.spec?.nodeName ?? '') !== '' || hasEnded(pod)) this.#attempts.settled(pod.metadata?.uid ?? '');
   }
 
@@ -202,9 +213,12 @@ export class Scheduler {
     this.#attempts.settled(uid);
   }
 
-  /** A node is there, or has changed. The object is copied: it may be changed and given again. */
+  /**
+   * A node is there, or has changed. The object is copied: it may be changed and given again. Throws ERR_INVALID_ARGUMENT for a node
+   * without a name, and for a quantity that is none; nothing has changed then.
+   */
   setNode(node: WireNode): void {
-    this.#changes.setNode(this.#own(node));
+    this.#changes.setNode(this.#ownNode(node));
   }
 
   /** A node is gone. */
@@ -212,7 +226,7 @@ export class Scheduler {
     this.#changes.deleteNode(name);
   }
 
-  /** Another object was added, has changed or is gone: pods that wait for that are tried again. */
+  /** Another object was added, has changed or is gone: pods that wait for that are tried again. See `resourcesOfInterest`. */
   objectChanged(resource: EventResource, before: JsonMembers | undefined, after: JsonMembers | undefined): void {
     const action: EventAction = before === undefined ? 'Add' : after === undefined ? 'Delete' : 'Update';
     this.#queue.see({ event: { resource, action, label: `${resource}${action}` }, before, after });

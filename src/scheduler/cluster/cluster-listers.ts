@@ -1,5 +1,6 @@
 import { type ApiObject, type ApiResource, apiResource, resources } from '../../client/api-resource.ts';
 import { ObjectStore } from '../../reflector/object-store.ts';
+import type { EventResource } from '../framework/cluster-event.ts';
 import type { ClusterListers, SelectingObject } from '../framework/handle.ts';
 
 /** What a plugin may ask for beside pods and nodes. */
@@ -25,6 +26,23 @@ export const listedResources: Readonly<Record<ListedKind, ApiResource>> = {
 
 function inNamespaces(group: string, resource: string, kind: string): ApiResource {
   return apiResource({ group, version: 'v1', resource, kind, namespaced: true });
+}
+
+/** What plugins may register for beside pods and nodes. */
+type OtherResource = Exclude<EventResource, 'Pod' | 'Node' | '*'>;
+/** Where the objects are that a plugin may register for. */
+export const eventResources: Readonly<Record<OtherResource, ApiResource>> = {
+  Namespace: resources.namespaces,
+  Service: resources.services,
+  PersistentVolume: resources.persistentVolumes,
+  PersistentVolumeClaim: resources.persistentVolumeClaims,
+  StorageClass: ofCluster('storage.k8s.io', 'storageclasses', 'StorageClass'),
+  CSINode: ofCluster('storage.k8s.io', 'csinodes', 'CSINode'),
+  ResourceClaim: inNamespaces('resource.k8s.io', 'resourceclaims', 'ResourceClaim'),
+};
+
+function ofCluster(group: string, resource: string, kind: string): ApiResource {
+  return apiResource({ group, version: 'v1', resource, kind, namespaced: false });
 }
 
 const selectors: readonly ListedKind[] = ['services', 'replicationControllers', 'replicaSets', 'statefulSets'];

@@ -9,7 +9,7 @@ import type { Logger } from '../../seams/logger.ts';
 import type { WireNode } from '../../wire/node-types.ts';
 import type { WirePod } from '../../wire/types.ts';
 import type { EventResource } from '../framework/cluster-event.ts';
-import { type ListedKind, listedResources, type StoreListers } from './cluster-listers.ts';
+import { eventResources, type ListedKind, listedResources, type StoreListers } from './cluster-listers.ts';
 
 /** Hears of every change, in the order in which the watch of each resource brings them. */
 export interface ClusterSink {
@@ -29,14 +29,14 @@ export interface ClusterWatchesOptions {
   readonly sink: ClusterSink;
   readonly listers: StoreListers;
   readonly kinds: readonly ListedKind[];
+  /** What plugins have registered for. */
+  readonly resourcesOfInterest: ReadonlySet<EventResource>;
   readonly clock: Clock;
   readonly random: () => number;
   readonly logger: Logger;
   readonly metrics?: MetricsSink | undefined;
 }
 
-/** The kinds whose changes may help a pod. */
-const told: Readonly<Partial<Record<ListedKind, EventResource>>> = { namespaces: 'Namespace', services: 'Service' };
 /** Pods that have ended take nothing of a node. */
 const livePods = 'status.phase!=Succeeded,status.phase!=Failed';
 
@@ -45,7 +45,11 @@ export class ClusterWatches {
   readonly #reflectors: readonly Reflector[];
 
   constructor(options: ClusterWatchesOptions) {
-    const { sink, kinds } = options;
+    const { sink, kinds, resourcesOfInterest } = options;
+    const listed = new Set(kinds.map((kind) => listedResources[kind]));
+    const others = Object.entries(eventResources).filter(
+      ([name, resource]) => resourcesOfInterest.has(name as EventResource) && !listed.has(resource),
+    );
     const pods: Reflector<WirePod> = reflector<WirePod>(options, resources.pods, {
       fieldSelector: livePods,
       handlers: {
@@ -64,7 +68,8 @@ export class ClusterWatches {
         },
       }),
       pods,
-      ...kinds.map((kind) => listed(options, kind)),
+      ...kinds.map((kind) => told(options, listedResources[kind], { store: options.listers.stores[kind] })),
+      ...others.map(([, resource]) => told(options, resource)),
     ] as Reflector[];
   }
 
@@ -91,14 +96,19 @@ export class ClusterWatches {
   }
 }
 
-function listed(options: ClusterWatchesOptions, kind: ListedKind): Reflector {
-  const { sink, listers } = options;
-  const resource = told[kind];
+/** Tells of the changes that plugins may have registered for. */
+function told(
+  options: ClusterWatchesOptions,
+  resource: ApiResource,
+  own: Pick<ReflectorOptions<ApiObject>, 'store'> = {},
+): Reflector {
+  const [name] = Object.entries(eventResources).find(([, one]) => one === resource) ?? [];
   const tell = (before: ApiObject | undefined, after: ApiObject | undefined): void => {
-    if (resource !== undefined) sink.objectChanged(resource, before as JsonMembers | undefined, after as JsonMembers | undefined);
+    if (name === undefined) return;
+    options.sink.objectChanged(name as EventResource, before as JsonMembers | undefined, after as JsonMembers | undefined);
   };
-  return reflector<ApiObject>(options, listedResources[kind], {
-    store: listers.stores[kind],
+  return reflector<ApiObject>(options, resource, {
+    ...own,
     handlers: {
       added: (object) => tell(undefined, object),
       updated: (object, previous) => tell(previous, object),

@@ -27,6 +27,8 @@ export interface FrameworkContext {
   random(): number;
   /** Milliseconds since 1970. */
   now(): number;
+  /** Told of each plugin that is asked to make room for a pod, before it is. Must not throw. Default: nobody is. */
+  readonly onPostFilter?: (plugin: string) => void;
   /** Gets the errors of plugins that have no say any more: of unreserve and postBind. */
   readonly onFailure: OnFailure;
 }
@@ -115,6 +117,7 @@ export class Framework implements PluginHandle {
     const messages: string[] = [];
     let last: PostFilterAnswer | undefined;
     for (const plugin of this.#postFilters) {
+      this.#context.onPostFilter?.(plugin.name);
       const answer = postFilterAnswer(plugin, () => plugin.postFilter(state, pod, failures));
       if (answer.nominatedNodeName) return answer;
       if (answer.nominatedNodeName !== undefined) last = answer;

@@ -67,9 +67,13 @@ export class SchedulerMeasures {
     this.#metrics.observe('scheduler_pod_scheduling_sli_duration_seconds', seconds, { attempts: label });
   }
 
+  /** A plugin is asked to make room for a pod that fits nowhere. */
+  postFilter(plugin: string): void {
+    if (plugin === 'DefaultPreemption') this.#metrics.increment('scheduler_preemption_attempts_total');
+  }
+
   /** So many pods have to go for one. */
   preempted(victims: number): void {
-    this.#metrics.increment('scheduler_preemption_attempts_total');
     this.#metrics.observe('scheduler_preemption_victims', victims);
   }
 

@@ -22,5 +22,11 @@ export const defaultPlugins: readonly EnabledPlugin[] = [
   { name: 'DefaultBinder' },
 ];
 
-/** Plugins of kube-scheduler that are not here. A profile that turns them off says what holds anyway. */
-export const absentPlugins: readonly string[] = ['NodeVolumeLimits', 'VolumeZone', 'NodeDeclaredFeatures', 'GangScheduling'];
+/**
+ * Default plugins of kube-scheduler that are not here. A profile may name them: without claims of volumes, which VolumeBinding refuses, the
+ * first two have nothing to do, and the third has nothing to do for a node that declares no features.
+ */
+export const absentDefaults: readonly string[] = ['NodeVolumeLimits', 'VolumeZone', 'NodeDeclaredFeatures'];
+
+/** Plugins of kube-scheduler that are off there by default and are not here. A profile may turn them off. */
+export const absentPlugins: readonly string[] = [...absentDefaults, 'GangScheduling'];

@@ -2,7 +2,13 @@
 import { invalidOption } from '../../errors.ts';
 import { type ExtensionPoint, extensionPoints } from '../framework/extension-points.ts';
 import type { Plugin } from '../framework/plugin.ts';
-import type { EnabledPlugin, PluginSet } from './profile-options.ts';
+import type { EnabledPlugin } from './profile-options.ts';
+
+/** The plugins that a profile names for one point. */
+export interface NamedPlugins {
+  readonly enabled: readonly EnabledPlugin[];
+  readonly disabled: readonly { readonly name: string }[];
+}
 
 const all = '*';
 
@@ -10,7 +16,7 @@ const all = '*';
 export function mergedPlugins(
   path: string,
   defaults: readonly EnabledPlugin[],
-  { enabled = [], disabled = [] }: PluginSet,
+  { enabled, disabled }: NamedPlugins,
 ): readonly EnabledPlugin[] {
   const off = new Set(disabled.map(({ name }) => name));
   requireEachOnce(`${path}.enabled`, enabled);
@@ -28,7 +34,7 @@ export function pluginsOfPoint(
   path: string,
   point: ExtensionPoint,
   multiPoint: readonly Plugin[],
-  { enabled = [], disabled = [] }: PluginSet,
+  { enabled, disabled }: NamedPlugins,
   find: (name: string) => Plugin,
 ): readonly Plugin[] {
   requireEachOnce(`${path}.enabled`, enabled);

@@ -27,7 +27,10 @@ export type ProfilePluginsOptions = { readonly multiPoint?: PluginSet } & {
   readonly [Point in ExtensionPoint]?: PluginSet;
 };
 
-/** A profile: pods that name its scheduler are placed by its plugins. The members are those of kube-scheduler's configuration. */
+/**
+ * A profile: pods that name its scheduler are placed by its plugins. The members are those of kube-scheduler's configuration, and one that
+ * is null counts as absent there.
+ */
 export interface ProfileOptions {
   /** Default: `default-scheduler`. */
   readonly schedulerName?: string;
@@ -39,15 +42,18 @@ export interface ProfileOptions {
   readonly pluginConfig?: readonly { readonly name: string; readonly args?: unknown }[];
 }
 
-/** Refuses what is no profile: throws ERR_INVALID_OPTION, which names the member at `path`. */
+/** A point of kube-scheduler at which no plugin here takes part: groups of pods are placed there. A profile may leave it empty. */
+const pointsOfGroups: readonly string[] = ['placementGenerate', 'placementScore'];
+
+/** Refuses what is no profile: throws ERR_INVALID_OPTION, which names the member at `path`. A member that is null counts as absent. */
 export function requireProfile(path: string, profile: unknown): asserts profile is ProfileOptions {
   requireMembers(path, profile, ['schedulerName', 'percentageOfNodesToScore', 'plugins', 'pluginConfig']);
   const { schedulerName, percentageOfNodesToScore, plugins, pluginConfig } = profile as Record<string, unknown>;
-  if (schedulerName !== undefined) requireName(`${path}.schedulerName`, schedulerName);
-  if (percentageOfNodesToScore !== undefined) {
+  if (schedulerName != null) requireName(`${path}.schedulerName`, schedulerName);
+  if (percentageOfNodesToScore != null) {
     numberOption(`${path}.percentageOfNodesToScore`, percentageOfNodesToScore, 0, 100);
   }
-  if (plugins !== undefined) requirePlugins(`${path}.plugins`, plugins);
+  if (plugins != null) requirePlugins(`${path}.plugins`, plugins);
   for (const [index, config] of list(`${path}.pluginConfig`, pluginConfig).entries()) {
     requireMembers(`${path}.pluginConfig[${index}]`, config, ['name', 'args']);
     requireName(`${path}.pluginConfig[${index}].name`, (config as { name?: unknown }).name);
@@ -55,15 +61,20 @@ export function requireProfile(path: string, profile: unknown): asserts profile 
 }
 
 function requirePlugins(path: string, plugins: unknown): void {
-  requireMembers(path, plugins, ['multiPoint', ...Object.keys(extensionPoints)]);
+  requireMembers(path, plugins, ['multiPoint', ...Object.keys(extensionPoints), ...pointsOfGroups]);
   for (const [point, set] of Object.entries(plugins as object)) {
-    if (set === undefined) continue;
+    if (set == null) continue;
     requireMembers(`${path}.${point}`, set, ['enabled', 'disabled']);
-    for (const [index, plugin] of list(`${path}.${point}.enabled`, set.enabled).entries()) {
+    const enabled = list(`${path}.${point}.enabled`, set.enabled);
+    if (enabled.length > 0 && pointsOfGroups.includes(point)) {
+      throw invalidOption(`${path}.${point}.enabled`, 'empty: no plugin here places groups of pods', enabled);
+    }
+    for (const [index, plugin] of enabled.entries()) {
       const at = `${path}.${point}.enabled[${index}]`;
       requireMembers(at, plugin, ['name', 'weight']);
-      const { name, weight = 0 } = plugin as { name?: unknown; weight?: unknown };
+      const { name, weight } = plugin as { name?: unknown; weight?: unknown };
       requireName(`${at}.name`, name);
+      if (weight == null) continue;
       numberOption(`${at}.weight`, weight, 0, mostWeight);
       if (!Number.isInteger(weight)) throw invalidOption(`${at}.weight`, 'an integer', weight);
     }
@@ -88,7 +99,7 @@ function requireName(path: string, value: unknown): void {
 }
 
 function list(path: string, value: unknown): readonly unknown[] {
-  if (value === undefined) return [];
+  if (value == null) return [];
   if (Array.isArray(value)) return value;
   throw invalidOption(path, 'a list', value);
 }

@@ -3,10 +3,10 @@ import { catchRejection, ignoreFailure } from '../../seams/guard.ts';
 import { type ExtensionPoint, extensionPoints } from '../framework/extension-points.ts';
 import type { PluginFactory, PluginHandle, ProfilePlugins } from '../framework/handle.ts';
 import type { Plugin } from '../framework/plugin.ts';
-import { absentPlugins, defaultPlugins } from './default-plugins.ts';
+import { absentDefaults, absentPlugins, defaultPlugins } from './default-plugins.ts';
 import type { PluginRegistry } from './plugin-registry.ts';
-import { mergedPlugins, pluginsOfPoint } from './plugin-sets.ts';
-import { type EnabledPlugin, type ProfileOptions, requireProfile } from './profile-options.ts';
+import { mergedPlugins, type NamedPlugins, pluginsOfPoint } from './plugin-sets.ts';
+import { type EnabledPlugin, type PluginSet, type ProfileOptions, requireProfile } from './profile-options.ts';
 
 const defaultSchedulerName = 'default-scheduler';
 
@@ -20,29 +20,37 @@ export function profilePlugins(
   handle: PluginHandle,
 ): ProfilePlugins {
   requireProfile(path, profile);
-  const { schedulerName = defaultSchedulerName, percentageOfNodesToScore = 0, plugins: sets = {} } = profile;
-  requireKnownNames(path, profile, registry);
-  const multiPoint = mergedPlugins(`${path}.plugins.multiPoint`, defaultPlugins, sets.multiPoint ?? {});
+  const sets = profile.plugins ?? {};
+  const configs = profile.pluginConfig ?? [];
+  requireKnownNames(path, sets, configs, registry);
+  const named = (set: PluginSet | null | undefined): NamedPlugins => namedPlugins(set, registry);
+  const multiPoint = mergedPlugins(`${path}.plugins.multiPoint`, defaultPlugins, named(sets.multiPoint));
   const made = new Map<string, Plugin>();
   const find = (name: string): Plugin => {
     const before = made.get(name);
     if (before !== undefined) return before;
-    const args = profile.pluginConfig?.find((config) => config.name === name)?.args;
+    const args = configs.find((config) => config.name === name)?.args ?? undefined;
     const plugin = makePlugin(path, name, args, registry[name], handle);
     made.set(name, plugin);
     return plugin;
   };
   const everywhere = multiPoint.map(({ name }) => find(name));
   const atPoint = (point: ExtensionPoint): readonly Plugin[] =>
-    pluginsOfPoint(`${path}.plugins.${point}`, point, everywhere, sets[point] ?? {}, find);
+    pluginsOfPoint(`${path}.plugins.${point}`, point, everywhere, named(sets[point]), find);
   if (atPoint('bind').length === 0) throw invalidOption(`${path}.plugins.bind`, 'at least one plugin that binds', 'none');
   return {
-    schedulerName,
-    percentageOfNodesToScore,
+    schedulerName: profile.schedulerName ?? defaultSchedulerName,
+    percentageOfNodesToScore: profile.percentageOfNodesToScore ?? 0,
     points: Object.fromEntries(points.map((point) => [point, atPoint(point)])),
     plugins: [...made.values()],
-    weights: weightsOf([...(sets.score?.enabled ?? []), ...multiPoint]),
+    weights: weightsOf([...named(sets.score).enabled, ...multiPoint]),
   };
+}
+
+/** What a set names, without the default plugins that are not here. */
+function namedPlugins(set: PluginSet | null | undefined, registry: PluginRegistry): NamedPlugins {
+  const isHere = ({ name }: EnabledPlugin): boolean => Object.hasOwn(registry, name) || !absentDefaults.includes(name);
+  return { enabled: (set?.enabled ?? []).filter(isHere), disabled: set?.disabled ?? [] };
 }
 
 /** The weight at the point `score` counts more than that of `multiPoint`. */
@@ -65,23 +73,29 @@ function makePlugin(path: string, name: string, args: unknown, factory: PluginFa
 }
 
 /** A misspelt name is refused, also where a plugin is only turned off or given arguments. */
-function requireKnownNames(path: string, { plugins = {}, pluginConfig = [] }: ProfileOptions, registry: PluginRegistry): void {
+function requireKnownNames(
+  path: string,
+  sets: NonNullable<ProfileOptions['plugins']>,
+  configs: NonNullable<ProfileOptions['pluginConfig']>,
+  registry: PluginRegistry,
+): void {
   const known = Object.keys(registry);
   const requireKnown = (at: string, name: string, others: readonly string[] = []): void => {
     if (known.includes(name) || others.includes(name)) return;
     throw invalidOption(at, `one of the plugins ${known.join(', ')}`, name);
   };
-  for (const [point, set] of Object.entries(plugins)) {
-    const { enabled = [], disabled = [] } = set ?? {};
+  for (const [point, set] of Object.entries(sets)) {
     const at = `${path}.plugins.${point}`;
-    for (const [index, { name }] of enabled.entries()) requireKnown(`${at}.enabled[${index}].name`, name);
-    for (const [index, { name }] of disabled.entries()) {
+    for (const [index, { name }] of (set?.enabled ?? []).entries()) {
+      requireKnown(`${at}.enabled[${index}].name`, name, absentDefaults);
+    }
+    for (const [index, { name }] of (set?.disabled ?? []).entries()) {
       requireKnown(`${at}.disabled[${index}].name`, name, ['*', ...absentPlugins]);
     }
   }
-  for (const [index, { name }] of pluginConfig.entries()) {
+  for (const [index, { name }] of configs.entries()) {
     requireKnown(`${path}.pluginConfig[${index}].name`, name);
-    if (pluginConfig.findIndex((other) => other.name === name) === index) continue;
+    if (configs.findIndex((other) => other.name === name) === index) continue;
     throw invalidOption(`${path}.pluginConfig[${index}].name`, 'a plugin that has no arguments before', name);
   }
 }

@@ -1,6 +1,6 @@
 import { callGuarded, isThenable } from '../../seams/guard.ts';
 import type { WirePod } from '../../wire/types.ts';
-import type { ClusterEventWithHint, QueueingHint } from '../framework/cluster-event.ts';
+import type { ClusterEventWithHint, EventResource, QueueingHint } from '../framework/cluster-event.ts';
 import type { ProfilePlugins } from '../framework/handle.ts';
 import type { Plugin } from '../framework/plugin.ts';
 import { type ClusterEvent, isRegistered } from './cluster-event.ts';
@@ -26,6 +26,12 @@ export class EventInterest {
       this.#registered.set(schedulerName, new Map(plugins.map((plugin) => [plugin.name, eventsOf(plugin)])));
       this.#known.set(schedulerName, new Map());
     }
+  }
+
+  /** What the plugins of all profiles have registered for, by name. */
+  get resources(): ReadonlySet<EventResource> {
+    const events = [...this.#registered.values()].flatMap((plugins) => [...plugins.values()].flat());
+    return new Set(events.map(({ resource }) => resource));
   }
 
   get schedulerNames(): Iterable<string> {

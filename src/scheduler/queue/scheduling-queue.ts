@@ -1,5 +1,6 @@
 import { callGuarded } from '../../seams/guard.ts';
 import type { Logger } from '../../seams/logger.ts';
+import type { EventResource } from '../framework/cluster-event.ts';
 import { pluginsAt } from '../framework/extension-points.ts';
 import type { ProfilePlugins } from '../framework/handle.ts';
 import type { PodInfo } from '../nodes/pod-info.ts';
@@ -216,6 +217,11 @@ export class SchedulingQueue {
     if (info === undefined || place === undefined) return undefined;
     const end = this.#waiting.backoff.endOf(info);
     return { place, info, backoffEnd: Number.isFinite(end) ? end : undefined };
+  }
+
+  /** What plugins have registered for. */
+  get resourcesOfInterest(): ReadonlySet<EventResource> {
+    return this.#interest.resources;
   }
 
   /** True where a plugin of the pod's profile has said which changes may help a pod that it rejects. */

@@ -47,7 +47,11 @@ export class WaitingPods {
 
   /** Removes the pod that is to be tried next: where none is active, a rejected one before the end of its back-off. */
   take(): QueueEntry | undefined {
-    return this.#active.take() ?? this.backoff.takeRejected();
+    const active = this.#active.take();
+    if (active !== undefined) return active;
+    const early = this.backoff.takeRejected();
+    if (early !== undefined) this.#arrived('active', 'PopFromBackoffQ');
+    return early;
   }
 
   get(uid: string): QueueEntry | undefined {

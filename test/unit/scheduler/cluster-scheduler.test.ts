@@ -1,6 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
-import { ClusterScheduler } from '../../../src/scheduler.ts';
+import { type ApiObject, apiResource, resources } from '../../../src/reflector.ts';
+import { ClusterScheduler, type EventResource, inTreePlugins } from '../../../src/scheduler.ts';
 import { InMemoryApiServer } from '../../../src/testing.ts';
 
 describe('a scheduler of a cluster that has no right to its Lease', () => {
@@ -39,5 +40,59 @@ describe('two schedulers of a cluster', () => {
     const [one, two] = [await identityOf('one'), await identityOf('two')];
     expect(one).toMatch(/_[-0-9a-f]{36}$/);
     expect(one).not.toBe(two);
+  });
+});
+
+describe('a plugin of a scheduler of a cluster', () => {
+  const ofCluster = { group: 'storage.k8s.io', version: 'v1', namespaced: false };
+  const storageClasses = { ...ofCluster, resource: 'storageclasses', kind: 'StorageClass' };
+  const csiNodes = { ...ofCluster, resource: 'csinodes', kind: 'CSINode' };
+  const claims = { group: 'resource.k8s.io', version: 'v1', resource: 'resourceclaims', kind: 'ResourceClaim', namespaced: true };
+  const capacity = { storage: '1Gi' };
+  const claimed = { accessModes: ['ReadWriteOnce'], resources: { requests: capacity } };
+  const made: Partial<Record<EventResource, (server: InMemoryApiServer) => unknown>> = {
+    PersistentVolumeClaim: (server) =>
+      server.objects(resources.persistentVolumeClaims).create({ metadata: { name: 'c', namespace: 'default' }, spec: claimed }),
+    PersistentVolume: (server) =>
+      server.objects(resources.persistentVolumes).create({ metadata: { name: 'v' }, spec: { capacity } }),
+    StorageClass: (server) => server.objects(apiResource(storageClasses)).create({ metadata: { name: 's' } }),
+    CSINode: (server) =>
+      server.objects(apiResource(csiNodes)).create({ metadata: { name: 'n' }, spec: { drivers: [] } } as ApiObject),
+    ResourceClaim: (server) => server.objects(apiResource(claims)).create({ metadata: { name: 'r', namespace: 'default' } }),
+  };
+
+  it.each(Object.keys(made) as EventResource[])('hears of each %s that it has registered for', async (resource) => {
+    await using server = await InMemoryApiServer.start();
+    const nodes = server.objects(resources.nodes);
+    const node = nodes.create({ metadata: { name: 'n' }, status: { allocatable: { cpu: '4', memory: '8Gi', pods: '10' } } });
+    nodes.update({ ...node, spec: {} });
+    server.store.create({ metadata: { name: 'web' }, spec: { containers: [{ name: 'app', image: 'app:1' }] } });
+    let isOpen = false;
+    const Storage = () => ({
+      name: 'Storage',
+      eventsToRegister: () => [{ resource, actions: ['Add' as const] }],
+      filter: () => (isOpen ? undefined : { code: 'Unschedulable' as const, reasons: ['waits'] }),
+    });
+    const plugins = { multiPoint: { enabled: [{ name: 'Storage' }] } };
+    await using scheduler = new ClusterScheduler({
+      ...{ kubeConfig: server.kubeConfig(), leaderElection: false, logger: null },
+      ...{ registry: { ...inTreePlugins(), Storage }, profiles: [{ plugins }] },
+    });
+    await scheduler.start();
+    while (scheduler.stats().failedAttempts === 0) await nextTurn();
+    await scheduler.flush();
+    isOpen = true;
+    made[resource]?.(server);
+    while (scheduler.stats().bound === 0) await nextTurn();
+    expect(server.store.get('default', 'web').spec?.nodeName).toBe('n');
+  });
+
+  it('that has registered for none of them has none watched', async () => {
+    await using server = await InMemoryApiServer.start();
+    await using scheduler = new ClusterScheduler({ kubeConfig: server.kubeConfig(), leaderElection: false, logger: null });
+    await scheduler.start();
+    const asked = ['persistentvolumeclaims', 'persistentvolumes', 'csinodes.storage.k8s.io', 'resourceclaims.resource.k8s.io'];
+    expect(asked.map((resource) => server.countRequests(undefined, { resource }))).toEqual([0, 0, 0, 0]);
+    expect(server.countRequests(undefined, { resource: 'services' })).toBeGreaterThan(0);
   });
 });

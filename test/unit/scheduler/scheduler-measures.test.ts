@@ -4,8 +4,10 @@ import type { Labels, MetricsSink } from '../../../src/metrics/metrics-sink.ts';
 import { SchedulerMeasures } from '../../../src/scheduler/measures/scheduler-measures.ts';
 import type { QueueCounts } from '../../../src/scheduler/queue/scheduling-queue.ts';
 import { steadyTime } from '../../../src/scheduler/queue/steady-time.ts';
+import { inTreePlugins } from '../../../src/scheduler.ts';
 import { FakeClock } from '../../../src/testing/fakes/fake-clock.ts';
 import { giveBack, pod, queueOf } from './queue/world.ts';
+import { node, schedulerWorld, pod as webPod } from './scheduler-world.ts';
 
 function recorded(): { readonly sink: MetricsSink; readonly lines: string[]; collect(): void } {
   const lines: string[] = [];
@@ -42,6 +44,7 @@ describe("a scheduler's measures", () => {
     const popped = queue.pop();
     if (popped !== undefined) measures.bound(popped, 's', clock.now());
     measures.bound({ ...queue.placeOf('a')?.info, attempts: 20, firstReadyAt: undefined } as never, 's', clock.now());
+    for (const plugin of ['DynamicResources', 'DefaultPreemption']) measures.postFilter(plugin);
     measures.preempted(3);
     measures.incoming('backoff', 'NodeAdd');
     expect(lines).toEqual([
@@ -102,5 +105,32 @@ describe("a scheduler's measures", () => {
       { plugin: 'v', profile: 's', pods: 1 },
       { plugin: 'w', profile: 's', pods: 2 },
     ]);
+  });
+
+  it('count, of a whole scheduler, each attempt to make room and each pod that is tried before its back-off ends', async () => {
+    const { sink, lines } = recorded();
+    const No = () => ({ name: 'No', filter: () => ({ code: 'Unschedulable' as const, reasons: ['x'] }) });
+    const { scheduler } = schedulerWorld({
+      ...{ metrics: sink, registry: { ...inTreePlugins(), No } },
+      profiles: [{ plugins: { multiPoint: { enabled: [{ name: 'No' }] } } }],
+    });
+    scheduler.setNode(node('n1'));
+    scheduler.setPod(webPod('a'));
+    scheduler.start();
+    await scheduler.flush();
+    for (const name of ['n2', 'n3']) {
+      scheduler.setNode(node(name));
+      await scheduler.flush();
+    }
+    await scheduler.stop();
+    const counted = (name: string) => lines.filter((line) => line.startsWith(name));
+    expect(counted('scheduler_preemption_attempts_total')).toHaveLength(3);
+    expect(counted('scheduler_schedule_attempts_total')).toHaveLength(3);
+    expect(counted('scheduler_queue_incoming_pods_total["active"')).toEqual([
+      'scheduler_queue_incoming_pods_total["active","UnschedulablePodAdd"] 1',
+      'scheduler_queue_incoming_pods_total["active","PopFromBackoffQ"] 1',
+      'scheduler_queue_incoming_pods_total["active","PopFromBackoffQ"] 1',
+    ]);
+    expect(counted('scheduler_preemption_victims')).toEqual([]);
   });
 });

@@ -1,15 +1,18 @@
+import { integerOption, requireKnownOptions } from '../../../checks/options.ts';
+import { invalidOption } from '../../../errors.ts';
 import type { Plugin } from '../../framework/plugin.ts';
 import type { Rejection } from '../../framework/status.ts';
 import type { PodInfo } from '../../nodes/pod-info.ts';
-import { refuseArgs } from '../common/refuse-args.ts';
 
 /**
  * Rejects a pod with a volume that needs a claim (`persistentVolumeClaim`, `ephemeral`): this scheduler does not bind
  * volumes, and does not know where they can be reached or how many a node can attach. Without this plugin such a pod is
- * placed as if its volumes were everywhere. No arguments.
+ * placed as if its volumes were everywhere. Takes kube-scheduler's `bindTimeoutSeconds`, which changes nothing here.
  */
 export function volumeBinding(args?: unknown): Plugin {
-  return refusing('VolumeBinding', args, ({ pod: { spec } }) => {
+  const { bindTimeoutSeconds } = argsOf('VolumeBinding', args, ['bindTimeoutSeconds']);
+  if (bindTimeoutSeconds != null) integerOption('VolumeBinding.bindTimeoutSeconds', bindTimeoutSeconds, 0);
+  return refusing('VolumeBinding', ({ pod: { spec } }) => {
     const volume = spec?.volumes?.find(({ persistentVolumeClaim, ephemeral }) => persistentVolumeClaim || ephemeral);
     if (volume === undefined) return undefined;
     return `volume ${JSON.stringify(volume.name)} needs a PersistentVolumeClaim, which this scheduler does not bind`;
@@ -18,10 +21,15 @@ export function volumeBinding(args?: unknown): Plugin {
 
 /**
  * Rejects a pod with `spec.resourceClaims`: this scheduler does not allocate devices. Without this plugin such a pod is placed
- * as if it had no claims. No arguments.
+ * as if it had no claims. Takes kube-scheduler's `filterTimeout` and `bindingTimeout`, which change nothing here.
  */
 export function dynamicResources(args?: unknown): Plugin {
-  const refusal = refusing('DynamicResources', args, ({ pod: { spec } }) => {
+  const times = argsOf('DynamicResources', args, ['filterTimeout', 'bindingTimeout']);
+  for (const [name, value] of Object.entries(times)) {
+    if (value == null || name === 'apiVersion' || name === 'kind' || duration.test(String(value))) continue;
+    throw invalidOption(`DynamicResources.${name}`, 'a duration that is not below 0, such as "10s"', value);
+  }
+  const refusal = refusing('DynamicResources', ({ pod: { spec } }) => {
     const claim = spec?.resourceClaims?.[0];
     if (claim === undefined) return undefined;
     return `resource claim ${JSON.stringify(claim.name)} needs dynamic resource allocation, which this scheduler does not do`;
@@ -30,9 +38,17 @@ export function dynamicResources(args?: unknown): Plugin {
   return { ...refusal, postFilter: () => ({ nominatedNodeName: undefined, message: 'no new claims to deallocate' }) };
 }
 
+/** A time as Go writes it, which is not below 0. */
+const duration = /^\+?(?:0|(?:(?:\d+\.?\d*|\.\d+)(?:ns|us|µs|ms|s|m|h))+)$/;
+
+function argsOf(plugin: string, args: unknown, known: readonly string[]): Readonly<Record<string, unknown>> {
+  const given = args ?? {};
+  requireKnownOptions(plugin, given, ['apiVersion', 'kind', ...known]);
+  return given as Readonly<Record<string, unknown>>;
+}
+
 /** What a pod needs of this sort never changes, so no event can help it. */
-function refusing(name: string, args: unknown, reasonFor: (pod: PodInfo) => string | undefined): Plugin {
-  refuseArgs(name, args);
+function refusing(name: string, reasonFor: (pod: PodInfo) => string | undefined): Plugin {
   const refusal = (pod: PodInfo): Rejection | 'skip' => {
     const reason = reasonFor(pod);
     return reason === undefined ? 'skip' : { code: 'UnschedulableAndUnresolvable', reasons: [reason] };

@@ -81,6 +81,27 @@ describe('a profile', () => {
     expect(made(profile).weights.get('Mine')).toBe(9);
   });
 
+  it('may be what kube-scheduler prints with all its defaults', () => {
+    const v1 = 'kubescheduler.config.k8s.io/v1';
+    const absent = ['NodeVolumeLimits', 'VolumeZone', 'NodeDeclaredFeatures'].map((name) => ({ name, weight: 0 }));
+    const profile = {
+      schedulerName: 'default-scheduler',
+      percentageOfNodesToScore: null,
+      plugins: {
+        multiPoint: { enabled: [...absent, { name: 'ImageLocality', weight: 1 }] },
+        ...{ bind: {}, filter: { enabled: null, disabled: null }, score: null, placementGenerate: {}, placementScore: {} },
+      },
+      pluginConfig: [
+        { name: 'VolumeBinding', args: { apiVersion: v1, kind: 'VolumeBindingArgs', bindTimeoutSeconds: 600 } },
+        { name: 'DynamicResources', args: { kind: 'DynamicResourcesArgs', filterTimeout: '10s', bindingTimeout: '10m0s' } },
+        { name: 'NodeAffinity', args: null },
+      ],
+    } as unknown as ProfileOptions;
+    expect(made(profile).weights).toEqual(made().weights);
+    expect(namesAt(profile, 'filter')).toEqual(defaultFilters);
+    expect(namesAt({ plugins: null, pluginConfig: null } as never, 'score')).toEqual(defaultScorers);
+  });
+
   it('hands each plugin its arguments and the handle', () => {
     const given: unknown[] = [];
     const Mine = (...all: unknown[]) => {
@@ -121,7 +142,22 @@ describe('a bad profile is refused', () => {
       { plugins: { score: { disabled: [{ name: 'Imag' }] } } },
       '.score.disabled[0].name` to be one of',
     ],
-    ['an absent plugin that is enabled', enabling('multiPoint', { name: 'VolumeZone' }), 'got "VolumeZone" (string)'],
+    ['an absent plugin that is enabled', enabling('multiPoint', { name: 'GangScheduling' }), 'got "GangScheduling" (string)'],
+    [
+      'a plugin that places groups of pods',
+      enabling('placementScore', { name: 'PodGroupPodsCount' }),
+      '`profiles[0].plugins.placementScore.enabled` to be empty: no plugin here places groups of pods',
+    ],
+    [
+      'a time to bind volumes below 0',
+      { pluginConfig: [{ name: 'VolumeBinding', args: { bindTimeoutSeconds: -1 } }] },
+      '`VolumeBinding.bindTimeoutSeconds` to be an integer from 0 up, got -1',
+    ],
+    [
+      'a time to filter that is none',
+      { pluginConfig: [{ name: 'DynamicResources', args: { filterTimeout: '-1s' } }] },
+      '`DynamicResources.filterTimeout` to be a duration that is not below 0, such as "10s", got "-1s"',
+    ],
     [
       'a plugin that is named twice',
       enabling('score', { name: 'Mine' }, { name: 'Mine' }),

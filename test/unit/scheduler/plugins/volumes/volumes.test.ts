@@ -96,7 +96,7 @@ describe('what this scheduler does not do', () => {
   });
 });
 
-it.each([volumeRestrictions, volumeBinding, dynamicResources])('%o refuses arguments', (factory) => {
-  const make = () => factory({ bindTimeoutSeconds: 1 });
+it.each([volumeRestrictions, volumeBinding, dynamicResources])('%o refuses unknown arguments', (factory) => {
+  const make = () => factory({ bindTimeout: 1 });
   expect(make).toThrow(expect.toSatisfy((error) => isStatusManagerError(error, 'ERR_INVALID_OPTION')));
 });
