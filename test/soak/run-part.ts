@@ -5,6 +5,9 @@ import type { SoakLength, SoakResult } from './measure.ts';
 /** A part that was made to live for a while, and goes on for so much longer, hangs. */
 const longestMs = 180_000;
 
+/** What the compiler knows of the code grows for as long as it finds more to optimize, and is thrown away at some time: some 40 bytes a change. */
+const steadyCompiler = ['--no-opt', '--no-maglev', '--no-sparkplug', '--no-flush-bytecode'];
+
 /** The life of the part went wrong. */
 export class SoakFailure extends Error {}
 
@@ -16,7 +19,7 @@ export async function runPart(name: string, { changes = 0, minutes = 0, seed }: 
   const child = root === undefined ? fileURLToPath(new URL('child.ts', import.meta.url)) : `${root}/test/soak/child.ts`;
   const values = [name, String(seed), String(changes), String(minutes)];
   const { promise, resolve, reject } = Promise.withResolvers<SoakResult>();
-  const running = spawn(process.execPath, ['--expose-gc', child, ...values], {
+  const running = spawn(process.execPath, ['--expose-gc', ...steadyCompiler, child, ...values], {
     stdio: ['ignore', 'pipe', 'pipe'],
     ...(minutes === 0 && changes <= 20_000 && { timeout: longestMs, killSignal: 'SIGKILL' }),
   });
