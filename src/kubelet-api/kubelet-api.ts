@@ -15,6 +15,8 @@ import { readServingFiles } from './serving-files.ts';
 /** As the kubelet's. A command of `exec` is in the address of its request. */
 const longestHead = 1024 * 1024;
 const mostConnections = 4096;
+/** So many requests of one connection may wait for the answer of the one before them. No client of a kubelet sends a second one. */
+const mostWaiting = 8;
 const serverTimes = { handshakeTimeout: 10_000, headersTimeout: 30_000, requestTimeout: 60_000, keepAliveTimeout: 90_000 };
 
 /**
@@ -46,6 +48,8 @@ export class KubeletApi {
   #reading = 0;
   #text = '';
   readonly #connections = new Set<Socket>();
+  /** The requests of a connection that are not answered yet, and the end of the last one's answer. */
+  readonly #turns = new WeakMap<Socket, { open: number; last: Promise<void> }>();
   #hasStarted = false;
   #server: Server | undefined;
   #cancelReload: CancelTimer | undefined;
@@ -84,7 +88,7 @@ export class KubeletApi {
       this.#note(socket);
       this.#readings.set(socket, this.#reading);
     });
-    server.on('request', (request, response) => void this.#serve(request, response, undefined));
+    server.on('request', (request, response) => this.#inTurn(request, response));
     server.on('upgrade', (request, socket, head) => void this.#upgrade(request, socket, head));
     server.listen({ port, ...(address !== undefined && { host: address }) });
     await once(server, 'listening');
@@ -122,10 +126,31 @@ export class KubeletApi {
     socket.once('close', () => this.#connections.delete(socket));
   }
 
+  /**
+   * Node.js hands over all requests that a connection has sent, before the first is answered. They are answered one after another, and
+   * a connection with too many of them is ended.
+   */
+  #inTurn(request: IncomingMessage, response: ServerResponse): void {
+    const { socket } = request;
+    const turn = this.#turns.get(socket) ?? { open: 0, last: Promise.resolve() };
+    this.#turns.set(socket, turn);
+    if (turn.open > mostWaiting) {
+      socket.destroy();
+      return;
+    }
+    turn.open += 1;
+    turn.last = turn.last.then(async () => {
+      if (!socket.destroyed) await this.#serve(request, response, undefined);
+      turn.open -= 1;
+    });
+  }
+
   async #upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): Promise<void> {
     // Node.js has taken its own listeners off
     socket.on('error', () => socket.destroy());
-    await this.#serve(request, responseOver(request, socket), head);
+    // an answer that is under way would get into the stream
+    if (this.#turns.get(request.socket)?.open) socket.destroy();
+    else await this.#serve(request, responseOver(request, socket), head);
   }
 
   async #serve(request: IncomingMessage, response: ServerResponse, upgrade: Buffer | undefined): Promise<void> {

@@ -5,6 +5,7 @@ import { Prng } from '../chaos/prng.ts';
 import { root } from '../structure/source-tree.ts';
 import { http1Answer } from './http1-answers.ts';
 import { http2Answer } from './http2-answers.ts';
+import { requestOf } from './requests.ts';
 
 /** A process of its own, with little memory: a client that holds what it must not ends it. */
 function fuzz(...args: readonly string[]): Promise<{ code: unknown; stdout: string; stderr: string }> {
@@ -23,6 +24,25 @@ it('a client lives through a thousand answers of servers that are broken or host
     stderr: '',
     stdout: expect.stringMatching(/^seed 1: 1000 exchanges, .*, 0 faults\n$/),
   });
+});
+
+it('the servers live through a thousand requests of clients that are broken or hostile, and refuse strangers', async () => {
+  const { code, stdout, stderr } = await fuzz('servers', '--exchanges', '1000', '--seed', '1');
+  expect({ code, stderr, stdout }).toEqual({
+    code: 0,
+    stderr: '',
+    stdout: expect.stringMatching(/^seed 1: 1000 exchanges, .*, 0 faults\n$/),
+  });
+});
+
+it('a seed gives the same requests again', () => {
+  const shown = (seed: number): string[] =>
+    Array.from({ length: 40 }, (_, number) => {
+      const request = requestOf(new Prng(seed, number));
+      return request.isLarge ? request.name : `${request.name} ${Buffer.concat([...request.bytes()]).toString('base64')}`;
+    });
+  expect(shown(7)).toEqual(shown(7));
+  expect(shown(7)).not.toEqual(shown(8));
 });
 
 it('a seed gives the same answers again', () => {

@@ -1,9 +1,9 @@
 import { once } from 'node:events';
 import { type ConnectionOptions, connect } from 'node:tls';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import type { KubeletApiOptions } from '../../../src/kubelet-api/api-options.ts';
 import { KubeletApi } from '../../../src/kubelet-api/kubelet-api.ts';
-import { apiWorld, fakeHost } from './api-world.ts';
+import { apiWorld, fakeHost, readAll } from './api-world.ts';
 
 const exec = '/exec/default/web/app?command=id&output=1';
 
@@ -46,6 +46,59 @@ describe('an API without debugging handlers', () => {
     expect(execs).toBe(0);
     expect((await get('/configz')).status).toBe(404);
     for (const path of ['/pods', '/healthz', '/metrics', '/stats/summary']) expect((await get(path)).status).toBe(200);
+  });
+});
+
+describe('a connection that sends requests without waiting for answers', () => {
+  const request = (path: string) => `GET ${path} HTTP/1.1\r\nhost: x\r\n\r\n`;
+
+  /** An API whose statistics are read until the test lets them go. */
+  async function held() {
+    const asked: (() => void)[] = [];
+    const statsSummary = async () => {
+      const { promise, resolve } = Promise.withResolvers<void>();
+      asked.push(resolve);
+      await promise;
+      return { node: { nodeName: 'node-1', startTime: '2026-01-01T00:00:00Z' }, pods: [] };
+    };
+    return { asked, ...(await apiWorld({ host: fakeHost({ statsSummary }) })) };
+  }
+
+  it('gets them one after another, in their order', async () => {
+    const { asked, raw } = await held();
+    const socket = await raw();
+    let text = '';
+    socket.setEncoding('utf8').on('data', (chunk: string) => {
+      text += chunk;
+    });
+    socket.write(request('/stats/summary') + request('/healthz') + request('/stats/summary'));
+    await vi.waitUntil(() => asked.length > 0);
+    expect([asked.length, text]).toEqual([1, '']);
+    asked[0]?.();
+    await vi.waitUntil(() => asked.length === 2);
+    expect(text.match(/HTTP\/1\.1 200/g)).toHaveLength(2);
+    expect(text).toMatch(/nodeName[\s\S]*ok$/);
+    asked[1]?.();
+    await vi.waitUntil(() => text.match(/HTTP\/1\.1 200/g)?.length === 3);
+  });
+
+  it.each([
+    ['too many of them', request('/healthz').repeat(50)],
+    ['another protocol after them', `${request('/healthz').slice(0, -2)}connection: upgrade\r\nupgrade: SPDY/3.1\r\n\r\n`],
+  ])('is ended when it sends %s, and leaves no listeners', async (_what, more) => {
+    const { asked, raw } = await held();
+    const warnings: Error[] = [];
+    const note = (warning: Error): void => void warnings.push(warning);
+    process.on('warning', note);
+    onTestFinished(() => void process.off('warning', note));
+    const socket = await raw();
+    socket.write(request('/stats/summary'));
+    await vi.waitUntil(() => asked.length === 1);
+    socket.write(more);
+    expect(await readAll(socket).catch(() => '')).toBe('');
+    expect(asked).toHaveLength(1);
+    asked[0]?.();
+    expect(warnings).toEqual([]);
   });
 });
 
