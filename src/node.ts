@@ -166,6 +166,7 @@ export { ApiServerSource, type ApiServerSourceOptions } from './sources/api-serv
 export { FileSource, type FileSourceOptions } from './sources/file-source.ts';
 export { HttpSource } from './sources/http-source.ts';
 export type { HttpSourceOptions } from './sources/http-source-options.ts';
+export type { PodBudgetOptions } from './sources/pod-budget.ts';
 export type { PodSource, SendPods } from './sources/pod-source.ts';
 export type { Admission } from './sync-loop/admission.ts';
 export { SyncLoop } from './sync-loop/sync-loop.ts';

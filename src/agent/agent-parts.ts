@@ -60,7 +60,7 @@ export class AgentParts {
     this.cluster = new ClusterParts(resolved);
     const { lanes, eventRecorder } = this.cluster;
     this.config = new PodConfig({ eventRecorder, ...timed });
-    const source = new ApiServerSource({ transport: lanes.own, nodeName, ...shared });
+    const source = new ApiServerSource({ transport: lanes.own, nodeName, podBudget: options.podBudget ?? {}, ...shared });
     this.source = new HandledSource(source);
     this.config.addSource(apiserverSource, source);
     this.#addOtherSources();
@@ -87,6 +87,7 @@ export class AgentParts {
       ...{ options: resolved, cluster: this.cluster },
       notReady: () => this.#notReady(),
       pressures: () => this.disk.pressures,
+      tooLarge: (podUID) => source.refusal(podUID),
     });
     this.resizes = new ResizeParts({
       ...{ runtime, cgroups: this.cgroups, limits, statusManager: this.statusManager, podManager, eventRecorder },

@@ -18,6 +18,7 @@ import type { ContainerRuntime } from '../runtime/container-runtime.ts';
 import { type Clock, type SteadyClock, safeClock, systemClock } from '../seams/clock.ts';
 import { type Logger, loggerOption } from '../seams/logger.ts';
 import { safeRandom } from '../seams/random.ts';
+import type { PodBudgetOptions } from '../sources/pod-budget.ts';
 import type { PodSource } from '../sources/pod-source.ts';
 import type { StatusManagerOptions } from '../status/status-manager-options.ts';
 import type { VolumeManagerOptions } from '../volumes/volume-manager-options.ts';
@@ -79,6 +80,8 @@ export interface NodeAgentOptions extends AgentSettings {
   readonly statusManager?: Partial<
     Pick<StatusManagerOptions, 'syncPeriodMs' | 'concurrency' | 'requestTimeoutMs' | 'rateLimiter' | 'patchFormat'>
   >;
+  /** How much memory the pods may take; one that takes more is refused. Default: 1 MiB of one pod, 16 MiB of all, for a heap of 128 MB. */
+  readonly podBudget?: PodBudgetOptions;
   /** How much of secrets and config maps pods may make the agent hold. Default: as `objectBudget`'s, for a heap of 128 MB. */
   readonly objectBudget?: ObjectBudgetOptions;
   /** How many volumes a pod may have, and how much files of secrets, tokens and the like may take in memory. Default: as `VolumeManager`'s. */
@@ -122,6 +125,7 @@ const knownOptions = [
     'podManager',
     'podClient',
     'statusManager',
+    'podBudget',
     'objectBudget',
     'volumeBudget',
     'eventRecorder',

@@ -8,6 +8,7 @@ import type { AdmissionCheck } from './admission/check.ts';
 import { nodeKind, schedulerPredicates } from './admission/node-predicates.ts';
 import { nodePressure } from './admission/node-pressure.ts';
 import { admitPod } from './admission/pod-admission.ts';
+import { podSize } from './admission/pod-size.ts';
 import { allowedSysctls } from './admission/sysctls.ts';
 import type { ClusterParts } from './cluster-parts.ts';
 import { filesystemBytes, hasAppArmor } from './node/machine.ts';
@@ -23,6 +24,8 @@ export interface NodePartsOptions {
   /** Why the node cannot take pods, in words; undefined where it can. */
   readonly notReady: () => string | undefined;
   readonly pressures: () => NodePressures;
+  /** Why there is no memory for the pod; undefined where there is. */
+  readonly tooLarge: (podUID: string) => string | undefined;
 }
 
 /** The node as the cluster sees it, and which pods it takes. */
@@ -76,6 +79,7 @@ export class NodeParts {
     });
     const isAppArmorThere = hasAppArmor();
     this.#checks = [
+      podSize(parts.tooLarge),
       nodePressure,
       allowedSysctls(settings.allowedUnsafeSysctls, machine.kernelVersion),
       nodeKind,

@@ -4,9 +4,9 @@ import type { ApiObject } from '../client/api-resource.ts';
 import type { ResourceClient } from '../client/resource-client.ts';
 import { isStatusManagerError, type StatusManagerError } from '../errors.ts';
 import type { SteadyClock } from '../seams/clock.ts';
+import { objectBytes } from '../wire/object-bytes.ts';
 import { isOlderThan } from '../wire/resource-version.ts';
 import { received } from './frozen.ts';
-import { heldBytes } from './held-bytes.ts';
 import { newerOf } from './newer-object.ts';
 import type { ObjectCounts, ObjectHoldings, PodHoldings } from './object-budget.ts';
 import { notRegistered, readFailure } from './object-errors.ts';
@@ -143,7 +143,7 @@ export class CachedObjects<T extends ApiObject> implements ObjectReader<T> {
   }
 
   #keep(cached: CachedObject<T>, knowledge: Knowledge<T>, object: T, askedAt: number): T {
-    const refusal = this.#options.budget.hold(cached.holdings, heldBytes(object));
+    const refusal = this.#options.budget.hold(cached.holdings, objectBytes(object));
     const held = refusal === undefined ? object : undefined;
     Object.assign(knowledge, { object: held, missing: undefined, refusal, askedAt });
     cached.newest = held;

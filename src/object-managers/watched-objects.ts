@@ -5,8 +5,8 @@ import type { StatusManagerError } from '../errors.ts';
 import type { Metrics } from '../metrics/metrics.ts';
 import type { CancelTimer } from '../seams/clock.ts';
 import { ignoreFailure } from '../seams/guard.ts';
+import { objectBytes } from '../wire/object-bytes.ts';
 import { CachedObjects } from './cached-objects.ts';
-import { heldBytes } from './held-bytes.ts';
 import type { ObjectCounts, ObjectHoldings, PodHoldings } from './object-budget.ts';
 import { notFound, stopped } from './object-errors.ts';
 import { canExist, keyOf, type NamespacedName } from './object-name.ts';
@@ -131,7 +131,7 @@ export class WatchedObjects<T extends MaybeImmutable> implements ObjectReader<T>
       ...this.#options,
       watching: (isWatching) => this.#watching(isWatching),
       mayKeep: (copy) => {
-        const refusal = budget.hold(object.holdings, heldBytes(copy));
+        const refusal = budget.hold(object.holdings, objectBytes(copy));
         if (copy === undefined || refusal === undefined) return true;
         // not in the middle of what its reflector does
         queueMicrotask(() => this.#unwatch(object, refusal));

@@ -10,6 +10,7 @@ import { Reflector } from '../reflector/reflector.ts';
 import type { Clock } from '../seams/clock.ts';
 import type { Logger } from '../seams/logger.ts';
 import type { WirePod } from '../wire/types.ts';
+import { PodBudget, type PodBudgetOptions } from './pod-budget.ts';
 import type { PodSource, SendPods } from './pod-source.ts';
 
 /** Which pods are read, and how. `nodeName` and one of `kubeConfig` and `transport` are needed. */
@@ -22,6 +23,8 @@ export interface ApiServerSourceOptions {
   readonly nodeName: string;
   /** Default: all namespaces. */
   readonly namespace?: string;
+  /** What the pods may take of memory; a pod that takes more is sent in outline, without containers. Default: as much as they are. */
+  readonly podBudget?: PodBudgetOptions;
   /** Asks for full lists as streams, and for ordinary lists where the server has none. Default true. */
   readonly streamLists?: boolean;
   /** A watch that brings nothing for this long counts as dead. Default 150 000: the first bookmark of a quiet watch takes the apiserver two minutes. */
@@ -37,7 +40,7 @@ export interface ApiServerSourceOptions {
 }
 
 const knownOptions = [
-  ...['kubeConfig', 'transport', 'nodeName', 'namespace', 'streamLists', 'idleTimeoutMs'],
+  ...['kubeConfig', 'transport', 'nodeName', 'namespace', 'podBudget', 'streamLists', 'idleTimeoutMs'],
   ...['random', 'clock', 'logger', 'metrics'],
 ];
 
@@ -59,6 +62,7 @@ const knownOptions = [
  */
 export class ApiServerSource implements PodSource {
   readonly #reflector: Reflector<WirePod>;
+  readonly #budget: PodBudget | undefined;
   readonly #runState = new RunState('pod source');
   #send: SendPods | undefined;
   /** Set while a list is due at the end of the turn. */
@@ -68,17 +72,32 @@ export class ApiServerSource implements PodSource {
   /** Throws ERR_INVALID_OPTION, naming the option, the rule and the value. */
   constructor(options: ApiServerSourceOptions) {
     requireKnownOptions('options', options, knownOptions);
-    const { nodeName, ...reading } = options;
+    const { nodeName, podBudget, ...reading } = options;
+    const budget = podBudget && new PodBudget(podBudget);
+    this.#budget = budget;
     const changed = (): void => this.#changed();
+    const deleted = ({ metadata }: WirePod): void => {
+      budget?.forget(metadata?.uid ?? '');
+      changed();
+    };
+    // a pod that was made again under its name is another one
+    const updated = ({ metadata }: WirePod, previous: WirePod): void =>
+      metadata?.uid === previous.metadata?.uid ? changed() : deleted(previous);
     this.#reflector = new Reflector<WirePod>({
       ...reading,
       resource: resources.pods,
+      ...(budget !== undefined && { transform: (pod: WirePod) => budget.keep(pod, this.#previous(pod)) }),
       fieldSelector: `spec.nodeName=${nodeNameOption(nodeName)}`,
       handlers: {
-        ...{ added: changed, updated: changed, deleted: changed },
+        ...{ added: changed, updated, deleted },
         synced: () => this.#synced(),
       },
     });
+  }
+
+  /** Why a pod is sent in outline: it takes more memory than `podBudget` has for it. Undefined for every other pod. */
+  refusal(podUID: string): string | undefined {
+    return this.#budget?.refusal(podUID);
   }
 
   /** `idle`, `running`, `stopping` or `stopped`. */
@@ -124,6 +143,11 @@ export class ApiServerSource implements PodSource {
    */
   lastListedAt(): number | undefined {
     return this.#lastListedAt;
+  }
+
+  #previous({ metadata }: WirePod): WirePod | undefined {
+    const known = this.#reflector.store.get(metadata?.namespace, metadata?.name ?? '');
+    return known?.metadata?.uid === metadata?.uid ? known : undefined;
   }
 
   #synced(): void {

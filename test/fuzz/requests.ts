@@ -35,7 +35,7 @@ const spdy = 'Connection: Upgrade\r\nUpgrade: SPDY/3.1\r\nX-Stream-Protocol-Vers
 const webSocket =
   'Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Protocol: v5.channel.k8s.io\r\n';
 /** How a stream of the runtime behaves is in the first word of the command. */
-export const streamKinds = ['echo', 'refuse', 'endless-refusal', 'reset', 'silent', 'garbage', 'flood', 'late-end'] as const;
+const streamKinds = ['echo', 'refuse', 'endless-refusal', 'reset', 'silent', 'garbage', 'flood', 'late-end'] as const;
 
 const kubeletPages: readonly Page[] = [
   { method: 'GET', path: '/healthz', statuses: [200] },

@@ -116,4 +116,27 @@ describe('ApiServerSource', () => {
   ])('refuses the options %#', (options, message) => {
     expect(() => new ApiServerSource(options as never)).toThrow(message);
   });
+
+  it('sends an outline of a pod that is too large, and says why until the pod is gone or another one has its name', async () => {
+    await using server = await podSourceServer(answerList([pod('a')], '10'));
+    const options = { logger: null, kubeConfig: kubeConfigFor(server.url), nodeName: 'n1', podBudget: { maxBytesPerPod: 3000 } };
+    await using source = new ApiServerSource(options);
+    const sent = new SentLists();
+    source.start(sent.send);
+    await until(() => server.watches.length === 1);
+    const large = (version: string, uid: string) => {
+      const { metadata, ...rest } = pod('b', version);
+      return { ...rest, metadata: { ...metadata, uid, annotations: { a: 'x'.repeat(4000) } } };
+    };
+    server.latestWatch().send('ADDED', large('11', 'b-1') as never);
+    await sent.reached(2);
+    expect(sent.lists.at(-1)?.find(({ metadata }) => metadata?.name === 'b')?.spec?.containers).toEqual([]);
+    expect([source.refusal('a'), source.refusal('b-1')]).toEqual([undefined, expect.stringContaining('bytes of memory')]);
+    server.latestWatch().send('MODIFIED', large('12', 'b-2') as never);
+    await sent.reached(3);
+    expect([source.refusal('b-1'), source.refusal('b-2')]).toEqual([undefined, expect.stringContaining('bytes of memory')]);
+    server.latestWatch().send('DELETED', large('13', 'b-2') as never);
+    await sent.reached(4);
+    expect(source.refusal('b-2')).toBeUndefined();
+  });
 });

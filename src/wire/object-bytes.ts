@@ -3,11 +3,11 @@ const memberBytes = 48;
 const wide = /[^\0-\xff]/;
 
 /** About how many bytes of memory a JSON value takes: text by its length, and a share for each member. */
-export function heldBytes(value: unknown): number {
+export function objectBytes(value: unknown): number {
   if (typeof value === 'string') return value.length * (wide.test(value) ? 2 : 1);
   if (typeof value !== 'object' || value === null) return 0;
-  if (Array.isArray(value)) return value.reduce<number>((sum, inner) => sum + memberBytes + heldBytes(inner), 0);
+  if (Array.isArray(value)) return value.reduce<number>((sum, inner) => sum + memberBytes + objectBytes(inner), 0);
   let bytes = 0;
-  for (const [key, inner] of Object.entries(value)) bytes += memberBytes + key.length + heldBytes(inner);
+  for (const [key, inner] of Object.entries(value)) bytes += memberBytes + key.length + objectBytes(inner);
   return bytes;
 }

@@ -1,0 +1,139 @@
+import { integerOption, requireKnownOptions } from '../checks/options.ts';
+import { isTerminalPhase } from '../pod/pod-phase.ts';
+import { objectBytes } from '../wire/object-bytes.ts';
+import type { WirePod } from '../wire/types.ts';
+
+/** How much memory the pods of a node may take: as JSON values, text by its length and a share for each member, in bytes. */
+export interface PodBudgetOptions {
+  /** The most of one pod. Default 1 MiB; a pod that takes 1.5 MB in etcd may take 6 MiB here. */
+  readonly maxBytesPerPod?: number;
+  /** The most of all pods together. A pod of at most 128 KiB, and one that runs already, may go over it, up to twice as much. Default 16 MiB. */
+  readonly maxBytes?: number;
+}
+
+interface Held {
+  bytes: number;
+  /** Why only an outline of the pod is kept; undefined where it is kept whole. */
+  readonly refusal: string | undefined;
+}
+
+const mebibyte = 1024 * 1024;
+const defaults = { maxBytesPerPod: mebibyte, maxBytes: 16 * mebibyte };
+/** A pod that takes no more has room as long as there is any. */
+const shareOfPod = 128 * 1024;
+
+/**
+ * Decides what is kept of each pod, so that pods of any size cannot take all memory. A pod that is too large when it comes is kept in
+ * outline, and `refusal` says why: it is not to run. One that runs and becomes too large is kept as it was.
+ */
+export class PodBudget {
+  readonly #limits: Required<PodBudgetOptions>;
+  readonly #held = new Map<string, Held>();
+  #bytes = 0;
+
+  /** Throws ERR_INVALID_OPTION, naming the option, the rule and the value. */
+  constructor(options: PodBudgetOptions = {}) {
+    requireKnownOptions('podBudget', options, Object.keys(defaults));
+    const { maxBytesPerPod = defaults.maxBytesPerPod, maxBytes = defaults.maxBytes } = options;
+    this.#limits = {
+      maxBytesPerPod: integerOption('podBudget.maxBytesPerPod', maxBytesPerPod, 0),
+      maxBytes: integerOption('podBudget.maxBytes', maxBytes, 0),
+    };
+  }
+
+  /** What the pods take. */
+  get bytes(): number {
+    return this.#bytes;
+  }
+
+  /** Why the pod is kept in outline; undefined for one that is kept whole, and for one that is not known. */
+  refusal(podUID: string): string | undefined {
+    return this.#held.get(podUID)?.refusal;
+  }
+
+  /** What is to be kept of a pod. `previous`: what was kept of its version before. The result has the pod's own resourceVersion. */
+  keep(pod: WirePod, previous: WirePod | undefined): WirePod {
+    const uid = pod.metadata?.uid ?? '';
+    const known = this.#held.get(uid);
+    if (known?.refusal !== undefined) return this.#hold(uid, outlineOf(pod), known.refusal);
+    const bytes = objectBytes(pod);
+    const isRunning = known !== undefined || hasStarted(pod);
+    const refusal = this.#refusal(bytes, isRunning, known?.bytes ?? 0);
+    if (refusal === undefined) return this.#hold(uid, pod, undefined, bytes);
+    if (known !== undefined && previous !== undefined) return this.#hold(uid, asBefore(previous, pod), undefined);
+    if (!isRunning) return this.#hold(uid, outlineOf(pod), refusal);
+    const bare = withoutLabels(pod);
+    const bareBytes = objectBytes(bare);
+    const isTooLarge = this.#refusal(bareBytes, true, 0) !== undefined;
+    return isTooLarge ? this.#hold(uid, outlineOf(pod), refusal) : this.#hold(uid, bare, undefined, bareBytes);
+  }
+
+  /** The pod is gone. */
+  forget(podUID: string): void {
+    this.#bytes -= this.#held.get(podUID)?.bytes ?? 0;
+    this.#held.delete(podUID);
+  }
+
+  #hold(uid: string, pod: WirePod, refusal: string | undefined, bytes = objectBytes(pod)): WirePod {
+    this.forget(uid);
+    this.#held.set(uid, { bytes, refusal });
+    this.#bytes += bytes;
+    return pod;
+  }
+
+  /** Why there is no room for so many bytes; `before` of them are counted already. */
+  #refusal(bytes: number, isRunning: boolean, before: number): string | undefined {
+    const { maxBytesPerPod, maxBytes } = this.#limits;
+    if (bytes > maxBytesPerPod) {
+      return `the pod takes ${bytes} bytes of memory, and this node holds ${maxBytesPerPod} for one pod; a larger podBudget.maxBytesPerPod would let it in`;
+    }
+    const others = this.#bytes - before;
+    if (others + bytes <= (isRunning || bytes <= shareOfPod ? 2 : 1) * maxBytes) return undefined;
+    return `the pods of this node take ${others} of the ${maxBytes} bytes that it holds for them, and there is no room for the ${bytes} of this one; a larger podBudget.maxBytes would let it in`;
+  }
+}
+
+/** This node has taken it before, and it is not over. */
+function hasStarted({ status }: WirePod): boolean {
+  return status?.startTime != null && !isTerminalPhase(status.phase);
+}
+
+/** Enough to tell of the pod, and to let it go. */
+function outlineOf({ apiVersion, kind, metadata = {}, spec, status }: WirePod): WirePod {
+  const { name, namespace, uid, resourceVersion, creationTimestamp, deletionTimestamp, deletionGracePeriodSeconds } = metadata;
+  return present({
+    ...{ apiVersion, kind },
+    metadata: present({
+      name,
+      namespace,
+      uid,
+      resourceVersion,
+      creationTimestamp,
+      deletionTimestamp,
+      deletionGracePeriodSeconds,
+    }),
+    spec: present({
+      nodeName: spec?.nodeName,
+      terminationGracePeriodSeconds: spec?.terminationGracePeriodSeconds,
+      containers: [],
+    }),
+    status: present({ phase: status?.phase, startTime: status?.startTime, qosClass: status?.qosClass }),
+  });
+}
+
+/** The version before, with what the server has decided since. */
+function asBefore(previous: WirePod, { metadata = {} }: WirePod): WirePod {
+  const { resourceVersion, generation, deletionTimestamp, deletionGracePeriodSeconds } = metadata;
+  const decided = present({ resourceVersion, generation, deletionTimestamp, deletionGracePeriodSeconds });
+  return { ...previous, metadata: { ...previous.metadata, ...decided } };
+}
+
+/** What others may add to a pod that runs is left out. */
+function withoutLabels(pod: WirePod): WirePod {
+  const { labels: _labels, annotations: _annotations, ...metadata } = pod.metadata ?? {};
+  return { ...pod, metadata };
+}
+
+function present<T extends object>(members: { [Name in keyof T]: T[Name] | undefined }): T {
+  return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined)) as T;
+}

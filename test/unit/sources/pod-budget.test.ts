@@ -1,0 +1,150 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { PodBudget } from '../../../src/sources/pod-budget.ts';
+import { objectBytes } from '../../../src/wire/object-bytes.ts';
+import type { WirePod } from '../../../src/wire/types.ts';
+
+interface Given {
+  readonly name?: string;
+  readonly version?: string;
+  /** So many bytes of annotations. */
+  readonly text?: number;
+  /** So many bytes of an argument. */
+  readonly argument?: number;
+  readonly status?: object;
+  readonly metadata?: object;
+}
+
+function podOf({ name = 'web', version = '1', text = 0, argument = 0, status, metadata }: Given = {}): WirePod {
+  return {
+    metadata: {
+      name,
+      namespace: 'default',
+      uid: name,
+      resourceVersion: version,
+      annotations: { text: 'x'.repeat(text) },
+      ...metadata,
+    },
+    spec: { nodeName: 'n', containers: [{ name: 'app', image: 'app:1', args: ['x'.repeat(argument)] }] },
+    ...(status !== undefined && { status }),
+  } as WirePod;
+}
+
+const started = { phase: 'Running', startTime: '2026-01-01T00:00:00Z' };
+const kilobyte = 1024;
+
+describe('a budget for pods', () => {
+  it('keeps a pod that fits as it is, and counts it until it is gone', () => {
+    const budget = new PodBudget({ maxBytesPerPod: 5000, maxBytes: 10_000 });
+    const pod = podOf({ text: 1000 });
+    expect(budget.keep(pod, undefined)).toBe(pod);
+    expect([budget.refusal('web'), budget.bytes]).toEqual([undefined, objectBytes(pod)]);
+    const next = podOf({ text: 2000, version: '2' });
+    expect(budget.keep(next, pod)).toBe(next);
+    expect(budget.bytes).toBe(objectBytes(next));
+    budget.forget('web');
+    budget.forget('web');
+    expect(budget.bytes).toBe(0);
+  });
+
+  it('keeps an outline of a pod that is too large, says why, and stays with that', () => {
+    const budget = new PodBudget({ maxBytesPerPod: 5000 });
+    const status = { phase: 'Pending', qosClass: 'BestEffort', conditions: [{ type: 'A', status: 'True' }] };
+    const large = podOf({ text: 6000, status });
+    const outline = budget.keep(large, undefined);
+    expect(outline).toEqual({
+      metadata: { name: 'web', namespace: 'default', uid: 'web', resourceVersion: '1' },
+      spec: { nodeName: 'n', containers: [] },
+      status: { phase: 'Pending', qosClass: 'BestEffort' },
+    });
+    expect(budget.refusal('web')).toMatch(
+      /^the pod takes \d+ bytes of memory, and this node holds 5000 for one pod; .*maxBytesPerPod/,
+    );
+    const metadata = { deletionTimestamp: '2026-01-01T00:00:00Z', deletionGracePeriodSeconds: 0 };
+    const smaller = budget.keep(podOf({ version: '2', metadata }), outline);
+    expect(smaller).toMatchObject({ metadata: { resourceVersion: '2', ...metadata }, spec: { containers: [] } });
+    expect(budget.bytes).toBe(objectBytes(smaller));
+    budget.forget('web');
+    expect(budget.refusal('web')).toBeUndefined();
+  });
+
+  it('has room for all pods together, for small ones and those that run twice as much', () => {
+    const budget = new PodBudget({ maxBytes: 400 * kilobyte });
+    const large = (name: string, status?: object) => podOf({ name, argument: 150 * kilobyte, ...(status && { status }) });
+    const refusals = ['a', 'b', 'c'].map((name) => {
+      budget.keep(large(name), undefined);
+      return budget.refusal(name);
+    });
+    expect(refusals).toEqual([
+      undefined,
+      undefined,
+      expect.stringMatching(/^the pods of this node take \d+ of the 409600 bytes .*maxBytes would/),
+    ]);
+    budget.keep(podOf({ name: 'small', argument: 100 * kilobyte }), undefined);
+    budget.keep(large('running', started), undefined);
+    expect([budget.refusal('small'), budget.refusal('running')]).toEqual([undefined, undefined]);
+    budget.keep(large('over', { ...started, phase: 'Failed' }), undefined);
+    expect(budget.refusal('over')).toBeDefined();
+  });
+
+  it('keeps a pod that becomes too large as it was, with what the server decides', () => {
+    const budget = new PodBudget({ maxBytesPerPod: 5000 });
+    const before = podOf({ text: 100 });
+    budget.keep(before, undefined);
+    const metadata = { deletionTimestamp: '2026-01-01T00:00:00Z', deletionGracePeriodSeconds: 5 };
+    const after = budget.keep(podOf({ text: 9000, version: '2', metadata }), before);
+    expect(after).toEqual({ ...before, metadata: { ...before.metadata, resourceVersion: '2', ...metadata } });
+    expect(budget.refusal('web')).toBeUndefined();
+    const small = podOf({ text: 200, version: '3' });
+    expect(budget.keep(small, after)).toBe(small);
+  });
+
+  it('takes a pod that runs without its labels and annotations where only these are too large, as after a restart', () => {
+    const budget = new PodBudget({ maxBytesPerPod: 5000 });
+    const { metadata, spec, status } = podOf({ text: 9000, status: started, metadata: { labels: { app: 'web' } } });
+    const { annotations: _annotations, labels: _labels, ...rest } = metadata ?? {};
+    expect(budget.keep({ metadata, spec, status } as WirePod, undefined)).toEqual({ metadata: rest, spec, status });
+    expect(budget.refusal('web')).toBeUndefined();
+    budget.keep(podOf({ name: 'other', argument: 9000, status: started }), undefined);
+    expect(budget.refusal('other')).toBeDefined();
+  });
+
+  it('never counts more than twice what all pods may take and an outline each, whatever comes', () => {
+    const step = fc.record({
+      name: fc.constantFrom('a', 'b', 'c', 'd', 'e'),
+      what: fc.constantFrom('keep' as const, 'keep' as const, 'forget' as const),
+      text: fc.nat(60_000),
+      argument: fc.nat(60_000),
+      runs: fc.boolean(),
+    });
+    fc.assert(
+      fc.property(fc.array(step, { maxLength: 40 }), (steps) => {
+        const budget = new PodBudget({ maxBytesPerPod: 50_000, maxBytes: 60_000 });
+        const kept = new Map<string, WirePod>();
+        for (const [index, { name, what, runs, ...sizes }] of steps.entries()) {
+          if (what === 'forget') {
+            budget.forget(name);
+            kept.delete(name);
+            continue;
+          }
+          const pod = podOf({ name, version: `${index}`, ...sizes, ...(runs && { status: started }) });
+          const result = budget.keep(pod, kept.get(name));
+          expect(result.metadata).toMatchObject({ name, namespace: 'default', uid: name, resourceVersion: `${index}` });
+          expect(result.spec?.containers.length).toBe(budget.refusal(name) === undefined ? 1 : 0);
+          kept.set(name, result);
+        }
+        const bytes = [...kept.values()].reduce((sum, pod) => sum + objectBytes(pod), 0);
+        expect(budget.bytes).toBe(bytes);
+        expect(bytes).toBeLessThanOrEqual(2 * 60_000 + 5 * 1000);
+      }),
+    );
+  });
+
+  it.each([
+    [{ maxBytes: -1 }, '`podBudget.maxBytes` to be an integer from 0 up, got -1'],
+    [{ maxBytesPerPod: '1' }, '`podBudget.maxBytesPerPod` to be an integer from 0 up'],
+    [{ max: 1 }, '`podBudget.max` to be absent'],
+  ])('refuses %j', (options, message) => {
+    expect(() => new PodBudget(options as never)).toThrow(message);
+  });
+});
