@@ -47,6 +47,7 @@ export const sections: readonly Section[] = [
       'DIVERGENCES.md',
       'docs/connections.md',
       'docs/reliability.md',
+      'docs/limits.md',
       'docs/performance.md',
       'docs/decisions',
     ],
