@@ -3,11 +3,11 @@
 // that it prints for the step in here. A floor goes down only together with the tests that a commit removes, and its message
 // says which.
 export const floors = {
-  checks: 9140,
+  checks: 9220,
   soak: 18,
-  cluster: 680,
+  cluster: 682,
   consumers: 114,
   browser: 43,
-  docs: 179,
+  docs: 180,
   monitoring: 4,
 };

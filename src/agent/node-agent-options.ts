@@ -80,7 +80,7 @@ export interface NodeAgentOptions extends AgentSettings {
   readonly statusManager?: Partial<
     Pick<StatusManagerOptions, 'syncPeriodMs' | 'concurrency' | 'requestTimeoutMs' | 'rateLimiter' | 'patchFormat'>
   >;
-  /** How much memory the pods may take; one that takes more is refused. Default: 1 MiB of one pod, 16 MiB of all, for a heap of 128 MB. */
+  /** How much memory the pods may take; one that takes more is refused. Default: 2 MiB of one pod, 16 MiB of all, for a heap of 128 MB. */
   readonly podBudget?: PodBudgetOptions;
   /** How much of secrets and config maps pods may make the agent hold. Default: as `objectBudget`'s, for a heap of 128 MB. */
   readonly objectBudget?: ObjectBudgetOptions;

@@ -5,7 +5,7 @@ import type { WirePod } from '../wire/types.ts';
 
 /** How much memory the pods of a node may take: as JSON values, text by its length and a share for each member, in bytes. */
 export interface PodBudgetOptions {
-  /** The most of one pod. Default 1 MiB; a pod that takes 1.5 MB in etcd may take 6 MiB here. */
+  /** The most of one pod. Default 2 MiB. A pod of 1 MB of text takes about that; one of 1.5 MB of small members takes up to 8 MiB. */
   readonly maxBytesPerPod?: number;
   /** The most of all pods together. A pod of at most 128 KiB, and one that runs already, may go over it, up to twice as much. Default 16 MiB. */
   readonly maxBytes?: number;
@@ -18,7 +18,7 @@ interface Held {
 }
 
 const mebibyte = 1024 * 1024;
-const defaults = { maxBytesPerPod: mebibyte, maxBytes: 16 * mebibyte };
+const defaults = { maxBytesPerPod: 2 * mebibyte, maxBytes: 16 * mebibyte };
 /** A pod that takes no more has room as long as there is any. */
 const shareOfPod = 128 * 1024;
 

@@ -1,7 +1,7 @@
 import { KubeConfig } from '@kubernetes/client-node';
 import { expect, inject, it } from 'vitest';
-import { kindsOfHostilePods } from '../support/hostile/hostile-pods.ts';
-import { HostileWorld } from '../support/hostile/hostile-world.ts';
+import { kindsOfHostilePods, kindsWithoutWord } from '../support/hostile/hostile-pods.ts';
+import { HostileWorld, isDecided, isRunning } from '../support/hostile/hostile-world.ts';
 
 const ten = (name: string): string[] => Array.from({ length: 10 }, (_, index) => `${name}-${index}`);
 
@@ -14,11 +14,10 @@ it('pods as large as the server takes them do not end an agent of 128 MB, are re
   const hostile = kindsOfHostilePods.map((kind, index) => ({ kind, name: `h${index}` }));
   for (const { kind, name } of hostile) expect(await world.createHostile(kind, name), kind).toBeGreaterThan(250_000);
   for (const name of ten('beside')) await world.createOrdinary(name);
-  await world.reach([...ten('before'), ...ten('beside')], 'Running');
+  await world.reach([...ten('before'), ...ten('beside')], isRunning);
   await world.reach(
-    hostile.map(({ name }) => name),
-    'Failed',
-    'Running',
+    hostile.filter(({ kind }) => !kindsWithoutWord.includes(kind)).map(({ name }) => name),
+    isDecided,
   );
   const statuses = await Promise.all(hostile.map(({ name }) => world.status(name)));
   const refused = statuses.filter((status) => status?.reason === 'PodTooLarge');
@@ -35,7 +34,7 @@ it('pods as large as the server takes them do not end an agent of 128 MB, are re
   await world.stopAgent();
   await world.startAgent();
   for (const name of ten('after')) await world.createOrdinary(name);
-  await world.reach(ten('after'), 'Running');
-  await world.reach([...ten('before'), ...ten('beside')], 'Running');
+  await world.reach(ten('after'), isRunning);
+  await world.reach([...ten('before'), ...ten('beside')], isRunning);
   expect(world.agentEnd).toBeUndefined();
 }, 240_000);

@@ -33,7 +33,7 @@ export interface ImageCollectionOptions<Image extends RemovableImage = Removable
   readonly minAgeMs?: number;
   /** How often the disk is looked at, in milliseconds. Default 300 000. */
   readonly periodMs?: number;
-  /** Called after each look, also after one that has failed: what was kept of images that are gone can go. Default: nobody. */
+  /** Called after each look, also after one that has failed, and where none is removed: what was kept of images that are gone can go. Default: nobody. */
   readonly afterLook?: (signal: AbortSignal) => Promise<void>;
   /** Gets the warning FreeDiskSpaceFailed about the node: reason and message. Default: nobody. */
   readonly nodeEvent?: (reason: string, message: string) => void;
@@ -55,7 +55,7 @@ export class ImageCollection<Image extends RemovableImage = RemovableImage> {
   }
 
   start(): void {
-    if ((this.#options.highThresholdPercent ?? 85) < 100) this.#run = this.#lookOnAndOn();
+    this.#run = this.#lookOnAndOn();
   }
 
   /** Resolves once nothing is under way. */
@@ -95,12 +95,14 @@ export class ImageCollection<Image extends RemovableImage = RemovableImage> {
   }
 
   async #lookOnAndOn(): Promise<void> {
-    const { clock, logger, periodMs = 300_000 } = this.#options;
+    const { clock, logger, periodMs = 300_000, highThresholdPercent = 85 } = this.#options;
     const { signal } = this.#stopping;
     while (!signal.aborted) {
-      await this.collect(signal).catch((err: unknown) => {
-        if (!signal.aborted) logger.warn({ err }, 'unused images could not be removed');
-      });
+      if (highThresholdPercent < 100) {
+        await this.collect(signal).catch((err: unknown) => {
+          if (!signal.aborted) logger.warn({ err }, 'unused images could not be removed');
+        });
+      }
       await this.#afterLook(signal);
       await sleep(clock, periodMs, signal);
     }

@@ -106,15 +106,14 @@ export class HostileWorld implements AsyncDisposable {
     if (status !== 201) throw new Error(`an ordinary pod was refused: ${JSON.stringify(body)}`);
   }
 
-  /** Resolves once each pod has one of the phases; with the time that it took. Rejects where the agent ends, or it takes too long. */
-  async reach(names: readonly string[], ...phases: readonly string[]): Promise<number> {
+  /** Resolves once each pod is so, with the time that it took. Rejects where the agent ends, or it takes too long. */
+  async reach(names: readonly string[], isSo: (status: WirePod['status']) => boolean): Promise<number> {
     const begun = performance.now();
     const left = new Set(names);
     while (left.size > 0) {
       if (this.agentEnd !== undefined) throw new Error(`the agent has ended: ${this.agentEnd}`);
-      if (performance.now() - begun > longestWaitMs)
-        throw new Error(`after ${longestWaitMs} ms these are not ${phases}: ${[...left].join(', ')}`);
-      for (const name of left) if (phases.includes((await this.status(name))?.phase ?? '')) left.delete(name);
+      if (performance.now() - begun > longestWaitMs) throw new Error(`not so after ${longestWaitMs} ms: ${[...left].join(', ')}`);
+      for (const name of left) if (isSo(await this.status(name))) left.delete(name);
       await setTimeout(20);
     }
     return Math.round(performance.now() - begun);
@@ -137,4 +136,14 @@ export class HostileWorld implements AsyncDisposable {
     if (next === undefined || next.done === true) throw new Error(`the agent has ended: ${this.agentEnd}`);
     return next.value;
   }
+}
+
+export function isRunning(status: WirePod['status']): boolean {
+  return status?.phase === 'Running';
+}
+
+/** It runs, is refused, or waits with a reason. */
+export function isDecided(status: WirePod['status']): boolean {
+  const waiting = status?.containerStatuses?.[0]?.state?.waiting?.reason ?? 'ContainerCreating';
+  return isRunning(status) || status?.phase === 'Failed' || waiting !== 'ContainerCreating';
 }

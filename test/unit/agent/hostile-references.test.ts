@@ -84,14 +84,14 @@ describe('a pod that takes more memory than the agent has for it', () => {
     const made = await setUp();
     const { world, ordinary } = made;
     await using _ = world;
-    world.create('evil', { containers: [{ name: 'app', image: 'app:1', args: ['x'.repeat(1_200_000)] }] });
+    world.create('evil', { containers: [{ name: 'app', image: 'app:1', args: ['x'.repeat(2_200_000)] }] });
     world.create('good', ordinary);
     for (const _run of [1, 2]) {
       expect(await minuteOf(made)).toEqual(['Failed', 'Running']);
       expect(world.pod('evil')?.status).toMatchObject({
         reason: 'PodTooLarge',
         message: expect.stringMatching(
-          /^Pod was rejected: the pod takes \d+ bytes of memory, and this node holds 1048576 for one pod/,
+          /^Pod was rejected: the pod takes \d+ bytes of memory, and this node holds 2097152 for one pod/,
         ),
       });
     }
