@@ -64,16 +64,16 @@ export class MirrorAgent {
     else this.#set(name);
   }
 
-  /** The first two static pods are there. */
+  /** The first three static pods are there. */
   settleDown(): void {
-    for (const name of this.#parts.names.slice(0, 2)) if (!this.#static.has(name)) this.#set(name);
+    for (const name of this.#parts.names.slice(0, 3)) if (!this.#static.has(name)) this.#set(name);
   }
 
-  /** Removes the first of these two, and changes the second. */
+  /** Removes the first of these three, and changes the others. */
   changeThose(): void {
-    const [removed = '', changed = ''] = this.#parts.names;
+    const [removed = '', ...changed] = this.#parts.names.slice(0, 3);
     this.#remove(removed);
-    this.#set(changed);
+    for (const name of changed) this.#set(name);
   }
 
   /** Where the pods of the server are other than one mirror pod for each static pod, as it is now. */

@@ -51,6 +51,14 @@ export class MirrorHand {
     if (deed === 'for a foreign pod') await this.#createOwn(name);
   }
 
+  /** Puts a pod of their own in the place of the third mirror pod. */
+  async takePlace(): Promise<void> {
+    const name = this.#parts.names[2] ?? '';
+    const pod = (await this.#parts.world.server.pods()).find(({ metadata }) => metadata?.name === name);
+    if (pod !== undefined) await this.#parts.world.server.deletePod(name, { uid: pod.metadata?.uid ?? '', force: true });
+    await this.#createOwn(name);
+  }
+
   /** Takes away the pods that stand in the way of mirror pods. */
   async makeWay(): Promise<void> {
     for (const name of this.#parts.names) {

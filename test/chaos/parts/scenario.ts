@@ -136,8 +136,10 @@ async function settleDown(options: PartsRun, stage: Stage): Promise<number | und
   if (convergedInMs === undefined || isOver()) return undefined;
   world.silenceWatches();
   await objectHand.changeThose();
+  await mirrorHand.takePlace();
   mirrorAgent.changeThose();
   await run.pause(silenceMs);
+  await mirrorHand.makeWay();
   world.expireWatches();
   return (await comeIntoStep(options, stage)) === undefined ? undefined : convergedInMs;
 }
