@@ -75,6 +75,7 @@ describe('a scheduler of a cluster', () => {
     const names = ['a', 'b', 'c'];
     for (const name of names) await world.addPod(`led-${name}`, '1');
     for (const name of names) await world.bound(`led-${name}`);
+    await first.flush();
     expect([first.stats().bound, second.stats().bound, second.isLeader]).toEqual([3, 0, false]);
     expect(second.stats().failedAttempts).toBe(0);
     await first.stop();
