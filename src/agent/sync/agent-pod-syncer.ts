@@ -2,7 +2,7 @@
 import { LinkedAbort } from '../../concurrency/aborts.ts';
 import type { AgentPodStatus } from '../../pleg/agent-pod-status.ts';
 import { isTerminalPhase } from '../../pod/pod-phase.ts';
-import type { RunningPod } from '../../pod/runtime-pod.ts';
+import type { RunningPod, RuntimeContainerState } from '../../pod/runtime-pod.ts';
 import { errorText } from '../../seams/error-text.ts';
 import { callGuarded } from '../../seams/guard.ts';
 import type { Pod, WirePodStatus } from '../../wire/types.ts';
@@ -128,7 +128,7 @@ export class AgentPodSyncer implements PodSyncer {
   async #tellProgress(pod: Pod, signal: AbortSignal): Promise<void> {
     const status = await this.#options.lifecycle.refresh(pod.metadata?.uid ?? '', signal);
     signal.throwIfAborted();
-    const told = this.#statuses.generate(pod, status);
+    const told = this.#statuses.generate(pod, withoutUnstarted(status));
     // the sync itself tells of the end
     if (!isTerminalPhase(told.phase)) this.#statuses.tell(pod, told);
   }
@@ -209,4 +209,14 @@ export class AgentPodSyncer implements PodSyncer {
     this.#preparation.forget(podUID);
     this.#containerKiller.forget(podUID);
   }
+}
+
+/**
+ * A container that was made and does not run yet would show as one that waits for nothing. While its start goes on, the pod is told
+ * of without it: the container shows what it waits for, or how it ended before.
+ */
+function withoutUnstarted(status: AgentPodStatus): AgentPodStatus {
+  const isStarted = ({ state }: { readonly state: RuntimeContainerState }): boolean => state !== 'created';
+  const [containers, containerDetails] = [status.containers.filter(isStarted), status.containerDetails.filter(isStarted)];
+  return { ...status, containers, containerDetails };
 }

@@ -34,6 +34,36 @@ describe('a new pod', () => {
     expect(world.told[0]?.containerStatuses?.[0]?.state).toEqual({ waiting: { reason: 'ContainerCreating' } });
   });
 
+  it('tells why its containers wait, also of one that was made and does not run yet', async () => {
+    await using world = new SyncerWorld({ lives: () => ({ startTakesMs: 2000 }) });
+    const pod = podOf({ initContainers: [container('first'), container('second')], containers: [container('app')] });
+    await world.sync(pod);
+    const [{ initContainerStatuses = [], containerStatuses = [] } = {}] = world.told;
+    const waits = { state: { waiting: { reason: 'PodInitializing' } }, restartCount: 0 };
+    expect(initContainerStatuses).toMatchObject([waits, waits]);
+    expect(containerStatuses).toMatchObject([waits]);
+    expect(world.status.initContainerStatuses?.[0]?.state).toHaveProperty('running');
+  });
+
+  it('keeps telling of the run before while the next one is started', async () => {
+    let startTakesMs = 0;
+    await using world = new SyncerWorld({ lives: () => ({ startTakesMs, runsMs: 1000, exitCode: 3 }) });
+    const pod = podOf({ containers: [container('app')] });
+    await world.sync(pod);
+    await world.clock.advance(2000);
+    startTakesMs = 2000;
+    const before = world.told.length;
+    await world.sync(pod);
+    const states = world.told.slice(before).map(({ containerStatuses }) => containerStatuses?.[0]);
+    expect(states.map((status) => Object.keys(status?.state ?? {})[0])).toEqual([
+      'terminated',
+      'terminated',
+      'terminated',
+      'running',
+    ]);
+    expect(states.at(-1)).toMatchObject({ restartCount: 1, lastState: { terminated: { exitCode: 3 } } });
+  });
+
   it('has no sandbox while a volume cannot be made, and is tried again soon', async () => {
     const mountVolumes = () => Promise.reject(new Error('configmap "settings" not found'));
     await using world = new SyncerWorld({ syncer: { volumes: { mountVolumes, unmountVolumes: async () => {} } } });
