@@ -212,11 +212,14 @@ export class AgentPodSyncer implements PodSyncer {
 }
 
 /**
- * A container that was made and does not run yet would show as one that waits for nothing. While its start goes on, the pod is told
- * of without it: the container shows what it waits for, or how it ended before.
+ * Leaves out the containers that the runtime has made and not started yet: upstream's status gives them no reason to wait. A container
+ * that is left out shows what it waits for, or how it ended before.
  */
 function withoutUnstarted(status: AgentPodStatus): AgentPodStatus {
   const isStarted = ({ state }: { readonly state: RuntimeContainerState }): boolean => state !== 'created';
-  const [containers, containerDetails] = [status.containers.filter(isStarted), status.containerDetails.filter(isStarted)];
-  return { ...status, containers, containerDetails };
+  return {
+    ...status,
+    containers: status.containers.filter(isStarted),
+    containerDetails: status.containerDetails.filter(isStarted),
+  };
 }

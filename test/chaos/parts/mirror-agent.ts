@@ -48,6 +48,11 @@ export class MirrorAgent {
     this.#reconciler = new MirrorPodReconciler(broken(options));
   }
 
+  /** The names of the three static pods that are there in the end: see `settleDown`. */
+  get settled(): readonly string[] {
+    return this.#parts.names.slice(0, 3);
+  }
+
   start(): void {
     this.#source.start().catch(() => {});
     this.#reconciler.start();
@@ -64,14 +69,14 @@ export class MirrorAgent {
     else this.#set(name);
   }
 
-  /** The first three static pods are there. */
+  /** Sees to it that the settled static pods are there. */
   settleDown(): void {
-    for (const name of this.#parts.names.slice(0, 3)) if (!this.#static.has(name)) this.#set(name);
+    for (const name of this.settled) if (!this.#static.has(name)) this.#set(name);
   }
 
-  /** Removes the first of these three, and changes the others. */
+  /** Removes the first of the settled static pods, and changes the others. */
   changeThose(): void {
-    const [removed = '', ...changed] = this.#parts.names.slice(0, 3);
+    const [removed = '', ...changed] = this.settled;
     this.#remove(removed);
     for (const name of changed) this.#set(name);
   }

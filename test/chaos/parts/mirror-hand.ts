@@ -37,7 +37,7 @@ export class MirrorHand {
     const name = prng.pick(names) ?? '';
     const own = this.#own.get(name);
     if (own !== undefined) return this.#deleteOwn(name, own);
-    const pod = (await world.server.pods()).find(({ metadata }) => metadata?.name === name);
+    const pod = await this.#podNamed(name);
     if (pod === undefined) {
       const deed = prng.pick(['orphan', 'occupant'] as const);
       run.count(`pod created: ${deed}`);
@@ -51,10 +51,9 @@ export class MirrorHand {
     if (deed === 'for a foreign pod') await this.#createOwn(name);
   }
 
-  /** Puts a pod of their own in the place of the third mirror pod. */
-  async takePlace(): Promise<void> {
-    const name = this.#parts.names[2] ?? '';
-    const pod = (await this.#parts.world.server.pods()).find(({ metadata }) => metadata?.name === name);
+  /** Deletes the pod of this name by force, and creates a foreign pod in its place. */
+  async takePlaceOf(name: string): Promise<void> {
+    const pod = await this.#podNamed(name);
     if (pod !== undefined) await this.#parts.world.server.deletePod(name, { uid: pod.metadata?.uid ?? '', force: true });
     await this.#createOwn(name);
   }
@@ -73,6 +72,10 @@ export class MirrorHand {
     const isWell = (uid: string): boolean =>
       pods.some(({ metadata }) => metadata?.uid === uid && metadata.deletionTimestamp === undefined);
     return [...this.#own].filter(([, uid]) => !isWell(uid)).map(([name, uid]) => `the foreign pod ${name} (${uid}) is gone`);
+  }
+
+  async #podNamed(name: string): Promise<WirePod | undefined> {
+    return (await this.#parts.world.server.pods()).find(({ metadata }) => metadata?.name === name);
   }
 
   async #createOwn(name: string): Promise<void> {

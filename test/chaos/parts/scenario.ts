@@ -136,7 +136,7 @@ async function settleDown(options: PartsRun, stage: Stage): Promise<number | und
   if (convergedInMs === undefined || isOver()) return undefined;
   world.silenceWatches();
   await objectHand.changeThose();
-  await mirrorHand.takePlace();
+  await mirrorHand.takePlaceOf(mirrorAgent.settled.at(-1) ?? '');
   mirrorAgent.changeThose();
   await run.pause(silenceMs);
   await mirrorHand.makeWay();
