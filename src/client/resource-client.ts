@@ -94,7 +94,7 @@ export class ResourceClient<T extends ApiObject = ApiObject> {
    */
   async watch(options: WatchOptions<T>): Promise<void> {
     requireObject('options', options);
-    const { namespace, signal, idleTimeoutMs = defaultIdleTimeoutMs, onEvent, ...selection } = options;
+    const { namespace, signal, idleTimeoutMs = defaultIdleTimeoutMs, readEvent, onEvent, ...selection } = options;
     const path = resourcePath(this.resource, { namespace });
     const lines = new LineSplitter({ maxLineBytes });
     let isOver = false;
@@ -104,7 +104,7 @@ export class ResourceClient<T extends ApiObject = ApiObject> {
       for (const line of lines.push(chunk)) {
         // one chunk may hold many events, and what hears of the first may have ended the watch
         if (signal?.aborted) return;
-        onEvent(readWatchLine<T>(line, `GET ${path}`));
+        onEvent(readWatchLine<T>(line, `GET ${path}`, readEvent));
       }
     };
     const query = queryOf({ ...selection, watch: true });

@@ -1,5 +1,5 @@
 import type { ApiObject } from './api-resource.ts';
-import type { WatchEvent } from './watch-line.ts';
+import type { ReadEvent, WatchEvent } from './watch-line.ts';
 
 /** What every request takes. */
 export interface CallOptions {
@@ -73,6 +73,8 @@ export interface WatchOptions<T extends ApiObject> extends SelectionOptions {
   readonly timeoutSeconds?: number | undefined;
   /** The watch ends with `Timeout` after this long a silence, in milliseconds. Default 150 000. */
   readonly idleTimeoutMs?: number | undefined;
+  /** Reads each line. When it throws, the line counts as no event. Default: JSON.parse. */
+  readonly readEvent?: ReadEvent | undefined;
   /** Called with each event, in order. */
   readonly onEvent: (event: WatchEvent<T>) => void;
 }

@@ -20,6 +20,9 @@ export interface VersionedObject {
   };
 }
 
+/** Makes a value of one line of a watch, as JSON.parse does. It may leave out parts of the object that nobody will read. */
+export type ReadEvent = (line: Buffer) => unknown;
+
 /** True for an object with a resourceVersion. */
 export function isVersionedObject(value: unknown): value is JsonMembers & VersionedObject {
   if (!isJsonObject(value) || !isJsonObject(value.metadata)) return false;
@@ -31,8 +34,8 @@ export function isVersionedObject(value: unknown): value is JsonMembers & Versio
  * Reads one line of a watch. Throws the `ApiError` that an ERROR event tells of, and a `BrokenAnswer` for anything that is
  * no event. No error quotes the line, which may hold a secret.
  */
-export function readWatchLine<T extends ApiObject>(line: string, label: string): WatchEvent<T> {
-  const { type, object } = parseLine(line) ?? {};
+export function readWatchLine<T extends ApiObject>(line: Buffer, label: string, readEvent: ReadEvent = parsed): WatchEvent<T> {
+  const { type, object } = membersOf(line, readEvent) ?? {};
   if (type === 'ERROR') throw errorOfEvent(object, label);
   if ((type === 'ADDED' || type === 'MODIFIED' || type === 'DELETED' || type === 'BOOKMARK') && isVersionedObject(object)) {
     return { type, object: object as VersionedObject as T & VersionedObject };
@@ -40,9 +43,13 @@ export function readWatchLine<T extends ApiObject>(line: string, label: string):
   throw new ApiError({ reason: 'BrokenAnswer', message: `${label}: a line of the watch is no event` });
 }
 
-function parseLine(line: string): JsonMembers | undefined {
+function parsed(line: Buffer): unknown {
+  return JSON.parse(line.toString('utf8'));
+}
+
+function membersOf(line: Buffer, readEvent: ReadEvent): JsonMembers | undefined {
   try {
-    const value: unknown = JSON.parse(line);
+    const value = readEvent(line);
     return isJsonObject(value) ? value : undefined;
   } catch {
     return undefined;

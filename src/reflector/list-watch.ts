@@ -1,6 +1,7 @@
 import type { ApiObject } from '../client/api-resource.ts';
 import type { ResourceClient } from '../client/resource-client.ts';
 import type { SelectionOptions } from '../client/resource-requests.ts';
+import type { ReadEvent } from '../client/watch-line.ts';
 import { type SteadyClock, sleep } from '../seams/clock.ts';
 import type { Logger } from '../seams/logger.ts';
 import { isOlderVersion } from '../wire/resource-version.ts';
@@ -42,6 +43,7 @@ export interface ListWatchOptions<T extends ApiObject> {
   readonly received: ReceivedObjects<T>;
   readonly host: ListWatchHost<T>;
   readonly measures: ReflectorMeasures;
+  readonly readEvent?: ReadEvent | undefined;
   readonly streamLists: boolean;
   readonly idleTimeoutMs: number;
   /** The least time after which the server is to end a watch; the most is twice that. */
@@ -216,7 +218,7 @@ export class ListWatch<T extends ApiObject> {
     signal: AbortSignal,
     patience?: StreamPatience,
   ): Promise<unknown> {
-    const { client, selection, host, idleTimeoutMs, watchTimeoutMs, random } = this.#options;
+    const { client, selection, host, readEvent, idleTimeoutMs, watchTimeoutMs, random } = this.#options;
     const timeoutSeconds = Math.floor((watchTimeoutMs / 1000) * (1 + random()));
     const onEvent = (event: Parameters<typeof session.take>[0]): void => {
       host.observed();
@@ -224,7 +226,16 @@ export class ListWatch<T extends ApiObject> {
       session.take(event);
     };
     try {
-      const watch = { ...selection, ...request, allowWatchBookmarks: true, timeoutSeconds, idleTimeoutMs, signal, onEvent };
+      const watch = {
+        ...selection,
+        ...request,
+        allowWatchBookmarks: true,
+        timeoutSeconds,
+        idleTimeoutMs,
+        signal,
+        readEvent,
+        onEvent,
+      };
       await client.watch(watch);
       return undefined;
     } catch (error) {

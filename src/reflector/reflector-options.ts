@@ -12,6 +12,7 @@ import {
 } from '../checks/options.ts';
 import { type ApiObject, type ApiResource, apiResource } from '../client/api-resource.ts';
 import type { ResourceTransport } from '../client/resource-client.ts';
+import type { ReadEvent } from '../client/watch-line.ts';
 import { invalidOption } from '../errors.ts';
 import { type Metrics, metricsOption } from '../metrics/metrics.ts';
 import type { MetricsSink } from '../metrics/metrics-sink.ts';
@@ -44,6 +45,11 @@ export interface ReflectorOptions<T extends ApiObject> {
    * deleted. When it throws, or changes one of these, the error is logged and the copy held before stays.
    */
   readonly transform?: Transform<T>;
+  /**
+   * Reads each event of the watch in JSON.parse's place, so that parts of a large object that `transform` would drop are never made.
+   * When it throws, the watch ends as one that brought no JSON.
+   */
+  readonly readEvent?: ReadEvent;
   /**
    * What is equal in two objects is kept once: in two versions of one, and in neighbours of a list. Ten thousand pods then
    * take half the memory or less. Shared parts are frozen. Default true.
@@ -96,7 +102,7 @@ export type CheckedOptions<T extends ApiObject> = Omit<ReflectorOptions<T>, 'met
   };
 
 const knownOptions = [
-  ...['kubeConfig', 'transport', 'resource', 'namespace', 'fieldSelector', 'labelSelector', 'store', 'transform'],
+  ...['kubeConfig', 'transport', 'resource', 'namespace', 'fieldSelector', 'labelSelector', 'store', 'transform', 'readEvent'],
   ...['shareEqualParts', 'handlers'],
   ...['streamLists', 'listFrom', 'pageSize', 'idleTimeoutMs', 'watchTimeoutMs', 'random', 'clock', 'logger'],
   ...['metrics', 'name'],
@@ -111,13 +117,14 @@ export function checkedOptions<T extends ApiObject>(options: ReflectorOptions<T>
   if (transport !== undefined) requireMethods('transport', transport, ['request', 'stream']);
   else if (kubeConfig === undefined) throw invalidOption('kubeConfig', 'given, where `transport` is not', kubeConfig);
   const { handlers = {}, streamLists = true, listFrom = 'latest', idleTimeoutMs = 150_000, watchTimeoutMs = 300_000 } = options;
-  const { random = Math.random, clock = systemClock, logger, store, transform, pageSize } = options;
+  const { random = Math.random, clock = systemClock, logger, store, transform, readEvent, pageSize } = options;
   const { shareEqualParts = true, metrics } = options;
   checkSelection(options);
   const { name = options.resource.resource } = options;
   if (typeof name !== 'string' || name === '') throw invalidOption('name', 'a non-empty string', name);
   if (store !== undefined) requireMethods('store', store, ['get', 'list', 'set', 'delete', 'replace']);
   if (transform !== undefined) optionOfType('transform', transform, 'function');
+  if (readEvent !== undefined) optionOfType('readEvent', readEvent, 'function');
   requireHandlers(handlers, handlerNames);
   if (pageSize !== undefined) integerOption('pageSize', pageSize, 1);
   numberOption('idleTimeoutMs', idleTimeoutMs, 1000, longestTimerMs);

@@ -86,7 +86,10 @@ export class ApiServerSource implements PodSource {
     this.#reflector = new Reflector<WirePod>({
       ...reading,
       resource: resources.pods,
-      ...(budget !== undefined && { transform: (pod: WirePod) => budget.keep(pod, this.#previous(pod)) }),
+      ...(budget !== undefined && {
+        transform: (pod: WirePod) => budget.keep(pod, this.#previous(pod)),
+        readEvent: budget.readEvent,
+      }),
       fieldSelector: `spec.nodeName=${nodeNameOption(nodeName)}`,
       handlers: {
         ...{ added: changed, updated, deleted },

@@ -4,8 +4,8 @@ import { ApiError } from './api-error.ts';
 const newline = 0x0a;
 
 /**
- * Cuts a stream of bytes into lines of text. Bytes are joined before they are decoded, so a character split over two
- * chunks is whole. An unfinished last line is never given out.
+ * Cuts a stream of bytes into lines. Whoever decodes one has all of it, so a character split over two chunks is whole. An unfinished
+ * last line is never given out.
  */
 export class LineSplitter {
   readonly #maxLineBytes: number;
@@ -16,8 +16,8 @@ export class LineSplitter {
   }
 
   /** The lines this chunk completes. Throws a `BrokenAnswer` once a line is too long to be kept. */
-  push(chunk: Buffer): string[] {
-    const lines: string[] = [];
+  push(chunk: Buffer): Buffer[] {
+    const lines: Buffer[] = [];
     let start = 0;
     for (let end = chunk.indexOf(newline); end !== -1; end = chunk.indexOf(newline, start)) {
       lines.push(this.#line(chunk, start, end));
@@ -27,11 +27,11 @@ export class LineSplitter {
     return lines;
   }
 
-  /** The line that ends here. One that lies whole in the chunk is decoded without a copy of its bytes. */
-  #line(chunk: Buffer, start: number, end: number): string {
-    if (this.#pending.length === 0 && end - start <= this.#maxLineBytes) return chunk.toString('utf8', start, end);
+  /** The line that ends here. One that lies whole in the chunk is a piece of it. */
+  #line(chunk: Buffer, start: number, end: number): Buffer {
+    if (this.#pending.length === 0 && end - start <= this.#maxLineBytes) return chunk.subarray(start, end);
     this.#keep(chunk.subarray(start, end));
-    return this.#pending.take().toString('utf8');
+    return this.#pending.take();
   }
 
   #keep(part: Buffer): void {

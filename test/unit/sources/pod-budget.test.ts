@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import { PodBudget } from '../../../src/sources/pod-budget.ts';
 import { objectBytes } from '../../../src/wire/object-bytes.ts';
 import type { WirePod } from '../../../src/wire/types.ts';
@@ -138,6 +138,96 @@ describe('a budget for pods', () => {
         expect(bytes).toBeLessThanOrEqual(2 * 60_000 + 5 * 1000);
       }),
     );
+  });
+
+  describe('reads the events of a watch', () => {
+    afterEach(() => {
+      vi.restoreAllMocks();
+    });
+
+    interface Step extends Given {
+      /** So many pairs of annotations, of labels, and of names in managedFields. */
+      readonly pairs?: readonly [annotations: number, labels: number, fields: number];
+    }
+
+    const pairsOf = (count: number, value: unknown): object =>
+      Object.fromEntries(Array.from({ length: count }, (_, index) => [`example.com/${index}`, value]));
+
+    function eventOf({ pairs: [annotations, labels, fields] = [0, 0, 0], ...given }: Step): Buffer {
+      const managedFields = [{ manager: 'é', fieldsV1: pairsOf(fields, {}) }];
+      const metadata = { annotations: pairsOf(annotations, '\n<'), labels: pairsOf(labels, 'b'), managedFields };
+      return Buffer.from(JSON.stringify({ type: 'MODIFIED', object: podOf({ ...given, metadata }) }));
+    }
+
+    /** The object of an event, as a reflector hands it on. */
+    function objectOf(event: unknown): WirePod {
+      const { object } = event as { readonly object: WirePod };
+      delete object.metadata?.managedFields;
+      return object;
+    }
+
+    it('so that the same is kept as of whole events', () => {
+      const count = fc.oneof(fc.nat(100), fc.nat(6000));
+      const step = fc.record({
+        name: fc.constantFrom('a', 'b'),
+        pairs: fc.tuple(count, count, count),
+        argument: fc.oneof(fc.nat(1000), fc.nat(400_000)),
+        status: fc.constantFrom(undefined, started, { ...started, phase: 'Failed' }),
+      });
+      fc.assert(
+        fc.property(fc.array(step, { minLength: 1, maxLength: 4 }), (steps) => {
+          const limits = { maxBytesPerPod: 400_000, maxBytes: 600_000 };
+          const [read, whole] = [new PodBudget(limits), new PodBudget(limits)];
+          const [keptOfRead, keptOfWhole] = [new Map<string, WirePod>(), new Map<string, WirePod>()];
+          for (const [index, given] of steps.entries()) {
+            const line = eventOf({ ...given, version: `${index}` });
+            const { name } = given;
+            keptOfRead.set(name, read.keep(objectOf(read.readEvent(line)), keptOfRead.get(name)));
+            keptOfWhole.set(name, whole.keep(objectOf(JSON.parse(String(line))), keptOfWhole.get(name)));
+            expect(keptOfRead).toEqual(keptOfWhole);
+            expect([read.bytes, read.refusal(name)]).toEqual([whole.bytes, whole.refusal(name)]);
+          }
+        }),
+        { numRuns: 40 },
+      );
+    });
+
+    it('and makes no more than an outline of one that is too large', () => {
+      const budget = new PodBudget({ maxBytesPerPod: 200_000 });
+      const parse = vi.spyOn(JSON, 'parse');
+      const most = (): number =>
+        Math.max(...parse.mock.calls.filter(([text]) => text.startsWith('{')).map(([text]) => text.length));
+      const large = eventOf({ argument: 300_000, pairs: [3000, 3000, 3000] });
+      const outline = budget.keep(objectOf(budget.readEvent(large)), undefined);
+      expect(most()).toBeLessThan(1000);
+      expect([outline.spec, budget.refusal('web')]).toEqual([
+        { nodeName: 'n', containers: [] },
+        expect.stringMatching('maxBytesPerPod'),
+      ]);
+      parse.mockClear();
+      const fits = eventOf({ name: 'fits', argument: 150_000, pairs: [0, 0, 30_000] });
+      budget.keep(objectOf(budget.readEvent(fits)), undefined);
+      expect([budget.refusal('fits'), most()]).toEqual([undefined, expect.closeTo(150_000, -3)]);
+    });
+
+    it('and lets a pod go on that is known and of which nobody holds the version before', () => {
+      const budget = new PodBudget({ maxBytesPerPod: 200_000 });
+      budget.keep(podOf({ argument: 1000 }), undefined);
+      const line = eventOf({ argument: 1000, pairs: [0, 6000, 0], version: '2' });
+      const { metadata, spec } = budget.keep(objectOf(budget.readEvent(line)), undefined);
+      expect([spec?.containers.length, metadata?.labels, budget.refusal('web')]).toEqual([1, undefined, undefined]);
+    });
+
+    it.each([
+      '',
+      '{',
+      `{"type":"ADDED","object":{"a":"${'x'.repeat(200_000)}"`,
+      `${' '.repeat(200_000)}1`,
+    ])('and leaves what is no event to JSON.parse', (text) => {
+      const read = (): unknown => new PodBudget().readEvent(Buffer.from(text));
+      if (text.endsWith('1')) expect(read()).toBe(1);
+      else expect(read).toThrow(SyntaxError);
+    });
   });
 
   it.each([
