@@ -2,7 +2,7 @@
 // Pods as large as a real kube-apiserver takes them, beside ten ordinary ones, on a node agent with the heap that the guide names.
 import { parseArgs } from 'node:util';
 import { ControlPlane } from '../test/support/control-plane/control-plane.ts';
-import { kindsOfHostilePods, kindsWithoutWord } from '../test/support/hostile/hostile-pods.ts';
+import { kindsOfHostilePods } from '../test/support/hostile/hostile-pods.ts';
 import { HostileWorld, isDecided, isRunning } from '../test/support/hostile/hostile-world.ts';
 
 const { values } = parseArgs({ options: { pods: { type: 'string', default: '100' } } });
@@ -25,7 +25,7 @@ const names: string[] = [];
 for (const number of Array(pods).keys()) {
   const kind = kindsOfHostilePods[number % kindsOfHostilePods.length] as string;
   const bytes = await world.createHostile(kind, `h${number}`);
-  if (!kindsWithoutWord.includes(kind)) names.push(`h${number}`);
+  names.push(`h${number}`);
   if (number < kindsOfHostilePods.length) rows[kind] = { bytes, ...(await world.usage()) };
 }
 rows[`ordinary pods beside ${pods} hostile ones`] = await ordinary('beside');

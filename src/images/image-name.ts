@@ -1,4 +1,5 @@
 // Behaviour of github.com/distribution/reference (ParseNormalizedNamed) and of pkg/util/parsers, v1.36.3.
+import { longestImage, shownImage } from '../pod/shown-image.ts';
 
 /** An image name in its parts. */
 export interface ImageName {
@@ -17,8 +18,6 @@ const digest = '[A-Za-z][A-Za-z0-9]*(?:[-_+.][A-Za-z][A-Za-z0-9]*)*:[0-9a-fA-F]{
 const pattern = new RegExp(`^(${host}/${part}(?:/${part})*)(?::(\\w[\\w.-]{0,127}))?(?:@(${digest}))?$`);
 const digestLengths: Readonly<Record<string, number>> = { sha256: 64, sha384: 96, sha512: 128 };
 const longestName = 255;
-/** No real name is longer; a pattern is not tried on what is. */
-const longestText = 4096;
 
 /** Throws an error in upstream's words for what is no image name. */
 export function parseImageName(image: string): ImageName {
@@ -32,7 +31,7 @@ export function parseImageName(image: string): ImageName {
 
 /** An image as messages name it: in quotation marks, and shortened where it is longer than any image name. */
 export function imageText(image: string): string {
-  return JSON.stringify(image.length > longestText ? `${image.slice(0, longestName)}…` : image);
+  return JSON.stringify(shownImage(image));
 }
 
 /** What the runtime may list an image under that is named so: the name itself, and in full with its tag or its digest. */
@@ -53,7 +52,7 @@ export function withDefaultTag(image: string): string {
 }
 
 function parse(image: string): ImageName {
-  if (image.length > longestText) throw new Error('invalid reference format');
+  if (image.length > longestImage) throw new Error('invalid reference format');
   if (/^[a-f0-9]{64}$/.test(image)) {
     throw new Error(`invalid repository name (${image}), cannot specify 64-byte hexadecimal strings`);
   }

@@ -1,4 +1,5 @@
 import type { Container } from '../conditions/restart-policy.ts';
+import { shownImage } from '../pod/shown-image.ts';
 import { isRestartableInitContainer } from '../pod/sidecar.ts';
 import type { WireContainerStatus } from '../wire/types.ts';
 import { containerResources } from './container-resources.ts';
@@ -32,7 +33,7 @@ export function statusOfGiven(given: GivenContainer, context: GivenContext): Wir
     lastState: lastStateOf(given, old, isNew),
     ready: isReady(given, context),
     restartCount: restartCountOf(given, old, isNew || isLost),
-    image: given.image ?? container.image ?? '',
+    image: shownImage(given.image ?? container.image ?? ''),
     imageID: given.imageID ?? (isNew ? undefined : old?.imageID) ?? '',
     started: isStarted(given, container),
   };

@@ -1,5 +1,6 @@
 // Behaviour of pkg/kubelet/kubelet_pods.go convertToAPIContainerStatuses (containers without a record), v1.36.3.
 import type { Container } from '../conditions/restart-policy.ts';
+import { shownImage } from '../pod/shown-image.ts';
 import type { Pod, WireContainerStatus } from '../wire/types.ts';
 import { unseenEnd } from './runtime-container-state.ts';
 import { runtimeReason, unseenExitCode } from './runtime-reasons.ts';
@@ -39,7 +40,7 @@ function waitingStatus(pod: Pod, container: Container, old: WireContainerStatus 
     lastState: { ...old?.lastState },
     ready: false,
     restartCount: old?.restartCount ?? 0,
-    image: container.image ?? '',
+    image: shownImage(container.image ?? ''),
     imageID: '',
   };
   const mounts = volumeMountStatuses(container);

@@ -1,6 +1,6 @@
 import { KubeConfig } from '@kubernetes/client-node';
 import { expect, inject, it } from 'vitest';
-import { kindsOfHostilePods, kindsWithoutWord } from '../support/hostile/hostile-pods.ts';
+import { kindsOfHostilePods } from '../support/hostile/hostile-pods.ts';
 import { HostileWorld, isDecided, isRunning } from '../support/hostile/hostile-world.ts';
 
 const ten = (name: string): string[] => Array.from({ length: 10 }, (_, index) => `${name}-${index}`);
@@ -16,7 +16,7 @@ it('pods as large as the server takes them do not end an agent of 128 MB, are re
   for (const name of ten('beside')) await world.createOrdinary(name);
   await world.reach([...ten('before'), ...ten('beside')], isRunning);
   await world.reach(
-    hostile.filter(({ kind }) => !kindsWithoutWord.includes(kind)).map(({ name }) => name),
+    hostile.map(({ name }) => name),
     isDecided,
   );
   const statuses = await Promise.all(hostile.map(({ name }) => world.status(name)));

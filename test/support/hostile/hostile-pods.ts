@@ -119,8 +119,6 @@ const kinds: Readonly<Record<string, Make>> = {
 };
 
 export const kindsOfHostilePods: readonly string[] = Object.keys(kinds);
-/** The status of such a pod repeats its image: the server has no room for both, and only events say why it waits. */
-export const kindsWithoutWord: readonly string[] = ['a long image'];
 
 export function hostilePart(kind: string, size: number): HostilePart {
   return (kinds[kind] as Make)(size);

@@ -121,6 +121,12 @@ describe('the status of a container that the runtime does not list', () => {
     });
   });
 
+  it('shows the beginning of an image whose name is longer than any', () => {
+    const imageOf = (image: string) => containerOf(statusOf(podOf({ containers: [{ name: 'a', image }] }), runtimeOf()))?.image;
+    expect(imageOf('r.example/a'.padEnd(4096, 'x'))).toHaveLength(4096);
+    expect(imageOf('r.example/a'.padEnd(1_500_000, 'x'))).toBe(`${'r.example/a'.padEnd(255, 'x')}…`);
+  });
+
   it('waits for the init containers', () => {
     const pod = podOf({ initContainers: [{ name: 'x' }] });
     expect(containerOf(statusOf(pod, runtimeOf()))?.state).toEqual({ waiting: { reason: 'PodInitializing' } });

@@ -29,6 +29,13 @@ function reportedThen(given: GivenContainer, old: Parameters<typeof reported>[1]
 const conditionsOf = ({ conditions }: WirePodStatus) => conditions?.map(({ type, status }) => `${type} ${status}`);
 
 describe('podStatusFromContainers', () => {
+  it('shows the beginning of an image whose name is longer than any', () => {
+    const image = 'x'.repeat(5000);
+    const shown = `${'x'.repeat(255)}…`;
+    expect(containerOf(statusOf(podOf({ containers: [{ name: 'a', image }] }), [running]))?.image).toBe(shown);
+    expect(containerOf(statusOf(podOf(), [{ ...running, image }]))?.image).toBe(shown);
+  });
+
   it('gives a complete status', () => {
     const pod = podOf({}, {}, { generation: 3 });
     const ready = { observedGeneration: 3, status: 'True', lastTransitionTime: now };
