@@ -1,12 +1,13 @@
 import { longestTimerMs } from '../checks/options.ts';
-import type {
-  ContainerFilter,
-  ContainerRuntime,
-  ExecSyncResult,
-  PullImageOptions,
-  RuntimeCall,
-  SandboxFilter,
-  StreamRequest,
+import {
+  type ContainerFilter,
+  type ContainerRuntime,
+  type ExecSyncResult,
+  longestExecOutput,
+  type PullImageOptions,
+  type RuntimeCall,
+  type SandboxFilter,
+  type StreamRequest,
 } from '../runtime/container-runtime.ts';
 import type { LinuxContainerResources } from '../runtime/linux-resources.ts';
 import type { ContainerConfig, ContainerDetails, ContainerRecord } from '../runtime/runtime-containers.ts';
@@ -32,6 +33,9 @@ import { SandboxIDs } from './sandbox-ids.ts';
 
 const { method } = RuntimeService;
 
+/** The output, and what the message has around it. */
+const longestExecMessage = longestExecOutput + 64;
+
 /**
  * A container runtime that speaks CRI v1, such as containerd or CRI-O, over gRPC on a unix socket. Nothing is connected before the
  * first call; the connection is made again after the runtime has restarted, and until then calls reject with kind `unavailable`.
@@ -51,8 +55,10 @@ const { method } = RuntimeService;
 export class CriRuntime implements ContainerRuntime {
   readonly #calls: CriCalls;
   readonly #imageCalls: CriCalls;
+  readonly #execCalls: CriCalls;
   readonly #connection: CriConnection;
   readonly #imageConnection: CriConnection;
+  readonly #execConnection: CriConnection;
   readonly #callTimeoutMs: number;
   readonly #sandboxIDs = new SandboxIDs();
 
@@ -62,7 +68,9 @@ export class CriRuntime implements ContainerRuntime {
     this.#callTimeoutMs = callTimeoutMs;
     this.#connection = new CriConnection(socketPath, clock);
     this.#imageConnection = imageSocketPath === socketPath ? this.#connection : new CriConnection(imageSocketPath, clock);
+    this.#execConnection = new CriConnection(socketPath, clock, longestExecMessage);
     this.#calls = new CriCalls(this.#connection, callTimeoutMs, logger);
+    this.#execCalls = new CriCalls(this.#execConnection, callTimeoutMs, logger);
     this.#imageCalls = new CriCalls(this.#imageConnection, callTimeoutMs, logger);
   }
 
@@ -196,7 +204,7 @@ export class CriRuntime implements ContainerRuntime {
   ): Promise<ExecSyncResult> {
     const makeRequest = () => ({ containerId: containerID, cmd: [...command], timeout: int64(timeoutSeconds) });
     const limits = timeoutSeconds === 0 ? { ...call, timeoutMs: null } : this.#limitsWith(timeoutSeconds, call);
-    const { stdout, stderr, exitCode } = await this.#calls.unary(method.execSync, makeRequest, limits);
+    const { stdout, stderr, exitCode } = await this.#execCalls.unary(method.execSync, makeRequest, limits);
     return { stdout, stderr, exitCode };
   }
 
@@ -244,6 +252,7 @@ export class CriRuntime implements ContainerRuntime {
 
   async close(): Promise<void> {
     this.#connection.close();
+    this.#execConnection.close();
     if (this.#imageConnection !== this.#connection) this.#imageConnection.close();
   }
 

@@ -11,6 +11,9 @@ export interface RuntimeCall {
   readonly signal?: AbortSignal | undefined;
 }
 
+/** The most that a command may write, to stdout and stderr together, in bytes. */
+export const longestExecOutput = 1024 * 1024;
+
 /** What a command inside a container said. */
 export interface ExecSyncResult {
   /** What it wrote to its standard output. */
@@ -109,7 +112,7 @@ export interface ContainerRuntime {
 
   /**
    * Runs a command inside a container and waits for its end. A timeout of 0 is none; when it passes, the call rejects with kind
-   * `timeout`.
+   * `timeout`. It rejects with kind `failed` where the command has written more than 1 MiB: whoever runs the container chooses how much.
    */
   execSync(containerID: string, command: readonly string[], timeoutSeconds: number, call?: RuntimeCall): Promise<ExecSyncResult>;
   /** The URL of a stream, served by the runtime, of a command inside a container. */

@@ -12,7 +12,6 @@ const longestMessage = 16 * 1024 * 1024;
 
 /** The connection is made again soon: as the kubelet's, after 100 ms at first and every 3 s at the latest. */
 const channelOptions: ChannelOptions = {
-  'grpc.max_receive_message_length': longestMessage,
   'grpc.initial_reconnect_backoff_ms': 100,
   'grpc.max_reconnect_backoff_ms': 3_000,
   'grpc.enable_http_proxy': 0,
@@ -34,9 +33,11 @@ export class CriConnection {
   readonly #ends = new Set<() => void>();
   #isClosed = false;
 
-  constructor(socketPath: string, clock: Clock) {
+  /** `maxMessageBytes`: an answer that says it is longer rejects its call before it is read. Default: the kubelet's, 16 MiB. */
+  constructor(socketPath: string, clock: Clock, maxMessageBytes = longestMessage) {
     this.#clock = clock;
-    this.#client = new Client(`unix:${normalize(socketPath)}`, credentials.createInsecure(), channelOptions);
+    const options = { ...channelOptions, 'grpc.max_receive_message_length': maxMessageBytes };
+    this.#client = new Client(`unix:${normalize(socketPath)}`, credentials.createInsecure(), options);
   }
 
   /** One request, one answer. */

@@ -1,4 +1,4 @@
-import type { ExecSyncResult } from '../../runtime/container-runtime.ts';
+import { type ExecSyncResult, longestExecOutput } from '../../runtime/container-runtime.ts';
 import { RuntimeError } from '../../runtime/runtime-error.ts';
 import type { FakeExecRequest, FakeExecResult } from './fake-runtime-options.ts';
 
@@ -15,5 +15,8 @@ export async function runCommand(
   if (takesMs > timeoutMs) {
     throw new RuntimeError('timeout', 'ExecSync', `timeout ${timeoutSeconds}s exceeded: context deadline exceeded`);
   }
-  return { stdout: Buffer.from(stdout), stderr: Buffer.from(stderr), exitCode };
+  const output = { stdout: Buffer.from(stdout), stderr: Buffer.from(stderr) };
+  const bytes = output.stdout.length + output.stderr.length;
+  if (bytes <= longestExecOutput) return { ...output, exitCode };
+  throw new RuntimeError('failed', 'ExecSync', `the command wrote ${bytes} bytes, and ${longestExecOutput} are taken`);
 }

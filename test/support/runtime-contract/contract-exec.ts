@@ -4,7 +4,7 @@ import { ContractPod, failureOf } from './contract-pod.ts';
 import type { MakeRuntimeSubject, RuntimeSubject } from './runtime-subject.ts';
 
 const noContainer = '0'.repeat(64);
-const { speaks, lasts } = contractCommands;
+const { speaks, writesMuch, writesTooMuch, lasts } = contractCommands;
 const stream = { tty: false, stdin: false, stdout: true, stderr: true };
 
 /** What every runtime does with commands and streams. */
@@ -24,6 +24,13 @@ export function execContract(makeSubject: MakeRuntimeSubject): void {
       const { stdout, stderr, exitCode } = await subject.settled(subject.runtime.execSync(running, speaks.command, 10));
       const shown = { stdout: Buffer.from(stdout).toString(), stderr: Buffer.from(stderr).toString(), exitCode };
       expect(shown).toEqual(speaks.result);
+    });
+
+    it('are refused where a command writes more than 1 MiB, which is what they give at most', async () => {
+      const run = ({ command }: { readonly command: readonly string[] }) => subject.runtime.execSync(running, command, 10);
+      expect((await subject.settled(run(writesMuch))).stdout).toHaveLength(1_048_576);
+      const failure = await failureOf(subject, run(writesTooMuch));
+      expect(failure).toMatchObject({ name: 'RuntimeError', kind: 'failed', call: 'ExecSync' });
     });
 
     it('end a command whose time is over', async () => {

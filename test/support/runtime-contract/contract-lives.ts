@@ -25,6 +25,14 @@ export const contractCommands = {
     command: ['sh', '-c', 'echo out; echo err >&2; exit 5'],
     result: { stdout: 'out\n', stderr: 'err\n', exitCode: 5 },
   },
+  writesMuch: {
+    command: ['head', '-c', '1048576', '/dev/zero'],
+    result: { stdout: '\0'.repeat(1_048_576) },
+  },
+  writesTooMuch: {
+    command: ['head', '-c', '1048700', '/dev/zero'],
+    result: { stdout: '\0'.repeat(1_048_700) },
+  },
   lasts: { command: ['sleep', '60'], result: { takesMs: 60_000 } },
 } as const satisfies Record<string, { command: readonly string[]; result: FakeExecResult }>;
 

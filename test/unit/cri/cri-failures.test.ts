@@ -95,11 +95,16 @@ describe('a malformed answer', () => {
     }
   });
 
-  it('longer than 16 MiB rejects the call', async () => {
-    const tooLong = { stdout: new Uint8Array(16 * 1024 * 1024), exitCode: 0 };
-    const { runtime } = await setUp({ ExecSync: () => tooLong });
-    const failure = await failureOf(runtime.execSync('c', ['cat'], 1));
-    expect(failure).toMatchObject({ kind: 'failed', message: expect.stringContaining('ResourceExhausted') });
+  it('longer than 16 MiB rejects the call, of a command one that has more than 1 MiB', async () => {
+    const mebibyte = 1024 * 1024;
+    const tooLong = { kind: 'failed', message: expect.stringMatching(/ResourceExhausted .* larger than max/) };
+    let stdout = new Uint8Array(mebibyte);
+    const name = 'x'.repeat(16 * mebibyte);
+    const { runtime } = await setUp({ ExecSync: () => ({ stdout, exitCode: 0 }), Version: () => ({ runtimeName: name }) });
+    expect((await runtime.execSync('c', ['cat'], 1)).stdout).toHaveLength(mebibyte);
+    stdout = new Uint8Array(mebibyte + 100);
+    expect(await failureOf(runtime.execSync('c', ['cat'], 1))).toMatchObject(tooLong);
+    expect(await failureOf(runtime.version())).toMatchObject(tooLong);
   });
 });
 

@@ -11,7 +11,7 @@ interface Given {
   readonly text?: number;
   /** So many bytes of an argument. */
   readonly argument?: number;
-  readonly status?: object;
+  readonly status?: object | undefined;
   readonly metadata?: object;
 }
 
