@@ -1,11 +1,11 @@
 import { numberOption, requireKnownOptions, requireMethods } from '../checks/options.ts';
+import { KeyedBackoff } from '../concurrency/keyed-backoff.ts';
 import { type EventRecorder, noEvents, safeEventRecorder } from '../pod/event-recorder.ts';
 import { requirePod } from '../pod/identified-pod.ts';
 import { podFullName } from '../pod/pod-identity.ts';
 import type { RuntimePodStatus } from '../pod/runtime-pod.ts';
 import { type Clock, safeClock, systemClock } from '../seams/clock.ts';
 import type { Pod } from '../wire/types.ts';
-import { BackoffCounter } from './backoff-counter.ts';
 import { type ContainerToStart, containerFieldPath, containerKey } from './container-key.ts';
 import { durationText } from './duration-text.ts';
 
@@ -57,7 +57,7 @@ const knownOptions = ['baseMs', 'maxMs', 'resetAfterMs', 'eventRecorder', 'clock
  * ```
  */
 export class RestartBackoff {
-  readonly #counter: BackoffCounter;
+  readonly #counter: KeyedBackoff;
   readonly #eventRecorder: EventRecorder;
 
   /** Throws ERR_INVALID_OPTION, naming the option, the rule and the value. */
@@ -67,9 +67,9 @@ export class RestartBackoff {
     requireMethods('eventRecorder', eventRecorder, ['event']);
     requireMethods('clock', clock, ['now', 'setTimer']);
     this.#eventRecorder = safeEventRecorder(eventRecorder);
-    this.#counter = new BackoffCounter({
-      baseMs: numberOption('baseMs', baseMs, 0, Number.MAX_SAFE_INTEGER),
-      maxMs: numberOption('maxMs', maxMs, baseMs, Number.MAX_SAFE_INTEGER),
+    this.#counter = new KeyedBackoff({
+      firstMs: numberOption('baseMs', baseMs, 0, Number.MAX_SAFE_INTEGER),
+      longestMs: numberOption('maxMs', maxMs, baseMs, Number.MAX_SAFE_INTEGER),
       resetAfterMs: numberOption('resetAfterMs', resetAfterMs, 0, Number.MAX_SAFE_INTEGER),
       clock: safeClock(clock),
     });

@@ -1,10 +1,10 @@
+import { nthDelayMs } from '../concurrency/growing-delay.ts';
 import { type Clock, sleep } from '../seams/clock.ts';
 import { errorCodeOf } from '../seams/error-code.ts';
 import { CgroupError } from './cgroup-error.ts';
 import type { CgroupFiles } from './cgroup-files.ts';
 
-const firstWaitMs = 5;
-const longestWaitMs = 50;
+const waits = { firstMs: 5, longestMs: 50 };
 /** With the waits between them about two seconds. */
 const mostTries = 44;
 
@@ -14,14 +14,14 @@ const mostTries = 44;
  * rejects with a {@link CgroupError}.
  */
 export async function removeGroup(folders: readonly string[], files: CgroupFiles, clock: Clock): Promise<void> {
-  for (let tries = 1, waitMs = firstWaitMs; ; tries += 1, waitMs = Math.min(longestWaitMs, waitMs * 2)) {
+  for (let tries = 1; ; tries += 1) {
     let refused: unknown;
     for (const folder of folders) refused = (await removeTree(folder, files)) ?? refused;
     if (refused === undefined) return;
     if (tries >= mostTries) {
       throw new CgroupError(`cannot remove the cgroup ${folders[0] ?? ''}: it has processes that do not end`, { cause: refused });
     }
-    await sleep(clock, waitMs, new AbortController().signal);
+    await sleep(clock, nthDelayMs(tries, waits), new AbortController().signal);
   }
 }
 

@@ -1,3 +1,5 @@
+import { nthDelayMs } from './growing-delay.ts';
+
 /** Bounds of an exponential backoff with full jitter. */
 export interface BackoffOptions {
   /** The longest first wait. */
@@ -13,8 +15,7 @@ export const longestRetryAfterMs = 300_000;
 
 /** The wait before retry `attempt` (1 is the first), in milliseconds: random, up to a ceiling that doubles with each attempt. */
 export function backoffMs(attempt: number, { baseMs, capMs, random }: BackoffOptions): number {
-  const ceiling = Math.min(capMs, baseMs * 2 ** Math.min(attempt - 1, 30));
-  return Math.ceil(random() * ceiling);
+  return Math.ceil(random() * nthDelayMs(attempt, { firstMs: baseMs, longestMs: capMs }));
 }
 
 /** {@link backoffMs} for a loop: counts the failures in a row. */

@@ -1,4 +1,5 @@
 import { callWithin } from '../concurrency/aborts.ts';
+import { nthDelayMs } from '../concurrency/growing-delay.ts';
 import { type Clock, sleep } from '../seams/clock.ts';
 import { FollowedFile } from './followed-file.ts';
 import { LinePieces } from './line-pieces.ts';
@@ -24,8 +25,7 @@ export interface LogReading {
 }
 
 /** After new lines the next look comes soon, then ever later, up to a second, as the kubelet's. */
-const firstWaitMs = 50;
-const longestWaitMs = 1000;
+const waits = { firstMs: 50, longestMs: 1000 };
 const answerWithinMs = 5000;
 
 /**
@@ -112,7 +112,8 @@ class ShownLines {
 class NextLines {
   readonly #reading: LogReading;
   readonly #changes: LogChanges;
-  #waitMs = firstWaitMs;
+  /** How many waits in a row have brought no lines. */
+  #waited = 0;
 
   constructor(path: string, reading: LogReading) {
     this.#reading = reading;
@@ -120,17 +121,17 @@ class NextLines {
   }
 
   noteLines(): void {
-    this.#waitMs = firstWaitMs;
+    this.#waited = 0;
   }
 
   /** True: the container has ended; what it wrote before that is still to be read. Else it waits for a change. */
   async areOver(soon: boolean): Promise<boolean> {
     if (!(await this.#isRunning())) return true;
     const { clock, signal } = this.#reading;
+    this.#waited += 1;
     // a change of the new file must not cut short the time in which the old one may still be written
-    if (soon) await sleep(clock, firstWaitMs, signal);
-    else await this.#changes.wait(this.#waitMs, signal);
-    this.#waitMs = Math.min(longestWaitMs, this.#waitMs * 2);
+    if (soon) await sleep(clock, waits.firstMs, signal);
+    else await this.#changes.wait(nthDelayMs(this.#waited, waits), signal);
     return false;
   }
 

@@ -1,5 +1,5 @@
 // Behaviour of the back-off of pkg/kubelet/images, v1.36.3.
-import { BackoffCounter } from '../backoff/backoff-counter.ts';
+import { KeyedBackoff } from '../concurrency/keyed-backoff.ts';
 import type { SteadyClock } from '../seams/clock.ts';
 
 export interface PullBackoffOptions {
@@ -17,7 +17,7 @@ interface Failure {
 /** How long the next pull of an image for a pod waits after one that failed. */
 export class PullBackoff {
   readonly #clock: SteadyClock;
-  readonly #counter: BackoffCounter;
+  readonly #counter: KeyedBackoff;
   /** The last failure of each pod and image that is counted; undefined once a pull has succeeded. */
   readonly #failures = new Map<string, Map<string, Failure | undefined>>();
 
@@ -25,7 +25,7 @@ export class PullBackoff {
 
   constructor({ baseMs, maxMs, clock }: PullBackoffOptions) {
     this.#clock = clock;
-    this.#counter = new BackoffCounter({ baseMs, maxMs, resetAfterMs: 2 * maxMs, clock });
+    this.#counter = new KeyedBackoff({ firstMs: baseMs, longestMs: maxMs, resetAfterMs: 2 * maxMs, clock });
   }
 
   /** The number of pulls that are counted. */

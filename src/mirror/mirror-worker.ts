@@ -1,6 +1,7 @@
 import { classOf, readApiFailure } from '../client/error-class.ts';
 import { settlesWithin } from '../concurrency/aborts.ts';
 import { FifoSet } from '../concurrency/fifo-set.ts';
+import { nthDelayMs } from '../concurrency/growing-delay.ts';
 import { KeyedTimers } from '../concurrency/keyed-timers.ts';
 import { RateLimiter } from '../concurrency/rate-limiter.ts';
 import { isStatusManagerError } from '../errors.ts';
@@ -155,9 +156,7 @@ export class MirrorWorker {
   }
 
   #verifyLater(fullName: string, record: MirrorRecord): void {
-    const { firstMs, longestMs } = verifyAfter;
-    const ms = Math.min(longestMs, firstMs * 2 ** Math.min(record.verifications, 10));
-    const delayMs = Math.ceil(ms * (0.5 + this.#options.random() / 2));
+    const delayMs = Math.ceil(nthDelayMs(record.verifications + 1, verifyAfter) * (0.5 + this.#options.random() / 2));
     this.#verifications.set(fullName, delayMs, () => {
       if (record.isUnverified) record.inDoubt = true;
       record.verifications += 1;

@@ -2,6 +2,7 @@
 import { STATUS_CODES } from 'node:http';
 import { type ClientHttp2Session, connect, type IncomingHttpHeaders } from 'node:http2';
 import { onAbort } from '../concurrency/aborts.ts';
+import { nthDelayMs } from '../concurrency/growing-delay.ts';
 import { type Clock, sleep } from '../seams/clock.ts';
 import { goSeconds, isTimeout, joinHostPort } from './go-words.ts';
 import { codeName, codeNameOfHttp, grpcMessage, healthRequest, servingStatus } from './grpc-health.ts';
@@ -40,10 +41,10 @@ export async function grpcProbe(target: GrpcProbeTarget, signal: AbortSignal, cl
 
 /** Undefined when the signal aborts first. Never rejects. */
 async function openUntil(authority: string, signal: AbortSignal, clock: Clock): Promise<ClientHttp2Session | undefined> {
-  for (let waitMs = connectAgain.firstMs; !signal.aborted; waitMs *= connectAgain.factor) {
+  for (let tries = 1; !signal.aborted; tries += 1) {
     const session = await open(authority, signal);
     if (session !== undefined) return session;
-    await sleep(clock, waitMs, signal);
+    await sleep(clock, nthDelayMs(tries, connectAgain), signal);
   }
   return undefined;
 }

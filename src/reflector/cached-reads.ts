@@ -1,3 +1,4 @@
+import { nthDelayMs } from '../concurrency/growing-delay.ts';
 import { longestRetryAfterMs } from '../concurrency/retry.ts';
 import type { SteadyClock } from '../seams/clock.ts';
 import {
@@ -13,8 +14,7 @@ import {
 import { endedAtOnce, shortestGoodWatchMs } from './latest-reads.ts';
 import type { BrokenStream, FinishedWatch, NextStep, ReadPlan } from './read-plan.ts';
 
-const firstWaitMs = 800;
-const longestWaitMs = 30_000;
+const waits = { firstMs: 800, longestMs: 30_000 };
 /** The waits begin anew when the last time they did is longer ago than this. */
 const resetMs = 120_000;
 const defaultPageSize = 500;
@@ -36,7 +36,7 @@ export class CachedReads implements ReadPlan {
   /** A held-back stream is waited for, as client-go does. */
   readonly streamPatienceMs = undefined;
   readonly #options: CachedReadsOptions;
-  #waitMs = firstWaitMs;
+  #waits = 0;
   #waitsSince: number;
   /** Watches in a row that ended within a second. */
   #shortWatches = 0;
@@ -118,11 +118,11 @@ export class CachedReads implements ReadPlan {
     const { clock, random } = this.#options;
     const now = clock.elapsed();
     if (now - this.#waitsSince > resetMs) {
-      this.#waitMs = firstWaitMs;
+      this.#waits = 0;
       this.#waitsSince = now;
     }
-    const waitMs = this.#waitMs * (1 + random());
-    this.#waitMs = Math.min(longestWaitMs, this.#waitMs * 2);
+    this.#waits += 1;
+    const waitMs = nthDelayMs(this.#waits, waits) * (1 + random());
     const askedMs = Math.min(retryAfterMsOf(error) ?? 0, longestRetryAfterMs);
     return { step, delayMs: Math.max(waitMs, askedMs), error };
   }

@@ -4,6 +4,7 @@ import { integerOption, optionOfType, requireKnownOptions, requireMethods } from
 import { resources } from '../client/api-resource.ts';
 import { classifyApiError } from '../client/error-class.ts';
 import { ResourceClient, type ResourceTransport } from '../client/resource-client.ts';
+import { nthDelayMs } from '../concurrency/growing-delay.ts';
 import { StatusManagerError } from '../errors.ts';
 import { type Clock, type SteadyClock, safeClock, sleep, systemClock } from '../seams/clock.ts';
 import { errorText } from '../seams/error-text.ts';
@@ -58,7 +59,7 @@ const renewedAfterShare = 0.8;
 /** A renewal that failed is tried again after this time. */
 const renewalPauseMs = 10_000;
 /** The waits after a 403: the apiserver learns a moment after the binding that the pod is this node's. */
-const forbiddenWaitsMs = [50, 100, 200, 400, 800];
+const afterForbidden = { firstMs: 50, tries: 6 };
 
 /**
  * The service account tokens of a node's pods, each bound to its pod. A token is kept until 80 % of its life are over, or 24
@@ -196,19 +197,18 @@ export class TokenManager {
     const { signal } = this.#stopping;
     const account = { namespace, name: request.serviceAccountName };
     const body = tokenRequestBody({ namespace, name, uid }, request);
-    for (const waitMs of [...forbiddenWaitsMs, 0]) {
+    for (let tries = 1; ; tries += 1) {
       const sentAt = this.#clock.elapsed();
       try {
         return { sentAt, answer: await this.#accounts.createSubresource(account, 'token', body, { signal }) };
       } catch (error) {
-        if (waitMs === 0 || classifyApiError(error) !== 'forbidden') {
+        if (tries === afterForbidden.tries || classifyApiError(error) !== 'forbidden') {
           throw new Error(`failed to fetch token: ${errorText(error)}`, { cause: error });
         }
-        await sleep(this.#clock, waitMs, signal);
+        await sleep(this.#clock, nthDelayMs(tries, afterForbidden), signal);
         if (signal.aborted) throw error;
       }
     }
-    return { sentAt: 0, answer: undefined };
   }
 }
 

@@ -33,6 +33,18 @@ const rules: readonly Rule[] = [
     broken: "signal.addEventListener('abort', giveUp, { once: true });",
   },
   {
+    says: 'the n-th delay is worked out in one place',
+    forbids: /\* (?:2|[\w.]*[fF]actor) \*\* (?!\d)/,
+    appliesTo: (path) => path !== 'src/concurrency/growing-delay.ts',
+    broken: 'const waitMs = Math.min(longestMs, firstMs * 2 ** failures);',
+  },
+  {
+    says: 'no delay grows by itself',
+    forbids: /[mM]s \* 2\b|[mM]s \*= /,
+    appliesTo: everywhere,
+    broken: 'waitMs = Math.min(longestMs, waitMs * 2);',
+  },
+  {
     says: 'there is no mutable state of a module',
     forbids: /^(?:export )?(?:let|var)\b|^(?:export )?const \w+(?:: [^=]+)? = new (?:Map|Set|WeakMap|WeakSet)\b[^;]*\(\s*\)/,
     appliesTo: everywhere,

@@ -1,4 +1,5 @@
 import { BackoffError } from '../../backoff/backoff-error.ts';
+import { nthDelayMs } from '../../concurrency/growing-delay.ts';
 import type { EventRecorder } from '../../pod/event-recorder.ts';
 import type { Clock } from '../../seams/clock.ts';
 import { errorText } from '../../seams/error-text.ts';
@@ -23,8 +24,8 @@ export interface PreparedPod {
   readonly pullSecrets: readonly PullSecret[];
 }
 
-/** The wait after the first mount that failed, doubled by each further one, and the longest, in milliseconds. */
-const mountRetryMs = { base: 500, cap: 122_000 };
+/** The wait after the first mount that failed, doubled by each further one, and the longest. */
+const mountRetry = { firstMs: 500, longestMs: 122_000 };
 /** So many volumes have an event of their own at one time. */
 const mostMountEvents = 10;
 
@@ -80,10 +81,9 @@ export class PodPreparation {
       signal.throwIfAborted();
       const message = errorText(error);
       for (const each of mountFailures(error)) eventRecorder.event(pod, 'Warning', 'FailedMount', each);
-      const failures = this.#mountFailures.get(podUID) ?? 0;
-      this.#mountFailures.set(podUID, failures + 1);
-      const delayMs = Math.min(mountRetryMs.cap, mountRetryMs.base * 2 ** Math.min(failures, 30));
-      throw new BackoffError(message, clock.now() + delayMs, { cause: error });
+      const failures = (this.#mountFailures.get(podUID) ?? 0) + 1;
+      this.#mountFailures.set(podUID, failures);
+      throw new BackoffError(message, clock.now() + nthDelayMs(failures, mountRetry), { cause: error });
     }
   }
 

@@ -1,3 +1,4 @@
+import { nthDelayMs } from '../../concurrency/growing-delay.ts';
 import type { Clock } from '../../seams/clock.ts';
 import type { Logger } from '../../seams/logger.ts';
 
@@ -10,9 +11,7 @@ export interface StartProgressOptions {
 }
 
 /** A start that is over sooner tells one status alone: one request less for a pod that starts at once. */
-const firstMs = 500;
-/** Each further wait is twice as long, up to this. */
-const longestMs = 10_000;
+const waits = { firstMs: 500, longestMs: 10_000 };
 
 /** While a pod's start takes long, as when an image is pulled, tells again and again how far it has come. */
 export class StartProgress {
@@ -23,7 +22,7 @@ export class StartProgress {
 
   constructor(options: StartProgressOptions) {
     this.#options = options;
-    this.#wait(firstMs);
+    this.#wait(1);
   }
 
   /** Resolves once nothing more is told. */
@@ -33,12 +32,13 @@ export class StartProgress {
     await this.#telling;
   }
 
-  #wait(ms: number): void {
+  #wait(n: number): void {
+    const waitMs = nthDelayMs(n, waits);
     this.#cancel = this.#options.clock.setTimer(() => {
       this.#telling = this.#tell().then(() => {
-        if (!this.#over.signal.aborted) this.#wait(Math.min(ms * 2, longestMs));
+        if (!this.#over.signal.aborted) this.#wait(n + 1);
       });
-    }, ms);
+    }, waitMs);
   }
 
   async #tell(): Promise<void> {

@@ -1,6 +1,7 @@
 import { resources } from '../../client/api-resource.ts';
 import { classifyApiError } from '../../client/error-class.ts';
 import { ResourceClient, type ResourceTransport } from '../../client/resource-client.ts';
+import { nthDelayMs } from '../../concurrency/growing-delay.ts';
 import type { RateLimiterOptions } from '../../concurrency/rate-limiter.ts';
 import { type Clock, type SteadyClock, sleep } from '../../seams/clock.ts';
 import type { Logger } from '../../seams/logger.ts';
@@ -23,9 +24,9 @@ export interface ApiSchedulerClientParts {
   readonly mayWrite: () => boolean;
 }
 
-/** How often a status or a deletion is sent, and the wait between two tries, in milliseconds. */
+/** How often a status or a deletion is sent, and the waits between the tries. */
 const tries = 4;
-const retryMs = 100;
+const retry = { firstMs: 200 };
 
 /** What the scheduler writes, over an apiserver. */
 export class ApiSchedulerClient implements SchedulerClient {
@@ -90,7 +91,7 @@ export class ApiSchedulerClient implements SchedulerClient {
         if (errorClass === 'gone' || errorClass === 'conflict') return;
         const isWorthIt = ['unavailable', 'timeout', 'throttled', 'broken-answer'].includes(errorClass);
         if (signal.aborted || !isWorthIt || attempt === tries) throw error;
-        await sleep(this.#clock, retryMs * 2 ** attempt, signal);
+        await sleep(this.#clock, nthDelayMs(attempt, retry), signal);
       }
     }
   }

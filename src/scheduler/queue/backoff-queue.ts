@@ -1,3 +1,4 @@
+import { nthDelayMs } from '../../concurrency/growing-delay.ts';
 import { type Before, KeyedHeap } from '../../concurrency/keyed-heap.ts';
 import { isRejected, type QueueEntry } from './queued-pod-info.ts';
 import type { SteadyTime } from './steady-time.ts';
@@ -82,20 +83,16 @@ export class BackoffQueue {
 
   /** When the back-off ends; milliseconds since 1970. Before all times for a pod that never failed. */
   endOf(entry: QueueEntry): number {
+    const { initialMs, maxMs } = this.#bounds;
     const count = entry.errorsInARow > 0 ? entry.errorsInARow : entry.rejections;
-    if (count === 0 || this.#bounds.maxMs === 0) return Number.NEGATIVE_INFINITY;
-    entry.backoffEnd ??= wholeWindows(entry.timestamp + this.#durationMs(count));
+    if (count === 0 || maxMs === 0) return Number.NEGATIVE_INFINITY;
+    entry.backoffEnd ??= wholeWindows(entry.timestamp + nthDelayMs(count, { firstMs: initialMs, longestMs: maxMs }));
     return entry.backoffEnd;
   }
 
   /** `rejected` and `errors`: the pods of each half, in no order. */
   entries(): { readonly rejected: QueueEntry[]; readonly errors: QueueEntry[] } {
     return { rejected: [...this.#rejected.values()], errors: [...this.#errors.values()] };
-  }
-
-  #durationMs(count: number): number {
-    const { initialMs, maxMs } = this.#bounds;
-    return Math.min(maxMs, initialMs * 2 ** (count - 1));
   }
 }
 

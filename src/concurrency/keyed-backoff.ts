@@ -1,12 +1,9 @@
 // Behaviour of client-go's flowcontrol.Backoff without jitter, as of Kubernetes v1.36.3.
 
 import type { SteadyClock } from '../seams/clock.ts';
+import { type GrowingDelay, nthDelayMs } from './growing-delay.ts';
 
-export interface BackoffCounterOptions {
-  /** The first wait, in milliseconds. */
-  readonly baseMs: number;
-  /** The longest wait, in milliseconds. */
-  readonly maxMs: number;
+export interface KeyedBackoffOptions extends GrowingDelay {
   /** A key's waits begin anew when an event comes longer than this after its last count, in milliseconds. */
   readonly resetAfterMs: number;
   readonly clock: SteadyClock;
@@ -25,21 +22,21 @@ export interface BackoffEvent {
 
 /** Times are those of the clock that only grows. */
 interface Count {
-  waitMs: number;
+  readonly times: number;
   readonly countedAt: number;
   /** The event that was last asked about, and when it came. */
   seen: { readonly event: BackoffEvent; readonly cameAt: number };
 }
 
 /**
- * Waits by key: each count doubles the wait, up to a longest one. How long ago an event came is read off the wall clock when it is
- * first asked about; from then on what passes counts, wherever the wall clock is set. An event from the future came just then.
+ * Waits by key, which grow with each count. How long ago an event came is read off the wall clock when it is first asked about;
+ * from then on what passes counts, wherever the wall clock is set. An event from the future came just then.
  */
-export class BackoffCounter {
-  readonly #options: BackoffCounterOptions;
+export class KeyedBackoff {
+  readonly #options: KeyedBackoffOptions;
   readonly #counts = new Map<string, Count>();
 
-  constructor(options: BackoffCounterOptions) {
+  constructor(options: KeyedBackoffOptions) {
     this.#options = options;
   }
 
@@ -50,17 +47,16 @@ export class BackoffCounter {
 
   /** The wait that is due after the key's next event; 0 for a key that was never counted. */
   waitMs(key: string): number {
-    return this.#counts.get(key)?.waitMs ?? 0;
+    const count = this.#counts.get(key);
+    return count === undefined ? 0 : nthDelayMs(count.times, this.#options);
   }
 
   /** Counts once more, because of an event. */
   next(key: string, event: BackoffEvent): void {
-    const { baseMs, maxMs, clock } = this.#options;
     const count = this.#counts.get(key);
     const isNew = count === undefined || this.#hasExpired(count, this.#timeOf(count, event));
-    const waitMs = isNew ? baseMs : Math.min(count.waitMs * 2, maxMs);
     const seen = count?.seen ?? { event, cameAt: this.#firstTimeOf(event) };
-    this.#counts.set(key, { waitMs, countedAt: clock.elapsed(), seen });
+    this.#counts.set(key, { times: isNew ? 1 : count.times + 1, countedAt: this.#options.clock.elapsed(), seen });
   }
 
   /** How long the wait after an event still takes, in milliseconds; 0 when it has ended, or there is none. */
@@ -68,7 +64,7 @@ export class BackoffCounter {
     const count = this.#counts.get(key);
     if (count === undefined) return 0;
     const cameAt = this.#timeOf(count, event);
-    return this.#hasExpired(count, cameAt) ? 0 : Math.max(0, cameAt + count.waitMs - this.#options.clock.elapsed());
+    return this.#hasExpired(count, cameAt) ? 0 : Math.max(0, cameAt + this.waitMs(key) - this.#options.clock.elapsed());
   }
 
   reset(key: string): void {
