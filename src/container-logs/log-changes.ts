@@ -1,25 +1,23 @@
 import { type FSWatcher, watch } from 'node:fs';
 import { basename, dirname } from 'node:path';
-import { LinkedAbort } from '../concurrency/aborts.ts';
-import { type Clock, sleep } from '../seams/clock.ts';
+import { WakeableWait } from '../concurrency/wakeable-wait.ts';
+import type { Clock } from '../seams/clock.ts';
 
 /**
  * Tells that something happened to a file. The system's notices are a help only: without them, as when it has no more watches to
  * give, a wait ends by its time.
  */
 export class LogChanges {
-  readonly #clock: Clock;
+  readonly #wait: WakeableWait;
   #watcher: FSWatcher | undefined;
-  #hasChanged = false;
-  #wake: (() => void) | undefined;
 
   constructor(path: string, clock: Clock) {
-    this.#clock = clock;
+    this.#wait = new WakeableWait({ clock, keepAlive: true });
     const name = basename(path);
     try {
       // the folder, so that a new file under the same name is noticed
       this.#watcher = watch(dirname(path), { persistent: false }, (_, changed) => {
-        if (changed === name || changed === null) this.#note();
+        if (changed === name || changed === null) this.#wait.wake();
       });
       this.#watcher.on('error', () => this.#unwatch());
     } catch {
@@ -28,24 +26,12 @@ export class LogChanges {
   }
 
   /** Resolves when the file has changed since the last wait, after `ms`, or when the signal aborts. Never rejects. */
-  async wait(ms: number, signal: AbortSignal): Promise<void> {
-    if (!this.#hasChanged) {
-      const linked = new LinkedAbort(signal);
-      this.#wake = () => linked.abort();
-      await sleep(this.#clock, ms, linked.signal);
-      this.#wake = undefined;
-      linked.release();
-    }
-    this.#hasChanged = false;
+  wait(ms: number, signal: AbortSignal): Promise<void> {
+    return this.#wait.wait(ms, signal);
   }
 
   close(): void {
     this.#unwatch();
-  }
-
-  #note(): void {
-    this.#hasChanged = true;
-    this.#wake?.();
   }
 
   #unwatch(): void {

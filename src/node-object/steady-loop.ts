@@ -1,8 +1,8 @@
 import { classOf, type ErrorClass, readApiFailure } from '../client/error-class.ts';
 import { Backoff } from '../concurrency/retry.ts';
+import { WakeableWait } from '../concurrency/wakeable-wait.ts';
 import type { Clock } from '../seams/clock.ts';
 import type { Logger } from '../seams/logger.ts';
-import { WakeableWait } from './wakeable-wait.ts';
 
 /** A step that failed, and when the next one comes. */
 export interface StepFailure {
@@ -45,7 +45,7 @@ export class SteadyLoop {
 
   constructor(options: SteadyLoopOptions) {
     this.#options = options;
-    this.#wait = new WakeableWait(options.clock, options.logger);
+    this.#wait = new WakeableWait(options);
     this.#backoff = new Backoff({ ...backoffLimits, random: options.random });
   }
 

@@ -1,7 +1,7 @@
 import { LinkedAbort, untilAborted } from '../concurrency/aborts.ts';
 import { RunState } from '../concurrency/run-state.ts';
+import { WakeableWait } from '../concurrency/wakeable-wait.ts';
 import { StatusManagerError } from '../errors.ts';
-import { WakeableWait } from '../node-object/wakeable-wait.ts';
 import type { RunningPod } from '../pod/runtime-pod.ts';
 import { isRuntimeError, RuntimeError } from '../runtime/runtime-error.ts';
 import type { RuntimeEvent } from '../runtime/runtime-health.ts';
@@ -55,7 +55,7 @@ export class PodLifecycle {
     this.#known = new KnownPods(this.#times);
     this.#reader = new PodReader(resolved);
     this.#list = new SharedRead(this.#times, (began) => this.#relist(began));
-    this.#wait = new WakeableWait(clock, logger);
+    this.#wait = new WakeableWait({ clock, logger });
     this.#measures = new LifecycleMeasures(metrics, clock);
     this.#events = new EventReader({
       runtime,

@@ -1,5 +1,6 @@
 // Volumes are measured in the background as by pkg/kubelet/server/stats/volume_stat_calculator.go, v1.36.3.
-import { LinkedAbort, untilAborted } from '../../concurrency/aborts.ts';
+import { untilAborted } from '../../concurrency/aborts.ts';
+import { WakeableWait } from '../../concurrency/wakeable-wait.ts';
 import { type Clock, type SteadyClock, safeClock, sleep } from '../../seams/clock.ts';
 import type { Logger } from '../../seams/logger.ts';
 import type { Pod } from '../../wire/types.ts';
@@ -63,13 +64,15 @@ export class PodFileCounter {
   readonly #pods = new Map<string, CountedPod>();
   readonly #waiters = new Set<Waiter>();
   readonly #stopping = new AbortController();
+  /** Until pods are to be counted; somebody who wants new numbers ends it. */
+  readonly #rest: WakeableWait;
   #order = 0;
-  #nap: LinkedAbort | undefined;
   #run: Promise<void> = Promise.resolve();
 
   constructor(options: PodFileCounterOptions) {
     this.#options = options;
     this.#clock = safeClock(options.clock);
+    this.#rest = new WakeableWait({ clock: this.#clock, logger: options.logger, keepAlive: true });
   }
 
   start(): void {
@@ -79,6 +82,7 @@ export class PodFileCounter {
   /** Resolves once no file is looked at. */
   async stop(): Promise<void> {
     this.#stopping.abort();
+    this.#rest.close();
     await this.#run;
     for (const podUID of this.#pods.keys()) await this.#forget(podUID);
     for (const { resolve } of this.#waiters) resolve();
@@ -103,7 +107,7 @@ export class PodFileCounter {
     const waiter: Waiter = { order: this.#order, podUIDs, resolve };
     this.#waiters.add(waiter);
     for (const counted of this.#pods.values()) counted.dueAt = 0;
-    this.#nap?.abort();
+    this.#rest.wake();
     try {
       await untilAborted(promise, signal);
     } finally {
@@ -117,17 +121,9 @@ export class PodFileCounter {
       await this.#noteChanges();
       for (const podUID of [...this.#pods.keys()]) if (!signal.aborted) await this.#step(podUID);
       const dueAt = Math.min(...Array.from(this.#pods.values(), (counted) => (counted.walk ? 0 : counted.dueAt)));
-      await this.#rest(Math.min(lookMs, dueAt - this.#clock.elapsed()));
+      const leftMs = Math.min(lookMs, dueAt - this.#clock.elapsed());
+      if (leftMs > 0) await this.#rest.wait(leftMs);
     }
-  }
-
-  /** Until pods are to be counted; somebody who wants new numbers ends it. */
-  async #rest(ms: number): Promise<void> {
-    if (ms <= 0) return;
-    this.#nap = new LinkedAbort(this.#stopping.signal);
-    await sleep(this.#clock, ms, this.#nap.signal);
-    this.#nap.release();
-    this.#nap = undefined;
   }
 
   async #noteChanges(): Promise<void> {

@@ -1,60 +1,6 @@
-import { afterEach, describe, expect, it, vi } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { NodeRequests } from '../../../src/node-object/node-requests.ts';
-import { WakeableWait } from '../../../src/node-object/wakeable-wait.ts';
-import { silentLogger } from '../../../src/seams/logger.ts';
 import { FakeClock, settle } from '../../../src/testing/fakes/fake-clock.ts';
-
-afterEach(() => {
-  vi.useRealTimers();
-});
-
-async function isOver(wait: Promise<void>): Promise<boolean> {
-  let over = false;
-  void wait.then(() => {
-    over = true;
-  });
-  await settle();
-  return over;
-}
-
-describe('a wait', () => {
-  it('ends after its time, when it is woken, and at once when it was woken before', async () => {
-    const clock = new FakeClock();
-    const wait = new WakeableWait(clock, silentLogger);
-    const first = wait.wait(1000);
-    expect(await isOver(first)).toBe(false);
-    await clock.advance(1000);
-    expect(await isOver(first)).toBe(true);
-    const second = wait.wait(1000);
-    wait.wake();
-    expect(await isOver(second)).toBe(true);
-    expect(clock.pendingTimers).toBe(0);
-    wait.wake();
-    expect(await isOver(wait.wait(1000))).toBe(true);
-    const third = wait.wait(1000);
-    expect(await isOver(third)).toBe(false);
-    wait.close();
-    expect(await isOver(third)).toBe(true);
-    expect(await isOver(wait.wait(1000))).toBe(true);
-    expect(clock.pendingTimers).toBe(0);
-  });
-
-  it('is counted by the machine where the clock sets no timer', async () => {
-    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
-    const setTimer = (): never => {
-      throw new Error('no timer');
-    };
-    const wait = new WakeableWait({ now: () => 0, setTimer }, silentLogger);
-    const first = wait.wait(1000);
-    vi.advanceTimersByTime(999);
-    expect(await isOver(first)).toBe(false);
-    vi.advanceTimersByTime(1);
-    expect(await isOver(first)).toBe(true);
-    void wait.wait(1000);
-    wait.close();
-    expect(vi.getTimerCount()).toBe(0);
-  });
-});
 
 describe('requests', () => {
   it('hear of the stop, and none is sent after it', async () => {
