@@ -146,18 +146,17 @@ export class NodeAgent {
   async #stop(limits: Required<StopNodeAgentOptions>): Promise<StoppedNodeAgent> {
     const timeLeft = new TimeLeft(this.#parts.options.clock, limits.timeoutMs);
     // the node's object comes last, and needs some of the time
-    const kept = limits.timeoutMs / 4;
+    const beforeNode = new TimeLeft(this.#parts.options.clock, limits.timeoutMs * 0.75);
     this.#parts.source.giveUp(new StatusManagerError('ERR_STOPPED', 'The node agent was stopped before its first list of pods'));
     await this.#parts.api?.close();
     await this.#parts.config.stop();
-    if (!limits.leavePodsRunning) await timeLeft.allows(this.#endPods(), timeLeft.ms() - kept);
+    if (!limits.leavePodsRunning) await beforeNode.allows(this.#endPods());
     await this.#parts.loop.stop();
     await Promise.all([this.#parts.cleanup.stop(), this.#parts.rotation.stop(), this.#parts.disk.stop()]);
-    const workers = await this.podWorkers.stop({ timeoutMs: Math.max(0, timeLeft.ms(limits.callsTimeoutMs + kept) - kept) });
+    const workers = await this.podWorkers.stop({ timeoutMs: beforeNode.ms(limits.callsTimeoutMs) });
     await this.#parts.containers.stop();
     await this.#parts.node.stopLooking();
-    const drainTimeoutMs = Math.max(0, timeLeft.ms(limits.drainTimeoutMs + kept) - kept);
-    const statuses = await this.statusManager.stop({ drainTimeoutMs });
+    const statuses = await this.statusManager.stop({ drainTimeoutMs: beforeNode.ms(limits.drainTimeoutMs) });
     await this.#parts.mirrorPods.stop();
     await this.#parts.cluster.stop();
     const node = await this.nodeObject.stop({ timeoutMs: timeLeft.ms() });

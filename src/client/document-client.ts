@@ -1,4 +1,5 @@
 import { Agent } from 'undici/index.js';
+import { TimeLeft } from '../concurrency/time-left.ts';
 import type { SteadyClock } from '../seams/clock.ts';
 import { ApiError } from './transport/api-error.ts';
 import { type HttpAnswer, HttpExchange } from './transport/http-exchange.ts';
@@ -35,12 +36,12 @@ export class DocumentClient {
 
   /** The answer, whatever its status. Rejects with an `ApiError`. */
   async get({ url, headers, timeoutMs, maxBytes, signal }: DocumentRequest): Promise<HttpAnswer> {
-    const until = this.#clock.elapsed() + timeoutMs;
+    const timeLeft = new TimeLeft(this.#clock, timeoutMs);
     let target = url;
     for (let redirected = 0; ; redirected += 1) {
       const answer = await this.#exchange(target, url, headers, {
         // at least a moment: a timer of less would stand for none
-        ...{ timeoutMs: Math.max(1, until - this.#clock.elapsed()), maxBytes, signal },
+        ...{ timeoutMs: Math.max(1, timeLeft.ms()), maxBytes, signal },
       });
       const next = redirects.includes(answer.status) ? redirectOf(answer, target) : undefined;
       if (next === undefined) return answer;

@@ -258,15 +258,14 @@ export class ProviderNode {
   async #stop(limits: Required<StopProviderNodeOptions>): Promise<StoppedProviderNode> {
     const timeLeft = new TimeLeft(this.#options.clock, limits.timeoutMs);
     // the node's object comes last, and needs some of the time
-    const kept = limits.timeoutMs / 4;
+    const beforeNode = new TimeLeft(this.#options.clock, limits.timeoutMs * 0.75);
     this.#stopping.abort();
     this.#source.giveUp(new StatusManagerError('ERR_STOPPED', 'The provider node was stopped before its first list of pods'));
     await this.#config.stop();
     await this.#loop.stop();
     this.#syncer.stop();
-    const workers = await this.podWorkers.stop({ timeoutMs: Math.max(0, timeLeft.ms(limits.callsTimeoutMs + kept) - kept) });
-    const drainTimeoutMs = Math.max(0, timeLeft.ms(limits.drainTimeoutMs + kept) - kept);
-    const statuses = await this.statusManager.stop({ drainTimeoutMs });
+    const workers = await this.podWorkers.stop({ timeoutMs: beforeNode.ms(limits.callsTimeoutMs) });
+    const statuses = await this.statusManager.stop({ drainTimeoutMs: beforeNode.ms(limits.drainTimeoutMs) });
     await this.#mirrorPods.stop();
     await this.#events?.stop();
     const node = await this.nodeObject.stop({ timeoutMs: timeLeft.ms() });
