@@ -51,7 +51,7 @@ const startError = { exitCode: 128, reason: 'StartError' };
 /** One container of a pod: its runs one after the other, as the restart policies say, and how it is. */
 export class ContainerLife {
   readonly isSidecar: boolean;
-  /** Resolves once what comes after a sidecar may begin: the sidecar runs, or with a startup probe has been ready. */
+  /** Resolves once what comes after a sidecar may begin: it runs, or with a startup probe has been ready; or it will not run again. */
   readonly started: Promise<void>;
   readonly #noteStarted: () => void;
   readonly #options: ContainerLifeOptions;
@@ -79,6 +79,7 @@ export class ContainerLife {
   /** Resolves once the container does not run and will not run again. True: it has succeeded. Never rejects. */
   async live(): Promise<boolean> {
     if (this.#state.state === 'waiting') await this.#runAll().catch(ignoreFailure);
+    this.#noteStarted();
     return this.#state.state === 'exited' && this.#state.exitCode === 0;
   }
 

@@ -84,9 +84,8 @@ export class ContainerPod {
     for (const life of this.#inits) {
       if (this.#stop.signal.aborted) return false;
       if (life.isSidecar) {
-        const over = life.live();
-        beside.set(life, over);
-        await untilAborted(firstOf(life.started, over), this.#stop.signal).catch(ignoreFailure);
+        beside.set(life, life.live());
+        await untilAborted(life.started, this.#stop.signal).catch(ignoreFailure);
       } else if (!(await life.live())) return false;
     }
     return !this.#stop.signal.aborted;
@@ -99,12 +98,4 @@ export class ContainerPod {
     };
     return this.#clock.setTimer(kill, Math.min(seconds * 1000, longestTimerMs), { keepAlive: true });
   }
-}
-
-/** Resolves with the one that comes first. */
-function firstOf(one: Promise<unknown>, other: Promise<unknown>): Promise<unknown> {
-  return new Promise((resolve) => {
-    one.then(resolve, resolve);
-    other.then(resolve, resolve);
-  });
 }
