@@ -132,6 +132,18 @@ describe('stop', () => {
     await expect(start).rejects.toMatchObject({ code: 'ERR_STOPPED' });
   });
 
+  it("keeps a quarter of its time for the node's object", async () => {
+    await using world = await NodeWorld.make();
+    const agent = world.agent();
+    const workers = vi.spyOn(agent.podWorkers, 'stop');
+    const statuses = vi.spyOn(agent.statusManager, 'stop');
+    const object = vi.spyOn(agent.nodeObject, 'stop');
+    await world.through(agent.stop({ timeoutMs: 40_000, callsTimeoutMs: 35_000, drainTimeoutMs: 35_000 }));
+    expect(workers).toHaveBeenCalledWith({ timeoutMs: 30_000 });
+    expect(statuses).toHaveBeenCalledWith({ drainTimeoutMs: 30_000 });
+    expect(object).toHaveBeenCalledWith({ timeoutMs: 40_000 });
+  });
+
   it('comes to its end although cgroups never settle', async () => {
     await using world = await NodeWorld.make();
     world.create('web');

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import type { PodProvider } from '../../../src/provider/pod-provider.ts';
 import { ProviderNode } from '../../../src/provider/provider-node.ts';
 import type { ProviderNodeOptions } from '../../../src/provider/provider-node-options.ts';
@@ -172,6 +172,16 @@ describe('ProviderNode', () => {
     readiness = { ready: false, message: 'not now' };
     node.nodeObject.changed();
     await expect.poll(() => ready()?.message, { timeout: 10_000 }).toBe('not now');
+  });
+
+  it("keeps a quarter of its time for the node's object", async () => {
+    const node = new ProviderNode(options());
+    const workers = vi.spyOn(node.podWorkers, 'stop');
+    const statuses = vi.spyOn(node.statusManager, 'stop');
+    const object = vi.spyOn(node.nodeObject, 'stop');
+    await node.stop({ timeoutMs: 40_000, callsTimeoutMs: 35_000, drainTimeoutMs: 35_000 });
+    const given = [workers, statuses, object].map(({ mock }) => Object.values(mock.calls[0]?.[0] ?? {}).map(Math.ceil)[0]);
+    expect(given.map((ms = 0) => Math.ceil(ms / 5000) * 5000)).toEqual([30_000, 30_000, 40_000]);
   });
 
   it('stops within its time with a server that answers nothing', async () => {
