@@ -1,13 +1,5 @@
-import { onAbort } from '../concurrency/aborts.ts';
-import type { Clock } from '../seams/clock.ts';
+import { type WaitLimits, watchLimits } from '../concurrency/aborts.ts';
 import { ApiError } from './transport/api-error.ts';
-
-export interface CallLimits {
-  readonly clock: Clock;
-  readonly timeoutMs: number;
-  /** Ends the wait. */
-  readonly signal?: AbortSignal | undefined;
-}
 
 export interface LimitedCall<T> {
   /** What the call answers. Rejects with an `ApiError` of reason `Timeout` or `Aborted` when the wait ends first. */
@@ -17,26 +9,20 @@ export interface LimitedCall<T> {
 }
 
 /** Calls an injected function and waits for its answer no longer than the limits allow. A call that throws is one that rejects. */
-export function limitedCall<T>(what: string, call: () => T | PromiseLike<T>, limits: CallLimits): LimitedCall<T> {
-  const { clock, timeoutMs, signal } = limits;
+export function limitedCall<T>(what: string, call: () => T | PromiseLike<T>, limits: WaitLimits): LimitedCall<T> {
   const { promise: answer, resolve, reject } = Promise.withResolvers<T>();
   // the caller may give up before it looks at the answer
   answer.catch(() => {});
-  const over = (): void => {
-    cancelTimer();
-    leave();
-  };
-  const giveUp = (reason: 'Timeout' | 'Aborted', message: string): void => {
-    over();
+  const cut = (reason: 'Timeout' | 'Aborted', message: string) => (): void =>
     reject(new ApiError({ reason, message: `${what} ${message}` }));
-  };
-  if (signal?.aborted) {
-    reject(new ApiError({ reason: 'Aborted', message: `${what} was given up` }));
+  const onTimeout = cut('Timeout', `gave no answer within ${limits.timeoutMs} ms`);
+  const onAbort = cut('Aborted', 'was given up');
+  if (limits.signal?.aborted) {
+    onAbort();
     return { answer, settled: Promise.resolve() };
   }
-  const cancelTimer = clock.setTimer(() => giveUp('Timeout', `gave no answer within ${timeoutMs} ms`), timeoutMs);
-  const leave = onAbort(signal, () => giveUp('Aborted', 'was given up'));
-  const settled = invoke(call).then(resolve, reject).then(over);
+  const end = watchLimits(limits, { onTimeout, onAbort });
+  const settled = invoke(call).then(resolve, reject).then(end);
   return { answer, settled };
 }
 

@@ -92,16 +92,51 @@ export async function callWithin<T>(call: (signal: AbortSignal) => PromiseLike<T
   }
 }
 
+/** What cuts a wait short. */
+export interface WatchedLimits {
+  readonly clock: Clock;
+  /** Undefined: no limit. */
+  readonly timeoutMs: number | undefined;
+  readonly signal?: AbortSignal | undefined;
+  /** True: the process stays alive until the time is over. Default false. */
+  readonly keepAlive?: boolean;
+}
+
+/** Who is told that a wait is cut short. At most one of the two is called, once. */
+export interface CutShort {
+  /** The time is over. */
+  onTimeout(): void;
+  /** The signal has aborted. */
+  onAbort(reason: unknown): void;
+}
+
+/** Watches over one wait. What it returns ends the watch: no timer and no listener is left. */
+export function watchLimits({ clock, timeoutMs, signal, keepAlive = false }: WatchedLimits, told: CutShort): () => void {
+  let leave = (): void => {};
+  const end = (): void => {
+    cancel?.();
+    leave();
+  };
+  const onTimeout = (): void => {
+    end();
+    told.onTimeout();
+  };
+  const cancel = timeoutMs === undefined ? undefined : clock.setTimer(onTimeout, timeoutMs, { keepAlive });
+  leave = onAbort(signal, () => {
+    end();
+    told.onAbort(signal?.reason);
+  });
+  return end;
+}
+
 /** True when `work` has settled, either way, before the time is over and before the signal aborts. Never rejects. */
 export async function settlesWithin(work: PromiseLike<unknown>, { clock, timeoutMs, signal }: WaitLimits): Promise<boolean> {
   const { promise, resolve } = Promise.withResolvers<boolean>();
   const giveUp = (): void => resolve(false);
-  const cancel = clock.setTimer(giveUp, timeoutMs, { keepAlive: true });
-  const leave = onAbort(signal, giveUp);
+  const end = watchLimits({ clock, timeoutMs, signal, keepAlive: true }, { onTimeout: giveUp, onAbort: giveUp });
   const settled = (): void => resolve(true);
   Promise.resolve(work).then(settled, settled).catch(ignoreFailure);
   const isSettled = await promise;
-  cancel();
-  leave();
+  end();
   return isSettled;
 }

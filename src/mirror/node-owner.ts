@@ -1,5 +1,6 @@
 import type { V1Node, V1OwnerReference } from '@kubernetes/client-node';
-import { type CallLimits, limitedCall } from '../client/limited-call.ts';
+import { limitedCall } from '../client/limited-call.ts';
+import type { WaitLimits } from '../concurrency/aborts.ts';
 import { StatusManagerError } from '../errors.ts';
 import type { Loose, Wire } from '../wire/types.ts';
 
@@ -13,7 +14,7 @@ export type GetNode = (nodeName: string) => MirrorNode | undefined | Promise<Mir
  * The one owner reference of a mirror pod, which the admission plugin NodeRestriction asks for. Rejects with ERR_NO_NODE
  * unless the node is known, has this name and a uid, and is not being deleted.
  */
-export async function nodeOwner(getNode: GetNode, nodeName: string, limits: CallLimits): Promise<Wire<V1OwnerReference>> {
+export async function nodeOwner(getNode: GetNode, nodeName: string, limits: WaitLimits): Promise<Wire<V1OwnerReference>> {
   let node: unknown;
   try {
     node = await limitedCall('getNode()', () => getNode(nodeName), limits).answer;

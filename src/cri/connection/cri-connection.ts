@@ -2,9 +2,9 @@ import { normalize } from 'node:path';
 import type { DescMessage, MessageInitShape, MessageShape } from '@bufbuild/protobuf';
 import { create, type DescMethodServerStreaming, type DescMethodUnary, fromBinary, toBinary } from '@bufbuild/protobuf';
 import { type ChannelOptions, Client, type ClientReadableStream, credentials } from '@grpc/grpc-js';
+import { type WatchedLimits, watchLimits } from '../../concurrency/aborts.ts';
 import type { Clock } from '../../seams/clock.ts';
 import { errorText } from '../../seams/error-text.ts';
-import { type CallLimits, watchLimits } from './call-limits.ts';
 import { rpcError, rpcErrorFrom } from './rpc-error.ts';
 
 /** The longest message that is read, in bytes: the kubelet's. */
@@ -19,6 +19,9 @@ const channelOptions: ChannelOptions = {
   'grpc.use_local_subchannel_pool': 1,
   'grpc.enable_channelz': 0,
 };
+
+/** What cuts a call short, beside its own end. */
+type CallLimits = Pick<WatchedLimits, 'timeoutMs' | 'signal'>;
 
 const closedText = 'the client connection is closing';
 const keepBytes = (bytes: Buffer): Buffer => bytes;
@@ -131,7 +134,8 @@ export class CriConnection {
       cut(error);
     };
     const onClose = (): void => cutWith(rpcError('Unavailable', name, closedText));
-    const unwatch = watchLimits(this.#clock, limits, {
+    const watched = { clock: this.#clock, ...limits, keepAlive: true };
+    const unwatch = watchLimits(watched, {
       onTimeout: () => cutWith(rpcError('DeadlineExceeded', name, 'context deadline exceeded')),
       onAbort: cutWith,
     });

@@ -1,6 +1,7 @@
 import { getEventListeners } from 'node:events';
 import { describe, expect, it } from 'vitest';
-import { callWithin, LinkedAbort, onAbort, settlesWithin, untilAborted } from '../../../src/concurrency/aborts.ts';
+import { callWithin, LinkedAbort, onAbort, settlesWithin, untilAborted, watchLimits } from '../../../src/concurrency/aborts.ts';
+import type { Clock } from '../../../src/seams/clock.ts';
 import { FakeClock, settle } from '../../../src/testing/fakes/fake-clock.ts';
 
 const never = new Promise<never>(() => {});
@@ -129,5 +130,63 @@ describe('settlesWithin', () => {
     stop.abort();
     await expect(answer).resolves.toBe(false);
     expect(clock.pendingTimers).toBe(0);
+  });
+});
+
+describe('watchLimits', () => {
+  const watch = (stop = new AbortController(), timeoutMs: number | undefined = 1000) => {
+    const clock = new FakeClock();
+    const told: unknown[] = [];
+    const limits = { clock, timeoutMs, signal: stop.signal };
+    const end = watchLimits(limits, { onTimeout: () => told.push('late'), onAbort: (reason) => told.push(reason) });
+    return { clock, told, stop, end, left: () => [clock.pendingTimers, listeners(stop)] };
+  };
+
+  it('tells of what comes first alone, and leaves nothing behind', async () => {
+    const late = watch();
+    await late.clock.advance(1000);
+    expect(late.left()).toEqual([0, 0]);
+    late.stop.abort('stop');
+    const aborted = watch();
+    aborted.stop.abort('stop');
+    expect(aborted.left()).toEqual([0, 0]);
+    await aborted.clock.advance(1000);
+    expect([late.told, aborted.told]).toEqual([['late'], ['stop']]);
+  });
+
+  it('tells nothing once it has ended', async () => {
+    const { clock, told, stop, end, left } = watch();
+    expect(left()).toEqual([1, 1]);
+    end();
+    expect(left()).toEqual([0, 0]);
+    stop.abort();
+    await clock.advance(1000);
+    expect(told).toEqual([]);
+  });
+
+  it('tells at once of a signal that has aborted', () => {
+    const stop = new AbortController();
+    stop.abort('before');
+    const { told, left } = watch(stop);
+    expect([told, left()]).toEqual([['before'], [0, 0]]);
+  });
+
+  it('waits for ever without a limit', () => {
+    const told: string[] = [];
+    const tell = { onTimeout: () => told.push('late'), onAbort: () => told.push('aborted') };
+    const clock = new FakeClock();
+    watchLimits({ clock, timeoutMs: undefined }, tell)();
+    expect([told, clock.pendingTimers]).toEqual([[], 0]);
+  });
+
+  it.each([undefined, false, true])('keeps the process alive only where it is to: %s', (keepAlive) => {
+    const asked: unknown[] = [];
+    const setTimer: Clock['setTimer'] = (_, delayMs, options) => {
+      asked.push(delayMs, options?.keepAlive === true);
+      return () => {};
+    };
+    const limits = { clock: { now: () => 0, setTimer }, timeoutMs: 5, ...(keepAlive !== undefined && { keepAlive }) };
+    watchLimits(limits, { onTimeout: () => {}, onAbort: () => {} })();
+    expect(asked).toEqual([5, keepAlive === true]);
   });
 });
