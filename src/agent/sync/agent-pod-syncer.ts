@@ -2,10 +2,10 @@
 import { LinkedAbort } from '../../concurrency/aborts.ts';
 import type { AgentPodStatus } from '../../pleg/agent-pod-status.ts';
 import { isTerminalPhase } from '../../pod/pod-phase.ts';
-import type { RunningPod, RuntimeContainerState } from '../../pod/runtime-pod.ts';
+import type { RunningPod } from '../../pod/runtime-pod.ts';
 import { errorText } from '../../seams/error-text.ts';
 import { callGuarded } from '../../seams/guard.ts';
-import type { Pod, WirePodStatus } from '../../wire/types.ts';
+import type { Pod } from '../../wire/types.ts';
 import type {
   PodSyncer,
   SyncPodRequest,
@@ -22,9 +22,10 @@ import {
 import { ContainerKiller } from './container-killer.ts';
 import { LifecycleHooks } from './lifecycle-hooks.ts';
 import { PodKiller } from './pod-killer.ts';
-import { PodPreparation } from './pod-preparation.ts';
-import { PodStarter, type PodStartOutcome } from './pod-starter.ts';
+import { PodPreparation, type PreparedPod } from './pod-preparation.ts';
+import { PodStarter, type PodStartOutcome, type PodStartRequest } from './pod-starter.ts';
 import { PodStatuses } from './pod-statuses.ts';
+import { progressView } from './progress-view.ts';
 import { StartFailures } from './start-failures.ts';
 import { StartProgress } from './start-progress.ts';
 
@@ -32,6 +33,15 @@ import { StartProgress } from './start-progress.ts';
 const unknownPodGraceSeconds = 1;
 /** So often one sync looks at the pod again, after each start of a sidecar. */
 const mostRounds = 16;
+
+interface SyncRun {
+  readonly pod: Pod;
+  /** What the runtime had of the pod when the sync began. */
+  readonly known: AgentPodStatus;
+  readonly progress: StartProgress;
+  /** The runs of containers that the sync has ended so that they run again. */
+  readonly endedRuns: Set<string>;
+}
 
 /**
  * Brings pods to what their specs ask for, by a container runtime: volumes, cgroup and sandbox, images, init containers and sidecars
@@ -81,13 +91,14 @@ export class AgentPodSyncer implements PodSyncer {
     const { clock, logger } = this.#options;
     const { pod } = request;
     const podUID = pod.metadata?.uid ?? '';
+    const endedRuns = new Set<string>();
     const tell = (over: AbortSignal): Promise<void> => {
       const either = new LinkedAbort(over, signal);
-      return this.#tellProgress(pod, either.signal).finally(() => either.release());
+      return this.#tellProgress(pod, endedRuns, either.signal).finally(() => either.release());
     };
     const progress = new StartProgress({ tell, podUID, clock, logger });
     try {
-      return await this.#sync(pod, request.runtimeStatus as AgentPodStatus, progress, signal);
+      return await this.#sync({ pod, known: request.runtimeStatus as AgentPodStatus, progress, endedRuns }, signal);
     } catch (error) {
       if (signal.aborted) throw signal.reason;
       this.#statuses.tellNow(podUID);
@@ -98,7 +109,7 @@ export class AgentPodSyncer implements PodSyncer {
     }
   }
 
-  async #sync(pod: Pod, known: AgentPodStatus, progress: StartProgress, signal: AbortSignal): Promise<SyncPodResult> {
+  async #sync({ pod, known, progress, endedRuns }: SyncRun, signal: AbortSignal): Promise<SyncPodResult> {
     const { lifecycle } = this.#options;
     const podUID = pod.metadata?.uid ?? '';
     let status = known;
@@ -109,7 +120,7 @@ export class AgentPodSyncer implements PodSyncer {
         return { isTerminal: true };
       }
       this.#statuses.tellSoon(pod, told);
-      const outcome = await this.#start(pod, status, told, signal);
+      const outcome = await this.#start({ pod, status, told, endedRuns }, signal);
       if (!outcome.changed) {
         this.#statuses.tellNow(podUID);
         return { isTerminal: false };
@@ -125,10 +136,10 @@ export class AgentPodSyncer implements PodSyncer {
     }
   }
 
-  async #tellProgress(pod: Pod, signal: AbortSignal): Promise<void> {
+  async #tellProgress(pod: Pod, endedRuns: ReadonlySet<string>, signal: AbortSignal): Promise<void> {
     const status = await this.#options.lifecycle.refresh(pod.metadata?.uid ?? '', signal);
     signal.throwIfAborted();
-    const told = this.#statuses.generate(pod, withoutUnstarted(status));
+    const told = this.#statuses.generateProgress(pod, progressView(status, endedRuns));
     // the sync itself tells of the end
     if (!isTerminalPhase(told.phase)) this.#statuses.tell(pod, told);
   }
@@ -179,15 +190,16 @@ export class AgentPodSyncer implements PodSyncer {
     this.#forget(podUID);
   }
 
-  async #start(pod: Pod, status: AgentPodStatus, told: WirePodStatus, signal: AbortSignal): Promise<PodStartOutcome> {
+  async #start(request: Omit<PodStartRequest, keyof PreparedPod>, signal: AbortSignal): Promise<PodStartOutcome> {
     const { onPodStarting, logger, probes } = this.#options;
+    const { pod } = request;
     callGuarded(
       () => onPodStarting(pod),
       (err) => logger.error({ err, podUID: pod.metadata?.uid }, 'the function that is told of the start of a pod failed'),
     );
     const prepared = await this.#preparation.prepare(pod, signal);
     probes.addPod(pod);
-    return this.#starter.start({ pod, status, told, ...prepared }, signal);
+    return this.#starter.start({ ...request, ...prepared }, signal);
   }
 
   /** Ends what may run of the pod. */
@@ -209,17 +221,4 @@ export class AgentPodSyncer implements PodSyncer {
     this.#preparation.forget(podUID);
     this.#containerKiller.forget(podUID);
   }
-}
-
-/**
- * Leaves out the containers that the runtime has made and not started yet: upstream's status gives them no reason to wait. A container
- * that is left out shows what it waits for, or how it ended before.
- */
-function withoutUnstarted(status: AgentPodStatus): AgentPodStatus {
-  const isStarted = ({ state }: { readonly state: RuntimeContainerState }): boolean => state !== 'created';
-  return {
-    ...status,
-    containers: status.containers.filter(isStarted),
-    containerDetails: status.containerDetails.filter(isStarted),
-  };
 }

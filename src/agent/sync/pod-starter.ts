@@ -17,6 +17,7 @@ import { graceSeconds } from './grace-seconds.ts';
 import type { LifecycleHooks } from './lifecycle-hooks.ts';
 import type { PodKiller } from './pod-killer.ts';
 import type { PreparedPod } from './pod-preparation.ts';
+import { restartedRuns } from './progress-view.ts';
 import { type ReadySandbox, SandboxStarter } from './sandbox-starter.ts';
 import { asStartError, type ContainerStartError, type StartFailures, syncFailure } from './start-failures.ts';
 
@@ -33,6 +34,8 @@ export interface PodStartRequest extends PreparedPod {
   readonly status: AgentPodStatus;
   /** The status that follows from that. */
   readonly told: WirePodStatus;
+  /** Gets the ids of the runs that are ended so that their containers run again. */
+  readonly endedRuns: Set<string>;
 }
 
 /** What has become of a sync. */
@@ -71,6 +74,7 @@ export class PodStarter {
     });
     const isResized = resizer !== undefined && !actions.killPod && (await resizer.resize(pod, status, signal));
     if (isNoAction(actions)) return { changed: isResized, again: false, failure: undefined };
+    for (const id of restartedRuns(actions, status)) request.endedRuns.add(id);
     await this.#endBefore(request, actions, signal);
     if (actions.containersToReset.length > 0) return { changed: true, again: true, failure: undefined };
     if (!startsSomething(actions)) return { changed: true, again: false, failure: undefined };

@@ -1,9 +1,11 @@
 import type { AgentPodStatus } from '../../pleg/agent-pod-status.ts';
+import type { WaitingReasons } from '../../runtime-status/container-statuses.ts';
 import { generatePodStatus } from '../../runtime-status/generate-pod-status.ts';
 import type { Pod, PodStatus, WirePodStatus } from '../../wire/types.ts';
 import type { PodStatusFn } from '../../workers/pod-syncer.ts';
 import type { ActiveDeadlines } from './active-deadlines.ts';
 import { withKeptMessages } from './kept-messages.ts';
+import type { ProgressView } from './progress-view.ts';
 import type { StartFailures } from './start-failures.ts';
 import type { SyncProbes, SyncResizer, SyncStatusManager } from './sync-parts.ts';
 
@@ -30,7 +32,17 @@ export class PodStatuses {
 
   /** The status that follows from what the runtime has. `isOver`: no container of the pod will be started again. */
   generate(pod: Pod, runtimeStatus: AgentPodStatus, isOver = false): WirePodStatus {
-    const { statusManager, probes, failures, deadlines, hostIPs, nodeIPs, resizeConditions, resizer } = this.#options;
+    return this.#generate(pod, runtimeStatus, isOver, this.#options.failures.of(pod.metadata?.uid ?? ''));
+  }
+
+  /** The status while a sync goes on. A container whose start has failed says why, and any other what it waits for. */
+  generateProgress(pod: Pod, { status, reasons }: ProgressView): WirePodStatus {
+    const failures = this.#options.failures.of(pod.metadata?.uid ?? '') ?? [];
+    return this.#generate(pod, status, false, new Map([...reasons, ...failures]));
+  }
+
+  #generate(pod: Pod, runtimeStatus: AgentPodStatus, isOver: boolean, reasons: WaitingReasons | undefined): WirePodStatus {
+    const { statusManager, probes, deadlines, hostIPs, nodeIPs, resizeConditions, resizer } = this.#options;
     const podUID = pod.metadata?.uid ?? '';
     const previous = statusManager.getPodStatus(podUID) ?? pod.status;
     const status = generatePodStatus({
@@ -40,7 +52,7 @@ export class PodStatuses {
       podIsTerminal: isOver,
       hostIPs: hostIPs(),
       nodeIPs: nodeIPs(),
-      reasons: failures.of(podUID),
+      reasons,
       probes,
       eviction: deadlines.eviction(pod),
       resizeConditions: resizeConditions(podUID),

@@ -96,6 +96,14 @@ export class NodeWorld {
     this.objects.target('/api/v1/pods').store.create(buildPod({ metadata: { name, uid: name }, spec: whole } as object));
   }
 
+  /** As a user changes the image of the pod's first container. */
+  changeImage(name: string, image: string): void {
+    const pod = this.pod(name);
+    const [first, ...others] = pod?.spec?.containers ?? [];
+    const containers = [{ ...first, image }, ...others];
+    this.objects.target('/api/v1/pods').store.update({ ...pod, spec: { ...pod?.spec, containers } } as object);
+  }
+
   /** As a user deletes a pod: its grace period begins, or it is gone at once with 0. */
   delete(name: string, gracePeriodSeconds: number): void {
     this.objects.target('/api/v1/pods').store.delete({ namespace: 'default', name }, { gracePeriodSeconds });
