@@ -29,7 +29,7 @@ export interface ApiEventRecorderOptions {
   readonly logger?: Logger | null;
 }
 
-/** What is kept of an event that waits: not its pod, which may be gone and large. */
+/** What is kept of an event that waits: not its object, which may be gone and large. */
 interface WaitingEvent {
   /** Equal for events that say the same. */
   readonly key: string;
@@ -49,15 +49,15 @@ interface WrittenEvent {
   count: number;
 }
 
-/** So many events wait; one more is dropped. */
+/** So many events wait; one more is dropped. Events of nodes may take as many places more as a node has events at once. */
 const mostWaiting = 500;
 /** The same event again within this time raises the count of the first one. */
 const sameForMs = 600_000;
 const mostRemembered = 4096;
 const longestMessage = 1000;
-/** As client-go's spam filter: so many events of a pod at once, and then one in five minutes. */
-const podBurst = 25;
-const podRefillMs = 300_000;
+/** As client-go's spam filter: so many events of an object at once, and then one in five minutes. */
+const objectBurst = 25;
+const objectRefillMs = 300_000;
 /** As client-go: an event that the server has not answered is sent again, and those after it wait meanwhile. */
 const mostTries = 12;
 const retryMs = 10_000;
@@ -65,8 +65,9 @@ const defaultComponent = 'pod-status-manager';
 
 /**
  * Writes events to the apiserver, one after another, as client-go does. An event that gets no answer is sent again, twelve times
- * in all and ten seconds apart, and those after it wait meanwhile; 500 wait at most. What the server refuses is lost. A pod has 25
- * events at once and then one in five minutes, as client-go's spam filter allows; what is more is dropped.
+ * in all and ten seconds apart, and those after it wait meanwhile; 500 wait at most, and 25 more of nodes. What the server refuses is
+ * lost. A pod or a node has 25 events at once and then one in five minutes, as client-go's spam filter allows; what is more is
+ * dropped.
  *
  * @example
  * ```ts with-server
@@ -97,7 +98,7 @@ export class ApiEventRecorder implements EventRecorder {
   readonly #waiting: WaitingEvent[] = [];
   /** By what they say; the one that was written last comes last. */
   readonly #written = new Map<string, WrittenEvent>();
-  /** What is left of the events that a pod may have, by its uid. */
+  /** What is left of the events that an object may have, by its kind and uid. */
   readonly #budgets = new Map<string, { tokens: number; at: number }>();
   readonly #stopping = new AbortController();
   #writing: Promise<void> | undefined;
@@ -112,20 +113,14 @@ export class ApiEventRecorder implements EventRecorder {
   }
 
   event(pod: Pod, type: EventType, reason: string, message: string, fieldPath?: string): void {
-    if (this.#stopping.signal.aborted) return;
-    if (this.#waiting.length >= mostWaiting) {
-      this.#logger.warn({ ...podFields(podObjectReference(pod)), reason }, 'too many events wait to be written: one was dropped');
-      return;
-    }
-    if (!this.#takeToken(pod.metadata?.uid ?? '')) return;
-    const text = copyOf(message, longestMessage);
-    const key = JSON.stringify([pod.metadata?.uid, type, reason, text, fieldPath]);
-    const at = formatTime(this.#clock.now());
     const involvedObject = { ...podObjectReference(pod), ...(fieldPath !== undefined && { fieldPath }) };
-    this.#waiting.push({ key, involvedObject, type, reason, message: text, at });
-    this.#writing ??= this.#writeAll().finally(() => {
-      this.#writing = undefined;
-    });
+    this.#take({ involvedObject, type, reason, message }, mostWaiting);
+  }
+
+  /** An event of a node is in the namespace `default`, and names the node in place of its uid, as `kubectl describe` looks for it. */
+  nodeEvent(nodeName: string, type: EventType, reason: string, message: string): void {
+    const involvedObject = { apiVersion: 'v1', kind: 'Node', name: nodeName, uid: nodeName };
+    this.#take({ involvedObject, type, reason, message }, mostWaiting + objectBurst);
   }
 
   /** Drops what waits, and gives up the request under way. */
@@ -135,14 +130,30 @@ export class ApiEventRecorder implements EventRecorder {
     await this.#writing;
   }
 
-  /** False: the pod has had too many events, whatever they said. */
-  #takeToken(podUID: string): boolean {
+  #take({ involvedObject, type, reason, message }: Omit<WaitingEvent, 'key' | 'at'>, most: number): void {
+    if (this.#stopping.signal.aborted) return;
+    if (this.#waiting.length >= most) {
+      this.#logger.warn({ ...objectFields(involvedObject), reason }, 'too many events wait to be written: one was dropped');
+      return;
+    }
+    const { kind, uid = '', fieldPath } = involvedObject;
+    if (!this.#takeToken(`${kind} ${uid}`)) return;
+    const text = copyOf(message, longestMessage);
+    const key = JSON.stringify([kind, uid, type, reason, text, fieldPath]);
+    this.#waiting.push({ key, involvedObject, type, reason, message: text, at: formatTime(this.#clock.now()) });
+    this.#writing ??= this.#writeAll().finally(() => {
+      this.#writing = undefined;
+    });
+  }
+
+  /** False: the object has had too many events, whatever they said. */
+  #takeToken(object: string): boolean {
     const now = this.#clock.elapsed();
-    const { tokens, at } = this.#budgets.get(podUID) ?? { tokens: podBurst, at: now };
-    const refilled = Math.min(podBurst, tokens + (now - at) / podRefillMs);
+    const { tokens, at } = this.#budgets.get(object) ?? { tokens: objectBurst, at: now };
+    const refilled = Math.min(objectBurst, tokens + (now - at) / objectRefillMs);
     const isFree = refilled >= 1;
-    this.#budgets.delete(podUID);
-    this.#budgets.set(podUID, { tokens: isFree ? refilled - 1 : refilled, at: now });
+    this.#budgets.delete(object);
+    this.#budgets.set(object, { tokens: isFree ? refilled - 1 : refilled, at: now });
     dropOldest(this.#budgets);
     return isFree;
   }
@@ -160,7 +171,7 @@ export class ApiEventRecorder implements EventRecorder {
         return await write();
       } catch (err) {
         if (signal.aborted) return;
-        const fields = { err, ...podFields(event.involvedObject), reason: event.reason, tries };
+        const fields = { err, ...objectFields(event.involvedObject), reason: event.reason, tries };
         const waitMs = retryAfter(err);
         if (waitMs === undefined) return this.#logger.warn(fields, 'an event was refused: it is not written');
         if (tries === mostTries) return this.#logger.warn(fields, 'an event could not be written, and is given up');
@@ -247,8 +258,8 @@ function retryAfter(error: unknown): number | undefined {
   return Math.min(retryAfterMs, longestRetryAfterMs);
 }
 
-function podFields({ namespace, name, uid }: Wire<V1ObjectReference>): object {
-  return { podNamespace: namespace, podName: name, podUID: uid };
+function objectFields({ kind, namespace, name, uid }: Wire<V1ObjectReference>): object {
+  return kind === 'Node' ? { nodeName: name } : { podNamespace: namespace, podName: name, podUID: uid };
 }
 
 /** The beginning of a text. A part of a text keeps all of it alive, so the part is a text of its own. */

@@ -198,6 +198,44 @@ describe('ApiEventRecorder', () => {
     expect(requests.map(({ method }) => method)).toEqual(['POST', 'PATCH', ...Array(23).fill('POST'), 'PATCH']);
   });
 
+  it('writes an event of a node into the namespace default, and counts the same one again', async () => {
+    const { events, requests } = recorder();
+    events.nodeEvent('node-1', 'Normal', 'NodeReady', 'Node node-1 status is now: NodeReady');
+    events.nodeEvent('node-1', 'Normal', 'NodeReady', 'Node node-1 status is now: NodeReady');
+    events.nodeEvent('node-2', 'Normal', 'NodeReady', 'Node node-1 status is now: NodeReady');
+    await settle();
+    expect(requests.map(({ method, path }) => `${method} ${path}`)).toEqual([
+      'POST /api/v1/namespaces/default/events',
+      expect.stringMatching(/^PATCH \/api\/v1\/namespaces\/default\/events\/node-1\./),
+      'POST /api/v1/namespaces/default/events',
+    ]);
+    const involvedObject = { apiVersion: 'v1', kind: 'Node', name: 'node-1', uid: 'node-1' };
+    expect(requests[0]?.body).toMatchObject({
+      type: 'Normal',
+      reason: 'NodeReady',
+      count: 1,
+      metadata: { namespace: 'default' },
+    });
+    expect((requests[0]?.body as { involvedObject: object }).involvedObject).toEqual(involvedObject);
+  });
+
+  it('writes 25 events of a node at once, and takes them from no pod of the same uid', async () => {
+    const { events, requests } = recorder();
+    for (let i = 0; i < 100; i++) events.nodeEvent('u1', 'Warning', 'SystemOOM', `process ${i}`);
+    for (let i = 0; i < 100; i++) events.event(pod, 'Warning', 'SystemOOM', `process ${i}`);
+    await settle(200);
+    const kinds = requests.map(({ body }) => (body as { involvedObject: { kind: string } }).involvedObject.kind);
+    expect(kinds).toEqual([...Array(25).fill('Node'), ...Array(25).fill('Pod')]);
+  });
+
+  it('has places for the events of a node that pods cannot fill, and 25 at most', async () => {
+    const { events, requests, lines } = recorder(() => new Promise(() => {}));
+    for (let i = 0; i < 501; i++) events.event(buildPod({ metadata: { uid: `u${i}` } }), 'Normal', 'Reason', 'message');
+    for (let i = 0; i < 26; i++) events.nodeEvent(`node-${i}`, 'Warning', 'EvictionThresholdMet', 'Attempting to reclaim memory');
+    await settle();
+    expect([requests.length, lines]).toEqual([1, ['too many events wait to be written: one was dropped']]);
+  });
+
   it('says that it drops events', async () => {
     const { events, requests, lines } = recorder(() => new Promise(() => {}));
     for (let i = 0; i < 502; i++) events.event(buildPod({ metadata: { uid: `u${i}` } }), 'Normal', 'Reason', 'message');
