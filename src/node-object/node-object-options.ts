@@ -11,6 +11,7 @@ import type { ResourceTransport } from '../client/resource-client.ts';
 import { invalidOption } from '../errors.ts';
 import { type Metrics, metricsOption } from '../metrics/metrics.ts';
 import type { MetricsSink } from '../metrics/metrics-sink.ts';
+import { type EventRecorder, noEvents, safeEventRecorder } from '../pod/event-recorder.ts';
 import { type Clock, type SteadyClock, safeClock, systemClock } from '../seams/clock.ts';
 import { type Logger, loggerOption } from '../seams/logger.ts';
 import { safeRandom } from '../seams/random.ts';
@@ -52,6 +53,8 @@ export interface NodeObjectOptions extends AdvertisedStatus, NodeIdentity {
   readonly holderIdentity?: string;
   /** How long a request may take, in milliseconds. Default 10 000; a renewal never takes longer than the time between two. */
   readonly requestTimeoutMs?: number;
+  /** Gets the events of the node: what it says has changed, its machine was started anew, it was cordoned. Default: nobody. */
+  readonly eventRecorder?: EventRecorder;
   /** From 0 up to 1. Default `Math.random`. */
   readonly random?: () => number;
   /** Where the time comes from. Default: the machine's clock. */
@@ -87,6 +90,7 @@ export interface ResolvedNodeOptions extends Required<Pick<NodeObjectOptions, Pl
   readonly metrics: Metrics;
   /** The sink as it was given. */
   readonly sink: MetricsSink | undefined;
+  readonly eventRecorder: Required<EventRecorder>;
   readonly status: ResolvedStatus;
   readonly initial: WireNode;
 }
@@ -110,12 +114,13 @@ const plainOptions = [
 
 /** Throws ERR_INVALID_OPTION, naming the option, the rule and the value. */
 export function resolveNodeOptions(options: NodeObjectOptions): ResolvedNodeOptions {
-  requireKnownOptions('options', options, [...plainOptions, 'metrics', ...statusMembers, ...identityMembers]);
+  requireKnownOptions('options', options, [...plainOptions, 'metrics', 'eventRecorder', ...statusMembers, ...identityMembers]);
   const { transport, readiness = () => ({ ready: true }), pressures = () => ({}) } = options;
   const { registerNode = true, removeOnStop = false, requestTimeoutMs = 10_000, leaseDurationSeconds = 40 } = options;
   const { statusUpdateFrequencyMs = 10_000, statusReportFrequencyMs = 300_000 } = options;
-  const { random = Math.random, clock = systemClock, logger } = options;
+  const { random = Math.random, clock = systemClock, logger, eventRecorder = noEvents } = options;
   requireMethods('transport', transport, ['request', 'stream']);
+  requireMethods('eventRecorder', eventRecorder, ['event']);
   const nodeName = nodeNameOption(options.nodeName);
   const { holderIdentity = nodeName } = options;
   if (typeof holderIdentity !== 'string' || holderIdentity === '') {
@@ -142,6 +147,7 @@ export function resolveNodeOptions(options: NodeObjectOptions): ResolvedNodeOpti
     logger: loggerOption(logger),
     metrics: metricsOption(options.metrics),
     sink: options.metrics,
+    eventRecorder: safeEventRecorder(eventRecorder),
     status,
     initial: initialNode(nodeName, options, status),
   };

@@ -5,6 +5,7 @@ import { ApiError } from '../client/transport/api-error.ts';
 import type { WireNode } from '../wire/node-types.ts';
 import { formatTime } from '../wire/time.ts';
 import type { KnownNode } from './known-node.ts';
+import { NodeEvents } from './node-events.ts';
 import { type NodeHealth, nodeHealth } from './node-health.ts';
 import type { ResolvedNodeOptions } from './node-object-options.ts';
 import type { NodeRequests } from './node-requests.ts';
@@ -28,6 +29,7 @@ export interface NodeRegistrationParts {
 export class NodeRegistration {
   readonly #parts: NodeRegistrationParts;
   readonly #reports: ReportTimes;
+  readonly #events: NodeEvents;
   #isRegistered = false;
   #health: NodeHealth | undefined;
   #createdUID: string | undefined;
@@ -37,6 +39,7 @@ export class NodeRegistration {
   constructor(parts: NodeRegistrationParts) {
     this.#parts = parts;
     this.#reports = new ReportTimes(parts.options);
+    this.#events = new NodeEvents(parts.options);
   }
 
   get isRegistered(): boolean {
@@ -63,8 +66,12 @@ export class NodeRegistration {
     let mustRead = false;
     for (let attempt = 1; ; attempt++) {
       const node = await this.#current(mustRead);
+      this.#events.saw(node);
       const update = this.#update(node);
-      if (!update.changed && !this.#reports.isDue()) return;
+      if (!update.changed && !this.#reports.isDue()) {
+        this.#events.reached(node, node);
+        return;
+      }
       try {
         await this.#patch(node, update);
         return;
@@ -107,6 +114,7 @@ export class NodeRegistration {
         this.#createdUID = created.metadata?.uid;
         this.#registered(created, false);
         logger.info({ nodeName, uid: this.#createdUID }, 'registered the node');
+        this.#events.reached(undefined, node);
         this.#reports.reported(true);
         return created;
       } catch (error) {
@@ -179,6 +187,7 @@ export class NodeRegistration {
     this.#takesOver = false;
     this.#reports.reported(changed);
     this.#logReadiness(node, answer);
+    this.#events.reached(node, next);
   }
 
   #logReadiness(before: WireNode, after: WireNode): void {

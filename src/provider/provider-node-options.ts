@@ -21,7 +21,8 @@ import type { PodProvider } from './pod-provider.ts';
 import { type ProviderPodSyncerOptions, requireProvider } from './provider-pod-syncer-options.ts';
 
 /** What goes on to the node's object as it is. */
-export interface NodeMembers extends Partial<Omit<NodeObjectOptions, 'transport' | 'nodeName' | SharedOption>> {}
+export interface NodeMembers
+  extends Partial<Omit<NodeObjectOptions, 'transport' | 'nodeName' | 'eventRecorder' | SharedOption>> {}
 /** The options that all parts of a node share: they are given once, to the node. */
 export type SharedOption = 'random' | 'clock' | 'logger' | 'metrics';
 

@@ -151,7 +151,8 @@ export class ProviderNode {
       eventRecorder,
       ...measured,
     });
-    this.nodeObject = new NodeObject({ ...resolved.node, nodeName, transport, readiness: () => this.#readiness(), ...shared });
+    const readiness = (): NodeReadiness => this.#readiness();
+    this.nodeObject = new NodeObject({ ...resolved.node, nodeName, transport, readiness, eventRecorder, ...shared });
     this.#mirrorPods = this.#makeMirrorPods();
   }
 
