@@ -36,7 +36,7 @@ export class ClusterParts {
   /** Without a limit, as the kubelet's for heartbeats: for the node and its Lease. */
   readonly transport: KubeTransport;
   readonly lanes: AgentLanes;
-  readonly eventRecorder: EventRecorder;
+  readonly eventRecorder: Required<EventRecorder>;
   readonly secrets: SecretManager;
   readonly configMaps: ConfigMapManager;
   readonly tokens: TokenManager;

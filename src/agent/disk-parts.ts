@@ -2,6 +2,7 @@ import { ImageCollector } from '../images/image-collector.ts';
 import type { NodePressures } from '../node-object/node-health.ts';
 import type { EventRecorder } from '../pod/event-recorder.ts';
 import { sleep } from '../seams/clock.ts';
+import { errorText } from '../seams/error-text.ts';
 import type { Pod } from '../wire/types.ts';
 import type { PodWorkers } from '../workers/pod-workers.ts';
 import { EvictionManager } from './eviction/eviction-manager.ts';
@@ -17,7 +18,7 @@ import { ContainerCollector } from './sync/container-collector.ts';
 
 export interface DiskPartsOptions {
   readonly options: ResolvedAgentOptions;
-  readonly eventRecorder: EventRecorder;
+  readonly eventRecorder: Required<EventRecorder>;
   /** The pods that are not over, with what they have been given. */
   readonly activePods: () => readonly Pod[];
   readonly podWorkers: () => Pick<PodWorkers, 'killPodNow' | 'shouldPodContentBeRemoved' | 'shouldPodBeFinished'>;
@@ -50,6 +51,7 @@ export class DiskParts {
   constructor(parts: DiskPartsOptions) {
     this.#parts = parts;
     const { options, eventRecorder, activePods, podWorkers, pressureChanged } = parts;
+    const nodeEvent = (reason: string, message: string): void => this.#warnOfNode(reason, message);
     const { settings, given, timed } = options;
     const { runtime } = given;
     this.containers = new ContainerCollector({ runtime, podLogsDirectory: settings.podLogsDirectory, ...timed });
@@ -61,11 +63,12 @@ export class DiskParts {
       highThresholdPercent: settings.imageGCHighThresholdPercent,
       lowThresholdPercent: settings.imageGCLowThresholdPercent,
       minAgeMs: settings.imageMinimumGCAgeMs,
+      nodeEvent,
       ...timed,
     });
     this.#files = this.#makeFileCounter();
     this.#evictions = new EvictionManager({
-      ...{ evictionHard: settings.evictionHard, activePods, pressureChanged, eventRecorder, ...timed },
+      ...{ evictionHard: settings.evictionHard, activePods, pressureChanged, eventRecorder, nodeEvent, ...timed },
       readNode: () => this.#readNode(),
       readPods: (pods, signal, resource) => {
         const known = { filesOf: (podUID: string) => this.#files.filesOf(podUID), withProcesses: resource === 'pids' };
@@ -117,7 +120,9 @@ export class DiskParts {
       await sleep(clock, collectPeriodMs, signal);
       if (signal.aborted) return;
       await this.#collectContainers(signal).catch((err: unknown) => {
-        if (!signal.aborted) logger.warn({ err }, 'ended containers could not be removed');
+        if (signal.aborted) return;
+        logger.warn({ err }, 'ended containers could not be removed');
+        this.#warnOfNode('ContainerGCFailed', errorText(err));
       });
     }
   }
@@ -126,6 +131,11 @@ export class DiskParts {
     const { podWorkers, sourcesReady } = this.#parts;
     const shouldPodContentBeRemoved = (podUID: string): boolean => podWorkers().shouldPodContentBeRemoved(podUID);
     await this.containers.collect({ shouldPodContentBeRemoved, sourcesReady: sourcesReady() }, signal);
+  }
+
+  #warnOfNode(reason: string, message: string): void {
+    const { options, eventRecorder } = this.#parts;
+    eventRecorder.nodeEvent(options.nodeName, 'Warning', reason, message);
   }
 
   async #readNode() {

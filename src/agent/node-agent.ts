@@ -9,6 +9,7 @@ import type { StatusManager } from '../status/status-manager.ts';
 import type { PodWorkers } from '../workers/pod-workers.ts';
 import { AgentParts } from './agent-parts.ts';
 import { agentSnapshot } from './agent-snapshot.ts';
+import { noPodCgroups } from './node/machine-cgroups.ts';
 import type { NodeAgentOptions } from './node-agent-options.ts';
 import type {
   NodeAgentSnapshot,
@@ -125,7 +126,11 @@ export class NodeAgent {
   }
 
   async #start(): Promise<void> {
+    this.#tellNode('Starting', 'Starting kubelet.');
     await this.#parts.cgroups.createBase(this.#parts.node.forPods);
+    if (this.#parts.cgroups !== noPodCgroups) {
+      this.#tellNode('NodeAllocatableEnforced', 'Updated Node Allocatable limit across pods');
+    }
     const listening = await this.#parts.api?.listen();
     if (this.state === 'running') {
       this.#parts.containers.lifecycle.start();
@@ -141,6 +146,11 @@ export class NodeAgent {
       this.#parts.disk.start();
     }
     await Promise.all([this.nodeObject.registered(), this.#parts.source.firstList()]);
+  }
+
+  #tellNode(reason: string, message: string): void {
+    const { cluster, options } = this.#parts;
+    cluster.eventRecorder.nodeEvent(options.nodeName, 'Normal', reason, message);
   }
 
   async #stop(limits: Required<StopNodeAgentOptions>): Promise<StoppedNodeAgent> {

@@ -76,6 +76,7 @@ export class NodeParts {
       leaseDurationSeconds: settings.nodeLeaseDurationSeconds,
       readiness: () => this.#readiness(),
       pressures,
+      eventRecorder: cluster.eventRecorder,
     });
     const isAppArmorThere = hasAppArmor();
     this.#checks = [

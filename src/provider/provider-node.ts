@@ -14,7 +14,7 @@ import { MirrorPodReconciler } from '../mirror/mirror-pod-reconciler.ts';
 import type { NodeReadiness } from '../node-object/node-health.ts';
 import { NodeObject } from '../node-object/node-object.ts';
 import type { BasicPodManager } from '../pod/basic-pod-manager.ts';
-import type { EventRecorder } from '../pod/event-recorder.ts';
+import { type EventRecorder, noEvents, safeEventRecorder } from '../pod/event-recorder.ts';
 import type { PodDeletionSafety } from '../pod/pod-deletion-safety.ts';
 import { apiserverSource } from '../pod/pod-identity.ts';
 import { callGuarded } from '../seams/guard.ts';
@@ -177,7 +177,8 @@ export class ProviderNode {
 
   async #start(): Promise<void> {
     const { logger } = this.#options;
-    const { provider } = this.#options.given;
+    const { provider, nodeName, eventRecorder = this.#events ?? noEvents } = this.#options.given;
+    safeEventRecorder(eventRecorder).nodeEvent(nodeName, 'Normal', 'Starting', 'Starting the provider node.');
     if (provider.notifyPods !== undefined) {
       const notify = (pod: string | Pod): void => this.notify(pod);
       callGuarded(

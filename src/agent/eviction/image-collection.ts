@@ -1,5 +1,6 @@
 // Behaviour of pkg/kubelet/images/image_gc_manager.go, v1.36.3.
 import { type SteadyClock, sleep } from '../../seams/clock.ts';
+import { errorText } from '../../seams/error-text.ts';
 import { callGuarded } from '../../seams/guard.ts';
 import type { Logger } from '../../seams/logger.ts';
 import type { Supply } from './usage.ts';
@@ -35,7 +36,7 @@ export interface ImageCollectionOptions<Image extends RemovableImage = Removable
   readonly periodMs?: number;
   /** Called after each look, also after one that has failed, and where none is removed: what was kept of images that are gone can go. Default: nobody. */
   readonly afterLook?: (signal: AbortSignal) => Promise<void>;
-  /** Gets the warning FreeDiskSpaceFailed about the node: reason and message. Default: nobody. */
+  /** Gets warnings about the node, such as FreeDiskSpaceFailed: reason and message. Default: nobody. */
   readonly nodeEvent?: (reason: string, message: string) => void;
   readonly clock: SteadyClock;
   readonly logger: Logger;
@@ -48,6 +49,7 @@ export interface ImageCollectionOptions<Image extends RemovableImage = Removable
 export class ImageCollection<Image extends RemovableImage = RemovableImage> {
   readonly #options: ImageCollectionOptions<Image>;
   readonly #stopping = new AbortController();
+  #hasFailed = false;
   #run: Promise<void> = Promise.resolve();
 
   constructor(options: ImageCollectionOptions<Image>) {
@@ -74,7 +76,11 @@ export class ImageCollection<Image extends RemovableImage = RemovableImage> {
       return;
     }
     const { available, capacity } = imagefs;
-    if (capacity <= 0) throw new Error('invalid capacity 0 on image filesystem');
+    if (capacity <= 0) {
+      const message = 'invalid capacity 0 on image filesystem';
+      this.#tellNode('InvalidDiskCapacity', message);
+      throw new Error(message);
+    }
     const usedPercent = 100 - Math.trunc((Math.min(available, capacity) * 100) / capacity);
     if (usedPercent < highThresholdPercent) return;
     const wanted = Math.trunc((capacity * (100 - lowThresholdPercent)) / 100) - available;
@@ -95,16 +101,25 @@ export class ImageCollection<Image extends RemovableImage = RemovableImage> {
   }
 
   async #lookOnAndOn(): Promise<void> {
-    const { clock, logger, periodMs = 300_000, highThresholdPercent = 85 } = this.#options;
+    const { clock, periodMs = 300_000, highThresholdPercent = 85 } = this.#options;
     const { signal } = this.#stopping;
     while (!signal.aborted) {
-      if (highThresholdPercent < 100) {
-        await this.collect(signal).catch((err: unknown) => {
-          if (!signal.aborted) logger.warn({ err }, 'unused images could not be removed');
-        });
-      }
+      if (highThresholdPercent < 100) await this.#collectOnce(signal);
       await this.#afterLook(signal);
       await sleep(clock, periodMs, signal);
+    }
+  }
+
+  /** Never rejects. One failure alone is no news of the node: the runtime may have begun just now. */
+  async #collectOnce(signal: AbortSignal): Promise<void> {
+    try {
+      await this.collect(signal);
+      this.#hasFailed = false;
+    } catch (err) {
+      if (signal.aborted) return;
+      this.#options.logger.warn({ err }, 'unused images could not be removed');
+      if (this.#hasFailed) this.#tellNode('ImageGCFailed', errorText(err));
+      this.#hasFailed = true;
     }
   }
 

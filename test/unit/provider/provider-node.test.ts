@@ -64,6 +64,15 @@ describe('ProviderNode', () => {
     await outcome;
   });
 
+  it('tells of its node by events', async () => {
+    const told: string[] = [];
+    const nodeEvent = (name: string, type: string, reason: string) => void told.push(`${name} ${type} ${reason}`);
+    await using node = new ProviderNode(options({ nodeName: 'tells', eventRecorder: { event: () => {}, nodeEvent } }));
+    await node.start();
+    await expect.poll(() => told).toContain('tells Normal NodeReady');
+    expect(told[0]).toBe('tells Normal Starting');
+  });
+
   it('takes a provider whose notifyPods and getPods fail', async () => {
     const broken = {
       ...provider,

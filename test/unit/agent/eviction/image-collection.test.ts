@@ -9,7 +9,7 @@ const signal = new AbortController().signal;
 function imageWorld(used: number, unused: Record<string, number>, { seenMsAgo = 600_000, sticky = [] as string[] } = {}) {
   const clock = new FakeClock();
   const left = new Map(Object.entries(unused));
-  const disk = { used };
+  const disk = { used, capacity: 1000 };
   const events: string[] = [];
   let looks = 0;
   const detectedAt = clock.elapsed() - seenMsAgo;
@@ -24,7 +24,7 @@ function imageWorld(used: number, unused: Record<string, number>, { seenMsAgo = 
       },
     },
     usedByVolumes: () => new Set(['of-a-volume']),
-    readImagefs: async () => ({ available: 1000 - disk.used, capacity: 1000 }),
+    readImagefs: async () => ({ available: disk.capacity - disk.used, capacity: disk.capacity }),
     afterLook: async () => {
       looks += 1;
       throw new Error('no list');
@@ -34,7 +34,7 @@ function imageWorld(used: number, unused: Record<string, number>, { seenMsAgo = 
     logger: silentLogger,
   });
   onTestFinished(() => collection.stop());
-  return { clock, collection, events, looks: () => looks, ids: () => [...left.keys()] };
+  return { clock, collection, events, disk, looks: () => looks, ids: () => [...left.keys()] };
 }
 
 describe('the removal of unused images', () => {
@@ -85,6 +85,27 @@ describe('the removal of unused images', () => {
     expect(looks()).toBe(2);
     await collection.collectAll(signal);
     expect(looks()).toBe(3);
+  });
+
+  it('tells of failures from the second in a row on', async () => {
+    const { clock, collection, events, disk } = imageWorld(990, {});
+    collection.start();
+    await clock.advance(0);
+    expect(events).toEqual(['FreeDiskSpaceFailed']);
+    await clock.advance(300_000);
+    expect(events.splice(0)).toEqual(['FreeDiskSpaceFailed', 'FreeDiskSpaceFailed', 'ImageGCFailed']);
+    disk.used = 10;
+    await clock.advance(300_000);
+    disk.used = 990;
+    await clock.advance(300_000);
+    expect(events).toEqual(['FreeDiskSpaceFailed']);
+  });
+
+  it('tells of a disk without a size', async () => {
+    const { collection, events, disk } = imageWorld(0, {});
+    disk.capacity = 0;
+    await expect(collection.collect(signal)).rejects.toThrow('invalid capacity 0');
+    expect(events).toEqual(['InvalidDiskCapacity']);
   });
 
   it('counts the time since an image was seen, not the wall clock', async () => {
