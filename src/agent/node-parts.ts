@@ -117,7 +117,9 @@ export class NodeParts {
       },
       status: this.#reporter.status() as WireNode['status'] & object,
     };
-    return { ...known, status: { ...known.status, allocatable: this.resources.allocatable } };
+    // resources that others have set count, the agent's own are as the agent says
+    const allocatable = { ...known.status?.allocatable, ...this.resources.allocatable };
+    return { ...known, status: { ...known.status, allocatable } };
   }
 
   #readiness(): NodeReadiness {

@@ -14,7 +14,7 @@ export interface AdmissionContext {
   readonly pod: Pod;
   /** The pods that are not over, without that one. */
   readonly others: readonly Pod[];
-  /** The node, as the apiserver has it, with the agent's own allocatable. */
+  /** The node, as the apiserver has it. What the agent itself has to give is as the agent says, what others have set is as they say. */
   readonly node: WireNode;
   /** What runs short on the node. */
   readonly pressures: NodePressures;

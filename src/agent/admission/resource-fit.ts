@@ -1,5 +1,6 @@
 // Behaviour of the scheduler's node resources plugin and of pkg/kubelet/lifecycle/predicate.go, v1.36.3.
 
+import { isExtendedResource } from '../../checks/resource-names.ts';
 import { podRequests, type Quantities } from '../../runtime-status/resource-lists.ts';
 import type { WireNode } from '../../wire/node-types.ts';
 import { canonicalQuantity } from '../../wire/quantity.ts';
@@ -31,8 +32,8 @@ export function shortages(pod: Pod, others: readonly Pod[], node: WireNode): Sho
   const used = others.map(requestsOf);
   for (const resource of inOrder(names)) {
     const requested = requests[resource] ?? 0n;
-    // a resource of the cluster, which the node does not know, is not the node's to give
-    if (resource.includes('/') && !(resource in allocatable)) continue;
+    // an extended resource that the node does not have is one of the cluster, and not the node's to give
+    if (isExtendedResource(resource) && !(resource in allocatable)) continue;
     const taken = used.reduce((sum, each) => sum + (each[resource] ?? 0n), 0n);
     const capacity = amount(resource, allocatable[resource]);
     if (requested > capacity - taken) found.push({ resource, requested, used: taken, capacity });

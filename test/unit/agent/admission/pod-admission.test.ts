@@ -52,6 +52,12 @@ describe('what a scheduler looks at', () => {
       ['OutOfpods', "Node didn't have enough resource: pods, requested: 1, used: 3, capacity: 3"],
     ],
     ['a resource that the node does not know', requests({ 'example.com/gpu': '1' }), [], undefined],
+    [
+      "a resource of Kubernetes' own that the node has not",
+      requests({ 'kubernetes.io/x': '1' }),
+      [],
+      ['OutOfkubernetes.io/x', expect.any(String)],
+    ],
     ['huge pages that the node has not', requests({ 'hugepages-2Mi': '2Mi' }), [], ['OutOfhugepages-2Mi', expect.any(String)]],
     ['a critical pod that lesser ones make room for', critical('2'), [requests({ cpu: '2' })], undefined],
     [
