@@ -23,6 +23,7 @@ import { ClusterParts } from './cluster-parts.ts';
 import { ContainerParts } from './container-parts.ts';
 import { DiskParts } from './disk-parts.ts';
 import { podsMemory } from './eviction/read-usage.ts';
+import { LateSource } from './late-source.ts';
 import { pageSizesOf } from './node/machine.ts';
 import { MachineCgroups, noPodCgroups } from './node/machine-cgroups.ts';
 import { type NodeAgentOptions, type ResolvedAgentOptions, resolveAgentOptions } from './node-agent-options.ts';
@@ -62,7 +63,8 @@ export class AgentParts {
     this.config = new PodConfig({ eventRecorder, ...timed });
     const source = new ApiServerSource({ transport: lanes.own, nodeName, podBudget: options.podBudget ?? {}, ...shared });
     this.source = new HandledSource(source);
-    this.config.addSource(apiserverSource, source);
+    // whether a pod may run depends on what the node has, and on what others say of it
+    this.config.addSource(apiserverSource, new LateSource(source, () => this.node.object.synced()));
     this.#addOtherSources();
     const { cpuCFSQuota, podPidsLimit } = settings;
     const hugePageSizes = pageSizesOf(machine);

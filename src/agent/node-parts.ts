@@ -107,10 +107,10 @@ export class NodeParts {
     await Promise.all([this.watch.stop(), this.#reporter.stop()]);
   }
 
-  /** The node as the apiserver has it; before that, as the agent will create it. */
+  /** The node as the apiserver has it; where it has none, as the agent will create it. */
   #node(): WireNode {
     const { nodeName, settings } = this.#parts.options;
-    const known: WireNode = this.object.node ?? {
+    const known: WireNode = this.object.newest ?? {
       metadata: {
         name: nodeName,
         labels: { 'kubernetes.io/hostname': nodeName, 'kubernetes.io/os': 'linux', ...settings.nodeLabels },

@@ -93,6 +93,7 @@ export class NodeObject {
   readonly #watch: ReturnType<typeof watchNode>;
   readonly #told: RateLimiter;
   readonly #firstRegistration = Promise.withResolvers<void>();
+  readonly #firstAnswer = Promise.withResolvers<void>();
   readonly #runState = new RunState<NodeObjectStopped>('node object');
   readonly #advertised = new Set<string>();
   #endMeasuring = (): void => {};
@@ -138,10 +139,14 @@ export class NodeObject {
         failed: told(leaseRenewals, (fields) => logger.warn(fields, 'the Lease of the node could not be renewed')),
       }),
     };
-    this.#watch = watchNode(checked, this.#known, () => this.#loops.node.wake());
+    this.#watch = watchNode(checked, this.#known, {
+      deleted: () => this.#loops.node.wake(),
+      synced: () => this.#firstAnswer.resolve(),
+    });
     this.#told = new RateLimiter(toldLimits, clock, () => this.changed());
-    // stop() rejects it, also when no caller waits
+    // stop() rejects them, also when no caller waits
     this.#firstRegistration.promise.catch(() => {});
+    this.#firstAnswer.promise.catch(() => {});
   }
 
   /** `idle`, `running`, `stopping` or `stopped`. */
@@ -153,6 +158,11 @@ export class NodeObject {
   get node(): WireNode | undefined {
     const { newest } = this.#known;
     return this.#registration.isRegistered && newest !== undefined ? structuredClone(newest) : undefined;
+  }
+
+  /** A copy of the node as the apiserver last showed it, registered by this object or not; undefined where there is none. */
+  get newest(): WireNode | undefined {
+    return structuredClone(this.#known.newest);
   }
 
   /** Throws ERR_ALREADY_STARTED on a second call, ERR_STOPPED after `stop`. */
@@ -176,6 +186,14 @@ export class NodeObject {
     }
     const waitsFor = () => awaitedAnswer('the node object is not registered', this.#loops.node.failure);
     return awaitStart(this.#firstRegistration.promise, options, { owner: 'node object', clock: this.#options.clock, waitsFor });
+  }
+
+  /**
+   * Resolves once `newest` is what the apiserver has, which may be no node at all. Rejects with ERR_STOPPED when it is stopped before
+   * that.
+   */
+  synced(): Promise<void> {
+    return this.#firstAnswer.promise;
   }
 
   /**
@@ -255,7 +273,10 @@ export class NodeObject {
       this.#options.metrics.increment(nodeChecks, { result: 'ok' });
     } finally {
       const uid = this.#uid;
-      if (uid !== undefined) this.#firstRegistration.resolve();
+      if (uid !== undefined) {
+        this.#firstRegistration.resolve();
+        this.#firstAnswer.resolve();
+      }
       // a new node is the new owner of the Lease
       if (uid !== undefined && uid !== this.#ownerUID) this.#loops.lease.wake();
       this.#ownerUID = uid;
@@ -269,6 +290,7 @@ export class NodeObject {
     this.#told.release();
     const stopped = new StatusManagerError('ERR_STOPPED', 'The node object was stopped before the node was registered');
     this.#firstRegistration.reject(stopped);
+    this.#firstAnswer.reject(stopped);
     const steps = Promise.all([this.#loops.node.stop(), this.#loops.lease.stop()]);
     const watch = this.#watch.stop();
     // the answer to a create says what is ours to delete, which takes the other half of the time

@@ -4,11 +4,17 @@ import type { WireNode } from '../wire/node-types.ts';
 import type { KnownNode } from './known-node.ts';
 import type { ResolvedNodeOptions } from './node-object-options.ts';
 
+export interface NodeWatchHandlers {
+  /** The node has gone. */
+  readonly deleted: () => void;
+  /** The node is known as the server has it. */
+  readonly synced: () => void;
+}
+
 /**
- * A watch of the one node, as the kubelet's: what others change is known without a request. `deleted` is called when the node
- * has gone. A user that may not watch nodes costs a read of the node before each patch, and nothing else.
+ * A watch of the one node, as the kubelet's: what others change is known without a request. A user that may not watch nodes costs a read of the node before each patch, and nothing else.
  */
-export function watchNode(options: ResolvedNodeOptions, known: KnownNode, deleted: () => void): Reflector<WireNode> {
+export function watchNode(options: ResolvedNodeOptions, known: KnownNode, told: NodeWatchHandlers): Reflector<WireNode> {
   const { transport, nodeName, random, logger, sink } = options;
   const { elapsed, setTimer } = options.clock;
   // what its list was asked for before or after is a question of the time that has passed, and nobody else is told of its times
@@ -22,9 +28,12 @@ export function watchNode(options: ResolvedNodeOptions, known: KnownNode, delete
       added: (node) => known.shown(node),
       updated: (node) => known.shown(node),
       deleted: (node) => {
-        if (known.shownDeleted(node)) deleted();
+        if (known.shownDeleted(node)) told.deleted();
       },
-      synced: () => known.listed(reflector.lastListedAt()),
+      synced: () => {
+        known.listed(reflector.lastListedAt());
+        told.synced();
+      },
     },
     random,
     clock,

@@ -9,6 +9,7 @@ import type { WirePod } from '../../../src/wire/types.ts';
 import { Prng } from '../../chaos/prng.ts';
 import { fairApiWeather } from '../../simulation/parts/api-weather.ts';
 import { SimulatedObjects } from '../../simulation/parts/simulated-objects.ts';
+import { refusedConnection } from '../../simulation/parts/simulated-stream.ts';
 import { SimulatedTransport } from '../../simulation/parts/simulated-transport.ts';
 import { ProcessClock, SimulatedClock } from '../../simulation/simulated-clock.ts';
 import { epochMs } from '../../simulation/simulated-server.ts';
@@ -22,6 +23,8 @@ export class NodeWorld {
   readonly warnings: string[] = [];
   /** The requests of agents, such as `GET /api/v1/nodes/node-1`. */
   readonly requests: string[] = [];
+  /** Requests and watches of paths that match it find no server. */
+  unreachable: RegExp | undefined;
   readonly weather = { ...fairApiWeather };
   readonly #folder: string;
   readonly #mounter = new FakeMounter();
@@ -53,9 +56,11 @@ export class NodeWorld {
     const transport = {
       request: (request: Parameters<typeof wire.request>[0]) => {
         this.requests.push(`${request.method} ${request.path}`);
-        return wire.request(request);
+        return this.unreachable?.test(request.path) ? Promise.reject(refusedConnection()) : wire.request(request);
       },
-      stream: (request: Parameters<typeof wire.stream>[0]) => wire.stream(request),
+      stream: (request: Parameters<typeof wire.stream>[0]) => {
+        return this.unreachable?.test(request.path) ? Promise.reject(refusedConnection()) : wire.stream(request);
+      },
       close: () => Promise.resolve(),
     };
     const own = new ProcessClock(clock, epochMs);

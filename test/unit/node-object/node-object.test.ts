@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { settle } from '../../../src/testing/fakes/fake-clock.ts';
-import { capacity, NodeWorld, namespace, nodeName } from './node-world.ts';
+import { capacity, NodeWorld, namespace, nodeName, refusal } from './node-world.ts';
 
 const minute = 60_000;
 
@@ -97,6 +97,46 @@ describe('a node that is not there', () => {
     expect(world.calls).not.toContain('POST nodes');
     expect(world.lease()).toBeDefined();
     await world.node.stop();
+  });
+});
+
+describe('what is known of the node', () => {
+  it('is what the watch shows, also where the node cannot be registered', async () => {
+    const world = new NodeWorld();
+    world.nodes.create({ metadata: { name: nodeName, labels: { disk: 'ssd' } } });
+    world.next('POST nodes', () => Promise.reject(refusal(500, 'InternalError')));
+    expect(world.node.newest).toBeUndefined();
+    await world.start();
+    await world.node.synced();
+    expect(world.node.explain().registered).toBe(false);
+    expect([world.node.newest?.metadata?.labels, world.node.node]).toEqual([{ disk: 'ssd' }, undefined]);
+    await world.node.stop();
+  });
+
+  it('is that there is none, too', async () => {
+    const world = new NodeWorld({ registerNode: false });
+    await world.start();
+    await world.node.synced();
+    expect(world.node.newest).toBeUndefined();
+    await world.node.stop();
+  });
+
+  it('comes with the registration where nodes may not be watched', async () => {
+    const world = new NodeWorld();
+    world.mayWatch = false;
+    await world.start();
+    await world.node.synced();
+    expect(world.node.newest?.metadata?.name).toBe(nodeName);
+    await world.node.stop();
+  });
+
+  it('is not waited for any more once the object is stopped', async () => {
+    const world = new NodeWorld();
+    world.isDown = true;
+    await world.start();
+    const synced = world.node.synced();
+    await world.node.stop();
+    await expect(synced).rejects.toMatchObject({ code: 'ERR_STOPPED' });
   });
 });
 

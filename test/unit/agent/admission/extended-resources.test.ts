@@ -53,3 +53,19 @@ it('what others say of the resources of the agent itself does not count', async 
   expect(outcome(world, 'web').phase).toBe('Running');
   await world.through(agent.stop());
 });
+
+it('counts for a new agent, too, from its first pod on', async () => {
+  await using world = await NodeWorld.make();
+  const before = world.agent();
+  await world.through(before.start());
+  patchNode(world, { capacity: { 'example.com/x': '1' } });
+  await world.pass(15_000);
+  await world.through(before.stop());
+  world.create('large', asksFor('example.com/x', '2'));
+  const agent = world.agent();
+  await world.through(agent.start());
+  // the end of a pod is told once the agent knows that nothing of it runs
+  await world.pass(15_000);
+  expect(outcome(world, 'large')).toMatchObject({ phase: 'Failed', reason: 'OutOfexample.com/x' });
+  await world.through(agent.stop());
+});
