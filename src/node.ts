@@ -7,6 +7,7 @@ import './node-version.ts';
 
 export type { AgentSettings } from './agent/agent-settings.ts';
 export type { Machine } from './agent/node/machine.ts';
+export type { DefaultRoute, InterfaceAddress, NodeNetwork } from './agent/node/node-network.ts';
 export { NodeAgent } from './agent/node-agent.ts';
 export type { AgentServerOptions, NodeAgentOptions } from './agent/node-agent-options.ts';
 export type {

@@ -6,7 +6,7 @@ export const help = `A node agent with the settings of the kubelet: it runs the 
   --config FILE              settings: a file of kind KubeletConfiguration
   --kubeconfig FILE          the cluster (default: that of KUBECONFIG, or ~/.kube/config)
   --hostname-override NAME   the name of the node (default: the machine's)
-  --node-ip ADDRESS          the node's address; several are separated by commas
+  --node-ip ADDRESS          the node's address, or one of each family, separated by a comma
   --node-labels LABELS       labels of a new node: a=b,c=d
   --root-dir FOLDER          what the agent keeps of pods (default /var/lib/kubelet)
   --container-runtime-endpoint ADDRESS

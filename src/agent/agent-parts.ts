@@ -107,7 +107,7 @@ export class AgentParts {
         watch: this.node.watch,
         statusManager: this.statusManager,
       },
-      nodeIPs: () => this.node.nodeIPs,
+      hostIPs: () => this.node.hostIPs(),
       allocatable: () => this.node.resources.allocatable,
       podChanged: (podUID) => this.loop.podChanged(podUID),
     });

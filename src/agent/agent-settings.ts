@@ -21,7 +21,10 @@ export interface AgentSettings {
   /** The longest time between two syncs of a pod. Default 60 000. */
   readonly syncFrequencyMs?: number;
 
-  /** The addresses of the node, the primary one first. Default: what its name leads to, or the machine's first address. */
+  /**
+   * The address of the node, or one of each family, the primary one first; they must be the machine's. `0.0.0.0` or `::` alone chooses
+   * the family. Default: what the node's name leads to on this machine, or the address of the default route.
+   */
   readonly nodeIPs?: readonly string[];
   /** Labels of a node that is new. Default: none beside those for the host name, the system and the architecture. */
   readonly nodeLabels?: Readonly<Record<string, string>>;

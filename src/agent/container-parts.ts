@@ -33,7 +33,8 @@ export interface ContainerPartsOptions {
   readonly cgroups: PodCgroups;
   readonly watch: RuntimeWatch;
   readonly statusManager: StatusManager;
-  readonly nodeIPs: () => readonly string[];
+  /** The addresses that the node has. */
+  readonly hostIPs: () => readonly string[];
   readonly allocatable: () => Readonly<Record<string, string>>;
   readonly resizer: SyncPodResizer;
   /** Called when a pod is to be synced soon. */
@@ -52,8 +53,9 @@ export class ContainerParts {
 
   constructor(parts: ContainerPartsOptions) {
     this.#parts = parts;
-    const { options, cluster, statusManager, podChanged, nodeIPs, watch, cgroups } = parts;
+    const { options, cluster, statusManager, podChanged, hostIPs, watch, cgroups } = parts;
     const { given, settings, timed, measured, shared } = options;
+    const nodeIPs = () => settings.nodeIPs;
     const { runtime } = given;
     const { eventRecorder } = cluster;
     this.lifecycle = new PodLifecycle({ runtime, podChanged, terminationMessageOf, ...measured });
@@ -101,7 +103,7 @@ export class ContainerParts {
       pullSecretsOf: (pod) => cluster.pullSecretsOf(pod),
       runtimeHandlerOf: (pod, signal) => cluster.runtimeClasses.handlerOf(pod, signal),
       networkReady: () => ({ ready: watch.networkError() === undefined, message: watch.networkError() }),
-      hostIPs: nodeIPs,
+      hostIPs,
       requestSync: podChanged,
       onPodStarting: (pod) => cluster.podStarting(pod),
       onPodEnded: (pod) => {
@@ -137,14 +139,15 @@ export class ContainerParts {
   }
 
   #configs(mounter: Mounter): SyncConfigs {
-    const { options, cluster, cgroups, allocatable, nodeIPs, watch } = this.#parts;
+    const { options, cluster, cgroups, allocatable, hostIPs, watch } = this.#parts;
     const { settings, machine, random } = options;
+    const nodeIPs = () => settings.nodeIPs;
     const { rootDirectory, podLogsDirectory, clusterDNS, clusterDomain, resolvConf, seccompDefault, cpuCFSQuota } = settings;
     const { eventRecorder, secrets, configMaps, services } = cluster;
     const handlers = () => watch.health?.handlers ?? [];
     const configs = new ContainerConfigs({
       ...{ rootDirectory, podLogsDirectory, clusterDNS, clusterDomain, resolvConf, seccompDefault },
-      ...{ cgroups, nodeIPs, eventRecorder, random, nodeAllocatable: allocatable },
+      ...{ cgroups, nodeIPs, hostIPs, eventRecorder, random, nodeAllocatable: allocatable },
       objects: {
         getSecret: (namespace, name) => secrets.getSecret(namespace, name),
         getConfigMap: (namespace, name) => configMaps.getConfigMap(namespace, name),

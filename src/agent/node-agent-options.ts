@@ -24,6 +24,7 @@ import type { StatusManagerOptions } from '../status/status-manager-options.ts';
 import type { VolumeManagerOptions } from '../volumes/volume-manager-options.ts';
 import type { AgentSettings, ResolvedSettings } from './agent-settings.ts';
 import { type Machine, readMachine } from './node/machine.ts';
+import type { NodeNetwork } from './node/node-network.ts';
 import { resolveSettings, settingNames } from './settings-rules.ts';
 
 /** Where the agent's own API is served, and to whom. */
@@ -72,6 +73,8 @@ export interface NodeAgentOptions extends AgentSettings {
   readonly prober?: Prober;
   /** What the machine is. Default: what the kernel says. */
   readonly machine?: Machine;
+  /** Where the node's addresses are looked for. Default: the machine's interfaces and routes, and its names. */
+  readonly network?: NodeNetwork;
   /** Default: one of its own. */
   readonly podManager?: BasicPodManager;
   /** What statuses are written with, such as a client that counts. `stop()` leaves it open. Default: one over the transport. */
@@ -120,6 +123,7 @@ const knownOptions = [
     'cgroups',
     'prober',
     'machine',
+    'network',
   ] as const),
   ...([
     'podManager',
@@ -174,6 +178,7 @@ export function resolveAgentOptions(options: NodeAgentOptions): ResolvedAgentOpt
   }
   const nodeName = nodeNameOption(options.nodeName);
   requireMethods('runtime', runtime, runtimeMethods);
+  if (options.network !== undefined) requireMethods('network', options.network, ['addresses', 'defaultRoutes', 'lookup']);
   requireMethods('clock', clock, ['now', 'setTimer']);
   optionOfType('random', random, 'function');
   metricsOption(options.metrics);

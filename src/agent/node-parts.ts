@@ -1,3 +1,4 @@
+import { isIP } from 'node:net';
 import type { NodePressures, NodeReadiness } from '../node-object/node-health.ts';
 import { NodeObject } from '../node-object/node-object.ts';
 import type { Admission } from '../sync-loop/admission.ts';
@@ -12,7 +13,8 @@ import { podSize } from './admission/pod-size.ts';
 import { allowedSysctls } from './admission/sysctls.ts';
 import type { ClusterParts } from './cluster-parts.ts';
 import { filesystemBytes, hasAppArmor } from './node/machine.ts';
-import { nodeIPsOf } from './node/node-addresses.ts';
+import { NodeAddresses } from './node/node-addresses.ts';
+import { machineNetwork } from './node/node-network.ts';
 import { NodeReporter } from './node/node-reporter.ts';
 import { type NodeResources, nodeResources, type ResourceQuantities, resourcesForPods } from './node/node-resources.ts';
 import { RuntimeWatch } from './node/runtime-watch.ts';
@@ -35,29 +37,25 @@ export class NodeParts {
   readonly resources: NodeResources;
   /** What all pods together may use. */
   readonly forPods: ResourceQuantities;
-  readonly nodeIPs: readonly string[];
   readonly #parts: NodePartsOptions;
   readonly #checks: readonly AdmissionCheck[];
   readonly #reporter: NodeReporter;
+  readonly #addresses: NodeAddresses;
   #port: number;
 
   constructor(parts: NodePartsOptions) {
     this.#parts = parts;
     const { options, cluster, pressures } = parts;
     const { given, nodeName, settings, machine, timed, shared } = options;
-    const { runtime, server, removeOnStop } = given;
+    const { runtime, server, removeOnStop, network = machineNetwork } = given;
     this.#port = server === undefined ? 0 : (server.port ?? 10_250);
-    this.nodeIPs = nodeIPsOf(nodeName, settings.nodeIPs);
+    this.#addresses = new NodeAddresses({ nodeName, given: settings.nodeIPs, network, ...timed });
     const size = { machine, rootBytes: filesystemBytes(settings.rootDirectory), maxPods: settings.maxPods };
     this.resources = nodeResources(size, settings);
     this.forPods = resourcesForPods(size, settings);
     this.watch = new RuntimeWatch({ runtime, ...timed, changed: () => this.object.changed() });
-    const addresses = [
-      ...this.nodeIPs.map((address) => ({ type: 'InternalIP', address })),
-      { type: 'Hostname', address: nodeName },
-    ];
     this.#reporter = new NodeReporter({
-      ...{ ...this.resources, machine, runtime, addresses, watch: this.watch, ...timed },
+      ...{ ...this.resources, machine, nodeName, runtime, addresses: this.#addresses, watch: this.watch, ...timed },
       port: () => this.#port,
       maxImages: settings.nodeStatusMaxImages,
       periodMs: settings.nodeStatusUpdateFrequencyMs,
@@ -89,6 +87,11 @@ export class NodeParts {
     ];
   }
 
+  /** The addresses of the node, the primary one first: those that were found, or else those that the apiserver has. */
+  hostIPs(): readonly string[] {
+    return this.#addresses.found ?? hostIPsOf(this.object.newest);
+  }
+
   /** Whether a pod that is new on this node may run here. */
   admit(pod: Pod, others: readonly Pod[]): Admission {
     return admitPod(this.#checks, { pod, others, node: this.#node(), pressures: this.#parts.pressures() });
@@ -97,7 +100,7 @@ export class NodeParts {
   /** `port`: what the agent's own API has got; undefined where there is none. The cluster is told of it. */
   async start(port: number | undefined): Promise<void> {
     if (port !== undefined) this.#port = port;
-    await this.watch.start();
+    await Promise.all([this.watch.start(), this.#reporter.lookOnce()]);
     this.object.setStatus(this.#reporter.status());
     this.object.start();
     this.#reporter.start();
@@ -128,4 +131,12 @@ export class NodeParts {
     if (found.length === 0) return { ready: true };
     return { ready: false, message: found.length === 1 ? (found[0] ?? '') : `[${found.join(', ')}]` };
   }
+}
+
+/** pkg/util/node GetNodeHostIPs: at most one address of each family, those of the cluster's network first. */
+function hostIPsOf(node: WireNode | undefined): string[] {
+  const ofType = (type: string) => (node?.status?.addresses ?? []).filter((each) => each.type === type);
+  const all = [...ofType('InternalIP'), ...ofType('ExternalIP')].map(({ address }) => address).filter((ip) => isIP(ip) !== 0);
+  const second = all.find((ip) => isIP(ip) !== isIP(all[0] ?? ''));
+  return [...all.slice(0, 1), ...(second === undefined ? [] : [second])];
 }

@@ -3,9 +3,11 @@ import { isAbsolute } from 'node:path';
 import { isDnsSubdomain } from '../checks/dns-names.ts';
 import { integerOption, longestTimerMs, numberOption, oneOfOption, optionOfType } from '../checks/options.ts';
 import { invalidOption } from '../errors.ts';
+import { parseAddress } from '../runtime-status/pod-ips.ts';
 import { canonicalQuantity } from '../wire/quantity.ts';
 import { requireSysctlPatterns } from './admission/sysctls.ts';
 import { type AgentSettings, defaultSettings, type ResolvedSettings } from './agent-settings.ts';
+import { isUnspecified } from './node/ip-kinds.ts';
 
 type Name = keyof ResolvedSettings;
 
@@ -39,6 +41,7 @@ export function resolveSettings(given: AgentSettings): ResolvedSettings {
   for (const name of switches) optionOfType(name, settings[name], 'boolean');
   for (const name of lists) if (!Array.isArray(settings[name])) throw invalidOption(name, 'a list', settings[name]);
   for (const name of ['nodeIPs', 'clusterDNS'] as const) requireAddresses(name, settings[name]);
+  requireOneOfFamily(settings.nodeIPs);
   for (const name of quantities) requireQuantities(name, settings[name]);
   for (const name of percentages) numberOption(name, settings[name], 0, 100);
   requireThresholds(settings.evictionHard);
@@ -79,6 +82,15 @@ function absolutePath(name: string, value: unknown): void {
 
 function requireAddresses(name: string, addresses: readonly string[]): void {
   for (const address of addresses) if (isIP(address) === 0) throw invalidOption(name, 'IP addresses', address);
+}
+
+/** component-helpers/node/util ParseNodeIPArgument, v0.36.3. */
+function requireOneOfFamily(addresses: readonly string[]): void {
+  if (addresses.length < 2) return;
+  const families = addresses.map((address) => isIP(address));
+  const isPair = addresses.length === 2 && families[0] !== families[1];
+  if (isPair && !addresses.some((address) => isUnspecified(parseAddress(address)?.text ?? address))) return;
+  throw invalidOption('nodeIPs', 'one address, or one of each family that is neither 0.0.0.0 nor ::', addresses);
 }
 
 function requireQuantities(name: string, value: Readonly<Record<string, string>>): void {

@@ -28,8 +28,10 @@ export interface ContainerConfigsOptions {
   readonly limits?: NodeLimits;
   /** What the node can give to pods, by resource. Default: nothing is known. */
   readonly nodeAllocatable?: () => ResourceQuantities;
-  /** The node's addresses, the primary one first. Default: none is known. */
+  /** The addresses that the node was given: the first one decides which family comes first. Default: none, and IPv4. */
   readonly nodeIPs?: () => readonly string[];
+  /** The addresses that the node has, the primary one first. Default: `nodeIPs`. */
+  readonly hostIPs?: () => readonly string[];
   /** The addresses of the cluster's name servers. Default none: pods then resolve names as the node does. */
   readonly clusterDNS?: readonly string[];
   /** The domain of the cluster's names, such as `cluster.local`. Default: none. */
@@ -61,7 +63,7 @@ export interface ConfigParts extends Required<Omit<ContainerConfigsOptions, 'lim
 }
 
 const knownOptions = [
-  ...['rootDirectory', 'podLogsDirectory', 'objects', 'services', 'cgroups', 'limits', 'nodeAllocatable', 'nodeIPs'],
+  ...['rootDirectory', 'podLogsDirectory', 'objects', 'services', 'cgroups', 'limits', 'nodeAllocatable', 'nodeIPs', 'hostIPs'],
   ...['clusterDNS', 'clusterDomain', 'resolvConf', 'hostsFile', 'seccompDefault', 'seccompProfileRoot', 'selinux'],
   ...['recursiveReadOnly', 'prepareSubPath', 'eventRecorder', 'random'],
 ];
@@ -85,6 +87,7 @@ export function checkedConfigParts(options: ContainerConfigsOptions): ConfigPart
     limits: checkedNodeLimits(options.limits ?? {}, totalmem()),
     nodeAllocatable: optionOfType('nodeAllocatable', options.nodeAllocatable ?? (() => ({})), 'function'),
     nodeIPs: optionOfType('nodeIPs', options.nodeIPs ?? (() => []), 'function'),
+    hostIPs: optionOfType('hostIPs', options.hostIPs ?? options.nodeIPs ?? (() => []), 'function'),
     clusterDNS: options.clusterDNS ?? [],
     clusterDomain: options.clusterDomain ?? '',
     resolvConf: options.resolvConf ?? '/etc/resolv.conf',

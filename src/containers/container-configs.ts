@@ -192,7 +192,7 @@ export class ContainerConfigs {
   }
 
   async #environment({ pod, container, podIPs, volumes }: ContainerConfigRequest, isTurn: boolean): Promise<Environment> {
-    const { objects, services, nodeIPs, nodeAllocatable } = this.#parts;
+    const { objects, services, nodeIPs, hostIPs, nodeAllocatable } = this.#parts;
     const known = services();
     if (known === undefined && !isStaticPod(pod)) {
       throw new ContainerConfigError('services have not yet been read at least once, cannot construct envvars');
@@ -200,7 +200,7 @@ export class ContainerConfigs {
     return containerEnvironment(pod, container, {
       objects,
       services: serviceEnvironment(known ?? [], pod.metadata?.namespace ?? '', pod.spec?.enableServiceLinks !== false),
-      addresses: { podIPs: podIPsInOrder(podIPs, nodeIPs()), hostIPs: nodeIPs() },
+      addresses: { podIPs: podIPsInOrder(podIPs, nodeIPs()), hostIPs: hostIPs() },
       allocatable: nodeAllocatable(),
       isTurn,
       readVolumeFile: (volumeName, path) => readVolumeFile(volumes, volumeName, path),

@@ -18,8 +18,8 @@ export interface AdvertisedStatus {
   readonly capacity: Readonly<Record<string, string>>;
   /** What pods may use of it. A resource that is not named here counts whole. */
   readonly allocatable?: Readonly<Record<string, string>>;
-  /** In order of preference. Default: the node's name as `Hostname`. */
-  readonly addresses?: readonly WireNodeAddress[];
+  /** In order of preference; null: they are not known, and those that the apiserver has stay. Default: the node's name as `Hostname`. */
+  readonly addresses?: readonly WireNodeAddress[] | null;
   /** Default: the operating system and architecture of this process, as Go names them, and empty text for the rest. */
   readonly nodeInfo?: Partial<WireNodeSystemInfo>;
   /** Where the agent's own API listens: `{ kubeletEndpoint: { Port: 10250 } }`. Default: nowhere. */
@@ -41,7 +41,8 @@ export type ResolvedStatus = {
   readonly optional: OptionalStatus;
   readonly capacity: Readonly<Record<string, string>>;
   readonly allocatable: Readonly<Record<string, string>>;
-  readonly addresses: readonly WireNodeAddress[];
+  /** Null: those that the node has stay. */
+  readonly addresses: readonly WireNodeAddress[] | null;
   readonly nodeInfo: WireNodeSystemInfo;
   readonly daemonEndpoints: WireNodeDaemonEndpoints;
 };
@@ -81,7 +82,7 @@ export function resolveStatus(status: AdvertisedStatus, nodeName: string): Resol
   return {
     capacity: sizes,
     allocatable: { ...sizes, ...usable },
-    addresses: checkedAddresses(addresses),
+    addresses: addresses === null ? null : checkedAddresses(addresses),
     nodeInfo: checkedInfo(nodeInfo),
     daemonEndpoints: checkedEndpoints(daemonEndpoints),
     optional: checkedOptional(status),

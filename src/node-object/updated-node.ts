@@ -79,7 +79,7 @@ function withStatus(node: WireNode, { status: own, advertised }: DesiredNode, he
       ...status,
       capacity,
       allocatable,
-      addresses: [...own.addresses],
+      addresses: [...(own.addresses ?? status.addresses ?? [{ type: 'Hostname', address: node.metadata?.name ?? '' }])],
       nodeInfo: { ...status.nodeInfo, ...own.nodeInfo },
       daemonEndpoints: { ...own.daemonEndpoints },
       ...(structuredClone(own.optional) as WireNode['status']),

@@ -47,6 +47,12 @@ export class AgentRun {
       kubeConfig: server.kubeConfig(),
       nodeName,
       nodeIPs: ['192.0.2.10'],
+      // an address of documents is on no machine
+      network: {
+        addresses: () => [{ name: 'eth0', address: '192.0.2.10', loopback: false }],
+        defaultRoutes: () => [],
+        lookup: async () => [],
+      },
       runtime: this.#runtime,
       rootDirectory: join(folder, 'kubelet'),
       podLogsDirectory: join(folder, 'logs'),

@@ -1,24 +1,132 @@
-import { readFileSync } from 'node:fs';
+// Behaviour of NodeAddress in pkg/kubelet/nodestatus/setters.go and validateNodeIP in pkg/kubelet/kubelet_node_status.go, v1.36.3.
 import { isIP } from 'node:net';
-import { networkInterfaces } from 'node:os';
-import { callGuarded, ignoreFailure } from '../../seams/guard.ts';
+import { callWithin } from '../../concurrency/aborts.ts';
+import { parseAddress } from '../../runtime-status/pod-ips.ts';
+import type { Clock } from '../../seams/clock.ts';
+import { errorCodeOf } from '../../seams/error-code.ts';
+import type { Logger } from '../../seams/logger.ts';
+import { isGlobalUnicast, isIPv4, isUnspecified, unusableKind } from './ip-kinds.ts';
+import type { InterfaceAddress, NodeNetwork } from './node-network.ts';
 
-/** The addresses of a node: those that are given, or else the machine's, that of the default route before all others. */
-export function nodeIPsOf(nodeName: string, given: readonly string[]): readonly string[] {
-  if (given.length > 0) return given;
-  if (isIP(nodeName) !== 0) return [nodeName];
-  const interfaces = networkInterfaces();
-  const routed = defaultInterface(callGuarded(() => readFileSync('/proc/net/route', 'utf8'), ignoreFailure) ?? '');
-  const candidates = [interfaces[routed ?? ''], ...Object.values(interfaces)].flatMap((addresses) => addresses ?? []);
-  const usable = candidates.filter(({ internal, address }) => !internal && !address.startsWith('fe80:'));
-  const first = usable.find(({ family }) => family === 'IPv4') ?? usable[0];
-  return first === undefined ? [] : [first.address];
+export interface NodeAddressesOptions {
+  readonly nodeName: string;
+  /** One address, one of each family, or `0.0.0.0` or `::` for a family. */
+  readonly given: readonly string[];
+  readonly network: NodeNetwork;
+  readonly clock: Clock;
+  readonly logger: Logger;
 }
 
-/** The interface of the default route in `/proc/net/route`; undefined where there is none. */
-function defaultInterface(routes: string): string | undefined {
-  const lines = routes.split('\n').map((line) => line.split('\t'));
-  return lines.find(
-    ([, destination, , flags]) => destination === '00000000' && (Number.parseInt(flags ?? '', 16) & 1) === 1,
-  )?.[0];
+/** How long a name is looked up at most. The next look waits for the same answer. */
+const lookupPatienceMs = 5000;
+
+/** The addresses of a node, found anew at each look. Where a look finds none, those that were found before stay. */
+export class NodeAddresses {
+  readonly #options: NodeAddressesOptions;
+  readonly #given: readonly string[];
+  readonly #prefersIPv4: boolean;
+  #lookup: Promise<readonly string[]> | undefined;
+  #found: readonly string[] | undefined;
+  #told: string | undefined;
+
+  constructor(options: NodeAddressesOptions) {
+    this.#options = options;
+    this.#given = options.given.map(shortForm);
+    this.#prefersIPv4 = isIPv4(this.#given[0] ?? '0.0.0.0');
+  }
+
+  /** The primary one first; undefined before any was found. */
+  get found(): readonly string[] | undefined {
+    return this.#found;
+  }
+
+  /** Never rejects. */
+  async look(signal: AbortSignal): Promise<void> {
+    const { nodeName, logger } = this.#options;
+    try {
+      this.#found = await this.#find(signal);
+      this.#told = undefined;
+    } catch (err) {
+      const message = err instanceof Error ? err.message : String(err);
+      if (signal.aborted || message === this.#told) return;
+      this.#told = message;
+      logger.warn({ err, nodeName }, 'the addresses of the node could not be found; those found before stay');
+    }
+  }
+
+  async #find(signal: AbortSignal): Promise<readonly string[]> {
+    const { nodeName, network } = this.#options;
+    const ofMachine = network.addresses().map((each) => ({ ...each, address: shortForm(each.address) }));
+    const [first] = this.#given;
+    if (first !== undefined && !isUnspecified(first)) {
+      for (const address of this.#given) requireUsable(address, ofMachine);
+      return this.#given;
+    }
+    if (isIP(nodeName) !== 0) return [shortForm(nodeName)];
+    const ofName = (await this.#addressesOfName(signal)).filter((address) => problemOf(address, ofMachine) === undefined);
+    const [chosen] = [...ofName.filter((address) => isIPv4(address) === this.#prefersIPv4), ...ofName];
+    const address = chosen ?? this.#routed(ofMachine) ?? this.#any(ofMachine);
+    if (address === undefined) throw new Error(`no address of the node ${nodeName} was found, by its name or on the machine`);
+    return [address];
+  }
+
+  /** None for a name that nobody knows. Without an answer what was found before counts, if anything was. */
+  async #addressesOfName(signal: AbortSignal): Promise<readonly string[]> {
+    const { nodeName, network, clock } = this.#options;
+    const ask = async (): Promise<readonly string[]> => network.lookup(nodeName);
+    this.#lookup ??= ask().finally(() => {
+      this.#lookup = undefined;
+    });
+    const lookup = this.#lookup;
+    const late = (): Error => new Error(`the name ${nodeName} was not looked up within ${lookupPatienceMs} ms`);
+    try {
+      const answer = await callWithin(() => lookup, { clock, timeoutMs: lookupPatienceMs, signal, late });
+      return answer.map(shortForm);
+    } catch (error) {
+      if (signal.aborted || (this.#found !== undefined && errorCodeOf(error) !== 'ENOTFOUND')) throw error;
+      return [];
+    }
+  }
+
+  /** Of the interface of a default route; or else of the loopback interface, where networks of routers have the node's address. */
+  #routed(ofMachine: readonly InterfaceAddress[]): string | undefined {
+    const routes = this.#options.network.defaultRoutes();
+    for (const family of this.#families()) {
+      const usable = ofMachine.filter(({ address }) => isOfFamily(address, family) && isGlobalUnicast(address));
+      for (const route of routes.filter((each) => each.family === family)) {
+        const found = usable.find(({ name }) => name === route.name) ?? usable.find(({ loopback }) => loopback);
+        if (found !== undefined) return found.address;
+      }
+    }
+    return undefined;
+  }
+
+  #any(ofMachine: readonly InterfaceAddress[]): string | undefined {
+    const usable = ofMachine.filter(({ address, loopback }) => !loopback && isGlobalUnicast(address));
+    const byFamily = this.#families().map((family) => usable.find(({ address }) => isOfFamily(address, family)));
+    return byFamily.find((each) => each !== undefined)?.address;
+  }
+
+  #families(): readonly (4 | 6)[] {
+    return this.#prefersIPv4 ? [4, 6] : [6, 4];
+  }
+}
+
+function isOfFamily(address: string, family: 4 | 6): boolean {
+  return isIPv4(address) === (family === 4);
+}
+
+function requireUsable(address: string, ofMachine: readonly InterfaceAddress[]): void {
+  const problem = problemOf(address, ofMachine);
+  if (problem !== undefined) throw new Error(`${address} cannot be the node's: it is ${problem}`);
+}
+
+function problemOf(address: string, ofMachine: readonly InterfaceAddress[]): string | undefined {
+  const kind = unusableKind(address);
+  if (kind !== undefined) return `of the kind ${kind}`;
+  return ofMachine.some((each) => each.address === address) ? undefined : 'on no interface of the machine';
+}
+
+function shortForm(address: string): string {
+  return parseAddress(address)?.text ?? address;
 }

@@ -5,13 +5,17 @@ import type { RuntimeImage } from '../../runtime/runtime-images.ts';
 import { type Clock, sleep } from '../../seams/clock.ts';
 import { callGuarded } from '../../seams/guard.ts';
 import type { Logger } from '../../seams/logger.ts';
+import type { WireNodeAddress } from '../../wire/node-types.ts';
 import type { Machine } from './machine.ts';
+import type { NodeAddresses } from './node-addresses.ts';
 import { nodeImages } from './node-images.ts';
 import type { NodeResources } from './node-resources.ts';
-import { type NodeFacts, nodeStatus } from './node-status.ts';
+import { nodeStatus } from './node-status.ts';
 import type { RuntimeWatch } from './runtime-watch.ts';
 
-export interface NodeReporterOptions extends Pick<NodeFacts, 'addresses'>, NodeResources {
+export interface NodeReporterOptions extends NodeResources {
+  readonly nodeName: string;
+  readonly addresses: Pick<NodeAddresses, 'found' | 'look'>;
   /** The port of the agent's own API as it is now; 0: none. */
   readonly port: () => number;
   readonly machine: Machine;
@@ -42,7 +46,13 @@ export class NodeReporter {
   status(): AdvertisedStatus {
     const { watch, maxImages, port } = this.#options;
     const images = this.#images && nodeImages(this.#images, maxImages);
-    return nodeStatus({ ...this.#options, port: port(), version: watch.version, health: watch.health, images });
+    const { version, health } = watch;
+    return nodeStatus({ ...this.#options, addresses: this.#addresses(), port: port(), version, health, images });
+  }
+
+  /** Looks for the addresses of the node once. */
+  async lookOnce(): Promise<void> {
+    await this.#options.addresses.look(this.#stopping.signal);
   }
 
   start(): void {
@@ -65,7 +75,16 @@ export class NodeReporter {
       }
       if (!signal.aborted) this.#tell();
       await sleep(clock, periodMs, signal);
+      if (!signal.aborted) await this.lookOnce();
     }
+  }
+
+  /** Null where they are not known. */
+  #addresses(): WireNodeAddress[] | null {
+    const { addresses, nodeName } = this.#options;
+    if (addresses.found === undefined) return null;
+    const own = addresses.found.map((address) => ({ type: 'InternalIP', address }));
+    return [...own, { type: 'Hostname', address: nodeName }];
   }
 
   #tell(): void {

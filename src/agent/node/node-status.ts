@@ -8,7 +8,8 @@ import type { NodeResources } from './node-resources.ts';
 /** What a node's status is made from. */
 export interface NodeFacts extends NodeResources {
   readonly machine: Machine;
-  readonly addresses: readonly WireNodeAddress[];
+  /** Null: they are not known. */
+  readonly addresses: readonly WireNodeAddress[] | null;
   /** The port of the agent's own API; 0: none. */
   readonly port: number;
   /** Undefined until the runtime has answered. */

@@ -6,6 +6,7 @@ import { NodeAgent } from '../../../src/node.ts';
 import { FakeMounter, FakeRuntime } from '../../../src/testing.ts';
 import type { JsonObject } from '../../../src/wire/types.ts';
 import type { Prng } from '../../chaos/prng.ts';
+import { networkOf } from '../../support/network-of.ts';
 import { agentTransport } from '../node/agent/agent-transport.ts';
 import { Lifeline } from '../node/agent/lifeline.ts';
 import { ApiFaults, fairApiWeather } from '../parts/api-weather.ts';
@@ -114,6 +115,7 @@ export class AgentWorld {
       transport: agentTransport(transport, lifeline),
       nodeName,
       nodeIPs: ['192.0.2.1'],
+      network: networkOf('192.0.2.1'),
       runtime: mortalRuntime(runtime, lifeline, gone.signal),
       rootDirectory: join(folder, 'kubelet'),
       podLogsDirectory: join(folder, 'logs'),

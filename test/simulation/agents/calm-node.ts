@@ -8,6 +8,7 @@ import type { ContainerRuntime } from '../../../src/runtime/container-runtime.ts
 import type { ServedStore } from '../../../src/testing/objects/resource-store.ts';
 import { FakeMounter, FakeRuntime, type FakeRuntimeOptions } from '../../../src/testing.ts';
 import { Prng } from '../../chaos/prng.ts';
+import { networkOf } from '../../support/network-of.ts';
 import { settleWithFiles } from '../../support/settle-with-files.ts';
 import { agentTransport } from '../node/agent/agent-transport.ts';
 import { Lifeline } from '../node/agent/lifeline.ts';
@@ -85,6 +86,7 @@ export class CalmNode {
       transport: agentTransport(transport, lifeline),
       nodeName: this.name,
       nodeIPs: ['192.0.2.1'],
+      network: networkOf('192.0.2.1'),
       runtime: mortalRuntime(between(this.runtime) as FakeRuntime, lifeline, this.#gone.signal),
       rootDirectory: join(this.folder, 'kubelet'),
       podLogsDirectory: join(this.folder, 'logs'),

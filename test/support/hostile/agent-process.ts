@@ -5,12 +5,19 @@ import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { KubeConfig } from '@kubernetes/client-node';
 import { NodeAgent } from 'pod-status-manager/node';
 import { FakeMounter, FakeRuntime } from 'pod-status-manager/testing';
+import { networkOf } from '../network-of.ts';
 
 const [config = '', nodeName = '', folder = ''] = process.argv.slice(2);
 const kubeConfig = new KubeConfig();
 kubeConfig.loadFromString(readFileSync(config, 'utf8'));
 const agent = new NodeAgent({
-  ...{ kubeConfig, nodeName, nodeIPs: ['192.0.2.10'], runtime: new FakeRuntime({ podCIDR: '10.244.0.0/16' }) },
+  ...{
+    kubeConfig,
+    nodeName,
+    nodeIPs: ['192.0.2.10'],
+    network: networkOf('192.0.2.10'),
+    runtime: new FakeRuntime({ podCIDR: '10.244.0.0/16' }),
+  },
   ...{
     rootDirectory: join(folder, 'kubelet'),
     podLogsDirectory: join(folder, 'logs'),

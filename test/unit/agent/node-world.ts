@@ -13,6 +13,7 @@ import { refusedConnection } from '../../simulation/parts/simulated-stream.ts';
 import { SimulatedTransport } from '../../simulation/parts/simulated-transport.ts';
 import { ProcessClock, SimulatedClock } from '../../simulation/simulated-clock.ts';
 import { epochMs } from '../../simulation/simulated-server.ts';
+import { networkOf } from '../../support/network-of.ts';
 import { settleWithFiles } from '../../support/settle-with-files.ts';
 
 /** One node in virtual time: a runtime, a server in memory, and the agents that a test makes, one after the other. */
@@ -70,6 +71,7 @@ export class NodeWorld {
       transport: transport as unknown as KubeTransport,
       nodeName: 'node-1',
       nodeIPs: ['192.0.2.1'],
+      network: networkOf('192.0.2.1'),
       runtime,
       rootDirectory: path.join(this.#folder, 'kubelet'),
       podLogsDirectory: path.join(this.#folder, 'logs'),

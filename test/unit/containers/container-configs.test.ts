@@ -149,6 +149,20 @@ describe('sandboxConfig', () => {
 });
 
 describe('containerConfig', () => {
+  it('shows the addresses that the node has, and orders those of the pod by the one that it was given', async () => {
+    const field = (fieldPath: string) => ({ name: fieldPath, valueFrom: { fieldRef: { fieldPath } } });
+    const container = { name: 'app', env: [field('status.hostIP'), field('status.podIPs')] };
+    const configs = configsWith({ nodeIPs: () => ['::'], hostIPs: () => ['192.168.0.1'] });
+    const podIPs = ['10.0.0.7', 'fd00::7'];
+    const { envs } = await configs.containerConfig(requestWith(podWith(), container, { podIPs }), signal);
+    expect(envs).toEqual(
+      expect.arrayContaining([
+        { key: 'status.hostIP', value: '192.168.0.1' },
+        { key: 'status.podIPs', value: 'fd00::7,10.0.0.7' },
+      ]),
+    );
+  });
+
   it('makes all that the runtime gets of a container', async () => {
     const container: Container = {
       name: 'app',

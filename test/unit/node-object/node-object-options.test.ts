@@ -106,6 +106,9 @@ describe('what is given', () => {
     node.setStatus({ addresses: [{ type: 'InternalIP', address: '10.0.0.1' }] });
     await world.clock.advance(1000);
     expect(world.stored()?.status).toMatchObject({ capacity, addresses: [{ address: '10.0.0.1' }] });
+    node.setStatus({ addresses: null, capacity: { ...capacity, pods: '7' } });
+    await world.clock.advance(1000);
+    expect(world.stored()?.status).toMatchObject({ capacity: { pods: '7' }, addresses: [{ address: '10.0.0.1' }] });
     const copy = node.node;
     if (copy?.metadata) copy.metadata.name = 'changed';
     expect(node.node?.metadata?.name).toBe('node-1');
