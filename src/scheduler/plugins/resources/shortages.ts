@@ -10,8 +10,12 @@ export interface Ignored {
   readonly groups: ReadonlySet<string>;
 }
 
+/** A pod may ask for thousands of resources, and each node would name them all. */
+const mostReasons = 100;
+
 /**
- * Undefined where a pod with these requests fits on a node that has `allocatable`, of which its `pods` pods ask for `requested`. The rejection names all that is missing. It is
+ * Undefined where a pod with these requests fits on a node that has `allocatable`, of which its `pods` pods ask for `requested`. The rejection names what is missing, the first 100 of
+ * it. It is
  * `UnschedulableAndUnresolvable` where the pod asks for more of something than the whole node has.
  */
 export function shortages(
@@ -40,8 +44,11 @@ export function shortages(
     if (amount === 0 || (ignored !== undefined && isIgnored(name, ignored))) continue;
     const capacity = allocatable.scalar.get(name) ?? 0;
     if (amount <= capacity - (requested.scalar.get(name) ?? 0)) continue;
-    reasons = added(reasons, `Insufficient ${name}`);
+    const isFull = reasons !== undefined && reasons.length >= mostReasons;
+    if (!isFull) reasons = added(reasons, `Insufficient ${name}`);
     unresolvable ||= amount > capacity;
+    // no further resource would change what is said
+    if (isFull && unresolvable) break;
   }
   if (reasons === undefined) return undefined;
   return { code: unresolvable ? 'UnschedulableAndUnresolvable' : 'Unschedulable', reasons };

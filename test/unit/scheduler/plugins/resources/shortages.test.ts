@@ -1,10 +1,13 @@
-import { describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import type { NodeInfo } from '../../../../../src/scheduler/nodes/node-info.ts';
 import { shortages } from '../../../../../src/scheduler/plugins/resources/shortages.ts';
+import { numbered } from '../../../../support/counted.ts';
 import { type Amounts, amounts, nodeWith } from './nodes-and-pods.ts';
 
 const has = { cpu: 1000, memory: 1000, storage: 1000, 'example.com/gpu': 4, 'hugepages-2Mi': 10 };
 const used = { cpu: 500, memory: 500, storage: 500, 'example.com/gpu': 3 };
+
+afterEach(() => void vi.restoreAllMocks());
 
 const shortagesOf = (asked: Amounts, node: NodeInfo) =>
   shortages(amounts(asked), node.allocatable, node.requested, node.pods.length);
@@ -27,6 +30,24 @@ describe('shortages', () => {
         'Insufficient example.com/gpu',
       ],
     });
+  });
+
+  it('name a hundred of the thousands that a pod may ask for, and look at few more', () => {
+    const asked = Object.fromEntries(numbered(5000, (i) => [`example.com/r${i}`, 1]));
+    const [requests, node] = [amounts(asked), nodeWith(has, used)];
+    const looks = vi.spyOn(Map.prototype, 'get');
+    const rejection = shortages(requests, node.allocatable, node.requested, 0);
+    expect(looks.mock.calls.length).toBeLessThan(500);
+    expect(rejection?.code).toBe('UnschedulableAndUnresolvable');
+    expect(rejection?.reasons).toEqual(numbered(100, (i) => `Insufficient example.com/r${i}`));
+  });
+
+  it('are looked at behind the hundredth, too: one of them may be more than the node has', () => {
+    const asked = Object.fromEntries(numbered(150, (i) => [`example.com/r${i}`, i === 149 ? 3 : 2]));
+    const having = Object.fromEntries(numbered(150, (i) => [`example.com/r${i}`, 2]));
+    const taken = Object.fromEntries(numbered(150, (i) => [`example.com/r${i}`, 1]));
+    const rejection = shortagesOf(asked, nodeWith(having, taken));
+    expect([rejection?.code, rejection?.reasons.length]).toEqual(['UnschedulableAndUnresolvable', 100]);
   });
 
   it.each([
