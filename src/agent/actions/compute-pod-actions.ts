@@ -2,7 +2,7 @@
 import { type Container, findMatchingRestartRule } from '../../conditions/restart-policy.ts';
 import { hasAnyRegularContainerCreated, shouldContainerBeRestarted } from '../../runtime-status/waiting-reasons.ts';
 import { isContainerChanged } from './container-changed.ts';
-import { type ContainerEntry, containerEntries, newestEntry } from './container-entries.ts';
+import { type ContainerEntry, containerEntries, type NewestEntries, newestEntries } from './container-entries.ts';
 import { addInitContainerActions } from './init-container-actions.ts';
 import type { ContainerToKill, ContainerToReset, KillReason, PodActions, PodActionsInput } from './pod-actions.ts';
 import { sandboxChange } from './sandbox-changed.ts';
@@ -11,6 +11,7 @@ import { sandboxChange } from './sandbox-changed.ts';
 export function computePodActions(input: PodActionsInput): PodActions {
   const { pod, status } = input;
   const entries = containerEntries(status);
+  const newest = newestEntries(entries);
   const { changed, attempt, sandboxID } = sandboxChange(pod, status);
   const actions: PodActions = {
     killPod: changed,
@@ -28,27 +29,27 @@ export function computePodActions(input: PodActionsInput): PodActions {
     return actions;
   }
   if (changed) {
-    addActionsOfNewSandbox(input, entries, actions);
+    addActionsOfNewSandbox(input, newest, actions);
     return actions;
   }
   for (const container of pod.spec?.ephemeralContainers ?? []) {
-    if (newestEntry(entries, container.name) === undefined) actions.ephemeralContainersToStart.push(container);
+    if (newest(container.name) === undefined) actions.ephemeralContainersToStart.push(container);
   }
-  const isInitialized = addInitContainerActions(input, entries, actions);
-  if (!actions.killPod && isInitialized) addRegularContainerActions(input, entries, actions);
+  const isInitialized = addInitContainerActions(input, newest, actions);
+  if (!actions.killPod && isInitialized) addRegularContainerActions(input, newest, actions);
   return actions;
 }
 
 /** A pod without a usable sandbox begins anew, unless it is over. */
-function addActionsOfNewSandbox({ pod, status }: PodActionsInput, entries: readonly ContainerEntry[], actions: PodActions): void {
+function addActionsOfNewSandbox({ pod, status }: PodActionsInput, newest: NewestEntries, actions: PodActions): void {
   const { restartPolicy, containers = [], initContainers = [] } = pod.spec ?? {};
-  if (restartPolicy === 'Never' && actions.attempt !== 0 && entries.length > 0) {
+  if (restartPolicy === 'Never' && actions.attempt !== 0 && containerEntries(status).length > 0) {
     actions.createSandbox = false;
     return;
   }
   const toStart = containers.filter((container) => {
     const runsOnce = (container.restartPolicy ?? restartPolicy) === 'OnFailure';
-    return !(runsOnce && hasSucceeded(newestEntry(entries, container.name)));
+    return !(runsOnce && hasSucceeded(newest(container.name)));
   });
   if (toStart.length === 0 && hasAnyRegularContainerCreated(pod, status.containers)) {
     actions.createSandbox = false;
@@ -59,11 +60,11 @@ function addActionsOfNewSandbox({ pod, status }: PodActionsInput, entries: reado
   else actions.initContainersToStart = [first];
 }
 
-function addRegularContainerActions(input: PodActionsInput, entries: readonly ContainerEntry[], actions: PodActions): void {
+function addRegularContainerActions(input: PodActionsInput, newest: NewestEntries, actions: PodActions): void {
   const { pod } = input;
   let kept = 0;
   for (const container of pod.spec?.containers ?? []) {
-    const entry = newestEntry(entries, container.name);
+    const entry = newest(container.name);
     if (entry?.status.state !== 'running') {
       if (!shouldContainerBeRestarted(pod, container, entry?.status)) continue;
       actions.containersToStart.push(container);
@@ -111,18 +112,18 @@ function killOfRunning(
 /** All containers of the spec that the runtime lists. Those whose exit asked for the restart come last. */
 function containersToReset({ pod }: PodActionsInput, entries: readonly ContainerEntry[]): ContainerToReset[] {
   const { containers = [], initContainers = [] } = pod.spec ?? {};
-  const regular = resetsOf(containers, entries);
-  const init = resetsOf(initContainers, entries);
+  const byName = Map.groupBy(entries, ({ status }) => status.name);
+  const regular = resetsOf(containers, byName);
+  const init = resetsOf(initContainers, byName);
   return [...regular.others, ...init.others, ...regular.causes, ...init.causes];
 }
 
-function resetsOf(containers: readonly Container[], entries: readonly ContainerEntry[]) {
+function resetsOf(containers: readonly Container[], entries: ReadonlyMap<string, readonly ContainerEntry[]>) {
   const causes: ContainerToReset[] = [];
   const others: ContainerToReset[] = [];
   for (const container of containers) {
-    for (const entry of entries) {
-      const { name, state, exitCode = 0 } = entry.status;
-      if (name !== container.name) continue;
+    for (const entry of entries.get(container.name) ?? []) {
+      const { state, exitCode = 0 } = entry.status;
       const kill = state !== 'exited';
       const isCause = !kill && findMatchingRestartRule(container, exitCode)?.action === 'RestartAllContainers';
       (isCause ? causes : others).push({ entry, container, kill });

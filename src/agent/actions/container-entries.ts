@@ -1,6 +1,7 @@
 import type { AgentPodStatus } from '../../pleg/agent-pod-status.ts';
 import type { RuntimeContainerStatus } from '../../pod/runtime-pod.ts';
 import type { ContainerDetails } from '../../runtime/runtime-containers.ts';
+import { lookupBy } from '../../wire/lookup.ts';
 
 /** One container that the runtime lists, in both forms in which the agent has it. */
 export interface ContainerEntry {
@@ -16,6 +17,14 @@ export function containerEntries({ containers, containerDetails }: AgentPodStatu
     const details = containerDetails[index];
     return details === undefined ? [] : [{ status, details }];
   });
+}
+
+/** Finds the newest of the containers that have a name in the spec. */
+export type NewestEntries = (name: string) => ContainerEntry | undefined;
+
+/** The entries by name, for many questions: how many there are is their pod's choice. */
+export function newestEntries(entries: readonly ContainerEntry[]): NewestEntries {
+  return lookupBy(entries, ({ status }) => status.name);
 }
 
 /** The newest of the containers that have this name in the spec. */

@@ -4,7 +4,7 @@ import type { Container } from '../../conditions/restart-policy.ts';
 import { isRestartableInitContainer } from '../../pod/sidecar.ts';
 import { shouldContainerBeRestarted } from '../../runtime-status/waiting-reasons.ts';
 import { isContainerChanged } from './container-changed.ts';
-import { type ContainerEntry, newestEntry } from './container-entries.ts';
+import type { ContainerEntry, NewestEntries } from './container-entries.ts';
 import type { PodActions, PodActionsInput } from './pod-actions.ts';
 
 /** What one init container adds to the actions. */
@@ -21,20 +21,16 @@ interface Step {
  * Adds to `actions` the init containers to start and to end. True once the pod is initialised, so that regular containers may
  * start. The last init container that the runtime has a record of decides: those before it must be done.
  */
-export function addInitContainerActions(
-  input: PodActionsInput,
-  entries: readonly ContainerEntry[],
-  actions: PodActions,
-): boolean {
+export function addInitContainerActions(input: PodActionsInput, newest: NewestEntries, actions: PodActions): boolean {
   const { pod } = input;
   const initContainers = pod.spec?.initContainers ?? [];
   if (initContainers.length === 0) return true;
-  let isPodInitialized = runsRegularContainer(input, entries);
+  let isPodInitialized = runsRegularContainer(input, newest);
   let isInitializedAbove = isPodInitialized;
   const toStart: Container[] = [];
   for (let index = initContainers.length - 1; index >= 0; index -= 1) {
     const container = initContainers[index] as Container;
-    const entry = newestEntry(entries, container.name);
+    const entry = newest(container.name);
     const isSidecar = isRestartableInitContainer(container);
     if (entry === undefined) {
       if (isInitializedAbove && isSidecar) toStart.push(container);
@@ -59,9 +55,9 @@ export function addInitContainerActions(
 }
 
 /** A regular container that was made shows that all init containers were done, also where their records are gone. */
-function runsRegularContainer({ pod }: PodActionsInput, entries: readonly ContainerEntry[]): boolean {
+function runsRegularContainer({ pod }: PodActionsInput, newest: NewestEntries): boolean {
   return (pod.spec?.containers ?? []).some(({ name }) => {
-    const state = newestEntry(entries, name)?.status.state;
+    const state = newest(name)?.status.state;
     return state === 'created' || state === 'running';
   });
 }

@@ -30,15 +30,16 @@ export function shortages(pod: Pod, others: readonly Pod[], node: WireNode): Sho
   const names = Object.keys(requests).filter((name) => requests[name] !== 0n);
   if (names.length === 0) return found;
   const used = others.map(requestsOf);
-  for (const resource of inOrder(names)) {
+  const short: Shortage[] = [];
+  for (const resource of names) {
     const requested = requests[resource] ?? 0n;
     // an extended resource that the node does not have is one of the cluster, and not the node's to give
     if (isExtendedResource(resource) && !(resource in allocatable)) continue;
     const taken = used.reduce((sum, each) => sum + (each[resource] ?? 0n), 0n);
     const capacity = amount(resource, allocatable[resource]);
-    if (requested > capacity - taken) found.push({ resource, requested, used: taken, capacity });
+    if (requested > capacity - taken) short.push({ resource, requested, used: taken, capacity });
   }
-  return found;
+  return [...found, ...short.sort(byName)];
 }
 
 export function outOf({ resource, requested, used, capacity }: Shortage): Refusal {
@@ -56,18 +57,22 @@ export function noRoom({ resource, requested, used, capacity }: Shortage): Refus
 
 const first = ['cpu', 'memory', 'ephemeral-storage'];
 
-function inOrder(names: readonly string[]): string[] {
-  return [...first.filter((name) => names.includes(name)), ...names.filter((name) => !first.includes(name)).sort()];
+function byName({ resource: one }: Shortage, { resource: other }: Shortage): number {
+  const place = (name: string): number => (first.includes(name) ? first.indexOf(name) : first.length);
+  return place(one) - place(other) || (one < other ? -1 : 1);
 }
 
 function requestsOf({ spec }: Pod): Record<string, bigint> {
   const requests: Quantities = podRequests(spec ?? undefined);
-  return Object.fromEntries(Object.entries(requests).map(([name, quantity]) => [name, amount(name, quantity)]));
+  return Object.fromEntries(Object.entries(requests).map(([name, quantity]) => [name, amountOf(name, quantity)]));
 }
 
-/** Rounded up, as the scheduler counts. */
 function amount(resource: string, quantity: string | undefined): bigint {
-  if (quantity === undefined) return 0n;
+  return quantity === undefined ? 0n : amountOf(resource, canonicalQuantity(quantity));
+}
+
+/** Of a quantity in canonical form. Rounded up, as the scheduler counts. */
+function amountOf(resource: string, canonical: string): bigint {
   const unit = resource === 'cpu' ? nanoInMilli : nanoInOne;
-  return (quantityInNano(canonicalQuantity(quantity)) + unit - 1n) / unit;
+  return (quantityInNano(canonical) + unit - 1n) / unit;
 }

@@ -2,6 +2,7 @@
 import type { LinuxContainerResources } from '../../runtime/linux-resources.ts';
 import type { ContainerDetails } from '../../runtime/runtime-containers.ts';
 import { type Resources, wireResources } from '../../runtime-status/resource-lists.ts';
+import { lookupBy, lookupByName } from '../../wire/lookup.ts';
 import { canonicalQuantity } from '../../wire/quantity.ts';
 import { compareQuantities } from '../../wire/quantity-value.ts';
 import type { Pod, WireContainerStatus, WirePodStatus } from '../../wire/types.ts';
@@ -21,12 +22,13 @@ export function withReportedResources(
   details: readonly ContainerDetails[],
   actuated: PodAllocation,
 ): WirePodStatus {
-  const containers = [...(pod.spec?.initContainers ?? []), ...(pod.spec?.containers ?? [])];
+  const containerOf = lookupByName([...(pod.spec?.initContainers ?? []), ...(pod.spec?.containers ?? [])]);
+  const newestOf = lookupBy(details, ({ metadata }) => metadata.name);
   const report = (statuses: WireContainerStatus[]): WireContainerStatus[] =>
     statuses.map((one) => {
-      const newest = details.find(({ metadata }) => metadata.name === one.name);
+      const newest = newestOf(one.name);
       if (newest?.state !== 'running' || one.state?.running === undefined || one.resources === undefined) return one;
-      const allocated = wireResources(containers.find(({ name }) => name === one.name)?.resources);
+      const allocated = wireResources(containerOf(one.name)?.resources);
       return { ...one, resources: reported(one.resources, allocated, newest.resources, actuated.containers[one.name]) };
     });
   const { containerStatuses, initContainerStatuses } = status;

@@ -1,6 +1,7 @@
 // Behaviour of pkg/kubelet/kuberuntime/kuberuntime_manager.go (computePodResizeAction, IsPodResizeInProgress), v1.36.3.
 import type { Container } from '../../conditions/restart-policy.ts';
 import type { ContainerDetails } from '../../runtime/runtime-containers.ts';
+import { lookupBy } from '../../wire/lookup.ts';
 import type { Pod } from '../../wire/types.ts';
 import type { PodAllocation } from './pod-allocation.ts';
 import { amountsOf, type ResourceAmounts, type ResourceName, sameAmounts, sameOf } from './resource-amounts.ts';
@@ -53,8 +54,9 @@ export function isResizeInProgress(pod: Pod, details: readonly ContainerDetails[
 }
 
 function changedContainers({ spec }: Pod, details: readonly ContainerDetails[], actuated: PodAllocation): ContainerResize[] {
+  const newestOf = lookupBy(details, ({ metadata }) => metadata.name);
   return [...(spec?.initContainers ?? []), ...(spec?.containers ?? [])].flatMap((container) => {
-    const newest = details.find(({ metadata }) => metadata.name === container.name);
+    const newest = newestOf(container.name);
     const known = actuated.containers[container.name];
     if (newest?.state !== 'running' || known === undefined) return [];
     const from = amountsOf(actuated.pod, known);

@@ -49,11 +49,13 @@ export function actionsOf(situation: Situation) {
   };
 }
 
-function statusOf({ pod, containers = [], sandboxes = ['ready'], hashes = {} }: Situation): AgentPodStatus {
-  const specs = [...(pod.spec?.containers ?? []), ...(pod.spec?.initContainers ?? [])];
+/** What the runtime has of the pod. */
+export function statusOf({ pod, containers = [], sandboxes = ['ready'], hashes = {} }: Situation): AgentPodStatus {
+  const all = [...(pod.spec?.containers ?? []), ...(pod.spec?.initContainers ?? [])];
+  const specs = new Map(all.toReversed().map((spec) => [spec.name, spec]));
   const containerDetails = containers.map(([name, written], index): ContainerDetails => {
     const [state = '', exitCode = '0', reason = ''] = written.split(' ');
-    const spec = specs.find((one) => one.name === name);
+    const spec = specs.get(name);
     return {
       id: `${name}-${index}`,
       sandboxID: 's0',
