@@ -8,6 +8,7 @@ import { getPhase } from '../runtime-status/get-phase.ts';
 import { addressMembers, podIPsInOrder } from '../runtime-status/pod-ips.ts';
 import { unseenEnd } from '../runtime-status/runtime-container-state.ts';
 import { runtimeReason, unseenExitCode } from '../runtime-status/runtime-reasons.ts';
+import { lookupByName } from '../wire/lookup.ts';
 import { formatTime } from '../wire/time.ts';
 import type { Pod, WireContainerStatus, WirePodStatus } from '../wire/types.ts';
 import { isAddress } from './provider-answer.ts';
@@ -31,8 +32,8 @@ export function statusOfAnswer(facts: StatusFacts, answer: WirePodStatus): WireP
   const containers = isSilent ? assumedStatuses(facts, answer, pod.spec?.containers) : (given ?? []);
   const inits = isSilent ? assumedStatuses(facts, answer, pod.spec?.initContainers) : (givenInit ?? []);
   const status: WirePodStatus = { ...answer };
-  if (containers.length > 0) status.containerStatuses = containers.map((one) => counted(one, previous?.containerStatuses));
-  if (inits.length > 0) status.initContainerStatuses = inits.map((one) => counted(one, previous?.initContainerStatuses));
+  if (containers.length > 0) status.containerStatuses = counted(containers, previous?.containerStatuses);
+  if (inits.length > 0) status.initContainerStatuses = counted(inits, previous?.initContainerStatuses);
   status.phase ||= getPhase(pod, [...inits, ...containers], false, true);
   return complete(facts, status, answer);
 }
@@ -89,7 +90,8 @@ export function isOver({ spec }: Pod, answer: WirePodStatus | undefined): boolea
   if (all.some(({ state }) => state?.running)) return false;
   if (isTerminalPhase(phase)) return true;
   const names = (spec?.containers ?? []).map(({ name }) => name);
-  return names.length > 0 && names.every((name) => containerStatuses.find((one) => one.name === name)?.state?.terminated);
+  const statusOf = lookupByName(containerStatuses);
+  return names.length > 0 && names.every((name) => statusOf(name)?.state?.terminated);
 }
 
 /** True for a pod that waits to be run: what a `createPod` that has failed may have left. */
@@ -109,10 +111,9 @@ function mayRestart({ spec }: Pod): boolean {
 }
 
 /** True for an end that no later status may take back: the status manager would refuse it, and with it the whole status. */
-function hasEndedForGood({ spec }: Pod, container: Container, { state }: WireContainerStatus): boolean {
+function hasEndedForGood({ spec }: Pod, container: Container, isInit: boolean, { state }: WireContainerStatus): boolean {
   const exitCode = state?.terminated?.exitCode;
   if (exitCode === undefined) return false;
-  const isInit = spec?.initContainers?.some(({ name }) => name === container.name) ?? false;
   // a phase alone does not say that a pod whose init containers have completed runs them again
   if (isInit && exitCode === 0 && !isRestartableInitContainer(container)) return true;
   return !containerShouldRestart(container, spec?.restartPolicy, exitCode);
@@ -129,15 +130,15 @@ function statusOfContainers(
   podIsTerminal: boolean,
 ): WirePodStatus {
   const { pod, previous } = facts;
-  const listed = (containers: readonly Container[] | undefined, before: readonly WireContainerStatus[] | undefined) =>
-    (containers ?? []).map((container): WireContainerStatus => {
-      const old =
-        before?.find(({ name }) => name === container.name) ??
-        bareStatus(container, { waiting: { reason: 'ContainerCreating' } });
+  const listed = (containers: readonly Container[] | undefined, before: readonly WireContainerStatus[] | undefined) => {
+    const known = lookupByName(before);
+    return (containers ?? []).map((container): WireContainerStatus => {
+      const old = known(container.name) ?? bareStatus(container, { waiting: { reason: 'ContainerCreating' } });
       const endIsFinal =
         old.state?.terminated && !containerShouldRestart(container, pod.spec?.restartPolicy, old.state.terminated.exitCode);
       return { ...(endIsFinal ? old : change(old)), ready: false, started: false };
     });
+  };
   const containers = listed(pod.spec?.containers, previous?.containerStatuses);
   const inits = listed(pod.spec?.initContainers, previous?.initContainerStatuses);
   const status: WirePodStatus = { phase: getPhase(pod, [...inits, ...containers], podIsTerminal, true) };
@@ -152,11 +153,12 @@ function assumedStatuses(facts: StatusFacts, answer: WirePodStatus, containers: 
   const { phase = 'Pending' } = answer;
   const isReady = getPodCondition(answer.conditions, podConditionType.ready)?.status !== 'False';
   const { containerStatuses = [], initContainerStatuses = [] } = facts.previous ?? {};
-  const before = [...containerStatuses, ...initContainerStatuses];
+  const before = lookupByName([...containerStatuses, ...initContainerStatuses]);
+  const initNames = new Set(facts.pod.spec?.initContainers?.map(({ name }) => name));
   return (containers ?? []).map((container): WireContainerStatus => {
-    const old = before.find(({ name }) => name === container.name);
-    if (old !== undefined && hasEndedForGood(facts.pod, container, old)) return old;
-    const isInit = facts.pod.spec?.initContainers?.some(({ name }) => name === container.name) ?? false;
+    const isInit = initNames.has(container.name);
+    const old = before(container.name);
+    if (old !== undefined && hasEndedForGood(facts.pod, container, isInit, old)) return old;
     const hasCompleted = phase === 'Succeeded' || (phase === 'Running' && isInit && !isRestartableInitContainer(container));
     if (hasCompleted) return { ...bareStatus(container, { terminated: { exitCode: 0, reason: 'Completed' } }), ready: isInit };
     if (phase === 'Running') return { ...bareStatus(container, { running: { startedAt } }), ready: isReady, started: true };
@@ -171,9 +173,12 @@ function bareStatus({ name, image = '' }: Container, state: WireContainerStatus[
 }
 
 /** A provider that began a pod again counts from 0; the pod's own count never shrinks. */
-function counted(status: WireContainerStatus, before: readonly WireContainerStatus[] | undefined): WireContainerStatus {
-  const least = before?.find(({ name }) => name === status.name)?.restartCount ?? 0;
-  return least > (status.restartCount ?? 0) ? { ...status, restartCount: least } : status;
+function counted(statuses: readonly WireContainerStatus[], before: readonly WireContainerStatus[] | undefined) {
+  const known = lookupByName(before);
+  return statuses.map((status): WireContainerStatus => {
+    const least = known(status.name)?.restartCount ?? 0;
+    return least > (status.restartCount ?? 0) ? { ...status, restartCount: least } : status;
+  });
 }
 
 /** Adds the conditions, the addresses, the start time and the QoS class. */
