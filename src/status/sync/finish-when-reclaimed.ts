@@ -1,4 +1,5 @@
 import { isTerminalPhase } from '../../pod/pod-phase.ts';
+import { lookupByName } from '../../wire/lookup.ts';
 import type { Pod, WirePodStatus } from '../../wire/types.ts';
 import type { PodStatusReader, VersionedPodStatus } from '../cache/pod-statuses.ts';
 import type { StatusChange } from '../cache/status-cache.ts';
@@ -52,8 +53,8 @@ function finishedStatus(pod: Pod, status: WirePodStatus): WirePodStatus {
   const finished = ownCopy(terminatedStatus(pod, status).status);
   if (isTerminalPhase(status.phase)) return finished;
   const names = (pod.spec?.containers ?? []).map(({ name }) => name);
-  const succeeded = (name: string): boolean =>
-    finished.containerStatuses?.find((container) => container.name === name)?.state?.terminated?.exitCode === 0;
+  const statusOf = lookupByName(finished.containerStatuses);
+  const succeeded = (name: string): boolean => statusOf(name)?.state?.terminated?.exitCode === 0;
   finished.phase = names.length > 0 && names.every(succeeded) ? 'Succeeded' : 'Failed';
   return finished;
 }

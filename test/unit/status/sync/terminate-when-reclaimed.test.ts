@@ -1,7 +1,8 @@
-import { describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import { BasicPodManager } from '../../../../src/pod/basic-pod-manager.ts';
 import type { UIDTranslations } from '../../../../src/pod/pod-manager.ts';
 import type { WirePod, WirePodStatus } from '../../../../src/wire/types.ts';
+import { numbered } from '../../../support/counted.ts';
 import { deleting, Harness, numberedPod, testPod } from '../harness.ts';
 
 const uid = '12345678';
@@ -33,7 +34,21 @@ async function expectLeftAlone(h: Harness, removed: readonly unknown[]): Promise
   expect(exists(h)).toBe(true);
 }
 
+afterEach(() => void vi.restoreAllMocks());
+
 describe('terminateWhenReclaimed', () => {
+  it('searches no list for each of thousands of containers', async () => {
+    const size = 1000;
+    const names = numbered(size, (i) => ({ name: `c${i}` }));
+    const [one] = containers(0);
+    const { h, pod, removed } = ready({}, testPod({ spec: { containers: names }, metadata: deleting }));
+    const searches = vi.spyOn(Array.prototype, 'find');
+    const containerStatuses = names.map(({ name }) => ({ ...(one as NonNullable<typeof one>), name }));
+    expect(await h.set(pod, { phase: 'Running', containerStatuses })).toEqual(['patch', 'patch', 'delete']);
+    expect(searches.mock.calls.length).toBeLessThan(size);
+    expect(removed).toHaveLength(1);
+  });
+
   it('finishes a deleted pod whose containers and resources are gone', async () => {
     const { h, pod, removed } = ready();
     expect(await h.set(pod, { phase: 'Running', containerStatuses: containers(0, 0) })).toEqual(['patch', 'patch', 'delete']);
