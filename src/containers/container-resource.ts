@@ -1,5 +1,6 @@
 // Behaviour of pkg/kubelet/kubelet_pods.go containerResourceRuntimeValue and kubelet_resources.go, v1.36.3.
 import type { Container } from '../conditions/restart-policy.ts';
+import { namedContainers } from '../pod/named-containers.ts';
 import { type ResourceField, type ResourceQuantities, resourceField, resourceFieldOf } from '../pod/resource-field.ts';
 import { thousandths } from '../wire/quantity-number.ts';
 import type { Pod } from '../wire/types.ts';
@@ -18,12 +19,14 @@ const podLevel: readonly string[] = ['cpu', 'memory'];
  *
  * @param own - The container whose environment is made.
  * @param allocatable - What the node has for pods.
+ * @param containers - Those of the pod, where many of its resources are shown.
  */
 export function containerResourceValue(
   pod: Pod,
   own: Container,
   selector: ResourceSelector,
   allocatable: ResourceQuantities,
+  containers = namedContainers(pod),
 ): string {
   const { containerName } = selector;
   const defaults: Record<string, string> = { ...allocatable };
@@ -32,6 +35,6 @@ export function containerResourceValue(
     if (thousandths(limit) !== 0 && Object.hasOwn(defaults, name)) defaults[name] = String(limit);
   }
   if (!containerName) return resourceFieldOf(own, selector, defaults);
-  const isRegular = pod.spec?.containers?.some(({ name }) => name === containerName) === true;
-  return resourceField(pod, containerName, selector, isRegular ? defaults : {});
+  const isRegular = containers.regular(containerName) !== undefined;
+  return resourceField(pod, containerName, selector, isRegular ? defaults : {}, containers);
 }

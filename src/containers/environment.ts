@@ -1,6 +1,7 @@
 // Behaviour of pkg/kubelet/kubelet_pods.go makeEnvironmentVariables, v1.36.3.
 import type { Container } from '../conditions/restart-policy.ts';
 import { expanded } from '../pod/expansion.ts';
+import { type NamedContainers, namedContainers } from '../pod/named-containers.ts';
 import type { ResourceQuantities } from '../pod/resource-field.ts';
 import type { Pod } from '../wire/types.ts';
 import { containerResourceValue } from './container-resource.ts';
@@ -85,12 +86,14 @@ class ReferredValues {
   readonly #objects: ObjectValues;
   readonly #made = new Map<string, string>();
   readonly #files: EnvironmentFiles;
+  readonly #containers: NamedContainers;
 
   constructor(pod: Pod, container: Container, sources: EnvironmentSources, objects: ObjectValues) {
     this.#pod = pod;
     this.#container = container;
     this.#sources = sources;
     this.#objects = objects;
+    this.#containers = namedContainers(pod);
     const keys = (container.env ?? []).flatMap(({ valueFrom }) => valueFrom?.fileKeyRef?.key ?? []);
     this.#files = new EnvironmentFiles(sources.readVolumeFile, keys);
   }
@@ -106,7 +109,8 @@ class ReferredValues {
     if (resourceFieldRef) {
       const { containerName, resource, divisor } = resourceFieldRef;
       const { allocatable } = this.#sources;
-      const read = (): string => containerResourceValue(this.#pod, this.#container, resourceFieldRef, allocatable);
+      const read = (): string =>
+        containerResourceValue(this.#pod, this.#container, resourceFieldRef, allocatable, this.#containers);
       return this.#once(['resource', containerName, resource, divisor], read);
     }
     const keyRef = configMapKeyRef ?? secretKeyRef;

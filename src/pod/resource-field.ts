@@ -3,6 +3,7 @@
 import { canonicalQuantity } from '../wire/quantity.ts';
 import { quantityInNano } from '../wire/quantity-value.ts';
 import type { Pod } from '../wire/types.ts';
+import { namedContainers } from './named-containers.ts';
 
 type Container = NonNullable<Pod['spec']>['containers'][number];
 
@@ -28,13 +29,13 @@ const limitedByNode: readonly string[] = ['cpu', 'memory', 'ephemeral-storage'];
  * resource that is not there, and ERR_INVALID_ARGUMENT for what is no quantity.
  */
 export function resourceField(
-  { spec }: Pod,
+  pod: Pod,
   containerName: string,
   field: ResourceField,
   nodeAllocatable: ResourceQuantities,
+  { regular, init } = namedContainers(pod),
 ): string {
-  const containers = [...(spec?.containers ?? []), ...(spec?.initContainers ?? [])];
-  const container = containers.find(({ name }) => name === containerName);
+  const container = regular(containerName) ?? init(containerName);
   if (container === undefined) throw new Error(`container ${containerName} not found`);
   return resourceFieldOf(container, field, nodeAllocatable);
 }

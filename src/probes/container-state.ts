@@ -1,6 +1,7 @@
 // Behaviour of pkg/kubelet/prober/prober_manager.go (UpdatePodStatus), v1.36.3, with its default feature gates.
 
 import type { Container } from '../conditions/restart-policy.ts';
+import { namedContainers } from '../pod/named-containers.ts';
 import { isRestartableInitContainer } from '../pod/sidecar.ts';
 import type { Pod, WireContainerStatus, WirePodStatus } from '../wire/types.ts';
 import { ranBeforeAgent } from './agent-start.ts';
@@ -60,10 +61,14 @@ export function withProbedStates(pod: Pod, status: WirePodStatus, context: Probe
 }
 
 /** Of any container of the pod: an init container that is no sidecar is ready once it has ended well. */
-export function stateOfContainer(pod: Pod, container: WireContainerStatus, context: ProbedStateContext): ProbedState {
-  const isNamed = ({ name }: Container): boolean => name === container.name;
-  const regular = pod.spec?.containers?.find(isNamed);
-  const init = regular === undefined ? pod.spec?.initContainers?.find(isNamed) : undefined;
+export function stateOfContainer(
+  pod: Pod,
+  container: WireContainerStatus,
+  context: ProbedStateContext,
+  { regular: regularOf, init: initOf } = namedContainers(pod),
+): ProbedState {
+  const regular = regularOf(container.name);
+  const init = regular === undefined ? initOf(container.name) : undefined;
   if (init === undefined || isRestartableInitContainer(init)) return probedState(pod, container, regular ?? init, context);
   return { started: isStarted(pod, container, context), ready: container.state?.terminated?.exitCode === 0 };
 }

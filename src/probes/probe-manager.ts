@@ -5,6 +5,7 @@ import { settlesWithin } from '../concurrency/aborts.ts';
 import { RunState, type RunStateName } from '../concurrency/run-state.ts';
 import { invalidArgument } from '../errors.ts';
 import { requirePod } from '../pod/identified-pod.ts';
+import { type NamedContainers, namedContainers } from '../pod/named-containers.ts';
 import { callGuarded } from '../seams/guard.ts';
 import type { Pod, WireContainerStatus, WirePodStatus } from '../wire/types.ts';
 import { type ProbedState, type ProbedStateContext, stateOfContainer, withProbedStates } from './container-state.ts';
@@ -55,6 +56,8 @@ export class ProbeManager {
   readonly #workers: ProbeWorkers;
   readonly #runState = new RunState('probe manager');
   readonly #stateContext: ProbedStateContext;
+  /** Of each pod that was asked about: a status of a pod asks for each of its containers. */
+  readonly #containers = new WeakMap<Pod, NamedContainers>();
 
   /** Throws ERR_INVALID_OPTION, naming the option, the rule and the value. */
   constructor(options: ProbeManagerOptions) {
@@ -130,7 +133,9 @@ export class ProbeManager {
   containerState(pod: Pod, container: WireContainerStatus): ProbedState {
     requirePod(pod);
     requireObject('container', container);
-    return stateOfContainer(pod, container, this.#stateContext);
+    const containers = this.#containers.get(pod) ?? namedContainers(pod);
+    this.#containers.set(pod, containers);
+    return stateOfContainer(pod, container, this.#stateContext, containers);
   }
 
   /** The last result of a container's probe; undefined before the first one. */

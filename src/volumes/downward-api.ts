@@ -2,6 +2,7 @@
 
 import type { ProjectedFile } from '../files/projected-files.ts';
 import { metadataField } from '../pod/metadata-field.ts';
+import { type NamedContainers, namedContainers } from '../pod/named-containers.ts';
 import { type ResourceQuantities, resourceField } from '../pod/resource-field.ts';
 import { errorText } from '../seams/error-text.ts';
 import type { Pod } from '../wire/types.ts';
@@ -16,6 +17,7 @@ const mostBytes = 8 * 1024 * 1024;
 /** What the volumes of one pod show of it. However many files show a field, it is made once. */
 export class ShownFields {
   readonly #pod: Pod;
+  readonly #containers: NamedContainers;
   readonly #nodeAllocatable: () => ResourceQuantities;
   readonly #made = new Map<string, Buffer>();
   #allocatable: ResourceQuantities | undefined;
@@ -23,6 +25,7 @@ export class ShownFields {
 
   constructor(pod: Pod, nodeAllocatable: () => ResourceQuantities) {
     this.#pod = pod;
+    this.#containers = namedContainers(pod);
     this.#nodeAllocatable = nodeAllocatable;
   }
 
@@ -40,7 +43,8 @@ export class ShownFields {
     if (fieldRef) return metadataField(this.#pod, fieldRef.fieldPath);
     if (!resourceFieldRef) return '';
     this.#allocatable ??= this.#nodeAllocatable();
-    return resourceField(this.#pod, resourceFieldRef.containerName ?? '', resourceFieldRef, this.#allocatable);
+    const { containerName = '' } = resourceFieldRef;
+    return resourceField(this.#pod, containerName, resourceFieldRef, this.#allocatable, this.#containers);
   }
 }
 

@@ -1,9 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { withProbedStates } from '../../../src/probes/container-state.ts';
+import { ProbeManager } from '../../../src/probes/probe-manager.ts';
 import { ProbeResults } from '../../../src/probes/probe-results.ts';
 import { probeSettings } from '../../../src/probes/probe-types.ts';
 import { ProbedContainer } from '../../../src/probes/probed-container.ts';
-import type { Pod, PodStatus, WirePodStatus } from '../../../src/wire/types.ts';
+import { FakeClock } from '../../../src/testing/fakes/fake-clock.ts';
+import type { Pod, PodStatus, WireContainerStatus, WirePodStatus } from '../../../src/wire/types.ts';
 
 const count = 500;
 
@@ -36,6 +38,20 @@ describe('a pod of many containers', () => {
     const { containerStatuses } = withProbedStates(pod, status as WirePodStatus, context);
     expect(containerStatuses).toHaveLength(count);
     expect(reads()).toBeLessThan(10 * count);
+  });
+
+  it('is gone through once where each of them is asked for', async () => {
+    const { pod, containers, reads } = manyContainers();
+    const nothing = () => Promise.reject(new Error('nothing is probed'));
+    const probes = new ProbeManager({
+      prober: { exec: nothing, http: nothing, tcp: nothing, grpc: nothing },
+      statusManager: { getPodStatus: () => undefined, setContainerReadiness: () => {}, setContainerStartup: () => {} },
+      clock: new FakeClock(),
+      logger: null,
+    });
+    for (const { name } of containers) probes.containerState(pod, { name, state: { running: {} } } as WireContainerStatus);
+    expect(reads()).toBeLessThan(10 * count);
+    await probes.stop();
   });
 
   it('is gone through once to see whether all of them restart', () => {
