@@ -1,3 +1,5 @@
+import { HeldBytes } from '../wire/held-bytes.ts';
+
 /** A line, or a piece of one that is too long to be held. */
 export interface LinePiece {
   /** The bytes, with the line feed if it is the line's last piece. */
@@ -10,10 +12,10 @@ export interface LinePiece {
 
 const lineFeed = 0x0a;
 
-/** Cuts what is read from a file into lines. It holds at most `longest` bytes: a longer line comes in pieces. */
+/** Cuts what is read from a file into lines. It holds at most about twice `longest` bytes: a longer line comes in pieces. */
 export class LinePieces {
   readonly #longest: number;
-  #rest: Buffer = Buffer.alloc(0);
+  readonly #rest = new HeldBytes();
   #continues = false;
 
   constructor(longest: number) {
@@ -22,26 +24,24 @@ export class LinePieces {
 
   /** The lines that are whole with this chunk. */
   *take(chunk: Buffer): Generator<LinePiece> {
-    const bytes = this.#rest.length === 0 ? chunk : Buffer.concat([this.#rest, chunk]);
     let start = 0;
-    for (let end = bytes.indexOf(lineFeed); end >= 0; end = bytes.indexOf(lineFeed, start)) {
-      yield this.#piece(bytes.subarray(start, end + 1), false);
+    for (let end = chunk.indexOf(lineFeed); end >= 0; end = chunk.indexOf(lineFeed, start)) {
+      yield this.#piece(this.#lineOf(chunk.subarray(start, end + 1)), false);
       start = end + 1;
     }
-    // a copy: the rest must not keep the chunk
-    this.#rest = Buffer.from(bytes.subarray(start));
-    if (this.#rest.length >= this.#longest) {
-      const rest = this.#rest;
-      this.#rest = Buffer.alloc(0);
-      yield this.#piece(rest, true);
-    }
+    if (start < chunk.length) this.#rest.add(chunk.subarray(start));
+    if (this.#rest.length >= this.#longest) yield this.#piece(this.#rest.take(), true);
+  }
+
+  #lineOf(end: Buffer): Buffer {
+    if (this.#rest.length === 0) return end;
+    this.#rest.add(end);
+    return this.#rest.take();
   }
 
   /** What stands after the last line feed; undefined for nothing. */
   end(): LinePiece | undefined {
-    const rest = this.#rest;
-    this.#rest = Buffer.alloc(0);
-    return rest.length === 0 ? undefined : this.#piece(rest, false);
+    return this.#rest.length === 0 ? undefined : this.#piece(this.#rest.take(), false);
   }
 
   #piece(bytes: Buffer, goesOn: boolean): LinePiece {
