@@ -17,6 +17,7 @@ import { NodeAddresses } from './node/node-addresses.ts';
 import { machineNetwork } from './node/node-network.ts';
 import { NodeReporter } from './node/node-reporter.ts';
 import { type NodeResources, nodeResources, type ResourceQuantities, resourcesForPods } from './node/node-resources.ts';
+import { OomWatch } from './node/oom-watch.ts';
 import { RuntimeWatch } from './node/runtime-watch.ts';
 import type { ResolvedAgentOptions } from './node-agent-options.ts';
 
@@ -41,6 +42,7 @@ export class NodeParts {
   readonly #checks: readonly AdmissionCheck[];
   readonly #reporter: NodeReporter;
   readonly #addresses: NodeAddresses;
+  readonly #ooms: OomWatch | undefined;
   #port: number;
 
   constructor(parts: NodePartsOptions) {
@@ -76,6 +78,11 @@ export class NodeParts {
       pressures,
       eventRecorder: cluster.eventRecorder,
     });
+    const nodeEvent = (reason: string, message: string): void => {
+      cluster.eventRecorder.nodeEvent(nodeName, 'Warning', reason, message);
+    };
+    const { kernelLog } = machine;
+    this.#ooms = kernelLog === undefined ? undefined : new OomWatch({ path: kernelLog, nodeEvent, ...timed });
     const isAppArmorThere = hasAppArmor();
     this.#checks = [
       podSize(parts.tooLarge),
@@ -104,10 +111,11 @@ export class NodeParts {
     this.object.setStatus(this.#reporter.status());
     this.object.start();
     this.#reporter.start();
+    this.#ooms?.start();
   }
 
   async stopLooking(): Promise<void> {
-    await Promise.all([this.watch.stop(), this.#reporter.stop()]);
+    await Promise.all([this.watch.stop(), this.#reporter.stop(), this.#ooms?.stop()]);
   }
 
   /** The node as the apiserver has it; where it has none, as the agent will create it. */

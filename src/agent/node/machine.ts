@@ -26,6 +26,8 @@ export interface Machine {
   readonly osImage: string;
   /** As Go names it: `amd64`, `arm64`. */
   readonly architecture: string;
+  /** The file of the kernel's messages, which say that a process was ended for want of memory. Absent: nothing is told of that. */
+  readonly kernelLog?: string;
 }
 
 const goArchitectures: Readonly<Record<string, string>> = { x64: 'amd64', ia32: '386', ppc64: 'ppc64le' };
@@ -44,6 +46,7 @@ export function readMachine(): Machine {
     bootID: readText('/proc/sys/kernel/random/boot_id').trim(),
     osImage: prettyName(readText('/etc/os-release')),
     architecture: goArchitectures[arch()] ?? arch(),
+    kernelLog: '/dev/kmsg',
   };
 }
 

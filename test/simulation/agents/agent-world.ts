@@ -7,6 +7,7 @@ import { FakeMounter, FakeRuntime } from '../../../src/testing.ts';
 import type { JsonObject } from '../../../src/wire/types.ts';
 import type { Prng } from '../../chaos/prng.ts';
 import { networkOf } from '../../support/network-of.ts';
+import { quietMachine } from '../../support/quiet-machine.ts';
 import { agentTransport } from '../node/agent/agent-transport.ts';
 import { Lifeline } from '../node/agent/lifeline.ts';
 import { ApiFaults, fairApiWeather } from '../parts/api-weather.ts';
@@ -122,6 +123,7 @@ export class AgentWorld {
       resolvConf: '',
       mounter: this.#mounter,
       cgroupsPerQOS: false,
+      machine: quietMachine(),
       // what the real machine has left is nothing to a node in virtual time
       evictionHard: {},
       imageGCHighThresholdPercent: 100,

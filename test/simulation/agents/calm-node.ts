@@ -9,6 +9,7 @@ import type { ServedStore } from '../../../src/testing/objects/resource-store.ts
 import { FakeMounter, FakeRuntime, type FakeRuntimeOptions } from '../../../src/testing.ts';
 import { Prng } from '../../chaos/prng.ts';
 import { networkOf } from '../../support/network-of.ts';
+import { quietMachine } from '../../support/quiet-machine.ts';
 import { settleWithFiles } from '../../support/settle-with-files.ts';
 import { agentTransport } from '../node/agent/agent-transport.ts';
 import { Lifeline } from '../node/agent/lifeline.ts';
@@ -93,6 +94,7 @@ export class CalmNode {
       resolvConf: '',
       mounter: this.#mounter,
       cgroupsPerQOS: false,
+      machine: quietMachine(),
       evictionHard: {},
       imageGCHighThresholdPercent: 100,
       clock,

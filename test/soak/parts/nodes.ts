@@ -5,6 +5,7 @@ import type { PodStatus, WirePod } from '../../../src/index.ts';
 import { ApiEventRecorder, NodeAgent, ProbeManager, type Prober, ProviderNode } from '../../../src/node.ts';
 import { FakeMounter, FakeRuntime, type RuntimeHappening } from '../../../src/testing.ts';
 import { networkOf } from '../../support/network-of.ts';
+import { quietMachine } from '../../support/quiet-machine.ts';
 import { namespace, nodeName, type SoakPart } from '../soak-world.ts';
 import { createPods, deletePods, removePods } from './pods.ts';
 
@@ -78,6 +79,7 @@ export const agentPart: SoakPart = {
       transport: world.kubeTransport,
       ...{ nodeName, nodeIPs: ['192.0.2.1'], network: networkOf('192.0.2.1') },
       ...{ runtime, mounter: new FakeMounter(), resolvConf: '', cgroupsPerQOS: false },
+      machine: quietMachine(),
       ...{ rootDirectory: join(folder, 'kubelet'), podLogsDirectory: join(folder, 'logs') },
       // the real machine's disks are nothing to a node in virtual time
       ...{ evictionHard: {}, imageGCHighThresholdPercent: 100 },

@@ -1,6 +1,10 @@
+import { appendFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
+import { readMachine } from '../../../src/agent/node/machine.ts';
 import { noPodCgroups } from '../../../src/agent/node/machine-cgroups.ts';
 import { ContainerCollector } from '../../../src/agent/sync/container-collector.ts';
+import { tempDir } from '../../support/temp-dir.ts';
 import { NodeWorld } from './node-world.ts';
 
 interface NodeEvent {
@@ -47,7 +51,7 @@ describe('the events of a node agent about its node', () => {
     await world.pass(10_000);
     world.runtime.setCondition({ type: 'NetworkReady', status: false, reason: 'NoPlugin', message: 'no plugin' });
     await world.pass(60_000);
-    world.runtime.setCondition({ type: 'NetworkReady', status: true });
+    world.runtime.setCondition({ type: 'NetworkReady', status: true, reason: '', message: '' });
     await world.pass(60_000);
     expect(reasons(world).slice(4)).toEqual(['Normal NodeReady', 'Normal NodeNotReady']);
     expect(nodeEvents(world).find(({ reason }) => reason === 'NodeReady')?.count).toBe(2);
@@ -85,6 +89,20 @@ describe('the events of a node agent about its node', () => {
     expect(told()).toContain('Warning ImageGCFailed: no images');
     await world.through(agent.stop());
     collect.mockRestore();
+  });
+
+  it('tell that the kernel has ended a process because the machine had no memory left', async () => {
+    await using world = await NodeWorld.make();
+    const kernelLog = join(await tempDir(), 'kmsg');
+    await writeFile(kernelLog, '');
+    const agent = world.agent({ ...calm, machine: { ...readMachine(), kernelLog } });
+    await world.through(agent.start());
+    await appendFile(kernelLog, '3,7,9,-;Out of memory: Killed process 12 (greedy) total-vm:16kB, anon-rss:8kB\n');
+    await world.pass(20_000);
+    const event = nodeEvents(world).find(({ reason }) => reason === 'SystemOOM');
+    expect(event).toMatchObject({ type: 'Warning', message: 'System OOM encountered, victim process: greedy, pid: 12' });
+    await world.through(agent.stop());
+    expect(world.timersLeft).toBe(0);
   });
 
   it('tell that the pods have their share of the node, where there are cgroups', async () => {

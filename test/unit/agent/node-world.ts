@@ -14,6 +14,7 @@ import { SimulatedTransport } from '../../simulation/parts/simulated-transport.t
 import { ProcessClock, SimulatedClock } from '../../simulation/simulated-clock.ts';
 import { epochMs } from '../../simulation/simulated-server.ts';
 import { networkOf } from '../../support/network-of.ts';
+import { quietMachine } from '../../support/quiet-machine.ts';
 import { settleWithFiles } from '../../support/settle-with-files.ts';
 
 /** One node in virtual time: a runtime, a server in memory, and the agents that a test makes, one after the other. */
@@ -78,6 +79,7 @@ export class NodeWorld {
       resolvConf: '',
       mounter: this.#mounter,
       cgroupsPerQOS: false,
+      machine: quietMachine(),
       clock: own,
       random: () => 0.5,
       logger: { debug: () => {}, info: () => {}, warn: note, error: note },
