@@ -184,6 +184,11 @@ describe('the rights in deploy/rbac.yaml', () => {
     };
     await expect.poll(counts, { timeout: 20_000 }).toEqual([2]);
     await recorder.stop();
+    const reasons = async () => {
+      const { body } = await admin.send('GET', `/api/v1/namespaces/default/events?fieldSelector=involvedObject.uid=${nodeName}`);
+      return (body as { items: { reason: string }[] }).items.map(({ reason }) => reason);
+    };
+    await expect.poll(reasons, { timeout: 20_000 }).toEqual(expect.arrayContaining(['Starting', 'NodeReady']));
     await admin.deletePod(namespace, 'provided');
     await expect.poll(async () => (await admin.getPod(namespace, 'provided')).status, { timeout: 40_000 }).toBe(404);
 
