@@ -50,6 +50,7 @@ export type {
   NodeStats,
   PodStats,
   StatsSummary,
+  SwapStats,
 } from './kubelet-api/stats-types.ts';
 export type { TLSMinVersion } from './kubelet-api/tls-settings.ts';
 export { decodeStaticPods } from './manifest/decode-static-pods.ts';

@@ -7,6 +7,7 @@ import { answerLogs } from './log-answer.ts';
 import { parseTarget } from './request-target.ts';
 import { resourceMetrics } from './resource-metrics.ts';
 import { type Route, routeOf } from './routes.ts';
+import type { StatsSummary } from './stats-types.ts';
 import { answerRun, answerStream } from './stream-answer.ts';
 
 const metricsType = { 'content-type': 'text/plain; version=0.0.4; charset=utf-8' };
@@ -81,7 +82,19 @@ export class ApiAnswers {
 
   async #metrics(set: 'all' | 'resource', signal: AbortSignal): Promise<string> {
     const { host } = this.#options;
-    return set === 'all' ? host.metrics() : resourceMetrics(await host.statsSummary(signal));
+    return set === 'all' ? host.metrics() : resourceMetrics(await this.#summary(signal));
+  }
+
+  /** Undefined where nothing could be measured: a scraper hears of that as a metric. */
+  async #summary(signal: AbortSignal): Promise<StatsSummary | undefined> {
+    const { host, logger } = this.#options;
+    try {
+      return await host.statsSummary(signal);
+    } catch (err) {
+      if (signal.aborted || isRefusal(err)) throw err;
+      logger.error({ err }, 'what pods take could not be measured');
+      return undefined;
+    }
   }
 
   /** The number of streams is bounded: each holds sockets, files or a process of the runtime. */

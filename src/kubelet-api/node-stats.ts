@@ -2,6 +2,7 @@ import { readFile, statfs } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Clock } from '../seams/clock.ts';
 import { formatTime } from '../wire/time.ts';
+import { measuredAt } from './measured-at.ts';
 import type { FileSystemStats, NodeStats } from './stats-types.ts';
 
 /** What is measured. */
@@ -21,7 +22,8 @@ const nanosecondsOfTick = 10_000_000;
 
 /** What the machine takes as a whole. Never rejects: what cannot be read is absent. */
 export async function readNodeStats({ nodeName, rootDirectory, proc = '/proc', clock }: NodeStatsSources): Promise<NodeStats> {
-  const time = formatTime(clock.now());
+  const now = clock.now();
+  const time = measuredAt(now);
   const [stat, meminfo, fs] = await Promise.all([
     readFile(join(proc, 'stat'), 'utf8').catch(() => ''),
     readFile(join(proc, 'meminfo'), 'utf8').catch(() => ''),
@@ -32,10 +34,13 @@ export async function readNodeStats({ nodeName, rootDirectory, proc = '/proc', c
   const [total, availableBytes] = [kilobytes('MemTotal'), kilobytes('MemAvailable')];
   const startedAt = Number(/^btime (\d+)$/m.exec(stat)?.[1]) * 1000;
   const memory = { time, availableBytes, usageBytes: total - kilobytes('MemFree'), workingSetBytes: total - availableBytes };
+  const swapAvailableBytes = kilobytes('SwapFree');
+  const swap = { time, swapAvailableBytes, swapUsageBytes: kilobytes('SwapTotal') - swapAvailableBytes };
   return {
-    ...{ nodeName, startTime: Number.isFinite(startedAt) ? formatTime(startedAt) : time },
+    ...{ nodeName, startTime: formatTime(Number.isFinite(startedAt) ? startedAt : now) },
     ...(Number.isFinite(usageCoreNanoSeconds) && { cpu: { time, usageCoreNanoSeconds } }),
     ...(Object.values(memory).every((value) => !Number.isNaN(value)) && { memory }),
+    ...(!Number.isNaN(swap.swapUsageBytes) && { swap }),
     ...(fs !== undefined && { fs }),
   };
 }

@@ -2,7 +2,8 @@ import { runtimeLabels } from '../runtime/runtime-labels.ts';
 import type { ContainerStats, PodSandboxStats, ResourceUsage } from '../runtime/runtime-stats.ts';
 import { formatTime } from '../wire/time.ts';
 import type { Pod } from '../wire/types.ts';
-import type { ContainerStatsEntry, CPUStats, MemoryStats, NodeStats, PodStats, StatsSummary } from './stats-types.ts';
+import { measuredAt } from './measured-at.ts';
+import type { ContainerStatsEntry, CPUStats, MemoryStats, NodeStats, PodStats, StatsSummary, SwapStats } from './stats-types.ts';
 
 /** What a summary is made from. */
 export interface StatsSources {
@@ -35,15 +36,18 @@ function podStats(sandbox: PodSandboxStats, uid: string, pod: Pod | undefined, l
   const { labels, at, receivedBytes, sentBytes, processes } = sandbox;
   // the runtime also names containers that have ended, of which nothing is measured
   const containers = sandbox.containers.filter(isMeasured);
-  const time = formatTime(at);
+  const time = measuredAt(at);
   const written = containers.flatMap(({ writableLayerBytes }) => (writableLayerBytes === undefined ? [] : [writableLayerBytes]));
   const hasNetwork = receivedBytes !== undefined || sentBytes !== undefined;
   const limit = (container?: string): number | undefined => (pod === undefined ? undefined : limitOf?.(pod, container));
+  const shown = containers.map((container) => containerStats(container, pod, limit(container.name)));
+  const swap = swapOf(shown);
   return {
     podRef: { name: labels[runtimeLabels.podName] ?? '', namespace: labels[runtimeLabels.podNamespace] ?? '', uid },
     startTime: timeText(pod?.status?.startTime) ?? time,
-    containers: containers.map((container) => containerStats(container, pod, limit(container.name))),
+    containers: shown,
     ...usage(sandbox, limit()),
+    ...(swap !== undefined && { swap }),
     ...(hasNetwork && {
       network: { time, name: 'eth0', ...defined('rxBytes', receivedBytes), ...defined('txBytes', sentBytes) },
     }),
@@ -58,7 +62,7 @@ function isMeasured({ cpuNanoseconds, memoryWorkingSetBytes }: ResourceUsage): b
 
 function containerStats(container: ContainerStats, pod: Pod | undefined, limit: number | undefined): ContainerStatsEntry {
   const { name, at, writableLayerBytes, writableLayerInodes } = container;
-  const time = formatTime(at);
+  const time = measuredAt(at);
   const rootfs = { time, ...defined('usedBytes', writableLayerBytes), ...defined('inodesUsed', writableLayerInodes) };
   return {
     name,
@@ -68,9 +72,24 @@ function containerStats(container: ContainerStats, pod: Pod | undefined, limit: 
   };
 }
 
-function usage(measured: ResourceUsage, limit: number | undefined): { cpu?: CPUStats; memory?: MemoryStats } {
+/** Of all containers together: the runtime does not measure it of a pod. */
+function swapOf(containers: readonly ContainerStatsEntry[]): SwapStats | undefined {
+  const all = containers.flatMap(({ swap }) => swap ?? []);
+  const last = all.at(-1);
+  if (last === undefined) return undefined;
+  const sum = (name: 'swapAvailableBytes' | 'swapUsageBytes') => all.reduce((bytes, each) => bytes + (each[name] ?? 0), 0);
+  return { time: last.time, swapAvailableBytes: sum('swapAvailableBytes'), swapUsageBytes: sum('swapUsageBytes') };
+}
+
+interface Usage {
+  readonly cpu?: CPUStats;
+  readonly memory?: MemoryStats;
+  readonly swap?: SwapStats;
+}
+
+function usage(measured: ResourceUsage, limit: number | undefined): Usage {
   const { at, cpuNanocores, cpuNanoseconds, memoryRssBytes, memoryUsageBytes, memoryWorkingSetBytes } = measured;
-  const time = formatTime(at);
+  const time = measuredAt(at);
   const available =
     limit === undefined || memoryWorkingSetBytes === undefined ? undefined : Math.max(0, limit - memoryWorkingSetBytes);
   const cpu = { ...defined('usageNanoCores', cpuNanocores), ...defined('usageCoreNanoSeconds', cpuNanoseconds) };
@@ -80,9 +99,14 @@ function usage(measured: ResourceUsage, limit: number | undefined): { cpu?: CPUS
     ...defined('workingSetBytes', memoryWorkingSetBytes),
     ...defined('rssBytes', memoryRssBytes),
   };
+  const swap = {
+    ...defined('swapAvailableBytes', measured.swapAvailableBytes),
+    ...defined('swapUsageBytes', measured.swapUsageBytes),
+  };
   return {
     ...(Object.keys(cpu).length > 0 && { cpu: { time, ...cpu } }),
     ...(Object.keys(memory).length > 0 && { memory: { time, ...memory } }),
+    ...(Object.keys(swap).length > 0 && { swap: { time, ...swap } }),
   };
 }
 

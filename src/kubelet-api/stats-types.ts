@@ -1,4 +1,5 @@
-// The shape of `/stats/summary` (`k8s.io/kubelet/pkg/apis/stats/v1alpha1`). Times are RFC 3339, sizes are bytes.
+// The shape of `/stats/summary` (`k8s.io/kubelet/pkg/apis/stats/v1alpha1`). Times are RFC 3339, those of measurements to the
+// millisecond; sizes are bytes.
 
 /** What the node and its pods take. */
 export interface StatsSummary {
@@ -18,6 +19,8 @@ export interface NodeStats {
   readonly cpu?: CPUStats;
   /** Memory. */
   readonly memory?: MemoryStats;
+  /** Memory that is swapped out. */
+  readonly swap?: SwapStats;
   /** The file system that holds the agent's folder. */
   readonly fs?: FileSystemStats;
   /** The file systems of the container runtime. */
@@ -57,6 +60,8 @@ export interface PodStats {
   readonly cpu?: CPUStats;
   /** Memory. */
   readonly memory?: MemoryStats;
+  /** Memory that is swapped out, of all its containers. */
+  readonly swap?: SwapStats;
   /** Traffic of the pod's network; absent in the node's network. */
   readonly network?: {
     /** When it was measured. */
@@ -87,6 +92,8 @@ export interface ContainerStatsEntry {
   readonly cpu?: CPUStats;
   /** Memory. */
   readonly memory?: MemoryStats;
+  /** Memory that is swapped out. */
+  readonly swap?: SwapStats;
   /** What the container has written into its own file system. */
   readonly rootfs?: FileSystemStats;
 }
@@ -113,6 +120,16 @@ export interface MemoryStats {
   readonly workingSetBytes?: number;
   /** Anonymous memory. */
   readonly rssBytes?: number;
+}
+
+/** Memory that is swapped out. */
+export interface SwapStats {
+  /** When it was measured. */
+  readonly time: string;
+  /** How much more may be swapped out; absent without a limit. */
+  readonly swapAvailableBytes?: number;
+  /** All of it. */
+  readonly swapUsageBytes?: number;
 }
 
 /** A file system, or a part of one. */

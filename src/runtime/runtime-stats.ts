@@ -12,6 +12,10 @@ export interface ResourceUsage {
   readonly memoryUsageBytes?: number;
   /** Anonymous memory, in bytes. */
   readonly memoryRssBytes?: number;
+  /** Memory that is swapped out, in bytes. */
+  readonly swapUsageBytes?: number;
+  /** How much more of it may be swapped out, in bytes. */
+  readonly swapAvailableBytes?: number;
 }
 
 /** What one container takes. */

@@ -4,6 +4,7 @@ import type {
   CpuUsage,
   MemoryUsage,
   PodSandboxStats as PodSandboxStatsAnswer,
+  SwapUsage,
 } from '../proto/api_pb.ts';
 import { msOf, numberIn } from './numbers.ts';
 
@@ -14,7 +15,7 @@ export function containerStatsOf(answer: ContainerStatsAnswer): ContainerStats {
     containerID: attributes?.id ?? '',
     name: attributes?.metadata?.name ?? '',
     labels: attributes?.labels ?? {},
-    ...usageOf(answer.cpu, answer.memory),
+    ...usageOf(answer.cpu, answer.memory, answer.swap),
     writableLayerBytes: numberIn(writableLayer?.usedBytes),
     writableLayerInodes: numberIn(writableLayer?.inodesUsed),
   });
@@ -34,7 +35,7 @@ export function sandboxStatsOf({ attributes, linux }: PodSandboxStatsAnswer): Po
   });
 }
 
-function usageOf(cpu: CpuUsage | undefined, memory: MemoryUsage | undefined): ResourceUsage {
+function usageOf(cpu: CpuUsage | undefined, memory: MemoryUsage | undefined, swap?: SwapUsage): ResourceUsage {
   return present({
     at: Math.max(msOf(cpu?.timestamp ?? 0n), msOf(memory?.timestamp ?? 0n)),
     cpuNanoseconds: numberIn(cpu?.usageCoreNanoSeconds),
@@ -42,6 +43,8 @@ function usageOf(cpu: CpuUsage | undefined, memory: MemoryUsage | undefined): Re
     memoryWorkingSetBytes: numberIn(memory?.workingSetBytes),
     memoryUsageBytes: numberIn(memory?.usageBytes),
     memoryRssBytes: numberIn(memory?.rssBytes),
+    swapUsageBytes: numberIn(swap?.swapUsageBytes),
+    swapAvailableBytes: numberIn(swap?.swapAvailableBytes),
   });
 }
 

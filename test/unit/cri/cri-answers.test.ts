@@ -178,7 +178,8 @@ describe('the rest', () => {
     const attributes = { id: 'c1', metadata: { name: 'app' }, labels };
     const cpu = { timestamp: second, usageCoreNanoSeconds: { value: 5n } };
     const memory = { timestamp: 2n * second, workingSetBytes: { value: 0n }, usageBytes: { value: 6n }, rssBytes: { value: 7n } };
-    const stats = { attributes, cpu, memory, writableLayer: { usedBytes: { value: 8n } } };
+    const swap = { timestamp: second, swapUsageBytes: { value: 0n }, swapAvailableBytes: { value: 11n } };
+    const stats = { attributes, cpu, memory, swap, writableLayer: { usedBytes: { value: 8n } } };
     const network = { defaultInterface: { rxBytes: { value: 9n }, txBytes: { value: 10n } } };
     const linux = { cpu, network, process: { processCount: { value: 3n } }, containers: [stats] };
     const { runtime } = await setUp({
@@ -187,7 +188,8 @@ describe('the rest', () => {
       ListPodSandbox: () => ({ items: [{ id: 's2' }] }),
     });
     const shown = { at: 2000, cpuNanoseconds: 5, memoryWorkingSetBytes: 0, memoryUsageBytes: 6, memoryRssBytes: 7 };
-    const container = { containerID: 'c1', name: 'app', labels, ...shown, writableLayerBytes: 8 };
+    const swapped = { swapUsageBytes: 0, swapAvailableBytes: 11 };
+    const container = { containerID: 'c1', name: 'app', labels, ...shown, ...swapped, writableLayerBytes: 8 };
     expect(await runtime.listContainerStats()).toEqual([container]);
     const pod = { sandboxID: 's1', labels, at: 1000, cpuNanoseconds: 5, receivedBytes: 9, sentBytes: 10, processes: 3 };
     const bare = { sandboxID: 's2', labels: {}, at: 0, containers: [] };

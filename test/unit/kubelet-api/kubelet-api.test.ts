@@ -25,6 +25,17 @@ describe('a page of the kubelet API', () => {
     expect([status, headers['content-type'], JSON.parse(text)]).toEqual([200, 'application/json', shown]);
   });
 
+  it('/metrics/resource says that nothing could be measured', async () => {
+    const statsSummary = () => Promise.reject(new Error('the runtime is away'));
+    const { get, logged } = await apiWorld({ host: fakeHost({ statsSummary }) });
+    const answer = await get('/metrics/resource');
+    expect([answer.status, answer.text.split('\n').filter((line) => line !== '' && !line.startsWith('#'))]).toEqual([
+      200,
+      ['resource_scrape_error 1'],
+    ]);
+    expect(logged).toContain('what pods take could not be measured');
+  });
+
   it('/metrics shows metrics', async () => {
     const { get } = await apiWorld();
     expect(await get('/metrics')).toMatchObject({ status: 200, text: 'up 1\n' });
