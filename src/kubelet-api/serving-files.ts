@@ -35,6 +35,8 @@ export async function readServingFiles(files: ServingFiles): Promise<ServingCert
     readFile(keyFile, 'utf8'),
     clientCAFile === undefined ? undefined : readFile(clientCAFile, 'utf8'),
   ]);
+  // a file is empty for a moment while it is written anew, and Node.js takes an empty text for none at all
+  if (cert === '' || key === '') throw new Error(`the file of the ${cert === '' ? 'certificate' : 'key'} is empty`);
   // an empty list of authorities would be read as those of the platform
   if (ca !== undefined && !ca.includes('-----BEGIN CERTIFICATE-----')) throw new Error('the file of client authorities has none');
   const secure: SecureContextOptions = {

@@ -255,9 +255,13 @@ describe('the certificates of the server', () => {
     expect((await get('/configz', { client: others.issueClient({ commonName: 'new' }) })).status).toBe(200);
   });
 
-  it('stay when the new ones are broken', async () => {
+  it.each<['clientCAFile' | 'certFile' | 'keyFile']>([
+    ['clientCAFile'],
+    ['certFile'],
+    ['keyFile'],
+  ])('stay when the new %s is empty', async (name) => {
     const { get, files, clock, logged } = await apiWorld();
-    await writeFile(files.clientCAFile, '');
+    await writeFile(files[name], '');
     await clock.advance(30_000);
     while (!logged.some((message) => message.startsWith('the certificates'))) await setImmediate();
     expect(logged).toEqual(['the certificates of the kubelet API could not be read again; those of before stay']);
@@ -268,5 +272,7 @@ describe('the certificates of the server', () => {
     const { files } = await apiWorld();
     await writeFile(files.keyFile, 'nonsense');
     await expect(apiWorld({ tls: files, host: fakeHost() })).rejects.toThrow();
+    await writeFile(files.keyFile, '');
+    await expect(apiWorld({ tls: files, host: fakeHost() })).rejects.toThrow('the file of the key is empty');
   });
 });
