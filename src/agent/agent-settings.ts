@@ -22,8 +22,7 @@ export interface AgentSettings {
   readonly syncFrequencyMs?: number;
 
   /**
-   * The address of the node, or one of each family, the primary one first; they must be the machine's. `0.0.0.0` or `::` alone chooses
-   * the family. Default: what the node's name leads to on this machine, or the address of the default route.
+   * The address of the node, or one of each family, the primary one first. `0.0.0.0` or `::` alone chooses the family. Default: what the node's name leads to on this machine, or the address of the default route.
    */
   readonly nodeIPs?: readonly string[];
   /** Labels of a node that is new. Default: none beside those for the host name, the system and the architecture. */

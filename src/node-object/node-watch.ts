@@ -12,7 +12,8 @@ export interface NodeWatchHandlers {
 }
 
 /**
- * A watch of the one node, as the kubelet's: what others change is known without a request. A user that may not watch nodes costs a read of the node before each patch, and nothing else.
+ * A watch of the one node, as the kubelet's: what others change is known without a request. A user that may not watch nodes costs
+ * a read of the node before each patch, and nothing else.
  */
 export function watchNode(options: ResolvedNodeOptions, known: KnownNode, told: NodeWatchHandlers): Reflector<WireNode> {
   const { transport, nodeName, random, logger, sink } = options;

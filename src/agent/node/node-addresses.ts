@@ -4,6 +4,7 @@ import { callWithin } from '../../concurrency/aborts.ts';
 import { parseAddress } from '../../runtime-status/pod-ips.ts';
 import type { Clock } from '../../seams/clock.ts';
 import { errorCodeOf } from '../../seams/error-code.ts';
+import { errorText } from '../../seams/error-text.ts';
 import type { Logger } from '../../seams/logger.ts';
 import { isGlobalUnicast, isIPv4, isUnspecified, unusableKind } from './ip-kinds.ts';
 import type { InterfaceAddress, NodeNetwork } from './node-network.ts';
@@ -42,26 +43,31 @@ export class NodeAddresses {
 
   /** Never rejects. */
   async look(signal: AbortSignal): Promise<void> {
-    const { nodeName, logger } = this.#options;
+    const [first] = this.#given;
+    const isGiven = first !== undefined && !isUnspecified(first);
+    if (isGiven) this.#found = this.#given;
     try {
-      this.#found = await this.#find(signal);
+      const { network } = this.#options;
+      const ofMachine = network.addresses().map((each) => ({ ...each, address: shortForm(each.address) }));
+      if (isGiven) for (const address of this.#given) requireUsable(address, ofMachine);
+      else this.#found = await this.#find(ofMachine, signal);
       this.#told = undefined;
-    } catch (err) {
-      const message = err instanceof Error ? err.message : String(err);
-      if (signal.aborted || message === this.#told) return;
-      this.#told = message;
-      logger.warn({ err, nodeName }, 'the addresses of the node could not be found; those found before stay');
+    } catch (error) {
+      if (!signal.aborted) this.#tell(error);
     }
   }
 
-  async #find(signal: AbortSignal): Promise<readonly string[]> {
-    const { nodeName, network } = this.#options;
-    const ofMachine = network.addresses().map((each) => ({ ...each, address: shortForm(each.address) }));
-    const [first] = this.#given;
-    if (first !== undefined && !isUnspecified(first)) {
-      for (const address of this.#given) requireUsable(address, ofMachine);
-      return this.#given;
-    }
+  #tell(err: unknown): void {
+    const message = errorText(err);
+    if (message === this.#told) return;
+    this.#told = message;
+    const { nodeName, logger } = this.#options;
+    const given = 'an address that the node was given cannot be reached; it is told all the same';
+    logger.warn({ err, nodeName }, this.#found === this.#given ? given : 'the addresses of the node could not be found; those found before stay');
+  }
+
+  async #find(ofMachine: readonly InterfaceAddress[], signal: AbortSignal): Promise<readonly string[]> {
+    const { nodeName } = this.#options;
     if (isIP(nodeName) !== 0) return [shortForm(nodeName)];
     const ofName = (await this.#addressesOfName(signal)).filter((address) => problemOf(address, ofMachine) === undefined);
     const [chosen] = [...ofName.filter((address) => isIPv4(address) === this.#prefersIPv4), ...ofName];

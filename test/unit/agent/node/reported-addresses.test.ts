@@ -48,7 +48,7 @@ describe('addresses that an agent does not find', () => {
     const before = world.agent();
     await world.through(before.start());
     await world.through(before.stop());
-    const agent = world.agent({ network: networkOf('203.0.113.1') });
+    const agent = world.agent({ nodeIPs: [], network: networkOf() });
     await world.through(agent.start());
     world.create('web');
     await world.pass(15_000);
@@ -60,7 +60,7 @@ describe('addresses that an agent does not find', () => {
 
   it('are none of a new Node, which has its name alone', async () => {
     await using world = await NodeWorld.make();
-    const agent = world.agent({ network: networkOf() });
+    const agent = world.agent({ nodeIPs: [], network: networkOf() });
     await world.through(agent.start());
     expect(ipsOf(world)).toEqual(withHostname());
     await world.through(agent.stop());
