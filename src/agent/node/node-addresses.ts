@@ -63,7 +63,10 @@ export class NodeAddresses {
     this.#told = message;
     const { nodeName, logger } = this.#options;
     const given = 'an address that the node was given cannot be reached; it is told all the same';
-    logger.warn({ err, nodeName }, this.#found === this.#given ? given : 'the addresses of the node could not be found; those found before stay');
+    logger.warn(
+      { err, nodeName },
+      this.#found === this.#given ? given : 'the addresses of the node could not be found; those found before stay',
+    );
   }
 
   async #find(ofMachine: readonly InterfaceAddress[], signal: AbortSignal): Promise<readonly string[]> {
