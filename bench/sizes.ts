@@ -30,24 +30,26 @@ const shown = (value: number | undefined): number | string => (value === undefin
 console.log(
   `${rounds} rounds; milliseconds of the longest turn, in processor time of the thread; growth from a quarter to the whole`,
 );
-console.table(
-  rows.map(({ input, count, bytes, ms: [quarter, half, whole], worstMs, growth, heldPerByte }) => ({
-    input,
-    count,
-    KB: rounded(bytes / 1000),
-    'at 1/4': rounded(quarter),
-    'at 1/2': rounded(half),
-    whole: rounded(whole),
-    worst: rounded(worstMs),
-    growth: shown(growth),
-    'held a byte': shown(heldPerByte),
-  })),
-);
-console.table(
-  kinds.map((row) =>
-    Object.fromEntries(Object.entries(row).map(([key, value]) => [key, isText(value) ? value : rounded(value)])),
-  ),
-);
+if (rows.length > 0)
+  console.table(
+    rows.map(({ input, count, bytes, ms: [quarter, half, whole], worstMs, growth, heldPerByte }) => ({
+      input,
+      count,
+      KB: rounded(bytes / 1000),
+      'at 1/4': rounded(quarter),
+      'at 1/2': rounded(half),
+      whole: rounded(whole),
+      worst: rounded(worstMs),
+      growth: shown(growth),
+      'held a byte': shown(heldPerByte),
+    })),
+  );
+if (kinds.length > 0)
+  console.table(
+    kinds.map((row) =>
+      Object.fromEntries(Object.entries(row).map(([key, value]) => [key, isText(value) ? value : rounded(value)])),
+    ),
+  );
 for (const { input, ms } of rows) if (ms[2] > mostMs) console.log(`over ${mostMs} ms: ${input}`);
 for (const { input, growth = 0 } of rows) if (growth > mostGrowth) console.log(`grows by more than its size: ${input}`);
 // a manager of a benchmark may still have a timer
