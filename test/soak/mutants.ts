@@ -73,6 +73,42 @@ export const soakMutants: readonly SoakMutant[] = [
     from: '    this.#records.delete(record.uid);\n    this.#staticPods',
     to: '    this.#staticPods',
   },
+  {
+    ...{ name: 'the answer of each review is kept for ever', part: 'kubeletApi', file: 'kubelet-api/review-cache.ts' },
+    from: '    if (this.#answers.size > most && oldest !== undefined) this.#answers.delete(oldest);',
+    to: '',
+  },
+  {
+    ...{ name: 'a request that is over waits on for the end of the API', part: 'kubeletApi', file: 'kubelet-api/kubelet-api.ts' },
+    from: '      forget();\n',
+    to: '',
+  },
+  {
+    ...{ name: 'a request that is over waits on for the end of its connection', part: 'kubeletApi' },
+    file: 'kubelet-api/kubelet-api.ts',
+    from: "      request.socket.removeListener('close', leave);\n",
+    to: '',
+  },
+  {
+    ...{ name: 'a connection that has ended is kept', part: 'kubeletApi', file: 'kubelet-api/kubelet-api.ts' },
+    from: "    socket.once('close', () => this.#connections.delete(socket));\n",
+    to: '',
+  },
+  {
+    ...{ name: 'the timer of a stream that has ended stays', part: 'kubeletApi', file: 'kubelet-api/stream-proxy.ts' },
+    from: '  idle.close();\n',
+    to: '',
+  },
+  {
+    ...{ name: 'the folder of a log that was followed is watched on', part: 'kubeletApi', file: 'container-logs/read-logs.ts' },
+    from: '    waiting?.close();\n',
+    to: '',
+  },
+  {
+    ...{ name: 'a log that was left off stays open', part: 'kubeletApi', file: 'container-logs/read-logs.ts' },
+    from: '    await file.close();\n',
+    to: '',
+  },
 ];
 
 /** What the checks say of the mutant: none of it would show that they are blind to it. */
