@@ -51,6 +51,7 @@ export type {
   PodStats,
   StatsSummary,
   SwapStats,
+  VolumeStats,
 } from './kubelet-api/stats-types.ts';
 export type { TLSMinVersion } from './kubelet-api/tls-settings.ts';
 export { decodeStaticPods } from './manifest/decode-static-pods.ts';

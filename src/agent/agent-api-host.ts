@@ -1,6 +1,8 @@
 import type { PodCgroups } from '../cgroups/pod-cgroups.ts';
+import type { CpuSampler } from '../kubelet-api/cpu-sampler.ts';
 import type { HealthCheck, KubeletApiHost } from '../kubelet-api/kubelet-api-host.ts';
 import { readNodeStats } from '../kubelet-api/node-stats.ts';
+import type { CountedFiles } from '../kubelet-api/pod-storage-stats.ts';
 import { buildStatsSummary } from '../kubelet-api/stats-summary.ts';
 import type { StatsSummary } from '../kubelet-api/stats-types.ts';
 import type { AgentPodStatus } from '../pleg/agent-pod-status.ts';
@@ -20,6 +22,12 @@ export interface AgentApiHostOptions {
   readonly statusManager: StatusManager;
   readonly cgroups: PodCgroups;
   readonly settings: ResolvedSettings;
+  /** What of the machine's processor time is taken now. */
+  readonly cpu: Pick<CpuSampler, 'nanoCores'>;
+  /** Gives of a pod its most memory, or that of one of its containers, in bytes, where there is a limit. */
+  readonly memoryLimitsOf: (pod: Pod) => (container: string | undefined) => number | undefined;
+  /** What was counted of the pod's files on the node. */
+  readonly filesOf: (podUID: string) => CountedFiles | undefined;
   readonly metricsText: () => string | Promise<string>;
   readonly lastIterationAt: () => number | undefined;
   readonly clock: SteadyClock;
@@ -91,12 +99,14 @@ export class AgentApiHost implements KubeletApiHost {
   }
 
   async statsSummary(signal: AbortSignal): Promise<StatsSummary> {
-    const { nodeName, settings, clock } = this.#options;
+    const { nodeName, settings, cpu, memoryLimitsOf, filesOf, clock } = this.#options;
+    const imageFilesystems = () => this.runtime.imageFilesystems({ signal });
+    const { rootDirectory } = settings;
     const [node, sandboxes] = await Promise.all([
-      readNodeStats({ nodeName, rootDirectory: settings.rootDirectory, clock }),
+      readNodeStats({ nodeName, rootDirectory, imageFilesystems, nanoCores: cpu.nanoCores, clock }),
       this.runtime.listPodSandboxStats({ ready: true }, { signal }),
     ]);
-    return buildStatsSummary({ node, sandboxes, pods: this.pods() });
+    return buildStatsSummary({ node, sandboxes, pods: this.pods(), memoryLimitsOf, filesOf });
   }
 
   configz(): unknown {

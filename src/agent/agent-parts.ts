@@ -2,7 +2,9 @@ import type { PodCgroups } from '../cgroups/pod-cgroups.ts';
 import { KubePodClient } from '../client/kube-pod-client.ts';
 import { PodConfig } from '../config/pod-config.ts';
 import { LogRotation } from '../container-logs/log-rotation.ts';
+import { CpuSampler } from '../kubelet-api/cpu-sampler.ts';
 import { KubeletApi } from '../kubelet-api/kubelet-api.ts';
+import { readProcessorTime } from '../kubelet-api/node-stats.ts';
 import { MirrorPodClient } from '../mirror/mirror-pod-client.ts';
 import { MirrorPodReconciler } from '../mirror/mirror-pod-reconciler.ts';
 import type { BasicPodManager } from '../pod/basic-pod-manager.ts';
@@ -46,7 +48,11 @@ export class AgentParts {
   readonly mirrorPods: MirrorPodReconciler;
   readonly cleanup: AgentCleanup;
   readonly cgroups: PodCgroups;
+  /** What the agent's API shows. */
+  readonly shown: AgentApiHost;
   readonly api: KubeletApi | undefined;
+  /** What the API shows of the machine's processors. */
+  readonly cpu: CpuSampler;
   readonly rotation: LogRotation;
   readonly disk: DiskParts;
   #wasReady = false;
@@ -151,6 +157,8 @@ export class AgentParts {
       ...timed,
     });
     this.mirrorPods = this.#makeMirrorPods();
+    this.cpu = new CpuSampler({ read: readProcessorTime, clock });
+    this.shown = this.#makeApiHost();
     this.api = this.#makeApi();
   }
 
@@ -186,19 +194,26 @@ export class AgentParts {
     });
   }
 
-  #makeApi(): KubeletApi | undefined {
+  #makeApiHost(): AgentApiHost {
     const { given, nodeName, timed, settings } = this.options;
-    const { server, runtime, metricsText = () => '' } = given;
-    if (server === undefined) return undefined;
-    const { tlsCertFile: certFile, tlsPrivateKeyFile: keyFile, ...more } = server;
-    const { clientCAFile, tlsMinVersion, tlsCipherSuites, ...others } = more;
-    const host = new AgentApiHost({
+    const { runtime, metricsText = () => '' } = given;
+    return new AgentApiHost({
       ...{ nodeName, runtime, metricsText, settings, clock: timed.clock, cgroups: this.cgroups },
       ...{ podManager: this.podManager, statusManager: this.statusManager, lifecycle: this.containers.lifecycle },
+      cpu: this.cpu,
+      memoryLimitsOf: (pod) => this.resizes.memoryLimitsOf(pod),
+      filesOf: (podUID) => this.disk.filesOf(podUID),
       lastIterationAt: () => this.loop.lastIterationAt(),
     });
+  }
+
+  #makeApi(): KubeletApi | undefined {
+    const { given, nodeName, timed } = this.options;
+    if (given.server === undefined) return undefined;
+    const { tlsCertFile: certFile, tlsPrivateKeyFile: keyFile, ...more } = given.server;
+    const { clientCAFile, tlsMinVersion, tlsCipherSuites, ...others } = more;
     return new KubeletApi({
-      ...{ host, nodeName, transport: this.cluster.lanes.reviews, ...others, ...timed },
+      ...{ host: this.shown, nodeName, transport: this.cluster.lanes.reviews, ...others, ...timed },
       tls: { certFile, keyFile, clientCAFile, tlsMinVersion, tlsCipherSuites },
     });
   }

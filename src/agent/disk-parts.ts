@@ -1,4 +1,5 @@
 import { ImageCollector } from '../images/image-collector.ts';
+import type { CountedFiles } from '../kubelet-api/pod-storage-stats.ts';
 import type { NodePressures } from '../node-object/node-health.ts';
 import type { EventRecorder } from '../pod/event-recorder.ts';
 import { sleep } from '../seams/clock.ts';
@@ -86,6 +87,12 @@ export class DiskParts {
 
   get pressures(): NodePressures {
     return this.#evictions.pressures;
+  }
+
+  /** What was counted of the pod's files; undefined where nothing was yet. */
+  filesOf(podUID: string): CountedFiles | undefined {
+    const files = this.#files.filesOf(podUID);
+    return files && { ...files, at: this.#files.countedAt(podUID) };
   }
 
   start(): void {

@@ -133,6 +133,7 @@ export class NodeAgent {
     }
     const listening = await this.#parts.api?.listen();
     if (this.state === 'running') {
+      if (listening !== undefined) this.#parts.cpu.start();
       this.#parts.containers.lifecycle.start();
       this.#parts.cluster.start();
       this.#parts.rotation.start();
@@ -158,7 +159,7 @@ export class NodeAgent {
     // the node's object comes last, and needs some of the time
     const beforeNode = new TimeLeft(this.#parts.options.clock, limits.timeoutMs * 0.75);
     this.#parts.source.giveUp(new StatusManagerError('ERR_STOPPED', 'The node agent was stopped before its first list of pods'));
-    await this.#parts.api?.close();
+    await Promise.all([this.#parts.api?.close(), this.#parts.cpu.stop()]);
     await this.#parts.config.stop();
     if (!limits.leavePodsRunning) await beforeNode.allows(this.#endPods());
     await this.#parts.loop.stop();

@@ -49,12 +49,10 @@ export class ResizeParts {
       admitResize: options.admit,
       requestSync: ({ metadata }) => podChanged(metadata?.uid ?? ''),
     });
-    const limits = (): CheckedNodeLimits =>
-      checkedNodeLimits({ ...options.limits, cgroupVersion: cgroups.version }, options.limits.memoryCapacityBytes);
     const resizer = new PodResizer({
       ...{ runtime, cgroups, allocations: this.#allocations, resizes, eventRecorder },
-      podResources: (pod) => podCgroupResources(pod, limits()),
-      containerResources: (pod, container) => containerResources(pod, container, limits()),
+      podResources: (pod) => podCgroupResources(pod, this.#limits()),
+      containerResources: (pod, container) => containerResources(pod, container, this.#limits()),
     });
     this.resizer = new SyncPodResizer(resizer, resizes);
   }
@@ -67,6 +65,20 @@ export class ResizeParts {
     );
     if (answer.admit) this.#allocations.add(pod);
     return answer;
+  }
+
+  /** Gives of a pod the most memory that the kernel lets it have, or one of its containers, in bytes, where there is a limit. */
+  memoryLimitsOf(pod: Pod): (container: string | undefined) => number | undefined {
+    const given = this.#allocations.allocated(pod);
+    const limits = this.#limits();
+    const { containers, initContainers } = given.spec ?? {};
+    const byName = new Map([...(initContainers ?? []), ...(containers ?? [])].map((container) => [container.name, container]));
+    return (name) => {
+      const container = name === undefined ? undefined : byName.get(name);
+      if (name !== undefined && container === undefined) return undefined;
+      const resources = container ? containerResources(given, container, limits) : podCgroupResources(given, limits);
+      return (resources.memoryLimitInBytes ?? 0) > 0 ? resources.memoryLimitInBytes : undefined;
+    };
   }
 
   /** The same workers; what they are told of a pod has the resources that it has been given. */
@@ -83,6 +95,11 @@ export class ResizeParts {
   housekeep(known: ReadonlySet<string>): void {
     this.#allocations.retain(known);
     if (this.#allocations.hasPending) this.#allocations.retry();
+  }
+
+  #limits(): CheckedNodeLimits {
+    const { limits, cgroups } = this.#options;
+    return checkedNodeLimits({ ...limits, cgroupVersion: cgroups.version }, limits.memoryCapacityBytes);
   }
 
   #given(options: UpdatePodOptions): UpdatePodOptions {

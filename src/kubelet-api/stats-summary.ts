@@ -3,6 +3,7 @@ import type { ContainerStats, PodSandboxStats, ResourceUsage } from '../runtime/
 import { formatTime } from '../wire/time.ts';
 import type { Pod } from '../wire/types.ts';
 import { measuredAt } from './measured-at.ts';
+import { type CountedFiles, type DiskStats, diskOf, ephemeralStorage, logStats, volumeStats } from './pod-storage-stats.ts';
 import type { ContainerStatsEntry, CPUStats, MemoryStats, NodeStats, PodStats, StatsSummary, SwapStats } from './stats-types.ts';
 
 /** What a summary is made from. */
@@ -13,45 +14,61 @@ export interface StatsSources {
   readonly sandboxes: readonly PodSandboxStats[];
   /** The pods of the node, each with its newest status: start times and limits are theirs. */
   readonly pods: readonly Pod[];
-  /** The most memory of a pod or a container in bytes, where it has a limit. Default: none has. */
-  readonly memoryLimitOf?: (pod: Pod, container: string | undefined) => number | undefined;
+  /** Gives of a pod its most memory, or that of one of its containers, in bytes, where there is a limit. Default: there is none. */
+  readonly memoryLimitsOf?: (pod: Pod) => (container: string | undefined) => number | undefined;
+  /** What was counted of the pod's files on the node. Default: nothing was. */
+  readonly filesOf?: (podUID: string) => CountedFiles | undefined;
 }
 
 /**
  * The content of `/stats/summary`. A pod that the agent does not know any more is shown by the labels of its sandbox; of a pod with
  * several sandboxes only the first one counts, which is the newest where the runtime lists them so. What was not measured is absent.
  */
-export function buildStatsSummary({ node, sandboxes, pods, memoryLimitOf }: StatsSources): StatsSummary {
+export function buildStatsSummary(sources: StatsSources): StatsSummary {
+  const { node, sandboxes, pods, memoryLimitsOf, filesOf } = sources;
   const known = new Map(pods.map((pod) => [pod.metadata?.uid ?? '', pod]));
+  const disk = diskOf(node.fs);
   const shown = new Map<string, PodStats>();
   for (const sandbox of sandboxes) {
     const uid = sandbox.labels[runtimeLabels.podUID];
     if (uid === undefined || shown.has(uid)) continue;
-    shown.set(uid, podStats(sandbox, uid, known.get(uid), memoryLimitOf));
+    const pod = known.get(uid);
+    const limitOf = pod && memoryLimitsOf?.(pod);
+    shown.set(uid, podStats(sandbox, uid, { pod, limitOf, files: filesOf?.(uid), disk }));
   }
   return { node, pods: [...shown.values()] };
 }
 
-function podStats(sandbox: PodSandboxStats, uid: string, pod: Pod | undefined, limitOf: StatsSources['memoryLimitOf']): PodStats {
+/** What is known of a pod beside what the runtime measures. */
+interface PodFacts {
+  readonly pod: Pod | undefined;
+  readonly limitOf: ((container: string | undefined) => number | undefined) | undefined;
+  readonly files: CountedFiles | undefined;
+  readonly disk: DiskStats;
+}
+
+function podStats(sandbox: PodSandboxStats, uid: string, facts: PodFacts): PodStats {
   const { labels, at, receivedBytes, sentBytes, processes } = sandbox;
-  // the runtime also names containers that have ended, of which nothing is measured
-  const containers = sandbox.containers.filter(isMeasured);
+  const { pod, limitOf, files, disk } = facts;
   const time = measuredAt(at);
-  const written = containers.flatMap(({ writableLayerBytes }) => (writableLayerBytes === undefined ? [] : [writableLayerBytes]));
+  const starts = startsOf(pod);
+  // the runtime also names containers that have ended, of which nothing is measured
+  const containers = sandbox.containers.filter(isMeasured).map((each) => containerStats(each, starts.get(each.name), facts));
   const hasNetwork = receivedBytes !== undefined || sentBytes !== undefined;
-  const limit = (container?: string): number | undefined => (pod === undefined ? undefined : limitOf?.(pod, container));
-  const shown = containers.map((container) => containerStats(container, pod, limit(container.name)));
-  const swap = swapOf(shown);
+  const swap = swapOf(containers);
+  const volume = files === undefined ? [] : volumeStats(files, disk);
+  const storage = ephemeralStorage(containers, files, disk);
   return {
     podRef: { name: labels[runtimeLabels.podName] ?? '', namespace: labels[runtimeLabels.podNamespace] ?? '', uid },
     startTime: timeText(pod?.status?.startTime) ?? time,
-    containers: shown,
-    ...usage(sandbox, limit()),
+    containers,
+    ...usage(sandbox, limitOf?.(undefined)),
     ...(swap !== undefined && { swap }),
     ...(hasNetwork && {
       network: { time, name: 'eth0', ...defined('rxBytes', receivedBytes), ...defined('txBytes', sentBytes) },
     }),
-    ...(written.length > 0 && { 'ephemeral-storage': { time, usedBytes: written.reduce((sum, bytes) => sum + bytes, 0) } }),
+    ...(volume.length > 0 && { volume }),
+    ...(storage !== undefined && { 'ephemeral-storage': storage }),
     ...(processes !== undefined && { process_stats: { process_count: processes } }),
   };
 }
@@ -60,15 +77,17 @@ function isMeasured({ cpuNanoseconds, memoryWorkingSetBytes }: ResourceUsage): b
   return cpuNanoseconds !== undefined || memoryWorkingSetBytes !== undefined;
 }
 
-function containerStats(container: ContainerStats, pod: Pod | undefined, limit: number | undefined): ContainerStatsEntry {
+function containerStats(container: ContainerStats, start: string | undefined, facts: PodFacts): ContainerStatsEntry {
   const { name, at, writableLayerBytes, writableLayerInodes } = container;
   const time = measuredAt(at);
   const rootfs = { time, ...defined('usedBytes', writableLayerBytes), ...defined('inodesUsed', writableLayerInodes) };
+  const logs = logStats(facts.files, name, facts.disk);
   return {
     name,
-    startTime: startOf(pod, name) ?? time,
-    ...usage(container, limit),
+    startTime: start ?? time,
+    ...usage(container, facts.limitOf?.(name)),
     ...(writableLayerBytes !== undefined && { rootfs }),
+    ...(logs !== undefined && { logs }),
   };
 }
 
@@ -114,10 +133,15 @@ function defined<K extends string>(name: K, value: number | undefined): { readon
   return value === undefined ? {} : ({ [name]: value } as { readonly [key in K]: number });
 }
 
-function startOf({ status: podStatus }: Partial<Pod> = {}, name: string): string | undefined {
-  const all = [podStatus?.containerStatuses, podStatus?.initContainerStatuses, podStatus?.ephemeralContainerStatuses];
-  const status = all.flatMap((statuses) => statuses ?? []).find((container) => container.name === name);
-  return timeText(status?.state?.running?.startedAt);
+/** By the container's name. */
+function startsOf({ status: podStatus }: Partial<Pod> = {}): ReadonlyMap<string, string> {
+  const all = [podStatus?.ephemeralContainerStatuses, podStatus?.initContainerStatuses, podStatus?.containerStatuses];
+  const statuses = all.flatMap((list) => list ?? []);
+  return new Map(statuses.flatMap(({ name, state }) => withName(name, timeText(state?.running?.startedAt))));
+}
+
+function withName(name: string, time: string | undefined): [string, string][] {
+  return time === undefined ? [] : [[name, time]];
 }
 
 /** A status may hold times as text or as dates. */

@@ -73,7 +73,9 @@ export interface PodStats {
     /** Bytes that went out. */
     readonly txBytes?: number;
   };
-  /** What the pod's containers have written into their own file systems, and into logs. */
+  /** Its volumes whose files were counted. */
+  readonly volume?: readonly VolumeStats[];
+  /** What the pod has on the node's disks: its containers' own file systems, its logs, and its volumes that are not in memory. */
   readonly 'ephemeral-storage'?: FileSystemStats;
   /** Processes of the pod. */
   readonly process_stats?: {
@@ -96,6 +98,14 @@ export interface ContainerStatsEntry {
   readonly swap?: SwapStats;
   /** What the container has written into its own file system. */
   readonly rootfs?: FileSystemStats;
+  /** Its logs. */
+  readonly logs?: FileSystemStats;
+}
+
+/** What one volume of a pod takes. */
+export interface VolumeStats extends FileSystemStats {
+  /** The volume's name in the pod's spec. */
+  readonly name: string;
 }
 
 /** Processor time. */

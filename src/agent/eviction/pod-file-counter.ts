@@ -34,6 +34,8 @@ interface CountedPod {
   /** Of each tree the last sum, or what was seen of it since where that is more. */
   readonly sizes: Map<string, { readonly tree: PodTree; readonly size: TreeSize }>;
   walk: Walk | undefined;
+  /** When something of it was counted last, in milliseconds since the epoch. */
+  countedAt: number;
   /** When the next look begins, by the clock's elapsed time. */
   dueAt: number;
 }
@@ -99,6 +101,11 @@ export class PodFileCounter {
     return { volumes: named('volumes'), memoryVolumes: named('memoryVolumes'), logs: named('logs'), others };
   }
 
+  /** When something of the pod's files was counted last, in milliseconds since the epoch; 0 where nothing was. */
+  countedAt(podUID: string): number {
+    return this.#pods.get(podUID)?.countedAt ?? 0;
+  }
+
   /** Has the files of all pods counted now. Resolves once each was looked at from now on; rejects with the signal's reason. */
   async freshen(signal: AbortSignal): Promise<void> {
     this.#order += 1;
@@ -132,7 +139,7 @@ export class PodFileCounter {
     for (const [podUID, pod] of pods) {
       const counted = this.#pods.get(podUID);
       if (counted !== undefined) counted.pod = pod;
-      else this.#pods.set(podUID, { pod, sizes: new Map(), walk: undefined, dueAt: 0 });
+      else this.#pods.set(podUID, { pod, sizes: new Map(), walk: undefined, countedAt: 0, dueAt: 0 });
     }
     for (const waiter of this.#waiters) settle(waiter, (podUID) => !pods.has(podUID));
   }
@@ -156,7 +163,8 @@ export class PodFileCounter {
   }
 
   /** True when a tree has been counted as a whole, or cannot be. */
-  async #countTree({ pod, sizes }: CountedPod, walk: Walk): Promise<boolean> {
+  async #countTree(counted: CountedPod, walk: Walk): Promise<boolean> {
+    const { pod, sizes } = counted;
     const { count, logger } = this.#options;
     const tree = walk.current?.tree ?? walk.trees.at(-1);
     if (tree === undefined) return true;
@@ -164,6 +172,7 @@ export class PodFileCounter {
     const key = `${tree.part}/${tree.name}`;
     try {
       const { value: size, done } = await walk.current.count.next();
+      counted.countedAt = this.#clock.now();
       const before = sizes.get(key)?.size;
       if (done || before === undefined || before.bytes + before.inodes < size.bytes + size.inodes) sizes.set(key, { tree, size });
       if (!done) return false;

@@ -151,3 +151,11 @@ describe('a new look that somebody waits for', () => {
     expect(clock.pendingTimers).toBe(0);
   });
 });
+
+it('tells when it has counted', async () => {
+  const { clock, counter } = counterWorld({ a: { steps: 0, result: size(1) } });
+  expect(counter.countedAt('a')).toBe(0);
+  counter.start();
+  await clock.advance(500);
+  expect(counter.countedAt('a')).toBe(clock.now() - 500);
+});
