@@ -1,12 +1,12 @@
 import type { ResourceTransport } from '../client/resource-client.ts';
 import { KubeTransport } from '../client/transport/kube-transport.ts';
+import { settledAtOnce } from '../concurrency/settled-at-once.ts';
 import { ApiEventRecorder } from '../events/api-event-recorder.ts';
 import { ConfigMapManager } from '../object-managers/config-map-manager.ts';
 import { SecretManager } from '../object-managers/secret-manager.ts';
 import { type EventRecorder, safeEventRecorder } from '../pod/event-recorder.ts';
 import { callGuarded, ignoreFailure } from '../seams/guard.ts';
 import { TokenManager } from '../volumes/token-manager.ts';
-import { settledAtOnce } from '../volumes/while-going.ts';
 import type { Pod } from '../wire/types.ts';
 import { ClusterServices } from './node/cluster-services.ts';
 import { RuntimeClasses } from './node/runtime-classes.ts';

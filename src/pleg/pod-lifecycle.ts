@@ -1,5 +1,6 @@
 import { LinkedAbort, untilAborted } from '../concurrency/aborts.ts';
 import { RunState } from '../concurrency/run-state.ts';
+import { settledAtOnce } from '../concurrency/settled-at-once.ts';
 import { WakeableWait } from '../concurrency/wakeable-wait.ts';
 import { StatusManagerError } from '../errors.ts';
 import type { RunningPod } from '../pod/runtime-pod.ts';
@@ -191,11 +192,9 @@ export class PodLifecycle {
   }
 
   async #readAll(pods: ListedPod[], began: ReadTime): Promise<void> {
-    const waiting = pods.values();
-    const readOn = async (): Promise<void> => {
-      for (const pod of waiting) await this.#readListed(pod, began).catch((err: unknown) => this.#readFailed(pod.uid, err));
-    };
-    await Promise.all(Array.from({ length: readsAtOnce }, readOn));
+    const read = (pod: ListedPod): Promise<unknown> =>
+      this.#readListed(pod, began).catch((err: unknown) => this.#readFailed(pod.uid, err));
+    await settledAtOnce(pods, readsAtOnce, read);
   }
 
   #readListed(pod: ListedPod, began: ReadTime): Promise<AgentPodStatus> {

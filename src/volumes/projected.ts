@@ -1,11 +1,12 @@
 // Behaviour of collectData in pkg/volume/projected, v1.36.3.
 
+import { settledAtOnce } from '../concurrency/settled-at-once.ts';
 import type { ProjectedFile } from '../files/projected-files.ts';
 import { errorText } from '../seams/error-text.ts';
 import { downwardFiles, joined } from './downward-api.ts';
 import { configMapFiles, type FilesInTurn, secretFiles } from './source-objects.ts';
 import type { FilesRequest, SpecVolume } from './volume-request.ts';
-import { settledAtOnce, whileGoing } from './while-going.ts';
+import { whileGoing } from './while-going.ts';
 
 type Projected = NonNullable<SpecVolume['projected']>;
 type Source = NonNullable<Projected['sources']>[number];

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { isDnsLabel } from '../checks/dns-names.ts';
 import { FairSemaphore } from '../concurrency/fair-semaphore.ts';
 import { OneAtATime } from '../concurrency/one-at-a-time.ts';
+import { settledAtOnce } from '../concurrency/settled-at-once.ts';
 import { StatusManagerError } from '../errors.ts';
 import { AtomicWriter } from '../files/atomic-writer.ts';
 import { requirePod } from '../pod/identified-pod.ts';
@@ -22,7 +23,6 @@ import type { MountedVolume, PodVolumes } from './pod-volumes.ts';
 import { VolumeError } from './volume-error.ts';
 import { checkedParts, type VolumeManagerOptions, type VolumeParts } from './volume-manager-options.ts';
 import type { MountVolume, SpecVolume, VolumeRequest } from './volume-request.ts';
-import { settledAtOnce } from './while-going.ts';
 
 const hiddenMode = 0o750;
 /** So many volumes of a pod are made at once. */
