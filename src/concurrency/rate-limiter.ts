@@ -1,4 +1,5 @@
 import { type CancelTimer, type Clock, type SteadyClock, safeClock } from '../seams/clock.ts';
+import { TokenBucket } from './token-bucket.ts';
 
 /** A limit of requests: a token bucket. */
 export interface RateLimiterOptions {
@@ -14,30 +15,20 @@ export interface RateLimiterOptions {
  */
 export class RateLimiter {
   readonly #clock: SteadyClock;
-  readonly #qps: number;
-  readonly #burst: number;
-  #tokens: number;
-  #refilledAt: number;
+  readonly #bucket: TokenBucket;
   readonly #takers: (() => void)[] = [];
   readonly #onAvailable: () => void;
   #cancelTimer: CancelTimer | undefined;
 
   constructor({ qps, burst }: RateLimiterOptions, clock: Clock, onAvailable: () => void) {
     this.#clock = safeClock(clock);
-    this.#qps = qps;
-    this.#burst = burst;
-    this.#tokens = burst;
-    this.#refilledAt = this.#clock.elapsed();
+    this.#bucket = new TokenBucket({ burst, tokens: qps, perMs: 1000 }, this.#clock);
     this.#onAvailable = onAvailable;
   }
 
   /** Takes a token if one is free. If not, the limiter calls `onAvailable` when one may be free. */
   tryTake(): boolean {
-    this.#refill();
-    if (this.#takers.length === 0 && this.#tokens >= 1) {
-      this.#tokens--;
-      return true;
-    }
+    if (this.#takers.length === 0 && this.#bucket.tryTake()) return true;
     this.#arm();
     return false;
   }
@@ -52,7 +43,7 @@ export class RateLimiter {
 
   /** Gives back a token that was not needed. */
   putBack(): void {
-    this.#tokens = Math.min(this.#burst, this.#tokens + 1);
+    this.#bucket.putBack();
     this.#serve();
   }
 
@@ -63,16 +54,9 @@ export class RateLimiter {
     for (const resolve of this.#takers.splice(0)) resolve();
   }
 
-  #refill(): void {
-    const now = this.#clock.elapsed();
-    const passedMs = now - this.#refilledAt;
-    this.#refilledAt = now;
-    this.#tokens = Math.min(this.#burst, this.#tokens + (passedMs * this.#qps) / 1000);
-  }
-
   #arm(): void {
     if (this.#cancelTimer !== undefined) return;
-    const waitMs = Math.max(1, Math.ceil(((1 - this.#tokens) * 1000) / this.#qps));
+    const waitMs = Math.max(1, Math.ceil(this.#bucket.waitMs));
     this.#cancelTimer = this.#clock.setTimer(() => {
       this.#cancelTimer = undefined;
       this.#serve();
@@ -80,11 +64,7 @@ export class RateLimiter {
   }
 
   #serve(): void {
-    this.#refill();
-    while (this.#takers.length > 0 && this.#tokens >= 1) {
-      this.#tokens--;
-      this.#takers.shift()?.();
-    }
+    while (this.#takers.length > 0 && this.#bucket.tryTake()) this.#takers.shift()?.();
     if (this.#takers.length > 0) this.#arm();
     else this.#onAvailable();
   }

@@ -3,7 +3,9 @@ import { resources } from '../client/api-resource.ts';
 import { classifyApiError, readApiFailure } from '../client/error-class.ts';
 import { ResourceClient, type ResourceTransport } from '../client/resource-client.ts';
 import { onAbort } from '../concurrency/aborts.ts';
+import { BoundedMap } from '../concurrency/bounded-map.ts';
 import { longestRetryAfterMs } from '../concurrency/retry.ts';
+import { TokenBucket } from '../concurrency/token-bucket.ts';
 import { eventName } from '../pod/event-name.ts';
 import type { EventRecorder, EventType } from '../pod/event-recorder.ts';
 import { podObjectReference } from '../pod/pod-object-reference.ts';
@@ -56,8 +58,7 @@ const sameForMs = 600_000;
 const mostRemembered = 4096;
 const longestMessage = 1000;
 /** As client-go's spam filter: so many events of an object at once, and then one in five minutes. */
-const objectBurst = 25;
-const objectRefillMs = 300_000;
+const ofObject = { burst: 25, tokens: 1, perMs: 300_000 };
 /** As client-go: an event that the server has not answered is sent again, and those after it wait meanwhile. */
 const mostTries = 12;
 const retryMs = 10_000;
@@ -96,10 +97,10 @@ export class ApiEventRecorder implements EventRecorder {
   readonly #random: () => number;
   readonly #logger: Logger;
   readonly #waiting: WaitingEvent[] = [];
-  /** By what they say; the one that was written last comes last. */
-  readonly #written = new Map<string, WrittenEvent>();
+  /** By what they say. */
+  readonly #written = new BoundedMap<string, WrittenEvent>(mostRemembered);
   /** What is left of the events that an object may have, by its kind and uid. */
-  readonly #budgets = new Map<string, { tokens: number; at: number }>();
+  readonly #budgets = new BoundedMap<string, TokenBucket>(mostRemembered);
   readonly #stopping = new AbortController();
   #writing: Promise<void> | undefined;
   #count = 0;
@@ -148,14 +149,9 @@ export class ApiEventRecorder implements EventRecorder {
 
   /** False: the object has had too many events, whatever they said. */
   #takeToken(object: string): boolean {
-    const now = this.#clock.elapsed();
-    const { tokens, at } = this.#budgets.get(object) ?? { tokens: objectBurst, at: now };
-    const refilled = Math.min(objectBurst, tokens + (now - at) / objectRefillMs);
-    const isFree = refilled >= 1;
-    this.#budgets.delete(object);
-    this.#budgets.set(object, { tokens: isFree ? refilled - 1 : refilled, at: now });
-    dropOldest(this.#budgets);
-    return isFree;
+    const budget = this.#budgets.get(object) ?? new TokenBucket(ofObject, this.#clock);
+    this.#budgets.set(object, budget);
+    return budget.tryTake();
   }
 
   async #writeAll(): Promise<void> {
@@ -208,9 +204,7 @@ export class ApiEventRecorder implements EventRecorder {
     const written = { name: eventName(name, number), until: now + sameForMs, firstTimestamp, count: 1 };
     return async () => {
       await this.#create(event, namespace, written);
-      this.#written.delete(key);
       this.#written.set(key, written);
-      dropOldest(this.#written);
     };
   }
 
@@ -265,12 +259,4 @@ function objectFields({ kind, namespace, name, uid }: Wire<V1ObjectReference>): 
 /** The beginning of a text. A part of a text keeps all of it alive, so the part is a text of its own. */
 function copyOf(text: string, length: number): string {
   return text.length <= length ? text : Buffer.from(text.slice(0, length), 'utf16le').toString('utf16le');
-}
-
-function dropOldest(map: Map<string, unknown>): void {
-  if (map.size <= mostRemembered) return;
-  for (const key of map.keys()) {
-    map.delete(key);
-    return;
-  }
 }

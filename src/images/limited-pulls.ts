@@ -1,4 +1,5 @@
 // Behaviour of pkg/kubelet/images/helpers.go throttledImageService, v1.36.3.
+import { TokenBucket } from '../concurrency/token-bucket.ts';
 import type { ContainerRuntime } from '../runtime/container-runtime.ts';
 import type { SteadyClock } from '../seams/clock.ts';
 
@@ -14,20 +15,11 @@ export interface PullRate {
 
 /** The images of a runtime, whose pulls fail at once where more begin than may. The back-off of the image then waits. */
 export function limitedPulls(runtime: Images, { perSecond, burst, clock }: PullRate): Images {
-  let left = burst;
-  let countedAt = clock.elapsed();
-  const mayBegin = (): boolean => {
-    const now = clock.elapsed();
-    left = Math.min(burst, left + ((now - countedAt) / 1000) * perSecond);
-    countedAt = now;
-    if (left < 1) return false;
-    left -= 1;
-    return true;
-  };
+  const bucket = new TokenBucket({ burst, tokens: perSecond, perMs: 1000 }, clock);
   return {
     imageStatus: (image, call) => runtime.imageStatus(image, call),
     pullImage: async (image, call) => {
-      if (perSecond > 0 && !mayBegin()) throw new Error('pull QPS exceeded');
+      if (perSecond > 0 && !bucket.tryTake()) throw new Error('pull QPS exceeded');
       return runtime.pullImage(image, call);
     },
   };

@@ -1,11 +1,11 @@
 import { LinkedAbort } from '../concurrency/aborts.ts';
 import { KeyedTimers } from '../concurrency/keyed-timers.ts';
+import { TokenBucket } from '../concurrency/token-bucket.ts';
 import { type SteadyClock, sleep } from '../seams/clock.ts';
 import { callGuarded, ignoreFailure } from '../seams/guard.ts';
 
-/** So many notices of one pod are passed on at once, and then one in this time, in milliseconds; those between count as one. */
-const burst = 5;
-const betweenMs = 100;
+/** So many notices of one pod are passed on at once, and then one in this time; those between count as one. */
+const ofPod = { burst: 5, tokens: 1, perMs: 100 };
 /** The reason that nobody sees: to make an error for each wait would cost more than the wait. */
 const awake = 'awake';
 
@@ -19,8 +19,8 @@ export class PodNotices {
   readonly #timers: KeyedTimers<string>;
   /** Ends each wait for a pod. */
   readonly #waiting = new Map<string, Set<() => void>>();
-  /** How many notices of a pod may be passed on at once, as it was at a time. */
-  readonly #budgets = new Map<string, { readonly tokens: number; readonly at: number }>();
+  /** How many notices of a pod may be passed on at once. */
+  readonly #budgets = new Map<string, TokenBucket>();
   /** Notices that wait for their time. */
   readonly #due = new Set<string>();
   /** Pods whose last question has failed: the sync loop asks again by itself. */
@@ -34,14 +34,14 @@ export class PodNotices {
 
   tell(podUID: string): void {
     if (this.#due.has(podUID)) return;
-    const tokens = this.#tokens(podUID);
-    if (tokens >= 1) {
+    const { waitMs } = this.#budgetOf(podUID);
+    if (waitMs === 0) {
       this.#tellNow(podUID);
       return;
     }
     this.#due.add(podUID);
     const set = (): boolean => {
-      this.#timers.set(podUID, (1 - tokens) * betweenMs, () => this.#tellNow(podUID));
+      this.#timers.set(podUID, waitMs, () => this.#tellNow(podUID));
       return true;
     };
     if (callGuarded(set, ignoreFailure) !== true) this.#tellNow(podUID);
@@ -95,14 +95,14 @@ export class PodNotices {
 
   #tellNow(podUID: string): void {
     this.#due.delete(podUID);
-    this.#budgets.set(podUID, { tokens: Math.max(0, this.#tokens(podUID) - 1), at: this.#clock.elapsed() });
+    this.#budgetOf(podUID).take();
     this.wake(podUID);
     if (!this.#held.has(podUID)) this.#forward(podUID);
   }
 
-  #tokens(podUID: string): number {
-    const now = this.#clock.elapsed();
-    const { tokens, at } = this.#budgets.get(podUID) ?? { tokens: burst, at: now };
-    return Math.min(burst, tokens + (now - at) / betweenMs);
+  #budgetOf(podUID: string): TokenBucket {
+    const budget = this.#budgets.get(podUID) ?? new TokenBucket(ofPod, this.#clock);
+    this.#budgets.set(podUID, budget);
+    return budget;
   }
 }
