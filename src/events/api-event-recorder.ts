@@ -121,7 +121,7 @@ export class ApiEventRecorder implements EventRecorder {
   /** An event of a node is in the namespace `default`, and names the node in place of its uid, as `kubectl describe` looks for it. */
   nodeEvent(nodeName: string, type: EventType, reason: string, message: string): void {
     const involvedObject = { apiVersion: 'v1', kind: 'Node', name: nodeName, uid: nodeName };
-    this.#take({ involvedObject, type, reason, message }, mostWaiting + objectBurst);
+    this.#take({ involvedObject, type, reason, message }, mostWaiting + ofObject.burst);
   }
 
   /** Drops what waits, and gives up the request under way. */

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { BoundedMap } from '../concurrency/bounded-map.ts';
 import type { SteadyClock } from '../seams/clock.ts';
 
 /** What a cache of reviews needs. */
@@ -21,11 +22,12 @@ const mostOpen = 64;
 /** Keeps what the apiserver said, for a while. The same question at the same time is asked once. A failure is never kept. */
 export class ReviewCache<T> {
   readonly #options: ReviewCacheOptions<T>;
-  readonly #answers = new Map<string, Entry<T>>();
+  readonly #answers: BoundedMap<string, Entry<T>>;
   readonly #open = new Map<string, Promise<T>>();
 
   constructor(options: ReviewCacheOptions<T>) {
     this.#options = options;
+    this.#answers = new BoundedMap(options.most);
   }
 
   /** The answer to a question, from here or from `ask`. Rejects as `ask` does, and when too much is being asked. */
@@ -33,11 +35,11 @@ export class ReviewCache<T> {
     // no token is kept, and no question costs more than another
     const key = createHash('sha256').update(question).digest('base64');
     const kept = this.#answers.get(key);
-    this.#answers.delete(key);
     if (kept !== undefined && this.#options.clock.elapsed() < kept.until) {
       this.#answers.set(key, kept);
       return kept.answer;
     }
+    this.#answers.delete(key);
     return this.#open.get(key) ?? this.#ask(key, ask);
   }
 
@@ -54,9 +56,7 @@ export class ReviewCache<T> {
   }
 
   #keep(key: string, answer: T): void {
-    const { clock, keepMs, most } = this.#options;
+    const { clock, keepMs } = this.#options;
     this.#answers.set(key, { answer, until: clock.elapsed() + keepMs(answer) });
-    const [oldest] = this.#answers.keys();
-    if (this.#answers.size > most && oldest !== undefined) this.#answers.delete(oldest);
   }
 }

@@ -1,5 +1,6 @@
 import { classifyApiError, readApiFailure } from '../../client/error-class.ts';
 import { ResourceClient, type ResourceTransport } from '../../client/resource-client.ts';
+import { BoundedMap } from '../../concurrency/bounded-map.ts';
 import { type SteadyClock, sleep } from '../../seams/clock.ts';
 import type { Logger } from '../../seams/logger.ts';
 import type { SchedulingEvent } from '../framework/scheduler-client.ts';
@@ -34,7 +35,7 @@ export class EventWriter {
   readonly #options: EventWriterOptions;
   readonly #events: ResourceClient<WireEvent>;
   readonly #waiting: SchedulingEvent[] = [];
-  readonly #series = new Map<string, Series>();
+  readonly #series = new BoundedMap<string, Series>(mostSeries);
   readonly #writing = new Set<Promise<void>>();
   readonly #stopping = new AbortController();
   #count = 0;
@@ -120,7 +121,7 @@ export class EventWriter {
     }
     this.#count += 1;
     const object = eventObject(event, identity, now, this.#count);
-    this.#remember(key, { event: object, until: elapsed + seriesMs, count: 1 });
+    this.#series.set(key, { event: object, until: elapsed + seriesMs, count: 1 });
     return () => this.#events.create(object, { signal });
   }
 
@@ -142,12 +143,5 @@ export class EventWriter {
         await raise();
       }
     }
-  }
-
-  #remember(key: string, series: Series): void {
-    this.#series.delete(key);
-    this.#series.set(key, series);
-    const [oldest] = this.#series.keys();
-    if (this.#series.size > mostSeries && oldest !== undefined) this.#series.delete(oldest);
   }
 }

@@ -1,0 +1,29 @@
+import { FifoSet } from './fifo-set.ts';
+
+/** A map of at most so many keys: where one more is set, the key goes that was set longest ago. */
+export class BoundedMap<Key, Value> {
+  readonly #most: number;
+  readonly #values = new Map<Key, Value>();
+  readonly #order = new FifoSet<Key>();
+
+  constructor(most: number) {
+    this.#most = most;
+  }
+
+  get(key: Key): Value | undefined {
+    return this.#values.get(key);
+  }
+
+  /** The key becomes the one that was set last. */
+  set(key: Key, value: Value): void {
+    this.#order.delete(key);
+    this.#order.add(key);
+    this.#values.set(key, value);
+    if (this.#values.size > this.#most) this.#values.delete(this.#order.take() as Key);
+  }
+
+  delete(key: Key): void {
+    this.#order.delete(key);
+    this.#values.delete(key);
+  }
+}
