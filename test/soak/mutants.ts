@@ -59,9 +59,9 @@ export const soakMutants: readonly SoakMutant[] = [
     to: '    this.#parts.writes.forget(uid);',
   },
   {
-    ...{ name: 'each event is remembered for ever', part: 'events', file: 'events/api-event-recorder.ts' },
-    from: '  if (map.size <= mostRemembered) return;',
-    to: '  if (map.size >= 0) return;',
+    ...{ name: 'each event is remembered for ever', part: 'events', file: 'concurrency/bounded-map.ts' },
+    from: '    if (this.#values.size > this.#most) this.#values.delete(this.#order.take() as Key);\n',
+    to: '',
   },
   {
     ...{ name: 'the timer of the batch outlives its manager', part: 'status', file: 'status/sync/sync-loop.ts' },
