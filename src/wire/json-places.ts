@@ -13,7 +13,6 @@ export interface JsonPlace {
 
 const [quote, comma, colon, backslash, letterU] = [0x22, 0x2c, 0x3a, 0x5c, 0x75];
 const [openBrace, closeBrace, openBracket, closeBracket] = [0x7b, 0x7d, 0x5b, 0x5d];
-const noMembers: ReadonlyMap<string, JsonPlace> = new Map();
 
 /**
  * Finds where the members of a JSON object stand, to this depth, and weighs them. It looks at each byte once and makes no value, so
@@ -98,7 +97,7 @@ class Scanner {
       }
       if (open === 0 && (byte === quote || byte === closeBrace || byte === closeBracket)) break;
     }
-    return open === 0 && this.#at > start ? { start, end: this.#at, bytes, members: noMembers } : undefined;
+    return open === 0 && this.#at > start ? { start, end: this.#at, bytes, members: new Map() } : undefined;
   }
 
   /** What the text takes as a string. */

@@ -62,11 +62,9 @@ export class NodeAddresses {
     if (message === this.#told) return;
     this.#told = message;
     const { nodeName, logger } = this.#options;
-    const given = 'an address that the node was given cannot be reached; it is told all the same';
-    logger.warn(
-      { err, nodeName },
-      this.#found === this.#given ? given : 'the addresses of the node could not be found; those found before stay',
-    );
+    const isGiven = this.#found === this.#given;
+    if (isGiven) logger.warn({ err, nodeName }, 'an address that the node was given cannot be reached; it is told all the same');
+    else logger.warn({ err, nodeName }, 'the addresses of the node could not be found; those found before stay');
   }
 
   async #find(ofMachine: readonly InterfaceAddress[], signal: AbortSignal): Promise<readonly string[]> {
