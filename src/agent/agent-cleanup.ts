@@ -11,7 +11,7 @@ export interface AgentCleanupOptions {
   readonly lifecycle: Pick<PodLifecycle, 'getPods' | 'podUIDs' | 'refresh'>;
   readonly containers: Pick<ContainerCollector, 'removePod' | 'removeLogs'>;
   readonly volumes: Pick<VolumeManager, 'orphans' | 'unmountVolumes'>;
-  readonly cgroups: Pick<PodCgroups, 'listPods' | 'removePod' | 'updateClasses'>;
+  readonly cgroups: Pick<PodCgroups, 'listPods' | 'removePod'>;
   /** Asked right before something is removed: a pod may have come meanwhile. */
   readonly isKnown: (podUID: string) => boolean;
   readonly logger: Logger;
@@ -55,7 +55,6 @@ export class AgentCleanup {
     const { volumes, cgroups, lifecycle, isKnown } = this.#options;
     const { signal } = this.#stopping;
     const known = new Set([...possiblyRunning, ...pods.map(({ metadata }) => metadata?.uid ?? '')]);
-    await cgroups.updateClasses(pods.filter(({ metadata }) => possiblyRunning.has(metadata?.uid ?? '')));
     const isLeft = (podUID: string): boolean => !known.has(podUID) && !isKnown(podUID);
     const leftVolumes = (await volumes.orphans(known)).filter(isLeft);
     const leftGroups = (await cgroups.listPods()).filter(isLeft);

@@ -18,6 +18,7 @@ import { StatusManager } from '../status/status-manager.ts';
 import { SyncLoop } from '../sync-loop/sync-loop.ts';
 import type { HousekeepingReport } from '../sync-loop/sync-loop-options.ts';
 import { wholeUnits } from '../wire/quantity-number.ts';
+import type { Pod } from '../wire/types.ts';
 import { PodWorkers } from '../workers/pod-workers.ts';
 import { AgentApiHost } from './agent-api-host.ts';
 import { AgentCleanup } from './agent-cleanup.ts';
@@ -31,6 +32,7 @@ import { MachineCgroups, noPodCgroups } from './node/machine-cgroups.ts';
 import { type NodeAgentOptions, type ResolvedAgentOptions, resolveAgentOptions } from './node-agent-options.ts';
 import { NodeParts } from './node-parts.ts';
 import { ResizeParts } from './resize-parts.ts';
+import { ClassUpdates } from './sync/class-updates.ts';
 
 /** The parts of a node agent, put together. Nothing of them runs before its start. */
 export class AgentParts {
@@ -48,6 +50,7 @@ export class AgentParts {
   readonly mirrorPods: MirrorPodReconciler;
   readonly cleanup: AgentCleanup;
   readonly cgroups: PodCgroups;
+  readonly classes: ClassUpdates;
   /** What the agent's API shows. */
   readonly shown: AgentApiHost;
   readonly api: KubeletApi | undefined;
@@ -80,6 +83,8 @@ export class AgentParts {
     const askDriver = () => runtime.cgroupDriver();
     const ofMachine = (): PodCgroups => new MachineCgroups({ cgroupRoot, driver, limits, clock }, { askDriver, logger });
     this.cgroups = cgroups ?? (settings.cgroupsPerQOS ? ofMachine() : noPodCgroups);
+    const activePods = (): Pod[] => podManager.getPods().filter((pod) => this.#isActive(pod));
+    this.classes = new ClassUpdates({ cgroups: this.cgroups, activePods, logger });
     this.statusManager = new StatusManager({
       ...statusManager,
       podClient: podClient ?? new KubePodClient({ ...lanes.statuses, close: async () => {} }),
@@ -110,6 +115,7 @@ export class AgentParts {
         options: resolved,
         cluster: this.cluster,
         cgroups: this.cgroups,
+        classes: this.classes,
         watch: this.node.watch,
         statusManager: this.statusManager,
       },
@@ -222,6 +228,7 @@ export class AgentParts {
     const desired = new Set([...report.possiblyRunning, ...report.pods.map(({ metadata }) => metadata?.uid ?? '')]);
     this.containers.probes.cleanupPods(desired);
     this.containers.forgetWaits();
+    void this.classes.update();
     this.cleanup.look(report);
     this.resizes.housekeep(desired);
   }
@@ -232,6 +239,14 @@ export class AgentParts {
     // the node need not wait for the next look at it
     if (isReady && !this.#wasReady) this.node.object.changed();
     this.#wasReady = isReady;
+  }
+
+  /** pkg/kubelet/kubelet_pods.go isPodInactive: a pod that has ended counts while it is being brought to its end. */
+  #isActive({ metadata, status }: Pod): boolean {
+    const podUID = metadata?.uid ?? '';
+    if (this.podWorkers.isPodKnownTerminated(podUID)) return false;
+    const phases = [status?.phase, this.statusManager.getPodStatus(podUID)?.phase];
+    return !phases.some(isTerminalPhase) || this.podWorkers.isPodTerminationRequested(podUID);
   }
 
   #isOver(podUID: string): boolean {

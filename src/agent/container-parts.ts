@@ -21,9 +21,10 @@ import type { RuntimeWatch } from './node/runtime-watch.ts';
 import type { ResolvedAgentOptions } from './node-agent-options.ts';
 import type { SyncPodResizer } from './resize/sync-pod-resizer.ts';
 import { AgentPodSyncer } from './sync/agent-pod-syncer.ts';
+import type { ClassUpdates } from './sync/class-updates.ts';
 import { execProber } from './sync/exec-prober.ts';
 import { statusesOfKnownPods } from './sync/statuses-of-known-pods.ts';
-import type { SyncConfigs, SyncVolumes } from './sync/sync-parts.ts';
+import type { SyncCgroups, SyncConfigs, SyncVolumes } from './sync/sync-parts.ts';
 
 type ImageVolume = NonNullable<NonNullable<Pod['spec']>['volumes']>[number]['image'];
 
@@ -31,6 +32,7 @@ export interface ContainerPartsOptions {
   readonly options: ResolvedAgentOptions;
   readonly cluster: ClusterParts;
   readonly cgroups: PodCgroups;
+  readonly classes: ClassUpdates;
   readonly watch: RuntimeWatch;
   readonly statusManager: StatusManager;
   /** The addresses that the node has. */
@@ -94,7 +96,7 @@ export class ContainerParts {
         images: this.images,
         volumes: this.#syncVolumes(),
       },
-      ...{ cgroups, nodeIPs, eventRecorder, resizer: parts.resizer },
+      ...{ cgroups: syncCgroups(cgroups, parts.classes), nodeIPs, eventRecorder, resizer: parts.resizer },
       resizeConditions: (podUID) => statusManager.resizes.getPodResizeConditions(podUID),
       configs: this.#configs(mounter),
       // the volumes' own folder is made, and removed, with the pod's
@@ -182,4 +184,12 @@ export class ContainerParts {
     const pullSecrets = await cluster.pullSecretsOf(pod);
     return (await this.images.ensureImage({ pod, container, pullSecrets, runtimeHandler }, signal)).imageRef;
   }
+}
+
+function syncCgroups(cgroups: PodCgroups, classes: ClassUpdates): SyncCgroups {
+  return {
+    updateClasses: () => classes.update(),
+    ensurePod: (pod) => cgroups.ensurePod(pod),
+    removePod: (pod) => cgroups.removePod(pod),
+  };
 }

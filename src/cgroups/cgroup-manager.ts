@@ -7,7 +7,7 @@ import type { ResourceQuantities } from '../pod/resource-field.ts';
 import type { LinuxContainerResources } from '../runtime/linux-resources.ts';
 import type { ResourceUsage } from '../runtime/runtime-stats.ts';
 import { podRequests } from '../runtime-status/resource-lists.ts';
-import { type Clock, safeClock, systemClock } from '../seams/clock.ts';
+import { type Clock, type SteadyClock, safeClock, systemClock } from '../seams/clock.ts';
 import { ignoreFailure } from '../seams/guard.ts';
 import { thousandths, wholeUnits } from '../wire/quantity-number.ts';
 import type { Pod } from '../wire/types.ts';
@@ -42,6 +42,8 @@ export interface CgroupManagerOptions {
 }
 
 const knownOptions = ['filesystemRoot', 'cgroupRoot', 'driver', 'limits', 'files', 'clock'];
+/** How often the weights of classes are written although nothing has changed, as by the kubelet. */
+const classesPeriodMs = 60_000;
 const classes: readonly PodQOSClass[] = ['Guaranteed', 'Burstable', 'BestEffort'];
 
 /**
@@ -61,13 +63,15 @@ export class CgroupManager implements PodCgroups {
   readonly version: 1 | 2;
   readonly #tree: CgroupTree;
   readonly #files: CgroupFiles;
-  readonly #clock: Clock;
+  readonly #clock: SteadyClock;
   readonly #root: CgroupName;
   readonly #limits: CheckedNodeLimits;
   /** Removals under way, by the uid of the pod. */
   readonly #removals = new Map<string, Promise<void>>();
   /** The shares that the group of burstable pods was given last. */
   #burstableShares: number | undefined;
+  /** When the weights of all classes were last put right, by the clock's elapsed time. */
+  #classesSetAt = Number.NEGATIVE_INFINITY;
 
   private constructor(tree: CgroupTree, options: CgroupManagerOptions) {
     this.version = tree.version;
@@ -104,7 +108,7 @@ export class CgroupManager implements PodCgroups {
   async createBase(allocatable?: ResourceQuantities): Promise<void> {
     for (const qosClass of classes) await this.#tree.make(this.#classPath(qosClass));
     if (allocatable !== undefined) await this.#limitAll(allocatable);
-    await this.#tree.set(this.#classPath('BestEffort'), { cpuShares: minShares });
+    this.#classesSetAt = Number.NEGATIVE_INFINITY;
     await this.updateClasses([]);
   }
 
@@ -112,15 +116,16 @@ export class CgroupManager implements PodCgroups {
     let milliCPU = 0;
     for (const pod of pods) if (qosClassOf(pod) === 'Burstable') milliCPU += thousandths(podRequests(pod.spec).cpu);
     const shares = sharesOf(milliCPU);
-    if (shares === this.#burstableShares) return;
+    const now = this.#clock.elapsed();
+    // what somebody else has changed is put right
+    const isDue = now - this.#classesSetAt >= classesPeriodMs;
+    if (!isDue && shares === this.#burstableShares) return;
+    // after a failure the next call tries again
+    this.#burstableShares = undefined;
+    if (isDue) await this.#tree.set(this.#classPath('BestEffort'), { cpuShares: minShares });
+    await this.#tree.set(this.#classPath('Burstable'), { cpuShares: shares });
     this.#burstableShares = shares;
-    try {
-      await this.#tree.set(this.#classPath('Burstable'), { cpuShares: shares });
-    } catch (error) {
-      // so that the next call tries again
-      this.#burstableShares = undefined;
-      throw error;
-    }
+    if (isDue) this.#classesSetAt = now;
   }
 
   async ensurePod(pod: Pod): Promise<void> {

@@ -15,7 +15,10 @@ export interface PodCgroups {
    * Rejects with an error that names the group and the file.
    */
   createBase(allocatable?: ResourceQuantities): Promise<void>;
-  /** Gives the group of all burstable pods the weight of what these pods ask for together. */
+  /**
+   * Gives the group of all burstable pods the weight of what these pods ask for together. It is called for each pod that begins or ends,
+   * and every two seconds: where nothing is to change it does little.
+   */
   updateClasses(pods: Iterable<Pod>): Promise<void>;
   /** Makes the pod's group with the limits of its spec. One that containers are in stays as it is. */
   ensurePod(pod: Pod): Promise<void>;

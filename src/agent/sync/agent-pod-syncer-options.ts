@@ -87,7 +87,7 @@ const methods = {
   probes: ['addPod', 'stopLivenessAndStartup', 'removePod', 'result', 'containerState'],
   images: ['ensureImage'],
   volumes: ['mountVolumes', 'unmountVolumes'],
-  cgroups: ['ensurePod', 'removePod'],
+  cgroups: ['updateClasses', 'ensurePod', 'removePod'],
   configs: ['sandboxConfig', 'containerConfig', 'containerHash'],
   restartBackoff: ['tryRestart'],
 } as const satisfies Partial<Record<keyof AgentPodSyncerOptions, readonly string[]>>;

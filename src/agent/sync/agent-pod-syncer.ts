@@ -19,6 +19,7 @@ import {
   type ResolvedAgentPodSyncerOptions,
   resolveAgentPodSyncerOptions,
 } from './agent-pod-syncer-options.ts';
+import { awaitClasses } from './class-updates.ts';
 import { ContainerKiller } from './container-killer.ts';
 import { LifecycleHooks } from './lifecycle-hooks.ts';
 import { PodKiller } from './pod-killer.ts';
@@ -212,6 +213,7 @@ export class AgentPodSyncer implements PodSyncer {
       { pod, containers, sandboxIDs, gracePeriodSeconds, podIP: this.#starter.podIPOf(pod, status) },
       signal,
     );
+    await awaitClasses(this.#options.cgroups, this.#options.clock, signal);
   }
 
   #forget(podUID: string): void {

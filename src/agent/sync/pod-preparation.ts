@@ -6,6 +6,7 @@ import { errorText } from '../../seams/error-text.ts';
 import type { PodVolumes } from '../../volumes/pod-volumes.ts';
 import { VolumeError } from '../../volumes/volume-error.ts';
 import type { Pod } from '../../wire/types.ts';
+import { awaitClasses } from './class-updates.ts';
 import type { PullSecret, SyncCgroups, SyncFolders, SyncVolumes } from './sync-parts.ts';
 
 export interface PodPreparationOptions {
@@ -34,6 +35,8 @@ export class PodPreparation {
   readonly #options: PodPreparationOptions;
   /** How often the mounts of a pod have failed in turn, by its uid. */
   readonly #mountFailures = new Map<string, number>();
+  /** The uids of the pods whose cgroups are known to be there. */
+  readonly #grouped = new Set<string>();
 
   constructor(options: PodPreparationOptions) {
     this.#options = options;
@@ -54,7 +57,7 @@ export class PodPreparation {
     await this.#withEvent(pod, 'Failed', 'error making pod data directories', signal, () => this.#options.folders.makePod(pod));
     const [cgroup, volumes, pullSecrets] = await Promise.allSettled([
       this.#withEvent(pod, 'FailedCreatePodContainer', 'unable to ensure pod container exists', signal, () =>
-        this.#options.cgroups.ensurePod(pod, signal),
+        this.#group(pod, signal),
       ),
       this.#mount(pod, signal),
       pullSecretsOf(pod, signal),
@@ -68,6 +71,17 @@ export class PodPreparation {
 
   forget(podUID: string): void {
     this.#mountFailures.delete(podUID);
+    this.#grouped.delete(podUID);
+  }
+
+  /** The group of the pod's class has its share before the pod takes of it. */
+  async #group(pod: Pod, signal: AbortSignal): Promise<void> {
+    const { cgroups, clock } = this.#options;
+    const podUID = pod.metadata?.uid ?? '';
+    if (!this.#grouped.has(podUID)) await awaitClasses(cgroups, clock, signal);
+    signal.throwIfAborted();
+    await cgroups.ensurePod(pod, signal);
+    this.#grouped.add(podUID);
   }
 
   async #mount(pod: Pod, signal: AbortSignal): Promise<PodVolumes> {

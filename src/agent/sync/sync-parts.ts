@@ -48,6 +48,8 @@ export interface SyncVolumes {
 
 /** What the syncer needs of the cgroups. */
 export interface SyncCgroups {
+  /** Gives the groups of all pods of a class what their pods ask for now. */
+  updateClasses(): Promise<unknown>;
   /** Makes the pod's cgroup where it is not there, and sets its limits. */
   ensurePod(pod: Pod, signal: AbortSignal): Promise<unknown>;
   /** Takes the pod's cgroup away, with what is below it. */

@@ -35,7 +35,6 @@ function setUp(world: SyncerWorld, options: Partial<AgentCleanupOptions> = {}) {
     cgroups: {
       listPods: async () => left.cgroups,
       removePod: async (pod) => void removed.push(`cgroup of ${pod}`),
-      updateClasses: async () => {},
     },
     isKnown: (podUID) => left.known.has(podUID),
     logger: { debug: note, info: note, warn: note, error: note },
@@ -172,7 +171,6 @@ describe('a look at what pods have left', () => {
       cgroups: {
         listPods: async () => ['one'],
         removePod: () => Promise.reject(new Error('busy')),
-        updateClasses: async () => {},
       },
     });
     left.cgroups.push('one');
@@ -184,12 +182,11 @@ describe('a look at what pods have left', () => {
   it('is made by one at a time, and by none after stop', async () => {
     await using world = new SyncerWorld();
     let looks = 0;
-    const updateClasses = async (): Promise<void> => {
+    const listPods = async (): Promise<string[]> => {
       looks += 1;
+      return [];
     };
-    const { cleanup } = setUp(world, {
-      cgroups: { listPods: async () => [], removePod: async () => {}, updateClasses },
-    });
+    const { cleanup } = setUp(world, { cgroups: { listPods, removePod: async () => {} } });
     cleanup.look(nothingKnown);
     cleanup.look(nothingKnown);
     await cleanup.settled();

@@ -89,6 +89,31 @@ describe.each([1, 2] as const)('CgroupManager on version %i', (version) => {
     expect(kernel.written.at(-1)).toBe(`${file} = ${version === 1 ? 2 : 1}`);
   });
 
+  it('puts the weights of classes right each minute, and tries again at once what has failed', async () => {
+    const kernel = new FakeKernel(version);
+    const clock = new FakeClock();
+    const cgroups = await opened(kernel, { clock });
+    await cgroups.createBase();
+    await cgroups.updateClasses([burstable]);
+    const writtenIn = async (ms: number) => {
+      kernel.written.length = 0;
+      await clock.advance(ms);
+      await cgroups.updateClasses([burstable]);
+      return kernel.written.map((line) => line.replace(/^.*kubepods\//, ''));
+    };
+    expect(await writtenIn(59_000)).toEqual([]);
+    const both =
+      version === 1
+        ? ['besteffort/cpu.shares = 2', 'burstable/cpu.shares = 512']
+        : ['besteffort/cpu.weight = 1', 'burstable/cpu.weight = 20'];
+    expect(await writtenIn(1000)).toEqual(both);
+    expect(await writtenIn(59_000)).toEqual([]);
+    kernel.refuse = () => 'EIO';
+    await expect(writtenIn(1000)).rejects.toThrow('EIO');
+    kernel.refuse = undefined;
+    expect(await writtenIn(0)).toEqual(both);
+  });
+
   it('takes limits away that a pod has no longer, and changes only what it is told', async () => {
     const kernel = new FakeKernel(version);
     const cgroups = await opened(kernel);

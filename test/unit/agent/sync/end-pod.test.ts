@@ -13,7 +13,10 @@ describe('a pod that ends', () => {
     expect(world.status).toMatchObject({ phase: 'Failed', podIP: '10.244.0.2' });
     expect(world.status.containerStatuses?.[0]?.state?.terminated?.exitCode).toBe(7);
     expect(world.events).toContain('Normal Killing spec.containers{app}: Stopping container app');
-    expect(world.calls).toEqual(['ensurePod', 'mountVolumes', 'addPod', 'stopLivenessAndStartup', 'removePod']);
+    expect(world.calls).toEqual([
+      ...['updateClasses', 'mountVolumes', 'ensurePod', 'addPod'],
+      ...['stopLivenessAndStartup', 'updateClasses', 'removePod'],
+    ]);
     expect(await world.runtime.listPodSandboxes({ ready: true })).toEqual([]);
     await world.finish(pod);
     expect(world.calls.slice(-3).sort()).toEqual(['removePodCgroup', 'terminatePod', 'unmountVolumes']);

@@ -11,7 +11,7 @@ describe('a new pod', () => {
     expect(world.happened().sort()).toEqual(['started app#0', 'started web#0']);
     expect(world.told.length).toBe(1);
     expect(world.status).toMatchObject({ phase: 'Running', podIP: '10.244.0.2', hostIP: '192.0.2.1' });
-    expect(world.calls).toEqual(['ensurePod', 'mountVolumes', 'addPod']);
+    expect(world.calls).toEqual(['updateClasses', 'mountVolumes', 'ensurePod', 'addPod']);
   });
 
   it('has the events of the kubelet', async () => {

@@ -77,6 +77,7 @@ export class SyncerWorld {
         unmountVolumes: async () => this.#note('unmountVolumes', undefined),
       },
       cgroups: {
+        updateClasses: async () => this.#note('updateClasses', undefined),
         ensurePod: async () => this.#note('ensurePod', undefined),
         removePod: async () => this.#note('removePodCgroup', undefined),
       },
