@@ -188,7 +188,8 @@ export class WatchedObjects<T extends MaybeImmutable> implements ObjectReader<T>
   #lookLater(): CancelTimer {
     const { clock } = this.#options;
     const sinceLast = (clock.elapsed() - this.#madeAt) % lookEveryMs;
-    return clock.setTimer(() => this.#look(), lookEveryMs - sinceLast);
+    // what is left of a minute by a mistake in rounding would fall due at this very moment, again and again
+    return clock.setTimer(() => this.#look(), Math.max(1, lookEveryMs - sinceLast));
   }
 
   #look(): void {

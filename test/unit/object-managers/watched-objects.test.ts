@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { ApiError } from '../../../src/index.ts';
-import { settle } from '../../../src/testing/fakes/fake-clock.ts';
+import { FakeClock, settle } from '../../../src/testing/fakes/fake-clock.ts';
 import { ObjectServer } from '../../support/object-server.ts';
 import { failureOf, podWith, secretWorld, settled, textOf } from './world.ts';
 
@@ -139,6 +139,19 @@ describe('strategy watch', () => {
     expect(await read('s')).toBe('two');
     expect(server.openWatches).toEqual(['d/s']);
     expect(server.requests.at(-1)).toMatchObject({ verb: 'watch', streams: true, resourceVersion: '101' });
+  });
+
+  it('looks once a minute also where the time has parts of a millisecond that no number has', async () => {
+    const clock = new FakeClock();
+    await clock.advance(28_478.9);
+    const { server, manager, getSecret } = secretWorld({ clock, resyncIntervalMs: minute }, { clock });
+    await clock.advance(40_278 - 28_478.9);
+    server.put('d', 's', 'one');
+    manager.registerPod(podWith('p', ['s']));
+    expect(textOf(await settled(clock, getSecret('s')))).toBe('one');
+    await clock.advance(8 * minute);
+    expect(server.openWatches).toEqual([]);
+    expect(clock.pendingTimers).toBe(0);
   });
 
   it('closes a watch that was never used at the first look after its list, and never sooner than a minute otherwise', async () => {
