@@ -20,7 +20,8 @@ describe('a node agent whose node runs short of memory', () => {
     for (const name of ['a', 'b']) {
       const message = expect.stringMatching(/^The node was low on resource: memory\./);
       expect(node.pod(name)?.status).toMatchObject({ reason: 'Evicted', message });
-      expect(node.events(name).join('\n')).toContain('Warning Evicted: The node was low on resource: memory.');
+      // events are written one after another, those of the node as well
+      await node.until(() => node.events(name).join('\n').includes('Warning Evicted: The node was low on resource: memory.'));
     }
     const message = 'Pod was rejected: The node had condition: [MemoryPressure]. ';
     expect(node.pod('refused')?.status).toMatchObject({ phase: 'Failed', reason: 'Evicted', message });
