@@ -132,6 +132,10 @@ export class AgentWorld {
       logger: this.#logger(lifeline),
     });
     this.#agent = { agent, lifeline, clock: agentClock, transport, gone };
+    agent.statusManager.on('illegalTransition', ({ reason, pod }) => {
+      // as the kubelet's: init containers run again in another sandbox, whatever the policy says
+      if (!reason.startsWith('terminated init container')) found('no status is refused', `${pod.metadata?.name}: ${reason}`);
+    });
     count('agent started');
     agent.start().catch((error: unknown) => {
       if (lifeline.isAlive && this.#agent?.agent === agent) found('nothing unforeseen happens', `the start failed: ${error}`);

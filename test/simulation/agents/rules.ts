@@ -6,6 +6,7 @@ export type AgentRule =
   | 'an ended pod stays ended'
   | 'a restart count never goes back'
   | 'what the server says is what runs'
+  | 'no status is refused'
   | 'nothing survives its deletion'
   | 'the files of a pod go with it'
   | 'nothing is called after stop'
