@@ -1,6 +1,6 @@
 import type { RunStateName } from '../concurrency/run-state.ts';
 import type { PodSourceReport } from '../config/pod-source-report.ts';
-import type { NodeObjectReport } from '../node-object/node-object.ts';
+import type { NodeObjectReport } from '../node-object/node-object-report.ts';
 import type { NodeObjectStopped } from '../node-object/node-removal.ts';
 import type { StopResult } from '../status/sync/status-sync.ts';
 import type { PodWorkerReport, PodWorkersReport } from '../workers/pod-worker-report.ts';

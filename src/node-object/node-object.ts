@@ -12,10 +12,9 @@ import { sampleGauges } from '../metrics/sampled-gauges.ts';
 import type { WireNode } from '../wire/node-types.ts';
 import { type AdvertisedStatus, type ResolvedStatus, resolveStatus, statusMembers } from './advertised-status.ts';
 import { KnownNode } from './known-node.ts';
-import type { LeaseRival } from './lease-rivals.ts';
-import type { NodeHealth } from './node-health.ts';
 import { NodeLease } from './node-lease.ts';
 import { type NodeObjectOptions, type ResolvedNodeOptions, resolveNodeOptions } from './node-object-options.ts';
+import type { NodeObjectReport } from './node-object-report.ts';
 import { NodeRegistration } from './node-registration.ts';
 import { type NodeObjectStopped, removeNode } from './node-removal.ts';
 import { NodeRequests } from './node-requests.ts';
@@ -30,26 +29,6 @@ const stopWaitsMs = 1000;
 const nodeChecks = 'pod_status_manager_node_checks_total';
 const leaseRenewals = 'pod_status_manager_lease_renewals_total';
 type StepCounter = typeof nodeChecks | typeof leaseRenewals;
-
-/** What a {@link NodeObject} did last, and what it could not do. */
-export interface NodeObjectReport {
-  /** True while the node is on the apiserver, as far as is known. */
-  readonly registered: boolean;
-  /** What the Ready condition is to say: the last answer of `readiness`; undefined before it was asked. */
-  readonly readiness: NodeHealth['readiness'] | undefined;
-  /** Undefined while the node is not known. */
-  readonly uid: string | undefined;
-  /** When the status was last written, in milliseconds since the epoch. */
-  readonly lastReportAt: number | undefined;
-  /** When the Lease was last renewed, in milliseconds since the epoch. */
-  readonly lastRenewAt: number | undefined;
-  /** The last failure of the node, while no success has followed. */
-  readonly nodeFailure: StepFailure | undefined;
-  /** The same of the Lease. */
-  readonly leaseFailure: StepFailure | undefined;
-  /** The last other agent that was noticed under the name of this node. */
-  readonly rival: LeaseRival | undefined;
-}
 
 /** How long a stop may take. */
 export interface StopNodeOptions {

@@ -1,7 +1,7 @@
 import type { RetriedError } from '../client/error-class.ts';
 import type { RunStateName } from '../concurrency/run-state.ts';
 import type { PodSourceReport } from '../config/pod-source-report.ts';
-import type { NodeObjectReport } from '../node-object/node-object.ts';
+import type { NodeObjectReport } from '../node-object/node-object-report.ts';
 import type { NodeObjectStopped } from '../node-object/node-removal.ts';
 import type { PodExplanation } from '../status/sync/explain.ts';
 import type { StopResult } from '../status/sync/status-sync.ts';
