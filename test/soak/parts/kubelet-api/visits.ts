@@ -26,7 +26,7 @@ export interface RoundPods {
 type Asked = readonly [request: string, status: number];
 
 const upgrading = ['connection: Upgrade', 'upgrade: SPDY/3.1', 'content-length: 0'];
-const tokensARound = 48;
+const tokensARound = 96;
 /** A connection with more requests that wait is ended. */
 const atOnce = 8;
 /** How often each fate meets a sender that was not there before. */
