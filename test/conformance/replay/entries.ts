@@ -1,3 +1,5 @@
+import { isDeepStrictEqual } from 'node:util';
+import { comparable } from './canonical.ts';
 import type { Differences } from './excuses.ts';
 import type { OutOfOrder } from './init-order.ts';
 import { whyOursIsLate, whyTheirsIsLate } from './lateness.ts';
@@ -29,10 +31,11 @@ export function excuseEntries(pair: Pair, memory: Memory, differences: Differenc
   }
 }
 
-/** The entry is gone on both sides, and so are the resize conditions that went with it. */
+/** The entry is gone on both sides, and so are the resize conditions that went with it: both sides have the same ones again. */
 function isOver({ theirs, ours, step }: Pair, uid: string): boolean {
   const isGone = !(uid in theirs.cache) && !(uid in ours.cache) && step.podUID !== uid;
-  return isGone && uid in theirs.resizeConditions === uid in ours.resizeConditions;
+  const [theirResizes, ourResizes] = [theirs, ours].map(({ resizeConditions }) => comparable(resizeConditions[uid], true));
+  return isGone && isDeepStrictEqual(theirResizes, ourResizes);
 }
 
 /** Ours has dropped the entry in this step (D11), and the pod is still on its server. */

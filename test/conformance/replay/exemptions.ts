@@ -5,6 +5,7 @@ import type { OutOfOrder } from './init-order.ts';
 import { cachedStatus, everything } from './masks.ts';
 import type { Memory } from './memory.ts';
 import type { Pair } from './pair.ts';
+import { excuseResizes } from './resizes.ts';
 import { excuseServers } from './servers.ts';
 
 /** Lets every rule take what it explains out of the differences of a pair. What is left is a difference that no rule explains. */
@@ -16,6 +17,7 @@ export function excuseWhatRulesExplain(
 ): void {
   excuseEntries(pair, memory, differences, disorder);
   excuseDisruptionTime(pair, differences);
+  excuseResizes(pair, memory, differences);
   const { op } = pair.step;
   const copy = op === 'reconcilePodReadiness' ? memory.copy : op === 'setPodStatus' ? memory.deletionOnOne : undefined;
   if (copy !== undefined) excuseLookAtCopy(pair, copy, differences);

@@ -5,7 +5,7 @@ import { disruptionTimes } from './disruption-times.ts';
 import { serverUIDs } from './entries.ts';
 import { Differences } from './excuses.ts';
 import { excuseWhatRulesExplain } from './exemptions.ts';
-import { type OutOfOrder, outOfOrder, saysWhatWasSet, TheirCopies } from './init-order.ts';
+import { areOutOfOrder, type OutOfOrder, outOfOrder } from './init-order.ts';
 import { whyOursIsLate, whyTheirsIsLate } from './lateness.ts';
 import { Memory } from './memory.ts';
 import { OurRequests } from './our-requests.ts';
@@ -16,8 +16,9 @@ import { type Expected, Recording } from './recording.ts';
 import type { Rule } from './rules.ts';
 import type { Scenario, Step, Write } from './scenario.ts';
 import { batches, utcSecond } from './seconds.ts';
+import { Side } from './side.ts';
 import { TheirRequests } from './their-requests.ts';
-import { noteFinished, World } from './world.ts';
+import { World } from './world.ts';
 
 export interface Difference {
   readonly scenario: string;
@@ -72,16 +73,13 @@ class ScenarioJudge {
   readonly #recording: Recording;
   readonly #theirRequests: TheirRequests;
   readonly #ourRequests: OurRequests;
-  readonly #theirCopies: TheirCopies;
-  readonly #theirFinished = new Set<string>();
-  readonly #ourFinished = new Set<string>();
+  readonly #theirs: Side;
+  readonly #ours: Side;
   readonly #memories = new Map<string, Memory>();
   readonly #exempt: ExemptPair[] = [];
   readonly #found: Difference[] = [];
   readonly #start: number;
   readonly #disruptionTimes: ReturnType<typeof disruptionTimes>;
-  #theirCache: Expected['cache'] = {};
-  #ourCache: Outcome['cache'] = {};
   #now: number;
   #pairs = 0;
 
@@ -93,7 +91,8 @@ class ScenarioJudge {
     this.#recording = new Recording(this.#world, this.#conditionOrder);
     this.#theirRequests = new TheirRequests(this.#world);
     this.#ourRequests = new OurRequests(this.#world);
-    this.#theirCopies = new TheirCopies(this.#world);
+    this.#theirs = new Side(this.#world);
+    this.#ours = new Side(this.#world);
     this.#start = Date.parse(scenario.start);
     this.#disruptionTimes = disruptionTimes(scenario);
     this.#now = this.#start;
@@ -107,20 +106,19 @@ class ScenarioJudge {
     this.#world.note(step, hasBatch);
     const context = { seconds: step.op === 'advance' ? seconds : [utcSecond(began)], written: this.#written(step, outcome) };
     const expected = this.#recording.next(step, context);
-    noteFinished(this.#theirFinished, expected.notifications);
-    noteFinished(this.#ourFinished, outcome.notifications);
+    this.#theirs.noteFinished(expected.notifications);
+    this.#ours.noteFinished(outcome.notifications);
     this.#theirRequests.note(step, expected, outcome.shown, seconds.length);
     this.#ourRequests.note(step, outcome, hasBatch);
-    const own = new OwnWrites(this.#ownWritesContext(), outcome.arrived, this.#ourFinished);
+    const own = new OwnWrites(this.#ownWritesContext(), outcome.arrived, this.#ours.finished);
     for (const { pod, expected: wanted, got } of expected.contradictions)
       this.#report(index, step, pod, 'recording', wanted, got);
     for (const { pod, expected: wanted, got } of own.wrong) this.#report(index, step, pod, 'our write', wanted, got);
-    this.#checkWhatWasSet(index, step, expected, outcome);
+    this.#checkRules(index, step, expected, outcome);
     const played = { index, step, began, hasBatch, expected, outcome, ourWrites: own.writes };
     for (const [pod, podUIDs] of this.#world.pods) this.#comparePair(played, pod, podUIDs);
-    this.#theirCopies.note(step, expected.recorded);
-    this.#theirCache = expected.cache;
-    this.#ourCache = outcome.cache;
+    this.#theirs.end(step, expected, expected.recorded);
+    this.#ours.end(step, outcome, outcome.server);
   }
 
   judgement(): Judgement {
@@ -138,16 +136,13 @@ class ScenarioJudge {
     return { world: this.#world, conditionOrder: this.#conditionOrder, hasUnseenWrite };
   }
 
-  /** A status that was taken is in the cache as it was set, on both sides, whatever else differs. */
-  #checkWhatWasSet(index: number, step: Step, expected: Expected, outcome: Outcome): void {
-    const { podUID = '', withResizeConditions } = step;
-    const pod = this.#world.podOf(podUID);
-    if (step.op !== 'setPodStatus' || withResizeConditions || pod === undefined) return;
-    const isTaken = ({ notifications }: Expected | Outcome): boolean => notifications.some((each) => each.podUID === podUID);
-    const [theirs, ours] = [expected.cache[podUID], outcome.written[podUID]];
-    if (theirs && isTaken(expected) && !saysWhatWasSet(theirs, step))
-      this.#report(index, step, pod, 'recording', step.status, theirs);
-    if (ours && isTaken(outcome) && !saysWhatWasSet(ours, step)) this.#report(index, step, pod, 'our cache', step.status, ours);
+  /** Each side keeps upstream's rules, whatever the two differ in. */
+  #checkRules(index: number, step: Step, expected: Expected, outcome: Outcome): void {
+    const context = { now: utcSecond(this.#now), isAnswered: expected.result !== undefined };
+    for (const breach of this.#theirs.breaches(step, expected, { ...context, stored: expected.cache }))
+      this.#report(index, step, breach.pod, 'recording', breach.expected, breach.got);
+    for (const breach of this.#ours.breaches(step, outcome, { ...context, stored: outcome.written }))
+      this.#report(index, step, breach.pod, `our ${breach.of}`, breach.expected, breach.got);
   }
 
   /** The status that the operation stored. It counts for both sides when they began the entry at the same moment or from the same copy. */
@@ -155,10 +150,11 @@ class ScenarioJudge {
     const status = podUID === undefined ? undefined : written[podUID];
     if (podUID === undefined || status === undefined || given !== undefined) return {};
     const pod = this.#world.podOf(podUID) ?? '';
-    const { entries, copy } = this.#memory(pod);
+    const { entries, copy, resizes } = this.#memory(pod);
     const isOnOneBase =
-      podUID in this.#theirCache || (copy === undefined && !this.#theirCopies.areOutOfOrder(podUID, this.#world.uidsOf(pod)));
-    return isOnOneBase && !entries.has(podUID) ? { [podUID]: status } : {};
+      podUID in this.#theirs.cache ||
+      (copy === undefined && !areOutOfOrder(podUID, this.#world.uidsOf(pod), this.#world, this.#theirs.copies));
+    return isOnOneBase && !entries.has(podUID) && !resizes.has(podUID) ? { [podUID]: status } : {};
   }
 
   #comparePair(played: PlayedStep, pod: string, podUIDs: ReadonlySet<string>): void {
@@ -171,10 +167,10 @@ class ScenarioJudge {
     }
     const pair = this.#pair(played, pod, podUIDs);
     const differences = new Differences(pair, this.#conditionOrder);
-    const hadEntry = step.podUID !== undefined && step.podUID in this.#theirCache;
-    const disorder = outOfOrder(step, podUIDs, expected, hadEntry, this.#world, this.#theirCopies);
+    const hadEntry = step.podUID !== undefined && step.podUID in this.#theirs.cache;
+    const disorder = outOfOrder(step, podUIDs, expected, hadEntry, this.#world, this.#theirs.copies);
     if (disorder !== undefined) this.#checkAccepted(played, pair, disorder);
-    if (differences.size === 0) memory.agreed((uid) => this.#theirFinished.has(uid) !== this.#ourFinished.has(uid));
+    if (differences.size === 0) memory.agreed((uid) => this.#theirs.finished.has(uid) !== this.#ours.finished.has(uid));
     else excuseWhatRulesExplain(pair, memory, differences, disorder);
     if (differences.size > 0)
       this.#found.push({ scenario: this.#scenario.name, step: index, op: step.op, pod, aspects: differences.list() });
@@ -185,7 +181,7 @@ class ScenarioJudge {
 
   /** D4: when upstream refuses a status only for the order of its init containers, our manager must accept it. */
   #checkAccepted({ index, step }: PlayedStep, { pod, ours }: Pair, { podUID, isRefused, isLegal }: OutOfOrder): void {
-    if (!isRefused || !isLegal || podUID in this.#ourCache) return;
+    if (!isRefused || !isLegal || podUID in this.#ours.cache) return;
     const isTaken = ours.notifications.some((notification) => notification.podUID === podUID);
     if (!isTaken) this.#report(index, step, pod, 'D4 init order', 'taken', 'refused');
   }
@@ -218,14 +214,16 @@ class ScenarioJudge {
       podUIDs,
       began,
       now: this.#now,
-      isFirst: step.podUID !== undefined && !(step.podUID in this.#theirCache) && !(step.podUID in this.#ourCache),
+      isFirst: step.podUID !== undefined && !(step.podUID in this.#theirs.cache) && !(step.podUID in this.#ours.cache),
       isTheirCopySettled: this.#isTheirCopySettled(pod, podUIDs, second),
       hasBatch,
       readsFirst: this.#variant.fetchBeforePatch === 'always',
       theirs: view(expected, expected.writes),
       ours: view(outcome, ourWrites),
-      theirDue: this.#world.due(pod, expected, this.#theirFinished, second),
-      ourDue: this.#world.due(pod, outcome, this.#ourFinished, second),
+      theirDue: this.#world.due(pod, expected, this.#theirs.finished, second),
+      ourDue: this.#world.due(pod, outcome, this.#ours.finished, second),
+      theirSide: this.#theirs,
+      ourSide: this.#ours,
       theirRequests: this.#theirRequests,
       ourRequests: this.#ourRequests,
       world: this.#world,
@@ -234,9 +232,9 @@ class ScenarioJudge {
   }
 
   #isTheirCopySettled(pod: string, podUIDs: ReadonlySet<string>, second: string): boolean {
-    const copies = [...podUIDs].map((uid) => [this.#theirCopies.get(uid), this.#theirCache[uid]] as const);
+    const copies = [...podUIDs].map((uid) => [this.#theirs.copies.get(uid), this.#theirs.cache[uid]] as const);
     return copies.every(([copy, cached]) => {
-      const due = copy && cached && this.#world.dueOf(pod, copy, cached, this.#theirFinished, second);
+      const due = copy && cached && this.#world.dueOf(pod, copy, cached, this.#theirs.finished, second);
       return due === undefined || due === 'nothing' || due === 'quiet';
     });
   }
@@ -255,7 +253,7 @@ class ScenarioJudge {
     const isThere = pair.theirs.server !== undefined || pair.ours.server !== undefined;
     if (step.op === 'podManager.observe' && `${step.namespace}/${step.name}` === pod && isThere) {
       const isFilledIn = !isDeepStrictEqual(comparable(server[pod]?.status, true), comparable(recorded[pod]?.status, true));
-      memory.copy = memory.apart ?? (isFilledIn ? 'D9 server fill-ins' : undefined);
+      memory.copy = memory.apart ?? (isFilledIn ? 'D9 server fill-ins' : undefined) ?? memory.resizes.get(uid ?? '');
       const isDeleting = [pair.theirs, pair.ours].map((side) => side.server?.deleting === true);
       memory.deletionOnOne = isDeleting[0] === isDeleting[1] ? undefined : memory.apart;
     }

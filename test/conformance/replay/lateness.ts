@@ -58,10 +58,20 @@ export function whyMomentsDiffer({ ourRequests, theirRequests, pod, began }: Pai
 
 /** Why each side has not written what is due. Undefined when one of them should have written and has no reason. */
 export function whyBothMayWait(pair: Pair, memory: Memory): Rule | undefined {
+  const reasons = reasonsToWait(pair, memory);
+  return reasons.every((why) => why !== undefined) ? reasons[0] : undefined;
+}
+
+/** Each side that has not written what is due has a reason. */
+export function mayWait(pair: Pair, memory: Memory): boolean {
+  return reasonsToWait(pair, memory).every((why) => why !== undefined);
+}
+
+/** For each side that has not written what is due, why. */
+function reasonsToWait(pair: Pair, memory: Memory): (Rule | undefined)[] {
   const reasons = [
     [pair.ourDue, whyOursIsLate(pair, memory)],
     [pair.theirDue, whyTheirsIsLate(pair, memory)],
   ] as const;
-  const due = reasons.filter(([what]) => what === 'patch' || what === 'delete');
-  return due.every(([, why]) => why !== undefined) ? due[0]?.[1] : undefined;
+  return reasons.filter(([what]) => what === 'patch' || what === 'delete').map(([, why]) => why);
 }

@@ -1,5 +1,6 @@
 import type { WirePodCondition, WirePodStatus } from '../../../src/index.ts';
 import type { View } from './pair.ts';
+import { isResizeCondition } from './resize-rules.ts';
 
 /** Returns one aspect of a side without the parts that a rule explains. */
 export type Mask<A extends keyof View = keyof View> = (value: View[A]) => unknown;
@@ -40,6 +41,10 @@ export function withoutTraces(status: WirePodStatus, isHeldBack: boolean): WireP
     const { lastTransitionTime: _t, observedGeneration: _g, ...kept } = condition;
     return condition.type === 'DisruptionTarget' ? undefined : kept;
   });
+}
+
+export function withoutResizeConditions(status: WirePodStatus): WirePodStatus {
+  return withConditions(status, (condition) => (isResizeCondition(condition) ? undefined : condition));
 }
 
 function withConditions(

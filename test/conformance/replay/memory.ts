@@ -29,6 +29,8 @@ export class Memory {
   heldOnOne = false;
   /** By uid; an entry leaves when it is gone on both sides or the two agree. */
   readonly entries = new Map<string, ApartEntry>();
+  /** By uid, why the two sides hold different resize conditions, until nothing shows that any more. */
+  readonly resizes = new Map<string, Rule>();
   /** By uid, why our manager had not written the newest status when the pod's object was last on the server. */
   readonly unsent = new Map<string, Rule>();
   /** The uids of the pods whose newest status the apiserver has, from our manager or from before. */
@@ -47,6 +49,7 @@ export class Memory {
   agreed(isFinishedApart: (podUID: string) => boolean): void {
     this.apart = undefined;
     this.heldOnOne = false;
+    this.resizes.clear();
     for (const podUID of this.entries.keys()) if (!isFinishedApart(podUID)) this.entries.delete(podUID);
   }
 }

@@ -1,6 +1,7 @@
 import type { WirePodStatus } from '../../../src/index.ts';
 import type { OurRequests } from './our-requests.ts';
 import type { Notification, ResizeConditions, ServerPod, Step, Write } from './scenario.ts';
+import type { Side } from './side.ts';
 import type { TheirRequests } from './their-requests.ts';
 import type { World } from './world.ts';
 
@@ -43,6 +44,9 @@ export interface Pair {
   readonly ours: View;
   readonly theirDue: Due;
   readonly ourDue: Due;
+  /** The two sides as they were when the step began. */
+  readonly theirSide: Side;
+  readonly ourSide: Side;
   readonly theirRequests: TheirRequests;
   readonly ourRequests: OurRequests;
   readonly world: World;
