@@ -17,6 +17,8 @@ const inProgress = 'backfill of an in-progress condition after a failed GET';
 const ofGone = 'backfill of a condition that is gone on one copy';
 const agreeing = 'backfill of copies that agree';
 const kept = 'backfill of an in-progress generation that a real server keeps';
+const ending = 'termination of a pod that one copy shows initialized';
+const turning = 'readiness of a pod whose gate turned on one copy';
 
 function recorded(name: string): Scenario {
   const scenario = scenarios.find((each) => each.name === name);
@@ -86,6 +88,8 @@ describe('an operation that looks at copies which differ', () => {
     [inProgress, 'setPodResizeInProgressCondition', withoutReads, ['D1 retry']],
     [ofGone, 'backfillPodResizeConditions', withoutReads, ['D1 retry']],
     [kept, 'backfillPodResizeConditions', withReads, ['D9 server fill-ins']],
+    [ending, 'terminatePod', withoutReads, ['D1 retry']],
+    [turning, 'reconcilePodReadiness', withoutReads, ['D1 retry']],
   ] as const)('is excused by what makes the copies differ: %s, %s', async (name, op, variant, rules) => {
     const scenario = recorded(name);
     const last = scenario.steps.findLastIndex((step) => step.op === op);
@@ -145,6 +149,26 @@ describe('what is wrong of an operation that looks at copies which differ', () =
       ({ written, cache }) => ({ written: mapped(written, withoutResizes), cache: mapped(cache, withoutResizes) }),
       ['our cache'],
     ],
+    [
+      'ends containers that its copy shows begun in another way',
+      ending,
+      'terminatePod',
+      ({ written }) => ({ written: mapped(written, (status) => ({ ...status, containerStatuses: [] })) }),
+      ['our cache'],
+    ],
+    [
+      'changes more than the readiness',
+      turning,
+      'setPodStatus',
+      ({ written }, { op }) =>
+        op === 'reconcilePodReadiness'
+          ? {
+              written: mapped(written, (status) => ({ ...status, message: 'other' })),
+              notifications: [{ type: 'updated', podUID: 'u-1' }],
+            }
+          : {},
+      ['our cache'],
+    ],
   ] satisfies [
     string,
     string,
@@ -167,6 +191,21 @@ describe('what is wrong of an operation that looks at copies which differ', () =
       inProgress,
       'clearPodResizeInProgressCondition',
       (expectation) => ({ ...expectation, result: { observedGeneration: 9, changed: true } }),
+    ],
+    [
+      'a phase that terminatePod does not make',
+      ending,
+      'terminatePod',
+      (expectation) => ({
+        ...expectation,
+        cache: mapped(expectation.cache ?? {}, (status) => ({ ...status, phase: 'Unknown' })),
+      }),
+    ],
+    [
+      'a message that no readiness is',
+      turning,
+      'reconcilePodReadiness',
+      (expectation) => ({ ...expectation, cache: mapped(expectation.cache ?? {}, (status) => ({ ...status, message: 'x' })) }),
     ],
   ] satisfies [
     string,

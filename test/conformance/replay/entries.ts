@@ -1,5 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
+import type { WirePodStatus } from '../../../src/index.ts';
 import { comparable } from './canonical.ts';
+import { withoutDisruptionTime } from './disruption-times.ts';
 import type { Differences } from './excuses.ts';
 import type { OutOfOrder } from './init-order.ts';
 import { whyOursIsLate, whyTheirsIsLate } from './lateness.ts';
@@ -7,6 +9,7 @@ import { cachedStatus, everything, serverStatus, untimed, withoutTraces } from '
 import type { ApartEntry, Memory } from './memory.ts';
 import type { Pair, View } from './pair.ts';
 import type { Rule } from './rules.ts';
+import { isInitialized } from './termination-rules.ts';
 
 /**
  * Entries that one side has and the other has not, or that began at different moments, each with the rule that says why.
@@ -15,6 +18,7 @@ import type { Rule } from './rules.ts';
  */
 export function excuseEntries(pair: Pair, memory: Memory, differences: Differences, disorder: OutOfOrder | undefined): void {
   if (disorder !== undefined) openForDisorder(pair, memory, disorder);
+  openForCopy(pair, memory);
   for (const uid of pair.podUIDs) {
     const isOnOne = uid in pair.theirs.cache !== uid in pair.ours.cache;
     // a first status is compared with the copies that the pod managers have
@@ -51,6 +55,21 @@ function open(memory: Memory, uid: string, rule: Rule | undefined): void {
 function openForDisorder({ ours }: Pair, memory: Memory, { podUID, isRefused, isLegal }: OutOfOrder): void {
   const isTaken = ours.notifications.some((notification) => notification.podUID === podUID);
   if (isTaken && isLegal) memory.entries.set(podUID, { rule: 'D4 init order', content: !isRefused });
+}
+
+/** The operation made each side's status from what its copy shows, too, and the copies differ. */
+function openForCopy({ step, theirs, ours, theirSide, ourSide, podUIDs, world }: Pair, { entries, copy }: Memory): void {
+  const { op, podUID = '' } = step;
+  const pod = world.object(podUID);
+  const [theirCopy, ourCopy] = [theirSide, ourSide].map(({ copies }) => copies.get(podUID)?.status);
+  const [theirCache, ourCache] = [theirs.cache[podUID], ours.cache[podUID]];
+  if (copy === undefined || !podUIDs.has(podUID) || !pod || !theirCopy || !ourCopy || !theirCache || !ourCache) return;
+  const differ = (one: WirePodStatus, other: WirePodStatus): boolean =>
+    !isDeepStrictEqual(comparable(withoutDisruptionTime(one), false), comparable(withoutDisruptionTime(other), false));
+  if (!differ(theirCache, ourCache)) return;
+  const isEndedApart = op === 'terminatePod' && isInitialized(pod, theirCopy) !== isInitialized(pod, ourCopy);
+  const isReadyApart = op === 'reconcilePodReadiness' && differ(theirCopy, ourCopy);
+  if (isEndedApart || isReadyApart) entries.set(podUID, { rule: copy, content: true });
 }
 
 /** Why an entry is there on one side alone. */

@@ -146,15 +146,16 @@ class ScenarioJudge {
   }
 
   /** The status that the operation stored. It counts for both sides when they began the entry at the same moment or from the same copy. */
-  #written({ podUID, pod: given }: Step, { written }: Outcome): Record<string, WirePodStatus> {
+  #written({ op, podUID, pod: given }: Step, { written }: Outcome): Record<string, WirePodStatus> {
     const status = podUID === undefined ? undefined : written[podUID];
     if (podUID === undefined || status === undefined || given !== undefined) return {};
     const pod = this.#world.podOf(podUID) ?? '';
     const { entries, copy, resizes } = this.#memory(pod);
-    const isOnOneBase =
-      podUID in this.#theirs.cache ||
-      (copy === undefined && !areOutOfOrder(podUID, this.#world.uidsOf(pod), this.#world, this.#theirs.copies));
-    return isOnOneBase && !entries.has(podUID) && !resizes.has(podUID) ? { [podUID]: status } : {};
+    const isKnown = podUID in this.#theirs.cache;
+    const isOfCopy = copy !== undefined && (!isKnown || op === 'terminatePod' || op === 'reconcilePodReadiness');
+    const isOnOneBase = isKnown || !areOutOfOrder(podUID, this.#world.uidsOf(pod), this.#world, this.#theirs.copies);
+    if (isOfCopy || !isOnOneBase || entries.has(podUID) || resizes.has(podUID)) return {};
+    return { [podUID]: status };
   }
 
   #comparePair(played: PlayedStep, pod: string, podUIDs: ReadonlySet<string>): void {

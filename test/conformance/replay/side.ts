@@ -7,6 +7,7 @@ import { PodCopies } from './pod-copies.ts';
 import type { Expected } from './recording.ts';
 import { resized } from './resize-rules.ts';
 import type { ResizeConditions, ServerPod, Step } from './scenario.ts';
+import { terminated } from './termination-rules.ts';
 import { noteFinished, type World } from './world.ts';
 
 /** What a side did in one step. */
@@ -68,19 +69,27 @@ export class Side {
     noteFinished(this.finished, notifications);
   }
 
-  /** A status that was taken is in the cache as it was set. */
-  #falseCache(
-    { op, podUID = '', status, withResizeConditions }: Step,
-    { notifications }: Done,
-    { stored }: RulesContext,
-  ): Breach[] {
+  /** A status that was taken is in the cache as the operation makes it. */
+  #falseCache(step: Step, { notifications }: Done, { stored }: RulesContext): Breach[] {
+    const { podUID = '' } = step;
     const pod = this.#world.podOf(podUID);
     const got = stored[podUID];
     const isTaken = notifications.some((notification) => notification.podUID === podUID);
-    if (op !== 'setPodStatus' || pod === undefined || got === undefined || status === undefined || !isTaken) return [];
+    const expected = isTaken && got !== undefined ? this.#made(step, podUID, got) : undefined;
+    if (pod === undefined || expected === undefined || isDeepStrictEqual(asSet(got), asSet(expected))) return [];
+    return [{ pod, of: 'cache', expected, got }];
+  }
+
+  /** The status that the operation makes; undefined where that is not known. */
+  #made({ op, status, withResizeConditions }: Step, podUID: string, got: WirePodStatus | undefined): WirePodStatus | undefined {
+    const before = this.#cache[podUID];
     const own = withResizeConditions ? (this.#resizeConditions[podUID] ?? []) : [];
-    const expected = { ...status, conditions: [...own, ...(status.conditions ?? [])] };
-    return isDeepStrictEqual(asSet(got), asSet(expected)) ? [] : [{ pod, of: 'cache', expected, got }];
+    if (op === 'setPodStatus') return { ...status, conditions: [...own, ...(status?.conditions ?? [])] };
+    const object = this.#world.object(podUID);
+    const copy = this.copies.get(podUID)?.status;
+    if (before === undefined || object === undefined) return undefined;
+    if (op === 'terminatePod' && copy) return terminated(object, copy, before, this.#world.isStatic(podUID));
+    return op === 'reconcilePodReadiness' ? withReadinessOf(got, before) : undefined;
   }
 
   /** The resize conditions follow from those before, and from the pod manager's copy. An entry that goes takes them along. */
@@ -107,13 +116,21 @@ export class Side {
   }
 }
 
+/** The status with the readiness of another: the only thing that the look at a gate changes. */
+function withReadinessOf(other: WirePodStatus | undefined, status: WirePodStatus): WirePodStatus {
+  const ready = other?.conditions?.find(({ type }) => type === 'Ready');
+  const conditions = status.conditions?.map((condition) => (condition.type === 'Ready' && ready ? ready : condition)) ?? [];
+  const isNew = ready !== undefined && !conditions.includes(ready);
+  return { ...status, conditions: isNew ? [...conditions, ready] : conditions };
+}
+
 /** The pods that an operation on resize conditions is about. */
 function namedForResizes({ op, podUID = '', podUIDs = [] }: Step): string[] {
   return op.includes('PodResize') ? [podUID, ...podUIDs] : [];
 }
 
 /** A status without what an update changes: order of containers, times, observed generation, long messages. */
-function asSet({ observedGeneration: _, ...status }: WirePodStatus): unknown {
+function asSet({ observedGeneration: _, ...status }: WirePodStatus = {}): unknown {
   const sorted = (list: WirePodStatus['containerStatuses']): unknown => list?.toSorted((a, b) => (a.name < b.name ? -1 : 1));
   const lists = {
     containerStatuses: sorted(status.containerStatuses),
