@@ -10,6 +10,7 @@ import type { ApartEntry, Memory } from './memory.ts';
 import type { Pair, View } from './pair.ts';
 import type { Rule } from './rules.ts';
 import { isInitialized } from './termination-rules.ts';
+import { isAboutUID } from './their-requests.ts';
 
 /**
  * Entries that one side has and the other has not, or that began at different moments, each with the rule that says why.
@@ -81,11 +82,18 @@ function whyOneHasIt(pair: Pair, memory: Memory, uid: string): Rule | undefined 
     if (theirs.server?.uid === uid || ours.server?.uid === uid) return undefined;
     if (!theirRequests.hasAskedNow(pod)) return undefined;
     if (ourRequests.wasToldOfNoPod(uid)) return 'D8 gone';
-    return ourRequests.hasReadNow(pod) ? undefined : 'D5 recreated';
+    if (hasReadFor(pair, uid)) return undefined;
+    return theirRequests.hasRetriedNow(pod) ? 'D1 retry' : 'D5 recreated';
   }
   if (ourRequests.hasFoundNothingToDelete(pod)) return 'D8 gone';
   if (ours.server === undefined && theirs.server?.uid === uid) return whyTheirsIsLate(pair, memory);
   return whyOursFoundAnother(pair, memory, uid) ?? (isVanished(pair, memory, uid) ? 'D11 vanished' : undefined);
+}
+
+/** An answer of this step has shown our manager that the name of the pod with this uid belongs to another pod. */
+function hasReadFor({ ourRequests, pod, step, podUIDs, ours }: Pair, uid: string): boolean {
+  const reads = ourRequests.readsNow(pod);
+  return reads > 1 || (reads === 1 && isAboutUID(step, uid, podUIDs, ours.cache));
 }
 
 /** Why our manager found another pod under the name: it still had something to write. */
@@ -95,7 +103,10 @@ function whyOursFoundAnother({ pod, ours, ourRequests, theirRequests }: Pair, me
   return memory.unsent.get(uid) ?? (theirRequests.isBehindAfterFailure(pod) ? 'D1 retry' : undefined);
 }
 
-/** D11: the pod manager forgot the pod before this batch, nothing of it runs, and the apiserver has had its newest status or has no such pod. */
+/**
+ * D11: the pod manager forgot the pod before this batch, nothing of it runs, and the apiserver has had its newest status, has
+ * no such pod, or has said so last.
+ */
 function isVanished({ hasBatch, ourRequests, world, theirs, ours }: Pair, { settled }: Memory, uid: string): boolean {
   const cached = theirs.cache[uid];
   if (cached === undefined || !hasBatch || !ourRequests.isForgotten(uid) || world.couldRun.has(uid)) return false;
@@ -104,7 +115,7 @@ function isVanished({ hasBatch, ourRequests, world, theirs, ours }: Pair, { sett
   if (containers.some(({ state }) => state?.running)) return false;
   const { server } = ours;
   const isThere = server !== undefined && (server.uid === uid || (world.isStatic(uid) && world.isMirror(server.uid)));
-  return !isThere || settled.has(uid);
+  return !isThere || settled.has(uid) || ourRequests.wasToldOfNoPod(uid);
 }
 
 function excuseEntry(pair: Pair, memory: Memory, differences: Differences, uid: string, entry: ApartEntry): void {

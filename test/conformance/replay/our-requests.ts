@@ -62,7 +62,12 @@ export class OurRequests {
 
   /** An answer of this step has shown our manager which pod has the name now. */
   hasReadNow(pod: string): boolean {
-    return this.#now.some((arrived) => arrived.pod === pod && arrived.verb === 'get' && arrived.code === 200);
+    return this.readsNow(pod) > 0;
+  }
+
+  /** How many answers of this step have done so. */
+  readsNow(pod: string): number {
+    return this.#now.filter((arrived) => arrived.pod === pod && arrived.verb === 'get' && arrived.code === 200).length;
   }
 
   /** A DELETE of this step was answered that there is no such pod. */

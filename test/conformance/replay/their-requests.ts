@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
+import type { WirePodStatus } from '../../../src/index.ts';
 import type { Attempt } from './recorded-calls.ts';
 import type { Expected } from './recording.ts';
 import type { Call, Step } from './scenario.ts';
@@ -113,7 +114,12 @@ export class TheirRequests {
 }
 
 /** An operation on another pod of the same name brings the request for that one; a static pod's entry is read under its mirror's uid, too. */
-function isAboutUID({ podUID }: Step, uid: string, podUIDs: ReadonlySet<string>, cache: Expected['cache']): boolean {
+export function isAboutUID(
+  { podUID }: Step,
+  uid: string,
+  podUIDs: ReadonlySet<string>,
+  cache: Readonly<Record<string, WirePodStatus>>,
+): boolean {
   if (podUID === undefined || podUID === uid || !podUIDs.has(podUID)) return true;
   return podUID in cache && isDeepStrictEqual(cache[podUID], cache[uid]);
 }
