@@ -1,4 +1,4 @@
-import type { Outcome } from './player.ts';
+import { jitter, type Outcome } from './player.ts';
 import type { Arrived } from './replay-client.ts';
 import type { Step } from './scenario.ts';
 import type { World } from './world.ts';
@@ -6,8 +6,8 @@ import type { World } from './world.ts';
 /** A backoff is at most this long after the first failure, twice as long after the next, and so on. */
 const firstBackoffMs = 1000;
 const longestBackoffMs = 60_000;
-/** What the replay's server asks for with a 429. */
-const pauseMs = 1000;
+/** What the replay's server asks for with a 429. A pause is never shorter than a backoff after as many of them in a row. */
+const askedMs = 1000;
 
 /** One pod's requests so far, as the server answered them. */
 interface PodRequests {
@@ -26,6 +26,8 @@ export class OurRequests {
   /** Mirror pods that the pod manager shows since the last batch, and that our manager has not asked for yet. */
   readonly #newMirrors = new Set<string>();
   #pausedUntil = Number.NEGATIVE_INFINITY;
+  /** How many pauses there have been since a PATCH was last taken. */
+  #throttledInARow = 0;
   #shown: Readonly<Record<string, string>> = {};
   /** uids that the pod manager has shown at some time, and those it had forgotten when the last batch ran. */
   readonly #everShown = new Set<string>();
@@ -48,7 +50,7 @@ export class OurRequests {
   /** A request for the pod failed, and its backoff may not be over. */
   isBackingOff(pod: string, now: number): boolean {
     const failed = this.#pods.get(pod)?.failed;
-    return failed !== undefined && now < failed.at + Math.min(longestBackoffMs, firstBackoffMs * 2 ** (failed.inARow - 1));
+    return failed !== undefined && now < failed.at + backoffAfter(failed.inARow);
   }
 
   /** The server asked the whole client to wait, and that is not over. */
@@ -116,7 +118,8 @@ export class OurRequests {
   #noteArrived({ pod, verb, code, at, injected, resourceVersion, patched }: Arrived): void {
     const requests = this.#of(pod);
     const podUIDs = this.#world.uidsOf(pod);
-    if (code === 429) this.#pausedUntil = at + pauseMs;
+    if (code === 429) this.#notePause(at);
+    if (patched !== undefined) this.#throttledInARow = 0;
     // the Node authorizer answers 403 for a pod that is not on the node any more
     const isAbsent = code === 404 || (code === 403 && ![...podUIDs].some((uid) => uid in this.#shown));
     if (isAbsent) for (const uid of podUIDs) this.#absent.set(uid, false);
@@ -126,6 +129,12 @@ export class OurRequests {
     if (code !== 200) return;
     if (resourceVersion !== undefined) requests.foreign = undefined;
     for (const uid of podUIDs) this.#newMirrors.delete(uid);
+  }
+
+  /** Requests that fail during a pause make no new one. */
+  #notePause(at: number): void {
+    if (at >= this.#pausedUntil) this.#throttledInARow++;
+    this.#pausedUntil = Math.max(this.#pausedUntil, at + Math.max(askedMs, jitter * backoffAfter(this.#throttledInARow)));
   }
 
   /** What causes the next request for a pod that is not there: a new status, or a batch after the pod manager has shown another copy. */
@@ -154,4 +163,9 @@ export class OurRequests {
     }
     return requests;
   }
+}
+
+/** The longest backoff after this many failures in a row. */
+function backoffAfter(failures: number): number {
+  return Math.min(longestBackoffMs, firstBackoffMs * 2 ** (failures - 1));
 }

@@ -16,6 +16,9 @@ import type { Notification, ResizeConditions, Scenario, ServerPod, Step } from '
 
 export type Variant = Required<Pick<StatusManagerOptions, 'fetchBeforePatch' | 'patchFormat'>>;
 
+/** What the manager draws as its random numbers: which share of a backoff it waits. */
+export const jitter = 0.5;
+
 /** A wrapper between the manager and the server. A test of the replay puts a broken one there. */
 export type Interpose = (client: PodClient) => PodClient;
 
@@ -77,7 +80,7 @@ class Player {
       },
       terminateWhenReclaimed: false,
       clock: this.#clock,
-      random: () => 0.5,
+      random: () => jitter,
       ...variant,
     });
     this.#manager.on('podUpdated', ({ pod, isAdded }) => this.#notified('updated', pod, isAdded));
