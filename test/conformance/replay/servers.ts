@@ -18,13 +18,14 @@ import { quiet } from './world.ts';
  * write, of the manager or of another writer, removes them.
  */
 export function excuseServers(pair: Pair, memory: Memory, differences: Differences): void {
-  const isWaiting = memory.waited !== undefined || memory.isQuietLeft;
+  const isWaiting = memory.waited !== undefined || memory.isQuietLeft || memory.heldOnOne;
   const now = differences.has('server') || differences.has('writes') ? whyApart(pair, memory) : undefined;
   const rule = memory.apart ?? memory.waited ?? now;
   let isTraced = true;
   if (!differences.differed.has('server')) memory.apart = undefined;
   else if (rule !== undefined && differences.has('server')) {
     isTraced = excuseTraces(pair, differences, rule);
+    if (isTraced) memory.heldOnOne = false;
     memory.apart = isTraced ? rule : (excuseServer(pair, memory, differences, rule) ?? memory.apart);
   }
   if (differences.has('server') || rule === undefined) return;
@@ -77,12 +78,13 @@ function isOrphaned({ theirs, ours }: Pair, { orphaned }: Memory): boolean {
 /**
  * The servers have differed since one side deleted the pod, which was due there. Either our manager deleted it, and upstream
  * was late or refused a status that our manager took; or upstream deleted it, and our manager was late and its agent has set
- * another status since.
+ * another status since. What that one can write since its containers ended, the next batch finds.
  */
-function isDeletedOnOne({ theirs, ours, ourDue }: Pair, { apart }: Memory): boolean {
+function isDeletedOnOne({ theirs, ours, ourDue, world }: Pair, { apart }: Memory): boolean {
   if (apart === undefined || (theirs.server === undefined) === (ours.server === undefined)) return false;
   if (ours.server === undefined) return true;
-  return ours.server.uid in ours.cache && ourDue !== 'patch' && ourDue !== 'delete';
+  const mayWait = (ourDue !== 'patch' && ourDue !== 'delete') || world.isReleased(ours.server.uid);
+  return ours.server.uid in ours.cache && mayWait;
 }
 
 /**
