@@ -75,8 +75,8 @@ export const soakMutants: readonly SoakMutant[] = [
   },
   {
     ...{ name: 'the answer of each review is kept for ever', part: 'kubeletApi', file: 'kubelet-api/review-cache.ts' },
-    from: '    if (this.#answers.size > most && oldest !== undefined) this.#answers.delete(oldest);',
-    to: '',
+    from: 'this.#answers = new BoundedMap(options.most);',
+    to: 'this.#answers = new BoundedMap(Number.MAX_SAFE_INTEGER);',
   },
   {
     ...{ name: 'a request that is over waits on for the end of the API', part: 'kubeletApi', file: 'kubelet-api/kubelet-api.ts' },

@@ -91,6 +91,7 @@ export class SoakNode {
     this.host = new AgentApiHost({
       ...parts,
       ...{ nodeName, settings, statusManager: { getPodStatus: () => undefined } },
+      ...{ cpu: { nanoCores: undefined }, memoryLimitsOf: () => () => undefined, filesOf: () => undefined },
       metricsText: () => 'up 1\n',
       lastIterationAt: () => clock.now(),
     } as unknown as ConstructorParameters<typeof AgentApiHost>[0]);
