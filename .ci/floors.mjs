@@ -3,11 +3,11 @@
 // that it prints for the step in here. A floor goes down only together with the tests that a commit removes, and its message
 // says which.
 export const floors = {
-  checks: 9220,
+  checks: 9498,
   soak: 19,
-  cluster: 682,
+  cluster: 683,
   consumers: 114,
   browser: 43,
-  docs: 180,
+  docs: 181,
   monitoring: 4,
 };

@@ -29,7 +29,7 @@ export type {
   WatchOptions,
   WriteOptions,
 } from './client/resource-requests.ts';
-export type { VersionedObject, WatchEvent } from './client/watch-line.ts';
+export type { ReadEvent, VersionedObject, WatchEvent } from './client/watch-line.ts';
 export type { ChangeQueue } from './reflector/change-queue.ts';
 export type { ChangeListener, ReflectorHandlers } from './reflector/handler-calls.ts';
 export type { NetChange, ObjectChange } from './reflector/net-change.ts';
