@@ -2,7 +2,7 @@ import { integerOption, requireKnownOptions } from '../checks/options.ts';
 import { isTerminalPhase } from '../pod/pod-phase.ts';
 import { type JsonPlace, jsonPlaces, parseWithout } from '../wire/json-places.ts';
 import { memberBytes, objectBytes } from '../wire/object-bytes.ts';
-import type { WirePod } from '../wire/types.ts';
+import type { WirePod, WirePodStatus } from '../wire/types.ts';
 
 /** How much memory the pods of a node may take: as JSON values, text by its length and a share for each member, in bytes. */
 export interface PodBudgetOptions {
@@ -34,15 +34,15 @@ const defaults = { maxBytesPerPod: 2 * mebibyte, maxBytes: 16 * mebibyte };
 const shareOfPod = 128 * 1024;
 /** In an event of a watch its members, those of its pod, and those of metadata, spec and status are looked at one by one. */
 const depthOfEvent = 3;
-/** Every part of an outline takes less. */
-const largestPartOfOutline = 1024;
+/** Every part of an outline takes at most this. What an agent writes about a pod that it refuses takes less, with every condition. */
+const largestPartOfOutline = 8 * 1024;
 /** Members of the metadata of a pod: what nobody here reads, and what others may add to a pod that runs. */
 const unread = ['managedFields'];
 const addedByOthers = ['labels', 'annotations'];
 
 /**
  * Decides what is kept of each pod, so that pods of any size cannot take all memory. A pod that is too large when it comes is kept in
- * outline, and `refusal` says why: it is not to run. One that runs and becomes too large is kept as it was.
+ * outline, and `refusal` says why: it is not to run. One that runs and becomes too large keeps the labels and annotations that it had.
  */
 export class PodBudget {
   readonly #limits: Required<PodBudgetOptions>;
@@ -103,12 +103,14 @@ export class PodBudget {
     const isRunning = known !== undefined || hasStarted(pod);
     const refusal = this.#refusal(bytes, isRunning, known?.bytes ?? 0);
     if (refusal === undefined) return this.#hold(uid, pod, undefined, bytes);
-    if (known !== undefined && previous !== undefined) return this.#hold(uid, asBefore(previous, pod), undefined);
-    if (!isRunning || read?.isOutline) return this.#hold(uid, outlineOf(pod), refusal);
-    const bare = withoutLabels(pod);
-    const bareBytes = objectBytes(bare);
-    const isTooLarge = this.#refusal(bareBytes, true, 0) !== undefined;
-    return isTooLarge ? this.#hold(uid, outlineOf(pod), refusal) : this.#hold(uid, bare, undefined, bareBytes);
+    if (isRunning && !read?.isOutline) {
+      const bare = withLabelsOf(previous, pod);
+      const bareBytes = objectBytes(bare);
+      const fits = this.#refusal(bareBytes, true, known?.bytes ?? 0) === undefined;
+      if (fits) return this.#hold(uid, bare, undefined, bareBytes);
+    }
+    const isAsBefore = known !== undefined && previous !== undefined;
+    return isAsBefore ? this.#hold(uid, asBefore(previous, pod), undefined) : this.#hold(uid, outlineOf(pod), refusal);
   }
 
   /** The pod is gone. */
@@ -165,7 +167,10 @@ function hasStarted({ status }: WirePod): boolean {
   return status?.startTime != null && !isTerminalPhase(status.phase);
 }
 
-/** Enough to tell of the pod, and to let it go. */
+/**
+ * Enough to tell of the pod, and to let it go. Its status is in it: an agent that found its own words missing would write them again
+ * and again, and each time the apiserver would work on the whole pod.
+ */
 function outlineOf({ apiVersion, kind, metadata = {}, spec, status }: WirePod): WirePod {
   const { name, namespace, uid, resourceVersion, creationTimestamp, deletionTimestamp, deletionGracePeriodSeconds } = metadata;
   return present({
@@ -184,21 +189,32 @@ function outlineOf({ apiVersion, kind, metadata = {}, spec, status }: WirePod): 
       terminationGracePeriodSeconds: spec?.terminationGracePeriodSeconds,
       containers: [],
     }),
-    status: present({ phase: status?.phase, startTime: status?.startTime, qosClass: status?.qosClass }),
+    status: smallParts(status),
   });
 }
 
-/** The version before, with what the server has decided since. */
-function asBefore(previous: WirePod, { metadata = {} }: WirePod): WirePod {
+/** The version before, with what the server has decided since, and what has become of its status. */
+function asBefore(previous: WirePod, { metadata = {}, status }: WirePod): WirePod {
   const { resourceVersion, generation, deletionTimestamp, deletionGracePeriodSeconds } = metadata;
   const decided = present({ resourceVersion, generation, deletionTimestamp, deletionGracePeriodSeconds });
-  return { ...previous, metadata: { ...previous.metadata, ...decided } };
+  return {
+    ...previous,
+    metadata: { ...previous.metadata, ...decided },
+    ...(status && { status: { ...previous.status, ...smallParts(status) } }),
+  };
 }
 
-/** What others may add to a pod that runs is left out. */
-function withoutLabels(pod: WirePod): WirePod {
+/** The pod, with what others may add to one that runs as it was before. */
+function withLabelsOf(previous: WirePod | undefined, pod: WirePod): WirePod {
   const { labels: _labels, annotations: _annotations, ...metadata } = pod.metadata ?? {};
-  return { ...pod, metadata };
+  const { labels, annotations } = previous?.metadata ?? {};
+  return { ...pod, metadata: { ...metadata, ...present({ labels, annotations }) } };
+}
+
+/** The members of a status that an outline has room for. */
+function smallParts(status: WirePodStatus | null | undefined): WirePodStatus {
+  const parts = Object.entries(status ?? {}).filter(([, part]) => part !== null && objectBytes(part) <= largestPartOfOutline);
+  return Object.fromEntries(parts);
 }
 
 function present<T extends object>(members: { [Name in keyof T]: T[Name] | undefined }): T {

@@ -80,14 +80,17 @@ describe('a pod with 140 config maps of 1 MB', () => {
 });
 
 describe('a pod that takes more memory than the agent has for it', () => {
-  it('is refused for good with a reason, is gone once it is deleted, and other pods run, also after a restart of the agent', async () => {
+  it('is refused for good with a reason, its status is written no further, and other pods run, also after a restart of the agent', async () => {
     const made = await setUp();
     const { world, ordinary } = made;
     await using _ = world;
     world.create('evil', { containers: [{ name: 'app', image: 'app:1', args: ['x'.repeat(2_200_000)] }] });
     world.create('good', ordinary);
-    for (const _run of [1, 2]) {
+    for (const writes of [2, 1, 0]) {
+      world.requests.length = 0;
       expect(await minuteOf(made)).toEqual(['Failed', 'Running']);
+      // each makes the apiserver work on the whole pod
+      expect(world.requests.filter((request) => request.endsWith('pods/evil/status'))).toHaveLength(writes);
       expect(world.pod('evil')?.status).toMatchObject({
         reason: 'PodTooLarge',
         message: expect.stringMatching(

@@ -49,13 +49,14 @@ describe('a budget for pods', () => {
 
   it('keeps an outline of a pod that is too large, says why, and stays with that', () => {
     const budget = new PodBudget({ maxBytesPerPod: 5000 });
-    const status = { phase: 'Pending', qosClass: 'BestEffort', conditions: [{ type: 'A', status: 'True' }] };
+    const small = { phase: 'Pending', qosClass: 'BestEffort', conditions: [{ type: 'A', status: 'True' }] };
+    const status = { ...small, containerStatuses: [{ name: 'x'.repeat(9000) }] };
     const large = podOf({ text: 6000, status });
     const outline = budget.keep(large, undefined);
     expect(outline).toEqual({
       metadata: { name: 'web', namespace: 'default', uid: 'web', resourceVersion: '1' },
       spec: { nodeName: 'n', containers: [] },
-      status: { phase: 'Pending', qosClass: 'BestEffort' },
+      status: small,
     });
     expect(budget.refusal('web')).toMatch(
       /^the pod takes \d+ bytes of memory, and this node holds 5000 for one pod; .*maxBytesPerPod/,
@@ -97,6 +98,22 @@ describe('a budget for pods', () => {
     expect(budget.refusal('web')).toBeUndefined();
     const small = podOf({ text: 200, version: '3' });
     expect(budget.keep(small, after)).toBe(small);
+  });
+
+  it('follows the status of a pod that runs and becomes too large, and its spec where only labels and annotations are', () => {
+    const budget = new PodBudget({ maxBytesPerPod: 20_000 });
+    const conditions = (count: number) => Array.from({ length: count }, (_, index) => ({ type: `c${index}`, status: 'True' }));
+    const known = budget.keep(podOf({ text: 100, status: started }), undefined);
+    const status = { ...started, message: 'm', conditions: conditions(1) };
+    const labelled = podOf({ text: 30_000, argument: 5, version: '2', status });
+    const { spec } = labelled;
+    const kept = budget.keep(labelled, known);
+    expect(kept).toEqual({ metadata: { ...known.metadata, resourceVersion: '2' }, spec, status });
+    const larger = budget.keep(podOf({ argument: 30_000, version: '3', status: { ...status, message: 'n' } }), kept);
+    expect(larger).toEqual({ metadata: { ...known.metadata, resourceVersion: '3' }, spec, status: { ...status, message: 'n' } });
+    const toldMuch = podOf({ argument: 30_000, version: '4', status: { ...started, message: 'o', conditions: conditions(300) } });
+    expect(budget.keep(toldMuch, larger).status).toEqual({ ...status, message: 'o' });
+    expect(budget.refusal('web')).toBeUndefined();
   });
 
   it('takes a pod that runs without its labels and annotations where only these are too large, as after a restart', () => {
@@ -159,6 +176,8 @@ describe('a budget for pods', () => {
       return Buffer.from(JSON.stringify({ type: 'MODIFIED', object: podOf({ ...given, metadata }) }));
     }
 
+    const told = (length: number): object => ({ ...started, conditions: Array.from({ length }, () => ({ type: 'A' })) });
+
     /** The object of an event, as a reflector hands it on. */
     function objectOf(event: unknown): WirePod {
       const { object } = event as { readonly object: WirePod };
@@ -172,7 +191,7 @@ describe('a budget for pods', () => {
         name: fc.constantFrom('a', 'b'),
         pairs: fc.tuple(count, count, count),
         argument: fc.oneof(fc.nat(1000), fc.nat(400_000)),
-        status: fc.constantFrom(undefined, started, { ...started, phase: 'Failed' }),
+        status: fc.constantFrom(undefined, started, told(10), told(1000), { ...started, phase: 'Failed' }),
       });
       fc.assert(
         fc.property(fc.array(step, { minLength: 1, maxLength: 4 }), (steps) => {
