@@ -18,11 +18,14 @@ const rest = {
 describe('isUrgent', () => {
   const entryOf = (status: object, podIsFinished = false): VersionedPodStatus =>
     new PodStatuses().store('uid', { ...rest, status, podIsFinished });
-  const copyOf = (status: object) => apiPodOf(testPod({ status }));
+  const copyOf = (status: object, metadata = {}) => apiPodOf(testPod({ status, metadata }));
+  const deleting = { deletionTimestamp: '2030-01-01T00:00:00Z' };
   const ready = (status: string) => ({ conditions: [{ type: 'Ready', status }] });
 
   it.each([
-    ['a finished pod', entryOf({ phase: 'Failed' }, true), copyOf({ phase: 'Failed' }), true],
+    ['a finished pod that is to be deleted', entryOf({ phase: 'Failed' }, true), copyOf({ phase: 'Failed' }, deleting), true],
+    ['a finished pod without an API copy', entryOf({}, true), undefined, true],
+    ['a finished pod whose end is on the apiserver', entryOf({ phase: 'Failed' }, true), copyOf({ phase: 'Failed' }), false],
     ['a terminal phase that is not on the apiserver', entryOf({ phase: 'Succeeded' }), copyOf({ phase: 'Running' }), true],
     ['a terminal phase that is on the apiserver', entryOf({ phase: 'Succeeded' }), copyOf({ phase: 'Succeeded' }), false],
     ['a terminal phase without an API copy', entryOf({ phase: 'Failed' }), undefined, true],
