@@ -140,12 +140,18 @@ export class StatusManager implements Listenable<StatusManagerEvents> {
    * or container that is not known. Throws ERR_INVALID_ARGUMENT, also for a result that is no boolean, such as a promise.
    */
   setContainerReadiness(podUID: string, containerID: string, ready: boolean): boolean {
-    return this.#probed({ ready }, podUID, containerID, (pod, status) => withContainerReadiness(pod, status, containerID, ready));
+    this.#requireProbe('setContainerReadiness', podUID, containerID, 'ready', ready);
+    return this.#probed('setContainerReadiness', podUID, containerID, (pod, status) =>
+      withContainerReadiness(pod, status, containerID, ready),
+    );
   }
 
   /** A startup probe's result. True when the cache changed. Throws ERR_INVALID_ARGUMENT as `setContainerReadiness` does. */
   setContainerStartup(podUID: string, containerID: string, started: boolean): boolean {
-    return this.#probed({ started }, podUID, containerID, (_, status) => withContainerStartup(status, containerID, started));
+    this.#requireProbe('setContainerStartup', podUID, containerID, 'started', started);
+    return this.#probed('setContainerStartup', podUID, containerID, (_, status) =>
+      withContainerStartup(status, containerID, started),
+    );
   }
 
   /**
@@ -296,17 +302,19 @@ export class StatusManager implements Listenable<StatusManagerEvents> {
     return result;
   }
 
+  #requireProbe(operation: string, podUID: string, containerID: string, result: string, value: boolean): void {
+    this.#runState.assertNotStopped(operation);
+    requireText('podUID', podUID);
+    requireContainerID('containerID', containerID);
+    requireBoolean(result, value);
+  }
+
   #probed(
-    result: { readonly ready: boolean } | { readonly started: boolean },
+    operation: string,
     podUID: string,
     containerID: string,
     change: (pod: Pod, status: WirePodStatus) => WirePodStatus | undefined,
   ): boolean {
-    const operation = 'ready' in result ? 'setContainerReadiness' : 'setContainerStartup';
-    this.#runState.assertNotStopped(operation);
-    requireText('podUID', podUID);
-    requireContainerID('containerID', containerID);
-    for (const [name, value] of Object.entries(result)) requireBoolean(name, value);
     const pod = callGuarded(
       () => this.#agent.pod(podUID),
       (err) => this.#options.logger.error({ err, podUID, operation }, 'the pod manager failed; a probe result is lost'),

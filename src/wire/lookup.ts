@@ -14,10 +14,15 @@ export function lookupBy<T>(
   return (key, guess) => {
     const near = guess === undefined ? undefined : items[guess];
     if (near !== undefined && keyOf(near) === key) return near;
-    if (items.length <= longestSearched) return items.find((item) => keyOf(item) === key);
+    if (items.length <= longestSearched) return firstWith(items, keyOf, key);
     index ??= firstByKey(items, keyOf);
     return index.get(key);
   };
+}
+
+function firstWith<T>(items: readonly T[], keyOf: (item: T) => unknown, key: unknown): T | undefined {
+  for (const item of items) if (keyOf(item) === key) return item;
+  return undefined;
 }
 
 function firstByKey<T>(items: readonly T[], keyOf: (item: T) => unknown): ReadonlyMap<unknown, T> {

@@ -67,7 +67,7 @@ export class StatusCache implements PodStatusReader {
       ...change,
       fallback: () => this.#statusBefore(pod, podUID),
       now: clock.now(),
-      elapsed: clock.elapsed(),
+      elapsed: clock.elapsed,
       formatTime: this.#formatTime,
       ownedConditionTypes,
     });

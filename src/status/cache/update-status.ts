@@ -22,8 +22,8 @@ export interface UpdateRequest {
   /** True when everything up to the cached version is on the apiserver. Asked only for a status that is stored. */
   readonly isAcknowledged: () => boolean;
   readonly now: number;
-  /** `Clock.elapsed` at that moment. */
-  readonly elapsed: number;
+  /** `Clock.elapsed`. Asked only for a status that is stored. */
+  readonly elapsed: () => number;
   /** How `now` is written; one that remembers saves work. */
   readonly formatTime?: (ms: number) => string;
   readonly ownedConditionTypes?: ReadonlySet<string> | undefined;
@@ -59,7 +59,7 @@ export function updateStatusInternal(podStatuses: PodStatuses, request: UpdateRe
     podName: String(pod.metadata?.name),
     podNamespace: String(pod.metadata?.namespace),
     at: lacksOlder?.at ?? now,
-    agesFrom: lacksOlder?.agesFrom ?? request.elapsed,
+    agesFrom: lacksOlder?.agesFrom ?? request.elapsed(),
     setAt: now,
     podIsFinished: finished,
     finishedByManager: finished && (request.finishedByManager === true || cached?.finishedByManager === true),

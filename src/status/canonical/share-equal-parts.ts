@@ -107,7 +107,8 @@ function sharedConditions(
     const before = previous[index];
     if (before === undefined || source.type !== before.type) return canonicalCondition(source, index);
     let derived = hasDerivedTime(before.type);
-    if (derived) {
+    if (derived && index <= longestSearched) derived = isFirst(value as readonly Source[], previous, index);
+    else if (derived) {
       seen ??= new SeenTypes(value as readonly Source[], previous);
       derived = seen.isFirst(before.type, index);
     }
@@ -117,7 +118,17 @@ function sharedConditions(
   return list && sharedList(list, previous);
 }
 
+/** So many conditions are searched: to remember their types would cost more. */
+const longestSearched = 16;
+
 /** Of a type that stands twice only the first one's time is derived. */
+function isFirst(list: readonly Source[], previous: readonly WirePodCondition[], index: number): boolean {
+  const type = previous[index]?.type;
+  for (let i = 0; i < index; i++) if (list[i]?.type === type || previous[i]?.type === type) return false;
+  return true;
+}
+
+/** {@link isFirst} for many conditions. */
 class SeenTypes {
   readonly #lists: readonly [readonly Source[], readonly WirePodCondition[]];
   readonly #types = new Set<unknown>();

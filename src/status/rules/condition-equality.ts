@@ -13,19 +13,16 @@ export function conditionsEqual(
   compared: ComparedMembers,
 ): boolean {
   if (a === b) return true;
-  const [one, other] = [
-    [a, lastOfType(a)],
-    [b, lastOfType(b)],
-  ] as const;
-  return coversConditions(one, other, owned, compared) && coversConditions(other, one, owned, compared);
+  const [ofA, ofB] = [indexOfLong(a), indexOfLong(b)];
+  return coversConditions(a, b, ofA, ofB, owned, compared) && coversConditions(b, a, ofB, ofA, owned, compared);
 }
 
-type Lookup = (type: string) => WirePodCondition | undefined;
-
-/** True when `list` has an equal condition for every one of `wanted` that counts. The lookups are those of the two lists. */
+/** True when `list` has an equal condition for every one of `wanted` that counts. The indexes are those of the two lists. */
 function coversConditions(
-  [wanted, wantedOf]: readonly [Conditions, Lookup],
-  [list, listOf]: readonly [Conditions, Lookup],
+  wanted: Conditions,
+  list: Conditions,
+  ofWanted: Index,
+  ofList: Index,
   owned: ReadonlySet<string> | undefined,
   compared: ComparedMembers,
 ): boolean {
@@ -34,7 +31,8 @@ function coversConditions(
     if (wanted[i] === list?.[i] && wanted.length === list?.length) continue;
     const type = wanted[i]?.type ?? '';
     if (!(isOwnedConditionType(type, owned) || isSharedConditionType(type))) continue;
-    const [x, y] = [wantedOf(type), listOf(type)];
+    const x = lastOfType(wanted, ofWanted, type);
+    const y = lastOfType(list, ofList, type);
     if (x === undefined || y === undefined) return false;
     if (x.status !== y.status || x.reason !== y.reason || x.message !== y.message) return false;
     if (compared === 'all' && !(hasUnknownMembersOf(x, y) && hasUnknownMembersOf(y, x))) return false;
@@ -45,16 +43,19 @@ function coversConditions(
 /** Lists that are no longer than this are searched: an index would cost more. */
 const longestSearched = 16;
 
+/** By type; undefined for a list that is searched. */
+type Index = ReadonlyMap<string, WirePodCondition> | undefined;
+
+function indexOfLong(conditions: Conditions): Index {
+  if (conditions === undefined || conditions.length <= longestSearched) return undefined;
+  return new Map(conditions.map((condition) => [condition.type, condition]));
+}
+
 /** Of a type that stands twice the later one counts, as upstream's map has it. */
-function lastOfType(conditions: Conditions): Lookup {
-  if (conditions !== undefined && conditions.length > longestSearched) {
-    let index: ReadonlyMap<string, WirePodCondition> | undefined;
-    return (type) => {
-      index ??= new Map(conditions.map((condition) => [condition.type, condition]));
-      return index.get(type);
-    };
-  }
-  return (type) => conditions?.findLast((condition) => condition.type === type);
+function lastOfType(conditions: Conditions, index: Index, type: string): WirePodCondition | undefined {
+  if (index !== undefined) return index.get(type);
+  for (let i = (conditions?.length ?? 0) - 1; i >= 0; i--) if (conditions?.[i]?.type === type) return conditions[i];
+  return undefined;
 }
 
 /** True when `condition` has every member of `other` that Kubernetes 1.36 does not know. */

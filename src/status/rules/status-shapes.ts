@@ -1,12 +1,6 @@
 // The types of the members of a pod's status: k8s.io/api v0.36.3 (Kubernetes 1.36). Members that are not here are not looked at.
 import { isInt32 } from '../../checks/arguments.ts';
-
-/** What a value has to be. */
-export type Shape =
-  | { readonly rule: string; readonly holds: (value: unknown) => boolean }
-  | { readonly listOf: Shape }
-  | { readonly mapOf: Shape }
-  | { readonly members: ReadonlyMap<string, Shape>; readonly required?: string };
+import type { Source } from '../canonical/source.ts';
 
 /** What is wrong in a value, and where in it. */
 export interface Misfit {
@@ -16,21 +10,69 @@ export interface Misfit {
   readonly value: unknown;
 }
 
-const text: Shape = { rule: 'a string', holds: (value) => typeof value === 'string' };
-const bool: Shape = { rule: 'a boolean', holds: (value) => typeof value === 'boolean' };
-const int32: Shape = { rule: 'a whole number of 32 bits', holds: (value) => isInt32(value) };
-const count: Shape = { rule: 'a whole number of 32 bits, 0 or more', holds: (value) => isInt32(value, 0) };
-const int64: Shape = { rule: 'a whole number', holds: Number.isSafeInteger };
+/**
+ * What a value has to be: undefined where it is that. What `before` has in the same place is that, and is not looked at again. A path is
+ * made only where something is wrong.
+ */
+export type Shape = (value: unknown, before?: unknown) => Misfit | undefined;
 
-function members(of: Readonly<Record<string, Shape>>, required?: string): Shape {
-  return { members: new Map(Object.entries(of)), ...(required !== undefined && { required }) };
+const misfit = (rule: string, value: unknown): Misfit => ({ path: '', rule, value });
+
+const text: Shape = (value) => (typeof value === 'string' ? undefined : misfit('a string', value));
+const bool: Shape = (value) => (typeof value === 'boolean' ? undefined : misfit('a boolean', value));
+const int32: Shape = (value) => (isInt32(value) ? undefined : misfit('a whole number of 32 bits', value));
+const count: Shape = (value) => (isInt32(value, 0) ? undefined : misfit('a whole number of 32 bits, 0 or more', value));
+const int64: Shape = (value) => (Number.isSafeInteger(value) ? undefined : misfit('a whole number', value));
+
+function listOf(shape: Shape): Shape {
+  return (value) => {
+    if (!Array.isArray(value)) return misfit('a list', value);
+    for (let i = 0; i < value.length; i++) {
+      const inner = shape(value[i]);
+      if (inner !== undefined) return { ...inner, path: `[${i}]${inner.path}` };
+    }
+    return undefined;
+  };
 }
 
-const quantities: Shape = { mapOf: text };
+function mapOf(shape: Shape): Shape {
+  return (value) => {
+    if (!isObject(value)) return misfit('an object', value);
+    for (const name of Object.keys(value)) {
+      const inner = shape(value[name]);
+      if (inner !== undefined) return { ...inner, path: `.${name}${inner.path}` };
+    }
+    return undefined;
+  };
+}
+
+function isObject(value: unknown): value is Source {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** Members that are not in `of` may be anything, and an absent one is none that is wrong. */
+function members(of: Readonly<Record<string, Shape>>, required?: string): Shape {
+  const known = Object.entries(of).map(([name, shape]) => ({ name, shape }));
+  return (value, before) => {
+    if (!isObject(value)) return misfit('an object', value);
+    if (required !== undefined && !Object.hasOwn(value, required))
+      return { path: `.${required}`, rule: 'given', value: undefined };
+    for (const { name, shape } of known) {
+      const member = value[name];
+      if (member === undefined) continue;
+      const same = typeof member === 'object' ? (before as Source | undefined)?.[name] : undefined;
+      const inner = member === same ? undefined : shape(member, same);
+      if (inner !== undefined) return { ...inner, path: `.${name}${inner.path}` };
+    }
+    return undefined;
+  };
+}
+
+const quantities = mapOf(text);
 const resources = members({
   limits: quantities,
   requests: quantities,
-  claims: { listOf: members({ name: text, request: text }) },
+  claims: listOf(members({ name: text, request: text })),
 });
 const state = members({
   waiting: members({ reason: text, message: text }),
@@ -45,7 +87,7 @@ const state = members({
     finishedAt: text,
   }),
 });
-const addresses: Shape = { listOf: members({ ip: text }, 'ip') };
+const addresses = listOf(members({ ip: text }, 'ip'));
 
 /** A condition in canonical form. */
 export const conditionShape = members({ status: text, reason: text, message: text, observedGeneration: int64 });
@@ -59,65 +101,32 @@ export const containerShape = members({
   stopSignal: text,
   resources,
   allocatedResources: quantities,
-  allocatedResourcesStatus: {
-    listOf: members({ name: text, resources: { listOf: members({ resourceID: text, health: text, message: text }) } }),
-  },
-  user: members({ linux: members({ uid: int64, gid: int64, supplementalGroups: { listOf: int64 } }) }),
-  volumeMounts: {
-    listOf: members({
+  allocatedResourcesStatus: listOf(
+    members({ name: text, resources: listOf(members({ resourceID: text, health: text, message: text })) }),
+  ),
+  user: members({ linux: members({ uid: int64, gid: int64, supplementalGroups: listOf(int64) }) }),
+  volumeMounts: listOf(
+    members({
       name: text,
       mountPath: text,
       readOnly: bool,
       recursiveReadOnly: text,
       volumeStatus: members({ image: members({ imageRef: text }) }),
     }),
-  },
+  ),
 });
 
 /** The members of a status in canonical form that hold neither conditions nor containers. */
-export const statusShapes: ReadonlyMap<string, Shape> = new Map([
-  ...['reason', 'message', 'nominatedNodeName', 'hostIP', 'podIP', 'qosClass', 'resize'].map((name): [string, Shape] => [
-    name,
-    text,
-  ]),
-  ['podIPs', addresses],
-  ['hostIPs', addresses],
-  ['resources', resources],
-  ['allocatedResources', quantities],
-]);
-
-/** Undefined where the value has the shape. An absent member is none that is wrong. A path is made only where something is. */
-export function misfitOf(shape: Shape, value: unknown): Misfit | undefined {
-  if ('holds' in shape) return shape.holds(value) ? undefined : { path: '', rule: shape.rule, value };
-  if ('listOf' in shape) return misfitInList(shape.listOf, value);
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) return { path: '', rule: 'an object', value };
-  return 'mapOf' in shape ? misfitInMap(shape.mapOf, value) : misfitInMembers(shape, value);
-}
-
-function misfitInList(shape: Shape, value: unknown): Misfit | undefined {
-  if (!Array.isArray(value)) return { path: '', rule: 'a list', value };
-  for (let i = 0; i < value.length; i++) {
-    const misfit = misfitOf(shape, value[i]);
-    if (misfit !== undefined) return { ...misfit, path: `[${i}]${misfit.path}` };
-  }
-  return undefined;
-}
-
-function misfitInMap(shape: Shape, value: object): Misfit | undefined {
-  for (const [name, inner] of Object.entries(value)) {
-    const misfit = misfitOf(shape, inner);
-    if (misfit !== undefined) return { ...misfit, path: `.${name}${misfit.path}` };
-  }
-  return undefined;
-}
-
-function misfitInMembers(shape: Extract<Shape, { members: unknown }>, value: object): Misfit | undefined {
-  const { required } = shape;
-  if (required !== undefined && !Object.hasOwn(value, required)) return { path: `.${required}`, rule: 'given', value: undefined };
-  for (const name of Object.keys(value)) {
-    const known = shape.members.get(name);
-    const misfit = known && misfitOf(known, (value as Record<string, unknown>)[name]);
-    if (misfit !== undefined) return { ...misfit, path: `.${name}${misfit.path}` };
-  }
-  return undefined;
-}
+export const statusShape = members({
+  reason: text,
+  message: text,
+  nominatedNodeName: text,
+  hostIP: text,
+  podIP: text,
+  qosClass: text,
+  resize: text,
+  podIPs: addresses,
+  hostIPs: addresses,
+  resources,
+  allocatedResources: quantities,
+});

@@ -1,7 +1,7 @@
 import { invalidArgument } from '../../errors.ts';
 import { containerStatusLists } from '../../wire/status-members.ts';
 import type { WireContainerStatus, WirePodCondition, WirePodStatus } from '../../wire/types.ts';
-import { conditionShape, containerShape, type Misfit, misfitOf, statusShapes } from './status-shapes.ts';
+import { conditionShape, containerShape, type Misfit, statusShape } from './status-shapes.ts';
 
 const containerIDPattern = /^[^:/\s]+:\/\/\S+$/;
 
@@ -37,15 +37,9 @@ export function requireStatus(status: WirePodStatus, previous?: WirePodStatus): 
     const statuses = status[list];
     if (statuses !== undefined && statuses !== previous?.[list]) requireContainers(`status.${list}`, statuses, previous?.[list]);
   }
-  const [members, before] = [status as Members, previous as Members | undefined];
-  for (const [name, shape] of statusShapes) {
-    const value = members[name];
-    const misfit = value === undefined || value === before?.[name] ? undefined : misfitOf(shape, value);
-    if (misfit !== undefined) throw notOfShape(`status.${name}`, misfit);
-  }
+  const misfit = statusShape(status, previous);
+  if (misfit !== undefined) throw notOfShape('status', misfit);
 }
-
-type Members = { readonly [name: string]: unknown };
 
 function notOfShape(path: string, misfit: Misfit): Error {
   return invalidArgument(`${path}${misfit.path}`, misfit.rule, misfit.value);
@@ -53,7 +47,7 @@ function notOfShape(path: string, misfit: Misfit): Error {
 
 function requireConditions(conditions: readonly WirePodCondition[], previous: readonly WirePodCondition[] | undefined): void {
   for (let i = 0; i < conditions.length; i++) {
-    const misfit = conditions[i] === previous?.[i] ? undefined : misfitOf(conditionShape, conditions[i]);
+    const misfit = conditions[i] === previous?.[i] ? undefined : conditionShape(conditions[i], previous?.[i]);
     if (misfit !== undefined) throw notOfShape(`status.conditions[${i}]`, misfit);
   }
 }
@@ -69,11 +63,12 @@ function requireContainers(
     const { name, containerID } = statuses[i] as WireContainerStatus;
     const again = names === undefined ? indexOfName(statuses, name) !== i : !names.delete(name);
     if (again || name === '') throw invalidArgument(path, 'a list that names each container once', name);
-    if (statuses[i] === previous?.[i]) continue;
-    if (containerID !== undefined && !isContainerID(containerID)) {
+    const before = previous?.[i];
+    if (statuses[i] === before) continue;
+    if (containerID !== undefined && containerID !== before?.containerID && !isContainerID(containerID)) {
       throw notAContainerID(`${path}[${name}].containerID`, containerID);
     }
-    const misfit = misfitOf(containerShape, statuses[i]);
+    const misfit = containerShape(statuses[i], before);
     if (misfit !== undefined) throw notOfShape(`${path}[${name}]`, misfit);
   }
 }

@@ -12,7 +12,7 @@ const pod: WirePod = {
 const staticPod: WirePod = { ...pod, metadata: { ...pod.metadata, annotations: { 'kubernetes.io/config.source': 'file' } } };
 
 function update(podStatuses: PodStatuses, status: WirePodStatus, more: Partial<UpdateRequest> = {}): UpdateOutcome {
-  const times = { now, elapsed: 0 };
+  const times = { now, elapsed: () => 0 };
   const request = {
     ...times,
     pod,
@@ -49,7 +49,7 @@ describe('updateStatusInternal', () => {
       },
     }));
     const request = { pod, podUID: 'u', status: { conditions }, fallback: () => ({}), force: false, podIsFinished: false };
-    updateStatusInternal(new PodStatuses(), { ...request, isAcknowledged: () => true, now, elapsed: 0 });
+    updateStatusInternal(new PodStatuses(), { ...request, isAcknowledged: () => true, now, elapsed: () => 0 });
     expect(reads).toBeLessThan(20_000);
   });
 

@@ -125,7 +125,7 @@ function play(statuses: readonly PodStatus[], share: boolean): (WirePodStatus | 
         podIsFinished: false,
         isAcknowledged: () => false,
         now: Date.parse('2026-02-03T04:05:06Z') + step * 1000,
-        elapsed: step * 1000,
+        elapsed: () => step * 1000,
         ownedConditionTypes,
       });
     } catch (error) {

@@ -102,7 +102,7 @@ describe('rules for a pod with thousands of conditions of others', () => {
           force: false,
           podIsFinished: false,
           isAcknowledged: () => true,
-          elapsed: 0,
+          elapsed: () => 0,
           now: 0,
         }),
     ],
