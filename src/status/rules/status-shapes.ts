@@ -52,14 +52,15 @@ function isObject(value: unknown): value is Source {
 
 /** Members that are not in `of` may be anything, and an absent one is none that is wrong. */
 function members(of: Readonly<Record<string, Shape>>, required?: string): Shape {
-  const known = Object.entries(of).map(([name, shape]) => ({ name, shape }));
+  const known = new Map(Object.entries(of));
   return (value, before) => {
     if (!isObject(value)) return misfit('an object', value);
     if (required !== undefined && !Object.hasOwn(value, required))
       return { path: `.${required}`, rule: 'given', value: undefined };
-    for (const { name, shape } of known) {
+    for (const name in value) {
+      const shape = known.get(name);
+      if (shape === undefined) continue;
       const member = value[name];
-      if (member === undefined) continue;
       const same = typeof member === 'object' ? (before as Source | undefined)?.[name] : undefined;
       const inner = member === same ? undefined : shape(member, same);
       if (inner !== undefined) return { ...inner, path: `.${name}${inner.path}` };
