@@ -10,6 +10,10 @@ import { networkOf } from '../network-of.ts';
 const [config = '', nodeName = '', folder = ''] = process.argv.slice(2);
 const kubeConfig = new KubeConfig();
 kubeConfig.loadFromString(readFileSync(config, 'utf8'));
+let repairs = 0;
+const count = (name: string, _labels?: object, by = 1): void => {
+  if (name === 'pod_status_manager_repairs_total') repairs += by;
+};
 const agent = new NodeAgent({
   ...{
     kubeConfig,
@@ -32,6 +36,7 @@ const agent = new NodeAgent({
     registryPullQPS: 0,
     serializeImagePulls: false,
     logger: null,
+    metrics: { increment: count, observe: () => {}, set: () => {} },
   },
 });
 const turns = monitorEventLoopDelay({ resolution: 5 });
@@ -47,10 +52,10 @@ turns.enable();
 console.log('ready');
 process.stdin.on('data', () => {
   const inMB = (bytes: number): number => Math.round(bytes / 1_048_576);
-  console.log(
-    JSON.stringify({ longestTurnMs: Math.round(turns.max / 1e6), mostHeapMB: inMB(mostHeap), mostRSSMB: inMB(mostRSS) }),
-  );
+  const longestTurnMs = Math.round(turns.max / 1e6);
+  console.log(JSON.stringify({ longestTurnMs, mostHeapMB: inMB(mostHeap), mostRSSMB: inMB(mostRSS), repairs }));
   turns.reset();
+  repairs = 0;
   mostHeap = 0;
   mostRSS = 0;
 });

@@ -18,6 +18,8 @@ export interface AgentUsage {
   readonly longestTurnMs: number;
   readonly mostHeapMB: number;
   readonly mostRSSMB: number;
+  /** Statuses that were written again because the server's said something else. */
+  readonly repairs: number;
 }
 
 const nodeName = 'hostile-node';
