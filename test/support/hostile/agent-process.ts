@@ -49,12 +49,20 @@ setInterval(() => {
 }, 20).unref();
 await agent.start();
 turns.enable();
+let mostCpu = 0;
+let cpu = process.threadCpuUsage();
+setInterval(() => {
+  const { user, system } = process.threadCpuUsage(cpu);
+  mostCpu = Math.max(mostCpu, user + system);
+  cpu = process.threadCpuUsage();
+}, 5).unref();
 console.log('ready');
 process.stdin.on('data', () => {
   const inMB = (bytes: number): number => Math.round(bytes / 1_048_576);
-  const longestTurnMs = Math.round(turns.max / 1e6);
-  console.log(JSON.stringify({ longestTurnMs, mostHeapMB: inMB(mostHeap), mostRSSMB: inMB(mostRSS), repairs }));
+  const [longestTurnMs, longestTurnCpuMs] = [Math.round(turns.max / 1e6), Math.round(mostCpu / 1000)];
+  console.log(JSON.stringify({ longestTurnMs, longestTurnCpuMs, mostHeapMB: inMB(mostHeap), mostRSSMB: inMB(mostRSS), repairs }));
   turns.reset();
+  mostCpu = 0;
   repairs = 0;
   mostHeap = 0;
   mostRSS = 0;

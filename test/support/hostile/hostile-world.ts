@@ -15,7 +15,10 @@ import { hostilePart, hostilePod, ordinaryPod } from './hostile-pods.ts';
 
 /** What an agent took, since it was asked last. */
 export interface AgentUsage {
+  /** As a clock shows it: where a server on the same processors works, its time is in it. */
   readonly longestTurnMs: number;
+  /** The processor time of the agent's thread between two ticks of a timer of 5 ms: the longest turn takes at most that. */
+  readonly longestTurnCpuMs: number;
   readonly mostHeapMB: number;
   readonly mostRSSMB: number;
   /** Statuses that were written again because the server's said something else. */
