@@ -1,4 +1,5 @@
 import { integerOption, requireKnownOptions } from '../checks/options.ts';
+import { configHashAnnotationKey, configMirrorAnnotationKey, configSourceAnnotationKey } from '../pod/pod-identity.ts';
 import { isTerminalPhase } from '../pod/pod-phase.ts';
 import { type JsonPlace, jsonPlaces, parseWithout } from '../wire/json-places.ts';
 import { memberBytes, objectBytes } from '../wire/object-bytes.ts';
@@ -39,6 +40,8 @@ const largestPartOfOutline = 8 * 1024;
 /** Members of the metadata of a pod: what nobody here reads, and what others may add to a pod that runs. */
 const unread = ['managedFields'];
 const addedByOthers = ['labels', 'annotations'];
+/** What says that a pod is a static one's mirror is kept of any annotations: without it the node would run the pod once more. */
+const keptAnnotations = [configMirrorAnnotationKey, configHashAnnotationKey, configSourceAnnotationKey];
 
 /**
  * Decides what is kept of each pod, so that pods of any size cannot take all memory. A pod that is too large when it comes is kept in
@@ -89,8 +92,9 @@ export class PodBudget {
     const isRunning = this.#held.has(uid ?? '') || hasStarted(outline.object);
     const isOutline = bytes > maxBytesPerPod && !(fitsBare && isRunning);
     this.#read = { uid, version, bytes, isOutline };
-    if (isOutline) return outline;
-    return parseWithout(line, placesOf(metadata, bytes > maxBytesPerPod ? [...unread, ...addedByOthers] : unread));
+    if (isOutline) return withKeptAnnotations(outline, line, metadata);
+    if (bytes <= maxBytesPerPod) return parseWithout(line, placesOf(metadata, unread));
+    return withKeptAnnotations(parseWithout(line, placesOf(metadata, [...unread, ...addedByOthers])), line, metadata);
   };
 
   /** What is to be kept of a pod. `previous`: what was kept of its version before. The result has the pod's own resourceVersion. */
@@ -152,6 +156,32 @@ function placesOf(members: ReadonlyMap<string, JsonPlace>, names: readonly strin
   return names.flatMap((name) => members.get(name) ?? []);
 }
 
+/** An event of whose pod the annotations may not have been made: it gets those that are kept. */
+function withKeptAnnotations(event: unknown, line: Buffer, metadata: ReadonlyMap<string, JsonPlace>): unknown {
+  const place = metadata.get('annotations');
+  const pod = (event as { readonly object: WirePod }).object;
+  if (place === undefined || pod.metadata === undefined) return event;
+  const text = line.subarray(place.start, place.end);
+  const members = jsonPlaces(text, 1)?.members;
+  const kept: Record<string, string> = {};
+  for (const name of keptAnnotations) {
+    const value = members?.get(name);
+    if (value !== undefined) kept[name] = JSON.parse(text.toString('utf8', value.start, value.end));
+  }
+  pod.metadata.annotations = kept;
+  return event;
+}
+
+/** Undefined where there are none. One of an absurd length is empty: that it is there says enough. */
+function annotationsToKeep({ metadata }: WirePod): Record<string, string> | undefined {
+  const kept: Record<string, string> = {};
+  for (const name of keptAnnotations) {
+    const value = metadata?.annotations?.[name];
+    if (value !== undefined) kept[name] = objectBytes(value) <= largestPartOfOutline ? value : '';
+  }
+  return Object.keys(kept).length > 0 ? kept : undefined;
+}
+
 /** What these members take. */
 function weightOf(members: ReadonlyMap<string, JsonPlace>, names: readonly string[]): number {
   let bytes = 0;
@@ -171,7 +201,8 @@ function hasStarted({ status }: WirePod): boolean {
  * Enough to tell of the pod, and to let it go. Its status is in it: an agent that found its own words missing would write them again
  * and again, and each time the apiserver would work on the whole pod.
  */
-function outlineOf({ apiVersion, kind, metadata = {}, spec, status }: WirePod): WirePod {
+function outlineOf(pod: WirePod): WirePod {
+  const { apiVersion, kind, metadata = {}, spec, status } = pod;
   const { name, namespace, uid, resourceVersion, creationTimestamp, deletionTimestamp, deletionGracePeriodSeconds } = metadata;
   return present({
     ...{ apiVersion, kind },
@@ -183,6 +214,7 @@ function outlineOf({ apiVersion, kind, metadata = {}, spec, status }: WirePod): 
       creationTimestamp,
       deletionTimestamp,
       deletionGracePeriodSeconds,
+      annotations: annotationsToKeep(pod),
     }),
     spec: present({
       nodeName: spec?.nodeName,
@@ -207,7 +239,7 @@ function asBefore(previous: WirePod, { metadata = {}, status }: WirePod): WirePo
 /** The pod, with what others may add to one that runs as it was before. */
 function withLabelsOf(previous: WirePod | undefined, pod: WirePod): WirePod {
   const { labels: _labels, annotations: _annotations, ...metadata } = pod.metadata ?? {};
-  const { labels, annotations } = previous?.metadata ?? {};
+  const { labels, annotations = annotationsToKeep(pod) } = previous?.metadata ?? {};
   return { ...pod, metadata: { ...metadata, ...present({ labels, annotations }) } };
 }
 

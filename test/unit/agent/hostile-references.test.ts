@@ -1,3 +1,6 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { NodeAgentOptions } from '../../../src/node.ts';
 import { NodeWorld } from './node-world.ts';
@@ -98,5 +101,35 @@ describe('a pod that takes more memory than the agent has for it', () => {
         ),
       });
     }
+  });
+});
+
+describe('a mirror pod that others give as many labels as the server takes', () => {
+  it.each([
+    ['too large by them alone', 0],
+    ['too large without them', 15_000],
+  ])('is still one, and the node runs the static pod once, also after a restart of the agent: %s', async (_, count) => {
+    const staticPodPath = await mkdtemp(path.join(tmpdir(), 'static-pods-'));
+    const containers = [{ name: 'app', image: 'app:1', imagePullPolicy: 'IfNotPresent' }];
+    const tolerations = numbers(count).map((i) => ({ key: `k${i}`, operator: 'Exists', effect: 'NoExecute' }));
+    const manifest = { apiVersion: 'v1', kind: 'Pod', metadata: { name: 'web' }, spec: { containers, tolerations } };
+    await writeFile(path.join(staticPodPath, 'web.json'), JSON.stringify(manifest));
+    await using world = await NodeWorld.make();
+    const uids = new Set<string | undefined>();
+    for (const _run of [1, 2, 3]) {
+      const agent = world.agent({ staticPodPath });
+      await world.through(agent.start());
+      await world.pass(60_000);
+      const mirror = world.pod('web-node-1');
+      expect(mirror?.status).toMatchObject({ phase: 'Running' });
+      uids.add(mirror?.metadata?.uid);
+      const sandboxes = await world.through(world.runtime.listPodSandboxes());
+      expect(sandboxes.map(({ metadata }) => metadata.name)).toEqual(['web-node-1']);
+      await world.through(agent.stop());
+      const labels = Object.fromEntries(numbers(20_000).map((i) => [`example.com/l${i}`, 'x'.repeat(60)]));
+      world.objects.target('/api/v1/pods').store.update({ ...mirror, metadata: { ...mirror?.metadata, labels } } as object);
+    }
+    expect(uids.size).toBe(1);
+    await rm(staticPodPath, { recursive: true });
   });
 });

@@ -126,6 +126,18 @@ describe('a budget for pods', () => {
     expect(budget.refusal('other')).toBeDefined();
   });
 
+  it('keeps what makes a pod a mirror pod, of one in outline and of one without its annotations', () => {
+    const budget = new PodBudget({ maxBytesPerPod: 5000 });
+    const annotations = { 'kubernetes.io/config.mirror': 'abc', 'kubernetes.io/config.hash': 'x'.repeat(9000), other: 'a' };
+    const kept = { 'kubernetes.io/config.mirror': 'abc', 'kubernetes.io/config.hash': '' };
+    const pods = [podOf({ argument: 9000 }), podOf({ name: 'running', status: started })];
+    for (const pod of pods) {
+      const metadata = { ...pod.metadata, annotations };
+      expect(budget.keep({ ...pod, metadata } as WirePod, undefined).metadata?.annotations).toEqual(kept);
+    }
+    expect(pods.map(({ metadata }) => budget.refusal(String(metadata?.uid)) === undefined)).toEqual([false, true]);
+  });
+
   it('never counts more than twice what all pods may take and an outline each, whatever comes', () => {
     const step = fc.record({
       name: fc.constantFrom('a', 'b', 'c', 'd', 'e'),
@@ -172,7 +184,8 @@ describe('a budget for pods', () => {
 
     function eventOf({ pairs: [annotations, labels, fields] = [0, 0, 0], ...given }: Step): Buffer {
       const managedFields = [{ manager: 'é', fieldsV1: pairsOf(fields, {}) }];
-      const metadata = { annotations: pairsOf(annotations, '\n<'), labels: pairsOf(labels, 'b'), managedFields };
+      const kept = { 'kubernetes.io/config.mirror': '\u00e9"', 'kubernetes.io/config.hash': 'x'.repeat(annotations * 4) };
+      const metadata = { annotations: { ...pairsOf(annotations, '\n<'), ...kept }, labels: pairsOf(labels, 'b'), managedFields };
       return Buffer.from(JSON.stringify({ type: 'MODIFIED', object: podOf({ ...given, metadata }) }));
     }
 
