@@ -80,14 +80,10 @@ export function getPodCondition<C extends { readonly type: string }>(
   return undefined;
 }
 
-/** Lists that are no longer than this are searched: an index would cost more. */
-const longestSearched = 16;
-
 /** {@link getPodCondition} for many types of one list. */
 export function podConditionLookup<C extends { readonly type: string }>(
   conditions: readonly C[] | null | undefined,
 ): (type: string, guess?: number) => C | undefined {
-  if ((conditions?.length ?? 0) <= longestSearched) return (type) => getPodCondition(conditions, type);
   return lookupBy(conditions, ({ type }) => type);
 }
 

@@ -35,12 +35,12 @@ const defaults = { maxBytesPerPod: 2 * mebibyte, maxBytes: 16 * mebibyte };
 const shareOfPod = 128 * 1024;
 /** In an event of a watch its members, those of its pod, and those of metadata, spec and status are looked at one by one. */
 const depthOfEvent = 3;
-/** Every part of an outline takes at most this. What an agent writes about a pod that it refuses takes less, with every condition. */
+/** Every part of an outline takes at most this. The whole status that an agent writes of a refused pod takes less. */
 const largestPartOfOutline = 8 * 1024;
 /** Members of the metadata of a pod: what nobody here reads, and what others may add to a pod that runs. */
 const unread = ['managedFields'];
 const addedByOthers = ['labels', 'annotations'];
-/** What says that a pod is a static one's mirror is kept of any annotations: without it the node would run the pod once more. */
+/** These annotations mark a mirror pod, and are always kept: without them the node would run the static pod twice. */
 const keptAnnotations = [configMirrorAnnotationKey, configHashAnnotationKey, configSourceAnnotationKey];
 
 /**
@@ -92,9 +92,9 @@ export class PodBudget {
     const isRunning = this.#held.has(uid ?? '') || hasStarted(outline.object);
     const isOutline = bytes > maxBytesPerPod && !(fitsBare && isRunning);
     this.#read = { uid, version, bytes, isOutline };
-    if (isOutline) return withKeptAnnotations(outline, line, metadata);
     if (bytes <= maxBytesPerPod) return parseWithout(line, placesOf(metadata, unread));
-    return withKeptAnnotations(parseWithout(line, placesOf(metadata, [...unread, ...addedByOthers])), line, metadata);
+    const event = isOutline ? outline : parseWithout(line, placesOf(metadata, [...unread, ...addedByOthers]));
+    return withKeptAnnotations(event, line, metadata);
   };
 
   /** What is to be kept of a pod. `previous`: what was kept of its version before. The result has the pod's own resourceVersion. */
@@ -156,7 +156,7 @@ function placesOf(members: ReadonlyMap<string, JsonPlace>, names: readonly strin
   return names.flatMap((name) => members.get(name) ?? []);
 }
 
-/** An event of whose pod the annotations may not have been made: it gets those that are kept. */
+/** Gives the pod of an event the annotations that are always kept. The others of a large pod were not made. */
 function withKeptAnnotations(event: unknown, line: Buffer, metadata: ReadonlyMap<string, JsonPlace>): unknown {
   const place = metadata.get('annotations');
   const pod = (event as { readonly object: WirePod }).object;
@@ -172,7 +172,7 @@ function withKeptAnnotations(event: unknown, line: Buffer, metadata: ReadonlyMap
   return event;
 }
 
-/** Undefined where there are none. One of an absurd length is empty: that it is there says enough. */
+/** Undefined where the pod has none of them. A value of an absurd length becomes empty: that the annotation is there says enough. */
 function annotationsToKeep({ metadata }: WirePod): Record<string, string> | undefined {
   const kept: Record<string, string> = {};
   for (const name of keptAnnotations) {
@@ -198,8 +198,8 @@ function hasStarted({ status }: WirePod): boolean {
 }
 
 /**
- * Enough to tell of the pod, and to let it go. Its status is in it: an agent that found its own words missing would write them again
- * and again, and each time the apiserver would work on the whole pod.
+ * Enough to tell of the pod, and to let it go. The status is part of it: an agent that did not find what it had written would write it
+ * again every ten seconds, and each time the apiserver would work on the whole pod.
  */
 function outlineOf(pod: WirePod): WirePod {
   const { apiVersion, kind, metadata = {}, spec, status } = pod;
@@ -236,7 +236,7 @@ function asBefore(previous: WirePod, { metadata = {}, status }: WirePod): WirePo
   };
 }
 
-/** The pod, with what others may add to one that runs as it was before. */
+/** The pod, with the labels and annotations of its version before. */
 function withLabelsOf(previous: WirePod | undefined, pod: WirePod): WirePod {
   const { labels: _labels, annotations: _annotations, ...metadata } = pod.metadata ?? {};
   const { labels, annotations = annotationsToKeep(pod) } = previous?.metadata ?? {};

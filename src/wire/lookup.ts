@@ -1,5 +1,5 @@
 /** Lists that are no longer than this are searched: an index would cost more. */
-const longestSearched = 8;
+export const longestSearched = 16;
 
 /**
  * Finds the first item of a list with a key. The size of a list is its author's: a long one is gone through once, however

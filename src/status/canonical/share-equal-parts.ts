@@ -1,4 +1,4 @@
-import { lookupByName } from '../../wire/lookup.ts';
+import { longestSearched, lookupByName } from '../../wire/lookup.ts';
 import type { PodStatus, WireContainerStatus, WirePodCondition, WirePodStatus } from '../../wire/types.ts';
 import { canonicalState, containerStatusOf } from './canonical-container-status.ts';
 import { canonicalCondition, canonicalStatusMember, requireStatusObject } from './canonical-status.ts';
@@ -117,9 +117,6 @@ function sharedConditions(
   });
   return list && sharedList(list, previous);
 }
-
-/** So many conditions are searched: to remember their types would cost more. */
-const longestSearched = 16;
 
 /** Of a type that stands twice only the first one's time is derived. */
 function isFirst(list: readonly Source[], previous: readonly WirePodCondition[], index: number): boolean {

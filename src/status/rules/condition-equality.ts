@@ -1,4 +1,5 @@
 import { isOwnedConditionType, isSharedConditionType } from '../../conditions/pod-conditions.ts';
+import { longestSearched } from '../../wire/lookup.ts';
 import { podConditionMembers } from '../../wire/status-members.ts';
 import type { WirePodCondition } from '../../wire/types.ts';
 import { type ComparedMembers, type Members, valueEqual } from './members-equal.ts';
@@ -39,9 +40,6 @@ function coversConditions(
   }
   return true;
 }
-
-/** Lists that are no longer than this are searched: an index would cost more. */
-const longestSearched = 16;
 
 /** By type; undefined for a list that is searched. */
 type Index = ReadonlyMap<string, WirePodCondition> | undefined;

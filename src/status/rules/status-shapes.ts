@@ -1,6 +1,7 @@
 // The types of the members of a pod's status: k8s.io/api v0.36.3 (Kubernetes 1.36). Members that are not here are not looked at.
 import { isInt32 } from '../../checks/arguments.ts';
-import type { Source } from '../canonical/source.ts';
+import { isJsonObject } from '../../wire/json.ts';
+import type { JsonObject } from '../../wire/types.ts';
 
 /** What is wrong in a value, and where in it. */
 export interface Misfit {
@@ -11,8 +12,8 @@ export interface Misfit {
 }
 
 /**
- * What a value has to be: undefined where it is that. What `before` has in the same place is that, and is not looked at again. A path is
- * made only where something is wrong.
+ * Says what is wrong in a value; undefined where nothing is. An object that `before` has in the same place was checked then, and is
+ * skipped. A path is made only where something is wrong.
  */
 export type Shape = (value: unknown, before?: unknown) => Misfit | undefined;
 
@@ -37,7 +38,7 @@ function listOf(shape: Shape): Shape {
 
 function mapOf(shape: Shape): Shape {
   return (value) => {
-    if (!isObject(value)) return misfit('an object', value);
+    if (!isJsonObject(value)) return misfit('an object', value);
     for (const name of Object.keys(value)) {
       const inner = shape(value[name]);
       if (inner !== undefined) return { ...inner, path: `.${name}${inner.path}` };
@@ -46,22 +47,18 @@ function mapOf(shape: Shape): Shape {
   };
 }
 
-function isObject(value: unknown): value is Source {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
-/** Members that are not in `of` may be anything, and an absent one is none that is wrong. */
+/** A member that is not in `of` may be anything, and every member but `required` may be absent. */
 function members(of: Readonly<Record<string, Shape>>, required?: string): Shape {
   const known = new Map(Object.entries(of));
   return (value, before) => {
-    if (!isObject(value)) return misfit('an object', value);
+    if (!isJsonObject(value)) return misfit('an object', value);
     if (required !== undefined && !Object.hasOwn(value, required))
       return { path: `.${required}`, rule: 'given', value: undefined };
     for (const name in value) {
       const shape = known.get(name);
       if (shape === undefined) continue;
       const member = value[name];
-      const same = typeof member === 'object' ? (before as Source | undefined)?.[name] : undefined;
+      const same = typeof member === 'object' ? (before as JsonObject | undefined)?.[name] : undefined;
       const inner = member === same ? undefined : shape(member, same);
       if (inner !== undefined) return { ...inner, path: `.${name}${inner.path}` };
     }

@@ -1,8 +1,8 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { NodeAgentOptions } from '../../../src/node.ts';
+import { tempDir } from '../../support/temp-dir.ts';
 import { NodeWorld } from './node-world.ts';
 
 const numbers = (count: number) => Array.from({ length: count }, (_, index) => index);
@@ -109,7 +109,7 @@ describe('a mirror pod that others give as many labels as the server takes', () 
     ['too large by them alone', 0],
     ['too large without them', 15_000],
   ])('is still one, and the node runs the static pod once, also after a restart of the agent: %s', async (_, count) => {
-    const staticPodPath = await mkdtemp(path.join(tmpdir(), 'static-pods-'));
+    const staticPodPath = await tempDir();
     const containers = [{ name: 'app', image: 'app:1', imagePullPolicy: 'IfNotPresent' }];
     const tolerations = numbers(count).map((i) => ({ key: `k${i}`, operator: 'Exists', effect: 'NoExecute' }));
     const manifest = { apiVersion: 'v1', kind: 'Pod', metadata: { name: 'web' }, spec: { containers, tolerations } };
@@ -130,6 +130,5 @@ describe('a mirror pod that others give as many labels as the server takes', () 
       world.objects.target('/api/v1/pods').store.update({ ...mirror, metadata: { ...mirror?.metadata, labels } } as object);
     }
     expect(uids.size).toBe(1);
-    await rm(staticPodPath, { recursive: true });
   });
 });
