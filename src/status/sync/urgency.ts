@@ -5,9 +5,9 @@ import type { VersionedPodStatus } from '../cache/pod-statuses.ts';
 import type { ApiPod } from './api-copies.ts';
 
 /**
- * True for a change that the cluster waits for: a pod becomes Ready or loses it, ends, or may be deleted. After a restart of the
- * agent every pod that has ended is finished once more, and nobody waits for those whose end is written: they would go before the
- * pods that start. `copy` is the apiserver's view; without one, a Ready or ended pod counts.
+ * True for a change that the cluster waits for: a pod becomes Ready or loses it, ends, or may be deleted. After a restart the agent
+ * finishes every ended pod once more. Where the apiserver has the end already, nobody waits for that: pods that start go first.
+ * `copy` is the apiserver's view; without one, a Ready or ended pod counts.
  */
 export function isUrgent(entry: VersionedPodStatus, copy: ApiPod | undefined): boolean {
   if (entry.podIsFinished && (copy === undefined || copy.deleting)) return true;
