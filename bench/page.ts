@@ -6,7 +6,7 @@ import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
-import { page as html } from '../src/debug/page/page.ts';
+import { page as html } from '../src/observe/debug/page/page.ts';
 import { launchChromium } from '../test/browser/support/launch-chromium.ts';
 import { openPage } from '../test/browser/support/open-page.ts';
 import { requireChromium } from '../test/browser/support/require-chromium.ts';

@@ -4,7 +4,7 @@ import { writeFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { buildPage } from './bundle.ts';
 
-const target = fileURLToPath(new URL('../src/debug/page/page.ts', import.meta.url));
+const target = fileURLToPath(new URL('../src/observe/debug/page/page.ts', import.meta.url));
 const source = await buildPage();
 await writeFile(target, source);
 process.stdout.write(`${target}: ${source.length} bytes\n`);

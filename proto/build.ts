@@ -8,7 +8,7 @@ import { delimiter } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const folder = fileURLToPath(new URL('.', import.meta.url));
-const target = fileURLToPath(new URL('../src/cri/proto/api_pb.ts', import.meta.url));
+const target = fileURLToPath(new URL('../src/kubelet/cri/proto/api_pb.ts', import.meta.url));
 const digest = createHash('sha256')
   .update(readFileSync(`${folder}api.proto`))
   .digest('hex');

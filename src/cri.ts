@@ -4,7 +4,7 @@
  *
  * @module pod-status-manager/cri
  */
-import './node-version.ts';
+import './base/node-version.ts';
 
-export type { CriRuntimeOptions } from './cri/cri-options.ts';
-export { CriRuntime } from './cri/cri-runtime.ts';
+export type { CriRuntimeOptions } from './kubelet/cri/cri-options.ts';
+export { CriRuntime } from './kubelet/cri/cri-runtime.ts';

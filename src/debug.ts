@@ -3,9 +3,9 @@
  *
  * @module pod-status-manager/debug
  */
-import './node-version.ts';
+import './base/node-version.ts';
 
-export type { DebugManager } from './debug/board.ts';
+export type { DebugManager } from './observe/debug/board.ts';
 export type {
   DebugChanges,
   DebugNode,
@@ -16,7 +16,7 @@ export type {
   DebugSummary,
   DebugTimelineEntry,
   DebugTraffic,
-} from './debug/debug-api.ts';
-export { createDebugHandler, type DebugHandler } from './debug/debug-handler.ts';
-export type { DebugNodeSource } from './debug/debug-node.ts';
-export type { DebugHandlerOptions, DebugHistoryOptions } from './debug/debug-options.ts';
+} from './observe/debug/debug-api.ts';
+export { createDebugHandler, type DebugHandler } from './observe/debug/debug-handler.ts';
+export type { DebugNodeSource } from './observe/debug/debug-node.ts';
+export type { DebugHandlerOptions, DebugHistoryOptions } from './observe/debug/debug-options.ts';

@@ -3,7 +3,7 @@
  *
  * @module pod-status-manager/mirror
  */
-import './node-version.ts';
+import './base/node-version.ts';
 
 export {
   type CreateMirrorPodResult,
@@ -11,9 +11,9 @@ export {
   type MirrorCallOptions,
   MirrorPodClient,
   type MirrorPodClientOptions,
-} from './mirror/mirror-pod-client.ts';
-export { MirrorPodReconciler } from './mirror/mirror-pod-reconciler.ts';
-export type { MirrorPodManager } from './mirror/mirror-pods.ts';
-export type { MirrorDeletionReason } from './mirror/mirror-step.ts';
-export type { GetNode, MirrorNode } from './mirror/node-owner.ts';
-export type { MirrorPodFailure, MirrorPodHandlers, MirrorPodReconcilerOptions } from './mirror/reconciler-options.ts';
+} from './node/mirror/mirror-pod-client.ts';
+export { MirrorPodReconciler } from './node/mirror/mirror-pod-reconciler.ts';
+export type { MirrorPodManager } from './node/mirror/mirror-pods.ts';
+export type { MirrorDeletionReason } from './node/mirror/mirror-step.ts';
+export type { GetNode, MirrorNode } from './node/mirror/node-owner.ts';
+export type { MirrorPodFailure, MirrorPodHandlers, MirrorPodReconcilerOptions } from './node/mirror/reconciler-options.ts';

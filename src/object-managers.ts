@@ -3,17 +3,17 @@
  *
  * @module pod-status-manager/object-managers
  */
-import './node-version.ts';
+import './base/node-version.ts';
 
-export { ConfigMapManager, type FrozenConfigMap } from './object-managers/config-map-manager.ts';
-export type { Frozen } from './object-managers/frozen.ts';
-export { nodeTtlMs } from './object-managers/node-ttl.ts';
+export { podConfigMapNames, podSecretNames } from './api/pod/pod-references.ts';
+export { ConfigMapManager, type FrozenConfigMap } from './node/object-managers/config-map-manager.ts';
+export type { Frozen } from './node/object-managers/frozen.ts';
+export { nodeTtlMs } from './node/object-managers/node-ttl.ts';
 export {
   type ObjectBudget,
   type ObjectBudgetOptions,
   type ObjectBudgetUse,
   objectBudget,
-} from './object-managers/object-budget.ts';
-export type { ObjectManagerOptions, ObjectStrategy } from './object-managers/object-manager-options.ts';
-export { type FrozenSecret, SecretManager } from './object-managers/secret-manager.ts';
-export { podConfigMapNames, podSecretNames } from './pod/pod-references.ts';
+} from './node/object-managers/object-budget.ts';
+export type { ObjectManagerOptions, ObjectStrategy } from './node/object-managers/object-manager-options.ts';
+export { type FrozenSecret, SecretManager } from './node/object-managers/secret-manager.ts';

@@ -3,7 +3,7 @@
  *
  * @module pod-status-manager/opentelemetry
  */
-import './node-version.ts';
+import './base/node-version.ts';
 
-export { createOpenTelemetryMetrics, type OpenTelemetryMetrics } from './opentelemetry/opentelemetry-metrics.ts';
-export type { OpenTelemetryMetricsOptions } from './opentelemetry/opentelemetry-options.ts';
+export { createOpenTelemetryMetrics, type OpenTelemetryMetrics } from './observe/opentelemetry/opentelemetry-metrics.ts';
+export type { OpenTelemetryMetricsOptions } from './observe/opentelemetry/opentelemetry-options.ts';

@@ -3,8 +3,8 @@
  *
  * @module pod-status-manager/prometheus
  */
-import './node-version.ts';
+import './base/node-version.ts';
 
-export { createPrometheusMetrics, type PrometheusMetrics } from './prometheus/prometheus-metrics.ts';
-export type { PrometheusMetricsOptions } from './prometheus/prometheus-options.ts';
-export type { PrometheusRegistry } from './prometheus/shared-metric.ts';
+export { createPrometheusMetrics, type PrometheusMetrics } from './observe/prometheus/prometheus-metrics.ts';
+export type { PrometheusMetricsOptions } from './observe/prometheus/prometheus-options.ts';
+export type { PrometheusRegistry } from './observe/prometheus/shared-metric.ts';

@@ -3,8 +3,16 @@
  *
  * @module pod-status-manager/reflector
  */
-import './node-version.ts';
+import './base/node-version.ts';
 
+export type { ChangeQueue } from './client/reflector/change-queue.ts';
+export type { ChangeListener, ReflectorHandlers } from './client/reflector/handler-calls.ts';
+export type { NetChange, ObjectChange } from './client/reflector/net-change.ts';
+export { ObjectStore, type ObjectStoreOptions } from './client/reflector/object-store.ts';
+export type { Transform } from './client/reflector/received-objects.ts';
+export { Reflector } from './client/reflector/reflector.ts';
+export type { ReflectorOptions } from './client/reflector/reflector-options.ts';
+export type { IndexFunction } from './client/reflector/store-index.ts';
 export {
   type ApiObject,
   type ApiResource,
@@ -14,8 +22,8 @@ export {
   type ResourceTarget,
   resourcePath,
   resources,
-} from './client/api-resource.ts';
-export { type ObjectNamespace, ResourceClient, type ResourceTransport } from './client/resource-client.ts';
+} from './client/resources/api-resource.ts';
+export { type ObjectNamespace, ResourceClient, type ResourceTransport } from './client/resources/resource-client.ts';
 export type {
   CallOptions,
   DeleteOptions,
@@ -28,13 +36,5 @@ export type {
   SelectionOptions,
   WatchOptions,
   WriteOptions,
-} from './client/resource-requests.ts';
-export type { ReadEvent, VersionedObject, WatchEvent } from './client/watch-line.ts';
-export type { ChangeQueue } from './reflector/change-queue.ts';
-export type { ChangeListener, ReflectorHandlers } from './reflector/handler-calls.ts';
-export type { NetChange, ObjectChange } from './reflector/net-change.ts';
-export { ObjectStore, type ObjectStoreOptions } from './reflector/object-store.ts';
-export type { Transform } from './reflector/received-objects.ts';
-export { Reflector } from './reflector/reflector.ts';
-export type { ReflectorOptions } from './reflector/reflector-options.ts';
-export type { IndexFunction } from './reflector/store-index.ts';
+} from './client/resources/resource-requests.ts';
+export type { ReadEvent, VersionedObject, WatchEvent } from './client/resources/watch-line.ts';

@@ -4,9 +4,9 @@
  *
  * @module pod-status-manager/scheduler
  */
-import './node-version.ts';
+import './base/node-version.ts';
 
-export type { HostPort } from './placement/host-ports.ts';
+export type { HostPort } from './api/selectors/host-ports.ts';
 export { AlgorithmRegistry, type PredicateFactory, type PriorityFactory } from './scheduler/classic/algorithm-registry.ts';
 export type { Predicate, Priority } from './scheduler/classic/plugins/own-algorithms.ts';
 export type {
@@ -30,9 +30,10 @@ export {
 } from './scheduler/classic/policy-profile.ts';
 export type { AlgorithmProvider } from './scheduler/classic/providers.ts';
 export { readPolicy } from './scheduler/classic/read-policy.ts';
+export { LeaderElector } from './scheduler/cluster/leader-elector.ts';
+export type { LeaderElectorOptions } from './scheduler/cluster/leader-options.ts';
 export { ClusterScheduler } from './scheduler/cluster-scheduler.ts';
 export type { ClusterSchedulerOptions, LeaderElectionOptions } from './scheduler/cluster-scheduler-options.ts';
-export type { NodeVerdict, PodExplanation, PodSchedulingState } from './scheduler/explain/explain-pod.ts';
 export type { ClusterEventWithHint, EventAction, EventResource, QueueingHint } from './scheduler/framework/cluster-event.ts';
 export { CycleState, type StateData, type StateKey, stateKey } from './scheduler/framework/cycle-state.ts';
 export type { ExtensionPoint } from './scheduler/framework/extension-points.ts';
@@ -57,8 +58,6 @@ export type {
 export { PluginError } from './scheduler/framework/plugin-error.ts';
 export type { PodStatusChange, SchedulerClient, SchedulingEvent } from './scheduler/framework/scheduler-client.ts';
 export type { PluginRejection, Rejection, RejectionCode } from './scheduler/framework/status.ts';
-export { LeaderElector } from './scheduler/leader/leader-elector.ts';
-export type { LeaderElectorOptions } from './scheduler/leader/leader-options.ts';
 export type { ImageState, NodeInfo, Snapshot, TrialNodeInfo } from './scheduler/nodes/node-info.ts';
 export type { GroupedPods, PodGroup, PodsByNode, PreferenceGroup, TermGroup } from './scheduler/nodes/pod-index.ts';
 export type { AffinityTerm, PodInfo, WeightedAffinityTerm } from './scheduler/nodes/pod-info.ts';
@@ -70,6 +69,7 @@ export type {
   ProfileOptions,
   ProfilePluginsOptions,
 } from './scheduler/profile/profile-options.ts';
+export type { NodeVerdict, PodExplanation, PodSchedulingState } from './scheduler/reports/explain-pod.ts';
 export { Scheduler } from './scheduler/scheduler.ts';
 export type { SchedulerOptions } from './scheduler/scheduler-options.ts';
 export type { SchedulerStats } from './scheduler/scheduler-reports.ts';

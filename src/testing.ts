@@ -3,11 +3,11 @@
  *
  * @module pod-status-manager/testing
  */
-import './node-version.ts';
+import './base/node-version.ts';
 
 // The entry point `pod-status-manager/testing`: fakes and a pods API in memory, for tests of code that embeds the manager.
 
-export { FakeCgroups, type FakeCgroupsOptions } from './cgroups/fake-cgroups.ts';
+export { FakeCgroups, type FakeCgroupsOptions } from './kubelet/cgroups/fake-cgroups.ts';
 export type { Fault, FaultHandle, FaultRule } from './testing/apiserver/faults.ts';
 export type { InMemoryApiServerOptions, ResourceChoice } from './testing/apiserver/in-memory-apiserver.ts';
 export { InMemoryApiServer } from './testing/apiserver/in-memory-apiserver.ts';

@@ -1,7 +1,7 @@
 // Measures the pure functions that a change goes through, with tinybench: node bench/cpu/functions.ts
 import { Bench } from 'tinybench';
+import { createWirePodStatusPatch } from '../../src/api/patch/pod-status-patch.ts';
 import { createPodStatusPatch } from '../../src/index.ts';
-import { createWirePodStatusPatch } from '../../src/patch/pod-status-patch.ts';
 import { normalizeStatus } from '../../src/status/canonical/normalize-status.ts';
 import { mergePodStatus } from '../../src/status/rules/merge-pod-status.ts';
 import { isPodStatusByKubeletEqual } from '../../src/status/rules/pod-status-equality.ts';

@@ -1,8 +1,8 @@
 // node bench/node/provider-worker.ts KUBECONFIG NODE: a virtual node whose pods run at once, until SIGTERM. It says `ready`
 // on standard output once it is registered.
 import { KubeConfig } from '@kubernetes/client-node';
+import type { Pod, PodStatus } from '../../src/api/json/types.ts';
 import { ProviderNode, podStatusFromContainers } from '../../src/node.ts';
-import type { Pod, PodStatus } from '../../src/wire/types.ts';
 
 const [kubeconfig = '', nodeName = ''] = process.argv.slice(2);
 const kubeConfig = new KubeConfig();

@@ -1,6 +1,6 @@
+import type { WirePod } from '../../src/api/json/types.ts';
 import type { SchedulerClient } from '../../src/scheduler/framework/scheduler-client.ts';
 import { Scheduler } from '../../src/scheduler/scheduler.ts';
-import type { WirePod } from '../../src/wire/types.ts';
 import { benchNode, benchPod, type Workload } from './workloads.ts';
 
 export interface SchedulerRun {

@@ -1,5 +1,5 @@
-import type { WireNode } from '../../src/wire/node-types.ts';
-import type { WirePod } from '../../src/wire/types.ts';
+import type { WireNode } from '../../src/api/json/node-types.ts';
+import type { WirePod } from '../../src/api/json/types.ts';
 
 type PodSpec = NonNullable<WirePod['spec']>;
 

@@ -1,12 +1,12 @@
-import { appArmorSupport } from '../../src/agent/admission/apparmor.ts';
-import { nodeKind, schedulerPredicates } from '../../src/agent/admission/node-predicates.ts';
-import { admitPod } from '../../src/agent/admission/pod-admission.ts';
-import { allowedSysctls } from '../../src/agent/admission/sysctls.ts';
-import { newPod } from '../../src/config/pod-changes.ts';
+import { objectBytes } from '../../src/api/json/object-bytes.ts';
 import { BasicPodManager, type WirePod } from '../../src/index.ts';
+import { appArmorSupport } from '../../src/kubelet/admission/apparmor.ts';
+import { nodeKind, schedulerPredicates } from '../../src/kubelet/admission/node-predicates.ts';
+import { admitPod } from '../../src/kubelet/admission/pod-admission.ts';
+import { allowedSysctls } from '../../src/kubelet/admission/sysctls.ts';
+import { newPod } from '../../src/node/config/pod-changes.ts';
 import { generatePodStatus, type WireNode } from '../../src/node.ts';
 import { ConfigMapManager, objectBudget, SecretManager } from '../../src/object-managers.ts';
-import { objectBytes } from '../../src/wire/object-bytes.ts';
 import { hostilePod, kindsOfHostilePods } from '../../test/support/hostile/hostile-pods.ts';
 import { median } from '../support/statistics.ts';
 import { threadMs } from './measure.ts';

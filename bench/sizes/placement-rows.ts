@@ -1,11 +1,11 @@
-import { schedulerPredicates } from '../../src/agent/admission/node-predicates.ts';
-import { allowedSysctls } from '../../src/agent/admission/sysctls.ts';
+import { canonicalQuantity } from '../../src/api/quantity/quantity.ts';
+import { addQuantities } from '../../src/api/quantity/quantity-sum.ts';
+import { parseLabelSelector } from '../../src/api/selectors/label-selector.ts';
 import type { WirePod } from '../../src/index.ts';
+import { schedulerPredicates } from '../../src/kubelet/admission/node-predicates.ts';
+import { allowedSysctls } from '../../src/kubelet/admission/sysctls.ts';
 import type { WireNode } from '../../src/node.ts';
-import { parseLabelSelector } from '../../src/placement/label-selector.ts';
 import { Scheduler } from '../../src/scheduler.ts';
-import { canonicalQuantity } from '../../src/wire/quantity.ts';
-import { addQuantities } from '../../src/wire/quantity-sum.ts';
 import { hostilePart } from '../../test/support/hostile/hostile-pods.ts';
 import type { Sized, SizedInput } from './measure.ts';
 import { jsonBytes, listOf, received } from './texts.ts';

@@ -1,11 +1,11 @@
-import { containerEnvironment } from '../../src/containers/environment.ts';
-import { managedHosts } from '../../src/containers/hosts-file.ts';
-import { portMappings } from '../../src/containers/port-mappings.ts';
-import { startTexts } from '../../src/containers/start-texts.ts';
-import { credentialsFor } from '../../src/images/keyring.ts';
 import type { WirePod } from '../../src/index.ts';
+import { containerEnvironment } from '../../src/kubelet/containers/environment.ts';
+import { managedHosts } from '../../src/kubelet/containers/hosts-file.ts';
+import { portMappings } from '../../src/kubelet/containers/port-mappings.ts';
+import { startTexts } from '../../src/kubelet/containers/start-texts.ts';
+import { credentialsFor } from '../../src/kubelet/images/keyring.ts';
+import { downwardFiles, ShownFields } from '../../src/kubelet/volumes/downward-api.ts';
 import { ConfigMapManager, objectBudget, SecretManager } from '../../src/object-managers.ts';
-import { downwardFiles, ShownFields } from '../../src/volumes/downward-api.ts';
 import { hostilePart } from '../../test/support/hostile/hostile-pods.ts';
 import type { Sized, SizedInput } from './measure.ts';
 import { jsonBytes, listOf, received, textOf } from './texts.ts';

@@ -1,10 +1,10 @@
-import { computePodActions } from '../../src/agent/actions/compute-pod-actions.ts';
-import { containerHash } from '../../src/containers/container-hash.ts';
 import { createDebugHandler } from '../../src/debug.ts';
 import { BasicPodManager, StatusManager, type WirePod, type WirePodStatus } from '../../src/index.ts';
+import { computePodActions } from '../../src/kubelet/actions/compute-pod-actions.ts';
+import { containerHash } from '../../src/kubelet/containers/container-hash.ts';
+import type { AgentPodStatus } from '../../src/kubelet/pleg/agent-pod-status.ts';
+import { endedStatus, statusOfAnswer } from '../../src/node/provider/provided-status.ts';
 import { generatePodStatus, ProbeManager, podStatusFromContainers } from '../../src/node.ts';
-import type { AgentPodStatus } from '../../src/pleg/agent-pod-status.ts';
-import { endedStatus, statusOfAnswer } from '../../src/provider/provided-status.ts';
 import { hostilePart } from '../../test/support/hostile/hostile-pods.ts';
 import { instantClient, nothingToDelete } from '../support/clients.ts';
 import type { Sized, SizedInput } from './measure.ts';

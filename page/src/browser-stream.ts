@@ -1,4 +1,4 @@
-import type { DebugPod } from '../../src/debug/debug-api.ts';
+import type { DebugPod } from '../../src/observe/debug/debug-api.ts';
 import type { StreamListener } from './model/connection.ts';
 
 /** The folder that the page is served from, with a slash at its end, whether or not the page's own address has one. */

@@ -1,15 +1,15 @@
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import type { KubeConfig } from '@kubernetes/client-node';
-import { requireKnownOptions, requireMethods } from '../checks/options.ts';
+import { type SteadyClock, safeClock, systemClock } from '../base/clock.ts';
+import type { RateLimiterOptions } from '../base/concurrency/rate-limiter.ts';
+import { invalidOption } from '../base/errors.ts';
+import { type Logger, loggerOption } from '../base/logging/logger.ts';
+import type { MetricsSink } from '../base/metrics/metrics-sink.ts';
+import { requireKnownOptions, requireMethods } from '../base/options/options.ts';
 import type { KubeTransport } from '../client/transport/kube-transport.ts';
-import type { RateLimiterOptions } from '../concurrency/rate-limiter.ts';
-import { invalidOption } from '../errors.ts';
-import type { MetricsSink } from '../metrics/metrics-sink.ts';
-import { type SteadyClock, safeClock, systemClock } from '../seams/clock.ts';
-import { type Logger, loggerOption } from '../seams/logger.ts';
+import type { LeaderElectorOptions } from './cluster/leader-options.ts';
 import { checkedRequestLimit } from './cluster/write-transport.ts';
-import type { LeaderElectorOptions } from './leader/leader-options.ts';
 import { type SchedulerOptions, schedulerOptionNames } from './scheduler-options.ts';
 
 /** Which Lease is contended for; see `LeaderElectorOptions`. */

@@ -1,3 +1,11 @@
+import type { WireNode } from '../api/json/node-types.ts';
+import type { WirePod } from '../api/json/types.ts';
+import { type Clock, type SteadyClock, safeClock, systemClock } from '../base/clock.ts';
+import { invalidOption } from '../base/errors.ts';
+import { callGuarded } from '../base/guard.ts';
+import { type Logger, loggerOption } from '../base/logging/logger.ts';
+import { type Metrics, metricsOption } from '../base/metrics/metrics.ts';
+import type { MetricsSink } from '../base/metrics/metrics-sink.ts';
 import {
   integerOption,
   longestTimerMs,
@@ -5,16 +13,8 @@ import {
   optionOfType,
   requireKnownOptions,
   requireMethods,
-} from '../checks/options.ts';
-import { invalidOption } from '../errors.ts';
-import { type Metrics, metricsOption } from '../metrics/metrics.ts';
-import type { MetricsSink } from '../metrics/metrics-sink.ts';
-import { type Clock, type SteadyClock, safeClock, systemClock } from '../seams/clock.ts';
-import { callGuarded } from '../seams/guard.ts';
-import { type Logger, loggerOption } from '../seams/logger.ts';
-import { safeRandom } from '../seams/random.ts';
-import type { WireNode } from '../wire/node-types.ts';
-import type { WirePod } from '../wire/types.ts';
+} from '../base/options/options.ts';
+import { safeRandom } from '../base/random.ts';
 import type { ProfileMaker } from './classic/policy-profile.ts';
 import type { ClusterListers } from './framework/handle.ts';
 import type { SchedulerClient } from './framework/scheduler-client.ts';

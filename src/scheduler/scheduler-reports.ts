@@ -1,10 +1,10 @@
 import type { SchedulerCache } from './cache/scheduler-cache.ts';
 import type { BindingCycles } from './cycle/binding-cycles.ts';
-import { explainPod, type PodExplanation } from './explain/explain-pod.ts';
-import type { LastAttempts } from './explain/last-attempts.ts';
-import type { SchedulerSizes } from './measures/scheduler-measures.ts';
 import type { SchedulingQueue } from './queue/scheduling-queue.ts';
 import type { SteadyTime } from './queue/steady-time.ts';
+import { explainPod, type PodExplanation } from './reports/explain-pod.ts';
+import type { LastAttempts } from './reports/last-attempts.ts';
+import type { SchedulerSizes } from './reports/scheduler-measures.ts';
 import type { ResolvedSchedulerOptions } from './scheduler-options.ts';
 
 /** What a scheduler has done and has to do. */

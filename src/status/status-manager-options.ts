@@ -1,3 +1,10 @@
+import { type Clock, type SteadyClock, safeClock, systemClock } from '../base/clock.ts';
+import type { RateLimiterOptions } from '../base/concurrency/rate-limiter.ts';
+import { invalidOption } from '../base/errors.ts';
+import { callGuarded, ignoreFailure } from '../base/guard.ts';
+import { type Logger, loggerOption } from '../base/logging/logger.ts';
+import { type Metrics, metricsOption } from '../base/metrics/metrics.ts';
+import type { MetricsSink } from '../base/metrics/metrics-sink.ts';
 import {
   integerOption,
   longestTimerMs,
@@ -6,18 +13,11 @@ import {
   optionOfType,
   requireKnownOptions,
   requireMethods,
-} from '../checks/options.ts';
-import type { PodClient } from '../client/pod-client.ts';
-import type { RateLimiterOptions } from '../concurrency/rate-limiter.ts';
-import { invalidOption } from '../errors.ts';
-import { type Metrics, metricsOption } from '../metrics/metrics.ts';
-import type { MetricsSink } from '../metrics/metrics-sink.ts';
-import type { PodDeletionSafety } from '../pod/pod-deletion-safety.ts';
-import type { PodManager } from '../pod/pod-manager.ts';
-import { type Clock, type SteadyClock, safeClock, systemClock } from '../seams/clock.ts';
-import { callGuarded, ignoreFailure } from '../seams/guard.ts';
-import { type Logger, loggerOption } from '../seams/logger.ts';
-import { safeRandom } from '../seams/random.ts';
+} from '../base/options/options.ts';
+import { safeRandom } from '../base/random.ts';
+import type { PodClient } from '../client/resources/pod-client.ts';
+import type { PodDeletionSafety } from './pods/pod-deletion-safety.ts';
+import type { PodManager } from './pods/pod-manager.ts';
 import type { PodSourceTimes } from './sync/pod-source-view.ts';
 
 /** What a {@link StatusManager} needs, and how it sends. */

@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type ApiObject, apiResource } from '../../src/client/api-resource.ts';
-import { ResourceClient } from '../../src/client/resource-client.ts';
+import { Reflector } from '../../src/client/reflector/reflector.ts';
+import { type ApiObject, apiResource } from '../../src/client/resources/api-resource.ts';
+import { ResourceClient } from '../../src/client/resources/resource-client.ts';
 import { KubeTransport } from '../../src/client/transport/kube-transport.ts';
-import { Reflector } from '../../src/reflector/reflector.ts';
 import { Facts } from '../apiserver/manager/facts.ts';
 import { startTestServer, type TestServer } from '../support/servers.ts';
 

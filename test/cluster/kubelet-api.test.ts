@@ -1,7 +1,7 @@
 import { KubeConfig } from '@kubernetes/client-node';
 import { afterAll, beforeAll, describe, expect, inject, it, onTestFinished } from 'vitest';
+import type { JsonObject } from '../../src/api/json/types.ts';
 import { KubeTransport } from '../../src/index.ts';
-import type { JsonObject } from '../../src/wire/types.ts';
 import { AdminClient } from '../support/admin-client.ts';
 import { apiWorld } from '../unit/kubelet-api/api-world.ts';
 

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createPodStatusPatch } from '../../src/patch/pod-status-patch.ts';
-import type { JsonObject, WirePod } from '../../src/wire/types.ts';
+import type { JsonObject, WirePod } from '../../src/api/json/types.ts';
+import { createPodStatusPatch } from '../../src/api/patch/pod-status-patch.ts';
 import { type Answer, podOf, type ServedPod } from '../support/answers.ts';
 import { goPatches } from '../support/go-patches.ts';
 import { startTestServer, type TestServer } from '../support/servers.ts';

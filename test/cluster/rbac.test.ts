@@ -1,6 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import { KubeConfig, loadAllYaml } from '@kubernetes/client-node';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
+import type { WireLease } from '../../src/api/json/node-types.ts';
+import type { Json, JsonObject } from '../../src/api/json/types.ts';
 import {
   ApiError,
   ApiServerPodSource,
@@ -17,8 +19,6 @@ import { ApiEventRecorder, type PodProvider, ProviderNode, type WireNode } from 
 import { ResourceClient, resources } from '../../src/reflector.ts';
 import { ClusterScheduler } from '../../src/scheduler.ts';
 import { buildStaticPod } from '../../src/testing.ts';
-import type { WireLease } from '../../src/wire/node-types.ts';
-import type { Json, JsonObject } from '../../src/wire/types.ts';
 import { AdminClient } from '../support/admin-client.ts';
 import { podOf } from '../support/answers.ts';
 import { noteRights, rightsOf } from './used-rights.ts';

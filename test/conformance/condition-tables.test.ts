@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
+import type { Pod, PodStatus } from '../../src/api/json/types.ts';
 import {
   generateContainersReadyCondition,
   generatePodInitializedCondition,
   generatePodReadyCondition,
-} from '../../src/conditions/generate-conditions.ts';
-import type { Pod, PodStatus } from '../../src/wire/types.ts';
+} from '../../src/status/conditions/generate-conditions.ts';
 import { recordedCalls } from './recorded-tables.ts';
 
 interface Input {

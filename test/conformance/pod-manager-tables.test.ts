@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { BasicPodManager } from '../../src/pod/basic-pod-manager.ts';
-import { isMirrorPod, isStaticPod } from '../../src/pod/pod-identity.ts';
-import type { Pod } from '../../src/wire/types.ts';
+import type { Pod } from '../../src/api/json/types.ts';
+import { isMirrorPod, isStaticPod } from '../../src/api/pod/pod-identity.ts';
+import { BasicPodManager } from '../../src/status/pods/basic-pod-manager.ts';
 import { recordedCalls } from './recorded-tables.ts';
 
 type Step =

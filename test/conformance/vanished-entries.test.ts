@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import type { JsonObject } from '../../src/api/json/types.ts';
 import type { WirePod, WirePodStatus } from '../../src/index.ts';
-import type { JsonObject } from '../../src/wire/types.ts';
 import { excesses } from './replay/ceilings.ts';
 import { type Judgement, judge } from './replay/judge.ts';
 import { type Outcome, play, type Variant } from './replay/player.ts';

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, inject, it } from 'vitest';
-import { oldestNodeVersion } from '../../src/node-version.ts';
+import { oldestNodeVersion } from '../../src/base/node-version.ts';
 import { consumerAt } from '../package/consumer.ts';
 import { root } from '../structure/source-tree.ts';
 import { doorNames, nodeOf } from './tools.ts';

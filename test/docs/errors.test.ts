@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { errorCodes } from '../../src/errors.ts';
+import { errorCodes } from '../../src/base/errors.ts';
 import { root } from '../structure/source-tree.ts';
 
 const sections = readFileSync(join(root, 'docs/errors.md'), 'utf8')

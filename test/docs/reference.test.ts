@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { errorCodes } from '../../src/errors.ts';
+import { errorCodes } from '../../src/base/errors.ts';
 import {
   type Declaration,
   namesOf,

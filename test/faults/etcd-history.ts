@@ -1,5 +1,5 @@
 import { Agent, request } from 'undici';
-import type { WirePod } from '../../src/wire/types.ts';
+import type { WirePod } from '../../src/api/json/types.ts';
 import type { Checker } from '../chaos/check/checker.ts';
 import type { History } from './history.ts';
 import { ReadingLoop } from './reading-loop.ts';

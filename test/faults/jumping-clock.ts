@@ -1,4 +1,4 @@
-import { type CancelTimer, type Clock, systemClock, type TimerOptions } from '../../src/seams/clock.ts';
+import { type CancelTimer, type Clock, systemClock, type TimerOptions } from '../../src/base/clock.ts';
 
 /** The machine's timers under a wall clock that a test sets, forwards and back. */
 export class JumpingClock implements Clock {

@@ -1,4 +1,4 @@
-import type { WirePod } from '../../src/wire/types.ts';
+import type { WirePod } from '../../src/api/json/types.ts';
 import { drawShape, specOf } from '../chaos/life/pod-shape.ts';
 import { Prng } from '../chaos/prng.ts';
 

@@ -1,5 +1,5 @@
 import type { KubeConfig } from '@kubernetes/client-node';
-import type { WirePod } from '../../src/wire/types.ts';
+import type { WirePod } from '../../src/api/json/types.ts';
 import type { Checker } from '../chaos/check/checker.ts';
 import { AdminClient } from '../support/admin-client.ts';
 import { podListOf } from '../support/answers.ts';

@@ -1,6 +1,6 @@
 import { setTimeout } from 'node:timers/promises';
 import { KubeConfig } from '@kubernetes/client-node';
-import { Semaphore } from '../../src/concurrency/semaphore.ts';
+import { Semaphore } from '../../src/base/concurrency/semaphore.ts';
 import { isStatusManagerError, KubeTransport } from '../../src/index.ts';
 import { Reflector, ResourceClient, resources } from '../../src/reflector.ts';
 import { Prng } from '../chaos/prng.ts';

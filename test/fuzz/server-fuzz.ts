@@ -1,7 +1,7 @@
 import { connect as connectPlain, type Socket } from 'node:net';
 import { setTimeout } from 'node:timers/promises';
 import { connect as connectSecure } from 'node:tls';
-import { Semaphore } from '../../src/concurrency/semaphore.ts';
+import { Semaphore } from '../../src/base/concurrency/semaphore.ts';
 import type { Logger } from '../../src/index.ts';
 import { Prng } from '../chaos/prng.ts';
 import { write } from './answer.ts';

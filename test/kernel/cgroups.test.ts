@@ -4,11 +4,11 @@ import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { kernelCgroupFiles } from '../../src/cgroups/cgroup-files.ts';
-import { CgroupManager } from '../../src/cgroups/cgroup-manager.ts';
-import { removeGroup } from '../../src/cgroups/remove-group.ts';
-import { systemClock } from '../../src/seams/clock.ts';
-import type { Pod } from '../../src/wire/types.ts';
+import type { Pod } from '../../src/api/json/types.ts';
+import { systemClock } from '../../src/base/clock.ts';
+import { kernelCgroupFiles } from '../../src/kubelet/cgroups/cgroup-files.ts';
+import { CgroupManager } from '../../src/kubelet/cgroups/cgroup-manager.ts';
+import { removeGroup } from '../../src/kubelet/cgroups/remove-group.ts';
 
 const cgroupRoot = `/psm-test-${process.pid}`;
 const pod: Pod = {

@@ -1,8 +1,8 @@
 import { mkdir, readdir, readFile, realpath, rename, rm, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { cleanSubPaths, prepareSubPath } from '../../src/kubelet/volumes/sub-paths.ts';
 import { LinuxMounter, VolumeManager } from '../../src/node.ts';
-import { cleanSubPaths, prepareSubPath } from '../../src/volumes/sub-paths.ts';
 import { tempDir } from '../support/temp-dir.ts';
 import { requireOwnMounts } from './own-mounts.ts';
 

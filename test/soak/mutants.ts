@@ -24,7 +24,7 @@ const mutantChanges = 4000;
 
 export const soakMutants: readonly SoakMutant[] = [
   {
-    ...{ name: 'a listener stays on a signal that others share', part: 'provider', file: 'concurrency/aborts.ts' },
+    ...{ name: 'a listener stays on a signal that others share', part: 'provider', file: 'base/concurrency/aborts.ts' },
     from: 'for (const leave of this.#leave) leave();',
     to: '',
   },
@@ -34,22 +34,22 @@ export const soakMutants: readonly SoakMutant[] = [
     to: '    this.#options.resize',
   },
   {
-    ...{ name: 'an object that is gone stays in the store', part: 'sources', file: 'reflector/object-store.ts' },
+    ...{ name: 'an object that is gone stays in the store', part: 'sources', file: 'client/reflector/object-store.ts' },
     from: '    byName.delete(name);',
     to: '',
   },
   {
-    ...{ name: 'a secret that nobody names is watched on', part: 'objects', file: 'object-managers/watched-objects.ts' },
+    ...{ name: 'a secret that nobody names is watched on', part: 'objects', file: 'node/object-managers/watched-objects.ts' },
     from: '      this.#objects.delete(key);\n',
     to: '',
   },
   {
-    ...{ name: 'the workers of a pod that is gone stay', part: 'probes', file: 'probes/probe-workers.ts' },
+    ...{ name: 'the workers of a pod that is gone stay', part: 'probes', file: 'node/probes/probe-workers.ts' },
     from: '    ofPod.delete(key);',
     to: '',
   },
   {
-    ...{ name: 'what the runtime had of a pod that is gone stays', part: 'agent', file: 'pleg/known-pods.ts' },
+    ...{ name: 'what the runtime had of a pod that is gone stays', part: 'agent', file: 'kubelet/pleg/known-pods.ts' },
     from: '      this.#pods.delete(uid);',
     to: '',
   },
@@ -59,7 +59,7 @@ export const soakMutants: readonly SoakMutant[] = [
     to: '    this.#parts.writes.forget(uid);',
   },
   {
-    ...{ name: 'each event is remembered for ever', part: 'events', file: 'concurrency/bounded-map.ts' },
+    ...{ name: 'each event is remembered for ever', part: 'events', file: 'base/concurrency/bounded-map.ts' },
     from: '    if (this.#values.size > this.#most) this.#values.delete(this.#order.take() as Key);\n',
     to: '',
   },
@@ -69,43 +69,43 @@ export const soakMutants: readonly SoakMutant[] = [
     to: '',
   },
   {
-    ...{ name: 'the record of a pod that has ended stays', part: 'provider', file: 'workers/pod-records.ts' },
+    ...{ name: 'the record of a pod that has ended stays', part: 'provider', file: 'node/workers/pod-records.ts' },
     from: '    this.#records.delete(record.uid);\n    this.#staticPods',
     to: '    this.#staticPods',
   },
   {
-    ...{ name: 'the answer of each review is kept for ever', part: 'kubeletApi', file: 'kubelet-api/review-cache.ts' },
+    ...{ name: 'the answer of each review is kept for ever', part: 'kubeletApi', file: 'kubelet/server/review-cache.ts' },
     from: 'this.#answers = new BoundedMap(options.most);',
     to: 'this.#answers = new BoundedMap(Number.MAX_SAFE_INTEGER);',
   },
   {
-    ...{ name: 'a request that is over waits on for the end of the API', part: 'kubeletApi', file: 'kubelet-api/kubelet-api.ts' },
+    ...{ name: 'a request that is over waits on for the end of the API', part: 'kubeletApi', file: 'kubelet/server/kubelet-api.ts' },
     from: '      forget();\n',
     to: '',
   },
   {
     ...{ name: 'a request that is over waits on for the end of its connection', part: 'kubeletApi' },
-    file: 'kubelet-api/kubelet-api.ts',
+    file: 'kubelet/server/kubelet-api.ts',
     from: "      request.socket.removeListener('close', leave);\n",
     to: '',
   },
   {
-    ...{ name: 'a connection that has ended is kept', part: 'kubeletApi', file: 'kubelet-api/kubelet-api.ts' },
+    ...{ name: 'a connection that has ended is kept', part: 'kubeletApi', file: 'kubelet/server/kubelet-api.ts' },
     from: "    socket.once('close', () => this.#connections.delete(socket));\n",
     to: '',
   },
   {
-    ...{ name: 'the timer of a stream that has ended stays', part: 'kubeletApi', file: 'kubelet-api/stream-proxy.ts' },
+    ...{ name: 'the timer of a stream that has ended stays', part: 'kubeletApi', file: 'kubelet/server/stream-proxy.ts' },
     from: '  idle.close();\n',
     to: '',
   },
   {
-    ...{ name: 'the folder of a log that was followed is watched on', part: 'kubeletApi', file: 'container-logs/read-logs.ts' },
+    ...{ name: 'the folder of a log that was followed is watched on', part: 'kubeletApi', file: 'kubelet/logs/read-logs.ts' },
     from: '    waiting?.close();\n',
     to: '',
   },
   {
-    ...{ name: 'a log that was left off stays open', part: 'kubeletApi', file: 'container-logs/read-logs.ts' },
+    ...{ name: 'a log that was left off stays open', part: 'kubeletApi', file: 'kubelet/logs/read-logs.ts' },
     from: '    await file.close();\n',
     to: '',
   },

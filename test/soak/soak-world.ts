@@ -1,4 +1,4 @@
-import type { ApiObject } from '../../src/client/api-resource.ts';
+import type { ApiObject } from '../../src/client/resources/api-resource.ts';
 import type { KubeTransport } from '../../src/client/transport/kube-transport.ts';
 import { Prng } from '../chaos/prng.ts';
 import { ApiFaults, fairApiWeather } from '../simulation/parts/api-weather.ts';

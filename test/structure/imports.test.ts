@@ -19,7 +19,7 @@ const packageHomes: Readonly<Record<string, RegExp>> = {
 const files = readTree('src');
 const allRooms: readonly string[] = [...rooms, ...schedulerRooms, ...testingRooms];
 
-/** `src/status/sync/sync-pod.ts` is in the room `status/sync`, `src/errors.ts` in `errors`. */
+/** `src/status/sync/sync-pod.ts` is in the room `status/sync`, `src/base/errors.ts` in `errors`. */
 function roomOf(path: string): string {
   const place = path.replace(/^src\//, '').replace(/\.ts$/, '');
   return place.includes('/') ? place.slice(0, place.lastIndexOf('/')) : place;

@@ -1,7 +1,7 @@
 import { existsSync, globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { oldestNodeVersion } from '../../src/node-version.ts';
+import { oldestNodeVersion } from '../../src/base/node-version.ts';
 import { doors as namesOfDoors } from './rooms.ts';
 import { root } from './source-tree.ts';
 
@@ -46,7 +46,7 @@ describe('package.json', () => {
   });
 
   it('has the check of that version as its only side effect, which a bundler keeps for each door', () => {
-    expect(packageJson.sideEffects).toEqual([...namesOfDoors, 'node-version'].map((name) => `./dist/${name}.js`));
+    expect(packageJson.sideEffects).toEqual([...namesOfDoors, 'base/node-version'].map((name) => `./dist/${name}.js`));
   });
 
   it('packs dist, and no sources or tests', () => {

@@ -1,6 +1,6 @@
 /**
  * The rooms of src, in order: a room imports only itself and rooms before it. A single file outside any folder, such as
- * `src/errors.ts`, is a room too.
+ * `src/base/errors.ts`, is a room too.
  */
 export const rooms = [
   'errors',

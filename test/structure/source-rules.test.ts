@@ -17,25 +17,25 @@ const rules: readonly Rule[] = [
   {
     says: 'time goes through Clock',
     forbids: /\b(?:Date\.now|new Date\(\s*\)|performance\.now|process\.hrtime|AbortSignal\.timeout)/,
-    appliesTo: (path) => path !== 'src/seams/clock.ts',
+    appliesTo: (path) => path !== 'src/base/clock.ts',
     broken: 'const now = new Date();',
   },
   {
     says: 'waits go through Clock',
     forbids: /\bset(?:Timeout|Interval)\b/,
-    appliesTo: (path) => path !== 'src/seams/clock.ts',
+    appliesTo: (path) => path !== 'src/base/clock.ts',
     broken: "import { setTimeout as sleep } from 'node:timers/promises';",
   },
   {
     says: 'signals are listened to in one place, which also lets go of them',
     forbids: /\.addEventListener\('abort'|\bPromise\.race\(|\bAbortSignal\.any\(/,
-    appliesTo: (path) => !['src/concurrency/aborts.ts', 'src/seams/clock.ts'].includes(path),
+    appliesTo: (path) => !['src/base/concurrency/aborts.ts', 'src/base/clock.ts'].includes(path),
     broken: "signal.addEventListener('abort', giveUp, { once: true });",
   },
   {
     says: 'the n-th delay is worked out in one place',
     forbids: /\* (?:2|[\w.]*[fF]actor) \*\* (?!\d)/,
-    appliesTo: (path) => path !== 'src/concurrency/growing-delay.ts',
+    appliesTo: (path) => path !== 'src/base/concurrency/growing-delay.ts',
     broken: 'const waitMs = Math.min(longestMs, firstMs * 2 ** failures);',
   },
   {
@@ -99,7 +99,7 @@ function breaks(rule: Rule, { path, text, code }: SourceFile): string[] {
 
 describe('the rules of src', () => {
   // made by `npm run build:page` and `npm run build:cri`; the rules hold for what they are made from
-  const made = ['src/debug/page/page.ts', 'src/cri/proto/api_pb.ts'];
+  const made = ['src/observe/debug/page/page.ts', 'src/kubelet/cri/proto/api_pb.ts'];
   const files = readTree('src').filter(({ path }) => !made.includes(path));
 
   it.each(rules.map((rule) => [rule.says, rule] as const))('%s', (_, rule) => {

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { KubeConfig } from '@kubernetes/client-node';
 import type { Dispatcher } from 'undici';
-import type { JsonObject } from '../../src/wire/types.ts';
+import type { JsonObject } from '../../src/api/json/types.ts';
 import type { Answer } from './answers.ts';
 import { ApiConnection, type ApiRequest } from './api-connection.ts';
 import { readWatch, type WatchEvent } from './watch-stream.ts';

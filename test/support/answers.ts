@@ -1,4 +1,4 @@
-import type { JsonObject, WirePod } from '../../src/wire/types.ts';
+import type { JsonObject, WirePod } from '../../src/api/json/types.ts';
 
 /** An answer, which may be a refusal. A body that is not JSON is text. */
 export interface Answer {

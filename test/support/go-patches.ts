@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import type { JsonObject } from '../../src/wire/types.ts';
+import type { JsonObject } from '../../src/api/json/types.ts';
 import { goTool } from './go-tools.ts';
 import { tempDir } from './temp-dir.ts';
 

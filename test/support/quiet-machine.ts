@@ -1,4 +1,4 @@
-import { type Machine, readMachine } from '../../src/agent/node/machine.ts';
+import { type Machine, readMachine } from '../../src/kubelet/machine/machine.ts';
 
 /** This machine without the log of its kernel: what that says is nothing to a node in virtual time, and an agent that is killed keeps it open. */
 export function quietMachine(): Machine {

@@ -1,6 +1,6 @@
-import type { ContainerConfig } from '../../src/runtime/runtime-containers.ts';
-import { runtimeAnnotations, runtimeLabels } from '../../src/runtime/runtime-labels.ts';
-import type { PodSandboxConfig } from '../../src/runtime/runtime-sandboxes.ts';
+import type { ContainerConfig } from '../../src/kubelet/runtime/runtime-containers.ts';
+import { runtimeAnnotations, runtimeLabels } from '../../src/kubelet/runtime/runtime-labels.ts';
+import type { PodSandboxConfig } from '../../src/kubelet/runtime/runtime-sandboxes.ts';
 
 /** The sandbox of a pod, as an agent asks for it. */
 export function sandboxConfigOf(uid: string, attempt = 0, more: Partial<PodSandboxConfig> = {}): PodSandboxConfig {

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import type { JsonObject } from '../../src/wire/types.ts';
+import type { JsonObject } from '../../src/api/json/types.ts';
 
 /** The spec for which the statuses are valid: any container may run again. */
 export const pairSpec = {

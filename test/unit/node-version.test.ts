@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { checkNodeVersion } from '../../src/node-version.ts';
+import { checkNodeVersion } from '../../src/base/node-version.ts';
 
 describe('checkNodeVersion', () => {
   it.each(['22.19.0', '22.20.1', '23.0.0', '24.0.0-nightly', '100.1.0'])('takes %s', (version) => {

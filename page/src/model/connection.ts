@@ -1,4 +1,4 @@
-import type { DebugChanges, DebugSnapshot } from '../../../src/debug/debug-api.ts';
+import type { DebugChanges, DebugSnapshot } from '../../../src/observe/debug/debug-api.ts';
 
 export type ConnectionState =
   | { readonly kind: 'connecting' }

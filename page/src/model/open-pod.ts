@@ -1,4 +1,4 @@
-import type { DebugPod } from '../../../src/debug/debug-api.ts';
+import type { DebugPod } from '../../../src/observe/debug/debug-api.ts';
 
 /** The pod whose timeline is shown. */
 export interface OpenPodState {

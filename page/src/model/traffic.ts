@@ -1,4 +1,4 @@
-import type { DebugTraffic } from '../../../src/debug/debug-api.ts';
+import type { DebugTraffic } from '../../../src/observe/debug/debug-api.ts';
 
 /** The charts show so many seconds. */
 export const shownSeconds = 300;

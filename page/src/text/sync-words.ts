@@ -1,4 +1,4 @@
-import type { DebugPodRow } from '../../../src/debug/debug-api.ts';
+import type { DebugPodRow } from '../../../src/observe/debug/debug-api.ts';
 
 export type Sync = DebugPodRow['sync'];
 /** How a state is coloured: `good` needs nobody, `busy` moves by itself, `late` waits, `bad` needs somebody, `idle` is over. */

@@ -1,5 +1,5 @@
 import type { VNode } from 'preact';
-import type { DebugPathChange } from '../../../src/debug/debug-api.ts';
+import type { DebugPathChange } from '../../../src/observe/debug/debug-api.ts';
 import { manyLines, oneLine } from '../text/json-text.ts';
 
 /** A value up to this length stays on one line. */

@@ -1,5 +1,5 @@
 import type { VNode } from 'preact';
-import type { DebugTimelineEntry } from '../../../src/debug/debug-api.ts';
+import type { DebugTimelineEntry } from '../../../src/observe/debug/debug-api.ts';
 import { byteCount, duration } from '../text/format.ts';
 import { manyLines, oneLine } from '../text/json-text.ts';
 import { ChangeList } from './change-list.tsx';

@@ -1,5 +1,5 @@
 import { Component, createRef, type VNode } from 'preact';
-import type { DebugPod } from '../../../src/debug/debug-api.ts';
+import type { DebugPod } from '../../../src/observe/debug/debug-api.ts';
 import { podAddress } from '../browser-stream.ts';
 import type { Model } from '../model/model.ts';
 import type { OpenPodState } from '../model/open-pod.ts';

@@ -1,5 +1,5 @@
 import type { VNode } from 'preact';
-import type { DebugPodRow } from '../../../src/debug/debug-api.ts';
+import type { DebugPodRow } from '../../../src/observe/debug/debug-api.ts';
 import { age, isoTime } from '../text/format.ts';
 import { SyncPill } from './sync-pill.tsx';
 

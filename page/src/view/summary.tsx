@@ -1,5 +1,5 @@
 import type { VNode } from 'preact';
-import type { DebugSummary } from '../../../src/debug/debug-api.ts';
+import type { DebugSummary } from '../../../src/observe/debug/debug-api.ts';
 import type { Model } from '../model/model.ts';
 import { count, duration } from '../text/format.ts';
 

@@ -1,5 +1,5 @@
 import type { VNode } from 'preact';
-import type { DebugTimelineEntry } from '../../../src/debug/debug-api.ts';
+import type { DebugTimelineEntry } from '../../../src/observe/debug/debug-api.ts';
 import { count, duration, isoTime, timeOfDay } from '../text/format.ts';
 import type { Tone } from '../text/sync-words.ts';
 import { EntryBody } from './entry-body.tsx';

@@ -1,5 +1,5 @@
-import type { SteadyClock } from '../../seams/clock.ts';
-import type { Logger } from '../../seams/logger.ts';
+import type { SteadyClock } from '../../base/clock.ts';
+import type { Logger } from '../../base/logging/logger.ts';
 
 /** What an authenticator adds to a request. Two requests made with the same credentials carry the same object. */
 export interface Credentials {

@@ -1,7 +1,7 @@
 import { createPrivateKey, X509Certificate } from 'node:crypto';
-import { isJsonObject } from '../../wire/json.ts';
-import { canonicalTime } from '../../wire/time.ts';
-import type { JsonObject } from '../../wire/types.ts';
+import { isJsonObject } from '../../api/json/json.ts';
+import { canonicalTime } from '../../api/json/time.ts';
+import type { JsonObject } from '../../api/json/types.ts';
 import type { Credentials } from './credentials.ts';
 import { PluginFailure } from './plugin-process.ts';
 

@@ -1,6 +1,6 @@
 import type { Cluster, KubeConfig, User } from '@kubernetes/client-node';
-import { isJsonObject } from '../../wire/json.ts';
-import type { JsonObject } from '../../wire/types.ts';
+import { isJsonObject } from '../../api/json/json.ts';
+import type { JsonObject } from '../../api/json/types.ts';
 import { clientNodeOptions } from './client-node-options.ts';
 import { type CredentialSource, type Credentials, CredentialsFailure, type SourceOptions, type Waiter } from './credentials.ts';
 import { SharedRun } from './shared-run.ts';

@@ -1,7 +1,7 @@
 import type { RequestOptions } from 'node:https';
 import { isDeepStrictEqual } from 'node:util';
 import type { Cluster, KubeConfig, User } from '@kubernetes/client-node';
-import { invalidOption } from '../../errors.ts';
+import { invalidOption } from '../../base/errors.ts';
 import { clientNodeOptions } from './client-node-options.ts';
 import { type CredentialSource, type Credentials, CredentialsFailure, type SourceOptions, type Waiter } from './credentials.ts';
 import { type ExecConfig, readExecConfig } from './exec-config.ts';

@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { onAbort } from '../../concurrency/aborts.ts';
-import { HeldBytes } from '../../wire/held-bytes.ts';
+import { HeldBytes } from '../../api/json/held-bytes.ts';
+import { onAbort } from '../../base/concurrency/aborts.ts';
 
 export interface PluginCommand {
   readonly command: string;

@@ -1,4 +1,4 @@
-import type { CancelTimer, Clock } from '../../seams/clock.ts';
+import type { CancelTimer, Clock } from '../../base/clock.ts';
 import { CredentialsFailure, type Waiter } from './credentials.ts';
 
 export interface SharedRunOptions<T> {

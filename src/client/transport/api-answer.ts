@@ -1,5 +1,5 @@
 import { STATUS_CODES } from 'node:http';
-import { isJsonObject } from '../../wire/json.ts';
+import { isJsonObject } from '../../api/json/json.ts';
 import { ApiError, maxMessageLength } from './api-error.ts';
 import type { HttpAnswer } from './http-exchange.ts';
 

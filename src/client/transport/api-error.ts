@@ -1,4 +1,4 @@
-import { StatusManagerError } from '../../errors.ts';
+import { StatusManagerError } from '../../base/errors.ts';
 
 /** What a server or a library said is kept up to this many characters. */
 export const maxMessageLength = 500;

@@ -1,5 +1,5 @@
 import { Pool } from 'undici/index.js';
-import type { SteadyClock } from '../../seams/clock.ts';
+import type { SteadyClock } from '../../base/clock.ts';
 import { type ConnectLimit, Connector } from './connector.ts';
 import type { HttpExchange } from './http-exchange.ts';
 import { Http2Connections } from './http2-connections.ts';

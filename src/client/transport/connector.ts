@@ -1,6 +1,6 @@
 import { Socket } from 'node:net';
 import { buildConnector } from 'undici/index.js';
-import type { Clock } from '../../seams/clock.ts';
+import type { Clock } from '../../base/clock.ts';
 import { HttpProxy, type OnSocket } from './http-proxy.ts';
 import type { Endpoint } from './kube-cluster.ts';
 

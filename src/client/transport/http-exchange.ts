@@ -1,8 +1,8 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Dispatcher } from 'undici/index.js';
-import { onAbort } from '../../concurrency/aborts.ts';
-import type { CancelTimer, Clock } from '../../seams/clock.ts';
-import { HeldBytes } from '../../wire/held-bytes.ts';
+import { HeldBytes } from '../../api/json/held-bytes.ts';
+import type { CancelTimer, Clock } from '../../base/clock.ts';
+import { onAbort } from '../../base/concurrency/aborts.ts';
 import { AnswerTooLongError, ApiError, maxMessageLength } from './api-error.ts';
 import { networkCause } from './network-cause.ts';
 

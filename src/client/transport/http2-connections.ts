@@ -1,4 +1,4 @@
-import type { SteadyClock } from '../../seams/clock.ts';
+import type { SteadyClock } from '../../base/clock.ts';
 import type { Connector } from './connector.ts';
 import { Http2Connection } from './http2-connection.ts';
 import type { Http2Stream } from './http2-stream.ts';

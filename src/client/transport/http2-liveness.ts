@@ -1,5 +1,5 @@
 import type { ClientHttp2Session } from 'node:http2';
-import type { CancelTimer, SteadyClock } from '../../seams/clock.ts';
+import type { CancelTimer, SteadyClock } from '../../base/clock.ts';
 
 /** As client-go has them: a PING goes out after this long a silence, and the connection is given up after this much more. */
 const silenceMs = 30_000;

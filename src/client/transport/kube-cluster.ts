@@ -1,5 +1,5 @@
 import type { Cluster, KubeConfig } from '@kubernetes/client-node';
-import { invalidOption } from '../../errors.ts';
+import { invalidOption } from '../../base/errors.ts';
 import type { Authentication } from '../credentials/kube-credentials.ts';
 
 /** What a TLS connection is made of. Two of these that are equal may share sockets. */

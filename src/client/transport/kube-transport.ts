@@ -1,4 +1,7 @@
 import type { KubeConfig } from '@kubernetes/client-node';
+import { type Clock, type SteadyClock, safeClock, systemClock } from '../../base/clock.ts';
+import { invalidOption, isStatusManagerError } from '../../base/errors.ts';
+import { type Logger, loggerOption } from '../../base/logging/logger.ts';
 import {
   integerOption,
   longestTimerMs,
@@ -6,10 +9,7 @@ import {
   optionOfType,
   requireKnownOptions,
   requireMethods,
-} from '../../checks/options.ts';
-import { invalidOption, isStatusManagerError } from '../../errors.ts';
-import { type Clock, type SteadyClock, safeClock, systemClock } from '../../seams/clock.ts';
-import { type Logger, loggerOption } from '../../seams/logger.ts';
+} from '../../base/options/options.ts';
 import { type Credentials, CredentialsFailure } from '../credentials/credentials.ts';
 import { KubeCredentials } from '../credentials/kube-credentials.ts';
 import { type JsonMembers, readAnswer } from './api-answer.ts';

@@ -1,5 +1,5 @@
 // Rules of pkg/scheduler/apis/config/validation and framework/plugins/legacy_registry.go, v1.22.17.
-import { invalidOption } from '../../errors.ts';
+import { invalidOption } from '../../base/errors.ts';
 import { booleanAt, labelAt, listAt, type Members, objectAt, textAt, wholeAt } from './check-values.ts';
 import type { PredicatePolicy, PriorityPolicy, UtilizationPoint, WeightedResource } from './policy.ts';
 

@@ -1,5 +1,5 @@
 // Rules of ValidatePolicy and ValidateNodeLabelArgs, v1.22.17, that look at several entries of a policy file.
-import { invalidOption } from '../../errors.ts';
+import { invalidOption } from '../../base/errors.ts';
 import type { Policy, PriorityPolicy } from './policy.ts';
 
 type Named = { readonly name: string };

@@ -1,5 +1,5 @@
-import { isLabelKey, labelKeyRule } from '../../checks/label-names.ts';
-import { invalidOption } from '../../errors.ts';
+import { invalidOption } from '../../base/errors.ts';
+import { isLabelKey, labelKeyRule } from '../../base/options/label-names.ts';
 
 export type Members = Readonly<Record<string, unknown>>;
 

@@ -1,5 +1,5 @@
 // Behaviour of createFromPolicy and the legacy registry, pkg/scheduler/factory.go, v1.22.17.
-import { invalidOption } from '../../errors.ts';
+import { invalidOption } from '../../base/errors.ts';
 import type { AlgorithmRegistry } from './algorithm-registry.ts';
 import { aliases, equalPriority, mandatoryPredicates, onlyWithArgument, predicates, priorities } from './algorithms.ts';
 import { PlannedArguments } from './planned-arguments.ts';

@@ -1,7 +1,7 @@
-import { StatusManagerError } from '../../errors.ts';
-import { ManifestFault } from '../../manifest/text/invalid-manifest.ts';
-import { type ManifestValue, NumberText } from '../../manifest/text/manifest-value.ts';
-import { readManifest } from '../../manifest/text/read-manifest.ts';
+import { ManifestFault } from '../../api/manifest/text/invalid-manifest.ts';
+import { type ManifestValue, NumberText } from '../../api/manifest/text/manifest-value.ts';
+import { readManifest } from '../../api/manifest/text/read-manifest.ts';
+import { StatusManagerError } from '../../base/errors.ts';
 
 /** Reads a policy file's text, JSON or YAML, into plain values. Throws ERR_INVALID_OPTION for a text that is neither. */
 export function readPolicyText(text: string): unknown {

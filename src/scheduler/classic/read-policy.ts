@@ -1,5 +1,5 @@
-import { oneOfOption } from '../../checks/options.ts';
-import { invalidOption } from '../../errors.ts';
+import { invalidOption } from '../../base/errors.ts';
+import { oneOfOption } from '../../base/options/options.ts';
 import { predicateArgument, priorityArgument } from './check-arguments.ts';
 import { checkEntries } from './check-entries.ts';
 import { booleanAt, listAt, objectAt, textAt, wholeAt } from './check-values.ts';

@@ -1,5 +1,5 @@
-import { type ApiObject, type ApiResource, apiResource, resources } from '../../client/api-resource.ts';
-import { ObjectStore } from '../../reflector/object-store.ts';
+import { ObjectStore } from '../../client/reflector/object-store.ts';
+import { type ApiObject, type ApiResource, apiResource, resources } from '../../client/resources/api-resource.ts';
 import type { EventResource } from '../framework/cluster-event.ts';
 import type { ClusterListers, SelectingObject } from '../framework/handle.ts';
 

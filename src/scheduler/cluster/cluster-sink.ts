@@ -1,6 +1,6 @@
+import type { WireNode } from '../../api/json/node-types.ts';
+import type { WirePod } from '../../api/json/types.ts';
 import type { JsonMembers } from '../../client/transport/api-answer.ts';
-import type { WireNode } from '../../wire/node-types.ts';
-import type { WirePod } from '../../wire/types.ts';
 import type { EventResource } from '../framework/cluster-event.ts';
 import type { ClusterSink } from './cluster-watches.ts';
 

@@ -1,13 +1,13 @@
-import { type ApiObject, type ApiResource, resources } from '../../client/api-resource.ts';
-import type { ResourceTransport } from '../../client/resource-client.ts';
+import type { WireNode } from '../../api/json/node-types.ts';
+import type { WirePod } from '../../api/json/types.ts';
+import type { Clock } from '../../base/clock.ts';
+import type { Logger } from '../../base/logging/logger.ts';
+import type { MetricsSink } from '../../base/metrics/metrics-sink.ts';
+import { Reflector } from '../../client/reflector/reflector.ts';
+import type { ReflectorOptions } from '../../client/reflector/reflector-options.ts';
+import { type ApiObject, type ApiResource, resources } from '../../client/resources/api-resource.ts';
+import type { ResourceTransport } from '../../client/resources/resource-client.ts';
 import type { JsonMembers } from '../../client/transport/api-answer.ts';
-import type { MetricsSink } from '../../metrics/metrics-sink.ts';
-import { Reflector } from '../../reflector/reflector.ts';
-import type { ReflectorOptions } from '../../reflector/reflector-options.ts';
-import type { Clock } from '../../seams/clock.ts';
-import type { Logger } from '../../seams/logger.ts';
-import type { WireNode } from '../../wire/node-types.ts';
-import type { WirePod } from '../../wire/types.ts';
 import type { EventResource } from '../framework/cluster-event.ts';
 import { eventResources, type ListedKind, listedResources, type StoreListers } from './cluster-listers.ts';
 

@@ -1,8 +1,8 @@
-import { classifyApiError, readApiFailure } from '../../client/error-class.ts';
-import { ResourceClient, type ResourceTransport } from '../../client/resource-client.ts';
-import { BoundedMap } from '../../concurrency/bounded-map.ts';
-import { type SteadyClock, sleep } from '../../seams/clock.ts';
-import type { Logger } from '../../seams/logger.ts';
+import { type SteadyClock, sleep } from '../../base/clock.ts';
+import { BoundedMap } from '../../base/concurrency/bounded-map.ts';
+import type { Logger } from '../../base/logging/logger.ts';
+import { classifyApiError, readApiFailure } from '../../client/resources/error-class.ts';
+import { ResourceClient, type ResourceTransport } from '../../client/resources/resource-client.ts';
 import type { SchedulingEvent } from '../framework/scheduler-client.ts';
 import { eventObject, microTime, schedulingEvents, seriesKey, type WireEvent } from './scheduling-events.ts';
 

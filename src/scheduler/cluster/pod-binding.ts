@@ -1,8 +1,8 @@
-import { classifyApiError, type ErrorClass } from '../../client/error-class.ts';
-import type { ResourceClient } from '../../client/resource-client.ts';
-import { StatusManagerError } from '../../errors.ts';
-import { type Clock, sleep } from '../../seams/clock.ts';
-import type { WirePod } from '../../wire/types.ts';
+import type { WirePod } from '../../api/json/types.ts';
+import { type Clock, sleep } from '../../base/clock.ts';
+import { StatusManagerError } from '../../base/errors.ts';
+import { classifyApiError, type ErrorClass } from '../../client/resources/error-class.ts';
+import type { ResourceClient } from '../../client/resources/resource-client.ts';
 
 /** How often one binding is sent, and the wait between two tries, in milliseconds. */
 const tries = 3;

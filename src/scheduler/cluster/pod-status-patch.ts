@@ -1,6 +1,6 @@
 // Behaviour of pkg/api/v1/pod UpdatePodCondition and pkg/scheduler/util PatchPodStatus, v1.36.3.
-import { formatTime } from '../../wire/time.ts';
-import type { WirePod, WirePodCondition } from '../../wire/types.ts';
+import { formatTime } from '../../api/json/time.ts';
+import type { WirePod, WirePodCondition } from '../../api/json/types.ts';
 import type { PodStatusChange } from '../framework/scheduler-client.ts';
 
 /** The strategic merge patch of the pod's status; undefined where the pod has all of it. */

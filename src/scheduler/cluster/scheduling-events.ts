@@ -1,9 +1,9 @@
 // Behaviour of client-go tools/events, v0.36.3.
 import type { EventsV1Event } from '@kubernetes/client-node';
-import { type ApiResource, apiResource } from '../../client/api-resource.ts';
-import { eventName } from '../../pod/event-name.ts';
-import { podObjectReference } from '../../pod/pod-object-reference.ts';
-import type { Wire } from '../../wire/types.ts';
+import type { Wire } from '../../api/json/types.ts';
+import { eventName } from '../../client/events/event-name.ts';
+import { podObjectReference } from '../../client/events/pod-object-reference.ts';
+import { type ApiResource, apiResource } from '../../client/resources/api-resource.ts';
 import type { SchedulingEvent } from '../framework/scheduler-client.ts';
 
 /** An event of `events.k8s.io`, as it stands in JSON. */

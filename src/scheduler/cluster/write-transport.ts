@@ -1,13 +1,13 @@
-import { numberOption, requireKnownOptions } from '../../checks/options.ts';
-import { readApiFailure } from '../../client/error-class.ts';
-import type { ResourceTransport } from '../../client/resource-client.ts';
+import { type Clock, sleep } from '../../base/clock.ts';
+import { untilAborted } from '../../base/concurrency/aborts.ts';
+import { RateLimiter, type RateLimiterOptions } from '../../base/concurrency/rate-limiter.ts';
+import { ignoreFailure } from '../../base/guard.ts';
+import { numberOption, requireKnownOptions } from '../../base/options/options.ts';
+import { readApiFailure } from '../../client/resources/error-class.ts';
+import type { ResourceTransport } from '../../client/resources/resource-client.ts';
 import type { JsonMembers } from '../../client/transport/api-answer.ts';
 import { ApiError } from '../../client/transport/api-error.ts';
 import type { KubeRequest, KubeStream } from '../../client/transport/kube-transport.ts';
-import { untilAborted } from '../../concurrency/aborts.ts';
-import { RateLimiter, type RateLimiterOptions } from '../../concurrency/rate-limiter.ts';
-import { type Clock, sleep } from '../../seams/clock.ts';
-import { ignoreFailure } from '../../seams/guard.ts';
 
 /** Throws ERR_INVALID_OPTION, naming the option, the rule and the value. */
 export function checkedRequestLimit(limit: RateLimiterOptions | undefined): RateLimiterOptions | undefined {

@@ -1,7 +1,8 @@
 // Behaviour of pkg/scheduler/schedule_one.go bindingCycle, v1.36.3.
-import { untilAborted } from '../../concurrency/aborts.ts';
-import { Semaphore } from '../../concurrency/semaphore.ts';
-import type { Clock } from '../../seams/clock.ts';
+
+import type { Clock } from '../../base/clock.ts';
+import { untilAborted } from '../../base/concurrency/aborts.ts';
+import { Semaphore } from '../../base/concurrency/semaphore.ts';
 import type { PluginRejection } from '../framework/status.ts';
 import { type PlacedPod, refusedNode } from './attempt.ts';
 import type { StatusWrites } from './status-writes.ts';

@@ -1,16 +1,16 @@
 // Behaviour of pkg/scheduler/schedule_one.go handleSchedulingFailure, v1.36.3.
 
-import { errorText } from '../../seams/error-text.ts';
-import type { Logger } from '../../seams/logger.ts';
-import { NoNodesError } from '../algorithm/algorithm.ts';
+import { errorText } from '../../base/error-text.ts';
+import type { Logger } from '../../base/logging/logger.ts';
 import type { Nominator } from '../cache/nominator.ts';
-import type { LastAttempts } from '../explain/last-attempts.ts';
 import { FitError } from '../framework/fit-error.ts';
 import type { SchedulerClient } from '../framework/scheduler-client.ts';
-import type { SchedulerMeasures } from '../measures/scheduler-measures.ts';
 import { podFields } from '../nodes/log-fields.ts';
 import type { SchedulingQueue } from '../queue/scheduling-queue.ts';
 import type { SteadyTime } from '../queue/steady-time.ts';
+import type { LastAttempts } from '../reports/last-attempts.ts';
+import type { SchedulerMeasures } from '../reports/scheduler-measures.ts';
+import { NoNodesError } from './algorithm.ts';
 import type { Attempt } from './attempt.ts';
 import { BindingGivenUp, BindingPreempted } from './binding-cycles.ts';
 import type { StatusWrites } from './status-writes.ts';

@@ -1,14 +1,14 @@
-import { callGuarded } from '../../seams/guard.ts';
-import type { Logger } from '../../seams/logger.ts';
+import { callGuarded } from '../../base/guard.ts';
+import type { Logger } from '../../base/logging/logger.ts';
 import type { SchedulerCache } from '../cache/scheduler-cache.ts';
-import type { LastAttempts } from '../explain/last-attempts.ts';
 import type { SchedulerClient } from '../framework/scheduler-client.ts';
-import type { SchedulerMeasures } from '../measures/scheduler-measures.ts';
 import { podFields } from '../nodes/log-fields.ts';
 import type { Frameworks } from '../profile/frameworks.ts';
 import type { ClusterChanges } from '../queue/cluster-changes.ts';
 import type { QueuedPodInfo } from '../queue/queued-pod-info.ts';
 import type { SchedulingQueue } from '../queue/scheduling-queue.ts';
+import type { LastAttempts } from '../reports/last-attempts.ts';
+import type { SchedulerMeasures } from '../reports/scheduler-measures.ts';
 import type { PlacedPod } from './attempt.ts';
 import { BindingCycles, type BindingCyclesParts, type BindingEnd, BindingGivenUp } from './binding-cycles.ts';
 import type { FailedAttempts } from './failed-attempts.ts';

@@ -1,4 +1,4 @@
-import type { SteadyClock } from '../../seams/clock.ts';
+import type { SteadyClock } from '../../base/clock.ts';
 
 export interface RunLoopOptions {
   /** Does one piece of work; false where there is none. */

@@ -1,7 +1,6 @@
 // Behaviour of pkg/scheduler/schedule_one.go schedulingCycle, v1.36.3.
-import { callGuarded } from '../../seams/guard.ts';
-import type { Logger } from '../../seams/logger.ts';
-import type { SchedulingAlgorithm } from '../algorithm/algorithm.ts';
+import { callGuarded } from '../../base/guard.ts';
+import type { Logger } from '../../base/logging/logger.ts';
 import type { Nominator } from '../cache/nominator.ts';
 import type { SchedulerCache } from '../cache/scheduler-cache.ts';
 import { CycleState } from '../framework/cycle-state.ts';
@@ -11,6 +10,7 @@ import type { PostFilterAnswer } from '../framework/plugin.ts';
 import { podFields } from '../nodes/log-fields.ts';
 import type { QueuedPodInfo } from '../queue/queued-pod-info.ts';
 import type { SteadyTime } from '../queue/steady-time.ts';
+import type { SchedulingAlgorithm } from './algorithm.ts';
 import { type Attempt, type PlacedPod, refusedNode } from './attempt.ts';
 
 /** What came of one attempt. */

@@ -1,7 +1,7 @@
-import { callWithin } from '../../concurrency/aborts.ts';
-import type { Clock } from '../../seams/clock.ts';
-import type { Logger } from '../../seams/logger.ts';
-import type { WirePod } from '../../wire/types.ts';
+import type { WirePod } from '../../api/json/types.ts';
+import type { Clock } from '../../base/clock.ts';
+import { callWithin } from '../../base/concurrency/aborts.ts';
+import type { Logger } from '../../base/logging/logger.ts';
 import type { PodStatusChange, SchedulerClient } from '../framework/scheduler-client.ts';
 import { podFields } from '../nodes/log-fields.ts';
 

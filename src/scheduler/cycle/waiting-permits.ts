@@ -1,4 +1,4 @@
-import type { CancelTimer, Clock } from '../../seams/clock.ts';
+import type { CancelTimer, Clock } from '../../base/clock.ts';
 import type { PluginRejection } from '../framework/status.ts';
 
 interface WaitingPod {

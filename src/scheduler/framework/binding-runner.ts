@@ -1,5 +1,5 @@
-import { untilAborted } from '../../concurrency/aborts.ts';
-import { callGuarded, type OnFailure } from '../../seams/guard.ts';
+import { untilAborted } from '../../base/concurrency/aborts.ts';
+import { callGuarded, type OnFailure } from '../../base/guard.ts';
 import type { PodInfo } from '../nodes/pod-info.ts';
 import { asRejection } from './answers.ts';
 import type { CycleState } from './cycle-state.ts';

@@ -1,5 +1,5 @@
+import type { WirePod } from '../../api/json/types.ts';
 import type { JsonMembers } from '../../client/transport/api-answer.ts';
-import type { WirePod } from '../../wire/types.ts';
 
 /** What changed. */
 export type EventResource =

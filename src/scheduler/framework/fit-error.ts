@@ -1,4 +1,4 @@
-import type { WirePod } from '../../wire/types.ts';
+import type { WirePod } from '../../api/json/types.ts';
 import { fitMessage } from './fit-message.ts';
 import type { NodeFailures } from './plugin.ts';
 import type { PluginRejection } from './status.ts';

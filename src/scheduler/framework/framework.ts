@@ -1,4 +1,4 @@
-import type { OnFailure } from '../../seams/guard.ts';
+import type { OnFailure } from '../../base/guard.ts';
 import type { NodeInfo, Snapshot } from '../nodes/node-info.ts';
 import type { PodInfo } from '../nodes/pod-info.ts';
 import { BindingRunner } from './binding-runner.ts';

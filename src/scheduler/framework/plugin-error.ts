@@ -1,5 +1,5 @@
-import { StatusManagerError, shownValue } from '../../errors.ts';
-import { catchRejection, ignoreFailure, isThenable } from '../../seams/guard.ts';
+import { StatusManagerError, shownValue } from '../../base/errors.ts';
+import { catchRejection, ignoreFailure, isThenable } from '../../base/guard.ts';
 import type { ExtensionPoint } from './extension-points.ts';
 
 /**

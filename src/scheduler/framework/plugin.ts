@@ -1,4 +1,4 @@
-import type { WirePod } from '../../wire/types.ts';
+import type { WirePod } from '../../api/json/types.ts';
 import type { NodeInfo, Snapshot } from '../nodes/node-info.ts';
 import type { PodInfo } from '../nodes/pod-info.ts';
 import type { ClusterEventWithHint } from './cluster-event.ts';

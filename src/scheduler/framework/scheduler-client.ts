@@ -1,4 +1,4 @@
-import type { WirePod, WirePodCondition } from '../../wire/types.ts';
+import type { WirePod, WirePodCondition } from '../../api/json/types.ts';
 
 /** What is to change in a pod's status. */
 export interface PodStatusChange {

@@ -1,7 +1,8 @@
 // Behaviour of kube-scheduler/framework AffinityTerm, v0.36.3.
-import { parseLabelSelector } from '../../placement/label-selector.ts';
-import type { Labels } from '../../placement/requirement.ts';
-import type { WirePod } from '../../wire/types.ts';
+
+import type { WirePod } from '../../api/json/types.ts';
+import { parseLabelSelector } from '../../api/selectors/label-selector.ts';
+import type { Labels } from '../../api/selectors/requirement.ts';
 import type { AffinityTerm, WeightedAffinityTerm } from './pod-info.ts';
 
 type Affinity = NonNullable<NonNullable<WirePod['spec']>['affinity']>;

@@ -1,6 +1,7 @@
 // Behaviour of pkg/scheduler/framework calculateResource, v1.22.17.
-import { type HostPort, hostPortsOfContainers } from '../../placement/host-ports.ts';
-import type { WirePod } from '../../wire/types.ts';
+
+import type { WirePod } from '../../api/json/types.ts';
+import { type HostPort, hostPortsOfContainers } from '../../api/selectors/host-ports.ts';
 import type { PodAmounts } from './pod-amounts.ts';
 import { defaultRequests } from './pod-amounts.ts';
 import type { PodReading } from './pod-info-factory.ts';

@@ -1,9 +1,10 @@
 // What the apiserver fills in and refuses (pkg/apis/core/v1/defaults.go, pkg/registry/core/pod/strategy.go, v1.36.3), as far as placement
 // depends on it: a scheduler in memory has no server before it.
-import { requireObject, requireObjects, requireText } from '../../checks/arguments.ts';
-import { invalidArgument } from '../../errors.ts';
-import type { WireNode } from '../../wire/node-types.ts';
-import type { WirePod } from '../../wire/types.ts';
+
+import type { WireNode } from '../../api/json/node-types.ts';
+import type { WirePod } from '../../api/json/types.ts';
+import { invalidArgument } from '../../base/errors.ts';
+import { requireObject, requireObjects, requireText } from '../../base/options/arguments.ts';
 import type { GivenAffinityTerm } from './affinity-terms.ts';
 import { ownCopy } from './own-copy.ts';
 import { type GivenQuantities, inThousandths } from './quantity-amount.ts';

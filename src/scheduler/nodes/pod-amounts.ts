@@ -1,6 +1,7 @@
 // Behaviour of component-helpers/resource PodRequests, v0.36.3, with the options that the scheduler gives it.
-import { isRestartableInitContainer } from '../../pod/sidecar.ts';
-import type { WirePod } from '../../wire/types.ts';
+
+import type { WirePod } from '../../api/json/types.ts';
+import { isRestartableInitContainer } from '../../api/pod/sidecar.ts';
 import {
   type Amounts,
   addAmounts,

@@ -1,6 +1,7 @@
 // Behaviour of pkg/scheduler/framework PodInfo, v1.36.3.
-import { type HostPort, hostPortsOf } from '../../placement/host-ports.ts';
-import type { WirePod } from '../../wire/types.ts';
+
+import type { WirePod } from '../../api/json/types.ts';
+import { type HostPort, hostPortsOf } from '../../api/selectors/host-ports.ts';
 import { parseAffinityTerm, parseWeightedTerm } from './affinity-terms.ts';
 import { type PodAmounts, podAmounts } from './pod-amounts.ts';
 import type { PodInfo } from './pod-info.ts';

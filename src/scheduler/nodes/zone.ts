@@ -1,6 +1,7 @@
 // Behaviour of component-helpers/node/topology GetZoneKey, v0.36.3.
-import { type Labels, labelOf } from '../../placement/requirement.ts';
-import type { WireNode } from '../../wire/node-types.ts';
+
+import type { WireNode } from '../../api/json/node-types.ts';
+import { type Labels, labelOf } from '../../api/selectors/requirement.ts';
 
 /** A text for the node's region and zone together; empty for a node that names neither. The old labels come first. */
 export function zoneKeyOf({ metadata }: WireNode): string {

@@ -1,5 +1,5 @@
 // Behaviour of pkg/scheduler/framework/plugins/imagelocality, v1.36.3.
-import type { WirePod } from '../../wire/types.ts';
+import type { WirePod } from '../../api/json/types.ts';
 import { stateKey } from '../framework/cycle-state.ts';
 import type { PluginHandle } from '../framework/handle.ts';
 import { maxNodeScore, type Plugin } from '../framework/plugin.ts';

@@ -1,8 +1,9 @@
 // Rules of ValidateNodeAffinityArgs, pkg/scheduler/apis/config/validation, v1.36.3.
-import { requireKnownOptions } from '../../checks/options.ts';
-import { invalidOption, StatusManagerError } from '../../errors.ts';
-import { type GivenPreferredTerm, type NodePreference, parseNodePreference } from '../../placement/node-affinity.ts';
-import { type GivenNodeSelectorTerm, type NodeTest, parseNodeSelectorTerm } from '../../placement/node-selector.ts';
+
+import { type GivenPreferredTerm, type NodePreference, parseNodePreference } from '../../api/selectors/node-affinity.ts';
+import { type GivenNodeSelectorTerm, type NodeTest, parseNodeSelectorTerm } from '../../api/selectors/node-selector.ts';
+import { invalidOption, StatusManagerError } from '../../base/errors.ts';
+import { requireKnownOptions } from '../../base/options/options.ts';
 
 /** The node affinity that a profile adds to that of every pod. */
 export interface AddedAffinity {

@@ -1,8 +1,9 @@
 // Behaviour of pkg/scheduler/framework/plugins/nodeaffinity, v1.36.3.
-import { type NodePreference, parseNodePreference, requiredNodeAffinity } from '../../placement/node-affinity.ts';
-import type { NodeTest } from '../../placement/node-selector.ts';
-import type { WireNode } from '../../wire/node-types.ts';
-import type { WirePod } from '../../wire/types.ts';
+
+import type { WireNode } from '../../api/json/node-types.ts';
+import type { WirePod } from '../../api/json/types.ts';
+import { type NodePreference, parseNodePreference, requiredNodeAffinity } from '../../api/selectors/node-affinity.ts';
+import type { NodeTest } from '../../api/selectors/node-selector.ts';
 import type { QueueingHint } from '../framework/cluster-event.ts';
 import { stateKey } from '../framework/cycle-state.ts';
 import type { Plugin, PreFilterAnswer } from '../framework/plugin.ts';

@@ -1,6 +1,7 @@
 // Behaviour of pkg/scheduler/framework/plugins/nodeports, v1.36.3.
-import { hostPortsOf, portsConflict } from '../../placement/host-ports.ts';
-import type { WirePod } from '../../wire/types.ts';
+
+import type { WirePod } from '../../api/json/types.ts';
+import { hostPortsOf, portsConflict } from '../../api/selectors/host-ports.ts';
 import type { QueueingHint } from '../framework/cluster-event.ts';
 import type { Plugin } from '../framework/plugin.ts';
 import type { Rejection } from '../framework/status.ts';

@@ -1,5 +1,5 @@
 // Behaviour of pkg/scheduler/framework/plugins/schedulinggates, v1.36.3.
-import type { WirePod } from '../../wire/types.ts';
+import type { WirePod } from '../../api/json/types.ts';
 import type { Plugin } from '../framework/plugin.ts';
 import { refuseArgs } from './common/refuse-args.ts';
 

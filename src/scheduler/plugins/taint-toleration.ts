@@ -1,7 +1,8 @@
 // Behaviour of pkg/scheduler/framework/plugins/tainttoleration, v1.36.3.
-import { findUntoleratedTaint, isTolerated, type TaintEffect, type Toleration } from '../../placement/taints.ts';
-import type { WireNode } from '../../wire/node-types.ts';
-import type { WirePod } from '../../wire/types.ts';
+
+import type { WireNode } from '../../api/json/node-types.ts';
+import type { WirePod } from '../../api/json/types.ts';
+import { findUntoleratedTaint, isTolerated, type TaintEffect, type Toleration } from '../../api/selectors/taints.ts';
 import { stateKey } from '../framework/cycle-state.ts';
 import type { Plugin } from '../framework/plugin.ts';
 import type { Rejection } from '../framework/status.ts';

@@ -1,11 +1,12 @@
 // Rules of filterPodsWithPDBViolation, pkg/scheduler/framework/plugins/defaultpreemption, v1.36.3.
+
+import { isJsonObject } from '../../api/json/json.ts';
 import {
   type GivenLabelSelector,
   type LabelSelector,
   parseLabelSelector,
   selectsNothing,
-} from '../../placement/label-selector.ts';
-import { isJsonObject } from '../../wire/json.ts';
+} from '../../api/selectors/label-selector.ts';
 import type { SelectingObject } from '../framework/handle.ts';
 import type { PodInfo } from '../nodes/pod-info.ts';
 

@@ -1,5 +1,5 @@
 // Rules of pkg/scheduler/framework/preemption and plugins/defaultpreemption, v1.36.3.
-import type { WirePod } from '../../wire/types.ts';
+import type { WirePod } from '../../api/json/types.ts';
 import type { ClusterEventWithHint } from '../framework/cluster-event.ts';
 import type { CycleState } from '../framework/cycle-state.ts';
 import { fitMessage } from '../framework/fit-message.ts';

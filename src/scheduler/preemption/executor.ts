@@ -1,9 +1,10 @@
 // Rules of Executor, pkg/scheduler/framework/preemption, v1.36.3.
-import { callWithin } from '../../concurrency/aborts.ts';
-import type { Clock } from '../../seams/clock.ts';
-import { callGuarded, ignoreFailure } from '../../seams/guard.ts';
-import type { Logger } from '../../seams/logger.ts';
-import type { WirePod } from '../../wire/types.ts';
+
+import type { WirePod } from '../../api/json/types.ts';
+import type { Clock } from '../../base/clock.ts';
+import { callWithin } from '../../base/concurrency/aborts.ts';
+import { callGuarded, ignoreFailure } from '../../base/guard.ts';
+import type { Logger } from '../../base/logging/logger.ts';
 import type { NominatedPods } from '../framework/handle.ts';
 import type { SchedulerClient } from '../framework/scheduler-client.ts';
 import { podFields } from '../nodes/log-fields.ts';

@@ -1,4 +1,4 @@
-import { invalidOption } from '../../errors.ts';
+import { invalidOption } from '../../base/errors.ts';
 import type { ProfileMaker } from '../classic/policy-profile.ts';
 import { Framework, type FrameworkContext } from '../framework/framework.ts';
 import { inTreePlugins, type PluginRegistry } from './plugin-registry.ts';

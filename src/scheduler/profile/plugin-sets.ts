@@ -1,5 +1,5 @@
 // Behaviour of mergePluginSet, pkg/scheduler/apis/config/v1, and of expandMultiPointPlugins, pkg/scheduler/framework/runtime, v1.36.3.
-import { invalidOption } from '../../errors.ts';
+import { invalidOption } from '../../base/errors.ts';
 import { type ExtensionPoint, extensionPoints } from '../framework/extension-points.ts';
 import type { Plugin } from '../framework/plugin.ts';
 import type { EnabledPlugin } from './profile-options.ts';

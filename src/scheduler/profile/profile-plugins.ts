@@ -1,5 +1,5 @@
-import { invalidOption } from '../../errors.ts';
-import { catchRejection, ignoreFailure } from '../../seams/guard.ts';
+import { invalidOption } from '../../base/errors.ts';
+import { catchRejection, ignoreFailure } from '../../base/guard.ts';
 import { type ExtensionPoint, extensionPoints } from '../framework/extension-points.ts';
 import type { PluginFactory, PluginHandle, ProfilePlugins } from '../framework/handle.ts';
 import type { Plugin } from '../framework/plugin.ts';

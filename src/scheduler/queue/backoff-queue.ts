@@ -1,5 +1,5 @@
-import { nthDelayMs } from '../../concurrency/growing-delay.ts';
-import { type Before, KeyedHeap } from '../../concurrency/keyed-heap.ts';
+import { nthDelayMs } from '../../base/concurrency/growing-delay.ts';
+import { type Before, KeyedHeap } from '../../base/concurrency/keyed-heap.ts';
 import { isRejected, type QueueEntry } from './queued-pod-info.ts';
 import type { SteadyTime } from './steady-time.ts';
 

@@ -1,5 +1,5 @@
-import { callGuarded, isThenable } from '../../seams/guard.ts';
-import type { WirePod } from '../../wire/types.ts';
+import type { WirePod } from '../../api/json/types.ts';
+import { callGuarded, isThenable } from '../../base/guard.ts';
 import type { ClusterEventWithHint, EventResource, QueueingHint } from '../framework/cluster-event.ts';
 import type { ProfilePlugins } from '../framework/handle.ts';
 import type { Plugin } from '../framework/plugin.ts';

@@ -1,5 +1,5 @@
-import { errorText } from '../../seams/error-text.ts';
-import type { Logger } from '../../seams/logger.ts';
+import { errorText } from '../../base/error-text.ts';
+import type { Logger } from '../../base/logging/logger.ts';
 import { asRejection } from '../framework/answers.ts';
 import type { PluginAt } from '../framework/extension-points.ts';
 import { pluginFailure } from '../framework/plugin-error.ts';

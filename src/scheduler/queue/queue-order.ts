@@ -1,7 +1,7 @@
-import type { Before } from '../../concurrency/keyed-heap.ts';
-import { invalidOption } from '../../errors.ts';
-import { callGuarded } from '../../seams/guard.ts';
-import type { Logger } from '../../seams/logger.ts';
+import type { Before } from '../../base/concurrency/keyed-heap.ts';
+import { invalidOption } from '../../base/errors.ts';
+import { callGuarded } from '../../base/guard.ts';
+import type { Logger } from '../../base/logging/logger.ts';
 import { pluginsAt } from '../framework/extension-points.ts';
 import type { ProfilePlugins } from '../framework/handle.ts';
 import type { QueuedPod } from '../framework/plugin.ts';

@@ -1,4 +1,4 @@
-import type { CancelTimer } from '../../seams/clock.ts';
+import type { CancelTimer } from '../../base/clock.ts';
 import { backoffWindowMs } from './backoff-queue.ts';
 import type { SteadyTime } from './steady-time.ts';
 

@@ -1,4 +1,4 @@
-import type { Logger } from '../../seams/logger.ts';
+import type { Logger } from '../../base/logging/logger.ts';
 import { podFields } from '../nodes/log-fields.ts';
 import { isWildcard } from './cluster-event.ts';
 import { type EventInterest, saysQueue } from './event-interest.ts';

@@ -1,5 +1,5 @@
-import { callGuarded } from '../../seams/guard.ts';
-import type { Logger } from '../../seams/logger.ts';
+import { callGuarded } from '../../base/guard.ts';
+import type { Logger } from '../../base/logging/logger.ts';
 import type { EventResource } from '../framework/cluster-event.ts';
 import { pluginsAt } from '../framework/extension-points.ts';
 import type { ProfilePlugins } from '../framework/handle.ts';

@@ -1,4 +1,4 @@
-import type { CancelTimer, SteadyClock, TimerOptions } from '../../seams/clock.ts';
+import type { CancelTimer, SteadyClock, TimerOptions } from '../../base/clock.ts';
 
 /**
  * The time as the wall clock showed it in the beginning, and what has passed since. It looks like a time of the wall clock, so that it

@@ -1,5 +1,5 @@
-import { type Before, KeyedHeap } from '../../concurrency/keyed-heap.ts';
-import type { Logger } from '../../seams/logger.ts';
+import { type Before, KeyedHeap } from '../../base/concurrency/keyed-heap.ts';
+import type { Logger } from '../../base/logging/logger.ts';
 import type { PodInfo } from '../nodes/pod-info.ts';
 import { type BackoffBounds, BackoffQueue } from './backoff-queue.ts';
 import { askGates, type GatingPlugin } from './gate.ts';

@@ -1,5 +1,5 @@
-import type { Metrics } from '../../metrics/metrics.ts';
-import type { WirePodStatus } from '../../wire/types.ts';
+import type { WirePodStatus } from '../../api/json/types.ts';
+import type { Metrics } from '../../base/metrics/metrics.ts';
 
 const containerTypes = {
   initContainerStatuses: 'init_container',

@@ -1,5 +1,5 @@
 import type { V1PodStatus } from '@kubernetes/client-node';
-import type { WirePodStatus } from '../../wire/types.ts';
+import type { WirePodStatus } from '../../api/json/types.ts';
 import { podStatusView } from '../canonical/pod-status-view.ts';
 
 export interface PodStatusEntry {

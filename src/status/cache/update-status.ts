@@ -1,7 +1,7 @@
-import { hasTransitionTimeRule, podConditionLookup, withLastTransitionTime } from '../../conditions/pod-conditions.ts';
-import { isStaticPod } from '../../pod/pod-identity.ts';
-import { formatTime as formatAnyTime } from '../../wire/time.ts';
-import type { Pod, WirePodStatus } from '../../wire/types.ts';
+import { formatTime as formatAnyTime } from '../../api/json/time.ts';
+import type { Pod, WirePodStatus } from '../../api/json/types.ts';
+import { isStaticPod } from '../../api/pod/pod-identity.ts';
+import { hasTransitionTimeRule, podConditionLookup, withLastTransitionTime } from '../conditions/pod-conditions.ts';
 import { checkContainerStateTransition } from '../rules/container-state-transition.ts';
 import { isPodStatusByKubeletEqual } from '../rules/pod-status-equality.ts';
 import type { PodStatuses, VersionedPodStatus } from './pod-statuses.ts';

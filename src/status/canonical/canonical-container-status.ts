@@ -1,6 +1,6 @@
-import { invalidArgument } from '../../errors.ts';
-import { containerStatusMembers } from '../../wire/status-members.ts';
-import type { WireContainerStatus } from '../../wire/types.ts';
+import { containerStatusMembers } from '../../api/json/status-members.ts';
+import type { WireContainerStatus } from '../../api/json/types.ts';
+import { invalidArgument } from '../../base/errors.ts';
 import { canonicalMember, canonicalObject } from './canonical-json.ts';
 import { canonicalText, isObject, type Source } from './source.ts';
 

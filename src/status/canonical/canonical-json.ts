@@ -1,8 +1,8 @@
-import { invalidArgument } from '../../errors.ts';
-import { canonicalQuantity } from '../../wire/quantity.ts';
-import { timeMembers } from '../../wire/status-members.ts';
-import { canonicalTime } from '../../wire/time.ts';
-import type { Json, JsonObject } from '../../wire/types.ts';
+import { timeMembers } from '../../api/json/status-members.ts';
+import { canonicalTime } from '../../api/json/time.ts';
+import type { Json, JsonObject } from '../../api/json/types.ts';
+import { canonicalQuantity } from '../../api/quantity/quantity.ts';
+import { invalidArgument } from '../../base/errors.ts';
 import { canonicalText, isObject, requireDepth, type Source } from './source.ts';
 import { unknownMember } from './unknown-member.ts';
 

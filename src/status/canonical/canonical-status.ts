@@ -1,6 +1,6 @@
-import { invalidArgument } from '../../errors.ts';
-import { podConditionMembers, podStatusMembers } from '../../wire/status-members.ts';
-import type { Pod, PodStatus, WirePodCondition, WirePodStatus } from '../../wire/types.ts';
+import { podConditionMembers, podStatusMembers } from '../../api/json/status-members.ts';
+import type { Pod, PodStatus, WirePodCondition, WirePodStatus } from '../../api/json/types.ts';
+import { invalidArgument } from '../../base/errors.ts';
 import { canonicalContainerStatus } from './canonical-container-status.ts';
 import { canonicalMember } from './canonical-json.ts';
 import { inSpecOrder, sortedByName } from './container-order.ts';

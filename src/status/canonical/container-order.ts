@@ -1,4 +1,4 @@
-import type { WireContainerStatus } from '../../wire/types.ts';
+import type { WireContainerStatus } from '../../api/json/types.ts';
 
 type Named = { readonly name: string };
 

@@ -1,8 +1,8 @@
 // Whether a value has a certain canonical form, found out without making that form. Each function here is true only if
 // it has. False settles nothing: a value that is written otherwise (`1000m` for `1`) may have the same canonical form.
 
-import { containerStatusMembers, podConditionMembers } from '../../wire/status-members.ts';
-import type { WireContainerStatus, WirePodCondition } from '../../wire/types.ts';
+import { containerStatusMembers, podConditionMembers } from '../../api/json/status-members.ts';
+import type { WireContainerStatus, WirePodCondition } from '../../api/json/types.ts';
 import { isLeftOut } from './canonical-json.ts';
 import { isObject, type Source } from './source.ts';
 

@@ -1,5 +1,5 @@
-import { hasTransitionTimeRule } from '../../conditions/pod-conditions.ts';
-import type { Pod, PodStatus, WirePodStatus } from '../../wire/types.ts';
+import type { Pod, PodStatus, WirePodStatus } from '../../api/json/types.ts';
+import { hasTransitionTimeRule } from '../conditions/pod-conditions.ts';
 import { canonicalPodStatus, inCanonicalOrder, messageShare } from './canonical-status.ts';
 import { shareEqualParts } from './share-equal-parts.ts';
 

@@ -1,4 +1,4 @@
-import type { WirePodStatus } from '../../wire/types.ts';
+import type { WirePodStatus } from '../../api/json/types.ts';
 
 /** A status whose own members may be completed: the rest is shared and never changed. */
 export function ownCopy(status: WirePodStatus): WirePodStatus {

@@ -1,13 +1,13 @@
 import type { V1PodCondition, V1PodStatus } from '@kubernetes/client-node';
-import { tellOwnedConditionTypes } from '../../conditions/pod-conditions.ts';
 import {
   containerStatusLists,
   containerStatusMembers,
   podConditionMembers,
   podStatusMembers,
   timeMembers,
-} from '../../wire/status-members.ts';
-import type { WirePodCondition, WirePodStatus } from '../../wire/types.ts';
+} from '../../api/json/status-members.ts';
+import type { WirePodCondition, WirePodStatus } from '../../api/json/types.ts';
+import { tellOwnedConditionTypes } from '../conditions/pod-conditions.ts';
 import { isObject, type Source } from './source.ts';
 
 type View = { [key: string]: unknown };

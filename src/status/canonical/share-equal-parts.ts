@@ -1,5 +1,5 @@
-import { longestSearched, lookupByName } from '../../wire/lookup.ts';
-import type { PodStatus, WireContainerStatus, WirePodCondition, WirePodStatus } from '../../wire/types.ts';
+import { longestSearched, lookupByName } from '../../api/json/lookup.ts';
+import type { PodStatus, WireContainerStatus, WirePodCondition, WirePodStatus } from '../../api/json/types.ts';
 import { canonicalState, containerStatusOf } from './canonical-container-status.ts';
 import { canonicalCondition, canonicalStatusMember, requireStatusObject } from './canonical-status.ts';
 import { isSame, isSameButForTime, isSameCondition, isSameContainerStatus, isSameState } from './is-same.ts';

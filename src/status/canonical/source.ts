@@ -1,4 +1,4 @@
-import { invalidArgument } from '../../errors.ts';
+import { invalidArgument } from '../../base/errors.ts';
 
 const maxDepth = 24;
 

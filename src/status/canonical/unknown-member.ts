@@ -1,6 +1,6 @@
-import { invalidArgument } from '../../errors.ts';
-import { canonicalTime } from '../../wire/time.ts';
-import type { Json, JsonObject } from '../../wire/types.ts';
+import { canonicalTime } from '../../api/json/time.ts';
+import type { Json, JsonObject } from '../../api/json/types.ts';
+import { invalidArgument } from '../../base/errors.ts';
 import { canonicalText, isObject, requireDepth, type Source } from './source.ts';
 
 /**

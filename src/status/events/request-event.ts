@@ -1,4 +1,4 @@
-import type { Json } from '../../wire/types.ts';
+import type { Json } from '../../api/json/types.ts';
 import { frozenCopy } from '../canonical/frozen-copy.ts';
 import type { RequestEvent } from './status-manager-events.ts';
 

@@ -1,7 +1,7 @@
 import type { V1PodStatus } from '@kubernetes/client-node';
-import type { ErrorClass } from '../../client/error-class.ts';
-import type { PathChange } from '../../patch/path-changes.ts';
-import type { Pod } from '../../wire/types.ts';
+import type { Pod } from '../../api/json/types.ts';
+import type { PathChange } from '../../api/patch/path-changes.ts';
+import type { ErrorClass } from '../../client/resources/error-class.ts';
 
 /** A status was stored. */
 export interface PodUpdatedEvent {

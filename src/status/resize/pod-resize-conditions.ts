@@ -1,11 +1,11 @@
 // Behaviour of pkg/kubelet/status/status_manager.go (pod resize conditions), v1.36.3.
 import type { V1PodCondition } from '@kubernetes/client-node';
-import { podConditionType } from '../../conditions/pod-conditions.ts';
-import type { Metrics } from '../../metrics/metrics.ts';
-import type { Clock } from '../../seams/clock.ts';
-import { formatTime } from '../../wire/time.ts';
-import type { Pod, WirePodCondition } from '../../wire/types.ts';
+import { formatTime } from '../../api/json/time.ts';
+import type { Pod, WirePodCondition } from '../../api/json/types.ts';
+import type { Clock } from '../../base/clock.ts';
+import type { Metrics } from '../../base/metrics/metrics.ts';
 import { podConditionView } from '../canonical/pod-status-view.ts';
+import { podConditionType } from '../conditions/pod-conditions.ts';
 
 /** Reasons of a resize that waits: the node has no room now, or never will have. */
 export const podResizeReason = { deferred: 'Deferred', infeasible: 'Infeasible' } as const;

@@ -1,8 +1,8 @@
 import type { V1PodCondition } from '@kubernetes/client-node';
-import { requireText } from '../../checks/arguments.ts';
-import type { RunState } from '../../concurrency/run-state.ts';
-import { invalidArgument } from '../../errors.ts';
-import type { Pod } from '../../wire/types.ts';
+import type { Pod } from '../../api/json/types.ts';
+import type { RunState } from '../../base/concurrency/run-state.ts';
+import { invalidArgument } from '../../base/errors.ts';
+import { requireText } from '../../base/options/arguments.ts';
 import { type PodResizeConditions, type PodResizeInProgress, podResizeReason } from './pod-resize-conditions.ts';
 
 /**

@@ -1,8 +1,8 @@
-import { generateContainersReadyCondition, generatePodReadyCondition } from '../../conditions/generate-conditions.ts';
-import { getPodCondition, replaceOrAppendPodCondition } from '../../conditions/pod-conditions.ts';
-import { lookupByName } from '../../wire/lookup.ts';
-import type { Pod, PodStatus, WireContainerStatus, WirePodStatus } from '../../wire/types.ts';
+import { lookupByName } from '../../api/json/lookup.ts';
+import type { Pod, PodStatus, WireContainerStatus, WirePodStatus } from '../../api/json/types.ts';
 import { normalizeStatus } from '../canonical/normalize-status.ts';
+import { generateContainersReadyCondition, generatePodReadyCondition } from '../conditions/generate-conditions.ts';
+import { getPodCondition, replaceOrAppendPodCondition } from '../conditions/pod-conditions.ts';
 
 const lists = ['containerStatuses', 'initContainerStatuses'] as const;
 

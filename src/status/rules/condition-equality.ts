@@ -1,7 +1,7 @@
-import { isOwnedConditionType, isSharedConditionType } from '../../conditions/pod-conditions.ts';
-import { longestSearched } from '../../wire/lookup.ts';
-import { podConditionMembers } from '../../wire/status-members.ts';
-import type { WirePodCondition } from '../../wire/types.ts';
+import { longestSearched } from '../../api/json/lookup.ts';
+import { podConditionMembers } from '../../api/json/status-members.ts';
+import type { WirePodCondition } from '../../api/json/types.ts';
+import { isOwnedConditionType, isSharedConditionType } from '../conditions/pod-conditions.ts';
 import { type ComparedMembers, type Members, valueEqual } from './members-equal.ts';
 
 type Conditions = readonly WirePodCondition[] | undefined;

@@ -1,9 +1,9 @@
 // Behaviour of pkg/kubelet/status/status_manager.go checkContainerStateTransition, v1.36.3.
 
-import type { Container, PodSpec } from '../../conditions/restart-policy.ts';
-import { containerShouldRestart, hasRestartAllContainersRule } from '../../conditions/restart-policy.ts';
-import { lookupByName } from '../../wire/lookup.ts';
-import type { PodStatus } from '../../wire/types.ts';
+import { lookupByName } from '../../api/json/lookup.ts';
+import type { PodStatus } from '../../api/json/types.ts';
+import type { Container, PodSpec } from '../conditions/restart-policy.ts';
+import { containerShouldRestart, hasRestartAllContainersRule } from '../conditions/restart-policy.ts';
 
 type ContainerStatus = NonNullable<PodStatus['containerStatuses']>[number];
 

@@ -1,4 +1,6 @@
-import { generateTerminalConditions } from '../../conditions/generate-conditions.ts';
+import type { Pod, WirePodCondition, WirePodStatus } from '../../api/json/types.ts';
+import { isTerminalPhase } from '../../api/pod/pod-phase.ts';
+import { generateTerminalConditions } from '../conditions/generate-conditions.ts';
 import {
   getPodCondition,
   isOwnedConditionType,
@@ -6,9 +8,7 @@ import {
   podConditionLookup,
   replaceOrAppendPodCondition,
   withLastTransitionTime,
-} from '../../conditions/pod-conditions.ts';
-import { isTerminalPhase } from '../../pod/pod-phase.ts';
-import type { Pod, WirePodCondition, WirePodStatus } from '../../wire/types.ts';
+} from '../conditions/pod-conditions.ts';
 import { foreignFields } from './foreign-fields.ts';
 
 export interface MergeOptions {

@@ -1,5 +1,5 @@
-import { containerStatusMembers, podStatusMembers } from '../../wire/status-members.ts';
-import type { WireContainerStatus, WirePodStatus } from '../../wire/types.ts';
+import { containerStatusMembers, podStatusMembers } from '../../api/json/status-members.ts';
+import type { WireContainerStatus, WirePodStatus } from '../../api/json/types.ts';
 import { conditionsEqual } from './condition-equality.ts';
 import { foreignFields } from './foreign-fields.ts';
 import { type ComparedMembers, isObject, type Members, membersEqual, valueEqual } from './members-equal.ts';

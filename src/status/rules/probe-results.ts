@@ -1,6 +1,6 @@
-import { generateReadinessConditions } from '../../conditions/generate-conditions.ts';
-import type { Pod, WireContainerStatus, WirePodStatus } from '../../wire/types.ts';
+import type { Pod, WireContainerStatus, WirePodStatus } from '../../api/json/types.ts';
 import { ownCopy } from '../canonical/own-copy.ts';
+import { generateReadinessConditions } from '../conditions/generate-conditions.ts';
 
 const lists = ['containerStatuses', 'initContainerStatuses'] as const;
 

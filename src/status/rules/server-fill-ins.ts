@@ -1,5 +1,5 @@
-import { podConditionLookup } from '../../conditions/pod-conditions.ts';
-import type { WirePodCondition, WirePodStatus } from '../../wire/types.ts';
+import type { WirePodCondition, WirePodStatus } from '../../api/json/types.ts';
+import { podConditionLookup } from '../conditions/pod-conditions.ts';
 import { isPodStatusByKubeletEqual } from './pod-status-equality.ts';
 import { withUnknownMembers } from './unknown-members.ts';
 

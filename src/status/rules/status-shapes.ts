@@ -1,7 +1,8 @@
 // The types of the members of a pod's status: k8s.io/api v0.36.3 (Kubernetes 1.36). Members that are not here are not looked at.
-import { isInt32 } from '../../checks/arguments.ts';
-import { isJsonObject } from '../../wire/json.ts';
-import type { JsonObject } from '../../wire/types.ts';
+
+import { isJsonObject } from '../../api/json/json.ts';
+import type { JsonObject } from '../../api/json/types.ts';
+import { isInt32 } from '../../base/options/arguments.ts';
 
 /** What is wrong in a value, and where in it. */
 export interface Misfit {

@@ -1,9 +1,9 @@
 // Behaviour of pkg/kubelet/status/status_manager.go TerminatePod, v1.36.3: the status it makes.
 
-import { isStaticPod } from '../../pod/pod-identity.ts';
-import { isTerminalPhase } from '../../pod/pod-phase.ts';
-import { isRestartableInitContainer } from '../../pod/sidecar.ts';
-import type { Pod, PodStatus, WireContainerStatus, WirePodStatus } from '../../wire/types.ts';
+import type { Pod, PodStatus, WireContainerStatus, WirePodStatus } from '../../api/json/types.ts';
+import { isStaticPod } from '../../api/pod/pod-identity.ts';
+import { isTerminalPhase } from '../../api/pod/pod-phase.ts';
+import { isRestartableInitContainer } from '../../api/pod/sidecar.ts';
 
 type ContainerStatus = NonNullable<PodStatus['containerStatuses']>[number];
 

@@ -1,12 +1,12 @@
-import { podConditionLookup } from '../../conditions/pod-conditions.ts';
-import { lookupBy, lookupByName } from '../../wire/lookup.ts';
+import { lookupBy, lookupByName } from '../../api/json/lookup.ts';
 import {
   containerStatusLists,
   containerStatusMembers,
   podConditionMembers,
   podStatusMembers,
-} from '../../wire/status-members.ts';
-import type { WireContainerStatus, WirePodCondition, WirePodStatus } from '../../wire/types.ts';
+} from '../../api/json/status-members.ts';
+import type { WireContainerStatus, WirePodCondition, WirePodStatus } from '../../api/json/types.ts';
+import { podConditionLookup } from '../conditions/pod-conditions.ts';
 import { addressLists, addressMembers, stateKinds, stateMembers } from './nested-members.ts';
 
 type ContainerState = NonNullable<WireContainerStatus['state']>;

@@ -1,6 +1,6 @@
-import { invalidArgument } from '../../errors.ts';
-import { containerStatusLists } from '../../wire/status-members.ts';
-import type { WireContainerStatus, WirePodCondition, WirePodStatus } from '../../wire/types.ts';
+import { containerStatusLists } from '../../api/json/status-members.ts';
+import type { WireContainerStatus, WirePodCondition, WirePodStatus } from '../../api/json/types.ts';
+import { invalidArgument } from '../../base/errors.ts';
 import { conditionShape, containerShape, type Misfit, statusShape } from './status-shapes.ts';
 
 const containerIDPattern = /^[^:/\s]+:\/\/\S+$/;

@@ -1,10 +1,10 @@
-import type { PodDeletionSafety } from '../../pod/pod-deletion-safety.ts';
-import { isStaticPod } from '../../pod/pod-identity.ts';
-import type { PodManager, UIDTranslations } from '../../pod/pod-manager.ts';
-import { callGuarded, catchRejection, ignoreFailure } from '../../seams/guard.ts';
-import type { Logger } from '../../seams/logger.ts';
-import type { Pod } from '../../wire/types.ts';
+import type { Pod } from '../../api/json/types.ts';
+import { isStaticPod } from '../../api/pod/pod-identity.ts';
+import { callGuarded, catchRejection, ignoreFailure } from '../../base/guard.ts';
+import type { Logger } from '../../base/logging/logger.ts';
 import type { VersionedPodStatus } from '../cache/pod-statuses.ts';
+import type { PodDeletionSafety } from '../pods/pod-deletion-safety.ts';
+import type { PodManager, UIDTranslations } from '../pods/pod-manager.ts';
 import type { ApiCopies, ApiPod, Moment } from './api-copies.ts';
 
 /** Which pod on the apiserver carries a pod's status. */

@@ -1,9 +1,9 @@
 import isEqual from 'lodash.isequal';
-import type { PodMetadata } from '../../client/pod-client.ts';
-import { isMirrorPod } from '../../pod/pod-identity.ts';
-import type { SteadyClock } from '../../seams/clock.ts';
-import { compareResourceVersions } from '../../wire/resource-version.ts';
-import type { Pod, WirePodStatus } from '../../wire/types.ts';
+import { compareResourceVersions } from '../../api/json/resource-version.ts';
+import type { Pod, WirePodStatus } from '../../api/json/types.ts';
+import { isMirrorPod } from '../../api/pod/pod-identity.ts';
+import type { SteadyClock } from '../../base/clock.ts';
+import type { PodMetadata } from '../../client/resources/pod-client.ts';
 import { canonicalPodStatus, normalizeStatus } from '../canonical/normalize-status.ts';
 import type { PodSourceView } from './pod-source-view.ts';
 

@@ -1,5 +1,5 @@
-import type { LastError } from '../../client/error-class.ts';
-import { callGuarded, ignoreFailure } from '../../seams/guard.ts';
+import { callGuarded, ignoreFailure } from '../../base/guard.ts';
+import type { LastError } from '../../client/resources/error-class.ts';
 import type { PodSyncPhase } from './sync-phase.ts';
 import type { SyncRecords } from './sync-records.ts';
 

@@ -1,5 +1,5 @@
-import type { MetricLabels } from '../../metrics/metric-definitions.ts';
-import type { Metrics } from '../../metrics/metrics.ts';
+import type { MetricLabels } from '../../base/metrics/metric-definitions.ts';
+import type { Metrics } from '../../base/metrics/metrics.ts';
 import type { SyncAttempt, SyncContext } from './sync-context.ts';
 import type { Acknowledged, SyncOutcome } from './sync-outcome.ts';
 import { syncPod } from './sync-pod.ts';

@@ -1,5 +1,5 @@
-import type { PodMetadata } from '../../client/pod-client.ts';
-import { isTerminalPhase } from '../../pod/pod-phase.ts';
+import { isTerminalPhase } from '../../api/pod/pod-phase.ts';
+import type { PodMetadata } from '../../client/resources/pod-client.ts';
 import type { VersionedPodStatus } from '../cache/pod-statuses.ts';
 import type { AgentView } from './agent-view.ts';
 import type { ApiPod } from './api-copies.ts';

@@ -1,8 +1,8 @@
-import type { LastError } from '../../client/error-class.ts';
-import { changedPaths } from '../../patch/json-patch.ts';
-import { createWirePodStatusPatch } from '../../patch/pod-status-patch.ts';
-import { callGuarded, ignoreFailure } from '../../seams/guard.ts';
-import type { JsonObject } from '../../wire/types.ts';
+import type { JsonObject } from '../../api/json/types.ts';
+import { changedPaths } from '../../api/patch/json-patch.ts';
+import { createWirePodStatusPatch } from '../../api/patch/pod-status-patch.ts';
+import { callGuarded, ignoreFailure } from '../../base/guard.ts';
+import type { LastError } from '../../client/resources/error-class.ts';
 import type { PodStatusReader, VersionedPodStatus } from '../cache/pod-statuses.ts';
 import type { ApiTarget } from './agent-view.ts';
 import { attemptsOf } from './attempts.ts';

@@ -1,6 +1,6 @@
-import { isTerminalPhase } from '../../pod/pod-phase.ts';
-import { lookupByName } from '../../wire/lookup.ts';
-import type { Pod, WirePodStatus } from '../../wire/types.ts';
+import { lookupByName } from '../../api/json/lookup.ts';
+import type { Pod, WirePodStatus } from '../../api/json/types.ts';
+import { isTerminalPhase } from '../../api/pod/pod-phase.ts';
 import type { PodStatusReader, VersionedPodStatus } from '../cache/pod-statuses.ts';
 import type { StatusChange } from '../cache/status-cache.ts';
 import { ownCopy } from '../canonical/own-copy.ts';

@@ -1,4 +1,4 @@
-import type { CancelTimer, Clock } from '../../seams/clock.ts';
+import type { CancelTimer, Clock } from '../../base/clock.ts';
 import { type HeldPhase, type SyncPhases, UnsettledPodsError } from './sync-phase.ts';
 
 /** How a flush ended. */

@@ -1,4 +1,4 @@
-import type { Logger } from '../../seams/logger.ts';
+import type { Logger } from '../../base/logging/logger.ts';
 import type { StatusCache } from '../cache/status-cache.ts';
 import { type FinishContext, finishingChange } from './finish-when-reclaimed.ts';
 

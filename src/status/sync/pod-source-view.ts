@@ -1,5 +1,5 @@
-import type { SteadyClock } from '../../seams/clock.ts';
-import { callGuarded, ignoreFailure } from '../../seams/guard.ts';
+import type { SteadyClock } from '../../base/clock.ts';
+import { callGuarded, ignoreFailure } from '../../base/guard.ts';
 
 /** What the manager asks of the source that feeds its pod manager. Both times are in milliseconds since the epoch. */
 export interface PodSourceTimes {

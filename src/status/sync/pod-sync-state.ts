@@ -1,4 +1,4 @@
-import type { LastError } from '../../client/error-class.ts';
+import type { LastError } from '../../client/resources/error-class.ts';
 import type { Wait } from './wait.ts';
 
 /** What is to happen as soon as the sync in flight has settled: a look at the pod, or a sync whatever the look would say. */

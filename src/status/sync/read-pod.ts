@@ -1,4 +1,4 @@
-import type { WirePod } from '../../wire/types.ts';
+import type { WirePod } from '../../api/json/types.ts';
 import type { VersionedPodStatus } from '../cache/pod-statuses.ts';
 import type { AgentView } from './agent-view.ts';
 import { type ApiPod, apiPodOf } from './api-copies.ts';

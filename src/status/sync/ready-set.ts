@@ -1,4 +1,4 @@
-import { FifoSet } from '../../concurrency/fifo-set.ts';
+import { FifoSet } from '../../base/concurrency/fifo-set.ts';
 
 /** Every so many turns the longest waiting pod goes first, urgent or not, so that nothing starves. */
 const ageingTurn = 4;

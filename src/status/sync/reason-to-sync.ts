@@ -1,4 +1,4 @@
-import { createWirePodStatusPatch } from '../../patch/pod-status-patch.ts';
+import { createWirePodStatusPatch } from '../../api/patch/pod-status-patch.ts';
 import type { PodStatusReader, VersionedPodStatus } from '../cache/pod-statuses.ts';
 import { differsFromServer } from '../rules/server-fill-ins.ts';
 import type { AgentView, ApiTarget } from './agent-view.ts';

@@ -1,4 +1,4 @@
-import { type ApiFailure, classOf, type ErrorClass, readApiFailure } from '../../client/error-class.ts';
+import { type ApiFailure, classOf, type ErrorClass, readApiFailure } from '../../client/resources/error-class.ts';
 import type { Verb } from '../events/request-event.ts';
 
 /** A request that failed, with what the failure means. */

@@ -1,8 +1,8 @@
+import type { CancelTimer, SteadyClock } from '../../base/clock.ts';
+import type { Emitter } from '../../base/concurrency/emitter.ts';
+import { RateLimiter, type RateLimiterOptions } from '../../base/concurrency/rate-limiter.ts';
+import type { Metrics } from '../../base/metrics/metrics.ts';
 import { ApiError } from '../../client/transport/api-error.ts';
-import type { Emitter } from '../../concurrency/emitter.ts';
-import { RateLimiter, type RateLimiterOptions } from '../../concurrency/rate-limiter.ts';
-import type { Metrics } from '../../metrics/metrics.ts';
-import type { CancelTimer, SteadyClock } from '../../seams/clock.ts';
 import { type RequestSubject, type RequestTimes, requestEvent } from '../events/request-event.ts';
 import type { StatusManagerEvents } from '../events/status-manager-events.ts';
 import { RequestFailure } from './request-failure.ts';

@@ -1,5 +1,5 @@
-import { callGuarded, ignoreFailure } from '../../seams/guard.ts';
-import { isLevelEnabled, type Logger } from '../../seams/logger.ts';
+import { callGuarded, ignoreFailure } from '../../base/guard.ts';
+import { isLevelEnabled, type Logger } from '../../base/logging/logger.ts';
 import type { PodStatusReader, VersionedPodStatus } from '../cache/pod-statuses.ts';
 import { shownVersion } from './attempts.ts';
 import { type DiffContext, differingPaths } from './explain.ts';

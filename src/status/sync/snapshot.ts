@@ -1,8 +1,8 @@
-import type { LastError } from '../../client/error-class.ts';
-import type { BoundedChannel } from '../../concurrency/bounded-channel.ts';
-import type { RunStateName } from '../../concurrency/run-state.ts';
-import { isStaticPod } from '../../pod/pod-identity.ts';
-import { callGuarded, ignoreFailure } from '../../seams/guard.ts';
+import { isStaticPod } from '../../api/pod/pod-identity.ts';
+import type { BoundedChannel } from '../../base/concurrency/bounded-channel.ts';
+import type { RunStateName } from '../../base/concurrency/run-state.ts';
+import { callGuarded, ignoreFailure } from '../../base/guard.ts';
+import type { LastError } from '../../client/resources/error-class.ts';
 import type { PodStatusReader, VersionedPodStatus } from '../cache/pod-statuses.ts';
 import type { AgentView } from './agent-view.ts';
 import { attemptsOf } from './attempts.ts';

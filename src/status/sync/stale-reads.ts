@@ -1,4 +1,4 @@
-import type { SteadyClock } from '../../seams/clock.ts';
+import type { SteadyClock } from '../../base/clock.ts';
 import type { PodSourceView } from './pod-source-view.ts';
 
 /** Pods read again in one batch while the pod source is silent; more where there are so many that it takes more. */

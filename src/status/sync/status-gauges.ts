@@ -1,6 +1,6 @@
-import type { BoundedChannel } from '../../concurrency/bounded-channel.ts';
-import type { MetricLabels } from '../../metrics/metric-definitions.ts';
-import type { Metrics } from '../../metrics/metrics.ts';
+import type { BoundedChannel } from '../../base/concurrency/bounded-channel.ts';
+import type { MetricLabels } from '../../base/metrics/metric-definitions.ts';
+import type { Metrics } from '../../base/metrics/metrics.ts';
 import type { PodStatusReader } from '../cache/pod-statuses.ts';
 import type { RequestGate } from './request-gate.ts';
 import type { PodSyncPhase, SyncPhases } from './sync-phase.ts';

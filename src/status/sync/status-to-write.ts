@@ -1,7 +1,7 @@
-import { isTerminalPhase } from '../../pod/pod-phase.ts';
-import type { Clock } from '../../seams/clock.ts';
-import { formatTime } from '../../wire/time.ts';
-import type { WirePodStatus } from '../../wire/types.ts';
+import { formatTime } from '../../api/json/time.ts';
+import type { WirePodStatus } from '../../api/json/types.ts';
+import { isTerminalPhase } from '../../api/pod/pod-phase.ts';
+import type { Clock } from '../../base/clock.ts';
 import type { VersionedPodStatus } from '../cache/pod-statuses.ts';
 import { mergePodStatus } from '../rules/merge-pod-status.ts';
 import { withServerFillIns } from '../rules/server-fill-ins.ts';

@@ -1,6 +1,6 @@
-import type { PodClient } from '../../client/pod-client.ts';
-import type { Metrics } from '../../metrics/metrics.ts';
-import type { Clock } from '../../seams/clock.ts';
+import type { Clock } from '../../base/clock.ts';
+import type { Metrics } from '../../base/metrics/metrics.ts';
+import type { PodClient } from '../../client/resources/pod-client.ts';
 import type { PodStatusReader } from '../cache/pod-statuses.ts';
 import type { AgentView } from './agent-view.ts';
 import type { ApiCopies } from './api-copies.ts';

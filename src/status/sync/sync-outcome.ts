@@ -1,4 +1,4 @@
-import type { ErrorClass } from '../../client/error-class.ts';
+import type { ErrorClass } from '../../client/resources/error-class.ts';
 import type { VersionedPodStatus } from '../cache/pod-statuses.ts';
 import type { ApiPod } from './api-copies.ts';
 import type { RequestFailure } from './request-failure.ts';

@@ -1,7 +1,7 @@
-import type { LastError } from '../../client/error-class.ts';
-import type { RunStateName } from '../../concurrency/run-state.ts';
-import { StatusManagerError } from '../../errors.ts';
-import { callGuarded, ignoreFailure } from '../../seams/guard.ts';
+import type { RunStateName } from '../../base/concurrency/run-state.ts';
+import { StatusManagerError } from '../../base/errors.ts';
+import { callGuarded, ignoreFailure } from '../../base/guard.ts';
+import type { LastError } from '../../client/resources/error-class.ts';
 import type { PodStatusReader } from '../cache/pod-statuses.ts';
 import type { AgentView } from './agent-view.ts';
 import type { RequestGate } from './request-gate.ts';

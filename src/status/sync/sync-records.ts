@@ -1,7 +1,7 @@
-import type { ErrorClass } from '../../client/error-class.ts';
-import { backoffMs } from '../../concurrency/retry.ts';
-import type { Clock } from '../../seams/clock.ts';
-import { callGuarded, ignoreFailure } from '../../seams/guard.ts';
+import type { Clock } from '../../base/clock.ts';
+import { backoffMs } from '../../base/concurrency/retry.ts';
+import { callGuarded, ignoreFailure } from '../../base/guard.ts';
+import type { ErrorClass } from '../../client/resources/error-class.ts';
 import type { PodStatusReader } from '../cache/pod-statuses.ts';
 import type { AgentView } from './agent-view.ts';
 import type { ApiCopies } from './api-copies.ts';

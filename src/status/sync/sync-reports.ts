@@ -1,7 +1,7 @@
-import type { Emitter } from '../../concurrency/emitter.ts';
-import type { Metrics } from '../../metrics/metrics.ts';
-import type { SteadyClock } from '../../seams/clock.ts';
-import type { Logger } from '../../seams/logger.ts';
+import type { SteadyClock } from '../../base/clock.ts';
+import type { Emitter } from '../../base/concurrency/emitter.ts';
+import type { Logger } from '../../base/logging/logger.ts';
+import type { Metrics } from '../../base/metrics/metrics.ts';
 import type { VersionedPodStatus } from '../cache/pod-statuses.ts';
 import type { StatusManagerEvents } from '../events/status-manager-events.ts';
 import { type SendCause, SendLog, type SendLogContext } from './send-log.ts';

@@ -1,5 +1,5 @@
-import { settlesWithin } from '../../concurrency/aborts.ts';
-import type { Clock } from '../../seams/clock.ts';
+import type { Clock } from '../../base/clock.ts';
+import { settlesWithin } from '../../base/concurrency/aborts.ts';
 import { ReadySet } from './ready-set.ts';
 import type { Admission, RequestGate } from './request-gate.ts';
 

@@ -1,6 +1,6 @@
-import { KeyedTimers } from '../../concurrency/keyed-timers.ts';
-import { callGuarded } from '../../seams/guard.ts';
-import type { Logger } from '../../seams/logger.ts';
+import { KeyedTimers } from '../../base/concurrency/keyed-timers.ts';
+import { callGuarded } from '../../base/guard.ts';
+import type { Logger } from '../../base/logging/logger.ts';
 import type { StatusCache } from '../cache/status-cache.ts';
 import { countedSync } from './counted-sync.ts';
 import type { FlushWaiters } from './flush-waiters.ts';

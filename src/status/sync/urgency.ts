@@ -1,7 +1,7 @@
-import { getPodCondition } from '../../conditions/pod-conditions.ts';
-import { isTerminalPhase } from '../../pod/pod-phase.ts';
-import type { WirePodStatus } from '../../wire/types.ts';
+import type { WirePodStatus } from '../../api/json/types.ts';
+import { isTerminalPhase } from '../../api/pod/pod-phase.ts';
 import type { VersionedPodStatus } from '../cache/pod-statuses.ts';
+import { getPodCondition } from '../conditions/pod-conditions.ts';
 import type { ApiPod } from './api-copies.ts';
 
 /**

@@ -1,4 +1,4 @@
-import { compareResourceVersions } from '../../wire/resource-version.ts';
+import { compareResourceVersions } from '../../api/json/resource-version.ts';
 import type { Moment } from './api-copies.ts';
 
 /** Why a pod that is not on the apiserver as it should be is not being sent right now. */

@@ -1,7 +1,7 @@
-import type { PodMetadata } from '../../client/pod-client.ts';
-import { applyPodStatusPatch, type CreatedPodStatusPatch, createWirePodStatusPatch } from '../../patch/pod-status-patch.ts';
-import { copyJson } from '../../wire/json.ts';
-import type { Json } from '../../wire/types.ts';
+import { copyJson } from '../../api/json/json.ts';
+import type { Json } from '../../api/json/types.ts';
+import { applyPodStatusPatch, type CreatedPodStatusPatch, createWirePodStatusPatch } from '../../api/patch/pod-status-patch.ts';
+import type { PodMetadata } from '../../client/resources/pod-client.ts';
 import type { VersionedPodStatus } from '../cache/pod-statuses.ts';
 import type { ApiTarget } from './agent-view.ts';
 import { type ApiPod, patchedApiPod } from './api-copies.ts';

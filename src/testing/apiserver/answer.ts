@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
-import type { ApiResource } from '../../client/api-resource.ts';
-import type { Json, JsonObject } from '../../wire/types.ts';
+import type { Json, JsonObject } from '../../api/json/types.ts';
+import type { ApiResource } from '../../client/resources/api-resource.ts';
 import { type ApiStatus, apiStatus, StoreError, statusJson } from '../objects/api-status.ts';
 import { objectAt } from '../objects/json-fields.ts';
 import type { ServedStore } from '../objects/resource-store.ts';

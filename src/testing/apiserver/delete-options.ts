@@ -1,5 +1,5 @@
-import { isJsonObject } from '../../wire/json.ts';
-import type { JsonObject } from '../../wire/types.ts';
+import { isJsonObject } from '../../api/json/json.ts';
+import type { JsonObject } from '../../api/json/types.ts';
 import { badRequest, invalidOptions, unsupportedValue } from '../objects/api-status.ts';
 import type { DeleteRequest, PropagationPolicy } from '../objects/deletion.ts';
 import { numberAt, objectAt, textAt, textsAt } from '../objects/json-fields.ts';

@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { KubeConfig } from '@kubernetes/client-node';
-import type { ApiObject, ApiResource } from '../../client/api-resource.ts';
-import { type Clock, systemClock } from '../../seams/clock.ts';
+import { type Clock, systemClock } from '../../base/clock.ts';
+import type { ApiObject, ApiResource } from '../../client/resources/api-resource.ts';
 import type { ResourceObjects } from '../objects/store-types.ts';
 import { PodStore } from '../pods-api/pod-store.ts';
 import { type FaultHandle, type FaultRule, Faults } from './faults.ts';

@@ -1,6 +1,6 @@
-import { resources } from '../../client/api-resource.ts';
-import { formatTime } from '../../wire/time.ts';
-import type { JsonObject } from '../../wire/types.ts';
+import { formatTime } from '../../api/json/time.ts';
+import type { JsonObject } from '../../api/json/types.ts';
+import { resources } from '../../client/resources/api-resource.ts';
 import { notFound } from '../objects/api-status.ts';
 import { checkPreconditions } from '../objects/deletion.ts';
 import { objectAt } from '../objects/json-fields.ts';

@@ -1,4 +1,4 @@
-import type { ApiObject } from '../../client/api-resource.ts';
+import type { ApiObject } from '../../client/resources/api-resource.ts';
 import { badRequest } from '../objects/api-status.ts';
 import { objectAt, textAt, without } from '../objects/json-fields.ts';
 import { checkUID } from '../objects/preconditions.ts';

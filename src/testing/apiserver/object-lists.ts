@@ -1,6 +1,6 @@
-import type { ApiObject } from '../../client/api-resource.ts';
-import { isJsonObject } from '../../wire/json.ts';
-import type { Json } from '../../wire/types.ts';
+import { isJsonObject } from '../../api/json/json.ts';
+import type { Json } from '../../api/json/types.ts';
+import type { ApiObject } from '../../client/resources/api-resource.ts';
 import {
   apiStatus,
   badRequest,

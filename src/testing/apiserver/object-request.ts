@@ -1,5 +1,5 @@
-import { isJsonObject } from '../../wire/json.ts';
-import type { JsonObject } from '../../wire/types.ts';
+import { isJsonObject } from '../../api/json/json.ts';
+import type { JsonObject } from '../../api/json/types.ts';
 import { badRequest, noName, otherName, otherNamespace } from '../objects/api-status.ts';
 import { textAt } from '../objects/json-fields.ts';
 import { apiVersionOf, type Rendering } from './answer.ts';

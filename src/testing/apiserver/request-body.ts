@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import type { Json } from '../../wire/types.ts';
+import type { Json } from '../../api/json/types.ts';
 import { apiStatus, badRequest, StoreError } from '../objects/api-status.ts';
 import { type PatchType, patchTypes } from '../objects/object-patches.ts';
 

@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { Clock } from '../../seams/clock.ts';
+import type { Clock } from '../../base/clock.ts';
 import { apiStatus, qualifiedName, reasonOfCode, StoreError } from '../objects/api-status.ts';
 import type { PodStore } from '../pods-api/pod-store.ts';
 import { type Answer, encodeAnswer, failures, renderingOf, sendAnswer, statusAnswer, writeHead } from './answer.ts';

@@ -1,6 +1,6 @@
-import { type ApiObject, type ApiResource, resources } from '../../client/api-resource.ts';
-import { invalidArgument } from '../../errors.ts';
-import type { Clock } from '../../seams/clock.ts';
+import type { Clock } from '../../base/clock.ts';
+import { invalidArgument } from '../../base/errors.ts';
+import { type ApiObject, type ApiResource, resources } from '../../client/resources/api-resource.ts';
 import { customRules } from '../kinds/custom-rules.ts';
 import { definedKind, definitionKind } from '../kinds/definition-rules.ts';
 import { type KnownKind, knownKinds } from '../kinds/known-kinds.ts';

@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../wire/types.ts';
+import type { JsonObject } from '../../api/json/types.ts';
 import { forbiddenChange, invalidOptions, type StatusCause, unforeseen, unsupportedValue } from '../objects/api-status.ts';
 import type { Selection } from '../objects/selectors.ts';
 import { requestedVersion, selectionOf } from './queries.ts';

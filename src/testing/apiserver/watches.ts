@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
-import type { ApiObject } from '../../client/api-resource.ts';
-import type { CancelTimer, Clock } from '../../seams/clock.ts';
-import type { Json, JsonObject } from '../../wire/types.ts';
+import type { Json, JsonObject } from '../../api/json/types.ts';
+import type { CancelTimer, Clock } from '../../base/clock.ts';
+import type { ApiObject } from '../../client/resources/api-resource.ts';
 import { expired, StoreError, statusJson } from '../objects/api-status.ts';
 import type { ObjectEvent } from '../objects/object-history.ts';
 import type { ServedStore } from '../objects/resource-store.ts';

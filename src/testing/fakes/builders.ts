@@ -1,4 +1,4 @@
-import type { WireContainerStatus, WirePod, WirePodCondition, WirePodStatus } from '../../wire/types.ts';
+import type { WireContainerStatus, WirePod, WirePodCondition, WirePodStatus } from '../../api/json/types.ts';
 
 // Builders of pods and statuses: plain JSON that a kube-apiserver accepts. The same call returns equal JSON each time.
 

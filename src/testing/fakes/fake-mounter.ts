@@ -1,6 +1,6 @@
 import { mkdir, readdir, realpath, rm } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import type { BindOptions, Mounter, Ownership, TmpfsSettings } from '../../files/mounter.ts';
+import type { BindOptions, Mounter, Ownership, TmpfsSettings } from '../../kubelet/files/mounter.ts';
 
 /** A mount that a {@link FakeMounter} has. */
 export interface FakeMount {

@@ -1,8 +1,8 @@
-import type { DeletePodOptions, PodClient, PodMetadata, RequestOptions } from '../../client/pod-client.ts';
+import type { WirePod } from '../../api/json/types.ts';
+import type { PodStatusPatch } from '../../api/patch/pod-status-patch.ts';
+import { onAbort } from '../../base/concurrency/aborts.ts';
+import type { DeletePodOptions, PodClient, PodMetadata, RequestOptions } from '../../client/resources/pod-client.ts';
 import { ApiError } from '../../client/transport/api-error.ts';
-import { onAbort } from '../../concurrency/aborts.ts';
-import type { PodStatusPatch } from '../../patch/pod-status-patch.ts';
-import type { WirePod } from '../../wire/types.ts';
 import { reasonOfCode } from '../objects/api-status.ts';
 import { PodStore } from '../pods-api/pod-store.ts';
 import { podMetadataOf } from './pod-metadata.ts';

@@ -1,5 +1,5 @@
-import type { PodMetadata } from '../../client/pod-client.ts';
-import type { WirePod } from '../../wire/types.ts';
+import type { WirePod } from '../../api/json/types.ts';
+import type { PodMetadata } from '../../client/resources/pod-client.ts';
 
 /** The part of a pod's metadata that a client returns after a write. */
 export function podMetadataOf({ metadata = {} }: WirePod): PodMetadata {

@@ -1,4 +1,4 @@
-import type { ApiResource } from '../../client/api-resource.ts';
+import type { ApiResource } from '../../client/resources/api-resource.ts';
 import type { ObjectRules } from '../objects/object-rules.ts';
 import { fieldsBeside } from '../objects/selectors.ts';
 import { plainRules } from './plain-rules.ts';

@@ -1,5 +1,5 @@
-import { isJsonObject } from '../../wire/json.ts';
-import type { Json, JsonObject } from '../../wire/types.ts';
+import { isJsonObject } from '../../api/json/json.ts';
+import type { Json, JsonObject } from '../../api/json/types.ts';
 import { forbiddenChange, invalidValue, requiredValue, type StatusCause } from '../objects/api-status.ts';
 import { equalJson, goTypeOf, objectAt, ShapeError, textAt } from '../objects/json-fields.ts';
 import type { ObjectRules } from '../objects/object-rules.ts';

@@ -1,5 +1,5 @@
-import { type ApiObject, apiResource } from '../../client/api-resource.ts';
-import type { JsonObject } from '../../wire/types.ts';
+import type { JsonObject } from '../../api/json/types.ts';
+import { type ApiObject, apiResource } from '../../client/resources/api-resource.ts';
 import { invalidValue, type StatusCause } from '../objects/api-status.ts';
 import { objectAt, objectsAt, textAt } from '../objects/json-fields.ts';
 import { clusterFieldsBeside } from '../objects/selectors.ts';

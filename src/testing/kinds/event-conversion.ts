@@ -1,5 +1,5 @@
 // The names of events' fields in events.k8s.io/v1; behaviour of pkg/apis/events/v1/conversion.go, v1.36.3.
-import type { JsonObject } from '../../wire/types.ts';
+import type { JsonObject } from '../../api/json/types.ts';
 
 /** The name in the core group, and in `events.k8s.io`. */
 const renamed: readonly (readonly [core: string, newer: string])[] = [

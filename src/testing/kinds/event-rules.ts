@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../wire/types.ts';
+import type { JsonObject } from '../../api/json/types.ts';
 import { invalidValue, type StatusCause } from '../objects/api-status.ts';
 import { objectAt, textAt } from '../objects/json-fields.ts';
 import type { ObjectRules } from '../objects/object-rules.ts';

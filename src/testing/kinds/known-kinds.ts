@@ -1,4 +1,4 @@
-import { type ApiResource, apiResource, resources } from '../../client/api-resource.ts';
+import { type ApiResource, apiResource, resources } from '../../client/resources/api-resource.ts';
 import { pathSegmentProblem } from '../objects/api-names.ts';
 import type { ObjectRules } from '../objects/object-rules.ts';
 import { configMapRules, secretRules } from './data-objects.ts';

@@ -1,4 +1,4 @@
-import type { Json, JsonObject } from '../../wire/types.ts';
+import type { Json, JsonObject } from '../../api/json/types.ts';
 import { invalidValue, type StatusCause } from '../objects/api-status.ts';
 import { goTypeOf, numberAt, objectAt, ShapeError } from '../objects/json-fields.ts';
 import { isEmptyValue } from '../objects/metadata.ts';

@@ -1,5 +1,5 @@
 // Behaviour of pkg/apis/core/validation/events.go for requests of events.k8s.io/v1, v1.36.3.
-import type { JsonObject } from '../../wire/types.ts';
+import type { JsonObject } from '../../api/json/types.ts';
 import { invalidValue, requiredValue, type StatusCause } from '../objects/api-status.ts';
 import { equalJson, numberAt, objectAt, textAt } from '../objects/json-fields.ts';
 import type { ObjectRules } from '../objects/object-rules.ts';

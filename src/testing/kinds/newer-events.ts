@@ -1,5 +1,5 @@
-import { type ApiObject, type ApiResource, apiResource } from '../../client/api-resource.ts';
-import type { Json, JsonObject } from '../../wire/types.ts';
+import type { Json, JsonObject } from '../../api/json/types.ts';
+import { type ApiObject, type ApiResource, apiResource } from '../../client/resources/api-resource.ts';
 import { invalidPatch } from '../objects/api-status.ts';
 import type { DeleteRequest } from '../objects/deletion.ts';
 import { copyJson, deepFreeze, objectAt, ShapeError, textAt } from '../objects/json-fields.ts';

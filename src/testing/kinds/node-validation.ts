@@ -1,8 +1,9 @@
 // Behaviour of pkg/apis/core/validation ValidateNode and ValidateNodeUpdate, v1.36.3: taints, resources and addresses.
-import { isLabelValue, labelValueRule } from '../../checks/label-names.ts';
-import { isCountedResource } from '../../checks/resource-names.ts';
-import { canonicalQuantity } from '../../wire/quantity.ts';
-import type { JsonObject } from '../../wire/types.ts';
+
+import type { JsonObject } from '../../api/json/types.ts';
+import { canonicalQuantity } from '../../api/quantity/quantity.ts';
+import { isLabelValue, labelValueRule } from '../../base/options/label-names.ts';
+import { isCountedResource } from '../../base/options/resource-names.ts';
 import { qualifiedNameProblems } from '../objects/api-names.ts';
 import { duplicateValue, invalidValue, requiredValue, type StatusCause, unsupportedValue } from '../objects/api-status.ts';
 import { objectAt, objectsAt, ShapeError, textAt } from '../objects/json-fields.ts';

@@ -1,5 +1,5 @@
 // Facts of the published patch strategies of Kubernetes 1.36, for the kinds beside pods and nodes.
-import { mergeBy, metadataField as metadata, struct } from '../../patch/patch-fields.ts';
+import { mergeBy, metadataField as metadata, struct } from '../../api/patch/patch-fields.ts';
 
 /** A kind whose own lists are replaced whole. */
 export const plainSchema = struct({ metadata });

@@ -1,4 +1,4 @@
-import type { Json, JsonObject } from '../../wire/types.ts';
+import type { Json, JsonObject } from '../../api/json/types.ts';
 import { labelNameProblem } from '../objects/api-names.ts';
 import { invalidValue, requiredValue, type StatusCause } from '../objects/api-status.ts';
 import { objectAt, objectsAt, textAt, textsAt, without } from '../objects/json-fields.ts';

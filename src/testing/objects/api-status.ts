@@ -1,5 +1,5 @@
+import type { JsonObject } from '../../api/json/types.ts';
 import { ApiError } from '../../client/transport/api-error.ts';
-import type { JsonObject } from '../../wire/types.ts';
 
 /** One broken rule, as a Status object lists it. */
 export interface StatusCause {

@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../wire/types.ts';
+import type { JsonObject } from '../../api/json/types.ts';
 
 /** What a database sets back: the objects of one resource. */
 export interface Restorable {

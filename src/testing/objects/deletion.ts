@@ -1,5 +1,5 @@
-import { formatTime } from '../../wire/time.ts';
-import type { JsonObject } from '../../wire/types.ts';
+import { formatTime } from '../../api/json/time.ts';
+import type { JsonObject } from '../../api/json/types.ts';
 import { conflict, type ResourceNames } from './api-status.ts';
 import { numberAt, objectAt, textAt, textsAt } from './json-fields.ts';
 

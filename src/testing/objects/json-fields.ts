@@ -1,5 +1,5 @@
-import { isJsonObject } from '../../wire/json.ts';
-import type { Json, JsonObject } from '../../wire/types.ts';
+import { isJsonObject } from '../../api/json/json.ts';
+import type { Json, JsonObject } from '../../api/json/types.ts';
 
 /** The object at `key`, or an empty one. */
 export function objectAt(object: JsonObject, key: string): JsonObject {

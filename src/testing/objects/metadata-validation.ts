@@ -1,4 +1,4 @@
-import type { Json, JsonObject } from '../../wire/types.ts';
+import type { Json, JsonObject } from '../../api/json/types.ts';
 import { qualifiedNameProblems, subdomainProblem } from './api-names.ts';
 import { forbiddenChange, invalidValue, requiredValue, type StatusCause } from './api-status.ts';
 import { objectAt, objectsAt, textAt, textsAt } from './json-fields.ts';

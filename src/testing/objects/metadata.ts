@@ -1,5 +1,5 @@
-import { isJsonObject } from '../../wire/json.ts';
-import type { Json, JsonObject } from '../../wire/types.ts';
+import { isJsonObject } from '../../api/json/json.ts';
+import type { Json, JsonObject } from '../../api/json/types.ts';
 import { goTypeOf, ShapeError, without } from './json-fields.ts';
 
 // The rules for the metadata of objects of any resource.

@@ -1,4 +1,4 @@
-import { callGuarded } from '../../seams/guard.ts';
+import { callGuarded } from '../../base/guard.ts';
 import { expired } from './api-status.ts';
 
 /** One change of a store. */

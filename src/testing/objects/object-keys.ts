@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { JsonObject } from '../../wire/types.ts';
+import type { JsonObject } from '../../api/json/types.ts';
 import { badRequest } from './api-status.ts';
 import { objectAt, textAt } from './json-fields.ts';
 

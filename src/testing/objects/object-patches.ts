@@ -1,8 +1,8 @@
 import jsonPatch, { type Operation } from 'fast-json-patch';
-import type { PatchSchema } from '../../patch/pod-patch-schema.ts';
-import { applyStrategicMergePatch } from '../../patch/strategic-merge-patch.ts';
-import { isJsonObject } from '../../wire/json.ts';
-import type { Json, JsonObject } from '../../wire/types.ts';
+import { isJsonObject } from '../../api/json/json.ts';
+import type { Json, JsonObject } from '../../api/json/types.ts';
+import type { PatchSchema } from '../../api/patch/pod-patch-schema.ts';
+import { applyStrategicMergePatch } from '../../api/patch/strategic-merge-patch.ts';
 import { apiStatus, badRequest, StoreError, unforeseen, unprocessable } from './api-status.ts';
 
 /** The patch formats of the API. */

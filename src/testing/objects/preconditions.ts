@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../wire/types.ts';
+import type { JsonObject } from '../../api/json/types.ts';
 import {
   conflict,
   invalidObject,

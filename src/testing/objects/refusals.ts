@@ -1,5 +1,5 @@
-import type { ApiResource } from '../../client/api-resource.ts';
-import type { JsonObject } from '../../wire/types.ts';
+import type { JsonObject } from '../../api/json/types.ts';
+import type { ApiResource } from '../../client/resources/api-resource.ts';
 import { badRequest, invalidObject, type StatusCause } from './api-status.ts';
 import { ShapeError } from './json-fields.ts';
 

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import type { ApiObject, ApiResource } from '../../client/api-resource.ts';
-import { type Clock, systemClock } from '../../seams/clock.ts';
-import { formatTime } from '../../wire/time.ts';
-import type { Json, JsonObject } from '../../wire/types.ts';
+import { formatTime } from '../../api/json/time.ts';
+import type { Json, JsonObject } from '../../api/json/types.ts';
+import { type Clock, systemClock } from '../../base/clock.ts';
+import type { ApiObject, ApiResource } from '../../client/resources/api-resource.ts';
 import { alreadyExists, invalidPatch, notFound, qualifiedName } from './api-status.ts';
 import { Database } from './database.ts';
 import { checkPreconditions, type DeleteRequest, isReleased, withPropagation } from './deletion.ts';

@@ -1,4 +1,4 @@
-import type { Json, JsonObject } from '../../wire/types.ts';
+import type { Json, JsonObject } from '../../api/json/types.ts';
 import { badRequest } from './api-status.ts';
 import { objectAt, textAt } from './json-fields.ts';
 

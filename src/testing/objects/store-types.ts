@@ -1,5 +1,5 @@
-import type { ApiObject, ApiResource } from '../../client/api-resource.ts';
-import type { Clock } from '../../seams/clock.ts';
+import type { Clock } from '../../base/clock.ts';
+import type { ApiObject, ApiResource } from '../../client/resources/api-resource.ts';
 import type { Database } from './database.ts';
 import type { DeleteRequest } from './deletion.ts';
 import type { ObjectEvent, ObjectEventListener } from './object-history.ts';

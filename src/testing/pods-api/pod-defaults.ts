@@ -1,5 +1,5 @@
-import { computePodQOSClass } from '../../pod/pod-qos-class.ts';
-import type { Json, JsonObject } from '../../wire/types.ts';
+import type { Json, JsonObject } from '../../api/json/types.ts';
+import { computePodQOSClass } from '../../api/pod/pod-qos-class.ts';
 import { numberAt, objectAt, objectsAt, textAt } from '../objects/json-fields.ts';
 import { shapePodStatus } from './pod-status-fields.ts';
 

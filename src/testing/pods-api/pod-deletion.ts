@@ -1,5 +1,5 @@
-import { isTerminalPhase } from '../../pod/pod-phase.ts';
-import type { JsonObject } from '../../wire/types.ts';
+import type { JsonObject } from '../../api/json/types.ts';
+import { isTerminalPhase } from '../../api/pod/pod-phase.ts';
 import { type DeleteRequest, type DeletionOutcome, withDeletionTimes } from '../objects/deletion.ts';
 import { numberAt, objectAt, textAt, textsAt } from '../objects/json-fields.ts';
 

@@ -1,5 +1,5 @@
-import { podSchema } from '../../patch/pod-patch-schema.ts';
-import type { JsonObject } from '../../wire/types.ts';
+import type { JsonObject } from '../../api/json/types.ts';
+import { podSchema } from '../../api/patch/pod-patch-schema.ts';
 import { objectAt, textAt } from '../objects/json-fields.ts';
 import type { ObjectRules } from '../objects/object-rules.ts';
 import { fieldsBeside } from '../objects/selectors.ts';

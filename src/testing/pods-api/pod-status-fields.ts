@@ -1,6 +1,6 @@
-import { isJsonObject } from '../../wire/json.ts';
-import { formatTime } from '../../wire/time.ts';
-import type { Json, JsonObject } from '../../wire/types.ts';
+import { isJsonObject } from '../../api/json/json.ts';
+import { formatTime } from '../../api/json/time.ts';
+import type { Json, JsonObject } from '../../api/json/types.ts';
 import { ShapeError } from '../objects/json-fields.ts';
 
 // The fields of a v1 PodStatus and the form in which the apiserver returns each: which it drops when empty, which it

@@ -1,5 +1,5 @@
 import { isIP, isIPv4 } from 'node:net';
-import type { JsonObject } from '../../wire/types.ts';
+import type { JsonObject } from '../../api/json/types.ts';
 import { isSubdomain, qualifiedNameProblems, subdomainRule } from '../objects/api-names.ts';
 import { forbiddenChange, invalidValue, type StatusCause } from '../objects/api-status.ts';
 import { numberAt, objectAt, objectsAt, textAt } from '../objects/json-fields.ts';

@@ -1,7 +1,7 @@
-import { resources } from '../../client/api-resource.ts';
-import { type Clock, systemClock } from '../../seams/clock.ts';
-import { formatTime } from '../../wire/time.ts';
-import type { WirePod } from '../../wire/types.ts';
+import { formatTime } from '../../api/json/time.ts';
+import type { WirePod } from '../../api/json/types.ts';
+import { type Clock, systemClock } from '../../base/clock.ts';
+import { resources } from '../../client/resources/api-resource.ts';
 import type { ObjectsByResource } from '../objects/database.ts';
 import type { DeleteRequest } from '../objects/deletion.ts';
 import type { ObjectEvent, ObjectEventListener } from '../objects/object-history.ts';

@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../wire/types.ts';
+import type { JsonObject } from '../../api/json/types.ts';
 import { conflict, type StatusCause } from '../objects/api-status.ts';
 import { equalJson, numberAt, objectAt, objectsAt, textAt, without } from '../objects/json-fields.ts';
 import { withServerMetadata } from '../objects/metadata.ts';

@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../wire/types.ts';
+import type { JsonObject } from '../../api/json/types.ts';
 import { forbiddenChange, invalidValue, requiredValue, type StatusCause, unsupportedValue } from '../objects/api-status.ts';
 import { equalJson, numberAt, objectAt, objectsAt, textAt, without } from '../objects/json-fields.ts';
 import { metadataUpdateCauses, nameCauses, newMetadataCauses } from '../objects/metadata-validation.ts';

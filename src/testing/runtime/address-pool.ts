@@ -1,4 +1,4 @@
-import { invalidArgument } from '../../errors.ts';
+import { invalidArgument } from '../../base/errors.ts';
 
 /** The IPv4 addresses of a range, such as `10.0.0.0/24`. The first two and the last one are never given. */
 export class AddressPool {

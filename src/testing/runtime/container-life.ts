@@ -1,5 +1,5 @@
-import type { ContainerConfig } from '../../runtime/runtime-containers.ts';
-import type { PodSandboxConfig } from '../../runtime/runtime-sandboxes.ts';
+import type { ContainerConfig } from '../../kubelet/runtime/runtime-containers.ts';
+import type { PodSandboxConfig } from '../../kubelet/runtime/runtime-sandboxes.ts';
 
 /** How one container of a {@link FakeRuntime} lives. Without any member it runs until it is stopped, and ends with exit code 0. */
 export interface ContainerLife {

@@ -1,5 +1,5 @@
-import { onAbort } from '../../concurrency/aborts.ts';
-import type { RuntimeEvent } from '../../runtime/runtime-health.ts';
+import { onAbort } from '../../base/concurrency/aborts.ts';
+import type { RuntimeEvent } from '../../kubelet/runtime/runtime-health.ts';
 
 interface Stream {
   readonly waiting: RuntimeEvent[];

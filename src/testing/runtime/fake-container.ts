@@ -1,9 +1,14 @@
-import type { LinuxContainerResources } from '../../runtime/linux-resources.ts';
-import type { ContainerConfig, ContainerDetails, ContainerRecord, ContainerState } from '../../runtime/runtime-containers.ts';
-import { RuntimeError } from '../../runtime/runtime-error.ts';
-import { runtimeAnnotations } from '../../runtime/runtime-labels.ts';
-import type { ContainerStats } from '../../runtime/runtime-stats.ts';
-import type { CancelTimer, SteadyClock } from '../../seams/clock.ts';
+import type { CancelTimer, SteadyClock } from '../../base/clock.ts';
+import type { LinuxContainerResources } from '../../kubelet/runtime/linux-resources.ts';
+import type {
+  ContainerConfig,
+  ContainerDetails,
+  ContainerRecord,
+  ContainerState,
+} from '../../kubelet/runtime/runtime-containers.ts';
+import { RuntimeError } from '../../kubelet/runtime/runtime-error.ts';
+import { runtimeAnnotations } from '../../kubelet/runtime/runtime-labels.ts';
+import type { ContainerStats } from '../../kubelet/runtime/runtime-stats.ts';
 import { type ContainerEnd, type ContainerLife, endReason, killedExitCode } from './container-life.ts';
 import { logLines, type RuntimeFiles } from './runtime-files.ts';
 

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
-import { RuntimeError } from '../../runtime/runtime-error.ts';
-import type { FilesystemUsage, ImageAuth, RuntimeImage } from '../../runtime/runtime-images.ts';
+import { RuntimeError } from '../../kubelet/runtime/runtime-error.ts';
+import type { FilesystemUsage, ImageAuth, RuntimeImage } from '../../kubelet/runtime/runtime-images.ts';
 
 /** An image that a {@link FakeRuntime} can pull. */
 export interface FakeImage {

@@ -1,7 +1,7 @@
-import { optionOfType, requireKnownOptions, requireMethods } from '../../checks/options.ts';
-import type { ContainerRecord } from '../../runtime/runtime-containers.ts';
-import type { ImageAuth } from '../../runtime/runtime-images.ts';
-import { type Clock, type SteadyClock, safeClock, systemClock } from '../../seams/clock.ts';
+import { type Clock, type SteadyClock, safeClock, systemClock } from '../../base/clock.ts';
+import { optionOfType, requireKnownOptions, requireMethods } from '../../base/options/options.ts';
+import type { ContainerRecord } from '../../kubelet/runtime/runtime-containers.ts';
+import type { ImageAuth } from '../../kubelet/runtime/runtime-images.ts';
 import type { ContainerLife, LifeRequest } from './container-life.ts';
 import { anyImage, type FakeImage } from './fake-images.ts';
 import type { RuntimeFiles } from './runtime-files.ts';

@@ -1,3 +1,4 @@
+import type { CancelTimer } from '../../base/clock.ts';
 import type {
   ContainerFilter,
   ContainerRuntime,
@@ -6,15 +7,14 @@ import type {
   RuntimeCall,
   SandboxFilter,
   StreamRequest,
-} from '../../runtime/container-runtime.ts';
-import type { LinuxContainerResources } from '../../runtime/linux-resources.ts';
-import type { ContainerConfig, ContainerDetails, ContainerRecord } from '../../runtime/runtime-containers.ts';
-import { RuntimeError } from '../../runtime/runtime-error.ts';
-import type { RuntimeCondition, RuntimeEvent, RuntimeHealth, RuntimeVersion } from '../../runtime/runtime-health.ts';
-import type { FilesystemUsage, RuntimeImage } from '../../runtime/runtime-images.ts';
-import type { PodSandboxConfig, PodSandboxDetails, PodSandboxRecord } from '../../runtime/runtime-sandboxes.ts';
-import type { ContainerStats, PodSandboxStats } from '../../runtime/runtime-stats.ts';
-import type { CancelTimer } from '../../seams/clock.ts';
+} from '../../kubelet/runtime/container-runtime.ts';
+import type { LinuxContainerResources } from '../../kubelet/runtime/linux-resources.ts';
+import type { ContainerConfig, ContainerDetails, ContainerRecord } from '../../kubelet/runtime/runtime-containers.ts';
+import { RuntimeError } from '../../kubelet/runtime/runtime-error.ts';
+import type { RuntimeCondition, RuntimeEvent, RuntimeHealth, RuntimeVersion } from '../../kubelet/runtime/runtime-health.ts';
+import type { FilesystemUsage, RuntimeImage } from '../../kubelet/runtime/runtime-images.ts';
+import type { PodSandboxConfig, PodSandboxDetails, PodSandboxRecord } from '../../kubelet/runtime/runtime-sandboxes.ts';
+import type { ContainerStats, PodSandboxStats } from '../../kubelet/runtime/runtime-stats.ts';
 import type { ContainerEnd } from './container-life.ts';
 import { EventStreams } from './event-streams.ts';
 import { FakeImages, requireImage } from './fake-images.ts';

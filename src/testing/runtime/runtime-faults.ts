@@ -1,4 +1,4 @@
-import type { RuntimeErrorKind } from '../../runtime/runtime-error.ts';
+import type { RuntimeErrorKind } from '../../kubelet/runtime/runtime-error.ts';
 
 /** A call of the port, by its name in CRI. */
 export type RuntimeCallName =

@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { WirePod } from '../../../src/api/json/types.ts';
 import {
   buildContainerStatus,
   buildRunningStatus,
   buildTerminatedState,
   buildTerminatedStatus,
 } from '../../../src/testing/fakes/builders.ts';
-import type { WirePod } from '../../../src/wire/types.ts';
 import type { ServedPod } from '../../support/answers.ts';
 import { startTestServer, type TestServer } from '../../support/servers.ts';
 import type { PodJsonOptions } from '../pods-contract/fixture.ts';

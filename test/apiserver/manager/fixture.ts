@@ -1,13 +1,13 @@
 import { randomBytes } from 'node:crypto';
 import type { KubeConfig } from '@kubernetes/client-node';
-import { KubePodClient } from '../../../src/client/kube-pod-client.ts';
-import { BasicPodManager } from '../../../src/pod/basic-pod-manager.ts';
-import { type Clock, systemClock } from '../../../src/seams/clock.ts';
-import { ApiServerPodSource } from '../../../src/sources/api-server-pod-source.ts';
+import type { WirePod, WirePodCondition, WirePodStatus } from '../../../src/api/json/types.ts';
+import { type Clock, systemClock } from '../../../src/base/clock.ts';
+import { KubePodClient } from '../../../src/client/resources/kube-pod-client.ts';
+import { ApiServerPodSource } from '../../../src/node/sources/api-server-pod-source.ts';
 import type { SyncErrorEvent, SyncedEvent } from '../../../src/status/events/status-manager-events.ts';
+import { BasicPodManager } from '../../../src/status/pods/basic-pod-manager.ts';
 import { StatusManager } from '../../../src/status/status-manager.ts';
 import type { StatusManagerOptions } from '../../../src/status/status-manager-options.ts';
-import type { WirePod, WirePodCondition, WirePodStatus } from '../../../src/wire/types.ts';
 import { podOf, type ServedPod } from '../../support/answers.ts';
 import type { TestServer } from '../../support/servers.ts';
 import { type PodJsonOptions, podJson } from '../pods-contract/fixture.ts';

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { PodStatus, WirePod, WirePodStatus } from '../../../src/api/json/types.ts';
 import { buildContainerStatus, buildRunningStatus } from '../../../src/testing/fakes/builders.ts';
-import type { PodStatus, WirePod, WirePodStatus } from '../../../src/wire/types.ts';
 import { startTestServer, type TestServer } from '../../support/servers.ts';
 import { foreignCondition, TestNode } from './fixture.ts';
 

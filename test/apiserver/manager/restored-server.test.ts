@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { BasicPodManager } from '../../../src/pod/basic-pod-manager.ts';
-import { ApiServerPodSource } from '../../../src/sources/api-server-pod-source.ts';
-import type { Pod } from '../../../src/wire/types.ts';
+import type { Pod } from '../../../src/api/json/types.ts';
+import { ApiServerPodSource } from '../../../src/node/sources/api-server-pod-source.ts';
+import { BasicPodManager } from '../../../src/status/pods/basic-pod-manager.ts';
 import { podOf } from '../../support/answers.ts';
 import { type RestorableServer, startRestorableServer } from '../../support/restorable-server.ts';
 import { podJson } from '../pods-contract/fixture.ts';

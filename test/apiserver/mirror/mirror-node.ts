@@ -1,10 +1,10 @@
+import type { WirePod } from '../../../src/api/json/types.ts';
+import { isMirrorPodOf } from '../../../src/api/pod/pod-identity.ts';
 import { KubeTransport } from '../../../src/client/transport/kube-transport.ts';
-import { MirrorPodClient } from '../../../src/mirror/mirror-pod-client.ts';
-import { MirrorPodReconciler } from '../../../src/mirror/mirror-pod-reconciler.ts';
-import type { MirrorPodFailure } from '../../../src/mirror/reconciler-options.ts';
-import { isMirrorPodOf } from '../../../src/pod/pod-identity.ts';
+import { MirrorPodClient } from '../../../src/node/mirror/mirror-pod-client.ts';
+import { MirrorPodReconciler } from '../../../src/node/mirror/mirror-pod-reconciler.ts';
+import type { MirrorPodFailure } from '../../../src/node/mirror/reconciler-options.ts';
 import { buildRunningStatus, buildStaticPod } from '../../../src/testing/fakes/builders.ts';
-import type { WirePod } from '../../../src/wire/types.ts';
 import { podOf, type ServedPod } from '../../support/answers.ts';
 import type { TestServer } from '../../support/servers.ts';
 import { TestNode } from '../manager/fixture.ts';

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { resources } from '../../../src/client/api-resource.ts';
-import { ResourceClient } from '../../../src/client/resource-client.ts';
+import type { WireNode } from '../../../src/api/json/node-types.ts';
+import { resources } from '../../../src/client/resources/api-resource.ts';
+import { ResourceClient } from '../../../src/client/resources/resource-client.ts';
 import { KubeTransport } from '../../../src/client/transport/kube-transport.ts';
-import { NodeObject } from '../../../src/node-object/node-object.ts';
-import type { NodeObjectOptions } from '../../../src/node-object/node-object-options.ts';
-import type { WireNode } from '../../../src/wire/node-types.ts';
+import { NodeObject } from '../../../src/node/node-object/node-object.ts';
+import type { NodeObjectOptions } from '../../../src/node/node-object/node-object-options.ts';
 import { startTestServer, type TestServer } from '../../support/servers.ts';
 import { uniqueName } from '../resources-contract/fixture.ts';
 

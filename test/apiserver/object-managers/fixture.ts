@@ -1,11 +1,11 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import type { V1Secret } from '@kubernetes/client-node';
-import { resources } from '../../../src/client/api-resource.ts';
-import { ResourceClient } from '../../../src/client/resource-client.ts';
+import type { Pod, Wire } from '../../../src/api/json/types.ts';
+import { isStatusManagerError } from '../../../src/base/errors.ts';
+import { resources } from '../../../src/client/resources/api-resource.ts';
+import { ResourceClient } from '../../../src/client/resources/resource-client.ts';
 import { KubeTransport } from '../../../src/client/transport/kube-transport.ts';
-import { isStatusManagerError } from '../../../src/errors.ts';
 import { type ObjectManagerOptions, SecretManager } from '../../../src/object-managers.ts';
-import type { Pod, Wire } from '../../../src/wire/types.ts';
 import type { TestServer } from '../../support/servers.ts';
 import { BreakableTransport } from '../reflector/fixture.ts';
 

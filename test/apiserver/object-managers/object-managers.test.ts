@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { resources } from '../../../src/client/api-resource.ts';
-import { ResourceClient } from '../../../src/client/resource-client.ts';
+import { resources } from '../../../src/client/resources/api-resource.ts';
+import { ResourceClient } from '../../../src/client/resources/resource-client.ts';
 import { KubeTransport } from '../../../src/client/transport/kube-transport.ts';
 import { ConfigMapManager, type ObjectManagerOptions } from '../../../src/object-managers.ts';
-import { BasicPodManager } from '../../../src/pod/basic-pod-manager.ts';
+import { BasicPodManager } from '../../../src/status/pods/basic-pod-manager.ts';
 import { startTestServer, type TestServer } from '../../support/servers.ts';
 import { ManagedSecrets } from './fixture.ts';
 

@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../../src/wire/types.ts';
+import type { JsonObject } from '../../../src/api/json/types.ts';
 import type { AdminClient } from '../../support/admin-client.ts';
 import { podOf, type ServedPod } from '../../support/answers.ts';
 

@@ -1,10 +1,10 @@
 import type { V1ConfigMap } from '@kubernetes/client-node';
-import { resources } from '../../../src/client/api-resource.ts';
-import { ResourceClient, type ResourceTransport } from '../../../src/client/resource-client.ts';
+import type { Wire } from '../../../src/api/json/types.ts';
+import { Reflector } from '../../../src/client/reflector/reflector.ts';
+import type { ReflectorOptions } from '../../../src/client/reflector/reflector-options.ts';
+import { resources } from '../../../src/client/resources/api-resource.ts';
+import { ResourceClient, type ResourceTransport } from '../../../src/client/resources/resource-client.ts';
 import { type KubeRequest, type KubeStream, KubeTransport } from '../../../src/client/transport/kube-transport.ts';
-import { Reflector } from '../../../src/reflector/reflector.ts';
-import type { ReflectorOptions } from '../../../src/reflector/reflector-options.ts';
-import type { Wire } from '../../../src/wire/types.ts';
 import type { TestServer } from '../../support/servers.ts';
 import { Facts } from '../manager/facts.ts';
 

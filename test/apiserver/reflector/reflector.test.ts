@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { apiResource, resources } from '../../../src/client/api-resource.ts';
-import { ResourceClient } from '../../../src/client/resource-client.ts';
+import { Reflector } from '../../../src/client/reflector/reflector.ts';
+import { apiResource, resources } from '../../../src/client/resources/api-resource.ts';
+import { ResourceClient } from '../../../src/client/resources/resource-client.ts';
 import { KubeTransport } from '../../../src/client/transport/kube-transport.ts';
-import { Reflector } from '../../../src/reflector/reflector.ts';
 import { startTestServer, type TestServer } from '../../support/servers.ts';
 import { TcpRelay } from '../../support/tcp-relay.ts';
 import { Facts } from '../manager/facts.ts';

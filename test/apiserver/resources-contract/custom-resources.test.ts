@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { apiResource, resourcePath } from '../../../src/client/api-resource.ts';
+import { apiResource, resourcePath } from '../../../src/client/resources/api-resource.ts';
 import { objectOf } from '../../support/answers.ts';
 import { startTestServer, type TestServer } from '../../support/servers.ts';
 import { Collection, namesOf, type Subject, uniqueName } from './fixture.ts';

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
-import { resourcePath, resources } from '../../../src/client/api-resource.ts';
-import type { JsonObject } from '../../../src/wire/types.ts';
+import type { JsonObject } from '../../../src/api/json/types.ts';
+import { resourcePath, resources } from '../../../src/client/resources/api-resource.ts';
 import type { AdminClient } from '../../support/admin-client.ts';
 import { type Answer, listOf, objectOf, type ServedList, type ServedObject } from '../../support/answers.ts';
 

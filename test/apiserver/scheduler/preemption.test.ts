@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { JsonObject } from '../../../src/api/json/types.ts';
 import { ClusterScheduler } from '../../../src/scheduler.ts';
-import type { JsonObject } from '../../../src/wire/types.ts';
 import { startTestServer, type TestServer } from '../../support/servers.ts';
 import { ProviderNodeFixture } from '../provider/fixture.ts';
 

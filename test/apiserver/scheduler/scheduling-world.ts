@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
+import type { JsonObject } from '../../../src/api/json/types.ts';
 import { ClusterScheduler, type ClusterSchedulerOptions } from '../../../src/scheduler.ts';
-import type { JsonObject } from '../../../src/wire/types.ts';
 import { podOf, type ServedPod } from '../../support/answers.ts';
 import type { TestServer } from '../../support/servers.ts';
 import { podJson } from '../pods-contract/fixture.ts';

@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../../src/wire/types.ts';
+import type { JsonObject } from '../../../src/api/json/types.ts';
 import type { ServedPod } from '../../support/answers.ts';
 import type { TestServer } from '../../support/servers.ts';
 import { podJson } from '../pods-contract/fixture.ts';

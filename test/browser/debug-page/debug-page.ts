@@ -1,6 +1,6 @@
 import type { Locator, Page } from 'playwright-core';
 import { expect, onTestFinished } from 'vitest';
-import type { DebugPodRow } from '../../../src/debug/debug-api.ts';
+import type { DebugPodRow } from '../../../src/observe/debug/debug-api.ts';
 import type { OpenedPage, OpenPageOptions } from '../support/open-page.ts';
 import { FakeDebugServer } from './fake-debug-server.ts';
 

@@ -7,8 +7,8 @@ import type {
   DebugSnapshot,
   DebugSummary,
   DebugTraffic,
-} from '../../../src/debug/debug-api.ts';
-import { page, pagePolicy } from '../../../src/debug/page/page.ts';
+} from '../../../src/observe/debug/debug-api.ts';
+import { page, pagePolicy } from '../../../src/observe/debug/page/page.ts';
 import { podDetails, summaryOf } from './sample-pods.ts';
 
 /**

@@ -1,4 +1,4 @@
-import type { DebugPod, DebugPodRow, DebugSummary, DebugTraffic } from '../../../src/debug/debug-api.ts';
+import type { DebugPod, DebugPodRow, DebugSummary, DebugTraffic } from '../../../src/observe/debug/debug-api.ts';
 
 const names = ['web', 'api', 'cache', 'worker', 'mailer', 'ingest', 'search', 'billing'] as const;
 const namespaces = ['default', 'shop', 'monitoring'] as const;

@@ -1,4 +1,4 @@
-import type { ResourceTransport } from '../../../src/client/resource-client.ts';
+import type { ResourceTransport } from '../../../src/client/resources/resource-client.ts';
 import { ApiError } from '../../../src/client/transport/api-error.ts';
 import type { KubeStream } from '../../../src/client/transport/kube-transport.ts';
 

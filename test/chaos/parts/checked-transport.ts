@@ -1,5 +1,5 @@
-import type { ResourceTransport } from '../../../src/client/resource-client.ts';
-import { isJsonObject } from '../../../src/wire/json.ts';
+import { isJsonObject } from '../../../src/api/json/json.ts';
+import type { ResourceTransport } from '../../../src/client/resources/resource-client.ts';
 import type { PartsFound } from './rules.ts';
 
 /** Looks at each request of the agent: a DELETE must name the uid of a pod that is not another's. */

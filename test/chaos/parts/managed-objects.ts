@@ -1,11 +1,11 @@
-import type { ApiObject } from '../../../src/client/api-resource.ts';
-import type { ResourceTransport } from '../../../src/client/resource-client.ts';
-import { ConfigMapManager } from '../../../src/object-managers/config-map-manager.ts';
-import type { ObjectStrategy } from '../../../src/object-managers/object-manager-options.ts';
-import { SecretManager } from '../../../src/object-managers/secret-manager.ts';
-import type { Clock } from '../../../src/seams/clock.ts';
-import type { Logger } from '../../../src/seams/logger.ts';
-import type { Pod } from '../../../src/wire/types.ts';
+import type { Pod } from '../../../src/api/json/types.ts';
+import type { Clock } from '../../../src/base/clock.ts';
+import type { Logger } from '../../../src/base/logging/logger.ts';
+import type { ApiObject } from '../../../src/client/resources/api-resource.ts';
+import type { ResourceTransport } from '../../../src/client/resources/resource-client.ts';
+import { ConfigMapManager } from '../../../src/node/object-managers/config-map-manager.ts';
+import type { ObjectStrategy } from '../../../src/node/object-managers/object-manager-options.ts';
+import { SecretManager } from '../../../src/node/object-managers/secret-manager.ts';
 import type { ObjectKind } from './object-truth.ts';
 
 /** A manager of secrets or of config maps: what agent, readers and checks need of it. */

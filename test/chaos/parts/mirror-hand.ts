@@ -1,5 +1,5 @@
+import type { WirePod } from '../../../src/api/json/types.ts';
 import { buildMirrorPodOf, buildPod, buildStaticPod } from '../../../src/testing/fakes/builders.ts';
-import type { WirePod } from '../../../src/wire/types.ts';
 import type { Prng } from '../prng.ts';
 import { mirrorAnnotation } from './mirror-agent.ts';
 import type { RunInProgress } from './run-in-progress.ts';

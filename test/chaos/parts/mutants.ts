@@ -1,8 +1,8 @@
-import type { ApiObject } from '../../../src/client/api-resource.ts';
-import type { ResourceTransport } from '../../../src/client/resource-client.ts';
-import type { MirrorPodReconcilerOptions } from '../../../src/mirror/reconciler-options.ts';
-import { ObjectStore } from '../../../src/reflector/object-store.ts';
-import type { Pod } from '../../../src/wire/types.ts';
+import type { Pod } from '../../../src/api/json/types.ts';
+import { ObjectStore } from '../../../src/client/reflector/object-store.ts';
+import type { ApiObject } from '../../../src/client/resources/api-resource.ts';
+import type { ResourceTransport } from '../../../src/client/resources/resource-client.ts';
+import type { MirrorPodReconcilerOptions } from '../../../src/node/mirror/reconciler-options.ts';
 import { forgettingExpiry, leavingWatchesOpen } from './broken-transports.ts';
 import type { ManagedObjects } from './managed-objects.ts';
 import type { PartsRule } from './rules.ts';

@@ -1,5 +1,5 @@
+import type { WirePod } from '../../../src/api/json/types.ts';
 import { buildPod } from '../../../src/testing/fakes/builders.ts';
-import type { WirePod } from '../../../src/wire/types.ts';
 import type { Prng } from '../prng.ts';
 import type { NamedObjects } from './references.ts';
 

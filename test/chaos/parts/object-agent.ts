@@ -1,4 +1,4 @@
-import type { WirePod } from '../../../src/wire/types.ts';
+import type { WirePod } from '../../../src/api/json/types.ts';
 import type { Prng } from '../prng.ts';
 import type { ManagedObjects } from './managed-objects.ts';
 import { podNaming } from './naming-pod.ts';

@@ -1,4 +1,4 @@
-import type { ApiObject } from '../../../src/client/api-resource.ts';
+import type { ApiObject } from '../../../src/client/resources/api-resource.ts';
 
 export type ObjectKind = 'secrets' | 'configmaps';
 export const objectKinds: readonly ObjectKind[] = ['secrets', 'configmaps'];

@@ -1,5 +1,5 @@
-import type { ApiObject } from '../../../src/client/api-resource.ts';
-import { isStatusManagerError } from '../../../src/errors.ts';
+import { isStatusManagerError } from '../../../src/base/errors.ts';
+import type { ApiObject } from '../../../src/client/resources/api-resource.ts';
 import type { ManagedObjects } from './managed-objects.ts';
 import { type ObjectTruth, showsValue } from './object-truth.ts';
 import type { Period, References } from './references.ts';

@@ -1,4 +1,4 @@
-import type { Clock } from '../../../src/seams/clock.ts';
+import type { Clock } from '../../../src/base/clock.ts';
 import type { Prng } from '../prng.ts';
 import type { PartsFound } from './rules.ts';
 

@@ -1,7 +1,7 @@
-import { type ApiObject, resources } from '../../../src/client/api-resource.ts';
-import { ObjectStore } from '../../../src/reflector/object-store.ts';
-import { Reflector } from '../../../src/reflector/reflector.ts';
-import type { Logger } from '../../../src/seams/logger.ts';
+import type { Logger } from '../../../src/base/logging/logger.ts';
+import { ObjectStore } from '../../../src/client/reflector/object-store.ts';
+import { Reflector } from '../../../src/client/reflector/reflector.ts';
+import { type ApiObject, resources } from '../../../src/client/resources/api-resource.ts';
 import { Prng } from '../prng.ts';
 import { checkedTransport } from './checked-transport.ts';
 import { allManagers, type ManagerParts } from './managed-objects.ts';

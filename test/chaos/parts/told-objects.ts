@@ -1,5 +1,5 @@
-import type { ApiObject } from '../../../src/client/api-resource.ts';
-import type { ReflectorHandlers } from '../../../src/reflector/handler-calls.ts';
+import type { ReflectorHandlers } from '../../../src/client/reflector/handler-calls.ts';
+import type { ApiObject } from '../../../src/client/resources/api-resource.ts';
 import type { PartsFound } from './rules.ts';
 
 /** Checks what a reflector tells its handlers: each change once, after the one before, and never back in time. */

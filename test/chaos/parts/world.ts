@@ -1,7 +1,7 @@
-import type { ApiObject } from '../../../src/client/api-resource.ts';
-import type { ResourceTransport } from '../../../src/client/resource-client.ts';
-import type { Clock } from '../../../src/seams/clock.ts';
-import type { WirePod } from '../../../src/wire/types.ts';
+import type { WirePod } from '../../../src/api/json/types.ts';
+import type { Clock } from '../../../src/base/clock.ts';
+import type { ApiObject } from '../../../src/client/resources/api-resource.ts';
+import type { ResourceTransport } from '../../../src/client/resources/resource-client.ts';
 import type { ObjectKind } from './object-truth.ts';
 
 /** A watch that the server holds open for the agent. */

@@ -1,6 +1,6 @@
-import { RestartBackoff } from '../../../src/backoff/restart-backoff.ts';
+import type { Pod } from '../../../src/api/json/types.ts';
+import { RestartBackoff } from '../../../src/node/workers/restart-backoff.ts';
 import { FakeClock } from '../../../src/testing/fakes/fake-clock.ts';
-import type { Pod } from '../../../src/wire/types.ts';
 import type { BackoffCase, BackoffOutcome } from './case.ts';
 
 /** Plays the case with our backoff. Resolves to what each step led to, in the form of the recording. */

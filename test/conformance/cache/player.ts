@@ -1,10 +1,10 @@
 import { isDeepStrictEqual } from 'node:util';
+import type { WirePod } from '../../../src/api/json/types.ts';
 import { SchedulerCache } from '../../../src/scheduler/cache/scheduler-cache.ts';
 import { classicPodReading } from '../../../src/scheduler/nodes/classic-amounts.ts';
 import type { PodInfo } from '../../../src/scheduler/nodes/pod-info.ts';
 import { createPodInfo } from '../../../src/scheduler/nodes/pod-info-factory.ts';
 import { FakeClock } from '../../../src/testing/fakes/fake-clock.ts';
-import type { WirePod } from '../../../src/wire/types.ts';
 import type { CacheCase, CacheOutcome, CacheStep, RecordedNode } from './case.ts';
 import { recordNode } from './node-record.ts';
 

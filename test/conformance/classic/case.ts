@@ -1,6 +1,6 @@
+import type { WireNode } from '../../../src/api/json/node-types.ts';
+import type { WirePod } from '../../../src/api/json/types.ts';
 import type { SelectingObject } from '../../../src/scheduler/framework/handle.ts';
-import type { WireNode } from '../../../src/wire/node-types.ts';
-import type { WirePod } from '../../../src/wire/types.ts';
 import type { KindCase } from '../kinds/case-kind.ts';
 
 export interface RecordedFailure {

@@ -1,8 +1,8 @@
-import { isStatusManagerError } from '../../../src/errors.ts';
-import { findNodesThatFit } from '../../../src/scheduler/algorithm/find-nodes.ts';
-import { prioritizeNodes } from '../../../src/scheduler/algorithm/prioritize-nodes.ts';
+import { isStatusManagerError } from '../../../src/base/errors.ts';
 import { equalPriority } from '../../../src/scheduler/classic/algorithms.ts';
 import { policyProfile } from '../../../src/scheduler/classic/policy-profile.ts';
+import { findNodesThatFit } from '../../../src/scheduler/cycle/find-nodes.ts';
+import { prioritizeNodes } from '../../../src/scheduler/cycle/prioritize-nodes.ts';
 import { CycleState } from '../../../src/scheduler/framework/cycle-state.ts';
 import { type Diagnosis, FitError } from '../../../src/scheduler/framework/fit-error.ts';
 import type { Framework } from '../../../src/scheduler/framework/framework.ts';

@@ -1,5 +1,5 @@
+import type { WirePod } from '../../../src/api/json/types.ts';
 import type { PodUpdate } from '../../../src/node.ts';
-import type { WirePod } from '../../../src/wire/types.ts';
 import type { KindCase } from '../kinds/case-kind.ts';
 
 /** What one step has led to. Members that are empty are left out. */

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
+import type { WirePod } from '../../../src/api/json/types.ts';
 import { PodConfig, type PodUpdate } from '../../../src/node.ts';
 import { FakeClock, settle } from '../../../src/testing/fakes/fake-clock.ts';
-import type { WirePod } from '../../../src/wire/types.ts';
 import type { ConfigCase, ConfigOutcome, ConfigStep } from './case.ts';
 
 /**

@@ -1,5 +1,5 @@
+import type { JsonObject } from '../../../src/api/json/types.ts';
 import type { WirePodStatus } from '../../../src/index.ts';
-import type { JsonObject } from '../../../src/wire/types.ts';
 import type { Call, Expectation, Scenario, ServerPod } from '../replay/scenario.ts';
 import { lies } from './lies.ts';
 

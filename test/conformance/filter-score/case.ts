@@ -1,4 +1,4 @@
-import type { WirePod } from '../../../src/wire/types.ts';
+import type { WirePod } from '../../../src/api/json/types.ts';
 import type { KindCase } from '../kinds/case-kind.ts';
 import type { RecordedCluster } from '../scheduling/recorded-cluster.ts';
 

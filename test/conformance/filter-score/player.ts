@@ -1,6 +1,6 @@
-import { findNodesThatFit } from '../../../src/scheduler/algorithm/find-nodes.ts';
-import { prioritizeNodes } from '../../../src/scheduler/algorithm/prioritize-nodes.ts';
-import { bestHosts } from '../../../src/scheduler/algorithm/select-host.ts';
+import { findNodesThatFit } from '../../../src/scheduler/cycle/find-nodes.ts';
+import { prioritizeNodes } from '../../../src/scheduler/cycle/prioritize-nodes.ts';
+import { bestHosts } from '../../../src/scheduler/cycle/select-host.ts';
 import { CycleState } from '../../../src/scheduler/framework/cycle-state.ts';
 import { FitError } from '../../../src/scheduler/framework/fit-error.ts';
 import type { NodeScores } from '../../../src/scheduler/framework/score-runner.ts';

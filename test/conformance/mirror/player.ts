@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { ApiError, isStatusManagerError } from '../../../src/index.ts';
-import { MirrorPodClient } from '../../../src/mirror/mirror-pod-client.ts';
+import { MirrorPodClient } from '../../../src/node/mirror/mirror-pod-client.ts';
 import { FakeClock } from '../../../src/testing/fakes/fake-clock.ts';
 import type { MirrorCase, MirrorOutcome, MirrorStep, ServerView } from './case.ts';
 import { RecordedServer } from './recorded-server.ts';

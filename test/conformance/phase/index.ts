@@ -1,5 +1,5 @@
-import { getPhase } from '../../../src/runtime-status/get-phase.ts';
-import type { Pod, PodStatus } from '../../../src/wire/types.ts';
+import type { Pod, PodStatus } from '../../../src/api/json/types.ts';
+import { getPhase } from '../../../src/node/pod-status/get-phase.ts';
 import type { Prng } from '../../chaos/prng.ts';
 import type { CaseKind, KindCase } from '../kinds/case-kind.ts';
 import type { Falsified } from '../kinds/falsify-expect.ts';

@@ -1,4 +1,4 @@
-import { findNodesThatFit } from '../../../src/scheduler/algorithm/find-nodes.ts';
+import { findNodesThatFit } from '../../../src/scheduler/cycle/find-nodes.ts';
 import { CycleState } from '../../../src/scheduler/framework/cycle-state.ts';
 import { type Diagnosis, FitError } from '../../../src/scheduler/framework/fit-error.ts';
 import type { Framework } from '../../../src/scheduler/framework/framework.ts';

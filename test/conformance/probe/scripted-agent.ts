@@ -1,7 +1,7 @@
 import type { WirePodStatus } from '../../../src/index.ts';
-import { ProbeManager } from '../../../src/probes/probe-manager.ts';
-import { type ProbeResultUpdate, probeTypes } from '../../../src/probes/probe-types.ts';
-import type { ExecProbeTarget, ProbeOutcome } from '../../../src/probes/prober.ts';
+import { ProbeManager } from '../../../src/node/probes/probe-manager.ts';
+import { type ProbeResultUpdate, probeTypes } from '../../../src/node/probes/probe-types.ts';
+import type { ExecProbeTarget, ProbeOutcome } from '../../../src/node/probes/prober.ts';
 import { FakeClock } from '../../../src/testing/fakes/fake-clock.ts';
 import type { CommandAnswer, ProbeRun, RecordedUpdate } from './case.ts';
 

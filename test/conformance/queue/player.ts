@@ -1,4 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
+import type { WirePod } from '../../../src/api/json/types.ts';
+import { silentLogger } from '../../../src/base/logging/logger.ts';
 import { Nominator } from '../../../src/scheduler/cache/nominator.ts';
 import { SchedulerCache } from '../../../src/scheduler/cache/scheduler-cache.ts';
 import { createPodInfo } from '../../../src/scheduler/nodes/pod-info-factory.ts';
@@ -6,9 +8,7 @@ import { ClusterChanges } from '../../../src/scheduler/queue/cluster-changes.ts'
 import type { QueuedPodInfo } from '../../../src/scheduler/queue/queued-pod-info.ts';
 import { SchedulingQueue } from '../../../src/scheduler/queue/scheduling-queue.ts';
 import { steadyTime } from '../../../src/scheduler/queue/steady-time.ts';
-import { silentLogger } from '../../../src/seams/logger.ts';
 import { FakeClock } from '../../../src/testing/fakes/fake-clock.ts';
-import type { WirePod } from '../../../src/wire/types.ts';
 import type { QueueCase, QueueOutcome, QueueStep, WaitingPod } from './case.ts';
 import { queueProfile } from './profile.ts';
 

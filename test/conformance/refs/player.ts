@@ -1,7 +1,7 @@
 import { Buffer } from 'node:buffer';
+import type { Pod } from '../../../src/api/json/types.ts';
 import { ConfigMapManager, type ObjectManagerOptions, SecretManager } from '../../../src/object-managers.ts';
 import { FakeClock, settle } from '../../../src/testing/fakes/fake-clock.ts';
-import type { Pod } from '../../../src/wire/types.ts';
 import type { RecordedAction, RecordedObject, RefsCase, RefsStep } from './case.ts';
 import { RecordedServer } from './recorded-server.ts';
 

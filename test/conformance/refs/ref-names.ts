@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
+import type { Pod } from '../../../src/api/json/types.ts';
 import { podConfigMapNames, podSecretNames } from '../../../src/object-managers.ts';
-import type { Pod } from '../../../src/wire/types.ts';
 import type { CaseKind, KindCase } from '../kinds/case-kind.ts';
 
 /** What the kubelet finds in one pod: names in order, each once. */

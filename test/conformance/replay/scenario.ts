@@ -1,5 +1,5 @@
+import type { JsonObject } from '../../../src/api/json/types.ts';
 import type { WirePod, WirePodCondition, WirePodStatus } from '../../../src/index.ts';
-import type { JsonObject } from '../../../src/wire/types.ts';
 
 /** One step of a scenario, with what the upstream manager did. */
 export interface Step {

@@ -1,8 +1,8 @@
+import type { WireNode } from '../../../src/api/json/node-types.ts';
+import type { WirePod } from '../../../src/api/json/types.ts';
 import type { ClusterListers, SelectingObject } from '../../../src/scheduler/framework/handle.ts';
 import type { PodInfo } from '../../../src/scheduler/nodes/pod-info.ts';
 import { createPodInfo } from '../../../src/scheduler/nodes/pod-info-factory.ts';
-import type { WireNode } from '../../../src/wire/node-types.ts';
-import type { WirePod } from '../../../src/wire/types.ts';
 
 /** The objects of a cluster, as a recording of the scheduler has them. */
 export interface RecordedCluster {

@@ -1,4 +1,4 @@
-import type { Pod, PodStatus } from '../../../src/wire/types.ts';
+import type { Pod, PodStatus } from '../../../src/api/json/types.ts';
 import type { KindCase } from '../kinds/case-kind.ts';
 
 /** A container as the recorded runtime lists it. */

@@ -1,6 +1,6 @@
-import { BackoffError } from '../../../src/backoff/backoff-error.ts';
+import { BackoffError } from '../../../src/node/workers/backoff-error.ts';
+import type { PodStatusFn, PodSyncer } from '../../../src/node/workers/pod-syncer.ts';
 import type { FakeClock } from '../../../src/testing/fakes/fake-clock.ts';
-import type { PodStatusFn, PodSyncer } from '../../../src/workers/pod-syncer.ts';
 import type { CallPlan, RecordedCall, SyncerFunction } from './case.ts';
 
 /** A syncer that does what its plans say, and records its calls. Without a plan a call succeeds at once. */

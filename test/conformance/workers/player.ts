@@ -1,11 +1,11 @@
 import { isDeepStrictEqual } from 'node:util';
-import { isStatusManagerError } from '../../../src/errors.ts';
-import type { RuntimePodStatus } from '../../../src/pod/runtime-pod.ts';
+import type { Pod } from '../../../src/api/json/types.ts';
+import type { RuntimePodStatus } from '../../../src/api/pod/runtime-pod.ts';
+import { isStatusManagerError } from '../../../src/base/errors.ts';
+import { PodWorkers } from '../../../src/node/workers/pod-workers.ts';
+import type { KillPodOptions } from '../../../src/node/workers/update-pod-options.ts';
+import type { RetryQueue } from '../../../src/node/workers/work-queue.ts';
 import { FakeClock, settle } from '../../../src/testing/fakes/fake-clock.ts';
-import type { Pod } from '../../../src/wire/types.ts';
-import { PodWorkers } from '../../../src/workers/pod-workers.ts';
-import type { KillPodOptions } from '../../../src/workers/update-pod-options.ts';
-import type { RetryQueue } from '../../../src/workers/work-queue.ts';
 import type { RecordedKill, RecordedKillOptions, WorkersCase, WorkersOutcome, WorkersStep } from './case.ts';
 import { PlannedSyncer } from './planned-syncer.ts';
 

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
-import type { ApiObject } from '../../../src/client/api-resource.ts';
-import type { WirePod } from '../../../src/wire/types.ts';
+import type { WirePod } from '../../../src/api/json/types.ts';
+import type { ApiObject } from '../../../src/client/resources/api-resource.ts';
 import type { ServerSide } from '../../chaos/parts/world.ts';
 import type { AdminClient, SendOptions } from '../../support/admin-client.ts';
 import type { Answer } from '../../support/answers.ts';

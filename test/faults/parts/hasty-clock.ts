@@ -1,4 +1,4 @@
-import { type CancelTimer, type Clock, systemClock, type TimerOptions } from '../../../src/seams/clock.ts';
+import { type CancelTimer, type Clock, systemClock, type TimerOptions } from '../../../src/base/clock.ts';
 
 /** The machine's clock, so many times as fast: backoffs, silences and idle times pass within seconds over real sockets. */
 export class HastyClock implements Clock {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { ContainerRuntime } from '../../../src/runtime/container-runtime.ts';
+import type { ContainerRuntime } from '../../../src/kubelet/runtime/container-runtime.ts';
 import type { FakeRuntime } from '../../../src/testing.ts';
 import { CalmNode } from './calm-node.ts';
 

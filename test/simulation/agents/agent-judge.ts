@@ -1,5 +1,5 @@
+import { isTerminalPhase } from '../../../src/api/pod/pod-phase.ts';
 import type { WireContainerStatus, WirePod } from '../../../src/index.ts';
-import { isTerminalPhase } from '../../../src/pod/pod-phase.ts';
 import type { StoreEvent } from '../parts/simulated-objects.ts';
 import type { AgentFound } from './rules.ts';
 import type { RunLedger } from './run-ledger.ts';

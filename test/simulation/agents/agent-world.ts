@@ -1,10 +1,10 @@
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { JsonObject } from '../../../src/api/json/types.ts';
 import type { KubeRequest } from '../../../src/client/transport/kube-transport.ts';
 import type { Logger, WirePod } from '../../../src/index.ts';
 import { NodeAgent } from '../../../src/node.ts';
 import { FakeMounter, FakeRuntime } from '../../../src/testing.ts';
-import type { JsonObject } from '../../../src/wire/types.ts';
 import type { Prng } from '../../chaos/prng.ts';
 import { networkOf } from '../../support/network-of.ts';
 import { quietMachine } from '../../support/quiet-machine.ts';

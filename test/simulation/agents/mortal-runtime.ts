@@ -1,4 +1,4 @@
-import type { ContainerRuntime } from '../../../src/runtime/container-runtime.ts';
+import type { ContainerRuntime } from '../../../src/kubelet/runtime/container-runtime.ts';
 import type { FakeRuntime } from '../../../src/testing.ts';
 import { type Lifeline, never } from '../node/agent/lifeline.ts';
 

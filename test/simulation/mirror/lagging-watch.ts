@@ -1,9 +1,8 @@
-import { BasicPodManager } from '../../../src/pod/basic-pod-manager.ts';
-import { isStaticPod } from '../../../src/pod/pod-identity.ts';
+import type { WirePod } from '../../../src/api/json/types.ts';
+import { isStaticPod } from '../../../src/api/pod/pod-identity.ts';
+import { BasicPodManager } from '../../../src/status/pods/basic-pod-manager.ts';
 import type { FakeClock } from '../../../src/testing/fakes/fake-clock.ts';
-
 import type { PodEvent, PodStore } from '../../../src/testing/pods-api/pod-store.ts';
-import type { WirePod } from '../../../src/wire/types.ts';
 import type { Prng } from '../../chaos/prng.ts';
 
 /** The node's pods in a pod manager, as a watch brings them: late, in order, and now and then only by a list after a gap. */

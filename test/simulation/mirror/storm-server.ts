@@ -1,13 +1,13 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { WirePod } from '../../../src/api/json/types.ts';
+import { isMirrorPod } from '../../../src/api/pod/pod-identity.ts';
+import { sleep } from '../../../src/base/clock.ts';
 import type { JsonMembers } from '../../../src/client/transport/api-answer.ts';
 import { ApiError } from '../../../src/client/transport/api-error.ts';
 import type { KubeRequest } from '../../../src/client/transport/kube-transport.ts';
-import { isMirrorPod } from '../../../src/pod/pod-identity.ts';
-import { sleep } from '../../../src/seams/clock.ts';
 import type { FakeClock } from '../../../src/testing/fakes/fake-clock.ts';
 import type { DeleteRequest } from '../../../src/testing/objects/deletion.ts';
 import { PodStore } from '../../../src/testing/pods-api/pod-store.ts';
-import type { WirePod } from '../../../src/wire/types.ts';
 import type { Prng } from '../../chaos/prng.ts';
 
 const faults = {

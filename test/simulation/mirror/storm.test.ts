@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { systemClock } from '../../../src/seams/clock.ts';
+import { systemClock } from '../../../src/base/clock.ts';
 import { type MirrorMutant, storm } from './storm.ts';
 import type { Fault } from './storm-server.ts';
 

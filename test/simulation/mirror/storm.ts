@@ -1,10 +1,10 @@
-import { MirrorPodClient } from '../../../src/mirror/mirror-pod-client.ts';
-import { MirrorPodReconciler } from '../../../src/mirror/mirror-pod-reconciler.ts';
-import type { MirrorPodReconcilerOptions } from '../../../src/mirror/reconciler-options.ts';
-import { isMirrorPod, isMirrorPodOf, podFullName } from '../../../src/pod/pod-identity.ts';
+import type { WirePod } from '../../../src/api/json/types.ts';
+import { isMirrorPod, isMirrorPodOf, podFullName } from '../../../src/api/pod/pod-identity.ts';
+import { MirrorPodClient } from '../../../src/node/mirror/mirror-pod-client.ts';
+import { MirrorPodReconciler } from '../../../src/node/mirror/mirror-pod-reconciler.ts';
+import type { MirrorPodReconcilerOptions } from '../../../src/node/mirror/reconciler-options.ts';
 import { buildMirrorPodOf, buildPod, buildStaticPod } from '../../../src/testing/fakes/builders.ts';
 import { FakeClock } from '../../../src/testing/fakes/fake-clock.ts';
-import type { WirePod } from '../../../src/wire/types.ts';
 import { Prng } from '../../chaos/prng.ts';
 import { LaggingWatch } from './lagging-watch.ts';
 import { type Fault, StormServer } from './storm-server.ts';

@@ -1,7 +1,7 @@
 import { isStaticPod, type Pod } from '../../../src/index.ts';
+import type { Prober } from '../../../src/node/probes/prober.ts';
+import type { SyncLoopOptions } from '../../../src/node/workers/sync-loop-options.ts';
 import type { PodSyncer, PodUpdate, PodWorkersOptions, UpdatePodOptions } from '../../../src/node.ts';
-import type { Prober } from '../../../src/probes/prober.ts';
-import type { SyncLoopOptions } from '../../../src/sync-loop/sync-loop-options.ts';
 import type { NodeBreakage, NodeParts } from './agent/node-process.ts';
 import type { NodeRule } from './rules.ts';
 

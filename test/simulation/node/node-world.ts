@@ -1,6 +1,6 @@
+import type { JsonObject } from '../../../src/api/json/types.ts';
 import type { KubeRequest } from '../../../src/client/transport/kube-transport.ts';
 import type { Logger, WirePod } from '../../../src/index.ts';
-import type { JsonObject } from '../../../src/wire/types.ts';
 import type { Prng } from '../../chaos/prng.ts';
 import { ApiFaults, fairApiWeather } from '../parts/api-weather.ts';
 import { SimulatedObjects } from '../parts/simulated-objects.ts';

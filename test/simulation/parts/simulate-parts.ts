@@ -1,4 +1,4 @@
-import type { ApiObject } from '../../../src/client/api-resource.ts';
+import type { ApiObject } from '../../../src/client/resources/api-resource.ts';
 import type { PartsMutant } from '../../chaos/parts/mutants.ts';
 import type { PartsRule } from '../../chaos/parts/rules.ts';
 import { runParts } from '../../chaos/parts/scenario.ts';

@@ -1,4 +1,5 @@
-import type { ApiObject } from '../../../src/client/api-resource.ts';
+import type { JsonObject } from '../../../src/api/json/types.ts';
+import type { ApiObject } from '../../../src/client/resources/api-resource.ts';
 import { ApiError } from '../../../src/client/transport/api-error.ts';
 import type { KubeRequest } from '../../../src/client/transport/kube-transport.ts';
 import { renderObject } from '../../../src/testing/apiserver/answer.ts';
@@ -6,7 +7,6 @@ import { patchTypeOf } from '../../../src/testing/apiserver/request-body.ts';
 import { ServedResources } from '../../../src/testing/apiserver/served-resources.ts';
 import type { ServedStore } from '../../../src/testing/objects/resource-store.ts';
 import { type ObjectEvent, PodStore, type Selection, StoreError } from '../../../src/testing.ts';
-import type { JsonObject } from '../../../src/wire/types.ts';
 import type { Prng } from '../../chaos/prng.ts';
 import type { SimulatedClock } from '../simulated-clock.ts';
 import { epochMs } from '../simulated-server.ts';

@@ -1,10 +1,10 @@
+import type { JsonObject } from '../../../src/api/json/types.ts';
+import type { CancelTimer } from '../../../src/base/clock.ts';
 import { ApiError } from '../../../src/client/transport/api-error.ts';
 import type { KubeStream } from '../../../src/client/transport/kube-transport.ts';
-import type { CancelTimer } from '../../../src/seams/clock.ts';
 import { expired, StoreError, statusJson } from '../../../src/testing/objects/api-status.ts';
 import type { ServedStore } from '../../../src/testing/objects/resource-store.ts';
 import { type ObjectFilter, objectFilter } from '../../../src/testing/objects/selectors.ts';
-import type { JsonObject } from '../../../src/wire/types.ts';
 import type { Prng } from '../../chaos/prng.ts';
 import type { SimulatedClock } from '../simulated-clock.ts';
 import type { ApiWeather } from './api-weather.ts';

@@ -1,8 +1,8 @@
-import type { ResourceTransport } from '../../../src/client/resource-client.ts';
+import type { JsonObject } from '../../../src/api/json/types.ts';
+import type { ResourceTransport } from '../../../src/client/resources/resource-client.ts';
 import type { JsonMembers } from '../../../src/client/transport/api-answer.ts';
 import { ApiError } from '../../../src/client/transport/api-error.ts';
 import type { KubeRequest, KubeStream } from '../../../src/client/transport/kube-transport.ts';
-import type { JsonObject } from '../../../src/wire/types.ts';
 import type { OpenWatch } from '../../chaos/parts/world.ts';
 import type { Prng } from '../../chaos/prng.ts';
 import type { SimulatedClock } from '../simulated-clock.ts';

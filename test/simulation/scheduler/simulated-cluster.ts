@@ -1,5 +1,5 @@
-import type { WireNode } from '../../../src/wire/node-types.ts';
-import type { WirePod } from '../../../src/wire/types.ts';
+import type { WireNode } from '../../../src/api/json/node-types.ts';
+import type { WirePod } from '../../../src/api/json/types.ts';
 import type { Prng } from '../../chaos/prng.ts';
 
 /** What a watch tells. */

@@ -1,6 +1,6 @@
+import type { WireNode } from '../../../src/api/json/node-types.ts';
 import type { WirePod } from '../../../src/index.ts';
 import { ClusterScheduler, Scheduler } from '../../../src/scheduler.ts';
-import type { WireNode } from '../../../src/wire/node-types.ts';
 import { namespace, type SoakPart, type SoakWorld } from '../soak-world.ts';
 import { createPods, removePods } from './pods.ts';
 

@@ -8,7 +8,7 @@ import type { Readable, Writable } from 'node:stream';
 import { setTimeout } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import type { KubeConfig } from '@kubernetes/client-node';
-import type { WirePod } from '../../../src/wire/types.ts';
+import type { WirePod } from '../../../src/api/json/types.ts';
 import { AdminClient } from '../admin-client.ts';
 import { heapOptions } from '../own-agent.ts';
 import { hostilePart, hostilePod, ordinaryPod } from './hostile-pods.ts';

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import type { ContainerConfig, ContainerDetails } from '../../../src/runtime/runtime-containers.ts';
-import type { PodSandboxConfig } from '../../../src/runtime/runtime-sandboxes.ts';
+import type { ContainerConfig, ContainerDetails } from '../../../src/kubelet/runtime/runtime-containers.ts';
+import type { PodSandboxConfig } from '../../../src/kubelet/runtime/runtime-sandboxes.ts';
 import { containerConfigOf, sandboxConfigOf } from '../runtime-configs.ts';
 import { type ContractLifeName, commandOf } from './contract-lives.ts';
 import type { RuntimeSubject } from './runtime-subject.ts';

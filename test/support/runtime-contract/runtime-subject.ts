@@ -1,4 +1,4 @@
-import type { ContainerRuntime } from '../../../src/runtime/container-runtime.ts';
+import type { ContainerRuntime } from '../../../src/kubelet/runtime/container-runtime.ts';
 
 /** A container runtime under test, and what the tests need around it. */
 export interface RuntimeSubject {

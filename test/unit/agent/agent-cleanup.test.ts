@@ -2,9 +2,9 @@ import { mkdir, mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { AgentCleanup, type AgentCleanupOptions } from '../../../src/agent/agent-cleanup.ts';
-import { ContainerCollector } from '../../../src/agent/sync/container-collector.ts';
-import type { HousekeepingReport } from '../../../src/sync-loop/sync-loop-options.ts';
+import { AgentCleanup, type AgentCleanupOptions } from '../../../src/kubelet/agent/agent-cleanup.ts';
+import { ContainerCollector } from '../../../src/kubelet/pods/container-collector.ts';
+import type { HousekeepingReport } from '../../../src/node/workers/sync-loop-options.ts';
 import type { LogLine } from '../pleg/lifecycle-setup.ts';
 import { container, podOf, SyncerWorld } from './sync/syncer-world.ts';
 

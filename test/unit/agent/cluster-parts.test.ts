@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { ClusterParts } from '../../../src/agent/cluster-parts.ts';
-import { resolveAgentOptions } from '../../../src/agent/node-agent-options.ts';
+import { ClusterParts } from '../../../src/kubelet/agent/cluster-parts.ts';
+import { resolveAgentOptions } from '../../../src/kubelet/agent/node-agent-options.ts';
 import { buildPod } from '../../../src/testing.ts';
 import { NodeWorld } from './node-world.ts';
 

@@ -1,9 +1,9 @@
 import { appendFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
-import { readMachine } from '../../../src/agent/node/machine.ts';
-import { noPodCgroups } from '../../../src/agent/node/machine-cgroups.ts';
-import { ContainerCollector } from '../../../src/agent/sync/container-collector.ts';
+import { readMachine } from '../../../src/kubelet/machine/machine.ts';
+import { noPodCgroups } from '../../../src/kubelet/machine/machine-cgroups.ts';
+import { ContainerCollector } from '../../../src/kubelet/pods/container-collector.ts';
 import { tempDir } from '../../support/temp-dir.ts';
 import { NodeWorld } from './node-world.ts';
 

@@ -1,11 +1,11 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import type { WirePod } from '../../../src/api/json/types.ts';
 import type { KubeTransport } from '../../../src/client/transport/kube-transport.ts';
 import { NodeAgent, type NodeAgentOptions } from '../../../src/node.ts';
 import type { FakeRuntimeOptions } from '../../../src/testing/runtime/fake-runtime-options.ts';
 import { buildPod, FakeMounter, FakeRuntime } from '../../../src/testing.ts';
-import type { WirePod } from '../../../src/wire/types.ts';
 import { Prng } from '../../chaos/prng.ts';
 import { fairApiWeather } from '../../simulation/parts/api-weather.ts';
 import { SimulatedObjects } from '../../simulation/parts/simulated-objects.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { RequestLanes } from '../../../src/agent/request-lanes.ts';
+import { RequestLanes } from '../../../src/kubelet/agent/request-lanes.ts';
 import { FakeClock, settle } from '../../../src/testing/fakes/fake-clock.ts';
 
 function setUp(qps: number, burst: number) {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { BackoffError, earliestBackoffEnd } from '../../../src/backoff/backoff-error.ts';
-import { durationText } from '../../../src/backoff/duration-text.ts';
-import { isStatusManagerError } from '../../../src/errors.ts';
+import { isStatusManagerError } from '../../../src/base/errors.ts';
+import { BackoffError, earliestBackoffEnd } from '../../../src/node/workers/backoff-error.ts';
+import { durationText } from '../../../src/node/workers/duration-text.ts';
 
 describe('a backoff error', () => {
   it('has a code, a time and a cause', () => {

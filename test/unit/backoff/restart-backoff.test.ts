@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { RestartBackoff, type RestartBackoffOptions } from '../../../src/backoff/restart-backoff.ts';
+import type { Pod } from '../../../src/api/json/types.ts';
+import { RestartBackoff, type RestartBackoffOptions } from '../../../src/node/workers/restart-backoff.ts';
 import { FakeClock } from '../../../src/testing/fakes/fake-clock.ts';
-import type { Pod } from '../../../src/wire/types.ts';
 
 const container = { name: 'c', image: 'i:1' };
 const pod: Pod = {

@@ -4,8 +4,8 @@ import { mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { kernelCgroupFiles as files } from '../../../src/cgroups/cgroup-files.ts';
-import { nodePageSizes } from '../../../src/cgroups/huge-pages.ts';
+import { kernelCgroupFiles as files } from '../../../src/kubelet/cgroups/cgroup-files.ts';
+import { nodePageSizes } from '../../../src/kubelet/cgroups/huge-pages.ts';
 
 let folder: string;
 beforeEach(async () => {

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { CgroupManager, type CgroupManagerOptions } from '../../../src/cgroups/cgroup-manager.ts';
-import { machineProcesses } from '../../../src/cgroups/node-limits.ts';
+import type { Pod } from '../../../src/api/json/types.ts';
+import { CgroupManager, type CgroupManagerOptions } from '../../../src/kubelet/cgroups/cgroup-manager.ts';
+import { machineProcesses } from '../../../src/kubelet/cgroups/node-limits.ts';
 import { FakeClock } from '../../../src/testing/fakes/fake-clock.ts';
-import type { Pod } from '../../../src/wire/types.ts';
 import { FakeKernel } from './support/fake-kernel.ts';
 
 const memory = { memoryCapacityBytes: 1024 ** 3 };

@@ -1,12 +1,13 @@
 // Numbers after pkg/kubelet/cm/helpers_linux.go, qos/policy.go and kuberuntime_container_linux.go, v1.36.3.
 import { describe, expect, it } from 'vitest';
-import { cgroupPath, podCgroup, podOfFolder } from '../../../src/cgroups/cgroup-names.ts';
-import { containerResources, sandboxOverhead, sandboxResources } from '../../../src/cgroups/container-resources.ts';
-import { FakeCgroups } from '../../../src/cgroups/fake-cgroups.ts';
-import { hugepageLimits, pageSizeName } from '../../../src/cgroups/huge-pages.ts';
-import { checkedNodeLimits, type NodeLimits } from '../../../src/cgroups/node-limits.ts';
-import { oomScoreAdj } from '../../../src/cgroups/oom-score.ts';
-import { podCgroupResources } from '../../../src/cgroups/pod-resources.ts';
+import type { Pod } from '../../../src/api/json/types.ts';
+import { cgroupPath, podCgroup, podOfFolder } from '../../../src/kubelet/cgroups/cgroup-names.ts';
+import { containerResources, sandboxOverhead, sandboxResources } from '../../../src/kubelet/cgroups/container-resources.ts';
+import { FakeCgroups } from '../../../src/kubelet/cgroups/fake-cgroups.ts';
+import { hugepageLimits, pageSizeName } from '../../../src/kubelet/cgroups/huge-pages.ts';
+import { checkedNodeLimits, type NodeLimits } from '../../../src/kubelet/cgroups/node-limits.ts';
+import { oomScoreAdj } from '../../../src/kubelet/cgroups/oom-score.ts';
+import { podCgroupResources } from '../../../src/kubelet/cgroups/pod-resources.ts';
 import {
   milliCPUOfQuota,
   milliCPUOfShares,
@@ -14,9 +15,8 @@ import {
   sharesOf,
   sharesOfWeight,
   weightOf,
-} from '../../../src/cgroups/processor-time.ts';
-import type { Container } from '../../../src/conditions/restart-policy.ts';
-import type { Pod } from '../../../src/wire/types.ts';
+} from '../../../src/kubelet/cgroups/processor-time.ts';
+import type { Container } from '../../../src/status/conditions/restart-policy.ts';
 
 const GiB = 1024 ** 3;
 const limitsWith = (limits: NodeLimits = {}) => checkedNodeLimits(limits, 4 * GiB);

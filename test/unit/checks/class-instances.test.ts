@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import { resources } from '../../../src/client/api-resource.ts';
+import { Reflector } from '../../../src/client/reflector/reflector.ts';
+import { resources } from '../../../src/client/resources/api-resource.ts';
 import type { KubeTransport } from '../../../src/client/transport/kube-transport.ts';
-import { MirrorPodReconciler } from '../../../src/mirror/mirror-pod-reconciler.ts';
-import { BasicPodManager } from '../../../src/pod/basic-pod-manager.ts';
-import { ProbeManager } from '../../../src/probes/probe-manager.ts';
-import { Reflector } from '../../../src/reflector/reflector.ts';
-import { ApiServerPodSource } from '../../../src/sources/api-server-pod-source.ts';
-import { PodWorkers } from '../../../src/workers/pod-workers.ts';
+import { MirrorPodReconciler } from '../../../src/node/mirror/mirror-pod-reconciler.ts';
+import { ProbeManager } from '../../../src/node/probes/probe-manager.ts';
+import { ApiServerPodSource } from '../../../src/node/sources/api-server-pod-source.ts';
+import { PodWorkers } from '../../../src/node/workers/pod-workers.ts';
+import { BasicPodManager } from '../../../src/status/pods/basic-pod-manager.ts';
 
 const podManager = new BasicPodManager();
 const transport = { request() {}, stream() {} } as unknown as KubeTransport;

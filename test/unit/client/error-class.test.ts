@@ -1,6 +1,6 @@
 import { ApiException } from '@kubernetes/client-node';
 import { describe, expect, it } from 'vitest';
-import { classifyApiError, readApiFailure } from '../../../src/client/error-class.ts';
+import { classifyApiError, readApiFailure } from '../../../src/client/resources/error-class.ts';
 import { ApiError } from '../../../src/client/transport/api-error.ts';
 
 const status = (code: number, reason: string, more: object = {}): string =>

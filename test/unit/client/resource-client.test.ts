@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { type ApiResource, resources } from '../../../src/client/api-resource.ts';
-import { ResourceClient, type ResourceTransport } from '../../../src/client/resource-client.ts';
+import { type ApiResource, resources } from '../../../src/client/resources/api-resource.ts';
+import { ResourceClient, type ResourceTransport } from '../../../src/client/resources/resource-client.ts';
+import type { WatchEvent } from '../../../src/client/resources/watch-line.ts';
 import { KubeTransport } from '../../../src/client/transport/kube-transport.ts';
-import type { WatchEvent } from '../../../src/client/watch-line.ts';
 import {
   failureOf,
   kubeConfigFor,

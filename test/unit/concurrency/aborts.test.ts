@@ -1,7 +1,14 @@
 import { getEventListeners } from 'node:events';
 import { describe, expect, it } from 'vitest';
-import { callWithin, LinkedAbort, onAbort, settlesWithin, untilAborted, watchLimits } from '../../../src/concurrency/aborts.ts';
-import type { Clock } from '../../../src/seams/clock.ts';
+import type { Clock } from '../../../src/base/clock.ts';
+import {
+  callWithin,
+  LinkedAbort,
+  onAbort,
+  settlesWithin,
+  untilAborted,
+  watchLimits,
+} from '../../../src/base/concurrency/aborts.ts';
 import { FakeClock, settle } from '../../../src/testing/fakes/fake-clock.ts';
 
 const never = new Promise<never>(() => {});

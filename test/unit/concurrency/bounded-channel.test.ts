@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { BoundedChannel } from '../../../src/concurrency/bounded-channel.ts';
+import { BoundedChannel } from '../../../src/base/concurrency/bounded-channel.ts';
 import { settle } from '../../../src/testing/fakes/fake-clock.ts';
 
 /** The answer of `readable`; undefined while it waits. */

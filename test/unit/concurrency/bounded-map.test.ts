@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { BoundedMap } from '../../../src/concurrency/bounded-map.ts';
+import { BoundedMap } from '../../../src/base/concurrency/bounded-map.ts';
 
 const valuesOf = (map: BoundedMap<string, number>): (number | undefined)[] => ['a', 'b', 'c', 'd'].map((key) => map.get(key));
 

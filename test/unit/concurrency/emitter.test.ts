@@ -1,6 +1,6 @@
 import { EventEmitter, once } from 'node:events';
 import { describe, expect, it } from 'vitest';
-import { Emitter } from '../../../src/concurrency/emitter.ts';
+import { Emitter } from '../../../src/base/concurrency/emitter.ts';
 import { settle } from '../../../src/testing/fakes/fake-clock.ts';
 import { unhandledRejectionsOf } from '../../support/unhandled-rejections.ts';
 

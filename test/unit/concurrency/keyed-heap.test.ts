@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { KeyedHeap } from '../../../src/concurrency/keyed-heap.ts';
+import { KeyedHeap } from '../../../src/base/concurrency/keyed-heap.ts';
 
 interface Item {
   rank: number;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { RateLimiter } from '../../../src/concurrency/rate-limiter.ts';
+import { RateLimiter } from '../../../src/base/concurrency/rate-limiter.ts';
 import { FakeClock, settle } from '../../../src/testing/fakes/fake-clock.ts';
 
 function limiter(qps: number, burst: number) {

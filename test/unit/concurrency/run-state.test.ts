@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { RunState, type RunStateName } from '../../../src/concurrency/run-state.ts';
+import { RunState, type RunStateName } from '../../../src/base/concurrency/run-state.ts';
 import { settle } from '../../../src/testing/fakes/fake-clock.ts';
 
 const nothing = async (): Promise<void> => {};

@@ -1,6 +1,6 @@
 import { getEventListeners } from 'node:events';
 import { expect, it } from 'vitest';
-import { Semaphore } from '../../../src/concurrency/semaphore.ts';
+import { Semaphore } from '../../../src/base/concurrency/semaphore.ts';
 import { settle } from '../../../src/testing/fakes/fake-clock.ts';
 
 it('runs at most so many at once, in the order in which they came, and forgets who gave up', async () => {

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { settlesUnlessStill } from '../../../src/concurrency/standstill.ts';
+import { settlesUnlessStill } from '../../../src/base/concurrency/standstill.ts';
 import { FakeClock, settle } from '../../../src/testing/fakes/fake-clock.ts';
 
 const world = () => {

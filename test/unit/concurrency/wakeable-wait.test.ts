@@ -1,8 +1,8 @@
 import { getEventListeners } from 'node:events';
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { WakeableWait } from '../../../src/concurrency/wakeable-wait.ts';
-import type { Clock } from '../../../src/seams/clock.ts';
-import { silentLogger } from '../../../src/seams/logger.ts';
+import type { Clock } from '../../../src/base/clock.ts';
+import { WakeableWait } from '../../../src/base/concurrency/wakeable-wait.ts';
+import { silentLogger } from '../../../src/base/logging/logger.ts';
 import { FakeClock, settle } from '../../../src/testing/fakes/fake-clock.ts';
 
 afterEach(() => {

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import type { Pod, PodStatus } from '../../../src/api/json/types.ts';
 import {
   allContainerStatuses,
   generateContainersReadyCondition,
@@ -6,8 +7,7 @@ import {
   generatePodReadyCondition,
   generatePodScheduledCondition,
   generateTerminalConditions,
-} from '../../../src/conditions/generate-conditions.ts';
-import type { Pod, PodStatus } from '../../../src/wire/types.ts';
+} from '../../../src/status/conditions/generate-conditions.ts';
 
 type ContainerStatus = NonNullable<PodStatus['containerStatuses']>[number];
 type Spec = NonNullable<Pod['spec']>;

@@ -1,6 +1,6 @@
 // After pkg/kubelet/kubelet_pods_test.go, v1.36.3: Test_generateAPIPodStatus (its conditions).
 import { describe, expect, it } from 'vitest';
-import { type GenerateConditionsOptions, generateConditions } from '../../../src/conditions/generate-pod-conditions.ts';
+import type { Pod, PodStatus, WirePodCondition } from '../../../src/api/json/types.ts';
 import {
   BasicPodManager,
   generateConditions as fromTheDoor,
@@ -8,7 +8,7 @@ import {
   generatePodInitializedCondition,
   StatusManager,
 } from '../../../src/index.ts';
-import type { Pod, PodStatus, WirePodCondition } from '../../../src/wire/types.ts';
+import { type GenerateConditionsOptions, generateConditions } from '../../../src/status/conditions/generate-pod-conditions.ts';
 
 const at = '2000-01-01T00:00:00Z';
 const container = { name: 'a', image: '', imageID: '', ready: true, restartCount: 0 };

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
+import type { Pod, PodStatus } from '../../../src/api/json/types.ts';
+import type { RuntimeContainer, RuntimeSandbox } from '../../../src/api/pod/runtime-pod.ts';
 import {
   generateAllContainersRestartingCondition,
   generatePodReadyToStartContainersCondition,
-} from '../../../src/conditions/generate-runtime-conditions.ts';
-import type { RuntimeContainer, RuntimeSandbox } from '../../../src/pod/runtime-pod.ts';
-import type { Pod, PodStatus } from '../../../src/wire/types.ts';
+} from '../../../src/status/conditions/generate-runtime-conditions.ts';
 
 describe('generatePodReadyToStartContainersCondition', () => {
   const withIP: RuntimeSandbox = { ready: true, network: { ip: '10.0.0.10' } };

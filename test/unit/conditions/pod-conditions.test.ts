@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import type { WirePodCondition } from '../../../src/api/json/types.ts';
 import {
   getPodCondition,
   hasTransitionTimeRule,
@@ -7,8 +8,7 @@ import {
   replaceOrAppendPodCondition,
   transitionTimeConditionTypes,
   withLastTransitionTime,
-} from '../../../src/conditions/pod-conditions.ts';
-import type { WirePodCondition } from '../../../src/wire/types.ts';
+} from '../../../src/status/conditions/pod-conditions.ts';
 
 const before = '2026-01-01T00:00:00Z';
 const now = '2026-01-01T00:00:01Z';

@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
+import { isRestartableInitContainer } from '../../../src/api/pod/sidecar.ts';
 import {
   type Container,
   containerShouldRestart,
   findMatchingRestartRule,
   hasRestartAllContainersRule,
-} from '../../../src/conditions/restart-policy.ts';
-import { isRestartableInitContainer } from '../../../src/pod/sidecar.ts';
+} from '../../../src/status/conditions/restart-policy.ts';
 
 const rule = (action: string) => ({ action, exitCodes: { operator: 'In', values: [42] } });
 const container: Container = { name: 'c', restartPolicy: 'Never', restartPolicyRules: [rule('RestartAllContainers')] };

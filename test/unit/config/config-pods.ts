@@ -1,6 +1,6 @@
+import type { Pod, WirePod } from '../../../src/api/json/types.ts';
 import type { PodConfig, PodUpdate } from '../../../src/node.ts';
 import { settle } from '../../../src/testing/fakes/fake-clock.ts';
-import type { Pod, WirePod } from '../../../src/wire/types.ts';
 
 export interface PodParts {
   readonly image?: string;

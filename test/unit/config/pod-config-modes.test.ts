@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import type { WirePod } from '../../../src/api/json/types.ts';
 import { PodConfig } from '../../../src/node.ts';
-import type { WirePod } from '../../../src/wire/types.ts';
 import { podNamed, taken, takenUpdates } from './config-pods.ts';
 
 const deleted = { deletionTimestamp: '2000-01-01T00:00:00Z' } as unknown as NonNullable<WirePod['metadata']>;

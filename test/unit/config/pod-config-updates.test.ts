@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
+import type { Pod } from '../../../src/api/json/types.ts';
 import { PodConfig, type PodUpdate } from '../../../src/node.ts';
 import { settle } from '../../../src/testing/fakes/fake-clock.ts';
-import type { Pod } from '../../../src/wire/types.ts';
 import { Prng } from '../../chaos/prng.ts';
 import { nameOf, podNamed, shown, taken, takenUpdates } from './config-pods.ts';
 

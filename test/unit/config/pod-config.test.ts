@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
+import type { Pod } from '../../../src/api/json/types.ts';
 import { PodConfig, type PodSource, type SendPods } from '../../../src/node.ts';
 import { FakeClock, settle } from '../../../src/testing/fakes/fake-clock.ts';
-import type { Pod } from '../../../src/wire/types.ts';
 import { unhandledRejectionsOf } from '../../support/unhandled-rejections.ts';
 import { podNamed, taken, takenUpdates } from './config-pods.ts';
 

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { type Merge, PodStorage, type PodStorageOptions } from '../../../src/config/pod-storage.ts';
-import type { Pod } from '../../../src/wire/types.ts';
+import type { Pod } from '../../../src/api/json/types.ts';
+import { type Merge, PodStorage, type PodStorageOptions } from '../../../src/node/config/pod-storage.ts';
 
 const quiet = { debug() {}, info() {}, warn() {}, error() {} };
 

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { LinePieces } from '../../../src/container-logs/line-pieces.ts';
+import { LinePieces } from '../../../src/kubelet/logs/line-pieces.ts';
 
 afterEach(() => void vi.restoreAllMocks());
 

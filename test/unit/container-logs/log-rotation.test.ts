@@ -3,10 +3,10 @@ import { basename, dirname } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import { gunzipSync } from 'node:zlib';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { LogRotation, type LogRotationOptions } from '../../../src/container-logs/log-rotation.ts';
-import { removeContainerLogs } from '../../../src/container-logs/rotated-logs.ts';
-import type { ContainerState } from '../../../src/runtime/runtime-containers.ts';
-import { RuntimeError } from '../../../src/runtime/runtime-error.ts';
+import { LogRotation, type LogRotationOptions } from '../../../src/kubelet/logs/log-rotation.ts';
+import { removeContainerLogs } from '../../../src/kubelet/logs/rotated-logs.ts';
+import type { ContainerState } from '../../../src/kubelet/runtime/runtime-containers.ts';
+import { RuntimeError } from '../../../src/kubelet/runtime/runtime-error.ts';
 import { FakeClock } from '../../../src/testing/fakes/fake-clock.ts';
 import { line, logFile } from './log-files.ts';
 

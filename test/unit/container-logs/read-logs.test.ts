@@ -2,9 +2,9 @@ import { appendFile, mkdir, rename, symlink, truncate, writeFile } from 'node:fs
 import { dirname, join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { LinePieces } from '../../../src/container-logs/line-pieces.ts';
-import { parseLogTime } from '../../../src/container-logs/log-time.ts';
-import { openLogs, type ReadLogsOptions } from '../../../src/container-logs/read-logs.ts';
+import { LinePieces } from '../../../src/kubelet/logs/line-pieces.ts';
+import { parseLogTime } from '../../../src/kubelet/logs/log-time.ts';
+import { openLogs, type ReadLogsOptions } from '../../../src/kubelet/logs/read-logs.ts';
 import { FakeClock } from '../../../src/testing/fakes/fake-clock.ts';
 import { line, logFile } from './log-files.ts';
 

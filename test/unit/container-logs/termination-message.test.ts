@@ -2,8 +2,8 @@ import { execFileSync } from 'node:child_process';
 import { mkdir, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { terminationMessageOf } from '../../../src/container-logs/termination-message.ts';
-import type { ContainerDetails } from '../../../src/runtime/runtime-containers.ts';
+import { terminationMessageOf } from '../../../src/kubelet/logs/termination-message.ts';
+import type { ContainerDetails } from '../../../src/kubelet/runtime/runtime-containers.ts';
 import { tempDir } from '../../support/temp-dir.ts';
 import { line, logFile } from './log-files.ts';
 

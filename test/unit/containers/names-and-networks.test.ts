@@ -1,15 +1,20 @@
 // After pkg/kubelet/network/dns/dns_test.go, kubelet_pods_test.go and kuberuntime/helpers_test.go, v1.36.3. The hashes are those that
 // the kubelet's own code gives.
 import { describe, expect, it } from 'vitest';
-import type { Container } from '../../../src/conditions/restart-policy.ts';
-import { containerHash } from '../../../src/containers/container-hash.ts';
-import { type DNSSettings, podDNS } from '../../../src/containers/dns-config.ts';
-import { kernelHostname, podHostname } from '../../../src/containers/hostname.ts';
-import { managedHosts, nodeHosts } from '../../../src/containers/hosts-file.ts';
-import { portMappings } from '../../../src/containers/port-mappings.ts';
-import { parseResolvConf } from '../../../src/containers/resolv-conf.ts';
-import { containerAnnotations, containerLogPath, podLogDirectory, sandboxLabels } from '../../../src/containers/runtime-names.ts';
-import type { Pod } from '../../../src/wire/types.ts';
+import type { Pod } from '../../../src/api/json/types.ts';
+import { containerHash } from '../../../src/kubelet/containers/container-hash.ts';
+import { type DNSSettings, podDNS } from '../../../src/kubelet/containers/dns-config.ts';
+import { kernelHostname, podHostname } from '../../../src/kubelet/containers/hostname.ts';
+import { managedHosts, nodeHosts } from '../../../src/kubelet/containers/hosts-file.ts';
+import { portMappings } from '../../../src/kubelet/containers/port-mappings.ts';
+import { parseResolvConf } from '../../../src/kubelet/containers/resolv-conf.ts';
+import {
+  containerAnnotations,
+  containerLogPath,
+  podLogDirectory,
+  sandboxLabels,
+} from '../../../src/kubelet/containers/runtime-names.ts';
+import type { Container } from '../../../src/status/conditions/restart-policy.ts';
 
 type Spec = Partial<NonNullable<Pod['spec']>>;
 const podWith = (spec: Spec = {}, metadata: Pod['metadata'] = {}): Pod => ({

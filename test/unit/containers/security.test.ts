@@ -3,11 +3,11 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import type { Container } from '../../../src/conditions/restart-policy.ts';
-import { defaultProcPaths } from '../../../src/containers/masked-paths.ts';
-import { type ImageUser, verifyRunAsNonRoot } from '../../../src/containers/non-root.ts';
-import { containerSecurityContext, sandboxSecurityContext } from '../../../src/containers/security-context.ts';
-import type { Pod } from '../../../src/wire/types.ts';
+import type { Pod } from '../../../src/api/json/types.ts';
+import { defaultProcPaths } from '../../../src/kubelet/containers/masked-paths.ts';
+import { type ImageUser, verifyRunAsNonRoot } from '../../../src/kubelet/containers/non-root.ts';
+import { containerSecurityContext, sandboxSecurityContext } from '../../../src/kubelet/containers/security-context.ts';
+import type { Container } from '../../../src/status/conditions/restart-policy.ts';
 
 type PodContext = NonNullable<NonNullable<Pod['spec']>['securityContext']>;
 type OwnContext = NonNullable<Container['securityContext']>;

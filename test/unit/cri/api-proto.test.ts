@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { root } from '../../structure/source-tree.ts';
 
 const proto = readFileSync(join(root, 'proto/api.proto'));
-const generated = readFileSync(join(root, 'src/cri/proto/api_pb.ts'), 'utf8');
+const generated = readFileSync(join(root, 'src/kubelet/cri/proto/api_pb.ts'), 'utf8');
 
 describe('the proto file of CRI', () => {
   it('is the one that the generated code was made from', () => {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import type { ContainerConfig } from '../../../src/runtime/runtime-containers.ts';
-import type { PodSandboxConfig } from '../../../src/runtime/runtime-sandboxes.ts';
-import type { NamespaceOptions } from '../../../src/runtime/security.ts';
+import type { ContainerConfig } from '../../../src/kubelet/runtime/runtime-containers.ts';
+import type { PodSandboxConfig } from '../../../src/kubelet/runtime/runtime-sandboxes.ts';
+import type { NamespaceOptions } from '../../../src/kubelet/runtime/security.ts';
 import { containerConfigOf, sandboxConfigOf } from '../../support/runtime-configs.ts';
 import { setUp } from './setup.ts';
 

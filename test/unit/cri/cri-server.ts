@@ -10,7 +10,7 @@ import {
   type sendUnaryData,
 } from '@grpc/grpc-js';
 import { onTestFinished } from 'vitest';
-import { ImageService, RuntimeService } from '../../../src/cri/proto/api_pb.ts';
+import { ImageService, RuntimeService } from '../../../src/kubelet/cri/proto/api_pb.ts';
 import { tempDir } from '../../support/temp-dir.ts';
 
 /** A call that the server has got. */

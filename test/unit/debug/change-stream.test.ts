@@ -2,12 +2,12 @@ import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
 import { Writable } from 'node:stream';
 import { describe, expect, it } from 'vitest';
-import { Board } from '../../../src/debug/board.ts';
-import { ChangeStream } from '../../../src/debug/change-stream.ts';
-import { PodHistory } from '../../../src/debug/pod-history.ts';
-import { PodTable } from '../../../src/debug/pod-table.ts';
-import { Traffic } from '../../../src/debug/traffic.ts';
-import { silentLogger } from '../../../src/seams/logger.ts';
+import { silentLogger } from '../../../src/base/logging/logger.ts';
+import { Board } from '../../../src/observe/debug/board.ts';
+import { ChangeStream } from '../../../src/observe/debug/change-stream.ts';
+import { PodHistory } from '../../../src/observe/debug/pod-history.ts';
+import { PodTable } from '../../../src/observe/debug/pod-table.ts';
+import { Traffic } from '../../../src/observe/debug/traffic.ts';
 import { Harness, numberedPod, settle, testPod } from '../status/harness.ts';
 import { DebugHarness } from './debug-harness.ts';
 

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, it, vi } from 'vitest';
-import { createDebugHandler } from '../../../src/debug/debug-handler.ts';
-import { page } from '../../../src/debug/page/page.ts';
-import { PodHistory } from '../../../src/debug/pod-history.ts';
+import { createDebugHandler } from '../../../src/observe/debug/debug-handler.ts';
+import { page } from '../../../src/observe/debug/page/page.ts';
+import { PodHistory } from '../../../src/observe/debug/pod-history.ts';
 import { serveLocally } from '../../support/serve-locally.ts';
 import { Harness, testPod } from '../status/harness.ts';
 import { browser, DebugHarness } from './debug-harness.ts';

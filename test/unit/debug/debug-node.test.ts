@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { type DebugNodeSource, debugNode, linesOf } from '../../../src/debug/debug-node.ts';
+import { type DebugNodeSource, debugNode, linesOf } from '../../../src/observe/debug/debug-node.ts';
 import { testPod } from '../status/harness.ts';
 import { DebugHarness } from './debug-harness.ts';
 

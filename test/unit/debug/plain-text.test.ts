@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import type { DebugPod, DebugPodRow, DebugSnapshot } from '../../../src/debug/debug-api.ts';
-import { columns, durationText, printable, timeText } from '../../../src/debug/plain-text.ts';
-import { podText } from '../../../src/debug/pod-text.ts';
-import { filterOf, tableText } from '../../../src/debug/table-text.ts';
+import type { DebugPod, DebugPodRow, DebugSnapshot } from '../../../src/observe/debug/debug-api.ts';
+import { columns, durationText, printable, timeText } from '../../../src/observe/debug/plain-text.ts';
+import { podText } from '../../../src/observe/debug/pod-text.ts';
+import { filterOf, tableText } from '../../../src/observe/debug/table-text.ts';
 
 const at = Date.UTC(2026, 0, 2, 3, 4, 5, 6);
 const row = (name: string, more: Partial<DebugPodRow> = {}): DebugPodRow => ({

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { DebugTimelineEntry } from '../../../src/debug/debug-api.ts';
-import { PodHistory } from '../../../src/debug/pod-history.ts';
+import type { DebugTimelineEntry } from '../../../src/observe/debug/debug-api.ts';
+import { PodHistory } from '../../../src/observe/debug/pod-history.ts';
 import { heldBytes } from '../../support/held-bytes.ts';
 
 const refused = (at: number, reason = 'r'): DebugTimelineEntry => ({ kind: 'refused', at, reason });

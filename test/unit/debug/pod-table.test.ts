@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { PodTable } from '../../../src/debug/pod-table.ts';
+import { PodTable } from '../../../src/observe/debug/pod-table.ts';
 import type { PodSnapshot } from '../../../src/status/sync/snapshot.ts';
 import { FakeClock } from '../../../src/testing/fakes/fake-clock.ts';
 import { heldBytes } from '../../support/held-bytes.ts';

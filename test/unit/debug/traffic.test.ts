@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { Traffic } from '../../../src/debug/traffic.ts';
+import { Traffic } from '../../../src/observe/debug/traffic.ts';
 import { FakeClock } from '../../../src/testing/fakes/fake-clock.ts';
 
 const none = { patches: 0, gets: 0, deletes: 0, failed: 0, synced: 0, delayP50Ms: undefined, delayP99Ms: undefined };

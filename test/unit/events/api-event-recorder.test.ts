@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { isDnsSubdomain } from '../../../src/checks/dns-names.ts';
-import type { ResourceTransport } from '../../../src/client/resource-client.ts';
+import { isDnsSubdomain } from '../../../src/base/options/dns-names.ts';
+import { ApiEventRecorder } from '../../../src/client/events/api-event-recorder.ts';
+import type { ResourceTransport } from '../../../src/client/resources/resource-client.ts';
 import { ApiError } from '../../../src/client/transport/api-error.ts';
 import type { KubeRequest } from '../../../src/client/transport/kube-transport.ts';
-import { ApiEventRecorder } from '../../../src/events/api-event-recorder.ts';
 import { buildPod } from '../../../src/testing/fakes/builders.ts';
 import { FakeClock, settle } from '../../../src/testing/fakes/fake-clock.ts';
 

@@ -1,7 +1,7 @@
 import type { createHash } from 'node:crypto';
 import { expect, it, vi } from 'vitest';
-import { AtomicWriter } from '../../../src/files/atomic-writer.ts';
-import { systemClock } from '../../../src/seams/clock.ts';
+import { systemClock } from '../../../src/base/clock.ts';
+import { AtomicWriter } from '../../../src/kubelet/files/atomic-writer.ts';
 import { FakeMounter } from '../../../src/testing/fakes/fake-mounter.ts';
 import { tempDir } from '../../support/temp-dir.ts';
 

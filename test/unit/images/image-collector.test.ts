@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { ImageCollector } from '../../../src/images/image-collector.ts';
+import { ImageCollector } from '../../../src/kubelet/images/image-collector.ts';
 import { FakeClock } from '../../../src/testing/fakes/fake-clock.ts';
 import { FakeRuntime } from '../../../src/testing/runtime/fake-runtime.ts';
 import { container, podOf, SyncerWorld } from '../agent/sync/syncer-world.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { imageText, parseImageName, withDefaultTag } from '../../../src/images/image-name.ts';
+import { imageText, parseImageName, withDefaultTag } from '../../../src/kubelet/images/image-name.ts';
 
 const hash = 'a'.repeat(64);
 

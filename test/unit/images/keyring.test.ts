@@ -1,5 +1,5 @@
 import { describe, expect, it, vi } from 'vitest';
-import { credentialsFor, type PullSecret } from '../../../src/images/keyring.ts';
+import { credentialsFor, type PullSecret } from '../../../src/kubelet/images/keyring.ts';
 
 const base64 = (text: string) => Buffer.from(text).toString('base64');
 function secretOf(auths: Readonly<Record<string, object>>, name = 'pull'): PullSecret {

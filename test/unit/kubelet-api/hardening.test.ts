@@ -1,8 +1,8 @@
 import { once } from 'node:events';
 import { type ConnectionOptions, connect } from 'node:tls';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import type { KubeletApiOptions } from '../../../src/kubelet-api/api-options.ts';
-import { KubeletApi } from '../../../src/kubelet-api/kubelet-api.ts';
+import type { KubeletApiOptions } from '../../../src/kubelet/server/api-options.ts';
+import { KubeletApi } from '../../../src/kubelet/server/kubelet-api.ts';
 import { apiWorld, fakeHost, readAll } from './api-world.ts';
 
 const exec = '/exec/default/web/app?command=id&output=1';

@@ -1,9 +1,9 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { describe, expect, it } from 'vitest';
-import type { KubeletApiOptions } from '../../../src/kubelet-api/api-options.ts';
-import { KubeletApiRefusal } from '../../../src/kubelet-api/api-refusal.ts';
-import { KubeletApi } from '../../../src/kubelet-api/kubelet-api.ts';
+import type { KubeletApiOptions } from '../../../src/kubelet/server/api-options.ts';
+import { KubeletApiRefusal } from '../../../src/kubelet/server/api-refusal.ts';
+import { KubeletApi } from '../../../src/kubelet/server/kubelet-api.ts';
 import { apiWorld, fakeHost, readAll } from './api-world.ts';
 
 /** Unlike `once`, it takes no error for an answer. */

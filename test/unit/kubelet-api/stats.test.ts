@@ -1,14 +1,14 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { CpuSampler } from '../../../src/kubelet-api/cpu-sampler.ts';
-import { readNodeStats } from '../../../src/kubelet-api/node-stats.ts';
-import { resourceMetrics } from '../../../src/kubelet-api/resource-metrics.ts';
-import { buildStatsSummary, type StatsSources } from '../../../src/kubelet-api/stats-summary.ts';
-import type { FilesystemUsage } from '../../../src/runtime/runtime-images.ts';
-import type { ContainerStats, PodSandboxStats } from '../../../src/runtime/runtime-stats.ts';
+import type { Pod } from '../../../src/api/json/types.ts';
+import type { FilesystemUsage } from '../../../src/kubelet/runtime/runtime-images.ts';
+import type { ContainerStats, PodSandboxStats } from '../../../src/kubelet/runtime/runtime-stats.ts';
+import { CpuSampler } from '../../../src/kubelet/server/cpu-sampler.ts';
+import { readNodeStats } from '../../../src/kubelet/server/node-stats.ts';
+import { resourceMetrics } from '../../../src/kubelet/server/resource-metrics.ts';
+import { buildStatsSummary, type StatsSources } from '../../../src/kubelet/server/stats-summary.ts';
 import { FakeClock, settle } from '../../../src/testing/fakes/fake-clock.ts';
-import type { Pod } from '../../../src/wire/types.ts';
 import { tempDir } from '../../support/temp-dir.ts';
 
 const at = Date.UTC(2026, 0, 1);

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
+import { beginAtZero } from '../../../src/base/metrics/begin-at-zero.ts';
+import type { MetricLabels } from '../../../src/base/metrics/metric-definitions.ts';
+import { metricsOption } from '../../../src/base/metrics/metrics.ts';
+import type { Labels } from '../../../src/base/metrics/metrics-sink.ts';
 import { type ErrorClass, metricDefinitions } from '../../../src/index.ts';
-import { beginAtZero } from '../../../src/metrics/begin-at-zero.ts';
-import type { MetricLabels } from '../../../src/metrics/metric-definitions.ts';
-import { metricsOption } from '../../../src/metrics/metrics.ts';
-import type { Labels } from '../../../src/metrics/metrics-sink.ts';
 import type { PodSyncPhase } from '../../../src/status/sync/sync-phase.ts';
 
 const definitions = Object.values(metricDefinitions);

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { metricsOption, noMetrics } from '../../../src/metrics/metrics.ts';
-import type { MetricsSink } from '../../../src/metrics/metrics-sink.ts';
+import { metricsOption, noMetrics } from '../../../src/base/metrics/metrics.ts';
+import type { MetricsSink } from '../../../src/base/metrics/metrics-sink.ts';
 import { unhandledRejectionsOf } from '../../support/unhandled-rejections.ts';
 
 const throws = (): never => {

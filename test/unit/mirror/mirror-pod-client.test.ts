@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
+import type { WirePod } from '../../../src/api/json/types.ts';
 import type { KubeRequest } from '../../../src/client/transport/kube-transport.ts';
-import { MirrorPodClient, type MirrorPodClientOptions } from '../../../src/mirror/mirror-pod-client.ts';
+import { MirrorPodClient, type MirrorPodClientOptions } from '../../../src/node/mirror/mirror-pod-client.ts';
 import { buildStaticPod } from '../../../src/testing/fakes/builders.ts';
 import { FakeClock, settle } from '../../../src/testing/fakes/fake-clock.ts';
-import type { WirePod } from '../../../src/wire/types.ts';
 import { RecordingTransport, refusal } from './recording-transport.ts';
 
 const nodeName = 'node-1';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { StatusManagerError } from '../../../src/errors.ts';
-import type { MirrorPodReconcilerOptions } from '../../../src/mirror/reconciler-options.ts';
-import { silentLogger } from '../../../src/seams/logger.ts';
+import { StatusManagerError } from '../../../src/base/errors.ts';
+import { silentLogger } from '../../../src/base/logging/logger.ts';
+import type { MirrorPodReconcilerOptions } from '../../../src/node/mirror/reconciler-options.ts';
 import { FakeClock, settle } from '../../../src/testing/fakes/fake-clock.ts';
 import { unhandledRejectionsOf } from '../../support/unhandled-rejections.ts';
 import { type Interference, ReconcilerWorld } from './reconciler-world.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import type { WirePod } from '../../../src/api/json/types.ts';
 import { settle } from '../../../src/testing/fakes/fake-clock.ts';
-import type { WirePod } from '../../../src/wire/types.ts';
 import { ReconcilerWorld } from './reconciler-world.ts';
 
 const name = 'web_default';

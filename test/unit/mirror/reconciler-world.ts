@@ -1,11 +1,15 @@
-import type { CreateMirrorPodResult, DeleteMirrorPodResult, MirrorCallOptions } from '../../../src/mirror/mirror-pod-client.ts';
-import { MirrorPodReconciler } from '../../../src/mirror/mirror-pod-reconciler.ts';
-import type { MirrorPodFailure, MirrorPodReconcilerOptions } from '../../../src/mirror/reconciler-options.ts';
-import { BasicPodManager } from '../../../src/pod/basic-pod-manager.ts';
-import { isMirrorPodOf, podFullName } from '../../../src/pod/pod-identity.ts';
+import type { Pod, WirePod } from '../../../src/api/json/types.ts';
+import { isMirrorPodOf, podFullName } from '../../../src/api/pod/pod-identity.ts';
+import type {
+  CreateMirrorPodResult,
+  DeleteMirrorPodResult,
+  MirrorCallOptions,
+} from '../../../src/node/mirror/mirror-pod-client.ts';
+import { MirrorPodReconciler } from '../../../src/node/mirror/mirror-pod-reconciler.ts';
+import type { MirrorPodFailure, MirrorPodReconcilerOptions } from '../../../src/node/mirror/reconciler-options.ts';
+import { BasicPodManager } from '../../../src/status/pods/basic-pod-manager.ts';
 import { buildMirrorPodOf, buildPod, buildStaticPod } from '../../../src/testing/fakes/builders.ts';
 import { FakeClock, settle } from '../../../src/testing/fakes/fake-clock.ts';
-import type { Pod, WirePod } from '../../../src/wire/types.ts';
 import { refusal } from './recording-transport.ts';
 
 const nodeName = 'node-1';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { NodeObjectOptions } from '../../../src/node-object/node-object-options.ts';
+import type { NodeObjectOptions } from '../../../src/node/node-object/node-object-options.ts';
 import { settle } from '../../../src/testing/fakes/fake-clock.ts';
 import { NodeWorld, nodeName, refusal, unreachable } from './node-world.ts';
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import type { NodeObjectOptions } from '../../../src/node-object/node-object-options.ts';
+import type { WireLease } from '../../../src/api/json/node-types.ts';
+import type { NodeObjectOptions } from '../../../src/node/node-object/node-object-options.ts';
 import { settle } from '../../../src/testing/fakes/fake-clock.ts';
-import type { WireLease } from '../../../src/wire/node-types.ts';
 import { capacity, deaf, NodeWorld, namespace, nodeName, refusal, unreachable } from './node-world.ts';
 
 const minute = 60_000;

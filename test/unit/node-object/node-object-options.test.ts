@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { NodeObject } from '../../../src/node-object/node-object.ts';
-import type { NodeObjectOptions } from '../../../src/node-object/node-object-options.ts';
+import { NodeObject } from '../../../src/node/node-object/node-object.ts';
+import type { NodeObjectOptions } from '../../../src/node/node-object/node-object-options.ts';
 import { capacity, NodeWorld } from './node-world.ts';
 
 const transport = { request: async () => ({}), stream: async () => {} };

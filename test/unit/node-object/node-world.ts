@@ -1,16 +1,16 @@
-import { resources } from '../../../src/client/api-resource.ts';
-import type { ResourceTransport } from '../../../src/client/resource-client.ts';
+import type { WireLease, WireNode, WireNodeCondition } from '../../../src/api/json/node-types.ts';
+import type { Logger } from '../../../src/base/logging/logger.ts';
+import { resources } from '../../../src/client/resources/api-resource.ts';
+import type { ResourceTransport } from '../../../src/client/resources/resource-client.ts';
 import { errorFromStatus, type JsonMembers } from '../../../src/client/transport/api-answer.ts';
 import { ApiError } from '../../../src/client/transport/api-error.ts';
 import type { KubeRequest, KubeStream } from '../../../src/client/transport/kube-transport.ts';
-import { NodeObject } from '../../../src/node-object/node-object.ts';
-import type { NodeObjectOptions } from '../../../src/node-object/node-object-options.ts';
-import type { Logger } from '../../../src/seams/logger.ts';
+import { NodeObject } from '../../../src/node/node-object/node-object.ts';
+import type { NodeObjectOptions } from '../../../src/node/node-object/node-object-options.ts';
 import { ServedResources } from '../../../src/testing/apiserver/served-resources.ts';
 import { FakeClock, settle } from '../../../src/testing/fakes/fake-clock.ts';
 import type { ResourceObjects } from '../../../src/testing/objects/store-types.ts';
 import { PodStore } from '../../../src/testing/pods-api/pod-store.ts';
-import type { WireLease, WireNode, WireNodeCondition } from '../../../src/wire/node-types.ts';
 
 export const nodeName = 'node-1';
 export const namespace = 'kube-node-lease';

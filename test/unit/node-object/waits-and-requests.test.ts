@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { NodeRequests } from '../../../src/node-object/node-requests.ts';
+import { NodeRequests } from '../../../src/node/node-object/node-requests.ts';
 import { FakeClock, settle } from '../../../src/testing/fakes/fake-clock.ts';
 
 describe('requests', () => {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { Connection, type StreamListener } from '../../../page/src/model/connection.ts';
-import type { DebugChanges, DebugSnapshot } from '../../../src/debug/debug-api.ts';
+import type { DebugChanges, DebugSnapshot } from '../../../src/observe/debug/debug-api.ts';
 import { FakeClock } from '../../../src/testing.ts';
 import { podRow, summaryOf } from '../../browser/debug-page/sample-pods.ts';
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { StreamListener } from '../../../page/src/model/connection.ts';
 import { Model } from '../../../page/src/model/model.ts';
-import type { DebugPodRow } from '../../../src/debug/debug-api.ts';
+import type { DebugPodRow } from '../../../src/observe/debug/debug-api.ts';
 import { FakeClock } from '../../../src/testing.ts';
 import { podDetails, podRow, podRows, summaryOf } from '../../browser/debug-page/sample-pods.ts';
 

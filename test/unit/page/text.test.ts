@@ -3,7 +3,7 @@ import { rowWindow, scrollTo } from '../../../page/src/model/row-window.ts';
 import { columnsOf, mergeTraffic, shownSeconds } from '../../../page/src/model/traffic.ts';
 import { age, byteCount, duration, isoTime, timeOfDay } from '../../../page/src/text/format.ts';
 import { manyLines, oneLine } from '../../../page/src/text/json-text.ts';
-import type { DebugTraffic } from '../../../src/debug/debug-api.ts';
+import type { DebugTraffic } from '../../../src/observe/debug/debug-api.ts';
 
 describe('times, sizes and values as text', () => {
   it.each([

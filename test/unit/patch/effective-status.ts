@@ -1,4 +1,4 @@
-import type { Json, JsonObject, PodStatus, WirePodStatus } from '../../../src/wire/types.ts';
+import type { Json, JsonObject, PodStatus, WirePodStatus } from '../../../src/api/json/types.ts';
 
 /** Statuses made up for a test have only the members that it is about. */
 export const podStatus = (status: unknown) => status as PodStatus;

@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { createGuardedJsonPatch } from '../../../src/patch/json-patch.ts';
-import { podStatusSchema } from '../../../src/patch/pod-patch-schema.ts';
-import { keyBy, sortByOrder } from '../../../src/patch/strategic-merge-lists.ts';
-import { applyStrategicMergePatch, createStrategicMergePatch } from '../../../src/patch/strategic-merge-patch.ts';
-import type { JsonObject } from '../../../src/wire/types.ts';
+import type { JsonObject } from '../../../src/api/json/types.ts';
+import { createGuardedJsonPatch } from '../../../src/api/patch/json-patch.ts';
+import { podStatusSchema } from '../../../src/api/patch/pod-patch-schema.ts';
+import { keyBy, sortByOrder } from '../../../src/api/patch/strategic-merge-lists.ts';
+import { applyStrategicMergePatch, createStrategicMergePatch } from '../../../src/api/patch/strategic-merge-patch.ts';
 import { Counter, numbered } from '../../support/counted.ts';
 
 const size = 4000;

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { applyJsonPatch, changedPaths, createGuardedJsonPatch } from '../../../src/patch/json-patch.ts';
-import type { JsonObject } from '../../../src/wire/types.ts';
+import type { JsonObject } from '../../../src/api/json/types.ts';
+import { applyJsonPatch, changedPaths, createGuardedJsonPatch } from '../../../src/api/patch/json-patch.ts';
 
 const uid = { uid: 'u' };
 const pod = (status?: JsonObject): JsonObject => ({ metadata: { uid: 'u', resourceVersion: '5' }, ...(status && { status }) });

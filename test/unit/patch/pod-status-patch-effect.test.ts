@@ -2,8 +2,8 @@ import { readFileSync } from 'node:fs';
 import { gunzipSync } from 'node:zlib';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { applyPodStatusPatch, createPodStatusPatch } from '../../../src/patch/pod-status-patch.ts';
-import type { JsonObject } from '../../../src/wire/types.ts';
+import type { JsonObject } from '../../../src/api/json/types.ts';
+import { applyPodStatusPatch, createPodStatusPatch } from '../../../src/api/patch/pod-status-patch.ts';
 import { asJson, effective, hasRepeatedKeys, podStatus, unordered } from './effective-status.ts';
 
 const strategicType = 'application/strategic-merge-patch+json';

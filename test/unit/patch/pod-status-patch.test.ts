@@ -1,6 +1,6 @@
 import type { V1PodStatus } from '@kubernetes/client-node';
 import { describe, expect, it } from 'vitest';
-import { applyPodStatusPatch, createPodStatusPatch, createWirePodStatusPatch } from '../../../src/patch/pod-status-patch.ts';
+import { applyPodStatusPatch, createPodStatusPatch, createWirePodStatusPatch } from '../../../src/api/patch/pod-status-patch.ts';
 import { asJson, effective, podStatus, wireStatus } from './effective-status.ts';
 
 const strategicType = 'application/strategic-merge-patch+json';

@@ -1,7 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { podSchema } from '../../../src/patch/pod-patch-schema.ts';
-import { applyPodPatch, applyStrategicMergePatch, createStrategicMergePatch } from '../../../src/patch/strategic-merge-patch.ts';
-import type { JsonObject } from '../../../src/wire/types.ts';
+import type { JsonObject } from '../../../src/api/json/types.ts';
+import { podSchema } from '../../../src/api/patch/pod-patch-schema.ts';
+import {
+  applyPodPatch,
+  applyStrategicMergePatch,
+  createStrategicMergePatch,
+} from '../../../src/api/patch/strategic-merge-patch.ts';
 
 const types = (pod: JsonObject) => ((pod.status as JsonObject).conditions as JsonObject[]).map((one) => one.type);
 const withTypes = (...names: string[]): JsonObject => ({

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it, vi } from 'vitest';
-import { type HostPort, hasFreePorts, portsConflict } from '../../../src/placement/host-ports.ts';
-import { parseLabelSelector } from '../../../src/placement/label-selector.ts';
-import { findUntoleratedTaint, isTolerated, type Toleration } from '../../../src/placement/taints.ts';
+import { type HostPort, hasFreePorts, portsConflict } from '../../../src/api/selectors/host-ports.ts';
+import { parseLabelSelector } from '../../../src/api/selectors/label-selector.ts';
+import { findUntoleratedTaint, isTolerated, type Toleration } from '../../../src/api/selectors/taints.ts';
 import { Counter, numbered } from '../../support/counted.ts';
 
 describe('a requirement with thousands of values', () => {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { type GivenLabelSelector, parseLabelSelector, selectorFromLabels } from '../../../src/placement/label-selector.ts';
-import { matchesNodeAffinity, parseNodePreference, requiredNodeAffinity } from '../../../src/placement/node-affinity.ts';
-import { nodeSelectorTest, parseNodeSelectorTerm } from '../../../src/placement/node-selector.ts';
+import { type GivenLabelSelector, parseLabelSelector, selectorFromLabels } from '../../../src/api/selectors/label-selector.ts';
+import { matchesNodeAffinity, parseNodePreference, requiredNodeAffinity } from '../../../src/api/selectors/node-affinity.ts';
+import { nodeSelectorTest, parseNodeSelectorTerm } from '../../../src/api/selectors/node-selector.ts';
 
 const node = { metadata: { name: 'n1', labels: { disk: 'ssd', size: '3' } } };
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { hasFreePorts, hostPortsOf, portsConflict } from '../../../src/placement/host-ports.ts';
-import { findUntoleratedTaint, type Toleration, tolerates } from '../../../src/placement/taints.ts';
+import { hasFreePorts, hostPortsOf, portsConflict } from '../../../src/api/selectors/host-ports.ts';
+import { findUntoleratedTaint, type Toleration, tolerates } from '../../../src/api/selectors/taints.ts';
 
 describe('a toleration', () => {
   const taint = { key: 'team', value: 'a', effect: 'NoSchedule' };

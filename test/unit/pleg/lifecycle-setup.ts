@@ -1,5 +1,5 @@
-import { PodLifecycle } from '../../../src/pleg/pod-lifecycle.ts';
-import type { PodLifecycleOptions } from '../../../src/pleg/pod-lifecycle-options.ts';
+import { PodLifecycle } from '../../../src/kubelet/pleg/pod-lifecycle.ts';
+import type { PodLifecycleOptions } from '../../../src/kubelet/pleg/pod-lifecycle-options.ts';
 import { FakeClock, settle } from '../../../src/testing/fakes/fake-clock.ts';
 import type { ContainerLife, LifeRequest } from '../../../src/testing/runtime/container-life.ts';
 import { FakeRuntime } from '../../../src/testing/runtime/fake-runtime.ts';

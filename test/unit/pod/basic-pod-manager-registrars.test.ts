@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { BasicPodManager } from '../../../src/pod/basic-pod-manager.ts';
-import type { PodRegistrar } from '../../../src/pod/pod-registrars.ts';
-import type { Pod } from '../../../src/wire/types.ts';
+import type { Pod } from '../../../src/api/json/types.ts';
+import { BasicPodManager } from '../../../src/status/pods/basic-pod-manager.ts';
+import type { PodRegistrar } from '../../../src/status/pods/pod-registrars.ts';
 import { unhandledRejectionsOf } from '../../support/unhandled-rejections.ts';
 
 function pod(

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { isStatusManagerError } from '../../../src/errors.ts';
-import { BasicPodManager } from '../../../src/pod/basic-pod-manager.ts';
-import type { Pod } from '../../../src/wire/types.ts';
+import type { Pod } from '../../../src/api/json/types.ts';
+import { isStatusManagerError } from '../../../src/base/errors.ts';
+import { BasicPodManager } from '../../../src/status/pods/basic-pod-manager.ts';
 import { unhandledRejectionsOf } from '../../support/unhandled-rejections.ts';
 
 function pod(uid: string, name = uid, annotations: Record<string, string> = {}, resourceVersion = '1'): Pod {

@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { isStatusManagerError } from '../../../src/errors.ts';
-import { BasicPodManager } from '../../../src/pod/basic-pod-manager.ts';
-import { isMirrorPodOf } from '../../../src/pod/pod-identity.ts';
-import type { Pod } from '../../../src/wire/types.ts';
+import type { Pod } from '../../../src/api/json/types.ts';
+import { isMirrorPodOf } from '../../../src/api/pod/pod-identity.ts';
+import { isStatusManagerError } from '../../../src/base/errors.ts';
+import { BasicPodManager } from '../../../src/status/pods/basic-pod-manager.ts';
 import { Counter, numbered } from '../../support/counted.ts';
 
 function pod(uid: string, name: string, annotations?: Record<string, string>, resourceVersion?: string): Pod {

@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest';
+import type { Pod, PodStatus } from '../../../src/api/json/types.ts';
+import type { RuntimeContainer, RuntimeContainerState } from '../../../src/api/pod/runtime-pod.ts';
+import type { Logger } from '../../../src/base/logging/logger.ts';
 import {
   DefaultPodDeletionSafety,
   type DefaultPodDeletionSafetyOptions,
   type RuntimeCacheProbe,
   type VolumesProbe,
-} from '../../../src/pod/default-pod-deletion-safety.ts';
-import type { RuntimeContainer, RuntimeContainerState } from '../../../src/pod/runtime-pod.ts';
-import type { Logger } from '../../../src/seams/logger.ts';
-import type { Pod, PodStatus } from '../../../src/wire/types.ts';
+} from '../../../src/status/pods/default-pod-deletion-safety.ts';
 import { unhandledRejectionsOf } from '../../support/unhandled-rejections.ts';
 
 const pod: Pod = { metadata: { name: 'a', namespace: 'd', uid: 'u' } };

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { metadataField } from '../../../src/pod/metadata-field.ts';
-import { resourceField } from '../../../src/pod/resource-field.ts';
-import { goQuote } from '../../../src/wire/go-quote.ts';
+import { goQuote } from '../../../src/api/json/go-quote.ts';
+import { metadataField } from '../../../src/api/pod/metadata-field.ts';
+import { resourceField } from '../../../src/api/pod/resource-field.ts';
 
 const pod = {
   metadata: {

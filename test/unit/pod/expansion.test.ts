@@ -1,5 +1,5 @@
 import { describe, expect, it, vi } from 'vitest';
-import { expanded } from '../../../src/pod/expansion.ts';
+import { expanded } from '../../../src/api/pod/expansion.ts';
 
 describe('expanded', () => {
   const limit = { mostBytes: 1000, tooLong: () => new Error('too long') };

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { isStatusManagerError } from '../../../src/errors.ts';
+import type { Pod } from '../../../src/api/json/types.ts';
 import {
   buildPodFullName,
   configHashAnnotationKey,
@@ -10,8 +10,8 @@ import {
   isStaticPod,
   parsePodFullName,
   podFullName,
-} from '../../../src/pod/pod-identity.ts';
-import type { Pod } from '../../../src/wire/types.ts';
+} from '../../../src/api/pod/pod-identity.ts';
+import { isStatusManagerError } from '../../../src/base/errors.ts';
 
 function pod(annotations?: Record<string, string>, name = 'a', namespace = 'd'): Pod {
   return { metadata: { name, namespace, ...(annotations && { annotations }) } };

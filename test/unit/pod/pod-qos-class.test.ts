@@ -1,9 +1,9 @@
 // After pkg/apis/core/v1/helper/qos/qos_test.go, v1.36.3: TestComputePodQOS.
 import { describe, expect, it } from 'vitest';
-import { computePodQOSClass } from '../../../src/pod/pod-qos-class.ts';
+import type { JsonObject } from '../../../src/api/json/types.ts';
+import { computePodQOSClass } from '../../../src/api/pod/pod-qos-class.ts';
 import { buildPod } from '../../../src/testing/fakes/builders.ts';
 import { PodStore } from '../../../src/testing/pods-api/pod-store.ts';
-import type { JsonObject } from '../../../src/wire/types.ts';
 
 const container = (requests: JsonObject, limits: JsonObject): JsonObject => ({ name: 'c', resources: { requests, limits } });
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { podConfigMapNames, podSecretNames } from '../../../src/pod/pod-references.ts';
-import type { Pod } from '../../../src/wire/types.ts';
+import type { Pod } from '../../../src/api/json/types.ts';
+import { podConfigMapNames, podSecretNames } from '../../../src/api/pod/pod-references.ts';
 
 const pod = (spec: object): Pod => ({ metadata: { name: 'p', namespace: 'd', uid: 'u' }, spec }) as Pod;
 const volume = (source: object) => pod({ containers: [], volumes: [{ name: 'v', ...source }] });

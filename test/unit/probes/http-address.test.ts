@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { redirected, requestPath } from '../../../src/probes/http-address.ts';
-import { probeHeaders } from '../../../src/probes/http-headers.ts';
+import { redirected, requestPath } from '../../../src/node/probes/http-address.ts';
+import { probeHeaders } from '../../../src/node/probes/http-headers.ts';
 
 describe('requestPath', () => {
   it.each([

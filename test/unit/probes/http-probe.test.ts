@@ -1,7 +1,7 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { once } from 'node:events';
 import { describe, expect, it } from 'vitest';
-import { NetworkProber } from '../../../src/probes/network-prober.ts';
+import { NetworkProber } from '../../../src/node/probes/network-prober.ts';
 import { scriptedServer } from '../client/transport/scripted-server.ts';
 import { selfSigned } from '../client/transport/self-signed.ts';
 import { closedPort, httpTarget, noSignal, rawServer, TimeLimit } from './targets.ts';

@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { withProbedStates } from '../../../src/probes/container-state.ts';
-import { ProbeManager } from '../../../src/probes/probe-manager.ts';
-import { ProbeResults } from '../../../src/probes/probe-results.ts';
-import { probeSettings } from '../../../src/probes/probe-types.ts';
-import { ProbedContainer } from '../../../src/probes/probed-container.ts';
+import type { Pod, PodStatus, WireContainerStatus, WirePodStatus } from '../../../src/api/json/types.ts';
+import { withProbedStates } from '../../../src/node/probes/container-state.ts';
+import { ProbeManager } from '../../../src/node/probes/probe-manager.ts';
+import { ProbeResults } from '../../../src/node/probes/probe-results.ts';
+import { probeSettings } from '../../../src/node/probes/probe-types.ts';
+import { ProbedContainer } from '../../../src/node/probes/probed-container.ts';
 import { FakeClock } from '../../../src/testing/fakes/fake-clock.ts';
-import type { Pod, PodStatus, WireContainerStatus, WirePodStatus } from '../../../src/wire/types.ts';
 
 const count = 500;
 

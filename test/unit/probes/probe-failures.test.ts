@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { safeClock } from '../../../src/seams/clock.ts';
+import { safeClock } from '../../../src/base/clock.ts';
 import { unhandledRejectionsOf } from '../../support/unhandled-rejections.ts';
 import { exec, failure, ProbeWorld, podOf, running, started, success } from './probe-world.ts';
 

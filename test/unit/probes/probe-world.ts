@@ -1,9 +1,9 @@
 import type { WirePod, WirePodStatus } from '../../../src/index.ts';
-import { ProbeManager } from '../../../src/probes/probe-manager.ts';
-import type { ProbeManagerOptions } from '../../../src/probes/probe-manager-options.ts';
-import type { ProbeTarget } from '../../../src/probes/probe-target.ts';
-import type { ContainerProbe, ProbeResultUpdate } from '../../../src/probes/probe-types.ts';
-import type { ProbeOutcome, Prober } from '../../../src/probes/prober.ts';
+import { ProbeManager } from '../../../src/node/probes/probe-manager.ts';
+import type { ProbeManagerOptions } from '../../../src/node/probes/probe-manager-options.ts';
+import type { ProbeTarget } from '../../../src/node/probes/probe-target.ts';
+import type { ContainerProbe, ProbeResultUpdate } from '../../../src/node/probes/probe-types.ts';
+import type { ProbeOutcome, Prober } from '../../../src/node/probes/prober.ts';
 import { FakeClock, settle } from '../../../src/testing/fakes/fake-clock.ts';
 
 const startedAt = Date.UTC(2000, 0, 1);

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { createServer, type Server, type Socket } from 'node:net';
-import type { GrpcProbeTarget, HttpProbeTarget, ProbeSubject, TcpProbeTarget } from '../../../src/probes/prober.ts';
+import type { GrpcProbeTarget, HttpProbeTarget, ProbeSubject, TcpProbeTarget } from '../../../src/node/probes/prober.ts';
 import { until } from '../client/transport/scripted-server.ts';
 
 const subject: ProbeSubject = {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { NetworkProber } from '../../../src/probes/network-prober.ts';
+import { NetworkProber } from '../../../src/node/probes/network-prober.ts';
 import { until } from '../client/transport/scripted-server.ts';
 import { closedPort, noSignal, rawServer, TimeLimit, tcpTarget } from './targets.ts';
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { StatusManager } from '../../../src/index.ts';
-import { BasicPodManager } from '../../../src/pod/basic-pod-manager.ts';
+import { BasicPodManager } from '../../../src/status/pods/basic-pod-manager.ts';
 import { exec, failure, ProbeWorld, podOf, running, success } from './probe-world.ts';
 
 describe('a probe manager beside a status manager', () => {

@@ -1,6 +1,6 @@
 import type { V1PodStatus } from '@kubernetes/client-node';
+import type { WirePodCondition, WirePodStatus } from '../../../src/api/json/types.ts';
 import { settle } from '../../../src/testing/fakes/fake-clock.ts';
-import type { WirePodCondition, WirePodStatus } from '../../../src/wire/types.ts';
 import { slotNames, type World } from './world.ts';
 
 const owned = ['PodScheduled', 'Ready', 'Initialized', 'ContainersReady'];

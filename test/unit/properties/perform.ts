@@ -1,5 +1,5 @@
+import type { Pod, PodStatus, WirePod, WirePodStatus } from '../../../src/api/json/types.ts';
 import { settle } from '../../../src/testing/fakes/fake-clock.ts';
-import type { Pod, PodStatus, WirePod, WirePodStatus } from '../../../src/wire/types.ts';
 import { changeServer } from './change-server.ts';
 import type { Operation } from './operations.ts';
 import { garble, isDeepFrozen, reworded, statusOf } from './statuses.ts';

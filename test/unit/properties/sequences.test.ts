@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { BoundedChannel } from '../../../src/concurrency/bounded-channel.ts';
+import { BoundedChannel } from '../../../src/base/concurrency/bounded-channel.ts';
 import { disagreements, quietBatch } from './agreement.ts';
 import { type Operation, operations, type WorldOptions, worldOptions } from './operations.ts';
 import { Performer } from './perform.ts';

@@ -1,11 +1,11 @@
 import { isDeepStrictEqual } from 'node:util';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { createPodStatusPatch } from '../../../src/patch/pod-status-patch.ts';
+import type { JsonObject, PodStatus, WirePod } from '../../../src/api/json/types.ts';
+import { createPodStatusPatch } from '../../../src/api/patch/pod-status-patch.ts';
 import { normalizeStatus } from '../../../src/status/canonical/normalize-status.ts';
 import { isPodStatusByKubeletEqual } from '../../../src/status/rules/pod-status-equality.ts';
 import { PodStore } from '../../../src/testing/pods-api/pod-store.ts';
-import type { JsonObject, PodStatus, WirePod } from '../../../src/wire/types.ts';
 import { pairSpec, statusPair } from '../../support/status-pairs.ts';
 import { effective, podStatus, unordered } from '../patch/effective-status.ts';
 import { runs, seeds } from './seeds.ts';

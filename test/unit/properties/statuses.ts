@@ -1,3 +1,4 @@
+import type { PodStatus, WirePod, WirePodStatus } from '../../../src/api/json/types.ts';
 import {
   buildCondition,
   buildContainerStatus,
@@ -5,7 +6,6 @@ import {
   buildTerminatedStatus,
   buildWaitingState,
 } from '../../../src/testing/fakes/builders.ts';
-import type { PodStatus, WirePod, WirePodStatus } from '../../../src/wire/types.ts';
 import type { Shape } from './operations.ts';
 
 /** A pod of two containers in one of its states. The first container's restart count carries `marker`. */

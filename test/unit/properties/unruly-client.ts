@@ -1,9 +1,9 @@
-import type { DeletePodOptions, PodClient, PodMetadata, RequestOptions } from '../../../src/client/pod-client.ts';
+import type { WirePod } from '../../../src/api/json/types.ts';
+import type { PodStatusPatch } from '../../../src/api/patch/pod-status-patch.ts';
+import type { DeletePodOptions, PodClient, PodMetadata, RequestOptions } from '../../../src/client/resources/pod-client.ts';
 import { ApiError } from '../../../src/client/transport/api-error.ts';
-import type { PodStatusPatch } from '../../../src/patch/pod-status-patch.ts';
 import { FakePodClient, type PodVerb } from '../../../src/testing/fakes/fake-pod-client.ts';
 import type { PodStore } from '../../../src/testing/pods-api/pod-store.ts';
-import type { WirePod } from '../../../src/wire/types.ts';
 
 /** `lost`: the request took effect and its answer was lost. A number: the server refused it with this HTTP status. */
 export type Trouble = { readonly verb: PodVerb; readonly how: number | 'network' | 'lost' };

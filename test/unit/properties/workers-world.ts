@@ -1,10 +1,10 @@
-import type { RuntimePodStatus } from '../../../src/pod/runtime-pod.ts';
-import { sleep } from '../../../src/seams/clock.ts';
+import type { Pod } from '../../../src/api/json/types.ts';
+import type { RuntimePodStatus } from '../../../src/api/pod/runtime-pod.ts';
+import { sleep } from '../../../src/base/clock.ts';
+import type { PodSyncer } from '../../../src/node/workers/pod-syncer.ts';
+import { PodWorkers } from '../../../src/node/workers/pod-workers.ts';
+import { WorkQueue } from '../../../src/node/workers/work-queue.ts';
 import { FakeClock, settle } from '../../../src/testing/fakes/fake-clock.ts';
-import type { Pod } from '../../../src/wire/types.ts';
-import type { PodSyncer } from '../../../src/workers/pod-syncer.ts';
-import { PodWorkers } from '../../../src/workers/pod-workers.ts';
-import { WorkQueue } from '../../../src/workers/work-queue.ts';
 import { type Operation, type Plan, podCount } from './workers-operations.ts';
 
 interface OpenCall {

@@ -1,11 +1,11 @@
-import { BasicPodManager } from '../../../src/pod/basic-pod-manager.ts';
-import { isStaticPod } from '../../../src/pod/pod-identity.ts';
+import type { Pod, PodStatus, WirePod, WirePodCondition } from '../../../src/api/json/types.ts';
+import { isStaticPod } from '../../../src/api/pod/pod-identity.ts';
+import { BasicPodManager } from '../../../src/status/pods/basic-pod-manager.ts';
 import { StatusManager } from '../../../src/status/status-manager.ts';
 import { buildMirrorPodOf, buildPod, buildStaticPod } from '../../../src/testing/fakes/builders.ts';
 import { FakeClock } from '../../../src/testing/fakes/fake-clock.ts';
 import type { PodEvent } from '../../../src/testing/pods-api/pod-store.ts';
 import { PodStore } from '../../../src/testing/pods-api/pod-store.ts';
-import type { Pod, PodStatus, WirePod, WirePodCondition } from '../../../src/wire/types.ts';
 import { foreignTypes, type WorldOptions } from './operations.ts';
 import { markerOf } from './statuses.ts';
 import { UnrulyClient } from './unruly-client.ts';

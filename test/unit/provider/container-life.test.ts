@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
-import { RestartBackoff } from '../../../src/backoff/restart-backoff.ts';
-import { ContainerLife } from '../../../src/provider/container-life.ts';
+import { ContainerLife } from '../../../src/node/provider/container-life.ts';
+import { RestartBackoff } from '../../../src/node/workers/restart-backoff.ts';
 import { FakeClock } from '../../../src/testing/fakes/fake-clock.ts';
 
 it('a sidecar that was never ready counts as started once it will not run again', async () => {

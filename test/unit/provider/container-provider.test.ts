@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { ContainerProvider, type ContainerProviderOptions } from '../../../src/provider/container-provider.ts';
-import type { NodePod } from '../../../src/provider/pod-provider.ts';
+import { ContainerProvider, type ContainerProviderOptions } from '../../../src/node/provider/container-provider.ts';
+import type { NodePod } from '../../../src/node/provider/pod-provider.ts';
 import { FakeClock, settle } from '../../../src/testing/fakes/fake-clock.ts';
 import { ContainerWorld } from './container-world.ts';
 

@@ -1,6 +1,6 @@
-import type { ContainerRun } from '../../../src/provider/container-life.ts';
-import { ContainerProvider } from '../../../src/provider/container-provider.ts';
-import type { ContainerSpec } from '../../../src/provider/pod-provider.ts';
+import type { ContainerRun } from '../../../src/node/provider/container-life.ts';
+import { ContainerProvider } from '../../../src/node/provider/container-provider.ts';
+import type { ContainerSpec } from '../../../src/node/provider/pod-provider.ts';
 import { settle } from '../../../src/testing/fakes/fake-clock.ts';
 import { ProviderWorld } from './provider-world.ts';
 

@@ -1,6 +1,6 @@
-import type { DeletePodCall, NotifyPods, PodProvider, ProviderCall } from '../../../src/provider/pod-provider.ts';
-import type { Clock } from '../../../src/seams/clock.ts';
-import type { Pod, PodStatus } from '../../../src/wire/types.ts';
+import type { Pod, PodStatus } from '../../../src/api/json/types.ts';
+import type { Clock } from '../../../src/base/clock.ts';
+import type { DeletePodCall, NotifyPods, PodProvider, ProviderCall } from '../../../src/node/provider/pod-provider.ts';
 
 export type Method = 'createPod' | 'updatePod' | 'deletePod' | 'getPodStatus' | 'getPods';
 /** What the next call of a method does instead. It may call `act` to have the effect all the same. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { endedStatus, isOver, lostStatus, statusOfAnswer, waitingStatus } from '../../../src/provider/provided-status.ts';
+import { endedStatus, isOver, lostStatus, statusOfAnswer, waitingStatus } from '../../../src/node/provider/provided-status.ts';
 import { Counter, numbered } from '../../support/counted.ts';
 
 const size = 2000;

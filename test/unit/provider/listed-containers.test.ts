@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import type { NodePod, PodProvider } from '../../../src/node/provider/pod-provider.ts';
 import type { GivenContainer } from '../../../src/node.ts';
-import type { NodePod, PodProvider } from '../../../src/provider/pod-provider.ts';
 import { settle } from '../../../src/testing/fakes/fake-clock.ts';
 import { FakePods } from './listed-pods.ts';
 import { ProviderWorld } from './provider-world.ts';

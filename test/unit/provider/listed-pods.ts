@@ -1,6 +1,6 @@
+import type { Pod } from '../../../src/api/json/types.ts';
+import type { NodePod, PodProvider } from '../../../src/node/provider/pod-provider.ts';
 import type { GivenContainer } from '../../../src/node.ts';
-import type { NodePod, PodProvider } from '../../../src/provider/pod-provider.ts';
-import type { Pod } from '../../../src/wire/types.ts';
 
 /** A provider with the methods that every provider has, which answers with containers. It forgets a pod as soon as it is deleted. */
 export class FakePods implements PodProvider {

@@ -1,6 +1,6 @@
 import { getEventListeners } from 'node:events';
 import { describe, expect, it } from 'vitest';
-import { PodNotices } from '../../../src/provider/pod-notices.ts';
+import { PodNotices } from '../../../src/node/provider/pod-notices.ts';
 import { FakeClock } from '../../../src/testing/fakes/fake-clock.ts';
 
 function world() {

@@ -1,10 +1,10 @@
 import { expect, it } from 'vitest';
-import { ProvidedPods } from '../../../src/provider/provided-pods.ts';
-import { safeClock } from '../../../src/seams/clock.ts';
-import { silentLogger } from '../../../src/seams/logger.ts';
+import type { Pod } from '../../../src/api/json/types.ts';
+import { safeClock } from '../../../src/base/clock.ts';
+import { silentLogger } from '../../../src/base/logging/logger.ts';
+import { ProvidedPods } from '../../../src/node/provider/provided-pods.ts';
 import { buildPod, buildStaticPod } from '../../../src/testing/fakes/builders.ts';
 import { FakeClock } from '../../../src/testing/fakes/fake-clock.ts';
-import type { Pod } from '../../../src/wire/types.ts';
 
 const named = (name: string, uid: string): Pod => buildPod({ metadata: { name, uid } });
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { endedStatus } from '../../../src/provider/provided-status.ts';
-import type { WireContainerStatus } from '../../../src/wire/types.ts';
+import type { WireContainerStatus } from '../../../src/api/json/types.ts';
+import { endedStatus } from '../../../src/node/provider/provided-status.ts';
 
 const startedAt = '2000-01-01T00:00:00Z';
 const pod = {

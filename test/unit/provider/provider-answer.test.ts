@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { endedStatus } from '../../../src/provider/provided-status.ts';
-import { readAnswer } from '../../../src/provider/provider-answer.ts';
-import type { WirePodStatus } from '../../../src/wire/types.ts';
+import type { WirePodStatus } from '../../../src/api/json/types.ts';
+import { endedStatus } from '../../../src/node/provider/provided-status.ts';
+import { readAnswer } from '../../../src/node/provider/provider-answer.ts';
 import { ProviderWorld } from './provider-world.ts';
 
 const container = { name: 'app', image: '', imageID: '', ready: true, restartCount: 0, state: { running: {} } };

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { ProviderCall } from '../../../src/provider/pod-provider.ts';
+import type { ProviderCall } from '../../../src/node/provider/pod-provider.ts';
 import { settle } from '../../../src/testing/fakes/fake-clock.ts';
 import { never, ProviderWorld } from './provider-world.ts';
 

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
-import { metricsOption } from '../../../src/metrics/metrics.ts';
-import { ProviderMeasures } from '../../../src/provider/provider-measures.ts';
+import { metricsOption } from '../../../src/base/metrics/metrics.ts';
+import { ProviderMeasures } from '../../../src/node/provider/provider-measures.ts';
 import { FakeClock, settle } from '../../../src/testing/fakes/fake-clock.ts';
 import { MetricsRecorder } from '../../support/metrics-recorder.ts';
 

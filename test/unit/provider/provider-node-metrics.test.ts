@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { ProviderNode } from '../../../src/provider/provider-node.ts';
+import { ProviderNode } from '../../../src/node/provider/provider-node.ts';
 import { InMemoryApiServer } from '../../../src/testing/apiserver/in-memory-apiserver.ts';
 import { MetricsRecorder } from '../../support/metrics-recorder.ts';
 

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import type { PodProvider } from '../../../src/provider/pod-provider.ts';
-import { ProviderNode } from '../../../src/provider/provider-node.ts';
-import type { ProviderNodeOptions } from '../../../src/provider/provider-node-options.ts';
+import type { PodProvider } from '../../../src/node/provider/pod-provider.ts';
+import { ProviderNode } from '../../../src/node/provider/provider-node.ts';
+import type { ProviderNodeOptions } from '../../../src/node/provider/provider-node-options.ts';
 import { InMemoryApiServer } from '../../../src/testing/apiserver/in-memory-apiserver.ts';
 
 let server: InMemoryApiServer;

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import type { DeletePodCall } from '../../../src/provider/pod-provider.ts';
+import type { Pod } from '../../../src/api/json/types.ts';
+import type { DeletePodCall } from '../../../src/node/provider/pod-provider.ts';
 import { buildStaticPod } from '../../../src/testing/fakes/builders.ts';
 import { settle } from '../../../src/testing/fakes/fake-clock.ts';
-import type { Pod } from '../../../src/wire/types.ts';
 import { never, ProviderWorld } from './provider-world.ts';
 
 const refuse = () => Promise.reject(new Error('no room'));

@@ -1,15 +1,15 @@
-import { PodConfig } from '../../../src/config/pod-config.ts';
-import { BasicPodManager } from '../../../src/pod/basic-pod-manager.ts';
-import { ProviderPodSyncer } from '../../../src/provider/provider-pod-syncer.ts';
-import type { ProviderPodSyncerOptions } from '../../../src/provider/provider-pod-syncer-options.ts';
+import type { WirePod, WirePodStatus } from '../../../src/api/json/types.ts';
+import { PodConfig } from '../../../src/node/config/pod-config.ts';
+import { ProviderPodSyncer } from '../../../src/node/provider/provider-pod-syncer.ts';
+import type { ProviderPodSyncerOptions } from '../../../src/node/provider/provider-pod-syncer-options.ts';
+import { PodWorkers } from '../../../src/node/workers/pod-workers.ts';
+import { SyncLoop } from '../../../src/node/workers/sync-loop.ts';
+import { WorkQueue } from '../../../src/node/workers/work-queue.ts';
+import { BasicPodManager } from '../../../src/status/pods/basic-pod-manager.ts';
 import { StatusManager } from '../../../src/status/status-manager.ts';
-import { SyncLoop } from '../../../src/sync-loop/sync-loop.ts';
 import { FakeClock, settle } from '../../../src/testing/fakes/fake-clock.ts';
 import { FakePodClient } from '../../../src/testing/fakes/fake-pod-client.ts';
 import { PodStore } from '../../../src/testing/pods-api/pod-store.ts';
-import type { WirePod, WirePodStatus } from '../../../src/wire/types.ts';
-import { PodWorkers } from '../../../src/workers/pod-workers.ts';
-import { WorkQueue } from '../../../src/workers/work-queue.ts';
 import { FakeProvider } from './fake-provider.ts';
 
 const nodeName = 'node-1';

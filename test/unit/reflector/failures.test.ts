@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
+import { mayGoOnAfter } from '../../../src/client/reflector/ended-watch.ts';
+import * as failures from '../../../src/client/reflector/failures.ts';
 import { AnswerTooLongError, ApiError } from '../../../src/client/transport/api-error.ts';
-import { mayGoOnAfter } from '../../../src/reflector/ended-watch.ts';
-import * as failures from '../../../src/reflector/failures.ts';
 import { configMap, refusal, refused, startedSetUp, tooLarge } from './fake-api.ts';
 
 const { StaleListError: _, ...predicates } = failures;

@@ -1,14 +1,14 @@
 import type { V1ConfigMap } from '@kubernetes/client-node';
-import { resources } from '../../../src/client/api-resource.ts';
-import type { ResourceTransport } from '../../../src/client/resource-client.ts';
+import type { Wire } from '../../../src/api/json/types.ts';
+import type { ReflectorHandlers } from '../../../src/client/reflector/handler-calls.ts';
+import { Reflector } from '../../../src/client/reflector/reflector.ts';
+import type { ReflectorOptions } from '../../../src/client/reflector/reflector-options.ts';
+import { resources } from '../../../src/client/resources/api-resource.ts';
+import type { ResourceTransport } from '../../../src/client/resources/resource-client.ts';
 import { errorFromStatus, type JsonMembers } from '../../../src/client/transport/api-answer.ts';
 import { ApiError } from '../../../src/client/transport/api-error.ts';
 import type { KubeRequest, KubeStream } from '../../../src/client/transport/kube-transport.ts';
-import type { ReflectorHandlers } from '../../../src/reflector/handler-calls.ts';
-import { Reflector } from '../../../src/reflector/reflector.ts';
-import type { ReflectorOptions } from '../../../src/reflector/reflector-options.ts';
 import { FakeClock, settle } from '../../../src/testing/fakes/fake-clock.ts';
-import type { Wire } from '../../../src/wire/types.ts';
 
 export type ConfigMap = Wire<V1ConfigMap>;
 

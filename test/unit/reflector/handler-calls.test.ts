@@ -1,6 +1,6 @@
 import { runInNewContext } from 'node:vm';
 import { describe, expect, it } from 'vitest';
-import { silentLogger } from '../../../src/seams/logger.ts';
+import { silentLogger } from '../../../src/base/logging/logger.ts';
 import { unhandledRejectionsOf } from '../../support/unhandled-rejections.ts';
 import { type ConfigMap, configMap, setUp, startedSetUp } from './fake-api.ts';
 

@@ -1,7 +1,7 @@
 import { Buffer } from 'node:buffer';
 import { describe, expect, it } from 'vitest';
+import { LimitedTransport } from '../../../src/client/reflector/limited-transport.ts';
 import type { KubeStream } from '../../../src/client/transport/kube-transport.ts';
-import { LimitedTransport } from '../../../src/reflector/limited-transport.ts';
 import { FakeClock, settle } from '../../../src/testing/fakes/fake-clock.ts';
 import { podWith, secretWorld } from '../object-managers/world.ts';
 import { configMap, setUp } from './fake-api.ts';

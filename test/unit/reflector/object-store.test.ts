@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { ObjectStore, type ObjectStoreOptions } from '../../../src/reflector/object-store.ts';
+import { ObjectStore, type ObjectStoreOptions } from '../../../src/client/reflector/object-store.ts';
 import { unhandledRejectionsOf } from '../../support/unhandled-rejections.ts';
 import { type ConfigMap, configMap, setUp } from './fake-api.ts';
 

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { resources } from '../../../src/client/api-resource.ts';
+import { silentLogger } from '../../../src/base/logging/logger.ts';
+import { ObjectStore } from '../../../src/client/reflector/object-store.ts';
+import { Reflector } from '../../../src/client/reflector/reflector.ts';
+import type { ReflectorOptions } from '../../../src/client/reflector/reflector-options.ts';
+import { resources } from '../../../src/client/resources/api-resource.ts';
 import { KubeTransport } from '../../../src/client/transport/kube-transport.ts';
-import { ObjectStore } from '../../../src/reflector/object-store.ts';
-import { Reflector } from '../../../src/reflector/reflector.ts';
-import type { ReflectorOptions } from '../../../src/reflector/reflector-options.ts';
-import { silentLogger } from '../../../src/seams/logger.ts';
 import { FakeClock } from '../../../src/testing/fakes/fake-clock.ts';
 import { unhandledRejectionsOf } from '../../support/unhandled-rejections.ts';
 import { failureOf, kubeConfigFor } from '../client/transport/scripted-server.ts';

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import type { NetChange } from '../../../src/reflector/net-change.ts';
-import { ObjectDelivery } from '../../../src/reflector/object-delivery.ts';
-import { ObjectStore } from '../../../src/reflector/object-store.ts';
-import type { Transform } from '../../../src/reflector/received-objects.ts';
-import { silentLogger } from '../../../src/seams/logger.ts';
+import { silentLogger } from '../../../src/base/logging/logger.ts';
+import type { NetChange } from '../../../src/client/reflector/net-change.ts';
+import { ObjectDelivery } from '../../../src/client/reflector/object-delivery.ts';
+import { ObjectStore } from '../../../src/client/reflector/object-store.ts';
+import type { Transform } from '../../../src/client/reflector/received-objects.ts';
 import { unhandledRejectionsOf } from '../../support/unhandled-rejections.ts';
 import { type ConfigMap, configMap, refusal, setUp, startedSetUp } from './fake-api.ts';
 

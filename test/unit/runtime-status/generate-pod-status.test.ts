@@ -1,12 +1,12 @@
 // After pkg/kubelet/kubelet_pods_test.go, v1.36.3: Test_generateAPIPodStatus, TestGenerateAPIPodStatusHostNetworkPodIPs,
 // TestNodeAddressUpdatesGenerateAPIPodStatusHostNetworkPodIPs, Test_generateAPIPodStatusForInPlaceVPAEnabled.
 import { describe, expect, expectTypeOf, it } from 'vitest';
-import { isStatusManagerError } from '../../../src/errors.ts';
-import type { ProbeManager } from '../../../src/probes/probe-manager.ts';
-import type { GeneratePodStatusOptions } from '../../../src/runtime-status/generate-pod-status.ts';
-import { generatePodStatus } from '../../../src/runtime-status/generate-pod-status.ts';
-import type { ContainerProbeStates } from '../../../src/runtime-status/probe-states.ts';
-import type { WirePodStatus } from '../../../src/wire/types.ts';
+import type { WirePodStatus } from '../../../src/api/json/types.ts';
+import { isStatusManagerError } from '../../../src/base/errors.ts';
+import type { GeneratePodStatusOptions } from '../../../src/node/pod-status/generate-pod-status.ts';
+import { generatePodStatus } from '../../../src/node/pod-status/generate-pod-status.ts';
+import type { ContainerProbeStates } from '../../../src/node/pod-status/probe-states.ts';
+import type { ProbeManager } from '../../../src/node/probes/probe-manager.ts';
 import { beganAt, containerOf, exited, podOf, running, runtimeOf, statusOf } from './pods.ts';
 
 const conditionOf = (status: WirePodStatus, type: string) => status.conditions?.find((condition) => condition.type === type);

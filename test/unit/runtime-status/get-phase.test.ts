@@ -1,8 +1,8 @@
 // After pkg/kubelet/kubelet_pods_test.go, v1.36.3: TestPodPhaseWithRestartAlways, …Never, …OnFailure, …RestartableInitContainers,
 // TestPodPhaseWithContainerRestartPolicy, TestConvertToAPIContainerStatusesForRestartAllContainers.
 import { describe, expect, it } from 'vitest';
-import { getPhase } from '../../../src/runtime-status/get-phase.ts';
-import type { Pod, PodStatus } from '../../../src/wire/types.ts';
+import type { Pod, PodStatus } from '../../../src/api/json/types.ts';
+import { getPhase } from '../../../src/node/pod-status/get-phase.ts';
 
 type ContainerStatus = NonNullable<PodStatus['containerStatuses']>[number];
 type Container = NonNullable<Pod['spec']>['containers'][number];

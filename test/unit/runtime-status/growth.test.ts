@@ -1,10 +1,10 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { aggregate } from '../../../src/manifest/defaults/resource-defaults.ts';
-import { generatePodStatus } from '../../../src/runtime-status/generate-pod-status.ts';
-import { getPhase } from '../../../src/runtime-status/get-phase.ts';
-import { podStatusFromContainers } from '../../../src/runtime-status/pod-status-from-containers.ts';
-import { podLimits, podRequests } from '../../../src/runtime-status/resource-lists.ts';
-import { QuantityTotal } from '../../../src/wire/quantity-sum.ts';
+import { aggregate } from '../../../src/api/manifest/defaults/resource-defaults.ts';
+import { QuantityTotal } from '../../../src/api/quantity/quantity-sum.ts';
+import { generatePodStatus } from '../../../src/node/pod-status/generate-pod-status.ts';
+import { getPhase } from '../../../src/node/pod-status/get-phase.ts';
+import { podStatusFromContainers } from '../../../src/node/pod-status/pod-status-from-containers.ts';
+import { podLimits, podRequests } from '../../../src/node/pod-status/resource-lists.ts';
 import { Counter, numbered } from '../../support/counted.ts';
 
 afterEach(() => void vi.restoreAllMocks());

@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest';
-import { isTerminalPhase } from '../../../src/pod/pod-phase.ts';
-import type { RuntimeContainerStatus, RuntimePodStatus } from '../../../src/pod/runtime-pod.ts';
-import { generatePodStatus } from '../../../src/runtime-status/generate-pod-status.ts';
-import type { GivenContainer } from '../../../src/runtime-status/given-container.ts';
-import { podStatusFromContainers } from '../../../src/runtime-status/pod-status-from-containers.ts';
+import type { Pod, WireContainerStatus, WirePodStatus } from '../../../src/api/json/types.ts';
+import { isTerminalPhase } from '../../../src/api/pod/pod-phase.ts';
+import type { RuntimeContainerStatus, RuntimePodStatus } from '../../../src/api/pod/runtime-pod.ts';
+import { generatePodStatus } from '../../../src/node/pod-status/generate-pod-status.ts';
+import type { GivenContainer } from '../../../src/node/pod-status/given-container.ts';
+import { podStatusFromContainers } from '../../../src/node/pod-status/pod-status-from-containers.ts';
 import { normalizeStatus } from '../../../src/status/canonical/normalize-status.ts';
 import { requireStatus } from '../../../src/status/rules/validate-status.ts';
 import { FakeClock } from '../../../src/testing/fakes/fake-clock.ts';
-import type { Pod, WireContainerStatus, WirePodStatus } from '../../../src/wire/types.ts';
 import { Prng } from '../../chaos/prng.ts';
 import type { Spec } from './pods.ts';
 

@@ -1,6 +1,6 @@
 // After pkg/kubelet/kubelet_pods_test.go, v1.36.3: Test_sortPodIPs, TestGenerateAPIPodStatusHostNetworkPodIPs, TestGenerateAPIPodStatusPodIPs.
 import { describe, expect, it } from 'vitest';
-import { addressMembers, parseAddress, podIPsInOrder } from '../../../src/runtime-status/pod-ips.ts';
+import { addressMembers, parseAddress, podIPsInOrder } from '../../../src/node/pod-status/pod-ips.ts';
 
 describe('podIPsInOrder', () => {
   it.each<[string, string[], string[], string[]]>([

@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import type { GivenContainer } from '../../../src/runtime-status/given-container.ts';
+import type { Pod, PodStatus, WirePodStatus } from '../../../src/api/json/types.ts';
+import type { GivenContainer } from '../../../src/node/pod-status/given-container.ts';
 import {
   type PodStatusFromContainersOptions,
   podStatusFromContainers,
-} from '../../../src/runtime-status/pod-status-from-containers.ts';
+} from '../../../src/node/pod-status/pod-status-from-containers.ts';
 import { FakeClock } from '../../../src/testing/fakes/fake-clock.ts';
-import type { Pod, PodStatus, WirePodStatus } from '../../../src/wire/types.ts';
 import { containerOf, podOf, reported } from './pods.ts';
 
 const now = '2000-01-01T00:10:00Z';

@@ -1,6 +1,6 @@
-import type { RuntimeContainerStatus, RuntimePodStatus } from '../../../src/pod/runtime-pod.ts';
-import { type GeneratePodStatusOptions, generatePodStatus } from '../../../src/runtime-status/generate-pod-status.ts';
-import type { Pod, PodStatus, WireContainerStatus, WirePodStatus } from '../../../src/wire/types.ts';
+import type { Pod, PodStatus, WireContainerStatus, WirePodStatus } from '../../../src/api/json/types.ts';
+import type { RuntimeContainerStatus, RuntimePodStatus } from '../../../src/api/pod/runtime-pod.ts';
+import { type GeneratePodStatusOptions, generatePodStatus } from '../../../src/node/pod-status/generate-pod-status.ts';
 
 export type Spec = NonNullable<Pod['spec']>;
 

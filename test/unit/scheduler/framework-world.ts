@@ -1,3 +1,5 @@
+import type { WireNode } from '../../../src/api/json/node-types.ts';
+import type { WirePod } from '../../../src/api/json/types.ts';
 import { Framework } from '../../../src/scheduler/framework/framework.ts';
 import type { PluginHandle, ProfilePlugins } from '../../../src/scheduler/framework/handle.ts';
 import type { Plugin } from '../../../src/scheduler/framework/plugin.ts';
@@ -5,8 +7,6 @@ import type { NodeInfo, Snapshot } from '../../../src/scheduler/nodes/node-info.
 import { createNodeInfo, snapshotOf } from '../../../src/scheduler/nodes/node-list.ts';
 import type { PodInfo } from '../../../src/scheduler/nodes/pod-info.ts';
 import { createPodInfo } from '../../../src/scheduler/nodes/pod-info-factory.ts';
-import type { WireNode } from '../../../src/wire/node-types.ts';
-import type { WirePod } from '../../../src/wire/types.ts';
 import { noSchedulerClient } from '../../support/no-scheduler-client.ts';
 
 /** A pod with this name and spec. */

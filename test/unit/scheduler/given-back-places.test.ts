@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
+import type { WirePod } from '../../../src/api/json/types.ts';
 import type { Plugin } from '../../../src/scheduler/framework/plugin.ts';
 import { inTreePlugins } from '../../../src/scheduler.ts';
-import type { WirePod } from '../../../src/wire/types.ts';
 import { node, pod, schedulerWorld } from './scheduler-world.ts';
 
 const waits: Plugin = {

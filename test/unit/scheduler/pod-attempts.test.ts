@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import { silentLogger } from '../../../src/base/logging/logger.ts';
 import { PodAttempts } from '../../../src/scheduler/cycle/pod-attempts.ts';
-import { silentLogger } from '../../../src/seams/logger.ts';
 import { pod, queueOf } from './queue/world.ts';
 
 describe('the attempts at pods', () => {

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { metricsOption } from '../../../src/metrics/metrics.ts';
-import type { Labels, MetricsSink } from '../../../src/metrics/metrics-sink.ts';
-import { SchedulerMeasures } from '../../../src/scheduler/measures/scheduler-measures.ts';
+import { metricsOption } from '../../../src/base/metrics/metrics.ts';
+import type { Labels, MetricsSink } from '../../../src/base/metrics/metrics-sink.ts';
 import type { QueueCounts } from '../../../src/scheduler/queue/scheduling-queue.ts';
 import { steadyTime } from '../../../src/scheduler/queue/steady-time.ts';
+import { SchedulerMeasures } from '../../../src/scheduler/reports/scheduler-measures.ts';
 import { inTreePlugins } from '../../../src/scheduler.ts';
 import { FakeClock } from '../../../src/testing/fakes/fake-clock.ts';
 import { giveBack, pod, queueOf } from './queue/world.ts';

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import type { MetricsSink } from '../../../src/metrics/metrics-sink.ts';
+import type { WirePod } from '../../../src/api/json/types.ts';
+import type { MetricsSink } from '../../../src/base/metrics/metrics-sink.ts';
 import { Scheduler } from '../../../src/scheduler/scheduler.ts';
 import { FakeClock } from '../../../src/testing/fakes/fake-clock.ts';
-import type { WirePod } from '../../../src/wire/types.ts';
 
 function pod(name: string, cpu: string): WirePod {
   const containers = [{ name: 'app', resources: { requests: { cpu } } }];

@@ -1,7 +1,7 @@
+import type { WireNode } from '../../../src/api/json/node-types.ts';
+import type { WirePod } from '../../../src/api/json/types.ts';
 import { Scheduler, type SchedulerOptions } from '../../../src/scheduler.ts';
 import { FakeClock } from '../../../src/testing.ts';
-import type { WireNode } from '../../../src/wire/node-types.ts';
-import type { WirePod } from '../../../src/wire/types.ts';
 
 export function node(name: string, cpu = '4'): WireNode {
   return { metadata: { name }, status: { allocatable: { cpu, memory: '8Gi', pods: '110' } } };

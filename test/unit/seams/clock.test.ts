@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { type Clock, safeClock, sleep } from '../../../src/seams/clock.ts';
+import { type Clock, safeClock, sleep } from '../../../src/base/clock.ts';
 import { FakeClock } from '../../../src/testing/fakes/fake-clock.ts';
 
 describe('sleep', () => {

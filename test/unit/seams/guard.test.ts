@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { callGuarded, catchRejection } from '../../../src/seams/guard.ts';
-import { type Logger, loggerOption } from '../../../src/seams/logger.ts';
+import { callGuarded, catchRejection } from '../../../src/base/guard.ts';
+import { type Logger, loggerOption } from '../../../src/base/logging/logger.ts';
 import { unhandledRejectionsOf } from '../../support/unhandled-rejections.ts';
 
 const boom = new Error('boom');

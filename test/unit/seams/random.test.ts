@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { safeRandom } from '../../../src/seams/random.ts';
+import { safeRandom } from '../../../src/base/random.ts';
 import { unhandledRejectionsOf } from '../../support/unhandled-rejections.ts';
 
 describe('safeRandom', () => {

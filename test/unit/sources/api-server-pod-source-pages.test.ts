@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
-import { BasicPodManager } from '../../../src/pod/basic-pod-manager.ts';
-import { ApiServerPodSource } from '../../../src/sources/api-server-pod-source.ts';
+import { ApiServerPodSource } from '../../../src/node/sources/api-server-pod-source.ts';
+import { BasicPodManager } from '../../../src/status/pods/basic-pod-manager.ts';
 import { InMemoryApiServer } from '../../../src/testing/apiserver/in-memory-apiserver.ts';
 import { buildPod } from '../../../src/testing/fakes/builders.ts';
 import { until } from '../client/transport/scripted-server.ts';

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { runInNewContext } from 'node:vm';
 import { describe, expect, it } from 'vitest';
-import { silentLogger } from '../../../src/seams/logger.ts';
-import type { PodSink } from '../../../src/sources/pod-delivery.ts';
+import { silentLogger } from '../../../src/base/logging/logger.ts';
+import type { PodSink } from '../../../src/node/sources/pod-delivery.ts';
 import { unhandledRejectionsOf } from '../../support/unhandled-rejections.ts';
 import { sendJson, until } from '../client/transport/scripted-server.ts';
 import { answerList, type ListScript, pod, refuse, setUp, startAndWatch } from './pod-source-server.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { BasicPodManager } from '../../../src/pod/basic-pod-manager.ts';
-import type { PodSink } from '../../../src/sources/pod-delivery.ts';
-import type { WirePod } from '../../../src/wire/types.ts';
+import type { WirePod } from '../../../src/api/json/types.ts';
+import type { PodSink } from '../../../src/node/sources/pod-delivery.ts';
+import { BasicPodManager } from '../../../src/status/pods/basic-pod-manager.ts';
 import { until } from '../client/transport/scripted-server.ts';
 import { answerList, pod, recorder, setUp, startAndWatch } from './pod-source-server.ts';
 

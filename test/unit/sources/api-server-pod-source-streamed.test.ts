@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { BasicPodManager } from '../../../src/pod/basic-pod-manager.ts';
-import type { WirePod } from '../../../src/wire/types.ts';
+import type { WirePod } from '../../../src/api/json/types.ts';
+import { BasicPodManager } from '../../../src/status/pods/basic-pod-manager.ts';
 import { until } from '../client/transport/scripted-server.ts';
 import { pod, setUp } from './pod-source-server.ts';
 

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
+import type { Pod, WirePod } from '../../../src/api/json/types.ts';
+import { isMirrorPod, isStaticPod } from '../../../src/api/pod/pod-identity.ts';
 import { KubeTransport } from '../../../src/client/transport/kube-transport.ts';
-import { BasicPodManager } from '../../../src/pod/basic-pod-manager.ts';
-import { isMirrorPod, isStaticPod } from '../../../src/pod/pod-identity.ts';
-import { ApiServerPodSource, type ApiServerPodSourceOptions } from '../../../src/sources/api-server-pod-source.ts';
-import type { Pod, WirePod } from '../../../src/wire/types.ts';
+import { ApiServerPodSource, type ApiServerPodSourceOptions } from '../../../src/node/sources/api-server-pod-source.ts';
+import { BasicPodManager } from '../../../src/status/pods/basic-pod-manager.ts';
 import { failureOf, kubeConfigFor, sendJson, until } from '../client/transport/scripted-server.ts';
 import {
   answerList,

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { PodBudget } from '../../../src/sources/pod-budget.ts';
-import { objectBytes } from '../../../src/wire/object-bytes.ts';
-import type { WirePod } from '../../../src/wire/types.ts';
+import { objectBytes } from '../../../src/api/json/object-bytes.ts';
+import type { WirePod } from '../../../src/api/json/types.ts';
+import { PodBudget } from '../../../src/node/sources/pod-budget.ts';
 
 interface Given {
   readonly name?: string;

@@ -1,8 +1,8 @@
 import type { ServerResponse } from 'node:http';
-import { ApiServerPodSource, type ApiServerPodSourceOptions } from '../../../src/sources/api-server-pod-source.ts';
-import type { PodSink, PodSourceHandlers } from '../../../src/sources/pod-delivery.ts';
+import type { WirePod } from '../../../src/api/json/types.ts';
+import { ApiServerPodSource, type ApiServerPodSourceOptions } from '../../../src/node/sources/api-server-pod-source.ts';
+import type { PodSink, PodSourceHandlers } from '../../../src/node/sources/pod-delivery.ts';
 import { FakeClock } from '../../../src/testing/fakes/fake-clock.ts';
-import type { WirePod } from '../../../src/wire/types.ts';
 import {
   kubeConfigFor,
   type ScriptedServer,

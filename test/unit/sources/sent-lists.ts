@@ -1,5 +1,5 @@
-import type { SendPods } from '../../../src/sources/pod-source.ts';
-import type { Pod } from '../../../src/wire/types.ts';
+import type { Pod } from '../../../src/api/json/types.ts';
+import type { SendPods } from '../../../src/node/sources/pod-source.ts';
 
 /** Takes what a source sends, and lets a test wait for it. */
 export class SentLists {

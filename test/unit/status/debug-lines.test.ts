@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Logger } from '../../../src/seams/logger.ts';
+import type { Logger } from '../../../src/base/logging/logger.ts';
 import { deleting, Harness, testPod } from './harness.ts';
 
 const uid = '12345678';

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import type { MetricsSink } from '../../../src/metrics/metrics-sink.ts';
-import { BasicPodManager } from '../../../src/pod/basic-pod-manager.ts';
-import type { PodManager } from '../../../src/pod/pod-manager.ts';
-import type { Clock } from '../../../src/seams/clock.ts';
-import type { Logger } from '../../../src/seams/logger.ts';
+import type { Clock } from '../../../src/base/clock.ts';
+import type { Logger } from '../../../src/base/logging/logger.ts';
+import type { MetricsSink } from '../../../src/base/metrics/metrics-sink.ts';
+import { BasicPodManager } from '../../../src/status/pods/basic-pod-manager.ts';
+import type { PodManager } from '../../../src/status/pods/pod-manager.ts';
 import { StatusManager } from '../../../src/status/status-manager.ts';
 import { FakeClock } from '../../../src/testing/fakes/fake-clock.ts';
 import { FakePodClient } from '../../../src/testing/fakes/fake-pod-client.ts';

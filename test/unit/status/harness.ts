@@ -1,11 +1,11 @@
-import { BasicPodManager } from '../../../src/pod/basic-pod-manager.ts';
-import type { PodDeletionSafety } from '../../../src/pod/pod-deletion-safety.ts';
+import type { PodStatus, WirePod, WirePodStatus } from '../../../src/api/json/types.ts';
 import type { StatusManagerEvents } from '../../../src/status/events/status-manager-events.ts';
+import { BasicPodManager } from '../../../src/status/pods/basic-pod-manager.ts';
+import type { PodDeletionSafety } from '../../../src/status/pods/pod-deletion-safety.ts';
 import { StatusManager } from '../../../src/status/status-manager.ts';
 import type { StatusManagerOptions } from '../../../src/status/status-manager-options.ts';
 import { FakeClock, settle } from '../../../src/testing/fakes/fake-clock.ts';
 import { FakePodClient, type FakePodClientOptions, type PodVerb } from '../../../src/testing/fakes/fake-pod-client.ts';
-import type { PodStatus, WirePod, WirePodStatus } from '../../../src/wire/types.ts';
 import { withoutSubscribe } from '../../support/without-subscribe.ts';
 
 export { settle };

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import type { WireContainerStatus, WirePod, WirePodStatus } from '../../../src/api/json/types.ts';
 import { normalizeStatus } from '../../../src/status/canonical/normalize-status.ts';
-import type { WireContainerStatus, WirePod, WirePodStatus } from '../../../src/wire/types.ts';
 import { deleting, Harness, testPod } from './harness.ts';
 
 const order = ['first', 'second', 'third', 'fourth'];

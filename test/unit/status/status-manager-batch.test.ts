@@ -1,14 +1,14 @@
 import { describe, expect, it } from 'vitest';
-import { BasicPodManager } from '../../../src/pod/basic-pod-manager.ts';
-import { silentLogger } from '../../../src/seams/logger.ts';
+import type { WirePod } from '../../../src/api/json/types.ts';
+import { silentLogger } from '../../../src/base/logging/logger.ts';
 import { PodStatuses } from '../../../src/status/cache/pod-statuses.ts';
+import { BasicPodManager } from '../../../src/status/pods/basic-pod-manager.ts';
 import { differsFromServer } from '../../../src/status/rules/server-fill-ins.ts';
 import { AgentView } from '../../../src/status/sync/agent-view.ts';
 import { ApiCopies } from '../../../src/status/sync/api-copies.ts';
 import { PodSourceView } from '../../../src/status/sync/pod-source-view.ts';
 import { orphanedUIDs } from '../../../src/status/sync/reason-to-sync.ts';
 import { FakeClock } from '../../../src/testing/fakes/fake-clock.ts';
-import type { WirePod } from '../../../src/wire/types.ts';
 import { asUpstream, Harness, numberedPod, randomStatus, testPod } from './harness.ts';
 
 const mirror = (uid: string): WirePod =>

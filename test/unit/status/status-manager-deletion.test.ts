@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { WirePod } from '../../../src/wire/types.ts';
+import type { WirePod } from '../../../src/api/json/types.ts';
 import { asUpstream, deleting, Harness, testPod } from './harness.ts';
 
 const deletingPod = (metadata = {}) => testPod({ metadata: { ...deleting, ...metadata } });

@@ -1,7 +1,7 @@
 import { type EventEmitter, setMaxListeners } from 'node:events';
 import { describe, expect, it } from 'vitest';
-import type { MetricsSink } from '../../../src/metrics/metrics-sink.ts';
-import type { Logger } from '../../../src/seams/logger.ts';
+import type { Logger } from '../../../src/base/logging/logger.ts';
+import type { MetricsSink } from '../../../src/base/metrics/metrics-sink.ts';
 import { deleting, Harness, settle, testPod } from './harness.ts';
 
 const container = (state: object, name = 'c') => ({ name, image: '', imageID: '', ready: false, restartCount: 0, state });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { BasicPodManager } from '../../../src/pod/basic-pod-manager.ts';
+import { BasicPodManager } from '../../../src/status/pods/basic-pod-manager.ts';
 import { StatusManager } from '../../../src/status/status-manager.ts';
 import { UnsettledPodsError } from '../../../src/status/sync/sync-phase.ts';
 import { Harness, numberedPod, settle, testPod } from './harness.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { BasicPodManager } from '../../../src/pod/basic-pod-manager.ts';
-import type { Logger } from '../../../src/seams/logger.ts';
+import type { Logger } from '../../../src/base/logging/logger.ts';
+import { BasicPodManager } from '../../../src/status/pods/basic-pod-manager.ts';
 import { StatusManager } from '../../../src/status/status-manager.ts';
 import { FakeClock } from '../../../src/testing/fakes/fake-clock.ts';
 import { Harness, numberedPod, settle, testPod } from './harness.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { isStatusManagerError } from '../../../src/errors.ts';
-import { BasicPodManager } from '../../../src/pod/basic-pod-manager.ts';
+import { isStatusManagerError } from '../../../src/base/errors.ts';
+import { BasicPodManager } from '../../../src/status/pods/basic-pod-manager.ts';
 import { StatusManager } from '../../../src/status/status-manager.ts';
 import { resolveOptions } from '../../../src/status/status-manager-options.ts';
 import { FakePodClient } from '../../../src/testing/fakes/fake-pod-client.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { WirePodStatus } from '../../../src/wire/types.ts';
+import type { WirePodStatus } from '../../../src/api/json/types.ts';
 import { Harness, testPod } from './harness.ts';
 
 const container = (name: string, id: string, extra = {}) => ({

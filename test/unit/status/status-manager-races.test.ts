@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import type { WirePod } from '../../../src/api/json/types.ts';
 import { ApiError } from '../../../src/client/transport/api-error.ts';
-import type { WirePod } from '../../../src/wire/types.ts';
 import { deleting, Harness, numberedPod, settle, testPod } from './harness.ts';
 
 // Races that the simulation (test/simulation) has found.

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { WirePod } from '../../../src/wire/types.ts';
+import type { WirePod } from '../../../src/api/json/types.ts';
 import { asUpstream, deleting, Harness, randomStatus, testPod } from './harness.ts';
 
 const staticPod = testPod({ metadata: { annotations: { 'kubernetes.io/config.source': 'file' } } });

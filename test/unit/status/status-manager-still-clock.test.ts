@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
-import { BasicPodManager } from '../../../src/pod/basic-pod-manager.ts';
+import { BasicPodManager } from '../../../src/status/pods/basic-pod-manager.ts';
 import { StatusManager } from '../../../src/status/status-manager.ts';
 import { buildPod } from '../../../src/testing/fakes/builders.ts';
 import { FakeClock, settle } from '../../../src/testing/fakes/fake-clock.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { WireContainerStatus, WirePod, WirePodStatus } from '../../../src/wire/types.ts';
+import type { WireContainerStatus, WirePod, WirePodStatus } from '../../../src/api/json/types.ts';
 import { Harness, testPod } from './harness.ts';
 
 const unknown = {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import type { PodStatus, WirePod, WirePodStatus } from '../../../src/api/json/types.ts';
 import { createPodStatusPatch } from '../../../src/index.ts';
-import type { PodStatus, WirePod, WirePodStatus } from '../../../src/wire/types.ts';
 import { Harness, testPod } from './harness.ts';
 
 const newer = { writtenBy: 'a newer server', list: [], text: '', startedAt: 'noon' };

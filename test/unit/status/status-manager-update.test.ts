@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { WirePod, WirePodStatus } from '../../../src/wire/types.ts';
+import type { WirePod, WirePodStatus } from '../../../src/api/json/types.ts';
 import { asUpstream, Harness, randomStatus, readyStatus, testPod } from './harness.ts';
 
 const startTimeOf = (h: Harness): number => Number(h.manager.getPodStatus('12345678')?.startTime);

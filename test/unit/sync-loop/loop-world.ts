@@ -1,13 +1,13 @@
-import type { PodUpdate } from '../../../src/config/pod-update.ts';
-import { BasicPodManager } from '../../../src/pod/basic-pod-manager.ts';
-import type { RunningPod } from '../../../src/pod/runtime-pod.ts';
-import { SyncLoop } from '../../../src/sync-loop/sync-loop.ts';
-import type { SyncLoopOptions } from '../../../src/sync-loop/sync-loop-options.ts';
+import type { Pod, PodStatus } from '../../../src/api/json/types.ts';
+import type { RunningPod } from '../../../src/api/pod/runtime-pod.ts';
+import type { PodUpdate } from '../../../src/node/config/pod-update.ts';
+import type { KnownPod } from '../../../src/node/workers/pod-records.ts';
+import { SyncLoop } from '../../../src/node/workers/sync-loop.ts';
+import type { SyncLoopOptions } from '../../../src/node/workers/sync-loop-options.ts';
+import type { UpdatePodOptions } from '../../../src/node/workers/update-pod-options.ts';
+import { WorkQueue } from '../../../src/node/workers/work-queue.ts';
+import { BasicPodManager } from '../../../src/status/pods/basic-pod-manager.ts';
 import { FakeClock, settle } from '../../../src/testing/fakes/fake-clock.ts';
-import type { Pod, PodStatus } from '../../../src/wire/types.ts';
-import type { KnownPod } from '../../../src/workers/pod-records.ts';
-import type { UpdatePodOptions } from '../../../src/workers/update-pod-options.ts';
-import { WorkQueue } from '../../../src/workers/work-queue.ts';
 
 /** A sync loop over workers that write down what they are told, in virtual time. */
 export class LoopWorld implements AsyncDisposable {

@@ -1,7 +1,8 @@
 import { expect, it } from 'vitest';
-import { BasicPodManager } from '../../../src/pod/basic-pod-manager.ts';
+import { SyncLoop } from '../../../src/node/workers/sync-loop.ts';
+import type { UpdatePodOptions } from '../../../src/node/workers/update-pod-options.ts';
+import { BasicPodManager } from '../../../src/status/pods/basic-pod-manager.ts';
 import { StatusManager } from '../../../src/status/status-manager.ts';
-import { SyncLoop } from '../../../src/sync-loop/sync-loop.ts';
 import {
   buildContainerStatus,
   buildRunningStatus,
@@ -9,7 +10,6 @@ import {
   buildTerminatedState,
 } from '../../../src/testing/fakes/builders.ts';
 import { FakeClock } from '../../../src/testing/fakes/fake-clock.ts';
-import type { UpdatePodOptions } from '../../../src/workers/update-pod-options.ts';
 
 const static1 = buildStaticPod({ metadata: { name: 'web-node-1' }, spec: { restartPolicy: 'OnFailure' } });
 const uid = static1.metadata?.uid ?? '';

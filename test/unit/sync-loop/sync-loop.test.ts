@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { SyncLoop } from '../../../src/sync-loop/sync-loop.ts';
+import { SyncLoop } from '../../../src/node/workers/sync-loop.ts';
 import { buildMirrorPodOf, buildPod, buildStaticPod } from '../../../src/testing/fakes/builders.ts';
 import { settle } from '../../../src/testing/fakes/fake-clock.ts';
 import { LoopWorld } from './loop-world.ts';

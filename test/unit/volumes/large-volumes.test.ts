@@ -1,8 +1,8 @@
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
+import type { Pod } from '../../../src/api/json/types.ts';
 import { VolumeManager } from '../../../src/node.ts';
-import type { Pod } from '../../../src/wire/types.ts';
 import { failureOf, never, podWith, setUp } from './world.ts';
 
 const mebibyte = 1024 * 1024;

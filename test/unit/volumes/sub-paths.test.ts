@@ -1,8 +1,8 @@
 import { chmod, mkdir, readdir, readFile, rename, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { cleanSubPaths, prepareSubPath } from '../../../src/kubelet/volumes/sub-paths.ts';
 import { FakeMounter } from '../../../src/testing/fakes/fake-mounter.ts';
-import { cleanSubPaths, prepareSubPath } from '../../../src/volumes/sub-paths.ts';
 import { tempDir } from '../../support/temp-dir.ts';
 
 async function setUp() {

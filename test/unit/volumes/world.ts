@@ -1,10 +1,10 @@
 import { mkdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'vitest';
-import { StatusManagerError } from '../../../src/errors.ts';
+import type { Pod } from '../../../src/api/json/types.ts';
+import { StatusManagerError } from '../../../src/base/errors.ts';
 import { VolumeError, VolumeManager, type VolumeManagerOptions } from '../../../src/node.ts';
 import { FakeMounter } from '../../../src/testing/fakes/fake-mounter.ts';
-import type { Pod } from '../../../src/wire/types.ts';
 import { tempDir } from '../../support/temp-dir.ts';
 
 type Spec = NonNullable<Pod['spec']>;

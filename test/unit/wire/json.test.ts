@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { isAbsentInStatus } from '../../../src/patch/pod-patch-schema.ts';
-import { nullIsAbsent, toWireJson, toWireObject, wireEqual } from '../../../src/wire/json.ts';
+import { nullIsAbsent, toWireJson, toWireObject, wireEqual } from '../../../src/api/json/json.ts';
+import { isAbsentInStatus } from '../../../src/api/patch/pod-patch-schema.ts';
 
 describe('toWireJson', () => {
   it('writes Dates in whole seconds and leaves out members without a value', () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { compareQuantities, quantityInNano, roundedUpToMilli } from '../../../src/wire/quantity-value.ts';
+import { compareQuantities, quantityInNano, roundedUpToMilli } from '../../../src/api/quantity/quantity-value.ts';
 
 describe('quantities as numbers', () => {
   it.each([

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { canonicalQuantity } from '../../../src/wire/quantity.ts';
+import { canonicalQuantity } from '../../../src/api/quantity/quantity.ts';
 
 /** What Go's resource.Quantity makes of each, v0.36.3. */
 const recorded: [string, string][] = [

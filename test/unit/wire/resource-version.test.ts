@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { compareResourceVersions, isOlderThan } from '../../../src/wire/resource-version.ts';
+import { compareResourceVersions, isOlderThan } from '../../../src/api/json/resource-version.ts';
 
 const sign = (order: number | undefined): number | undefined => order && Math.sign(order);
 

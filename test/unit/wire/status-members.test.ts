@@ -12,7 +12,7 @@ import {
   podConditionMembers,
   podStatusMembers,
   timeMembers,
-} from '../../../src/wire/status-members.ts';
+} from '../../../src/api/json/status-members.ts';
 
 interface ClientNodeClass {
   getAttributeTypeMap(): { baseName: string; type: string; format: string }[];

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { toWireJson } from '../../../src/wire/json.ts';
-import { canonicalTime } from '../../../src/wire/time.ts';
+import { toWireJson } from '../../../src/api/json/json.ts';
+import { canonicalTime } from '../../../src/api/json/time.ts';
 
 describe('canonicalTime', () => {
   it.each([

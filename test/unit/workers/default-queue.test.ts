@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { PodWorkers } from '../../../src/workers/pod-workers.ts';
-import { WorkQueue } from '../../../src/workers/work-queue.ts';
+import { PodWorkers } from '../../../src/node/workers/pod-workers.ts';
+import { WorkQueue } from '../../../src/node/workers/work-queue.ts';
 import { pod, World } from './world.ts';
 
 function worldOf() {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { PodSyncer, RuntimeStatusCache } from '../../../src/workers/pod-syncer.ts';
+import type { PodSyncer, RuntimeStatusCache } from '../../../src/node/workers/pod-syncer.ts';
 import { pod, World } from './world.ts';
 
 const never = () => new Promise<never>(() => {});

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
+import type { WirePodStatus } from '../../../src/api/json/types.ts';
+import type { SyncTerminatedPodRequest, SyncTerminatingPodRequest } from '../../../src/node/workers/pod-syncer.ts';
 import { settle } from '../../../src/testing/fakes/fake-clock.ts';
-import type { WirePodStatus } from '../../../src/wire/types.ts';
-import type { SyncTerminatedPodRequest, SyncTerminatingPodRequest } from '../../../src/workers/pod-syncer.ts';
 import { pod, World } from './world.ts';
 
 const evict = (status: WirePodStatus): void => {

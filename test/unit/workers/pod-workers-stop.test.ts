@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import { PodWorkers } from '../../../src/node/workers/pod-workers.ts';
 import { settle } from '../../../src/testing/fakes/fake-clock.ts';
-import { PodWorkers } from '../../../src/workers/pod-workers.ts';
 import { pod, World } from './world.ts';
 
 describe('stop', () => {

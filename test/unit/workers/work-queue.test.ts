@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import { WorkQueue } from '../../../src/node/workers/work-queue.ts';
 import { FakeClock, settle } from '../../../src/testing/fakes/fake-clock.ts';
-import { WorkQueue } from '../../../src/workers/work-queue.ts';
 
 function queueOf(): { clock: FakeClock; queue: WorkQueue; woken: boolean[] } {
   const clock = new FakeClock();

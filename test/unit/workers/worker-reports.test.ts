@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import { WorkQueue } from '../../../src/node/workers/work-queue.ts';
 import { FakeClock } from '../../../src/testing/fakes/fake-clock.ts';
-import { WorkQueue } from '../../../src/workers/work-queue.ts';
 import { pod, World } from './world.ts';
 
 describe('what the pod workers say of a pod', () => {

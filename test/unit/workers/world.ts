@@ -1,11 +1,11 @@
-import type { RuntimePodStatus } from '../../../src/pod/runtime-pod.ts';
+import type { Pod } from '../../../src/api/json/types.ts';
+import type { RuntimePodStatus } from '../../../src/api/pod/runtime-pod.ts';
+import type { PodSyncer } from '../../../src/node/workers/pod-syncer.ts';
+import { PodWorkers } from '../../../src/node/workers/pod-workers.ts';
+import type { KillPodOptions, UpdatePodOptions, UpdateType } from '../../../src/node/workers/update-pod-options.ts';
+import { type RetryQueue, WorkQueue } from '../../../src/node/workers/work-queue.ts';
+import type { PodWorkersOptions } from '../../../src/node/workers/workers-options.ts';
 import { FakeClock, settle } from '../../../src/testing/fakes/fake-clock.ts';
-import type { Pod } from '../../../src/wire/types.ts';
-import type { PodSyncer } from '../../../src/workers/pod-syncer.ts';
-import { PodWorkers } from '../../../src/workers/pod-workers.ts';
-import type { KillPodOptions, UpdatePodOptions, UpdateType } from '../../../src/workers/update-pod-options.ts';
-import { type RetryQueue, WorkQueue } from '../../../src/workers/work-queue.ts';
-import type { PodWorkersOptions } from '../../../src/workers/workers-options.ts';
 
 /** One call of the syncer that has not settled. */
 export interface OpenCall {

@@ -1,4 +1,4 @@
-import type { WirePod } from '../../../wire/types.ts';
+import type { WirePod } from '../../../api/json/types.ts';
 import type { Plugin } from '../../framework/plugin.ts';
 import { wrongAnswer } from '../../framework/plugin-error.ts';
 import type { NodeInfo } from '../../nodes/node-info.ts';

@@ -1,5 +1,5 @@
-import { selectorFromLabels } from '../../../placement/label-selector.ts';
-import type { Labels } from '../../../placement/requirement.ts';
+import { selectorFromLabels } from '../../../api/selectors/label-selector.ts';
+import type { Labels } from '../../../api/selectors/requirement.ts';
 import type { ClusterListers, SelectingObject } from '../../framework/handle.ts';
 import type { PodInfo } from '../../nodes/pod-info.ts';
 

@@ -1,5 +1,5 @@
 // Behaviour of pkg/scheduler/framework/plugins/selectorspread, v1.22.17.
-import type { LabelSelector } from '../../../placement/label-selector.ts';
+import type { LabelSelector } from '../../../api/selectors/label-selector.ts';
 import { type StateData, stateKey } from '../../framework/cycle-state.ts';
 import type { PluginHandle } from '../../framework/handle.ts';
 import { maxNodeScore, type Plugin } from '../../framework/plugin.ts';

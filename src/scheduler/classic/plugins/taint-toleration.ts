@@ -1,5 +1,5 @@
 // Behaviour of pkg/scheduler/framework/plugins/tainttoleration, v1.22.17, where it is not that of v1.36.3.
-import { findUntoleratedTaint } from '../../../placement/taints.ts';
+import { findUntoleratedTaint } from '../../../api/selectors/taints.ts';
 import type { Plugin } from '../../framework/plugin.ts';
 import { taintToleration } from '../../plugins/taint-toleration.ts';
 

@@ -1,5 +1,5 @@
 // Behaviour of pkg/scheduler/framework/plugins/nodevolumelimits, v1.22.17, for volumes that need no claim.
-import type { WirePod } from '../../../wire/types.ts';
+import type { WirePod } from '../../../api/json/types.ts';
 import type { ClusterEventWithHint } from '../../framework/cluster-event.ts';
 import type { Plugin } from '../../framework/plugin.ts';
 import type { Rejection } from '../../framework/status.ts';

@@ -1,5 +1,5 @@
-import { optionOfType, requireKnownOptions } from '../../../checks/options.ts';
-import { invalidOption } from '../../../errors.ts';
+import { invalidOption } from '../../../base/errors.ts';
+import { optionOfType, requireKnownOptions } from '../../../base/options/options.ts';
 
 /** The arguments of the plugin InterPodAffinity, as a profile has them. */
 export interface InterPodAffinityArguments {

@@ -1,5 +1,5 @@
-import { labelOf } from '../../../placement/requirement.ts';
-import type { WireNode } from '../../../wire/node-types.ts';
+import type { WireNode } from '../../../api/json/node-types.ts';
+import { labelOf } from '../../../api/selectors/requirement.ts';
 import { DomainCounts } from '../common/domain-counts.ts';
 
 /** How many pods a domain has, for each of several topology keys. A clone costs what was changed since. */

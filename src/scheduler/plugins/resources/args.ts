@@ -1,8 +1,8 @@
 // Rules of pkg/scheduler/apis/config/validation, validation_pluginargs.go, and the defaults of apis/config/v1, v1.36.3.
 
-import { isLabelKey, labelKeyRule } from '../../../checks/label-names.ts';
-import { requireKnownOptions } from '../../../checks/options.ts';
-import { invalidOption } from '../../../errors.ts';
+import { invalidOption } from '../../../base/errors.ts';
+import { isLabelKey, labelKeyRule } from '../../../base/options/label-names.ts';
+import { requireKnownOptions } from '../../../base/options/options.ts';
 import type { WeighedResource } from './amounts.ts';
 import type { ShapePoint } from './strategies.ts';
 

@@ -1,4 +1,4 @@
-import type { LabelSelector } from '../../../placement/label-selector.ts';
+import type { LabelSelector } from '../../../api/selectors/label-selector.ts';
 import type { GroupedPods, PodGroup } from '../../nodes/pod-index.ts';
 import type { PodInfo } from '../../nodes/pod-info.ts';
 

@@ -1,11 +1,11 @@
+import type { WirePod } from '../../../api/json/types.ts';
 import {
   type GivenLabelSelector,
   type LabelSelector,
   parseLabelSelector,
   selectorFromLabels,
-} from '../../../placement/label-selector.ts';
-import { type Labels, labelOf } from '../../../placement/requirement.ts';
-import type { WirePod } from '../../../wire/types.ts';
+} from '../../../api/selectors/label-selector.ts';
+import { type Labels, labelOf } from '../../../api/selectors/requirement.ts';
 import type { ClusterListers, SelectingObject } from '../../framework/handle.ts';
 
 /**

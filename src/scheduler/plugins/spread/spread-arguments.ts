@@ -1,6 +1,6 @@
-import { isLabelKey, labelKeyRule } from '../../../checks/label-names.ts';
-import { integerOption, iterableOption, oneOfOption, requireKnownOptions } from '../../../checks/options.ts';
-import { invalidOption } from '../../../errors.ts';
+import { invalidOption } from '../../../base/errors.ts';
+import { isLabelKey, labelKeyRule } from '../../../base/options/label-names.ts';
+import { integerOption, iterableOption, oneOfOption, requireKnownOptions } from '../../../base/options/options.ts';
 import type { WireSpreadConstraint } from './spread-constraint.ts';
 
 /** The arguments of the plugin PodTopologySpread, as a profile has them. */

@@ -1,9 +1,9 @@
-import { type LabelSelector, parseLabelSelector } from '../../../placement/label-selector.ts';
-import { requiredNodeAffinity } from '../../../placement/node-affinity.ts';
-import { type Labels, labelOf } from '../../../placement/requirement.ts';
-import { findUntoleratedTaint } from '../../../placement/taints.ts';
-import type { WireNode } from '../../../wire/node-types.ts';
-import type { WirePod } from '../../../wire/types.ts';
+import type { WireNode } from '../../../api/json/node-types.ts';
+import type { WirePod } from '../../../api/json/types.ts';
+import { type LabelSelector, parseLabelSelector } from '../../../api/selectors/label-selector.ts';
+import { requiredNodeAffinity } from '../../../api/selectors/node-affinity.ts';
+import { type Labels, labelOf } from '../../../api/selectors/requirement.ts';
+import { findUntoleratedTaint } from '../../../api/selectors/taints.ts';
 
 /** One of a pod's `topologySpreadConstraints`, as it stands in JSON. */
 export type WireSpreadConstraint = NonNullable<NonNullable<WirePod['spec']>['topologySpreadConstraints']>[number];

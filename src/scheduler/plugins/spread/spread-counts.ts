@@ -1,5 +1,5 @@
-import { labelOf } from '../../../placement/requirement.ts';
-import type { WireNode } from '../../../wire/node-types.ts';
+import type { WireNode } from '../../../api/json/node-types.ts';
+import { labelOf } from '../../../api/selectors/requirement.ts';
 import type { StateData } from '../../framework/cycle-state.ts';
 import type { Rejection } from '../../framework/status.ts';
 import type { Snapshot } from '../../nodes/node-info.ts';

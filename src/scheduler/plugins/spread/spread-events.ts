@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
-import { labelOf } from '../../../placement/requirement.ts';
-import type { WireNode } from '../../../wire/node-types.ts';
-import type { WirePod } from '../../../wire/types.ts';
+import type { WireNode } from '../../../api/json/node-types.ts';
+import type { WirePod } from '../../../api/json/types.ts';
+import { labelOf } from '../../../api/selectors/requirement.ts';
 import type { ClusterEventWithHint, QueueingHint } from '../../framework/cluster-event.ts';
 import { hasTopologyKeys, type SpreadConstraint } from './spread-constraint.ts';
 

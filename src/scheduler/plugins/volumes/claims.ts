@@ -1,5 +1,5 @@
-import { integerOption, requireKnownOptions } from '../../../checks/options.ts';
-import { invalidOption } from '../../../errors.ts';
+import { invalidOption } from '../../../base/errors.ts';
+import { integerOption, requireKnownOptions } from '../../../base/options/options.ts';
 import type { Plugin } from '../../framework/plugin.ts';
 import type { Rejection } from '../../framework/status.ts';
 import type { PodInfo } from '../../nodes/pod-info.ts';

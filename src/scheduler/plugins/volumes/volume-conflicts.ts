@@ -1,5 +1,5 @@
 // Behaviour of pkg/scheduler/framework/plugins/volumerestrictions, v1.36.3.
-import type { WirePod } from '../../../wire/types.ts';
+import type { WirePod } from '../../../api/json/types.ts';
 
 type Volume = NonNullable<NonNullable<WirePod['spec']>['volumes']>[number];
 

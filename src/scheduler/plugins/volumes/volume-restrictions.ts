@@ -1,6 +1,7 @@
 // Behaviour of pkg/scheduler/framework/plugins/volumerestrictions, v1.36.3.
+
+import type { WirePod } from '../../../api/json/types.ts';
 import type { JsonMembers } from '../../../client/transport/api-answer.ts';
-import type { WirePod } from '../../../wire/types.ts';
 import type { QueueingHint } from '../../framework/cluster-event.ts';
 import type { Plugin } from '../../framework/plugin.ts';
 import type { Rejection } from '../../framework/status.ts';

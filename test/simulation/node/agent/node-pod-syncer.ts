@@ -1,4 +1,5 @@
 import { type Clock, isStaticPod, type Pod, type StatusManager, type WirePodStatus } from '../../../../src/index.ts';
+import type { ProbeManager } from '../../../../src/node/probes/probe-manager.ts';
 import {
   BackoffError,
   generatePodStatus,
@@ -13,7 +14,6 @@ import {
   type SyncTerminatingPodRequest,
   type WaitingReason,
 } from '../../../../src/node.ts';
-import type { ProbeManager } from '../../../../src/probes/probe-manager.ts';
 import type { Life } from '../runtime/lives.ts';
 import { actionsFor, newestOf } from './pod-life.ts';
 import type { RuntimePort } from './runtime-port.ts';

@@ -8,6 +8,10 @@ import {
   StatusManager,
 } from '../../../../src/index.ts';
 import { MirrorPodClient, MirrorPodReconciler } from '../../../../src/mirror.ts';
+import { ProbeManager } from '../../../../src/node/probes/probe-manager.ts';
+import type { Prober } from '../../../../src/node/probes/prober.ts';
+import { HandledSource } from '../../../../src/node/sources/handled-source.ts';
+import type { SyncLoopOptions } from '../../../../src/node/workers/sync-loop-options.ts';
 import {
   ApiServerSource,
   PodConfig,
@@ -18,10 +22,6 @@ import {
   SyncLoop,
   WorkQueue,
 } from '../../../../src/node.ts';
-import { ProbeManager } from '../../../../src/probes/probe-manager.ts';
-import type { Prober } from '../../../../src/probes/prober.ts';
-import { HandledSource } from '../../../../src/sources/handled-source.ts';
-import type { SyncLoopOptions } from '../../../../src/sync-loop/sync-loop-options.ts';
 import type { Prng } from '../../../chaos/prng.ts';
 import type { SimulatedTransport } from '../../parts/simulated-transport.ts';
 import type { ProcessClock } from '../../simulated-clock.ts';

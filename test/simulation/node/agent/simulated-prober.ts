@@ -1,4 +1,4 @@
-import type { ExecProbeTarget, ProbeOutcome, Prober } from '../../../../src/probes/prober.ts';
+import type { ExecProbeTarget, ProbeOutcome, Prober } from '../../../../src/node/probes/prober.ts';
 import type { Prng } from '../../../chaos/prng.ts';
 import type { SimulatedClock } from '../../simulated-clock.ts';
 import type { ContainerRecord } from '../runtime/records.ts';

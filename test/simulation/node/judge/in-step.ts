@@ -1,5 +1,5 @@
+import { isTerminalPhase } from '../../../../src/api/pod/pod-phase.ts';
 import { isMirrorPod, type Pod, type WireContainerStatus, type WirePod } from '../../../../src/index.ts';
-import { isTerminalPhase } from '../../../../src/pod/pod-phase.ts';
 import type { ContainerRecord } from '../runtime/records.ts';
 import type { SimulatedRuntime } from '../runtime/simulated-runtime.ts';
 import { uidOf } from './told-pods.ts';

@@ -1,5 +1,5 @@
+import { isTerminalPhase } from '../../../../src/api/pod/pod-phase.ts';
 import type { Pod } from '../../../../src/index.ts';
-import { isTerminalPhase } from '../../../../src/pod/pod-phase.ts';
 import type { NodeFound } from '../rules.ts';
 import type { ContainerRecord, SandboxRecord } from '../runtime/records.ts';
 import type { RuntimeWitness, SimulatedRuntime } from '../runtime/simulated-runtime.ts';

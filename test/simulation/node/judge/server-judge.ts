@@ -1,5 +1,5 @@
+import { isTerminalPhase } from '../../../../src/api/pod/pod-phase.ts';
 import { isMirrorPod, type WireContainerStatus, type WirePod } from '../../../../src/index.ts';
-import { isTerminalPhase } from '../../../../src/pod/pod-phase.ts';
 import type { StoreEvent } from '../../parts/simulated-objects.ts';
 import type { NodeFound } from '../rules.ts';
 import type { ContainerRecord } from '../runtime/records.ts';

@@ -1,5 +1,5 @@
+import { isTerminalPhase } from '../../../../src/api/pod/pod-phase.ts';
 import { isMirrorPod, type Pod } from '../../../../src/index.ts';
-import { isTerminalPhase } from '../../../../src/pod/pod-phase.ts';
 
 /** That a pod must end: since when, how soon, and why. By the simulation's clock. */
 export interface Due {

@@ -1,9 +1,9 @@
 import { appendFile, mkdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { AgentApiHost } from '../../../../src/agent/agent-api-host.ts';
 import { BasicPodManager, type Pod } from '../../../../src/index.ts';
+import { AgentApiHost } from '../../../../src/kubelet/agent/agent-api-host.ts';
+import { PodLifecycle } from '../../../../src/kubelet/pleg/pod-lifecycle.ts';
 import type { ContainerRuntime, KubeletApiHost } from '../../../../src/node.ts';
-import { PodLifecycle } from '../../../../src/pleg/pod-lifecycle.ts';
 import { FakeRuntime } from '../../../../src/testing.ts';
 import { containerConfigOf, sandboxConfigOf } from '../../../support/runtime-configs.ts';
 import { nodeName, type SoakWorld } from '../../soak-world.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import type { WirePod } from '../../../../src/api/json/types.ts';
 import { buildPod } from '../../../../src/testing/fakes/builders.ts';
-import type { WirePod } from '../../../../src/wire/types.ts';
 import { actionsOf } from './actions-of.ts';
 
 type Spec = NonNullable<WirePod['spec']>;

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { computePodActions } from '../../../../src/agent/actions/compute-pod-actions.ts';
-import type { ContainerState } from '../../../../src/runtime/runtime-containers.ts';
+import { computePodActions } from '../../../../src/kubelet/actions/compute-pod-actions.ts';
+import type { ContainerState } from '../../../../src/kubelet/runtime/runtime-containers.ts';
 import { Counter, numbered } from '../../../support/counted.ts';
 import { statusOf } from './actions-of.ts';
 

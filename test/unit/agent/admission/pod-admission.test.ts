@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import { appArmorSupport } from '../../../../src/agent/admission/apparmor.ts';
-import type { AdmissionContext } from '../../../../src/agent/admission/check.ts';
-import { nodeKind, schedulerPredicates } from '../../../../src/agent/admission/node-predicates.ts';
-import { nodePressure } from '../../../../src/agent/admission/node-pressure.ts';
-import { admitPod } from '../../../../src/agent/admission/pod-admission.ts';
-import { allowedSysctls, requireSysctlPatterns } from '../../../../src/agent/admission/sysctls.ts';
-import type { WireNode } from '../../../../src/wire/node-types.ts';
-import type { Pod } from '../../../../src/wire/types.ts';
+import type { WireNode } from '../../../../src/api/json/node-types.ts';
+import type { Pod } from '../../../../src/api/json/types.ts';
+import { appArmorSupport } from '../../../../src/kubelet/admission/apparmor.ts';
+import type { AdmissionContext } from '../../../../src/kubelet/admission/check.ts';
+import { nodeKind, schedulerPredicates } from '../../../../src/kubelet/admission/node-predicates.ts';
+import { nodePressure } from '../../../../src/kubelet/admission/node-pressure.ts';
+import { admitPod } from '../../../../src/kubelet/admission/pod-admission.ts';
+import { allowedSysctls, requireSysctlPatterns } from '../../../../src/kubelet/admission/sysctls.ts';
 
 const node: WireNode = {
   metadata: { name: 'node-1', labels: { disk: 'ssd', rank: '7' } },

@@ -1,5 +1,5 @@
 import { describe, expect, it, vi } from 'vitest';
-import { silentLogger } from '../../../../src/seams/logger.ts';
+import { silentLogger } from '../../../../src/base/logging/logger.ts';
 import { settle } from '../../../../src/testing.ts';
 import { evictionWorld, MiB, memory, namesOf, podNamed, size, using } from './harness.ts';
 

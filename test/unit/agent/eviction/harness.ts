@@ -1,11 +1,11 @@
 import { onTestFinished } from 'vitest';
-import { EvictionManager } from '../../../../src/agent/eviction/eviction-manager.ts';
-import type { EvictionManagerOptions } from '../../../../src/agent/eviction/eviction-options.ts';
-import { nothing, type TreeSize } from '../../../../src/agent/eviction/tree-size.ts';
-import type { NodeUsage, PodUsage } from '../../../../src/agent/eviction/usage.ts';
-import { silentLogger } from '../../../../src/seams/logger.ts';
+import type { WirePod, WirePodStatus } from '../../../../src/api/json/types.ts';
+import { silentLogger } from '../../../../src/base/logging/logger.ts';
+import { EvictionManager } from '../../../../src/kubelet/eviction/eviction-manager.ts';
+import type { EvictionManagerOptions } from '../../../../src/kubelet/eviction/eviction-options.ts';
+import { nothing, type TreeSize } from '../../../../src/kubelet/eviction/tree-size.ts';
+import type { NodeUsage, PodUsage } from '../../../../src/kubelet/eviction/usage.ts';
 import { buildPod, FakeClock } from '../../../../src/testing.ts';
-import type { WirePod, WirePodStatus } from '../../../../src/wire/types.ts';
 
 export const MiB = 2 ** 20;
 type Spec = Partial<NonNullable<WirePod['spec']>>;

@@ -1,6 +1,6 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { ImageCollection, type RemovableImage } from '../../../../src/agent/eviction/image-collection.ts';
-import { silentLogger } from '../../../../src/seams/logger.ts';
+import { silentLogger } from '../../../../src/base/logging/logger.ts';
+import { ImageCollection, type RemovableImage } from '../../../../src/kubelet/eviction/image-collection.ts';
 import { FakeClock } from '../../../../src/testing.ts';
 
 const signal = new AbortController().signal;

@@ -1,9 +1,9 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { PodFileCounter } from '../../../../src/agent/eviction/pod-file-counter.ts';
-import type { TreeSize } from '../../../../src/agent/eviction/tree-size.ts';
-import { silentLogger } from '../../../../src/seams/logger.ts';
+import type { WirePod } from '../../../../src/api/json/types.ts';
+import { silentLogger } from '../../../../src/base/logging/logger.ts';
+import { PodFileCounter } from '../../../../src/kubelet/eviction/pod-file-counter.ts';
+import type { TreeSize } from '../../../../src/kubelet/eviction/tree-size.ts';
 import { FakeClock, settle } from '../../../../src/testing.ts';
-import type { WirePod } from '../../../../src/wire/types.ts';
 import { podNamed, size } from './harness.ts';
 
 interface FakeTree {

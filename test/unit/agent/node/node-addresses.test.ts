@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { NodeAddresses } from '../../../../src/agent/node/node-addresses.ts';
-import { ipv4Routes, ipv6Routes, type NodeNetwork } from '../../../../src/agent/node/node-network.ts';
+import { NodeAddresses } from '../../../../src/kubelet/machine/node-addresses.ts';
+import { ipv4Routes, ipv6Routes, type NodeNetwork } from '../../../../src/kubelet/machine/node-network.ts';
 import { FakeClock } from '../../../../src/testing.ts';
 import type { LogLine } from '../../pleg/lifecycle-setup.ts';
 

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import type { Machine } from '../../../../src/agent/node/machine.ts';
-import { memoryTotal, prettyName, readMachine } from '../../../../src/agent/node/machine.ts';
-import { nodeImages } from '../../../../src/agent/node/node-images.ts';
-import { nodeResources, resourcesForPods } from '../../../../src/agent/node/node-resources.ts';
-import { nodeStatus } from '../../../../src/agent/node/node-status.ts';
+import type { Machine } from '../../../../src/kubelet/machine/machine.ts';
+import { memoryTotal, prettyName, readMachine } from '../../../../src/kubelet/machine/machine.ts';
+import { nodeImages } from '../../../../src/kubelet/machine/node-images.ts';
+import { nodeResources, resourcesForPods } from '../../../../src/kubelet/machine/node-resources.ts';
+import { nodeStatus } from '../../../../src/kubelet/machine/node-status.ts';
 
 const machine: Machine = {
   cpus: 4,

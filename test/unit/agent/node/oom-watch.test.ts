@@ -1,7 +1,7 @@
 import { appendFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { OomWatch, systemOomMessages } from '../../../../src/agent/node/oom-watch.ts';
+import { OomWatch, systemOomMessages } from '../../../../src/kubelet/machine/oom-watch.ts';
 import { FakeClock } from '../../../../src/testing.ts';
 import { tempDir } from '../../../support/temp-dir.ts';
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { RuntimeWatch } from '../../../../src/agent/node/runtime-watch.ts';
+import { RuntimeWatch } from '../../../../src/kubelet/machine/runtime-watch.ts';
 import { FakeClock, settle } from '../../../../src/testing/fakes/fake-clock.ts';
 import { FakeRuntime } from '../../../../src/testing/runtime/fake-runtime.ts';
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { withReportedResources } from '../../../../src/agent/resize/reported-resources.ts';
-import { resizeActionsOf } from '../../../../src/agent/resize/resize-actions.ts';
-import type { ContainerDetails } from '../../../../src/runtime/runtime-containers.ts';
+import { withReportedResources } from '../../../../src/kubelet/resize/reported-resources.ts';
+import { resizeActionsOf } from '../../../../src/kubelet/resize/resize-actions.ts';
+import type { ContainerDetails } from '../../../../src/kubelet/runtime/runtime-containers.ts';
 import { Counter, numbered } from '../../../support/counted.ts';
 
 const size = 2000;

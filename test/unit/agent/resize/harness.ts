@@ -1,15 +1,15 @@
 import { join } from 'node:path';
-import { PodAllocations, type PodAllocationsOptions } from '../../../../src/agent/resize/pod-allocations.ts';
-import { PodResizer } from '../../../../src/agent/resize/pod-resizer.ts';
-import type { GivenResources } from '../../../../src/agent/resize/resource-amounts.ts';
-import { RunState } from '../../../../src/concurrency/run-state.ts';
-import { metricsOption } from '../../../../src/metrics/metrics.ts';
-import type { LinuxContainerResources } from '../../../../src/runtime/linux-resources.ts';
-import type { ContainerDetails } from '../../../../src/runtime/runtime-containers.ts';
+import type { WirePod } from '../../../../src/api/json/types.ts';
+import { RunState } from '../../../../src/base/concurrency/run-state.ts';
+import { metricsOption } from '../../../../src/base/metrics/metrics.ts';
+import { PodAllocations, type PodAllocationsOptions } from '../../../../src/kubelet/resize/pod-allocations.ts';
+import { PodResizer } from '../../../../src/kubelet/resize/pod-resizer.ts';
+import type { GivenResources } from '../../../../src/kubelet/resize/resource-amounts.ts';
+import type { LinuxContainerResources } from '../../../../src/kubelet/runtime/linux-resources.ts';
+import type { ContainerDetails } from '../../../../src/kubelet/runtime/runtime-containers.ts';
 import { PodResizeConditions } from '../../../../src/status/resize/pod-resize-conditions.ts';
 import { PodResizes } from '../../../../src/status/resize/pod-resizes.ts';
 import { buildPod, FakeClock } from '../../../../src/testing.ts';
-import type { WirePod } from '../../../../src/wire/types.ts';
 import { tempDir } from '../../../support/temp-dir.ts';
 
 export type Resources = NonNullable<NonNullable<WirePod['spec']>['containers'][number]['resources']>;

@@ -2,7 +2,7 @@ import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { PodAllocations } from '../../../../src/agent/resize/pod-allocations.ts';
+import { PodAllocations } from '../../../../src/kubelet/resize/pod-allocations.ts';
 import { buildPod } from '../../../../src/testing.ts';
 import { both, container, podOf, resizeWorld } from './harness.ts';
 

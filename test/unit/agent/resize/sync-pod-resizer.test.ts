@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { SyncPodResizer } from '../../../../src/agent/resize/sync-pod-resizer.ts';
-import type { AgentPodStatus } from '../../../../src/pleg/agent-pod-status.ts';
-import type { ContainerDetails } from '../../../../src/runtime/runtime-containers.ts';
+import type { AgentPodStatus } from '../../../../src/kubelet/pleg/agent-pod-status.ts';
+import { SyncPodResizer } from '../../../../src/kubelet/resize/sync-pod-resizer.ts';
+import type { ContainerDetails } from '../../../../src/kubelet/runtime/runtime-containers.ts';
 import { both, container, podOf, resizeWorld, running } from './harness.ts';
 
 const signal = new AbortController().signal;

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { noPodCgroups } from '../../../../src/agent/node/machine-cgroups.ts';
-import { awaitClasses, ClassUpdates } from '../../../../src/agent/sync/class-updates.ts';
-import type { PodCgroups } from '../../../../src/cgroups/pod-cgroups.ts';
+import type { Pod } from '../../../../src/api/json/types.ts';
+import type { PodCgroups } from '../../../../src/kubelet/cgroups/pod-cgroups.ts';
+import { noPodCgroups } from '../../../../src/kubelet/machine/machine-cgroups.ts';
+import { awaitClasses, ClassUpdates } from '../../../../src/kubelet/pods/class-updates.ts';
 import { FakeClock } from '../../../../src/testing.ts';
-import type { Pod } from '../../../../src/wire/types.ts';
 import { NodeWorld } from '../node-world.ts';
 import { container, podOf, SyncerWorld } from './syncer-world.ts';
 

@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { ContainerCollector } from '../../../../src/agent/sync/container-collector.ts';
+import { ContainerCollector } from '../../../../src/kubelet/pods/container-collector.ts';
 import { container, podOf, SyncerWorld } from './syncer-world.ts';
 
 const nobody = { shouldPodContentBeRemoved: () => false, sourcesReady: true };

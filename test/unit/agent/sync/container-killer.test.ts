@@ -1,8 +1,8 @@
 import { getEventListeners } from 'node:events';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { ContainerKiller, type KillRequest } from '../../../../src/agent/sync/container-killer.ts';
-import type { LifecycleHooks } from '../../../../src/agent/sync/lifecycle-hooks.ts';
-import { silentLogger } from '../../../../src/seams/logger.ts';
+import { silentLogger } from '../../../../src/base/logging/logger.ts';
+import { ContainerKiller, type KillRequest } from '../../../../src/kubelet/pods/container-killer.ts';
+import type { LifecycleHooks } from '../../../../src/kubelet/pods/lifecycle-hooks.ts';
 import { buildPod, FakeClock } from '../../../../src/testing.ts';
 
 const hooked = { name: 'app', lifecycle: { preStop: { exec: { command: ['sync'] } } } };

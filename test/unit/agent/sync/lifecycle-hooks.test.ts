@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
-import { LifecycleHooks } from '../../../../src/agent/sync/lifecycle-hooks.ts';
+import { LifecycleHooks } from '../../../../src/kubelet/pods/lifecycle-hooks.ts';
 import { FakeClock } from '../../../../src/testing/fakes/fake-clock.ts';
 import { container, podOf } from './syncer-world.ts';
 

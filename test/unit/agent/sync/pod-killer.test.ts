@@ -1,9 +1,9 @@
 import { expect, it } from 'vitest';
-import type { ContainerKiller } from '../../../../src/agent/sync/container-killer.ts';
-import { PodKiller } from '../../../../src/agent/sync/pod-killer.ts';
-import { TerminationOrder } from '../../../../src/agent/sync/termination-order.ts';
+import type { WirePod } from '../../../../src/api/json/types.ts';
+import type { ContainerKiller } from '../../../../src/kubelet/pods/container-killer.ts';
+import { PodKiller } from '../../../../src/kubelet/pods/pod-killer.ts';
+import { TerminationOrder } from '../../../../src/kubelet/pods/termination-order.ts';
 import { buildPod, settle } from '../../../../src/testing.ts';
-import type { WirePod } from '../../../../src/wire/types.ts';
 
 const names = (letter: string, count: number) => Array.from({ length: count }, (_, index) => `${letter}${index}`);
 const regular = (name: string) => ({ name, image: 'i' });

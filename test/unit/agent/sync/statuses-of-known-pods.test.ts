@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { statusesOfKnownPods } from '../../../../src/agent/sync/statuses-of-known-pods.ts';
-import { BasicPodManager } from '../../../../src/pod/basic-pod-manager.ts';
+import { statusesOfKnownPods } from '../../../../src/kubelet/pods/statuses-of-known-pods.ts';
+import { BasicPodManager } from '../../../../src/status/pods/basic-pod-manager.ts';
 import { StatusManager } from '../../../../src/status/status-manager.ts';
 import { FakeClock } from '../../../../src/testing/fakes/fake-clock.ts';
 import { FakePodClient } from '../../../../src/testing/fakes/fake-pod-client.ts';

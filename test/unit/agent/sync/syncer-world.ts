@@ -1,16 +1,16 @@
-import { AgentPodSyncer } from '../../../../src/agent/sync/agent-pod-syncer.ts';
-import type { AgentPodSyncerOptions } from '../../../../src/agent/sync/agent-pod-syncer-options.ts';
-import { RestartBackoff } from '../../../../src/backoff/restart-backoff.ts';
-import { containerHash } from '../../../../src/containers/container-hash.ts';
-import { containerAnnotations, containerLabels, sandboxLabels } from '../../../../src/containers/runtime-names.ts';
-import { ImagePuller } from '../../../../src/images/image-puller.ts';
-import { PodLifecycle } from '../../../../src/pleg/pod-lifecycle.ts';
-import type { ProbeResult, ProbeType } from '../../../../src/probes/probe-types.ts';
+import type { Pod, PodStatus, WirePod, WirePodStatus } from '../../../../src/api/json/types.ts';
+import { containerHash } from '../../../../src/kubelet/containers/container-hash.ts';
+import { containerAnnotations, containerLabels, sandboxLabels } from '../../../../src/kubelet/containers/runtime-names.ts';
+import { ImagePuller } from '../../../../src/kubelet/images/image-puller.ts';
+import { PodLifecycle } from '../../../../src/kubelet/pleg/pod-lifecycle.ts';
+import { AgentPodSyncer } from '../../../../src/kubelet/pods/agent-pod-syncer.ts';
+import type { AgentPodSyncerOptions } from '../../../../src/kubelet/pods/agent-pod-syncer-options.ts';
+import type { ProbeResult, ProbeType } from '../../../../src/node/probes/probe-types.ts';
+import { RestartBackoff } from '../../../../src/node/workers/restart-backoff.ts';
 import { buildPod, type PodOverrides } from '../../../../src/testing/fakes/builders.ts';
 import { FakeClock, settle } from '../../../../src/testing/fakes/fake-clock.ts';
 import { FakeRuntime } from '../../../../src/testing/runtime/fake-runtime.ts';
 import type { FakeRuntimeOptions } from '../../../../src/testing/runtime/fake-runtime-options.ts';
-import type { Pod, PodStatus, WirePod, WirePodStatus } from '../../../../src/wire/types.ts';
 
 type Container = NonNullable<WirePod['spec']>['containers'][number];
 

@@ -1,8 +1,8 @@
 import { inspect } from 'node:util';
 import { describe, expect, it } from 'vitest';
+import { silentLogger } from '../../../../src/base/logging/logger.ts';
 import { CredentialsFailure } from '../../../../src/client/credentials/credentials.ts';
 import { IdToken } from '../../../../src/client/credentials/id-token.ts';
-import { silentLogger } from '../../../../src/seams/logger.ts';
 import { FakeClock } from '../../../../src/testing/fakes/fake-clock.ts';
 import { failureOf, kubeConfigFor, until } from '../transport/scripted-server.ts';
 import { identityProvider, idToken } from './identity-provider.ts';

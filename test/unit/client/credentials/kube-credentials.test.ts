@@ -1,7 +1,7 @@
 import type { User } from '@kubernetes/client-node';
 import { describe, expect, it } from 'vitest';
+import { silentLogger } from '../../../../src/base/logging/logger.ts';
 import { KubeCredentials } from '../../../../src/client/credentials/kube-credentials.ts';
-import { silentLogger } from '../../../../src/seams/logger.ts';
 import { FakeClock } from '../../../../src/testing/fakes/fake-clock.ts';
 import { failureOf, kubeConfigFor, until } from '../transport/scripted-server.ts';
 import { base64, selfSigned } from '../transport/self-signed.ts';

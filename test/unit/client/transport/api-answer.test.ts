@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { classifyApiError } from '../../../../src/client/error-class.ts';
+import { classifyApiError } from '../../../../src/client/resources/error-class.ts';
 import { errorFromStatus, parseRetryAfter, readAnswer } from '../../../../src/client/transport/api-answer.ts';
 import { ApiError } from '../../../../src/client/transport/api-error.ts';
 

@@ -1,9 +1,9 @@
 import { TLSSocket } from 'node:tls';
 import { inspect } from 'node:util';
 import { describe, expect, it } from 'vitest';
-import { classifyApiError } from '../../../../src/client/error-class.ts';
+import { silentLogger } from '../../../../src/base/logging/logger.ts';
+import { classifyApiError } from '../../../../src/client/resources/error-class.ts';
 import { type KubeRequest, KubeTransport } from '../../../../src/client/transport/kube-transport.ts';
-import { silentLogger } from '../../../../src/seams/logger.ts';
 import { FakeClock, settle } from '../../../../src/testing/fakes/fake-clock.ts';
 import { identityProvider, idToken } from '../credentials/identity-provider.ts';
 import { isRunning, printCredential, type Scratch, scratch, shellPlugin } from '../credentials/shell-plugin.ts';

@@ -1,7 +1,7 @@
 import { inspect } from 'node:util';
 import type { KubeConfig, User } from '@kubernetes/client-node';
 import { describe, expect, it } from 'vitest';
-import { classifyApiError } from '../../../../src/client/error-class.ts';
+import { classifyApiError } from '../../../../src/client/resources/error-class.ts';
 import { type KubeRequest, KubeTransport, type KubeTransportOptions } from '../../../../src/client/transport/kube-transport.ts';
 import { FakeClock } from '../../../../src/testing/fakes/fake-clock.ts';
 import { failureOf, kubeConfigFor, type Script, scriptedServer, sendJson, until } from './scripted-server.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { nodesToFind } from '../../../../src/scheduler/algorithm/nodes-to-find.ts';
-import { bestHosts, selectHost } from '../../../../src/scheduler/algorithm/select-host.ts';
+import { nodesToFind } from '../../../../src/scheduler/cycle/nodes-to-find.ts';
+import { bestHosts, selectHost } from '../../../../src/scheduler/cycle/select-host.ts';
 
 describe('how many feasible nodes are looked for', () => {
   it.each([

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import type { WirePod } from '../../../../src/api/json/types.ts';
 import { SchedulerCache } from '../../../../src/scheduler/cache/scheduler-cache.ts';
 import { CycleState } from '../../../../src/scheduler/framework/cycle-state.ts';
 import type { PluginFactory, PluginHandle } from '../../../../src/scheduler/framework/handle.ts';
@@ -10,7 +11,6 @@ import { createPodInfo } from '../../../../src/scheduler/nodes/pod-info-factory.
 import { createInterPodAffinity } from '../../../../src/scheduler/plugins/pod-affinity/inter-pod-affinity.ts';
 import { createPodTopologySpread } from '../../../../src/scheduler/plugins/spread/pod-topology-spread.ts';
 import { FakeClock } from '../../../../src/testing/fakes/fake-clock.ts';
-import type { WirePod } from '../../../../src/wire/types.ts';
 import { Prng } from '../../../chaos/prng.ts';
 
 const steps = 150;

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import type { RateLimiterOptions } from '../../../../src/concurrency/rate-limiter.ts';
+import type { WirePod } from '../../../../src/api/json/types.ts';
+import type { RateLimiterOptions } from '../../../../src/base/concurrency/rate-limiter.ts';
+import { silentLogger } from '../../../../src/base/logging/logger.ts';
 import { ApiSchedulerClient } from '../../../../src/scheduler/cluster/api-scheduler-client.ts';
-import { silentLogger } from '../../../../src/seams/logger.ts';
 import { FakeClock } from '../../../../src/testing.ts';
-import type { WirePod } from '../../../../src/wire/types.ts';
 import { type Fate, PodServer } from './pod-server.ts';
 
 const web: WirePod = { metadata: { name: 'web', namespace: 'default', uid: 'u1', resourceVersion: '5', generation: 1 } };

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
+import { silentLogger } from '../../../../src/base/logging/logger.ts';
 import { ApiError, type KubeRequest } from '../../../../src/index.ts';
 import { EventWriter } from '../../../../src/scheduler/cluster/event-writer.ts';
-import { silentLogger } from '../../../../src/seams/logger.ts';
 import { FakeClock } from '../../../../src/testing/fakes/fake-clock.ts';
 
 interface StoredEvent {

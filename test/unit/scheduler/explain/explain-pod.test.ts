@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { explainPod, type KnownOfPod } from '../../../../src/scheduler/explain/explain-pod.ts';
-import { LastAttempts } from '../../../../src/scheduler/explain/last-attempts.ts';
 import { type Diagnosis, FitError } from '../../../../src/scheduler/framework/fit-error.ts';
 import type { PluginRejection } from '../../../../src/scheduler/framework/status.ts';
+import { explainPod, type KnownOfPod } from '../../../../src/scheduler/reports/explain-pod.ts';
+import { LastAttempts } from '../../../../src/scheduler/reports/last-attempts.ts';
 import { giveBack, nodeWaiter, pod, queueOf } from '../queue/world.ts';
 
 const full: PluginRejection = {

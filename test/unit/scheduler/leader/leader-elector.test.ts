@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { ApiError, type Clock } from '../../../../src/index.ts';
-import { LeaderElector } from '../../../../src/scheduler/leader/leader-elector.ts';
+import { LeaderElector } from '../../../../src/scheduler/cluster/leader-elector.ts';
 import { FakeClock } from '../../../../src/testing.ts';
 import { LeaseServer } from './lease-server.ts';
 

@@ -1,6 +1,6 @@
+import type { WireLease } from '../../../../src/api/json/node-types.ts';
 import { ApiError, type KubeRequest } from '../../../../src/index.ts';
 import type { ResourceTransport } from '../../../../src/reflector.ts';
-import type { WireLease } from '../../../../src/wire/node-types.ts';
 
 /** What becomes of a request: it is answered, lost before or after it was carried out, or never settles. */
 export type Fate = 'answered' | 'lost' | 'answerLost' | 'silent';

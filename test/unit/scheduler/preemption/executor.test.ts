@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
+import type { WirePod } from '../../../../src/api/json/types.ts';
 import type { SchedulerClient } from '../../../../src/scheduler/framework/scheduler-client.ts';
 import type { PodInfo } from '../../../../src/scheduler/nodes/pod-info.ts';
 import { PreemptionExecutor } from '../../../../src/scheduler/preemption/executor.ts';
 import { FakeClock } from '../../../../src/testing.ts';
-import type { WirePod } from '../../../../src/wire/types.ts';
 import { type PodShape, podOf } from './world.ts';
 
 type Client = Pick<SchedulerClient, 'patchStatus' | 'deletePod' | 'event'>;

@@ -1,3 +1,4 @@
+import type { WirePod } from '../../../../src/api/json/types.ts';
 import { CycleState } from '../../../../src/scheduler/framework/cycle-state.ts';
 import { Framework } from '../../../../src/scheduler/framework/framework.ts';
 import type { SelectingObject } from '../../../../src/scheduler/framework/handle.ts';
@@ -7,7 +8,6 @@ import { createNodeInfo, snapshotOf } from '../../../../src/scheduler/nodes/node
 import type { PodInfo } from '../../../../src/scheduler/nodes/pod-info.ts';
 import { createPodInfo } from '../../../../src/scheduler/nodes/pod-info-factory.ts';
 import { DefaultPreemption } from '../../../../src/scheduler/preemption/default-preemption.ts';
-import type { WirePod } from '../../../../src/wire/types.ts';
 import { noSchedulerClient } from '../../../support/no-scheduler-client.ts';
 
 export interface PodShape {

@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
+import type { WirePod } from '../../../../src/api/json/types.ts';
 import { Nominator } from '../../../../src/scheduler/cache/nominator.ts';
 import { SchedulerCache } from '../../../../src/scheduler/cache/scheduler-cache.ts';
 import type { Plugin } from '../../../../src/scheduler/framework/plugin.ts';
 import { createPodInfo } from '../../../../src/scheduler/nodes/pod-info-factory.ts';
 import { ClusterChanges } from '../../../../src/scheduler/queue/cluster-changes.ts';
 import type { SchedulingQueue } from '../../../../src/scheduler/queue/scheduling-queue.ts';
-import type { WirePod } from '../../../../src/wire/types.ts';
 import { giveBack, pod, queueOf } from './world.ts';
 
 interface World {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
+import type { WireNode } from '../../../../src/api/json/node-types.ts';
 import { nodeUpdateEvents } from '../../../../src/scheduler/queue/node-update-events.ts';
 import { podUpdateEvents } from '../../../../src/scheduler/queue/pod-update-events.ts';
-import type { WireNode } from '../../../../src/wire/node-types.ts';
 import { pod } from './world.ts';
 
 const ready = (status: string, lastHeartbeatTime = '2000-01-01T00:00:00Z') => ({

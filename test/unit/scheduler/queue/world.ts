@@ -1,3 +1,5 @@
+import type { WirePod } from '../../../../src/api/json/types.ts';
+import type { Logger } from '../../../../src/base/logging/logger.ts';
 import type { ProfilePlugins } from '../../../../src/scheduler/framework/handle.ts';
 import type { Plugin } from '../../../../src/scheduler/framework/plugin.ts';
 import type { PodInfo } from '../../../../src/scheduler/nodes/pod-info.ts';
@@ -6,9 +8,7 @@ import { prioritySort } from '../../../../src/scheduler/plugins/priority-sort.ts
 import { schedulingGates } from '../../../../src/scheduler/plugins/scheduling-gates.ts';
 import { SchedulingQueue } from '../../../../src/scheduler/queue/scheduling-queue.ts';
 import { steadyTime } from '../../../../src/scheduler/queue/steady-time.ts';
-import type { Logger } from '../../../../src/seams/logger.ts';
 import { FakeClock } from '../../../../src/testing/fakes/fake-clock.ts';
-import type { WirePod } from '../../../../src/wire/types.ts';
 
 /** A plugin that is helped by nodes whose name it has been told. */
 export function nodeWaiter(name: string, helps: (nodeName: string) => unknown): Plugin {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
+import type { PodStatus, WireContainerStatus, WirePod } from '../../../../src/api/json/types.ts';
 import { normalizeStatus } from '../../../../src/status/canonical/normalize-status.ts';
 import { isPodStatusByKubeletEqual } from '../../../../src/status/rules/pod-status-equality.ts';
-import type { PodStatus, WireContainerStatus, WirePod } from '../../../../src/wire/types.ts';
 
 type State = NonNullable<WireContainerStatus['state']>;
 const container = (name: string, state: State = {}, lastState: State = {}): WireContainerStatus => ({

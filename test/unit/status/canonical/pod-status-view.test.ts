@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { describe, expect, it } from 'vitest';
+import type { WirePodStatus } from '../../../../src/api/json/types.ts';
 import { podConditionView, podStatusView } from '../../../../src/status/canonical/pod-status-view.ts';
-import type { WirePodStatus } from '../../../../src/wire/types.ts';
 import { Harness, testPod } from '../harness.ts';
 
 const time = '2026-01-02T03:04:05Z';

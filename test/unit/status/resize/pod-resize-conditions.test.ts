@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { WirePod, WirePodCondition } from '../../../../src/wire/types.ts';
+import type { WirePod, WirePodCondition } from '../../../../src/api/json/types.ts';
 import { deleting, numberedPod, testPod } from '../harness.ts';
 import { inProgress, pending, started, times, uid, untimed } from './resize-harness.ts';
 

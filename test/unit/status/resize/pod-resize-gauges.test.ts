@@ -1,5 +1,5 @@
 import { describe, expect, it, vi } from 'vitest';
-import { metricsOption } from '../../../../src/metrics/metrics.ts';
+import { metricsOption } from '../../../../src/base/metrics/metrics.ts';
 import { PodResizeConditions } from '../../../../src/status/resize/pod-resize-conditions.ts';
 import { FakeClock } from '../../../../src/testing/fakes/fake-clock.ts';
 import { numberedPod } from '../harness.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import type { Container, ContainerRestartRule, PodSpec } from '../../../../src/conditions/restart-policy.ts';
+import type { PodStatus } from '../../../../src/api/json/types.ts';
+import type { Container, ContainerRestartRule, PodSpec } from '../../../../src/status/conditions/restart-policy.ts';
 import { checkContainerStateTransition, illegalTransition } from '../../../../src/status/rules/container-state-transition.ts';
-import type { PodStatus } from '../../../../src/wire/types.ts';
 
 type ContainerStatus = NonNullable<PodStatus['containerStatuses']>[number];
 type State = NonNullable<ContainerStatus['state']>;

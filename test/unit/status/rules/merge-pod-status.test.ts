@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import type { WirePodCondition, WirePodStatus } from '../../../../src/api/json/types.ts';
 import { mergePodStatus } from '../../../../src/status/rules/merge-pod-status.ts';
-import type { WirePodCondition, WirePodStatus } from '../../../../src/wire/types.ts';
 
 const now = '2000-01-01T00:00:10Z';
 const condition = (type: string, status: string, reason?: string): WirePodCondition => ({

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
+import type { PodStatus, WirePodCondition } from '../../../../src/api/json/types.ts';
 import { normalizeStatus } from '../../../../src/status/canonical/normalize-status.ts';
 import { isPodStatusByKubeletEqual } from '../../../../src/status/rules/pod-status-equality.ts';
-import type { PodStatus, WirePodCondition } from '../../../../src/wire/types.ts';
 
 function equal(a: PodStatus, b: PodStatus, owned?: ReadonlySet<string>): boolean {
   const [x, y] = [normalizeStatus({}, a), normalizeStatus({}, b)];

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import type { WireContainerStatus, WirePod, WirePodStatus } from '../../../../src/api/json/types.ts';
 import { terminatedStatus } from '../../../../src/status/rules/terminate-status.ts';
-import type { WireContainerStatus, WirePod, WirePodStatus } from '../../../../src/wire/types.ts';
 
 const unknownState = {
   terminated: {

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
+import type { WirePod } from '../../../../src/api/json/types.ts';
 import { ApiCopies, type ApiPod, apiPodOf, patchedApiPod } from '../../../../src/status/sync/api-copies.ts';
 import { PodSourceView } from '../../../../src/status/sync/pod-source-view.ts';
 import { FakeClock } from '../../../../src/testing/fakes/fake-clock.ts';
-import type { WirePod } from '../../../../src/wire/types.ts';
 import { deleting, testPod } from '../harness.ts';
 
 const uid = '12345678';

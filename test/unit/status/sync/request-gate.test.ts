@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
+import { Emitter } from '../../../../src/base/concurrency/emitter.ts';
+import { metricsOption, noMetrics } from '../../../../src/base/metrics/metrics.ts';
 import { ApiError } from '../../../../src/client/transport/api-error.ts';
-import { Emitter } from '../../../../src/concurrency/emitter.ts';
-import { metricsOption, noMetrics } from '../../../../src/metrics/metrics.ts';
 import { type StatusManagerEvents, statusManagerEventNames } from '../../../../src/status/events/status-manager-events.ts';
 import { RequestFailure } from '../../../../src/status/sync/request-failure.ts';
 import { type Admission, RequestGate, type RequestLimits } from '../../../../src/status/sync/request-gate.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { WirePod } from '../../../../src/wire/types.ts';
+import type { WirePod } from '../../../../src/api/json/types.ts';
 import { deleting, Harness, settle, testPod } from '../harness.ts';
 
 const uid = '12345678';

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
+import { silentLogger } from '../../../../src/base/logging/logger.ts';
 import { ApiError } from '../../../../src/client/transport/api-error.ts';
-import { BasicPodManager } from '../../../../src/pod/basic-pod-manager.ts';
-import { silentLogger } from '../../../../src/seams/logger.ts';
 import { PodStatuses } from '../../../../src/status/cache/pod-statuses.ts';
+import { BasicPodManager } from '../../../../src/status/pods/basic-pod-manager.ts';
 import { AgentView } from '../../../../src/status/sync/agent-view.ts';
 import { ApiCopies, apiPodOf } from '../../../../src/status/sync/api-copies.ts';
 import { PodSourceView } from '../../../../src/status/sync/pod-source-view.ts';

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { BasicPodManager } from '../../../../src/pod/basic-pod-manager.ts';
-import type { UIDTranslations } from '../../../../src/pod/pod-manager.ts';
-import type { WirePod, WirePodStatus } from '../../../../src/wire/types.ts';
+import type { WirePod, WirePodStatus } from '../../../../src/api/json/types.ts';
+import { BasicPodManager } from '../../../../src/status/pods/basic-pod-manager.ts';
+import type { UIDTranslations } from '../../../../src/status/pods/pod-manager.ts';
 import { numbered } from '../../../support/counted.ts';
 import { deleting, Harness, numberedPod, testPod } from '../harness.ts';
 

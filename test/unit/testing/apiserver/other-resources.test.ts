@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { apiResource, resources } from '../../../../src/client/api-resource.ts';
+import { apiResource, resources } from '../../../../src/client/resources/api-resource.ts';
 import { InMemoryApiServer, type InMemoryApiServerOptions } from '../../../../src/testing/apiserver/in-memory-apiserver.ts';
 import { buildPod } from '../../../../src/testing/fakes/builders.ts';
 import { FakeClock } from '../../../../src/testing/fakes/fake-clock.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { isMirrorPod, isMirrorPodOf, isStaticPod } from '../../../../src/pod/pod-identity.ts';
+import { isMirrorPod, isMirrorPodOf, isStaticPod } from '../../../../src/api/pod/pod-identity.ts';
 import * as builders from '../../../../src/testing/fakes/builders.ts';
 import { PodStore } from '../../../../src/testing/pods-api/pod-store.ts';
 

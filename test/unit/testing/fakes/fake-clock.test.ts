@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { sleep } from '../../../../src/seams/clock.ts';
+import { sleep } from '../../../../src/base/clock.ts';
 import { FakeClock, settle } from '../../../../src/testing/fakes/fake-clock.ts';
 
 describe('FakeClock', () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { resources } from '../../../../src/client/api-resource.ts';
+import { resources } from '../../../../src/client/resources/api-resource.ts';
 import { FakeClock } from '../../../../src/testing/fakes/fake-clock.ts';
 import { secretRules } from '../../../../src/testing/kinds/data-objects.ts';
 import { nodeRules } from '../../../../src/testing/kinds/node-rules.ts';

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import type { WirePod } from '../../../../src/api/json/types.ts';
 import {
   buildContainerStatus,
   buildPod,
@@ -7,7 +8,6 @@ import {
 } from '../../../../src/testing/fakes/builders.ts';
 import type { PodPatchType } from '../../../../src/testing/pods-api/pod-store.ts';
 import { PodStore } from '../../../../src/testing/pods-api/pod-store.ts';
-import type { WirePod } from '../../../../src/wire/types.ts';
 import { refusal } from '../objects/refusal.ts';
 
 const strategic = 'application/strategic-merge-patch+json';

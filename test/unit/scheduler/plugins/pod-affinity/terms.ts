@@ -1,4 +1,4 @@
-import type { WirePod } from '../../../../../src/wire/types.ts';
+import type { WirePod } from '../../../../../src/api/json/types.ts';
 import type { Labels } from '../topology-world.ts';
 
 type Affinity = NonNullable<NonNullable<WirePod['spec']>['affinity']>;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { isStatusManagerError } from '../../../../../src/errors.ts';
+import { isStatusManagerError } from '../../../../../src/base/errors.ts';
 import { balancedAllocationArgs, fitArgs } from '../../../../../src/scheduler/plugins/resources/args.ts';
 
 const basic = [

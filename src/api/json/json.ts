@@ -1,0 +1,82 @@
+import { invalidArgument } from '../../base/errors.ts';
+import { hasFourDigitYear } from './time.ts';
+import type { Json, JsonObject } from './types.ts';
+
+export function isJsonObject(value: unknown): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** The member's value, or undefined when the object has no such own member. A key named like something on Object.prototype is no member. */
+export function member(object: JsonObject, key: string): Json | undefined {
+  return Object.hasOwn(object, key) ? object[key] : undefined;
+}
+
+/**
+ * A deep copy of `value` as it stands in JSON: a `Date` becomes a whole-second RFC 3339 string, and members that are
+ * null or undefined are left out, since the API takes a null member for an absent one, and so is one called `__proto__`.
+ * Nothing else is changed.
+ */
+export function toWireJson(value: unknown, name = 'value'): Json {
+  if (value === null || value === undefined) return null;
+  if (typeof value === 'string' || typeof value === 'boolean') return value;
+  if (typeof value === 'number' && Number.isFinite(value)) return value;
+  if (value instanceof Date) return wireTime(value, name);
+  if (Array.isArray(value)) return value.map((item, index) => toWireJson(item, `${name}[${index}]`));
+  if (typeof value !== 'object') throw invalidArgument(name, 'a JSON value or a Date', value);
+  const out: JsonObject = {};
+  for (const [key, inner] of Object.entries(value)) {
+    if (inner !== null && inner !== undefined && key !== '__proto__') out[key] = toWireJson(inner, `${name}.${key}`);
+  }
+  return out;
+}
+
+/** {@link toWireJson} for what has to be an object; null and undefined count as the empty one. */
+export function toWireObject(value: unknown, name: string): JsonObject {
+  const wire = toWireJson(value ?? {}, name);
+  if (!isJsonObject(wire)) throw invalidArgument(name, 'an object', value);
+  return wire;
+}
+
+function wireTime(date: Date, name: string): string {
+  if (!hasFourDigitYear(date.getTime())) throw invalidArgument(name, 'a valid Date', String(date));
+  return date.toISOString().replace(/\.\d+Z$/, 'Z');
+}
+
+/** Says that a member holding `value` means the same as no such member. */
+export type IsAbsent = (key: string, value: Json) => boolean;
+
+/** Nothing but null counts as absent: right wherever the meaning of empty strings and lists is not known. */
+export const nullIsAbsent: IsAbsent = (_key, value) => value === null;
+
+/** Equality of two JSON values that takes members which are absent to the API for absent. */
+export function wireEqual(a: Json, b: Json, isAbsent: IsAbsent): boolean {
+  if (a === b) return true;
+  if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null) return false;
+  if (Array.isArray(a)) {
+    if (!Array.isArray(b) || a.length !== b.length) return false;
+    return a.every((item, index) => wireEqual(item, b[index] ?? null, isAbsent));
+  }
+  return !Array.isArray(b) && membersEqual(a, b, isAbsent);
+}
+
+function membersEqual(a: JsonObject, b: JsonObject, isAbsent: IsAbsent): boolean {
+  for (const key of Object.keys(a)) {
+    const left = a[key] ?? null;
+    const right = member(b, key) ?? null;
+    if (left === right || wireEqual(left, right, isAbsent)) continue;
+    if (!isAbsent(key, left) || !isAbsent(key, right)) return false;
+  }
+  for (const key of Object.keys(b)) {
+    if (!Object.hasOwn(a, key) && !isAbsent(key, b[key] ?? null)) return false;
+  }
+  return true;
+}
+
+/** A deep copy of a JSON value. The receiver may change it. */
+export function copyJson<T extends Json>(value: T): T {
+  if (typeof value !== 'object' || value === null) return value;
+  if (Array.isArray(value)) return value.map(copyJson) as T;
+  const copy: JsonObject = {};
+  for (const key of Object.keys(value)) copy[key] = copyJson(value[key] ?? null);
+  return copy as T;
+}

@@ -1,0 +1,71 @@
+import { type CancelTimer, type Clock, type SteadyClock, safeClock } from '../clock.ts';
+import { TokenBucket } from './token-bucket.ts';
+
+/** A limit of requests: a token bucket. */
+export interface RateLimiterOptions {
+  /** Requests per second in the long run. */
+  readonly qps: number;
+  /** Requests that may go at once after a time without requests. */
+  readonly burst: number;
+}
+
+/**
+ * A token bucket over an injected clock. `tryTake` never waits; `take` waits for a token. Waiting takers are served in
+ * order, and before any `tryTake`.
+ */
+export class RateLimiter {
+  readonly #clock: SteadyClock;
+  readonly #bucket: TokenBucket;
+  readonly #takers: (() => void)[] = [];
+  readonly #onAvailable: () => void;
+  #cancelTimer: CancelTimer | undefined;
+
+  constructor({ qps, burst }: RateLimiterOptions, clock: Clock, onAvailable: () => void) {
+    this.#clock = safeClock(clock);
+    this.#bucket = new TokenBucket({ burst, tokens: qps, perMs: 1000 }, this.#clock);
+    this.#onAvailable = onAvailable;
+  }
+
+  /** Takes a token if one is free. If not, the limiter calls `onAvailable` when one may be free. */
+  tryTake(): boolean {
+    if (this.#takers.length === 0 && this.#bucket.tryTake()) return true;
+    this.#arm();
+    return false;
+  }
+
+  /** Resolves once a token is taken, or when `release` ends the wait. */
+  take(): Promise<void> {
+    if (this.tryTake()) return Promise.resolve();
+    return new Promise((resolve) => {
+      this.#takers.push(resolve);
+    });
+  }
+
+  /** Gives back a token that was not needed. */
+  putBack(): void {
+    this.#bucket.putBack();
+    this.#serve();
+  }
+
+  /** Ends every wait and the timer; waiting takers resolve without a token. */
+  release(): void {
+    this.#cancelTimer?.();
+    this.#cancelTimer = undefined;
+    for (const resolve of this.#takers.splice(0)) resolve();
+  }
+
+  #arm(): void {
+    if (this.#cancelTimer !== undefined) return;
+    const waitMs = Math.max(1, Math.ceil(this.#bucket.waitMs));
+    this.#cancelTimer = this.#clock.setTimer(() => {
+      this.#cancelTimer = undefined;
+      this.#serve();
+    }, waitMs);
+  }
+
+  #serve(): void {
+    while (this.#takers.length > 0 && this.#bucket.tryTake()) this.#takers.shift()?.();
+    if (this.#takers.length > 0) this.#arm();
+    else this.#onAvailable();
+  }
+}

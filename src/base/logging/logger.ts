@@ -1,0 +1,75 @@
+import { callGuarded, ignoreFailure } from '../guard.ts';
+import { requireMethods } from '../options/options.ts';
+import { consoleLogger } from './console-logger.ts';
+
+/** How much a line of a log matters. */
+export type LogLevel = 'debug' | 'info' | 'warn' | 'error';
+
+/** A pino-shaped logger: fields first, then a constant message. An error is in the field `err`. */
+export interface Logger {
+  /** What helps to find out why something happened. */
+  debug(fields: object, message: string): void;
+  /** What an operator may want to know. */
+  info(fields: object, message: string): void;
+  /** Something failed and is tried again, or an injected part answered wrongly. */
+  warn(fields: object, message: string): void;
+  /** Something failed that nobody tries again. */
+  error(fields: object, message: string): void;
+  /** If there, as pino's: false for a level that is dropped. What only such a line would tell is then not computed. */
+  isLevelEnabled?(level: LogLevel): boolean;
+}
+
+const nothing = (): void => {};
+
+export const silentLogger: Logger = { debug: nothing, info: nothing, warn: nothing, error: nothing, isLevelEnabled: () => false };
+
+/**
+ * The logger of a part: the one that is given; silence for null; without one, warnings and errors go to the console. Its failures
+ * are ignored: there is no other place to log them. The logger of a part that is given to another part stays the same object.
+ * Throws ERR_INVALID_OPTION for what is no logger.
+ */
+export function loggerOption(logger: Logger | null | undefined): Logger {
+  if (logger === null || logger === silentLogger) return silentLogger;
+  if (logger === undefined) return new SafeLogger(consoleLogger());
+  if (logger instanceof SafeLogger) return logger;
+  requireMethods('logger', logger, ['debug', 'info', 'warn', 'error']);
+  return new SafeLogger(logger);
+}
+
+/** False where nobody would see a line of this level. A logger that does not say it may show every line. */
+export function isLevelEnabled(logger: Logger, level: LogLevel): boolean {
+  return callGuarded(() => logger.isLevelEnabled?.(level), ignoreFailure) !== false;
+}
+
+/** The same logger with its failures ignored. */
+class SafeLogger implements Logger {
+  readonly #logger: Logger;
+
+  constructor(logger: Logger) {
+    this.#logger = logger;
+  }
+
+  debug(fields: object, message: string): void {
+    this.#log('debug', fields, message);
+  }
+
+  info(fields: object, message: string): void {
+    this.#log('info', fields, message);
+  }
+
+  warn(fields: object, message: string): void {
+    this.#log('warn', fields, message);
+  }
+
+  error(fields: object, message: string): void {
+    this.#log('error', fields, message);
+  }
+
+  isLevelEnabled(level: LogLevel): boolean {
+    return isLevelEnabled(this.#logger, level);
+  }
+
+  #log(level: LogLevel, fields: object, message: string): void {
+    callGuarded(() => this.#logger[level](fields, message), ignoreFailure);
+  }
+}

@@ -1,0 +1,262 @@
+import type { CoreV1Event, V1ObjectReference } from '@kubernetes/client-node';
+import { formatTime } from '../../api/json/time.ts';
+import type { Pod, Wire } from '../../api/json/types.ts';
+import { type Clock, type SteadyClock, safeClock, systemClock } from '../../base/clock.ts';
+import { onAbort } from '../../base/concurrency/aborts.ts';
+import { BoundedMap } from '../../base/concurrency/bounded-map.ts';
+import { longestRetryAfterMs } from '../../base/concurrency/retry.ts';
+import { TokenBucket } from '../../base/concurrency/token-bucket.ts';
+import { type Logger, loggerOption } from '../../base/logging/logger.ts';
+import { safeRandom } from '../../base/random.ts';
+import { resources } from '../resources/api-resource.ts';
+import { classifyApiError, readApiFailure } from '../resources/error-class.ts';
+import { ResourceClient, type ResourceTransport } from '../resources/resource-client.ts';
+import { eventName } from './event-name.ts';
+import type { EventRecorder, EventType } from './event-recorder.ts';
+import { podObjectReference } from './pod-object-reference.ts';
+
+/** Where events go, and who writes them. `transport` and `nodeName` are needed. */
+export interface ApiEventRecorderOptions {
+  /** Reaches the apiserver, such as a `KubeTransport`. Closing it is left to its owner. */
+  readonly transport: ResourceTransport;
+  /** The node that the events come from. */
+  readonly nodeName: string;
+  /** Who writes the events. Default `pod-status-manager`. */
+  readonly component?: string;
+  /** Where the time comes from. Default: the machine's clock. */
+  readonly clock?: Clock;
+  /** From 0 up to 1. Default `Math.random`. */
+  readonly random?: (() => number) | undefined;
+  /** Default: warnings and errors go to the console; null: silent. */
+  readonly logger?: Logger | null;
+}
+
+/** What is kept of an event that waits: not its object, which may be gone and large. */
+interface WaitingEvent {
+  /** Equal for events that say the same. */
+  readonly key: string;
+  readonly involvedObject: Wire<V1ObjectReference>;
+  readonly type: EventType;
+  readonly reason: string;
+  readonly message: string;
+  readonly at: string;
+}
+
+/** An event that the apiserver has. */
+interface WrittenEvent {
+  readonly name: string;
+  /** In time that has passed. */
+  readonly until: number;
+  readonly firstTimestamp: string;
+  count: number;
+}
+
+/** So many events wait; one more is dropped. Events of nodes may take as many places more as a node has events at once. */
+const mostWaiting = 500;
+/** The same event again within this time raises the count of the first one. */
+const sameForMs = 600_000;
+const mostRemembered = 4096;
+const longestMessage = 1000;
+/** As client-go's spam filter: so many events of an object at once, and then one in five minutes. */
+const ofObject = { burst: 25, tokens: 1, perMs: 300_000 };
+/** As client-go: an event that the server has not answered is sent again, and those after it wait meanwhile. */
+const mostTries = 12;
+const retryMs = 10_000;
+const defaultComponent = 'pod-status-manager';
+
+/**
+ * Writes events to the apiserver, one after another, as client-go does. An event that gets no answer is sent again, twelve times
+ * in all and ten seconds apart, and those after it wait meanwhile; 500 wait at most, and 25 more of nodes. What the server refuses is
+ * lost. A pod or a node has 25 events at once and then one in five minutes, as client-go's spam filter allows; what is more is
+ * dropped.
+ *
+ * @example
+ * ```ts with-server
+ * import { KubeTransport } from 'pod-status-manager';
+ * import { ApiEventRecorder } from 'pod-status-manager/node';
+ * import { resources } from 'pod-status-manager/reflector';
+ *
+ * const pod = server.store.create({ metadata: { name: 'web' }, spec: { containers: [{ name: 'app', image: 'app:1' }] } });
+ * const { promise: written, resolve } = Promise.withResolvers<void>();
+ * const endWatch = server.objects(resources.events).watch(() => resolve());
+ *
+ * const transport = new KubeTransport(kubeConfig);
+ * const recorder = new ApiEventRecorder({ transport, nodeName: 'node-1' });
+ * recorder.event(pod, 'Normal', 'Started', 'The container runs'); // never waits
+ * await written;
+ * console.log(server.objects(resources.events).list()[0]?.reason); // Started
+ * endWatch();
+ * await recorder.stop();
+ * await transport.close();
+ * ```
+ */
+export class ApiEventRecorder implements EventRecorder {
+  readonly #options: ApiEventRecorderOptions;
+  readonly #events: ResourceClient<Wire<CoreV1Event>>;
+  readonly #clock: SteadyClock;
+  readonly #random: () => number;
+  readonly #logger: Logger;
+  readonly #waiting: WaitingEvent[] = [];
+  /** By what they say. */
+  readonly #written = new BoundedMap<string, WrittenEvent>(mostRemembered);
+  /** What is left of the events that an object may have, by its kind and uid. */
+  readonly #budgets = new BoundedMap<string, TokenBucket>(mostRemembered);
+  readonly #stopping = new AbortController();
+  #writing: Promise<void> | undefined;
+  #count = 0;
+
+  constructor(options: ApiEventRecorderOptions) {
+    this.#options = options;
+    this.#events = new ResourceClient(options.transport, resources.events);
+    this.#clock = safeClock(options.clock ?? systemClock);
+    this.#random = safeRandom(options.random ?? Math.random);
+    this.#logger = loggerOption(options.logger);
+  }
+
+  event(pod: Pod, type: EventType, reason: string, message: string, fieldPath?: string): void {
+    const involvedObject = { ...podObjectReference(pod), ...(fieldPath !== undefined && { fieldPath }) };
+    this.#take({ involvedObject, type, reason, message }, mostWaiting);
+  }
+
+  /** An event of a node is in the namespace `default`, and names the node in place of its uid, as `kubectl describe` looks for it. */
+  nodeEvent(nodeName: string, type: EventType, reason: string, message: string): void {
+    const involvedObject = { apiVersion: 'v1', kind: 'Node', name: nodeName, uid: nodeName };
+    this.#take({ involvedObject, type, reason, message }, mostWaiting + ofObject.burst);
+  }
+
+  /** Drops what waits, and gives up the request under way. */
+  async stop(): Promise<void> {
+    this.#stopping.abort();
+    this.#waiting.length = 0;
+    await this.#writing;
+  }
+
+  #take({ involvedObject, type, reason, message }: Omit<WaitingEvent, 'key' | 'at'>, most: number): void {
+    if (this.#stopping.signal.aborted) return;
+    if (this.#waiting.length >= most) {
+      this.#logger.warn({ ...objectFields(involvedObject), reason }, 'too many events wait to be written: one was dropped');
+      return;
+    }
+    const { kind, uid = '', fieldPath } = involvedObject;
+    if (!this.#takeToken(`${kind} ${uid}`)) return;
+    const text = copyOf(message, longestMessage);
+    const key = JSON.stringify([kind, uid, type, reason, text, fieldPath]);
+    this.#waiting.push({ key, involvedObject, type, reason, message: text, at: formatTime(this.#clock.now()) });
+    this.#writing ??= this.#writeAll().finally(() => {
+      this.#writing = undefined;
+    });
+  }
+
+  /** False: the object has had too many events, whatever they said. */
+  #takeToken(object: string): boolean {
+    const budget = this.#budgets.get(object) ?? new TokenBucket(ofObject, this.#clock);
+    this.#budgets.set(object, budget);
+    return budget.tryTake();
+  }
+
+  async #writeAll(): Promise<void> {
+    for (let next = this.#waiting.shift(); next !== undefined; next = this.#waiting.shift()) await this.#write(next);
+  }
+
+  /** Until the server has answered. Never rejects. */
+  async #write(event: WaitingEvent): Promise<void> {
+    const { signal } = this.#stopping;
+    const write = this.#writeOf(event);
+    for (let tries = 1; ; tries += 1) {
+      try {
+        return await write();
+      } catch (err) {
+        if (signal.aborted) return;
+        const fields = { err, ...objectFields(event.involvedObject), reason: event.reason, tries };
+        const waitMs = retryAfter(err);
+        if (waitMs === undefined) return this.#logger.warn(fields, 'an event was refused: it is not written');
+        if (tries === mostTries) return this.#logger.warn(fields, 'an event could not be written, and is given up');
+        this.#logger.debug(fields, 'an event could not be written, and is sent again');
+        // the first wait is random, so that not every client comes at once after an outage
+        await this.#pause(Math.max(waitMs, tries === 1 ? retryMs * this.#random() : retryMs));
+      }
+      if (signal.aborted) return;
+    }
+  }
+
+  /** Ends with the recorder; nobody waits for it, so it keeps no process alive. */
+  async #pause(ms: number): Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const cancel = this.#clock.setTimer(resolve, ms);
+    const leave = onAbort(this.#stopping.signal, resolve);
+    await promise;
+    cancel();
+    leave();
+  }
+
+  /** What writes the event. It may be called again where no answer came: it then says the same under the same name. */
+  #writeOf(event: WaitingEvent): () => Promise<void> {
+    const { key, involvedObject, at: firstTimestamp } = event;
+    const { namespace = 'default', name = '' } = involvedObject;
+    const now = this.#clock.elapsed();
+    const known = this.#written.get(key);
+    if (known !== undefined && now < known.until) {
+      known.count += 1;
+      return () => this.#countAgain(event, namespace, known);
+    }
+    this.#count += 1;
+    const number = BigInt(Math.floor(this.#clock.now())) * 1_000_000n + BigInt(this.#count % 1_000_000);
+    const written = { name: eventName(name, number), until: now + sameForMs, firstTimestamp, count: 1 };
+    return async () => {
+      await this.#create(event, namespace, written);
+      this.#written.set(key, written);
+    };
+  }
+
+  async #countAgain(event: WaitingEvent, namespace: string, written: WrittenEvent): Promise<void> {
+    const { name, count } = written;
+    const body = { count, lastTimestamp: event.at };
+    try {
+      const patch = { type: 'application/merge-patch+json', body } as const;
+      await this.#events.patch({ namespace, name }, patch, { signal: this.#stopping.signal });
+    } catch (error) {
+      // the server forgets events after an hour, and others may delete them
+      if (classifyApiError(error) !== 'gone') throw error;
+      await this.#create(event, namespace, written);
+    }
+  }
+
+  async #create(event: WaitingEvent, namespace: string, { name, count, firstTimestamp }: WrittenEvent): Promise<void> {
+    const { involvedObject, type, reason, message, at: lastTimestamp } = event;
+    const { nodeName, component = defaultComponent } = this.#options;
+    const body = {
+      metadata: { name, namespace },
+      involvedObject,
+      ...{ type, reason, message, count, firstTimestamp, lastTimestamp },
+      source: { component, host: nodeName },
+      reportingComponent: component,
+      reportingInstance: nodeName,
+    };
+    try {
+      await this.#events.create(body, { signal: this.#stopping.signal });
+    } catch (error) {
+      // an earlier try, whose answer was lost
+      if (readApiFailure(error).reason !== 'AlreadyExists') throw error;
+    }
+  }
+}
+
+/**
+ * How long to wait at least before the event is sent again, in milliseconds; undefined where it is not. As client-go: a request
+ * without an answer that can be read is sent again, and of those that the server has refused only one that it wants later.
+ */
+function retryAfter(error: unknown): number | undefined {
+  const { status, reason, retryAfterMs } = readApiFailure(error);
+  if (status === undefined || reason === 'BrokenAnswer' || reason === 'Network') return 0;
+  if ((status !== 429 && status < 500) || retryAfterMs === undefined) return undefined;
+  return Math.min(retryAfterMs, longestRetryAfterMs);
+}
+
+function objectFields({ kind, namespace, name, uid }: Wire<V1ObjectReference>): object {
+  return kind === 'Node' ? { nodeName: name } : { podNamespace: namespace, podName: name, podUID: uid };
+}
+
+/** The beginning of a text. A part of a text keeps all of it alive, so the part is a text of its own. */
+function copyOf(text: string, length: number): string {
+  return text.length <= length ? text : Buffer.from(text.slice(0, length), 'utf16le').toString('utf16le');
+}

@@ -1,0 +1,28 @@
+import type { Pod } from '../../api/json/types.ts';
+import { callGuarded, ignoreFailure } from '../../base/guard.ts';
+
+/** `Normal`: for information. `Warning`: something may have gone wrong. */
+export type EventType = 'Normal' | 'Warning';
+
+/** Writes events, as client-go's recorder does. It never waits, and what it throws or rejects with is ignored. */
+export interface EventRecorder {
+  /** About a pod. `fieldPath` names the part of it that is meant, such as `spec.containers{web}`; absent: the whole pod. */
+  event(pod: Pod, type: EventType, reason: string, message: string, fieldPath?: string): void;
+  /** About a node. A recorder without this method writes none. */
+  nodeEvent?(nodeName: string, type: EventType, reason: string, message: string): void;
+}
+
+/** Writes nothing. */
+export const noEvents: EventRecorder = { event: () => {} };
+
+/** The same recorder with its failures ignored. */
+export function safeEventRecorder(recorder: EventRecorder): Required<EventRecorder> {
+  return {
+    event: (...args) => {
+      callGuarded(() => recorder.event(...args), ignoreFailure);
+    },
+    nodeEvent: (...args) => {
+      callGuarded(() => recorder.nodeEvent?.(...args), ignoreFailure);
+    },
+  };
+}

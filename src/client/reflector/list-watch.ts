@@ -1,0 +1,245 @@
+import { isOlderVersion } from '../../api/json/resource-version.ts';
+import { type SteadyClock, sleep } from '../../base/clock.ts';
+import type { Logger } from '../../base/logging/logger.ts';
+import type { ApiObject } from '../resources/api-resource.ts';
+import type { ResourceClient } from '../resources/resource-client.ts';
+import type { SelectionOptions } from '../resources/resource-requests.ts';
+import type { ReadEvent } from '../resources/watch-line.ts';
+import { isAnswerTooLong, isUnknownParameter, StaleListError } from './failures.ts';
+import { listPages } from './list-pages.ts';
+import { keyOf } from './object-identity.ts';
+import type { NextStep, ReadPlan } from './read-plan.ts';
+import type { ReceivedObjects } from './received-objects.ts';
+import type { ReflectorMeasures } from './reflector-measures.ts';
+import { StreamPatience } from './stream-patience.ts';
+import { type CompleteList, WatchSession } from './watch-session.ts';
+
+/** A full list, and what is known of how it was read. */
+export interface ReadList<T> extends CompleteList<T> {
+  /** When the request for it was made, in milliseconds since the epoch. */
+  readonly startedAt: number;
+  /** True: it shows every write that was acknowledged before. */
+  readonly isConsistent: boolean;
+}
+
+/** Where a {@link ListWatch} puts what it reads. */
+export interface ListWatchHost<T> {
+  /** The server was heard from. */
+  observed(): void;
+  /** Throws a `StaleListError` for a list that shows an object older than it was. */
+  list(list: ReadList<T>): void;
+  /** The copy that is held of this object. */
+  held(object: T): T | undefined;
+  set(object: T): void;
+  remove(namespace: string, name: string, last: T | undefined): void;
+  interrupted(error: unknown, delayMs: number): void;
+}
+
+export interface ListWatchOptions<T extends ApiObject> {
+  readonly client: ResourceClient<T>;
+  readonly path: string;
+  readonly selection: SelectionOptions;
+  readonly plan: ReadPlan;
+  readonly received: ReceivedObjects<T>;
+  readonly host: ListWatchHost<T>;
+  readonly measures: ReflectorMeasures;
+  readonly readEvent?: ReadEvent | undefined;
+  readonly streamLists: boolean;
+  readonly idleTimeoutMs: number;
+  /** The least time after which the server is to end a watch; the most is twice that. */
+  readonly watchTimeoutMs: number;
+  readonly random: () => number;
+  readonly clock: SteadyClock;
+  readonly logger: Logger;
+}
+
+interface WatchRequest {
+  readonly resourceVersion: string | undefined;
+  readonly sendInitialEvents?: true;
+  readonly resourceVersionMatch?: 'NotOlderThan';
+}
+
+/** A server that has refused a streamed list is not asked for another one for so long. */
+const refusedStreamsMs = 3_600_000;
+
+/** The requests of a reflector, one after the other: a full list, then watches, then a list again where that is needed. */
+export class ListWatch<T extends ApiObject> {
+  readonly #options: ListWatchOptions<T>;
+  #resourceVersion: string | undefined;
+  #streamsRefusedAt: number | undefined;
+
+  constructor(options: ListWatchOptions<T>) {
+    this.#options = options;
+  }
+
+  /** The last version that was reached. */
+  get resourceVersion(): string | undefined {
+    return this.#resourceVersion;
+  }
+
+  /** Resolves once `signal` has aborted and no request is left. */
+  async run(signal: AbortSignal): Promise<void> {
+    const { host, clock, logger, path } = this.#options;
+    let step: NextStep['step'] = 'fill';
+    while (!signal.aborted) {
+      const next = await this.#perform(step, signal);
+      if (signal.aborted) return;
+      if (next.error === undefined) {
+        logger.debug({ path, next: next.step, delayMs: next.delayMs }, 'a list or a watch has ended; the next request follows');
+      } else {
+        logger.warn({ err: next.error, delayMs: next.delayMs, path }, 'listing or watching failed');
+        host.interrupted(next.error, next.delayMs);
+      }
+      if (next.delayMs > 0) await sleep(clock, next.delayMs, signal);
+      step = next.step;
+    }
+  }
+
+  #perform(step: NextStep['step'], signal: AbortSignal): Promise<NextStep> {
+    if (step === 'watch' && this.#resourceVersion !== undefined) return this.#watch(this.#resourceVersion, signal);
+    return step === 'fill' && this.#streamsLists() ? this.#stream(signal) : this.#list(signal);
+  }
+
+  #streamsLists(): boolean {
+    const { streamLists, clock } = this.#options;
+    const refusedAt = this.#streamsRefusedAt;
+    return streamLists && (refusedAt === undefined || clock.elapsed() - refusedAt >= refusedStreamsMs);
+  }
+
+  async #stream(signal: AbortSignal): Promise<NextStep> {
+    const { plan, clock, logger, path } = this.#options;
+    const from = plan.streamFrom(this.#resourceVersion);
+    logger.debug({ path, from: from ?? 'newest' }, 'a full list is asked for as a stream');
+    const startedAt = clock.now();
+    const patience = plan.streamPatienceMs === undefined ? undefined : new StreamPatience(clock, plan.streamPatienceMs, signal);
+    const session = this.#session(undefined, (list) => {
+      patience?.rest();
+      this.#deliver({ ...list, startedAt, isConsistent: plan.isConsistent(from) });
+      plan.listed({ from, isPaginated: false });
+    });
+    const request = { resourceVersion: from, sendInitialEvents: true, resourceVersionMatch: 'NotOlderThan' } as const;
+    const ended = await this.#failureOfWatch(request, session, patience?.signal ?? signal, patience);
+    patience?.end();
+    const failure = patience?.failure(path) ?? ended;
+    if (!signal.aborted) this.#options.measures.ended(failure);
+    if (!session.isFilling) return this.#afterWatch(session, failure);
+    if (isUnknownParameter(failure)) this.#streamsRefusedAt = clock.elapsed();
+    if (!signal.aborted) logger.debug({ err: failure, path }, 'a streamed list failed');
+    return plan.afterStream({ failure, lastedMs: session.lastedMs });
+  }
+
+  async #watch(resourceVersion: string, signal: AbortSignal): Promise<NextStep> {
+    const { logger, path } = this.#options;
+    logger.debug({ path, from: resourceVersion }, 'a watch is asked for');
+    const session = this.#session(resourceVersion, () => {});
+    const failure = await this.#failureOfWatch({ resourceVersion }, session, signal);
+    if (!signal.aborted) this.#options.measures.ended(failure);
+    return this.#afterWatch(session, failure);
+  }
+
+  #afterWatch({ hasBroughtSomething, lastedMs }: WatchSession<T>, failure: unknown): NextStep {
+    return this.#options.plan.afterWatch({ failure, hasBroughtSomething, lastedMs });
+  }
+
+  async #list(signal: AbortSignal): Promise<NextStep> {
+    const { plan } = this.#options;
+    const from = plan.listFrom(this.#resourceVersion);
+    const limit = plan.pageLimit(from);
+    try {
+      try {
+        await this.#readList(from, limit, signal);
+      } catch (error) {
+        if (signal.aborted || !plan.listsAgainAfter(error)) throw error;
+        const newFrom = plan.listFrom(this.#resourceVersion);
+        await this.#readList(newFrom, isAnswerTooLong(error) ? plan.pageLimit(newFrom) : limit, signal);
+      }
+    } catch (error) {
+      if (!signal.aborted) this.#options.measures.ended(error);
+      return plan.afterList(error);
+    }
+    return { step: 'watch', delayMs: 0 };
+  }
+
+  async #readList(from: string | undefined, limit: number | undefined, signal: AbortSignal): Promise<void> {
+    const { client, selection, plan, received, host, clock, logger, path } = this.#options;
+    logger.debug({ path, from: from ?? 'newest', limit }, 'a full list is asked for');
+    const startedAt = clock.now();
+    const failedKeys = new Set<string>();
+    let latest: T | undefined;
+    const receive = (raw: T): T | undefined => {
+      const key = keyOf(raw);
+      const answer = received.receive(raw, latest);
+      if (answer === 'failed') failedKeys.add(key);
+      else failedKeys.delete(key);
+      if (typeof answer !== 'object') return undefined;
+      latest = answer.object;
+      return latest;
+    };
+    const onPage = (): void => host.observed();
+    const onRestart = (): void => failedKeys.clear();
+    const request = { ...selection, resourceVersion: from, limit, signal, receive, onPage, onRestart };
+    const { objects, resourceVersion, isPaginated } = await listPages(client, request);
+    if (signal.aborted) return;
+    this.#deliver({ objects, resourceVersion, failedKeys, startedAt, isConsistent: plan.isConsistent(from) });
+    plan.listed({ from, isPaginated });
+  }
+
+  #deliver(list: ReadList<T>): void {
+    const { host, path, logger, measures } = this.#options;
+    const known = this.#resourceVersion;
+    if (!list.isConsistent && known !== undefined && isOlderVersion(list.resourceVersion, known))
+      throw new StaleListError(`GET ${path}: the list is of resourceVersion ${list.resourceVersion}, known is ${known}`);
+    const { objects, resourceVersion } = list;
+    logger.debug({ path, objects: objects.length, resourceVersion }, 'a full list has come');
+    // the host tells of changes that the version includes
+    this.#resourceVersion = list.resourceVersion;
+    try {
+      host.list(list);
+      measures.listed();
+    } catch (error) {
+      this.#resourceVersion = known;
+      throw error;
+    }
+  }
+
+  #session(from: string | undefined, list: (list: CompleteList<T>) => void): WatchSession<T> {
+    const { path, received, host, clock } = this.#options;
+    const reached = (resourceVersion: string): void => {
+      this.#resourceVersion = resourceVersion;
+    };
+    const { held, set, remove } = host;
+    return new WatchSession({ path, received, held, list, set, remove, reached, elapsed: () => clock.elapsed() }, from);
+  }
+
+  /** Resolves when the watch has ended: to undefined when the server ended it in good order. */
+  async #failureOfWatch(
+    request: WatchRequest,
+    session: WatchSession<T>,
+    signal: AbortSignal,
+    patience?: StreamPatience,
+  ): Promise<unknown> {
+    const { client, selection, host, readEvent, idleTimeoutMs, watchTimeoutMs, random } = this.#options;
+    const timeoutSeconds = Math.floor((watchTimeoutMs / 1000) * (1 + random()));
+    const onEvent = (event: Parameters<typeof session.take>[0]): void => {
+      host.observed();
+      patience?.heard();
+      session.take(event);
+    };
+    try {
+      const watch = {
+        ...selection,
+        ...request,
+        allowWatchBookmarks: true,
+        timeoutSeconds,
+        idleTimeoutMs,
+        signal,
+        readEvent,
+        onEvent,
+      };
+      await client.watch(watch);
+      return undefined;
+    } catch (error) {
+      return error;
+    }
+  }
+}

@@ -1,0 +1,159 @@
+import type { LastFailure } from '../../base/concurrency/last-failure.ts';
+import { parseRetryAfter } from '../transport/api-answer.ts';
+import { maxMessageLength } from '../transport/api-error.ts';
+
+/** What a failed request means to the manager. ARCHITECTURE.md says what follows from each. */
+export type ErrorClass =
+  | 'gone'
+  | 'conflict'
+  | 'invalid'
+  | 'unauthorized'
+  | 'forbidden'
+  | 'throttled'
+  | 'unavailable'
+  | 'timeout'
+  | 'broken-answer'
+  | 'aborted';
+
+/** What an error tells of the answer, whichever client made it. */
+export interface ApiFailure {
+  /** HTTP status; undefined when no answer arrived. */
+  readonly status: number | undefined;
+  /** The `reason` of the Status object, or of an `ApiError`; undefined when the error tells of neither. */
+  readonly reason: string | undefined;
+  /** How long the server asked to wait, in milliseconds; never negative. */
+  readonly retryAfterMs: number | undefined;
+  /** The Status object's message, else the error's own; at most 500 characters. */
+  readonly message: string;
+}
+
+/** A failure in words. */
+export interface LastError {
+  /** What the failure means. */
+  readonly errorClass: ErrorClass;
+  /** At most 500 characters. It never holds a header, a token or a request body. */
+  readonly message: string;
+  /** In milliseconds since the epoch. */
+  readonly at: number;
+}
+
+/** A failure of something that is tried again. */
+export interface RetriedError extends LastError {
+  /** When it is tried again, in milliseconds since the epoch. */
+  readonly retryAt: number;
+}
+
+const classOfStatus: Readonly<Record<number, ErrorClass>> = {
+  400: 'invalid',
+  401: 'unauthorized',
+  403: 'forbidden',
+  408: 'timeout',
+  409: 'conflict',
+  413: 'invalid',
+  415: 'invalid',
+  422: 'invalid',
+  429: 'throttled',
+};
+
+const classOfReason: Readonly<Record<string, ErrorClass>> = {
+  Timeout: 'timeout',
+  Aborted: 'aborted',
+  BrokenAnswer: 'broken-answer',
+  NoCredentials: 'unauthorized',
+};
+
+/**
+ * The class of anything a `PodClient` rejected with: an `ApiError`, client-node's `ApiException` (status in `code`), or
+ * any object with a number as `status` or `code`. A 404 is `gone` only when a Status object gave the reason NotFound: a
+ * proxy answers 404 too. An error that tells of no answer is `unavailable`.
+ *
+ * @example
+ * ```ts
+ * import { classifyApiError } from 'pod-status-manager';
+ *
+ * console.log(classifyApiError({ status: 409 }), classifyApiError(new Error('socket hang up'))); // conflict unavailable
+ * ```
+ */
+export function classifyApiError(error: unknown): ErrorClass {
+  return classOf(readApiFailure(error));
+}
+
+export function classOf({ status, reason }: ApiFailure): ErrorClass {
+  if (status === 404) return reason === 'NotFound' ? 'gone' : 'unavailable';
+  if (status !== undefined && status >= 400) return classOfStatus[status] ?? 'unavailable';
+  return (reason !== undefined && Object.hasOwn(classOfReason, reason) ? classOfReason[reason] : undefined) ?? 'unavailable';
+}
+
+/** The failure in words, as it can be shown and turned into JSON. Never throws. */
+export function retriedError({ error, at, retryAt }: LastFailure): RetriedError {
+  const failure = readApiFailure(error, at);
+  return { errorClass: classOf(failure), message: failure.message, at, retryAt };
+}
+
+/** What is known of an error with a getter that throws, or with a member that cannot become text. */
+const unreadable: ApiFailure = Object.freeze({
+  status: undefined,
+  reason: undefined,
+  retryAfterMs: undefined,
+  message: 'the pod client rejected with an error that cannot be read',
+});
+
+/** Reads an error that a `PodClient` rejected with. `nowMs` is needed for a `Retry-After` that is a date. Never throws. */
+export function readApiFailure(error: unknown, nowMs = 0): ApiFailure {
+  try {
+    return failureOf(error, nowMs);
+  } catch {
+    return unreadable;
+  }
+}
+
+function failureOf(error: unknown, nowMs: number): ApiFailure {
+  const { status, code, reason, retryAfterMs, message, body, headers } = membersOf(error);
+  const answer = membersOf(typeof body === 'string' ? parsed(body) : body);
+  const answered = answer.kind === 'Status' ? answer : {};
+  const seconds = membersOf(answered.details).retryAfterSeconds;
+  return {
+    status: [status, code].find((value) => typeof value === 'number'),
+    reason: text(answered.reason) ?? text(reason),
+    retryAfterMs:
+      positive(retryAfterMs) ??
+      positive(parseRetryAfter(headerOf(headers), nowMs)) ??
+      positive(typeof seconds === 'number' ? seconds * 1000 : undefined),
+    // client-node's own message repeats the body and the headers of the answer
+    message: messageOf(answered.message, body === undefined ? message : `HTTP status ${String(code)}`, error),
+  };
+}
+
+/** The members of an object; none of anything else. */
+function membersOf(value: unknown): Partial<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null ? (value as Partial<Record<string, unknown>>) : {};
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+function headerOf(headers: unknown): string | undefined {
+  const entry = Object.entries(membersOf(headers)).find(([name]) => name.toLowerCase() === 'retry-after');
+  return typeof entry?.[1] === 'string' ? entry[1] : undefined;
+}
+
+function positive(ms: unknown): number | undefined {
+  return typeof ms === 'number' && ms >= 0 ? ms : undefined;
+}
+
+function text(value: unknown): string | undefined {
+  return typeof value === 'string' && value !== '' ? value : undefined;
+}
+
+function nameOf(error: unknown): string {
+  return error === null ? 'null' : typeof error;
+}
+
+function messageOf(answered: unknown, own: unknown, error: unknown): string {
+  return (text(answered) ?? text(own) ?? `the pod client rejected with ${nameOf(error)}`).slice(0, maxMessageLength);
+}

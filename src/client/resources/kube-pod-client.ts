@@ -1,0 +1,103 @@
+import type { KubeConfig } from '@kubernetes/client-node';
+import { isJsonObject } from '../../api/json/json.ts';
+import type { WirePod } from '../../api/json/types.ts';
+import type { PodStatusPatch } from '../../api/patch/pod-status-patch.ts';
+import { requireMethods } from '../../base/options/options.ts';
+import type { JsonMembers } from '../transport/api-answer.ts';
+import { ApiError } from '../transport/api-error.ts';
+import { KubeTransport, type KubeTransportOptions } from '../transport/kube-transport.ts';
+import type { DeletePodOptions, PodClient, PodMetadata, RequestOptions } from './pod-client.ts';
+import { podPath } from './pod-path.ts';
+
+/** Asks for the metadata alone; a server that cannot gives the whole pod, which serves as well. */
+const metadataOnly = 'application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1,application/json';
+
+/** The options of the client's transport. */
+export interface KubePodClientOptions extends KubeTransportOptions {}
+
+/**
+ * The {@link PodClient} for a real apiserver. Methods reject with an `ApiError`, with `ERR_INVALID_ARGUMENT` for a name that
+ * fits in no path, and with `ERR_INVALID_OPTION` for a `timeoutMs` that is out of range.
+ *
+ * @example
+ * ```ts with-server
+ * import { KubePodClient } from 'pod-status-manager';
+ *
+ * server.store.create({ metadata: { name: 'web' }, spec: { nodeName: 'node-1', containers: [{ name: 'app', image: 'app:1' }] } });
+ * const client = KubePodClient.fromKubeConfig(kubeConfig, { userAgent: 'my-agent' });
+ * const pod = await client.getPod('default', 'web', { signal: AbortSignal.timeout(5000) });
+ * console.log(pod.spec?.nodeName); // node-1
+ * await client.close();
+ * ```
+ */
+export class KubePodClient implements PodClient {
+  readonly #transport: Pick<KubeTransport, 'request' | 'close'>;
+
+  /** Closing this client closes the transport. Throws ERR_INVALID_OPTION for anything that is no transport. */
+  constructor(transport: Pick<KubeTransport, 'request' | 'close'>) {
+    requireMethods('transport', transport, ['request', 'close']);
+    this.#transport = transport;
+  }
+
+  /** A client with a transport of its own. Throws ERR_INVALID_OPTION, naming the option, the rule and the value. */
+  static fromKubeConfig(kubeConfig: KubeConfig, options: KubePodClientOptions = {}): KubePodClient {
+    return new KubePodClient(new KubeTransport(kubeConfig, options));
+  }
+
+  async getPod(namespace: string, name: string, { signal, timeoutMs }: RequestOptions): Promise<WirePod> {
+    const path = podPath(namespace, name);
+    const pod = await this.#transport.request({ method: 'GET', path, signal, timeoutMs });
+    if (!carriesMetadata(pod)) throw brokenAnswer('GET', path);
+    return pod;
+  }
+
+  async patchPodStatus(namespace: string, name: string, patch: PodStatusPatch, options: RequestOptions): Promise<PodMetadata> {
+    const path = `${podPath(namespace, name)}/status`;
+    const { type: contentType, body } = patch;
+    const { signal, timeoutMs } = options;
+    const request = { method: 'PATCH', path, accept: metadataOnly, contentType, body, signal, timeoutMs } as const;
+    const answer = await this.#transport.request(request);
+    const metadata = metadataOf(answer);
+    if (metadata === undefined) throw brokenAnswer('PATCH', path);
+    return metadata;
+  }
+
+  async deletePod(namespace: string, name: string, options: DeletePodOptions): Promise<PodMetadata | undefined> {
+    const { gracePeriodSeconds, uid, signal, timeoutMs } = options;
+    const body = { apiVersion: 'v1', kind: 'DeleteOptions', gracePeriodSeconds, preconditions: { uid } };
+    const path = podPath(namespace, name);
+    const answer = await this.#transport.request({ method: 'DELETE', path, accept: metadataOnly, body, signal, timeoutMs });
+    return metadataOf(answer);
+  }
+
+  /** Waits for the requests under way, then ends every socket; a credential plugin is ended at once. A second call gives the same promise. */
+  close(): Promise<void> {
+    return this.#transport.close();
+  }
+
+  /** The same as `close()`, for `await using`. */
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
+  }
+}
+
+/** What the manager uses of an answer's metadata; undefined for anything that is not an object of the API. */
+function metadataOf({ metadata }: JsonMembers): PodMetadata | undefined {
+  if (!isJsonObject(metadata)) return undefined;
+  const { uid, resourceVersion, deletionTimestamp, finalizers } = metadata;
+  if (typeof uid !== 'string' || typeof resourceVersion !== 'string') return undefined;
+  return {
+    uid,
+    resourceVersion,
+    ...(typeof deletionTimestamp === 'string' && { deletionTimestamp }),
+    ...(Array.isArray(finalizers) && { finalizers: finalizers.filter((one) => typeof one === 'string') }),
+  };
+}
+
+function carriesMetadata(value: JsonMembers): value is JsonMembers & WirePod {
+  return metadataOf(value) !== undefined;
+}
+
+function brokenAnswer(method: string, path: string): ApiError {
+  return new ApiError({ status: 200, reason: 'BrokenAnswer', message: `${method} ${path}: the answer is not a pod` });
+}

@@ -1,0 +1,71 @@
+import type { Pod } from '../../api/json/types.ts';
+import type { ProbeResult, ProbeType } from '../../node/probes/probe-types.ts';
+import type { Container } from '../../status/conditions/restart-policy.ts';
+import type { AgentPodStatus } from '../pleg/agent-pod-status.ts';
+import type { ContainerEntry } from './container-entries.ts';
+
+export type EphemeralContainer = NonNullable<NonNullable<Pod['spec']>['ephemeralContainers']>[number];
+
+/** What decides how long a container may take to end: a probe can have a grace period of its own. */
+export type KillReason = 'livenessProbe' | 'startupProbe' | 'other';
+
+/** A container that is to be ended while its pod goes on. */
+export interface ContainerToKill {
+  readonly entry: ContainerEntry;
+  readonly container: Container;
+  readonly reason: KillReason;
+  /** What the event says. */
+  readonly message: string;
+}
+
+/** A container that is to be removed, so that all containers of the pod begin anew. */
+export interface ContainerToReset {
+  readonly entry: ContainerEntry;
+  readonly container: Container;
+  /** True: it may still run. */
+  readonly kill: boolean;
+}
+
+/** What is to be done with a pod now. Lists are in the order in which it is to be done. */
+export interface PodActions {
+  /** End all containers and sandboxes of the pod. */
+  killPod: boolean;
+  /** Make a sandbox. With it, what is left of init containers is removed. */
+  createSandbox: boolean;
+  /** The sandbox in use, or the newest one of those that are not. */
+  sandboxID: string | undefined;
+  /** How many sandboxes the pod had before the one in use, or before the one to make. */
+  attempt: number;
+  initContainersToStart: Container[];
+  containersToStart: Container[];
+  ephemeralContainersToStart: EphemeralContainer[];
+  containersToKill: ContainerToKill[];
+  containersToReset: ContainerToReset[];
+}
+
+/** What the actions follow from. */
+export interface PodActionsInput {
+  readonly pod: Pod;
+  readonly status: AgentPodStatus;
+  /** All containers are being restarted in place: the pod's condition AllContainersRestarting is True. */
+  readonly restartsAll: boolean;
+  /** The last result of a container's probe; undefined before the first one. The id begins with the runtime's name. */
+  readonly probeResult: (type: ProbeType, containerID: string) => ProbeResult | undefined;
+  /** What changes when a container of the spec changes so that it must be made again. */
+  readonly containerHash: (container: Container) => string;
+  /** True for a running container whose new resources can only be had by a restart. Default: none. */
+  readonly resizeRestarts?: ((container: Container, entry: ContainerEntry) => boolean) | undefined;
+}
+
+/** True where nothing is to be done. */
+export function isNoAction(actions: PodActions): boolean {
+  const { killPod, createSandbox, initContainersToStart, containersToStart, ephemeralContainersToStart } = actions;
+  const lists = [
+    initContainersToStart,
+    containersToStart,
+    ephemeralContainersToStart,
+    actions.containersToKill,
+    actions.containersToReset,
+  ];
+  return !killPod && !createSandbox && lists.every((list) => list.length === 0);
+}

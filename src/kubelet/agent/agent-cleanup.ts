@@ -1,0 +1,86 @@
+// Behaviour of the clean-up in HandlePodCleanups (pkg/kubelet/kubelet_pods.go), v1.36.3.
+
+import { untilAborted } from '../../base/concurrency/aborts.ts';
+import type { Logger } from '../../base/logging/logger.ts';
+import type { HousekeepingReport } from '../../node/workers/sync-loop-options.ts';
+import type { PodCgroups } from '../cgroups/pod-cgroups.ts';
+import type { PodLifecycle } from '../pleg/pod-lifecycle.ts';
+import type { ContainerCollector } from '../pods/container-collector.ts';
+import type { VolumeManager } from '../volumes/volume-manager.ts';
+
+export interface AgentCleanupOptions {
+  readonly lifecycle: Pick<PodLifecycle, 'getPods' | 'podUIDs' | 'refresh'>;
+  readonly containers: Pick<ContainerCollector, 'removePod' | 'removeLogs'>;
+  readonly volumes: Pick<VolumeManager, 'orphans' | 'unmountVolumes'>;
+  readonly cgroups: Pick<PodCgroups, 'listPods' | 'removePod'>;
+  /** Asked right before something is removed: a pod may have come meanwhile. */
+  readonly isKnown: (podUID: string) => boolean;
+  readonly logger: Logger;
+}
+
+/** Takes away what is left on the node of pods that nobody knows any more: containers that have ended, logs, volumes and cgroups. */
+export class AgentCleanup {
+  readonly #options: AgentCleanupOptions;
+  readonly #stopping = new AbortController();
+  #run: Promise<void> | undefined;
+
+  constructor(options: AgentCleanupOptions) {
+    this.#options = options;
+  }
+
+  /** Begins a look, unless one is under way. Pods of the report are known, and so is what the runtime still has. */
+  look(report: HousekeepingReport): void {
+    if (this.#stopping.signal.aborted || this.#run !== undefined) return;
+    // what never settles does not keep the agent from stopping
+    this.#run = untilAborted(this.#look(report), this.#stopping.signal)
+      .catch((err: unknown) => {
+        if (!this.#stopping.signal.aborted) this.#options.logger.warn({ err }, 'what pods have left could not be cleaned up');
+      })
+      .finally(() => {
+        this.#run = undefined;
+      });
+  }
+
+  /** Resolves once no look is under way. */
+  async settled(): Promise<void> {
+    await this.#run;
+  }
+
+  /** Ends the look that is under way, and begins no other. */
+  async stop(): Promise<void> {
+    this.#stopping.abort();
+    await this.#run;
+  }
+
+  async #look({ pods, possiblyRunning }: HousekeepingReport): Promise<void> {
+    const { volumes, cgroups, lifecycle, isKnown } = this.#options;
+    const { signal } = this.#stopping;
+    const known = new Set([...possiblyRunning, ...pods.map(({ metadata }) => metadata?.uid ?? '')]);
+    const isLeft = (podUID: string): boolean => !known.has(podUID) && !isKnown(podUID);
+    const leftVolumes = (await volumes.orphans(known)).filter(isLeft);
+    const leftGroups = (await cgroups.listPods()).filter(isLeft);
+    const leftPods = lifecycle.podUIDs().filter(isLeft);
+    // what runs of such a pod is ended by the sync loop first
+    for (const { uid } of await lifecycle.getPods(signal)) known.add(uid);
+    for (const podUID of leftVolumes) if (isLeft(podUID)) await this.#try(podUID, () => volumes.unmountVolumes(podUID));
+    for (const podUID of leftGroups) if (isLeft(podUID)) await this.#try(podUID, () => cgroups.removePod(podUID));
+    for (const podUID of leftPods) if (isLeft(podUID)) await this.#try(podUID, () => this.#removeContainers(podUID, isLeft));
+    await this.#options.containers.removeLogs(isLeft);
+  }
+
+  async #removeContainers(podUID: string, isLeft: (podUID: string) => boolean): Promise<void> {
+    const { containers, lifecycle } = this.#options;
+    const { signal } = this.#stopping;
+    await containers.removePod(podUID, () => isLeft(podUID), signal);
+    await lifecycle.refresh(podUID, signal);
+  }
+
+  async #try(podUID: string, call: () => Promise<unknown>): Promise<void> {
+    try {
+      await call();
+    } catch (err) {
+      this.#stopping.signal.throwIfAborted();
+      this.#options.logger.warn({ err, podUID }, 'what a pod has left could not be removed; it is tried again');
+    }
+  }
+}

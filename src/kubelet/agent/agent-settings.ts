@@ -1,0 +1,165 @@
+import type { WireTaint } from '../../api/json/node-types.ts';
+import type { CredentialVerification } from '../images/image-puller-options.ts';
+import type { ResourceQuantities } from '../machine/node-resources.ts';
+
+/** What the settings of the kubelet's configuration file say, under its names where they exist. Times are in milliseconds. */
+export interface AgentSettings {
+  /** Where the agent keeps what it has of pods: one folder, made when it is not there. Default `/var/lib/kubelet`. */
+  readonly rootDirectory?: string;
+  /** Where the logs of containers are. Default `/var/log/pods`. */
+  readonly podLogsDirectory?: string;
+  /** A folder of manifests of static pods, or one manifest. Default: none. */
+  readonly staticPodPath?: string;
+  /** An address that manifests of static pods are read from. Default: none. */
+  readonly staticPodURL?: string;
+  /** Headers of the requests to `staticPodURL`. Default: none. */
+  readonly staticPodURLHeader?: Readonly<Record<string, string>>;
+  /** How often `staticPodPath` is read again. Default 20 000. */
+  readonly fileCheckFrequencyMs?: number;
+  /** How often `staticPodURL` is read again. Default 20 000. */
+  readonly httpCheckFrequencyMs?: number;
+  /** The longest time between two syncs of a pod. Default 60 000. */
+  readonly syncFrequencyMs?: number;
+
+  /**
+   * The address of the node, or one of each family, the primary one first. `0.0.0.0` or `::` alone chooses the family. Default: what the node's name leads to on this machine, or the address of the default route.
+   */
+  readonly nodeIPs?: readonly string[];
+  /** Labels of a node that is new. Default: none beside those for the host name, the system and the architecture. */
+  readonly nodeLabels?: Readonly<Record<string, string>>;
+  /** Taints of a node that is new. Default: none. */
+  readonly registerWithTaints?: readonly WireTaint[];
+  /** False: another one creates the node. Default true. */
+  readonly registerNode?: boolean;
+  /** The machine's name for a cloud: `provider://id`. Default: none. */
+  readonly providerID?: string;
+  /** How often the node is looked at for changes. Default 10 000. */
+  readonly nodeStatusUpdateFrequencyMs?: number;
+  /** How often the node's status is written when nothing changes. Default 300 000. */
+  readonly nodeStatusReportFrequencyMs?: number;
+  /** How long the node's Lease holds, in seconds. Default 40. */
+  readonly nodeLeaseDurationSeconds?: number;
+  /** So many images are named in the node's status, the largest ones; -1: all. Default 50. */
+  readonly nodeStatusMaxImages?: number;
+
+  /** So many requests to the apiserver leave in a second, watches included; those of the node and its Lease always do. Default 50. */
+  readonly kubeAPIQPS?: number;
+  /** So many requests may leave at once after a time without. Default 100. */
+  readonly kubeAPIBurst?: number;
+
+  /** The addresses of the cluster's name servers. Default: none; pods then get the machine's. */
+  readonly clusterDNS?: readonly string[];
+  /** The domain of the cluster's names, such as `cluster.local`. Default: none. */
+  readonly clusterDomain?: string;
+  /** The file that says how the machine looks up names. Default `/etc/resolv.conf`; empty: none. */
+  readonly resolvConf?: string;
+
+  /** The most pods that the node takes. Default 110. */
+  readonly maxPods?: number;
+  /** The most processes of a pod; -1: as many as the node has. Default -1. */
+  readonly podPidsLimit?: number;
+  /** The cgroup that those of pods are made in. Default `/`. */
+  readonly cgroupRoot?: string;
+  /** True: pods of each class of service have a cgroup of their own. Default true. */
+  readonly cgroupsPerQOS?: boolean;
+  /** Who makes cgroups. What the runtime says counts more. Default `cgroupfs`. */
+  readonly cgroupDriver?: 'cgroupfs' | 'systemd';
+  /** False: limits of processor time are not enforced. Default true. */
+  readonly cpuCFSQuota?: boolean;
+  /** What is kept for the machine's own services. Default: nothing. */
+  readonly systemReserved?: ResourceQuantities;
+  /** What is kept for the agent and the container runtime. Default: nothing. */
+  readonly kubeReserved?: ResourceQuantities;
+  /** When pods are evicted, by signal. Default: as the kubelet's. */
+  readonly evictionHard?: ResourceQuantities;
+  /** Sysctls of a namespace, or patterns that end in `*`, that pods may set beside the safe ones. Default: none. */
+  readonly allowedUnsafeSysctls?: readonly string[];
+  /** True: a container without a seccomp profile gets the runtime's. Default false. */
+  readonly seccompDefault?: boolean;
+
+  /** A log file that is larger is rotated, such as `10Mi`. Default `10Mi`. */
+  readonly containerLogMaxSize?: string;
+  /** So many log files of a container are kept, at least 2. Default 5. */
+  readonly containerLogMaxFiles?: number;
+  /** How often log files are looked at. Default 10 000. */
+  readonly containerLogMonitorIntervalMs?: number;
+
+  /** True: one image is pulled at a time. Default true. */
+  readonly serializeImagePulls?: boolean;
+  /** So many images are pulled at a time, where `serializeImagePulls` is false. Default 5. */
+  readonly maxParallelImagePulls?: number;
+  /** So many pulls may begin in a second, or one fails at once and waits for its back-off; 0: no limit. Default 5. */
+  readonly registryPullQPS?: number;
+  /** So many pulls may begin at once. Default 10. */
+  readonly registryBurst?: number;
+  /** When a pod must show credentials for an image that the node has. Default `NeverVerifyPreloadedImages`. */
+  readonly imagePullCredentialsVerificationPolicy?: CredentialVerification;
+  /** Unused images are removed when the disk is fuller than this, in percent; 100: never. Default 85. */
+  readonly imageGCHighThresholdPercent?: number;
+  /** So full the disk may be after unused images were removed, in percent. Default 80. */
+  readonly imageGCLowThresholdPercent?: number;
+  /** An image that has not been unused for so long is kept. Default 120 000. */
+  readonly imageMinimumGCAgeMs?: number;
+  /**
+   * How long a call of the runtime may take, in milliseconds; but pulls. The agent does not heed it: give the same to the runtime,
+   * as CriRuntime's `callTimeoutMs`. Default 120 000.
+   */
+  readonly runtimeRequestTimeoutMs?: number;
+}
+
+/** The settings with every default. */
+export type ResolvedSettings = Required<
+  Omit<AgentSettings, 'staticPodPath' | 'staticPodURL' | 'providerID' | 'maxParallelImagePulls'>
+> &
+  Pick<AgentSettings, 'staticPodPath' | 'staticPodURL' | 'providerID' | 'maxParallelImagePulls'>;
+
+/** As the kubelet's. */
+export const defaultSettings: ResolvedSettings = {
+  rootDirectory: '/var/lib/kubelet',
+  podLogsDirectory: '/var/log/pods',
+  staticPodURLHeader: {},
+  fileCheckFrequencyMs: 20_000,
+  httpCheckFrequencyMs: 20_000,
+  syncFrequencyMs: 60_000,
+  nodeIPs: [],
+  nodeLabels: {},
+  registerWithTaints: [],
+  registerNode: true,
+  nodeStatusUpdateFrequencyMs: 10_000,
+  nodeStatusReportFrequencyMs: 300_000,
+  nodeLeaseDurationSeconds: 40,
+  nodeStatusMaxImages: 50,
+  kubeAPIQPS: 50,
+  kubeAPIBurst: 100,
+  clusterDNS: [],
+  clusterDomain: '',
+  resolvConf: '/etc/resolv.conf',
+  maxPods: 110,
+  podPidsLimit: -1,
+  cgroupRoot: '/',
+  cgroupsPerQOS: true,
+  cgroupDriver: 'cgroupfs',
+  cpuCFSQuota: true,
+  systemReserved: {},
+  kubeReserved: {},
+  evictionHard: {
+    'memory.available': '100Mi',
+    'nodefs.available': '10%',
+    'nodefs.inodesFree': '5%',
+    'imagefs.available': '15%',
+    'imagefs.inodesFree': '5%',
+  },
+  allowedUnsafeSysctls: [],
+  seccompDefault: false,
+  containerLogMaxSize: '10Mi',
+  containerLogMaxFiles: 5,
+  containerLogMonitorIntervalMs: 10_000,
+  serializeImagePulls: true,
+  registryPullQPS: 5,
+  registryBurst: 10,
+  imagePullCredentialsVerificationPolicy: 'NeverVerifyPreloadedImages',
+  imageGCHighThresholdPercent: 85,
+  imageGCLowThresholdPercent: 80,
+  imageMinimumGCAgeMs: 120_000,
+  runtimeRequestTimeoutMs: 120_000,
+};

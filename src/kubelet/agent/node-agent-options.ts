@@ -1,0 +1,227 @@
+import type { KubeConfig } from '@kubernetes/client-node';
+import { apiserverSource } from '../../api/pod/pod-identity.ts';
+import { type Clock, type SteadyClock, safeClock, systemClock } from '../../base/clock.ts';
+import { invalidOption } from '../../base/errors.ts';
+import { type Logger, loggerOption } from '../../base/logging/logger.ts';
+import { metricsOption } from '../../base/metrics/metrics.ts';
+import type { MetricsSink } from '../../base/metrics/metrics-sink.ts';
+import { nodeNameOption } from '../../base/options/node-name.ts';
+import { integerOption, optionOfType, requireKnownOptions, requireMethods } from '../../base/options/options.ts';
+import { safeRandom } from '../../base/random.ts';
+import type { EventRecorder } from '../../client/events/event-recorder.ts';
+import type { PodClient } from '../../client/resources/pod-client.ts';
+import type { KubeTransport } from '../../client/transport/kube-transport.ts';
+import { type ObjectBudget, type ObjectBudgetOptions, objectBudget } from '../../node/object-managers/object-budget.ts';
+import type { Prober } from '../../node/probes/prober.ts';
+import type { PodBudgetOptions } from '../../node/sources/pod-budget.ts';
+import type { PodSource } from '../../node/sources/pod-source.ts';
+import { BasicPodManager } from '../../status/pods/basic-pod-manager.ts';
+import type { StatusManagerOptions } from '../../status/status-manager-options.ts';
+import type { PodCgroups } from '../cgroups/pod-cgroups.ts';
+import type { Mounter } from '../files/mounter.ts';
+import { type Machine, readMachine } from '../machine/machine.ts';
+import type { NodeNetwork } from '../machine/node-network.ts';
+import type { ContainerRuntime } from '../runtime/container-runtime.ts';
+import { requireTLSSettings, type TLSMinVersion } from '../server/tls-settings.ts';
+import type { VolumeManagerOptions } from '../volumes/volume-manager-options.ts';
+import type { AgentSettings, ResolvedSettings } from './agent-settings.ts';
+import { resolveSettings, settingNames } from './settings-rules.ts';
+
+/** Where the agent's own API is served, and to whom. */
+export interface AgentServerOptions {
+  /** The address that is listened on. Default: every address of the machine. */
+  readonly address?: string;
+  /** The port that is listened on; 0: a free one. Default 10 250. */
+  readonly port?: number;
+  /** The file of the server's certificate, in PEM. */
+  readonly tlsCertFile: string;
+  /** The file of the certificate's key, in PEM. */
+  readonly tlsPrivateKeyFile: string;
+  /** The file of the authorities that sign clients' certificates, in PEM. Default: clients show tokens. */
+  readonly clientCAFile?: string;
+  /** True: a request without credentials comes from `system:anonymous`, which the cluster may allow something. Default false. */
+  readonly anonymous?: boolean;
+  /** The oldest version of TLS that is spoken. Default `VersionTLS12`. */
+  readonly tlsMinVersion?: TLSMinVersion;
+  /** Suites of TLS 1.2 that are taken, as Go names them. Default: those of Node.js. */
+  readonly tlsCipherSuites?: readonly string[];
+  /** False: logs, commands in containers and forwarded ports are answered with 405, whoever asks. Default true. */
+  readonly enableDebuggingHandlers?: boolean;
+  /** A stream over which nothing moves for so long is ended, in milliseconds. Default 14 400 000 (4 hours). */
+  readonly streamIdleTimeoutMs?: number;
+}
+
+/** Which node it is, what runs its containers, and how. `nodeName`, `runtime` and one of `kubeConfig` and `transport` are needed. */
+export interface NodeAgentOptions extends AgentSettings {
+  /** The server to ask. One of this and `transport` is needed. */
+  readonly kubeConfig?: KubeConfig;
+  /** A transport shared with others; `stop()` leaves it open. */
+  readonly transport?: KubeTransport;
+  /** The name of the node: of its object, its Lease, and in the `spec.nodeName` of its pods. */
+  readonly nodeName: string;
+  /** Runs the containers. `stop()` leaves it open. */
+  readonly runtime: ContainerRuntime;
+  /** The agent's own API: logs, commands in containers, forwarded ports. Default: none is served. */
+  readonly server?: AgentServerOptions;
+  /** Where pods come from beside the apiserver, `staticPodPath` and `staticPodURL`, by name. Default: nowhere. */
+  readonly sources?: Readonly<Record<string, PodSource>>;
+  /** Makes mounts. Default: the system's `mount` and `umount`. */
+  readonly mounter?: Mounter;
+  /** Makes the cgroups of pods. Default: those of the machine. */
+  readonly cgroups?: PodCgroups;
+  /** Probes containers. Default: over the network and by commands in containers. */
+  readonly prober?: Prober;
+  /** What the machine is. Default: what the kernel says. */
+  readonly machine?: Machine;
+  /** Where the node's addresses are looked for. Default: the machine's interfaces and routes, and its names. */
+  readonly network?: NodeNetwork;
+  /** Default: one of its own. */
+  readonly podManager?: BasicPodManager;
+  /** What statuses are written with, such as a client that counts. `stop()` leaves it open. Default: one over the transport. */
+  readonly podClient?: PodClient;
+  /** How statuses are written: as `StatusManager`'s. */
+  readonly statusManager?: Partial<
+    Pick<StatusManagerOptions, 'syncPeriodMs' | 'concurrency' | 'requestTimeoutMs' | 'rateLimiter' | 'patchFormat'>
+  >;
+  /** How much memory the pods may take; one that takes more is refused. Default: 2 MiB of one pod, 16 MiB of all, for a heap of 128 MB. */
+  readonly podBudget?: PodBudgetOptions;
+  /** How much of secrets and config maps pods may make the agent hold. Default: as `objectBudget`'s, for a heap of 128 MB. */
+  readonly objectBudget?: ObjectBudgetOptions;
+  /** How many volumes a pod may have, and how much files of secrets, tokens and the like may take in memory. Default: as `VolumeManager`'s. */
+  readonly volumeBudget?: Pick<VolumeManagerOptions, 'maxVolumesPerPod' | 'maxFileBytesPerPod' | 'maxFileBytes'>;
+  /** Default: events are written to the apiserver. */
+  readonly eventRecorder?: EventRecorder;
+  /** True: `stop` deletes the node and its Lease, where this process has created them. Default false, as the kubelet. */
+  readonly removeOnStop?: boolean;
+  /** All metrics of the agent in the text format of Prometheus, for its API. Default: no text. */
+  readonly metricsText?: () => string | Promise<string>;
+  /** From 0 up to 1. Default `Math.random`. */
+  readonly random?: () => number;
+  /** Where the time comes from. Default: the machine's clock. */
+  readonly clock?: Clock;
+  /** Default: warnings and errors go to the console; null: silent. */
+  readonly logger?: Logger | null;
+  /** Goes to every part. Default: nothing is measured. */
+  readonly metrics?: MetricsSink;
+}
+
+const statusManagerNames = ['syncPeriodMs', 'concurrency', 'requestTimeoutMs', 'rateLimiter', 'patchFormat'];
+const serverNames = [
+  ...['address', 'port', 'tlsCertFile', 'tlsPrivateKeyFile', 'clientCAFile', 'anonymous'],
+  ...['tlsMinVersion', 'tlsCipherSuites', 'enableDebuggingHandlers', 'streamIdleTimeoutMs'],
+];
+const knownOptions = [
+  ...settingNames,
+  ...([
+    'kubeConfig',
+    'transport',
+    'nodeName',
+    'runtime',
+    'server',
+    'sources',
+    'mounter',
+    'cgroups',
+    'prober',
+    'machine',
+    'network',
+  ] as const),
+  ...([
+    'podManager',
+    'podClient',
+    'statusManager',
+    'podBudget',
+    'objectBudget',
+    'volumeBudget',
+    'eventRecorder',
+    'removeOnStop',
+    'metricsText',
+  ] as const),
+  ...(['random', 'clock', 'logger', 'metrics'] as const),
+] satisfies readonly (keyof NodeAgentOptions)[];
+
+/** The options, checked and complete. */
+export interface ResolvedAgentOptions {
+  readonly given: NodeAgentOptions;
+  readonly nodeName: string;
+  readonly settings: ResolvedSettings;
+  readonly machine: Machine;
+  readonly sources: readonly (readonly [name: string, source: PodSource])[];
+  readonly podManager: BasicPodManager;
+  readonly objectBudget: ObjectBudget;
+  readonly random: () => number;
+  readonly clock: SteadyClock;
+  readonly logger: Logger;
+  /** For a part that takes no random numbers and measures nothing. */
+  readonly timed: { readonly clock: SteadyClock; readonly logger: Logger };
+  /** The same with the metrics, where there are any. */
+  readonly measured: ResolvedAgentOptions['timed'] & { readonly metrics?: MetricsSink };
+  /** All that parts share. */
+  readonly shared: ResolvedAgentOptions['measured'] & { readonly random: () => number };
+}
+
+const runtimeMethods = ['version', 'health', 'runPodSandbox', 'createContainer', 'listPodSandboxes', 'pullImage', 'events'];
+const reservedSources = [apiserverSource, 'file', 'http', ''];
+
+/** Throws ERR_INVALID_OPTION, naming the option, the rule and the value. */
+export function resolveAgentOptions(options: NodeAgentOptions): ResolvedAgentOptions {
+  requireKnownOptions('options', options, knownOptions);
+  const {
+    kubeConfig,
+    transport,
+    runtime,
+    podManager = new BasicPodManager(),
+    clock = systemClock,
+    random = Math.random,
+  } = options;
+  if ((kubeConfig === undefined) === (transport === undefined)) {
+    throw invalidOption('kubeConfig', 'given, or else `transport`, and not both', kubeConfig);
+  }
+  const nodeName = nodeNameOption(options.nodeName);
+  requireMethods('runtime', runtime, runtimeMethods);
+  if (options.network !== undefined) requireMethods('network', options.network, ['addresses', 'defaultRoutes', 'lookup']);
+  requireMethods('clock', clock, ['now', 'setTimer']);
+  optionOfType('random', random, 'function');
+  metricsOption(options.metrics);
+  if (options.metricsText !== undefined) optionOfType('metricsText', options.metricsText, 'function');
+  if (options.removeOnStop !== undefined) optionOfType('removeOnStop', options.removeOnStop, 'boolean');
+  requireKnownOptions('statusManager', options.statusManager ?? {}, statusManagerNames);
+  requireKnownOptions('volumeBudget', options.volumeBudget ?? {}, ['maxVolumesPerPod', 'maxFileBytesPerPod', 'maxFileBytes']);
+  requireServer(options.server);
+  const timed = { clock: safeClock(clock), logger: loggerOption(options.logger) };
+  const measured = { ...timed, ...(options.metrics !== undefined && { metrics: options.metrics }) };
+  const safe = safeRandom(random);
+  return {
+    ...{ given: options, nodeName, podManager, timed, measured, random: safe },
+    objectBudget: objectBudget(options.objectBudget),
+    settings: resolveSettings(options),
+    machine: options.machine ?? readMachine(),
+    sources: sourcesOf(options.sources ?? {}),
+    clock: timed.clock,
+    logger: timed.logger,
+    shared: { ...measured, random: safe },
+  };
+}
+
+function requireServer(server: AgentServerOptions | undefined): void {
+  if (server === undefined) return;
+  requireKnownOptions('server', server, serverNames);
+  for (const name of ['tlsCertFile', 'tlsPrivateKeyFile'] as const) {
+    if (typeof server[name] !== 'string' || server[name] === '') throw invalidOption(`server.${name}`, 'a file', server[name]);
+  }
+  for (const name of ['anonymous', 'enableDebuggingHandlers'] as const) {
+    if (server[name] !== undefined) optionOfType(`server.${name}`, server[name], 'boolean');
+  }
+  requireTLSSettings(server.tlsMinVersion, server.tlsCipherSuites, 'server.tls');
+  if (server.port !== undefined && integerOption('server.port', server.port, 0) > 65_535) {
+    throw invalidOption('server.port', 'an integer from 0 to 65535', server.port);
+  }
+}
+
+function sourcesOf(sources: Readonly<Record<string, PodSource>>): [string, PodSource][] {
+  if (typeof sources !== 'object' || sources === null) throw invalidOption('sources', 'an object of pod sources', sources);
+  return Object.entries(sources).map(([name, source]) => {
+    if (reservedSources.includes(name)) throw invalidOption('sources', `an object without the name "${name}"`, name);
+    requireMethods(`sources.${name}`, source, ['start', 'stop']);
+    return [name, source];
+  });
+}

@@ -1,0 +1,182 @@
+import { RunState, type RunStateName } from '../../base/concurrency/run-state.ts';
+import { awaitStart, requireStartOptions, type StartOptions } from '../../base/concurrency/start-wait.ts';
+import { TimeLeft } from '../../base/concurrency/time-left.ts';
+import { StatusManagerError } from '../../base/errors.ts';
+import { longestTimerMs, numberOption, optionOfType, requireKnownOptions } from '../../base/options/options.ts';
+import type { NodeObject } from '../../node/node-object/node-object.ts';
+import type { PodWorkers } from '../../node/workers/pod-workers.ts';
+import type { BasicPodManager } from '../../status/pods/basic-pod-manager.ts';
+import type { StatusManager } from '../../status/status-manager.ts';
+import { noPodCgroups } from '../machine/machine-cgroups.ts';
+import { AgentParts } from './agent-parts.ts';
+import { agentSnapshot } from './agent-snapshot.ts';
+import type { NodeAgentOptions } from './node-agent-options.ts';
+import type {
+  NodeAgentSnapshot,
+  NodeAgentSnapshotOptions,
+  StopNodeAgentOptions,
+  StoppedNodeAgent,
+} from './node-agent-reports.ts';
+/**
+ * A node whose pods a container runtime runs, in the kubelet's place: its object and its Lease, the pods of the apiserver and of
+ * other sources, volumes, images, containers, probes, and the agent's own API.
+ *
+ * `start` takes over what an earlier run has left, of this agent or of a kubelet; nothing is ended before every source was heard.
+ * `stop` leaves the pods running, unless it is told otherwise.
+ *
+ * @example
+ * ```ts with-server
+ * import { mkdtemp, rm } from 'node:fs/promises';
+ * import { NodeAgent } from 'pod-status-manager/node';
+ * import { FakeMounter, FakeRuntime } from 'pod-status-manager/testing';
+ *
+ * const folder = await mkdtemp('/tmp/agent-');
+ * const agent = new NodeAgent({
+ *   kubeConfig,
+ *   nodeName: 'node-1',
+ *   runtime: new FakeRuntime(), // a CriRuntime of pod-status-manager/cri runs real containers
+ *   rootDirectory: folder,
+ *   podLogsDirectory: `${folder}/logs`,
+ *   cgroupsPerQOS: false,
+ *   imageGCHighThresholdPercent: 100, // FakeRuntime has no disk
+ *   mounter: new FakeMounter(),
+ *   removeOnStop: true,
+ * });
+ * await agent.start();
+ * const { registered, runtime } = agent.snapshot();
+ * console.log(registered, runtime?.name); // true fake
+ * await agent.stop();
+ * await rm(folder, { recursive: true });
+ * ```
+ */
+export class NodeAgent {
+  /** The pods of the node, those of every source. Read it; the agent writes it. */
+  readonly podManager: BasicPodManager;
+  /** Writes the statuses of the pods. The agent starts and stops it. */
+  readonly statusManager: StatusManager;
+  /** What is done for each pod. The agent starts and stops them. */
+  readonly podWorkers: PodWorkers;
+  /** The Node and its Lease on the apiserver. The agent starts and stops it. */
+  readonly nodeObject: NodeObject;
+  readonly #parts: AgentParts;
+  readonly #runState = new RunState<StoppedNodeAgent>('node agent');
+
+  /** Throws ERR_INVALID_OPTION, naming the option, the rule and the value. Starts nothing. */
+  constructor(options: NodeAgentOptions) {
+    this.#parts = new AgentParts(options);
+    this.podManager = this.#parts.podManager;
+    this.statusManager = this.#parts.statusManager;
+    this.podWorkers = this.#parts.podWorkers;
+    this.nodeObject = this.#parts.node.object;
+  }
+
+  /** `idle`, `running`, `stopping` or `stopped`. */
+  get state(): RunStateName {
+    return this.#runState.name;
+  }
+
+  /**
+   * Resolves once the agent's API is served, the node is registered, and the apiserver's pods are known. What the server and the
+   * runtime refuse is tried again. Rejects with ERR_ALREADY_STARTED, with ERR_STOPPED when the agent is stopped before that, with
+   * ERR_INVALID_OPTION, with the reason of a signal that had aborted before, and with what makes a start impossible: a port that
+   * is taken, cgroups that cannot be made. Rejects with ERR_START_TIMEOUT after `timeoutMs`, saying in words what was waited for,
+   * and with the signal's reason; then the agent goes on. `stop()` ends it in any case.
+   */
+  async start(options: StartOptions = {}): Promise<void> {
+    requireStartOptions(options);
+    this.#runState.start();
+    const { clock } = this.#parts.options;
+    const waitsFor = () => ({
+      text: this.snapshot({ pods: false }).notes.join('; ') || 'the pods of the apiserver are not handled',
+    });
+    await awaitStart(this.#start(), options, { owner: 'node agent', clock, waitsFor });
+  }
+
+  /** How the agent is, and what it waits for, also while it starts and once it has stopped. Sends nothing and changes nothing. */
+  snapshot(options: NodeAgentSnapshotOptions = {}): NodeAgentSnapshot {
+    requireKnownOptions('options', options, ['pods']);
+    const pods = optionOfType('pods', options.pods ?? true, 'boolean');
+    const { nodeName, clock } = this.#parts.options;
+    const { podManager, podWorkers, statusManager, nodeObject, state } = this;
+    const parts = { nodeName, clock, podManager, podWorkers, statusManager, nodeObject, state };
+    return agentSnapshot({ ...parts, config: this.#parts.config, watch: this.#parts.node.watch }, pods);
+  }
+
+  /**
+   * Ends in this order: the agent's API and the sources, with `leavePodsRunning: false` the pods, the sync loop, the workers, the
+   * status manager, which writes what is left, the node's object. When it resolves, no timer is left, and nothing in flight that
+   * heeds its signal. All of it shares `timeoutMs`. Every call after the first returns the first one's promise.
+   */
+  stop(options: StopNodeAgentOptions = {}): Promise<StoppedNodeAgent> {
+    try {
+      requireKnownOptions('options', options, ['leavePodsRunning', 'timeoutMs', 'drainTimeoutMs', 'callsTimeoutMs']);
+      const leavePodsRunning = optionOfType('leavePodsRunning', options.leavePodsRunning ?? true, 'boolean');
+      const timeoutMs = numberOption('timeoutMs', options.timeoutMs ?? 20_000, 0, longestTimerMs);
+      const drainTimeoutMs = numberOption('drainTimeoutMs', options.drainTimeoutMs ?? 10_000, 0, longestTimerMs);
+      const callsTimeoutMs = numberOption('callsTimeoutMs', options.callsTimeoutMs ?? 5000, 0, longestTimerMs);
+      return this.#runState.stop(() => this.#stop({ leavePodsRunning, timeoutMs, drainTimeoutMs, callsTimeoutMs }));
+    } catch (error) {
+      return Promise.reject(error);
+    }
+  }
+
+  /** The same as `stop()` with its defaults, for `await using`. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.stop();
+  }
+
+  async #start(): Promise<void> {
+    this.#tellNode('Starting', 'Starting kubelet.');
+    await this.#parts.cgroups.createBase(this.#parts.node.forPods);
+    if (this.#parts.cgroups !== noPodCgroups) {
+      this.#tellNode('NodeAllocatableEnforced', 'Updated Node Allocatable limit across pods');
+    }
+    const listening = await this.#parts.api?.listen();
+    if (this.state === 'running') {
+      if (listening !== undefined) this.#parts.cpu.start();
+      this.#parts.containers.lifecycle.start();
+      this.#parts.cluster.start();
+      this.#parts.rotation.start();
+      this.statusManager.start();
+      await this.#parts.node.start(listening?.port);
+    }
+    if (this.state === 'running') {
+      this.#parts.mirrorPods.start();
+      this.#parts.loop.start();
+      this.#parts.config.start();
+      this.#parts.disk.start();
+    }
+    await Promise.all([this.nodeObject.registered(), this.#parts.source.firstList()]);
+  }
+
+  #tellNode(reason: string, message: string): void {
+    const { cluster, options } = this.#parts;
+    cluster.eventRecorder.nodeEvent(options.nodeName, 'Normal', reason, message);
+  }
+
+  async #stop(limits: Required<StopNodeAgentOptions>): Promise<StoppedNodeAgent> {
+    const timeLeft = new TimeLeft(this.#parts.options.clock, limits.timeoutMs);
+    // the node's object comes last, and needs some of the time
+    const beforeNode = new TimeLeft(this.#parts.options.clock, limits.timeoutMs * 0.75);
+    this.#parts.source.giveUp(new StatusManagerError('ERR_STOPPED', 'The node agent was stopped before its first list of pods'));
+    await Promise.all([this.#parts.api?.close(), this.#parts.cpu.stop()]);
+    await this.#parts.config.stop();
+    if (!limits.leavePodsRunning) await beforeNode.allows(this.#endPods());
+    await this.#parts.loop.stop();
+    await Promise.all([this.#parts.cleanup.stop(), this.#parts.rotation.stop(), this.#parts.disk.stop()]);
+    const workers = await this.podWorkers.stop({ timeoutMs: beforeNode.ms(limits.callsTimeoutMs) });
+    await this.#parts.containers.stop();
+    await this.#parts.node.stopLooking();
+    const statuses = await this.statusManager.stop({ drainTimeoutMs: beforeNode.ms(limits.drainTimeoutMs) });
+    await this.#parts.mirrorPods.stop();
+    await this.#parts.cluster.stop();
+    const node = await this.nodeObject.stop({ timeoutMs: timeLeft.ms() });
+    await this.#parts.cluster.close();
+    return { statuses, workers, node };
+  }
+
+  /** Ends every pod, each within its grace period. Never rejects. */
+  async #endPods(): Promise<void> {
+    await Promise.allSettled(this.podManager.getPods().map((pod) => this.podWorkers.killPodNow(pod)));
+  }
+}

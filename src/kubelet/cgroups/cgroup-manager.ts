@@ -1,0 +1,219 @@
+// Behaviour of pkg/kubelet/cm (pod and QoS container managers), v1.36.3, with the driver cgroupfs.
+import { totalmem } from 'node:os';
+import type { Pod } from '../../api/json/types.ts';
+import type { PodQOSClass } from '../../api/pod/pod-qos-class.ts';
+import type { ResourceQuantities } from '../../api/pod/resource-field.ts';
+import { thousandths, wholeUnits } from '../../api/quantity/quantity-number.ts';
+import { type Clock, type SteadyClock, safeClock, systemClock } from '../../base/clock.ts';
+import { invalidOption } from '../../base/errors.ts';
+import { ignoreFailure } from '../../base/guard.ts';
+import { oneOfOption, requireKnownOptions } from '../../base/options/options.ts';
+import { podRequests } from '../../node/pod-status/resource-lists.ts';
+import type { LinuxContainerResources } from '../runtime/linux-resources.ts';
+import type { ResourceUsage } from '../runtime/runtime-stats.ts';
+import { CgroupError } from './cgroup-error.ts';
+import { type CgroupFiles, kernelCgroupFiles } from './cgroup-files.ts';
+import { type CgroupDriver, type CgroupName, cgroupPath, classCgroup, podCgroup, podOfFolder } from './cgroup-names.ts';
+import type { CgroupTree } from './cgroup-tree.ts';
+import { CgroupsV1 } from './cgroups-v1.ts';
+import { CgroupsV2 } from './cgroups-v2.ts';
+import { hugepageLimits } from './huge-pages.ts';
+import { type CheckedNodeLimits, checkedNodeLimits, machineProcesses, type NodeLimits } from './node-limits.ts';
+import { type PodCgroups, uidOf } from './pod-cgroups.ts';
+import { qosClassOf } from './pod-class.ts';
+import { podCgroupResources } from './pod-resources.ts';
+import { minShares, sharesOf } from './processor-time.ts';
+import { removeGroup } from './remove-group.ts';
+
+/** Where cgroups are made. All of it is optional. */
+export interface CgroupManagerOptions {
+  /** Where the kernel's cgroups are mounted. Default `/sys/fs/cgroup`. */
+  readonly filesystemRoot?: string;
+  /** The cgroup that those of pods are made in. Default `/`. */
+  readonly cgroupRoot?: string;
+  /** Who makes cgroups. Only `cgroupfs` can: this agent itself. Default `cgroupfs`. */
+  readonly driver?: CgroupDriver;
+  /** What of the node decides over the limits of its pods. */
+  readonly limits?: Omit<NodeLimits, 'cgroupVersion'>;
+  /** The file system of the cgroups. Default: the machine's. */
+  readonly files?: CgroupFiles;
+  /** Where the time comes from. Default: the machine's clock. */
+  readonly clock?: Clock;
+}
+
+const knownOptions = ['filesystemRoot', 'cgroupRoot', 'driver', 'limits', 'files', 'clock'];
+/** How often the weights of classes are written although nothing has changed, as by the kubelet. */
+const classesPeriodMs = 60_000;
+const classes: readonly PodQOSClass[] = ['Guaranteed', 'Burstable', 'BestEffort'];
+
+/**
+ * Makes, limits, measures and removes the cgroups of pods, in the kernel's own file system: each hierarchy of version 1, or the one
+ * of version 2. It needs the rights of root. Nothing is kept but on the machine, so a new one finds what an old one has made.
+ *
+ * @example
+ * ```ts no-run
+ * import { CgroupManager } from 'pod-status-manager/node';
+ *
+ * const cgroups = await CgroupManager.open({ cgroupRoot: '/' });
+ * await cgroups.createBase();
+ * for (const uid of await cgroups.listPods()) await cgroups.removePod(uid);
+ * ```
+ */
+export class CgroupManager implements PodCgroups {
+  readonly version: 1 | 2;
+  readonly #tree: CgroupTree;
+  readonly #files: CgroupFiles;
+  readonly #clock: SteadyClock;
+  readonly #root: CgroupName;
+  readonly #limits: CheckedNodeLimits;
+  /** Removals under way, by the uid of the pod. */
+  readonly #removals = new Map<string, Promise<void>>();
+  /** The shares that the group of burstable pods was given last. */
+  #burstableShares: number | undefined;
+  /** When the weights of all classes were last put right, by the clock's elapsed time. */
+  #classesSetAt = Number.NEGATIVE_INFINITY;
+
+  private constructor(tree: CgroupTree, options: CgroupManagerOptions) {
+    this.version = tree.version;
+    this.#tree = tree;
+    this.#files = options.files ?? kernelCgroupFiles;
+    this.#clock = safeClock(options.clock ?? systemClock);
+    this.#root = (options.cgroupRoot ?? '/').split('/').filter((part) => part !== '');
+    this.#limits = checkedNodeLimits({ ...options.limits, cgroupVersion: tree.version }, totalmem());
+  }
+
+  /**
+   * Finds out which version the machine has. Throws ERR_INVALID_OPTION, naming the option, the rule and the value. Rejects with a
+   * {@link CgroupError} where the machine has no cgroups that pods can be limited with, or the driver is not `cgroupfs`.
+   */
+  static async open(options: CgroupManagerOptions = {}): Promise<CgroupManager> {
+    requireKnownOptions('options', options, knownOptions);
+    const { filesystemRoot = '/sys/fs/cgroup', cgroupRoot = '/', files = kernelCgroupFiles } = options;
+    requirePath('filesystemRoot', filesystemRoot);
+    requirePath('cgroupRoot', cgroupRoot);
+    if (oneOfOption('driver', options.driver ?? 'cgroupfs', ['cgroupfs', 'systemd']) === 'systemd') {
+      throw new CgroupError(
+        'the cgroup driver systemd is not supported: set the driver of the container runtime to cgroupfs (containerd: SystemdCgroup = false), or run pods without cgroups of their own (cgroupsPerQOS: false)',
+      );
+    }
+    const isVersion2 = (await files.read(`${filesystemRoot}/cgroup.controllers`)) !== undefined;
+    const tree = await (isVersion2 ? CgroupsV2.open(files, filesystemRoot) : CgroupsV1.open(files, filesystemRoot));
+    return new CgroupManager(tree, options);
+  }
+
+  podParent(pod: Pod): string {
+    return cgroupPath(podCgroup(this.#root, uidOf(pod), qosClassOf(pod)), 'cgroupfs');
+  }
+
+  async createBase(allocatable?: ResourceQuantities): Promise<void> {
+    for (const qosClass of classes) await this.#tree.make(this.#classPath(qosClass));
+    if (allocatable !== undefined) await this.#limitAll(allocatable);
+    this.#classesSetAt = Number.NEGATIVE_INFINITY;
+    await this.updateClasses([]);
+  }
+
+  async updateClasses(pods: Iterable<Pod>): Promise<void> {
+    let milliCPU = 0;
+    for (const pod of pods) if (qosClassOf(pod) === 'Burstable') milliCPU += thousandths(podRequests(pod.spec).cpu);
+    const shares = sharesOf(milliCPU);
+    const now = this.#clock.elapsed();
+    // what somebody else has changed is put right
+    const isDue = now - this.#classesSetAt >= classesPeriodMs;
+    if (!isDue && shares === this.#burstableShares) return;
+    // after a failure the next call tries again
+    this.#burstableShares = undefined;
+    if (isDue) await this.#tree.set(this.#classPath('BestEffort'), { cpuShares: minShares });
+    await this.#tree.set(this.#classPath('Burstable'), { cpuShares: shares });
+    this.#burstableShares = shares;
+    if (isDue) this.#classesSetAt = now;
+  }
+
+  async ensurePod(pod: Pod): Promise<void> {
+    const group = this.podParent(pod);
+    // a static pod can come again under the uid of one that is being removed
+    await this.#removals.get(uidOf(pod))?.catch(ignoreFailure);
+    if (await this.#isInUse(group)) return;
+    await this.#tree.make(group);
+    const { podPidsLimit } = this.#limits;
+    await this.#tree.set(group, {
+      ...podCgroupResources(pod, this.#limits),
+      ...(podPidsLimit > 0 && { pidsLimit: podPidsLimit }),
+    });
+  }
+
+  async updatePod(pod: Pod, resources?: LinuxContainerResources): Promise<void> {
+    const unlimited = { cpuQuota: -1, cpuPeriod: this.#limits.cpuCFSQuotaPeriodUs, memoryLimitInBytes: -1 };
+    await this.#tree.set(this.podParent(pod), resources ?? { ...unlimited, ...podCgroupResources(pod, this.#limits) });
+  }
+
+  podResources(pod: Pod): Promise<LinuxContainerResources | undefined> {
+    return this.#tree.get(this.podParent(pod));
+  }
+
+  removePod(pod: Pod | string): Promise<void> {
+    const podUID = uidOf(pod);
+    const removal = this.#removals.get(podUID) ?? this.#remove(podUID).finally(() => this.#removals.delete(podUID));
+    this.#removals.set(podUID, removal);
+    return removal;
+  }
+
+  async listPods(): Promise<readonly string[]> {
+    const uids = new Set<string>();
+    for (const qosClass of classes) {
+      for (const folder of this.#tree.foldersOf(this.#classPath(qosClass))) {
+        for (const name of (await this.#files.foldersIn(folder)) ?? []) {
+          const uid = podOfFolder(name, 'cgroupfs');
+          if (uid !== undefined) uids.add(uid);
+        }
+      }
+    }
+    return [...uids];
+  }
+
+  async podUsage(podUID: string): Promise<ResourceUsage | undefined> {
+    for (const group of this.#podPaths(podUID)) {
+      const usage = await this.#tree.usage(group, this.#clock.now());
+      if (usage !== undefined) return usage;
+    }
+    return undefined;
+  }
+
+  usage(of: 'pods' | 'node'): Promise<ResourceUsage | undefined> {
+    return this.#tree.usage(of === 'node' ? '' : this.#classPath('Guaranteed'), this.#clock.now());
+  }
+
+  async #limitAll(allocatable: ResourceQuantities): Promise<void> {
+    const { cpu, memory, pid } = allocatable;
+    const pidsLimit = pid === undefined ? await machineProcesses() : wholeUnits(pid);
+    await this.#tree.set(this.#classPath('Guaranteed'), {
+      ...(cpu !== undefined && { cpuShares: sharesOf(thousandths(cpu)) }),
+      ...(memory !== undefined && { memoryLimitInBytes: wholeUnits(memory) }),
+      ...(pidsLimit !== undefined && { pidsLimit }),
+      hugepageLimits: hugepageLimits(this.#limits.hugePageSizes, allocatable),
+    });
+  }
+
+  /** Whichever class the pod had when its group was made. */
+  async #remove(podUID: string): Promise<void> {
+    for (const group of this.#podPaths(podUID)) await removeGroup(this.#tree.foldersOf(group), this.#files, this.#clock);
+  }
+
+  /** True for a group that is there in each hierarchy and has groups in it. Without them nobody knows if it got its limits. */
+  async #isInUse(group: string): Promise<boolean> {
+    const inside = await Promise.all(this.#tree.foldersOf(group).map((folder) => this.#files.foldersIn(folder)));
+    return inside.every((names) => names !== undefined) && inside.some((names) => names !== undefined && names.length > 0);
+  }
+
+  #classPath(qosClass: PodQOSClass): string {
+    return cgroupPath(classCgroup(this.#root, qosClass), 'cgroupfs');
+  }
+
+  #podPaths(podUID: string): readonly string[] {
+    return classes.map((qosClass) => cgroupPath(podCgroup(this.#root, podUID, qosClass), 'cgroupfs'));
+  }
+}
+
+function requirePath(name: string, value: unknown): void {
+  if (typeof value === 'string' && value.startsWith('/') && !value.split('/').includes('..')) return;
+  throw invalidOption(name, 'an absolute path without ".."', value);
+}

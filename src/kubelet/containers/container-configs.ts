@@ -1,0 +1,219 @@
+// Behaviour of pkg/kubelet/kuberuntime generatePodSandboxConfig and generateContainerConfig, v1.36.3.
+import { mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Pod } from '../../api/json/types.ts';
+import { isStaticPod } from '../../api/pod/pod-identity.ts';
+import { Semaphore } from '../../base/concurrency/semaphore.ts';
+import { podIPsInOrder } from '../../node/pod-status/pod-ips.ts';
+import type { Container } from '../../status/conditions/restart-policy.ts';
+import { containerResources, sandboxOverhead, sandboxResources } from '../cgroups/container-resources.ts';
+import type { ContainerConfig, Mount } from '../runtime/runtime-containers.ts';
+import type { RuntimeImage } from '../runtime/runtime-images.ts';
+import type { PodSandboxConfig } from '../runtime/runtime-sandboxes.ts';
+import type { PodVolumes } from '../volumes/pod-volumes.ts';
+import { asConfigError, ContainerConfigError } from './config-error.ts';
+import { type ConfigParts, type ContainerConfigsOptions, checkedConfigParts } from './container-configs-options.ts';
+import { containerHash } from './container-hash.ts';
+import { containerMounts } from './container-mounts.ts';
+import { podDNS } from './dns-config.ts';
+import { containerEnvironment, type Environment } from './environment.ts';
+import { LargeStart } from './environment-limits.ts';
+import { kernelHostname, podHostname } from './hostname.ts';
+import { numericUser, verifyRunAsNonRoot } from './non-root.ts';
+import { portMappings } from './port-mappings.ts';
+import { readResolvConf } from './resolv-conf.ts';
+import { containerAnnotations, containerLabels, containerLogPath, podLogDirectory, sandboxLabels } from './runtime-names.ts';
+import { containerSecurityContext, sandboxSecurityContext } from './security-context.ts';
+import { serviceEnvironment } from './service-environment.ts';
+import { startTexts } from './start-texts.ts';
+import { requireSupportedContainer, requireSupportedPod } from './unsupported.ts';
+import { readVolumeFile } from './volume-file.ts';
+
+/** What is to become of one sandbox. */
+export interface SandboxConfigRequest {
+  readonly pod: Pod;
+  /** How many sandboxes the pod had before. */
+  readonly attempt: number;
+}
+
+/** What is to become of one container, also of an init container or an ephemeral one. */
+export interface ContainerConfigRequest {
+  readonly pod: Pod;
+  readonly container: Container;
+  /** How often the container had been made before. */
+  readonly attempt: number;
+  /** The image, for the user that it names. */
+  readonly image: Pick<RuntimeImage, 'uid' | 'username'>;
+  /** The reference that pulling the image gave. */
+  readonly imageRef: string;
+  /** The runtime handler; empty: the default one. */
+  readonly runtimeHandler: string;
+  readonly volumes: PodVolumes;
+  /** The pod's addresses, the primary one first; those of the node for a pod in its network. */
+  readonly podIPs: readonly string[];
+  /** Of an ephemeral container: the container whose processes it sees, by the runtime's id. */
+  readonly targetContainerID?: string | undefined;
+  /** Settles once the configuration is held no more: the runtime has it. Default: as soon as it is made. */
+  readonly held?: Promise<unknown> | undefined;
+}
+
+/** So many containers with long texts are made at once on the node. Each takes about 20 MB at most while it is made. */
+const mostLargeAtOnce = 2;
+
+interface ContainerStart {
+  readonly environment: Environment;
+  readonly texts: ReturnType<typeof startTexts>;
+}
+
+/** Makes what the runtime gets of pods and containers. It keeps nothing of them but files under `rootDirectory`. */
+export class ContainerConfigs {
+  readonly #parts: ConfigParts;
+  readonly #large = new Semaphore(mostLargeAtOnce);
+
+  /** Throws ERR_INVALID_OPTION, naming the option, the rule and the value. */
+  constructor(options: ContainerConfigsOptions) {
+    this.#parts = checkedConfigParts(options);
+  }
+
+  /** What a sandbox is made from. Makes the folder of the pod's logs. Rejects with {@link ContainerConfigError}. */
+  async sandboxConfig({ pod, attempt }: SandboxConfigRequest, signal: AbortSignal): Promise<PodSandboxConfig> {
+    signal.throwIfAborted();
+    const { limits, cgroups, podLogsDirectory, clusterDomain } = this.#parts;
+    const { name = '', namespace = '', uid = '' } = pod.metadata ?? {};
+    try {
+      requireSupportedPod(pod);
+      const logDirectory = podLogDirectory(podLogsDirectory, pod);
+      const dnsConfig = await this.#dns(pod);
+      const hostname = pod.spec?.hostNetwork === true ? '' : kernelHostname(pod, podHostname(pod, clusterDomain));
+      const overhead = sandboxOverhead(pod, limits);
+      await mkdir(logDirectory, { recursive: true, mode: 0o755 });
+      const sysctls = (pod.spec?.securityContext?.sysctls ?? []).map(({ name, value }) => [name, value] as const);
+      return {
+        metadata: { name, namespace, uid, attempt },
+        hostname,
+        logDirectory,
+        dnsConfig,
+        portMappings: portMappings(pod),
+        labels: sandboxLabels(pod),
+        annotations: { ...pod.metadata?.annotations },
+        linux: {
+          cgroupParent: cgroups.podParent(pod),
+          securityContext: sandboxSecurityContext(pod),
+          sysctls: Object.fromEntries(sysctls),
+          ...(overhead && { overhead }),
+          resources: sandboxResources(pod, limits),
+        },
+      };
+    } catch (error) {
+      signal.throwIfAborted();
+      throw asConfigError(error);
+    }
+  }
+
+  /**
+   * What a container is made from. Writes the pod's hosts file and makes the container's termination log and the folder of its
+   * logs. Rejects with {@link ContainerConfigError}, whose message is the kubelet's. What starts with more than 256 KiB of texts
+   * waits until it is one of two at most that are made, and held, at once.
+   */
+  async containerConfig(request: ContainerConfigRequest, signal: AbortSignal): Promise<ContainerConfig> {
+    signal.throwIfAborted();
+    const { pod, container, attempt, image, imageRef, targetContainerID } = request;
+    try {
+      requireSupportedPod(pod);
+      requireSupportedContainer(container);
+      const { environment, texts } = await this.#start(request, signal);
+      const mounts = await this.#mounts(request, environment, signal);
+      verifyRunAsNonRoot(pod, container, image);
+      await mkdir(join(podLogDirectory(this.#parts.podLogsDirectory, pod), container.name), { recursive: true, mode: 0o755 });
+      signal.throwIfAborted();
+      const { stopSignal } = container.lifecycle ?? {};
+      return {
+        metadata: { name: container.name, attempt },
+        image: { image: imageRef, userSpecifiedImage: container.image ?? '' },
+        ...texts,
+        workingDir: container.workingDir ?? '',
+        mounts,
+        devices: [],
+        labels: containerLabels(pod, container),
+        annotations: containerAnnotations(pod, container, attempt),
+        logPath: containerLogPath(container.name, attempt),
+        stdin: container.stdin === true,
+        stdinOnce: container.stdinOnce === true,
+        tty: container.tty === true,
+        ...(stopSignal && { stopSignal }),
+        resources: containerResources(pod, container, this.#parts.limits),
+        securityContext: containerSecurityContext(pod, container, imageUser(image), this.#parts, targetContainerID),
+      };
+    } catch (error) {
+      signal.throwIfAborted();
+      throw asConfigError(error);
+    }
+  }
+
+  /** What changes when a container of the spec changes so that it must be made anew. */
+  containerHash(container: Pick<Container, 'name' | 'image'>): string {
+    return containerHash(container);
+  }
+
+  async #dns(pod: Pod): Promise<NonNullable<PodSandboxConfig['dnsConfig']>> {
+    const { clusterDNS, clusterDomain, resolvConf, nodeIPs, eventRecorder } = this.#parts;
+    const host = await readResolvConf(resolvConf);
+    const { config, warnings } = podDNS(pod, { clusterDNS, clusterDomain, host, nodeIPs: nodeIPs() });
+    for (const { reason, message } of warnings) eventRecorder.event(pod, 'Warning', reason, message);
+    return config;
+  }
+
+  /** What the container starts with. It is made anew where it turns out to be large, once there is room for that. */
+  async #start(request: ContainerConfigRequest, signal: AbortSignal): Promise<ContainerStart> {
+    try {
+      return await this.#startOf(request, false);
+    } catch (error) {
+      if (!(error instanceof LargeStart)) throw error;
+    }
+    const { promise: room, resolve, reject } = Promise.withResolvers<void>();
+    const making = Promise.withResolvers<void>();
+    const hold = async (): Promise<void> => {
+      resolve();
+      await making.promise;
+      await request.held;
+    };
+    this.#large.run(hold, signal).catch(reject);
+    await room;
+    try {
+      return await this.#startOf(request, true);
+    } finally {
+      making.resolve();
+    }
+  }
+
+  async #startOf(request: ContainerConfigRequest, isTurn: boolean): Promise<ContainerStart> {
+    const environment = await this.#environment(request, isTurn);
+    return { environment, texts: startTexts(request.container, environment, isTurn) };
+  }
+
+  async #environment({ pod, container, podIPs, volumes }: ContainerConfigRequest, isTurn: boolean): Promise<Environment> {
+    const { objects, services, nodeIPs, hostIPs, nodeAllocatable } = this.#parts;
+    const known = services();
+    if (known === undefined && !isStaticPod(pod)) {
+      throw new ContainerConfigError('services have not yet been read at least once, cannot construct envvars');
+    }
+    return containerEnvironment(pod, container, {
+      objects,
+      services: serviceEnvironment(known ?? [], pod.metadata?.namespace ?? '', pod.spec?.enableServiceLinks !== false),
+      addresses: { podIPs: podIPsInOrder(podIPs, nodeIPs()), hostIPs: hostIPs() },
+      allocatable: nodeAllocatable(),
+      isTurn,
+      readVolumeFile: (volumeName, path) => readVolumeFile(volumes, volumeName, path),
+    });
+  }
+
+  #mounts(request: ContainerConfigRequest, environment: Environment, signal: AbortSignal): Promise<readonly Mount[]> {
+    return containerMounts({ ...request, environment }, this.#parts, signal);
+  }
+}
+
+/** An image that names no user runs as root. */
+function imageUser(image: Pick<RuntimeImage, 'uid' | 'username'>): Pick<RuntimeImage, 'uid' | 'username'> {
+  const uid = numericUser(image);
+  return uid === undefined ? image : { uid, username: '' };
+}

@@ -1,0 +1,131 @@
+// Behaviour of pkg/kubelet/kubelet_pods.go makeEnvironmentVariables, v1.36.3.
+
+import type { Pod } from '../../api/json/types.ts';
+import { expanded } from '../../api/pod/expansion.ts';
+import { type NamedContainers, namedContainers } from '../../api/pod/named-containers.ts';
+import type { ResourceQuantities } from '../../api/pod/resource-field.ts';
+import type { Container } from '../../status/conditions/restart-policy.ts';
+import { containerResourceValue } from './container-resource.ts';
+import { EnvironmentFiles } from './environment-file.ts';
+import { StartSize, textLimit, variableText } from './environment-limits.ts';
+import { type EnvironmentObjects, ObjectValues, type Value } from './environment-sources.ts';
+import { type FieldAddresses, podFieldValue } from './pod-field.ts';
+
+/** What an environment is made from. */
+export interface EnvironmentSources {
+  readonly objects: EnvironmentObjects;
+  /** The variables that tell of services. */
+  readonly services: ReadonlyMap<string, string>;
+  readonly addresses: FieldAddresses;
+  /** What the node has for pods. */
+  readonly allocatable: ResourceQuantities;
+  /** True: a large environment may be made now; else it is refused with `LargeStart`. */
+  readonly isTurn: boolean;
+  /** Reads a file of one of the pod's volumes. */
+  readonly readVolumeFile: (volumeName: string, path: string) => Promise<string>;
+}
+
+type EnvVar = NonNullable<Container['env']>[number];
+type ValueFrom = NonNullable<EnvVar['valueFrom']>;
+
+/** A container's variables by name. Where one is named twice, the later one counts. */
+export type Environment = ReadonlyMap<string, Value>;
+
+/**
+ * The environment of a container: what it takes over from config maps and secrets, then its own variables, in order, and what
+ * tells of services under names that are left. Rejects with the kubelet's message where a value cannot be had, and as soon as what
+ * was made is more than Linux could start a process with; what a later variable has replaced counts as well.
+ */
+export async function containerEnvironment(pod: Pod, container: Container, sources: EnvironmentSources): Promise<Environment> {
+  const objects = new ObjectValues(sources.objects, pod.metadata?.namespace ?? '');
+  const environment = new Map<string, Value>();
+  const size = new StartSize(container.name, sources.isTurn);
+  const set = (name: string, value: Value): void => {
+    size.addVariable(name, value);
+    environment.set(name, value);
+  };
+  for (const { configMapRef, secretRef, prefix } of container.envFrom ?? []) {
+    const ref = configMapRef ?? secretRef;
+    if (!ref) continue;
+    const values = await objects.of(configMapRef ? 'ConfigMap' : 'Secret', ref.name ?? '', ref.optional === true);
+    for (const key of values?.keys() ?? []) set(`${prefix ?? ''}${key}`, values?.get(key) ?? '');
+  }
+  const referred = new ReferredValues(pod, container, sources, objects);
+  for (const variable of container.env ?? []) {
+    const { name, value, valueFrom } = variable;
+    const found = value
+      ? expandedValue(container, variable, environment, sources.services)
+      : await referred.value(valueFrom ?? undefined);
+    // an optional value that is not there leaves what was taken over
+    if (found !== undefined) set(name, found);
+  }
+  for (const [name, value] of sources.services) if (!environment.has(name)) set(name, value);
+  return environment;
+}
+
+/** A variable's value in characters; undefined for a variable that is not there. */
+export function textOf(environment: Environment, name: string): string | undefined {
+  const value = environment.get(name);
+  return value === undefined || typeof value === 'string' ? value : Buffer.from(value).toString('utf8');
+}
+
+function expandedValue(
+  container: Container,
+  { name, value = '' }: EnvVar,
+  environment: Environment,
+  services: ReadonlyMap<string, string>,
+): string {
+  const limit = textLimit(() => variableText(name), container.name, Buffer.byteLength(name) + 1);
+  return expanded(value, (other) => textOf(environment, other) ?? services.get(other), limit);
+}
+
+/** What the variables of one container refer to: each field, resource and file is read once, however many variables show it. */
+class ReferredValues {
+  readonly #pod: Pod;
+  readonly #container: Container;
+  readonly #sources: EnvironmentSources;
+  readonly #objects: ObjectValues;
+  readonly #made = new Map<string, string>();
+  readonly #files: EnvironmentFiles;
+  readonly #containers: NamedContainers;
+
+  constructor(pod: Pod, container: Container, sources: EnvironmentSources, objects: ObjectValues) {
+    this.#pod = pod;
+    this.#container = container;
+    this.#sources = sources;
+    this.#objects = objects;
+    this.#containers = namedContainers(pod);
+    const keys = (container.env ?? []).flatMap(({ valueFrom }) => valueFrom?.fileKeyRef?.key ?? []);
+    this.#files = new EnvironmentFiles(sources.readVolumeFile, keys);
+  }
+
+  /** Undefined for an optional value that is not there. */
+  async value(valueFrom: ValueFrom | undefined): Promise<Value | undefined> {
+    if (!valueFrom) return '';
+    const { fieldRef, resourceFieldRef, configMapKeyRef, secretKeyRef, fileKeyRef } = valueFrom;
+    if (fieldRef) {
+      const { apiVersion, fieldPath } = fieldRef;
+      return this.#once(['field', apiVersion, fieldPath], () => podFieldValue(this.#pod, fieldRef, this.#sources.addresses));
+    }
+    if (resourceFieldRef) {
+      const { containerName, resource, divisor } = resourceFieldRef;
+      const { allocatable } = this.#sources;
+      const read = (): string =>
+        containerResourceValue(this.#pod, this.#container, resourceFieldRef, allocatable, this.#containers);
+      return this.#once(['resource', containerName, resource, divisor], read);
+    }
+    const keyRef = configMapKeyRef ?? secretKeyRef;
+    if (keyRef) {
+      const kind = configMapKeyRef ? 'ConfigMap' : 'Secret';
+      return this.#objects.valueOf(kind, keyRef.name ?? '', keyRef.key, keyRef.optional === true);
+    }
+    return fileKeyRef ? this.#files.value(fileKeyRef) : '';
+  }
+
+  #once(what: readonly unknown[], read: () => string): string {
+    const key = JSON.stringify(what);
+    const value = this.#made.get(key) ?? read();
+    this.#made.set(key, value);
+    return value;
+  }
+}

@@ -1,0 +1,117 @@
+// Behaviour of pkg/kubelet/kubelet_pods.go makeMounts, v1.36.3.
+import { isAbsolute, join } from 'node:path';
+import type { Container } from '../../status/conditions/restart-policy.ts';
+import type { Mount, MountPropagation } from '../runtime/runtime-containers.ts';
+import type { MountedVolume, PodVolumes } from '../volumes/pod-volumes.ts';
+import { ContainerConfigError } from './config-error.ts';
+
+type VolumeMount = NonNullable<Container['volumeMounts']>[number];
+
+/** Part of a volume that a container is to see. */
+export interface SubPathMount {
+  /** The container's name. */
+  readonly containerName: string;
+  /** The place of the mount in the container's `volumeMounts`. */
+  readonly index: number;
+  /** The volume. */
+  readonly volume: MountedVolume;
+  /** Inside the volume; relative, and without `..`. */
+  readonly subPath: string;
+  /** True: nobody writes through it. */
+  readonly readonly: boolean;
+}
+
+/** What mounts are made with. */
+export interface MountSources {
+  readonly volumes: PodVolumes;
+  /** A path expression with its variables replaced. */
+  readonly expandPath: (expression: string) => string;
+  /** Gives a path that leads nowhere else, whatever a container does to the volume meanwhile. */
+  readonly prepareSubPath: (request: SubPathMount) => Promise<string>;
+  /** True: the runtime can keep mounts below a mount from being written. */
+  readonly recursiveReadOnly: boolean;
+}
+
+/** What a container sees of its pod's volumes, in the order of its `volumeMounts`. Rejects with {@link ContainerConfigError}. */
+export async function volumeMounts(container: Container, sources: MountSources): Promise<readonly Mount[]> {
+  const mounts: Mount[] = [];
+  // one after another: each sub path may make mounts of its own
+  for (const [index, mount] of (container.volumeMounts ?? []).entries()) {
+    mounts.push(await volumeMount(container, mount, index, sources));
+  }
+  return mounts;
+}
+
+async function volumeMount(container: Container, mount: VolumeMount, index: number, sources: MountSources): Promise<Mount> {
+  const volume = sources.volumes.get(mount.name);
+  if (volume === undefined) {
+    throw new ContainerConfigError(`cannot find volume "${mount.name}" to mount into container "${container.name}"`);
+  }
+  const subPath = requireSafe(mount.subPathExpr ? sources.expandPath(mount.subPathExpr) : (mount.subPath ?? ''));
+  const readonly = mount.readOnly === true || volume.readonly;
+  const isImage = volume.imageRef !== undefined;
+  return {
+    containerPath: isAbsolute(mount.mountPath) ? mount.mountPath : join('/', mount.mountPath),
+    hostPath: isImage ? '' : await hostPath(container, mount, index, { volume, subPath, readonly }, sources),
+    ...(volume.imageRef !== undefined && { image: volume.imageRef }),
+    ...(isImage && subPath !== '' && { imageSubPath: subPath }),
+    readonly,
+    selinuxRelabel: volume.selinuxRelabel,
+    propagation: propagationOf(mount),
+    ...(isRecursiveReadOnly(mount, sources.recursiveReadOnly) && { recursiveReadOnly: true }),
+  };
+}
+
+async function hostPath(
+  container: Container,
+  mount: VolumeMount,
+  index: number,
+  part: Pick<SubPathMount, 'volume' | 'subPath' | 'readonly'>,
+  { prepareSubPath }: MountSources,
+): Promise<string> {
+  if (part.subPath === '') return part.volume.hostPath;
+  try {
+    return await prepareSubPath({ containerName: container.name, index, ...part });
+  } catch (error) {
+    // what went wrong could tell a user of the node's files, so only the log gets it
+    const message = `failed to prepare subPath for volumeMount "${mount.name}" of container "${container.name}"`;
+    throw new ContainerConfigError(message, { cause: error });
+  }
+}
+
+function requireSafe(subPath: string): string {
+  if (subPath.startsWith('/')) throw new ContainerConfigError(`error SubPath \`${subPath}\` must not be an absolute path`);
+  if (subPath.split('/').includes('..')) {
+    throw new ContainerConfigError(`unable to provision SubPath \`${subPath}\`: must not contain '..'`);
+  }
+  return subPath;
+}
+
+function propagationOf({ mountPropagation }: VolumeMount): MountPropagation {
+  if (mountPropagation === 'HostToContainer') return 'hostToContainer';
+  if (mountPropagation === 'Bidirectional') return 'bidirectional';
+  if (!mountPropagation || mountPropagation === 'None') return 'private';
+  throw new ContainerConfigError(`invalid MountPropagation mode: "${mountPropagation}"`);
+}
+
+function isRecursiveReadOnly(
+  { name, recursiveReadOnly, readOnly, mountPropagation }: VolumeMount,
+  isSupported: boolean,
+): boolean {
+  if (!recursiveReadOnly || recursiveReadOnly === 'Disabled') return false;
+  const refuse = (why: string): never => {
+    throw new ContainerConfigError(
+      `failed to resolve recursive read-only mode: volume "${name}" requested recursive read-only mode, but it is ${why}`,
+    );
+  };
+  if (readOnly !== true) refuse('not read-only');
+  if (mountPropagation && mountPropagation !== 'None') refuse(`not compatible with propagation "${mountPropagation}"`);
+  if (recursiveReadOnly === 'IfPossible') return isSupported;
+  if (recursiveReadOnly !== 'Enabled') {
+    throw new ContainerConfigError(
+      `failed to resolve recursive read-only mode: unknown recursive read-only mode "${recursiveReadOnly}"`,
+    );
+  }
+  if (!isSupported) refuse('not supported by the runtime');
+  return true;
+}

@@ -1,0 +1,29 @@
+import { expanded } from '../../api/pod/expansion.ts';
+import type { Container } from '../../status/conditions/restart-policy.ts';
+import type { ContainerConfig, KeyValue } from '../runtime/runtime-containers.ts';
+import { type Environment, textOf } from './environment.ts';
+import { StartSize, textLimit, variableBytes, variableText } from './environment-limits.ts';
+
+type StartTexts = Pick<ContainerConfig, 'command' | 'args' | 'envs'>;
+
+/**
+ * What a container's first process gets. Throws a `ContainerConfigError` for more than Linux could start a process with, and
+ * `LargeStart` for what is large while it is not its turn.
+ */
+export function startTexts(container: Container, environment: Environment, isTurn: boolean): StartTexts {
+  const size = new StartSize(container.name, isTurn);
+  const envs = Array.from(environment, ([key, value]): KeyValue => {
+    const { mostBytes, tooLong } = textLimit(() => variableText(key), container.name);
+    if (variableBytes(key, value) > mostBytes) throw tooLong();
+    size.addVariable(key, value);
+    return { key, value };
+  });
+  const expand = (texts: readonly string[] | undefined, what: string) =>
+    (texts ?? []).map((text, index) => {
+      const limit = textLimit(() => `${what} ${index + 1}`, container.name);
+      const result = expanded(text, (name) => textOf(environment, name), limit);
+      size.add(Buffer.byteLength(result));
+      return result;
+    });
+  return { command: expand(container.command, 'part of the command'), args: expand(container.args, 'argument'), envs };
+}

@@ -1,0 +1,31 @@
+import type { Pod } from '../../api/json/types.ts';
+import { isPathSegment } from '../../base/options/arguments.ts';
+import type { Container } from '../../status/conditions/restart-policy.ts';
+import { ContainerConfigError } from './config-error.ts';
+
+/** Throws {@link ContainerConfigError} for a pod that asks for what this agent has not: it would run with other rights than it says. */
+export function requireSupportedPod({ metadata, spec }: Pod): void {
+  for (const [field, text] of Object.entries({ name: metadata?.name, namespace: metadata?.namespace, uid: metadata?.uid })) {
+    // they become names of folders
+    if (!isPathSegment(text))
+      throw new ContainerConfigError(`the pod's ${field} is no name of a folder: ${JSON.stringify(text ?? '')}`);
+  }
+  if (spec?.hostUsers === false) {
+    throw new ContainerConfigError('this agent has no user namespaces, and the pod asks for one with hostUsers: false');
+  }
+  if (spec?.resourceClaims?.length) {
+    throw new ContainerConfigError('this agent has no dynamic resource allocation, and the pod has resourceClaims');
+  }
+}
+
+/** The same for a container. */
+export function requireSupportedContainer({ name, volumeDevices }: Container): void {
+  if (!isPathSegment(name))
+    throw new ContainerConfigError(`the container's name is no name of a folder: ${JSON.stringify(name)}`);
+  const [device] = volumeDevices ?? [];
+  if (device !== undefined) {
+    throw new ContainerConfigError(
+      `cannot find volume ${JSON.stringify(device.name)} to pass into container ${JSON.stringify(name)}`,
+    );
+  }
+}

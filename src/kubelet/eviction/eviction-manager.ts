@@ -1,0 +1,185 @@
+// Behaviour of pkg/kubelet/eviction/eviction_manager.go, v1.36.3, with hard thresholds alone.
+
+import type { Pod } from '../../api/json/types.ts';
+import { type SteadyClock, safeClock, sleep } from '../../base/clock.ts';
+import { callWithin, LinkedAbort, settlesWithin, untilAborted } from '../../base/concurrency/aborts.ts';
+import { callGuarded } from '../../base/guard.ts';
+import { noEvents, safeEventRecorder } from '../../client/events/event-recorder.ts';
+import type { NodePressures } from '../../node/node-object/node-health.ts';
+import { isCriticalPod } from '../admission/critical-pod.ts';
+import { evictedReason, evictionKill } from './evict-pod.ts';
+import { lowResourceMessage } from './eviction-messages.ts';
+import { cleanupWait, type EvictionManagerOptions, freshenPatienceMs } from './eviction-options.ts';
+import { Pressure } from './pressure.ts';
+import { rankForEviction } from './ranking.ts';
+import { type MetThreshold, metThresholds, signalKinds, type Threshold, thresholdsOf } from './signals.ts';
+import { hasStorageLimit, storageLimitMessage } from './storage-limits.ts';
+import type { NodeUsage } from './usage.ts';
+
+/** Signals of a file system that this agent does not tell from the others. */
+const replacedSignals = ['containerfs.available', 'containerfs.inodesFree'];
+
+/**
+ * Looks again and again at what the node has left. While something runs short it frees the disk, and then evicts one pod after the
+ * other; and it evicts every pod that keeps more on the disk than its limits allow. Critical pods are never evicted. What cannot be
+ * read evicts nobody. Without thresholds the node is looked at only while there are pods with such limits.
+ */
+export class EvictionManager {
+  readonly #options: EvictionManagerOptions;
+  readonly #clock: SteadyClock;
+  readonly #thresholds: readonly Threshold[];
+  readonly #pressure: Pressure;
+  readonly #stopping = new AbortController();
+  #run: Promise<void> = Promise.resolve();
+
+  constructor(options: EvictionManagerOptions) {
+    this.#options = options;
+    this.#clock = safeClock(options.clock);
+    this.#thresholds = thresholdsOf(options.evictionHard);
+    this.#pressure = new Pressure(options.transitionPeriodMs ?? 300_000);
+  }
+
+  /** What counts as running short, for the node's conditions and for admission. */
+  get pressures(): Required<NodePressures> {
+    return this.#pressure.current;
+  }
+
+  start(): void {
+    const { evictionHard, logger } = this.#options;
+    for (const signal of replacedSignals.filter((name) => evictionHard[name] !== undefined)) {
+      logger.warn({ signal }, 'a threshold of containerfs does nothing: those of nodefs or imagefs count in its place');
+    }
+    this.#run = this.#lookOnAndOn();
+  }
+
+  /** Resolves once no look is under way. */
+  async stop(): Promise<void> {
+    this.#stopping.abort();
+    await this.#run;
+  }
+
+  async #lookOnAndOn(): Promise<void> {
+    const { logger, periodMs = 10_000 } = this.#options;
+    const { signal } = this.#stopping;
+    while (!signal.aborted) {
+      const evicted = await this.#look(signal).catch((err: unknown) => {
+        if (!signal.aborted) logger.warn({ err }, 'what the node has left could not be looked at; it is looked at again');
+        return [];
+      });
+      if (evicted.length > 0) await this.#waitForCleanup(evicted, signal);
+      else await sleep(this.#clock, periodMs, signal);
+    }
+  }
+
+  /** Resolves with the pods that were evicted. */
+  async #look(stopped: AbortSignal): Promise<readonly Pod[]> {
+    const active = this.#options.activePods();
+    if (this.#thresholds.length === 0 && !active.some(hasStorageLimit)) return [];
+    const node = await this.#limited((signal) => this.#options.readNode(signal), stopped);
+    const met = this.#observe(node);
+    const overLimit = await this.#evictOverLimit(active, node, stopped);
+    if (overLimit.length > 0) return overLimit;
+    const [worst] = met;
+    if (worst === undefined) return [];
+    const { resource, pressure } = signalKinds[worst.signal];
+    this.#tellNode('EvictionThresholdMet', `Attempting to reclaim ${resource}`);
+    if (pressure === 'disk' && (await this.#freedDisk(stopped))) return [];
+    if (pressure === 'disk') await this.#freshenFiles(stopped);
+    const usages = await this.#limited((signal) => this.#options.readPods(active, signal, resource), stopped);
+    for (const pod of rankForEviction(worst.signal, active, usages, node.hasDedicatedImagefs)) {
+      const message = lowResourceMessage(worst, pod, usages.get(pod.metadata?.uid ?? ''));
+      if (await this.#evict(pod, message, true)) return [pod];
+    }
+    this.#options.logger.warn({ signal: worst.signal }, 'no pod can be evicted');
+    return [];
+  }
+
+  #observe(node: NodeUsage): MetThreshold[] {
+    const { pressureChanged = () => undefined, logger } = this.#options;
+    const met = metThresholds(this.#thresholds, node);
+    if (this.#pressure.observe(met, this.#clock.elapsed())) {
+      callGuarded(pressureChanged, (err) => logger.error({ err }, 'pressureChanged failed'));
+    }
+    return met;
+  }
+
+  async #evictOverLimit(active: readonly Pod[], node: NodeUsage, stopped: AbortSignal): Promise<Pod[]> {
+    const limited = active.filter(hasStorageLimit);
+    if (limited.length === 0) return [];
+    const usages = await this.#limited((signal) => this.#options.readPods(limited, signal, undefined), stopped);
+    const evicted: Pod[] = [];
+    for (const pod of limited) {
+      const usage = usages.get(pod.metadata?.uid ?? '');
+      const message = usage && storageLimitMessage(pod, usage, node.hasDedicatedImagefs);
+      if (message !== undefined && (await this.#evict(pod, message, false))) evicted.push(pod);
+    }
+    return evicted;
+  }
+
+  async #freshenFiles(stopped: AbortSignal): Promise<void> {
+    const { freshenFiles = async () => undefined, logger } = this.#options;
+    const over = new LinkedAbort(stopped);
+    const call = freshenFiles(over.signal).catch((err: unknown) => {
+      if (!over.signal.aborted) logger.warn({ err }, 'files of pods could not be counted; what is known of them counts');
+    });
+    await settlesWithin(call, { clock: this.#clock, timeoutMs: freshenPatienceMs, signal: stopped });
+    over.abort();
+    over.release();
+    stopped.throwIfAborted();
+  }
+
+  /** True when nothing runs short any more. */
+  async #freedDisk(stopped: AbortSignal): Promise<boolean> {
+    const { freeDisk, readNode, logger } = this.#options;
+    if (freeDisk === undefined) return false;
+    try {
+      await this.#limited(freeDisk, stopped);
+    } catch (err) {
+      if (!stopped.aborted) logger.warn({ err }, 'the disk could not be freed');
+    }
+    stopped.throwIfAborted();
+    const node = await this.#limited(readNode, stopped);
+    return metThresholds(this.#thresholds, node).length === 0;
+  }
+
+  /** False for a pod that must stay. A pod whose end takes too long counts as evicted: it is on its way. */
+  async #evict(pod: Pod, message: string, disrupts: boolean): Promise<boolean> {
+    const { eventRecorder = noEvents, killPod, logger } = this.#options;
+    const { signal } = this.#stopping;
+    if (signal.aborted || isCriticalPod(pod)) return false;
+    safeEventRecorder(eventRecorder).event(pod, 'Warning', evictedReason, message);
+    try {
+      await untilAborted(killPod(pod, evictionKill(pod, message, disrupts, this.#clock.now())), signal);
+    } catch (err) {
+      if (!signal.aborted) logger.warn({ err, podUID: pod.metadata?.uid }, 'an evicted pod has not ended');
+    }
+    return true;
+  }
+
+  async #waitForCleanup(pods: readonly Pod[], signal: AbortSignal): Promise<void> {
+    const { isCleanedUp, logger } = this.#options;
+    const deadline = this.#clock.elapsed() + cleanupWait.timeoutMs;
+    const isGone = (pod: Pod): boolean =>
+      callGuarded(
+        () => isCleanedUp(pod),
+        (err) => logger.error({ err }, 'isCleanedUp failed'),
+      ) === true;
+    do await sleep(this.#clock, cleanupWait.pollMs, signal);
+    while (!signal.aborted && this.#clock.elapsed() < deadline && !pods.every(isGone));
+  }
+
+  /** Rejects when the time is over, whatever the call does then. */
+  #limited<T>(call: (signal: AbortSignal) => Promise<T>, stopped: AbortSignal): Promise<T> {
+    const { timeoutMs = 60_000 } = this.#options;
+    const late = (): Error => new Error(`no answer within ${timeoutMs} ms`);
+    return callWithin(call, { clock: this.#clock, timeoutMs, signal: stopped, late });
+  }
+
+  #tellNode(reason: string, message: string): void {
+    const { nodeEvent = () => undefined, logger } = this.#options;
+    callGuarded(
+      () => nodeEvent(reason, message),
+      (err) => logger.error({ err }, 'nodeEvent failed'),
+    );
+  }
+}

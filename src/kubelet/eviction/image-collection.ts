@@ -1,0 +1,172 @@
+// Behaviour of pkg/kubelet/images/image_gc_manager.go, v1.36.3.
+import { type SteadyClock, sleep } from '../../base/clock.ts';
+import { errorText } from '../../base/error-text.ts';
+import { callGuarded } from '../../base/guard.ts';
+import type { Logger } from '../../base/logging/logger.ts';
+import type { Supply } from './usage.ts';
+
+/** An image that nobody uses. */
+export interface RemovableImage {
+  readonly image: { readonly id: string; readonly sizeBytes: number };
+  /** When it was first seen, by `Clock.elapsed`. */
+  readonly detectedAt: number;
+}
+
+/** Who knows which images are used; an `ImageCollector` is one. */
+export interface UnusedImages<Image extends RemovableImage = RemovableImage> {
+  /** Those that nobody uses and that are not pinned, the longest unused first. `alsoUsed`: references that are used besides. */
+  unusedImages(alsoUsed: ReadonlySet<string>, signal: AbortSignal): Promise<readonly Image[]>;
+  /** Removes one of them. */
+  remove(image: Image, signal: AbortSignal): Promise<void>;
+}
+
+export interface ImageCollectionOptions<Image extends RemovableImage = RemovableImage> {
+  readonly images: UnusedImages<Image>;
+  /** References of images that volumes show. Default: none. */
+  readonly usedByVolumes?: () => ReadonlySet<string>;
+  /** The file system of images; undefined where it is not known, such as that of a runtime in memory: then no image goes. */
+  readonly readImagefs: (signal: AbortSignal) => Promise<Supply | undefined>;
+  /** From here on, in percent, unused images are removed; 100: never. Default 85. */
+  readonly highThresholdPercent?: number;
+  /** So far, in percent. Default 80. */
+  readonly lowThresholdPercent?: number;
+  /** An image that was seen for a shorter time, in milliseconds, is kept: somebody has just pulled it. Default 120 000. */
+  readonly minAgeMs?: number;
+  /** How often the disk is looked at, in milliseconds. Default 300 000. */
+  readonly periodMs?: number;
+  /** Called after each look, also after one that has failed, and where none is removed: what was kept of images that are gone can go. Default: nobody. */
+  readonly afterLook?: (signal: AbortSignal) => Promise<void>;
+  /** Gets warnings about the node, such as FreeDiskSpaceFailed: reason and message. Default: nobody. */
+  readonly nodeEvent?: (reason: string, message: string) => void;
+  readonly clock: SteadyClock;
+  readonly logger: Logger;
+}
+
+/**
+ * Removes images that no container uses, the longest unused first, when their disk is full. An image that is in use, pinned by the
+ * runtime, or new is never removed.
+ */
+export class ImageCollection<Image extends RemovableImage = RemovableImage> {
+  readonly #options: ImageCollectionOptions<Image>;
+  readonly #stopping = new AbortController();
+  #hasFailed = false;
+  #run: Promise<void> = Promise.resolve();
+
+  constructor(options: ImageCollectionOptions<Image>) {
+    this.#options = options;
+  }
+
+  start(): void {
+    this.#run = this.#lookOnAndOn();
+  }
+
+  /** Resolves once nothing is under way. */
+  async stop(): Promise<void> {
+    this.#stopping.abort();
+    await this.#run;
+  }
+
+  /** Removes what must go for the disk to be less full than the low threshold. Rejects where that is not enough. */
+  async collect(signal: AbortSignal): Promise<void> {
+    const { readImagefs, highThresholdPercent = 85, lowThresholdPercent = 80 } = this.#options;
+    const candidates = await this.#candidates(signal);
+    const imagefs = await readImagefs(signal);
+    if (imagefs === undefined) {
+      this.#options.logger.info({}, 'the file system of images is not known; unused images stay');
+      return;
+    }
+    const { available, capacity } = imagefs;
+    if (capacity <= 0) {
+      const message = 'invalid capacity 0 on image filesystem';
+      this.#tellNode('InvalidDiskCapacity', message);
+      throw new Error(message);
+    }
+    const usedPercent = 100 - Math.trunc((Math.min(available, capacity) * 100) / capacity);
+    if (usedPercent < highThresholdPercent) return;
+    const wanted = Math.trunc((capacity * (100 - lowThresholdPercent)) / 100) - available;
+    const freed = await this.#free(candidates, wanted, signal);
+    if (freed >= wanted) return;
+    const message = `Insufficient free disk space on the node's image filesystem (${usedPercent}% of ${capacity} bytes used): unused images were removed (${freed} bytes), which is not enough`;
+    this.#tellNode('FreeDiskSpaceFailed', message);
+    throw new Error(message);
+  }
+
+  /** Removes every image that may go. */
+  async collectAll(signal: AbortSignal): Promise<void> {
+    try {
+      await this.#free(await this.#candidates(signal), Number.POSITIVE_INFINITY, signal);
+    } finally {
+      await this.#afterLook(signal);
+    }
+  }
+
+  async #lookOnAndOn(): Promise<void> {
+    const { clock, periodMs = 300_000, highThresholdPercent = 85 } = this.#options;
+    const { signal } = this.#stopping;
+    while (!signal.aborted) {
+      if (highThresholdPercent < 100) await this.#collectOnce(signal);
+      await this.#afterLook(signal);
+      await sleep(clock, periodMs, signal);
+    }
+  }
+
+  /** Never rejects. One failure alone is no news of the node: the runtime may have begun just now. */
+  async #collectOnce(signal: AbortSignal): Promise<void> {
+    try {
+      await this.collect(signal);
+      this.#hasFailed = false;
+    } catch (err) {
+      if (signal.aborted) return;
+      this.#options.logger.warn({ err }, 'unused images could not be removed');
+      if (this.#hasFailed) this.#tellNode('ImageGCFailed', errorText(err));
+      this.#hasFailed = true;
+    }
+  }
+
+  /** What may go, the longest unused first. */
+  async #candidates(signal: AbortSignal): Promise<readonly Image[]> {
+    const { images, usedByVolumes = () => new Set<string>(), clock, minAgeMs = 120_000 } = this.#options;
+    const unused = await images.unusedImages(usedByVolumes(), signal);
+    return unused.filter(({ detectedAt }) => clock.elapsed() - detectedAt >= minAgeMs);
+  }
+
+  /** Resolves with the bytes of what was removed. Rejects, after all were tried, where one could not be removed. */
+  async #free(candidates: readonly Image[], wanted: number, signal: AbortSignal): Promise<number> {
+    const { images, logger } = this.#options;
+    let freed = 0;
+    const failures: unknown[] = [];
+    for (const candidate of candidates) {
+      if (freed >= wanted) break;
+      const { id, sizeBytes } = candidate.image;
+      signal.throwIfAborted();
+      try {
+        await images.remove(candidate, signal);
+        freed += sizeBytes;
+        logger.info({ image: id, sizeBytes }, 'an unused image was removed');
+      } catch (error) {
+        failures.push(error);
+      }
+    }
+    if (failures.length > 0) throw new AggregateError(failures, `${failures.length} unused images could not be removed`);
+    return freed;
+  }
+
+  /** Never rejects. */
+  async #afterLook(signal: AbortSignal): Promise<void> {
+    const { afterLook, logger } = this.#options;
+    if (signal.aborted) return;
+    try {
+      await afterLook?.(signal);
+    } catch (err) {
+      if (!signal.aborted) logger.warn({ err }, 'what is kept of images that are gone could not be looked at');
+    }
+  }
+
+  #tellNode(reason: string, message: string): void {
+    const { nodeEvent = () => undefined, logger } = this.#options;
+    callGuarded(
+      () => nodeEvent(reason, message),
+      (err) => logger.error({ err }, 'nodeEvent failed'),
+    );
+  }
+}

@@ -1,0 +1,58 @@
+import type { V1Service } from '@kubernetes/client-node';
+import type { Wire } from '../../api/json/types.ts';
+import { type SteadyClock, sleep } from '../../base/clock.ts';
+import { ignoreFailure } from '../../base/guard.ts';
+import type { Logger } from '../../base/logging/logger.ts';
+import type { MetricsSink } from '../../base/metrics/metrics-sink.ts';
+import { Reflector } from '../../client/reflector/reflector.ts';
+import { resources } from '../../client/resources/api-resource.ts';
+import type { ResourceTransport } from '../../client/resources/resource-client.ts';
+
+export interface ClusterServicesOptions {
+  readonly transport: ResourceTransport;
+  readonly clock: SteadyClock;
+  readonly logger: Logger;
+  readonly random: () => number;
+  readonly metrics?: MetricsSink;
+}
+
+type Service = Wire<V1Service>;
+
+/** How long a container waits for the first list of services. */
+const patienceMs = 1000;
+const lookMs = 20;
+
+/** The services of the cluster, for the environments of containers: listed once, then watched. */
+export class ClusterServices {
+  readonly #reflector: Reflector<Service>;
+  readonly #clock: SteadyClock;
+
+  constructor({ metrics, ...options }: ClusterServicesOptions) {
+    this.#clock = options.clock;
+    this.#reflector = new Reflector<Service>({
+      ...options,
+      resource: resources.services,
+      ...(metrics !== undefined && { metrics }),
+    });
+  }
+
+  start(): void {
+    this.#reflector.start().catch(ignoreFailure);
+  }
+
+  stop(): Promise<void> {
+    return this.#reflector.stop();
+  }
+
+  /** Undefined until the cluster has listed them. */
+  known(): readonly Service[] | undefined {
+    return this.#reflector.hasSynced ? this.#reflector.store.list() : undefined;
+  }
+
+  /** Resolves once the cluster has listed them, or a second has passed. */
+  async awaitFirstList(signal: AbortSignal): Promise<void> {
+    const until = this.#clock.elapsed() + patienceMs;
+    while (!this.#reflector.hasSynced && !signal.aborted && this.#clock.elapsed() < until)
+      await sleep(this.#clock, lookMs, signal);
+  }
+}

@@ -1,0 +1,97 @@
+import { readdirSync, readFileSync, statfsSync } from 'node:fs';
+import { arch, release } from 'node:os';
+import { dirname } from 'node:path';
+import { callGuarded, ignoreFailure } from '../../base/guard.ts';
+import { pageSizeName } from '../cgroups/huge-pages.ts';
+
+/** What the agent knows of the machine that it runs on. */
+export interface Machine {
+  /** Processors that can be used. */
+  readonly cpus: number;
+  /** Bytes of memory. */
+  readonly memoryBytes: number;
+  /** Huge pages that are set aside, by page size in bytes. */
+  readonly hugepages: ReadonlyMap<number, number>;
+  /** How many processes there may be at once. */
+  readonly maxProcesses: number;
+  /** Such as `6.1.0-18-amd64`. */
+  readonly kernelVersion: string;
+  /** The machine's own id, which stays over restarts; empty where there is none. */
+  readonly machineID: string;
+  /** The id that the firmware gives. Where there is none, the machine's own id. */
+  readonly systemUUID: string;
+  /** Another one after each start of the machine. */
+  readonly bootID: string;
+  /** The name of the distribution, such as `Debian GNU/Linux 12 (bookworm)`. */
+  readonly osImage: string;
+  /** As Go names it: `amd64`, `arm64`. */
+  readonly architecture: string;
+  /** The file of the kernel's messages, which say that a process was ended for want of memory. Absent: nothing is told of that. */
+  readonly kernelLog?: string;
+}
+
+const goArchitectures: Readonly<Record<string, string>> = { x64: 'amd64', ia32: '386', ppc64: 'ppc64le' };
+
+/** Reads what the kernel says of the machine. What cannot be read is empty. */
+export function readMachine(): Machine {
+  const id = readText('/etc/machine-id').trim();
+  return {
+    cpus: Math.max(1, readText('/proc/cpuinfo').match(/^processor\s*:/gm)?.length ?? 1),
+    memoryBytes: memoryTotal(readText('/proc/meminfo')),
+    hugepages: readHugepages(),
+    maxProcesses: Number(readText('/proc/sys/kernel/pid_max')) || 32_768,
+    kernelVersion: release(),
+    machineID: id,
+    systemUUID: readText('/sys/class/dmi/id/product_uuid').trim() || id,
+    bootID: readText('/proc/sys/kernel/random/boot_id').trim(),
+    osImage: prettyName(readText('/etc/os-release')),
+    architecture: goArchitectures[arch()] ?? arch(),
+    kernelLog: '/dev/kmsg',
+  };
+}
+
+/** The sizes of the machine's huge pages, as the kernel names them in cgroups: `2MB`. */
+export function pageSizesOf({ hugepages }: Machine): string[] {
+  return [...hugepages.keys()].flatMap((bytes) => pageSizeName(bytes) ?? []);
+}
+
+/** The bytes of memory that `/proc/meminfo` names; 0 where it names none. */
+export function memoryTotal(meminfo: string): number {
+  return Number(/^MemTotal:\s+(\d+) kB$/m.exec(meminfo)?.[1] ?? 0) * 1024;
+}
+
+/** The name of the distribution in `/etc/os-release`; `Unknown` where there is none. */
+export function prettyName(osRelease: string): string {
+  const value = /^PRETTY_NAME=(.*)$/m.exec(osRelease)?.[1] ?? '';
+  return value.replace(/^(["'])(.*)\1$/, '$2') || 'Unknown';
+}
+
+/** The bytes of the file system that holds `path`, or the folder nearest to it; undefined where it cannot be asked. */
+export function filesystemBytes(path: string): number | undefined {
+  for (let folder = path; ; folder = dirname(folder)) {
+    const size = callGuarded(() => statfsSync(folder), ignoreFailure);
+    if (size !== undefined) return size.bsize * size.blocks;
+    if (folder === dirname(folder)) return undefined;
+  }
+}
+
+/** True where the kernel enforces AppArmor profiles. */
+export function hasAppArmor(): boolean {
+  return readText('/sys/module/apparmor/parameters/enabled').trim() === 'Y';
+}
+
+function readHugepages(): ReadonlyMap<number, number> {
+  const root = '/sys/kernel/mm/hugepages';
+  const names = callGuarded(() => readdirSync(root), ignoreFailure) ?? [];
+  const pages = new Map<number, number>();
+  for (const name of names) {
+    const kilobytes = /^hugepages-(\d+)kB$/.exec(name)?.[1];
+    const count = Number(readText(`${root}/${name}/nr_hugepages`));
+    if (kilobytes !== undefined && Number.isSafeInteger(count)) pages.set(Number(kilobytes) * 1024, count);
+  }
+  return pages;
+}
+
+function readText(path: string): string {
+  return callGuarded(() => readFileSync(path, 'utf8'), ignoreFailure) ?? '';
+}

@@ -1,0 +1,113 @@
+// Behaviour of updateRuntimeUp in pkg/kubelet/kubelet.go and of pkg/kubelet/runtime.go, v1.36.3.
+
+import { type Clock, type SteadyClock, safeClock, sleep } from '../../base/clock.ts';
+import type { Logger } from '../../base/logging/logger.ts';
+import type { ContainerRuntime } from '../runtime/container-runtime.ts';
+import type { RuntimeHealth, RuntimeVersion } from '../runtime/runtime-health.ts';
+
+export interface RuntimeWatchOptions {
+  readonly runtime: Pick<ContainerRuntime, 'health' | 'version'>;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  /** Told when the runtime or its network has become ready, or is not any more. */
+  readonly changed: () => void;
+  /** How often the runtime is asked, in milliseconds. */
+  readonly periodMs?: number;
+  /** How long the runtime may give no good answer before the node is not ready, in milliseconds. */
+  readonly patienceMs?: number;
+}
+
+/** Asks the runtime again and again whether it and its network are ready. */
+export class RuntimeWatch {
+  readonly #options: RuntimeWatchOptions;
+  readonly #clock: SteadyClock;
+  readonly #periodMs: number;
+  readonly #patienceMs: number;
+  readonly #stopping = new AbortController();
+  #health: RuntimeHealth | undefined;
+  #version: RuntimeVersion | undefined;
+  /** When the runtime last said that it is ready, by the clock's elapsed time. */
+  #readyAt: number | undefined;
+  #failure: string | undefined;
+  #networkError: string | undefined = 'container runtime status check may not have completed yet';
+  #told: string | undefined;
+  #run: Promise<void> = Promise.resolve();
+
+  constructor(options: RuntimeWatchOptions) {
+    this.#options = options;
+    this.#clock = safeClock(options.clock);
+    this.#periodMs = options.periodMs ?? 5000;
+    this.#patienceMs = options.patienceMs ?? 30_000;
+  }
+
+  /** What the runtime last said of itself. */
+  get health(): RuntimeHealth | undefined {
+    return this.#health;
+  }
+
+  /** Which runtime it is. */
+  get version(): RuntimeVersion | undefined {
+    return this.#version;
+  }
+
+  /** Why no container can be run, in words; undefined where all is well. */
+  runtimeError(): string | undefined {
+    if (this.#readyAt === undefined) return this.#failure ?? 'container runtime status check may not have completed yet';
+    if (this.#clock.elapsed() - this.#readyAt <= this.#patienceMs) return undefined;
+    return `container runtime is down${this.#failure === undefined ? '' : `: ${this.#failure}`}`;
+  }
+
+  /** Why no pod gets a network of its own, in words; undefined where all is well. */
+  networkError(): string | undefined {
+    return this.#networkError;
+  }
+
+  /** Asks once before it resolves, and then again and again until `stop`. A runtime that fails is asked again. */
+  async start(): Promise<void> {
+    await this.#ask();
+    this.#run = this.#askOnAndOn();
+  }
+
+  /** Resolves once no question is under way. */
+  async stop(): Promise<void> {
+    this.#stopping.abort();
+    await this.#run;
+  }
+
+  async #askOnAndOn(): Promise<void> {
+    const { signal } = this.#stopping;
+    while (!signal.aborted) {
+      await sleep(this.#clock, this.#periodMs, signal);
+      if (!signal.aborted) await this.#ask();
+    }
+  }
+
+  async #ask(): Promise<void> {
+    const { runtime, logger, changed } = this.#options;
+    const { signal } = this.#stopping;
+    try {
+      this.#version ??= await runtime.version({ signal });
+      this.#health = await runtime.health({ signal });
+      this.#failure = problemOf(this.#health, 'RuntimeReady', 'container runtime not ready');
+      this.#networkError = problemOf(this.#health, 'NetworkReady', 'container runtime network not ready');
+      if (this.#failure === undefined) this.#readyAt = this.#clock.elapsed();
+    } catch (err) {
+      if (signal.aborted) return;
+      // another runtime may answer the next time
+      this.#version = undefined;
+      this.#failure = err instanceof Error ? err.message : String(err);
+      logger.warn({ err }, 'the container runtime did not say how it is; it is asked again');
+    }
+    const state = JSON.stringify([this.runtimeError() === undefined, this.#networkError]);
+    if (state === this.#told) return;
+    this.#told = state;
+    changed();
+  }
+}
+
+function problemOf({ conditions }: RuntimeHealth, type: string, words: string): string | undefined {
+  const condition = conditions.find((each) => each.type === type);
+  if (condition?.status) return undefined;
+  const { reason = '', message = '' } = condition ?? {};
+  return `${words}: ${type}=false reason:${reason} message:${message}`;
+}

@@ -1,0 +1,76 @@
+import { type Clock, sleep } from '../../base/clock.ts';
+import { untilAborted } from '../../base/concurrency/aborts.ts';
+import { callGuarded, ignoreFailure } from '../../base/guard.ts';
+import type { Logger } from '../../base/logging/logger.ts';
+import type { ContainerRuntime } from '../runtime/container-runtime.ts';
+import { isRuntimeError } from '../runtime/runtime-error.ts';
+import type { RuntimeEvent } from '../runtime/runtime-health.ts';
+import type { LifecycleMeasures } from './lifecycle-measures.ts';
+
+export interface EventReaderParts {
+  readonly runtime: Pick<ContainerRuntime, 'events'>;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly measures: LifecycleMeasures;
+  /** Ends the reading. */
+  readonly signal: AbortSignal;
+  readonly hear: (event: RuntimeEvent) => void;
+  /** Called when events come again after they had not, and when they come no more. */
+  readonly turned: () => void;
+}
+
+const reconnectMs = 1000;
+
+/** Reads the events of the runtime, and connects again when they end. */
+export class EventReader {
+  readonly #parts: EventReaderParts;
+  #isConnected = false;
+  #isFailing = false;
+
+  constructor(parts: EventReaderParts) {
+    this.#parts = parts;
+  }
+
+  /** False while no events come: the runtime is away, or sends none at all. */
+  get isConnected(): boolean {
+    return this.#isConnected;
+  }
+
+  /** Resolves once the signal has aborted, or the runtime has no events. Never rejects. */
+  async run(): Promise<void> {
+    const { clock, logger, measures, signal, turned } = this.#parts;
+    while (!signal.aborted) {
+      const error = await this.#read().catch((reason: unknown) => reason);
+      this.#isConnected = false;
+      if (signal.aborted) return;
+      turned();
+      if (isRuntimeError(error, 'unimplemented')) {
+        logger.info({ err: error }, 'the container runtime has no events; it is listed more often');
+        return;
+      }
+      measures.disconnected();
+      if (!this.#isFailing)
+        logger.warn({ err: error }, 'the events of the container runtime have ended, and are asked for again');
+      this.#isFailing = true;
+      await sleep(clock, reconnectMs, signal);
+    }
+  }
+
+  async #read(): Promise<void> {
+    const { runtime, signal, turned, hear, logger } = this.#parts;
+    const warn = (err: unknown): void => logger.warn({ err }, 'an event of the container runtime could not be read');
+    const events = runtime.events(signal)[Symbol.asyncIterator]();
+    this.#isConnected = true;
+    if (this.#isFailing) turned();
+    try {
+      for (;;) {
+        const { done, value } = await untilAborted(events.next(), signal);
+        if (done === true) return;
+        this.#isFailing = false;
+        callGuarded(() => hear(value), warn);
+      }
+    } finally {
+      callGuarded(() => events.return?.(), ignoreFailure);
+    }
+  }
+}

@@ -1,0 +1,284 @@
+import type { RunningPod } from '../../api/pod/runtime-pod.ts';
+import { sleep } from '../../base/clock.ts';
+import { LinkedAbort, untilAborted } from '../../base/concurrency/aborts.ts';
+import { RunState } from '../../base/concurrency/run-state.ts';
+import { settledAtOnce } from '../../base/concurrency/settled-at-once.ts';
+import { WakeableWait } from '../../base/concurrency/wakeable-wait.ts';
+import { StatusManagerError } from '../../base/errors.ts';
+import { callGuarded } from '../../base/guard.ts';
+import { isRuntimeError, RuntimeError } from '../runtime/runtime-error.ts';
+import type { RuntimeEvent } from '../runtime/runtime-health.ts';
+import type { AgentPodStatus } from './agent-pod-status.ts';
+import { boundedRead } from './bounded-read.ts';
+import { EventReader } from './event-reader.ts';
+import { KnownPods } from './known-pods.ts';
+import { type LifecycleHealth, lifecycleHealth } from './lifecycle-health.ts';
+import { LifecycleMeasures } from './lifecycle-measures.ts';
+import { isRunning, type ListedPod, listPods, runningPod } from './listed-pods.ts';
+import { type PodLifecycleOptions, type ResolvedLifecycleOptions, resolveLifecycleOptions } from './pod-lifecycle-options.ts';
+import { PodReader } from './pod-reader.ts';
+import { type ReadTime, ReadTimes } from './read-time.ts';
+import { SharedRead } from './shared-read.ts';
+
+/** So many lists follow one another at the short period when events may have been lost. */
+const listsAfterLostEvents = 5;
+const readsAtOnce = 8;
+const retryMs = 1000;
+
+/**
+ * What the container runtime has of each pod. It lists the runtime from time to time, which is the truth, and reads a pod as soon
+ * as an event tells of it; events may be lost. No two reads of one pod run at once, and no read that began earlier takes the place
+ * of one that began later. Give it to `PodWorkers` as `runtimeStatusCache` and to `SyncLoop` as `runtime`.
+ */
+export class PodLifecycle {
+  readonly #options: ResolvedLifecycleOptions;
+  readonly #state = new RunState('pod lifecycle');
+  readonly #times: ReadTimes;
+  readonly #known: KnownPods;
+  readonly #reader: PodReader;
+  readonly #reads = new Map<string, SharedRead<AgentPodStatus>>();
+  readonly #list: SharedRead<void>;
+  readonly #events: EventReader;
+  readonly #wait: WakeableWait;
+  readonly #measures: LifecycleMeasures;
+  readonly #stopped = new AbortController();
+  readonly #failing = new Set<string>();
+  #listsToHurry = listsAfterLostEvents;
+  #isListFailing = false;
+  #runs: Promise<unknown> = Promise.resolve();
+
+  /** Throws ERR_INVALID_OPTION. */
+  constructor(options: PodLifecycleOptions) {
+    const resolved = resolveLifecycleOptions(options);
+    const { clock, logger, runtime, metrics } = resolved;
+    this.#options = resolved;
+    this.#times = new ReadTimes(clock);
+    this.#known = new KnownPods(this.#times);
+    this.#reader = new PodReader(resolved);
+    this.#list = new SharedRead(this.#times, (began) => this.#relist(began));
+    this.#wait = new WakeableWait({ clock, logger });
+    this.#measures = new LifecycleMeasures(metrics, clock);
+    this.#events = new EventReader({
+      runtime,
+      clock,
+      logger,
+      measures: this.#measures,
+      signal: this.#stopped.signal,
+      hear: (event) => this.#hear(event),
+      turned: () => this.#hurry(),
+    });
+  }
+
+  /** Begins to list the runtime and to read its events. Throws ERR_ALREADY_STARTED or ERR_STOPPED. */
+  start(): void {
+    this.#state.start();
+    this.#runs = Promise.all([this.#events.run(), this.#listAgainAndAgain()]);
+  }
+
+  /** Gives up every read; who waits for one gets ERR_STOPPED. Resolves when nothing runs any more. A second call gets the same promise. */
+  stop(): Promise<void> {
+    return this.#state.stop(async () => {
+      this.#stopped.abort(new StatusManagerError('ERR_STOPPED', 'the pod lifecycle was stopped'));
+      this.#wait.close();
+      await this.#runs;
+    });
+  }
+
+  /** What was read last. Throws a {@link RuntimeError} of kind `unavailable` before the first list, and for a pod that could not be read yet. */
+  get(podUID: string): AgentPodStatus {
+    const known = this.#known.get(podUID);
+    if (known !== undefined) return known;
+    throw new RuntimeError('unavailable', 'ListPodSandbox', 'the container runtime has not said yet what it has of the pod');
+  }
+
+  /**
+   * What a read has brought that began after `time`, in milliseconds since the epoch; the pod is read now where there is none.
+   * Waits while the runtime is away. Rejects as the runtime does otherwise, with the signal's reason, and with ERR_STOPPED.
+   */
+  async getNewerThan(podUID: string, time: number, signal: AbortSignal): Promise<AgentPodStatus> {
+    for (;;) {
+      signal.throwIfAborted();
+      const known = this.#known.newerThan(podUID, time);
+      if (known !== undefined) return known;
+      try {
+        return await untilAborted(
+          this.#readOf(podUID).ask((began) => this.#times.isAfter(began, time)),
+          signal,
+        );
+      } catch (error) {
+        if (!isRuntimeError(error, 'unavailable')) throw error;
+        await this.#pause(signal);
+      }
+    }
+  }
+
+  /** Asks the runtime now, for one who has changed something of the pod. Rejects as the runtime does, with the signal's reason, and with ERR_STOPPED. */
+  refresh(podUID: string, signal: AbortSignal): Promise<AgentPodStatus> {
+    return untilAborted(this.#readOf(podUID).ask(), signal);
+  }
+
+  /**
+   * Every pod that has a ready sandbox or a running container, by a list that is no older than a period; else the runtime is listed
+   * now. Rejects as the list does. What has ended is no running pod, though the runtime lists it until it is removed.
+   */
+  async getPods(signal: AbortSignal): Promise<readonly RunningPod[]> {
+    const { listed } = this.#known;
+    if (listed === undefined || this.#times.age(listed) > this.#options.eventedRelistPeriodMs) {
+      await untilAborted(this.#list.ask(), signal);
+    }
+    return this.#known.existing().filter(isRunning).map(runningPod);
+  }
+
+  /** The uids of all pods of which the runtime has anything, what has ended included, as far as is known now. Asks nobody. */
+  podUIDs(): readonly string[] {
+    return this.#known.existing().map(({ uid }) => uid);
+  }
+
+  /** Whether the last list is recent enough; in the words of the kubelet. */
+  healthy(): LifecycleHealth {
+    const { listed } = this.#known;
+    return lifecycleHealth(listed && this.#times.age(listed), this.#options.relistThresholdMs);
+  }
+
+  async #listAgainAndAgain(): Promise<void> {
+    const { signal } = this.#stopped;
+    while (!signal.aborted) {
+      await this.#list
+        .ask(() => true)
+        .then(
+          () => this.#listed(),
+          (error: unknown) => this.#listFailed(error),
+        );
+      await this.#wait.wait(this.#periodMs());
+    }
+  }
+
+  #periodMs(): number {
+    const { relistPeriodMs, eventedRelistPeriodMs } = this.#options;
+    const isQuiet = this.#events.isConnected && !this.#isListFailing && this.#listsToHurry === 0;
+    return isQuiet ? eventedRelistPeriodMs : relistPeriodMs;
+  }
+
+  #listed(): void {
+    if (this.#isListFailing) this.#options.logger.info({}, 'the container runtime is listed again');
+    this.#isListFailing = false;
+  }
+
+  #listFailed(err: unknown): void {
+    if (!this.#isListFailing && !this.#stopped.signal.aborted) {
+      this.#options.logger.warn({ err }, 'the container runtime could not be listed, and is listed again soon');
+    }
+    this.#isListFailing = true;
+  }
+
+  /** Lists the runtime, and reads the pods that have changed. A pod that cannot be read is read again at the next list. */
+  async #relist(began: ReadTime): Promise<void> {
+    const { runtime } = this.#options;
+    const endMeasuring = this.#measures.relist();
+    try {
+      const pods = await this.#bounded('ListPodSandbox', (signal) => listPods(runtime, undefined, { signal }));
+      const { changed, gone } = this.#known.compare(pods, began);
+      const isUnheard = (uid: string): boolean => this.#reads.get(uid)?.isIdle !== false;
+      const wasLost = gone.some(isUnheard) || changed.some(({ uid }) => isUnheard(uid));
+      this.#listsToHurry = wasLost ? listsAfterLostEvents : Math.max(0, this.#listsToHurry - 1);
+      for (const uid of gone) this.#tell(uid);
+      await this.#readAll(changed, began);
+      this.#known.finishList(began);
+      this.#forget(pods);
+      this.#measures.listed(began, pods);
+    } finally {
+      endMeasuring();
+    }
+  }
+
+  async #readAll(pods: ListedPod[], began: ReadTime): Promise<void> {
+    const read = (pod: ListedPod): Promise<unknown> =>
+      this.#readListed(pod, began).catch((err: unknown) => this.#readFailed(pod.uid, err));
+    await settledAtOnce(pods, readsAtOnce, read);
+  }
+
+  #readListed(pod: ListedPod, began: ReadTime): Promise<AgentPodStatus> {
+    const read = this.#readOf(pod.uid);
+    return read.isIdle ? read.begin(began, () => this.#read(pod.uid, began, pod)) : read.ask();
+  }
+
+  #readOf(podUID: string): SharedRead<AgentPodStatus> {
+    const known = this.#reads.get(podUID);
+    if (known !== undefined) return known;
+    const read = new SharedRead(this.#times, (began) => this.#read(podUID, began));
+    this.#reads.set(podUID, read);
+    return read;
+  }
+
+  async #read(podUID: string, began: ReadTime, listed?: ListedPod): Promise<AgentPodStatus> {
+    const endMeasuring = listed === undefined ? this.#measures.podRelist() : undefined;
+    try {
+      const former = this.#known.reading(podUID);
+      const reading = await this.#bounded('PodSandboxStatus', (signal) => {
+        return this.#reader.read(podUID, listed, former, { signal });
+      });
+      this.#failing.delete(podUID);
+      if (this.#known.take(podUID, reading, began)) this.#tell(podUID);
+      return reading.status;
+    } finally {
+      endMeasuring?.();
+    }
+  }
+
+  /** What was made does nothing yet: its start is told, too. */
+  #hear({ type, podUID, containerID }: RuntimeEvent): void {
+    const uid = podUID || this.#podOf(containerID);
+    // an event of a pod that nobody knows: the list tells whose it is
+    if (uid === undefined) this.#hurry();
+    else if (type !== 'created')
+      this.#readOf(uid)
+        .ask()
+        .catch((err: unknown) => {
+          this.#readFailed(uid, err);
+          // no other event tells of the same change
+          this.#hurry();
+        });
+  }
+
+  /** Lists the runtime now, and often for a while. */
+  #hurry(): void {
+    this.#listsToHurry = listsAfterLostEvents;
+    this.#wait.wake();
+  }
+
+  /** Of each pod the first failure in a row is told. */
+  #readFailed(podUID: string, err: unknown): void {
+    if (this.#stopped.signal.aborted || this.#failing.has(podUID)) return;
+    this.#failing.add(podUID);
+    this.#options.logger.warn({ err, podUID }, 'a pod could not be read from the container runtime, and is read again soon');
+  }
+
+  #forget(pods: ReadonlyMap<string, ListedPod>): void {
+    for (const [uid, read] of this.#reads) if (read.isIdle && !pods.has(uid)) this.#reads.delete(uid);
+    for (const uid of this.#failing) if (!pods.has(uid)) this.#failing.delete(uid);
+  }
+
+  #podOf(id: string): string | undefined {
+    const isOf = ({ sandboxes, containers }: ListedPod) => [...sandboxes, ...containers].some((one) => one.id === id);
+    return this.#known.existing().find(isOf)?.uid;
+  }
+
+  #tell(podUID: string): void {
+    const { podChanged, logger } = this.#options;
+    const warn = (err: unknown): void => logger.warn({ err, podUID }, 'the listener to changes of pods has failed');
+    callGuarded(() => podChanged(podUID), warn);
+  }
+
+  #bounded<T>(what: string, read: (signal: AbortSignal) => Promise<T>): Promise<T> {
+    const { clock, readTimeoutMs: timeoutMs } = this.#options;
+    return boundedRead(what, read, { clock, timeoutMs, signal: this.#stopped.signal });
+  }
+
+  /** Waits a moment before the runtime is asked again. Rejects when the caller, or everybody, gives up. */
+  async #pause(signal: AbortSignal): Promise<void> {
+    const either = new LinkedAbort(signal, this.#stopped.signal);
+    await sleep(this.#options.clock, retryMs, either.signal);
+    either.release();
+    either.signal.throwIfAborted();
+  }
+}

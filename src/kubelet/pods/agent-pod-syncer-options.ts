@@ -1,0 +1,139 @@
+import type { Pod, PodStatus } from '../../api/json/types.ts';
+import { type Clock, type SteadyClock, safeClock, systemClock } from '../../base/clock.ts';
+import { type Logger, loggerOption } from '../../base/logging/logger.ts';
+import { optionOfType, requireKnownOptions, requireMethods } from '../../base/options/options.ts';
+import { type EventRecorder, noEvents, safeEventRecorder } from '../../client/events/event-recorder.ts';
+import type { RestartBackoff } from '../../node/workers/restart-backoff.ts';
+import type { ContainerRuntime } from '../runtime/container-runtime.ts';
+import { lastLogNumber } from './pod-log-folders.ts';
+import type {
+  PullSecret,
+  SyncCgroups,
+  SyncConfigs,
+  SyncFolders,
+  SyncImages,
+  SyncLifecycle,
+  SyncProbes,
+  SyncResizer,
+  SyncStatusManager,
+  SyncVolumes,
+} from './sync-parts.ts';
+
+/** What an agent's pods are made with. All up to `restartBackoff` are needed. */
+export interface AgentPodSyncerOptions {
+  /** Runs the containers. */
+  readonly runtime: ContainerRuntime;
+  /** Knows what the runtime has: a `PodLifecycle`. */
+  readonly lifecycle: SyncLifecycle;
+  /** Gets the statuses: a `StatusManager`. */
+  readonly statusManager: SyncStatusManager;
+  /** Probes the containers: a `ProbeManager`. */
+  readonly probes: SyncProbes;
+  /** Pulls images: an `ImagePuller`. */
+  readonly images: SyncImages;
+  /** Makes volumes: a `VolumeManager`. */
+  readonly volumes: SyncVolumes;
+  /** Makes the cgroups of pods. */
+  readonly cgroups: SyncCgroups;
+  /** Makes the configurations of sandboxes and containers. */
+  readonly configs: SyncConfigs;
+  /** How long containers wait that are restarted again and again. */
+  readonly restartBackoff: Pick<RestartBackoff, 'tryRestart'>;
+  /** Folders that the agent keeps of a pod beside those of its volumes. Default: none. */
+  readonly folders?: SyncFolders;
+  /** The secrets for pulling the pod's images; those that are not there are left out. Default: none. */
+  readonly pullSecretsOf?: (pod: Pod, signal: AbortSignal) => Promise<readonly PullSecret[]>;
+  /** The runtime handler that the pod's RuntimeClass names; empty: the default one. Default: the default one for every pod. */
+  readonly runtimeHandlerOf?: (pod: Pod, signal: AbortSignal) => Promise<string>;
+  /** Whether the runtime has a network for pods. Default: it has. */
+  readonly networkReady?: () => { readonly ready: boolean; readonly message?: string | undefined };
+  /** The node's addresses as pods show them: one, or one of each family. Default: none. */
+  readonly hostIPs?: () => readonly string[];
+  /** The node's addresses, of which the first decides which family comes first. Default: `hostIPs`. */
+  readonly nodeIPs?: () => readonly string[];
+  /** The pod's resize conditions. Default: none. */
+  readonly resizeConditions?: (podUID: string) => PodStatus['conditions'] | undefined;
+  /**
+   * The highest number of a log file in the folder of one container's logs, for containers that the runtime has forgotten; -1 where
+   * there is none. Default: the folder is read.
+   */
+  readonly lastLogNumber?: (folder: string) => Promise<number>;
+  /** Changes the resources of running containers: a `PodResizer`. Default: nobody does. */
+  readonly resizer?: SyncResizer | undefined;
+  /** Called when a pod is to be synced again, as when its active deadline has passed: a sync loop's `podChanged`. Default: nobody. */
+  readonly requestSync?: (podUID: string) => void;
+  /** The pod is about to be started: told before its volumes are made, such as to register what it refers to. */
+  readonly onPodStarting?: (pod: Pod) => void;
+  /** Nothing is left of the pod: told before the status manager, such as to let go of what it refers to and of its tokens. */
+  readonly onPodEnded?: (pod: Pod) => void;
+  /** Gets the pods' events. Default: nobody. */
+  readonly eventRecorder?: EventRecorder;
+  /** Where the time comes from. Default: the machine's clock. */
+  readonly clock?: Clock;
+  /** Default: warnings and errors go to the console; null: silent. */
+  readonly logger?: Logger | null;
+}
+
+export type ResolvedAgentPodSyncerOptions = Required<Omit<AgentPodSyncerOptions, 'clock' | 'logger' | 'resizer'>> & {
+  readonly clock: SteadyClock;
+  readonly logger: Logger;
+  readonly resizer: SyncResizer | undefined;
+};
+
+const methods = {
+  runtime: ['runPodSandbox', 'stopPodSandbox', 'createContainer', 'startContainer', 'stopContainer', 'execSync'],
+  lifecycle: ['refresh'],
+  statusManager: ['getPodStatus', 'setPodStatus', 'terminatePod'],
+  probes: ['addPod', 'stopLivenessAndStartup', 'removePod', 'result', 'containerState'],
+  images: ['ensureImage'],
+  volumes: ['mountVolumes', 'unmountVolumes'],
+  cgroups: ['updateClasses', 'ensurePod', 'removePod'],
+  configs: ['sandboxConfig', 'containerConfig', 'containerHash'],
+  restartBackoff: ['tryRestart'],
+} as const satisfies Partial<Record<keyof AgentPodSyncerOptions, readonly string[]>>;
+
+const functions = [
+  'pullSecretsOf',
+  'runtimeHandlerOf',
+  'networkReady',
+  'hostIPs',
+  'nodeIPs',
+  'resizeConditions',
+  'onPodStarting',
+  'onPodEnded',
+  'lastLogNumber',
+  'requestSync',
+] as const satisfies readonly (keyof AgentPodSyncerOptions)[];
+
+const noFolders: SyncFolders = { makePod: async () => {}, removePod: async () => {} };
+const knownOptions = [...Object.keys(methods), ...functions, 'folders', 'resizer', 'eventRecorder', 'clock', 'logger'];
+
+/** Throws ERR_INVALID_OPTION, naming the option, the rule and the value. */
+export function resolveAgentPodSyncerOptions(options: AgentPodSyncerOptions): ResolvedAgentPodSyncerOptions {
+  requireKnownOptions('options', options, knownOptions);
+  for (const [name, wanted] of Object.entries(methods)) requireMethods(name, options[name as keyof typeof methods], wanted);
+  for (const name of functions) if (options[name] !== undefined) optionOfType(name, options[name], 'function');
+  const { resizer, folders = noFolders, eventRecorder = noEvents, clock = systemClock, hostIPs = () => [], logger } = options;
+  if (resizer !== undefined) requireMethods('resizer', resizer, ['needsRestart', 'resize', 'containerMade', 'report']);
+  requireMethods('folders', folders, ['makePod', 'removePod']);
+  requireMethods('eventRecorder', eventRecorder, ['event']);
+  requireMethods('clock', clock, ['now', 'setTimer']);
+  return {
+    ...options,
+    folders,
+    pullSecretsOf: options.pullSecretsOf ?? (async () => []),
+    runtimeHandlerOf: options.runtimeHandlerOf ?? (async () => ''),
+    networkReady: options.networkReady ?? (() => ({ ready: true })),
+    hostIPs,
+    nodeIPs: options.nodeIPs ?? hostIPs,
+    resizeConditions: options.resizeConditions ?? (() => undefined),
+    resizer,
+    requestSync: options.requestSync ?? (() => {}),
+    onPodStarting: options.onPodStarting ?? (() => {}),
+    onPodEnded: options.onPodEnded ?? (() => {}),
+    lastLogNumber: options.lastLogNumber ?? lastLogNumber,
+    eventRecorder: safeEventRecorder(eventRecorder),
+    clock: safeClock(clock),
+    logger: loggerOption(logger),
+  };
+}

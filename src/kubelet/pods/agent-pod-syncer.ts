@@ -1,0 +1,227 @@
+// Behaviour of SyncPod, SyncTerminatingPod, SyncTerminatingRuntimePod and SyncTerminatedPod in pkg/kubelet/kubelet.go, v1.36.3.
+
+import type { Pod } from '../../api/json/types.ts';
+import { isTerminalPhase } from '../../api/pod/pod-phase.ts';
+import type { RunningPod } from '../../api/pod/runtime-pod.ts';
+import { LinkedAbort } from '../../base/concurrency/aborts.ts';
+import { errorText } from '../../base/error-text.ts';
+import { callGuarded } from '../../base/guard.ts';
+import type {
+  PodSyncer,
+  SyncPodRequest,
+  SyncPodResult,
+  SyncTerminatedPodRequest,
+  SyncTerminatingPodRequest,
+} from '../../node/workers/pod-syncer.ts';
+import type { AgentPodStatus } from '../pleg/agent-pod-status.ts';
+import { ActiveDeadlines } from './active-deadlines.ts';
+import {
+  type AgentPodSyncerOptions,
+  type ResolvedAgentPodSyncerOptions,
+  resolveAgentPodSyncerOptions,
+} from './agent-pod-syncer-options.ts';
+import { awaitClasses } from './class-updates.ts';
+import { ContainerKiller } from './container-killer.ts';
+import { LifecycleHooks } from './lifecycle-hooks.ts';
+import { PodKiller } from './pod-killer.ts';
+import { PodPreparation, type PreparedPod } from './pod-preparation.ts';
+import { PodStarter, type PodStartOutcome, type PodStartRequest } from './pod-starter.ts';
+import { PodStatuses } from './pod-statuses.ts';
+import { progressView } from './progress-view.ts';
+import { StartFailures } from './start-failures.ts';
+import { StartProgress } from './start-progress.ts';
+
+/** A pod that only the runtime knows is given this long to end, in seconds. */
+const unknownPodGraceSeconds = 1;
+/** So often one sync looks at the pod again, after each start of a sidecar. */
+const mostRounds = 16;
+
+interface SyncRun {
+  readonly pod: Pod;
+  /** What the runtime had of the pod when the sync began. */
+  readonly known: AgentPodStatus;
+  readonly progress: StartProgress;
+  /** The runs of containers that the sync has ended so that they run again. */
+  readonly endedRuns: Set<string>;
+}
+
+/**
+ * Brings pods to what their specs ask for, by a container runtime: volumes, cgroup and sandbox, images, init containers and sidecars
+ * in order, containers, hooks; ends them in the reverse order, and cleans up after them. After each change it asks the runtime and
+ * tells the pod's status, so that no status waits for an event or a look at all pods.
+ *
+ * A call that is aborted waits for what it has begun in the runtime and begins nothing more, so that nothing runs that nobody knows
+ * of. What an earlier process has left is adopted: containers that run go on, and what was made but never started is made again.
+ */
+export class AgentPodSyncer implements PodSyncer {
+  readonly #options: ResolvedAgentPodSyncerOptions;
+  readonly #failures = new StartFailures();
+  readonly #deadlines: ActiveDeadlines;
+  readonly #statuses: PodStatuses;
+  readonly #containerKiller: ContainerKiller;
+  readonly #killer: PodKiller;
+  readonly #preparation: PodPreparation;
+  readonly #starter: PodStarter;
+
+  /** Throws ERR_INVALID_OPTION, naming the option, the rule and the value. */
+  constructor(options: AgentPodSyncerOptions) {
+    const resolved = resolveAgentPodSyncerOptions(options);
+    this.#options = resolved;
+    const hooks = new LifecycleHooks(resolved);
+    const requestSync = (podUID: string): void => {
+      callGuarded(
+        () => resolved.requestSync(podUID),
+        (err) => resolved.logger.error({ err, podUID }, 'the function that has a pod synced again failed'),
+      );
+    };
+    this.#deadlines = new ActiveDeadlines({ ...resolved, requestSync });
+    this.#statuses = new PodStatuses({ ...resolved, failures: this.#failures, deadlines: this.#deadlines });
+    this.#containerKiller = new ContainerKiller({ ...resolved, hooks });
+    this.#killer = new PodKiller({ runtime: resolved.runtime, containers: this.#containerKiller });
+    this.#preparation = new PodPreparation(resolved);
+    const parts = { hooks, killer: this.#containerKiller, podKiller: this.#killer, failures: this.#failures };
+    this.#starter = new PodStarter({ ...resolved, ...parts });
+  }
+
+  /** Gives up hooks that are under way. Calls are ended by their signals. */
+  stop(): void {
+    this.#deadlines.stop();
+    this.#containerKiller.stop();
+  }
+
+  async syncPod(request: SyncPodRequest, signal: AbortSignal): Promise<SyncPodResult> {
+    const { clock, logger } = this.#options;
+    const { pod } = request;
+    const podUID = pod.metadata?.uid ?? '';
+    const endedRuns = new Set<string>();
+    const tell = (over: AbortSignal): Promise<void> => {
+      const either = new LinkedAbort(over, signal);
+      return this.#tellProgress(pod, endedRuns, either.signal).finally(() => either.release());
+    };
+    const progress = new StartProgress({ tell, podUID, clock, logger });
+    try {
+      return await this.#sync({ pod, known: request.runtimeStatus as AgentPodStatus, progress, endedRuns }, signal);
+    } catch (error) {
+      if (signal.aborted) throw signal.reason;
+      this.#statuses.tellNow(podUID);
+      throw error;
+    } finally {
+      await progress.end();
+      this.#deadlines.watch(pod);
+    }
+  }
+
+  async #sync({ pod, known, progress, endedRuns }: SyncRun, signal: AbortSignal): Promise<SyncPodResult> {
+    const { lifecycle } = this.#options;
+    const podUID = pod.metadata?.uid ?? '';
+    let status = known;
+    for (let round = 1; ; round += 1) {
+      const told = this.#statuses.generate(pod, status);
+      if (isTerminalPhase(told.phase)) {
+        this.#statuses.tell(pod, told);
+        return { isTerminal: true };
+      }
+      this.#statuses.tellSoon(pod, told);
+      const outcome = await this.#start({ pod, status, told, endedRuns }, signal);
+      if (!outcome.changed) {
+        this.#statuses.tellNow(podUID);
+        return { isTerminal: false };
+      }
+      status = await lifecycle.refresh(podUID, signal);
+      if (outcome.again && outcome.failure === undefined && round < mostRounds) continue;
+      await progress.end();
+      signal.throwIfAborted();
+      const after = this.#statuses.generate(pod, status);
+      this.#statuses.tell(pod, after);
+      if (outcome.failure !== undefined) throw outcome.failure;
+      return { isTerminal: isTerminalPhase(after.phase) };
+    }
+  }
+
+  async #tellProgress(pod: Pod, endedRuns: ReadonlySet<string>, signal: AbortSignal): Promise<void> {
+    const status = await this.#options.lifecycle.refresh(pod.metadata?.uid ?? '', signal);
+    signal.throwIfAborted();
+    const told = this.#statuses.generateProgress(pod, progressView(status, endedRuns));
+    // the sync itself tells of the end
+    if (!isTerminalPhase(told.phase)) this.#statuses.tell(pod, told);
+  }
+
+  async syncTerminatingPod(request: SyncTerminatingPodRequest, signal: AbortSignal): Promise<void> {
+    const { pod, gracePeriodSeconds, podStatusFn } = request;
+    this.#deadlines.cancel(pod.metadata?.uid ?? '');
+    const { probes, lifecycle, eventRecorder } = this.#options;
+    const before = request.runtimeStatus as AgentPodStatus;
+    this.#statuses.tell(pod, this.#statuses.generate(pod, before), podStatusFn);
+    probes.stopLivenessAndStartup(pod);
+    try {
+      await this.#end(pod, before, gracePeriodSeconds, signal);
+    } catch (error) {
+      if (signal.aborted) throw signal.reason;
+      const text = errorText(error);
+      eventRecorder.event(pod, 'Warning', 'FailedKillPod', `error killing pod: ${text}`);
+      throw new Error(`error killing terminating pod: ${text}`, { cause: error });
+    }
+    const stopped = await lifecycle.refresh(pod.metadata?.uid ?? '', signal);
+    const running = stopped.containers.filter(({ state }) => state === 'running');
+    if (running.length > 0)
+      throw new Error(`the runtime says that stopped containers run: ${running.map(({ id }) => id).join()}`);
+    probes.removePod(pod);
+    this.#statuses.tell(pod, this.#statuses.generate(pod, { ...stopped, ips: before.ips }, true), podStatusFn);
+  }
+
+  async syncTerminatingRuntimePod({ uid, name, namespace }: RunningPod, signal: AbortSignal): Promise<void> {
+    const pod: Pod = { metadata: { uid, name, namespace } };
+    const status = await this.#options.lifecycle.refresh(uid, signal);
+    await this.#end(pod, status, unknownPodGraceSeconds, signal);
+    await this.#options.lifecycle.refresh(uid, signal);
+    this.#forget(uid);
+  }
+
+  async syncTerminatedPod({ pod, runtimeStatus, podStatusFn }: SyncTerminatedPodRequest): Promise<void> {
+    const { statusManager, volumes, cgroups, folders, onPodEnded, logger } = this.#options;
+    const podUID = pod.metadata?.uid ?? '';
+    const status = runtimeStatus as AgentPodStatus;
+    this.#statuses.tell(pod, this.#statuses.generate(pod, status, true), podStatusFn);
+    await Promise.all([volumes.unmountVolumes(podUID), cgroups.removePod(pod)]);
+    await folders.removePod(podUID);
+    callGuarded(
+      () => onPodEnded(pod),
+      (err) => logger.error({ err, podUID }, 'the function that is told of the end of a pod failed'),
+    );
+    statusManager.terminatePod(pod);
+    this.#forget(podUID);
+  }
+
+  async #start(request: Omit<PodStartRequest, keyof PreparedPod>, signal: AbortSignal): Promise<PodStartOutcome> {
+    const { onPodStarting, logger, probes } = this.#options;
+    const { pod } = request;
+    callGuarded(
+      () => onPodStarting(pod),
+      (err) => logger.error({ err, podUID: pod.metadata?.uid }, 'the function that is told of the start of a pod failed'),
+    );
+    const prepared = await this.#preparation.prepare(pod, signal);
+    probes.addPod(pod);
+    return this.#starter.start({ ...request, ...prepared }, signal);
+  }
+
+  /** Ends what may run of the pod. */
+  async #end(pod: Pod, status: AgentPodStatus, gracePeriodSeconds: number | undefined, signal: AbortSignal): Promise<void> {
+    const containers = status.containerDetails.flatMap(({ id, metadata, state }) =>
+      state === 'running' || state === 'unknown' ? [{ id, name: metadata.name }] : [],
+    );
+    const sandboxIDs = status.sandboxDetails.map(({ id }) => id);
+    await this.#killer.kill(
+      { pod, containers, sandboxIDs, gracePeriodSeconds, podIP: this.#starter.podIPOf(pod, status) },
+      signal,
+    );
+    await awaitClasses(this.#options.cgroups, this.#options.clock, signal);
+  }
+
+  #forget(podUID: string): void {
+    this.#deadlines.forget(podUID);
+    this.#statuses.forget(podUID);
+    this.#failures.forget(podUID);
+    this.#preparation.forget(podUID);
+    this.#containerKiller.forget(podUID);
+  }
+}

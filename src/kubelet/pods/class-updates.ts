@@ -1,0 +1,66 @@
+// Behaviour of UpdateCgroups in pkg/kubelet/cm/qos_container_manager_linux.go and of its callers, v1.36.3.
+
+import type { Pod } from '../../api/json/types.ts';
+import type { Clock } from '../../base/clock.ts';
+import { settlesWithin } from '../../base/concurrency/aborts.ts';
+import type { Logger } from '../../base/logging/logger.ts';
+import type { PodCgroups } from '../cgroups/pod-cgroups.ts';
+import type { SyncCgroups } from './sync-parts.ts';
+
+export interface ClassUpdatesOptions {
+  readonly cgroups: Pick<PodCgroups, 'updateClasses'>;
+  /** The pods whose requests count. */
+  readonly activePods: () => readonly Pod[];
+  readonly logger: Logger;
+}
+
+/** So long a pod waits for the groups of classes at most: its own group does not depend on them. */
+const patienceMs = 2000;
+
+/** Brings the groups of classes up to date. Two updates never run at once, and all calls that come while one runs share the next one. */
+export class ClassUpdates {
+  readonly #options: ClassUpdatesOptions;
+  #current: Promise<void> | undefined;
+  #next: Promise<void> | undefined;
+
+  constructor(options: ClassUpdatesOptions) {
+    this.#options = options;
+  }
+
+  /** Resolves after an update that began with this call, or later. Never rejects: the next call tries again what has failed. */
+  update(): Promise<void> {
+    if (this.#next !== undefined) return this.#next;
+    if (this.#current === undefined) return this.#begin();
+    this.#next = this.#current.then(() => {
+      this.#next = undefined;
+      return this.#begin();
+    });
+    return this.#next;
+  }
+
+  #begin(): Promise<void> {
+    const run = this.#run().finally(() => {
+      if (this.#current === run) this.#current = undefined;
+    });
+    this.#current = run;
+    return run;
+  }
+
+  async #run(): Promise<void> {
+    const { cgroups, activePods, logger } = this.#options;
+    try {
+      await cgroups.updateClasses(activePods());
+    } catch (err) {
+      logger.warn({ err }, 'the groups of the classes of pods could not be brought up to date; it is tried again');
+    }
+  }
+}
+
+/** Has the groups of classes brought up to date, and waits for that for a while. Never rejects. */
+export async function awaitClasses(
+  cgroups: Pick<SyncCgroups, 'updateClasses'>,
+  clock: Clock,
+  signal: AbortSignal,
+): Promise<void> {
+  await settlesWithin(cgroups.updateClasses(), { clock, timeoutMs: patienceMs, signal });
+}

@@ -1,0 +1,163 @@
+// Behaviour of pkg/kubelet/kuberuntime/kuberuntime_gc.go, v1.36.3.
+
+import { type Clock, type SteadyClock, safeClock, systemClock } from '../../base/clock.ts';
+import { type Logger, loggerOption } from '../../base/logging/logger.ts';
+import { integerOption, numberOption, requireKnownOptions, requireMethods } from '../../base/options/options.ts';
+import type { ContainerRuntime } from '../runtime/container-runtime.ts';
+import type { ContainerRecord } from '../runtime/runtime-containers.ts';
+import { runtimeLabels } from '../runtime/runtime-labels.ts';
+import type { PodSandboxRecord } from '../runtime/runtime-sandboxes.ts';
+import { shortestGraceSeconds } from './grace-seconds.ts';
+import { removePodLogs } from './pod-log-folders.ts';
+
+type CollectRuntime = Pick<
+  ContainerRuntime,
+  'listContainers' | 'listPodSandboxes' | 'stopContainer' | 'removeContainer' | 'stopPodSandbox' | 'removePodSandbox'
+>;
+
+/** What is kept of containers that have ended. Only `runtime` is needed. */
+export interface ContainerCollectorOptions {
+  /** Has the containers and sandboxes. */
+  readonly runtime: CollectRuntime;
+  /** The folder with the folders of the pods' log files, such as `/var/log/pods`. Default: no folder is removed. */
+  readonly podLogsDirectory?: string | undefined;
+  /** So many ended containers of one name are kept of each pod, for their logs. Default 1. */
+  readonly maxPerPodContainer?: number;
+  /** A container stays at least this long after it was made, in milliseconds. Default 0. */
+  readonly minAgeMs?: number;
+  /** Where the time comes from. Default: the machine's clock. */
+  readonly clock?: Clock;
+  /** Default: warnings and errors go to the console; null: silent. */
+  readonly logger?: Logger | null;
+}
+
+/** What may be removed. */
+export interface CollectRequest {
+  /** True for a pod of which nothing is kept: the agent knows it no more, or it is over and deleted. */
+  readonly shouldPodContentBeRemoved: (podUID: string) => boolean;
+  /** False: not all pods of the agent are known yet, so that none counts as unknown. */
+  readonly sourcesReady: boolean;
+}
+
+const knownOptions = ['runtime', 'podLogsDirectory', 'maxPerPodContainer', 'minAgeMs', 'clock', 'logger'];
+
+/**
+ * Removes containers and sandboxes that have ended, and the log files of pods that are gone. What runs is never touched, nor what
+ * has no pod's label. A container that cannot be removed is tried again the next time.
+ */
+export class ContainerCollector {
+  readonly #runtime: CollectRuntime;
+  readonly #podLogsDirectory: string | undefined;
+  readonly #maxPerPodContainer: number;
+  readonly #minAgeMs: number;
+  readonly #clock: SteadyClock;
+  readonly #logger: Logger;
+  /** When each ended container that the runtime lists was seen first: the wall clock may say that it is still to be made. */
+  #seenAt: ReadonlyMap<string, number> = new Map();
+
+  /** Throws ERR_INVALID_OPTION, naming the option, the rule and the value. */
+  constructor(options: ContainerCollectorOptions) {
+    requireKnownOptions('options', options, knownOptions);
+    const { runtime, podLogsDirectory, maxPerPodContainer = 1, minAgeMs = 0, clock = systemClock, logger } = options;
+    requireMethods('runtime', runtime, ['listContainers', 'listPodSandboxes', 'removeContainer', 'removePodSandbox']);
+    requireMethods('clock', clock, ['now', 'setTimer']);
+    this.#runtime = runtime;
+    this.#podLogsDirectory = podLogsDirectory;
+    this.#maxPerPodContainer = integerOption('maxPerPodContainer', maxPerPodContainer, 0);
+    this.#minAgeMs = numberOption('minAgeMs', minAgeMs, 0, Number.MAX_SAFE_INTEGER);
+    this.#clock = safeClock(clock);
+    this.#logger = loggerOption(logger);
+  }
+
+  /** Resolves once all that may go is gone, or could not be removed. Rejects when the runtime gives no list, and when `signal` aborts. */
+  async collect(request: CollectRequest, signal: AbortSignal): Promise<void> {
+    const isGone = (podUID: string): boolean => request.sourcesReady && request.shouldPodContentBeRemoved(podUID);
+    await this.#collectContainers(isGone, signal);
+    await this.#collectSandboxes(isGone, signal);
+    if (request.sourcesReady) await this.removeLogs(request.shouldPodContentBeRemoved);
+  }
+
+  /**
+   * Removes what has ended of a pod that is gone; what runs stays. `isGone` is asked right before each removal. Resolves once all is
+   * gone, or could not be removed. Rejects as {@link collect} does.
+   */
+  async removePod(podUID: string, isGone: () => boolean, signal: AbortSignal): Promise<void> {
+    const containers = await this.#runtime.listContainers({ podUID }, { signal });
+    for (const container of containers) {
+      if (container.state !== 'running' && isGone()) await this.#removeContainer(container, signal);
+    }
+    const [sandboxes, left] = await Promise.all([
+      this.#runtime.listPodSandboxes({ podUID }, { signal }),
+      this.#runtime.listContainers({ podUID }, { signal }),
+    ]);
+    const inUse = new Set(left.map(({ sandboxID }) => sandboxID));
+    for (const sandbox of sandboxes) {
+      if (sandbox.state !== 'ready' && !inUse.has(sandbox.id) && isGone()) await this.#removeSandbox(sandbox, signal);
+    }
+  }
+
+  /** Removes the folders of log files of pods that are gone. Never rejects. */
+  async removeLogs(isGone: (podUID: string) => boolean): Promise<void> {
+    if (this.#podLogsDirectory !== undefined) await removePodLogs(this.#podLogsDirectory, isGone, this.#logger);
+  }
+
+  async #collectContainers(isGone: (podUID: string) => boolean, signal: AbortSignal): Promise<void> {
+    const listed = await this.#runtime.listContainers({}, { signal });
+    const ended = listed.filter(({ state, labels }) => state !== 'running' && labels[runtimeLabels.podUID]);
+    const old = this.#oldEnough(ended);
+    const units = Map.groupBy(old, ({ labels, metadata }) => JSON.stringify([labels[runtimeLabels.podUID], metadata.name]));
+    for (const containers of units.values()) {
+      const isOfGonePod = isGone(containers[0]?.labels[runtimeLabels.podUID] ?? '');
+      // a container that is just being made is not started yet
+      const removable = isOfGonePod ? containers : containers.filter(({ state }) => state !== 'created');
+      const newestFirst = removable.toSorted((a, b) => b.createdAt - a.createdAt);
+      const tooMany = newestFirst.slice(isOfGonePod ? 0 : this.#maxPerPodContainer);
+      for (const container of tooMany.reverse()) await this.#removeContainer(container, signal);
+    }
+  }
+
+  #oldEnough(ended: readonly ContainerRecord[]): ContainerRecord[] {
+    const [now, elapsed] = [this.#clock.now(), this.#clock.elapsed()];
+    const seenAt = new Map(ended.map(({ id }) => [id, this.#seenAt.get(id) ?? elapsed]));
+    this.#seenAt = seenAt;
+    return ended.filter(({ id, createdAt }) => {
+      const ageMs = Math.max(now - createdAt, elapsed - (seenAt.get(id) ?? elapsed));
+      return ageMs >= this.#minAgeMs;
+    });
+  }
+
+  async #removeContainer({ id, state }: ContainerRecord, signal: AbortSignal): Promise<void> {
+    try {
+      if (state === 'unknown') await this.#runtime.stopContainer(id, shortestGraceSeconds, { signal });
+      await this.#runtime.removeContainer(id, { signal });
+    } catch (err) {
+      signal.throwIfAborted();
+      this.#logger.warn({ err, containerID: id }, 'an ended container could not be removed');
+    }
+  }
+
+  /** The newest sandbox of a pod stays as long as the pod, and any that is ready or has containers. */
+  async #collectSandboxes(isGone: (podUID: string) => boolean, signal: AbortSignal): Promise<void> {
+    const [sandboxes, containers] = await Promise.all([
+      this.#runtime.listPodSandboxes({}, { signal }),
+      this.#runtime.listContainers({}, { signal }),
+    ]);
+    const inUse = new Set(containers.map(({ sandboxID }) => sandboxID));
+    const ours = sandboxes.filter(({ labels }) => labels[runtimeLabels.podUID]);
+    for (const [podUID, ofPod] of Map.groupBy(ours, ({ metadata }) => metadata.uid)) {
+      const newestFirst = ofPod.toSorted((a, b) => b.createdAt - a.createdAt);
+      const gone = newestFirst.slice(isGone(podUID) ? 0 : 1).filter(({ id, state }) => state !== 'ready' && !inUse.has(id));
+      for (const sandbox of gone.reverse()) await this.#removeSandbox(sandbox, signal);
+    }
+  }
+
+  async #removeSandbox({ id }: PodSandboxRecord, signal: AbortSignal): Promise<void> {
+    try {
+      await this.#runtime.stopPodSandbox(id, { signal });
+      await this.#runtime.removePodSandbox(id, { signal });
+    } catch (err) {
+      signal.throwIfAborted();
+      this.#logger.warn({ err, sandboxID: id }, 'an ended sandbox could not be removed');
+    }
+  }
+}

@@ -1,0 +1,146 @@
+// Behaviour of killContainer in pkg/kubelet/kuberuntime, v1.36.3.
+
+import type { Pod } from '../../api/json/types.ts';
+import { type Clock, type SteadyClock, safeClock } from '../../base/clock.ts';
+import { settlesWithin } from '../../base/concurrency/aborts.ts';
+import type { Logger } from '../../base/logging/logger.ts';
+import type { EventRecorder } from '../../client/events/event-recorder.ts';
+import type { Container } from '../../status/conditions/restart-policy.ts';
+import type { ContainerRuntime } from '../runtime/container-runtime.ts';
+import { isRuntimeError } from '../runtime/runtime-error.ts';
+import { recordContainerEvent } from './container-events.ts';
+import { shortestGraceSeconds } from './grace-seconds.ts';
+import type { LifecycleHooks } from './lifecycle-hooks.ts';
+
+export interface ContainerKillerOptions {
+  readonly runtime: Pick<ContainerRuntime, 'stopContainer'>;
+  readonly hooks: LifecycleHooks;
+  readonly eventRecorder: EventRecorder;
+  readonly clock: Clock;
+  readonly logger: Logger;
+}
+
+/** Which container is to end, and how. */
+export interface KillRequest {
+  readonly pod: Pod;
+  readonly containerName: string;
+  /** As the spec has it; undefined where the spec does not name it: it has no hook then. */
+  readonly container: Container | undefined;
+  /** As the runtime names it. */
+  readonly containerID: string;
+  /** What the event says; absent: that the container is stopped. */
+  readonly message?: string | undefined;
+  /** How long the container may take, in seconds. With 0 its hook is left out. */
+  readonly graceSeconds: number;
+  /** The pod's address, for a hook that makes a request. */
+  readonly podIP: string | undefined;
+  /** Resolves when it is the container's turn. Absent: at once. */
+  readonly turn?: (() => Promise<void>) | undefined;
+}
+
+/** A container that is being ended. It is kept until it has ended, so that another try goes on where the last one was given up. */
+interface Killing {
+  readonly podUID: string;
+  /** When the container is killed at the latest, by the clock's elapsed time. It only comes nearer. */
+  deadline: number;
+  hook: { readonly done: Promise<void>; readonly abort: AbortController } | undefined;
+}
+
+/**
+ * Ends containers: the hook `preStop` first, then, when it is the container's turn, the signal that it ends by. Both share one
+ * deadline, which may come nearer with a later call but never recedes. A hook is run once, however often the container is asked to
+ * end.
+ */
+export class ContainerKiller {
+  readonly #options: ContainerKillerOptions;
+  readonly #clock: SteadyClock;
+  readonly #killings = new Map<string, Killing>();
+
+  constructor(options: ContainerKillerOptions) {
+    this.#options = options;
+    this.#clock = safeClock(options.clock);
+  }
+
+  /**
+   * Resolves once the container has ended. Rejects as the runtime does, and with the signal's reason once `signal` has aborted; a
+   * hook under way goes on then, and the next call waits for it.
+   */
+  async kill(request: KillRequest, signal: AbortSignal): Promise<void> {
+    const { runtime } = this.#options;
+    const { containerID } = request;
+    const killing = this.#begin(request);
+    const remainingMs = (): number => killing.deadline - this.#clock.elapsed();
+    await this.#runHook(request, killing, remainingMs, signal);
+    if (request.turn !== undefined) await this.#within(request.turn(), remainingMs(), signal);
+    signal.throwIfAborted();
+    const timeoutSeconds = Math.max(shortestGraceSeconds, Math.ceil(remainingMs() / 1000));
+    try {
+      await runtime.stopContainer(containerID, timeoutSeconds, { signal });
+    } catch (error) {
+      if (!isRuntimeError(error, 'not-found')) throw error;
+    }
+    killing.hook?.abort.abort();
+    this.#killings.delete(containerID);
+  }
+
+  /** Nothing of the pod is left: containers that could never be ended are forgotten, and their hooks are given up. */
+  forget(podUID: string): void {
+    for (const [containerID, killing] of this.#killings) {
+      if (killing.podUID !== podUID) continue;
+      killing.hook?.abort.abort();
+      this.#killings.delete(containerID);
+    }
+  }
+
+  /** Gives up every hook under way. */
+  stop(): void {
+    for (const { hook } of this.#killings.values()) hook?.abort.abort();
+    this.#killings.clear();
+  }
+
+  #begin(request: KillRequest): Killing {
+    const { eventRecorder } = this.#options;
+    const { pod, containerID, containerName } = request;
+    const deadline = this.#clock.elapsed() + request.graceSeconds * 1000;
+    const known = this.#killings.get(containerID);
+    if (known !== undefined) {
+      known.deadline = Math.min(known.deadline, deadline);
+      return known;
+    }
+    const message = request.message ?? `Stopping container ${containerName}`;
+    recordContainerEvent(eventRecorder, pod, containerName, { type: 'Normal', reason: 'Killing', message, containerID });
+    const killing: Killing = { podUID: pod.metadata?.uid ?? '', deadline, hook: undefined };
+    this.#killings.set(containerID, killing);
+    return killing;
+  }
+
+  async #runHook(request: KillRequest, killing: Killing, remainingMs: () => number, signal: AbortSignal): Promise<void> {
+    const handler = request.container?.lifecycle?.preStop;
+    if (!handler || (killing.hook === undefined && request.graceSeconds <= 0)) return;
+    if (killing.hook === undefined) {
+      const abort = new AbortController();
+      killing.hook = { abort, done: this.#hook(request, handler, abort.signal) };
+    }
+    await this.#within(killing.hook.done, remainingMs(), signal);
+    signal.throwIfAborted();
+  }
+
+  /** Never rejects. What a hook says is not told in the event: it may be secret. */
+  async #hook(request: KillRequest, handler: NonNullable<NonNullable<Container['lifecycle']>['preStop']>, signal: AbortSignal) {
+    const { hooks, eventRecorder, logger } = this.#options;
+    const { pod, container, containerName, containerID, podIP } = request;
+    try {
+      await hooks.run({ pod, container: container as Container, containerID, handler, podIP }, signal);
+    } catch (err) {
+      if (signal.aborted) return;
+      logger.debug({ err, podUID: pod.metadata?.uid, containerName }, 'the hook preStop of a container failed');
+      const event = { type: 'Warning', reason: 'FailedPreStopHook', message: 'PreStopHook failed', containerID } as const;
+      recordContainerEvent(eventRecorder, pod, containerName, event);
+    }
+  }
+
+  /** Waits for `done`, at most so long, and no longer than until the signal aborts. */
+  async #within(done: Promise<void>, ms: number, signal: AbortSignal): Promise<void> {
+    if (ms > 0) await settlesWithin(done, { clock: this.#clock, timeoutMs: ms, signal });
+  }
+}

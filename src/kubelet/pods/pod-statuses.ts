@@ -1,0 +1,87 @@
+import type { Pod, PodStatus, WirePodStatus } from '../../api/json/types.ts';
+import type { WaitingReasons } from '../../node/pod-status/container-statuses.ts';
+import { generatePodStatus } from '../../node/pod-status/generate-pod-status.ts';
+import type { PodStatusFn } from '../../node/workers/pod-syncer.ts';
+import type { AgentPodStatus } from '../pleg/agent-pod-status.ts';
+import type { ActiveDeadlines } from './active-deadlines.ts';
+import { withKeptMessages } from './kept-messages.ts';
+import type { ProgressView } from './progress-view.ts';
+import type { StartFailures } from './start-failures.ts';
+import type { SyncProbes, SyncResizer, SyncStatusManager } from './sync-parts.ts';
+
+export interface PodStatusesOptions {
+  readonly statusManager: SyncStatusManager;
+  readonly probes: SyncProbes;
+  readonly failures: StartFailures;
+  readonly deadlines: Pick<ActiveDeadlines, 'eviction'>;
+  readonly hostIPs: () => readonly string[];
+  readonly nodeIPs: () => readonly string[];
+  readonly resizer: Pick<SyncResizer, 'report'> | undefined;
+  readonly resizeConditions: (podUID: string) => PodStatus['conditions'] | undefined;
+}
+
+/** Generates the statuses of pods, and tells them to the status manager. */
+export class PodStatuses {
+  readonly #options: PodStatusesOptions;
+  /** The first statuses that have not been told yet, by the pod's uid. */
+  readonly #waiting = new Map<string, { readonly pod: Pod; readonly status: WirePodStatus }>();
+
+  constructor(options: PodStatusesOptions) {
+    this.#options = options;
+  }
+
+  /** The status that follows from what the runtime has. `isOver`: no container of the pod will be started again. */
+  generate(pod: Pod, runtimeStatus: AgentPodStatus, isOver = false): WirePodStatus {
+    return this.#generate(pod, runtimeStatus, isOver, this.#options.failures.of(pod.metadata?.uid ?? ''));
+  }
+
+  /** The status while a sync goes on. A container whose start has failed says why, and any other what it waits for. */
+  generateProgress(pod: Pod, { status, reasons }: ProgressView): WirePodStatus {
+    const failures = this.#options.failures.of(pod.metadata?.uid ?? '') ?? [];
+    return this.#generate(pod, status, false, new Map([...reasons, ...failures]));
+  }
+
+  #generate(pod: Pod, runtimeStatus: AgentPodStatus, isOver: boolean, reasons: WaitingReasons | undefined): WirePodStatus {
+    const { statusManager, probes, deadlines, hostIPs, nodeIPs, resizeConditions, resizer } = this.#options;
+    const podUID = pod.metadata?.uid ?? '';
+    const previous = statusManager.getPodStatus(podUID) ?? pod.status;
+    const status = generatePodStatus({
+      pod,
+      runtimeStatus: withKeptMessages(runtimeStatus, previous),
+      previous,
+      podIsTerminal: isOver,
+      hostIPs: hostIPs(),
+      nodeIPs: nodeIPs(),
+      reasons,
+      probes,
+      eviction: deadlines.eviction(pod),
+      resizeConditions: resizeConditions(podUID),
+    });
+    return resizer?.report(pod, status, runtimeStatus) ?? status;
+  }
+
+  /** Tells the status now. A status that waits is not told any more. */
+  tell(pod: Pod, status: WirePodStatus, podStatusFn?: PodStatusFn): void {
+    this.forget(pod.metadata?.uid ?? '');
+    podStatusFn?.(status);
+    this.#options.statusManager.setPodStatus(pod, status);
+  }
+
+  /** Tells the first status of a pod with the next one, or with `tellNow`; a later status is told now. */
+  tellSoon(pod: Pod, status: WirePodStatus): void {
+    const podUID = pod.metadata?.uid ?? '';
+    if (this.#options.statusManager.getPodStatus(podUID) !== undefined || pod.status?.startTime) this.tell(pod, status);
+    else this.#waiting.set(podUID, { pod, status });
+  }
+
+  /** Tells what waits of the pod. */
+  tellNow(podUID: string): void {
+    const waiting = this.#waiting.get(podUID);
+    if (waiting !== undefined) this.tell(waiting.pod, waiting.status);
+  }
+
+  /** What waits of the pod is told by nobody. */
+  forget(podUID: string): void {
+    this.#waiting.delete(podUID);
+  }
+}

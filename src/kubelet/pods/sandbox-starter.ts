@@ -1,0 +1,113 @@
+// Behaviour of createPodSandbox in pkg/kubelet/kuberuntime, v1.36.3.
+
+import type { Pod } from '../../api/json/types.ts';
+import { errorText } from '../../base/error-text.ts';
+import type { EventRecorder } from '../../client/events/event-recorder.ts';
+import type { ContainerRuntime } from '../runtime/container-runtime.ts';
+import { isRuntimeError } from '../runtime/runtime-error.ts';
+import type { PodSandboxConfig } from '../runtime/runtime-sandboxes.ts';
+import type { SyncConfigs } from './sync-parts.ts';
+
+type SandboxRuntime = Pick<
+  ContainerRuntime,
+  'runPodSandbox' | 'podSandboxStatus' | 'listPodSandboxes' | 'stopPodSandbox' | 'removePodSandbox'
+>;
+
+export interface SandboxStarterOptions {
+  readonly runtime: SandboxRuntime;
+  readonly configs: Pick<SyncConfigs, 'sandboxConfig'>;
+  /** The runtime handler that the pod's RuntimeClass names; empty: the default one. Rejects for a class that is not there. */
+  readonly runtimeHandlerOf: (pod: Pod, signal: AbortSignal) => Promise<string>;
+  readonly eventRecorder: EventRecorder;
+}
+
+/** A sandbox that containers can be made in. */
+export interface ReadySandbox {
+  readonly id: string;
+  readonly config: PodSandboxConfig;
+  readonly runtimeHandler: string;
+  /** The pod's addresses; empty in the node's network. */
+  readonly ips: readonly string[];
+}
+
+/** So many names are tried that the runtime says are taken. */
+const mostTries = 4;
+
+/** Makes the sandboxes of pods. */
+export class SandboxStarter {
+  readonly #options: SandboxStarterOptions;
+
+  constructor(options: SandboxStarterOptions) {
+    this.#options = options;
+  }
+
+  /** What containers are made with in a sandbox that is there. */
+  async existing(
+    pod: Pod,
+    sandboxID: string,
+    attempt: number,
+    ips: readonly string[],
+    signal: AbortSignal,
+  ): Promise<ReadySandbox> {
+    const { configs, runtimeHandlerOf } = this.#options;
+    const runtimeHandler = await runtimeHandlerOf(pod, signal);
+    const config = await configs.sandboxConfig({ pod, attempt, runtimeHandler }, signal);
+    return { id: sandboxID, config, runtimeHandler, ips };
+  }
+
+  /**
+   * Makes a sandbox. What was begun is waited for, also when `signal` aborts, so that nothing is made that nobody knows of. Writes
+   * the event `FailedCreatePodSandBox` and rejects when it cannot be made.
+   */
+  async start(pod: Pod, attempt: number, signal: AbortSignal): Promise<ReadySandbox> {
+    const { runtime, eventRecorder } = this.#options;
+    let made: Omit<ReadySandbox, 'ips'>;
+    try {
+      made = await this.#make(pod, attempt, signal);
+    } catch (error) {
+      if (signal.aborted) throw signal.reason;
+      const message = `Failed to create pod sandbox: ${errorText(error)}`;
+      eventRecorder.event(pod, 'Warning', 'FailedCreatePodSandBox', message);
+      throw new Error(message, { cause: error });
+    }
+    signal.throwIfAborted();
+    try {
+      const { ips } = await runtime.podSandboxStatus(made.id, { signal });
+      return { ...made, ips: pod.spec?.hostNetwork === true ? [] : ips };
+    } catch (error) {
+      if (signal.aborted) throw signal.reason;
+      const message = `Unable to get pod sandbox status: ${errorText(error)}`;
+      eventRecorder.event(pod, 'Warning', 'FailedPodSandBoxStatus', message);
+      throw new Error(message, { cause: error });
+    }
+  }
+
+  async #make(pod: Pod, firstAttempt: number, signal: AbortSignal): Promise<Omit<ReadySandbox, 'ips'>> {
+    const { runtime } = this.#options;
+    for (let attempt = firstAttempt; ; attempt += 1) {
+      const prepared = await this.existing(pod, '', attempt, [], signal);
+      signal.throwIfAborted();
+      try {
+        const id = await runtime.runPodSandbox(prepared.config, prepared.runtimeHandler);
+        return { ...prepared, id };
+      } catch (error) {
+        if (!isRuntimeError(error, 'already-exists') || attempt - firstAttempt >= mostTries) throw error;
+        const id = await this.#adopt(pod, attempt);
+        if (id !== undefined) return { ...prepared, id };
+      }
+    }
+  }
+
+  /** A sandbox of this attempt was made before, by a start that was given up: it is used, or it is removed if it cannot be. */
+  async #adopt(pod: Pod, attempt: number): Promise<string | undefined> {
+    const { runtime } = this.#options;
+    const podUID = pod.metadata?.uid ?? '';
+    const all = await runtime.listPodSandboxes({ podUID });
+    const found = all.find(({ metadata }) => metadata.uid === podUID && metadata.attempt === attempt);
+    if (found === undefined) return undefined;
+    if (found.state === 'ready') return found.id;
+    await runtime.stopPodSandbox(found.id);
+    await runtime.removePodSandbox(found.id);
+    return undefined;
+  }
+}

@@ -1,0 +1,101 @@
+import { type Clock, type SteadyClock, safeClock, systemClock } from '../../base/clock.ts';
+import { invalidOption } from '../../base/errors.ts';
+import { type Logger, loggerOption } from '../../base/logging/logger.ts';
+import { integerOption, numberOption, optionOfType, requireKnownOptions, requireMethods } from '../../base/options/options.ts';
+import type { ResourceTransport } from '../../client/resources/resource-client.ts';
+import type { KubeletApiHost } from './kubelet-api-host.ts';
+import type { ServingFiles } from './serving-files.ts';
+import { requireTLSSettings } from './tls-settings.ts';
+
+/** What a {@link KubeletApi} serves, where, and to whom. `host`, `nodeName`, `tls` and `transport` are needed. */
+export interface KubeletApiOptions {
+  /** What is shown. */
+  readonly host: KubeletApiHost;
+  /** The node that rights are asked for. */
+  readonly nodeName: string;
+  /** The server's certificate, and the authorities of clients. */
+  readonly tls: ServingFiles;
+  /** Reaches the apiserver for TokenReviews and SubjectAccessReviews. Closing it is left to its owner. */
+  readonly transport: ResourceTransport;
+  /** The address to listen on. Default: every address. */
+  readonly address?: string;
+  /** The port; 0: any that is free. Default 10250. */
+  readonly port?: number;
+  /** True: a request without credentials is that of `system:anonymous`, which needs rights as any other. Default false. */
+  readonly anonymous?: boolean;
+  /**
+   * False: logs, commands in containers, forwarded ports and the pods that run are answered with 405 whoever asks, and the
+   * configuration with 404. Default true.
+   */
+  readonly enableDebuggingHandlers?: boolean;
+  /** So many streams (logs included) are open at once; one more is answered with 429. Default 1,000. */
+  readonly maxStreams?: number;
+  /** A stream over which nothing moves for so long is ended, in milliseconds. Default 14,400,000 (4 hours). */
+  readonly streamIdleTimeoutMs?: number;
+  /** How often the files of `tls` are looked at, in milliseconds. Default 30,000. */
+  readonly reloadPeriodMs?: number;
+  /** Where the time comes from. Default: the machine's clock. */
+  readonly clock?: Clock;
+  /** Default: warnings and errors go to the console; null: silent. */
+  readonly logger?: Logger | null;
+}
+
+export interface ResolvedApiOptions {
+  readonly host: KubeletApiHost;
+  readonly nodeName: string;
+  readonly tls: ServingFiles;
+  readonly transport: ResourceTransport;
+  readonly address: string | undefined;
+  readonly port: number;
+  readonly anonymous: boolean;
+  readonly enableDebuggingHandlers: boolean;
+  readonly maxStreams: number;
+  readonly streamIdleTimeoutMs: number;
+  readonly reloadPeriodMs: number;
+  readonly clock: SteadyClock;
+  readonly logger: Logger;
+}
+
+const needed = ['host', 'nodeName', 'tls', 'transport'];
+const optional = [
+  ...['address', 'port', 'anonymous', 'enableDebuggingHandlers', 'maxStreams', 'streamIdleTimeoutMs', 'reloadPeriodMs'],
+  ...['clock', 'logger'],
+];
+const hostMethods = [
+  ...['pods', 'pod', 'runningPods', 'runningContainerID', 'sandboxID', 'healthChecks', 'metrics', 'statsSummary', 'configz'],
+];
+const longestMs = 86_400_000;
+
+/** Throws ERR_INVALID_OPTION for an option that breaks a rule. */
+export function resolveApiOptions(options: KubeletApiOptions): ResolvedApiOptions {
+  requireKnownOptions('options', options, [...needed, ...optional]);
+  const { host, nodeName, tls, transport, address, port = 10_250, anonymous = false } = options;
+  requireMethods('host', host, hostMethods);
+  requireMethods('host.runtime', host.runtime, ['containerStatus', 'exec', 'execSync', 'attach', 'portForward']);
+  requireMethods('transport', transport, ['request', 'stream']);
+  requireKnownOptions('tls', tls, ['certFile', 'keyFile', 'clientCAFile', 'tlsMinVersion', 'tlsCipherSuites']);
+  for (const [name, value] of Object.entries({ nodeName, 'tls.certFile': tls.certFile, 'tls.keyFile': tls.keyFile })) {
+    if (typeof value !== 'string' || value === '') throw invalidOption(name, 'a non-empty string', value);
+  }
+  if (tls.clientCAFile !== undefined && typeof tls.clientCAFile !== 'string') {
+    throw invalidOption('tls.clientCAFile', 'a string', tls.clientCAFile);
+  }
+  requireTLSSettings(tls.tlsMinVersion, tls.tlsCipherSuites, 'tls.tls');
+  if (address !== undefined && typeof address !== 'string') throw invalidOption('address', 'a string', address);
+  return {
+    ...{ host, nodeName, tls, transport, address },
+    port: integerIn('port', port, 65_535),
+    anonymous: optionOfType('anonymous', anonymous, 'boolean'),
+    enableDebuggingHandlers: optionOfType('enableDebuggingHandlers', options.enableDebuggingHandlers ?? true, 'boolean'),
+    maxStreams: integerOption('maxStreams', options.maxStreams ?? 1000, 1),
+    streamIdleTimeoutMs: numberOption('streamIdleTimeoutMs', options.streamIdleTimeoutMs ?? 14_400_000, 1000, longestMs),
+    reloadPeriodMs: numberOption('reloadPeriodMs', options.reloadPeriodMs ?? 30_000, 1000, longestMs),
+    clock: safeClock(options.clock ?? systemClock),
+    logger: loggerOption(options.logger),
+  };
+}
+
+function integerIn(name: string, value: unknown, most: number): number {
+  if (Number.isInteger(value) && Number(value) >= 0 && Number(value) <= most) return Number(value);
+  throw invalidOption(name, `an integer from 0 to ${most}`, value);
+}

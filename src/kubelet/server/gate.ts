@@ -1,0 +1,80 @@
+import type { IncomingMessage } from 'node:http';
+import type { SteadyClock } from '../../base/clock.ts';
+import type { Logger } from '../../base/logging/logger.ts';
+import type { ResourceTransport } from '../../client/resources/resource-client.ts';
+import { AccessReviews } from './access-reviews.ts';
+import { KubeletApiRefusal } from './api-refusal.ts';
+import { identityOfCertificate, showsCertificate } from './client-certificate.ts';
+import { anonymous, type Identity } from './identity.ts';
+import { TokenReviews } from './token-reviews.ts';
+
+/** Who decides over requests. */
+export interface GateOptions {
+  readonly nodeName: string;
+  /** Reviews are written over it. */
+  readonly transport: ResourceTransport;
+  /** True: a request without credentials is that of `system:anonymous`. */
+  readonly allowsAnonymous: boolean;
+  readonly clock: SteadyClock;
+  readonly logger: Logger;
+}
+
+const verbs: Readonly<Record<string, string>> = { POST: 'create', GET: 'get', PUT: 'update', PATCH: 'patch', DELETE: 'delete' };
+/** As Go's bearer token authenticator reads it. */
+const bearer = /^bearer +([^\s]+)$/i;
+
+/**
+ * Lets requests through whose sender is known and allowed. Every answer but a clear yes keeps them out: 401 for a sender that is not
+ * known or that nobody can name, 403 for what is not allowed, 500 where nobody can say whether it is.
+ */
+export class Gate {
+  readonly #options: GateOptions;
+  readonly #tokens: TokenReviews;
+  readonly #accesses: AccessReviews;
+
+  constructor(options: GateOptions) {
+    const { transport, nodeName, clock } = options;
+    this.#options = options;
+    this.#tokens = new TokenReviews(transport, clock);
+    this.#accesses = new AccessReviews(transport, nodeName, clock);
+  }
+
+  /** Who sends the request, once it is allowed. Rejects with a `KubeletApiRefusal`. `hasCertificate`: false where it must not count. */
+  async admit(request: IncomingMessage, subresources: readonly string[], hasCertificate: boolean): Promise<Identity> {
+    const identity = await this.#authenticate(request, hasCertificate);
+    if (identity === undefined) throw new KubeletApiRefusal(401, 'Unauthorized');
+    const verb = (Object.hasOwn(verbs, request.method ?? '') && verbs[request.method ?? '']) || '';
+    for (const subresource of subresources) {
+      if (await this.#isAllowed(identity, { verb, subresource })) return identity;
+    }
+    const asked = `user=${identity.username}, verb=${verb}, resource=nodes, subresource(s)=[${subresources.join(' ')}]`;
+    throw new KubeletApiRefusal(403, `Forbidden (${asked})`);
+  }
+
+  async #authenticate(request: IncomingMessage, hasCertificate: boolean): Promise<Identity | undefined> {
+    const { allowsAnonymous, clock, logger } = this.#options;
+    const named = hasCertificate ? identityOfCertificate(request.socket, clock.now()) : undefined;
+    if (named !== undefined) return named;
+    const { authorization } = request.headers;
+    if (authorization === undefined) return allowsAnonymous && !showsCertificate(request.socket) ? anonymous : undefined;
+    const token = bearer.exec(authorization.trim())?.[1];
+    if (token === undefined) return undefined;
+    try {
+      return await this.#tokens.identityOf(token);
+    } catch (err) {
+      logger.warn({ err }, 'the sender of a request to the kubelet API could not be authenticated');
+      return undefined;
+    }
+  }
+
+  async #isAllowed(identity: Identity, access: { readonly verb: string; readonly subresource: string }): Promise<boolean> {
+    try {
+      return await this.#accesses.isAllowed(identity, access);
+    } catch (err) {
+      const { username } = identity;
+      this.#options.logger.warn({ err, username, ...access }, 'nobody could say whether a request to the kubelet API is allowed');
+      const asked = `user=${username}, verb=${access.verb}, resource=nodes, subresource=${access.subresource}`;
+      throw new KubeletApiRefusal(500, `Authorization error (${asked})`);
+    }
+  }
+}

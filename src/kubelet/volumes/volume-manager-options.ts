@@ -1,0 +1,83 @@
+import type { Pod } from '../../api/json/types.ts';
+import type { ResourceQuantities } from '../../api/pod/resource-field.ts';
+import { type Clock, safeClock, systemClock } from '../../base/clock.ts';
+import { invalidOption } from '../../base/errors.ts';
+import { integerOption, optionOfType, requireKnownOptions, requireMethods } from '../../base/options/options.ts';
+import type { FrozenConfigMap } from '../../node/object-managers/config-map-manager.ts';
+import type { FrozenSecret } from '../../node/object-managers/secret-manager.ts';
+import type { Mounter } from '../files/mounter.ts';
+import type { TokenManager } from './token-manager.ts';
+import type { SpecVolume } from './volume-request.ts';
+
+/** Gives secrets. */
+export interface SecretReader {
+  /** Rejects with ERR_NOT_FOUND where there is none. */
+  getSecret(namespace: string, name: string): Promise<FrozenSecret>;
+}
+
+/** Gives config maps. */
+export interface ConfigMapReader {
+  /** Rejects with ERR_NOT_FOUND where there is none. */
+  getConfigMap(namespace: string, name: string): Promise<FrozenConfigMap>;
+}
+
+/** Where volumes are made, and what from. Only `rootDirectory` and `mounter` are needed: a volume that lacks its part is refused. */
+export interface VolumeManagerOptions {
+  /** The absolute folder of the agent's files. Volumes are in its folder `pods`. */
+  readonly rootDirectory: string;
+  /** Makes mounts, such as a `LinuxMounter`. */
+  readonly mounter: Mounter;
+  /** Gives secrets, such as a `SecretManager` that has the pod registered. */
+  readonly secrets?: SecretReader;
+  /** Gives config maps, such as a `ConfigMapManager` that has the pod registered. */
+  readonly configMaps?: ConfigMapReader;
+  /** Gives service account tokens, such as a `TokenManager`. */
+  readonly tokens?: Pick<TokenManager, 'getToken' | 'deletePod'>;
+  /** Pulls the image of an image volume, and resolves with the reference that the runtime knows it by. */
+  readonly ensureImage?: (pod: Pod, volume: SpecVolume, signal: AbortSignal) => Promise<string>;
+  /** So many volumes of one pod are made; a pod that uses more waits. Default 500. */
+  readonly maxVolumesPerPod?: number;
+  /** What the files of one pod's volumes may take in memory, in bytes; a pod with more waits. Default 64 MiB. */
+  readonly maxFileBytesPerPod?: number;
+  /** What the files of all pods' volumes may take in memory, in bytes; of each pod 1 MiB is taken in any case. Default 1 GiB. */
+  readonly maxFileBytes?: number;
+  /** What the node can give, by resource. Default: nothing is known. */
+  readonly nodeAllocatable?: () => ResourceQuantities;
+  /** Where the time comes from. Default: the machine's clock. */
+  readonly clock?: Clock;
+}
+
+/** The options with their defaults. */
+export type VolumeParts = VolumeManagerOptions &
+  Required<Pick<VolumeManagerOptions, 'nodeAllocatable' | 'clock' | 'maxVolumesPerPod' | 'maxFileBytesPerPod' | 'maxFileBytes'>>;
+
+const knownOptions = [
+  ...['rootDirectory', 'mounter', 'secrets', 'configMaps', 'tokens', 'ensureImage'],
+  ...['maxVolumesPerPod', 'maxFileBytesPerPod', 'maxFileBytes', 'nodeAllocatable', 'clock'],
+];
+const mebibyte = 1024 * 1024;
+
+/** Throws ERR_INVALID_OPTION, naming the option, the rule and the value. */
+export function checkedParts(options: VolumeManagerOptions): VolumeParts {
+  requireKnownOptions('options', options, knownOptions);
+  const { maxVolumesPerPod = 500, maxFileBytesPerPod = 64 * mebibyte, maxFileBytes = 1024 * mebibyte } = options;
+  const { rootDirectory, mounter, secrets, configMaps, tokens, ensureImage, nodeAllocatable, clock = systemClock } = options;
+  if (typeof rootDirectory !== 'string' || !rootDirectory.startsWith('/') || rootDirectory.includes('\0')) {
+    throw invalidOption('rootDirectory', 'an absolute path', rootDirectory);
+  }
+  requireMethods('mounter', mounter, ['mountTmpfs', 'isTmpfs', 'bind', 'unmount', 'mountsBelow', 'changeOwner']);
+  if (secrets !== undefined) requireMethods('secrets', secrets, ['getSecret']);
+  if (configMaps !== undefined) requireMethods('configMaps', configMaps, ['getConfigMap']);
+  if (tokens !== undefined) requireMethods('tokens', tokens, ['getToken', 'deletePod']);
+  if (ensureImage !== undefined) optionOfType('ensureImage', ensureImage, 'function');
+  if (nodeAllocatable !== undefined) optionOfType('nodeAllocatable', nodeAllocatable, 'function');
+  requireMethods('clock', clock, ['now', 'setTimer']);
+  return {
+    ...options,
+    maxVolumesPerPod: integerOption('maxVolumesPerPod', maxVolumesPerPod, 0),
+    maxFileBytesPerPod: integerOption('maxFileBytesPerPod', maxFileBytesPerPod, 0),
+    maxFileBytes: integerOption('maxFileBytes', maxFileBytes, 0),
+    nodeAllocatable: nodeAllocatable ?? (() => ({})),
+    clock: safeClock(clock),
+  };
+}

@@ -1,0 +1,208 @@
+import { mkdir, realpath } from 'node:fs/promises';
+import { join } from 'node:path';
+import { goQuote } from '../../api/json/go-quote.ts';
+import type { Pod } from '../../api/json/types.ts';
+import { requirePod } from '../../api/pod/identified-pod.ts';
+import { FairSemaphore } from '../../base/concurrency/fair-semaphore.ts';
+import { OneAtATime } from '../../base/concurrency/one-at-a-time.ts';
+import { settledAtOnce } from '../../base/concurrency/settled-at-once.ts';
+import { errorText } from '../../base/error-text.ts';
+import { StatusManagerError } from '../../base/errors.ts';
+import { callGuarded, ignoreFailure } from '../../base/guard.ts';
+import { isDnsLabel } from '../../base/options/dns-names.ts';
+import { AtomicWriter } from '../files/atomic-writer.ts';
+import { ShownFields } from './downward-api.ts';
+import { mountEmptyDir } from './empty-dir.ts';
+import { FileBytes } from './file-bytes.ts';
+import { mountConfigMap, mountDownwardAPI, mountProjected, mountSecret } from './file-volumes.ts';
+import { mountHostPath } from './host-path.ts';
+import { mountImage } from './image-volume.ts';
+import { podFolder, podsFolder, podsOnDisk, removePodFolder } from './pod-folder.ts';
+import { fsUserOf, usedVolumes } from './pod-users.ts';
+import type { MountedVolume, PodVolumes } from './pod-volumes.ts';
+import { VolumeError } from './volume-error.ts';
+import { checkedParts, type VolumeManagerOptions, type VolumeParts } from './volume-manager-options.ts';
+import type { MountVolume, SpecVolume, VolumeRequest } from './volume-request.ts';
+
+const hiddenMode = 0o750;
+/** So many volumes of a pod are made at once. */
+const atOnce = 16;
+/** So many are written at once, over all pods. */
+const mostWrites = 4;
+
+const volumeTypes: Readonly<Record<string, MountVolume>> = {
+  emptyDir: mountEmptyDir,
+  hostPath: mountHostPath,
+  configMap: mountConfigMap,
+  secret: mountSecret,
+  downwardAPI: mountDownwardAPI,
+  projected: mountProjected,
+  image: mountImage,
+};
+
+/**
+ * Makes the volumes of pods ready below one folder, `pods/UID/volumes`, and removes them with all that they held. It keeps
+ * nothing that is not on disk but what saves work, so that it continues after a restart where the last process ended. Calls for
+ * one pod run one after another.
+ *
+ * @example
+ * ```ts
+ * import { mkdtemp } from 'node:fs/promises';
+ * import { VolumeManager } from 'pod-status-manager/node';
+ * import { FakeMounter } from 'pod-status-manager/testing';
+ *
+ * const volumes = new VolumeManager({ rootDirectory: await mkdtemp('/tmp/volumes-'), mounter: new FakeMounter() });
+ * const volumeMounts = [{ name: 'scratch', mountPath: '/scratch' }];
+ * const pod = {
+ *   metadata: { name: 'web', namespace: 'default', uid: '1' },
+ *   spec: { containers: [{ name: 'app', image: 'app:1', volumeMounts }], volumes: [{ name: 'scratch', emptyDir: {} }] },
+ * };
+ * const mounted = await volumes.mountVolumes(pod, AbortSignal.timeout(5000));
+ * console.log(mounted.get('scratch')?.type); // emptyDir
+ * await volumes.unmountVolumes('1');
+ * ```
+ */
+export class VolumeManager {
+  readonly #parts: VolumeParts;
+  readonly #fileBytes: FileBytes;
+  readonly #lanes = new OneAtATime();
+  readonly #writes = new FairSemaphore(mostWrites);
+  /** The writers of each pod, by their folder: they know what they have written. */
+  readonly #writers = new Map<string, Map<string, AtomicWriter>>();
+  #root: Promise<string> | undefined;
+
+  /** Throws ERR_INVALID_OPTION, naming the option, the rule and the value. */
+  constructor(options: VolumeManagerOptions) {
+    this.#parts = checkedParts(options);
+    this.#fileBytes = new FileBytes(this.#parts);
+  }
+
+  /**
+   * Makes the volumes that the pod's containers use ready, and brings what they hold up to date: cheap where nothing has
+   * changed. Resolves with them by name.
+   *
+   * Rejects with a {@link VolumeError} that names each volume that is not ready; the others are. Rejects with the signal's
+   * reason once it aborts, with ERR_OVER_BUDGET for a pod that uses too many volumes, and with ERR_INVALID_ARGUMENT for a pod
+   * without a namespace, name or uid.
+   */
+  async mountVolumes(pod: Pod, signal: AbortSignal): Promise<PodVolumes> {
+    requirePod(pod);
+    const podUID = pod.metadata?.uid ?? '';
+    // refuses a uid that is no name of a folder
+    podFolder('/', podUID);
+    return this.#lanes.run(podUID, () => this.#mount(pod, podUID, signal));
+  }
+
+  /**
+   * Unmounts all volumes of a pod and removes its folder with all that is in it. A pod without one is no error. It needs
+   * nothing but what is on disk. Rejects where something cannot be unmounted; then nothing but secrets was deleted.
+   */
+  async unmountVolumes(podUID: string): Promise<void> {
+    podFolder('/', podUID);
+    await this.#lanes.run(podUID, async () => {
+      this.#writers.delete(podUID);
+      callGuarded(() => this.#parts.tokens?.deletePod(podUID), ignoreFailure);
+      await removePodFolder(podFolder(await this.#realRoot(), podUID), this.#parts.mounter);
+      this.#fileBytes.forget(podUID);
+    });
+  }
+
+  /** The uids of pods that have a folder and are not among the known ones. */
+  async orphans(knownUIDs: ReadonlySet<string>): Promise<readonly string[]> {
+    return (await podsOnDisk(await this.#realRoot())).filter((podUID) => !knownUIDs.has(podUID));
+  }
+
+  async #mount(pod: Pod, podUID: string, signal: AbortSignal): Promise<PodVolumes> {
+    signal.throwIfAborted();
+    const volumesFolder = join(podFolder(await this.#realRoot(), podUID), 'volumes');
+    await mkdir(volumesFolder, { recursive: true, mode: hiddenMode });
+    const volumes = this.#volumesOf(pod);
+    const flow = { group: pod.metadata?.namespace ?? '', member: podUID };
+    const memory = this.#fileBytes.begin(podUID, shown(pod));
+    const common = {
+      ...{ pod, volumesFolder, parts: this.#parts, memory, signal },
+      fields: new ShownFields(pod, this.#parts.nodeAllocatable),
+      fsGroup: pod.spec?.securityContext?.fsGroup ?? undefined,
+      fsUser: fsUserOf(pod),
+      inTurn: (write: () => Promise<void>) => this.#writes.run(flow, write, signal),
+      writerOf: (folder: string) => this.#writerOf(podUID, folder),
+    };
+    const results = await settledAtOnce(volumes, atOnce, (volume) => mountOne({ ...common, volume }));
+    signal.throwIfAborted();
+    const ready = new Map<string, MountedVolume>();
+    const failed: { volume: string; reason: unknown }[] = [];
+    for (const [index, result] of results.entries()) {
+      const name = volumes[index]?.name ?? '';
+      if (result.status === 'fulfilled') ready.set(name, result.value);
+      else failed.push({ volume: name, reason: result.reason });
+    }
+    if (failed.length > 0) throw volumeErrorOf(failed);
+    // where one has failed, its older files may still be there
+    memory.done();
+    return ready;
+  }
+
+  /** Those that its containers use. */
+  #volumesOf(pod: Pod): readonly SpecVolume[] {
+    const { maxVolumesPerPod } = this.#parts;
+    const used = usedVolumes(pod);
+    const volumes = (pod.spec?.volumes ?? []).filter(({ name }) => used.has(name));
+    if (volumes.length <= maxVolumesPerPod) return volumes;
+    const message = `pod ${shown(pod)} uses ${volumes.length} volumes, and this node makes ${maxVolumesPerPod} for one pod`;
+    const help = "Let the pod use fewer, or set volumeBudget.maxVolumesPerPod of the node's agent higher";
+    throw new StatusManagerError('ERR_OVER_BUDGET', `${message}. ${help}`);
+  }
+
+  #writerOf(podUID: string, folder: string): AtomicWriter {
+    const writers = this.#writers.get(podUID) ?? new Map<string, AtomicWriter>();
+    this.#writers.set(podUID, writers);
+    const writer = writers.get(folder) ?? new AtomicWriter(folder, this.#parts);
+    writers.set(folder, writer);
+    return writer;
+  }
+
+  /** The folder of the agent, without symbolic links: the kernel lists mounts by such paths. */
+  #realRoot(): Promise<string> {
+    this.#root ??= this.#makeRoot().catch((error: unknown) => {
+      this.#root = undefined;
+      throw error;
+    });
+    return this.#root;
+  }
+
+  async #makeRoot(): Promise<string> {
+    const { rootDirectory } = this.#parts;
+    await mkdir(podsFolder(rootDirectory), { recursive: true, mode: hiddenMode });
+    return realpath(rootDirectory);
+  }
+}
+
+function shown({ metadata }: Pod): string {
+  return `${metadata?.namespace}/${metadata?.name}`;
+}
+
+async function mountOne(request: VolumeRequest): Promise<MountedVolume> {
+  const { volume } = request;
+  if (!isDnsLabel(volume.name)) throw new Error('the name of the volume is no DNS label');
+  const type = typeOf(volume);
+  const mount = Object.hasOwn(volumeTypes, type) ? volumeTypes[type] : undefined;
+  if (mount === undefined) throw new Error(`volume type ${type} is not supported by this agent`);
+  return mount(request);
+}
+
+/** The member that says what the volume is. A volume that does not say is an empty folder, as for the apiserver. */
+function typeOf(volume: SpecVolume): string {
+  const types = Object.entries(volume).filter(([key, value]) => key !== 'name' && value !== undefined && value !== null);
+  if (types.length > 1) throw new Error('the volume has more than one type');
+  return types[0]?.[0] ?? 'emptyDir';
+}
+
+function volumeErrorOf(failed: readonly { readonly volume: string; readonly reason: unknown }[]): VolumeError {
+  const failures = failed.map(({ volume, reason }) => ({
+    volume,
+    reason: 'FailedMount' as const,
+    message: `MountVolume.SetUp failed for volume ${goQuote(volume)} : ${errorText(reason)}`,
+  }));
+  const cause = failed.length === 1 ? failed[0]?.reason : new AggregateError(failed.map(({ reason }) => reason));
+  return new VolumeError(failures, { cause });
+}

@@ -1,0 +1,211 @@
+// Behaviour of pkg/kubelet/kubelet_node_status.go syncNodeStatus, v1.36.3, but that a node which was deleted is created again.
+
+import type { WireNode } from '../../api/json/node-types.ts';
+import { formatTime } from '../../api/json/time.ts';
+import { classifyApiError } from '../../client/resources/error-class.ts';
+import type { ResourceClient } from '../../client/resources/resource-client.ts';
+import { ApiError } from '../../client/transport/api-error.ts';
+import type { KnownNode } from './known-node.ts';
+import { NodeEvents } from './node-events.ts';
+import { type NodeHealth, nodeHealth } from './node-health.ts';
+import type { ResolvedNodeOptions } from './node-object-options.ts';
+import type { NodeRequests } from './node-requests.ts';
+import { nodeStatusPatch } from './node-status-patch.ts';
+import { ReportTimes } from './report-times.ts';
+import { type DesiredNode, newNode, takenOverNode, type UpdatedNode, updatedNode } from './updated-node.ts';
+
+/** How often one step reads the node and patches it again, when another writer is always first. */
+const patchAttempts = 5;
+
+export interface NodeRegistrationParts {
+  readonly options: ResolvedNodeOptions;
+  readonly nodes: ResourceClient<WireNode>;
+  readonly requests: NodeRequests;
+  readonly known: KnownNode;
+  /** What the node shall say now. */
+  readonly desired: () => DesiredNode;
+}
+
+/** Registers the node, and patches its status when something has changed or the time for a report has come. */
+export class NodeRegistration {
+  readonly #parts: NodeRegistrationParts;
+  readonly #reports: ReportTimes;
+  readonly #events: NodeEvents;
+  #isRegistered = false;
+  #health: NodeHealth | undefined;
+  #createdUID: string | undefined;
+  /** The node was there before: the next patch takes it over. */
+  #takesOver = false;
+
+  constructor(parts: NodeRegistrationParts) {
+    this.#parts = parts;
+    this.#reports = new ReportTimes(parts.options);
+    this.#events = new NodeEvents(parts.options);
+  }
+
+  get isRegistered(): boolean {
+    return this.#isRegistered;
+  }
+
+  /** What the agent answered last, when it was asked whether the node is ready; undefined before it was asked. */
+  get health(): NodeHealth | undefined {
+    return this.#health;
+  }
+
+  /** The uid of the node that this process has created, and that nobody has replaced. */
+  get createdUID(): string | undefined {
+    return this.#createdUID;
+  }
+
+  /** When the status was last written, in milliseconds since the epoch. */
+  get lastReportAt(): number | undefined {
+    return this.#reports.lastAt;
+  }
+
+  /** One look: registers the node where it is not, and patches it where that is due. Rejects with what a request rejects with. */
+  async step(): Promise<void> {
+    let mustRead = false;
+    for (let attempt = 1; ; attempt++) {
+      const node = await this.#current(mustRead);
+      this.#events.saw(node);
+      const update = this.#update(node);
+      if (!update.changed && !this.#reports.isDue()) {
+        this.#events.reached(node, node);
+        return;
+      }
+      try {
+        await this.#patch(node, update);
+        return;
+      } catch (error) {
+        if (attempt === patchAttempts || !this.#mayRepeat(error, attempt)) throw error;
+        mustRead = true;
+      }
+    }
+  }
+
+  /** The node is not there any more: the next step creates it. */
+  noteDeleted(): void {
+    const { logger, nodeName } = this.#parts.options;
+    if (this.#isRegistered) logger.warn({ nodeName }, 'the node was deleted; it is created again');
+    this.#isRegistered = false;
+    this.#createdUID = undefined;
+  }
+
+  /** The node as the next write is made against. */
+  async #current(mustRead: boolean): Promise<WireNode> {
+    const { known } = this.#parts;
+    if (this.#isRegistered && known.newest === undefined) this.noteDeleted();
+    if (!this.#isRegistered) return this.#register();
+    const node = known.newest as WireNode;
+    const isSure = known.isWatched && !mustRead;
+    if (isSure || (!mustRead && !this.#update(node).changed && !this.#reports.isDue())) return node;
+    const read = await this.#read();
+    if (read !== undefined) return read;
+    this.noteDeleted();
+    return this.#register();
+  }
+
+  async #register(): Promise<WireNode> {
+    const { options, nodes, requests, known } = this.#parts;
+    const { nodeName, logger, clock, registerNode } = options;
+    if (registerNode) {
+      const node = newNode(this.#parts.desired(), this.#askHealth(), formatTime(clock.now()));
+      try {
+        const created = await requests.call('the creation of the node', (call) => nodes.create(node, call));
+        this.#createdUID = created.metadata?.uid;
+        this.#registered(created, false);
+        logger.info({ nodeName, uid: this.#createdUID }, 'registered the node');
+        this.#events.reached(undefined, node);
+        this.#reports.reported(true);
+        return created;
+      } catch (error) {
+        // a node that this user may not create may be there all the same
+        const errorClass = classifyApiError(error);
+        if (errorClass !== 'conflict' && errorClass !== 'forbidden') throw error;
+        const existing = await this.#read();
+        if (existing === undefined) throw error;
+        return this.#takeOver(existing);
+      }
+    }
+    const existing = known.newest ?? (await this.#read());
+    if (existing !== undefined) return this.#takeOver(existing);
+    throw new ApiError({ reason: 'NoNode', message: `The node ${nodeName} is not there, and registerNode is false` });
+  }
+
+  #takeOver(existing: WireNode): WireNode {
+    const { logger, nodeName } = this.#parts.options;
+    this.#registered(existing, true);
+    logger.info({ nodeName, uid: existing.metadata?.uid }, 'took over the node, which was registered before');
+    const missing = this.#missingTaints(existing);
+    if (missing.length > 0) logger.warn({ nodeName, taints: missing }, 'the node was registered without these taints');
+    return existing;
+  }
+
+  /** Taints are an administrator's: an agent gives them to a node that it creates, and to no other. */
+  #missingTaints(existing: WireNode): string[] {
+    const has = new Set((existing.spec?.taints ?? []).map(({ key, effect }) => `${key}:${effect}`));
+    const wanted = this.#parts.desired().initial.spec?.taints ?? [];
+    return wanted.map(({ key, effect }) => `${key}:${effect}`).filter((taint) => !has.has(taint));
+  }
+
+  #registered(node: WireNode, takesOver: boolean): void {
+    this.#parts.known.answered(node);
+    this.#isRegistered = true;
+    this.#takesOver = takesOver;
+  }
+
+  /** Undefined: there is no such node. */
+  async #read(): Promise<WireNode | undefined> {
+    const { nodes, requests, known, options } = this.#parts;
+    try {
+      const node = await requests.call('the read of the node', (call) => nodes.get({ name: options.nodeName }, call));
+      known.answered(node);
+      return node;
+    } catch (error) {
+      if (classifyApiError(error) !== 'gone') throw error;
+      known.forget();
+      return undefined;
+    }
+  }
+
+  #update(node: WireNode): UpdatedNode {
+    const { options, desired } = this.#parts;
+    const update = this.#takesOver ? takenOverNode : updatedNode;
+    return update(node, desired(), this.#askHealth(), formatTime(options.clock.now()));
+  }
+
+  #askHealth(): NodeHealth {
+    this.#health = nodeHealth(this.#parts.options);
+    return this.#health;
+  }
+
+  async #patch(node: WireNode, { node: next, changed }: UpdatedNode): Promise<void> {
+    const { options, nodes, requests, known } = this.#parts;
+    const target = { name: options.nodeName, subresource: 'status' };
+    const patch = { type: 'application/strategic-merge-patch+json', body: nodeStatusPatch(node, next) } as const;
+    const answer = await requests.call('the patch of the node', (call) => nodes.patch(target, patch, call));
+    known.answered(answer);
+    this.#takesOver = false;
+    this.#reports.reported(changed);
+    this.#logReadiness(node, answer);
+    this.#events.reached(node, next);
+  }
+
+  #logReadiness(before: WireNode, after: WireNode): void {
+    const { logger, nodeName } = this.#parts.options;
+    const [was, is] = [before, after].map((node) => node.status?.conditions?.find(({ type }) => type === 'Ready'));
+    if (is === undefined || was?.status === is.status) return;
+    logger.info({ nodeName, status: is.status, reason: is.reason, message: is.message }, 'the node has another readiness');
+  }
+
+  /**
+   * Another writer was first, or the node is another one, or gone: the next attempt reads it. A server calls a patch with the
+   * uid of another node invalid, as it calls one that will never be taken: that is repeated once.
+   */
+  #mayRepeat(error: unknown, attempt: number): boolean {
+    const errorClass = classifyApiError(error);
+    if (errorClass === 'gone') this.#parts.known.forget();
+    if (errorClass === 'invalid') return attempt === 1;
+    return errorClass === 'gone' || errorClass === 'conflict';
+  }
+}

@@ -1,0 +1,139 @@
+// Behaviour of pkg/kubelet/kubelet_pods.go getPhase, v1.36.3, with its default feature gates.
+
+import { lookupByName } from '../../api/json/lookup.ts';
+import type { Pod, PodStatus } from '../../api/json/types.ts';
+import { isStaticPod } from '../../api/pod/pod-identity.ts';
+import { isRestartableInitContainer } from '../../api/pod/sidecar.ts';
+import type { Container } from '../../status/conditions/restart-policy.ts';
+import { containerShouldRestart } from '../../status/conditions/restart-policy.ts';
+import { runtimeReason } from './runtime-reasons.ts';
+
+type ContainerStatus = NonNullable<PodStatus['containerStatuses']>[number];
+
+/** The phases that follow from container statuses. `Unknown`, which the apiserver knows too, never does. */
+export type PodPhase = 'Pending' | 'Running' | 'Succeeded' | 'Failed';
+
+/**
+ * The phase that follows from container statuses alone.
+ *
+ * @param containerStatuses those of regular and init containers, in any order; of two with one name the first counts
+ * @param podIsTerminal no container of the pod will be started again, whatever its restart policy says
+ * @param podHasInitialized a regular container was made in the sandbox in use: a sidecar that starts anew then does not
+ * make the pod Pending
+ *
+ * @example
+ * ```ts
+ * import { getPhase } from 'pod-status-manager/node';
+ * import { buildContainerStatus, buildPod, buildTerminatedState } from 'pod-status-manager/testing';
+ *
+ * const ended = buildContainerStatus({ name: 'app', state: buildTerminatedState(0) });
+ * console.log(getPhase(buildPod({ spec: { restartPolicy: 'Never' } }), [ended], false, true)); // Succeeded
+ * console.log(getPhase(buildPod({ spec: { restartPolicy: 'Always' } }), [ended], false, true)); // Running
+ * ```
+ */
+export function getPhase(
+  pod: Pod,
+  containerStatuses: readonly ContainerStatus[],
+  podIsTerminal: boolean,
+  podHasInitialized: boolean,
+): PodPhase {
+  const tally = countContainers(pod, containerStatuses);
+  if (tally.failedForGood > 0) return 'Failed';
+  if (tally.pendingInit > 0 || (tally.pendingSidecars > 0 && !podHasInitialized) || tally.waiting > 0) return 'Pending';
+  if (tally.unknown > 0) return 'Pending';
+  if (tally.running > 0) return 'Running';
+  if (tally.stopped === 0) return 'Pending';
+  // a static pod is started again from its manifest, and so never ends here
+  const isOver = (podIsTerminal && !isStaticPod(pod)) || tally.stopped === tally.stoppedForGood;
+  if (!isOver) return 'Running';
+  return tally.stopped === tally.succeeded ? 'Succeeded' : 'Failed';
+}
+
+interface Tally {
+  /** Init containers that have not ended, sidecars aside. */
+  pendingInit: number;
+  pendingSidecars: number;
+  /** Init containers that have failed and may not run again. */
+  failedForGood: number;
+  unknown: number;
+  running: number;
+  waiting: number;
+  /** Regular containers whose last run is over. */
+  stopped: number;
+  stoppedForGood: number;
+  succeeded: number;
+}
+
+function countContainers({ spec }: Pod, statuses: readonly ContainerStatus[]): Tally {
+  const tally: Tally = {
+    pendingInit: 0,
+    pendingSidecars: 0,
+    failedForGood: 0,
+    unknown: 0,
+    running: 0,
+    waiting: 0,
+    stopped: 0,
+    stoppedForGood: 0,
+    succeeded: 0,
+  };
+  const statusOf = lookupByName(statuses);
+  for (const container of spec?.initContainers ?? []) {
+    const status = statusOf(container.name);
+    if (isRestartableInitContainer(container)) countSidecar(tally, status);
+    else countInit(tally, container, status, spec?.restartPolicy);
+  }
+  for (const container of spec?.containers ?? []) {
+    const status = statusOf(container.name);
+    countRegular(tally, container, status, spec?.restartPolicy);
+  }
+  return tally;
+}
+
+function countInit(tally: Tally, container: Container, status: ContainerStatus | undefined, podPolicy: string | undefined): void {
+  const end = status && lastEnd(status);
+  if (end === undefined) tally.pendingInit++;
+  else if (end.exitCode !== 0 && !mayRunAgain(container, podPolicy, end)) tally.failedForGood++;
+}
+
+/** A sidecar that has ended counts for nothing. */
+function countSidecar(tally: Tally, status: ContainerStatus | undefined): void {
+  if (status === undefined) {
+    tally.unknown++;
+  } else if (status.state?.running) {
+    tally.running++;
+    if (status.started !== true) tally.pendingSidecars++;
+  } else if (lastEnd(status) === undefined) {
+    tally.pendingSidecars++;
+    if (status.state?.waiting) tally.waiting++;
+    else tally.unknown++;
+  }
+}
+
+function countRegular(
+  tally: Tally,
+  container: Container,
+  status: ContainerStatus | undefined,
+  podPolicy: string | undefined,
+): void {
+  const end = status && lastEnd(status);
+  if (end !== undefined) {
+    tally.stopped++;
+    if (!mayRunAgain(container, podPolicy, end)) tally.stoppedForGood++;
+    // one that waits to run again has not succeeded, whatever its last exit code
+    if (status?.state?.terminated?.exitCode === 0) tally.succeeded++;
+  } else if (status?.state?.running) tally.running++;
+  else if (status?.state?.waiting) tally.waiting++;
+  else tally.unknown++;
+}
+
+type Terminated = NonNullable<NonNullable<ContainerStatus['state']>['terminated']>;
+
+/** How a container that does not run now has ended last; undefined for one that runs, has never run, or says nothing. */
+function lastEnd({ state, lastState }: ContainerStatus): Terminated | undefined {
+  if (state?.running) return undefined;
+  return state?.terminated ?? (state?.waiting ? (lastState?.terminated ?? undefined) : undefined);
+}
+
+function mayRunAgain(container: Container, podPolicy: string | undefined, { exitCode, reason }: Terminated): boolean {
+  return reason === runtimeReason.restartingAllContainers || containerShouldRestart(container, podPolicy, exitCode);
+}

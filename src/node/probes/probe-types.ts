@@ -1,0 +1,67 @@
+import type { Container } from '../../status/conditions/restart-policy.ts';
+
+/** The three probes that a container of a spec may have. */
+export type ProbeType = 'liveness' | 'readiness' | 'startup';
+
+/** What a probe has last said of a container. `Unknown`: a startup probe that has not come to a result yet. */
+export type ProbeResult = 'Success' | 'Failure' | 'Unknown';
+
+/** A probe as it stands in a pod's spec. */
+export type ContainerProbe = NonNullable<Container['livenessProbe']>;
+
+/** A change of what is known of one container. */
+export interface ProbeResultUpdate {
+  /** Which probe has the result. */
+  readonly type: ProbeType;
+  /** The pod's `metadata.uid`. */
+  readonly podUID: string;
+  /** With the runtime's name before it: `containerd://1234`. */
+  readonly containerID: string;
+  /** What is known now. */
+  readonly result: ProbeResult;
+  /** True where the kubelet syncs the pod: a liveness probe has failed, or another probe has any new result. */
+  readonly needsSync: boolean;
+}
+
+/** The word of a type in events. */
+export const probeTitles: Readonly<Record<ProbeType, string>> = {
+  liveness: 'Liveness',
+  readiness: 'Readiness',
+  startup: 'Startup',
+};
+
+/** The types in the order in which a container's workers start. */
+export const probeTypes: readonly ProbeType[] = ['startup', 'readiness', 'liveness'];
+
+/** The container's probe of this type; undefined where it has none. */
+export function probeOf(container: Container, type: ProbeType): ContainerProbe | undefined {
+  if (type === 'liveness') return container.livenessProbe;
+  return type === 'readiness' ? container.readinessProbe : container.startupProbe;
+}
+
+/** The numbers of a probe. Where the spec says nothing, 0, or no number, it is the apiserver's default. */
+export interface ProbeSettings {
+  readonly initialDelaySeconds: number;
+  readonly periodMs: number;
+  readonly timeoutSeconds: number;
+  readonly successThreshold: number;
+  readonly failureThreshold: number;
+}
+
+/** The longest period and timeout. A longer timer of Node fires at once. */
+const longestSeconds = 86_400;
+
+export function probeSettings(probe: ContainerProbe): ProbeSettings {
+  const { initialDelaySeconds, periodSeconds, timeoutSeconds, successThreshold, failureThreshold } = probe;
+  return {
+    initialDelaySeconds: positive(initialDelaySeconds, 0),
+    periodMs: Math.min(positive(periodSeconds, 10), longestSeconds) * 1000,
+    timeoutSeconds: Math.min(positive(timeoutSeconds, 1), longestSeconds),
+    successThreshold: positive(successThreshold, 1),
+    failureThreshold: positive(failureThreshold, 3),
+  };
+}
+
+function positive(value: unknown, otherwise: number): number {
+  return typeof value === 'number' && Number.isFinite(value) && value > 0 ? value : otherwise;
+}

@@ -1,0 +1,129 @@
+import { type Clock, type SteadyClock, safeClock, systemClock } from '../../base/clock.ts';
+import { StatusManagerError } from '../../base/errors.ts';
+import { callGuarded, ignoreFailure } from '../../base/guard.ts';
+import { longestTimerMs, numberOption, optionOfType, requireKnownOptions, requireMethods } from '../../base/options/options.ts';
+import type { GivenContainer } from '../pod-status/given-container.ts';
+import { RestartBackoff, type RestartBackoffOptions } from '../workers/restart-backoff.ts';
+import type { RunContainer } from './container-life.ts';
+import { ContainerPod } from './container-pod.ts';
+import type { DeletePodCall, NodePod, NotifyPods, PodProvider } from './pod-provider.ts';
+
+/** The function that runs containers, and how long restarts wait. `runContainer` is needed. */
+export interface ContainerProviderOptions {
+  /** Called for each run of a container. What it rejects with becomes exit code 128, with the reason `StartError`. */
+  readonly runContainer: RunContainer;
+  /** How long a container waits before it is started again: as `RestartBackoff`'s, whose defaults are the kubelet's. */
+  readonly backoff?: Pick<RestartBackoffOptions, 'baseMs' | 'maxMs' | 'resetAfterMs'>;
+  /** Where the time comes from. Default: the machine's clock. */
+  readonly clock?: Clock;
+}
+
+const knownOptions = ['runContainer', 'backoff', 'clock'] as const satisfies readonly (keyof ContainerProviderOptions)[];
+
+/**
+ * A provider for agents that have a function which runs one container. The provider calls the function for every container of
+ * every pod, and does the rest: init containers in their order, sidecars, restart policies, the waits between restarts, grace
+ * periods, and the status.
+ *
+ * When a pod ends, its sidecars are asked to end after all other containers, one by one, the last one first. One grace period
+ * holds for all: whatever runs when it is over is killed. A sidecar with a startup probe holds back the containers after it
+ * until its run says that it is ready.
+ *
+ * A container lives as long as the process of the agent at most. After a restart of the agent, a pod is begun again where the
+ * restart policy of a regular container, its own or the pod's, is `Always` or `OnFailure`: restart counts are raised, and a
+ * container that had ended for good does not run again. A pod whose containers all have the policy `Never` becomes Failed. The
+ * provider runs no probes: the function may say itself when its container is ready. It ignores
+ * ephemeral containers, and changes of a pod's spec while the pod runs.
+ *
+ * @example
+ * ```ts with-server
+ * import { ContainerProvider, ProviderNode } from 'pod-status-manager/node';
+ *
+ * // a container that runs until it is asked to end
+ * const provider = new ContainerProvider({
+ *   runContainer: (_, { stop }) => new Promise((resolve) => stop.addEventListener('abort', () => resolve(0))),
+ * });
+ * const node = new ProviderNode({ kubeConfig, nodeName: 'node-1', provider, removeOnStop: true });
+ * await node.start();
+ * await node.stop(); // the pods stay the node's
+ * await provider.close(); // their containers end
+ * ```
+ */
+export class ContainerProvider implements PodProvider {
+  readonly #runContainer: RunContainer;
+  readonly #backoff: RestartBackoff;
+  readonly #clock: Clock;
+  readonly #pods = new Map<string, ContainerPod>();
+  #notify: NotifyPods = () => {};
+  #isClosed = false;
+
+  /** Throws ERR_INVALID_OPTION, naming the option, the rule and the value. */
+  constructor(options: ContainerProviderOptions) {
+    requireKnownOptions('options', options, knownOptions);
+    const { runContainer, backoff = {}, clock = systemClock } = options;
+    this.#runContainer = optionOfType('runContainer', runContainer, 'function');
+    requireKnownOptions('backoff', backoff, ['baseMs', 'maxMs', 'resetAfterMs']);
+    requireMethods('clock', clock, ['now', 'setTimer']);
+    this.#clock = withTimers(safeClock(clock));
+    this.#backoff = new RestartBackoff({ ...backoff, clock: this.#clock });
+  }
+
+  notifyPods(notify: NotifyPods): void {
+    this.#notify = notify;
+  }
+
+  /** Throws ERR_STOPPED after `close`. */
+  createPod(pod: NodePod): void {
+    if (this.#isClosed) throw new StatusManagerError('ERR_STOPPED', 'The container provider is closed: it begins no pod');
+    const { uid } = pod.metadata;
+    if (this.#pods.has(uid)) return;
+    this.#backoff.gc();
+    const changed = (): void => void callGuarded(() => this.#notify(uid), ignoreFailure);
+    const options = { pod, runContainer: this.#runContainer, backoff: this.#backoff, clock: this.#clock, changed };
+    this.#pods.set(uid, new ContainerPod(options));
+  }
+
+  getPodStatus({ metadata }: NodePod): readonly GivenContainer[] | undefined {
+    return this.#pods.get(metadata.uid)?.containers;
+  }
+
+  /** The pods that run in this process: all that there are. */
+  getPods(): readonly NodePod[] {
+    return Array.from(this.#pods.values(), ({ pod }) => pod);
+  }
+
+  /** Resolves, once nothing of the pod runs, to how its containers have ended. */
+  async deletePod({ metadata }: NodePod, { gracePeriodSeconds }: Pick<DeletePodCall, 'gracePeriodSeconds'>) {
+    const pod = this.#pods.get(metadata.uid);
+    const ended = await pod?.stop(gracePeriodSeconds);
+    if (this.#pods.get(metadata.uid) === pod) this.#pods.delete(metadata.uid);
+    return ended;
+  }
+
+  /**
+   * Ends what runs, for an agent that ends: call it once the node has stopped, so that the pods stay the node's and begin again
+   * when the agent is back. Resolves when nothing runs and no timer is left. `gracePeriodSeconds`: 0 or more; default 10.
+   */
+  async close({ gracePeriodSeconds = 10 }: { readonly gracePeriodSeconds?: number } = {}): Promise<void> {
+    numberOption('gracePeriodSeconds', gracePeriodSeconds, 0, longestTimerMs / 1000);
+    this.#isClosed = true;
+    await Promise.all(Array.from(this.#pods.values(), (pod) => pod.stop(gracePeriodSeconds)));
+    this.#pods.clear();
+  }
+
+  /** The same as `close()` with its default, for `await using`. */
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
+  }
+}
+
+/** The clock, with the machine's timers where it sets none: a container must not wait for ever for its end. */
+function withTimers(clock: SteadyClock): SteadyClock {
+  return {
+    now: () => clock.now(),
+    elapsed: () => clock.elapsed(),
+    setTimer: (callback, delayMs, options) =>
+      callGuarded(() => clock.setTimer(callback, delayMs, options), ignoreFailure) ??
+      systemClock.setTimer(callback, delayMs, options),
+  };
+}

@@ -1,0 +1,87 @@
+import type { Pod, PodStatus } from '../../api/json/types.ts';
+import type { GivenContainer } from '../pod-status/given-container.ts';
+
+/** A pod as a node hands it to its provider: with its uid, name and namespace, and a spec. */
+export type NodePod = Pod & {
+  readonly metadata: { readonly uid: string; readonly name: string; readonly namespace: string };
+  /** Without containers where the node knows no more of the pod than its name: one that only the provider has. */
+  readonly spec: NonNullable<Pod['spec']>;
+};
+
+/** What a provider gets with each call. */
+export interface ProviderCall {
+  /** Aborts when the call should end soon: its pod is to end, the call takes too long, or the node stops. */
+  readonly signal: AbortSignal;
+}
+
+/** What a provider gets with a call of `deletePod`. */
+export interface DeletePodCall extends ProviderCall {
+  /** How long the containers may take to end, in seconds, at least 1. */
+  readonly gracePeriodSeconds: number;
+}
+
+/** Tells the node that something of a pod has changed: its uid, or the pod. The node then asks for its status. */
+export type NotifyPods = (pod: string | Pod) => void;
+
+/** A container of a pod's spec. */
+export type ContainerSpec = NodePod['spec']['containers'][number];
+
+/** How a pod is: its status, or how each of its containers is; undefined or null: there is no such pod. */
+export type PodAnswer = PodStatus | readonly GivenContainer[] | undefined | null;
+
+/**
+ * Runs pods, in whatever way, and keeps them by their `metadata.uid`: a name belongs to one pod after the other. Three methods
+ * are enough: `createPod`, `deletePod` and `getPodStatus`. Any of them may return a promise, throw, reject, or take its time: no other pod waits meanwhile, but one
+ * of the same full name, which is created once the earlier one is deleted. The pods that are handed over must not be changed.
+ *
+ * The node runs no probe of a pod: what `getPodStatus` says of `ready` and `started` of a container counts. A provider that
+ * wants probes runs them itself, as with a `ProbeManager`.
+ */
+export interface PodProvider {
+  /**
+   * Begins to run the pod; settled means "begun", not "running". Called once for a pod that the provider does not have, and
+   * again, later and later, each time that it has failed, also while `getPodStatus` then gives the phase Pending and no
+   * container that runs. Never called while another `createPod` or `updatePod` of the pod has not settled: one that takes
+   * longer than `changeTimeoutMs` must heed its signal, or the pod waits for it.
+   */
+  createPod(pod: NodePod, call: ProviderCall): unknown;
+  /**
+   * The pod's spec, labels or annotations are other ones than those that the provider was last given. Repeated as `createPod`.
+   * A provider without this method is not told what changes of a pod while it runs.
+   */
+  updatePod?(pod: NodePod, call: ProviderCall): unknown;
+  /**
+   * Ends the pod and frees what it has used. The pod counts as ended once `getPodStatus` says that nothing of it runs. A call
+   * that creates or updates the pod is aborted first, and waited for, at most for the grace period; where it settles later than
+   * that, `deletePod` is called once more, at once. A pod that the apiserver keeps for the node stays there until `deletePod` has
+   * succeeded or does not settle in time, or `getPodStatus` says that there is no such pod. Called again with a shorter grace
+   * period, while the earlier call may still be under way, and, later and later, when it has failed or led to nothing.
+   *
+   * A provider that forgets the pod as soon as it has ended may resolve to a list of its containers, which says how each has
+   * ended: `getPodStatus` cannot say it any more. The node ignores any other value.
+   */
+  deletePod(pod: NodePod, call: DeletePodCall): unknown;
+  /**
+   * The pod as it is now; undefined or null where there is none, and nothing of it runs. A provider that cannot say throws: what
+   * was known then stays. `phase` is enough: what else a status has is filled in, and what the provider gives is kept. An answer
+   * that the server would refuse counts as none, such as one with a bad address, or a whole pod.
+   *
+   * Of the conditions, the node finds out those that are the kubelet's itself; a Ready condition can only lower it. One of
+   * another type, such as a readiness gate's, counts for Ready, but reaches the server only when the node was told that it
+   * writes that type, for all pods: `statusManager: { ownedConditionTypes: ['example.com/gate'] }`. Otherwise the type is
+   * another controller's, which writes it.
+   *
+   * A provider that runs containers may answer with a list of them instead: the status is then made of it and of the status
+   * before, as by `podStatusFromContainers`. An empty list counts as no answer.
+   */
+  getPodStatus(pod: NodePod, call: ProviderCall): PodAnswer | Promise<PodAnswer>;
+  /** Called once, at the start. Without it each pod is asked about at an interval. */
+  notifyPods?(notify: NotifyPods): unknown;
+  /**
+   * All pods of this node that the provider has, with their uids, also those that earlier runs of the agent have left. A pod
+   * among them that no source of the node names is deleted; one whose `spec.nodeName` is another node's is left alone. After a
+   * start, a pod that is not among them, and that `getPodStatus` does not know, is lost at once. Without it only pods of this run
+   * are known.
+   */
+  getPods?(call: ProviderCall): readonly Pod[] | Promise<readonly Pod[]>;
+}

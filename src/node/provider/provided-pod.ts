@@ -1,0 +1,144 @@
+import type { Pod, WirePodStatus } from '../../api/json/types.ts';
+import { localAnnotationKeys } from '../config/pod-changes.ts';
+import { sameContent } from '../config/same-content.ts';
+
+/** A call of `createPod` or `updatePod` that has not settled. */
+export interface ProviderChange {
+  readonly method: 'createPod' | 'updatePod';
+  /** Asks the call to end soon. */
+  readonly abort: (reason?: unknown) => void;
+  /** In milliseconds since the epoch. */
+  readonly since: number;
+  /** That it takes too long, once it does: its signal has aborted then. */
+  late: string | undefined;
+  /** Never rejects. */
+  readonly settled: Promise<void>;
+  /** True while a sync waits for its end; otherwise the end is told of. */
+  isAwaited: boolean;
+}
+
+/** The last failure of `createPod` or `updatePod`. */
+export interface ProviderFailure {
+  /** The method that failed. */
+  readonly method: 'createPod' | 'updatePod';
+  /** What it threw or was rejected with, in words. */
+  readonly message: string;
+  /** How many in a row. */
+  readonly attempts: number;
+  /** When it is made again, in milliseconds since the epoch: to be told. */
+  readonly retryAt: number;
+  /** The same by `clock.elapsed()`: to be waited for. */
+  readonly dueAt: number;
+  /** The version of the pod that it was given. */
+  readonly pod: Pod;
+}
+
+/** The last failure of `deletePod`. */
+export interface DeleteFailure extends Omit<ProviderFailure, 'method' | 'pod'> {
+  /** Of the call that failed. */
+  readonly gracePeriodSeconds: number;
+  /** When the grace period of the first call in a row is over, by `clock.elapsed()`. */
+  readonly graceEndsAt: number;
+}
+
+/** What the node knows of one pod and its provider. */
+export class ProvidedPod {
+  readonly uid: string;
+  /** As the agent has it now. */
+  pod: Pod;
+  /** As the provider was last given it; undefined while it does not have it. */
+  given: Pod | undefined;
+  /** What the provider answered last; undefined: nothing yet, or that there is no such pod. */
+  answer: WirePodStatus | undefined;
+  /** True once the provider has answered, whatever it said. */
+  isAsked = false;
+  /** True while the provider has something of the pod, as far as is known. */
+  isHeld = false;
+  /** True for a pod that an earlier run of the agent has told to run, and that the provider's own list does not have. */
+  isUnlisted = false;
+  /** True while `deletePod` must be called whatever the provider says of the pod: a call was aborted that may have begun it. */
+  isUncertain = false;
+  /** True once `deletePod` has done its work. */
+  isDeleted = false;
+  /** True once nothing is left to do for the pod. */
+  isTerminated = false;
+  /** Since when a pod that was there is not, by `clock.elapsed()`. */
+  missingSince: number | undefined;
+  change: ProviderChange | undefined;
+  failure: ProviderFailure | undefined;
+  deleteFailure: DeleteFailure | undefined;
+  /** How many calls of `getPodStatus` were given up and have not settled. */
+  unsettled = 0;
+  /** How many calls of `getPodStatus` in a row have failed. */
+  failedAnswers = 0;
+  /** When `getPodStatus` was last called, in milliseconds since the epoch. */
+  askedAt = Number.NEGATIVE_INFINITY;
+  /** The same by `clock.elapsed()`. */
+  askedAtElapsed = Number.NEGATIVE_INFINITY;
+  /** The last event, so that it is not repeated. */
+  lastEvent: string | undefined;
+
+  constructor(uid: string, pod: Pod) {
+    this.uid = uid;
+    this.pod = pod;
+  }
+
+  noteAnswer(answer: WirePodStatus | undefined): void {
+    this.isAsked = true;
+    this.failedAnswers = 0;
+    this.answer = answer;
+    if (answer === undefined) return;
+    this.isHeld = true;
+    this.isUnlisted = false;
+    this.missingSince = undefined;
+    // a pod that was there before this run of the agent is taken over as it is
+    this.given ??= this.pod;
+  }
+
+  /** A pod of the same uid begins again after this one has ended. */
+  beginAgain(): void {
+    this.isTerminated = false;
+    this.isUncertain = false;
+    this.isDeleted = false;
+    this.missingSince = undefined;
+    this.failure = undefined;
+    this.deleteFailure = undefined;
+  }
+
+  /** The provider has nothing of the pod any more. */
+  noteGone(): void {
+    this.isHeld = false;
+    this.isUnlisted = false;
+    this.missingSince = undefined;
+    this.given = undefined;
+  }
+
+  /** True when the provider was given another version of the pod. */
+  get needsUpdate(): boolean {
+    const { given, pod } = this;
+    if (given === undefined || given === pod) return false;
+    if (!isSameVersion(given, pod)) return true;
+    // the next comparison costs nothing
+    this.given = pod;
+    return false;
+  }
+}
+
+/** True for two objects of a pod between which a provider sees no difference. */
+export function isSameVersion(one: Pod, other: Pod): boolean {
+  return (
+    sameContent(one.spec, other.spec) &&
+    sameContent(labelsOf(one), labelsOf(other)) &&
+    sameContent(annotationsOf(one), annotationsOf(other))
+  );
+}
+
+function labelsOf({ metadata }: Pod): object {
+  return metadata?.labels ?? {};
+}
+
+/** Those that are not the agent's own. */
+function annotationsOf({ metadata }: Pod): object {
+  const entries = Object.entries(metadata?.annotations ?? {});
+  return Object.fromEntries(entries.filter(([key]) => !localAnnotationKeys.includes(key)));
+}

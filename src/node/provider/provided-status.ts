@@ -1,0 +1,206 @@
+import { lookupByName } from '../../api/json/lookup.ts';
+import { formatTime } from '../../api/json/time.ts';
+import type { Pod, WireContainerStatus, WirePodStatus } from '../../api/json/types.ts';
+import { isTerminalPhase } from '../../api/pod/pod-phase.ts';
+import { computePodQOSClass } from '../../api/pod/pod-qos-class.ts';
+import { isRestartableInitContainer } from '../../api/pod/sidecar.ts';
+import { generateConditions } from '../../status/conditions/generate-pod-conditions.ts';
+import { getPodCondition, podConditionType } from '../../status/conditions/pod-conditions.ts';
+import { type Container, containerShouldRestart } from '../../status/conditions/restart-policy.ts';
+import { getPhase } from '../pod-status/get-phase.ts';
+import { addressMembers, podIPsInOrder } from '../pod-status/pod-ips.ts';
+import { unseenEnd } from '../pod-status/runtime-container-state.ts';
+import { runtimeReason, unseenExitCode } from '../pod-status/runtime-reasons.ts';
+import { isAddress } from './provider-answer.ts';
+
+/** What a status is made from, beside what the provider says. */
+export interface StatusFacts {
+  readonly pod: Pod;
+  /** The status before; undefined where there has been none. */
+  readonly previous: WirePodStatus | undefined;
+  /** The node's addresses, the primary one first. */
+  readonly hostIPs: readonly string[];
+  /** In milliseconds since the epoch. */
+  readonly now: number;
+}
+
+/** The provider's answer with everything filled in that it leaves out. A Ready condition that it gives can only lower the truth. */
+export function statusOfAnswer(facts: StatusFacts, answer: WirePodStatus): WirePodStatus {
+  const { pod, previous } = facts;
+  const { containerStatuses: given, initContainerStatuses: givenInit } = answer;
+  const isSilent = !given?.length && !givenInit?.length;
+  const containers = isSilent ? assumedStatuses(facts, answer, pod.spec?.containers) : (given ?? []);
+  const inits = isSilent ? assumedStatuses(facts, answer, pod.spec?.initContainers) : (givenInit ?? []);
+  const status: WirePodStatus = { ...answer };
+  if (containers.length > 0) status.containerStatuses = counted(containers, previous?.containerStatuses);
+  if (inits.length > 0) status.initContainerStatuses = counted(inits, previous?.initContainerStatuses);
+  status.phase ||= getPhase(pod, [...inits, ...containers], false, true);
+  return complete(facts, status, answer);
+}
+
+/** The status of a pod that the provider does not have yet. */
+export function waitingStatus(facts: StatusFacts, reason: string, message?: string): WirePodStatus {
+  const waits = { waiting: { reason, ...(message !== undefined && { message }) } };
+  const status = statusOfContainers(facts, (before) => ({ ...before, state: waits }), false);
+  return message === undefined ? status : { ...status, reason: 'ProviderFailed', message };
+}
+
+/** The status of a pod that the provider has lost: its containers have ended, nobody knows how, and start again if they may. */
+export function lostStatus(facts: StatusFacts): WirePodStatus {
+  const message = 'The provider no longer has the pod, and its end was not seen';
+  const isOver = !mayRestart(facts.pod);
+  const status = statusOfContainers(
+    facts,
+    (before) => {
+      const end = before.state?.terminated ?? unseenEnd(message);
+      if (isOver) return { ...before, state: { terminated: end } };
+      const last = before.lastState?.terminated;
+      if (before.state?.waiting && last?.reason === runtimeReason.containerStatusUnknown) return before; // it is counted already
+      const lastState = { terminated: end };
+      return { ...before, state: { waiting: { reason: 'ContainerCreating' } }, lastState, restartCount: before.restartCount + 1 };
+    },
+    isOver,
+  );
+  return isOver ? { ...status, phase: 'Failed', reason: 'NotFound', message } : status;
+}
+
+/** The last status of a pod of which nothing runs any more. */
+export function endedStatus(facts: StatusFacts, answer: WirePodStatus | undefined): WirePodStatus {
+  const last = answer === undefined ? facts.previous : statusOfAnswer(facts, answer);
+  const { reason, message } = last ?? {};
+  const status = statusOfContainers(
+    { ...facts, previous: last },
+    (before) => {
+      if (before.state?.terminated || !hasRun(before)) return before;
+      const text = 'The container could not be located when the pod was terminated';
+      return { ...before, state: { terminated: unseenEnd(text) } };
+    },
+    true,
+  );
+  if (last?.phase !== undefined && isTerminalPhase(last.phase)) status.phase = last.phase;
+  const known = { ...last, ...status, ...(reason !== undefined && { reason }), ...(message !== undefined && { message }) };
+  return complete(facts, known, undefined);
+}
+
+/** True for a status that says that nothing of the pod runs, or will. */
+export function isOver({ spec }: Pod, answer: WirePodStatus | undefined): boolean {
+  if (answer === undefined) return true;
+  const { phase, containerStatuses = [], initContainerStatuses = [], ephemeralContainerStatuses = [] } = answer;
+  const all = [...containerStatuses, ...initContainerStatuses, ...ephemeralContainerStatuses];
+  if (all.some(({ state }) => state?.running)) return false;
+  if (isTerminalPhase(phase)) return true;
+  const names = (spec?.containers ?? []).map(({ name }) => name);
+  const statusOf = lookupByName(containerStatuses);
+  return names.length > 0 && names.every((name) => statusOf(name)?.state?.terminated);
+}
+
+/** True for a pod that waits to be run: what a `createPod` that has failed may have left. */
+export function isUnbegun({ phase, containerStatuses = [], initContainerStatuses = [] }: WirePodStatus): boolean {
+  return phase === 'Pending' && ![...containerStatuses, ...initContainerStatuses].some(({ state }) => state?.running);
+}
+
+/** True for a status of a pod that somebody has run: what a provider does not have of it is lost. */
+export function hasBeenRun(status: WirePodStatus | undefined): boolean {
+  return [...(status?.initContainerStatuses ?? []), ...(status?.containerStatuses ?? [])].some(
+    ({ state }) => state?.running || state?.terminated,
+  );
+}
+
+function mayRestart({ spec }: Pod): boolean {
+  return (spec?.containers ?? []).some((container) => containerShouldRestart(container, spec?.restartPolicy, unseenExitCode));
+}
+
+/** True for an end that no later status may take back: the status manager would refuse it, and with it the whole status. */
+function hasEndedForGood({ spec }: Pod, container: Container, isInit: boolean, { state }: WireContainerStatus): boolean {
+  const exitCode = state?.terminated?.exitCode;
+  if (exitCode === undefined) return false;
+  // a phase alone does not say that a pod whose init containers have completed runs them again
+  if (isInit && exitCode === 0 && !isRestartableInitContainer(container)) return true;
+  return !containerShouldRestart(container, spec?.restartPolicy, exitCode);
+}
+
+function hasRun({ state, lastState }: WireContainerStatus): boolean {
+  return Boolean(state?.running || state?.terminated || lastState?.terminated);
+}
+
+/** The status that follows from the one before, with each container as `change` has it. None of them runs. */
+function statusOfContainers(
+  facts: StatusFacts,
+  change: (before: WireContainerStatus) => WireContainerStatus,
+  podIsTerminal: boolean,
+): WirePodStatus {
+  const { pod, previous } = facts;
+  const listed = (containers: readonly Container[] | undefined, before: readonly WireContainerStatus[] | undefined) => {
+    const known = lookupByName(before);
+    return (containers ?? []).map((container): WireContainerStatus => {
+      const old = known(container.name) ?? bareStatus(container, { waiting: { reason: 'ContainerCreating' } });
+      const endIsFinal =
+        old.state?.terminated && !containerShouldRestart(container, pod.spec?.restartPolicy, old.state.terminated.exitCode);
+      return { ...(endIsFinal ? old : change(old)), ready: false, started: false };
+    });
+  };
+  const containers = listed(pod.spec?.containers, previous?.containerStatuses);
+  const inits = listed(pod.spec?.initContainers, previous?.initContainerStatuses);
+  const status: WirePodStatus = { phase: getPhase(pod, [...inits, ...containers], podIsTerminal, true) };
+  if (containers.length > 0) status.containerStatuses = containers;
+  if (inits.length > 0) status.initContainerStatuses = inits;
+  return complete(facts, status, undefined);
+}
+
+/** The container statuses of a provider that gives the phase alone. */
+function assumedStatuses(facts: StatusFacts, answer: WirePodStatus, containers: readonly Container[] | undefined) {
+  const startedAt = facts.previous?.startTime ?? answer.startTime ?? formatTime(facts.now);
+  const { phase = 'Pending' } = answer;
+  const isReady = getPodCondition(answer.conditions, podConditionType.ready)?.status !== 'False';
+  const { containerStatuses = [], initContainerStatuses = [] } = facts.previous ?? {};
+  const before = lookupByName([...containerStatuses, ...initContainerStatuses]);
+  const initNames = new Set(facts.pod.spec?.initContainers?.map(({ name }) => name));
+  return (containers ?? []).map((container): WireContainerStatus => {
+    const isInit = initNames.has(container.name);
+    const old = before(container.name);
+    if (old !== undefined && hasEndedForGood(facts.pod, container, isInit, old)) return old;
+    const hasCompleted = phase === 'Succeeded' || (phase === 'Running' && isInit && !isRestartableInitContainer(container));
+    if (hasCompleted) return { ...bareStatus(container, { terminated: { exitCode: 0, reason: 'Completed' } }), ready: isInit };
+    if (phase === 'Running') return { ...bareStatus(container, { running: { startedAt } }), ready: isReady, started: true };
+    if (phase === 'Failed')
+      return bareStatus(container, { terminated: { exitCode: unseenExitCode, reason: runtimeReason.containerStatusUnknown } });
+    return bareStatus(container, { waiting: { reason: 'ContainerCreating' } });
+  });
+}
+
+function bareStatus({ name, image = '' }: Container, state: WireContainerStatus['state']): WireContainerStatus {
+  return { name, image, imageID: '', ready: false, started: false, restartCount: 0, lastState: {}, ...(state && { state }) };
+}
+
+/** A provider that began a pod again counts from 0; the pod's own count never shrinks. */
+function counted(statuses: readonly WireContainerStatus[], before: readonly WireContainerStatus[] | undefined) {
+  const known = lookupByName(before);
+  return statuses.map((status): WireContainerStatus => {
+    const least = known(status.name)?.restartCount ?? 0;
+    return least > (status.restartCount ?? 0) ? { ...status, restartCount: least } : status;
+  });
+}
+
+/** Adds the conditions, the addresses, the start time and the QoS class. */
+function complete(facts: StatusFacts, given: WirePodStatus, answer: WirePodStatus | undefined): WirePodStatus {
+  const { pod, previous, hostIPs, now } = facts;
+  const status = { ...given };
+  // what the server does not take must not keep a pod's end from it
+  delete status.podIP;
+  delete status.podIPs;
+  if (!isAddress(status.hostIP) || status.hostIPs?.some(({ ip }) => !isAddress(ip))) {
+    delete status.hostIP;
+    delete status.hostIPs;
+  }
+  const { podIP, podIPs } = answer ?? previous ?? {};
+  const ips = podIPs?.length ? podIPs.map(({ ip }) => ip) : podIP ? [podIP] : [];
+  Object.assign(status, addressMembers(podIPsInOrder(ips, hostIPs), hostIPs, pod.spec?.hostNetwork === true));
+  status.startTime = previous?.startTime ?? answer?.startTime ?? formatTime(now);
+  status.qosClass = pod.status?.qosClass || computePodQOSClass(pod.spec);
+  status.conditions = generateConditions(pod, previous, status).map((condition) => {
+    const said = getPodCondition(answer?.conditions, condition.type);
+    const isReadiness = condition.type === podConditionType.ready || condition.type === podConditionType.containersReady;
+    return isReadiness && said?.status === 'False' && condition.status === 'True' ? { ...condition, ...said } : condition;
+  });
+  return status;
+}

@@ -1,0 +1,297 @@
+import type { Pod, WirePodStatus } from '../../api/json/types.ts';
+import type { SteadyClock } from '../../base/clock.ts';
+import { callWithin, LinkedAbort, onAbort } from '../../base/concurrency/aborts.ts';
+import { StatusManagerError } from '../../base/errors.ts';
+import { callGuarded } from '../../base/guard.ts';
+import type { Logger } from '../../base/logging/logger.ts';
+import type { EventRecorder } from '../../client/events/event-recorder.ts';
+import { ApiError } from '../../client/transport/api-error.ts';
+import { statusOfListed } from './listed-containers.ts';
+import type { PodNotices } from './pod-notices.ts';
+import type { NodePod, PodProvider, ProviderCall } from './pod-provider.ts';
+import type { ProvidedPod, ProviderChange } from './provided-pod.ts';
+import type { StatusFacts } from './provided-status.ts';
+import { readAnswer } from './provider-answer.ts';
+import type { ProviderMeasures } from './provider-measures.ts';
+import type { ProviderRetries } from './provider-retries.ts';
+
+/** While so many answers of one pod have not come, it is asked about no more often than this, in milliseconds. */
+const mostUnsettled = 4;
+const unsettledIntervalMs = 30_000;
+
+const failureReasons = { createPod: 'ProviderCreateFailed', updatePod: 'ProviderUpdateFailed' } as const;
+
+export interface ProviderCallsOptions {
+  readonly provider: PodProvider;
+  readonly notices: PodNotices;
+  readonly factsOf: (record: ProvidedPod) => StatusFacts;
+  readonly callTimeoutMs: number;
+  readonly changeTimeoutMs: number;
+  readonly eventRecorder: EventRecorder;
+  readonly clock: SteadyClock;
+  readonly logger: Logger;
+  readonly measures: ProviderMeasures;
+  readonly retries: ProviderRetries;
+  /** The longest wait after questions that have failed. */
+  readonly mostAskMs: number;
+}
+
+/** A call of `deletePod`. Its end wakes what waits for the pod. */
+export interface Deletion {
+  readonly outcome: () => 'pending' | 'done' | 'failed';
+  readonly error: () => unknown;
+  /** The status that the call has resolved to, if any. */
+  readonly last: () => WirePodStatus | undefined;
+  /** Ends the call, unless it has settled. */
+  readonly abort: () => void;
+}
+
+/** The calls of the provider, each with a signal. Whatever a call does, it concerns the record of its pod alone. */
+export class ProviderCalls {
+  readonly #options: ProviderCallsOptions;
+  /** The signals of the calls under way. A listener of each on one signal of the node's would be compared with all others. */
+  readonly #open = new Set<LinkedAbort>();
+  #isStopped = false;
+
+  constructor(options: ProviderCallsOptions) {
+    this.#options = options;
+  }
+
+  stop(): void {
+    this.#isStopped = true;
+    for (const linked of this.#open) linked.abort();
+  }
+
+  /**
+   * The status that the provider gives of the pod; undefined where it has no such pod. Rejects when it does, when it gives no
+   * answer in time, and for an answer that is no status, each time with a BackoffError; with the signal's reason once `signal`
+   * has aborted.
+   */
+  async ask(record: ProvidedPod, signal: AbortSignal): Promise<WirePodStatus | undefined> {
+    const { provider, notices, clock, callTimeoutMs, measures, retries, mostAskMs } = this.#options;
+    const intervalMs = Math.max(callTimeoutMs, unsettledIntervalMs);
+    if (record.unsettled >= mostUnsettled && clock.elapsed() - record.askedAtElapsed < intervalMs) {
+      const message = `getPodStatus() has left ${record.unsettled} calls without an answer; it is called every ${intervalMs} ms`;
+      throw retries.backoffError(message, record.askedAtElapsed + intervalMs);
+    }
+    record.askedAt = clock.now();
+    record.askedAtElapsed = clock.elapsed();
+    const call = async (own: AbortSignal): Promise<unknown> => {
+      record.unsettled += 1;
+      try {
+        return await provider.getPodStatus(nodePod(record.pod), { signal: own });
+      } finally {
+        record.unsettled -= 1;
+      }
+    };
+    const late = (): ApiError =>
+      new ApiError({ reason: 'Timeout', message: `getPodStatus() gave no answer within ${callTimeoutMs} ms` });
+    const linked = this.#link(signal);
+    const limits = { clock, timeoutMs: callTimeoutMs, signal: linked.signal, late };
+    try {
+      const given = await measures.call('getPodStatus', linked.signal, () => callWithin(call, limits));
+      const status = this.#read(record, given);
+      record.noteAnswer(status);
+      // a later outage has an event of its own
+      if (record.lastEvent?.startsWith('ProviderStatusFailed')) record.lastEvent = undefined;
+      notices.release(record.uid);
+      return status;
+    } catch (error) {
+      signal.throwIfAborted();
+      if (this.#isStopped) throw error;
+      notices.hold(record.uid);
+      this.event(record, 'ProviderStatusFailed', `The provider does not say how the pod is: ${messageOf(error)}`);
+      record.failedAnswers += 1;
+      throw retries.backoffError(messageOf(error), retries.after(record.failedAnswers, mostAskMs).dueAt, { cause: error });
+    } finally {
+      this.#release(linked);
+    }
+  }
+
+  /** Begins `createPod` or `updatePod` with the pod as it is now. Its end is in the record, and is told of. */
+  change(record: ProvidedPod, method: ProviderChange['method']): ProviderChange {
+    const { notices, clock, logger } = this.#options;
+    const { pod } = record;
+    const linked = this.#link();
+    const { signal } = linked;
+    logger.debug({ podUID: record.uid, method }, 'the provider is called');
+    const settled = this.#invoke(method, pod, { signal }).then(
+      () => {
+        record.given = pod;
+        record.isHeld = true;
+        record.isDeleted = false;
+        record.failure = undefined;
+      },
+      (error: unknown) => this.#noteFailure(record, change, pod, error, signal.aborted),
+    );
+    const change: ProviderChange = {
+      method,
+      abort: (reason) => linked.abort(reason),
+      since: clock.now(),
+      late: undefined,
+      settled: settled.then(() => {
+        endWatch();
+        this.#release(linked);
+        record.change = undefined;
+        if (!change.isAwaited) notices.tell(record.uid);
+      }),
+      isAwaited: false,
+    };
+    record.change = change;
+    const endWatch = this.#limit(record, change, signal);
+    return change;
+  }
+
+  /** Aborts a change that takes too long, and tells of it. It may settle later all the same. Returns what ends this watch. */
+  #limit(record: ProvidedPod, change: ProviderChange, signal: AbortSignal): () => void {
+    const { clock, changeTimeoutMs, notices, logger } = this.#options;
+    const { method } = change;
+    const giveUp = (): void => {
+      const late = `${method}() has not settled within ${changeTimeoutMs / 1000} s`;
+      change.late = late;
+      change.abort(new DOMException(late, 'TimeoutError'));
+      logger.warn({ podUID: record.uid, method }, 'a call of the provider takes too long; its signal is aborted');
+      this.event(record, failureReasons[method], failureText(method, late));
+      notices.tell(record.uid);
+    };
+    const cancelTimer = callGuarded(
+      () => clock.setTimer(giveUp, changeTimeoutMs),
+      (err) => logger.error({ err, podUID: record.uid, method }, 'the clock set no timer; a call of the provider has no limit'),
+    );
+    if (cancelTimer === undefined) return () => {};
+    const leave = onAbort(signal, cancelTimer);
+    return () => {
+      leave();
+      cancelTimer();
+    };
+  }
+
+  /** Begins `deletePod`. `signal` ends it. */
+  delete(record: ProvidedPod, gracePeriodSeconds: number, signal: AbortSignal): Deletion {
+    const { notices, logger } = this.#options;
+    const linked = this.#link(signal);
+    logger.debug({ podUID: record.uid, method: 'deletePod', gracePeriodSeconds }, 'the provider is called');
+    const call = { gracePeriodSeconds, signal: linked.signal };
+    let outcome: 'pending' | 'done' | 'failed' = 'pending';
+    let failure: unknown;
+    let last: WirePodStatus | undefined;
+    const settled = this.#invoke('deletePod', record.pod, call).then(
+      (result) => {
+        last = this.#readLast(record, result);
+        outcome = 'done';
+      },
+      (error: unknown) => {
+        outcome = 'failed';
+        failure = error;
+        if (!call.signal.aborted)
+          this.event(record, 'ProviderDeleteFailed', `The provider did not delete the pod: ${messageOf(error)}`);
+      },
+    );
+    void settled.then(() => {
+      this.#release(linked);
+      notices.wake(record.uid);
+    });
+    return {
+      outcome: () => outcome,
+      error: () => failure,
+      last: () => last,
+      abort: () => {
+        if (outcome === 'pending') linked.abort();
+        this.#release(linked);
+      },
+    };
+  }
+
+  /** A signal that also aborts with the given one, and when the node stops, until it is released. */
+  #link(signal?: AbortSignal): LinkedAbort {
+    const linked = new LinkedAbort(signal);
+    this.#open.add(linked);
+    if (this.#isStopped) linked.abort();
+    return linked;
+  }
+
+  #release(linked: LinkedAbort): void {
+    linked.release();
+    this.#open.delete(linked);
+  }
+
+  /** Writes a warning, unless it was the last one of the pod. */
+  event(record: ProvidedPod, reason: string, message: string): void {
+    const text = `${reason}: ${message}`;
+    if (record.lastEvent === text) return;
+    record.lastEvent = text;
+    this.#options.eventRecorder.event(record.pod, 'Warning', reason, message);
+  }
+
+  #read(record: ProvidedPod, answer: unknown): WirePodStatus | undefined {
+    try {
+      return readAnswer(this.#withContainers(record, answer));
+    } catch (error) {
+      const { namespace = '', name = '' } = record.pod.metadata ?? {};
+      throw new StatusManagerError(
+        'ERR_INVALID_ARGUMENT',
+        `The answer of getPodStatus() for pod ${namespace}/${name} is refused: ${messageOf(error)}`,
+        { cause: error },
+      );
+    }
+  }
+
+  /** How the containers ended, if the provider says so. Anything else that `deletePod` resolves to says nothing. */
+  #readLast(record: ProvidedPod, result: unknown): WirePodStatus | undefined {
+    if (!Array.isArray(result) || result.length === 0) return undefined;
+    return callGuarded(
+      () => readAnswer(this.#withContainers(record, result)),
+      (err) =>
+        this.#options.logger.warn({ err, podUID: record.uid }, 'deletePod() of the provider resolved to a list that is refused'),
+    );
+  }
+
+  #withContainers(record: ProvidedPod, answer: unknown): unknown {
+    const { factsOf, clock } = this.#options;
+    return Array.isArray(answer) && answer.length > 0 ? statusOfListed(factsOf(record), answer, clock) : answer;
+  }
+
+  async #invoke<Call extends ProviderCall>(
+    method: 'createPod' | 'updatePod' | 'deletePod',
+    pod: Pod,
+    call: Call,
+  ): Promise<unknown> {
+    const { provider, measures } = this.#options;
+    return await measures.call(method, call.signal, async () =>
+      (provider[method] as ((pod: NodePod, call: Call) => unknown) | undefined)?.call(provider, nodePod(pod), call),
+    );
+  }
+
+  #noteFailure(record: ProvidedPod, { method, late }: ProviderChange, pod: Pod, error: unknown, wasAborted: boolean): void {
+    const { retries, logger } = this.#options;
+    // it may have begun something all the same
+    if (method === 'createPod') record.isDeleted = false;
+    if (wasAborted && late === undefined) return;
+    const message = late ?? messageOf(error);
+    const attempts = (record.failure?.attempts ?? 0) + 1;
+    const { delayMs, retryAt, dueAt } = retries.after(attempts);
+    record.failure = { method, message, attempts, retryAt, dueAt, pod };
+    logger.warn({ err: error, podUID: record.uid, method, attempts, delayMs }, 'the provider failed; it is called again later');
+    this.event(record, failureReasons[method], failureText(method, message));
+  }
+}
+
+/** The pod as a provider gets it: its uid, name and namespace were checked; a pod of which only those are known has no containers. */
+function nodePod(pod: Pod): NodePod {
+  return (pod.spec == null ? { ...pod, spec: { containers: [] } } : pod) as NodePod;
+}
+
+/** What an event and a status say of a failure. */
+export function failureText(method: ProviderChange['method'], message: string): string {
+  return `The provider did not ${method === 'createPod' ? 'create' : 'update'} the pod: ${message}`;
+}
+
+/** What an error says, in a length that fits into a status. Never throws. */
+export function messageOf(error: unknown): string {
+  try {
+    const text = error instanceof Error ? error.message : String(error);
+    return typeof text === 'string' && text !== '' ? text.slice(0, 500) : 'unknown error';
+  } catch {
+    return 'unknown error';
+  }
+}

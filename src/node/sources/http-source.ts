@@ -1,0 +1,179 @@
+// Behaviour of pkg/kubelet/config/http.go, v1.36.3.
+
+import type { Pod } from '../../api/json/types.ts';
+import { decodeStaticPods } from '../../api/manifest/decode-static-pods.ts';
+import { sleep } from '../../base/clock.ts';
+import type { LastFailure } from '../../base/concurrency/last-failure.ts';
+import { RunState, type RunStateName } from '../../base/concurrency/run-state.ts';
+import { DocumentClient, labelOf } from '../../client/resources/document-client.ts';
+import type { HttpAnswer } from '../../client/transport/http-exchange.ts';
+import { manifestText } from './decode-manifest.ts';
+import { type CheckedHttpSourceOptions, checkedHttpSourceOptions, type HttpSourceOptions } from './http-source-options.ts';
+import type { PodSource, SendPods } from './pod-source.ts';
+
+/** Failures in a row that are logged as warnings; further ones are logged for debugging alone. */
+const loudFailures = 4;
+
+/** An answer that was read, with what it has led to. */
+interface ReadAnswer {
+  readonly text: string;
+  readonly failure: unknown;
+}
+
+/**
+ * The static pods of a URL: one pod, or a list of pods, in YAML or JSON. Asked for again and again; an answer with an ETag is
+ * asked for only if it has changed. The pods of the last good answer count until another one comes: a request that fails, an
+ * answer with another status than 200, and one that breaks a rule change nothing. An empty answer says that there are no pods.
+ *
+ * Up to ten redirects are followed, as in the kubelet, to whatever host the server names, one of the node's own network too
+ * (such as the address of a cloud's metadata): whoever answers for the URL also says which pods run. Another origin gets no
+ * header but `accept`, https never leads to http, and what is no manifest is neither shown nor kept.
+ *
+ * @example
+ * ```ts
+ * import { createServer } from 'node:http';
+ * import type { AddressInfo } from 'node:net';
+ * import { HttpSource } from 'pod-status-manager/node';
+ *
+ * const spec = { containers: [{ name: 'app', image: 'app:1' }] };
+ * const manifest = JSON.stringify({ apiVersion: 'v1', kind: 'Pod', metadata: { name: 'web' }, spec });
+ * const web = createServer((_, response) => response.end(manifest));
+ * await new Promise<void>((resolve) => web.listen(0, '127.0.0.1', resolve));
+ * const { port } = web.address() as AddressInfo;
+ *
+ * const source = new HttpSource({ url: `http://127.0.0.1:${port}/pods`, nodeName: 'node-1' });
+ * const names = await new Promise((resolve) => source.start((pods) => resolve(pods.map(({ metadata }) => metadata?.name))));
+ * console.log(names); // [ 'web-node-1' ]
+ * await source.stop();
+ * web.close();
+ * ```
+ */
+export class HttpSource implements PodSource {
+  readonly #options: CheckedHttpSourceOptions;
+  /** As it was given: the uids of the pods are made from it. */
+  readonly #source: string;
+  readonly #client: DocumentClient;
+  readonly #runState = new RunState('pod source');
+  readonly #stopping = new AbortController();
+  #loop: Promise<void> = Promise.resolve();
+  /** Of the last good answer. */
+  #etag: string | undefined;
+  #last: ReadAnswer | undefined;
+  #failures = 0;
+  #lastObservedAt: number | undefined;
+  #lastFailure: LastFailure | undefined;
+
+  /** Throws ERR_INVALID_OPTION, naming the option and the rule. */
+  constructor(options: HttpSourceOptions) {
+    this.#options = checkedHttpSourceOptions(options);
+    this.#source = options.url;
+    this.#client = new DocumentClient(this.#options.clock);
+  }
+
+  /** `idle`, `running`, `stopping` or `stopped`. */
+  get state(): RunStateName {
+    return this.#runState.name;
+  }
+
+  /** Throws ERR_ALREADY_STARTED, ERR_STOPPED. */
+  start(send: SendPods): void {
+    this.#runState.start();
+    const { logger } = this.#options;
+    this.#loop = this.#run(send).catch((error) => logger.error({ err: error }, 'the http source has ended: its clock failed'));
+  }
+
+  /** Ends the request under way. When it resolves, there is no timer and no socket left, and nothing is sent any more. */
+  stop(): Promise<void> {
+    return this.#runState.stop(async () => {
+      this.#stopping.abort();
+      await this.#client.close();
+      await this.#loop;
+    });
+  }
+
+  /** The same as `stop()`, for `await using`. */
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.stop();
+  }
+
+  /** When the server last gave a good answer, or said that nothing has changed, in milliseconds since the epoch. */
+  lastObservedAt(): number | undefined {
+    return this.#lastObservedAt;
+  }
+
+  /** Why the last request or its answer was no good; undefined once one was, and before any failure. */
+  lastFailure(): LastFailure | undefined {
+    return this.#lastFailure;
+  }
+
+  async #run(send: SendPods): Promise<void> {
+    const { clock, checkPeriodMs } = this.#options;
+    const { signal } = this.#stopping;
+    while (!signal.aborted) {
+      await this.#check(send, signal);
+      await sleep(clock, checkPeriodMs, signal);
+    }
+  }
+
+  async #check(send: SendPods, signal: AbortSignal): Promise<void> {
+    const { url, headers, timeoutMs, maxBytes, clock, logger } = this.#options;
+    try {
+      const condition = this.#etag === undefined ? {} : { 'if-none-match': this.#etag };
+      const answer = await this.#client.get({ url, headers: { ...headers, ...condition }, timeoutMs, maxBytes, signal });
+      if (signal.aborted) return;
+      const pods = this.#podsOf(answer);
+      this.#lastObservedAt = clock.now();
+      logger.debug({ url: labelOf(url), status: answer.status, pods: pods?.length }, 'the pods of the URL were asked for');
+      if (pods !== undefined) send(pods);
+      if (answer.status === 200 && answer.body.length === 0)
+        throw new Error('the answer is empty: it says that there are no pods');
+      if (this.#failures > 0) logger.info({ url: labelOf(url) }, 'the pods of the URL can be read again');
+      this.#failures = 0;
+      this.#lastFailure = undefined;
+    } catch (error) {
+      if (!signal.aborted) this.#failed(error);
+    }
+  }
+
+  /** The pods of the answer; undefined where it says what the last one said. Throws for an answer that does not count. */
+  #podsOf({ status, headers, body }: HttpAnswer): readonly Pod[] | undefined {
+    if (status === 304 && this.#etag !== undefined) return undefined;
+    if (status !== 200) throw new Error(`the server has answered with status ${status}`);
+    if (body.length === 0) {
+      this.#last = undefined;
+      this.#etag = undefined;
+      return [];
+    }
+    const text = manifestText(body);
+    if (text === this.#last?.text) {
+      if (this.#last.failure !== undefined) throw this.#last.failure;
+      return undefined;
+    }
+    const { nodeName } = this.#options;
+    try {
+      const pods = decodeStaticPods(text, { source: this.#source, isFile: false, nodeName });
+      this.#last = { text, failure: undefined };
+      this.#etag = headers.etag;
+      return pods;
+    } catch (error) {
+      const message = error instanceof Error ? error.message : String(error);
+      // the URL may hold a password
+      const failure = new Error(message.replaceAll(this.#source, labelOf(this.#options.url)));
+      // the ETag stays that of the pods that count
+      this.#last = { text, failure };
+      throw failure;
+    }
+  }
+
+  #failed(error: unknown): void {
+    const { url, checkPeriodMs, clock, logger } = this.#options;
+    const fields = { url: labelOf(url), err: error };
+    const at = clock.now();
+    this.#lastFailure = { error, at, retryAt: at + checkPeriodMs };
+    this.#failures += 1;
+    if (this.#failures < loudFailures) logger.warn(fields, 'the pods of the URL could not be read');
+    else if (this.#failures === loudFailures) {
+      logger.warn(fields, 'the pods of the URL could not be read; further failures are logged for debugging alone');
+    } else logger.debug(fields, 'the pods of the URL could not be read');
+  }
+}

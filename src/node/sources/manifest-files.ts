@@ -1,0 +1,173 @@
+// Behaviour of pkg/kubelet/config/file.go (listConfig, extractFromDir, extractFromFile), v1.36.3.
+
+import { createHash } from 'node:crypto';
+import { readdir, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Pod } from '../../api/json/types.ts';
+import { podFullName } from '../../api/pod/pod-identity.ts';
+import { errorCodeOf } from '../../base/error-code.ts';
+import type { Logger } from '../../base/logging/logger.ts';
+import type { DecodeManifest } from './decode-manifest.ts';
+import { type FileStamp, fileStamp, isUnchanged } from './file-stamp.ts';
+import { NoFileError, readManifestFile } from './read-manifest-file.ts';
+
+export interface ManifestFilesOptions {
+  /** A directory of manifests, or one manifest. */
+  readonly path: string;
+  readonly nodeName: string;
+  readonly maxBytes: number;
+  readonly decode: DecodeManifest;
+  /** Milliseconds; only differences count. */
+  readonly now: () => number;
+  /** The text of a file. Default `readManifestFile`. */
+  readonly textOf?: (file: string, maxBytes: number) => Promise<string>;
+  readonly logger: Logger;
+}
+
+/** `changed`: a file that says by its times and its size that it has not changed is not read. */
+export type FilesToRead = 'all' | 'changed';
+
+/** What is known of one file. */
+interface KnownFile {
+  /** Of the content that was read last, good or bad; undefined where it could not be read. */
+  readonly hash: string | undefined;
+  /** Of the last good content. */
+  readonly pods: readonly Pod[];
+  readonly problem: string | undefined;
+  readonly stamp: FileStamp | undefined;
+}
+
+/** What one reading of the path has found. */
+export interface ManifestFilesResult {
+  readonly isThere: boolean;
+  readonly pods: readonly Pod[];
+}
+
+/**
+ * Reads the manifests of a path. One broken file hides no other. A file that was good and cannot be read now, or breaks a
+ * rule, keeps the pods of its last good content until it is gone: it may be half-written. A file whose content has not
+ * changed gives the same pods, as objects. Each problem is logged once.
+ */
+export class ManifestFiles {
+  readonly #options: ManifestFilesOptions;
+  #files = new Map<string, KnownFile>();
+  #problems: ReadonlySet<string> = new Set();
+  #newProblems = new Set<string>();
+
+  constructor(options: ManifestFilesOptions) {
+    this.#options = options;
+  }
+
+  /** Rejects where the path itself cannot be read, or is a single manifest that was never good: then nothing is known. */
+  async read(signal: AbortSignal, filesToRead: FilesToRead = 'all'): Promise<ManifestFilesResult> {
+    this.#newProblems = new Set();
+    try {
+      return await this.#read(signal, filesToRead);
+    } finally {
+      this.#problems = this.#newProblems;
+    }
+  }
+
+  async #read(signal: AbortSignal, filesToRead: FilesToRead): Promise<ManifestFilesResult> {
+    const { path } = this.#options;
+    const stats = await stat(path).catch((error: unknown) => {
+      if (errorCodeOf(error) === 'ENOENT') return undefined;
+      throw error;
+    });
+    if (stats === undefined) {
+      this.#files.clear();
+      if (this.#isNews('missing', path)) this.#options.logger.warn({ path }, 'the path does not exist; there are no pods');
+      return { isThere: false, pods: [] };
+    }
+    if (stats.isDirectory()) return { isThere: true, pods: await this.#podsOfDirectory(path, signal, filesToRead) };
+    if (!stats.isFile()) throw new NoFileError(`${path} is neither a directory nor a file`);
+    return { isThere: true, pods: await this.#podsOfOneFile(path, filesToRead) };
+  }
+
+  async #podsOfDirectory(path: string, signal: AbortSignal, filesToRead: FilesToRead): Promise<readonly Pod[]> {
+    const names = (await readdir(path)).filter((name) => !name.startsWith('.')).sort();
+    const before = this.#files;
+    this.#files = new Map();
+    for (const name of names) {
+      if (signal.aborted) break;
+      const file = join(path, name);
+      const known = await this.#fileNow(file, before.get(file), filesToRead);
+      if (known !== undefined) this.#files.set(file, known);
+    }
+    return this.#podsByName();
+  }
+
+  async #podsOfOneFile(path: string, filesToRead: FilesToRead): Promise<readonly Pod[]> {
+    const known = await this.#fileNow(path, this.#files.get(path), filesToRead);
+    this.#files.clear();
+    if (known === undefined) return [];
+    this.#files.set(path, known);
+    if (known.problem !== undefined && known.pods.length === 0) throw new Error(known.problem);
+    return known.pods;
+  }
+
+  /** Undefined where there is no such file any more. */
+  async #fileNow(file: string, before: KnownFile | undefined, filesToRead: FilesToRead): Promise<KnownFile | undefined> {
+    const { textOf = readManifestFile, maxBytes, now } = this.#options;
+    let hash: string | undefined;
+    let stamp: FileStamp | undefined;
+    try {
+      // looked at before the content is read: what changes in between is another stamp the next time
+      const stats = await stat(file, { bigint: true });
+      if (filesToRead === 'all' || before?.stamp === undefined || !isUnchanged(stats, before.stamp)) {
+        stamp = fileStamp(stats, before?.stamp, now());
+        const text = await textOf(file, maxBytes);
+        hash = createHash('sha256').update(text).digest('base64');
+        if (before === undefined || hash !== before.hash)
+          return { hash, stamp, pods: this.#decode(text, file), problem: undefined };
+      }
+      if (before.problem !== undefined) this.#tellProblem(file, before.problem, before.pods.length);
+      return stamp === undefined ? before : { ...before, stamp };
+    } catch (error) {
+      if (errorCodeOf(error) === 'ENOENT') return undefined;
+      const problem = error instanceof Error ? error.message : String(error);
+      const pods = error instanceof NoFileError ? [] : (before?.pods ?? []);
+      this.#tellProblem(file, problem, pods.length);
+      // what could not be read is tried again each time
+      return { hash, stamp: hash === undefined ? undefined : stamp, pods, problem };
+    }
+  }
+
+  #decode(text: string, file: string): readonly Pod[] {
+    return this.#options.decode(text, { source: file, isFile: true, nodeName: this.#options.nodeName });
+  }
+
+  /** Of two pods of one name the one of the later file counts, as in the kubelet. */
+  #podsByName(): readonly Pod[] {
+    const byName = new Map<string, { readonly pod: Pod; readonly file: string }>();
+    for (const [file, { pods }] of this.#files) {
+      for (const pod of pods) {
+        const other = byName.get(podFullName(pod));
+        if (other !== undefined) this.#tellDouble(podFullName(pod), file, other.file);
+        byName.set(podFullName(pod), { pod, file });
+      }
+    }
+    return Array.from(byName.values(), ({ pod }) => pod);
+  }
+
+  #tellProblem(file: string, problem: string, podsKept: number): void {
+    const { logger } = this.#options;
+    const hasPods = podsKept > 0;
+    if (!this.#isNews('problem', file, hasPods, problem)) return;
+    const fields = { path: file, problem };
+    if (hasPods) logger.warn(fields, 'the manifest cannot be used; the pods of its last good content stay');
+    else logger.warn(fields, 'the manifest cannot be used; it is left out');
+  }
+
+  #tellDouble(pod: string, path: string, otherPath: string): void {
+    if (!this.#isNews('double', pod, path, otherPath)) return;
+    this.#options.logger.warn({ path, pod, otherPath }, 'two manifests name one pod; that of the later path counts');
+  }
+
+  /** True for what the reading before this one did not find. */
+  #isNews(...what: readonly unknown[]): boolean {
+    const key = JSON.stringify(what);
+    this.#newProblems.add(key);
+    return !this.#problems.has(key);
+  }
+}

@@ -1,0 +1,106 @@
+// Behaviour of HandlePodCleanups in pkg/kubelet/kubelet_pods.go, v1.36.3.
+
+import type { Pod } from '../../api/json/types.ts';
+import { isStaticPod } from '../../api/pod/pod-identity.ts';
+import { isTerminalPhase } from '../../api/pod/pod-phase.ts';
+import type { RunningPod } from '../../api/pod/runtime-pod.ts';
+import { callGuarded } from '../../base/guard.ts';
+import type { PodDispatch } from './pod-dispatch.ts';
+import { setPodGauges } from './pod-gauges.ts';
+import type { KnownPod } from './pod-records.ts';
+import type { ResolvedLoopOptions } from './sync-loop-options.ts';
+
+/** How long what runs of an unknown pod has to end, in seconds. */
+const orphanGracePeriodSeconds = 1;
+
+/**
+ * The look at all pods. It comes in two halves, because the runtime's list is waited for in between: pods of the agent first,
+ * then what the runtime has beside them. No method waits.
+ */
+export class Housekeeping {
+  readonly #options: ResolvedLoopOptions;
+  readonly #dispatch: PodDispatch;
+  /** The pods that the workers have known at any time since the runtime was last asked for its list. */
+  #known: ReadonlySet<string> = new Set();
+
+  constructor(options: ResolvedLoopOptions, dispatch: PodDispatch) {
+    this.#options = options;
+    this.#dispatch = dispatch;
+  }
+
+  /**
+   * Tells the workers which pods there are, begins those that they do not know, and drops the statuses of pods that are gone.
+   * Call it once every source has been heard from, and {@link endOrphans} with a list of the runtime that was asked for
+   * afterwards. `isListing`: a list that was asked for earlier is still waited for.
+   */
+  lookAtPods(isListing: boolean): void {
+    const { podManager, podWorkers, metrics } = this.#options;
+    const { allPods, allMirrorPods } = podManager.getPodsAndMirrorPods();
+    const working = podWorkers.syncKnownPods(allPods);
+    const dispatched = this.#dispatch.takeDispatched();
+    // the workers may have forgotten a pod just now that the list, which is older, still shows
+    this.#known = new Set(isListing ? [...this.#known, ...dispatched, ...working.keys()] : working.keys());
+    this.#guard('onHousekeeping', () =>
+      this.#options.onHousekeeping?.({ pods: allPods, possiblyRunning: possiblyRunning(working) }),
+    );
+    // created again under the same uid while the earlier one ended, or not admitted yet
+    const activePods = this.#dispatch.activePods();
+    const toBegin = activePods.filter((pod) => !working.has(uidOf(pod)));
+    this.#guard('removeOrphanedStatuses', () => {
+      const uids = new Set([...allPods, ...allMirrorPods].map(uidOf));
+      // a static pod that begins anew has nothing of its earlier life: what has ended would keep its containers from being told
+      for (const pod of toBegin) if (isStaticPod(pod)) uids.delete(uidOf(pod));
+      this.#options.statusManager.removeOrphanedStatuses(uids);
+    });
+    for (const pod of toBegin) {
+      const hasWaited = this.#dispatch.awaitsAdmission(uidOf(pod));
+      const begins = this.#guard('begin', () => this.#dispatch.begin(pod));
+      if (begins && !hasWaited) metrics.increment('kubelet_restarted_pods_total', { static: isStaticPod(pod) ? 'true' : '' });
+    }
+    if (metrics.isUsed) setPodGauges(metrics, { allPods, allMirrorPods, activePods, working });
+  }
+
+  /** Ends what the runtime has and nobody wants, and finishes deleted pods that were over before the agent started. */
+  endOrphans(running: readonly RunningPod[]): void {
+    const { podManager, logger, metrics } = this.#options;
+    const dispatched = this.#dispatch.takeDispatched();
+    const isKnown = (uid: string): boolean => this.#known.has(uid) || dispatched.has(uid);
+    const runningUIDs = new Set(running.map(({ uid }) => uid));
+    for (const pod of podManager.getPods()) {
+      const uid = uidOf(pod);
+      if (!isOverAndDeleted(pod) || isKnown(uid) || runningUIDs.has(uid)) continue;
+      this.#guard('kill', () => this.#dispatch.kill(pod));
+    }
+    for (const runningPod of running) {
+      if (isKnown(runningPod.uid)) continue;
+      logger.info({ podUID: runningPod.uid, name: runningPod.name }, 'the runtime has a pod that no source names; it is ended');
+      metrics.increment('kubelet_orphaned_runtime_pods_total');
+      this.#guard('killRunning', () => this.#dispatch.killRunning(runningPod, { gracePeriodSeconds: orphanGracePeriodSeconds }));
+    }
+  }
+
+  /** Nobody looks at the pods any more: the gauges that a look sets show none. */
+  end(): void {
+    const { metrics } = this.#options;
+    if (metrics.isUsed) setPodGauges(metrics, { allPods: [], allMirrorPods: [], activePods: [], working: new Map() });
+  }
+
+  #guard<T>(step: string, call: () => T): T | undefined {
+    return callGuarded(call, (err) => this.#options.logger.error({ err, step }, 'a step of housekeeping failed'));
+  }
+}
+
+/** A pod that reached its end, and whose deletion was asked for, before the agent started. */
+function isOverAndDeleted({ metadata, status }: Pod): boolean {
+  return metadata?.deletionTimestamp != null && isTerminalPhase(status?.phase);
+}
+
+function possiblyRunning(working: ReadonlyMap<string, KnownPod>): Set<string> {
+  const uids = new Set<string>();
+  for (const [uid, { state }] of working) if (state !== 'terminated') uids.add(uid);
+  return uids;
+}
+
+function uidOf(pod: Pod): string {
+  return pod.metadata?.uid ?? '';
+}

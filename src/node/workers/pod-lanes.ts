@@ -1,0 +1,209 @@
+// Behaviour of podWorkerLoop in pkg/kubelet/pod_workers.go, v1.36.3.
+
+import { errorText } from '../../base/error-text.ts';
+import { callGuarded } from '../../base/guard.ts';
+import { maxMessageLength } from '../../client/transport/api-error.ts';
+import type { PodRecord, PodWorkerState } from './pod-record.ts';
+import type { PodRecords, Work } from './pod-records.ts';
+import type { PodStatusFn } from './pod-syncer.ts';
+import type { CallUnderWay } from './pod-worker-report.ts';
+import { failureDelayMs, resyncDelayMs, startDelayMs } from './retry-delay.ts';
+import { newerRuntimeStatus } from './runtime-status.ts';
+import { callSyncer, type Outcome } from './sync-call.ts';
+import type { ResolvedWorkersOptions } from './workers-options.ts';
+
+/** A call under way. */
+interface Call extends CallUnderWay {
+  readonly controller: AbortController;
+  /** True until the syncer is called: the runtime's status is being read. */
+  isReading: boolean;
+}
+
+/**
+ * Makes the calls: one at a time for a pod, any number of pods at once. A lane exists only while its pod has work; between
+ * calls a pod costs its record alone.
+ */
+export class PodLanes {
+  readonly #options: ResolvedWorkersOptions;
+  readonly #records: PodRecords;
+  readonly #calls = new Map<PodRecord, Call>();
+  #isStopped = false;
+  #noteIdle: (() => void) | undefined;
+
+  constructor(options: ResolvedWorkersOptions, records: PodRecords) {
+    this.#options = options;
+    this.#records = records;
+  }
+
+  /**
+   * The pod has something to do. Its call begins in the next microtask, or follows the one under way. A call that the syncer does
+   * not know of yet is not made where the pod has changed its state.
+   */
+  wake(record: PodRecord): void {
+    if (this.#isStopped) return;
+    if (!record.isWorking) {
+      record.isWorking = true;
+      queueMicrotask(() => void this.#work(record));
+      return;
+    }
+    const call = this.#calls.get(record);
+    if (call?.isReading && call.work.state !== record.state) call.controller.abort();
+  }
+
+  /** Asks the pod's call under way to end soon. */
+  abort(record: PodRecord): void {
+    this.#calls.get(record)?.controller.abort();
+  }
+
+  /** Calls what waited for a pod's end. */
+  complete(podUID: string, completed: readonly (() => void)[]): void {
+    if (this.#isStopped) return;
+    for (const one of completed) {
+      callGuarded(one, (err) => this.#options.logger.warn({ err, podUID }, 'the listener for the end of a pod failed'));
+    }
+  }
+
+  /** The same for a pod that was over before, or that ended without having started here. */
+  completeOver(podUID: string, completed: readonly (() => void)[]): void {
+    if (!this.#options.exactlyAsKubelet) this.complete(podUID, completed);
+  }
+
+  /** Asks every call under way to end soon, and makes no more. Resolves once all have settled. */
+  stop(): Promise<void> {
+    this.#isStopped = true;
+    const { promise, resolve } = Promise.withResolvers<void>();
+    for (const { controller } of this.#calls.values()) controller.abort();
+    if (this.#calls.size === 0) resolve();
+    else this.#noteIdle = resolve;
+    return promise;
+  }
+
+  /** The pod's call under way. */
+  callOf(record: PodRecord): CallUnderWay | undefined {
+    return this.#calls.get(record);
+  }
+
+  /** How many calls are under way for pods that are in this state. */
+  countCalls(state: PodWorkerState): number {
+    let count = 0;
+    for (const { work } of this.#calls.values()) if (work.state === state) count += 1;
+    return count;
+  }
+
+  /** The uids of the pods with a call under way. */
+  callsUnderWay(): string[] {
+    return Array.from(this.#calls.keys(), ({ uid }) => uid);
+  }
+
+  async #work(record: PodRecord): Promise<void> {
+    for (let work = this.#next(record); work !== undefined; work = this.#next(record)) {
+      const since = this.#options.clock.now();
+      const call: Call = { controller: new AbortController(), work, since, isReading: true };
+      this.#calls.set(record, call);
+      const outcome = await this.#call(record, call);
+      this.#calls.delete(record);
+      if (this.#isStopped) {
+        if (this.#calls.size === 0) this.#noteIdle?.();
+        return;
+      }
+      this.#finish(record, call, outcome);
+    }
+    record.isWorking = false;
+  }
+
+  /** The call to make now, if there is one. */
+  #next(record: PodRecord): Work | undefined {
+    if (this.#isStopped) return undefined;
+    const next = this.#records.begin(record);
+    if (next.step === 'call') return next.work;
+    if (next.step === 'wait') this.#enqueue(record, startDelayMs(this.#options));
+    else if (next.completed !== undefined) this.completeOver(record.uid, next.completed);
+    return undefined;
+  }
+
+  async #call(record: PodRecord, call: Call): Promise<Outcome> {
+    const { podSyncer, runtimeStatusCache, clock, eventRecorder, logger } = this.#options;
+    const { work } = call;
+    const { signal } = call.controller;
+    const { pod } = work.update;
+    let runtimeStatus: Awaited<ReturnType<typeof newerRuntimeStatus>> | undefined;
+    if (pod !== undefined) {
+      try {
+        // a clock that was set back must not make the call wait until it has caught up
+        const newerThan = Math.min(record.lastSyncAt, clock.now());
+        runtimeStatus = await newerRuntimeStatus(runtimeStatusCache, record.uid, newerThan, signal);
+      } catch (error) {
+        if (!signal.aborted) eventRecorder.event(pod, 'Warning', 'FailedSync', `error determining status: ${errorText(error)}`);
+        return { failed: true, error };
+      }
+      if (signal.aborted) return { failed: true, error: signal.reason };
+    }
+    call.isReading = false;
+    logger.debug(
+      { podUID: record.uid, state: work.state, updateType: work.update.updateType },
+      'a call of the pod syncer begins',
+    );
+    if (work.state === 'terminating') this.#records.acknowledgeTerminating(record);
+    const outcome = await callSyncer(podSyncer, work, record, runtimeStatus, signal, this.#statusFn(record, work));
+    record.lastSyncAt = clock.now();
+    return outcome;
+  }
+
+  #finish(record: PodRecord, { work, controller }: Call, outcome: Outcome): void {
+    const { clock, logger } = this.#options;
+    const { uid } = record;
+    this.#measure(work);
+    if (outcome.failed) {
+      const fields = { err: outcome.error, podUID: uid, state: work.state };
+      if (controller.signal.aborted) logger.debug(fields, 'a call gave way to a newer update of its pod');
+      else this.#fail(record, outcome.error, fields);
+      this.#enqueue(record, failureDelayMs(outcome.error, clock.now(), this.#options));
+      return;
+    }
+    record.failure = undefined;
+    const { isPhaseTransition, isOver, completed } = this.#records.succeed(record, work, outcome.isTerminal);
+    if (isOver) this.completeOver(uid, completed);
+    else {
+      this.#enqueue(record, isPhaseTransition ? 0 : resyncDelayMs(this.#options));
+      this.complete(uid, completed);
+    }
+  }
+
+  #fail(record: PodRecord, error: unknown, fields: { readonly state: PodWorkerState }): void {
+    const { clock, logger, metrics } = this.#options;
+    const attempts = (record.failure?.attempts ?? 0) + 1;
+    record.failure = { message: errorText(error).slice(0, maxMessageLength), attempts, at: clock.now() };
+    metrics.increment('pod_status_manager_worker_retries_total', { state: fields.state });
+    logger.warn({ ...fields, attempts }, 'a pod was not synced and will be synced again');
+  }
+
+  /** The function that changes the status of a pod that ends: what it throws goes no further. */
+  #statusFn(record: PodRecord, { state }: Work): PodStatusFn | undefined {
+    const { exactlyAsKubelet, logger } = this.#options;
+    const { podStatusFn: first, uid } = record;
+    if (exactlyAsKubelet && (first === undefined || state === 'terminated')) return undefined;
+    return (status) => {
+      // an eviction may come while the call is under way
+      const podStatusFn = exactlyAsKubelet ? first : record.podStatusFn;
+      callGuarded(
+        () => podStatusFn?.(status),
+        (err) => logger.warn({ err, podUID: uid }, 'the function that changes the status of a pod failed'),
+      );
+    };
+  }
+
+  #enqueue({ uid }: PodRecord, delayMs: number): void {
+    callGuarded(
+      () => this.#options.workQueue.enqueue(uid, delayMs),
+      (err) =>
+        this.#options.logger.error({ err, podUID: uid }, 'the work queue took no retry; the pod waits for its next update'),
+    );
+  }
+
+  #measure({ state, update }: Work): void {
+    if (update.startTime === undefined) return;
+    const seconds = (this.#options.clock.elapsed() - update.startTime) / 1000;
+    const operation = state === 'terminated' ? state : update.updateType;
+    this.#options.metrics.observe('kubelet_pod_worker_duration_seconds', seconds, { operation_type: operation });
+  }
+}

@@ -1,0 +1,246 @@
+import type { Pod } from '../../api/json/types.ts';
+import { requirePod } from '../../api/pod/identified-pod.ts';
+import { settlesWithin } from '../../base/concurrency/aborts.ts';
+import { RunState, type RunStateName } from '../../base/concurrency/run-state.ts';
+import { invalidArgument } from '../../base/errors.ts';
+import { requireText } from '../../base/options/arguments.ts';
+import { longestTimerMs, numberOption, requireKnownOptions } from '../../base/options/options.ts';
+import type { PodDeletionSafety } from '../../status/pods/pod-deletion-safety.ts';
+import { WaitingKills } from './kill-pod-now.ts';
+import { PodLanes } from './pod-lanes.ts';
+import { answer } from './pod-questions.ts';
+import { type KnownPod, PodRecords } from './pod-records.ts';
+import { type PodWorkerReport, type PodWorkersReport, workerReport, workersReport } from './pod-worker-report.ts';
+import { knownRuntimeStatus } from './runtime-status.ts';
+import { type KillNowOptions, requireKillNowOptions, requireUpdate, type UpdatePodOptions } from './update-pod-options.ts';
+import type { RetryQueue, WorkQueue } from './work-queue.ts';
+import { measureWorkers } from './worker-gauges.ts';
+import { type PodWorkersOptions, type ResolvedWorkersOptions, resolveWorkersOptions } from './workers-options.ts';
+
+/** How long a stop may take. */
+export interface StopWorkersOptions {
+  /** How long to wait for calls that do not heed their signal, in milliseconds. Default 5000. */
+  readonly timeoutMs?: number;
+}
+
+/** What a stop has left behind. */
+export interface StoppedWorkers {
+  /** The uids of the pods whose call had not settled when `stop` gave up waiting. */
+  readonly unsettled: readonly string[];
+}
+
+/**
+ * What is done for each pod, one call at a time: synced until it is to end, then terminated, then cleaned up. Of the updates
+ * that wait for a call the newest counts; that a pod is to end is never forgotten, and its grace period only shrinks. Behaviour
+ * of pkg/kubelet/pod_workers.go, v1.36.3.
+ *
+ * The workers repeat nothing by themselves: what is to be synced again goes into the work queue, and the agent's loop hands it
+ * to `updatePod`. They hold no timer, but while somebody waits for `killPodNow`, and for a sink of `metrics` that cannot say
+ * when it is read. `Queue` is the type of the work queue: of the one
+ * that is given, else {@link WorkQueue}.
+ *
+ * @example
+ * ```ts
+ * import { PodWorkers } from 'pod-status-manager/node';
+ * import { buildPod } from 'pod-status-manager/testing';
+ *
+ * const pod = buildPod();
+ * const { promise: synced, resolve } = Promise.withResolvers<void>();
+ * const nothing = { podUID: 'uid-of-pod-1', ips: [], containers: [], sandboxes: [] };
+ * const workers = new PodWorkers({
+ *   podSyncer: {
+ *     // brings the containers to what the spec asks for
+ *     syncPod: async () => {
+ *       resolve();
+ *       return { isTerminal: false };
+ *     },
+ *     syncTerminatingPod: async () => {}, // stops them
+ *     syncTerminatingRuntimePod: async () => {},
+ *     syncTerminatedPod: async () => {}, // cleans up
+ *   },
+ *   runtimeStatusCache: { get: () => nothing, getNewerThan: async () => nothing },
+ * });
+ * workers.updatePod({ updateType: 'create', pod });
+ * await synced;
+ * await workers.killPodNow(pod, { gracePeriodSeconds: 1 });
+ * console.log(workers.isPodKnownTerminated('uid-of-pod-1')); // true
+ * await workers.stop();
+ * ```
+ */
+export class PodWorkers<Queue extends RetryQueue = WorkQueue> implements PodDeletionSafety {
+  readonly #options: ResolvedWorkersOptions;
+  readonly #records: PodRecords;
+  readonly #lanes: PodLanes;
+  readonly #kills: WaitingKills;
+  readonly #endMeasuring: () => void;
+  readonly #runState = new RunState<StoppedWorkers>('pod workers');
+
+  /** Throws ERR_INVALID_OPTION, naming the option, the rule and the value. */
+  constructor(options: PodWorkersOptions<Queue>) {
+    this.#options = resolveWorkersOptions(options);
+    const { runtimeStatusCache } = this.#options;
+    this.#records = new PodRecords(this.#options, (podUID) => knownRuntimeStatus(runtimeStatusCache, podUID));
+    this.#lanes = new PodLanes(this.#options, this.#records);
+    this.#kills = new WaitingKills(this.#options);
+    this.#endMeasuring = measureWorkers(this.#options, (state) => this.#lanes.countCalls(state));
+    this.#runState.start();
+  }
+
+  /** `running` until `stop` is called. */
+  get state(): RunStateName {
+    return this.#runState.name;
+  }
+
+  /** Where the pods wait that are to be synced again: the queue that was given, else one for the agent's loop to read. */
+  get workQueue(): Queue {
+    return this.#options.workQueue as Queue;
+  }
+
+  /**
+   * Tells the workers of a pod. It never waits: calls of the syncer begin in a later microtask. A pod ends when it is deleted,
+   * is in a terminal phase, or is killed; then every update counts as a kill. Of a pod that is over nothing is done any more,
+   * until `syncKnownPods` has forgotten it. Throws ERR_INVALID_ARGUMENT, and ERR_STOPPED after `stop`.
+   */
+  updatePod(options: UpdatePodOptions): void {
+    this.#runState.assertNotStopped('updatePod');
+    const podUID = requireUpdate(options);
+    const [record, taken] = this.#records.update(podUID, this.#withSteadyStart(options));
+    if (taken.hasWork) this.#lanes.wake(record);
+    if (taken.aborts) this.#lanes.abort(record);
+    if (taken.completed != null) this.#lanes.complete(podUID, [taken.completed]);
+    if (taken.notTaken != null) this.#lanes.completeOver(podUID, [taken.notTaken]);
+  }
+
+  /**
+   * Kills the pod, and resolves once none of its containers runs. Rejects with ERR_KILL_TIMEOUT after one and a half times the
+   * grace period, at least 10 s: the pod goes on ending. Rejects with ERR_INVALID_ARGUMENT, and with ERR_STOPPED when the workers
+   * are stopped.
+   */
+  async killPodNow(pod: Pod, options: KillNowOptions = {}): Promise<void> {
+    requirePod(pod);
+    requireKillNowOptions(options);
+    await this.#kills.kill(pod, options, (update) => this.updatePod(update));
+  }
+
+  /**
+   * Compares with all pods that the agent is to run. Pods that are over and not desired are forgotten, the others that are not
+   * desired begin to end. From the first call on, a pod that the workers do not know counts as gone; so every pod must have been
+   * handed to `updatePod` before. Returns what is known, by uid: a desired pod that is not in it must be created again.
+   */
+  syncKnownPods(desired: readonly Pod[]): ReadonlyMap<string, KnownPod> {
+    this.#runState.assertNotStopped('syncKnownPods');
+    if (!Array.isArray(desired)) throw invalidArgument('desired', 'a list of pods', desired);
+    const uids = new Set<string>();
+    for (const pod of desired as readonly Pod[]) uids.add(uidOf(pod));
+    const dropped: (readonly [string, readonly (() => void)[]])[] = [];
+    const known = this.#records.syncKnown(
+      uids,
+      (record) => this.#lanes.wake(record),
+      (record, completed) => dropped.push([record.uid, completed]),
+    );
+    for (const [podUID, completed] of dropped) this.#lanes.completeOver(podUID, completed);
+    return known;
+  }
+
+  /** True once no container of the pod runs. False for a pod that is not known. */
+  isPodKnownTerminated(podUID: string): boolean {
+    return answer(this.#records, 'isPodKnownTerminated', podUID);
+  }
+
+  /** False once no container of the pod runs, or, after `syncKnownPods`, for a pod that is not known. */
+  couldHaveRunningContainers(podUID: string): boolean {
+    return answer(this.#records, 'couldHaveRunningContainers', podUID);
+  }
+
+  /** True once syncTerminatedPod has succeeded, or, after `syncKnownPods`, for a pod that is not known. */
+  shouldPodBeFinished(podUID: string): boolean {
+    return answer(this.#records, 'shouldPodBeFinished', podUID);
+  }
+
+  /** True once the pod is to end, also while containers are still being started. False for a pod that is not known. */
+  isPodTerminationRequested(podUID: string): boolean {
+    return answer(this.#records, 'isPodTerminationRequested', podUID);
+  }
+
+  /** True once no container of the pod is started any more, or, after `syncKnownPods`, for a pod that is not known. */
+  shouldPodContainersBeTerminating(podUID: string): boolean {
+    return answer(this.#records, 'shouldPodContainersBeTerminating', podUID);
+  }
+
+  /** True once what the pod's containers have used may go, or, after `syncKnownPods`, for a pod that is not known. */
+  shouldPodRuntimeBeRemoved(podUID: string): boolean {
+    return answer(this.#records, 'shouldPodRuntimeBeRemoved', podUID);
+  }
+
+  /** True for a pod that is evicted, or deleted and ended, or, after `syncKnownPods`, not known: all of its content may go. */
+  shouldPodContentBeRemoved(podUID: string): boolean {
+    return answer(this.#records, 'shouldPodContentBeRemoved', podUID);
+  }
+
+  /** True while the static pod of that full name (`name_namespace`) ends: its mirror pod must stay meanwhile. */
+  isPodForMirrorPodTerminatingByFullName(podFullName: string): boolean {
+    requireText('podFullName', podFullName);
+    const record = this.#records.startedStaticPod(podFullName);
+    return record?.state === 'terminating';
+  }
+
+  /** What is done for the pod, and what could not be done; undefined for a pod that is not known. Works in every state. */
+  explain(podUID: string): PodWorkerReport | undefined {
+    requireText('podUID', podUID);
+    const record = this.#records.get(podUID);
+    return record && workerReport(record, this.#lanes.callOf(record));
+  }
+
+  /** How many pods there are, and what is done for them. Works in every state. */
+  snapshot(): PodWorkersReport {
+    return workersReport(this.#records.all(), this.#lanes.callsUnderWay().length);
+  }
+
+  podCouldHaveRunningContainers(pod: Pod): boolean {
+    return this.couldHaveRunningContainers(uidOf(pod));
+  }
+
+  podResourcesAreReclaimed(pod: Pod): boolean {
+    return this.shouldPodBeFinished(uidOf(pod));
+  }
+
+  /**
+   * Asks the calls under way to end, and waits for them, up to a time. Then nothing more is called, neither the syncer nor a
+   * `completed`, and no timer is left. A work queue that was given is left as it is, the workers' own is closed. Every call after the first returns the first one's promise.
+   */
+  stop(options: StopWorkersOptions = {}): Promise<StoppedWorkers> {
+    requireKnownOptions('options', options, ['timeoutMs']);
+    const timeoutMs = numberOption('timeoutMs', options.timeoutMs ?? 5000, 0, longestTimerMs);
+    return this.#runState.stop(() => this.#stop(timeoutMs));
+  }
+
+  /** The same as `stop()` with its defaults, for `await using`. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.stop();
+  }
+
+  /** The wall clock may be set between the start of an update and the end of its call: the time is kept as one that only grows. */
+  #withSteadyStart(options: UpdatePodOptions): UpdatePodOptions {
+    const { startTime } = options;
+    if (startTime == null) return options;
+    const { clock } = this.#options;
+    return { ...options, startTime: clock.elapsed() - Math.max(0, clock.now() - startTime) };
+  }
+
+  async #stop(timeoutMs: number): Promise<StoppedWorkers> {
+    const { clock, logger, ownQueue } = this.#options;
+    this.#kills.stop();
+    ownQueue?.close();
+    await settlesWithin(this.#lanes.stop(), { clock, timeoutMs });
+    const unsettled = this.#lanes.callsUnderWay();
+    this.#endMeasuring();
+    if (unsettled.length > 0) logger.warn({ podUIDs: unsettled }, 'stopped before every call of the pod syncer had settled');
+    return { unsettled };
+  }
+}
+
+function uidOf(pod: Pod): string {
+  const uid = pod?.metadata?.uid;
+  requireText('pod.metadata.uid', uid);
+  return uid;
+}

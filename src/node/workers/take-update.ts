@@ -1,0 +1,84 @@
+// Behaviour of UpdatePod in pkg/kubelet/pod_workers.go, v1.36.3.
+
+import { isTerminalPhase } from '../../api/pod/pod-phase.ts';
+import type { effectiveGracePeriod } from './grace-period.ts';
+import type { PodRecord } from './pod-record.ts';
+import type { UpdatePodOptions } from './update-pod-options.ts';
+
+/** What follows from an update. */
+export interface TakenUpdate {
+  /** True when the lane has something to do. */
+  readonly hasWork: boolean;
+  /** True when the call under way should end soon. */
+  readonly aborts: boolean;
+  /** Called now: no container of the pod runs any more, or it is not to end. */
+  readonly completed?: (() => void) | undefined;
+  /** The same for an update of which nothing is taken. */
+  readonly notTaken?: (() => void) | undefined;
+}
+
+/** Writes an update into the record of its pod. `isNew`: it is the first update of this pod. */
+export function takeUpdate(
+  record: PodRecord,
+  options: UpdatePodOptions,
+  isNew: boolean,
+  gracePeriodOf: typeof effectiveGracePeriod,
+): TakenUpdate {
+  const isOfRuntime = options.pod == null;
+  const kill = options.killPodOptions ?? undefined;
+  const ignored: TakenUpdate = { hasWork: false, aborts: false, notTaken: kill?.completed ?? undefined };
+  if (isOfRuntime) record.isObservedInRuntime = true;
+  const pod = options.pod ?? record.pending?.pod ?? record.active?.pod ?? undefined;
+
+  if (!isNew && record.isTerminationRequested && options.updateType === 'create') {
+    // a pod of the same uid is to follow: it is created again once this one is over and forgotten
+    record.isRestartRequested = true;
+    return ignored;
+  }
+  if (record.isFinished) return ignored;
+
+  const becomesTerminating = !record.isTerminationRequested && isToEnd(record, options, isOfRuntime);
+  if (becomesTerminating) record.isTerminationRequested = true;
+
+  let completed: (() => void) | undefined;
+  let isGracePeriodShorter = false;
+  if (record.isTerminated) {
+    if (isOfRuntime) return ignored;
+    completed = kill?.completed;
+  } else if (record.isTerminationRequested) {
+    if (kill?.completed != null) record.completed = [...(record.completed ?? []), kill.completed];
+    if (kill?.podStatusFn != null) record.podStatusFn = kill.podStatusFn;
+    const gracePeriod = gracePeriodOf(record.gracePeriodSeconds, pod, kill?.gracePeriodSeconds);
+    isGracePeriodShorter = record.gracePeriodSeconds !== 0 && record.gracePeriodSeconds !== gracePeriod;
+    record.gracePeriodSeconds = gracePeriod;
+  } else {
+    completed = kill?.completed;
+  }
+
+  const isEnding = record.isTerminationRequested && !record.isTerminated;
+  record.pending = {
+    updateType: options.updateType,
+    pod,
+    mirrorPod: options.mirrorPod ?? undefined,
+    runningPod: pod === undefined ? options.runningPod : undefined,
+    gracePeriodSeconds: isEnding ? record.gracePeriodSeconds : undefined,
+    startTime: earlier(record.pending?.startTime, options.startTime ?? undefined),
+  };
+  return { hasWork: true, aborts: becomesTerminating || isGracePeriodShorter, completed };
+}
+
+/** True for the update that begins the pod's end. */
+function isToEnd(record: PodRecord, { pod, updateType, killPodOptions }: UpdatePodOptions, isOfRuntime: boolean): boolean {
+  if (isOfRuntime || pod?.metadata?.deletionTimestamp != null) {
+    record.isDeleted = true;
+    return true;
+  }
+  if (isTerminalPhase(pod?.status?.phase)) return true;
+  if (updateType !== 'kill') return false;
+  if (killPodOptions?.evict === true) record.isEvicted = true;
+  return true;
+}
+
+function earlier(a: number | undefined, b: number | undefined): number | undefined {
+  return a === undefined || b === undefined ? (b ?? a) : Math.min(a, b);
+}

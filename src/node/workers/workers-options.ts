@@ -1,0 +1,96 @@
+import { type Clock, type SteadyClock, safeClock, systemClock } from '../../base/clock.ts';
+import { type Logger, loggerOption } from '../../base/logging/logger.ts';
+import { type Metrics, metricsOption } from '../../base/metrics/metrics.ts';
+import type { MetricsSink } from '../../base/metrics/metrics-sink.ts';
+import { longestTimerMs, numberOption, optionOfType, requireKnownOptions, requireMethods } from '../../base/options/options.ts';
+import { safeRandom } from '../../base/random.ts';
+import { type EventRecorder, noEvents, safeEventRecorder } from '../../client/events/event-recorder.ts';
+import type { PodSyncer, RuntimeStatusCache } from './pod-syncer.ts';
+import { type RetryQueue, WorkQueue } from './work-queue.ts';
+
+/** What is called for each pod, and when again. `podSyncer` and `runtimeStatusCache` are needed. */
+export interface PodWorkersOptions<Queue extends RetryQueue = RetryQueue> {
+  /** What is done for a pod. */
+  readonly podSyncer: PodSyncer;
+  /** What the runtime has of a pod, asked before each call. */
+  readonly runtimeStatusCache: RuntimeStatusCache;
+  /**
+   * Gets the pods that are to be synced again. The agent's loop takes from it the pods that are due, and hands each to
+   * `updatePod` with the type `sync`: the workers do not repeat a call by themselves. Default: a {@link WorkQueue} of the
+   * workers' own, which `stop` closes. Hand `workers.workQueue` to the loop: while nobody reads it, nothing is repeated, and the
+   * uids of the pods stay in it.
+   */
+  readonly workQueue?: Queue;
+  /**
+   * Gets Warning events: FailedSync where the runtime status of a pod cannot be read, ExceededGracePeriod where `killPodNow`
+   * times out. Default: nobody.
+   */
+  readonly eventRecorder?: EventRecorder;
+  /**
+   * True: also what the kubelet does worse is done as it does it. Of a kill of a pod that is over, or that ends without having
+   * started, `completed` is never called, and `killPodNow` times out; by default `completed` is called at once. A kill may make
+   * the grace period of a pod longer that was deleted without any; by default it only shrinks. A static pod that was forgotten
+   * while it waited for another of its full name, and comes again, has its old place; by default the last. One that is to end
+   * while it waits is over without any call, also where the runtime was seen to run it; by default it is then stopped. A
+   * `podStatusFn` that comes while the pod is being stopped is lost, and so is any for the pod's last status; by default both
+   * count. Default false.
+   */
+  readonly exactlyAsKubelet?: boolean;
+  /** How often a pod is synced when nothing changes, in milliseconds; up to half of it is added, by chance. Default 60 000. */
+  readonly resyncIntervalMs?: number;
+  /** How long a pod waits after a failure, in milliseconds; up to half of it is added, by chance. Default 10 000. */
+  readonly backOffPeriodMs?: number;
+  /** From 0 up to 1. Default `Math.random`. */
+  readonly random?: () => number;
+  /** Where the time comes from. Default: the machine's clock. */
+  readonly clock?: Clock;
+  /** Default: warnings and errors go to the console; null: silent. */
+  readonly logger?: Logger | null;
+  /**
+   * Gets what `metricDefinitions` lists for the part PodWorkers. `kubelet_pod_worker_duration_seconds` is measured of updates that
+   * have a `startTime`. Default: nothing is measured.
+   */
+  readonly metrics?: MetricsSink;
+}
+
+export interface ResolvedWorkersOptions extends Required<Omit<PodWorkersOptions, 'metrics' | 'logger' | 'clock'>> {
+  readonly clock: SteadyClock;
+  readonly logger: Logger;
+  readonly metrics: Metrics;
+  /** The work queue, where the workers have made it themselves. */
+  readonly ownQueue: WorkQueue | undefined;
+}
+
+const knownOptions = [
+  ...['podSyncer', 'runtimeStatusCache', 'workQueue', 'eventRecorder', 'exactlyAsKubelet', 'resyncIntervalMs', 'backOffPeriodMs'],
+  ...['random', 'clock', 'logger', 'metrics'],
+];
+
+/** Throws ERR_INVALID_OPTION, naming the option, the rule and the value. */
+export function resolveWorkersOptions(options: PodWorkersOptions): ResolvedWorkersOptions {
+  requireKnownOptions('options', options, knownOptions);
+  const { podSyncer, runtimeStatusCache, eventRecorder = noEvents, exactlyAsKubelet = false } = options;
+  const { resyncIntervalMs = 60_000, backOffPeriodMs = 10_000, random = Math.random } = options;
+  const { clock = systemClock, logger, metrics } = options;
+  requireMethods('podSyncer', podSyncer, ['syncPod', 'syncTerminatingPod', 'syncTerminatingRuntimePod', 'syncTerminatedPod']);
+  requireMethods('runtimeStatusCache', runtimeStatusCache, ['get', 'getNewerThan']);
+  requireMethods('eventRecorder', eventRecorder, ['event']);
+  requireMethods('clock', clock, ['now', 'setTimer']);
+  const ownQueue = options.workQueue === undefined ? new WorkQueue({ clock }) : undefined;
+  const workQueue = options.workQueue ?? ownQueue;
+  requireMethods('workQueue', workQueue, ['enqueue']);
+  return {
+    podSyncer,
+    runtimeStatusCache,
+    workQueue: workQueue as RetryQueue,
+    ownQueue,
+    eventRecorder: safeEventRecorder(eventRecorder),
+    exactlyAsKubelet: optionOfType('exactlyAsKubelet', exactlyAsKubelet, 'boolean'),
+    resyncIntervalMs: numberOption('resyncIntervalMs', resyncIntervalMs, 0, longestTimerMs),
+    backOffPeriodMs: numberOption('backOffPeriodMs', backOffPeriodMs, 0, longestTimerMs),
+    random: safeRandom(optionOfType('random', random, 'function')),
+    clock: safeClock(clock),
+    logger: loggerOption(logger),
+    metrics: metricsOption(metrics),
+  };
+}

@@ -1,0 +1,130 @@
+import type { ServerResponse } from 'node:http';
+import type { CancelTimer, SteadyClock } from '../../base/clock.ts';
+import { callGuarded } from '../../base/guard.ts';
+import type { Logger } from '../../base/logging/logger.ts';
+import type { Board } from './board.ts';
+import type { DebugChanges } from './debug-api.ts';
+import { StreamClient } from './stream-client.ts';
+
+const batchMs = 250;
+/** A quiet stream tells at least so often that it is alive, and how old the oldest unsent change is. */
+const heartbeatMs = 15_000;
+const ageMs = 1_000;
+/** A reader that has read nothing for so long, though something waits for it, is given up. */
+const deafAfterMs = 60_000;
+const clientsAtMost = 64;
+/** While so much waits for all readers together, in bytes, no other one is taken. */
+const waitingAtMost = 67_108_864;
+
+export interface ChangeStreamOptions {
+  readonly board: Board;
+  readonly clock: SteadyClock;
+  readonly logger: Logger;
+}
+
+/** The readers of the stream of changes, and the one timer that serves them all. Without a reader there is no timer. */
+export class ChangeStream {
+  readonly #options: ChangeStreamOptions;
+  readonly #clients = new Set<StreamClient>();
+  #cancelTick: CancelTimer | undefined;
+  #toldAt = 0;
+  /** The last summary that was told, without what changes with time alone. */
+  #toldSummary = '';
+
+  constructor(options: ChangeStreamOptions) {
+    this.#options = options;
+  }
+
+  get isFull(): boolean {
+    if (this.#clients.size >= clientsAtMost) return true;
+    let waiting = 0;
+    for (const client of this.#clients) waiting += client.waitingBytes;
+    return waiting >= waitingAtMost;
+  }
+
+  /** Begins with a snapshot. The head of the response was written. A response that is closed already is left alone. */
+  open(response: ServerResponse): void {
+    const client = new StreamClient(response);
+    // it left while a check before the handler was at work: no event will tell of it
+    if (client.isGone) return;
+    client.writeSnapshot(this.#snapshot());
+    // the changes begin after the snapshot
+    if (this.#clients.size === 0) this.#options.board.follow();
+    this.#clients.add(client);
+    response.once('close', () => this.#drop(client));
+    this.#arm();
+  }
+
+  /** Ends every stream, and cuts off who has not read everything; nothing is left. */
+  close(): void {
+    for (const client of this.#clients) {
+      // the end would wait behind what a slow reader does not read, perhaps for ever
+      if (client.isDrained) client.end();
+      else client.destroy();
+    }
+    this.#clients.clear();
+    this.#rest();
+  }
+
+  #drop(client: StreamClient): void {
+    this.#clients.delete(client);
+    if (this.#clients.size === 0) this.#rest();
+  }
+
+  #rest(): void {
+    this.#cancelTick?.();
+    this.#cancelTick = undefined;
+    this.#options.board.unfollow();
+  }
+
+  #arm(): void {
+    this.#cancelTick ??= this.#options.clock.setTimer(() => {
+      this.#cancelTick = undefined;
+      callGuarded(
+        () => this.#tick(),
+        (err) => this.#options.logger.error({ err }, 'changes could not be told; the next batch tells them'),
+      );
+      if (this.#clients.size > 0) this.#arm();
+    }, batchMs);
+  }
+
+  #tick(): void {
+    for (const client of [...this.#clients]) if (client.isGone) this.#drop(client);
+    if (this.#clients.size === 0) return;
+    const { board, clock } = this.#options;
+    const now = clock.elapsed();
+    const changes = board.changes();
+    const message = this.#isWorthTelling(changes, now) ? eventOf('changes', changes) : undefined;
+    let snapshot: Buffer | undefined;
+    for (const client of [...this.#clients]) {
+      if (client.deafMs(now) > deafAfterMs) {
+        client.destroy();
+        continue;
+      }
+      if (message !== undefined) client.writeChanges(message);
+      if (!client.isBehind || !client.isDrained) continue;
+      snapshot ??= this.#snapshot();
+      client.writeSnapshot(snapshot);
+    }
+  }
+
+  #isWorthTelling(changes: DebugChanges, now: number): boolean {
+    const { at: _, oldestUnsentMs, ...summary } = changes.summary;
+    const said = JSON.stringify([summary, changes.traffic]);
+    const quietMs = now - this.#toldAt;
+    const isNews = changes.changed.length > 0 || changes.removed.length > 0 || said !== this.#toldSummary;
+    if (!isNews && quietMs < (oldestUnsentMs === undefined ? heartbeatMs : ageMs)) return false;
+    this.#toldSummary = said;
+    this.#toldAt = now;
+    return true;
+  }
+
+  #snapshot(): Buffer {
+    return eventOf('snapshot', this.#options.board.snapshot());
+  }
+}
+
+/** One event as text. JSON has no line breaks of its own. */
+function eventOf(name: 'snapshot' | 'changes', data: object): Buffer {
+  return Buffer.from(`event: ${name}\ndata: ${JSON.stringify(data)}\n\n`);
+}

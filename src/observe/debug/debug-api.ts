@@ -1,0 +1,197 @@
+import type { ErrorClass } from '../../client/resources/error-class.ts';
+import type { PodSyncPhase } from '../../status/sync/sync-phase.ts';
+
+// What the debug handler answers as JSON, and what its page reads. All times are milliseconds since the epoch. A member whose
+// value is undefined is left out of the JSON.
+
+/** One row of the table of pods. */
+export interface DebugPodRow {
+  /** The uid of the pod. */
+  readonly podUID: string;
+  /** The namespace of the pod. */
+  readonly namespace: string;
+  /** The name of the pod. */
+  readonly name: string;
+  /** The pod's own phase, as the newest status says it. */
+  readonly phase: string | undefined;
+  /** True where the newest status has the condition `Ready` with the status `True`. */
+  readonly ready: boolean;
+  /** Restarts of all containers together, init and ephemeral containers left out. */
+  readonly restarts: number;
+  /** Where the newest status stands on its way to the apiserver. */
+  readonly sync: PodSyncPhase;
+  /** The number of the newest status. */
+  readonly version: number;
+  /** The version that the apiserver took last; 0 for none. */
+  readonly acknowledgedVersion: number;
+  /** Failures in a row. */
+  readonly failures: number;
+  /** True for a static pod. */
+  readonly isStatic: boolean;
+  /** True where the pod has a deletionTimestamp, as the pod manager or the last status says. */
+  readonly isDeleting: boolean;
+  /** When the newest version was set. */
+  readonly changedAt: number;
+}
+
+/** One second of traffic. */
+export interface DebugTraffic {
+  /** The start of the second. */
+  readonly at: number;
+  /** Patches of a status that were sent in this second. */
+  readonly patches: number;
+  /** Reads of a pod that were sent in this second. */
+  readonly gets: number;
+  /** Deletions of a pod that were sent in this second. */
+  readonly deletes: number;
+  /** Requests of this second that failed, whatever the verb. */
+  readonly failed: number;
+  /** Versions that were acknowledged in this second. */
+  readonly synced: number;
+  /** From set to acknowledged, in milliseconds, of the versions of this second; undefined when there is none. */
+  readonly delayP50Ms: number | undefined;
+  /** The same for the slowest hundredth. */
+  readonly delayP99Ms: number | undefined;
+}
+
+/** The head of the page: the manager and, where there is one, the node. */
+export interface DebugSummary {
+  /** The time of the summary. */
+  readonly at: number;
+  /** The run state of the manager: `idle`, `running`, `stopping`, `stopped`. */
+  readonly state: string;
+  /** How many pods the manager holds a status of. */
+  readonly pods: number;
+  /** How many pods stand at each place on the way to the apiserver. A place without pods may be left out. */
+  readonly bySync: Readonly<Partial<Record<PodSyncPhase, number>>>;
+  /** How many pods have each phase. */
+  readonly byPhase: Readonly<Record<string, number>>;
+  /** Requests that have not settled: those on their way, and those that were given up. */
+  readonly inFlight: number;
+  /** How many hints wait in the channel. */
+  readonly channelDepth: number;
+  /** How many hints the channel holds at most. */
+  readonly channelCapacity: number;
+  /** Hints that were dropped because the channel was full. Their pods are found by a scan. */
+  readonly channelDropped?: number;
+  /** How long the oldest version that the apiserver does not have is waiting, in milliseconds; undefined when there is none. */
+  readonly oldestUnsentMs: number | undefined;
+  /** When the pause of the whole client ends; undefined while there is none. */
+  readonly pausedUntil: number | undefined;
+  /** The node; undefined where the handler was made without one. */
+  readonly node: DebugNode | undefined;
+}
+
+/** The node as the head of the page shows it. */
+export interface DebugNode {
+  /** The name of the node; empty where the node did not tell it. */
+  readonly name: string;
+  /** The run state of the node; `unknown` where it gives no answer. */
+  readonly state: string;
+  /** True where the node reports itself ready. */
+  readonly ready: boolean;
+  /** True where the apiserver has the Node object. */
+  readonly registered: boolean;
+  /** In words: what the node waits for, or what last went wrong; empty when all is well. */
+  readonly notes: readonly string[];
+}
+
+/** `GET api/snapshot`. */
+export interface DebugSnapshot {
+  /** The head of the page. */
+  readonly summary: DebugSummary;
+  /** Oldest first; at most five minutes. A second in which nothing happened is left out. */
+  readonly traffic: readonly DebugTraffic[];
+  /** One row for each pod. */
+  readonly pods: readonly DebugPodRow[];
+}
+
+/**
+ * The data of an event `changes` of the stream `GET api/changes`: what has changed since the event before. The stream begins with
+ * an event `snapshot`, whose data is a {@link DebugSnapshot}; another one follows when the client has read too slowly, and takes
+ * the place of everything before it. At least every 15 seconds there is an event. A row may come again though nothing changed.
+ */
+export interface DebugChanges {
+  /** The head of the page, as it is now. */
+  readonly summary: DebugSummary;
+  /** The seconds that are new or not over. */
+  readonly traffic: readonly DebugTraffic[];
+  /** Rows that are new or have changed. */
+  readonly changed: readonly DebugPodRow[];
+  /** The uids of the pods whose rows are gone. */
+  readonly removed: readonly string[];
+}
+
+/** A member of the status that has changed. */
+export interface DebugPathChange {
+  /** A JSON pointer into the status. */
+  readonly path: string;
+  /** What the element of the list on the path is called: a condition's type, a container's name. */
+  readonly element?: string | undefined;
+  /** Undefined for one that was not there. */
+  readonly before: unknown;
+  /** Undefined for one that is gone. */
+  readonly after: unknown;
+}
+
+/** One event in the past of a pod. `kind` says which; `at` is its time. */
+export type DebugTimelineEntry =
+  | {
+      /** A status was stored. */
+      readonly kind: 'set';
+      readonly at: number;
+      readonly version: number | undefined;
+      readonly changes: readonly DebugPathChange[];
+    }
+  | {
+      /** A request has ended, or was given up. */
+      readonly kind: 'request';
+      /** When it was sent. */
+      readonly at: number;
+      readonly verb: 'get' | 'patch' | 'delete';
+      readonly result: 'ok' | ErrorClass;
+      readonly durationMs: number;
+      /** What was on the wire: a patch's body. Where that was too long to keep, a sentence says so. */
+      readonly body: unknown;
+      readonly bytes: number | undefined;
+      readonly message: string | undefined;
+    }
+  | {
+      readonly kind: 'synced';
+      readonly at: number;
+      readonly version: number;
+      readonly patched: boolean;
+      readonly delayMs: number;
+    }
+  | {
+      readonly kind: 'error';
+      readonly at: number;
+      readonly errorClass: ErrorClass;
+      readonly message: string;
+      readonly attempts: number;
+      readonly retryInMs: number | undefined;
+    }
+  /** The transition rules forbid a status: it was not stored. */
+  | { readonly kind: 'refused'; readonly at: number; readonly reason: string }
+  /** The status stored before this entry is the last one: nothing of the pod runs any more. */
+  | { readonly kind: 'removed'; readonly at: number };
+
+/** `GET api/pods/UID`. 404 for a pod of which neither the manager nor the history knows anything. */
+export interface DebugPod {
+  /** The row of the pod in the table. */
+  readonly row: DebugPodRow;
+  /** One sentence: why the newest status is, or is not, on the apiserver. */
+  readonly reason: string;
+  /** JSON pointers into the status: what a patch against the freshest known copy of the apiserver would change. */
+  readonly differs: readonly string[];
+  /** When the next try is due; undefined unless the pod backs off, or the whole client waits. */
+  readonly retryAt: number | undefined;
+  /** What the node says of the pod, as lines of a name and a value; empty without a node. */
+  readonly node: readonly (readonly [name: string, value: string])[];
+  /** Oldest first, by the end of what it tells of. Old entries are dropped: `droppedEntries` counts them. */
+  readonly timeline: readonly DebugTimelineEntry[];
+  /** How many old entries of the timeline were dropped. */
+  readonly droppedEntries: number;
+  /** The newest status. */
+  readonly status: unknown;
+}

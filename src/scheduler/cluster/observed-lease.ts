@@ -1,0 +1,48 @@
+import type { WireLease } from '../../api/json/node-types.ts';
+
+/**
+ * The Lease as it was last read or written, and since when it has stood so: by what passes here, whatever happens to the wall
+ * clock. The times in a Lease are of another machine's clock, so they count only as marks of a change.
+ */
+export class ObservedLease {
+  #lease: WireLease | undefined;
+  #since = 0;
+
+  get lease(): WireLease | undefined {
+    return this.#lease;
+  }
+
+  get holder(): string {
+    return this.#lease?.spec?.holderIdentity ?? '';
+  }
+
+  /** A Lease that was read; `elapsedMs` as the clock counts it, here and below. */
+  read(lease: WireLease, elapsedMs: number): void {
+    if (markOf(lease) !== markOf(this.#lease)) this.#since = elapsedMs;
+    this.#lease = lease;
+  }
+
+  /** A Lease that was written. */
+  written(lease: WireLease, elapsedMs: number): void {
+    this.#lease = lease;
+    this.#since = elapsedMs;
+  }
+
+  forget(): void {
+    this.#lease = undefined;
+  }
+
+  /** True where someone else holds it and it has not run out. */
+  isHeldByAnother(identity: string, elapsedMs: number): boolean {
+    if (this.holder === '' || this.holder === identity) return false;
+    const durationMs = (this.#lease?.spec?.leaseDurationSeconds ?? 0) * 1000;
+    return elapsedMs < this.#since + durationMs;
+  }
+}
+
+/** Differs between any two renewals. */
+function markOf(lease: WireLease | undefined): string {
+  if (lease === undefined) return '';
+  const { holderIdentity, renewTime, leaseTransitions, leaseDurationSeconds } = lease.spec ?? {};
+  return JSON.stringify([lease.metadata?.uid, holderIdentity, renewTime, leaseTransitions, leaseDurationSeconds]);
+}
