@@ -14,16 +14,24 @@ export default {
     // Stryker reads it
     'test/mutation/vitest.config.ts',
     '.ci/*.mjs',
-    'page/**/*.{ts,tsx}',
+    'tools/page/**/*.{ts,tsx}',
   ],
-  project: ['src/**/*.ts', 'test/**/*.ts', 'bench/**/*.ts', 'examples/**/*.ts', '.ci/*.mjs', 'page/**/*.{ts,tsx}', 'site/*.ts'],
+  project: [
+    'src/**/*.ts',
+    'test/**/*.ts',
+    'bench/**/*.ts',
+    'examples/**/*.ts',
+    '.ci/*.mjs',
+    'tools/page/**/*.{ts,tsx}',
+    'tools/site/*.ts',
+  ],
   ignore: [
     // text for a compiler that another test starts
     'test/package/fixture/types.ts',
   ],
-  // in site/package.json
+  // in tools/site/package.json
   ignoreDependencies: ['typedoc'],
-  // mkfifo of coreutils and unshare of util-linux, for tests; buf is in proto/package.json
+  // mkfifo of coreutils and unshare of util-linux, for tests; buf is in tools/proto/package.json
   ignoreBinaries: ['buf', 'mkfifo', 'unshare'],
   // A type may be exported beside the function that takes or gives it, for a reader who wants to name it.
   ignoreExportsUsedInFile: { interface: true, type: true },

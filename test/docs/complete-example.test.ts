@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { completeExample } from '../../site/complete-example.ts';
+import { completeExample } from '../../tools/site/complete-example.ts';
 
 it('an example that needs a server is shown with the lines that start and stop one', () => {
   const fence = ['```ts with-server', "import { a } from 'pod-status-manager';", '', 'a(kubeConfig);', '```'].join('\n');

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { reachable } from '../../site/reachable.ts';
+import { reachable } from '../../tools/site/reachable.ts';
 
 it('takes links out of what opens a group, leaves the others, and lets a keyboard scroll tables', () => {
   const anchor = '<a href="#x" aria-label="Permalink" class="tsd-anchor-icon"><svg></svg></a>';

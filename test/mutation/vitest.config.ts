@@ -5,7 +5,7 @@ export default defineConfig({
   test: {
     include: ['test/unit/{status,conditions,wire,patch,client,sources,security}/**/*.test.ts'],
     environment: 'node',
-    // as in vitest.config.ts: no file keeps state in a module, and importing all of them again for each mutant takes the time
+    // as in test/vitest.config.ts: no file keeps state in a module, and importing all of them again for each mutant takes the time
     isolate: false,
     testTimeout: 20_000,
   },

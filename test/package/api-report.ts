@@ -122,5 +122,5 @@ export function apiReport(packageFolder: string): string {
 }
 
 if (import.meta.main) {
-  writeFileSync(join(root, 'api-report.md'), `${apiReport(root)}\n${await sizesSection(root)}`);
+  writeFileSync(join(root, 'test/package/api-report.md'), `${apiReport(root)}\n${await sizesSection(root)}`);
 }

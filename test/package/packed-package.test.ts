@@ -126,12 +126,12 @@ describe('the installed package', () => {
 });
 
 describe('the public API', () => {
-  it('matches api-report.md, which `npm run api-report` writes', () => {
-    expect(splitReport(read('api-report.md')).api).toBe(`${apiReport(consumer.packageFolder)}\n`);
+  it('matches test/package/api-report.md, which `npm run api-report` writes', () => {
+    expect(splitReport(read('test/package/api-report.md')).api).toBe(`${apiReport(consumer.packageFolder)}\n`);
   });
 
-  it('has the sizes that api-report.md says, to 5 %', async () => {
-    const [reported, measured] = [splitReport(read('api-report.md')).sizes, await sizesSection(root)];
+  it('has the sizes that test/package/api-report.md says, to 5 %', async () => {
+    const [reported, measured] = [splitReport(read('test/package/api-report.md')).sizes, await sizesSection(root)];
     expect(sizesAgree(reported, measured) ? measured : reported).toBe(measured);
   });
 

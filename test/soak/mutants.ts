@@ -79,7 +79,11 @@ export const soakMutants: readonly SoakMutant[] = [
     to: 'this.#answers = new BoundedMap(Number.MAX_SAFE_INTEGER);',
   },
   {
-    ...{ name: 'a request that is over waits on for the end of the API', part: 'kubeletApi', file: 'kubelet/server/kubelet-api.ts' },
+    ...{
+      name: 'a request that is over waits on for the end of the API',
+      part: 'kubeletApi',
+      file: 'kubelet/server/kubelet-api.ts',
+    },
     from: '      forget();\n',
     to: '',
   },

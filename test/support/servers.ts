@@ -25,7 +25,9 @@ export function testServer(kind: TestServer['kind'], kubeConfig: () => KubeConfi
 function realServer(): TestServer {
   const yaml = inject('controlPlaneKubeconfig');
   if (yaml === undefined) {
-    throw new Error('TEST_SERVER=real needs the control plane that vitest.cluster.config.ts starts: run `npm run test:cluster`');
+    throw new Error(
+      'TEST_SERVER=real needs the control plane that test/cluster/vitest.config.ts starts: run `npm run test:cluster`',
+    );
   }
   const kubeConfig = (): KubeConfig => {
     const config = new KubeConfig();

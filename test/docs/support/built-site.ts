@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { root } from '../../structure/source-tree.ts';
 
-export const siteFolder = join(root, 'site/dist');
+export const siteFolder = join(root, 'tools/site/dist');
 
 /** The addresses of all files, from the site's folder. */
 export function filesOfSite(): string[] {
@@ -16,7 +16,7 @@ export function pagesOfSite(): string[] {
   return filesOfSite().filter((path) => path.endsWith('.html'));
 }
 
-const readJson = <T>(name: string): T => JSON.parse(readFileSync(join(root, 'site/.pages', name), 'utf8'));
+const readJson = <T>(name: string): T => JSON.parse(readFileSync(join(root, 'tools/site/.pages', name), 'utf8'));
 
 /** What TypeDoc knows of each door. */
 export function readReference<T>(): T {

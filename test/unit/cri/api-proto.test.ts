@@ -4,13 +4,13 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { root } from '../../structure/source-tree.ts';
 
-const proto = readFileSync(join(root, 'proto/api.proto'));
+const proto = readFileSync(join(root, 'tools/proto/api.proto'));
 const generated = readFileSync(join(root, 'src/kubelet/cri/proto/api_pb.ts'), 'utf8');
 
 describe('the proto file of CRI', () => {
   it('is the one that the generated code was made from', () => {
     const digest = createHash('sha256').update(proto).digest('hex');
-    expect(generated.split('\n', 1)).toEqual([`// Made by \`npm run build:cri\` from proto/api.proto, sha256 ${digest}.`]);
+    expect(generated.split('\n', 1)).toEqual([`// Made by \`npm run build:cri\` from tools/proto/api.proto, sha256 ${digest}.`]);
   });
 
   it('keeps its licence, and so does the generated code', () => {

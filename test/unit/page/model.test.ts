@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import type { StreamListener } from '../../../page/src/model/connection.ts';
-import { Model } from '../../../page/src/model/model.ts';
 import type { DebugPodRow } from '../../../src/observe/debug/debug-api.ts';
 import { FakeClock } from '../../../src/testing.ts';
+import type { StreamListener } from '../../../tools/page/src/model/connection.ts';
+import { Model } from '../../../tools/page/src/model/model.ts';
 import { podDetails, podRow, podRows, summaryOf } from '../../browser/debug-page/sample-pods.ts';
 
 function setUp(address = '') {

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { expect, it } from 'vitest';
-import { buildPage } from '../../../page/bundle.ts';
 import { page, pagePolicy } from '../../../src/observe/debug/page/page.ts';
+import { buildPage } from '../../../tools/page/bundle.ts';
 
 /** The page is downloaded on a phone's line too, and is part of every installation. */
 const bytesAtMost = 120_000;

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { noFilter } from '../../../page/src/model/pod-filter.ts';
-import { PodRows } from '../../../page/src/model/pod-rows.ts';
+import { noFilter } from '../../../tools/page/src/model/pod-filter.ts';
+import { PodRows } from '../../../tools/page/src/model/pod-rows.ts';
 import { podRow } from '../../browser/debug-page/sample-pods.ts';
 
 const pod = (name: string, changes: Parameters<typeof podRow>[1] = {}) =>

@@ -1,4 +1,4 @@
-// Made by `npm run build:page` from the folder `page`. Do not edit.
+// Made by `npm run build:page` from the folder `tools/page`. Do not edit.
 
 /** The page as HTML. It asks for nothing but `api/...` beside its own address. */
 export const page =

@@ -1,0 +1,35 @@
+import type { PodFilter } from '../../../../src/observe/debug/pod-filter.ts';
+import { firstOrder, orderText, type PodOrder, parseOrder } from './pod-order.ts';
+
+/** What the address after `#` keeps, so that a reload, a bookmark and the Back button come to the same view. */
+export interface View {
+  readonly podUID: string | undefined;
+  readonly filter: PodFilter;
+  readonly order: PodOrder;
+}
+
+/** The part of an address after `#`; empty for the view that one starts with. */
+export function formatView({ podUID, filter, order }: View): string {
+  const parameters = new URLSearchParams();
+  if (podUID !== undefined) parameters.set('pod', podUID);
+  if (filter.text !== '') parameters.set('filter', filter.text);
+  for (const sync of filter.sync) parameters.append('sync', sync);
+  for (const phase of filter.phase) parameters.append('phase', phase);
+  const sort = orderText(order);
+  if (sort !== orderText(firstOrder)) parameters.set('sort', sort);
+  return parameters.toString();
+}
+
+/** Whatever stands in the address, a view comes out. */
+export function parseView(hash: string): View {
+  const parameters = new URLSearchParams(hash.replace(/^#/, ''));
+  return {
+    podUID: parameters.get('pod') || undefined,
+    filter: {
+      text: parameters.get('filter') ?? '',
+      sync: parameters.getAll('sync'),
+      phase: parameters.getAll('phase'),
+    },
+    order: parseOrder(parameters.get('sort') ?? ''),
+  };
+}

@@ -1,0 +1,177 @@
+import type { DebugChanges, DebugSnapshot, DebugSummary, DebugTraffic } from '../../../../src/observe/debug/debug-api.ts';
+import type { PodFilter } from '../../../../src/observe/debug/pod-filter.ts';
+import { formatView, parseView, type View } from './address.ts';
+import { Connection, type ConnectionOptions, type ConnectionState } from './connection.ts';
+import { OpenPod, type OpenPodOptions, type OpenPodState } from './open-pod.ts';
+import { noFilter } from './pod-filter.ts';
+import type { PodOrder, SortKey } from './pod-order.ts';
+import { PodRows } from './pod-rows.ts';
+import { mergeTraffic } from './traffic.ts';
+
+export interface ModelOptions {
+  readonly openStream: ConnectionOptions['openStream'];
+  readonly readPod: OpenPodOptions['read'];
+  readonly setTimer: ConnectionOptions['setTimer'];
+  readonly now: () => number;
+  /** Called after every change of anything that is shown. */
+  readonly onChange: () => void;
+  /** Puts the view into the address; `isStep` when the Back button is to undo it. */
+  readonly onView: (address: string, isStep: boolean) => void;
+}
+
+/** Everything that the page shows, and every way in which it changes. */
+export class Model {
+  readonly rows = new PodRows();
+  readonly #options: ModelOptions;
+  readonly #connection: Connection;
+  readonly #openPod: OpenPod;
+  #summary: DebugSummary | undefined;
+  #traffic: readonly DebugTraffic[] = [];
+  /** The row that the keyboard is on. */
+  #activeUID: string | undefined;
+  /** The server's clock minus ours. */
+  #skewMs = 0;
+
+  constructor(options: ModelOptions) {
+    this.#options = options;
+    const { openStream, setTimer, now, onChange } = options;
+    this.#connection = new Connection({
+      openStream,
+      setTimer,
+      now,
+      onState: onChange,
+      onSnapshot: (snapshot) => this.#takeSnapshot(snapshot),
+      onChanges: (changes) => this.#takeChanges(changes),
+    });
+    this.#openPod = new OpenPod({ read: options.readPod, setTimer, onChange });
+  }
+
+  get summary(): DebugSummary | undefined {
+    return this.#summary;
+  }
+
+  get traffic(): readonly DebugTraffic[] {
+    return this.#traffic;
+  }
+
+  get connection(): ConnectionState {
+    return this.#connection.state;
+  }
+
+  get openPod(): OpenPodState | undefined {
+    return this.#openPod.state;
+  }
+
+  get activeUID(): string | undefined {
+    return this.#activeUID;
+  }
+
+  /** The time on the server, as far as it is known. */
+  now(): number {
+    return this.#options.now() + this.#skewMs;
+  }
+
+  /** Goes to the view of an address, and connects. */
+  start(address: string): void {
+    this.visit(address);
+    this.#connection.start();
+  }
+
+  /** Goes to the view of an address, as the Back button does. */
+  visit(address: string): void {
+    const { podUID, filter, order } = parseView(address);
+    this.rows.filterBy(filter);
+    this.rows.sortBy(order);
+    if (podUID === undefined) this.#openPod.close();
+    else this.#openPod.open(podUID);
+    this.#activeUID = podUID ?? this.#activeUID;
+    this.#options.onChange();
+  }
+
+  pause(): void {
+    this.#connection.pause();
+  }
+
+  resume(): void {
+    this.#connection.start();
+  }
+
+  hurry(): void {
+    this.#connection.hurry();
+  }
+
+  filterBy(filter: Partial<PodFilter>): void {
+    this.rows.filterBy({ ...this.rows.filter, ...filter });
+    this.#viewChanged(false);
+  }
+
+  clearFilter(): void {
+    this.filterBy(noFilter);
+  }
+
+  sortBy(order: PodOrder): void {
+    this.rows.sortBy(order);
+    this.#viewChanged(false);
+  }
+
+  /** Sorts by a column; by the same column again, the other way round. */
+  toggleSort(key: SortKey): void {
+    const { key: current, descending } = this.rows.order;
+    this.sortBy({ key, descending: key === current && !descending });
+  }
+
+  open(podUID: string): void {
+    this.#activeUID = podUID;
+    if (this.openPod?.podUID === podUID) return;
+    this.#openPod.open(podUID);
+    this.#viewChanged(true);
+  }
+
+  close(): void {
+    if (this.openPod === undefined) return;
+    this.#openPod.close();
+    this.#viewChanged(true);
+  }
+
+  /** Moves the keyboard's row by so many rows, at most to an end. Returns its index; -1 when there is no row. */
+  moveActive(by: number): number {
+    const { shown } = this.rows;
+    const from = this.activeIndex();
+    const index = Math.max(0, Math.min(shown.length - 1, from < 0 ? Math.max(0, by - 1) : from + by));
+    this.#activeUID = shown[index]?.podUID;
+    this.#options.onChange();
+    return shown.length === 0 ? -1 : index;
+  }
+
+  /** Where the keyboard's row is among the shown ones; -1 when it is not. */
+  activeIndex(): number {
+    return this.rows.shown.findIndex(({ podUID }) => podUID === this.#activeUID);
+  }
+
+  #viewChanged(isStep: boolean): void {
+    const view: View = { podUID: this.openPod?.podUID, filter: this.rows.filter, order: this.rows.order };
+    this.#options.onView(formatView(view), isStep);
+    this.#options.onChange();
+  }
+
+  #takeSnapshot({ summary, traffic, pods }: DebugSnapshot): void {
+    this.rows.replaceAll(pods);
+    this.#traffic = mergeTraffic([], traffic);
+    this.#takeSummary(summary);
+    this.#openPod.refresh();
+  }
+
+  #takeChanges({ summary, traffic, changed, removed }: DebugChanges): void {
+    this.rows.apply(changed, removed);
+    this.#traffic = mergeTraffic(this.#traffic, traffic);
+    const opened = this.openPod?.podUID;
+    if (changed.some(({ podUID }) => podUID === opened) || removed.some((podUID) => podUID === opened)) this.#openPod.refresh();
+    this.#takeSummary(summary);
+  }
+
+  #takeSummary(summary: DebugSummary): void {
+    this.#summary = summary;
+    this.#skewMs = summary.at - this.#options.now();
+    this.#options.onChange();
+  }
+}

@@ -1,0 +1,63 @@
+import type { VNode } from 'preact';
+import type { DebugPodRow } from '../../../../src/observe/debug/debug-api.ts';
+import { age, isoTime } from '../text/format.ts';
+import { SyncPill } from './sync-pill.tsx';
+
+export interface PodRowProps {
+  readonly row: DebugPodRow;
+  readonly index: number;
+  /** Where the row is, in pixels from the first one. */
+  readonly top: number;
+  readonly now: number;
+  readonly isActive: boolean;
+  readonly isOpen: boolean;
+  readonly onOpen: () => void;
+}
+
+export function PodRow({ row, index, top, now, isActive, isOpen, onOpen }: PodRowProps): VNode {
+  const { namespace, name, phase, ready, restarts, sync, failures, isStatic, isDeleting, changedAt } = row;
+  return (
+    <div
+      role="row"
+      id={`row-${index}`}
+      class={`pod-row${isActive ? ' active' : ''}${isOpen ? ' open' : ''}`}
+      style={{ transform: `translateY(${top}px)` }}
+      aria-rowindex={index + 2}
+      aria-selected={isOpen}
+      onClick={onOpen}
+    >
+      <div role="gridcell" class="cell-name" title={`${namespace}/${name}`}>
+        <span class="pod-name">
+          <span class="muted">{namespace}/</span>
+          {name}
+        </span>
+        {isStatic ? <span class="tag">static</span> : null}
+        {isDeleting ? <span class="tag">deleting</span> : null}
+      </div>
+      <div role="gridcell" class="cell-phase">
+        {phase ?? '–'}
+      </div>
+      <div role="gridcell" class={ready ? 'cell-ready is-ready' : 'cell-ready'}>
+        {ready ? 'ready' : 'not ready'}
+      </div>
+      <div role="gridcell" class="cell-restarts">
+        {restarts}
+      </div>
+      <div role="gridcell" class="cell-sync">
+        <SyncPill sync={sync} failures={failures} />
+      </div>
+      <div role="gridcell" class="cell-version">
+        {versionOf(row)}
+      </div>
+      <div role="gridcell" class="cell-changed">
+        <time dateTime={isoTime(changedAt)}>{age(changedAt, now)}</time>
+      </div>
+    </div>
+  );
+}
+
+/** `5` when the apiserver has version 5, `3 → 5` when it has version 3 of it, `new → 1` when it has none. */
+export function versionOf({ version, acknowledgedVersion }: DebugPodRow): string {
+  if (acknowledgedVersion >= version) return String(version);
+  return `${acknowledgedVersion > 0 ? acknowledgedVersion : 'none'} → ${version}`;
+}
