@@ -1,6 +1,6 @@
 // Facts of the v1 Node's published patch strategies, Kubernetes 1.36.
-import { mergeBy, metadataField, struct } from './patch-fields.ts';
-import type { PatchSchema } from './pod-patch-schema.ts';
+import { metadataField } from './patch-fields.ts';
+import { mergeBy, type PatchSchema, struct } from './pod-patch-schema.ts';
 
 export const nodeSchema: PatchSchema = struct({
   metadata: metadataField,

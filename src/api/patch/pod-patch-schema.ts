@@ -22,11 +22,13 @@ export interface PatchSchema {
 
 const plain: PatchSchema = { fields: {}, isAbsent: nullIsAbsent };
 
-function struct(fields: Readonly<Record<string, PatchField>>): PatchSchema {
+/** An object whose members are merged, but for those named here. */
+export function struct(fields: Readonly<Record<string, PatchField>>): PatchSchema {
   return { fields, isAbsent: nullIsAbsent };
 }
 
-function mergeBy(mergeKey: string, members: PatchSchema = plain): PatchField {
+/** A list whose elements are matched by one of their members. */
+export function mergeBy(mergeKey: string, members: PatchSchema = plain): PatchField {
   return { strategy: 'merge', mergeKey, members };
 }
 

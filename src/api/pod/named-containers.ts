@@ -1,7 +1,6 @@
+import type { Container } from '../../status/conditions/restart-policy.ts';
 import { lookupByName } from '../json/lookup.ts';
 import type { Pod } from '../json/types.ts';
-
-type Container = NonNullable<Pod['spec']>['containers'][number];
 
 /** Finds the containers of a pod: how many there are, and how many questions name them, is their pod's choice. */
 export interface NamedContainers {

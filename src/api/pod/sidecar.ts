@@ -1,6 +1,4 @@
-import type { Pod } from '../json/types.ts';
-
-type Container = NonNullable<Pod['spec']>['containers'][number];
+import type { Container } from '../../status/conditions/restart-policy.ts';
 
 /** True for a sidecar: an init container that keeps running beside the regular ones. */
 export function isRestartableInitContainer(container: Container): boolean {

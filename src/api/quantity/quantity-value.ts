@@ -12,12 +12,6 @@ export function quantityInNano(text: string): bigint {
   return amountInNano(parts);
 }
 
-/** Negative, zero or positive, as `a` is smaller than, equal to or larger than `b`. Both are in canonical form. */
-export function compareQuantities(a: string, b: string): number {
-  const difference = quantityInNano(a) - quantityInNano(b);
-  return difference < 0n ? -1 : difference > 0n ? 1 : 0;
-}
-
 /** A quantity in canonical form, rounded to thousandths, away from zero. */
 export function roundedUpToMilli(text: string): string {
   const nano = quantityInNano(text);

@@ -1,7 +1,7 @@
 import type { WrittenDefinition } from './metric-definition.ts';
+import { defaultBuckets } from './label-values.ts';
 
-const part = 'PodLifecycle';
-const defaultBuckets = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10] as const;
+const lifecyclePart = 'PodLifecycle';
 
 /** What is measured of the lists and events of a container runtime. */
 export const lifecycleMetrics = {
@@ -11,7 +11,7 @@ export const lifecycleMetrics = {
     unit: 's',
     labels: {},
     buckets: defaultBuckets,
-    part,
+    part: lifecyclePart,
     origin: 'kubelet',
   },
   kubelet_pleg_relist_interval_seconds: {
@@ -20,7 +20,7 @@ export const lifecycleMetrics = {
     unit: 's',
     labels: {},
     buckets: defaultBuckets,
-    part,
+    part: lifecyclePart,
     origin: 'kubelet',
   },
   kubelet_pleg_pod_relist_duration_seconds: {
@@ -29,7 +29,7 @@ export const lifecycleMetrics = {
     unit: 's',
     labels: {},
     buckets: defaultBuckets,
-    part,
+    part: lifecyclePart,
     origin: 'kubelet',
   },
   kubelet_pleg_last_seen_seconds: {
@@ -37,7 +37,7 @@ export const lifecycleMetrics = {
     help: 'When the last successful list of all pods began, in seconds since the epoch.',
     unit: 's',
     labels: {},
-    part,
+    part: lifecyclePart,
     origin: 'kubelet',
   },
   kubelet_running_pods: {
@@ -45,7 +45,7 @@ export const lifecycleMetrics = {
     help: 'Pods with a sandbox that can take containers.',
     unit: '{pod}',
     labels: {},
-    part,
+    part: lifecyclePart,
     origin: 'kubelet',
   },
   kubelet_running_containers: {
@@ -55,7 +55,7 @@ export const lifecycleMetrics = {
     labels: {
       container_state: { help: 'what the container does', values: ['created', 'running', 'exited', 'unknown'] },
     },
-    part,
+    part: lifecyclePart,
     origin: 'kubelet',
   },
   pod_status_manager_runtime_event_stream_ends_total: {
@@ -63,7 +63,7 @@ export const lifecycleMetrics = {
     help: 'How often the events of the container runtime have ended, or could not be had; the runtime is listed more often then.',
     unit: '{stream}',
     labels: {},
-    part,
+    part: lifecyclePart,
     origin: 'own',
   },
 } as const satisfies Record<string, WrittenDefinition>;

@@ -1,7 +1,7 @@
 import { defaultBuckets } from './label-values.ts';
 import type { WrittenDefinition } from './metric-definition.ts';
 
-const part = 'ProbeManager';
+const probesPart = 'ProbeManager';
 const ofContainer = {
   probe_type: { help: 'the kind of the probe', values: ['Liveness', 'Readiness', 'Startup'] },
   container: { help: 'the name of the container' },
@@ -20,7 +20,7 @@ export const probeMetrics = {
       result: { help: '`unknown`: the probe could not be made', values: ['successful', 'failed', 'unknown'] },
       pod_uid: { help: 'the uid of the pod' },
     },
-    part,
+    part: probesPart,
     origin: 'kubelet',
     endsWithPod: true,
   },
@@ -30,7 +30,7 @@ export const probeMetrics = {
     unit: 's',
     labels: ofContainer,
     buckets: defaultBuckets,
-    part,
+    part: probesPart,
     origin: 'kubelet',
     endsWithPod: true,
   },

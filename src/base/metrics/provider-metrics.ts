@@ -1,7 +1,7 @@
 import { defaultBuckets, requestBuckets } from './label-values.ts';
 import type { WrittenDefinition } from './metric-definition.ts';
 
-const part = 'ProviderPodSyncer';
+const providerPart = 'ProviderPodSyncer';
 const method = {
   help: 'the method of the provider',
   values: ['createPod', 'updatePod', 'deletePod', 'getPodStatus'],
@@ -15,7 +15,7 @@ export const providerMetrics = {
     unit: 's',
     labels: {},
     buckets: defaultBuckets,
-    part,
+    part: providerPart,
     origin: 'kubelet',
   },
   kubelet_pod_start_duration_seconds: {
@@ -27,7 +27,7 @@ export const providerMetrics = {
       ...([0.5, 1, 2, 3, 4, 5, 6, 8, 10, 20, 30, 45, 60, 120, 180, 240, 300, 360, 480, 600, 900] as const),
       ...([1200, 1800, 2700, 3600] as const),
     ],
-    part,
+    part: providerPart,
     origin: 'kubelet',
   },
   pod_status_manager_provider_calls_total: {
@@ -35,7 +35,7 @@ export const providerMetrics = {
     help: 'Calls of the provider that have settled, or whose answer was given up.',
     unit: '{call}',
     labels: { method, result: { help: '`aborted`: nobody waited for the answer any more', values: ['ok', 'failed', 'aborted'] } },
-    part,
+    part: providerPart,
     origin: 'own',
   },
   pod_status_manager_provider_call_duration_seconds: {
@@ -44,7 +44,7 @@ export const providerMetrics = {
     unit: 's',
     labels: { method },
     buckets: requestBuckets,
-    part,
+    part: providerPart,
     origin: 'own',
   },
 } as const satisfies Record<string, WrittenDefinition>;

@@ -1,7 +1,7 @@
 import { staticLabel } from './label-values.ts';
 import type { WrittenDefinition } from './metric-definition.ts';
 
-const part = 'SyncLoop';
+const syncLoopPart = 'SyncLoop';
 
 /** What the sync loop measures when it looks at all pods. */
 export const syncLoopMetrics = {
@@ -10,7 +10,7 @@ export const syncLoopMetrics = {
     help: 'Pods that the agent is to run.',
     unit: '{pod}',
     labels: { static: staticLabel },
-    part,
+    part: syncLoopPart,
     origin: 'kubelet',
   },
   kubelet_active_pods: {
@@ -18,7 +18,7 @@ export const syncLoopMetrics = {
     help: 'Pods that count when another one asks for admission: those that are not over.',
     unit: '{pod}',
     labels: { static: staticLabel },
-    part,
+    part: syncLoopPart,
     origin: 'kubelet',
   },
   kubelet_mirror_pods: {
@@ -26,7 +26,7 @@ export const syncLoopMetrics = {
     help: 'Mirror pods that the pod manager has.',
     unit: '{pod}',
     labels: {},
-    part,
+    part: syncLoopPart,
     origin: 'kubelet',
   },
   kubelet_working_pods: {
@@ -41,7 +41,7 @@ export const syncLoopMetrics = {
       },
       static: { help: '`true` for static pods, `unknown` where only the runtime has the pod', values: ['', 'true', 'unknown'] },
     },
-    part,
+    part: syncLoopPart,
     origin: 'kubelet',
   },
   kubelet_restarted_pods_total: {
@@ -49,7 +49,7 @@ export const syncLoopMetrics = {
     help: 'Pods that began again because they came again under the same uid while they ended.',
     unit: '{pod}',
     labels: { static: staticLabel },
-    part,
+    part: syncLoopPart,
     origin: 'kubelet',
   },
   kubelet_orphaned_runtime_pods_total: {
@@ -57,7 +57,7 @@ export const syncLoopMetrics = {
     help: 'Pods that the runtime had and no source named; they were ended.',
     unit: '{pod}',
     labels: {},
-    part,
+    part: syncLoopPart,
     origin: 'kubelet',
   },
   kubelet_managed_ephemeral_containers: {
@@ -65,7 +65,7 @@ export const syncLoopMetrics = {
     help: 'Ephemeral containers of the pods that the agent is to run.',
     unit: '{container}',
     labels: {},
-    part,
+    part: syncLoopPart,
     origin: 'kubelet',
   },
   kubelet_admission_rejections_total: {
@@ -73,7 +73,7 @@ export const syncLoopMetrics = {
     help: 'Pods that `admitPod` has refused.',
     unit: '{pod}',
     labels: { reason: { help: 'the reason that `admitPod` gave' } },
-    part,
+    part: syncLoopPart,
     origin: 'kubelet',
   },
 } as const satisfies Record<string, WrittenDefinition>;

@@ -1,7 +1,7 @@
 import { defaultBuckets } from './label-values.ts';
 import type { WrittenDefinition } from './metric-definition.ts';
 
-const part = 'PodWorkers';
+const workersPart = 'PodWorkers';
 const state = { help: 'what the worker does for the pod', values: ['sync', 'terminating', 'terminated'] } as const;
 
 /** What the pod workers measure. */
@@ -14,7 +14,7 @@ export const workerMetrics = {
       operation_type: { help: 'the kind of the update', values: ['create', 'update', 'sync', 'kill', 'terminated'] },
     },
     buckets: defaultBuckets,
-    part,
+    part: workersPart,
     origin: 'kubelet',
   },
   pod_status_manager_worker_calls_in_flight: {
@@ -22,7 +22,7 @@ export const workerMetrics = {
     help: 'Calls of the pod syncer that have not settled.',
     unit: '{call}',
     labels: { state },
-    part,
+    part: workersPart,
     origin: 'own',
   },
   pod_status_manager_worker_retries_total: {
@@ -30,7 +30,7 @@ export const workerMetrics = {
     help: 'Calls of the pod syncer that failed and are repeated.',
     unit: '{call}',
     labels: { state },
-    part,
+    part: workersPart,
     origin: 'own',
   },
   pod_status_manager_worker_queue_depth: {
@@ -38,7 +38,7 @@ export const workerMetrics = {
     help: 'Pods in the work queue: those that are due, and those that are synced again later.',
     unit: '{pod}',
     labels: {},
-    part,
+    part: workersPart,
     origin: 'own',
   },
   pod_status_manager_worker_queue_lateness_seconds: {
@@ -46,7 +46,7 @@ export const workerMetrics = {
     help: 'How long the first pod of the work queue has been due; 0 when none is.',
     unit: 's',
     labels: {},
-    part,
+    part: workersPart,
     origin: 'own',
   },
 } as const satisfies Record<string, WrittenDefinition>;

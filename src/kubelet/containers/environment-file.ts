@@ -1,7 +1,7 @@
 // Behaviour of pkg/kubelet/util/env, v1.36.3.
 
 /** The files of one container have no more together: a container could have filled its volumes with them. */
-const mostBytes = 4 * 1024 * 1024;
+const mostBytesTogether = 4 * 1024 * 1024;
 
 /** Which variable of which file is meant. */
 export interface FileKey {
@@ -37,7 +37,8 @@ export class EnvironmentFiles {
   async #open(volumeName: string, path: string): Promise<EnvironmentFile> {
     const text = await this.#read(volumeName, path);
     this.#bytes += Buffer.byteLength(text);
-    if (this.#bytes > mostBytes) throw new Error(`the files of variables have more than ${mostBytes} bytes together`);
+    if (this.#bytes > mostBytesTogether)
+      throw new Error(`the files of variables have more than ${mostBytesTogether} bytes together`);
     return new EnvironmentFile(text, this.#keys);
   }
 }

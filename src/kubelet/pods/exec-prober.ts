@@ -4,7 +4,7 @@ import type { ContainerRuntime } from '../runtime/container-runtime.ts';
 import { isRuntimeError } from '../runtime/runtime-error.ts';
 
 /** So much of what a command says counts, in bytes. */
-const longestOutput = 10 * 1024;
+const longestProbeOutput = 10 * 1024;
 const decoder = new TextDecoder();
 
 /**
@@ -28,7 +28,7 @@ async function exec(
   signal: AbortSignal,
 ): Promise<ProbeOutcome> {
   const { exitCode, stdout, stderr } = await runtime.execSync(ownID(containerID), command, timeoutSeconds, { signal });
-  const output = decoder.decode(Buffer.concat([stdout, stderr]).subarray(0, longestOutput));
+  const output = decoder.decode(Buffer.concat([stdout, stderr]).subarray(0, longestProbeOutput));
   return { result: exitCode === 0 ? 'success' : 'failure', output };
 }
 

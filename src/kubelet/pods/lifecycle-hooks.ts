@@ -29,7 +29,7 @@ export interface LifecycleHooksOptions {
 
 const decoder = new TextDecoder();
 /** So much of what a command says is told, in bytes of each of its outputs: it is kept, and becomes part of the pod's status. */
-const longestOutput = 4096;
+const longestHookOutput = 4096;
 
 /** Runs the hooks of containers: a command, a request, or a pause. */
 export class LifecycleHooks {
@@ -69,8 +69,8 @@ export class LifecycleHooks {
     }
     const { exitCode, stdout, stderr } = result;
     if (exitCode === 0) return;
-    const errors = decoder.decode(stderr.subarray(0, longestOutput));
-    const output = decoder.decode(stdout.subarray(0, longestOutput)) + errors;
+    const errors = decoder.decode(stderr.subarray(0, longestHookOutput));
+    const output = decoder.decode(stdout.subarray(0, longestHookOutput)) + errors;
     throw failed(`command '${command.join(' ')}' exited with ${exitCode}: ${errors}`, output);
   }
 }

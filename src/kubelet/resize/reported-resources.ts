@@ -3,7 +3,7 @@
 import { lookupBy, lookupByName } from '../../api/json/lookup.ts';
 import type { Pod, WireContainerStatus, WirePodStatus } from '../../api/json/types.ts';
 import { canonicalQuantity } from '../../api/quantity/quantity.ts';
-import { compareQuantities } from '../../api/quantity/quantity-value.ts';
+import { compareQuantities } from '../../api/quantity/quantity-sum.ts';
 import { type Resources, wireResources } from '../../node/pod-status/resource-lists.ts';
 import type { LinuxContainerResources } from '../runtime/linux-resources.ts';
 import type { ContainerDetails } from '../runtime/runtime-containers.ts';

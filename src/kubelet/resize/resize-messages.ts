@@ -2,6 +2,7 @@
 
 import type { Pod } from '../../api/json/types.ts';
 import { wireResources } from '../../node/pod-status/resource-lists.ts';
+import type { Container } from '../../status/conditions/restart-policy.ts';
 
 /** Reasons of events about a resize. */
 export const resizeEvent = {
@@ -22,8 +23,6 @@ export function resizeMessage(what: string, { spec }: Pod, generation: number, e
   };
   return `${what}: ${JSON.stringify(summary)}`;
 }
-
-type Container = NonNullable<Pod['spec']>['containers'][number];
 
 function summaryOf({ name, resources }: Container): object {
   const { limits, requests, claims } = wireResources(resources);

@@ -6,7 +6,7 @@ import type { Identity } from './identity.ts';
 import { ReviewCache } from './review-cache.ts';
 import { reviewTimeoutMs } from './token-reviews.ts';
 
-const path = '/apis/authorization.k8s.io/v1/subjectaccessreviews';
+const accessReviewsPath = '/apis/authorization.k8s.io/v1/subjectaccessreviews';
 /** The kubelet's `authorization.webhook.cacheAuthorizedTTL` and `cacheUnauthorizedTTL`. */
 const keepAllowedMs = 300_000;
 const keepForbiddenMs = 30_000;
@@ -46,7 +46,7 @@ export class AccessReviews {
     const limits = { clock: this.#clock, timeoutMs: reviewTimeoutMs };
     const call = limitedCall(
       'SubjectAccessReview',
-      () => this.#transport.request({ method: 'POST', path, body, timeoutMs: reviewTimeoutMs }),
+      () => this.#transport.request({ method: 'POST', path: accessReviewsPath, body, timeoutMs: reviewTimeoutMs }),
       limits,
     );
     const review: unknown = await call.answer;

@@ -5,7 +5,7 @@ import type { ResourceTransport } from '../../client/resources/resource-client.t
 import { authenticated, type Identity } from './identity.ts';
 import { ReviewCache } from './review-cache.ts';
 
-const path = '/apis/authentication.k8s.io/v1/tokenreviews';
+const tokenReviewsPath = '/apis/authentication.k8s.io/v1/tokenreviews';
 /** The kubelet's `authentication.webhook.cacheTTL`. */
 const keepMs = 120_000;
 export const reviewTimeoutMs = 10_000;
@@ -32,7 +32,7 @@ export class TokenReviews {
     const limits = { clock: this.#clock, timeoutMs: reviewTimeoutMs };
     const call = limitedCall(
       'TokenReview',
-      () => this.#transport.request({ method: 'POST', path, body, timeoutMs: reviewTimeoutMs }),
+      () => this.#transport.request({ method: 'POST', path: tokenReviewsPath, body, timeoutMs: reviewTimeoutMs }),
       limits,
     );
     return identityIn(await call.answer);

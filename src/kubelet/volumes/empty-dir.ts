@@ -8,7 +8,7 @@ import { memorySize } from './file-bytes.ts';
 import type { MountedVolume } from './pod-volumes.ts';
 import type { VolumeRequest } from './volume-request.ts';
 
-const folderMode = 0o777;
+const emptyDirMode = 0o777;
 /** The kernel's mode for the root of a file system in memory; its sticky bit stays. */
 const tmpfsMode = 0o1777;
 const setGroupID = 0o2000;
@@ -21,7 +21,7 @@ export async function mountEmptyDir(request: VolumeRequest): Promise<MountedVolu
   const { pod, volume, volumesFolder, parts } = request;
   const folder = join(volumesFolder, 'kubernetes.io~empty-dir', volume.name);
   const medium = volume.emptyDir?.medium ?? '';
-  if (medium === '') await makeFolder(folder, request);
+  if (medium === '') await makeEmptyDir(folder, request);
   else if (medium !== 'Memory') throw new Error(`unknown storage medium ${JSON.stringify(medium)}`);
   else
     await makeMemoryFolder(
@@ -33,7 +33,7 @@ export async function mountEmptyDir(request: VolumeRequest): Promise<MountedVolu
 }
 
 /** Makes a folder with its mode and its group, unless it is there. A half-made one is never seen. */
-export async function makeFolder(folder: string, { fsGroup, parts }: FolderRequest): Promise<void> {
+export async function makeEmptyDir(folder: string, { fsGroup, parts }: FolderRequest): Promise<void> {
   if ((await lstat(folder).catch(ifCode('ENOENT')))?.isDirectory()) return;
   const parent = dirname(folder);
   await mkdir(parent, { recursive: true, mode: hiddenMode });
@@ -41,7 +41,7 @@ export async function makeFolder(folder: string, { fsGroup, parts }: FolderReque
   const made = await mkdtemp(join(parent, '..new-'));
   try {
     if (fsGroup !== undefined) await parts.mounter.changeOwner(made, { gid: fsGroup });
-    await chmod(made, fsGroup === undefined ? folderMode : folderMode | setGroupID);
+    await chmod(made, fsGroup === undefined ? emptyDirMode : emptyDirMode | setGroupID);
     await rename(made, folder);
   } catch (error) {
     await removeTree(made);

@@ -2,7 +2,7 @@
 
 import { join } from 'node:path';
 import { downwardFiles } from './downward-api.ts';
-import { makeFolder, makeMemoryFolder } from './empty-dir.ts';
+import { makeEmptyDir, makeMemoryFolder } from './empty-dir.ts';
 import { collected, diskSize, memorySize, requireRoom, type VolumeFiles } from './file-bytes.ts';
 import { MountObjects } from './mount-objects.ts';
 import { makeNestedMountPoints } from './nested-mount-points.ts';
@@ -90,5 +90,5 @@ async function makeInMemory(folder: string, files: VolumeFiles, request: VolumeR
 
 async function makeOnDisk(folder: string, files: VolumeFiles, request: VolumeRequest): Promise<void> {
   requireRoom(files.bytes, diskSize(request.pod, request.parts.nodeAllocatable()['ephemeral-storage']), 'ephemeral storage');
-  await makeFolder(folder, request);
+  await makeEmptyDir(folder, request);
 }

@@ -14,7 +14,7 @@ const ageMs = 1_000;
 const deafAfterMs = 60_000;
 const clientsAtMost = 64;
 /** While so much waits for all readers together, in bytes, no other one is taken. */
-const waitingAtMost = 67_108_864;
+const unreadTogetherAtMost = 67_108_864;
 
 export interface ChangeStreamOptions {
   readonly board: Board;
@@ -39,7 +39,7 @@ export class ChangeStream {
     if (this.#clients.size >= clientsAtMost) return true;
     let waiting = 0;
     for (const client of this.#clients) waiting += client.waitingBytes;
-    return waiting >= waitingAtMost;
+    return waiting >= unreadTogetherAtMost;
   }
 
   /** Begins with a snapshot. The head of the response was written. A response that is closed already is left alone. */

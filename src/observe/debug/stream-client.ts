@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 
 /** Text that may wait for the client to read it, beside a snapshot, in bytes. */
-const waitingAtMost = 1_048_576;
+const unreadAtMost = 1_048_576;
 
 /** A response is given so much at a time, in bytes: of a longer write nobody could see how much of it was read. */
 const pieceBytes = 262_144;
@@ -64,7 +64,7 @@ export class StreamClient {
   /** A reader that is behind is told nothing: it gets a snapshot once it has caught up. */
   writeChanges(message: Buffer): void {
     if (this.#isBehind) return;
-    if (this.waitingBytes + message.length <= this.#snapshotBytes + waitingAtMost) this.#write(message);
+    if (this.waitingBytes + message.length <= this.#snapshotBytes + unreadAtMost) this.#write(message);
     else this.#isBehind = true;
   }
 

@@ -8,7 +8,7 @@ export interface AlgorithmProvider {
   readonly priorities: readonly PriorityPolicy[];
 }
 
-const predicates: readonly PredicatePolicy[] = [
+const defaultPredicates: readonly PredicatePolicy[] = [
   'NoVolumeZoneConflict',
   'MaxEBSVolumeCount',
   'MaxGCEPDVolumeCount',
@@ -23,7 +23,7 @@ const predicates: readonly PredicatePolicy[] = [
   'EvenPodsSpread',
 ].map((name) => ({ name }));
 
-const priorities: readonly PriorityPolicy[] = [
+const defaultPriorities: readonly PriorityPolicy[] = [
   { name: 'SelectorSpreadPriority', weight: 1 },
   { name: 'InterPodAffinityPriority', weight: 1 },
   { name: 'LeastRequestedPriority', weight: 1 },
@@ -36,12 +36,12 @@ const priorities: readonly PriorityPolicy[] = [
 ];
 
 /** What a policy means that leaves predicates or priorities out. */
-export const defaultProvider: AlgorithmProvider = { predicates, priorities };
+export const defaultProvider: AlgorithmProvider = { predicates: defaultPredicates, priorities: defaultPriorities };
 
 /** As the default, but nodes are filled up, so that others can be removed from the cluster. */
 const clusterAutoscalerProvider: AlgorithmProvider = {
-  predicates,
-  priorities: priorities.map((each) =>
+  predicates: defaultPredicates,
+  priorities: defaultPriorities.map((each) =>
     each.name === 'LeastRequestedPriority' ? { ...each, name: 'MostRequestedPriority' } : each,
   ),
 };

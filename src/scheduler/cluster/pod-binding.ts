@@ -4,8 +4,8 @@ import { StatusManagerError } from '../../base/errors.ts';
 import { classifyApiError, type ErrorClass } from '../../client/resources/error-class.ts';
 import type { ResourceClient } from '../../client/resources/resource-client.ts';
 
-/** How often one binding is sent, and the wait between two tries, in milliseconds. */
-const tries = 3;
+/** How often one binding is sent, and the wait between two bindingTries, in milliseconds. */
+const bindingTries = 3;
 const retryMs = 200;
 
 /** Where it is unknown whether the server has bound the pod, or it says that somebody has. */
@@ -38,7 +38,7 @@ export class PodBinding {
         if (inDoubt.includes(errorClass)) {
           if (await this.#isBound(pod, nodeName, error, signal)) return;
         } else if (errorClass !== 'throttled') throw error; // a server without room has done nothing
-        if (attempt === tries) throw error;
+        if (attempt === bindingTries) throw error;
         await sleep(this.#clock, retryMs * attempt, signal);
       }
     }

@@ -28,7 +28,7 @@ export interface WriteTransportOptions {
 }
 
 /** How often a request is sent that the server has no room for, as client-go does. */
-const tries = 10;
+const refusedTries = 10;
 /** What the server asks for is kept within these bounds, in milliseconds. */
 const [shortestWaitMs, longestWaitMs] = [1000, 300_000];
 
@@ -58,7 +58,7 @@ export class WriteTransport implements ResourceTransport {
         return await transport.request(request);
       } catch (error) {
         const waitMs = askedWaitMs(error, clock.now());
-        if (waitMs === undefined || attempt === tries) throw error;
+        if (waitMs === undefined || attempt === refusedTries) throw error;
         await sleep(clock, waitMs, signal);
       }
     }

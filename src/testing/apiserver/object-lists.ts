@@ -60,7 +60,7 @@ function parseToken(token: string): Place {
 }
 
 /** Throws 422 for options that do not go together. */
-function checkOptions(query: URLSearchParams, version: number): void {
+function checkListOptions(query: URLSearchParams, version: number): void {
   const match = query.get('resourceVersionMatch') ?? '';
   const forbidden = (why: string): StatusCause => forbiddenChange('resourceVersionMatch', why);
   const causes: StatusCause[] = [];
@@ -82,7 +82,7 @@ function checkOptions(query: URLSearchParams, version: number): void {
 /** What the query says about the place to begin: a page that follows another, one exact state, or the newest state. */
 function beginningOf(query: URLSearchParams, limit: number, store: ServedStore): Place {
   const version = requestedVersion(query, (message) => badRequest(`invalid resource version: ${message}`));
-  checkOptions(query, version);
+  checkListOptions(query, version);
   const token = query.get('continue') ?? '';
   if (token !== '') {
     if (version !== 0) throw badRequest('specifying resource version is not allowed when using continue');

@@ -18,7 +18,7 @@ export interface WatchQuery {
 export const initialEventsEnd: JsonObject = { 'k8s.io/initial-events-end': 'true' };
 
 /** Throws 422 for options that do not go together. */
-function checkOptions(query: URLSearchParams): void {
+function checkWatchOptions(query: URLSearchParams): void {
   const match = query.get('resourceVersionMatch') ?? '';
   const forbidden = (why: string): StatusCause => forbiddenChange('resourceVersionMatch', why);
   const causes: StatusCause[] = [];
@@ -36,7 +36,7 @@ function checkOptions(query: URLSearchParams): void {
 export function readWatchQuery(route: Route): WatchQuery {
   const { query } = route;
   const version = requestedVersion(query, unforeseen);
-  checkOptions(query);
+  checkWatchOptions(query);
   const seconds = Number(query.get('timeoutSeconds') ?? 0);
   return {
     selection: selectionOf(route),

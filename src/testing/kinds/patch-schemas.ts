@@ -1,5 +1,6 @@
 // Facts of the published patch strategies of Kubernetes 1.36, for the kinds beside pods and nodes.
-import { mergeBy, metadataField as metadata, struct } from '../../api/patch/patch-fields.ts';
+import { metadataField as metadata } from '../../api/patch/patch-fields.ts';
+import { mergeBy, struct } from '../../api/patch/pod-patch-schema.ts';
 
 /** A kind whose own lists are replaced whole. */
 export const plainSchema = struct({ metadata });

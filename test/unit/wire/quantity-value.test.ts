@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { compareQuantities, quantityInNano, roundedUpToMilli } from '../../../src/api/quantity/quantity-value.ts';
+import { compareQuantities } from '../../../src/api/quantity/quantity-sum.ts';
+import { quantityInNano, roundedUpToMilli } from '../../../src/api/quantity/quantity-value.ts';
 
 describe('quantities as numbers', () => {
   it.each([

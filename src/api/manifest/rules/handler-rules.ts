@@ -7,11 +7,11 @@ type Lifecycle = NonNullable<Container['lifecycle']>;
 type Handler = Pick<Probe, 'exec' | 'httpGet' | 'tcpSocket' | 'grpc'> & { readonly sleep?: { readonly seconds: number } };
 
 const handlers = ['exec', 'httpGet', 'tcpSocket', 'grpc', 'sleep'] as const;
-const amounts = ['initialDelaySeconds', 'timeoutSeconds', 'periodSeconds', 'successThreshold', 'failureThreshold'] as const;
+const probeNumbers = ['initialDelaySeconds', 'timeoutSeconds', 'periodSeconds', 'successThreshold', 'failureThreshold'] as const;
 
 export function checkProbe(path: string, probe: Probe, kind: 'livenessProbe' | 'readinessProbe' | 'startupProbe'): void {
   checkHandler(path, probe, undefined);
-  for (const amount of amounts) check((probe[amount] ?? 0) >= 0, `${path}.${amount}`, 'at least 0', probe[amount]);
+  for (const amount of probeNumbers) check((probe[amount] ?? 0) >= 0, `${path}.${amount}`, 'at least 0', probe[amount]);
   const grace = probe.terminationGracePeriodSeconds;
   check(grace === undefined || grace > 0, `${path}.terminationGracePeriodSeconds`, 'at least 1', grace);
   if (kind === 'readinessProbe') check(grace === undefined, `${path}.terminationGracePeriodSeconds`, 'absent', grace);

@@ -2,7 +2,8 @@
 
 import { isLabelKey } from '../../../base/options/label-names.ts';
 import { canonicalQuantity } from '../../quantity/quantity.ts';
-import { compareQuantities, quantityInNano } from '../../quantity/quantity-value.ts';
+import { compareQuantities } from '../../quantity/quantity-sum.ts';
+import { quantityInNano } from '../../quantity/quantity-value.ts';
 import {
   aggregate,
   isHugePages,

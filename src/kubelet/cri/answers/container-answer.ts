@@ -51,7 +51,7 @@ function sharedFields(answer: Container | ContainerStatus) {
   const { id, imageRef, labels, annotations } = answer;
   return {
     id,
-    metadata: metadataOf(answer.metadata),
+    metadata: containerMetadataOf(answer.metadata),
     image: answer.image?.image ?? '',
     imageRef,
     state: stateOf(answer.state),
@@ -61,7 +61,7 @@ function sharedFields(answer: Container | ContainerStatus) {
   };
 }
 
-function metadataOf(answer: ContainerMetadataAnswer | undefined): ContainerMetadata {
+function containerMetadataOf(answer: ContainerMetadataAnswer | undefined): ContainerMetadata {
   return { name: answer?.name ?? '', attempt: answer?.attempt ?? 0 };
 }
 

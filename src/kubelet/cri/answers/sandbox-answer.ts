@@ -16,7 +16,7 @@ export function sandboxRecord(answer: PodSandbox | PodSandboxStatus): PodSandbox
   const { id, labels, annotations, runtimeHandler } = answer;
   return {
     id,
-    metadata: metadataOf(answer.metadata),
+    metadata: sandboxMetadataOf(answer.metadata),
     state: answer.state === PodSandboxState.SANDBOX_READY ? 'ready' : 'notready',
     createdAt: msOf(answer.createdAt),
     labels,
@@ -35,7 +35,7 @@ export function sandboxDetails(answer: PodSandboxStatus): PodSandboxDetails {
   };
 }
 
-function metadataOf(answer: PodSandboxMetadataAnswer | undefined): PodSandboxMetadata {
+function sandboxMetadataOf(answer: PodSandboxMetadataAnswer | undefined): PodSandboxMetadata {
   const { name = '', uid = '', namespace = '', attempt = 0 } = answer ?? {};
   return { name, uid, namespace, attempt };
 }
