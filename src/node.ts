@@ -113,13 +113,12 @@ export type {
   VolumeStats,
 } from './kubelet/server/stats-types.ts';
 export type { TLSMinVersion } from './kubelet/server/tls-settings.ts';
-export type { MountedVolume, PodVolumes } from './kubelet/volumes/pod-volumes.ts';
+export type { MountedVolume, PodVolumes, SpecVolume } from './kubelet/volumes/pod-volumes.ts';
 export type { ServiceAccountToken, TokenRequest } from './kubelet/volumes/service-account-token.ts';
 export { TokenManager, type TokenManagerOptions } from './kubelet/volumes/token-manager.ts';
 export { VolumeError, type VolumeFailure } from './kubelet/volumes/volume-error.ts';
 export { VolumeManager } from './kubelet/volumes/volume-manager.ts';
 export type { ConfigMapReader, SecretReader, VolumeManagerOptions } from './kubelet/volumes/volume-manager-options.ts';
-export type { SpecVolume } from './kubelet/volumes/volume-request.ts';
 export type { ConfigMode } from './node/config/notifications.ts';
 export type { MetadataOf } from './node/config/pod-changes.ts';
 export { PodConfig } from './node/config/pod-config.ts';

@@ -1,5 +1,5 @@
-import type { WrittenDefinition } from './metric-definition.ts';
 import { defaultBuckets } from './label-values.ts';
+import type { WrittenDefinition } from './metric-definition.ts';
 
 const lifecyclePart = 'PodLifecycle';
 

@@ -6,7 +6,8 @@ import { type NamedContainers, namedContainers } from '../../api/pod/named-conta
 import { type ResourceQuantities, resourceField } from '../../api/pod/resource-field.ts';
 import { errorText } from '../../base/error-text.ts';
 import type { ProjectedFile } from '../files/projected-files.ts';
-import type { SpecVolume, VolumeRequest } from './volume-request.ts';
+import type { SpecVolume } from './pod-volumes.ts';
+import type { VolumeRequest } from './volume-request.ts';
 
 type Items = NonNullable<SpecVolume['downwardAPI']>['items'];
 type Item = NonNullable<Items>[number];

@@ -1,3 +1,8 @@
+import type { Pod } from '../../api/json/types.ts';
+
+/** A volume as a pod's spec has it. */
+export type SpecVolume = NonNullable<NonNullable<Pod['spec']>['volumes']>[number];
+
 /** One volume of a pod, ready for its containers. */
 export interface MountedVolume {
   /** The volume's name in the pod's spec. */

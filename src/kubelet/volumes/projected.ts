@@ -4,8 +4,9 @@ import { settledAtOnce } from '../../base/concurrency/settled-at-once.ts';
 import { errorText } from '../../base/error-text.ts';
 import type { ProjectedFile } from '../files/projected-files.ts';
 import { downwardFiles, joined } from './downward-api.ts';
+import type { SpecVolume } from './pod-volumes.ts';
 import { configMapFiles, type FilesInTurn, secretFiles } from './source-objects.ts';
-import type { FilesRequest, SpecVolume } from './volume-request.ts';
+import type { FilesRequest } from './volume-request.ts';
 import { whileGoing } from './while-going.ts';
 
 type Projected = NonNullable<SpecVolume['projected']>;

@@ -30,14 +30,14 @@ export async function configMapFiles(request: ObjectRequest, source: ObjectSourc
   const { namespace, name } = target(request.pod.metadata?.namespace, source);
   const reading = request.objects.configMap(name);
   const values = await reading.catch(ifOptional('configmap', namespace, name, source));
-  return filesOf(values, source, defaultMode, 'configmap references non-existent config key');
+  return filesOfObject(values, source, defaultMode, 'configmap references non-existent config key');
 }
 
 /** The files that a secret gives. */
 export async function secretFiles(request: ObjectRequest, source: ObjectSource, defaultMode: number): Promise<FilesInTurn> {
   const { namespace, name } = target(request.pod.metadata?.namespace, source);
   const values = await request.objects.secret(name).catch(ifOptional('secret', namespace, name, source));
-  return filesOf(values, source, defaultMode, 'references non-existent secret key');
+  return filesOfObject(values, source, defaultMode, 'references non-existent secret key');
 }
 
 function target(namespace: string | undefined, { name }: ObjectSource): { namespace: string; name: string } {
@@ -58,7 +58,7 @@ function ifOptional(kind: string, namespace: string, name: string, { optional }:
   };
 }
 
-function* filesOf(
+function* filesOfObject(
   values: SourceValues | undefined,
   { items, optional }: ObjectSource,
   defaultMode: number,

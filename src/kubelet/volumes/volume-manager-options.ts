@@ -6,8 +6,8 @@ import { integerOption, optionOfType, requireKnownOptions, requireMethods } from
 import type { FrozenConfigMap } from '../../node/object-managers/config-map-manager.ts';
 import type { FrozenSecret } from '../../node/object-managers/secret-manager.ts';
 import type { Mounter } from '../files/mounter.ts';
+import type { SpecVolume } from './pod-volumes.ts';
 import type { TokenManager } from './token-manager.ts';
-import type { SpecVolume } from './volume-request.ts';
 
 /** Gives secrets. */
 export interface SecretReader {

@@ -19,10 +19,10 @@ import { mountHostPath } from './host-path.ts';
 import { mountImage } from './image-volume.ts';
 import { podFolder, podsFolder, podsOnDisk, removePodFolder } from './pod-folder.ts';
 import { fsUserOf, usedVolumes } from './pod-users.ts';
-import type { MountedVolume, PodVolumes } from './pod-volumes.ts';
+import type { MountedVolume, PodVolumes, SpecVolume } from './pod-volumes.ts';
 import { VolumeError } from './volume-error.ts';
 import { checkedParts, type VolumeManagerOptions, type VolumeParts } from './volume-manager-options.ts';
-import type { MountVolume, SpecVolume, VolumeRequest } from './volume-request.ts';
+import type { MountVolume, VolumeRequest } from './volume-request.ts';
 
 const hiddenMode = 0o750;
 /** So many volumes of a pod are made at once. */

@@ -3,11 +3,8 @@ import type { AtomicWriter } from '../files/atomic-writer.ts';
 import type { ShownFields } from './downward-api.ts';
 import type { PodFileBytes } from './file-bytes.ts';
 import type { MountObjects } from './mount-objects.ts';
-import type { MountedVolume } from './pod-volumes.ts';
+import type { MountedVolume, SpecVolume } from './pod-volumes.ts';
 import type { VolumeParts } from './volume-manager-options.ts';
-
-/** A volume as a pod's spec has it. */
-export type SpecVolume = NonNullable<NonNullable<Pod['spec']>['volumes']>[number];
 
 /** What a type of volume is told of one volume. */
 export interface VolumeRequest {
