@@ -41,15 +41,13 @@ export {
 export type { RuntimeContainer, RuntimeContainerState, RuntimeSandbox } from './api/pod/runtime-pod.ts';
 export { type CancelTimer, type Clock, type SteadyClock, systemClock, type TimerOptions } from './base/clock.ts';
 export type { EventMap, Listenable } from './base/concurrency/emitter.ts';
-export type { LastFailure } from './base/concurrency/last-failure.ts';
 export type { RateLimiterOptions } from './base/concurrency/rate-limiter.ts';
-export type { RunStateName } from './base/concurrency/run-state.ts';
-export type { StartOptions } from './base/concurrency/start-wait.ts';
+export type { LastFailure, RunStateName, StartOptions } from './base/concurrency/run-state.ts';
 export { type ErrorCode, errorCodes, isStatusManagerError, StatusManagerError } from './base/errors.ts';
 export type { Logger, LogLevel } from './base/logging/logger.ts';
 export type { LabelDefinition, MetricDefinition, MetricType } from './base/metrics/metric-definition.ts';
 export { type MetricName, metricDefinitions } from './base/metrics/metric-definitions.ts';
-export type { Labels, MetricsSink } from './base/metrics/metrics-sink.ts';
+export type { Labels, MetricsSink } from './base/metrics/metrics.ts';
 export { classifyApiError, type ErrorClass, type LastError, type RetriedError } from './client/resources/error-class.ts';
 export { KubePodClient, type KubePodClientOptions } from './client/resources/kube-pod-client.ts';
 export type { DeletePodOptions, PodClient, PodMetadata, RequestOptions } from './client/resources/pod-client.ts';

@@ -1,3 +1,5 @@
+import { callGuarded, ignoreFailure } from './guard.ts';
+
 /** Every code an error of this library can carry, with what it means. */
 export const errorCodes = {
   ERR_INVALID_OPTION: 'a constructor or method option is out of range or of the wrong type',
@@ -81,4 +83,22 @@ export function invalidOption(name: string, rule: string, value: unknown): Statu
 
 export function invalidArgument(name: string, rule: string, value: unknown): StatusManagerError {
   return new StatusManagerError('ERR_INVALID_ARGUMENT', `Expected \`${name}\` to be ${rule}, got ${shownValue(value)}`);
+}
+
+/** The code of an error of Node.js, such as `ENOENT` of the file system. */
+export function errorCodeOf(error: unknown): string | undefined {
+  return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : undefined;
+}
+
+/** For `catch`: undefined for an error with one of the codes; throws any other error. */
+export function ifCode(...codes: readonly string[]): (error: unknown) => undefined {
+  return (error) => {
+    if (!codes.includes(errorCodeOf(error) ?? '')) throw error;
+  };
+}
+
+/** What an error says. Never throws, whatever was thrown. */
+export function errorText(error: unknown): string {
+  const text: unknown = callGuarded(() => (error instanceof Error ? error.message : String(error)), ignoreFailure);
+  return typeof text === 'string' ? text : 'unknown error';
 }

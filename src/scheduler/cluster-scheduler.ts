@@ -1,5 +1,10 @@
-import { RunState, type RunStateName } from '../base/concurrency/run-state.ts';
-import { awaitStart, requireStartOptions, type StartOptions } from '../base/concurrency/start-wait.ts';
+import {
+  awaitStart,
+  RunState,
+  type RunStateName,
+  requireStartOptions,
+  type StartOptions,
+} from '../base/concurrency/run-state.ts';
 import { StatusManagerError } from '../base/errors.ts';
 import type { RetriedError } from '../client/resources/error-class.ts';
 import { KubeTransport } from '../client/transport/kube-transport.ts';

@@ -4,8 +4,7 @@ import { type Clock, type SteadyClock, safeClock, systemClock } from '../base/cl
 import { invalidOption } from '../base/errors.ts';
 import { callGuarded } from '../base/guard.ts';
 import { type Logger, loggerOption } from '../base/logging/logger.ts';
-import { type Metrics, metricsOption } from '../base/metrics/metrics.ts';
-import type { MetricsSink } from '../base/metrics/metrics-sink.ts';
+import { type Metrics, type MetricsSink, metricsOption } from '../base/metrics/metrics.ts';
 import {
   integerOption,
   longestTimerMs,
@@ -13,7 +12,7 @@ import {
   optionOfType,
   requireKnownOptions,
   requireMethods,
-} from '../base/options/options.ts';
+} from '../base/options.ts';
 import { safeRandom } from '../base/random.ts';
 import type { ProfileMaker } from './classic/policy-profile.ts';
 import type { ClusterListers } from './framework/handle.ts';

@@ -7,8 +7,14 @@ import { RunState, type RunStateName } from '../base/concurrency/run-state.ts';
 import { settlesUnlessStill } from '../base/concurrency/standstill.ts';
 import { invalidArgument, StatusManagerError } from '../base/errors.ts';
 import { callGuarded, ignoreFailure } from '../base/guard.ts';
-import { requireBoolean, requireText } from '../base/options/arguments.ts';
-import { iterableOption, longestTimerMs, numberOption, requireKnownOptions } from '../base/options/options.ts';
+import {
+  iterableOption,
+  longestTimerMs,
+  numberOption,
+  requireBoolean,
+  requireKnownOptions,
+  requireText,
+} from '../base/options.ts';
 import { StatusCache, type StatusChange } from './cache/status-cache.ts';
 import { normalizeStatus } from './canonical/normalize-status.ts';
 import { ownCopy } from './canonical/own-copy.ts';

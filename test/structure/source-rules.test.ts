@@ -35,7 +35,7 @@ const rules: readonly Rule[] = [
   {
     says: 'the n-th delay is worked out in one place',
     forbids: /\* (?:2|[\w.]*[fF]actor) \*\* (?!\d)/,
-    appliesTo: (path) => path !== 'src/base/concurrency/growing-delay.ts',
+    appliesTo: (path) => path !== 'src/base/concurrency/backoff.ts',
     broken: 'const waitMs = Math.min(longestMs, firstMs * 2 ** failures);',
   },
   {

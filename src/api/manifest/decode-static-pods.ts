@@ -1,7 +1,7 @@
 // Behaviour of pkg/kubelet/config/common.go tryDecodeSinglePod and tryDecodePodList, v1.36.3.
 
 import { invalidArgument } from '../../base/errors.ts';
-import { requireObject, requireText } from '../../base/options/arguments.ts';
+import { requireObject, requireText } from '../../base/options.ts';
 import type { WirePod } from '../json/types.ts';
 import { refuseApiReferences } from './api-references.ts';
 import { setPodDefaults } from './defaults/pod-defaults.ts';

@@ -1,5 +1,5 @@
 import { invalidArgument, invalidOption } from '../../base/errors.ts';
-import { requireKnownOptions } from '../../base/options/options.ts';
+import { requireKnownOptions } from '../../base/options.ts';
 import { isJsonObject, member, toWireObject } from '../json/json.ts';
 import { containerStatusLists } from '../json/status-members.ts';
 import type { JsonObject, PodStatus, WirePodStatus } from '../json/types.ts';

@@ -1,5 +1,5 @@
 import { invalidArgument } from '../../base/errors.ts';
-import { requirePathSegment, requireText } from '../../base/options/arguments.ts';
+import { requirePathSegment, requireText } from '../../base/options.ts';
 import type { Pod } from '../json/types.ts';
 import { podFullName } from './pod-identity.ts';
 

@@ -1,6 +1,6 @@
 // Behaviour of pkg/fieldpath, v1.36.3.
 
-import { isLabelKey } from '../../base/options/label-names.ts';
+import { isLabelKey } from '../../base/names.ts';
 import { goQuote } from '../json/go-quote.ts';
 import type { Pod } from '../json/types.ts';
 

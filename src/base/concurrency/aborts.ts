@@ -1,7 +1,8 @@
+import { type CancelTimer, type Clock, type SteadyClock, safeClock } from '../clock.ts';
+import { ignoreFailure } from '../guard.ts';
+
 // Everything that waits for an AbortSignal goes through these functions. A signal, and the promise of a part's end, may live as
 // long as the process: whoever listens to one lets go of it as soon as the wait is over, or each wait leaks what it closes over.
-import type { CancelTimer, Clock } from '../clock.ts';
-import { ignoreFailure } from '../guard.ts';
 
 /**
  * Calls `listener` once when the signal aborts, and at once where it has aborted already. The function that it returns ends
@@ -139,4 +140,52 @@ export async function settlesWithin(work: PromiseLike<unknown>, { clock, timeout
   const isSettled = await promise;
   end();
   return isSettled;
+}
+
+/** One deadline that several pieces of work share, one after another. */
+export class TimeLeft {
+  readonly #clock: SteadyClock;
+  readonly #totalMs: number;
+  readonly #startedAt: number;
+
+  constructor(clock: Clock, totalMs: number) {
+    this.#clock = safeClock(clock);
+    this.#totalMs = totalMs;
+    this.#startedAt = this.#clock.elapsed();
+  }
+
+  /** What is left, in milliseconds, and never more than `atMostMs`. */
+  ms(atMostMs = Number.POSITIVE_INFINITY): number {
+    const passedMs = this.#clock.elapsed() - this.#startedAt;
+    return Math.max(0, Math.min(this.#totalMs - passedMs, atMostMs));
+  }
+
+  /** True when the work has ended in time, well or not: within what is left, and within `atMostMs`. Never rejects. */
+  allows(work: Promise<unknown>, atMostMs?: number): Promise<boolean> {
+    return settlesWithin(work, { clock: this.#clock, timeoutMs: this.ms(atMostMs) });
+  }
+}
+
+/** What becomes of the work for each item, in the order of the items: so much of it goes on at once. */
+export async function settledAtOnce<T, R>(
+  items: readonly T[],
+  most: number,
+  work: (item: T) => Promise<R>,
+): Promise<readonly PromiseSettledResult<R>[]> {
+  const results: PromiseSettledResult<R>[] = [];
+  const waiting = items.entries();
+  const next = async (): Promise<void> => {
+    for (const [index, item] of waiting) {
+      const [result] = await Promise.allSettled([work(item)]);
+      results[index] = result;
+    }
+  };
+  await Promise.all(Array.from({ length: Math.min(most, items.length) }, next));
+  return results;
+}
+
+/** The result of a call that may never settle: rejects with the signal's reason when that comes first. */
+export async function whileGoing<T>(call: () => Promise<T>, signal: AbortSignal): Promise<T> {
+  signal.throwIfAborted();
+  return untilAborted(call(), signal);
 }

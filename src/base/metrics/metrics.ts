@@ -1,8 +1,8 @@
+import type { CancelTimer, Clock } from '../clock.ts';
 import { invalidOption } from '../errors.ts';
 import { callGuarded, ignoreFailure } from '../guard.ts';
-import { requireMethods } from '../options/options.ts';
-import type { MetricLabels, MetricName, MetricNameOf } from './metric-definitions.ts';
-import type { MetricsSink } from './metrics-sink.ts';
+import { requireMethods } from '../options.ts';
+import { type MetricLabels, type MetricName, type MetricNameOf, metricDefinitions } from './metric-definitions.ts';
 
 /** The metrics of one type that have no labels. */
 type Plain<Names extends MetricName> = { [Name in Names]: keyof MetricLabels[Name] extends never ? Name : never }[Names];
@@ -87,4 +87,118 @@ function subscribe(sink: MetricsSink, read: () => void): (() => void) | undefine
     isOver = true;
     if (typeof end === 'function') guard(() => end());
   };
+}
+
+/** The labels of a series: names to values. */
+export type Labels = Readonly<Record<string, string>>;
+
+/**
+ * Receives measurements. The names, types, labels and buckets that this library uses are in `metricDefinitions`; a sink takes
+ * any other name as well. Times are in seconds. What a sink throws, or rejects with, is ignored.
+ */
+export interface MetricsSink {
+  /** Adds `by` to a counter. Default 1; 0 makes the series exist. */
+  increment(name: string, labels?: Labels, by?: number): void;
+  /** Adds one value to a histogram. */
+  observe(name: string, value: number, labels?: Labels): void;
+  /** Sets a gauge. */
+  set(name: string, value: number, labels?: Labels): void;
+  /**
+   * Ends a series: its pod is gone. Called only for metrics whose definition says `endsWithPod`. A sink without it keeps the
+   * series.
+   */
+  remove?(name: string, labels: Labels): void;
+  /**
+   * For a sink that is read from outside, as Prometheus reads one. `read` sets the gauges that are only measured when somebody
+   * looks, such as ages and queue lengths; the sink calls it before each collection. Returns a function that ends that. A sink
+   * without it gets those gauges every ten seconds.
+   */
+  onCollect?(read: () => void): () => void;
+}
+
+/** How often gauges are read for a sink that cannot say when it is read, in milliseconds. */
+const sampleIntervalMs = 10_000;
+
+/**
+ * Calls `read` whenever the gauges that it sets are wanted: before each collection of a sink that says when it is read, else,
+ * also where it fails to take a reader, every ten seconds; and once more at the end. What `read` throws is ignored. Returns a function that ends it, and does nothing
+ * when it is called again. Without a sink nothing happens.
+ */
+export function sampleGauges(metrics: Metrics, clock: Clock, read: () => void): () => void {
+  if (!metrics.isUsed) return () => {};
+  const readSafely = (): void => void callGuarded(read, ignoreFailure);
+  const end = metrics.onCollect?.(readSafely) ?? repeat(clock, readSafely);
+  let isOver = false;
+  return () => {
+    if (isOver) return;
+    isOver = true;
+    end();
+    readSafely();
+  };
+}
+
+function repeat(clock: Clock, read: () => void): () => void {
+  let cancel: CancelTimer | undefined;
+  const arm = (): void => {
+    cancel = callGuarded(
+      () =>
+        clock.setTimer(() => {
+          arm();
+          read();
+        }, sampleIntervalMs),
+      ignoreFailure,
+    );
+  };
+  arm();
+  return () => cancel?.();
+}
+
+/** A counter whose labels all have known values. */
+type Counter = MetricNameOf<'counter'>;
+
+/**
+ * Makes every series of these counters exist, with the value 0: of a series that begins with 1, Prometheus sees no increase. The
+ * labels of each must have known values.
+ */
+export function beginAtZero(metrics: Metrics, names: readonly Counter[]): void {
+  if (!metrics.isUsed) return;
+  for (const name of names) {
+    for (const labels of combinations(name))
+      (metrics.increment as (name: string, labels: object, by: number) => void)(name, labels, 0);
+  }
+}
+
+function combinations(name: Counter): Readonly<Record<string, string>>[] {
+  let found: Record<string, string>[] = [{}];
+  for (const [label, { values = [] }] of Object.entries(metricDefinitions[name].labels)) {
+    found = found.flatMap((labels) => values.map((value) => ({ ...labels, [label]: value })));
+  }
+  return found;
+}
+
+/** What is to be read before a sink is collected. */
+export class Readers {
+  readonly #reads = new Set<() => void>();
+  #isRead = false;
+
+  /** Returns a function that ends it. */
+  add(read: () => void): () => void {
+    const entry = (): void => void callGuarded(read, ignoreFailure);
+    this.#reads.add(entry);
+    return () => void this.#reads.delete(entry);
+  }
+
+  /** Calls each, but for a second collection in the same turn of the event loop. */
+  read(): void {
+    if (this.#isRead) return;
+    this.#isRead = true;
+    queueMicrotask(() => {
+      this.#isRead = false;
+    });
+    for (const read of this.#reads) read();
+  }
+
+  close(): void {
+    this.#reads.clear();
+  }
 }

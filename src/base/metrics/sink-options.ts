@@ -1,9 +1,9 @@
+import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { invalidOption } from '../errors.ts';
-import { optionOfType } from '../options/options.ts';
-import { eventLoopDelayName } from './event-loop-delay.ts';
+import { optionOfType } from '../options.ts';
 import type { MetricDefinition } from './metric-definition.ts';
-import { type MetricName, metricDefinitions } from './metric-definitions.ts';
-import type { Labels } from './metrics-sink.ts';
+import { type MetricLabels, type MetricName, metricDefinitions } from './metric-definitions.ts';
+import type { Labels, MetricsSink } from './metrics.ts';
 
 /**
  * The definitions without those that are left out. Throws ERR_INVALID_OPTION for a name that is none, and for an
@@ -39,4 +39,36 @@ export function constantLabels(option: string, labels: Labels, definitions: read
     }
   }
   return Object.freeze({ ...labels });
+}
+
+/** The name of the one metric that a sink measures by itself. */
+const eventLoopDelayName = 'pod_status_manager_event_loop_delay_seconds';
+type Percentile = MetricLabels[typeof eventLoopDelayName]['percentile'];
+
+/** How often the delay is sampled, in milliseconds: it is a timer of the event loop itself. */
+const resolutionMs = 20;
+const percentiles: readonly Percentile[] = ['50', '90', '99', '100'];
+
+/** Measures how late timers come, from its construction to `close`. It keeps no process alive. */
+export class EventLoopDelay {
+  readonly #histogram = monitorEventLoopDelay({ resolution: resolutionMs });
+
+  constructor() {
+    this.#histogram.enable();
+  }
+
+  /** Sets the delays since the last call, in seconds, and begins anew. Without a sample each is 0. */
+  read(sink: Pick<MetricsSink, 'set'>): void {
+    const hasSamples = this.#histogram.count > 0;
+    for (const percentile of percentiles) {
+      const intervalNs = hasSamples ? this.#histogram.percentile(Number(percentile)) : 0;
+      // what is sampled is the time from one timer to the next
+      sink.set(eventLoopDelayName, Math.max(0, intervalNs / 1e9 - resolutionMs / 1000), { percentile });
+    }
+    this.#histogram.reset();
+  }
+
+  close(): void {
+    this.#histogram.disable();
+  }
 }

@@ -1,5 +1,4 @@
-import { errorClassLabel, requestBuckets, resultLabel } from './label-values.ts';
-import type { WrittenDefinition } from './metric-definition.ts';
+import { errorClassLabel, requestBuckets, resultLabel, type WrittenDefinition } from './metric-definition.ts';
 
 const part = 'StatusManager';
 const verb = { help: 'what was asked of the apiserver', values: ['get', 'patch', 'delete'] } as const;

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import type { Cluster } from '@kubernetes/client-node';
 import { invalidOption, StatusManagerError } from '../../base/errors.ts';
-import { oneOfOption } from '../../base/options/options.ts';
+import { oneOfOption } from '../../base/options.ts';
 
 const apiVersions = ['client.authentication.k8s.io/v1', 'client.authentication.k8s.io/v1beta1'] as const;
 

@@ -1,6 +1,5 @@
 import type { SteadyClock } from '../../base/clock.ts';
-import { nthDelayMs } from '../../base/concurrency/growing-delay.ts';
-import { longestRetryAfterMs } from '../../base/concurrency/retry.ts';
+import { longestRetryAfterMs, nthDelayMs } from '../../base/concurrency/backoff.ts';
 import {
   hasBrokenOff,
   isAnswerTooLong,

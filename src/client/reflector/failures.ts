@@ -1,6 +1,6 @@
 // Errors are known by what they tell, never by their class: a transport of the caller's, or of another copy of the package, has classes of its own.
 
-import { errorCodeOf } from '../../base/error-code.ts';
+import { errorCodeOf } from '../../base/errors.ts';
 import { readApiFailure } from '../resources/error-class.ts';
 import { ApiError, maxMessageLength } from '../transport/api-error.ts';
 

@@ -1,4 +1,4 @@
-import { Backoff } from '../../base/concurrency/retry.ts';
+import { Backoff } from '../../base/concurrency/backoff.ts';
 import { ApiError } from '../transport/api-error.ts';
 import { mayGoOnAfter } from './ended-watch.ts';
 import { isExpired, isRefusal, isThrottled, retryAfterMsOf } from './failures.ts';

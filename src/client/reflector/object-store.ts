@@ -1,6 +1,5 @@
 import { invalidArgument } from '../../base/errors.ts';
-import { requireText } from '../../base/options/arguments.ts';
-import { optionOfType, requireKnownOptions } from '../../base/options/options.ts';
+import { optionOfType, requireKnownOptions, requireText } from '../../base/options.ts';
 import type { ApiObject } from '../resources/api-resource.ts';
 import { nameOf, namespaceOf } from './object-identity.ts';
 import { type IndexFunction, StoreIndex } from './store-index.ts';

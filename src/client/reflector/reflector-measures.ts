@@ -1,8 +1,7 @@
 import type { SteadyClock } from '../../base/clock.ts';
 import type { MetricLabels } from '../../base/metrics/metric-definitions.ts';
-import type { Metrics } from '../../base/metrics/metrics.ts';
+import { type Metrics, sampleGauges } from '../../base/metrics/metrics.ts';
 import { reflectorMetrics } from '../../base/metrics/reflector-metrics.ts';
-import { sampleGauges } from '../../base/metrics/sampled-gauges.ts';
 import { hasHttpFailed, isBrokenAnswer, isExpired, isSilence, isThrottled, isTooLarge } from './failures.ts';
 
 type Reason = MetricLabels['pod_status_manager_reflector_restarts_total']['reason'];

@@ -2,11 +2,10 @@ import type { KubeConfig } from '@kubernetes/client-node';
 import { type Clock, type SteadyClock, safeClock, systemClock } from '../../base/clock.ts';
 import { invalidOption } from '../../base/errors.ts';
 import { type Logger, loggerOption } from '../../base/logging/logger.ts';
-import { type Metrics, metricsOption } from '../../base/metrics/metrics.ts';
-import type { MetricsSink } from '../../base/metrics/metrics-sink.ts';
-import { isPathSegment } from '../../base/options/arguments.ts';
+import { type Metrics, type MetricsSink, metricsOption } from '../../base/metrics/metrics.ts';
 import {
   integerOption,
+  isPathSegment,
   longestTimerMs,
   numberOption,
   oneOfOption,
@@ -14,7 +13,7 @@ import {
   requireHandlers,
   requireKnownOptions,
   requireMethods,
-} from '../../base/options/options.ts';
+} from '../../base/options.ts';
 import { safeRandom } from '../../base/random.ts';
 import { type ApiObject, type ApiResource, apiResource } from '../resources/api-resource.ts';
 import type { ResourceTransport } from '../resources/resource-client.ts';

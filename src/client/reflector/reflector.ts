@@ -1,7 +1,12 @@
 import type { SteadyClock } from '../../base/clock.ts';
-import type { LastFailure } from '../../base/concurrency/last-failure.ts';
-import { RunState, type RunStateName } from '../../base/concurrency/run-state.ts';
-import { awaitStart, requireStartOptions, type StartOptions } from '../../base/concurrency/start-wait.ts';
+import {
+  awaitStart,
+  type LastFailure,
+  RunState,
+  type RunStateName,
+  requireStartOptions,
+  type StartOptions,
+} from '../../base/concurrency/run-state.ts';
 import { StatusManagerError } from '../../base/errors.ts';
 import type { Logger } from '../../base/logging/logger.ts';
 import { type ApiObject, resourcePath } from '../resources/api-resource.ts';

@@ -16,8 +16,7 @@ import type {
 } from '@kubernetes/client-node';
 import type { Wire } from '../../api/json/types.ts';
 import { invalidArgument, invalidOption } from '../../base/errors.ts';
-import { isPathSegment, pathSegmentRule, requirePathSegment } from '../../base/options/arguments.ts';
-import { requireKnownOptions } from '../../base/options/options.ts';
+import { isPathSegment, pathSegmentRule, requireKnownOptions, requirePathSegment } from '../../base/options.ts';
 
 /** What every object of the API has, as JSON on the wire. */
 export interface ApiObject {

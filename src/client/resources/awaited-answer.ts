@@ -1,5 +1,4 @@
-import type { LastFailure } from '../../base/concurrency/last-failure.ts';
-import type { AwaitedStart } from '../../base/concurrency/start-wait.ts';
+import type { AwaitedStart, LastFailure } from '../../base/concurrency/run-state.ts';
 import { readApiFailure } from './error-class.ts';
 
 /** What a start waits for: an answer of the apiserver. `what` says what is missing until then. */

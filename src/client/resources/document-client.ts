@@ -1,6 +1,6 @@
 import { Agent } from 'undici/index.js';
 import type { SteadyClock } from '../../base/clock.ts';
-import { TimeLeft } from '../../base/concurrency/time-left.ts';
+import { TimeLeft } from '../../base/concurrency/aborts.ts';
 import { ApiError } from '../transport/api-error.ts';
 import { type HttpAnswer, HttpExchange } from '../transport/http-exchange.ts';
 

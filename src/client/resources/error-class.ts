@@ -1,4 +1,4 @@
-import type { LastFailure } from '../../base/concurrency/last-failure.ts';
+import type { LastFailure } from '../../base/concurrency/run-state.ts';
 import { parseRetryAfter } from '../transport/api-answer.ts';
 import { maxMessageLength } from '../transport/api-error.ts';
 

@@ -2,7 +2,7 @@ import type { KubeConfig } from '@kubernetes/client-node';
 import { isJsonObject } from '../../api/json/json.ts';
 import type { WirePod } from '../../api/json/types.ts';
 import type { PodStatusPatch } from '../../api/patch/pod-status-patch.ts';
-import { requireMethods } from '../../base/options/options.ts';
+import { requireMethods } from '../../base/options.ts';
 import type { JsonMembers } from '../transport/api-answer.ts';
 import { ApiError } from '../transport/api-error.ts';
 import { KubeTransport, type KubeTransportOptions } from '../transport/kube-transport.ts';

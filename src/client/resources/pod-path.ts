@@ -1,4 +1,4 @@
-import { requirePathSegment } from '../../base/options/arguments.ts';
+import { requirePathSegment } from '../../base/options.ts';
 import { resourcePath, resources } from './api-resource.ts';
 
 /** The path of one pod. */

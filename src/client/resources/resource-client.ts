@@ -1,6 +1,5 @@
 import { isJsonObject } from '../../api/json/json.ts';
-import { requireObject, requireText } from '../../base/options/arguments.ts';
-import { requireMethods } from '../../base/options/options.ts';
+import { requireMethods, requireObject, requireText } from '../../base/options.ts';
 import type { JsonMembers } from '../transport/api-answer.ts';
 import { ApiError } from '../transport/api-error.ts';
 import type { KubeRequest, KubeTransport } from '../transport/kube-transport.ts';

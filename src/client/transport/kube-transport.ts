@@ -9,7 +9,7 @@ import {
   optionOfType,
   requireKnownOptions,
   requireMethods,
-} from '../../base/options/options.ts';
+} from '../../base/options.ts';
 import { type Credentials, CredentialsFailure } from '../credentials/credentials.ts';
 import { KubeCredentials } from '../credentials/kube-credentials.ts';
 import { type JsonMembers, readAnswer } from './api-answer.ts';

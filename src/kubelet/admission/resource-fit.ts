@@ -4,7 +4,7 @@ import type { WireNode } from '../../api/json/node-types.ts';
 import type { Pod } from '../../api/json/types.ts';
 import { canonicalQuantity } from '../../api/quantity/quantity.ts';
 import { quantityInNano } from '../../api/quantity/quantity-value.ts';
-import { isExtendedResource } from '../../base/options/resource-names.ts';
+import { isExtendedResource } from '../../base/names.ts';
 import { podRequests, type Quantities } from '../../node/pod-status/resource-lists.ts';
 import type { Refusal } from './check.ts';
 

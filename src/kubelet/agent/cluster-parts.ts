@@ -1,5 +1,5 @@
 import type { Pod } from '../../api/json/types.ts';
-import { settledAtOnce } from '../../base/concurrency/settled-at-once.ts';
+import { settledAtOnce } from '../../base/concurrency/aborts.ts';
 import { callGuarded, ignoreFailure } from '../../base/guard.ts';
 import { ApiEventRecorder } from '../../client/events/api-event-recorder.ts';
 import { type EventRecorder, safeEventRecorder } from '../../client/events/event-recorder.ts';

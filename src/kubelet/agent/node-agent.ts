@@ -1,8 +1,13 @@
-import { RunState, type RunStateName } from '../../base/concurrency/run-state.ts';
-import { awaitStart, requireStartOptions, type StartOptions } from '../../base/concurrency/start-wait.ts';
-import { TimeLeft } from '../../base/concurrency/time-left.ts';
+import { TimeLeft } from '../../base/concurrency/aborts.ts';
+import {
+  awaitStart,
+  RunState,
+  type RunStateName,
+  requireStartOptions,
+  type StartOptions,
+} from '../../base/concurrency/run-state.ts';
 import { StatusManagerError } from '../../base/errors.ts';
-import { longestTimerMs, numberOption, optionOfType, requireKnownOptions } from '../../base/options/options.ts';
+import { longestTimerMs, numberOption, optionOfType, requireKnownOptions } from '../../base/options.ts';
 import type { NodeObject } from '../../node/node-object/node-object.ts';
 import type { PodWorkers } from '../../node/workers/pod-workers.ts';
 import type { BasicPodManager } from '../../status/pods/basic-pod-manager.ts';

@@ -1,5 +1,5 @@
 import { mkdir, readdir, readFile, rmdir, writeFile } from 'node:fs/promises';
-import { errorCodeOf, ifCode } from '../../base/error-code.ts';
+import { errorCodeOf, ifCode } from '../../base/errors.ts';
 
 /** The file system of the kernel's cgroups. What is said of a path holds for each path. */
 export interface CgroupFiles {

@@ -7,7 +7,7 @@ import { thousandths, wholeUnits } from '../../api/quantity/quantity-number.ts';
 import { type Clock, type SteadyClock, safeClock, systemClock } from '../../base/clock.ts';
 import { invalidOption } from '../../base/errors.ts';
 import { ignoreFailure } from '../../base/guard.ts';
-import { oneOfOption, requireKnownOptions } from '../../base/options/options.ts';
+import { oneOfOption, requireKnownOptions } from '../../base/options.ts';
 import { podRequests } from '../../node/pod-status/resource-lists.ts';
 import type { LinuxContainerResources } from '../runtime/linux-resources.ts';
 import type { ResourceUsage } from '../runtime/runtime-stats.ts';

@@ -1,6 +1,6 @@
 // Behaviour of pkg/kubelet/cm/cgroup_v1_manager_linux.go, v1.36.3, and the kernel's Documentation/admin-guide/cgroup-v1.
 
-import { errorCodeOf } from '../../base/error-code.ts';
+import { errorCodeOf } from '../../base/errors.ts';
 import type { LinuxContainerResources } from '../runtime/linux-resources.ts';
 import type { ResourceUsage } from '../runtime/runtime-stats.ts';
 import { CgroupError } from './cgroup-error.ts';

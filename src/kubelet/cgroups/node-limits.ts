@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises';
-import { integerOption, numberOption, optionOfType } from '../../base/options/options.ts';
+import { integerOption, numberOption, optionOfType } from '../../base/options.ts';
 
 /** What of the node decides over the limits of its pods. All of it is optional. */
 export interface NodeLimits {

@@ -1,6 +1,6 @@
 import { type Clock, sleep } from '../../base/clock.ts';
-import { nthDelayMs } from '../../base/concurrency/growing-delay.ts';
-import { errorCodeOf } from '../../base/error-code.ts';
+import { nthDelayMs } from '../../base/concurrency/backoff.ts';
+import { errorCodeOf } from '../../base/errors.ts';
 import { CgroupError } from './cgroup-error.ts';
 import type { CgroupFiles } from './cgroup-files.ts';
 

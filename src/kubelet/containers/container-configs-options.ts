@@ -3,7 +3,7 @@ import { totalmem } from 'node:os';
 import type { Pod } from '../../api/json/types.ts';
 import type { ResourceQuantities } from '../../api/pod/resource-field.ts';
 import { invalidOption } from '../../base/errors.ts';
-import { optionOfType, requireKnownOptions, requireMethods } from '../../base/options/options.ts';
+import { optionOfType, requireKnownOptions, requireMethods } from '../../base/options.ts';
 import { safeRandom } from '../../base/random.ts';
 import { type EventRecorder, safeEventRecorder } from '../../client/events/event-recorder.ts';
 import { type CheckedNodeLimits, checkedNodeLimits, type NodeLimits } from '../cgroups/node-limits.ts';

@@ -1,5 +1,5 @@
 import type { Pod } from '../../api/json/types.ts';
-import { isPathSegment } from '../../base/options/arguments.ts';
+import { isPathSegment } from '../../base/options.ts';
 import type { Container } from '../../status/conditions/restart-policy.ts';
 import { ContainerConfigError } from './config-error.ts';
 

@@ -1,7 +1,7 @@
 import { type Clock, safeClock, systemClock } from '../../base/clock.ts';
 import { invalidOption } from '../../base/errors.ts';
 import { type Logger, loggerOption } from '../../base/logging/logger.ts';
-import { longestTimerMs, numberOption, requireKnownOptions, requireMethods } from '../../base/options/options.ts';
+import { longestTimerMs, numberOption, requireKnownOptions, requireMethods } from '../../base/options.ts';
 
 /** Where the runtime is. `socketPath` is needed. */
 export interface CriRuntimeOptions {

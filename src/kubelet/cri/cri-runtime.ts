@@ -1,4 +1,4 @@
-import { longestTimerMs } from '../../base/options/options.ts';
+import { longestTimerMs } from '../../base/options.ts';
 import {
   type ContainerFilter,
   type ContainerRuntime,

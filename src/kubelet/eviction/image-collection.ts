@@ -1,6 +1,6 @@
 // Behaviour of pkg/kubelet/images/image_gc_manager.go, v1.36.3.
 import { type SteadyClock, sleep } from '../../base/clock.ts';
-import { errorText } from '../../base/error-text.ts';
+import { errorText } from '../../base/errors.ts';
 import { callGuarded } from '../../base/guard.ts';
 import type { Logger } from '../../base/logging/logger.ts';
 import type { Supply } from './usage.ts';

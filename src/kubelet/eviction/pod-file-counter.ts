@@ -3,7 +3,7 @@
 import type { Pod } from '../../api/json/types.ts';
 import { type Clock, type SteadyClock, safeClock, sleep } from '../../base/clock.ts';
 import { untilAborted } from '../../base/concurrency/aborts.ts';
-import { WakeableWait } from '../../base/concurrency/wakeable-wait.ts';
+import { WakeableWait } from '../../base/concurrency/timers.ts';
 import type { Logger } from '../../base/logging/logger.ts';
 import type { PodTree } from './pod-trees.ts';
 import { hasStorageLimit } from './storage-limits.ts';

@@ -5,7 +5,7 @@ import { lstat, mkdtemp, readdir, readlink, rename, symlink, unlink } from 'node
 import { basename, join } from 'node:path';
 import { formatTime } from '../../api/json/time.ts';
 import type { Clock } from '../../base/clock.ts';
-import { ifCode } from '../../base/error-code.ts';
+import { ifCode } from '../../base/errors.ts';
 import type { Mounter } from './mounter.ts';
 import type { ProjectedFiles } from './projected-files.ts';
 import { projectedPath } from './projected-path.ts';

@@ -2,8 +2,7 @@ import { execFile } from 'node:child_process';
 import { lchown, lstat, readFile, realpath, stat, statfs } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { promisify } from 'node:util';
-import { ifCode } from '../../base/error-code.ts';
-import { errorText } from '../../base/error-text.ts';
+import { errorText, ifCode } from '../../base/errors.ts';
 import { parseMountInfo, pointsBelow } from './mount-info.ts';
 import type { BindOptions, Mounter, Ownership, TmpfsSettings } from './mounter.ts';
 

@@ -3,7 +3,7 @@
 
 import { constants } from 'node:fs';
 import { chmod, type FileHandle, mkdir, open, readlink } from 'node:fs/promises';
-import { errorCodeOf } from '../../base/error-code.ts';
+import { errorCodeOf } from '../../base/errors.ts';
 
 const { O_NOFOLLOW, O_DIRECTORY, O_RDONLY, O_NONBLOCK } = constants;
 /** The same on every architecture that Node.js runs on with Linux. */

@@ -1,5 +1,5 @@
 import { type FileHandle, opendir, readFile, rmdir, unlink } from 'node:fs/promises';
-import { errorCodeOf, ifCode } from '../../base/error-code.ts';
+import { errorCodeOf, ifCode } from '../../base/errors.ts';
 import { bytesIn, openFolder } from './opened-folder.ts';
 
 interface Level {

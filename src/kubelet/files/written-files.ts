@@ -1,7 +1,7 @@
 import { constants } from 'node:fs';
 import { chmod, mkdir, open, readdir, readFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { ifCode } from '../../base/error-code.ts';
+import { ifCode } from '../../base/errors.ts';
 import type { Mounter } from './mounter.ts';
 import type { ProjectedFile, ProjectedFiles } from './projected-files.ts';
 

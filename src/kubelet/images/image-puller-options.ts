@@ -1,6 +1,6 @@
 import { type Clock, type SteadyClock, safeClock, systemClock } from '../../base/clock.ts';
 import { type Logger, loggerOption } from '../../base/logging/logger.ts';
-import { integerOption, numberOption, oneOfOption, requireKnownOptions, requireMethods } from '../../base/options/options.ts';
+import { integerOption, numberOption, oneOfOption, requireKnownOptions, requireMethods } from '../../base/options.ts';
 import { type EventRecorder, noEvents, safeEventRecorder } from '../../client/events/event-recorder.ts';
 import type { ContainerRuntime } from '../runtime/container-runtime.ts';
 

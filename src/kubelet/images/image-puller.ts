@@ -3,7 +3,7 @@
 import { formatTime } from '../../api/json/time.ts';
 import type { Pod } from '../../api/json/types.ts';
 import { Semaphore } from '../../base/concurrency/semaphore.ts';
-import { errorText } from '../../base/error-text.ts';
+import { errorText } from '../../base/errors.ts';
 import type { EventType } from '../../client/events/event-recorder.ts';
 import { containerFieldPath } from '../../node/workers/container-key.ts';
 import { durationText } from '../../node/workers/duration-text.ts';

@@ -1,7 +1,7 @@
 // Behaviour of pkg/kubelet/images/helpers.go throttledImageService, v1.36.3.
 
 import type { SteadyClock } from '../../base/clock.ts';
-import { TokenBucket } from '../../base/concurrency/token-bucket.ts';
+import { TokenBucket } from '../../base/concurrency/rate-limiter.ts';
 import type { ContainerRuntime } from '../runtime/container-runtime.ts';
 
 type Images = Pick<ContainerRuntime, 'imageStatus' | 'pullImage'>;

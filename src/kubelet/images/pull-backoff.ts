@@ -1,7 +1,7 @@
 // Behaviour of the back-off of pkg/kubelet/images, v1.36.3.
 
 import type { SteadyClock } from '../../base/clock.ts';
-import { KeyedBackoff } from '../../base/concurrency/keyed-backoff.ts';
+import { KeyedBackoff } from '../../base/concurrency/backoff.ts';
 
 export interface PullBackoffOptions {
   readonly baseMs: number;

@@ -2,7 +2,7 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { OneAtATime } from '../../base/concurrency/one-at-a-time.ts';
+import { OneAtATime } from '../../base/concurrency/semaphore.ts';
 import { ignoreFailure } from '../../base/guard.ts';
 import type { CredentialSource } from './keyring.ts';
 

@@ -1,7 +1,7 @@
 import { type FSWatcher, watch } from 'node:fs';
 import { basename, dirname } from 'node:path';
 import type { Clock } from '../../base/clock.ts';
-import { WakeableWait } from '../../base/concurrency/wakeable-wait.ts';
+import { WakeableWait } from '../../base/concurrency/timers.ts';
 
 /**
  * Tells that something happened to a file. The system's notices are a help only: without them, as when it has no more watches to

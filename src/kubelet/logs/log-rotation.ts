@@ -1,9 +1,9 @@
 import { lstat, rename } from 'node:fs/promises';
 import { type Clock, type SteadyClock, safeClock, sleep, systemClock } from '../../base/clock.ts';
 import { RunState } from '../../base/concurrency/run-state.ts';
-import { errorCodeOf } from '../../base/error-code.ts';
+import { errorCodeOf } from '../../base/errors.ts';
 import { type Logger, loggerOption } from '../../base/logging/logger.ts';
-import { integerOption, numberOption, requireKnownOptions, requireMethods } from '../../base/options/options.ts';
+import { integerOption, numberOption, requireKnownOptions, requireMethods } from '../../base/options.ts';
 import type { ContainerRuntime } from '../runtime/container-runtime.ts';
 import { isRuntimeError } from '../runtime/runtime-error.ts';
 import { keepRotatedLogs, packLog, rotatedName } from './rotated-logs.ts';

@@ -1,6 +1,6 @@
 import { type Clock, sleep } from '../../base/clock.ts';
 import { callWithin } from '../../base/concurrency/aborts.ts';
-import { nthDelayMs } from '../../base/concurrency/growing-delay.ts';
+import { nthDelayMs } from '../../base/concurrency/backoff.ts';
 import { FollowedFile } from './followed-file.ts';
 import { LinePieces } from './line-pieces.ts';
 import { LogChanges } from './log-changes.ts';

@@ -5,7 +5,7 @@ import { readdir, rename, rm } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { createGzip } from 'node:zlib';
-import { errorCodeOf } from '../../base/error-code.ts';
+import { errorCodeOf } from '../../base/errors.ts';
 import { openLogFile } from './log-file.ts';
 
 const packed = '.gz';

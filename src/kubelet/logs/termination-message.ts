@@ -1,6 +1,5 @@
 import { posix } from 'node:path';
-import { errorCodeOf } from '../../base/error-code.ts';
-import { errorText } from '../../base/error-text.ts';
+import { errorCodeOf, errorText } from '../../base/errors.ts';
 import type { ContainerDetails } from '../runtime/runtime-containers.ts';
 import { runtimeAnnotations } from '../runtime/runtime-labels.ts';
 import { lastLogLines } from './last-log-lines.ts';

@@ -3,7 +3,7 @@ import type { Wire } from '../../api/json/types.ts';
 import { type SteadyClock, sleep } from '../../base/clock.ts';
 import { ignoreFailure } from '../../base/guard.ts';
 import type { Logger } from '../../base/logging/logger.ts';
-import type { MetricsSink } from '../../base/metrics/metrics-sink.ts';
+import type { MetricsSink } from '../../base/metrics/metrics.ts';
 import { Reflector } from '../../client/reflector/reflector.ts';
 import { resources } from '../../client/resources/api-resource.ts';
 import type { ResourceTransport } from '../../client/resources/resource-client.ts';

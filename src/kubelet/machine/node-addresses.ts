@@ -2,8 +2,7 @@
 import { isIP } from 'node:net';
 import type { Clock } from '../../base/clock.ts';
 import { callWithin } from '../../base/concurrency/aborts.ts';
-import { errorCodeOf } from '../../base/error-code.ts';
-import { errorText } from '../../base/error-text.ts';
+import { errorCodeOf, errorText } from '../../base/errors.ts';
 import type { Logger } from '../../base/logging/logger.ts';
 import { parseAddress } from '../../node/pod-status/pod-ips.ts';
 import { isGlobalUnicast, isIPv4, isUnspecified, unusableKind } from './ip-kinds.ts';

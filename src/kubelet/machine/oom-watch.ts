@@ -1,7 +1,7 @@
 // Behaviour of pkg/kubelet/oom, v1.36.3, on what the kernel writes since its version 4.18.
 import { closeSync, constants, openSync, readSync } from 'node:fs';
 import { type Clock, sleep } from '../../base/clock.ts';
-import { errorCodeOf } from '../../base/error-code.ts';
+import { errorCodeOf } from '../../base/errors.ts';
 import { callGuarded, ignoreFailure } from '../../base/guard.ts';
 import type { Logger } from '../../base/logging/logger.ts';
 

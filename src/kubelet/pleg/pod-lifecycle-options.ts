@@ -1,8 +1,7 @@
 import { type Clock, type SteadyClock, safeClock, systemClock } from '../../base/clock.ts';
 import { type Logger, loggerOption } from '../../base/logging/logger.ts';
-import { type Metrics, metricsOption } from '../../base/metrics/metrics.ts';
-import type { MetricsSink } from '../../base/metrics/metrics-sink.ts';
-import { longestTimerMs, numberOption, optionOfType, requireKnownOptions, requireMethods } from '../../base/options/options.ts';
+import { type Metrics, type MetricsSink, metricsOption } from '../../base/metrics/metrics.ts';
+import { longestTimerMs, numberOption, optionOfType, requireKnownOptions, requireMethods } from '../../base/options.ts';
 import type { ContainerRuntime } from '../runtime/container-runtime.ts';
 import type { ContainerDetails } from '../runtime/runtime-containers.ts';
 

@@ -1,9 +1,8 @@
 import type { RunningPod } from '../../api/pod/runtime-pod.ts';
 import { sleep } from '../../base/clock.ts';
-import { LinkedAbort, untilAborted } from '../../base/concurrency/aborts.ts';
+import { LinkedAbort, settledAtOnce, untilAborted } from '../../base/concurrency/aborts.ts';
 import { RunState } from '../../base/concurrency/run-state.ts';
-import { settledAtOnce } from '../../base/concurrency/settled-at-once.ts';
-import { WakeableWait } from '../../base/concurrency/wakeable-wait.ts';
+import { WakeableWait } from '../../base/concurrency/timers.ts';
 import { StatusManagerError } from '../../base/errors.ts';
 import { callGuarded } from '../../base/guard.ts';
 import { isRuntimeError, RuntimeError } from '../runtime/runtime-error.ts';

@@ -3,8 +3,8 @@
 import type { Pod } from '../../api/json/types.ts';
 import { isTerminalPhase } from '../../api/pod/pod-phase.ts';
 import type { SteadyClock } from '../../base/clock.ts';
-import { KeyedTimers } from '../../base/concurrency/keyed-timers.ts';
-import { longestTimerMs } from '../../base/options/options.ts';
+import { KeyedTimers } from '../../base/concurrency/timers.ts';
+import { longestTimerMs } from '../../base/options.ts';
 import type { EventRecorder } from '../../client/events/event-recorder.ts';
 import type { Eviction } from '../../node/pod-status/assemble-pod-status.ts';
 import type { SyncStatusManager } from './sync-parts.ts';

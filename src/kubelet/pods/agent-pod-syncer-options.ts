@@ -1,7 +1,7 @@
 import type { Pod, PodStatus } from '../../api/json/types.ts';
 import { type Clock, type SteadyClock, safeClock, systemClock } from '../../base/clock.ts';
 import { type Logger, loggerOption } from '../../base/logging/logger.ts';
-import { optionOfType, requireKnownOptions, requireMethods } from '../../base/options/options.ts';
+import { optionOfType, requireKnownOptions, requireMethods } from '../../base/options.ts';
 import { type EventRecorder, noEvents, safeEventRecorder } from '../../client/events/event-recorder.ts';
 import type { RestartBackoff } from '../../node/workers/restart-backoff.ts';
 import type { ContainerRuntime } from '../runtime/container-runtime.ts';

@@ -4,7 +4,7 @@ import type { Pod } from '../../api/json/types.ts';
 import { isTerminalPhase } from '../../api/pod/pod-phase.ts';
 import type { RunningPod } from '../../api/pod/runtime-pod.ts';
 import { LinkedAbort } from '../../base/concurrency/aborts.ts';
-import { errorText } from '../../base/error-text.ts';
+import { errorText } from '../../base/errors.ts';
 import { callGuarded } from '../../base/guard.ts';
 import type {
   PodSyncer,

@@ -2,7 +2,7 @@
 
 import { type Clock, type SteadyClock, safeClock, systemClock } from '../../base/clock.ts';
 import { type Logger, loggerOption } from '../../base/logging/logger.ts';
-import { integerOption, numberOption, requireKnownOptions, requireMethods } from '../../base/options/options.ts';
+import { integerOption, numberOption, requireKnownOptions, requireMethods } from '../../base/options.ts';
 import type { ContainerRuntime } from '../runtime/container-runtime.ts';
 import type { ContainerRecord } from '../runtime/runtime-containers.ts';
 import { runtimeLabels } from '../runtime/runtime-labels.ts';

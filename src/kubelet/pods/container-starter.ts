@@ -2,7 +2,7 @@
 import path from 'node:path';
 import type { Pod } from '../../api/json/types.ts';
 import type { Clock } from '../../base/clock.ts';
-import { errorText } from '../../base/error-text.ts';
+import { errorText } from '../../base/errors.ts';
 import { ignoreFailure } from '../../base/guard.ts';
 import type { Logger } from '../../base/logging/logger.ts';
 import type { EventRecorder } from '../../client/events/event-recorder.ts';

@@ -2,7 +2,7 @@
 
 import type { Pod } from '../../api/json/types.ts';
 import { type Clock, sleep } from '../../base/clock.ts';
-import { errorText } from '../../base/error-text.ts';
+import { errorText } from '../../base/errors.ts';
 import { containerPort } from '../../node/probes/container-port.ts';
 import type { Container } from '../../status/conditions/restart-policy.ts';
 import type { ContainerRuntime } from '../runtime/container-runtime.ts';

@@ -1,7 +1,7 @@
 import type { Pod } from '../../api/json/types.ts';
 import type { Clock } from '../../base/clock.ts';
-import { nthDelayMs } from '../../base/concurrency/growing-delay.ts';
-import { errorText } from '../../base/error-text.ts';
+import { nthDelayMs } from '../../base/concurrency/backoff.ts';
+import { errorText } from '../../base/errors.ts';
 import type { EventRecorder } from '../../client/events/event-recorder.ts';
 import { BackoffError } from '../../node/workers/backoff-error.ts';
 import type { PodVolumes } from '../volumes/pod-volumes.ts';

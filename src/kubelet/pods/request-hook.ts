@@ -3,7 +3,7 @@
 import { type RequestOptions, request as requestHttp } from 'node:http';
 import { request as requestHttps } from 'node:https';
 import { isIP } from 'node:net';
-import { errorCodeOf } from '../../base/error-code.ts';
+import { errorCodeOf } from '../../base/errors.ts';
 import { requestPath } from '../../node/probes/http-address.ts';
 import { probeHeaders } from '../../node/probes/http-headers.ts';
 

@@ -1,7 +1,7 @@
 // Behaviour of createPodSandbox in pkg/kubelet/kuberuntime, v1.36.3.
 
 import type { Pod } from '../../api/json/types.ts';
-import { errorText } from '../../base/error-text.ts';
+import { errorText } from '../../base/errors.ts';
 import type { EventRecorder } from '../../client/events/event-recorder.ts';
 import type { ContainerRuntime } from '../runtime/container-runtime.ts';
 import { isRuntimeError } from '../runtime/runtime-error.ts';

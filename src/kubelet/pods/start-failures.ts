@@ -1,4 +1,4 @@
-import { errorText } from '../../base/error-text.ts';
+import { errorText } from '../../base/errors.ts';
 import type { WaitingReason } from '../../node/pod-status/waiting-reasons.ts';
 import { BackoffError } from '../../node/workers/backoff-error.ts';
 

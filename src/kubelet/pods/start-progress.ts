@@ -1,5 +1,5 @@
 import type { Clock } from '../../base/clock.ts';
-import { nthDelayMs } from '../../base/concurrency/growing-delay.ts';
+import { nthDelayMs } from '../../base/concurrency/backoff.ts';
 import type { Logger } from '../../base/logging/logger.ts';
 
 export interface StartProgressOptions {

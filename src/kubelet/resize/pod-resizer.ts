@@ -1,7 +1,7 @@
 // Behaviour of pkg/kubelet/kubelet.go (SyncPod, resize conditions) and kuberuntime_manager.go, v1.36.3.
 
 import type { Pod, WirePodStatus } from '../../api/json/types.ts';
-import { errorText } from '../../base/error-text.ts';
+import { errorText } from '../../base/errors.ts';
 import { type EventRecorder, noEvents, safeEventRecorder } from '../../client/events/event-recorder.ts';
 import type { PodResizes } from '../../status/resize/pod-resizes.ts';
 import type { ContainerDetails } from '../runtime/runtime-containers.ts';

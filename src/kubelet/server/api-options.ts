@@ -1,7 +1,7 @@
 import { type Clock, type SteadyClock, safeClock, systemClock } from '../../base/clock.ts';
 import { invalidOption } from '../../base/errors.ts';
 import { type Logger, loggerOption } from '../../base/logging/logger.ts';
-import { integerOption, numberOption, optionOfType, requireKnownOptions, requireMethods } from '../../base/options/options.ts';
+import { integerOption, numberOption, optionOfType, requireKnownOptions, requireMethods } from '../../base/options.ts';
 import type { ResourceTransport } from '../../client/resources/resource-client.ts';
 import type { KubeletApiHost } from './kubelet-api-host.ts';
 import type { ServingFiles } from './serving-files.ts';

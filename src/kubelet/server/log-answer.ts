@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import type { Clock } from '../../base/clock.ts';
-import { errorText } from '../../base/error-text.ts';
+import { errorText } from '../../base/errors.ts';
 import { openLogs } from '../logs/read-logs.ts';
 import { isRuntimeError } from '../runtime/runtime-error.ts';
 import { KubeletApiRefusal } from './api-refusal.ts';

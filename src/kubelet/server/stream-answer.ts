@@ -1,5 +1,5 @@
 import type { Pod } from '../../api/json/types.ts';
-import { errorText } from '../../base/error-text.ts';
+import { errorText } from '../../base/errors.ts';
 import { isRuntimeError } from '../runtime/runtime-error.ts';
 import { isRefusal, KubeletApiRefusal } from './api-refusal.ts';
 import { answerText, type Exchange } from './exchange.ts';

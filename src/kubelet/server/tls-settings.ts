@@ -1,7 +1,7 @@
 // Names of Go's crypto/tls, as the kubelet's configuration has them.
 
 import { invalidOption } from '../../base/errors.ts';
-import { oneOfOption } from '../../base/options/options.ts';
+import { oneOfOption } from '../../base/options.ts';
 
 /** The oldest version of TLS that is spoken, as the kubelet's setting names it. */
 export type TLSMinVersion = 'VersionTLS12' | 'VersionTLS13';

@@ -4,7 +4,7 @@ import type { Pod } from '../../api/json/types.ts';
 import { metadataField } from '../../api/pod/metadata-field.ts';
 import { type NamedContainers, namedContainers } from '../../api/pod/named-containers.ts';
 import { type ResourceQuantities, resourceField } from '../../api/pod/resource-field.ts';
-import { errorText } from '../../base/error-text.ts';
+import { errorText } from '../../base/errors.ts';
 import type { ProjectedFile } from '../files/projected-files.ts';
 import type { SpecVolume } from './pod-volumes.ts';
 import type { VolumeRequest } from './volume-request.ts';

@@ -2,7 +2,7 @@
 
 import { chmod, lstat, mkdir, mkdtemp, rename } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { ifCode } from '../../base/error-code.ts';
+import { ifCode } from '../../base/errors.ts';
 import { removeTree } from '../files/remove-tree.ts';
 import { memorySize } from './file-bytes.ts';
 import type { MountedVolume } from './pod-volumes.ts';

@@ -2,7 +2,7 @@
 
 import type { Stats } from 'node:fs';
 import { mkdir, open, stat } from 'node:fs/promises';
-import { errorCodeOf } from '../../base/error-code.ts';
+import { errorCodeOf } from '../../base/errors.ts';
 import type { MountedVolume } from './pod-volumes.ts';
 import type { VolumeRequest } from './volume-request.ts';
 

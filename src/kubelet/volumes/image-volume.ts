@@ -1,6 +1,6 @@
+import { whileGoing } from '../../base/concurrency/aborts.ts';
 import type { MountedVolume } from './pod-volumes.ts';
 import type { VolumeRequest } from './volume-request.ts';
-import { whileGoing } from './while-going.ts';
 
 /** The content of an image. The runtime mounts it; here it is only pulled. */
 export async function mountImage({ pod, volume, parts, signal }: VolumeRequest): Promise<MountedVolume> {

@@ -1,6 +1,6 @@
 import type { Pod } from '../../api/json/types.ts';
+import { whileGoing } from '../../base/concurrency/aborts.ts';
 import type { VolumeParts } from './volume-manager-options.ts';
-import { whileGoing } from './while-going.ts';
 
 type Texts = Readonly<Record<string, string>> | undefined;
 

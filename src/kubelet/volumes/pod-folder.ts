@@ -1,8 +1,7 @@
 import { lstat, readdir } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
-import { ifCode } from '../../base/error-code.ts';
-import { invalidArgument } from '../../base/errors.ts';
-import { isPathSegment } from '../../base/options/arguments.ts';
+import { ifCode, invalidArgument } from '../../base/errors.ts';
+import { isPathSegment } from '../../base/options.ts';
 import type { Mounter } from '../files/mounter.ts';
 import { openFolder } from '../files/opened-folder.ts';
 import { emptyTree, removeTree } from '../files/remove-tree.ts';

@@ -1,13 +1,12 @@
 // Behaviour of collectData in pkg/volume/projected, v1.36.3.
 
-import { settledAtOnce } from '../../base/concurrency/settled-at-once.ts';
-import { errorText } from '../../base/error-text.ts';
+import { settledAtOnce, whileGoing } from '../../base/concurrency/aborts.ts';
+import { errorText } from '../../base/errors.ts';
 import type { ProjectedFile } from '../files/projected-files.ts';
 import { downwardFiles, joined } from './downward-api.ts';
 import type { SpecVolume } from './pod-volumes.ts';
 import { configMapFiles, type FilesInTurn, secretFiles } from './source-objects.ts';
 import type { FilesRequest } from './volume-request.ts';
-import { whileGoing } from './while-going.ts';
 
 type Projected = NonNullable<SpecVolume['projected']>;
 type Source = NonNullable<Projected['sources']>[number];

@@ -2,8 +2,8 @@
 
 import { type FileHandle, lstat, mkdir, open, realpath, rmdir, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { errorCodeOf, ifCode } from '../../base/error-code.ts';
-import { isDnsLabel } from '../../base/options/dns-names.ts';
+import { errorCodeOf, ifCode } from '../../base/errors.ts';
+import { isDnsLabel } from '../../base/names.ts';
 import type { Mounter } from '../files/mounter.ts';
 import { makeFoldersIn, openBelow } from '../files/opened-folder.ts';
 import { removeTree } from '../files/remove-tree.ts';

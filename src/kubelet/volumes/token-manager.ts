@@ -2,11 +2,11 @@
 
 import type { Pod } from '../../api/json/types.ts';
 import { type Clock, type SteadyClock, safeClock, sleep, systemClock } from '../../base/clock.ts';
-import { nthDelayMs } from '../../base/concurrency/growing-delay.ts';
-import { errorText } from '../../base/error-text.ts';
-import { StatusManagerError } from '../../base/errors.ts';
+import { whileGoing } from '../../base/concurrency/aborts.ts';
+import { nthDelayMs } from '../../base/concurrency/backoff.ts';
+import { errorText, StatusManagerError } from '../../base/errors.ts';
 import { type Logger, loggerOption } from '../../base/logging/logger.ts';
-import { integerOption, optionOfType, requireKnownOptions, requireMethods } from '../../base/options/options.ts';
+import { integerOption, optionOfType, requireKnownOptions, requireMethods } from '../../base/options.ts';
 import { safeRandom } from '../../base/random.ts';
 import { resources } from '../../client/resources/api-resource.ts';
 import { classifyApiError } from '../../client/resources/error-class.ts';
@@ -19,7 +19,6 @@ import {
   tokenPodOf,
   tokenRequestBody,
 } from './service-account-token.ts';
-import { whileGoing } from './while-going.ts';
 
 /** Who asks for tokens. `transport` is needed. */
 export interface TokenManagerOptions {

@@ -2,7 +2,7 @@ import type { Pod } from '../../api/json/types.ts';
 import type { ResourceQuantities } from '../../api/pod/resource-field.ts';
 import { type Clock, safeClock, systemClock } from '../../base/clock.ts';
 import { invalidOption } from '../../base/errors.ts';
-import { integerOption, optionOfType, requireKnownOptions, requireMethods } from '../../base/options/options.ts';
+import { integerOption, optionOfType, requireKnownOptions, requireMethods } from '../../base/options.ts';
 import type { FrozenConfigMap } from '../../node/object-managers/config-map-manager.ts';
 import type { FrozenSecret } from '../../node/object-managers/secret-manager.ts';
 import type { Mounter } from '../files/mounter.ts';

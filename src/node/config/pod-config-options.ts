@@ -1,6 +1,6 @@
 import { type Clock, safeClock, systemClock } from '../../base/clock.ts';
 import { type Logger, loggerOption } from '../../base/logging/logger.ts';
-import { integerOption, oneOfOption, optionOfType, requireKnownOptions, requireMethods } from '../../base/options/options.ts';
+import { integerOption, oneOfOption, optionOfType, requireKnownOptions, requireMethods } from '../../base/options.ts';
 import { type EventRecorder, noEvents, safeEventRecorder } from '../../client/events/event-recorder.ts';
 import { type ConfigMode, mostUpdatesOfAList } from './notifications.ts';
 import type { MetadataOf } from './pod-changes.ts';

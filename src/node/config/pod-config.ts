@@ -5,7 +5,7 @@ import { RunState, type RunStateName } from '../../base/concurrency/run-state.ts
 import { invalidArgument, StatusManagerError } from '../../base/errors.ts';
 import { callGuarded } from '../../base/guard.ts';
 import type { Logger } from '../../base/logging/logger.ts';
-import { requireText } from '../../base/options/arguments.ts';
+import { requireText } from '../../base/options.ts';
 import type { PodSource, SendPods } from '../sources/pod-source.ts';
 import { type ConfigMode, mostUpdatesOfAList, updatesAfter } from './notifications.ts';
 import { checkedPodConfigOptions, type PodConfigOptions } from './pod-config-options.ts';

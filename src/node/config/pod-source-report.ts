@@ -1,4 +1,4 @@
-import type { LastFailure } from '../../base/concurrency/last-failure.ts';
+import type { LastFailure } from '../../base/concurrency/run-state.ts';
 import { callGuarded, ignoreFailure } from '../../base/guard.ts';
 import { type RetriedError, retriedError } from '../../client/resources/error-class.ts';
 import type { PodSource } from '../sources/pod-source.ts';

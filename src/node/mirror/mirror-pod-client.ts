@@ -6,9 +6,15 @@ import type { Pod, Wire, WirePod } from '../../api/json/types.ts';
 import { configHashAnnotationKey, configMirrorAnnotationKey, parsePodFullName } from '../../api/pod/pod-identity.ts';
 import { type Clock, systemClock } from '../../base/clock.ts';
 import { invalidArgument } from '../../base/errors.ts';
-import { requirePathSegment } from '../../base/options/arguments.ts';
-import { nodeNameOption } from '../../base/options/node-name.ts';
-import { longestTimerMs, numberOption, optionOfType, requireKnownOptions, requireMethods } from '../../base/options/options.ts';
+import { nodeNameOption } from '../../base/names.ts';
+import {
+  longestTimerMs,
+  numberOption,
+  optionOfType,
+  requireKnownOptions,
+  requireMethods,
+  requirePathSegment,
+} from '../../base/options.ts';
 import { resources } from '../../client/resources/api-resource.ts';
 import { classifyApiError, readApiFailure } from '../../client/resources/error-class.ts';
 import { ResourceClient, type ResourceTransport } from '../../client/resources/resource-client.ts';

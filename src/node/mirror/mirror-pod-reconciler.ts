@@ -1,11 +1,11 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Pod } from '../../api/json/types.ts';
 import { isStaticPod, parsePodFullName, podFullName } from '../../api/pod/pod-identity.ts';
-import { KeyedTimers } from '../../base/concurrency/keyed-timers.ts';
 import { RunState, type RunStateName } from '../../base/concurrency/run-state.ts';
+import { KeyedTimers } from '../../base/concurrency/timers.ts';
 import { invalidArgument } from '../../base/errors.ts';
 import { callGuarded } from '../../base/guard.ts';
-import { beginAtZero } from '../../base/metrics/begin-at-zero.ts';
+import { beginAtZero } from '../../base/metrics/metrics.ts';
 import { mirrorPairs } from './mirror-pods.ts';
 import { MirrorWorker } from './mirror-worker.ts';
 import {

@@ -1,7 +1,7 @@
 import { isOlderThan } from '../../api/json/resource-version.ts';
 import type { Pod, WirePod } from '../../api/json/types.ts';
 import { configHashAnnotationKey, isMirrorPod } from '../../api/pod/pod-identity.ts';
-import { Backoff, type BackoffOptions } from '../../base/concurrency/retry.ts';
+import { Backoff, type BackoffOptions } from '../../base/concurrency/backoff.ts';
 import type { MirrorPair } from './mirror-pods.ts';
 
 const nobody: MirrorPair = { staticPod: undefined, mirrorPods: [] };

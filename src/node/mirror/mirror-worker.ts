@@ -1,8 +1,8 @@
 import { settlesWithin } from '../../base/concurrency/aborts.ts';
+import { nthDelayMs } from '../../base/concurrency/backoff.ts';
 import { FifoSet } from '../../base/concurrency/fifo-set.ts';
-import { nthDelayMs } from '../../base/concurrency/growing-delay.ts';
-import { KeyedTimers } from '../../base/concurrency/keyed-timers.ts';
 import { RateLimiter } from '../../base/concurrency/rate-limiter.ts';
+import { KeyedTimers } from '../../base/concurrency/timers.ts';
 import { isStatusManagerError } from '../../base/errors.ts';
 import { callGuarded } from '../../base/guard.ts';
 import { classOf, readApiFailure } from '../../client/resources/error-class.ts';

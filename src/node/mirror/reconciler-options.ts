@@ -1,9 +1,8 @@
 import type { Pod } from '../../api/json/types.ts';
 import { type Clock, safeClock, systemClock } from '../../base/clock.ts';
 import { type Logger, loggerOption } from '../../base/logging/logger.ts';
-import { type Metrics, metricsOption } from '../../base/metrics/metrics.ts';
-import type { MetricsSink } from '../../base/metrics/metrics-sink.ts';
-import { nodeNameOption } from '../../base/options/node-name.ts';
+import { type Metrics, type MetricsSink, metricsOption } from '../../base/metrics/metrics.ts';
+import { nodeNameOption } from '../../base/names.ts';
 import {
   integerOption,
   longestTimerMs,
@@ -12,7 +11,7 @@ import {
   requireHandlers,
   requireKnownOptions,
   requireMethods,
-} from '../../base/options/options.ts';
+} from '../../base/options.ts';
 import { safeRandom } from '../../base/random.ts';
 import type { ErrorClass } from '../../client/resources/error-class.ts';
 import type { MirrorPodClient } from './mirror-pod-client.ts';

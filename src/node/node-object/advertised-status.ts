@@ -8,9 +8,8 @@ import type {
 } from '../../api/json/node-types.ts';
 import { canonicalQuantity } from '../../api/quantity/quantity.ts';
 import { invalidOption } from '../../base/errors.ts';
-import { isLabelKey, labelKeyRule } from '../../base/options/label-names.ts';
-import { requireKnownOptions } from '../../base/options/options.ts';
-import { isCountedResource } from '../../base/options/resource-names.ts';
+import { isCountedResource, isLabelKey, labelKeyRule } from '../../base/names.ts';
+import { requireKnownOptions } from '../../base/options.ts';
 
 /** What a node says of itself in its status, beside the conditions. */
 export interface AdvertisedStatus {

@@ -2,8 +2,8 @@
 
 import type { WireNode, WireTaint } from '../../api/json/node-types.ts';
 import { invalidOption } from '../../base/errors.ts';
-import { isLabelKey, isLabelValue, labelKeyRule, labelValueRule } from '../../base/options/label-names.ts';
-import { requireKnownOptions } from '../../base/options/options.ts';
+import { isLabelKey, isLabelValue, labelKeyRule, labelValueRule } from '../../base/names.ts';
+import { requireKnownOptions } from '../../base/options.ts';
 import { type ResolvedStatus, requireRecord } from './advertised-status.ts';
 
 /** What a node is created with, beside its status. */

@@ -2,9 +2,8 @@ import type { WireNode } from '../../api/json/node-types.ts';
 import { type Clock, type SteadyClock, safeClock, systemClock } from '../../base/clock.ts';
 import { invalidOption } from '../../base/errors.ts';
 import { type Logger, loggerOption } from '../../base/logging/logger.ts';
-import { type Metrics, metricsOption } from '../../base/metrics/metrics.ts';
-import type { MetricsSink } from '../../base/metrics/metrics-sink.ts';
-import { nodeNameOption } from '../../base/options/node-name.ts';
+import { type Metrics, type MetricsSink, metricsOption } from '../../base/metrics/metrics.ts';
+import { nodeNameOption } from '../../base/names.ts';
 import {
   integerOption,
   longestTimerMs,
@@ -12,7 +11,7 @@ import {
   optionOfType,
   requireKnownOptions,
   requireMethods,
-} from '../../base/options/options.ts';
+} from '../../base/options.ts';
 import { safeRandom } from '../../base/random.ts';
 import { type EventRecorder, noEvents, safeEventRecorder } from '../../client/events/event-recorder.ts';
 import type { ResourceTransport } from '../../client/resources/resource-client.ts';

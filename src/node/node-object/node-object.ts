@@ -1,12 +1,16 @@
 import type { WireNode } from '../../api/json/node-types.ts';
+import { TimeLeft } from '../../base/concurrency/aborts.ts';
 import { RateLimiter } from '../../base/concurrency/rate-limiter.ts';
-import { RunState, type RunStateName } from '../../base/concurrency/run-state.ts';
-import { awaitStart, requireStartOptions, type StartOptions } from '../../base/concurrency/start-wait.ts';
-import { TimeLeft } from '../../base/concurrency/time-left.ts';
+import {
+  awaitStart,
+  RunState,
+  type RunStateName,
+  requireStartOptions,
+  type StartOptions,
+} from '../../base/concurrency/run-state.ts';
 import { StatusManagerError } from '../../base/errors.ts';
-import { beginAtZero } from '../../base/metrics/begin-at-zero.ts';
-import { sampleGauges } from '../../base/metrics/sampled-gauges.ts';
-import { longestTimerMs, numberOption, requireKnownOptions } from '../../base/options/options.ts';
+import { beginAtZero, sampleGauges } from '../../base/metrics/metrics.ts';
+import { longestTimerMs, numberOption, requireKnownOptions } from '../../base/options.ts';
 import { resources } from '../../client/resources/api-resource.ts';
 import { awaitedAnswer } from '../../client/resources/awaited-answer.ts';
 import { ResourceClient } from '../../client/resources/resource-client.ts';

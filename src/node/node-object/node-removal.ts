@@ -1,6 +1,6 @@
 import type { WireLease } from '../../api/json/node-types.ts';
 import type { Clock } from '../../base/clock.ts';
-import type { TimeLeft } from '../../base/concurrency/time-left.ts';
+import type { TimeLeft } from '../../base/concurrency/aborts.ts';
 import type { Logger } from '../../base/logging/logger.ts';
 import { type ApiObject, resources } from '../../client/resources/api-resource.ts';
 import { classifyApiError } from '../../client/resources/error-class.ts';

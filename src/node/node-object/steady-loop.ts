@@ -1,6 +1,6 @@
 import type { Clock } from '../../base/clock.ts';
-import { Backoff } from '../../base/concurrency/retry.ts';
-import { WakeableWait } from '../../base/concurrency/wakeable-wait.ts';
+import { Backoff } from '../../base/concurrency/backoff.ts';
+import { WakeableWait } from '../../base/concurrency/timers.ts';
 import type { Logger } from '../../base/logging/logger.ts';
 import { classOf, type ErrorClass, readApiFailure } from '../../client/resources/error-class.ts';
 

@@ -1,6 +1,6 @@
-import { FairSemaphore, type Flow } from '../../base/concurrency/fair-semaphore.ts';
+import { FairSemaphore, type Flow } from '../../base/concurrency/semaphore.ts';
 import { StatusManagerError } from '../../base/errors.ts';
-import { integerOption, requireKnownOptions, requireMethods } from '../../base/options/options.ts';
+import { integerOption, requireKnownOptions, requireMethods } from '../../base/options.ts';
 
 /** How much the pods of a node may make its agent hold of secrets and config maps, both together. */
 export interface ObjectBudgetOptions {

@@ -3,8 +3,7 @@ import { type Clock, type SteadyClock, safeClock, systemClock } from '../../base
 import { invalidOption } from '../../base/errors.ts';
 import { callGuarded, ignoreFailure } from '../../base/guard.ts';
 import { type Logger, loggerOption } from '../../base/logging/logger.ts';
-import { type Metrics, metricsOption } from '../../base/metrics/metrics.ts';
-import type { MetricsSink } from '../../base/metrics/metrics-sink.ts';
+import { type Metrics, type MetricsSink, metricsOption } from '../../base/metrics/metrics.ts';
 import {
   longestTimerMs,
   numberOption,
@@ -12,7 +11,7 @@ import {
   optionOfType,
   requireKnownOptions,
   requireMethods,
-} from '../../base/options/options.ts';
+} from '../../base/options.ts';
 import { safeRandom } from '../../base/random.ts';
 import type { ResourceTransport } from '../../client/resources/resource-client.ts';
 import { countsOption, type ObjectBudget, type ObjectCounts } from './object-budget.ts';

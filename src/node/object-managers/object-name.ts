@@ -1,4 +1,4 @@
-import { requirePathSegment } from '../../base/options/arguments.ts';
+import { requirePathSegment } from '../../base/options.ts';
 
 /** Which object: every secret and config map belongs to a namespace. */
 export interface NamespacedName {

@@ -3,8 +3,7 @@
 import { lookupByName } from '../../api/json/lookup.ts';
 import type { Pod, PodStatus, WirePodStatus } from '../../api/json/types.ts';
 import type { RuntimeContainerStatus, RuntimePodStatus } from '../../api/pod/runtime-pod.ts';
-import { requireObject } from '../../base/options/arguments.ts';
-import { requireKnownOptions } from '../../base/options/options.ts';
+import { requireKnownOptions, requireObject } from '../../base/options.ts';
 import { canonicalPodStatus } from '../../status/canonical/canonical-status.ts';
 import { allContainersShouldRestart } from '../../status/conditions/generate-runtime-conditions.ts';
 import { hasRestartAllContainersRule } from '../../status/conditions/restart-policy.ts';

@@ -1,7 +1,7 @@
 import { canonicalTime } from '../../api/json/time.ts';
 import type { Pod } from '../../api/json/types.ts';
 import { invalidArgument } from '../../base/errors.ts';
-import { isInt32 } from '../../base/options/arguments.ts';
+import { isInt32 } from '../../base/options.ts';
 
 /** A `Date`, milliseconds since the epoch, or an RFC 3339 text. Whole seconds are kept. */
 export type GivenTime = Date | number | string;

@@ -1,7 +1,7 @@
 import { hasFourDigitYear } from '../../api/json/time.ts';
 import type { RuntimeContainerState, RuntimeContainerStatus, RuntimePodStatus } from '../../api/pod/runtime-pod.ts';
 import { invalidArgument, type StatusManagerError } from '../../base/errors.ts';
-import { isInt32, requireObject } from '../../base/options/arguments.ts';
+import { isInt32, requireObject } from '../../base/options.ts';
 
 const states: ReadonlySet<unknown> = new Set(['created', 'running', 'exited', 'unknown'] satisfies RuntimeContainerState[]);
 

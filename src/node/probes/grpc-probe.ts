@@ -3,7 +3,7 @@ import { STATUS_CODES } from 'node:http';
 import { type ClientHttp2Session, connect, type IncomingHttpHeaders } from 'node:http2';
 import { type Clock, sleep } from '../../base/clock.ts';
 import { onAbort } from '../../base/concurrency/aborts.ts';
-import { nthDelayMs } from '../../base/concurrency/growing-delay.ts';
+import { nthDelayMs } from '../../base/concurrency/backoff.ts';
 import { goSeconds, isTimeout, joinHostPort } from './go-words.ts';
 import { codeName, codeNameOfHttp, grpcMessage, healthRequest, servingStatus } from './grpc-health.ts';
 import type { GrpcProbeTarget, ProbeOutcome } from './prober.ts';

@@ -1,5 +1,5 @@
 import { type Clock, safeClock, systemClock } from '../../base/clock.ts';
-import { optionOfType, requireKnownOptions, requireMethods } from '../../base/options/options.ts';
+import { optionOfType, requireKnownOptions, requireMethods } from '../../base/options.ts';
 import { grpcProbe } from './grpc-probe.ts';
 import { httpProbe } from './http-probe.ts';
 import type { ExecProbeTarget, GrpcProbeTarget, HttpProbeTarget, ProbeOutcome, Prober, TcpProbeTarget } from './prober.ts';

@@ -1,10 +1,10 @@
 // Behaviour of pkg/kubelet/prober/prober.go, v1.36.3.
 
 import type { SteadyClock } from '../../base/clock.ts';
-import type { OneAtATime } from '../../base/concurrency/one-at-a-time.ts';
+import type { OneAtATime } from '../../base/concurrency/semaphore.ts';
 import type { Logger } from '../../base/logging/logger.ts';
 import type { Metrics } from '../../base/metrics/metrics.ts';
-import { longestTimerMs } from '../../base/options/options.ts';
+import { longestTimerMs } from '../../base/options.ts';
 import type { EventRecorder } from '../../client/events/event-recorder.ts';
 import { goSeconds } from './go-words.ts';
 import type { Namesakes } from './namesakes.ts';

@@ -7,7 +7,7 @@ import { settlesWithin } from '../../base/concurrency/aborts.ts';
 import { RunState, type RunStateName } from '../../base/concurrency/run-state.ts';
 import { invalidArgument } from '../../base/errors.ts';
 import { callGuarded } from '../../base/guard.ts';
-import { requireObject } from '../../base/options/arguments.ts';
+import { requireObject } from '../../base/options.ts';
 import { type ProbedState, type ProbedStateContext, stateOfContainer, withProbedStates } from './container-state.ts';
 import {
   type ProbeManagerOptions,

@@ -1,6 +1,6 @@
 import type { Pod, PodStatus } from '../../api/json/types.ts';
 import { isRestartableInitContainer } from '../../api/pod/sidecar.ts';
-import { OneAtATime } from '../../base/concurrency/one-at-a-time.ts';
+import { OneAtATime } from '../../base/concurrency/semaphore.ts';
 import { callGuarded } from '../../base/guard.ts';
 import type { Container } from '../../status/conditions/restart-policy.ts';
 import { Namesakes } from './namesakes.ts';

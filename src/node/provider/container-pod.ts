@@ -2,7 +2,7 @@ import { isRestartableInitContainer } from '../../api/pod/sidecar.ts';
 import type { Clock } from '../../base/clock.ts';
 import { untilAborted } from '../../base/concurrency/aborts.ts';
 import { ignoreFailure } from '../../base/guard.ts';
-import { longestTimerMs } from '../../base/options/options.ts';
+import { longestTimerMs } from '../../base/options.ts';
 import type { GivenContainer } from '../pod-status/given-container.ts';
 import { ContainerLife, type ContainerLifeOptions } from './container-life.ts';
 import type { NodePod } from './pod-provider.ts';

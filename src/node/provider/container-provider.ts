@@ -1,7 +1,7 @@
 import { type Clock, type SteadyClock, safeClock, systemClock } from '../../base/clock.ts';
 import { StatusManagerError } from '../../base/errors.ts';
 import { callGuarded, ignoreFailure } from '../../base/guard.ts';
-import { longestTimerMs, numberOption, optionOfType, requireKnownOptions, requireMethods } from '../../base/options/options.ts';
+import { longestTimerMs, numberOption, optionOfType, requireKnownOptions, requireMethods } from '../../base/options.ts';
 import type { GivenContainer } from '../pod-status/given-container.ts';
 import { RestartBackoff, type RestartBackoffOptions } from '../workers/restart-backoff.ts';
 import type { RunContainer } from './container-life.ts';

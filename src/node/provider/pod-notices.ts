@@ -1,7 +1,7 @@
 import { type SteadyClock, sleep } from '../../base/clock.ts';
 import { LinkedAbort } from '../../base/concurrency/aborts.ts';
-import { KeyedTimers } from '../../base/concurrency/keyed-timers.ts';
-import { TokenBucket } from '../../base/concurrency/token-bucket.ts';
+import { TokenBucket } from '../../base/concurrency/rate-limiter.ts';
+import { KeyedTimers } from '../../base/concurrency/timers.ts';
 import { callGuarded, ignoreFailure } from '../../base/guard.ts';
 
 /** So many notices of one pod are passed on at once, and then one in this time; those between count as one. */

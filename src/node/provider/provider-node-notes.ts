@@ -1,5 +1,5 @@
 import { apiserverSource } from '../../api/pod/pod-identity.ts';
-import type { AwaitedStart } from '../../base/concurrency/start-wait.ts';
+import type { AwaitedStart } from '../../base/concurrency/run-state.ts';
 import type { RetriedError } from '../../client/resources/error-class.ts';
 import type { PodSourceReport } from '../config/pod-source-report.ts';
 import type { NodeObject } from '../node-object/node-object.ts';

@@ -1,12 +1,16 @@
 import type { Pod } from '../../api/json/types.ts';
 import { apiserverSource } from '../../api/pod/pod-identity.ts';
-import { callWithin } from '../../base/concurrency/aborts.ts';
-import { RunState, type RunStateName } from '../../base/concurrency/run-state.ts';
-import { awaitStart, requireStartOptions, type StartOptions } from '../../base/concurrency/start-wait.ts';
-import { TimeLeft } from '../../base/concurrency/time-left.ts';
+import { callWithin, TimeLeft } from '../../base/concurrency/aborts.ts';
+import {
+  awaitStart,
+  RunState,
+  type RunStateName,
+  requireStartOptions,
+  type StartOptions,
+} from '../../base/concurrency/run-state.ts';
 import { StatusManagerError } from '../../base/errors.ts';
 import { callGuarded } from '../../base/guard.ts';
-import { longestTimerMs, numberOption, optionOfType, requireKnownOptions } from '../../base/options/options.ts';
+import { longestTimerMs, numberOption, optionOfType, requireKnownOptions } from '../../base/options.ts';
 import { ApiEventRecorder } from '../../client/events/api-event-recorder.ts';
 import { type EventRecorder, noEvents, safeEventRecorder } from '../../client/events/event-recorder.ts';
 import { KubePodClient } from '../../client/resources/kube-pod-client.ts';

@@ -2,7 +2,7 @@ import type { Pod, WirePodStatus } from '../../api/json/types.ts';
 import { isTerminalPhase } from '../../api/pod/pod-phase.ts';
 import type { RunningPod } from '../../api/pod/runtime-pod.ts';
 import { settlesWithin } from '../../base/concurrency/aborts.ts';
-import { KeyedTimers } from '../../base/concurrency/keyed-timers.ts';
+import { KeyedTimers } from '../../base/concurrency/timers.ts';
 import { callGuarded, ignoreFailure } from '../../base/guard.ts';
 import { canonicalPodStatus } from '../../status/canonical/canonical-status.ts';
 import type {

@@ -1,5 +1,5 @@
 import type { SteadyClock } from '../../base/clock.ts';
-import { backoffMs } from '../../base/concurrency/retry.ts';
+import { backoffMs } from '../../base/concurrency/backoff.ts';
 import { BackoffError } from '../workers/backoff-error.ts';
 
 export interface ProviderRetriesOptions {

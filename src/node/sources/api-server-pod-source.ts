@@ -1,14 +1,19 @@
 import type { KubeConfig } from '@kubernetes/client-node';
 import type { Pod, WirePod } from '../../api/json/types.ts';
 import { type Clock, safeClock, systemClock } from '../../base/clock.ts';
-import type { LastFailure } from '../../base/concurrency/last-failure.ts';
-import { RunState, type RunStateName } from '../../base/concurrency/run-state.ts';
-import { awaitStart, requireStartOptions, type StartOptions } from '../../base/concurrency/start-wait.ts';
+import {
+  awaitStart,
+  type LastFailure,
+  RunState,
+  type RunStateName,
+  requireStartOptions,
+  type StartOptions,
+} from '../../base/concurrency/run-state.ts';
 import { StatusManagerError } from '../../base/errors.ts';
 import { type Logger, loggerOption } from '../../base/logging/logger.ts';
-import type { MetricsSink } from '../../base/metrics/metrics-sink.ts';
-import { nodeNameOption } from '../../base/options/node-name.ts';
-import { requireHandlers, requireKnownOptions, requireMethods } from '../../base/options/options.ts';
+import type { MetricsSink } from '../../base/metrics/metrics.ts';
+import { nodeNameOption } from '../../base/names.ts';
+import { requireHandlers, requireKnownOptions, requireMethods } from '../../base/options.ts';
 import { Reflector } from '../../client/reflector/reflector.ts';
 import { resources } from '../../client/resources/api-resource.ts';
 import { awaitedAnswer } from '../../client/resources/awaited-answer.ts';

@@ -1,12 +1,11 @@
 import type { KubeConfig } from '@kubernetes/client-node';
 import type { WirePod } from '../../api/json/types.ts';
 import type { Clock } from '../../base/clock.ts';
-import type { LastFailure } from '../../base/concurrency/last-failure.ts';
-import { RunState, type RunStateName } from '../../base/concurrency/run-state.ts';
+import { type LastFailure, RunState, type RunStateName } from '../../base/concurrency/run-state.ts';
 import type { Logger } from '../../base/logging/logger.ts';
-import type { MetricsSink } from '../../base/metrics/metrics-sink.ts';
-import { nodeNameOption } from '../../base/options/node-name.ts';
-import { requireKnownOptions } from '../../base/options/options.ts';
+import type { MetricsSink } from '../../base/metrics/metrics.ts';
+import { nodeNameOption } from '../../base/names.ts';
+import { requireKnownOptions } from '../../base/options.ts';
 import { Reflector } from '../../client/reflector/reflector.ts';
 import { resources } from '../../client/resources/api-resource.ts';
 import type { ResourceTransport } from '../../client/resources/resource-client.ts';

@@ -2,12 +2,11 @@
 
 import { decodeStaticPods } from '../../api/manifest/decode-static-pods.ts';
 import { type Clock, type SteadyClock, safeClock, sleep, systemClock } from '../../base/clock.ts';
-import type { LastFailure } from '../../base/concurrency/last-failure.ts';
-import { RunState, type RunStateName } from '../../base/concurrency/run-state.ts';
+import { type LastFailure, RunState, type RunStateName } from '../../base/concurrency/run-state.ts';
 import { invalidOption } from '../../base/errors.ts';
 import { type Logger, loggerOption } from '../../base/logging/logger.ts';
-import { nodeNameOption } from '../../base/options/node-name.ts';
-import { integerOption, longestTimerMs, numberOption, requireKnownOptions, requireMethods } from '../../base/options/options.ts';
+import { nodeNameOption } from '../../base/names.ts';
+import { integerOption, longestTimerMs, numberOption, requireKnownOptions, requireMethods } from '../../base/options.ts';
 import { longestManifest } from './decode-manifest.ts';
 import { type FilesToRead, ManifestFiles } from './manifest-files.ts';
 import { PathWatch } from './path-watch.ts';

@@ -1,8 +1,8 @@
 import { type Clock, type SteadyClock, safeClock, systemClock } from '../../base/clock.ts';
 import { invalidOption } from '../../base/errors.ts';
 import { type Logger, loggerOption } from '../../base/logging/logger.ts';
-import { nodeNameOption } from '../../base/options/node-name.ts';
-import { integerOption, longestTimerMs, numberOption, requireKnownOptions, requireMethods } from '../../base/options/options.ts';
+import { nodeNameOption } from '../../base/names.ts';
+import { integerOption, longestTimerMs, numberOption, requireKnownOptions, requireMethods } from '../../base/options.ts';
 import { longestManifest } from './decode-manifest.ts';
 
 /** Which URL is read, and how often. `url` and `nodeName` are needed. */

@@ -3,8 +3,7 @@
 import type { Pod } from '../../api/json/types.ts';
 import { decodeStaticPods } from '../../api/manifest/decode-static-pods.ts';
 import { sleep } from '../../base/clock.ts';
-import type { LastFailure } from '../../base/concurrency/last-failure.ts';
-import { RunState, type RunStateName } from '../../base/concurrency/run-state.ts';
+import { type LastFailure, RunState, type RunStateName } from '../../base/concurrency/run-state.ts';
 import { DocumentClient, labelOf } from '../../client/resources/document-client.ts';
 import type { HttpAnswer } from '../../client/transport/http-exchange.ts';
 import { manifestText } from './decode-manifest.ts';

@@ -5,7 +5,7 @@ import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Pod } from '../../api/json/types.ts';
 import { podFullName } from '../../api/pod/pod-identity.ts';
-import { errorCodeOf } from '../../base/error-code.ts';
+import { errorCodeOf } from '../../base/errors.ts';
 import type { Logger } from '../../base/logging/logger.ts';
 import type { DecodeManifest } from './decode-manifest.ts';
 import { type FileStamp, fileStamp, isUnchanged } from './file-stamp.ts';

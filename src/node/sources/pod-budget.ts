@@ -3,7 +3,7 @@ import { memberBytes, objectBytes } from '../../api/json/object-bytes.ts';
 import type { WirePod, WirePodStatus } from '../../api/json/types.ts';
 import { configHashAnnotationKey, configMirrorAnnotationKey, configSourceAnnotationKey } from '../../api/pod/pod-identity.ts';
 import { isTerminalPhase } from '../../api/pod/pod-phase.ts';
-import { integerOption, requireKnownOptions } from '../../base/options/options.ts';
+import { integerOption, requireKnownOptions } from '../../base/options.ts';
 
 /** How much memory the pods of a node may take: as JSON values, text by its length and a share for each member, in bytes. */
 export interface PodBudgetOptions {

@@ -1,5 +1,5 @@
 import type { Pod } from '../../api/json/types.ts';
-import type { LastFailure } from '../../base/concurrency/last-failure.ts';
+import type { LastFailure } from '../../base/concurrency/run-state.ts';
 
 /**
  * Takes the full list of a source's pods, and takes the place of the list before. Never throws and never waits. A pod that was

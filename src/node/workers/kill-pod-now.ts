@@ -4,7 +4,7 @@ import type { Pod } from '../../api/json/types.ts';
 import { podFullName } from '../../api/pod/pod-identity.ts';
 import type { Clock } from '../../base/clock.ts';
 import { StatusManagerError } from '../../base/errors.ts';
-import { longestTimerMs } from '../../base/options/options.ts';
+import { longestTimerMs } from '../../base/options.ts';
 import type { EventRecorder } from '../../client/events/event-recorder.ts';
 import type { KillNowOptions, UpdatePodOptions } from './update-pod-options.ts';
 

@@ -1,6 +1,6 @@
 // Behaviour of podWorkerLoop in pkg/kubelet/pod_workers.go, v1.36.3.
 
-import { errorText } from '../../base/error-text.ts';
+import { errorText } from '../../base/errors.ts';
 import { callGuarded } from '../../base/guard.ts';
 import { maxMessageLength } from '../../client/transport/api-error.ts';
 import type { PodRecord, PodWorkerState } from './pod-record.ts';

@@ -1,6 +1,6 @@
 // Behaviour of completeWork in pkg/kubelet/pod_workers.go, v1.36.3.
 
-import { errorText } from '../../base/error-text.ts';
+import { errorText } from '../../base/errors.ts';
 import { earliestBackoffEnd } from './backoff-error.ts';
 
 /**

@@ -2,11 +2,11 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { RunningPod } from '../../api/pod/runtime-pod.ts';
 import { BoundedChannel } from '../../base/concurrency/bounded-channel.ts';
-import { KeyedTimers } from '../../base/concurrency/keyed-timers.ts';
 import { RunState, type RunStateName } from '../../base/concurrency/run-state.ts';
+import { KeyedTimers } from '../../base/concurrency/timers.ts';
 import { callGuarded, ignoreFailure } from '../../base/guard.ts';
-import { beginAtZero } from '../../base/metrics/begin-at-zero.ts';
-import { requireText } from '../../base/options/arguments.ts';
+import { beginAtZero } from '../../base/metrics/metrics.ts';
+import { requireText } from '../../base/options.ts';
 import type { PodUpdate } from '../config/pod-update.ts';
 import { Housekeeping } from './housekeeping.ts';
 import { PodDispatch } from './pod-dispatch.ts';

@@ -2,7 +2,7 @@ import type { Pod } from '../../api/json/types.ts';
 import { requirePod } from '../../api/pod/identified-pod.ts';
 import type { RunningPod } from '../../api/pod/runtime-pod.ts';
 import { invalidArgument } from '../../base/errors.ts';
-import { requireKnownMembers, requireObject, requireText } from '../../base/options/arguments.ts';
+import { requireKnownMembers, requireObject, requireText } from '../../base/options.ts';
 import type { PodStatusFn, SyncPodType } from './pod-syncer.ts';
 
 /** Why a pod is handed to the workers. `kill`: it is to end. */

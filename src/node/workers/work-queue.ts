@@ -4,8 +4,7 @@ import { type CancelTimer, type Clock, type SteadyClock, safeClock, systemClock 
 import { KeyedHeap } from '../../base/concurrency/keyed-heap.ts';
 import { invalidArgument } from '../../base/errors.ts';
 import { ignoreFailure } from '../../base/guard.ts';
-import { requireText } from '../../base/options/arguments.ts';
-import { longestTimerMs, requireKnownOptions, requireMethods } from '../../base/options/options.ts';
+import { longestTimerMs, requireKnownOptions, requireMethods, requireText } from '../../base/options.ts';
 
 /** Where the workers put a pod that is to be synced again. */
 export interface RetryQueue {

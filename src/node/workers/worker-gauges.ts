@@ -1,5 +1,4 @@
-import { beginAtZero } from '../../base/metrics/begin-at-zero.ts';
-import { sampleGauges } from '../../base/metrics/sampled-gauges.ts';
+import { beginAtZero, sampleGauges } from '../../base/metrics/metrics.ts';
 import type { PodWorkerState } from './pod-record.ts';
 import { WorkQueue } from './work-queue.ts';
 import type { ResolvedWorkersOptions } from './workers-options.ts';

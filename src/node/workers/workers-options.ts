@@ -1,8 +1,7 @@
 import { type Clock, type SteadyClock, safeClock, systemClock } from '../../base/clock.ts';
 import { type Logger, loggerOption } from '../../base/logging/logger.ts';
-import { type Metrics, metricsOption } from '../../base/metrics/metrics.ts';
-import type { MetricsSink } from '../../base/metrics/metrics-sink.ts';
-import { longestTimerMs, numberOption, optionOfType, requireKnownOptions, requireMethods } from '../../base/options/options.ts';
+import { type Metrics, type MetricsSink, metricsOption } from '../../base/metrics/metrics.ts';
+import { longestTimerMs, numberOption, optionOfType, requireKnownOptions, requireMethods } from '../../base/options.ts';
 import { safeRandom } from '../../base/random.ts';
 import { type EventRecorder, noEvents, safeEventRecorder } from '../../client/events/event-recorder.ts';
 import type { PodSyncer, RuntimeStatusCache } from './pod-syncer.ts';

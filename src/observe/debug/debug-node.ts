@@ -1,4 +1,4 @@
-import { errorText } from '../../base/error-text.ts';
+import { errorText } from '../../base/errors.ts';
 import { callGuarded, ignoreFailure, isThenable } from '../../base/guard.ts';
 import type { DebugNode } from './debug-api.ts';
 import { isoTime } from './plain-text.ts';

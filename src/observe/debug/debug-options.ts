@@ -1,7 +1,7 @@
 import { type Clock, type SteadyClock, safeClock, systemClock } from '../../base/clock.ts';
 import { invalidOption } from '../../base/errors.ts';
 import { type Logger, loggerOption } from '../../base/logging/logger.ts';
-import { integerOption, requireKnownOptions, requireMethods } from '../../base/options/options.ts';
+import { integerOption, requireKnownOptions, requireMethods } from '../../base/options.ts';
 import { hostName } from './allowed-request.ts';
 import type { DebugManager } from './board.ts';
 import type { DebugNodeSource } from './debug-node.ts';

@@ -1,5 +1,5 @@
 import type { BatchObservableResult, Observable } from '@opentelemetry/api';
-import type { Labels } from '../../base/metrics/metrics-sink.ts';
+import type { Labels } from '../../base/metrics/metrics.ts';
 
 interface Series {
   readonly attributes: Labels;

@@ -1,8 +1,7 @@
 import type { BatchObservableCallback, Counter, Histogram } from '@opentelemetry/api';
-import { EventLoopDelay } from '../../base/metrics/event-loop-delay.ts';
 import type { MetricDefinition } from '../../base/metrics/metric-definition.ts';
-import type { Labels, MetricsSink } from '../../base/metrics/metrics-sink.ts';
-import { Readers } from '../../base/metrics/readers.ts';
+import { type Labels, type MetricsSink, Readers } from '../../base/metrics/metrics.ts';
+import { EventLoopDelay } from '../../base/metrics/sink-options.ts';
 import { ObservedGauge } from './observed-gauge.ts';
 import {
   type OpenTelemetryMetricsOptions,

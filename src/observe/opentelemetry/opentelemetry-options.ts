@@ -1,9 +1,9 @@
 import type { Meter } from '@opentelemetry/api';
 import type { MetricDefinition } from '../../base/metrics/metric-definition.ts';
 import type { MetricName } from '../../base/metrics/metric-definitions.ts';
-import type { Labels } from '../../base/metrics/metrics-sink.ts';
+import type { Labels } from '../../base/metrics/metrics.ts';
 import { constantLabels, definitionsOf } from '../../base/metrics/sink-options.ts';
-import { requireKnownOptions, requireMethods } from '../../base/options/options.ts';
+import { requireKnownOptions, requireMethods } from '../../base/options.ts';
 
 /** What `createOpenTelemetryMetrics` takes. An option that does not exist is refused with ERR_INVALID_OPTION. */
 export interface OpenTelemetryMetricsOptions {

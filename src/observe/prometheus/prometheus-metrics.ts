@@ -1,8 +1,7 @@
 import { Counter, Gauge, Histogram } from 'prom-client';
 import { invalidOption } from '../../base/errors.ts';
-import { EventLoopDelay } from '../../base/metrics/event-loop-delay.ts';
-import type { Labels, MetricsSink } from '../../base/metrics/metrics-sink.ts';
-import { Readers } from '../../base/metrics/readers.ts';
+import { type Labels, type MetricsSink, Readers } from '../../base/metrics/metrics.ts';
+import { EventLoopDelay } from '../../base/metrics/sink-options.ts';
 import { type PrometheusMetricsOptions, type ResolvedPrometheusOptions, resolvePrometheusOptions } from './prometheus-options.ts';
 import { type SharedMetric, sharedMetric } from './shared-metric.ts';
 

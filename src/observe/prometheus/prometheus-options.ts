@@ -1,9 +1,9 @@
 import { invalidOption } from '../../base/errors.ts';
 import type { MetricDefinition } from '../../base/metrics/metric-definition.ts';
 import type { MetricName } from '../../base/metrics/metric-definitions.ts';
-import type { Labels } from '../../base/metrics/metrics-sink.ts';
+import type { Labels } from '../../base/metrics/metrics.ts';
 import { constantLabels, definitionsOf } from '../../base/metrics/sink-options.ts';
-import { requireKnownOptions, requireMethods } from '../../base/options/options.ts';
+import { requireKnownOptions, requireMethods } from '../../base/options.ts';
 import type { PrometheusRegistry } from './shared-metric.ts';
 
 /** What `createPrometheusMetrics` takes. An option that does not exist is refused with ERR_INVALID_OPTION. */

@@ -1,6 +1,6 @@
 import { types } from 'node:util';
 import { invalidArgument } from '../../base/errors.ts';
-import { requireText } from '../../base/options/arguments.ts';
+import { requireText } from '../../base/options.ts';
 import type { PluginHandle } from '../framework/handle.ts';
 import { aliases, equalPriority, predicates, priorities } from './algorithms.ts';
 import type { Predicate, Priority } from './plugins/own-algorithms.ts';

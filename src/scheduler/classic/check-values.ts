@@ -1,5 +1,5 @@
 import { invalidOption } from '../../base/errors.ts';
-import { isLabelKey, labelKeyRule } from '../../base/options/label-names.ts';
+import { isLabelKey, labelKeyRule } from '../../base/names.ts';
 
 export type Members = Readonly<Record<string, unknown>>;
 

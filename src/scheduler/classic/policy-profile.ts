@@ -1,5 +1,5 @@
 import { invalidArgument, invalidOption } from '../../base/errors.ts';
-import { oneOfOption, requireKnownOptions } from '../../base/options/options.ts';
+import { oneOfOption, requireKnownOptions } from '../../base/options.ts';
 import type { PluginHandle, ProfilePlugins } from '../framework/handle.ts';
 import type { Plugin } from '../framework/plugin.ts';
 import { defaultBinder } from '../plugins/default-binder.ts';

@@ -1,5 +1,5 @@
 import { invalidOption } from '../../base/errors.ts';
-import { oneOfOption } from '../../base/options/options.ts';
+import { oneOfOption } from '../../base/options.ts';
 import { predicateArgument, priorityArgument } from './check-arguments.ts';
 import { checkEntries } from './check-entries.ts';
 import { booleanAt, listAt, objectAt, textAt, wholeAt } from './check-values.ts';

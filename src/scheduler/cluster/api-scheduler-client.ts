@@ -1,6 +1,6 @@
 import type { WirePod } from '../../api/json/types.ts';
 import { type Clock, type SteadyClock, sleep } from '../../base/clock.ts';
-import { nthDelayMs } from '../../base/concurrency/growing-delay.ts';
+import { nthDelayMs } from '../../base/concurrency/backoff.ts';
 import type { RateLimiterOptions } from '../../base/concurrency/rate-limiter.ts';
 import type { Logger } from '../../base/logging/logger.ts';
 import { resources } from '../../client/resources/api-resource.ts';

@@ -2,7 +2,7 @@ import type { WireNode } from '../../api/json/node-types.ts';
 import type { WirePod } from '../../api/json/types.ts';
 import type { Clock } from '../../base/clock.ts';
 import type { Logger } from '../../base/logging/logger.ts';
-import type { MetricsSink } from '../../base/metrics/metrics-sink.ts';
+import type { MetricsSink } from '../../base/metrics/metrics.ts';
 import { Reflector } from '../../client/reflector/reflector.ts';
 import type { ReflectorOptions } from '../../client/reflector/reflector-options.ts';
 import { type ApiObject, type ApiResource, resources } from '../../client/resources/api-resource.ts';

@@ -1,8 +1,14 @@
 import { type Clock, type SteadyClock, safeClock, systemClock } from '../../base/clock.ts';
 import { invalidOption } from '../../base/errors.ts';
 import { type Logger, loggerOption } from '../../base/logging/logger.ts';
-import { requirePathSegment } from '../../base/options/arguments.ts';
-import { longestTimerMs, numberOption, optionOfType, requireKnownOptions, requireMethods } from '../../base/options/options.ts';
+import {
+  longestTimerMs,
+  numberOption,
+  optionOfType,
+  requireKnownOptions,
+  requireMethods,
+  requirePathSegment,
+} from '../../base/options.ts';
 import { safeRandom } from '../../base/random.ts';
 import type { ResourceTransport } from '../../client/resources/resource-client.ts';
 

@@ -1,4 +1,4 @@
-import type { LastFailure } from '../../base/concurrency/last-failure.ts';
+import type { LastFailure } from '../../base/concurrency/run-state.ts';
 import { classifyApiError, type ErrorClass } from '../../client/resources/error-class.ts';
 import type { CheckedLeaderOptions } from './leader-options.ts';
 

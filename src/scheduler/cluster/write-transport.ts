@@ -2,7 +2,7 @@ import { type Clock, sleep } from '../../base/clock.ts';
 import { untilAborted } from '../../base/concurrency/aborts.ts';
 import { RateLimiter, type RateLimiterOptions } from '../../base/concurrency/rate-limiter.ts';
 import { ignoreFailure } from '../../base/guard.ts';
-import { numberOption, requireKnownOptions } from '../../base/options/options.ts';
+import { numberOption, requireKnownOptions } from '../../base/options.ts';
 import { readApiFailure } from '../../client/resources/error-class.ts';
 import type { ResourceTransport } from '../../client/resources/resource-client.ts';
 import type { JsonMembers } from '../../client/transport/api-answer.ts';

@@ -1,6 +1,6 @@
 // Behaviour of pkg/scheduler/schedule_one.go handleSchedulingFailure, v1.36.3.
 
-import { errorText } from '../../base/error-text.ts';
+import { errorText } from '../../base/errors.ts';
 import type { Logger } from '../../base/logging/logger.ts';
 import type { Nominator } from '../cache/nominator.ts';
 import { FitError } from '../framework/fit-error.ts';

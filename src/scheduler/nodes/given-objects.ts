@@ -4,7 +4,7 @@
 import type { WireNode } from '../../api/json/node-types.ts';
 import type { WirePod } from '../../api/json/types.ts';
 import { invalidArgument } from '../../base/errors.ts';
-import { requireObject, requireObjects, requireText } from '../../base/options/arguments.ts';
+import { requireObject, requireObjects, requireText } from '../../base/options.ts';
 import type { GivenAffinityTerm } from './affinity-terms.ts';
 import { ownCopy } from './own-copy.ts';
 import { type GivenQuantities, inThousandths } from './quantity-amount.ts';

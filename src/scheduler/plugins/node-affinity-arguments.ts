@@ -3,7 +3,7 @@
 import { type GivenPreferredTerm, type NodePreference, parseNodePreference } from '../../api/selectors/node-affinity.ts';
 import { type GivenNodeSelectorTerm, type NodeTest, parseNodeSelectorTerm } from '../../api/selectors/node-selector.ts';
 import { invalidOption, StatusManagerError } from '../../base/errors.ts';
-import { requireKnownOptions } from '../../base/options/options.ts';
+import { requireKnownOptions } from '../../base/options.ts';
 
 /** The node affinity that a profile adds to that of every pod. */
 export interface AddedAffinity {

@@ -1,5 +1,5 @@
 import { invalidOption } from '../../base/errors.ts';
-import { integerOption, numberOption, requireKnownOptions } from '../../base/options/options.ts';
+import { integerOption, numberOption, requireKnownOptions } from '../../base/options.ts';
 
 /** How many nodes DefaultPreemption looks at before it takes the best: the larger of the two, and never more than there are. */
 export interface DefaultPreemptionArguments {

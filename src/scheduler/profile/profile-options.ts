@@ -1,7 +1,7 @@
 // The form of a profile in kubescheduler.config.k8s.io/v1.
 
 import { invalidOption } from '../../base/errors.ts';
-import { numberOption, requireKnownOptions } from '../../base/options/options.ts';
+import { numberOption, requireKnownOptions } from '../../base/options.ts';
 import { type ExtensionPoint, extensionPoints } from '../framework/extension-points.ts';
 
 /** A plugin that a profile has. */

@@ -1,4 +1,4 @@
-import { nthDelayMs } from '../../base/concurrency/growing-delay.ts';
+import { nthDelayMs } from '../../base/concurrency/backoff.ts';
 import { type Before, KeyedHeap } from '../../base/concurrency/keyed-heap.ts';
 import { isRejected, type QueueEntry } from './queued-pod-info.ts';
 import type { SteadyTime } from './steady-time.ts';

@@ -1,4 +1,4 @@
-import { errorText } from '../../base/error-text.ts';
+import { errorText } from '../../base/errors.ts';
 import type { Logger } from '../../base/logging/logger.ts';
 import { asRejection } from '../framework/answers.ts';
 import type { PluginAt } from '../framework/extension-points.ts';

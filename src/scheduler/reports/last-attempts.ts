@@ -1,4 +1,4 @@
-import { errorText } from '../../base/error-text.ts';
+import { errorText } from '../../base/errors.ts';
 import { type Diagnosis, FitError } from '../framework/fit-error.ts';
 
 /** How a pod's last attempt failed. */

@@ -1,6 +1,5 @@
 import type { SteadyClock } from '../../base/clock.ts';
-import type { Metrics } from '../../base/metrics/metrics.ts';
-import { sampleGauges } from '../../base/metrics/sampled-gauges.ts';
+import { type Metrics, sampleGauges } from '../../base/metrics/metrics.ts';
 import type { QueuedPodInfo } from '../queue/queued-pod-info.ts';
 import type { QueueCounts } from '../queue/scheduling-queue.ts';
 import type { SteadyTime } from '../queue/steady-time.ts';

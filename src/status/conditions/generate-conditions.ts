@@ -3,9 +3,8 @@
 import { lookupByName } from '../../api/json/lookup.ts';
 import type { Pod, PodStatus, WirePodCondition } from '../../api/json/types.ts';
 import { isRestartableInitContainer } from '../../api/pod/sidecar.ts';
-import { requireList } from '../../base/options/arguments.ts';
-import type { ConditionVerdict } from './new-pod-condition.ts';
-import { conditionReason, newPodCondition } from './new-pod-condition.ts';
+import { requireList } from '../../base/options.ts';
+import { type ConditionVerdict, conditionReason, newPodCondition } from './new-pod-condition.ts';
 import { getPodCondition, podConditionLookup, podConditionType } from './pod-conditions.ts';
 import type { Container } from './restart-policy.ts';
 

@@ -5,8 +5,7 @@ import { canonicalTime } from '../../api/json/time.ts';
 import type { Pod, PodStatus, WirePodCondition } from '../../api/json/types.ts';
 import { isTerminalPhase } from '../../api/pod/pod-phase.ts';
 import type { RuntimeContainer, RuntimeSandbox } from '../../api/pod/runtime-pod.ts';
-import { requireObject, requireObjects } from '../../base/options/arguments.ts';
-import { iterableOption, requireKnownOptions } from '../../base/options/options.ts';
+import { iterableOption, requireKnownOptions, requireObject, requireObjects } from '../../base/options.ts';
 import {
   allContainerStatuses,
   generateContainersReadyCondition,

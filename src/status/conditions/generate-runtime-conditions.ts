@@ -3,11 +3,10 @@
 import { lookupByName } from '../../api/json/lookup.ts';
 import type { Pod, PodStatus, WirePodCondition } from '../../api/json/types.ts';
 import type { RuntimeContainer, RuntimeSandbox } from '../../api/pod/runtime-pod.ts';
-import { requireList } from '../../base/options/arguments.ts';
+import { requireList } from '../../base/options.ts';
 import { conditionReason, newPodCondition } from './new-pod-condition.ts';
 import { getPodCondition, podConditionType } from './pod-conditions.ts';
-import type { Container } from './restart-policy.ts';
-import { findMatchingRestartRule } from './restart-policy.ts';
+import { type Container, findMatchingRestartRule } from './restart-policy.ts';
 
 /**
  * Has the pod the one sandbox it needs, with its network set up? `sandboxes`: the newest first.

@@ -4,7 +4,7 @@ import type { Pod, PodStatus } from '../../api/json/types.ts';
 import type { RuntimeContainer } from '../../api/pod/runtime-pod.ts';
 import { callGuarded } from '../../base/guard.ts';
 import { type Logger, loggerOption } from '../../base/logging/logger.ts';
-import { optionOfType, requireKnownOptions, requireMethods } from '../../base/options/options.ts';
+import { optionOfType, requireKnownOptions, requireMethods } from '../../base/options.ts';
 import type { PodDeletionSafety } from './pod-deletion-safety.ts';
 
 /** The agent's cache of what the container runtime lists. Both methods answer from memory, at once. */

@@ -2,7 +2,7 @@ import type { Pod } from '../../api/json/types.ts';
 import { isTerminalPhase } from '../../api/pod/pod-phase.ts';
 import { callGuarded } from '../../base/guard.ts';
 import { type Logger, loggerOption } from '../../base/logging/logger.ts';
-import { requireKnownOptions, requireMethods } from '../../base/options/options.ts';
+import { requireKnownOptions, requireMethods } from '../../base/options.ts';
 
 /** Something that wants to know which pods may still need what they refer to: a manager of secrets or of config maps. */
 export interface PodRegistrar {

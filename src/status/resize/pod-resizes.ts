@@ -2,7 +2,7 @@ import type { V1PodCondition } from '@kubernetes/client-node';
 import type { Pod } from '../../api/json/types.ts';
 import type { RunState } from '../../base/concurrency/run-state.ts';
 import { invalidArgument } from '../../base/errors.ts';
-import { requireText } from '../../base/options/arguments.ts';
+import { requireText } from '../../base/options.ts';
 import { type PodResizeConditions, type PodResizeInProgress, podResizeReason } from './pod-resize-conditions.ts';
 
 /**

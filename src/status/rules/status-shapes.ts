@@ -2,7 +2,7 @@
 
 import { isJsonObject } from '../../api/json/json.ts';
 import type { JsonObject } from '../../api/json/types.ts';
-import { isInt32 } from '../../base/options/arguments.ts';
+import { isInt32 } from '../../base/options.ts';
 
 /** What is wrong in a value, and where in it. */
 export interface Misfit {

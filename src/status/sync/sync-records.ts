@@ -1,5 +1,5 @@
 import type { Clock } from '../../base/clock.ts';
-import { backoffMs } from '../../base/concurrency/retry.ts';
+import { backoffMs } from '../../base/concurrency/backoff.ts';
 import { callGuarded, ignoreFailure } from '../../base/guard.ts';
 import type { ErrorClass } from '../../client/resources/error-class.ts';
 import type { PodStatusReader } from '../cache/pod-statuses.ts';

@@ -1,4 +1,4 @@
-import { KeyedTimers } from '../../base/concurrency/keyed-timers.ts';
+import { KeyedTimers } from '../../base/concurrency/timers.ts';
 import { callGuarded } from '../../base/guard.ts';
 import type { Logger } from '../../base/logging/logger.ts';
 import type { StatusCache } from '../cache/status-cache.ts';

@@ -1,4 +1,4 @@
-import { backoffMs, longestRetryAfterMs } from '../../base/concurrency/retry.ts';
+import { backoffMs, longestRetryAfterMs } from '../../base/concurrency/backoff.ts';
 import type { RequestFailure } from './request-failure.ts';
 
 /** The bounds of every wait after a failure. */

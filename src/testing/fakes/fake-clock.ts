@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
 import type { CancelTimer, Clock, TimerOptions } from '../../base/clock.ts';
 import { invalidArgument, StatusManagerError } from '../../base/errors.ts';
-import { longestTimerMs } from '../../base/options/options.ts';
+import { longestTimerMs } from '../../base/options.ts';
 
 /** More timers than this at one instant count as an endless loop. */
 const timersPerInstant = 100_000;

@@ -2,8 +2,7 @@
 
 import type { JsonObject } from '../../api/json/types.ts';
 import { canonicalQuantity } from '../../api/quantity/quantity.ts';
-import { isLabelValue, labelValueRule } from '../../base/options/label-names.ts';
-import { isCountedResource } from '../../base/options/resource-names.ts';
+import { isCountedResource, isLabelValue, labelValueRule } from '../../base/names.ts';
 import { qualifiedNameProblems } from '../objects/api-names.ts';
 import { duplicateValue, invalidValue, requiredValue, type StatusCause, unsupportedValue } from '../objects/api-status.ts';
 import { objectAt, objectsAt, ShapeError, textAt } from '../objects/json-fields.ts';

@@ -1,5 +1,5 @@
 import { type Clock, type SteadyClock, safeClock, systemClock } from '../../base/clock.ts';
-import { optionOfType, requireKnownOptions, requireMethods } from '../../base/options/options.ts';
+import { optionOfType, requireKnownOptions, requireMethods } from '../../base/options.ts';
 import type { ContainerRecord } from '../../kubelet/runtime/runtime-containers.ts';
 import type { ImageAuth } from '../../kubelet/runtime/runtime-images.ts';
 import type { ContainerLife, LifeRequest } from './container-life.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { requireKnownOptions, requireMethods } from '../../../src/base/options/options.ts';
+import { requireKnownOptions, requireMethods } from '../../../src/base/options.ts';
 
 describe('requireKnownOptions', () => {
   it('accepts an object with known members, and one with none', () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { backoffMs } from '../../../src/base/concurrency/retry.ts';
+import { backoffMs } from '../../../src/base/concurrency/backoff.ts';
 
 const ceiling = (attempt: number): number => backoffMs(attempt, { baseMs: 1_000, capMs: 60_000, random: () => 1 });
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { FairSemaphore } from '../../../src/base/concurrency/fair-semaphore.ts';
+import { FairSemaphore } from '../../../src/base/concurrency/semaphore.ts';
 import { settle } from '../../../src/testing/fakes/fake-clock.ts';
 
 const never = new AbortController().signal;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { type GrowingDelay, nthDelayMs } from '../../../src/base/concurrency/growing-delay.ts';
+import { type GrowingDelay, nthDelayMs } from '../../../src/base/concurrency/backoff.ts';
 
 const delays = (delay: GrowingDelay, ...ns: number[]): number[] => ns.map((n) => nthDelayMs(n, delay));
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { KeyedBackoff } from '../../../src/base/concurrency/keyed-backoff.ts';
+import { KeyedBackoff } from '../../../src/base/concurrency/backoff.ts';
 import { FakeClock } from '../../../src/testing/fakes/fake-clock.ts';
 
 describe('a keyed backoff', () => {

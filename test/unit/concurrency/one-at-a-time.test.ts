@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { OneAtATime } from '../../../src/base/concurrency/one-at-a-time.ts';
+import { OneAtATime } from '../../../src/base/concurrency/semaphore.ts';
 import { settle } from '../../../src/testing/fakes/fake-clock.ts';
 
 describe('OneAtATime', () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { Backoff } from '../../../src/base/concurrency/retry.ts';
+import { Backoff } from '../../../src/base/concurrency/backoff.ts';
 
 const limits = { baseMs: 500, capMs: 30_000 };
 

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { settledAtOnce } from '../../../src/base/concurrency/settled-at-once.ts';
+import { settledAtOnce } from '../../../src/base/concurrency/aborts.ts';
 import { settle } from '../../../src/testing/fakes/fake-clock.ts';
 
 it('works on so many items at once, in order, whatever becomes of each', async () => {

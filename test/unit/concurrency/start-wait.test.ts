@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { awaitStart, requireStartOptions, type StartOptions } from '../../../src/base/concurrency/start-wait.ts';
+import { awaitStart, requireStartOptions, type StartOptions } from '../../../src/base/concurrency/run-state.ts';
 import { FakeClock, settle } from '../../../src/testing/fakes/fake-clock.ts';
 import { unhandledRejectionsOf } from '../../support/unhandled-rejections.ts';
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { TimeLeft } from '../../../src/base/concurrency/time-left.ts';
+import { TimeLeft } from '../../../src/base/concurrency/aborts.ts';
 import { FakeClock } from '../../../src/testing/fakes/fake-clock.ts';
 
 const never = new Promise<void>(() => {});

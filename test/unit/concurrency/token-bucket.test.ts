@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { TokenBucket } from '../../../src/base/concurrency/token-bucket.ts';
+import { TokenBucket } from '../../../src/base/concurrency/rate-limiter.ts';
 import { FakeClock } from '../../../src/testing/fakes/fake-clock.ts';
 
 /** Three tokens at most, and two more in a second. */

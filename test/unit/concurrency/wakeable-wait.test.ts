@@ -1,7 +1,7 @@
 import { getEventListeners } from 'node:events';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import type { Clock } from '../../../src/base/clock.ts';
-import { WakeableWait } from '../../../src/base/concurrency/wakeable-wait.ts';
+import { WakeableWait } from '../../../src/base/concurrency/timers.ts';
 import { silentLogger } from '../../../src/base/logging/logger.ts';
 import { FakeClock, settle } from '../../../src/testing/fakes/fake-clock.ts';
 

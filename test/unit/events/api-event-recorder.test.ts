@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { isDnsSubdomain } from '../../../src/base/options/dns-names.ts';
+import { isDnsSubdomain } from '../../../src/base/names.ts';
 import { ApiEventRecorder } from '../../../src/client/events/api-event-recorder.ts';
 import type { ResourceTransport } from '../../../src/client/resources/resource-client.ts';
 import { ApiError } from '../../../src/client/transport/api-error.ts';

@@ -1,8 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { beginAtZero } from '../../../src/base/metrics/begin-at-zero.ts';
 import type { MetricLabels } from '../../../src/base/metrics/metric-definitions.ts';
-import { metricsOption } from '../../../src/base/metrics/metrics.ts';
-import type { Labels } from '../../../src/base/metrics/metrics-sink.ts';
+import { beginAtZero, type Labels, metricsOption } from '../../../src/base/metrics/metrics.ts';
 import { type ErrorClass, metricDefinitions } from '../../../src/index.ts';
 import type { PodSyncPhase } from '../../../src/status/sync/sync-phase.ts';
 

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { metricsOption, noMetrics } from '../../../src/base/metrics/metrics.ts';
-import type { MetricsSink } from '../../../src/base/metrics/metrics-sink.ts';
+import { type MetricsSink, metricsOption, noMetrics } from '../../../src/base/metrics/metrics.ts';
 import { unhandledRejectionsOf } from '../../support/unhandled-rejections.ts';
 
 const throws = (): never => {

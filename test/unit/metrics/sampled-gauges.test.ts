@@ -1,8 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Clock } from '../../../src/base/clock.ts';
-import { metricsOption, noMetrics } from '../../../src/base/metrics/metrics.ts';
-import type { MetricsSink } from '../../../src/base/metrics/metrics-sink.ts';
-import { sampleGauges } from '../../../src/base/metrics/sampled-gauges.ts';
+import { type MetricsSink, metricsOption, noMetrics, sampleGauges } from '../../../src/base/metrics/metrics.ts';
 import { FakeClock } from '../../../src/testing/fakes/fake-clock.ts';
 
 const ignore = (): void => {};

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { metricsOption } from '../../../src/base/metrics/metrics.ts';
-import type { Labels, MetricsSink } from '../../../src/base/metrics/metrics-sink.ts';
+import { type Labels, type MetricsSink, metricsOption } from '../../../src/base/metrics/metrics.ts';
 import type { QueueCounts } from '../../../src/scheduler/queue/scheduling-queue.ts';
 import { steadyTime } from '../../../src/scheduler/queue/steady-time.ts';
 import { SchedulerMeasures } from '../../../src/scheduler/reports/scheduler-measures.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { WirePod } from '../../../src/api/json/types.ts';
-import type { MetricsSink } from '../../../src/base/metrics/metrics-sink.ts';
+import type { MetricsSink } from '../../../src/base/metrics/metrics.ts';
 import { Scheduler } from '../../../src/scheduler/scheduler.ts';
 import { FakeClock } from '../../../src/testing/fakes/fake-clock.ts';
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Clock } from '../../../src/base/clock.ts';
 import type { Logger } from '../../../src/base/logging/logger.ts';
-import type { MetricsSink } from '../../../src/base/metrics/metrics-sink.ts';
+import type { MetricsSink } from '../../../src/base/metrics/metrics.ts';
 import { BasicPodManager } from '../../../src/status/pods/basic-pod-manager.ts';
 import type { PodManager } from '../../../src/status/pods/pod-manager.ts';
 import { StatusManager } from '../../../src/status/status-manager.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { WirePodStatus } from '../../../src/api/json/types.ts';
-import type { Labels, MetricsSink } from '../../../src/base/metrics/metrics-sink.ts';
+import type { Labels, MetricsSink } from '../../../src/base/metrics/metrics.ts';
 import { Harness, numberedPod, testPod } from './harness.ts';
 
 class Recorder implements MetricsSink {

@@ -1,6 +1,6 @@
 // Behaviour of pkg/apis/core/validation for resources, and pkg/apis/core/helper, v1.36.3.
 
-import { isLabelKey } from '../../../base/options/label-names.ts';
+import { isLabelKey } from '../../../base/names.ts';
 import { canonicalQuantity } from '../../quantity/quantity.ts';
 import { compareQuantities } from '../../quantity/quantity-sum.ts';
 import { quantityInNano } from '../../quantity/quantity-value.ts';

@@ -1,7 +1,6 @@
 // Rules for names and other texts. Behaviour of k8s.io/apimachinery/pkg/util/validation and pkg/api/validate/content, v0.36.3.
 import { isIP } from 'node:net';
-import { isDnsLabel, isDnsSubdomain } from '../../../base/options/dns-names.ts';
-import { isLabelKey, isLabelValue } from '../../../base/options/label-names.ts';
+import { isDnsLabel, isDnsSubdomain, isLabelKey, isLabelValue } from '../../../base/names.ts';
 import { check, refuse } from '../text/invalid-manifest.ts';
 
 const labelWithUnderscore = /^_?[a-z0-9]([-_a-z0-9]*[a-z0-9])?$/;

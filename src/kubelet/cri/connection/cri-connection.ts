@@ -1,10 +1,18 @@
 import { normalize } from 'node:path';
-import type { DescMessage, MessageInitShape, MessageShape } from '@bufbuild/protobuf';
-import { create, type DescMethodServerStreaming, type DescMethodUnary, fromBinary, toBinary } from '@bufbuild/protobuf';
+import {
+  create,
+  type DescMessage,
+  type DescMethodServerStreaming,
+  type DescMethodUnary,
+  fromBinary,
+  type MessageInitShape,
+  type MessageShape,
+  toBinary,
+} from '@bufbuild/protobuf';
 import { type ChannelOptions, Client, type ClientReadableStream, credentials } from '@grpc/grpc-js';
 import type { Clock } from '../../../base/clock.ts';
 import { type WatchedLimits, watchLimits } from '../../../base/concurrency/aborts.ts';
-import { errorText } from '../../../base/error-text.ts';
+import { errorText } from '../../../base/errors.ts';
 import { rpcError, rpcErrorFrom } from './rpc-error.ts';
 
 /** The longest message that is read, in bytes: the kubelet's. */

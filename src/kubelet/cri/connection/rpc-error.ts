@@ -1,4 +1,4 @@
-import { errorText } from '../../../base/error-text.ts';
+import { errorText } from '../../../base/errors.ts';
 import { grpcCodeNames } from '../../../base/grpc-codes.ts';
 import { RuntimeError, type RuntimeErrorKind } from '../../runtime/runtime-error.ts';
 

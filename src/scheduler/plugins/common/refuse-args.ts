@@ -1,4 +1,4 @@
-import { requireKnownOptions } from '../../../base/options/options.ts';
+import { requireKnownOptions } from '../../../base/options.ts';
 
 /** For a plugin without arguments: throws ERR_INVALID_OPTION for any. */
 export function refuseArgs(plugin: string, args: unknown): void {

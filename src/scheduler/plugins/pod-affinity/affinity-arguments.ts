@@ -1,5 +1,5 @@
 import { invalidOption } from '../../../base/errors.ts';
-import { optionOfType, requireKnownOptions } from '../../../base/options/options.ts';
+import { optionOfType, requireKnownOptions } from '../../../base/options.ts';
 
 /** The arguments of the plugin InterPodAffinity, as a profile has them. */
 export interface InterPodAffinityArguments {

@@ -1,8 +1,8 @@
 // Rules of pkg/scheduler/apis/config/validation, validation_pluginargs.go, and the defaults of apis/config/v1, v1.36.3.
 
 import { invalidOption } from '../../../base/errors.ts';
-import { isLabelKey, labelKeyRule } from '../../../base/options/label-names.ts';
-import { requireKnownOptions } from '../../../base/options/options.ts';
+import { isLabelKey, labelKeyRule } from '../../../base/names.ts';
+import { requireKnownOptions } from '../../../base/options.ts';
 import type { WeighedResource } from './amounts.ts';
 import type { ShapePoint } from './strategies.ts';
 

@@ -1,5 +1,5 @@
 // Behaviour of pkg/scheduler/framework/plugins/noderesources, fit.go, v1.36.3.
-import { isExtendedResource } from '../../../base/options/resource-names.ts';
+import { isExtendedResource } from '../../../base/names.ts';
 import type { Rejection } from '../../framework/status.ts';
 import type { AllocatableAmounts, ResourceAmounts } from '../../nodes/resource.ts';
 

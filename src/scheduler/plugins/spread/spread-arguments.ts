@@ -1,6 +1,6 @@
 import { invalidOption } from '../../../base/errors.ts';
-import { isLabelKey, labelKeyRule } from '../../../base/options/label-names.ts';
-import { integerOption, iterableOption, oneOfOption, requireKnownOptions } from '../../../base/options/options.ts';
+import { isLabelKey, labelKeyRule } from '../../../base/names.ts';
+import { integerOption, iterableOption, oneOfOption, requireKnownOptions } from '../../../base/options.ts';
 import type { WireSpreadConstraint } from './spread-constraint.ts';
 
 /** The arguments of the plugin PodTopologySpread, as a profile has them. */

@@ -1,5 +1,5 @@
 import { invalidOption } from '../../../base/errors.ts';
-import { integerOption, requireKnownOptions } from '../../../base/options/options.ts';
+import { integerOption, requireKnownOptions } from '../../../base/options.ts';
 import type { Plugin } from '../../framework/plugin.ts';
 import type { Rejection } from '../../framework/status.ts';
 import type { PodInfo } from '../../nodes/pod-info.ts';

@@ -1,7 +1,23 @@
-// Behaviour of client-go's flowcontrol.Backoff without jitter, as of Kubernetes v1.36.3.
-
 import type { SteadyClock } from '../clock.ts';
-import { type GrowingDelay, nthDelayMs } from './growing-delay.ts';
+
+/** Delays that grow from one to the next. */
+export interface GrowingDelay {
+  readonly firstMs: number;
+  /** Default: without limit. */
+  readonly longestMs?: number;
+  /** What a delay is multiplied by to give the next one. Default 2. */
+  readonly factor?: number;
+}
+
+/** From here on a delay grows no more. A power beyond all numbers would make a first delay of 0 no number at all. */
+const mostSteps = 1000;
+
+/** The n-th delay in milliseconds; 1 is the first. Chance, where it plays a part, is its caller's. */
+export function nthDelayMs(n: number, { firstMs, longestMs = Number.POSITIVE_INFINITY, factor = 2 }: GrowingDelay): number {
+  return Math.min(longestMs, firstMs * factor ** Math.min(n - 1, mostSteps));
+}
+
+// Behaviour of client-go's flowcontrol.Backoff without jitter, as of Kubernetes v1.36.3.
 
 export interface KeyedBackoffOptions extends GrowingDelay {
   /** A key's waits begin anew when an event comes longer than this after its last count, in milliseconds. */
@@ -92,5 +108,47 @@ export class KeyedBackoff {
   #firstTimeOf({ at }: BackoffEvent): number {
     const { clock } = this.#options;
     return clock.elapsed() - (at === undefined ? 0 : Math.max(0, clock.now() - at));
+  }
+}
+
+/** Bounds of an exponential backoff with full jitter. */
+export interface BackoffOptions {
+  /** The longest first wait. */
+  readonly baseMs: number;
+  /** The longest wait of all. */
+  readonly capMs: number;
+  /** Uniform in [0, 1). */
+  readonly random: () => number;
+}
+
+/** The longest wait that a server's `Retry-After` can bring, in milliseconds. */
+export const longestRetryAfterMs = 300_000;
+
+/** The wait before retry `attempt` (1 is the first), in milliseconds: random, up to a ceiling that doubles with each attempt. */
+export function backoffMs(attempt: number, { baseMs, capMs, random }: BackoffOptions): number {
+  return Math.ceil(random() * nthDelayMs(attempt, { firstMs: baseMs, longestMs: capMs }));
+}
+
+/** {@link backoffMs} for a loop: counts the failures in a row. */
+export class Backoff {
+  readonly #options: BackoffOptions;
+  #failures = 0;
+
+  constructor(options: BackoffOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * Counts one failure and returns the wait that follows, in milliseconds: `retryAfterMs` plus the backoff's own wait. A
+   * `retryAfterMs` that is not positive (0, a negative number, NaN) counts as 0.
+   */
+  next(retryAfterMs = 0): number {
+    this.#failures += 1;
+    const askedMs = retryAfterMs > 0 ? Math.min(retryAfterMs, longestRetryAfterMs) : 0;
+    return askedMs + backoffMs(this.#failures, this.#options);
+  }
+
+  reset(): void {
+    this.#failures = 0;
   }
 }
